@@ -1,0 +1,3 @@
+//! The command `bacus`.
+
+fn main() {}

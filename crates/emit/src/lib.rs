@@ -1,0 +1,1 @@
+//! HLIR and a plan to C.

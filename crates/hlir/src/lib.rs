@@ -1,0 +1,1 @@
+//! The intermediate representation: what a program does, and the plan of how.

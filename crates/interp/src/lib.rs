@@ -1,0 +1,1 @@
+//! What HLIR means: the oracle that every generated switch is compared with.

@@ -1,0 +1,1 @@
+//! HLIR to HLIR and a plan: the optimizer.

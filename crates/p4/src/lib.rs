@@ -1,0 +1,1 @@
+//! P4_16 text to a checked program and on to HLIR.

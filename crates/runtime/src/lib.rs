@@ -1,0 +1,1 @@
+//! Loads pipelines; owns ports, table memory and state.
