@@ -1,1 +1,3 @@
 //! The intermediate representation: what a program does, and the plan of how.
+
+pub mod source;

@@ -1,1 +1,3 @@
 //! P4_16 text to a checked program and on to HLIR.
+
+pub mod ast;

@@ -1,0 +1,114 @@
+//! Places in a source text: a `Span` is a pair of offsets, a `SourceMap` says which file, line and column that is.
+//!
+//! A P4 program reaches the compiler as one preprocessed text made of many files. Spans are offsets into that text, so
+//! that they stay small and cheap to copy; the map knows the line marks of the preprocessor and translates back.
+
+use std::sync::Arc;
+
+/// A range of bytes `start..end` of the one text a program was read from. The default span, `0..0`, means "no place".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Span {
+    pub start: u32,
+    pub end: u32,
+}
+
+impl Span {
+    pub const NONE: Span = Span { start: 0, end: 0 };
+
+    pub fn new(start: u32, end: u32) -> Span {
+        Span { start, end }
+    }
+
+    /// The smallest span that covers both; a span that is no place does not count.
+    pub fn to(self, other: Span) -> Span {
+        if self.is_none() {
+            return other;
+        }
+        if other.is_none() {
+            return self;
+        }
+        Span { start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+
+    pub fn is_none(self) -> bool {
+        self == Span::NONE
+    }
+
+    /// The empty place just behind this one: where something is missing.
+    pub fn after(self) -> Span {
+        Span { start: self.end, end: self.end }
+    }
+}
+
+/// From line `first_line` of the text (counted from 0) on, lines come from `file`, beginning with its line `file_line`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineMark {
+    pub first_line: u32,
+    pub file: Arc<str>,
+    pub file_line: u32,
+}
+
+/// A place as people read it. Lines and columns count from 1, a column is a character.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    pub file: Arc<str>,
+    pub line: u32,
+    pub column: u32,
+}
+
+/// The text of a program and where each of its lines came from.
+#[derive(Clone, Debug)]
+pub struct SourceMap {
+    text: Arc<str>,
+    line_starts: Vec<u32>,
+    marks: Vec<LineMark>,
+}
+
+impl SourceMap {
+    /// The map of a text that is one file.
+    pub fn new(file: &str, text: &str) -> SourceMap {
+        SourceMap::with_marks(file, text, Vec::new())
+    }
+
+    /// The map of a text with marks in increasing order of `first_line`; lines before the first mark belong to `file`.
+    pub fn with_marks(file: &str, text: &str, marks: Vec<LineMark>) -> SourceMap {
+        let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at as u32 + 1);
+        let line_starts = std::iter::once(0).chain(newlines).collect();
+        let first = LineMark { first_line: 0, file: file.into(), file_line: 1 };
+        let marks = std::iter::once(first).chain(marks).collect();
+        SourceMap { text: text.into(), line_starts, marks }
+    }
+
+    /// The whole text that spans are offsets into.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What is written at `span`; nothing if the span does not belong to this text.
+    pub fn snippet(&self, span: Span) -> &str {
+        self.text.get(span.start as usize..span.end as usize).unwrap_or("")
+    }
+
+    pub fn locate(&self, offset: u32) -> Location {
+        let line = self.line_index(offset);
+        let mark = &self.marks[self.marks.partition_point(|mark| mark.first_line <= line as u32) - 1];
+        let before = self.text.get(self.line_starts[line] as usize..offset as usize).unwrap_or("");
+        Location {
+            file: mark.file.clone(),
+            line: mark.file_line + (line as u32 - mark.first_line),
+            column: before.chars().count() as u32 + 1,
+        }
+    }
+
+    /// The offset where the line that contains `offset` begins, and that line without its newline.
+    pub fn line_at(&self, offset: u32) -> (u32, &str) {
+        let line = self.line_index(offset);
+        let start = self.line_starts[line];
+        let end = self.line_starts.get(line + 1).map_or(self.text.len(), |next| *next as usize - 1);
+        (start, self.text[start as usize..end].trim_end_matches('\r'))
+    }
+
+    fn line_index(&self, offset: u32) -> usize {
+        self.line_starts.partition_point(|start| *start <= offset) - 1
+    }
+}
