@@ -1,3 +1,38 @@
-//! The intermediate representation: what a program does, and the plan of how.
+//! HLIR, the high-level intermediate representation: what happens to a packet ([`Program`]) and how it is scheduled ([`Plan`]).
+//!
+//! The program is the algorithm and the plan is the schedule. They are two values, so that the interpreter can ignore the second and every
+//! experiment is a list of plans. Both print as text and parse back to equal values; `docs/hlir.md` is the reference of that text.
 
+pub mod entry;
+pub mod expression;
+pub mod interface;
+pub mod node;
+pub mod objects;
+pub mod plan;
+pub mod program;
 pub mod source;
+pub mod statement;
+pub mod table;
+
+pub use entry::{Entry, Match};
+pub use expression::{Binary, Expression, Intrinsic, Type, Unary};
+pub use interface::Interface;
+pub use node::{Bytes, Case, Effect, Keep, KeySet, Next, Node, NodeKind, Reentry, Rule, Select};
+pub use objects::{Algorithm, Counter, CounterUnit, Digest, Meter, MeterUnit, Profile, Register, Selector, ValueSet};
+pub use plan::Plan;
+pub use program::{Budget, Field, FieldRef, Header, Notes, Origin, Parser, Place, Program, Variable};
+pub use statement::{Argument, Call, HashInput, Statement};
+pub use table::{Action, ActionCall, Key, MatchKind, Parameter, Scope, Table};
+
+/// Typed indices: what a program refers to by number in memory and by name in text.
+pub type HeaderId = la_arena::Idx<Header>;
+pub type VariableId = la_arena::Idx<Variable>;
+pub type TableId = la_arena::Idx<Table>;
+pub type ParserId = la_arena::Idx<Parser>;
+pub type NodeId = la_arena::Idx<Node>;
+pub type CounterId = la_arena::Idx<Counter>;
+pub type MeterId = la_arena::Idx<Meter>;
+pub type RegisterId = la_arena::Idx<Register>;
+pub type DigestId = la_arena::Idx<Digest>;
+pub type ValueSetId = la_arena::Idx<ValueSet>;
+pub type ProfileId = la_arena::Idx<Profile>;

@@ -1,0 +1,47 @@
+//! Table entries, as a program contains them and as a control plane writes them.
+
+use crate::ActionCall;
+use num_bigint::BigUint;
+
+/// An entry. Of several that match, the one with the largest priority wins; among equals the one inserted first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// One for each key of the table.
+    pub matches: Vec<Match>,
+    /// 0 in tables without priorities.
+    pub priority: u32,
+    pub action: EntryAction,
+}
+
+/// What an entry does: an action of its own, or one kept in the table's action profile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EntryAction {
+    Call(ActionCall),
+    /// A member of the table's profile.
+    Member(u32),
+    /// A group of the table's selector.
+    Group(u32),
+}
+
+/// Values are below `2^width` of the key.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Match {
+    Exact(BigUint),
+    /// Bits below the prefix are 0.
+    Lpm {
+        value: BigUint,
+        prefix: u32,
+    },
+    /// Matches where `key & mask == value & mask`.
+    Ternary {
+        value: BigUint,
+        mask: BigUint,
+    },
+    /// Both ends included.
+    Range {
+        low: BigUint,
+        high: BigUint,
+    },
+    /// Every value: an omitted ternary, optional, range or lpm key.
+    Any,
+}

@@ -1,0 +1,157 @@
+//! A plan: how a program is scheduled on a machine. It cannot change what happens to a packet.
+//!
+//! [`Plan::default`] is the plain program: packet by packet, each table with the structure its keys suggest, nothing prefetched. Nodes and
+//! tables are named by their stable names, so that a plan outlives a rewrite that keeps them, and can be pinned by a person.
+
+/// The schedule. What a list leaves out is done the plain way.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Plan {
+    pub descriptor: Descriptor,
+    /// Packets taken from a port at once; 0 takes what the port gives.
+    pub burst: u32,
+    pub layout: Layout,
+    /// Loops over the packets of a batch. Nodes that stand in none run packet by packet with the node before them.
+    pub loops: Vec<Loop>,
+    pub tables: Vec<TablePlan>,
+    pub windows: Vec<Window>,
+    pub queues: Vec<Queue>,
+    pub instrument: Instrument,
+}
+
+/// What stands for a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Descriptor {
+    /// A `struct rte_mbuf`.
+    #[default]
+    Mbuf,
+    /// Two numbers in arrays of the burst: where the bytes are and how many.
+    Own,
+}
+
+/// How per-packet metadata lie in memory.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub enum Layout {
+    /// A struct a packet, in the order of the program.
+    #[default]
+    Declared,
+    /// A struct a packet, these variables and headers first, in this order.
+    Ordered(Vec<String>),
+    /// An array a variable.
+    Arrays,
+}
+
+/// Nodes that are run for all packets of a batch before the next loop begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loop {
+    /// The node where the loop begins; it runs on to the next loop's first node.
+    pub node: String,
+    /// Packets collected before the loop runs: at least 1.
+    pub batch: u32,
+    /// Packets whose accesses are issued together: at least 1, at most `batch`.
+    pub group: u32,
+    /// Packets to a vector instruction: 1 for scalar code.
+    pub lanes: u32,
+    pub requests: Vec<Request>,
+    pub reason: Option<Reason>,
+}
+
+/// A memory access that is asked for before it is needed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    pub access: Access,
+    pub placement: Placement,
+    /// How many packets (`OwnLoop`) or bursts (`WithConsumption`) ahead of its use.
+    pub distance: u32,
+    pub hint: Hint,
+    pub reason: Option<Reason>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// The first bytes of the packet.
+    Packet,
+    /// Line number `line` of a look-up in the table, in the order the structure reads them.
+    Table { table: String, line: u32 },
+    /// The cell of a register, counter or meter.
+    Cell { object: String },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Placement {
+    None,
+    /// A loop of requests, then the loop of uses.
+    OwnLoop,
+    /// One request for each line consumed of an older burst.
+    WithConsumption,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Hint {
+    /// To all cache levels.
+    T0,
+    /// To the second level and beyond.
+    T1,
+    NonTemporal,
+}
+
+/// The data structure of one table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TablePlan {
+    pub table: String,
+    pub structure: Structure,
+    pub reason: Option<Reason>,
+}
+
+/// Data structures of tables. The runtime has one file for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Structure {
+    /// Bucketised cuckoo hash on the whole key.
+    Exact,
+    /// DIR-24-8: one or two accesses for keys of up to 32 bits.
+    Dir24_8,
+    /// A path-compressed trie on keys of any width.
+    LpmTrie,
+    /// Rules in order of priority, compared one by one: any mixture of match kinds.
+    List,
+}
+
+/// Bytes of the packet that are loaded once and written back once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The node where the bytes are loaded.
+    pub node: String,
+    /// First byte, and number of bytes, counted from the front of the packet as it arrived.
+    pub offset_bytes: u32,
+    pub length_bytes: u32,
+    /// Where what has changed is written back.
+    pub write_back: Vec<String>,
+    pub reason: Option<Reason>,
+}
+
+/// Packets that wait in front of a node until its batch is full.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Queue {
+    pub node: String,
+    pub capacity: u32,
+    /// Bursts after which the queue runs though it is not full.
+    pub patience: u32,
+    pub reason: Option<Reason>,
+}
+
+/// What the generated code tells about itself; costs nothing when off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Instrument {
+    /// Count packets on each edge, for profiles.
+    pub edges: bool,
+    /// Sum cycles in each node.
+    pub cycles: bool,
+    /// Write a line for each node that a packet visits.
+    pub trace: bool,
+}
+
+/// Why a choice was made: its predicted cost beside that of the alternatives, in tenths of a cycle for each packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    pub cost: u64,
+    pub alternatives: Vec<(String, u64)>,
+}

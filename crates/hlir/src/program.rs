@@ -1,0 +1,215 @@
+//! A program: the storage of a packet, the tables and stateful objects of the switch, and the graph of nodes that uses them.
+//!
+//! Storage is flat. A struct of P4 is gone: each scalar in it is a [`Variable`], each header instance (also each element of a stack and each
+//! member of a union) a [`Header`]. All storage of a packet is zero, and every header invalid, when the packet enters at [`Program::entry`].
+
+use crate::interface::Interface;
+use crate::{
+    Counter, Digest, Meter, Node, NodeId, ParserId, Profile, Register, Table, Type, ValueSet, VariableId,
+    expression::Expression,
+};
+use crate::{HeaderId, VariableId as Variables};
+use la_arena::Arena;
+
+/// What happens to a packet, and nothing about speed.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Program {
+    /// The program's name, used in the names of generated files: letters, digits and `_`.
+    pub name: String,
+    /// The architecture it was written for (`v1model`, `psa`, `pna`, or the name of its own package).
+    pub architecture: String,
+    pub headers: Arena<Header>,
+    pub variables: Arena<Variable>,
+    pub tables: Arena<Table>,
+    pub counters: Arena<Counter>,
+    pub meters: Arena<Meter>,
+    pub registers: Arena<Register>,
+    pub digests: Arena<Digest>,
+    pub value_sets: Arena<ValueSet>,
+    pub profiles: Arena<Profile>,
+    pub parsers: Arena<Parser>,
+    pub nodes: Arena<Node>,
+    /// Where a packet from a port enters. `None` in a program that has no main package (it is checked, not run).
+    pub entry: Option<NodeId>,
+    pub budget: Budget,
+    /// Names of the error codes, by number. The first seven are those of core.p4, whatever the program includes.
+    pub errors: Vec<String>,
+    /// The controller's view, frozen when the program was lowered.
+    pub interface: Interface,
+}
+
+/// A header instance: bytes of the packet with a validity bit.
+///
+/// Reading or writing a field of an invalid header reads or writes its storage, and has no other effect. Extracting a header and making an
+/// invalid one valid overwrite its storage, the latter with zeros; making it invalid leaves the storage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The instance's name, as `hdr.ipv4` or `hdr.labels[2]`.
+    pub name: String,
+    pub type_name: String,
+    pub fields: Vec<Field>,
+    pub notes: Notes,
+}
+
+/// A field of a header, in the order of the wire, most significant bit first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    pub name: String,
+    /// Width in bits; for a varbit field the largest one.
+    pub width: u32,
+    /// A varbit field has a length of its own in each packet. At most one in a header.
+    pub varbit: bool,
+}
+
+/// Field number `field` of header `header`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FieldRef {
+    pub header: HeaderId,
+    pub field: u32,
+}
+
+/// A scalar that lives as long as the packet is in the switch: metadata, and the locals of inlined controls and parsers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    pub name: String,
+    pub kind: Type,
+    pub notes: Notes,
+}
+
+/// Where a value can be put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    Variable(Variables),
+    Field(FieldRef),
+}
+
+/// A parser: states of the graph that share one outcome.
+///
+/// When a statement of one of its states fails, the error's code goes to `error`, nothing of that statement has happened, and the packet goes
+/// on at `reject`. `accept` is where a state leads by an ordinary edge; it is recorded because passes ask for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parser {
+    pub name: String,
+    pub start: NodeId,
+    pub accept: NodeId,
+    pub reject: NodeId,
+    pub error: VariableId,
+}
+
+/// Limits that end what might not end by itself. Whoever exceeds one is dropped, and counted under the reason of that name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// How often a packet and its copies may enter the graph again (resubmit, recirculate, clone), by generation.
+    pub reentries: u32,
+    /// States that one run through a parser may visit.
+    pub states: u32,
+    /// Iterations of one loop statement.
+    pub iterations: u32,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Budget { reentries: 64, states: 4096, iterations: 65536 }
+    }
+}
+
+/// Where something stands in the source: 1-based lines and columns, `end` exclusive.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Origin {
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+    pub end_line: u32,
+    pub end_column: u32,
+}
+
+/// What the source says about an object beside its meaning; kept for P4Info, explain and trace.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Notes {
+    pub origin: Option<Origin>,
+    pub annotations: Vec<Annotation>,
+    /// The text of its documentation comment, or empty.
+    pub docs: String,
+}
+
+/// `@name(body)`; `body` is the text between the parentheses as it was written, or `None` without parentheses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Annotation {
+    pub name: String,
+    pub body: Option<String>,
+}
+
+/// Reasons to drop a packet that every program has; those of a program's own `drop` rules are counted after them.
+pub const DROP_REASONS: [&str; 7] = [
+    "re-entry budget",
+    "parser budget",
+    "loop budget",
+    "no such port",
+    "empty multicast group",
+    "no headroom",
+    "segmented packet",
+];
+
+/// Codes of the errors that parser statements raise by themselves (core.p4's order).
+pub mod error_code {
+    pub const NO_ERROR: u32 = 0;
+    pub const PACKET_TOO_SHORT: u32 = 1;
+    pub const NO_MATCH: u32 = 2;
+    pub const STACK_OUT_OF_BOUNDS: u32 = 3;
+    pub const HEADER_TOO_SHORT: u32 = 4;
+    pub const PARSER_TIMEOUT: u32 = 5;
+    pub const PARSER_INVALID_ARGUMENT: u32 = 6;
+}
+
+impl Header {
+    /// Bits of the header without its varbit field.
+    pub fn fixed_bits(&self) -> u32 {
+        self.fields.iter().filter(|field| !field.varbit).map(|field| field.width).sum()
+    }
+
+    /// Bits of the header when its varbit field is as long as it can be.
+    pub fn most_bits(&self) -> u32 {
+        self.fields.iter().map(|field| field.width).sum()
+    }
+
+    /// The index of the varbit field, if there is one.
+    pub fn varbit(&self) -> Option<usize> {
+        self.fields.iter().position(|field| field.varbit)
+    }
+}
+
+impl Program {
+    /// The type of what `place` holds.
+    pub fn place_type(&self, place: Place) -> Type {
+        match place {
+            Place::Variable(variable) => self.variables[variable].kind,
+            Place::Field(field) => Type::Bits(self.field(field).width),
+        }
+    }
+
+    pub fn field(&self, field: FieldRef) -> &Field {
+        &self.headers[field.header].fields[field.field as usize]
+    }
+
+    /// Every reason for which this program drops packets, in the order in which both engines count them.
+    pub fn drop_reasons(&self) -> Vec<String> {
+        let own = self.nodes.iter().flat_map(|(_, node)| node.drop_reasons());
+        let mut reasons: Vec<String> = DROP_REASONS.iter().map(|reason| reason.to_string()).collect();
+        for reason in own {
+            if !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+        }
+        reasons
+    }
+
+    /// The states of `parser`, in the order of the program.
+    pub fn states(&self, parser: ParserId) -> impl Iterator<Item = NodeId> {
+        self.nodes.iter().filter(move |(_, node)| node.parser() == Some(parser)).map(|(id, _)| id)
+    }
+
+    /// The type of `expression`, in the body of an action whose parameters are `parameters` bits wide.
+    pub fn expression_type(&self, expression: &Expression, parameters: &[u32]) -> Type {
+        expression.type_in(self, parameters)
+    }
+}

@@ -1,0 +1,98 @@
+//! Tables: keys, actions, and the entries that the program itself gives them.
+
+use crate::{Entry, Expression, Notes, ProfileId, Statement};
+use num_bigint::BigUint;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// The control plane's name: `ingress.ipv4_lpm`.
+    pub name: String,
+    pub keys: Vec<Key>,
+    /// The bodies are this table's own: an action of P4 that several tables use stands in each.
+    pub actions: Vec<Action>,
+    /// What runs on a miss.
+    pub default: ActionCall,
+    /// Whether the control plane may not change the default action.
+    pub default_constant: bool,
+    /// Entries that the source asks room for; `None` leaves it to the switch.
+    pub size: Option<u64>,
+    pub entries: Vec<Entry>,
+    /// Whether the control plane may not change the entries.
+    pub entries_constant: bool,
+    /// Whether actions come from an action profile or selector instead of the entries.
+    pub profile: Option<ProfileId>,
+    /// What a selector hashes, in order.
+    pub selector: Vec<Expression>,
+    /// Whether entries have an idle timeout.
+    pub idle_timeout: bool,
+    /// Whether the default action may insert an entry (PNA).
+    pub add_on_miss: bool,
+    /// Whether a miss hands the packet to the control plane and resumes it here.
+    pub punt_on_miss: bool,
+    pub notes: Notes,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// The control plane's name: `hdr.ipv4.dst`.
+    pub name: String,
+    /// Bits, never a boolean.
+    pub value: Expression,
+    pub kind: MatchKind,
+    pub notes: Notes,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MatchKind {
+    Exact,
+    Lpm,
+    Ternary,
+    Range,
+    Optional,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Action {
+    /// The control plane's name: `ingress.set_port`.
+    pub name: String,
+    /// Action data, from the entry.
+    pub parameters: Vec<Parameter>,
+    pub body: Vec<Statement>,
+    pub scope: Scope,
+    pub notes: Notes,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    pub name: String,
+    pub width: u32,
+    pub notes: Notes,
+}
+
+/// Where the control plane may use an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Scope {
+    #[default]
+    Everywhere,
+    TableOnly,
+    DefaultOnly,
+}
+
+/// An action of the table, by number, with its data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActionCall {
+    pub action: u32,
+    pub arguments: Vec<BigUint>,
+}
+
+impl Table {
+    /// Whether entries are ordered by priority: with a ternary, range or optional key. Else the longest prefix wins, or there is one match at most.
+    pub fn has_priorities(&self) -> bool {
+        self.keys.iter().any(|key| matches!(key.kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional))
+    }
+
+    /// Widths of an action's parameters, as expressions in its body need them.
+    pub fn parameter_widths(&self, action: usize) -> Vec<u32> {
+        self.actions[action].parameters.iter().map(|parameter| parameter.width).collect()
+    }
+}
