@@ -1,6 +1,6 @@
 //! Statements of actions, functions, apply blocks and parser states: one set, where each may stand is the checker's business.
 
-use super::{Annotation, BinaryOperator, Declaration, Expression, Name, Span};
+use super::{Annotation, BinaryOperator, Declaration, Expression, Span};
 
 #[derive(Clone, Debug)]
 pub struct Statement {
@@ -72,11 +72,10 @@ pub struct For {
     pub body: Statement,
 }
 
-/// `for (bit<8> i in collection) body`: `variable` is a `Variable` without a value, `existing` names one that is already there.
+/// `for (bit<8> i in collection) body`: `variable` is a `Variable` without a value.
 #[derive(Clone, Debug)]
 pub struct ForIn {
-    pub variable: Option<Declaration>,
-    pub existing: Option<Name>,
+    pub variable: Declaration,
     pub collection: Collection,
     pub body: Statement,
 }
