@@ -1,0 +1,251 @@
+/* Everything that the host process and a pipeline tell each other, and nothing else. docs/abi.md explains it.
+ *
+ * The host owns ports, packet memory, tables and all state that outlives a pipeline; a pipeline is a shared object that exports one
+ * `struct pipeline` under the name `bacus_pipeline`. Plain C11: Rust mirrors these structs by hand, field by field, in the same order. */
+#ifndef BACUS_ABI_H
+#define BACUS_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define ABI_VERSION 1u
+
+/* A burst that the host hands over. The pipeline becomes the owner of its packets. */
+struct burst {
+	uint32_t count;
+	const uint16_t *ports;	/* ingress port of each packet */
+	void **packets;		/* mbuf: struct rte_mbuf *; own: the packet's first byte */
+	uint16_t *lengths;	/* own: bytes of each packet; mbuf: unused */
+};
+
+/* Packets that leave, in order. The host empties it after `process`, or earlier when `flush` says that it is full. */
+struct output {
+	uint32_t count;
+	uint32_t capacity;
+	void **packets;
+	uint16_t *lengths;	/* own only */
+	uint16_t *ports;
+};
+
+/* Packets whose memory the host may take back. */
+struct released {
+	uint32_t count;
+	uint32_t capacity;
+	void **packets;
+};
+
+/* One cell of a counter. */
+struct counter_cell {
+	uint64_t packets;
+	uint64_t bytes;
+};
+
+/* One cell of a meter: rates a second, bursts, and both buckets as they stood at `time_ns`. Tokens are billionths of a packet or byte. */
+struct meter_cell {
+	uint64_t committed_rate;
+	uint64_t committed_burst;
+	uint64_t peak_rate;
+	uint64_t peak_burst;
+	uint64_t committed_tokens[2];	/* 128 bits, low limb first */
+	uint64_t peak_tokens[2];
+	uint64_t time_ns;
+	uint32_t configured;	/* 0: every packet is green */
+	uint32_t lock;
+};
+
+/* Where a copy goes: a member of a multicast group or of a mirror session. */
+struct member {
+	uint32_t port;
+	uint32_t instance;
+};
+
+/* A multicast group or mirror session. `truncation` is 0, or the bytes that a session's copies keep. */
+struct group {
+	uint32_t count;
+	uint32_t truncation;
+	struct member members[];
+};
+
+/* Groups by number: open addressing, replaced as a whole. A number that no slot has does not exist. */
+struct group_slot {
+	uint64_t number;
+	const struct group *group;	/* NULL: free */
+};
+
+struct groups {
+	uint32_t mask;
+	struct group_slot slots[];
+};
+
+/* An array of bit strings: 1, 2, 4 or 8 bytes each, or whole 64-bit limbs, low limb first. */
+struct state_array {
+	uint64_t count;
+	uint8_t *cells;
+};
+
+struct worker;
+
+/* What all workers of a switch share while one pipeline is attached. Pointers in it change only at a batch boundary, except those that are
+ * read with acquire order (`groups`, `sessions`). */
+struct shared {
+	const void *const *tables;	/* by table number: struct exact, struct lpm, ...; see runtime/table/ */
+	struct state_array *registers;
+	struct meter_cell *const *meters;	/* by meter number; a direct meter has a cell for each record of its table */
+	struct groups *_Atomic *groups;
+	struct groups *_Atomic *sessions;
+	/* The control plane's ears. They copy what they are given. Values: limbs of 64 bits, each field starting a new one. */
+	void (*digest)(struct worker *worker, uint32_t digest, const uint64_t *values, uint32_t limbs);
+	void (*log)(struct worker *worker, const char *format, const uint64_t *values, const uint32_t *widths, uint32_t count);
+	void (*fail)(struct worker *worker, const char *text);	/* an assertion does not hold: the switch stops after this burst */
+	void (*punt)(struct worker *worker, void *packet, uint16_t length, const void *saved, uint32_t saved_bytes, uint32_t node);
+	/* Inserts an entry from the data plane (PNA add_entry). 0 on success. */
+	int (*insert)(struct worker *worker, uint32_t table, const uint64_t *key, const void *record);
+};
+
+/* Packet memory of a worker. */
+struct pool {
+	void *handle;		/* mbuf: struct rte_mempool *; own: struct own_pool * */
+	void *(*allocate)(struct pool *pool);	/* an empty packet with full headroom, or NULL: mbuf, or an own buffer's first data byte */
+	uint32_t buffer_bytes;	/* own: size and alignment of a buffer, a power of two */
+	uint32_t headroom_bytes;
+};
+
+/* A run-to-completion worker. The host fills it; a pipeline changes `out`, `freed`, `packet_number` and the counters. */
+struct worker {
+	uint32_t id;
+	uint32_t port_count;	/* packets to other ports are dropped */
+	uint64_t clock_ns;	/* set by the host before each burst */
+	uint64_t seed;
+	uint64_t packet_number;	/* of the next packet to arrive; grows by one a packet */
+	const struct shared *shared;
+	void *memory;		/* the pipeline's own, `worker_bytes` of them, zero at attach, aligned to 64 */
+	struct pool *pool;
+	void (*flush)(struct worker *worker);	/* sends `out`, frees `freed`, empties both */
+	void *host;		/* the host's own */
+	struct output out;
+	struct released freed;
+	uint64_t *drops;	/* by reason */
+	uint64_t *hits;		/* by table */
+	uint64_t *misses;
+	struct counter_cell *const *counters;	/* by counter number: this worker's cells; a direct counter has one for each record */
+	uint64_t *edges;	/* by edge, where the plan asks for them */
+	uint64_t *cycles;	/* by node, likewise */
+	/* Ends of bursts, for writers that wait for every reader to have passed. On a line of its own. */
+	_Alignas(64) _Atomic uint64_t quiescent;
+	uint8_t quiescent_rest[56];
+};
+
+enum match_kind { MATCH_EXACT, MATCH_LPM, MATCH_TERNARY, MATCH_RANGE, MATCH_OPTIONAL };
+enum structure { STRUCTURE_EXACT, STRUCTURE_DIR24_8, STRUCTURE_LPM_TRIE, STRUCTURE_LIST };
+enum descriptor { DESCRIPTOR_MBUF, DESCRIPTOR_OWN };
+
+/* A field of a table's key. The whole key is one number of `key_bits` bits, in 64-bit limbs, low limb first; a field is `width` of its bits
+ * from bit `shift` on. Exact fields of an lpm key stand above the lpm field. */
+struct key_field {
+	const char *name;
+	uint32_t width;
+	uint32_t shift;
+	uint32_t kind;		/* enum match_kind */
+};
+
+/* A parameter in a record: an unsigned integer of 1, 2, 4 or 8 bytes, or whole limbs, low limb first. */
+struct parameter {
+	const char *name;
+	uint32_t width;
+	uint32_t offset;
+};
+
+struct action {
+	const char *name;
+	uint32_t parameter_count;
+	const struct parameter *parameters;
+};
+
+/* A record is what a look-up finds: the action's number (uint32_t) and then the parameters. Record 0 is the default action's. */
+struct table_descriptor {
+	const char *name;
+	uint32_t structure;	/* enum structure */
+	uint32_t key_bits;
+	uint32_t key_limbs;	/* at least 1 */
+	uint32_t field_count;
+	const struct key_field *fields;
+	uint32_t action_count;
+	const struct action *actions;
+	uint32_t record_bytes;	/* a multiple of 8 */
+	uint32_t records_own;	/* 1: a record for each entry (direct counters, meters, timeouts); 0: equal records are shared */
+	uint64_t size;		/* entries that the source asks for; 0: grows as needed */
+	uint32_t idle_timeout;	/* 1: note the time of the last hit */
+	uint32_t source;	/* number of the table in the program; value sets follow the tables */
+};
+
+struct counter_descriptor {
+	const char *name;
+	uint64_t size;		/* cells; 0: one for each record of `table` */
+	uint32_t table;
+};
+
+struct meter_descriptor {
+	const char *name;
+	uint64_t size;
+	uint32_t table;
+	uint32_t bytes;		/* 1: measures bytes, 0: packets */
+};
+
+struct register_descriptor {
+	const char *name;
+	uint64_t size;
+	uint32_t width;
+	uint32_t cell_bytes;
+	const uint64_t *initial;	/* limbs, or NULL for zero */
+};
+
+/* A variable or header bit in a saved packet. */
+struct saved_field {
+	const char *name;
+	uint32_t width;
+	uint32_t offset;
+};
+
+/* What a pipeline is. All strings and arrays live as long as the shared object. */
+struct pipeline {
+	uint32_t version;	/* ABI_VERSION */
+	uint32_t descriptor;	/* enum descriptor */
+	uint64_t layout;	/* ABI_LAYOUT as the pipeline's compiler saw it */
+	const char *program;
+	uint32_t burst;		/* packets that `process` takes at most */
+	uint32_t table_count;	/* tables, then value sets */
+	const struct table_descriptor *tables;
+	uint32_t counter_count;
+	uint32_t meter_count;
+	const struct counter_descriptor *counters;
+	const struct meter_descriptor *meters;
+	uint32_t register_count;
+	uint32_t drop_count;
+	const struct register_descriptor *registers;
+	const char *const *drops;	/* reasons */
+	uint32_t node_count;
+	uint32_t edge_count;
+	const char *const *nodes;
+	const char *const *edges;	/* "FROM -> TO" */
+	uint32_t saved_count;
+	uint32_t saved_bytes;
+	const struct saved_field *saved;
+	uint64_t worker_bytes;
+	/* Before the first burst of a worker. 0 on success. */
+	int (*attach)(struct worker *worker);
+	/* After the last: gives back, by `freed`, every packet that the pipeline still holds. */
+	void (*detach)(struct worker *worker);
+	/* Takes a burst of at most `burst` packets. Packets may come out in a later call; a burst of none drives all of them out. */
+	void (*process)(struct worker *worker, struct burst *burst);
+	/* Goes on with one packet that was saved at `node`. */
+	void (*resume)(struct worker *worker, void *packet, uint16_t length, const void *saved, uint32_t node);
+};
+
+/* Changes when a struct does, so that host and pipeline of different builds refuse each other. */
+#define ABI_MIX(hash, value) (((hash) ^ (uint64_t)(value)) * 0x9e3779b97f4a7c15ull)
+#define ABI_LAYOUT                                                                                                                                  \
+	ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_VERSION, sizeof(struct worker)), sizeof(struct pipeline)),              \
+		sizeof(struct shared)), sizeof(struct table_descriptor)), offsetof(struct worker, drops)), offsetof(struct worker, quiescent)),     \
+		sizeof(struct meter_cell)), offsetof(struct pipeline, process))
+
+#endif
