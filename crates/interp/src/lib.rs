@@ -1,1 +1,8 @@
-//! What HLIR means: the oracle that every generated switch is compared with.
+//! What HLIR means: the oracle that every other engine is compared with.
+//!
+//! It executes a [`hlir::Program`] packet by packet and knows nothing of plans. Clear comes before fast. No files, no clock, no environment: equal
+//! inputs give equal answers.
+
+pub mod engine;
+
+pub use engine::Engine;
