@@ -4,5 +4,9 @@
 //! inputs give equal answers.
 
 pub mod engine;
+pub mod hash;
+pub mod meter;
+pub mod random;
+pub mod value;
 
 pub use engine::Engine;

@@ -1,0 +1,137 @@
+//! Two-rate three-colour meters (RFC 2698) in whole numbers, defined so that C computes the same.
+//!
+//! A cell has two buckets, committed and peak. Tokens are billionths of a packet or byte, 128 bits wide, so that `rate * nanoseconds` is exact and nothing
+//! is ever rounded. Rates are packets or bytes a second, bursts are packets or bytes.
+//!
+//! - Setting rates fills both buckets (`burst * 10^9`) and notes the time.
+//! - A packet of cost `c` (1, or its bytes) first refills: `tokens = min(burst * 10^9, tokens + rate * (now - time))`, then `time = now`.
+//! - Red if the packet was red or the peak bucket has less than `c * 10^9`; nothing is taken.
+//! - Else yellow if it was yellow or the committed bucket has less than `c * 10^9`; the peak bucket pays.
+//! - Else green; both buckets pay.
+//!
+//! Colour-blind is the same as a packet that was green. A colour above 2 counts as red.
+
+use crate::engine::MeterRates;
+
+const BILLION: u128 = 1_000_000_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Colour {
+    Green,
+    Yellow,
+    Red,
+}
+
+impl Colour {
+    pub fn from_number(number: u64) -> Colour {
+        match number {
+            0 => Colour::Green,
+            1 => Colour::Yellow,
+            2.. => Colour::Red,
+        }
+    }
+
+    pub fn number(self) -> u128 {
+        match self {
+            Colour::Green => 0,
+            Colour::Yellow => 1,
+            Colour::Red => 2,
+        }
+    }
+}
+
+/// One cell. Without rates every packet is green.
+#[derive(Clone, Debug, Default)]
+pub struct MeterCell(Option<Buckets>);
+
+#[derive(Clone, Debug)]
+struct Buckets {
+    rates: MeterRates,
+    committed: u128,
+    peak: u128,
+    time: u64,
+}
+
+fn refill(tokens: u128, rate: u64, burst: u64, elapsed: u64) -> u128 {
+    let gained = u128::from(rate) * u128::from(elapsed);
+    (u128::from(burst) * BILLION).min(tokens.saturating_add(gained))
+}
+
+impl MeterCell {
+    pub fn new(rates: Option<MeterRates>, now: u64) -> MeterCell {
+        MeterCell(rates.map(|rates| Buckets {
+            rates,
+            committed: u128::from(rates.committed_burst) * BILLION,
+            peak: u128::from(rates.peak_burst) * BILLION,
+            time: now,
+        }))
+    }
+
+    pub fn rates(&self) -> Option<MeterRates> {
+        self.0.as_ref().map(|buckets| buckets.rates)
+    }
+
+    /// Marks a packet that costs `cost` packets or bytes and came with the colour `before`.
+    pub fn execute(&mut self, cost: u64, before: Colour, now: u64) -> Colour {
+        let Some(buckets) = &mut self.0 else { return Colour::Green };
+        let elapsed = now.saturating_sub(buckets.time);
+        let rates = buckets.rates;
+        buckets.time = now;
+        buckets.committed = refill(buckets.committed, rates.committed_rate, rates.committed_burst, elapsed);
+        buckets.peak = refill(buckets.peak, rates.peak_rate, rates.peak_burst, elapsed);
+        let price = u128::from(cost) * BILLION;
+        if before == Colour::Red || buckets.peak < price {
+            return Colour::Red;
+        }
+        buckets.peak -= price;
+        if before == Colour::Yellow || buckets.committed < price {
+            return Colour::Yellow;
+        }
+        buckets.committed -= price;
+        Colour::Green
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RATES: MeterRates = MeterRates { committed_rate: 1000, committed_burst: 2, peak_rate: 2000, peak_burst: 4 };
+
+    #[test]
+    fn a_burst_is_green_then_yellow_then_red() {
+        let mut cell = MeterCell::new(Some(RATES), 0);
+        let colours: Vec<u128> = (0..6).map(|_| cell.execute(1, Colour::Green, 0).number()).collect();
+        assert_eq!(colours, [0, 0, 1, 1, 2, 2]);
+    }
+
+    #[test]
+    fn time_refills_to_the_nanosecond() {
+        let mut cell = MeterCell::new(Some(RATES), 0);
+        while cell.execute(1, Colour::Green, 0) != Colour::Red {}
+        assert_eq!(cell.execute(1, Colour::Green, 499_999), Colour::Red);
+        assert_eq!(cell.execute(1, Colour::Green, 500_000), Colour::Yellow);
+        assert_eq!(cell.execute(1, Colour::Green, 999_999), Colour::Red);
+        assert_eq!(cell.execute(1, Colour::Green, 1_000_000), Colour::Green);
+    }
+
+    #[test]
+    fn buckets_never_hold_more_than_their_burst() {
+        let mut cell = MeterCell::new(Some(RATES), 0);
+        let colours: Vec<u128> = (0..5).map(|_| cell.execute(1, Colour::Green, u64::MAX).number()).collect();
+        assert_eq!(colours, [0, 0, 1, 1, 2]);
+    }
+
+    #[test]
+    fn a_packet_never_gets_better() {
+        let mut cell = MeterCell::new(Some(RATES), 0);
+        assert_eq!(cell.execute(1, Colour::Red, 0), Colour::Red);
+        assert_eq!(cell.execute(1, Colour::Yellow, 0), Colour::Yellow);
+        assert_eq!(cell.execute(1, Colour::from_number(7), 0), Colour::Red);
+    }
+
+    #[test]
+    fn without_rates_everything_is_green() {
+        assert_eq!(MeterCell::default().execute(9000, Colour::Green, 0), Colour::Green);
+    }
+}
