@@ -1,0 +1,10 @@
+//! Tests of the project as a whole: its files and dependencies (`tidy`), and its command as a user runs it.
+//!
+//! What a single crate promises is tested in that crate.
+
+use std::path::PathBuf;
+
+/// The directory that holds the whole project.
+pub fn project() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests lie one level below the project").to_path_buf()
+}

@@ -1,0 +1,168 @@
+//! Rules that a compiler does not check: who may know whom, how long a file may be, and what may not stand in one.
+//!
+//! All violations are reported in one run, each with file and line.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tests::project;
+
+const LONGEST_FILE: usize = 600;
+const LONGEST_LINE: usize = 160;
+
+/// The crates of the project that each crate may use (ARCHITECTURE.md, "Who may know whom").
+const MAY_KNOW: [(&str, &[&str]); 8] = [
+    ("hlir", &[]),
+    ("runtime", &[]),
+    ("p4", &["hlir"]),
+    ("interp", &["hlir"]),
+    ("opt", &["hlir"]),
+    ("emit", &["hlir"]),
+    ("cli", &["hlir", "runtime", "p4", "interp", "opt", "emit"]),
+    ("tests", &["hlir", "runtime", "p4", "interp", "opt", "emit", "cli"]),
+];
+
+/// Files that git tracks, or would.
+fn files() -> Vec<PathBuf> {
+    let listed = Command::new("git")
+        .args(["ls-files", "--cached", "--others", "--exclude-standard"])
+        .current_dir(project())
+        .output()
+        .expect("git lists the project's files");
+    assert!(listed.status.success(), "git ls-files failed: {}", String::from_utf8_lossy(&listed.stderr));
+    let listed = String::from_utf8(listed.stdout).expect("file names are UTF-8");
+    let files: Vec<PathBuf> = listed.lines().map(PathBuf::from).filter(|file| project().join(file).exists()).collect();
+    assert!(files.len() > 20, "only {} files: this is not the project", files.len());
+    files
+}
+
+fn has_ending(file: &Path, endings: &[&str]) -> bool {
+    file.extension().and_then(|ending| ending.to_str()).is_some_and(|ending| endings.contains(&ending))
+}
+
+fn read(file: &Path) -> String {
+    fs::read_to_string(project().join(file)).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
+
+fn assert_none(violations: &[String]) {
+    assert!(violations.is_empty(), "\n{}", violations.join("\n"));
+}
+
+#[test]
+fn source_files_are_short_enough_to_read() {
+    let mut violations = Vec::new();
+    for file in files().iter().filter(|file| has_ending(file, &["rs", "c", "h", "py", "sh", "p4"])) {
+        let text = read(file);
+        let lines = text.lines().count();
+        if lines > LONGEST_FILE {
+            violations.push(format!("{}: {lines} lines, {LONGEST_FILE} allowed: split it by idea", file.display()));
+        }
+        for (number, line) in text.lines().enumerate().filter(|(_, line)| line.chars().count() > LONGEST_LINE) {
+            let width = line.chars().count();
+            violations.push(format!("{}:{}: {width} characters, {LONGEST_LINE} allowed", file.display(), number + 1));
+        }
+    }
+    assert_none(&violations);
+}
+
+#[test]
+fn text_files_are_clean() {
+    // Built from pieces, so that this file does not find itself.
+    let left_over =
+        [["TO", "DO"], ["FIX", "ME"], ["XX", "X"], ["to", "do!("], ["unimple", "mented!("]].map(|word| word.concat());
+    let mut violations = Vec::new();
+    for file in files().iter().filter(|file| has_ending(file, &["rs", "c", "h", "py", "sh", "p4", "md", "toml", "yml"]))
+    {
+        let text = read(file);
+        for (number, line) in text.lines().enumerate() {
+            let place = format!("{}:{}", file.display(), number + 1);
+            if line.ends_with([' ', '\t', '\r']) {
+                violations.push(format!("{place}: white space at the end of the line"));
+            }
+            for word in left_over.iter().filter(|word| line.contains(word.as_str())) {
+                violations.push(format!("{place}: `{word}`: open an issue, or do it"));
+            }
+        }
+        if !text.is_empty() && !text.ends_with('\n') {
+            violations.push(format!("{}: no newline at the end", file.display()));
+        }
+    }
+    assert_none(&violations);
+}
+
+#[test]
+fn every_file_says_why_it_exists() {
+    let mut violations = Vec::new();
+    for file in files() {
+        let opening = match file.extension().and_then(|ending| ending.to_str()) {
+            Some("rs") => ["//! ", "//! "],
+            Some("c" | "h" | "p4") => ["/* ", "// "],
+            Some(_) | None => continue,
+        };
+        if !opening.iter().any(|opening| read(&file).starts_with(opening)) {
+            violations.push(format!("{}: does not open with `{}` and what it is for", file.display(), opening[0]));
+        }
+    }
+    assert_none(&violations);
+}
+
+#[test]
+fn unsafe_code_stays_in_the_runtime() {
+    let keyword = ["un", "safe"].concat();
+    let mut violations = Vec::new();
+    for file in files().iter().filter(|file| has_ending(file, &["rs"]) && !file.starts_with("crates/runtime")) {
+        for (number, line) in read(file).lines().enumerate() {
+            let code = line.split("//").next().unwrap_or("");
+            if [" {", " fn", " impl", " extern"].iter().any(|next| code.contains(&format!("{keyword}{next}"))) {
+                violations.push(format!("{}:{}: only crates/runtime may do this", file.display(), number + 1));
+            }
+        }
+    }
+    assert_none(&violations);
+}
+
+/// The names below `[dependencies]`, `[dev-dependencies]` or `[build-dependencies]` of a manifest.
+fn dependencies(manifest: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let mut inside = false;
+    for line in manifest.lines().map(str::trim) {
+        if let Some(section) = line.strip_prefix('[') {
+            inside = section.trim_end_matches(']').ends_with("dependencies");
+        } else if inside && let Some(name) = line.split(['.', '=', ' ']).next().filter(|name| !name.is_empty()) {
+            names.insert(name.to_string());
+        }
+    }
+    names
+}
+
+#[test]
+fn crates_know_only_whom_they_may() {
+    let may_know: BTreeMap<&str, &[&str]> = MAY_KNOW.into_iter().collect();
+    let mut violations = Vec::new();
+    let mut seen = 0;
+    for file in files().iter().filter(|file| file.ends_with("Cargo.toml") && file.components().count() > 1) {
+        let name =
+            file.parent().and_then(Path::file_name).and_then(|name| name.to_str()).expect("a crate has a directory");
+        let Some(allowed) = may_know.get(name) else {
+            if !file.starts_with("fuzz") {
+                violations.push(format!("{}: crate `{name}` is not in the table of who may know whom", file.display()));
+            }
+            continue;
+        };
+        seen += 1;
+        for known in dependencies(&read(file)) {
+            if may_know.contains_key(known.as_str()) && !allowed.contains(&known.as_str()) {
+                violations.push(format!("{}: `{name}` may not know `{known}`", file.display()));
+            }
+        }
+    }
+    assert_eq!(seen, MAY_KNOW.len(), "crates of the table that exist");
+    assert_none(&violations);
+}
+
+#[test]
+fn architecture_fits_a_page() {
+    let lines = read(Path::new("ARCHITECTURE.md")).lines().count();
+    assert!(lines <= 150, "ARCHITECTURE.md has {lines} lines, 150 allowed");
+}
