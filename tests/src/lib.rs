@@ -1,6 +1,8 @@
-//! Tests of the project as a whole: its files and dependencies (`tidy`), and its command as a user runs it.
+//! Tests of the project as a whole: its files and dependencies (`tidy`), its command as a user runs it, and the conformance runner.
 //!
 //! What a single crate promises is tested in that crate.
+
+pub mod conformance;
 
 use std::path::PathBuf;
 

@@ -1,0 +1,116 @@
+//! Runs `bacus` over a checkout of p4c's corpus and prints how much of it behaves as it should.
+//!
+//! The corpus is found by the paths given, never assumed. Every case is a process of its own with a time limit, so that a crash or a hang
+//! counts as a failure and nothing more.
+
+use clap::Parser;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tests::conformance::cases::{self, Job};
+use tests::conformance::report::Report;
+use tests::conformance::run;
+
+#[derive(Parser)]
+#[command(about = "Run the p4c corpus through bacus", long_about = None)]
+pub struct Arguments {
+    /// A checkout of p4c (the directory that holds p4include and testdata)
+    #[arg(long)]
+    p4c: PathBuf,
+    /// STF files to run, one a line, relative to p4c's testdata
+    #[arg(long)]
+    stf: Option<PathBuf>,
+    /// Programs that must be rejected, one a line, relative to p4c's testdata
+    #[arg(long)]
+    errors: Option<PathBuf>,
+    /// A directory of generated test vectors
+    #[arg(long)]
+    vectors: Option<PathBuf>,
+    /// Also run each STF on the corpus' -first, -frontend and -midend forms of its program
+    #[arg(long)]
+    forms: bool,
+    /// Cases that fail for a reason that is not ours: `PATH REASON` a line
+    #[arg(long)]
+    exempt: Option<PathBuf>,
+    /// Only cases whose path contains this
+    #[arg(long, default_value = "")]
+    only: String,
+    /// Only these groups, by the beginning of their names (accept, reject, stf, vectors, p4info)
+    #[arg(long, value_delimiter = ',')]
+    groups: Vec<String>,
+    /// The command to test
+    #[arg(long, default_value = "target/release/bacus")]
+    bacus: PathBuf,
+    /// Where the list of failures goes
+    #[arg(long, default_value = "out/conformance.txt")]
+    out: PathBuf,
+    #[arg(long, default_value_t = 2)]
+    jobs: usize,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match conformance(&arguments) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("conformance: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Whether every case passed or is exempt.
+fn conformance(arguments: &Arguments) -> Result<bool, String> {
+    let corpus = cases::Corpus::open(&arguments.p4c)?;
+    let mut jobs = corpus.accept();
+    if let Some(list) = &arguments.errors {
+        jobs.extend(corpus.reject(list)?);
+    }
+    if let Some(list) = &arguments.stf {
+        jobs.extend(corpus.stf(list, arguments.forms)?);
+    }
+    if let Some(vectors) = &arguments.vectors {
+        jobs.extend(corpus.vectors(vectors)?);
+    }
+    jobs.retain(|job| job.name.contains(&arguments.only) && wanted(&arguments.groups, job));
+    if jobs.is_empty() {
+        return Err("no case is left to run".to_string());
+    }
+    let exempt = match &arguments.exempt {
+        Some(file) => cases::exempt(file)?,
+        None => Vec::new(),
+    };
+    let report = run_all(arguments, &corpus, &jobs);
+    report.write(&arguments.out).map_err(|error| format!("{}: {error}", arguments.out.display()))?;
+    print!("{}", report.summary(&exempt));
+    println!("failures: {}", arguments.out.display());
+    Ok(report.is_clean(&exempt))
+}
+
+fn wanted(groups: &[String], job: &Job) -> bool {
+    groups.is_empty() || groups.iter().any(|group| job.kind.group().starts_with(group.as_str()))
+}
+
+fn run_all(arguments: &Arguments, corpus: &cases::Corpus, jobs: &[Job]) -> Report {
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {eta} {wide_msg}").expect("the template is valid");
+    let bar = ProgressBar::new(jobs.len() as u64).with_style(style);
+    let report = Mutex::new(Report::default());
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..arguments.jobs.max(1) {
+            scope.spawn(|| {
+                while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    bar.set_message(job.name.clone());
+                    let results = run::run(&arguments.bacus, corpus, job);
+                    report.lock().expect("no thread panics while it reports").add(results);
+                    bar.inc(1);
+                }
+            });
+        }
+    });
+    bar.finish_and_clear();
+    report.into_inner().expect("no thread panics while it reports")
+}

@@ -1,0 +1,219 @@
+//! The cases of a corpus: programs to accept, programs to reject, and programs with packets.
+//!
+//! All paths come from the caller: a checkout of p4c, lists of names relative to its `testdata`, a directory of vectors.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A checkout of p4c.
+pub struct Corpus {
+    pub include: PathBuf,
+    testdata: PathBuf,
+}
+
+/// One process to run.
+pub struct Job {
+    /// For people: the path relative to the corpus.
+    pub name: String,
+    pub program: PathBuf,
+    pub kind: Kind,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+pub enum Kind {
+    Accept,
+    Reject,
+    /// Runs these STF files on an engine.
+    Packets {
+        source: Source,
+        engine: Engine,
+        files: Vec<PathBuf>,
+    },
+    /// P4Info must equal this text.
+    P4Info(PathBuf),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    Stf,
+    /// STF of an architecture that is none of v1model, PSA and PNA.
+    Other,
+    Vectors,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    Interp,
+    Native,
+}
+
+impl Engine {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Engine::Interp => "interp",
+            Engine::Native => "native",
+        }
+    }
+}
+
+impl Kind {
+    /// The line of the summary that counts this case.
+    pub fn group(&self) -> String {
+        match self {
+            Kind::Accept => "accept".to_string(),
+            Kind::Reject => "reject".to_string(),
+            Kind::P4Info(_) => "p4info".to_string(),
+            Kind::Packets { source: Source::Other, .. } => "stf other".to_string(),
+            Kind::Packets { source: Source::Stf, engine, .. } => format!("stf {}", engine.name()),
+            Kind::Packets { source: Source::Vectors, engine, .. } => format!("vectors {}", engine.name()),
+        }
+    }
+}
+
+impl Corpus {
+    pub fn open(p4c: &Path) -> Result<Corpus, String> {
+        let corpus = Corpus { include: p4c.join("p4include"), testdata: p4c.join("testdata") };
+        for needed in [&corpus.include, &corpus.testdata] {
+            if !needed.is_dir() {
+                return Err(format!("{}: not found; --p4c names a checkout of p4c", needed.display()));
+            }
+        }
+        Ok(corpus)
+    }
+
+    /// Every program of `p4_16_samples`, and P4Info where the corpus has it.
+    pub fn accept(&self) -> Vec<Job> {
+        let mut jobs = Vec::new();
+        let samples = self.testdata.join("p4_16_samples");
+        for program in files_below(&samples, "p4") {
+            let inside = program.strip_prefix(&samples).expect("it was found there").to_path_buf();
+            if inside.components().any(|part| part.as_os_str() == "include") {
+                continue;
+            }
+            let name = self.name(&program);
+            let info = self.testdata.join("p4_16_samples_outputs").join(format!("{}.p4info.txtpb", inside.display()));
+            if info.exists() {
+                jobs.push(Job { name: name.clone(), program: program.clone(), kind: Kind::P4Info(info) });
+            }
+            jobs.push(Job { name, program, kind: Kind::Accept });
+        }
+        jobs
+    }
+
+    pub fn reject(&self, list: &Path) -> Result<Vec<Job>, String> {
+        let programs = lines(list)?;
+        Ok(programs
+            .into_iter()
+            .map(|name| Job { program: self.testdata.join(&name), name, kind: Kind::Reject })
+            .collect())
+    }
+
+    /// STF files of `list` on both engines, each beside its program; with `forms` also on the forms that p4c printed.
+    pub fn stf(&self, list: &Path, forms: bool) -> Result<Vec<Job>, String> {
+        let mut jobs = Vec::new();
+        for name in lines(list)? {
+            let file = self.testdata.join(&name);
+            let program = file.with_extension("p4");
+            let mut programs = vec![program.clone()];
+            if forms {
+                programs.extend(printed_forms(&program));
+            }
+            for program in programs {
+                self.push_packets(&mut jobs, Source::Stf, &program, std::slice::from_ref(&file));
+            }
+        }
+        Ok(jobs)
+    }
+
+    /// Generated tests. Below `smith` and `tables` a program stands beside its tests; elsewhere a folder is named after one of the corpus.
+    pub fn vectors(&self, directory: &Path) -> Result<Vec<Job>, String> {
+        let mut folders: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
+        for file in files_below(directory, "stf") {
+            folders.entry(file.parent().expect("a file has a folder").to_path_buf()).or_default().push(file);
+        }
+        if folders.is_empty() {
+            return Err(format!("{}: no vectors found", directory.display()));
+        }
+        let mut jobs = Vec::new();
+        for (folder, files) in folders {
+            let name = folder.file_name().expect("a folder has a name").to_string_lossy().into_owned();
+            let beside = folder.join(format!("{name}.p4"));
+            let program =
+                if beside.exists() { beside } else { self.testdata.join("p4_16_samples").join(format!("{name}.p4")) };
+            self.push_packets(&mut jobs, Source::Vectors, &program, &files);
+        }
+        Ok(jobs)
+    }
+
+    fn push_packets(&self, jobs: &mut Vec<Job>, source: Source, program: &Path, files: &[PathBuf]) {
+        let source = if is_filter(program) { Source::Other } else { source };
+        for engine in [Engine::Interp, Engine::Native] {
+            if source == Source::Other && engine == Engine::Native {
+                continue;
+            }
+            let name = files.first().map_or_else(|| self.name(program), |file| self.name(file));
+            let kind = Kind::Packets { source, engine, files: files.to_vec() };
+            jobs.push(Job { name, program: program.to_path_buf(), kind });
+        }
+    }
+
+    /// The path as people know it.
+    pub fn name(&self, path: &Path) -> String {
+        path.strip_prefix(&self.testdata).unwrap_or(path).display().to_string()
+    }
+}
+
+/// The eBPF family, whose STF files have a dialect of their own.
+fn is_filter(program: &Path) -> bool {
+    let text = fs::read_to_string(program).unwrap_or_default();
+    ["ebpf_model.p4", "ubpf_model.p4", "xdp_model.p4"].iter().any(|model| text.contains(model))
+}
+
+fn printed_forms(program: &Path) -> Vec<PathBuf> {
+    let (Some(folder), Some(stem)) = (program.parent(), program.file_stem()) else { return Vec::new() };
+    let outputs = PathBuf::from(format!("{}_outputs", folder.display()));
+    ["-first", "-frontend", "-midend"]
+        .iter()
+        .map(|form| outputs.join(format!("{}{form}.p4", stem.to_string_lossy())))
+        .filter(|file| file.exists())
+        .collect()
+}
+
+/// The names in a list: the first word of each line that is not a comment.
+fn lines(list: &Path) -> Result<Vec<String>, String> {
+    let text = fs::read_to_string(list).map_err(|error| format!("{}: {error}", list.display()))?;
+    let words = text.lines().filter_map(|line| line.split_whitespace().next());
+    Ok(words.filter(|word| !word.starts_with('#')).map(str::to_string).collect())
+}
+
+/// Path and reason of each exempt case.
+pub fn exempt(file: &Path) -> Result<Vec<(String, String)>, String> {
+    let text = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let mut exempt = Vec::new();
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'))
+    {
+        let Some((path, reason)) = line.split_once(' ') else {
+            return Err(format!("{}:{}: expected `PATH REASON`", file.display(), number + 1));
+        };
+        exempt.push((path.to_string(), reason.trim().to_string()));
+    }
+    Ok(exempt)
+}
+
+fn files_below(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|found| found == ending) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}

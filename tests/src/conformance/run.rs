@@ -1,0 +1,190 @@
+//! Runs one case: a process with a time limit, and what its exit code and its lines say.
+
+use super::cases::{Corpus, Engine, Job, Kind};
+use super::report::{Outcome, Result};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// P4 to C.
+const CHECK_LIMIT: Duration = Duration::from_secs(10);
+const COMPILER_LIMIT: Duration = Duration::from_secs(60);
+const STF_LIMIT: Duration = Duration::from_secs(30);
+
+/// How a process ended, and all that it printed.
+struct Ended {
+    status: Option<ExitStatus>,
+    text: String,
+}
+
+impl Ended {
+    /// Why this is no orderly end: a time limit, a signal, a panic.
+    fn crash(&self) -> Option<String> {
+        let Some(status) = self.status else { return Some("time limit exceeded".to_string()) };
+        if status.code().is_none() {
+            return Some(format!("ended by {status}"));
+        }
+        let panic = self.text.lines().find(|line| line.contains("panicked at"));
+        panic.map(|line| format!("internal error: {line}"))
+    }
+
+    fn first_line(&self) -> String {
+        let line = self.text.lines().find(|line| line.contains("error")).or_else(|| self.text.lines().next());
+        line.unwrap_or("no message").to_string()
+    }
+}
+
+pub fn run(bacus: &Path, corpus: &Corpus, job: &Job) -> Vec<Result> {
+    let result = |group: &str, outcome| Result { group: group.to_string(), name: job.name.clone(), outcome };
+    match &job.kind {
+        Kind::Accept => {
+            let ended = check(bacus, corpus, &job.program);
+            vec![result("accept", accepted(&ended))]
+        }
+        Kind::Reject => {
+            let ended = check(bacus, corpus, &job.program);
+            vec![result("reject", rejected(&ended)), result("located", located(&ended, &job.program))]
+        }
+        Kind::P4Info(expected) => vec![result("p4info", p4info(bacus, corpus, &job.program, expected))],
+        Kind::Packets { engine, files, .. } => packets(bacus, corpus, job, *engine, files),
+    }
+}
+
+fn check(bacus: &Path, corpus: &Corpus, program: &Path) -> Ended {
+    let mut command = Command::new(bacus);
+    command.arg("check").arg("-I").arg(&corpus.include).arg(program);
+    wait(command, CHECK_LIMIT)
+}
+
+fn accepted(ended: &Ended) -> Outcome {
+    match (ended.crash(), ended.status.and_then(|status| status.code())) {
+        (Some(crash), _) => Outcome::Failed(crash),
+        (None, Some(0)) => Outcome::Passed,
+        (None, _) => Outcome::Failed(ended.first_line()),
+    }
+}
+
+fn rejected(ended: &Ended) -> Outcome {
+    match (ended.crash(), ended.status.and_then(|status| status.code())) {
+        (Some(crash), _) => Outcome::Failed(crash),
+        (None, Some(1)) => Outcome::Passed,
+        (None, _) => Outcome::Failed("accepted".to_string()),
+    }
+}
+
+/// The first error names the program and a line: `NAME.p4(12): … error: …`.
+fn located(ended: &Ended, program: &Path) -> Outcome {
+    let file = program.file_name().expect("a program has a name").to_string_lossy().into_owned();
+    let first = ended.text.lines().find(|line| line.contains("error:"));
+    let is_located = |line: &str| {
+        let rest = line.split_once(&format!("{file}(")).map(|(_, rest)| rest);
+        rest.and_then(|rest| rest.split_once(')')).is_some_and(|(number, _)| number.parse::<u32>().is_ok())
+    };
+    match first {
+        Some(line) if is_located(line) => Outcome::Passed,
+        Some(line) => Outcome::Failed(format!("no place in the program: {line}")),
+        None => Outcome::Failed("no error message".to_string()),
+    }
+}
+
+fn p4info(bacus: &Path, corpus: &Corpus, program: &Path, expected: &Path) -> Outcome {
+    let output = scratch("p4info").with_extension("txtpb");
+    let mut command = Command::new(bacus);
+    command.arg("compile").arg("-I").arg(&corpus.include).arg(program).arg("--p4runtime-files").arg(&output);
+    let ended = wait(command, CHECK_LIMIT);
+    let actual = fs::read_to_string(&output);
+    let _ = fs::remove_file(&output);
+    let expected = fs::read_to_string(expected).unwrap_or_default();
+    match (ended.crash(), actual) {
+        (Some(crash), _) => Outcome::Failed(crash),
+        (None, Err(_)) => Outcome::Failed(ended.first_line()),
+        (None, Ok(actual)) => compare_lines(&actual, &expected),
+    }
+}
+
+fn compare_lines(actual: &str, expected: &str) -> Outcome {
+    let clean = |text: &str| -> Vec<String> {
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        lines.map(str::to_string).collect()
+    };
+    let (actual, expected) = (clean(actual), clean(expected));
+    let differs = actual.iter().zip(&expected).position(|(one, other)| one != other);
+    match differs {
+        Some(line) => Outcome::Failed(format!("`{}` where `{}` was expected", actual[line], expected[line])),
+        None if actual.len() == expected.len() => Outcome::Passed,
+        None => Outcome::Failed(format!("{} lines where {} were expected", actual.len(), expected.len())),
+    }
+}
+
+/// A file passes if it does at every burst. `bacus stf` says `PATH: passed` or `PATH: failed: REASON`.
+fn packets(bacus: &Path, corpus: &Corpus, job: &Job, engine: Engine, files: &[PathBuf]) -> Vec<Result> {
+    let mut outcomes: Vec<Outcome> = vec![Outcome::Passed; files.len()];
+    for burst in ["1", "64"] {
+        let mut command = Command::new(bacus);
+        command.arg("stf").arg("-I").arg(&corpus.include).arg(&job.program).args(files);
+        command.args(["--engine", engine.name(), "--burst", burst]);
+        let ended = wait(command, CHECK_LIMIT + COMPILER_LIMIT + STF_LIMIT * files.len() as u32);
+        for (file, outcome) in files.iter().zip(&mut outcomes).filter(|(_, outcome)| **outcome == Outcome::Passed) {
+            *outcome = file_outcome(&ended, file, burst);
+        }
+    }
+    let result = |(file, outcome): (&PathBuf, Outcome)| {
+        let form = job.program.file_stem().filter(|stem| file.file_stem() != Some(stem));
+        let name = match form {
+            Some(form) => format!("{} ({})", corpus.name(file), form.to_string_lossy()),
+            None => corpus.name(file),
+        };
+        Result { group: job.kind.group(), name, outcome }
+    };
+    files.iter().zip(outcomes).map(result).collect()
+}
+
+fn file_outcome(ended: &Ended, file: &Path, burst: &str) -> Outcome {
+    if let Some(crash) = ended.crash() {
+        return Outcome::Failed(format!("burst {burst}: {crash}"));
+    }
+    let path = file.display().to_string();
+    let said = ended.text.lines().find_map(|line| line.strip_prefix(&path)?.strip_prefix(": "));
+    match said {
+        Some("passed") => Outcome::Passed,
+        Some(reason) => Outcome::Failed(format!("burst {burst}: {reason}")),
+        None => Outcome::Failed(format!("burst {burst}: {}", ended.first_line())),
+    }
+}
+
+/// Runs a command to its end or its limit, output in a file so that a full pipe cannot stop it.
+fn wait(mut command: Command, limit: Duration) -> Ended {
+    let path = scratch("output");
+    let output = File::create(&path).expect("the temporary directory can be written");
+    let errors = output.try_clone().expect("a file handle can be copied");
+    command.stdin(Stdio::null()).stdout(output).stderr(errors).env("NO_COLOR", "1");
+    let status = match command.spawn() {
+        Ok(mut child) => {
+            let start = Instant::now();
+            loop {
+                match child.try_wait() {
+                    Ok(Some(status)) => break Some(status),
+                    Ok(None) if start.elapsed() < limit => std::thread::sleep(Duration::from_millis(3)),
+                    Ok(None) | Err(_) => {
+                        let _ = child.kill();
+                        let _ = child.wait();
+                        break None;
+                    }
+                }
+            }
+        }
+        Err(error) => panic!("{}: {error}; build it first with `make build`", command.get_program().to_string_lossy()),
+    };
+    let text = String::from_utf8_lossy(&fs::read(&path).unwrap_or_default()).into_owned();
+    let _ = fs::remove_file(&path);
+    Ended { status, text }
+}
+
+/// A path in the temporary directory that no other case uses.
+fn scratch(purpose: &str) -> PathBuf {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    std::env::temp_dir().join(format!("bacus-conformance-{}-{number}-{purpose}", std::process::id()))
+}
