@@ -3,4 +3,9 @@
 pub mod ast;
 pub mod check;
 pub mod evaluate;
+mod lex;
+mod parse;
+pub mod preprocess;
 pub mod types;
+
+pub use parse::{DEEPEST_NESTING, Parsed, parse};

@@ -18,8 +18,14 @@ pub struct Annotation {
 pub enum AnnotationBody {
     /// `@hidden`
     Empty,
-    /// `@name("x")`, `@pragma name x`: the text between the parentheses, its tokens, and what it is as expressions if it is.
-    Unstructured { text: Arc<str>, tokens: Vec<AnnotationToken>, expressions: Option<Vec<Expression>> },
+    /// `@name("x")`, `@pragma name x`: the text between the parentheses, its tokens, and what these are if read as expressions.
+    /// Types count as expressions here (`@p4runtime_translation("uri", bit<32>)`); `key = value` pairs are read as such.
+    Unstructured {
+        text: Arc<str>,
+        tokens: Vec<AnnotationToken>,
+        expressions: Option<Vec<Expression>>,
+        pairs: Option<Vec<KeyValue>>,
+    },
     /// `@field[1, "two"]`
     Expressions(Vec<Expression>),
     /// `@field[name = "x", id = 2]`
@@ -48,6 +54,16 @@ impl Annotation {
             AnnotationBody::Empty
             | AnnotationBody::Unstructured { expressions: None, .. }
             | AnnotationBody::Pairs(_) => &[],
+        }
+    }
+
+    /// The body as `key = value` pairs, for whichever spelling has them.
+    pub fn pairs(&self) -> &[KeyValue] {
+        match &self.body {
+            AnnotationBody::Unstructured { pairs: Some(pairs), .. } | AnnotationBody::Pairs(pairs) => pairs,
+            AnnotationBody::Empty
+            | AnnotationBody::Unstructured { pairs: None, .. }
+            | AnnotationBody::Expressions(_) => &[],
         }
     }
 

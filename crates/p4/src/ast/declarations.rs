@@ -36,7 +36,6 @@ pub enum DeclarationKind {
     /// `type T name;`: as a typedef, but a type of its own.
     NewType {
         target: Type,
-        inline: Option<Box<Declaration>>,
     },
     Structure(Structure),
     Enumeration(Enumeration),
@@ -72,7 +71,7 @@ pub struct Variable {
     pub value: Option<Expression>,
 }
 
-/// `T(arguments) name;`, and `T(arguments) name = { functions and instances };` where T has abstract methods.
+/// `T(arguments) name;`, where `T(arguments) name[4];` has an array type and makes four, and `T(arguments) name = { functions and instances };` where T has abstract methods.
 #[derive(Clone, Debug)]
 pub struct Instance {
     pub of_type: Type,

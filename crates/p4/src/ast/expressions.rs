@@ -112,6 +112,44 @@ pub enum ExpressionKind {
     Erroneous,
 }
 
+impl Expression {
+    /// The expressions this one is made of, in the order of the text, those within types included.
+    pub fn children(&self) -> Vec<&Expression> {
+        match &self.kind {
+            ExpressionKind::Bool(_)
+            | ExpressionKind::Integer(_)
+            | ExpressionKind::String(_)
+            | ExpressionKind::Path(_)
+            | ExpressionKind::This
+            | ExpressionKind::Invalid
+            | ExpressionKind::DefaultValue
+            | ExpressionKind::DontCare
+            | ExpressionKind::Default
+            | ExpressionKind::Erroneous => Vec::new(),
+            ExpressionKind::Type(of_type) => of_type.expressions(),
+            ExpressionKind::List { elements, .. } => elements.iter().collect(),
+            ExpressionKind::Structure { fields, .. } => fields.iter().map(|field| &field.value).collect(),
+            ExpressionKind::Unary { operand, .. } => vec![operand],
+            ExpressionKind::Binary { left, right, .. } => vec![left, right],
+            ExpressionKind::Conditional { condition, accepted, rejected } => vec![condition, accepted, rejected],
+            ExpressionKind::Cast { target, operand } => {
+                target.expressions().into_iter().chain([operand.as_ref()]).collect()
+            }
+            ExpressionKind::Member { base, .. } => vec![base],
+            ExpressionKind::Index { base, index } => vec![base, index],
+            ExpressionKind::Slice { base, high, low } => vec![base, high, low],
+            ExpressionKind::PlusSlice { base, low, width } => vec![base, low, width],
+            ExpressionKind::Call { callee, type_arguments, arguments } => {
+                let types = type_arguments.iter().flat_map(Type::expressions);
+                let values = arguments.iter().map(|argument| &argument.value);
+                std::iter::once(callee.as_ref()).chain(types).chain(values).collect()
+            }
+            ExpressionKind::Mask { value, mask } => vec![value, mask],
+            ExpressionKind::Range { low, high } => vec![low, high],
+        }
+    }
+}
+
 /// `8w0xFF`: the value, the width if the literal has one and whether it is then signed (`8s`), and how it was spelled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Integer {

@@ -1,6 +1,6 @@
 //! Types as they are written: widths are expressions, names are not yet resolved.
 
-use super::{Expression, Path, Span};
+use super::{Expression, Name, Path, Span};
 
 #[derive(Clone, Debug)]
 pub struct Type {
@@ -39,4 +39,32 @@ pub enum TypeKind {
     },
     /// `_` among type arguments.
     DontCare,
+}
+
+impl Type {
+    /// The type a name stands for, written where the name is.
+    pub fn named(name: Name) -> Type {
+        Type { span: name.span, kind: TypeKind::Named(Path { absolute: false, name }) }
+    }
+
+    /// The widths and sizes in this type.
+    pub fn expressions(&self) -> Vec<&Expression> {
+        match &self.kind {
+            TypeKind::Void
+            | TypeKind::Bool
+            | TypeKind::Error
+            | TypeKind::MatchKind
+            | TypeKind::String
+            | TypeKind::Integer
+            | TypeKind::Bit(None)
+            | TypeKind::Named(_)
+            | TypeKind::DontCare => Vec::new(),
+            TypeKind::Bit(Some(width)) | TypeKind::SignedBit(width) | TypeKind::Varbit(width) => vec![width],
+            TypeKind::Tuple(types) | TypeKind::Specialized { arguments: types, .. } => {
+                types.iter().flat_map(Type::expressions).collect()
+            }
+            TypeKind::List(element) => element.expressions(),
+            TypeKind::Array { element, size } => element.expressions().into_iter().chain([size.as_ref()]).collect(),
+        }
+    }
 }

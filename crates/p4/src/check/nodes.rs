@@ -111,11 +111,12 @@ impl<'a> Index<'a> {
         self.put(declaration.id, Node::Declaration(declaration));
         let owner = declaration.id;
         match &declaration.kind {
-            DeclarationKind::Typedef { inline, .. } | DeclarationKind::NewType { inline, .. } => {
+            DeclarationKind::Typedef { inline, .. } => {
                 if let Some(inline) = inline {
                     self.declaration(inline);
                 }
             }
+            DeclarationKind::NewType { .. } => {}
             DeclarationKind::Structure(structure) => {
                 self.type_parameters(&structure.type_parameters, owner);
                 for field in &structure.fields {

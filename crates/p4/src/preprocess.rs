@@ -1,0 +1,60 @@
+//! Reads the line marks that `cpp` leaves in its output, so that messages name the files people wrote.
+//!
+//! Running `cpp` is the caller's business (`cpp -undef -nostdinc -x assembler-with-cpp -I...`): this crate reads no files.
+//! The text itself stays as it is, since spans are offsets into it; the lexer skips the lines that begin with `#`.
+
+use hlir::source::{LineMark, SourceMap};
+
+/// The map of a preprocessed text; `file` is the name of lines before the first mark, so of all lines if there is none.
+pub fn source_map(file: &str, text: &str) -> SourceMap {
+    let marks = text.lines().enumerate().filter_map(|(index, line)| {
+        let (file_line, marked_file) = line_mark(line)?;
+        Some(LineMark { first_line: index as u32 + 1, file: marked_file.into(), file_line })
+    });
+    SourceMap::with_marks(file, text, marks.collect())
+}
+
+/// The line number and file of `# 12 "file.p4" 2` or `#line 12 "file.p4"`: those of the line that follows.
+fn line_mark(line: &str) -> Option<(u32, String)> {
+    let rest = line.trim_start().strip_prefix('#')?.trim_start();
+    let rest = rest.strip_prefix("line").unwrap_or(rest).trim_start();
+    let (number, rest) = rest.split_at(rest.find(|character: char| !character.is_ascii_digit())?);
+    let quoted = rest.trim_start().strip_prefix('"')?;
+    let mut name = String::new();
+    let mut characters = quoted.chars();
+    loop {
+        match characters.next()? {
+            '"' => break,
+            '\\' => name.push(characters.next()?),
+            character => name.push(character),
+        }
+    }
+    Some((number.parse().ok()?, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_of_cpp_are_read_and_other_directives_are_not() {
+        assert_eq!(line_mark("# 12 \"dir/f.p4\" 2"), Some((12, "dir/f.p4".into())));
+        assert_eq!(line_mark("#line 3 \"a\\\"b\""), Some((3, "a\"b".into())));
+        assert_eq!(line_mark("#pragma once"), None);
+        assert_eq!(line_mark("# 12"), None);
+        assert_eq!(line_mark("x # 12 \"f\""), None);
+    }
+
+    #[test]
+    fn lines_after_a_mark_count_from_its_number() {
+        let map = source_map("given.p4", "a\n# 1 \"core.p4\" 1\nb\nc\n# 2 \"given.p4\" 2\nd\n");
+        let line_of = |part: &str| {
+            let place = map.locate(map.text().find(part).expect("part of the text") as u32);
+            format!("{}:{}", place.file, place.line)
+        };
+        assert_eq!(line_of("a"), "given.p4:1");
+        assert_eq!(line_of("b"), "core.p4:1");
+        assert_eq!(line_of("c\n#"), "core.p4:2");
+        assert_eq!(line_of("d"), "given.p4:2");
+    }
+}
