@@ -149,12 +149,12 @@ pub trait Engine {
     fn set_group(&mut self, profile: ProfileId, group: u32, members: &[u32]) -> Result<(), Refusal>;
     fn delete_group(&mut self, profile: ProfileId, group: u32) -> Result<(), Refusal>;
 
-    fn read_counter(&self, counter: CounterId, cell: &Cell) -> Result<CounterValue, Refusal>;
+    fn read_counter(&mut self, counter: CounterId, cell: &Cell) -> Result<CounterValue, Refusal>;
     fn write_counter(&mut self, counter: CounterId, cell: &Cell, value: CounterValue) -> Result<(), Refusal>;
     /// Sets the rates and fills both buckets; without rates the cell is green for ever.
     fn set_meter(&mut self, meter: MeterId, cell: &Cell, rates: Option<MeterRates>) -> Result<(), Refusal>;
-    fn meter_rates(&self, meter: MeterId, cell: &Cell) -> Result<Option<MeterRates>, Refusal>;
-    fn read_register(&self, register: RegisterId, index: u64) -> Result<BigUint, Refusal>;
+    fn meter_rates(&mut self, meter: MeterId, cell: &Cell) -> Result<Option<MeterRates>, Refusal>;
+    fn read_register(&mut self, register: RegisterId, index: u64) -> Result<BigUint, Refusal>;
     fn write_register(&mut self, register: RegisterId, index: u64, value: &BigUint) -> Result<(), Refusal>;
     /// Replaces all members of a value set; each has a match for every field of the set.
     fn set_value_set(&mut self, set: ValueSetId, members: &[Vec<Match>]) -> Result<(), Refusal>;

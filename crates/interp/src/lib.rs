@@ -3,10 +3,22 @@
 //! It executes a [`hlir::Program`] packet by packet and knows nothing of plans. Clear comes before fast. No files, no clock, no environment: equal
 //! inputs give equal answers.
 
+mod bytes;
+mod call;
 pub mod engine;
+mod evaluate;
+mod execute;
 pub mod hash;
 pub mod meter;
+mod packet;
+mod pattern;
 pub mod random;
-pub mod value;
+mod state;
+mod storage;
+mod switch;
+mod tables;
+mod value;
+mod walk;
 
 pub use engine::Engine;
+pub use switch::{DEFAULT_PORTS, Punted, Switch};

@@ -1,0 +1,188 @@
+//! Calls: counters, registers, meters, hashes, and the other objects that outlive a packet.
+
+use crate::bytes::BitString;
+use crate::engine::{CounterValue, DigestRecord};
+use crate::execute::{Interrupt, Walker};
+use crate::hash;
+use crate::meter::{Colour, MeterCell};
+use crate::storage::number;
+use crate::tables::Invocation;
+use crate::value::Value;
+use hlir::{Call, CounterId, Expression, HashInput, MeterId, MeterUnit, Place, TableId};
+
+impl<'p> Walker<'_, 'p> {
+    pub fn call(&mut self, call: &'p Call) -> Result<(), Interrupt<'p>> {
+        match call {
+            Call::Count { counter, index } => self.count(*counter, index.as_ref()),
+            Call::ReadRegister { register, index, into } => {
+                let index = self.value(index).to_u64();
+                if let Some(value) = self.switch.state.register(*register, index) {
+                    self.put(*into, value);
+                }
+            }
+            Call::WriteRegister { register, index, value } => {
+                let (index, value) = (self.value(index).to_u64(), self.value(value));
+                self.switch.state.set_register(*register, index, value.bits);
+            }
+            Call::ExecuteMeter { meter, index, colour, into } => {
+                self.meter(*meter, index.as_ref(), colour.as_ref(), *into);
+            }
+            Call::Hash { algorithm, data, into } => {
+                let hash = hash::hash(*algorithm, &self.hash_data(data));
+                self.put(*into, Value::word(hash.into(), 64));
+            }
+            Call::AddChecksum { sum, data, subtract } => self.add_checksum(*sum, data, *subtract),
+            Call::Random { low, high, into } => self.random(low, high, *into),
+            Call::SendDigest { digest, values } => {
+                let values = values.iter().map(|value| self.value(value).bits.to_big()).collect();
+                self.switch.outcome.digests.push(DigestRecord { digest: *digest, values });
+            }
+            Call::Log { format, arguments } => self.log(format, arguments),
+            Call::Assert { condition, text } => {
+                if !self.value(condition).is_true() {
+                    return Err(Interrupt::Stop(format!("assertion failed: {text}")));
+                }
+            }
+            Call::AddEntry { table, action, arguments, expiry: _, into } => {
+                self.add_entry(*table, *action, arguments, *into);
+            }
+            // Entries do not age here: what a profile of timeouts means in seconds is not part of a program.
+            Call::RestartTimer { expiry: _ } => {}
+            Call::Custom { instance, method, .. } => {
+                let sentence = format!("the interpreter cannot run `{instance}.{method}`, which is a function in C");
+                return Err(Interrupt::Stop(sentence));
+            }
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, counter: CounterId, index: Option<&Expression>) {
+        let bytes = self.packet.bytes.len() as u64;
+        let cell = match index {
+            Some(index) => {
+                let index = self.value(index).to_u64();
+                self.switch.state.counter_cell(counter, index)
+            }
+            None => match self.hit() {
+                Some((table, entry)) => self.switch.state.direct_counter(counter, table, entry),
+                None => None,
+            },
+        };
+        if let Some(CounterValue { packets, bytes: total }) = cell {
+            *packets += 1;
+            *total += bytes;
+        }
+    }
+
+    /// The table whose action is running, and the entry that was hit.
+    fn hit(&self) -> Option<(TableId, usize)> {
+        let running = self.running.as_ref()?;
+        Some((running.table, running.entry?))
+    }
+
+    fn meter(&mut self, meter: MeterId, index: Option<&Expression>, colour: Option<&Expression>, into: Place) {
+        let before = colour.map_or(Colour::Green, |colour| Colour::from_number(self.value(colour).to_u64()));
+        let cost = self.meter_cost(meter);
+        let hit = self.hit();
+        let index = index.map(|index| self.value(index).to_u64());
+        let state = &mut self.switch.state;
+        let now = state.clock_ns;
+        let cell = match (index, hit) {
+            (Some(index), _) => state.meter_cell(meter, index),
+            (None, Some((table, entry))) => state.direct_meter(meter, table, entry),
+            (None, None) => None,
+        };
+        if let Some(cell) = cell {
+            let colour = MeterCell::execute(cell, cost, before, now);
+            self.put(into, Value::word(colour.number(), 8));
+        }
+    }
+
+    fn meter_cost(&self, meter: MeterId) -> u64 {
+        match self.switch.program.meters[meter].unit {
+            MeterUnit::Packets => 1,
+            MeterUnit::Bytes => self.packet.bytes.len() as u64,
+        }
+    }
+
+    /// What counts and measures every hit by itself.
+    pub fn run_automatic(&mut self, table: TableId, entry: usize) {
+        let program = self.switch.program;
+        for counter in self.switch.state.direct_counters[number(table)].clone() {
+            if program.counters[counter].automatic {
+                self.count(counter, None);
+            }
+        }
+        let now = self.switch.state.clock_ns;
+        for meter in self.switch.state.direct_meters[number(table)].clone() {
+            let Some(into) = program.meters[meter].automatic else { continue };
+            let cost = self.meter_cost(meter);
+            if let Some(cell) = self.switch.state.direct_meter(meter, table, entry) {
+                let colour = cell.execute(cost, Colour::Green, now);
+                self.put(into, Value::word(colour.number(), 8));
+            }
+        }
+    }
+
+    pub fn hash_data(&self, data: &[HashInput]) -> Vec<u8> {
+        let mut string = BitString::default();
+        for input in data {
+            match input {
+                HashInput::Bits(value) => string.push(&self.value(value)),
+                HashInput::Field(field) => {
+                    if self.packet.storage.is_valid(field.header) {
+                        string.push(&self.packet.storage.field(&self.switch.layout, *field));
+                    }
+                }
+                HashInput::Payload => string.push_bytes(self.packet.payload()),
+            }
+        }
+        string.into_bytes()
+    }
+
+    fn add_checksum(&mut self, sum: Place, data: &[HashInput], subtract: bool) {
+        let bytes = self.hash_data(data);
+        let before = self.value(&Expression::place(sum)).to_u64() as u16;
+        let after = if subtract {
+            hash::ones_complement_subtract(before, &bytes)
+        } else {
+            hash::ones_complement_sum(before, &bytes)
+        };
+        self.put(sum, Value::word(after.into(), 16));
+    }
+
+    fn random(&mut self, low: &Expression, high: &Expression, into: Place) {
+        let (low, high) = (self.value(low), self.value(high));
+        let width = self.switch.layout.place_width(into);
+        let number = self.packet.draws.between(&low.bits.to_big(), &high.bits.to_big(), width);
+        self.put(into, Value::big(&number, width));
+    }
+
+    fn log(&mut self, format: &str, arguments: &[Expression]) {
+        let mut pieces = format.split("{}");
+        let mut line = pieces.next().unwrap_or_default().to_string();
+        let mut arguments = arguments.iter();
+        for piece in pieces {
+            match arguments.next() {
+                Some(argument) => line.push_str(&self.value(argument).bits.to_big().to_string()),
+                None => line.push_str("{}"),
+            }
+            line.push_str(piece);
+        }
+        self.switch.outcome.log.push(line);
+    }
+
+    fn add_entry(&mut self, table: TableId, action: u32, arguments: &[Expression], into: Option<Place>) {
+        let parameters = &self.switch.program.tables[table].actions[action as usize].parameters;
+        let arguments = arguments.iter().zip(parameters);
+        let arguments = arguments.map(|(argument, parameter)| self.value(argument).resize(parameter.width)).collect();
+        let missed = self.running.as_ref().filter(|running| running.table == table && running.entry.is_none());
+        let inserted = match missed.map(|running| running.key.clone()) {
+            Some(key) => self.switch.state.table_mut(table).insert_missed(&key, Invocation { action, arguments }),
+            None => false,
+        };
+        if let Some(into) = into {
+            self.put(into, Value::bool(!inserted));
+        }
+    }
+}

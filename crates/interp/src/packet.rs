@@ -1,0 +1,109 @@
+//! A packet in the switch: its bytes, its storage, and where it comes from.
+
+use crate::bytes::BitString;
+use crate::evaluate::{CopyFacts, Facts};
+use crate::random::{Draws, copy_number, mix};
+use crate::storage::{Layout, Storage};
+use hlir::{Bytes, Keep, NodeId};
+use std::rc::Rc;
+
+#[derive(Clone)]
+pub struct Packet {
+    pub storage: Storage,
+    pub bytes: Vec<u8>,
+    /// How far the parser has come, in bits.
+    pub cursor: usize,
+    /// The bytes with which it entered the graph this time.
+    original: Rc<[u8]>,
+    pub port: u32,
+    pub number: u64,
+    pub draws: Draws,
+    /// Copies made of it so far.
+    copies: u64,
+    /// How often it or its ancestors have entered the graph again.
+    pub generation: u32,
+    /// Sums up ingress port and nodes visited.
+    pub path: u64,
+}
+
+impl Packet {
+    pub fn new(layout: &Layout, port: u32, bytes: Vec<u8>, number: u64, seed: u64) -> Packet {
+        Packet {
+            storage: layout.blank(),
+            original: bytes.as_slice().into(),
+            bytes,
+            cursor: 0,
+            port,
+            number,
+            draws: Draws::new(seed, number),
+            copies: 0,
+            generation: 0,
+            path: mix(port.into()),
+        }
+    }
+
+    pub fn facts(&self, clock_ns: u64, copy: CopyFacts) -> Facts {
+        Facts { ingress_port: self.port, length_bytes: self.bytes.len(), clock_ns, copy }
+    }
+
+    pub fn visit(&mut self, node: NodeId) {
+        self.path = mix(self.path ^ u64::from(node.into_raw().into_u32()));
+    }
+
+    /// Bits behind the cursor.
+    pub fn bits_left(&self) -> u64 {
+        (self.bytes.len() * 8 - self.cursor) as u64
+    }
+
+    /// The bytes behind the cursor.
+    pub fn payload(&self) -> &[u8] {
+        &self.bytes[self.cursor.div_ceil(8)..]
+    }
+
+    pub fn truncate(&mut self, bytes: u64) {
+        self.bytes.truncate(usize::try_from(bytes).unwrap_or(usize::MAX));
+        self.cursor = self.cursor.min(self.bytes.len() * 8);
+    }
+
+    /// The emitted headers, then what followed the cursor.
+    pub fn deparse(&mut self, mut emitted: BitString) {
+        emitted = BitString::whole_bytes(emitted);
+        emitted.push_bytes(self.payload());
+        self.bytes = emitted.into_bytes();
+        self.cursor = 0;
+    }
+
+    /// A copy as it begins, with a number of its own.
+    pub fn copy(&mut self, layout: &Layout, seed: u64, bytes: Bytes, keep: &Keep) -> Packet {
+        self.copies += 1;
+        let mut copy = self.clone();
+        copy.copies = 0;
+        copy.number = copy_number(self.number, self.copies);
+        copy.draws = Draws::new(seed, copy.number);
+        copy.path = mix(self.path ^ self.copies << 32);
+        match bytes {
+            Bytes::Original => {
+                copy.bytes = self.original.to_vec();
+                copy.start_again(layout);
+            }
+            Bytes::Deparsed => copy.start_again(layout),
+            Bytes::Current => {}
+        }
+        match keep {
+            Keep::All => {}
+            Keep::Only(variables) => copy.storage.forget_variables(layout, variables),
+        }
+        copy
+    }
+
+    /// From now on this is a packet that has entered the graph again.
+    pub fn enter_again(&mut self) {
+        self.generation += 1;
+        self.original = self.bytes.as_slice().into();
+    }
+
+    fn start_again(&mut self, layout: &Layout) {
+        self.cursor = 0;
+        self.storage.forget_headers(layout);
+    }
+}

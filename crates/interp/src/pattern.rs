@@ -1,0 +1,159 @@
+//! What one key of an entry, or one field of a value set's member, matches.
+
+use crate::engine::Refusal;
+use crate::value::Bits;
+use hlir::{Match, MatchKind};
+use num_bigint::BigUint;
+
+/// A match in normal form: equal patterns match the same keys, unless one is a range.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Pattern {
+    /// `key & mask == value`; `value` has no bits outside `mask`.
+    Masked { value: Bits, mask: Bits },
+    /// Both ends included.
+    Range { low: Bits, high: Bits },
+}
+
+impl Pattern {
+    /// The pattern of a match on a key of `width` bits, whatever the key's kind.
+    pub fn new(found: &Match, width: u32) -> Pattern {
+        let masked =
+            |value: &BigUint, mask: Bits| Pattern::Masked { value: Bits::from_big(value, width).and(&mask), mask };
+        match found {
+            Match::Exact(value) => masked(value, Bits::ones(width)),
+            Match::Lpm { value, prefix } => masked(value, prefix_mask(*prefix, width)),
+            Match::Ternary { value, mask } => masked(value, Bits::from_big(mask, width)),
+            Match::Any => masked(&BigUint::ZERO, Bits::zero(width)),
+            Match::Range { low, high } => {
+                Pattern::Range { low: Bits::from_big(low, width), high: Bits::from_big(high, width) }
+            }
+        }
+    }
+
+    pub fn matches(&self, key: &Bits) -> bool {
+        match self {
+            Pattern::Masked { value, mask } => key.and(mask) == *value,
+            Pattern::Range { low, high } => low <= key && key <= high,
+        }
+    }
+
+    /// The bits that a hash can be made of.
+    pub fn mask(&self, width: u32) -> Bits {
+        match self {
+            Pattern::Masked { mask, .. } => mask.clone(),
+            Pattern::Range { .. } => Bits::zero(width),
+        }
+    }
+
+    /// The value of those bits.
+    pub fn value(&self, width: u32) -> Bits {
+        match self {
+            Pattern::Masked { value, .. } => value.clone(),
+            Pattern::Range { .. } => Bits::zero(width),
+        }
+    }
+}
+
+/// The most significant `prefix` bits.
+fn prefix_mask(prefix: u32, width: u32) -> Bits {
+    let ones = Bits::ones(width).to_big();
+    Bits::from_big(&(&ones - (&ones >> prefix)), width)
+}
+
+/// Bits of a longest-prefix match.
+pub fn prefix_length(found: &Match, width: u32) -> u32 {
+    match found {
+        Match::Lpm { prefix, .. } => *prefix,
+        Match::Exact(_) => width,
+        Match::Ternary { .. } | Match::Range { .. } | Match::Any => 0,
+    }
+}
+
+/// Whether a key of this kind and width, called `name`, takes this match.
+pub fn check(found: &Match, kind: MatchKind, width: u32, name: &str) -> Result<(), Refusal> {
+    let fits = match (kind, found) {
+        (MatchKind::Exact, Match::Exact(_))
+        | (MatchKind::Lpm, Match::Lpm { .. } | Match::Exact(_) | Match::Any)
+        | (MatchKind::Ternary, Match::Ternary { .. } | Match::Exact(_) | Match::Any)
+        | (MatchKind::Range, Match::Range { .. } | Match::Exact(_) | Match::Any)
+        | (MatchKind::Optional, Match::Exact(_) | Match::Any) => true,
+        (_, Match::Lpm { .. } | Match::Ternary { .. } | Match::Range { .. } | Match::Any) => false,
+    };
+    if !fits {
+        return Err(Refusal(format!("key `{name}` is matched as {}, which this match is not", kind_name(kind))));
+    }
+    let numbers: Vec<&BigUint> = match found {
+        Match::Exact(value) | Match::Lpm { value, .. } => vec![value],
+        Match::Ternary { value, mask } => vec![value, mask],
+        Match::Range { low, high } => vec![low, high],
+        Match::Any => vec![],
+    };
+    if let Some(wide) = numbers.into_iter().find(|number| number.bits() > u64::from(width)) {
+        return Err(Refusal(format!("{wide:#x} does not fit key `{name}`, which is {width} bits wide")));
+    }
+    match found {
+        Match::Lpm { prefix, .. } if *prefix > width => {
+            Err(Refusal(format!("prefix /{prefix} is longer than key `{name}`, which is {width} bits wide")))
+        }
+        Match::Range { low, high } if low > high => {
+            Err(Refusal(format!("the range {low:#x}..{high:#x} of key `{name}` is empty")))
+        }
+        Match::Exact(_) | Match::Lpm { .. } | Match::Ternary { .. } | Match::Range { .. } | Match::Any => Ok(()),
+    }
+}
+
+pub fn kind_name(kind: MatchKind) -> &'static str {
+    match kind {
+        MatchKind::Exact => "exact",
+        MatchKind::Lpm => "lpm",
+        MatchKind::Ternary => "ternary",
+        MatchKind::Range => "range",
+        MatchKind::Optional => "optional",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn big(value: u64) -> BigUint {
+        BigUint::from(value)
+    }
+
+    #[test]
+    fn a_prefix_may_be_anything_from_nothing_to_the_whole_key() {
+        for width in [1, 9, 32, 128, 200] {
+            assert_eq!(prefix_mask(0, width), Bits::zero(width));
+            assert_eq!(prefix_mask(width, width), Bits::ones(width));
+        }
+        assert_eq!(prefix_mask(3, 9), Bits::from_word(0b1_1100_0000, 9));
+    }
+
+    #[test]
+    fn bits_outside_the_mask_do_not_matter() {
+        let pattern = Pattern::new(&Match::Ternary { value: big(0x1111), mask: big(0xf) }, 16);
+        assert!(pattern.matches(&Bits::from_word(0xabc1, 16)));
+        assert!(!pattern.matches(&Bits::from_word(0x1112, 16)));
+    }
+
+    #[test]
+    fn ranges_include_their_ends() {
+        let pattern = Pattern::new(&Match::Range { low: big(3), high: big(5) }, 200);
+        let matched: Vec<u128> = (0..8).filter(|value| pattern.matches(&Bits::from_word(*value, 200))).collect();
+        assert_eq!(matched, [3, 4, 5]);
+    }
+
+    #[test]
+    fn matches_that_do_not_fit_are_explained() {
+        let refusal = |found, kind| check(&found, kind, 8, "k").expect_err("it does not fit").0;
+        assert_eq!(
+            refusal(Match::Exact(big(256)), MatchKind::Exact),
+            "0x100 does not fit key `k`, which is 8 bits wide"
+        );
+        assert_eq!(refusal(Match::Any, MatchKind::Exact), "key `k` is matched as exact, which this match is not");
+        let long = Match::Lpm { value: big(0), prefix: 9 };
+        assert_eq!(refusal(long, MatchKind::Lpm), "prefix /9 is longer than key `k`, which is 8 bits wide");
+        let empty = Match::Range { low: big(5), high: big(4) };
+        assert_eq!(refusal(empty, MatchKind::Range), "the range 0x5..0x4 of key `k` is empty");
+    }
+}

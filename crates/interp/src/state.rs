@@ -1,0 +1,188 @@
+//! What packets of one switch share: tables, profiles, counters, meters, registers, groups, sessions, and the counts of what happened.
+
+use crate::engine::{Cell, CounterValue, Refusal, Replica, Session, SessionTarget};
+use crate::hash;
+use crate::meter::MeterCell;
+use crate::pattern::Pattern;
+use crate::storage::number;
+use crate::tables::{Invocation, TableState, Target};
+use crate::value::{Bits, Value};
+use hlir::{CounterId, MeterId, Profile, Program, RegisterId, Selector, TableId};
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+pub struct State<'p> {
+    pub program: &'p Program,
+    pub tables: Vec<TableState<'p>>,
+    pub profiles: Vec<ProfileState<'p>>,
+    /// Cells of indirect counters, meters and registers that are not as they were at the start, by index.
+    pub counters: Vec<HashMap<u64, CounterValue>>,
+    pub meters: Vec<HashMap<u64, MeterCell>>,
+    pub registers: Vec<HashMap<u64, Bits>>,
+    /// Members of each value set, a pattern a field.
+    pub value_sets: Vec<Vec<Vec<Pattern>>>,
+    pub multicast: BTreeMap<u32, Vec<Replica>>,
+    pub sessions: BTreeMap<u32, Session>,
+    pub clock_ns: u64,
+    pub seed: u64,
+    pub next_packet: u64,
+    pub drops: Vec<u64>,
+    /// Why the switch has stopped.
+    pub stopped: Option<String>,
+    /// Direct counters and meters of each table, in the order of the program: the order of an entry's cells.
+    pub direct_counters: Vec<Vec<CounterId>>,
+    pub direct_meters: Vec<Vec<MeterId>>,
+}
+
+pub struct ProfileState<'p> {
+    pub profile: &'p Profile,
+    pub members: BTreeMap<u32, Rc<Invocation>>,
+    pub groups: BTreeMap<u32, Vec<u32>>,
+}
+
+impl<'p> State<'p> {
+    pub fn new(program: &'p Program) -> State<'p> {
+        let mut direct_counters = vec![Vec::new(); program.tables.len()];
+        for (id, counter) in program.counters.iter() {
+            counter.table.into_iter().for_each(|table| direct_counters[number(table)].push(id));
+        }
+        let mut direct_meters = vec![Vec::new(); program.tables.len()];
+        for (id, meter) in program.meters.iter() {
+            meter.table.into_iter().for_each(|table| direct_meters[number(table)].push(id));
+        }
+        let tables = program.tables.iter().map(|(id, table)| {
+            TableState::new(program, table, direct_counters[number(id)].len(), direct_meters[number(id)].len())
+        });
+        let profiles = program.profiles.iter().map(|(_, profile)| ProfileState {
+            profile,
+            members: BTreeMap::new(),
+            groups: BTreeMap::new(),
+        });
+        State {
+            program,
+            tables: tables.collect(),
+            profiles: profiles.collect(),
+            counters: vec![HashMap::new(); program.counters.len()],
+            meters: vec![HashMap::new(); program.meters.len()],
+            registers: vec![HashMap::new(); program.registers.len()],
+            value_sets: vec![Vec::new(); program.value_sets.len()],
+            multicast: BTreeMap::new(),
+            sessions: BTreeMap::new(),
+            clock_ns: 0,
+            seed: 0,
+            next_packet: 0,
+            drops: vec![0; program.drop_reasons().len()],
+            stopped: None,
+            direct_counters,
+            direct_meters,
+        }
+    }
+
+    pub fn table(&self, table: TableId) -> &TableState<'p> {
+        &self.tables[number(table)]
+    }
+
+    pub fn table_mut(&mut self, table: TableId) -> &mut TableState<'p> {
+        &mut self.tables[number(table)]
+    }
+
+    /// The action that an entry leads to; `hash_data` are what a selector chooses by. Nothing, if its group is empty.
+    pub fn resolve(&self, table: TableId, entry: usize, hash_data: impl Fn() -> Vec<u8>) -> Option<Rc<Invocation>> {
+        let state = self.table(table);
+        let profile = || state.table.profile.map(|profile| &self.profiles[number(profile)]);
+        match &state.entry(entry).target {
+            Target::Call(invocation) => Some(invocation.clone()),
+            Target::Member(member) => profile()?.members.get(member).cloned(),
+            Target::Group(group) => {
+                let profile = profile()?;
+                let members = profile.groups.get(group).filter(|members| !members.is_empty())?;
+                let chosen = choose(profile.profile.selector.as_ref(), &hash_data(), members.len());
+                profile.members.get(&members[chosen]).cloned()
+            }
+        }
+    }
+
+    /// The replicas that copies of a mirror session become, and the bytes to which they are cut.
+    pub fn session_members(&self, session: u32) -> Option<(Vec<Replica>, u32)> {
+        let session = self.sessions.get(&session)?;
+        let members = match &session.target {
+            SessionTarget::Members(members) => members.clone(),
+            SessionTarget::Group(group) => self.multicast.get(group).cloned().unwrap_or_default(),
+        };
+        Some((members, session.truncation_bytes))
+    }
+
+    /// A cell of a counter, or nothing if an index is out of range.
+    pub fn counter_cell(&mut self, counter: CounterId, index: u64) -> Option<&mut CounterValue> {
+        let in_range = index < self.program.counters[counter].size;
+        in_range.then(|| self.counters[number(counter)].entry(index).or_default())
+    }
+
+    pub fn meter_cell(&mut self, meter: MeterId, index: u64) -> Option<&mut MeterCell> {
+        let in_range = index < self.program.meters[meter].size;
+        in_range.then(|| self.meters[number(meter)].entry(index).or_default())
+    }
+
+    /// The direct counter's cell of an entry.
+    pub fn direct_counter(&mut self, counter: CounterId, table: TableId, entry: usize) -> Option<&mut CounterValue> {
+        let position = self.direct_counters[number(table)].iter().position(|other| *other == counter)?;
+        self.table_mut(table).entry_mut(entry).counters.get_mut(position)
+    }
+
+    pub fn direct_meter(&mut self, meter: MeterId, table: TableId, entry: usize) -> Option<&mut MeterCell> {
+        let position = self.direct_meters[number(table)].iter().position(|other| *other == meter)?;
+        self.table_mut(table).entry_mut(entry).meters.get_mut(position)
+    }
+
+    pub fn register(&self, register: RegisterId, index: u64) -> Option<Value> {
+        let declared = &self.program.registers[register];
+        if index >= declared.size {
+            return None;
+        }
+        let bits = self.registers[number(register)].get(&index).cloned();
+        let bits = bits.unwrap_or_else(|| Bits::from_big(&declared.initial, declared.width));
+        Some(Value { width: declared.width, bits })
+    }
+
+    pub fn set_register(&mut self, register: RegisterId, index: u64, value: Bits) {
+        if index < self.program.registers[register].size {
+            self.registers[number(register)].insert(index, value);
+        }
+    }
+
+    /// The counter's cell as the control plane names it.
+    pub fn named_counter(&mut self, counter: CounterId, cell: &Cell) -> Result<&mut CounterValue, Refusal> {
+        let declared = &self.program.counters[counter];
+        let missing = || Refusal(format!("counter `{}` has no such cell: it has {}", declared.name, declared.size));
+        match cell {
+            Cell::Index(index) => self.counter_cell(counter, *index).ok_or_else(missing),
+            Cell::Entry(key) => {
+                let entry = self.table(key.table).identify(key)?;
+                let other = || Refusal(format!("counter `{}` belongs to another table", declared.name));
+                self.direct_counter(counter, key.table, entry).ok_or_else(other)
+            }
+        }
+    }
+
+    /// The meter's cell as the control plane names it.
+    pub fn named_meter(&mut self, meter: MeterId, cell: &Cell) -> Result<&mut MeterCell, Refusal> {
+        let declared = &self.program.meters[meter];
+        let missing = || Refusal(format!("meter `{}` has no such cell: it has {}", declared.name, declared.size));
+        match cell {
+            Cell::Index(index) => self.meter_cell(meter, *index).ok_or_else(missing),
+            Cell::Entry(key) => {
+                let entry = self.table(key.table).identify(key)?;
+                let other = || Refusal(format!("meter `{}` belongs to another table", declared.name));
+                self.direct_meter(meter, key.table, entry).ok_or_else(other)
+            }
+        }
+    }
+}
+
+/// Which of so many members: the hash, cut to the selector's width, modulo their number.
+fn choose(selector: Option<&Selector>, data: &[u8], count: usize) -> usize {
+    let Some(selector) = selector else { return 0 };
+    let hash = hash::hash(selector.algorithm, data);
+    let cut = if selector.width < 64 { hash & ((1 << selector.width) - 1) } else { hash };
+    (cut % count as u64) as usize
+}

@@ -1,0 +1,169 @@
+//! What a packet carries besides its bytes: variables, header fields and validity bits, in flat arrays.
+//!
+//! The layout is worked out once for a program; a packet begins as a copy of the blank storage.
+
+use crate::value::{Bits, Value};
+use hlir::{FieldRef, HeaderId, Place, Program, VariableId};
+use la_arena::Idx;
+
+pub fn number<T>(id: Idx<T>) -> usize {
+    id.into_raw().into_u32() as usize
+}
+
+/// Where the program's storage lies in the arrays.
+pub struct Layout {
+    variable_widths: Vec<u32>,
+    headers: Vec<HeaderLayout>,
+    blank: Storage,
+}
+
+pub struct HeaderLayout {
+    /// Position of the first field in [`Storage::fields`].
+    first: usize,
+    /// Width of each field; of a varbit field the largest.
+    pub widths: Vec<u32>,
+    pub varbit: Option<usize>,
+    /// Bits without the varbit field.
+    pub fixed_bits: u32,
+}
+
+#[derive(Clone, Debug)]
+pub struct Storage {
+    variables: Vec<Bits>,
+    fields: Vec<Bits>,
+    valid: Vec<bool>,
+    /// Bits of each header's varbit field now.
+    lengths: Vec<u32>,
+}
+
+impl Layout {
+    pub fn new(program: &Program) -> Layout {
+        let variable_widths: Vec<u32> = program.variables.iter().map(|(_, variable)| variable.kind.width()).collect();
+        let mut headers = Vec::new();
+        let mut fields = Vec::new();
+        for (_, header) in program.headers.iter() {
+            let widths: Vec<u32> = header.fields.iter().map(|field| field.width).collect();
+            let first = fields.len();
+            fields.extend(widths.iter().map(|width| Bits::zero(*width)));
+            headers.push(HeaderLayout { first, widths, varbit: header.varbit(), fixed_bits: header.fixed_bits() });
+        }
+        let blank = Storage {
+            variables: variable_widths.iter().map(|width| Bits::zero(*width)).collect(),
+            fields,
+            valid: vec![false; headers.len()],
+            lengths: vec![0; headers.len()],
+        };
+        Layout { variable_widths, headers, blank }
+    }
+
+    /// Everything zero, every header invalid.
+    pub fn blank(&self) -> Storage {
+        self.blank.clone()
+    }
+
+    pub fn header(&self, header: HeaderId) -> &HeaderLayout {
+        &self.headers[number(header)]
+    }
+
+    fn field_position(&self, field: FieldRef) -> usize {
+        self.header(field.header).first + field.field as usize
+    }
+
+    fn field_width(&self, field: FieldRef) -> u32 {
+        self.header(field.header).widths[field.field as usize]
+    }
+
+    pub fn place_width(&self, place: Place) -> u32 {
+        match place {
+            Place::Variable(variable) => self.variable_widths[number(variable)],
+            Place::Field(field) => self.field_width(field),
+        }
+    }
+}
+
+impl Storage {
+    pub fn variable(&self, layout: &Layout, variable: VariableId) -> Value {
+        let index = number(variable);
+        Value { width: layout.variable_widths[index], bits: self.variables[index].clone() }
+    }
+
+    /// A field; of a varbit field its bits, as wide as they are now.
+    pub fn field(&self, layout: &Layout, field: FieldRef) -> Value {
+        let whole = Value { width: layout.field_width(field), bits: self.fields[layout.field_position(field)].clone() };
+        if layout.header(field.header).varbit == Some(field.field as usize) {
+            whole.resize(self.lengths[number(field.header)])
+        } else {
+            whole
+        }
+    }
+
+    pub fn put(&mut self, layout: &Layout, place: Place, value: Value) {
+        let bits = value.resize(layout.place_width(place)).bits;
+        match place {
+            Place::Variable(variable) => self.variables[number(variable)] = bits,
+            Place::Field(field) => self.fields[layout.field_position(field)] = bits,
+        }
+    }
+
+    /// Writes a varbit field; the value's width becomes its length.
+    pub fn put_varbit(&mut self, layout: &Layout, field: FieldRef, value: Value) {
+        self.lengths[number(field.header)] = value.width;
+        self.put(layout, Place::Field(field), value);
+    }
+
+    pub fn varbit_length(&self, header: HeaderId) -> u32 {
+        self.lengths[number(header)]
+    }
+
+    pub fn is_valid(&self, header: HeaderId) -> bool {
+        self.valid[number(header)]
+    }
+
+    /// Makes a header valid, and zero if it was not.
+    pub fn set_valid(&mut self, layout: &Layout, header: HeaderId) {
+        let index = number(header);
+        if self.valid[index] {
+            return;
+        }
+        self.valid[index] = true;
+        self.lengths[index] = 0;
+        let HeaderLayout { first, widths, .. } = layout.header(header);
+        for (field, width) in widths.iter().enumerate() {
+            self.fields[first + field] = Bits::zero(*width);
+        }
+    }
+
+    pub fn set_invalid(&mut self, header: HeaderId) {
+        self.valid[number(header)] = false;
+    }
+
+    pub fn copy_header(&mut self, layout: &Layout, to: HeaderId, from: HeaderId) {
+        let (target, source) = (number(to), number(from));
+        self.valid[target] = self.valid[source];
+        if !self.valid[source] {
+            return;
+        }
+        self.lengths[target] = self.lengths[source];
+        let (to, from) = (layout.header(to), layout.header(from));
+        for field in 0..from.widths.len() {
+            self.fields[to.first + field] = self.fields[from.first + field].clone();
+        }
+    }
+
+    /// Takes all headers back to their state at the start of a packet.
+    pub fn forget_headers(&mut self, layout: &Layout) {
+        self.fields.clone_from(&layout.blank.fields);
+        self.valid.fill(false);
+        self.lengths.fill(0);
+    }
+
+    /// Takes all variables but these back to zero.
+    pub fn forget_variables(&mut self, layout: &Layout, but: &[VariableId]) {
+        let kept: Vec<(usize, Bits)> =
+            but.iter().map(|variable| (number(*variable), self.variables[number(*variable)].clone())).collect();
+        self.variables.clone_from(&layout.blank.variables);
+        for (index, bits) in kept {
+            self.variables[index] = bits;
+        }
+    }
+}

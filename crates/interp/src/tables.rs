@@ -1,0 +1,338 @@
+//! A table's entries, and which of them a key finds.
+//!
+//! One structure serves every mixture of match kinds: entries with equal masks share a hash map from masked key to entries, best first. A key is
+//! looked up in each map. Exact tables have one map, prefix tables one a length; ranges are compared one by one within theirs.
+
+use crate::engine::{CounterValue, EntryKey, Refusal, TableCounts};
+use crate::meter::MeterCell;
+use crate::pattern::{self, Pattern};
+use crate::value::{Bits, Value};
+use hlir::entry::EntryAction;
+use hlir::{ActionCall, Entry, Match, Program, Scope, Table};
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// An action of the table with its data, ready to run.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Invocation {
+    pub action: u32,
+    pub arguments: Vec<Value>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    Call(Rc<Invocation>),
+    Member(u32),
+    Group(u32),
+}
+
+/// The larger wins: priority or prefix length first, then age.
+type Rank = (u64, Reverse<u64>);
+
+pub struct StoredEntry {
+    patterns: Vec<Pattern>,
+    priority: u32,
+    rank: Rank,
+    pub target: Target,
+    /// Cells of the table's direct counters and meters, in the order of the program.
+    pub counters: Vec<CounterValue>,
+    pub meters: Vec<MeterCell>,
+    /// Whether the program itself brought it.
+    own: bool,
+}
+
+/// Entries by masked key, best first.
+type Buckets = HashMap<Vec<Bits>, Vec<usize>>;
+
+pub struct TableState<'p> {
+    pub table: &'p Table,
+    widths: Vec<u32>,
+    pub default: Rc<Invocation>,
+    entries: Vec<Option<StoredEntry>>,
+    free: Vec<usize>,
+    count: u64,
+    sequence: u64,
+    /// By the masks of the keys.
+    groups: HashMap<Vec<Bits>, Buckets>,
+    identities: HashMap<(Vec<Pattern>, u32), usize>,
+    direct_counters: usize,
+    direct_meters: usize,
+    pub counts: TableCounts,
+}
+
+impl<'p> TableState<'p> {
+    /// The table with the program's own entries, for so many direct counters and meters.
+    pub fn new(program: &Program, table: &'p Table, direct_counters: usize, direct_meters: usize) -> TableState<'p> {
+        let mut state = TableState {
+            table,
+            widths: table.keys.iter().map(|key| program.expression_type(&key.value, &[]).width()).collect(),
+            default: Rc::new(invocation(table, &table.default)),
+            entries: Vec::new(),
+            free: Vec::new(),
+            count: 0,
+            sequence: 0,
+            groups: HashMap::new(),
+            identities: HashMap::new(),
+            direct_counters,
+            direct_meters,
+            counts: TableCounts::default(),
+        };
+        for entry in &table.entries {
+            state.store(entry, true);
+        }
+        state
+    }
+
+    pub fn entry(&self, id: usize) -> &StoredEntry {
+        self.entries[id].as_ref().expect("ids of entries are those of entries that exist")
+    }
+
+    pub fn entry_mut(&mut self, id: usize) -> &mut StoredEntry {
+        self.entries[id].as_mut().expect("ids of entries are those of entries that exist")
+    }
+
+    /// The best entry that the key matches.
+    pub fn find(&self, key: &[Bits]) -> Option<usize> {
+        let mut best: Option<(Rank, usize)> = None;
+        for (masks, buckets) in &self.groups {
+            let masked: Vec<Bits> = key.iter().zip(masks).map(|(key, mask)| key.and(mask)).collect();
+            let Some(bucket) = buckets.get(&masked) else { continue };
+            let matching = bucket.iter().copied().find(|id| self.entry(*id).matches(key));
+            if let Some(id) = matching {
+                let rank = self.entry(id).rank;
+                if best.is_none_or(|(best, _)| rank > best) {
+                    best = Some((rank, id));
+                }
+            }
+        }
+        best.map(|(_, id)| id)
+    }
+
+    /// The entry with exactly this key and priority.
+    pub fn identify(&self, key: &EntryKey) -> Result<usize, Refusal> {
+        self.check_matches(&key.matches)?;
+        let identity = (self.patterns(&key.matches), self.identifying_priority(key.priority));
+        self.identities.get(&identity).copied().ok_or_else(|| self.refusal("has no such entry"))
+    }
+
+    pub fn insert(&mut self, entry: &Entry) -> Result<(), Refusal> {
+        self.check_writable()?;
+        self.check_matches(&entry.matches)?;
+        self.check_action(&entry.action)?;
+        let identity = (self.patterns(&entry.matches), self.identifying_priority(entry.priority));
+        if self.identities.contains_key(&identity) {
+            return Err(self.refusal("has such an entry already"));
+        }
+        if let Some(size) = self.table.size.filter(|size| self.count >= *size) {
+            return Err(self.refusal(&format!("is full: it was declared for {size} entries")));
+        }
+        self.store(entry, false);
+        Ok(())
+    }
+
+    pub fn modify(&mut self, entry: &Entry, key: &EntryKey) -> Result<(), Refusal> {
+        self.check_writable()?;
+        let id = self.identify(key)?;
+        self.check_action(&entry.action)?;
+        let target = target(self.table, &entry.action);
+        self.entry_mut(id).target = target;
+        Ok(())
+    }
+
+    pub fn delete(&mut self, key: &EntryKey) -> Result<(), Refusal> {
+        self.check_writable()?;
+        let id = self.identify(key)?;
+        self.remove(id);
+        Ok(())
+    }
+
+    /// Deletes all entries that the program did not bring.
+    pub fn clear(&mut self) {
+        for id in 0..self.entries.len() {
+            if self.entries[id].as_ref().is_some_and(|entry| !entry.own) {
+                self.remove(id);
+            }
+        }
+    }
+
+    pub fn set_default(&mut self, call: &ActionCall) -> Result<(), Refusal> {
+        if self.table.default_constant {
+            return Err(self.refusal("has a constant default action"));
+        }
+        check_call(self.table, call, Scope::TableOnly)?;
+        self.default = Rc::new(invocation(self.table, call));
+        Ok(())
+    }
+
+    /// Inserts an entry for exactly this key from the data plane; says whether there was room.
+    pub fn insert_missed(&mut self, key: &[Bits], invocation: Invocation) -> bool {
+        if self.find(key).is_some() || self.table.size.is_some_and(|size| self.count >= size) {
+            return false;
+        }
+        let patterns = key
+            .iter()
+            .zip(&self.widths)
+            .map(|(value, width)| Pattern::Masked { value: value.clone(), mask: Bits::ones(*width) });
+        let patterns: Vec<Pattern> = patterns.collect();
+        let rank = self.next_rank(u64::from(self.widths.iter().sum::<u32>()));
+        self.place(patterns, 0, rank, Target::Call(Rc::new(invocation)), false);
+        true
+    }
+
+    pub fn uses_member(&self, wanted: u32) -> bool {
+        self.entries.iter().flatten().any(|entry| entry.target == Target::Member(wanted))
+    }
+
+    pub fn uses_group(&self, wanted: u32) -> bool {
+        self.entries.iter().flatten().any(|entry| entry.target == Target::Group(wanted))
+    }
+
+    fn store(&mut self, entry: &Entry, own: bool) {
+        let patterns = self.patterns(&entry.matches);
+        let major = if self.table.has_priorities() {
+            u64::from(entry.priority)
+        } else {
+            let widths = self.widths.iter();
+            entry
+                .matches
+                .iter()
+                .zip(widths)
+                .map(|(found, width)| u64::from(pattern::prefix_length(found, *width)))
+                .sum()
+        };
+        let rank = self.next_rank(major);
+        let target = target(self.table, &entry.action);
+        self.place(patterns, self.identifying_priority(entry.priority), rank, target, own);
+    }
+
+    fn next_rank(&mut self, major: u64) -> Rank {
+        self.sequence += 1;
+        (major, Reverse(self.sequence))
+    }
+
+    fn place(&mut self, patterns: Vec<Pattern>, priority: u32, rank: Rank, target: Target, own: bool) {
+        let (masks, masked) = self.hashed(&patterns);
+        let identity = (patterns.clone(), priority);
+        let counters = vec![CounterValue::default(); self.direct_counters];
+        let meters = vec![MeterCell::default(); self.direct_meters];
+        let stored = StoredEntry { patterns, priority, rank, target, counters, meters, own };
+        let id = self.free.pop().unwrap_or(self.entries.len());
+        if id == self.entries.len() {
+            self.entries.push(None);
+        }
+        self.entries[id] = Some(stored);
+        self.count += 1;
+        self.identities.entry(identity).or_insert(id);
+        let mut bucket = self.groups.get_mut(&masks).and_then(|buckets| buckets.remove(&masked)).unwrap_or_default();
+        let position = bucket.partition_point(|other| self.entry(*other).rank > rank);
+        bucket.insert(position, id);
+        self.groups.entry(masks).or_default().insert(masked, bucket);
+    }
+
+    fn remove(&mut self, id: usize) {
+        let Some(entry) = self.entries[id].take() else { return };
+        let (masks, masked) = self.hashed(&entry.patterns);
+        self.identities.remove(&(entry.patterns, entry.priority));
+        self.free.push(id);
+        self.count -= 1;
+        let Some(buckets) = self.groups.get_mut(&masks) else { return };
+        if let Some(bucket) = buckets.get_mut(&masked) {
+            bucket.retain(|other| *other != id);
+            if bucket.is_empty() {
+                buckets.remove(&masked);
+            }
+        }
+        if buckets.is_empty() {
+            self.groups.remove(&masks);
+        }
+    }
+
+    fn hashed(&self, patterns: &[Pattern]) -> (Vec<Bits>, Vec<Bits>) {
+        let each = patterns.iter().zip(&self.widths);
+        each.map(|(pattern, width)| (pattern.mask(*width), pattern.value(*width))).unzip()
+    }
+
+    fn patterns(&self, matches: &[Match]) -> Vec<Pattern> {
+        matches.iter().zip(&self.widths).map(|(found, width)| Pattern::new(found, *width)).collect()
+    }
+
+    /// Tables without priorities ignore the number.
+    fn identifying_priority(&self, priority: u32) -> u32 {
+        if self.table.has_priorities() { priority } else { 0 }
+    }
+
+    fn refusal(&self, what: &str) -> Refusal {
+        Refusal(format!("table `{}` {what}", self.table.name))
+    }
+
+    fn check_writable(&self) -> Result<(), Refusal> {
+        if self.table.entries_constant { Err(self.refusal("has constant entries")) } else { Ok(()) }
+    }
+
+    fn check_matches(&self, matches: &[Match]) -> Result<(), Refusal> {
+        let keys = &self.table.keys;
+        if keys.is_empty() {
+            return Err(self.refusal("has no keys, so it has no entries"));
+        }
+        if matches.len() != keys.len() {
+            return Err(self.refusal(&format!("has {} keys, the entry {}", keys.len(), matches.len())));
+        }
+        for ((found, key), width) in matches.iter().zip(keys).zip(&self.widths) {
+            pattern::check(found, key.kind, *width, &key.name)?;
+        }
+        Ok(())
+    }
+
+    fn check_action(&self, action: &EntryAction) -> Result<(), Refusal> {
+        match action {
+            EntryAction::Call(call) => check_call(self.table, call, Scope::DefaultOnly),
+            EntryAction::Member(_) | EntryAction::Group(_) if self.table.profile.is_none() => {
+                Err(self.refusal("has no action profile that an entry could refer to"))
+            }
+            EntryAction::Member(_) | EntryAction::Group(_) => Ok(()),
+        }
+    }
+}
+
+impl StoredEntry {
+    fn matches(&self, key: &[Bits]) -> bool {
+        self.patterns.iter().zip(key).all(|(pattern, key)| pattern.matches(key))
+    }
+}
+
+/// Whether `call` is one of the table's actions with data that fit, used where `forbidden` would keep it out.
+pub fn check_call(table: &Table, call: &ActionCall, forbidden: Scope) -> Result<(), Refusal> {
+    let Some(action) = table.actions.get(call.action as usize) else {
+        return Err(Refusal(format!("table `{}` has no action number {}", table.name, call.action)));
+    };
+    if action.scope == forbidden {
+        let only = if forbidden == Scope::DefaultOnly { "be the default action" } else { "stand in entries" };
+        return Err(Refusal(format!("action `{}` of table `{}` may only {only}", action.name, table.name)));
+    }
+    let (expected, given) = (action.parameters.len(), call.arguments.len());
+    if expected != given {
+        return Err(Refusal(format!("action `{}` takes {expected} arguments, not {given}", action.name)));
+    }
+    for (parameter, value) in action.parameters.iter().zip(&call.arguments) {
+        if value.bits() > u64::from(parameter.width) {
+            let (name, width) = (&parameter.name, parameter.width);
+            return Err(Refusal(format!("{value:#x} does not fit parameter `{name}`, which is {width} bits wide")));
+        }
+    }
+    Ok(())
+}
+
+pub fn invocation(table: &Table, call: &ActionCall) -> Invocation {
+    let parameters = &table.actions[call.action as usize].parameters;
+    let arguments = call.arguments.iter().zip(parameters).map(|(value, parameter)| Value::big(value, parameter.width));
+    Invocation { action: call.action, arguments: arguments.collect() }
+}
+
+fn target(table: &Table, action: &EntryAction) -> Target {
+    match action {
+        EntryAction::Call(call) => Target::Call(Rc::new(invocation(table, call))),
+        EntryAction::Member(member) => Target::Member(*member),
+        EntryAction::Group(group) => Target::Group(*group),
+    }
+}
