@@ -6,6 +6,8 @@ pub mod evaluate;
 mod lex;
 mod parse;
 pub mod preprocess;
+mod stack;
 pub mod types;
 
 pub use parse::{DEEPEST_NESTING, Parsed, parse};
+pub use stack::with_deep_stack;

@@ -124,11 +124,21 @@ impl Parser<'_> {
 
     /// Behind `(T)` where that is a cast: T is a type, or a name that is no value and an operand follows.
     pub(super) fn skip_cast(&self, index: usize) -> Option<usize> {
+        self.skip_cast_nested(index, 0)
+    }
+
+    fn skip_cast_nested(&self, index: usize, depth: u32) -> Option<usize> {
         let after = self.skip_type(index + 1).filter(|after| self.token_is(*after, ")"))? + 1;
         let start = if self.token_is(index + 1, ".") { index + 2 } else { index + 1 };
         let certain = self.is_type_keyword(start) || self.names_type(start) || self.is_list(start);
         let only_a_name = after == start + 2;
-        (certain || (only_a_name && self.begins_operand(after))).then_some(after)
+        let operand_follows = || {
+            let cast_follows = depth < DEEPEST_NESTING
+                && self.token_is(after, "(")
+                && self.skip_cast_nested(after, depth + 1).is_some();
+            cast_follows || self.begins_operand(after)
+        };
+        (certain || (only_a_name && operand_follows())).then_some(after)
     }
 
     /// Could the token begin an operand and not continue an expression? Two operands in a row make no sense otherwise.

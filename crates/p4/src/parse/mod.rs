@@ -32,11 +32,12 @@ use hlir::source::{SourceMap, Span};
 use crate::ast::{Attributes, DeclarationId, Expression, ExpressionId, ExpressionKind, Program};
 use crate::lex::{Lexed, Token, lex};
 use crate::preprocess::source_map;
+use crate::stack::with_deep_stack;
 use scopes::Scopes;
 
-/// How many levels of syntax may be inside each other. Later phases walk the tree recursively, and so does the memory
-/// of the tree when it is freed: this keeps all of them within the stack of an ordinary thread.
-pub const DEEPEST_NESTING: u32 = 256;
+/// How many levels of syntax may be inside each other: what later phases, which walk the tree recursively, find room for
+/// on the stack of `with_deep_stack`. Chains of operators may have twice as many.
+pub const DEEPEST_NESTING: u32 = 1000;
 
 /// What became of a text: as much of a program as could be understood, and what is wrong with the rest.
 pub struct Parsed {
@@ -47,6 +48,10 @@ pub struct Parsed {
 
 /// Parses a preprocessed program. `file` is the name of the lines before the first line mark of the preprocessor.
 pub fn parse(file: &str, text: &str) -> Parsed {
+    with_deep_stack(|| parse_here(file, text))
+}
+
+fn parse_here(file: &str, text: &str) -> Parsed {
     let map = source_map(file, text);
     let Lexed { tokens, documentation, diagnostics } = lex(text);
     let mut parser = Parser {
