@@ -14,6 +14,7 @@ pub mod program;
 pub mod source;
 pub mod statement;
 pub mod table;
+pub mod value;
 
 pub use entry::{Entry, Match};
 pub use expression::{Binary, Expression, Intrinsic, Type, Unary};

@@ -1,6 +1,6 @@
 //! Bits in bytes, most significant first: reading fields from a packet, and gathering fields into bytes.
 
-use crate::value::{Bits, Value, WORD};
+use hlir::value::{Bits, Value, WORD};
 use num_bigint::BigUint;
 
 /// The `width` bits from bit `offset` on, which must be there.

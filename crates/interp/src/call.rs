@@ -7,7 +7,7 @@ use crate::hash;
 use crate::meter::{Colour, MeterCell};
 use crate::storage::number;
 use crate::tables::Invocation;
-use crate::value::Value;
+use hlir::value::Value;
 use hlir::{Call, CounterId, Expression, HashInput, MeterId, MeterUnit, Place, TableId};
 
 impl<'p> Walker<'_, 'p> {

@@ -1,7 +1,7 @@
 //! Expressions: what a packet's storage makes of them.
 
 use crate::storage::{Layout, Storage};
-use crate::value::Value;
+use hlir::value::Value;
 use hlir::{Expression, Intrinsic};
 
 /// All that an expression can read.

@@ -5,8 +5,8 @@ use crate::evaluate::{CopyFacts, View};
 use crate::packet::Packet;
 use crate::switch::Switch;
 use crate::tables::Invocation;
-use crate::value::{Bits, Value};
 use hlir::program::error_code;
+use hlir::value::{Bits, Value};
 use hlir::{Expression, HeaderId, Place, Statement, TableId, VariableId};
 use std::rc::Rc;
 

@@ -17,7 +17,6 @@ mod state;
 mod storage;
 mod switch;
 mod tables;
-mod value;
 mod walk;
 
 pub use engine::Engine;

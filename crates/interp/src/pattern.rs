@@ -1,7 +1,7 @@
 //! What one key of an entry, or one field of a value set's member, matches.
 
 use crate::engine::Refusal;
-use crate::value::Bits;
+use hlir::value::Bits;
 use hlir::{Match, MatchKind};
 use num_bigint::BigUint;
 

@@ -6,7 +6,7 @@ use crate::meter::MeterCell;
 use crate::pattern::Pattern;
 use crate::storage::number;
 use crate::tables::{Invocation, TableState, Target};
-use crate::value::{Bits, Value};
+use hlir::value::{Bits, Value};
 use hlir::{CounterId, MeterId, Profile, Program, RegisterId, Selector, TableId};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;

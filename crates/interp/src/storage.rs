@@ -2,7 +2,7 @@
 //!
 //! The layout is worked out once for a program; a packet begins as a copy of the blank storage.
 
-use crate::value::{Bits, Value};
+use hlir::value::{Bits, Value};
 use hlir::{FieldRef, HeaderId, Place, Program, VariableId};
 use la_arena::Idx;
 

@@ -6,8 +6,8 @@
 use crate::engine::{CounterValue, EntryKey, Refusal, TableCounts};
 use crate::meter::MeterCell;
 use crate::pattern::{self, Pattern};
-use crate::value::{Bits, Value};
 use hlir::entry::EntryAction;
+use hlir::value::{Bits, Value};
 use hlir::{ActionCall, Entry, Match, Program, Scope, Table};
 use std::cmp::Reverse;
 use std::collections::HashMap;

@@ -8,8 +8,8 @@ use crate::packet::Packet;
 use crate::pattern::Pattern;
 use crate::storage::number;
 use crate::switch::{Punted, Switch};
-use crate::value::{Bits, Value};
 use hlir::program::error_code;
+use hlir::value::{Bits, Value};
 use hlir::{
     Case, Effect, Expression, HashInput, KeySet, Next, NodeId, NodeKind, ParserId, Place, Reentry, Rule, Select,
     Statement, TableId,

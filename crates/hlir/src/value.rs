@@ -3,7 +3,7 @@
 //! Every operation of HLIR is here, once for words and once for big integers; the width alone decides which, so two values of one width always
 //! have the same form and compare by it.
 
-use hlir::{Binary, Unary};
+use crate::{Binary, Unary};
 use num_bigint::BigUint;
 use std::cmp::Ordering;
 

@@ -1,0 +1,216 @@
+//! Computes what the program decides by itself: constant expressions, conditions, selects and rules of the buffering manager.
+//!
+//! What lowering leaves behind (masks of casts, conditions of inlined code, default arguments) goes here, so that every later pass and the
+//! reader of the generated C see the program that is left.
+
+use crate::{Inputs, visit};
+use hlir::value::Value;
+use hlir::{Binary, Expression, KeySet, NodeKind, Program, Rule, Select, Statement, Type};
+
+pub fn fold(program: &mut Program, _: &Inputs) {
+    let types = program.clone();
+    visit::expressions(program, &mut |expression| fold_expression(expression, &types));
+    visit::bodies(program, &mut |body| fold_body(body));
+    for (_, node) in program.nodes.iter_mut() {
+        fold_node(&mut node.kind);
+    }
+}
+
+fn truth(expression: &Expression) -> Option<bool> {
+    if let Expression::Bool(value) = expression { Some(*value) } else { None }
+}
+
+/// The value of a constant.
+fn known(expression: &Expression) -> Option<Value> {
+    if let Expression::Constant { value, width } = expression {
+        return Some(Value::big(value, *width));
+    }
+    truth(expression).map(Value::bool)
+}
+
+fn constant(value: &Value, kind: Type) -> Expression {
+    match kind {
+        Type::Bool => Expression::Bool(value.is_true()),
+        Type::Bits(width) => Expression::Constant { value: value.bits.to_big(), width },
+    }
+}
+
+/// Folds from the leaves up. Only constants decide, so the types of parameters do not matter here.
+fn fold_expression(expression: &mut Expression, program: &Program) {
+    match expression {
+        Expression::Unary { operand, .. }
+        | Expression::Slice { operand, .. }
+        | Expression::Extend { operand, .. }
+        | Expression::FromBool(operand) => fold_expression(operand, program),
+        Expression::Binary { left, right, .. } => {
+            fold_expression(left, program);
+            fold_expression(right, program);
+        }
+        Expression::Choose { condition, then, otherwise } => {
+            fold_expression(condition, program);
+            fold_expression(then, program);
+            fold_expression(otherwise, program);
+        }
+        Expression::Bool(_)
+        | Expression::Constant { .. }
+        | Expression::Variable(_)
+        | Expression::Field(_)
+        | Expression::Valid(_)
+        | Expression::Parameter(_)
+        | Expression::Intrinsic(_)
+        | Expression::VarbitLength(_)
+        | Expression::VarbitEqual(_, _) => {}
+    }
+    if let Some(folded) = computed(expression, program).or_else(|| simplified(expression)) {
+        *expression = folded;
+    }
+}
+
+/// The value of an operation on constants.
+fn computed(expression: &Expression, program: &Program) -> Option<Expression> {
+    let value = match expression {
+        Expression::Unary { operator, operand } => known(operand)?.unary(*operator),
+        Expression::Binary { operator, left, right } => known(left)?.binary(*operator, &known(right)?),
+        Expression::Slice { operand, high, low } => known(operand)?.slice(*high, *low),
+        Expression::Extend { operand, width, signed } => known(operand)?.extend(*width, *signed),
+        Expression::FromBool(operand) => known(operand)?,
+        Expression::Choose { .. }
+        | Expression::Bool(_)
+        | Expression::Constant { .. }
+        | Expression::Variable(_)
+        | Expression::Field(_)
+        | Expression::Valid(_)
+        | Expression::Parameter(_)
+        | Expression::Intrinsic(_)
+        | Expression::VarbitLength(_)
+        | Expression::VarbitEqual(_, _) => return None,
+    };
+    Some(constant(&value, expression.type_in(program, &[])))
+}
+
+/// What one known operand decides.
+fn simplified(expression: &Expression) -> Option<Expression> {
+    match expression {
+        Expression::Choose { condition, then, otherwise } => {
+            truth(condition).map(|condition| if condition { (**then).clone() } else { (**otherwise).clone() })
+        }
+        Expression::Binary { operator: Binary::LogicalAnd, left, right } => logical(left, right, true),
+        Expression::Binary { operator: Binary::LogicalOr, left, right } => logical(left, right, false),
+        Expression::Unary { .. }
+        | Expression::Binary { .. }
+        | Expression::Slice { .. }
+        | Expression::Extend { .. }
+        | Expression::FromBool(_)
+        | Expression::Bool(_)
+        | Expression::Constant { .. }
+        | Expression::Variable(_)
+        | Expression::Field(_)
+        | Expression::Valid(_)
+        | Expression::Parameter(_)
+        | Expression::Intrinsic(_)
+        | Expression::VarbitLength(_)
+        | Expression::VarbitEqual(_, _) => None,
+    }
+}
+
+/// A conjunction (`neutral` is true) or disjunction of which one side is known.
+fn logical(left: &Expression, right: &Expression, neutral: bool) -> Option<Expression> {
+    match (truth(left), truth(right)) {
+        (Some(value), _) if value == neutral => Some(right.clone()),
+        (_, Some(value)) if value == neutral => Some(left.clone()),
+        (Some(value), _) | (_, Some(value)) => Some(Expression::Bool(value)),
+        (None, None) => None,
+    }
+}
+
+/// Puts the statements of a decided `if` in its place.
+fn fold_body(body: &mut Vec<Statement>) {
+    let mut folded = Vec::with_capacity(body.len());
+    for mut statement in std::mem::take(body) {
+        match &mut statement {
+            Statement::If { condition, then, otherwise } => {
+                fold_body(then);
+                fold_body(otherwise);
+                match truth(condition) {
+                    Some(true) => folded.append(then),
+                    Some(false) => folded.append(otherwise),
+                    None => folded.push(statement),
+                }
+                continue;
+            }
+            Statement::Scope { body, .. } | Statement::Loop { body, .. } => fold_body(body),
+            Statement::Assign { .. }
+            | Statement::SetValid(_)
+            | Statement::SetInvalid(_)
+            | Statement::CopyHeader { .. }
+            | Statement::CopyVarbit { .. }
+            | Statement::Leave(_)
+            | Statement::Exit
+            | Statement::Extract { .. }
+            | Statement::Advance(_)
+            | Statement::Lookahead { .. }
+            | Statement::Verify { .. }
+            | Statement::Emit(_)
+            | Statement::Truncate(_)
+            | Statement::Call(_) => {}
+        }
+        folded.push(statement);
+    }
+    *body = folded;
+}
+
+fn fold_node(kind: &mut NodeKind) {
+    match kind {
+        NodeKind::Branch { condition, then, otherwise } => {
+            if let Some(condition) = truth(condition) {
+                let next = if condition { *then } else { *otherwise };
+                *kind = NodeKind::Block { body: Vec::new(), next, exit: None };
+            }
+        }
+        NodeKind::State { select, .. } => fold_select(select),
+        NodeKind::Buffer { rules, .. } => fold_rules(rules),
+        NodeKind::Block { .. } | NodeKind::Apply { .. } | NodeKind::Deparse { .. } => {}
+    }
+}
+
+/// A select over constants takes its first matching case. Value sets are the control plane's, so a case with one stops the search.
+fn fold_select(select: &mut Select) {
+    let Some(keys) = select.keys.iter().map(known).collect::<Option<Vec<Value>>>() else { return };
+    if keys.is_empty() {
+        return;
+    }
+    for case in &select.cases {
+        let matches: Option<Vec<bool>> = case.sets.iter().zip(&keys).map(|(set, key)| set_has(set, key)).collect();
+        match matches {
+            None => return,
+            Some(matches) if matches.iter().all(|matches| *matches) => {
+                let to = case.to;
+                *select = Select { keys: Vec::new(), cases: Vec::new(), otherwise: Some(to) };
+                return;
+            }
+            Some(_) => {}
+        }
+    }
+    select.keys.clear();
+    select.cases.clear();
+}
+
+fn set_has(set: &KeySet, key: &Value) -> Option<bool> {
+    let key = key.bits.to_big();
+    match set {
+        KeySet::Any => Some(true),
+        KeySet::Value(value) => Some(key == *value),
+        KeySet::Mask { value, mask } => Some(&key & mask == value & mask),
+        KeySet::Range { low, high } => Some(*low <= key && key <= *high),
+        KeySet::Set(_) => None,
+    }
+}
+
+/// Rules that never hold go; behind one that always holds and ends the packet's stay, nothing is reached.
+fn fold_rules(rules: &mut Vec<Rule>) {
+    rules.retain(|rule| truth(&rule.condition) != Some(false));
+    let last = rules.iter().position(|rule| truth(&rule.condition) == Some(true) && rule.effect.is_last());
+    if let Some(last) = last {
+        rules.truncate(last + 1);
+    }
+}

@@ -1,0 +1,285 @@
+//! Drops assignments to variables that nobody reads, nodes that do nothing, and nodes that nothing reaches.
+//!
+//! Lowering gives every metadata field and every temporary a variable; most programs read few of them. What a packet does not carry needs no
+//! room in its record and no copy when it enters again.
+
+use crate::{Inputs, visit};
+use hlir::{Call, Effect, Expression, Keep, Next, Node, NodeId, NodeKind, Place, Program, Statement, VariableId};
+use std::collections::{HashMap, HashSet};
+
+pub fn remove(program: &mut Program, _: &Inputs) {
+    while remove_assignments(program) {}
+    skip_empty_blocks(program);
+    while merge_branches(program) {
+        skip_empty_blocks(program);
+    }
+    remove_unreachable(program);
+}
+
+/// Removes assignments to variables without readers; true if there were any, for then others may have lost their last reader.
+fn remove_assignments(program: &mut Program) -> bool {
+    let read = read_variables(program);
+    let mut removed = false;
+    visit::bodies(program, &mut |body| removed |= sweep(body, &read));
+    for (_, node) in program.nodes.iter_mut() {
+        if let NodeKind::Buffer { rules, .. } = &mut node.kind {
+            for rule in rules {
+                removed |= sweep_effect(&mut rule.effect, &read);
+            }
+        }
+    }
+    removed
+}
+
+/// Variables that an expression, a call or the result of a meter reads. Being kept by a copy is no reading.
+fn read_variables(program: &mut Program) -> HashSet<VariableId> {
+    let mut read = HashSet::new();
+    visit::expressions(program, &mut |expression| {
+        expression.walk(&mut |part| {
+            if let Expression::Variable(variable) = part {
+                read.insert(*variable);
+            }
+        });
+    });
+    visit::bodies(program, &mut |body| {
+        for statement in body.iter() {
+            statement.walk(&mut |part| {
+                if let Statement::Call(call) = part {
+                    read.extend(visit::call_reads(call).into_iter().filter_map(variable_of));
+                }
+            });
+        }
+    });
+    read
+}
+
+fn variable_of(place: Place) -> Option<VariableId> {
+    match place {
+        Place::Variable(variable) => Some(variable),
+        Place::Field(_) => None,
+    }
+}
+
+fn is_unread(place: Place, read: &HashSet<VariableId>) -> bool {
+    variable_of(place).is_some_and(|variable| !read.contains(&variable))
+}
+
+fn sweep(body: &mut Vec<Statement>, read: &HashSet<VariableId>) -> bool {
+    let before = body.len();
+    body.retain(|statement| !is_dead(statement, read));
+    let mut removed = body.len() < before;
+    for statement in body.iter_mut() {
+        match statement {
+            Statement::If { then, otherwise, .. } => {
+                removed |= sweep(then, read);
+                removed |= sweep(otherwise, read);
+            }
+            Statement::Scope { body, .. } | Statement::Loop { body, .. } => removed |= sweep(body, read),
+            Statement::Assign { .. }
+            | Statement::SetValid(_)
+            | Statement::SetInvalid(_)
+            | Statement::CopyHeader { .. }
+            | Statement::CopyVarbit { .. }
+            | Statement::Leave(_)
+            | Statement::Exit
+            | Statement::Extract { .. }
+            | Statement::Advance(_)
+            | Statement::Lookahead { .. }
+            | Statement::Verify { .. }
+            | Statement::Emit(_)
+            | Statement::Truncate(_)
+            | Statement::Call(_) => {}
+        }
+    }
+    removed
+}
+
+/// Whether a statement has no effect. A look-ahead may fail, so it stays; so do calls with a state of their own.
+fn is_dead(statement: &Statement, read: &HashSet<VariableId>) -> bool {
+    match statement {
+        Statement::Assign { target, .. } => is_unread(*target, read),
+        Statement::If { then, otherwise, .. } => then.is_empty() && otherwise.is_empty(),
+        Statement::Scope { body, .. } => body.is_empty(),
+        Statement::Call(call) => match call {
+            Call::ReadRegister { into, .. } | Call::Hash { into, .. } => is_unread(*into, read),
+            Call::Count { .. }
+            | Call::WriteRegister { .. }
+            | Call::ExecuteMeter { .. }
+            | Call::AddChecksum { .. }
+            | Call::Random { .. }
+            | Call::SendDigest { .. }
+            | Call::Log { .. }
+            | Call::Assert { .. }
+            | Call::AddEntry { .. }
+            | Call::RestartTimer { .. }
+            | Call::Custom { .. } => false,
+        },
+        Statement::SetValid(_)
+        | Statement::SetInvalid(_)
+        | Statement::CopyHeader { .. }
+        | Statement::CopyVarbit { .. }
+        | Statement::Loop { .. }
+        | Statement::Leave(_)
+        | Statement::Exit
+        | Statement::Extract { .. }
+        | Statement::Advance(_)
+        | Statement::Lookahead { .. }
+        | Statement::Verify { .. }
+        | Statement::Emit(_)
+        | Statement::Truncate(_) => false,
+    }
+}
+
+/// Drops assignments and kept variables of a copy that nobody reads.
+fn sweep_effect(effect: &mut Effect, read: &HashSet<VariableId>) -> bool {
+    let (set, keep) = match effect {
+        Effect::Unicast { set, .. } => (set, None),
+        Effect::Replicate { copy, .. }
+        | Effect::Clone { copy, .. }
+        | Effect::Resubmit { copy }
+        | Effect::Recirculate { copy } => (&mut copy.set, Some(&mut copy.keep)),
+        Effect::Drop { .. } | Effect::Send { .. } | Effect::Punt { .. } => return false,
+    };
+    let before = set.len();
+    set.retain(|(place, _)| !is_unread(*place, read));
+    if let Some(Keep::Only(kept)) = keep {
+        kept.retain(|variable| read.contains(variable));
+    }
+    set.len() < before
+}
+
+/// Leads edges past blocks without statements.
+fn skip_empty_blocks(program: &mut Program) {
+    let skips: HashMap<NodeId, NodeId> =
+        program.nodes.iter().filter_map(|(id, node)| Some((id, skip(node)?))).collect();
+    let resolve = |mut id: NodeId| {
+        // A cycle of empty blocks cannot be: edges between blocks lead forward.
+        while let Some(next) = skips.get(&id) {
+            id = *next;
+        }
+        id
+    };
+    for (_, node) in program.nodes.iter_mut() {
+        redirect(&mut node.kind, &resolve);
+    }
+    for (_, parser) in program.parsers.iter_mut() {
+        parser.accept = resolve(parser.accept);
+        parser.reject = resolve(parser.reject);
+    }
+    program.entry = program.entry.map(resolve);
+}
+
+fn skip(node: &Node) -> Option<NodeId> {
+    match &node.kind {
+        NodeKind::Block { body, next, .. } => body.is_empty().then_some(*next),
+        NodeKind::State { .. }
+        | NodeKind::Branch { .. }
+        | NodeKind::Apply { .. }
+        | NodeKind::Deparse { .. }
+        | NodeKind::Buffer { .. } => None,
+    }
+}
+
+/// Branches of which both sides lead to the same node become empty blocks; true if there were any.
+fn merge_branches(program: &mut Program) -> bool {
+    let mut merged = false;
+    for (_, node) in program.nodes.iter_mut() {
+        if let NodeKind::Branch { then, otherwise, .. } = &node.kind
+            && then == otherwise
+        {
+            node.kind = NodeKind::Block { body: Vec::new(), next: *then, exit: None };
+            merged = true;
+        }
+    }
+    merged
+}
+
+/// Replaces every node that an edge leads to.
+fn redirect(kind: &mut NodeKind, resolve: &impl Fn(NodeId) -> NodeId) {
+    match kind {
+        NodeKind::State { select, .. } => {
+            select.cases.iter_mut().for_each(|case| case.to = resolve(case.to));
+            select.otherwise = select.otherwise.map(resolve);
+        }
+        NodeKind::Block { next, exit, .. } => {
+            *next = resolve(*next);
+            *exit = exit.map(resolve);
+        }
+        NodeKind::Branch { then, otherwise, .. } => {
+            *then = resolve(*then);
+            *otherwise = resolve(*otherwise);
+        }
+        NodeKind::Apply { next, exit, .. } => {
+            redirect_next(next, resolve);
+            *exit = exit.map(resolve);
+        }
+        NodeKind::Deparse { next, .. } => *next = resolve(*next),
+        NodeKind::Buffer { rules, otherwise } => {
+            for rule in rules {
+                match &mut rule.effect {
+                    Effect::Unicast { to, .. } => *to = resolve(*to),
+                    Effect::Replicate { copy, .. }
+                    | Effect::Clone { copy, .. }
+                    | Effect::Resubmit { copy }
+                    | Effect::Recirculate { copy } => copy.to = resolve(copy.to),
+                    Effect::Punt { resume, .. } => *resume = resolve(*resume),
+                    Effect::Drop { .. } | Effect::Send { .. } => {}
+                }
+            }
+            *otherwise = otherwise.map(resolve);
+        }
+    }
+}
+
+fn redirect_next(next: &mut Next, resolve: &impl Fn(NodeId) -> NodeId) {
+    match next {
+        Next::Always(to) => *to = resolve(*to),
+        Next::Hit { hit, miss } => {
+            *hit = resolve(*hit);
+            *miss = resolve(*miss);
+        }
+        Next::Actions { cases, otherwise } => {
+            cases.iter_mut().for_each(|(_, to)| *to = resolve(*to));
+            *otherwise = resolve(*otherwise);
+        }
+    }
+}
+
+/// Keeps the nodes that a packet can get to, in their order. Nodes that a parser names stay: its text needs them.
+fn remove_unreachable(program: &mut Program) {
+    let Some(entry) = program.entry else { return };
+    let mut reached = HashSet::new();
+    let mut waiting = vec![entry];
+    while let Some(id) = waiting.pop() {
+        if reached.insert(id) {
+            let node = &program.nodes[id];
+            waiting.extend(node.successors());
+            if let Some(parser) = node.parser() {
+                let parser = &program.parsers[parser];
+                waiting.extend([parser.start, parser.accept, parser.reject]);
+            }
+        }
+    }
+    for (_, parser) in program.parsers.iter() {
+        waiting.extend([parser.start, parser.accept, parser.reject]);
+    }
+    if waiting.iter().any(|id| !reached.contains(id)) || reached.len() == program.nodes.len() {
+        return;
+    }
+    let mut kept = la_arena::Arena::new();
+    let mut moved = HashMap::new();
+    for (id, node) in program.nodes.iter().filter(|(id, _)| reached.contains(id)) {
+        moved.insert(id, kept.alloc(node.clone()));
+    }
+    let resolve = |id: NodeId| moved[&id];
+    for (_, node) in kept.iter_mut() {
+        redirect(&mut node.kind, &resolve);
+    }
+    for (_, parser) in program.parsers.iter_mut() {
+        parser.start = resolve(parser.start);
+        parser.accept = resolve(parser.accept);
+        parser.reject = resolve(parser.reject);
+    }
+    program.entry = program.entry.map(resolve);
+    program.nodes = kept;
+}
