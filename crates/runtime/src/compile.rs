@@ -1,0 +1,270 @@
+//! Compiles generated C with the user's compiler, once for each content.
+//!
+//! What comes out is kept in the cache under a hash of the C text, the runtime, the compiler's version, the flags and the processor (for
+//! `-march=native`), so that a second start of the same program needs no compiler.
+
+use crate::cache::{Cache, Hash};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::{fmt, fs, io};
+
+/// What a packet is to the code that is compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Descriptor {
+    /// DPDK's `struct rte_mbuf`.
+    Mbuf,
+    /// The address of its first byte.
+    Own,
+}
+
+/// Whether the code watches itself for bad accesses and undefined behaviour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Sanitize {
+    #[default]
+    Off,
+    On,
+}
+
+/// A C compiler that answers.
+#[derive(Clone, Debug)]
+pub struct Compiler {
+    command: String,
+    version: String,
+    pub sanitize: Sanitize,
+}
+
+/// Why there is no pipeline, as sentences for the user.
+#[derive(Debug)]
+pub enum Failure {
+    NoCompiler {
+        tried: String,
+        reason: String,
+    },
+    NoDpdk,
+    /// The compiler refuses the C text: a defect of this program, not of the user's.
+    Rejected {
+        command: String,
+        c: PathBuf,
+        errors: String,
+    },
+    Io {
+        what: String,
+        error: io::Error,
+    },
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::NoCompiler { tried, reason } => write!(
+                f,
+                "no C compiler: {tried} cannot be run ({reason})\nhint: install gcc (apt-get install gcc), or name another one with --cc"
+            ),
+            Failure::NoDpdk => write!(
+                f,
+                "DPDK's development files are not installed (pkg-config does not know libdpdk)\n\
+                 hint: run `make setup`, or apt-get install dpdk-dev"
+            ),
+            Failure::Rejected { command, c, errors } => write!(
+                f,
+                "the C compiler refuses the generated code; this is a defect of bacus, please report it\n\
+                 command: {command}\ncode: {}\n{errors}",
+                c.display()
+            ),
+            Failure::Io { what, error } => write!(f, "{what}: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl Compiler {
+    /// The compiler named by the user, else gcc, else clang.
+    pub fn find(named: Option<&str>) -> Result<Compiler, Failure> {
+        let candidates: &[&str] = match &named {
+            Some(command) => &[command],
+            None => &["gcc", "clang"],
+        };
+        let mut reason = String::new();
+        for command in candidates {
+            match Command::new(command).arg("--version").output() {
+                Ok(Output { status, stdout, .. }) if status.success() => {
+                    let version = String::from_utf8_lossy(&stdout).into_owned();
+                    return Ok(Compiler { command: command.to_string(), version, sanitize: Sanitize::Off });
+                }
+                Ok(output) => reason = format!("`{command} --version` ends with {}", output.status),
+                Err(error) => reason = error.to_string(),
+            }
+        }
+        Err(Failure::NoCompiler { tried: candidates.join(", "), reason })
+    }
+
+    pub fn command(&self) -> &str {
+        &self.command
+    }
+
+    /// The first line of what the compiler says about itself.
+    pub fn version(&self) -> &str {
+        self.version.lines().next().unwrap_or("")
+    }
+
+    /// Compiles a pipeline's C text to a shared object in the cache.
+    pub fn pipeline(&self, cache: &Cache, name: &str, c: &str, descriptor: Descriptor) -> Result<PathBuf, Failure> {
+        let mut flags: Vec<String> =
+            ["-O3", "-march=native", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"].map(String::from).into();
+        match descriptor {
+            Descriptor::Own => flags.push("-std=c11".into()),
+            // DPDK's headers use `asm` and `typeof`.
+            Descriptor::Mbuf => {
+                flags.push("-std=gnu11".into());
+                flags.extend(dpdk_flags("--cflags")?);
+            }
+        }
+        if self.sanitize == Sanitize::On {
+            let sanitizers = "-g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined";
+            flags.extend(sanitizers.split(' ').map(String::from));
+        }
+        self.shared_object(cache, name, &Source::Text(c), &flags, &[])
+    }
+
+    /// Compiles the DPDK port layer.
+    pub fn dpdk_layer(&self, cache: &Cache) -> Result<PathBuf, Failure> {
+        let mut flags: Vec<String> =
+            ["-O3", "-march=native", "-std=gnu11", "-Wall", "-Wextra"].map(String::from).into();
+        flags.extend(dpdk_flags("--cflags")?);
+        let runtime = cache.runtime().map_err(io_failure("cannot unpack the runtime"))?;
+        let files = crate::cache::EMBEDDED.iter().map(|(path, _)| *path).filter(|path| is_dpdk_source(path));
+        let files: Vec<PathBuf> = files.map(|path| runtime.join(path)).collect();
+        self.shared_object(cache, "bacus_dpdk", &Source::Files(&files), &flags, &dpdk_flags("--libs")?)
+    }
+
+    /// The runtime libraries that have to be loaded before a sanitised pipeline, for `LD_PRELOAD`.
+    pub fn sanitizer_libraries(&self) -> Result<Vec<PathBuf>, Failure> {
+        let candidates = [["libasan.so", "libubsan.so"], ["libclang_rt.asan.so", "libclang_rt.ubsan_standalone.so"]];
+        let find = |library: &str| -> Result<Option<PathBuf>, Failure> {
+            let output = Command::new(&self.command)
+                .arg(format!("-print-file-name={library}"))
+                .output()
+                .map_err(io_failure(&self.command))?;
+            let path = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
+            Ok(fs::canonicalize(path).ok())
+        };
+        for libraries in candidates {
+            let found: Vec<Option<PathBuf>> =
+                libraries.iter().map(|library| find(library)).collect::<Result<_, _>>()?;
+            if found[0].is_some() {
+                return Ok(found.into_iter().flatten().collect());
+            }
+        }
+        let reason = "it has no address sanitizer".to_string();
+        Err(Failure::NoCompiler { tried: format!("{} with --sanitize", self.command), reason })
+    }
+
+    fn shared_object(
+        &self,
+        cache: &Cache,
+        name: &str,
+        source: &Source<'_>,
+        flags: &[String],
+        libraries: &[String],
+    ) -> Result<PathBuf, Failure> {
+        let runtime = cache.runtime().map_err(io_failure("cannot unpack the runtime"))?;
+        let mut hash = Hash::new();
+        hash.add(runtime.as_os_str().as_encoded_bytes()).add(self.version.as_bytes()).add(processor().as_bytes());
+        for flag in flags.iter().chain(libraries) {
+            hash.add(flag.as_bytes());
+        }
+        if let Source::Text(text) = source {
+            hash.add(text.as_bytes());
+        }
+        let directory = cache.root().join("pipelines");
+        fs::create_dir_all(&directory).map_err(io_failure(&directory.display().to_string()))?;
+        let object = directory.join(format!("{name}-{}.so", hash.hex()));
+        if object.is_file() {
+            return Ok(object);
+        }
+        let files = match source {
+            Source::Files(files) => files.to_vec(),
+            Source::Text(text) => {
+                let c = object.with_extension("c");
+                crate::cache::write_whole(&c, text.as_bytes()).map_err(io_failure(&c.display().to_string()))?;
+                vec![c]
+            }
+        };
+        let fresh = cache.fresh(name);
+        let mut command = Command::new(&self.command);
+        command.args(flags).args(["-shared", "-fPIC"]).arg("-I").arg(&runtime).args(&files).arg("-o").arg(&fresh);
+        run(command.args(libraries), &files[0])?;
+        fs::rename(&fresh, &object).map_err(io_failure(&object.display().to_string()))?;
+        Ok(object)
+    }
+}
+
+enum Source<'a> {
+    Text(&'a str),
+    Files(&'a [PathBuf]),
+}
+
+fn run(command: &mut Command, c: &Path) -> Result<(), Failure> {
+    let shown = format!("{command:?}").replace('"', "");
+    let output = command.output().map_err(io_failure(&shown))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let errors = errors.lines().take(20).collect::<Vec<_>>().join("\n");
+    Err(Failure::Rejected { command: shown, c: c.to_path_buf(), errors })
+}
+
+fn is_dpdk_source(path: &str) -> bool {
+    path.ends_with(".c") && Path::new(path).file_name().is_some_and(|name| name.to_string_lossy().starts_with("dpdk"))
+}
+
+/// DPDK's flags. Its headers become system headers, since their warnings are not ours to mend; the processor stays ours to choose.
+fn dpdk_flags(kind: &str) -> Result<Vec<String>, Failure> {
+    let output = Command::new("pkg-config").args([kind, "libdpdk"]).output().map_err(|_| Failure::NoDpdk)?;
+    if !output.status.success() {
+        return Err(Failure::NoDpdk);
+    }
+    let flags = String::from_utf8_lossy(&output.stdout).into_owned();
+    Ok(flags
+        .split_whitespace()
+        .filter(|flag| !flag.starts_with("-march"))
+        .map(|flag| flag.strip_prefix("-I").map_or(flag.to_string(), |directory| format!("-isystem{directory}")))
+        .collect())
+}
+
+/// What `-march=native` depends on.
+fn processor() -> String {
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let lines = text.lines().take_while(|line| !line.is_empty());
+    lines.filter(|line| line.starts_with("model") || line.starts_with("flags")).collect()
+}
+
+fn io_failure(what: &str) -> impl Fn(io::Error) -> Failure + use<> {
+    let what = what.to_string();
+    move |error| Failure::Io { what: what.clone(), error }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_compiler_that_does_not_exist_is_said_so() {
+        let failure = Compiler::find(Some("no-such-cc")).unwrap_err().to_string();
+        assert!(failure.contains("no-such-cc cannot be run") && failure.contains("--cc"), "{failure}");
+    }
+
+    #[test]
+    fn refused_code_names_the_file_and_leaves_no_object() {
+        let root = std::env::temp_dir().join(format!("bacus-compile-test-{}", std::process::id()));
+        let cache = Cache::at(&root).unwrap();
+        let compiler = Compiler::find(None).unwrap();
+        let failure = compiler.pipeline(&cache, "broken", "int x = ;\n", Descriptor::Own).unwrap_err().to_string();
+        assert!(failure.contains("broken-") && failure.contains("error:"), "{failure}");
+        let objects = fs::read_dir(root.join("pipelines")).unwrap();
+        assert!(objects.flatten().all(|file| file.path().extension().is_some_and(|extension| extension == "c")));
+        fs::remove_dir_all(root).unwrap();
+    }
+}

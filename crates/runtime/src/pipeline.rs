@@ -1,0 +1,307 @@
+//! A pipeline's shared object, loaded and checked, and what it says about itself.
+//!
+//! The description is copied out of the object once, so that everyone but this crate reads ordinary values.
+
+use crate::abi;
+use crate::compile::Descriptor;
+use libloading::Library;
+use std::ffi::{CStr, c_char};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// A loaded pipeline. The object stays in memory as long as this does.
+pub struct Pipeline {
+    raw: *const abi::Pipeline,
+    description: Description,
+    _library: Library,
+}
+
+// SAFETY: a pipeline's descriptor is constant, and its functions keep their state in the worker they are given.
+unsafe impl Send for Pipeline {}
+// SAFETY: as above.
+unsafe impl Sync for Pipeline {}
+
+/// What `struct pipeline` says.
+#[derive(Clone, Debug)]
+pub struct Description {
+    pub program: String,
+    pub descriptor: Descriptor,
+    /// Packets that one call of `process` takes.
+    pub burst: u32,
+    /// Tables, then value sets.
+    pub tables: Vec<Table>,
+    pub counters: Vec<Counter>,
+    pub meters: Vec<Meter>,
+    pub registers: Vec<Register>,
+    /// Reasons to drop a packet.
+    pub drops: Vec<String>,
+    pub nodes: Vec<String>,
+    pub edges: Vec<String>,
+    pub saved_bytes: u32,
+    pub worker_bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MatchKind {
+    Exact,
+    Lpm,
+    Ternary,
+    Range,
+    Optional,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Structure {
+    Exact,
+    Dir24_8,
+    LpmTrie,
+    List,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    pub name: String,
+    pub structure: Structure,
+    pub key_bits: u32,
+    pub key_limbs: u32,
+    pub fields: Vec<KeyField>,
+    pub actions: Vec<Action>,
+    pub record_bytes: u32,
+    pub records_own: bool,
+    pub size: u64,
+    pub idle_timeout: bool,
+    pub source: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyField {
+    pub name: String,
+    pub width: u32,
+    pub shift: u32,
+    pub kind: MatchKind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Action {
+    pub name: String,
+    pub parameters: Vec<Parameter>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    pub name: String,
+    pub width: u32,
+    pub offset: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counter {
+    pub name: String,
+    /// Cells; 0 for one to each record of `table`.
+    pub size: u64,
+    pub table: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Meter {
+    pub name: String,
+    pub size: u64,
+    pub table: u32,
+    pub bytes: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Register {
+    pub name: String,
+    pub size: u64,
+    pub width: u32,
+    pub cell_bytes: u32,
+    /// The first value of each cell, in limbs; empty for zero.
+    pub initial: Vec<u64>,
+}
+
+/// Why an object is not loaded.
+#[derive(Debug)]
+pub struct LoadError {
+    path: PathBuf,
+    reason: String,
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot load the pipeline {}: {}", self.path.display(), self.reason)
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+impl Pipeline {
+    /// Loads what this program has compiled. The object's code runs in this process: load none from others.
+    pub fn load(path: &Path) -> Result<Pipeline, LoadError> {
+        let refused = |reason: String| LoadError { path: path.to_path_buf(), reason };
+        // SAFETY: the object's initialisers are run; the caller vouches for the file.
+        let library = unsafe { Library::new(path) }.map_err(|error| refused(error.to_string()))?;
+        // SAFETY: the name is that of a `struct pipeline`; version and layout are checked before anything else is read.
+        let raw = unsafe { library.get::<abi::Pipeline>(b"bacus_pipeline") };
+        let raw = raw.map_err(|_| refused("it exports no `bacus_pipeline`".into()))?;
+        let raw: *const abi::Pipeline = &*raw;
+        // SAFETY: the two fields stand first in every version.
+        let (version, layout) = unsafe { ((*raw).version, (*raw).layout) };
+        // SAFETY: a function without arguments or state.
+        if version != abi::ABI_VERSION || layout != unsafe { abi::abi_layout() } {
+            return Err(refused("it was compiled by another version of bacus; compile it again".into()));
+        }
+        // SAFETY: the descriptor is of our version, and constant.
+        let description = unsafe { Description::read(&*raw) }.map_err(refused)?;
+        Ok(Pipeline { raw, description, _library: library })
+    }
+
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+
+    pub(crate) fn raw(&self) -> &abi::Pipeline {
+        // SAFETY: it points into the library that this value holds.
+        unsafe { &*self.raw }
+    }
+}
+
+impl Description {
+    /// # Safety
+    /// `raw` is what a pipeline of this version exports.
+    unsafe fn read(raw: &abi::Pipeline) -> Result<Description, String> {
+        // SAFETY: each array has as many elements as the descriptor says.
+        unsafe {
+            Ok(Description {
+                program: text(raw.program),
+                descriptor: if raw.descriptor == 0 { Descriptor::Mbuf } else { Descriptor::Own },
+                burst: raw.burst,
+                tables: array(raw.tables, raw.table_count)
+                    .iter()
+                    .map(|table| Table::read(table))
+                    .collect::<Result<_, _>>()?,
+                counters: array(raw.counters, raw.counter_count)
+                    .iter()
+                    .map(|counter| Counter { name: text(counter.name), size: counter.size, table: counter.table })
+                    .collect(),
+                meters: array(raw.meters, raw.meter_count)
+                    .iter()
+                    .map(|meter| Meter {
+                        name: text(meter.name),
+                        size: meter.size,
+                        table: meter.table,
+                        bytes: meter.bytes != 0,
+                    })
+                    .collect(),
+                registers: array(raw.registers, raw.register_count)
+                    .iter()
+                    .map(|register| Register::read(register))
+                    .collect(),
+                drops: texts(raw.drops, raw.drop_count),
+                nodes: texts(raw.nodes, raw.node_count),
+                edges: texts(raw.edges, raw.edge_count),
+                saved_bytes: raw.saved_bytes,
+                worker_bytes: raw.worker_bytes,
+            })
+        }
+    }
+}
+
+impl Table {
+    /// # Safety
+    /// As for [`Description::read`].
+    unsafe fn read(raw: &abi::TableDescriptor) -> Result<Table, String> {
+        let name = text(raw.name);
+        let structure = match raw.structure {
+            0 => Structure::Exact,
+            1 => Structure::Dir24_8,
+            2 => Structure::LpmTrie,
+            3 => Structure::List,
+            other => return Err(format!("table {name} has the unknown structure {other}")),
+        };
+        // SAFETY: each array has as many elements as the descriptor says.
+        let (fields, actions) = unsafe { (array(raw.fields, raw.field_count), array(raw.actions, raw.action_count)) };
+        let fields =
+            fields.iter().map(|field| KeyField::read(field).ok_or(format!("table {name} has an unknown match kind")));
+        let fields = fields.collect::<Result<_, _>>()?;
+        Ok(Table {
+            structure,
+            key_bits: raw.key_bits,
+            key_limbs: raw.key_limbs,
+            fields,
+            // SAFETY: as above.
+            actions: actions.iter().map(|action| unsafe { Action::read(action) }).collect(),
+            record_bytes: raw.record_bytes,
+            records_own: raw.records_own != 0,
+            size: raw.size,
+            idle_timeout: raw.idle_timeout != 0,
+            source: raw.source,
+            name,
+        })
+    }
+}
+
+impl KeyField {
+    fn read(raw: &abi::KeyField) -> Option<KeyField> {
+        let kind = match raw.kind {
+            0 => MatchKind::Exact,
+            1 => MatchKind::Lpm,
+            2 => MatchKind::Ternary,
+            3 => MatchKind::Range,
+            4 => MatchKind::Optional,
+            _ => return None,
+        };
+        Some(KeyField { name: text(raw.name), width: raw.width, shift: raw.shift, kind })
+    }
+}
+
+impl Action {
+    /// # Safety
+    /// As for [`Description::read`].
+    unsafe fn read(raw: &abi::Action) -> Action {
+        // SAFETY: the array has as many elements as the descriptor says.
+        let parameters = unsafe { array(raw.parameters, raw.parameter_count) };
+        let read = |raw: &abi::Parameter| Parameter { name: text(raw.name), width: raw.width, offset: raw.offset };
+        Action { name: text(raw.name), parameters: parameters.iter().map(read).collect() }
+    }
+}
+
+impl Register {
+    fn read(raw: &abi::RegisterDescriptor) -> Register {
+        // SAFETY: a value that is not NULL has as many limbs as the width needs.
+        let initial = unsafe { array(raw.initial, raw.width.div_ceil(64)) };
+        Register {
+            name: text(raw.name),
+            size: raw.size,
+            width: raw.width,
+            cell_bytes: raw.cell_bytes,
+            initial: initial.to_vec(),
+        }
+    }
+}
+
+/// A C string of a pipeline; NULL is empty.
+fn text(raw: *const c_char) -> String {
+    if raw.is_null() {
+        return String::new();
+    }
+    // SAFETY: pipelines end their strings, which live as long as they do.
+    unsafe { CStr::from_ptr(raw) }.to_string_lossy().into_owned()
+}
+
+/// # Safety
+/// `raw` is NULL or has `count` elements.
+unsafe fn texts(raw: *const *const c_char, count: u32) -> Vec<String> {
+    // SAFETY: the caller's promise.
+    unsafe { array(raw, count) }.iter().map(|raw| text(*raw)).collect()
+}
+
+/// # Safety
+/// `raw` is NULL or has `count` elements that live as long as `'a`.
+unsafe fn array<'a, T>(raw: *const T, count: u32) -> &'a [T] {
+    if raw.is_null() || count == 0 {
+        return &[];
+    }
+    // SAFETY: the caller's promise.
+    unsafe { std::slice::from_raw_parts(raw, count as usize) }
+}

@@ -1,0 +1,97 @@
+/* The in-memory port of the own descriptor. Part of the host. */
+#include "port/memory.h"
+
+/* Takes `count` buffers from the top of the stack and fills them. */
+static inline void
+memory_fill(struct memory_port *port, uint32_t count)
+{
+	const struct trace trace = port->trace;	/* stores to packets cannot change a local */
+	uint64_t position = port->position;
+	struct own_pool *own = port->own;
+
+	own->free_count -= count;
+	memcpy(port->packets, own->free + own->free_count, count * sizeof(port->packets[0]));
+	for (uint32_t i = 0; i < count; i++) {
+		const struct frame *frame = trace_copy(&trace, position, port->packets[i]);
+
+		port->lengths[i] = (uint16_t)frame->length;
+		port->ports[i] = frame->port;
+		position = trace_next(&trace, position);
+	}
+	port->position = position;
+}
+
+/* The next burst: fewer packets than there are only when buffers run out. */
+static uint32_t
+memory_receive(struct memory_port *port, uint32_t limit)
+{
+	uint32_t count = port->left < limit ? (uint32_t)port->left : limit;
+
+	port->left -= count;
+	if (__builtin_expect(port->own->free_count < count, 0)) {
+		const uint32_t lost = count - port->own->free_count;
+
+		port->starved += lost;
+		port->position = (port->position + lost) % port->trace.count;
+		count -= lost;
+	}
+	memory_fill(port, count);
+	port->received += count;
+	return count;
+}
+
+static void
+memory_log(struct memory_port *port, const struct output *out)
+{
+	for (uint32_t i = 0; i < out->count; i++)
+		memcpy(sent_append(port->log, out->lengths[i], out->ports[i]), out->packets[i], out->lengths[i]);
+}
+
+void
+memory_flush(struct worker *worker)
+{
+	struct memory_port *port = ((struct host *)worker->host)->port;
+	struct output *out = &worker->out;
+	uint32_t bytes = 0, ports = 0;
+
+	if (port->log != NULL)
+		memory_log(port, out);
+	for (uint32_t i = 0; i < out->count; i++) {
+		bytes += out->lengths[i];
+		ports += out->ports[i];
+	}
+	port->sent += out->count;
+	port->sent_bytes += bytes;
+	port->sent_ports += ports;
+	own_free(port->own, out->packets, out->count);
+	out->count = 0;
+	port->released += worker->freed.count;
+	own_free(port->own, worker->freed.packets, worker->freed.count);
+	worker->freed.count = 0;
+}
+
+/* One call of `process`, its output sent, and its end made known to writers. */
+static inline void
+memory_step(struct worker *worker, struct memory_port *port, const struct pipeline *pipeline, uint32_t count)
+{
+	struct burst burst = { count, port->ports, port->packets, port->lengths };
+
+	pipeline->process(worker, &burst);
+	memory_flush(worker);
+	/* One writer: a plain addition, published. */
+	atomic_store_explicit(&worker->quiescent, atomic_load_explicit(&worker->quiescent, memory_order_relaxed) + 1, memory_order_release);
+}
+
+void
+memory_run(struct worker *worker, struct memory_port *port, const struct pipeline *pipeline, const _Atomic uint32_t *stop)
+{
+	uint32_t limit = port->burst != 0 && port->burst < pipeline->burst ? port->burst : pipeline->burst;
+
+	if (limit > MEMORY_BURST)
+		limit = MEMORY_BURST;
+	while (port->left != 0 && !port->stopped && atomic_load_explicit(stop, memory_order_relaxed) == 0)
+		memory_step(worker, port, pipeline, memory_receive(port, limit));
+	/* Packets that enter again do so after the burst, so one empty burst is enough; the loop is for pipelines that hold queues. */
+	if (port->left == 0 && !port->stopped)
+		memory_step(worker, port, pipeline, 0);
+}
