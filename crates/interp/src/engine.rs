@@ -52,6 +52,8 @@ pub struct Outcome {
     pub log: Vec<String>,
     /// Packets handed to the control plane.
     pub punts: u64,
+    /// Why the switch stopped in this burst: an assertion that did not hold. What other packets of the burst do is then open.
+    pub stopped: Option<String>,
 }
 
 /// What identifies an entry within its table.
@@ -124,7 +126,7 @@ pub trait Engine {
     /// Takes the switch back to its state at the start; clock and seed are set anew by the caller.
     fn reset(&mut self);
 
-    /// Runs a burst to its end. Fails when an assertion has stopped the switch, now or earlier.
+    /// Runs a burst to its end. Refuses once the switch has stopped.
     fn process(&mut self, burst: &[Frame]) -> Result<Outcome, Refusal>;
 
     /// Nanoseconds since the start; never goes back.

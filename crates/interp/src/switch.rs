@@ -76,7 +76,7 @@ impl<'p> Switch<'p> {
         self.check_running()?;
         self.outcome = Outcome::default();
         Walker::new(self, punted.packet).walk(punted.resume);
-        self.drain()
+        Ok(self.drain())
     }
 
     pub(crate) fn drop_reason(&self, reason: &str) -> usize {
@@ -97,14 +97,13 @@ impl<'p> Switch<'p> {
     }
 
     /// Runs all packets that wait, in turn, until none is left.
-    fn drain(&mut self) -> Result<Outcome, Refusal> {
-        while let Some((packet, node)) = self.waiting.pop_front() {
-            self.check_running()?;
+    fn drain(&mut self) -> Outcome {
+        while let Some((packet, node)) = self.waiting.pop_front().filter(|_| self.state.stopped.is_none()) {
             self.note(|| format!("packet {:#x} enters again: {} bytes", packet.number, packet.bytes.len()));
             Walker::new(self, packet).walk(node);
         }
-        self.check_running()?;
-        Ok(std::mem::take(&mut self.outcome))
+        self.outcome.stopped = self.state.stopped.clone();
+        std::mem::take(&mut self.outcome)
     }
 
     fn profile(&mut self, profile: ProfileId) -> &mut ProfileState<'p> {
@@ -163,9 +162,11 @@ impl Engine for Switch<'_> {
             self.note(|| format!("packet {number} from port {}: {} bytes", frame.port, frame.bytes.len()));
             let packet = Packet::new(&self.layout, frame.port, frame.bytes.clone(), number, self.state.seed);
             Walker::new(self, packet).walk(entry);
-            self.check_running()?;
+            if self.state.stopped.is_some() {
+                break;
+            }
         }
-        self.drain()
+        Ok(self.drain())
     }
 
     fn set_clock(&mut self, nanoseconds: u64) {
