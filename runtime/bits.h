@@ -1,0 +1,268 @@
+/* Fields of packets and numbers of up to 64 bits. Bits of a packet are counted from its first byte's most significant bit, as protocols draw them.
+ *
+ * With `offset` and `width` known at compile time a load folds to one or two loads, a byte swap and a shift; with more readable bytes around the field
+ * (`bits_load_in`) to one load. No byte is touched that the field does not lie in, or, with `bits_load_in`, that is not among the `size` given ones.
+ * A value of `width` bits has zeros above them. Numbers wider than 64 bits are in wide.h. */
+#ifndef BACUS_BITS_H
+#define BACUS_BITS_H
+
+#include <stdint.h>
+#include <string.h>
+
+#define BITS_INLINE static inline __attribute__((always_inline))
+
+/* `width` ones. 0 <= width <= 64. */
+BITS_INLINE uint64_t
+bits_mask(uint32_t width)
+{
+	return width >= 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1;
+}
+
+BITS_INLINE uint64_t
+bits_load16(const uint8_t *bytes)
+{
+	uint16_t value;
+
+	memcpy(&value, bytes, sizeof(value));
+	return __builtin_bswap16(value);
+}
+
+BITS_INLINE uint64_t
+bits_load32(const uint8_t *bytes)
+{
+	uint32_t value;
+
+	memcpy(&value, bytes, sizeof(value));
+	return __builtin_bswap32(value);
+}
+
+BITS_INLINE uint64_t
+bits_load64(const uint8_t *bytes)
+{
+	uint64_t value;
+
+	memcpy(&value, bytes, sizeof(value));
+	return __builtin_bswap64(value);
+}
+
+/* `count` bytes, 1 to 8, as a big-endian number. Odd counts by loads that overlap. */
+BITS_INLINE uint64_t
+bits_load_bytes(const uint8_t *bytes, uint32_t count)
+{
+	switch (count) {
+	case 1:
+		return bytes[0];
+	case 2:
+		return bits_load16(bytes);
+	case 3:
+		return bits_load16(bytes) << 8 | bytes[2];
+	case 4:
+		return bits_load32(bytes);
+	case 8:
+		return bits_load64(bytes);
+	default:
+		return bits_load32(bytes) << 8 * (count - 4) | (bits_load32(bytes + count - 4) & bits_mask(8 * (count - 4)));
+	}
+}
+
+BITS_INLINE void
+bits_store16(uint8_t *bytes, uint64_t number)
+{
+	const uint16_t value = __builtin_bswap16((uint16_t)number);
+
+	memcpy(bytes, &value, sizeof(value));
+}
+
+BITS_INLINE void
+bits_store32(uint8_t *bytes, uint64_t number)
+{
+	const uint32_t value = __builtin_bswap32((uint32_t)number);
+
+	memcpy(bytes, &value, sizeof(value));
+}
+
+BITS_INLINE void
+bits_store64(uint8_t *bytes, uint64_t number)
+{
+	const uint64_t value = __builtin_bswap64(number);
+
+	memcpy(bytes, &value, sizeof(value));
+}
+
+/* The low `count` bytes of the number, 1 to 8, big-endian. */
+BITS_INLINE void
+bits_store_bytes(uint8_t *bytes, uint32_t count, uint64_t number)
+{
+	switch (count) {
+	case 1:
+		bytes[0] = (uint8_t)number;
+		break;
+	case 2:
+		bits_store16(bytes, number);
+		break;
+	case 3:
+		bits_store16(bytes, number >> 8);
+		bytes[2] = (uint8_t)number;
+		break;
+	case 4:
+		bits_store32(bytes, number);
+		break;
+	case 8:
+		bits_store64(bytes, number);
+		break;
+	default:
+		bits_store32(bytes, number >> 8 * (count - 4));
+		bits_store32(bytes + count - 4, number);
+		break;
+	}
+}
+
+/* The field of `width` bits, 0 to 64, that begins `offset` bits after the start of `bytes`. */
+BITS_INLINE uint64_t
+bits_load(const uint8_t *bytes, uint32_t offset, uint32_t width)
+{
+	const uint32_t shift = offset % 8, count = (shift + width + 7) / 8;
+	const uint8_t *first = bytes + offset / 8;
+
+	if (width == 0)
+		return 0;
+	if (count <= 8)
+		return bits_load_bytes(first, count) >> (8 * count - shift - width) & bits_mask(width);
+	/* Nine bytes: eight, and the upper bits of the ninth. */
+	return (bits_load64(first) << (shift + width - 64) | first[8] >> (72 - shift - width)) & bits_mask(width);
+}
+
+/* As `bits_load`, where `size` bytes from `bytes` on may be read: one load of eight bytes if there are any eight that hold the field. */
+BITS_INLINE uint64_t
+bits_load_in(const uint8_t *bytes, uint32_t size, uint32_t offset, uint32_t width)
+{
+	const uint32_t first = offset / 8, shift = offset % 8, count = (shift + width + 7) / 8;
+
+	if (width == 0 || count > 8 || count <= 2 || count == 4)
+		return bits_load(bytes, offset, width);
+	if (first + 8 <= size)
+		return bits_load64(bytes + first) >> (64 - shift - width) & bits_mask(width);
+	if (size >= 8 && first >= size - 8)
+		return bits_load64(bytes + size - 8) >> (8 * size - offset - width) & bits_mask(width);
+	return bits_load(bytes, offset, width);
+}
+
+/* Puts `value` into the field and leaves the other bits of its first and last byte as they are. Bits of `value` above `width` are ignored. */
+BITS_INLINE void
+bits_store(uint8_t *bytes, uint32_t offset, uint32_t width, uint64_t value)
+{
+	const uint32_t shift = offset % 8, count = (shift + width + 7) / 8;
+	uint8_t *first = bytes + offset / 8;
+
+	if (width == 0)
+		return;
+	if (count <= 8) {
+		const uint32_t behind = 8 * count - shift - width;
+		const uint64_t mask = bits_mask(width) << behind;
+
+		if (shift == 0 && behind == 0)
+			bits_store_bytes(first, count, value);
+		else
+			bits_store_bytes(first, count, (bits_load_bytes(first, count) & ~mask) | (value << behind & mask));
+	} else {
+		const uint32_t last = shift + width - 64;	/* bits in the ninth byte */
+		const uint64_t mask = bits_mask(width - last);
+
+		bits_store64(first, (bits_load64(first) & ~mask) | (value >> last & mask));
+		first[8] = (uint8_t)((first[8] & bits_mask(8 - last)) | (value << (8 - last) & 0xff));
+	}
+}
+
+/* Copies of the bit `width - 1` above it. */
+BITS_INLINE uint64_t
+bits_sign(uint64_t value, uint32_t width)
+{
+	return width == 0 ? 0 : (uint64_t)((int64_t)(value << (64 - width)) >> (64 - width));
+}
+
+/* Shifts by any amount. Those to the left are to be masked by the caller, as all arithmetic is. */
+BITS_INLINE uint64_t
+bits_shift_left(uint64_t value, uint64_t amount)
+{
+	return amount < 64 ? value << amount : 0;
+}
+
+BITS_INLINE uint64_t
+bits_shift_right(uint64_t value, uint64_t amount)
+{
+	return amount < 64 ? value >> amount : 0;
+}
+
+BITS_INLINE uint64_t
+bits_shift_right_signed(uint64_t value, uint64_t amount, uint32_t width)
+{
+	const int64_t number = (int64_t)bits_sign(value, width);
+
+	return (uint64_t)(number >> (amount < 63 ? amount : 63)) & bits_mask(width);
+}
+
+BITS_INLINE uint64_t
+bits_divide(uint64_t a, uint64_t b)
+{
+	return b != 0 ? a / b : 0;
+}
+
+BITS_INLINE uint64_t
+bits_remainder(uint64_t a, uint64_t b)
+{
+	return b != 0 ? a % b : 0;
+}
+
+BITS_INLINE int
+bits_less_signed(uint64_t a, uint64_t b, uint32_t width)
+{
+	return (int64_t)bits_sign(a, width) < (int64_t)bits_sign(b, width);
+}
+
+/* Sum and difference that stop at the largest number of `width` bits, and at 0. */
+BITS_INLINE uint64_t
+bits_add_saturating(uint64_t a, uint64_t b, uint32_t width)
+{
+	const uint64_t most = bits_mask(width);
+
+	return most - a < b ? most : a + b;
+}
+
+BITS_INLINE uint64_t
+bits_subtract_saturating(uint64_t a, uint64_t b)
+{
+	return a < b ? 0 : a - b;
+}
+
+/* The sum `sum` of numbers of which the first is negative if `negative`; `overflow` says that it does not fit 64 bits. */
+BITS_INLINE uint64_t
+bits_saturate_signed(int64_t sum, int overflow, int negative, uint32_t width)
+{
+	const int64_t most = (int64_t)(bits_mask(width) >> 1), least = -most - 1;
+
+	if (overflow)
+		return (uint64_t)(negative ? least : most) & bits_mask(width);
+	return (uint64_t)(sum > most ? most : sum < least ? least : sum) & bits_mask(width);
+}
+
+BITS_INLINE uint64_t
+bits_add_saturating_signed(uint64_t a, uint64_t b, uint32_t width)
+{
+	const int64_t left = (int64_t)bits_sign(a, width), right = (int64_t)bits_sign(b, width);
+	int64_t sum;
+	const int overflow = __builtin_add_overflow(left, right, &sum);
+
+	return width == 0 ? 0 : bits_saturate_signed(sum, overflow, left < 0, width);
+}
+
+BITS_INLINE uint64_t
+bits_subtract_saturating_signed(uint64_t a, uint64_t b, uint32_t width)
+{
+	const int64_t left = (int64_t)bits_sign(a, width), right = (int64_t)bits_sign(b, width);
+	int64_t difference;
+	const int overflow = __builtin_sub_overflow(left, right, &difference);
+
+	return width == 0 ? 0 : bits_saturate_signed(difference, overflow, left < 0, width);
+}
+
+#endif

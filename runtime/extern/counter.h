@@ -1,0 +1,27 @@
+/* Counters: each worker counts in cells of its own, and whoever reads adds them up, so counting costs no lock and no shared line. */
+#ifndef BACUS_COUNTER_H
+#define BACUS_COUNTER_H
+
+#include "abi.h"
+
+/* An index that the counter does not have counts nothing. `size` is the descriptor's, or for a direct counter UINT64_MAX with `record_cell` as index. */
+static inline void
+counter_add(const struct worker *worker, uint32_t counter, uint64_t size, uint64_t index, uint64_t bytes)
+{
+	struct counter_cell *cell = &worker->counters[counter][index];
+
+	if (index >= size)
+		return;
+	/* Single stores, so that who reads from another thread never sees half a number. */
+	__atomic_store_n(&cell->packets, cell->packets + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&cell->bytes, cell->bytes + bytes, __ATOMIC_RELAXED);
+}
+
+/* Drop reasons, hits and misses of tables, edges: plain numbers of the worker. */
+static inline void
+counter_increment(uint64_t *cell)
+{
+	__atomic_store_n(cell, *cell + 1, __ATOMIC_RELAXED);
+}
+
+#endif

@@ -1,0 +1,44 @@
+/* Multicast groups and mirror sessions by number: a small hash table that the control thread replaces as a whole. */
+#ifndef BACUS_GROUP_H
+#define BACUS_GROUP_H
+
+#include "abi.h"
+
+static inline uint64_t
+group_hash(uint64_t number)
+{
+	return number * 0x9e3779b97f4a7c15ull >> 32;
+}
+
+/* The group, or NULL. `groups` is worker->shared->groups or ->sessions. */
+static inline const struct group *
+group_find(struct groups *_Atomic *groups, uint64_t number)
+{
+	const struct groups *table = groups != NULL ? __atomic_load_n((struct groups **)groups, __ATOMIC_ACQUIRE) : NULL;
+
+	if (table == NULL)
+		return NULL;
+	for (uint64_t at = group_hash(number);; at++) {
+		const struct group_slot *slot = &table->slots[at & table->mask];
+
+		if (slot->group == NULL || slot->number == number)
+			return slot->group;
+	}
+}
+
+/* For the control thread, which builds a new table: `mask + 1` is a power of two above the number of groups. 0: no free slot. */
+static inline int
+group_insert(struct groups *table, uint64_t number, const struct group *group)
+{
+	for (uint64_t probe = 0, at = group_hash(number); probe < table->mask; probe++, at++) {
+		struct group_slot *slot = &table->slots[at & table->mask];
+
+		if (slot->group == NULL || slot->number == number) {
+			*slot = (struct group_slot){ .number = number, .group = group };
+			return 1;
+		}
+	}
+	return 0;
+}
+
+#endif

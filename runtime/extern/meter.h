@@ -1,0 +1,113 @@
+/* Two-rate three-colour meters (RFC 2698), number for number as the interpreter's meter.rs defines them: tokens are billionths of a packet or byte, so
+ * nothing is rounded. Cells are shared by all workers; a cell is locked for the few cycles in which it is worked on. */
+#ifndef BACUS_METER_H
+#define BACUS_METER_H
+
+#include "abi.h"
+
+enum colour { COLOUR_GREEN, COLOUR_YELLOW, COLOUR_RED };
+
+#define METER_BILLION 1000000000u
+
+__extension__ typedef unsigned __int128 meter_tokens;
+
+static inline meter_tokens
+meter_load(const uint64_t tokens[2])
+{
+	return (meter_tokens)tokens[1] << 64 | tokens[0];
+}
+
+static inline void
+meter_store(uint64_t tokens[2], meter_tokens value)
+{
+	tokens[0] = (uint64_t)value;
+	tokens[1] = (uint64_t)(value >> 64);
+}
+
+static inline void
+meter_lock(struct meter_cell *cell)
+{
+	while (__atomic_exchange_n(&cell->lock, 1, __ATOMIC_ACQUIRE) != 0)
+		__builtin_ia32_pause();
+}
+
+static inline void
+meter_unlock(struct meter_cell *cell)
+{
+	__atomic_store_n(&cell->lock, 0, __ATOMIC_RELEASE);
+}
+
+static inline meter_tokens
+meter_refill(meter_tokens tokens, uint64_t rate, uint64_t burst, uint64_t elapsed_ns)
+{
+	const meter_tokens most = (meter_tokens)burst * METER_BILLION, gained = (meter_tokens)rate * elapsed_ns;
+	const meter_tokens sum = tokens + gained;
+
+	return sum < tokens || sum > most ? most : sum;
+}
+
+static inline uint32_t
+meter_colour(struct meter_cell *cell, uint64_t cost, uint64_t before, uint64_t now_ns)
+{
+	const uint64_t elapsed_ns = now_ns > cell->time_ns ? now_ns - cell->time_ns : 0;
+	const meter_tokens price = (meter_tokens)cost * METER_BILLION;
+	meter_tokens committed = meter_refill(meter_load(cell->committed_tokens), cell->committed_rate, cell->committed_burst, elapsed_ns);
+	meter_tokens peak = meter_refill(meter_load(cell->peak_tokens), cell->peak_rate, cell->peak_burst, elapsed_ns);
+	uint32_t colour = COLOUR_GREEN;
+
+	if (before >= COLOUR_RED || peak < price) {
+		colour = COLOUR_RED;
+	} else {
+		peak -= price;
+		if (before == COLOUR_YELLOW || committed < price)
+			colour = COLOUR_YELLOW;
+		else
+			committed -= price;
+	}
+	cell->time_ns = now_ns;
+	meter_store(cell->committed_tokens, committed);
+	meter_store(cell->peak_tokens, peak);
+	return colour;
+}
+
+/* The colour of a packet that costs `cost` (1, or its bytes) and came with the colour `before`: COLOUR_GREEN where the meter is blind. */
+static inline uint32_t
+meter_execute(struct meter_cell *cell, uint64_t cost, uint64_t before, uint64_t now_ns)
+{
+	uint32_t colour = COLOUR_GREEN;
+
+	if (!__atomic_load_n(&cell->configured, __ATOMIC_ACQUIRE))
+		return COLOUR_GREEN;
+	meter_lock(cell);
+	if (cell->configured)
+		colour = meter_colour(cell, cost, before, now_ns);
+	meter_unlock(cell);
+	return colour;
+}
+
+/* For the control thread: sets the rates and fills both buckets. */
+static inline void
+meter_configure(struct meter_cell *cell, uint64_t committed_rate, uint64_t committed_burst, uint64_t peak_rate, uint64_t peak_burst, uint64_t now_ns)
+{
+	meter_lock(cell);
+	cell->committed_rate = committed_rate;
+	cell->committed_burst = committed_burst;
+	cell->peak_rate = peak_rate;
+	cell->peak_burst = peak_burst;
+	meter_store(cell->committed_tokens, (meter_tokens)committed_burst * METER_BILLION);
+	meter_store(cell->peak_tokens, (meter_tokens)peak_burst * METER_BILLION);
+	cell->time_ns = now_ns;
+	__atomic_store_n(&cell->configured, 1, __ATOMIC_RELEASE);
+	meter_unlock(cell);
+}
+
+/* For the control thread: green for ever. */
+static inline void
+meter_reset(struct meter_cell *cell)
+{
+	meter_lock(cell);
+	__atomic_store_n(&cell->configured, 0, __ATOMIC_RELEASE);
+	meter_unlock(cell);
+}
+
+#endif

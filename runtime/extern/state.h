@@ -1,0 +1,80 @@
+/* Registers: arrays of bit strings that all workers share. A cell of up to 64 bits is read and written whole; a wider one limb by limb, so only one
+ * worker may use it at a time, or the plan must see to it. */
+#ifndef BACUS_STATE_H
+#define BACUS_STATE_H
+
+#include "abi.h"
+
+/* 0: no such cell, `value` stays. `cell_bytes` is 1, 2, 4 or 8 and a literal. */
+static inline int
+state_read(const struct state_array *array, uint64_t index, uint32_t cell_bytes, uint64_t *value)
+{
+	const uint8_t *cell = array->cells + index * cell_bytes;
+
+	if (index >= array->count)
+		return 0;
+	switch (cell_bytes) {
+	case 1:
+		*value = __atomic_load_n(cell, __ATOMIC_RELAXED);
+		break;
+	case 2:
+		*value = __atomic_load_n((const uint16_t *)(const void *)cell, __ATOMIC_RELAXED);
+		break;
+	case 4:
+		*value = __atomic_load_n((const uint32_t *)(const void *)cell, __ATOMIC_RELAXED);
+		break;
+	default:
+		*value = __atomic_load_n((const uint64_t *)(const void *)cell, __ATOMIC_RELAXED);
+		break;
+	}
+	return 1;
+}
+
+/* No such cell: no effect. `value` is below 2^width of the register. */
+static inline void
+state_write(const struct state_array *array, uint64_t index, uint32_t cell_bytes, uint64_t value)
+{
+	uint8_t *cell = array->cells + index * cell_bytes;
+
+	if (index >= array->count)
+		return;
+	switch (cell_bytes) {
+	case 1:
+		__atomic_store_n(cell, (uint8_t)value, __ATOMIC_RELAXED);
+		break;
+	case 2:
+		__atomic_store_n((uint16_t *)(void *)cell, (uint16_t)value, __ATOMIC_RELAXED);
+		break;
+	case 4:
+		__atomic_store_n((uint32_t *)(void *)cell, (uint32_t)value, __ATOMIC_RELAXED);
+		break;
+	default:
+		__atomic_store_n((uint64_t *)(void *)cell, value, __ATOMIC_RELAXED);
+		break;
+	}
+}
+
+static inline int
+state_read_wide(const struct state_array *array, uint64_t index, uint32_t limbs, uint64_t *value)
+{
+	const uint64_t *cell = (const uint64_t *)(const void *)array->cells + index * limbs;
+
+	if (index >= array->count)
+		return 0;
+	for (uint32_t i = 0; i < limbs; i++)
+		value[i] = __atomic_load_n(&cell[i], __ATOMIC_RELAXED);
+	return 1;
+}
+
+static inline void
+state_write_wide(const struct state_array *array, uint64_t index, uint32_t limbs, const uint64_t *value)
+{
+	uint64_t *cell = (uint64_t *)(void *)array->cells + index * limbs;
+
+	if (index >= array->count)
+		return;
+	for (uint32_t i = 0; i < limbs; i++)
+		__atomic_store_n(&cell[i], value[i], __ATOMIC_RELAXED);
+}
+
+#endif

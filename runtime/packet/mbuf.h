@@ -1,0 +1,346 @@
+/* A packet that is a `struct rte_mbuf`. The same functions as packet/own.h, which explains them; generated code includes one of the two.
+ *
+ * Only the layout of an mbuf is taken from DPDK, so a pipeline links none of it. What `struct packet` holds is written back to the mbuf when the packet is handed on.
+ * Packets of several segments: the headers are gathered into the first one, the payload stays where it is. */
+#ifndef BACUS_PACKET_H
+#define BACUS_PACKET_H
+
+#include <string.h>
+
+#include "abi.h"
+
+#include <rte_mbuf_core.h>
+
+#define PACKET_DESCRIPTOR DESCRIPTOR_MBUF
+
+struct packet {
+	struct rte_mbuf *mbuf;
+	uint8_t *data;
+	uint32_t length;
+	uint32_t contiguous;
+};
+
+struct packet_segment {
+	const uint8_t *data;
+	uint32_t length;
+	const void *next;
+};
+
+static inline struct packet
+packet_from(void *handle, uint32_t length)
+{
+	struct rte_mbuf *mbuf = handle;
+
+	(void)length;
+	return (struct packet){
+		.mbuf = mbuf, .data = (uint8_t *)mbuf->buf_addr + mbuf->data_off, .length = mbuf->pkt_len, .contiguous = mbuf->data_len,
+	};
+}
+
+static inline struct packet
+packet_take(const struct burst *burst, uint32_t i)
+{
+	return packet_from(burst->packets[i], 0);
+}
+
+/* The mbuf itself. */
+static inline const void *
+packet_address(const struct burst *burst, uint32_t i)
+{
+	return burst->packets[i];
+}
+
+/* Where the first bytes will be, without reading the mbuf: its buffer follows it in pools without private area. */
+static inline const void *
+packet_address_data(const struct burst *burst, uint32_t i)
+{
+	return (const uint8_t *)burst->packets[i] + sizeof(struct rte_mbuf) + RTE_PKTMBUF_HEADROOM;
+}
+
+static inline uint8_t *
+packet_data(const struct packet *packet)
+{
+	return packet->data;
+}
+
+static inline uint32_t
+packet_length(const struct packet *packet)
+{
+	return packet->length;
+}
+
+static inline uint32_t
+packet_contiguous(const struct packet *packet)
+{
+	return packet->contiguous;
+}
+
+static inline uint32_t
+packet_headroom(const struct worker *worker, const struct packet *packet)
+{
+	(void)worker;
+	return (uint32_t)(packet->data - (uint8_t *)packet->mbuf->buf_addr);
+}
+
+static inline int
+packet_prepend(const struct worker *worker, struct packet *packet, uint32_t bytes)
+{
+	if (packet_headroom(worker, packet) < bytes)
+		return 0;
+	packet->data -= bytes;
+	packet->length += bytes;
+	packet->contiguous += bytes;
+	return 1;
+}
+
+static inline void
+packet_trim(struct packet *packet, uint32_t bytes)
+{
+	packet->data += bytes;
+	packet->length -= bytes;
+	packet->contiguous -= bytes;
+}
+
+static inline void *
+packet_store(const struct packet *packet)
+{
+	struct rte_mbuf *mbuf = packet->mbuf;
+
+	mbuf->data_off = (uint16_t)(packet->data - (uint8_t *)mbuf->buf_addr);
+	mbuf->data_len = (uint16_t)packet->contiguous;
+	mbuf->pkt_len = packet->length;
+	return mbuf;
+}
+
+/* Hands the whole memory of `mbuf` and its further segments back. */
+static inline void
+packet_release(struct worker *worker, struct rte_mbuf *mbuf)
+{
+	struct released *freed = &worker->freed;
+	const uint32_t at = freed->count;
+
+	freed->packets[at] = mbuf;
+	freed->count = at + 1;
+	if (__builtin_expect(at + 1 == freed->capacity, 0))
+		worker->flush(worker);
+}
+
+/* A shared packet's descriptor belongs to all its holders, so it is not written: it has not changed either. */
+static inline int
+packet_shared(const struct worker *worker, const struct packet *packet)
+{
+	(void)worker;
+	return __atomic_load_n(&packet->mbuf->refcnt, __ATOMIC_RELAXED) > 1;
+}
+
+static inline void
+packet_drop(struct worker *worker, const struct packet *packet)
+{
+	packet_release(worker, packet->mbuf);
+}
+
+static inline void
+packet_send(struct worker *worker, const struct packet *packet, uint32_t port)
+{
+	struct output *out = &worker->out;
+	const uint32_t at = out->count;
+
+	if (packet_shared(worker, packet))
+		out->packets[at] = packet->mbuf;
+	else
+		out->packets[at] = packet_store(packet);
+	out->ports[at] = (uint16_t)port;
+	out->count = at + 1;
+	if (__builtin_expect(at + 1 == out->capacity, 0))
+		worker->flush(worker);
+}
+
+/* Cuts the chain behind `last` and gives the cut part back. `kept` segments stay. */
+static inline void
+packet_cut(struct worker *worker, struct packet *packet, struct rte_mbuf *last, uint16_t kept)
+{
+	struct rte_mbuf *rest = last->next;
+
+	if (rest == NULL)
+		return;
+	rest->nb_segs = (uint16_t)(packet->mbuf->nb_segs - kept);
+	rest->pkt_len = 0;
+	for (const struct rte_mbuf *segment = rest; segment != NULL; segment = segment->next)
+		rest->pkt_len += segment->data_len;
+	last->next = NULL;
+	packet->mbuf->nb_segs = kept;
+	packet_release(worker, rest);
+}
+
+static inline void
+packet_truncate(struct worker *worker, struct packet *packet, uint32_t length)
+{
+	struct rte_mbuf *segment = packet->mbuf;
+	uint32_t before = packet->contiguous;
+	uint16_t kept = 1;
+
+	if (packet->length <= length)
+		return;
+	packet->length = length;
+	if (packet->contiguous >= length) {
+		packet->contiguous = length;
+	} else {
+		while (before < length) {
+			segment = segment->next;
+			before += segment->data_len;
+			kept++;
+		}
+		segment->data_len = (uint16_t)(segment->data_len - (before - length));
+	}
+	packet_cut(worker, packet, segment, kept);
+}
+
+/* Room behind the packet's last byte: that of the last segment. */
+static inline int
+packet_append(struct worker *worker, struct packet *packet, uint32_t bytes)
+{
+	struct rte_mbuf *last = packet->mbuf;
+
+	packet_store(packet);
+	while (last->next != NULL)
+		last = last->next;
+	if ((uint32_t)last->buf_len - last->data_off - last->data_len < bytes)
+		return 0;
+	last->data_len = (uint16_t)(last->data_len + bytes);
+	packet->length += bytes;
+	packet->contiguous = packet->mbuf->data_len;
+	(void)worker;
+	return 1;
+}
+
+/* Takes `bytes` off the front of the second segment on, into the first one's tail room; segments that become empty go back. */
+static inline void
+packet_pull(struct worker *worker, struct packet *packet, uint32_t bytes)
+{
+	struct rte_mbuf *first = packet->mbuf;
+
+	while (bytes != 0) {
+		struct rte_mbuf *segment = first->next;
+		const uint32_t part = segment->data_len < bytes ? segment->data_len : bytes;
+
+		memcpy(packet->data + packet->contiguous, (uint8_t *)segment->buf_addr + segment->data_off, part);
+		segment->data_off = (uint16_t)(segment->data_off + part);
+		segment->data_len = (uint16_t)(segment->data_len - part);
+		packet->contiguous += part;
+		bytes -= part;
+		if (segment->data_len == 0) {
+			first->next = segment->next;
+			first->nb_segs--;
+			segment->next = NULL;
+			segment->nb_segs = 1;
+			segment->pkt_len = 0;
+			packet_release(worker, segment);
+		}
+	}
+}
+
+/* 0: the packet is shorter, or the first segment has no room for so many. */
+static inline int
+packet_gather(struct worker *worker, struct packet *packet, uint32_t bytes)
+{
+	const struct rte_mbuf *mbuf = packet->mbuf;
+
+	if (__builtin_expect(packet->contiguous >= bytes, 1))
+		return 1;
+	if (packet->length < bytes)
+		return 0;
+	if ((uint8_t *)mbuf->buf_addr + mbuf->buf_len - packet->data < (ptrdiff_t)bytes)
+		return 0;
+	packet_pull(worker, packet, bytes - packet->contiguous);
+	return 1;
+}
+
+static inline int
+packet_segment_next(struct packet_segment *segment)
+{
+	const struct rte_mbuf *mbuf = segment->next;
+
+	if (mbuf == NULL)
+		return 0;
+	*segment = (struct packet_segment){
+		.data = (const uint8_t *)mbuf->buf_addr + mbuf->data_off, .length = mbuf->data_len, .next = mbuf->next,
+	};
+	return 1;
+}
+
+static inline struct packet_segment
+packet_segment(const struct packet *packet, uint32_t offset)
+{
+	struct packet_segment segment = { .data = packet->data, .length = packet->contiguous, .next = packet->mbuf->next };
+
+	while (offset > segment.length) {
+		offset -= segment.length;
+		if (!packet_segment_next(&segment))
+			break;
+	}
+	segment.data += offset;
+	segment.length -= offset;
+	return segment;
+}
+
+/* Copies into as many buffers of the worker's pool as the packet takes. */
+static inline int
+packet_copy(struct worker *worker, const struct packet *packet, struct packet *copy)
+{
+	struct packet_segment from = packet_segment(packet, 0);
+	struct rte_mbuf *first = worker->pool->allocate(worker->pool), *last = first;
+
+	if (first == NULL)
+		return 0;
+	first->data_len = 0;
+	first->pkt_len = packet->length;
+	first->port = packet->mbuf->port;
+	do {
+		while (from.length != 0) {
+			const uint32_t room = (uint32_t)last->buf_len - last->data_off - last->data_len;
+			const uint32_t part = from.length < room ? from.length : room;
+
+			memcpy((uint8_t *)last->buf_addr + last->data_off + last->data_len, from.data, part);
+			last->data_len = (uint16_t)(last->data_len + part);
+			from.data += part;
+			from.length -= part;
+			if (from.length == 0)
+				break;
+			last->next = worker->pool->allocate(worker->pool);
+			if (last->next == NULL) {
+				packet_release(worker, first);
+				return 0;
+			}
+			last = last->next;
+			last->data_len = 0;
+			first->nb_segs++;
+		}
+	} while (packet_segment_next(&from));
+	*copy = packet_from(first, 0);
+	return 1;
+}
+
+static inline void
+packet_reference(const struct worker *worker, const struct packet *packet)
+{
+	(void)worker;
+	packet_store(packet);
+	for (struct rte_mbuf *segment = packet->mbuf; segment != NULL; segment = segment->next)
+		__atomic_add_fetch(&segment->refcnt, 1, __ATOMIC_RELAXED);
+}
+
+static inline int
+packet_claim(struct worker *worker, struct packet *packet)
+{
+	struct packet copy;
+
+	if (!packet_shared(worker, packet))
+		return 1;
+	if (!packet_copy(worker, packet, &copy))
+		return 0;
+	packet_drop(worker, packet);
+	*packet = copy;
+	return 1;
+}
+
+#endif

@@ -1,0 +1,224 @@
+/* A packet of the program's own: where its bytes are, and how many. The address of the first byte is its handle.
+ *
+ * Generated code includes this file or packet/mbuf.h, which has the same functions. `struct packet` is a local variable of a packet in hand: filled from the
+ * burst, changed, handed on by `packet_send` or `packet_drop`; after inlining its members are registers. A packet of which there are several
+ * references may be sent and dropped, and read; nothing of it may be changed. */
+#ifndef BACUS_PACKET_H
+#define BACUS_PACKET_H
+
+#include <string.h>
+
+#include "abi.h"
+#include "packet/own_pool.h"
+
+#define PACKET_DESCRIPTOR DESCRIPTOR_OWN
+
+struct packet {
+	uint8_t *data;
+	uint32_t length;
+};
+
+/* A piece of a packet whose bytes lie side by side. */
+struct packet_segment {
+	const uint8_t *data;
+	uint32_t length;
+	const void *next;
+};
+
+/* From what a burst or `resume` gives. */
+static inline struct packet
+packet_from(void *handle, uint32_t length)
+{
+	return (struct packet){ .data = handle, .length = length };
+}
+
+static inline struct packet
+packet_take(const struct burst *burst, uint32_t i)
+{
+	return packet_from(burst->packets[i], burst->lengths[i]);
+}
+
+/* What to request before a packet is taken: here nothing but its first bytes. */
+static inline const void *
+packet_address(const struct burst *burst, uint32_t i)
+{
+	return burst->packets[i];
+}
+
+/* What to request before its first bytes are read. */
+static inline const void *
+packet_address_data(const struct burst *burst, uint32_t i)
+{
+	return burst->packets[i];
+}
+
+static inline uint8_t *
+packet_data(const struct packet *packet)
+{
+	return packet->data;
+}
+
+static inline uint32_t
+packet_length(const struct packet *packet)
+{
+	return packet->length;
+}
+
+/* Bytes from `packet_data` on that lie side by side. */
+static inline uint32_t
+packet_contiguous(const struct packet *packet)
+{
+	return packet->length;
+}
+
+/* Makes the first `bytes` of the packet lie side by side; it has as many. 0: impossible. */
+static inline int
+packet_gather(struct worker *worker, struct packet *packet, uint32_t bytes)
+{
+	(void)worker;
+	return bytes <= packet->length;
+}
+
+static inline uint32_t
+packet_headroom(const struct worker *worker, const struct packet *packet)
+{
+	const uint8_t *base = (const uint8_t *)own_buffer(packet->data, worker->pool->buffer_bytes);
+
+	return (uint32_t)(packet->data - base) - (uint32_t)sizeof(struct own_buffer);
+}
+
+/* Moves the start of the packet forward, into the headroom. 0: there is not enough. */
+static inline int
+packet_prepend(const struct worker *worker, struct packet *packet, uint32_t bytes)
+{
+	if (packet_headroom(worker, packet) < bytes)
+		return 0;
+	packet->data -= bytes;
+	packet->length += bytes;
+	return 1;
+}
+
+/* Takes bytes off the front: at most `packet_contiguous`. */
+static inline void
+packet_trim(struct packet *packet, uint32_t bytes)
+{
+	packet->data += bytes;
+	packet->length -= bytes;
+}
+
+/* Cuts the packet to `length` bytes if it is longer. */
+static inline void
+packet_truncate(struct worker *worker, struct packet *packet, uint32_t length)
+{
+	(void)worker;
+	if (packet->length > length)
+		packet->length = length;
+}
+
+/* Adds `bytes` at the end, with any content. 0: no room. */
+static inline int
+packet_append(struct worker *worker, struct packet *packet, uint32_t bytes)
+{
+	const uint32_t buffer_bytes = worker->pool->buffer_bytes;
+	const uint8_t *end = (const uint8_t *)own_buffer(packet->data, buffer_bytes) + buffer_bytes - OWN_TAIL_BYTES;
+
+	if ((size_t)(end - packet->data) < (size_t)packet->length + bytes)
+		return 0;
+	packet->length += bytes;
+	return 1;
+}
+
+/* The packet's bytes from `offset` on, piece by piece. `offset` is at most its length. */
+static inline struct packet_segment
+packet_segment(const struct packet *packet, uint32_t offset)
+{
+	return (struct packet_segment){ .data = packet->data + offset, .length = packet->length - offset, .next = NULL };
+}
+
+/* 0: there is no other. */
+static inline int
+packet_segment_next(struct packet_segment *segment)
+{
+	(void)segment;
+	return 0;
+}
+
+/* A packet of its own with the same bytes and full headroom. 0: no memory. */
+static inline int
+packet_copy(struct worker *worker, const struct packet *packet, struct packet *copy)
+{
+	uint8_t *data = worker->pool->allocate(worker->pool);
+
+	if (data == NULL)
+		return 0;
+	*copy = (struct packet){ .data = data, .length = 0 };
+	if (!packet_append(worker, copy, packet->length)) {
+		own_pool_free(worker->pool, data);
+		return 0;
+	}
+	memcpy(data, packet->data, packet->length);
+	return 1;
+}
+
+/* Counts one reference more: the same packet may then be sent or dropped once more. */
+static inline void
+packet_reference(const struct worker *worker, const struct packet *packet)
+{
+	own_buffer(packet->data, worker->pool->buffer_bytes)->references++;
+}
+
+static inline int
+packet_shared(const struct worker *worker, const struct packet *packet)
+{
+	return own_buffer(packet->data, worker->pool->buffer_bytes)->references > 1;
+}
+
+/* Writes what is only in locals to where the host finds it, and returns the packet's handle. */
+static inline void *
+packet_store(const struct packet *packet)
+{
+	return packet->data;
+}
+
+static inline void
+packet_send(struct worker *worker, const struct packet *packet, uint32_t port)
+{
+	struct output *out = &worker->out;
+	const uint32_t at = out->count;
+
+	out->packets[at] = packet->data;
+	out->lengths[at] = (uint16_t)packet->length;
+	out->ports[at] = (uint16_t)port;
+	out->count = at + 1;
+	if (__builtin_expect(at + 1 == out->capacity, 0))
+		worker->flush(worker);
+}
+
+static inline void
+packet_drop(struct worker *worker, const struct packet *packet)
+{
+	struct released *freed = &worker->freed;
+	const uint32_t at = freed->count;
+
+	freed->packets[at] = packet->data;
+	freed->count = at + 1;
+	if (__builtin_expect(at + 1 == freed->capacity, 0))
+		worker->flush(worker);
+}
+
+/* Makes a packet that may have several references one that may be changed, by a copy if need be. 0: no memory, the packet is as it was. */
+static inline int
+packet_claim(struct worker *worker, struct packet *packet)
+{
+	struct packet copy;
+
+	if (!packet_shared(worker, packet))
+		return 1;
+	if (!packet_copy(worker, packet, &copy))
+		return 0;
+	packet_drop(worker, packet);
+	*packet = copy;
+	return 1;
+}
+
+#endif

@@ -1,0 +1,197 @@
+/* Exact match on keys of any width: a cuckoo hash of buckets of one cache line. A hit reads one line in most cases, a miss too.
+ *
+ * Keys of one limb lie five to a line, keys of two limbs three. Of wider keys the line holds the 64-bit hash, and the record number it gives is that of
+ * an item elsewhere, which has the whole key and the number of the record: two lines. A key is in one of two buckets; a bucket that keys had to leave
+ * for their second one says so, so only then is a second line read. */
+#ifndef BACUS_TABLE_EXACT_H
+#define BACUS_TABLE_EXACT_H
+
+#include "table/table.h"
+
+#define EXACT_SEED 0x2d358dccaa6c78a5ull
+#define EXACT_MULTIPLIER 0x9e3779b97f4a7c15ull
+#define EXACT_MULTIPLIER_WIDE 0x8bb84b93962eacc9ull
+
+/* The slots' keys from the front; at the back one word of flags, and before it the slots' record numbers. A slot without record is empty. */
+struct exact_bucket {
+	_Alignas(64) union {
+		uint64_t keys[8];
+		uint32_t words[16];
+	};
+};
+
+#define EXACT_FLAGS 15u
+#define EXACT_LEFT_SHIFT 8u	/* flags: above this, how many keys had to leave for their second bucket; below, the writer's mask of slots in grace */
+
+/* An array of buckets, replaced as a whole when it grows. */
+struct exact_array {
+	_Alignas(64) uint64_t bucket_count;
+	uint64_t bytes;
+	uint8_t unused[48];
+	struct exact_bucket buckets[];
+};
+
+struct exact {
+	struct table table;
+	struct exact_array *array;
+	uint8_t *items;		/* of keys wider than two limbs: uint32_t record, uint32_t unused, the key */
+};
+
+/* Limbs of a key in a bucket, and slots of a bucket. */
+static inline uint32_t
+exact_slot_limbs(uint32_t limbs)
+{
+	return limbs == 2 ? 2 : 1;
+}
+
+static inline uint32_t
+exact_slots(uint32_t limbs)
+{
+	return limbs == 2 ? 3 : 5;
+}
+
+static inline uint64_t
+exact_mix(uint64_t a, uint64_t b)
+{
+	__extension__ typedef unsigned __int128 product;
+	const product wide = (product)a * b;
+
+	return (uint64_t)(wide >> 64) ^ (uint64_t)wide;
+}
+
+static inline uint64_t
+exact_hash(const struct exact *table, const uint64_t *key, uint32_t limbs)
+{
+	uint64_t hash = key[0] ^ EXACT_SEED;
+
+	(void)table;
+	if (limbs == 1)
+		return exact_mix(hash, EXACT_MULTIPLIER);
+	hash = exact_mix(hash, key[1] ^ EXACT_MULTIPLIER);
+	for (uint32_t i = 2; i < limbs; i++)
+		hash = exact_mix(hash ^ EXACT_MULTIPLIER_WIDE, key[i] ^ EXACT_MULTIPLIER);
+	return hash;
+}
+
+static inline const struct exact_array *
+exact_array(const struct exact *table)
+{
+	return __atomic_load_n(&table->array, __ATOMIC_ACQUIRE);
+}
+
+static inline const struct exact_bucket *
+exact_first(const struct exact_array *array, uint64_t hash)
+{
+	return &array->buckets[(hash >> 32) * array->bucket_count >> 32];
+}
+
+static inline const struct exact_bucket *
+exact_second(const struct exact_array *array, uint64_t hash)
+{
+	return &array->buckets[(hash & 0xffffffff) * array->bucket_count >> 32];
+}
+
+/* The line to request. */
+static inline const void *
+exact_address(const struct exact *table, uint64_t hash)
+{
+	return exact_first(exact_array(table), hash);
+}
+
+/* A finer stage: the line to request for a key that is not in its first bucket, if `exact_overflowed`. */
+static inline const void *
+exact_address_second(const struct exact *table, uint64_t hash)
+{
+	return exact_second(exact_array(table), hash);
+}
+
+/* Whether a key that is not in this bucket may be in its second one. Read after the slots: a key is copied, then counted here, then removed. */
+static inline uint32_t
+exact_overflowed(const void *address)
+{
+	const struct exact_bucket *bucket = address;
+
+	return __atomic_load_n(&bucket->words[EXACT_FLAGS], __ATOMIC_ACQUIRE) >> EXACT_LEFT_SHIFT;
+}
+
+/* The number in the slots whose key is `key`. The same key may stand in a second slot that is empty, for one that was deleted and came again. */
+static inline uint32_t
+exact_scan(const struct exact_bucket *bucket, const uint64_t *key, uint32_t slot_limbs, uint32_t slots)
+{
+	uint32_t found = 0;
+
+	for (uint32_t slot = 0; slot < slots; slot++) {
+		uint64_t differ = 0;
+		uint32_t record;
+
+		for (uint32_t limb = 0; limb < slot_limbs; limb++)
+			differ |= __atomic_load_n(&bucket->keys[slot * slot_limbs + limb], __ATOMIC_ACQUIRE) ^ key[limb];
+		record = __atomic_load_n(&bucket->words[EXACT_FLAGS - slots + slot], __ATOMIC_ACQUIRE);
+		found |= differ == 0 ? record : 0;
+	}
+	return found;
+}
+
+static inline uint8_t *
+exact_item(const struct exact *table, uint32_t item, uint32_t limbs)
+{
+	return __atomic_load_n(&table->items, __ATOMIC_ACQUIRE) + (size_t)item * (8 + 8 * (size_t)limbs);
+}
+
+/* Keys of more than two limbs: every slot with this hash leads to an item, whose key decides. */
+static inline uint32_t
+exact_scan_wide(const struct exact *table, const struct exact_bucket *bucket, uint64_t hash, const uint64_t *key, uint32_t limbs)
+{
+	for (uint32_t slot = 0; slot < 5; slot++) {
+		const uint64_t held = __atomic_load_n(&bucket->keys[slot], __ATOMIC_ACQUIRE);
+		const uint32_t number = __atomic_load_n(&bucket->words[EXACT_FLAGS - 5 + slot], __ATOMIC_ACQUIRE);
+		const uint8_t *item;
+		uint64_t differ = 0;
+
+		if (held != hash || number == 0)
+			continue;
+		item = exact_item(table, number, limbs);
+		for (uint32_t limb = 0; limb < limbs; limb++)
+			differ |= __atomic_load_n((const uint64_t *)(const void *)(item + 8) + limb, __ATOMIC_RELAXED) ^ key[limb];
+		if (differ == 0)
+			return __atomic_load_n((const uint32_t *)(const void *)item, __ATOMIC_ACQUIRE);
+	}
+	return 0;
+}
+
+/* A finer stage: one bucket only. */
+static inline uint32_t
+exact_find_in(const struct exact *table, const void *address, uint64_t hash, const uint64_t *key, uint32_t limbs)
+{
+	if (limbs > 2)
+		return exact_scan_wide(table, address, hash, key, limbs);
+	return exact_scan(address, key, exact_slot_limbs(limbs), exact_slots(limbs));
+}
+
+/* The rest of a look-up that did not find its key in the bucket at `address`. If the array was replaced since that address was computed, the second
+ * bucket alone would be the wrong one, so everything begins again. */
+static inline uint32_t
+exact_find_second(const struct exact *table, const void *address, uint64_t hash, const uint64_t *key, uint32_t limbs)
+{
+	const struct exact_array *array = exact_array(table);
+
+	if ((uintptr_t)address - (uintptr_t)array >= array->bytes) {
+		const uint32_t found = exact_find_in(table, exact_first(array, hash), hash, key, limbs);
+
+		if (found != 0)
+			return found;
+	}
+	return exact_find_in(table, exact_second(array, hash), hash, key, limbs);
+}
+
+static inline uint32_t
+exact_find(const struct exact *table, const void *address, uint64_t hash, const uint64_t *key, uint32_t limbs)
+{
+	const uint32_t found = exact_find_in(table, address, hash, key, limbs);
+
+	if (found != 0 || __builtin_expect(exact_overflowed(address) == 0, 1))
+		return found;
+	return exact_find_second(table, address, hash, key, limbs);
+}
+
+#endif

@@ -1,0 +1,84 @@
+/* What all structures of tables have in common: the records that a look-up finds.
+ *
+ * A look-up gives a record's number, 0 for a miss. `table_record` turns it into the record: the action's number (uint32_t) and then the parameters; for
+ * a miss, the default action's. A record never changes while a reader may see it: the writer makes another one and puts its number into the entry. So
+ * the number of an entry's record changes with `modify`; what stays is its cell (`record_cell`), the index of its direct counters and meters. */
+#ifndef BACUS_TABLE_H
+#define BACUS_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi.h"
+
+/* The first member of every structure: `const struct table *` of any table of `shared->tables`. */
+struct table {
+	uint32_t structure;	/* enum structure */
+	uint32_t record_bytes;
+	uint32_t record_stride;
+	uint32_t records_own;
+	uint32_t miss;		/* the default action's record */
+	uint32_t unused;
+	uint8_t *records;	/* of record 0, which nothing uses */
+};
+
+/* Stands in front of each record of a table with records of its own (`records_own`). */
+struct record_head {
+	uint64_t last_hit_ns;
+	uint32_t cell;		/* of the direct counters and meters, and the entry's handle; 0 is the default action's */
+	uint32_t unused;
+};
+
+/* Bytes from one record to the next: a literal where the arguments are. */
+static inline uint32_t
+table_stride(uint32_t record_bytes, uint32_t records_own)
+{
+	return record_bytes + (records_own ? (uint32_t)sizeof(struct record_head) : 0);
+}
+
+/* As `table_record`, for code that knows the stride at compile time. */
+static inline const void *
+table_record_at(const struct table *table, uint32_t number, uint32_t stride)
+{
+	const uint32_t found = number != 0 ? number : __atomic_load_n(&table->miss, __ATOMIC_ACQUIRE);
+
+	return __atomic_load_n(&table->records, __ATOMIC_ACQUIRE) + (size_t)found * stride;
+}
+
+/* The record with this number; number 0 is the default action's. */
+static inline const void *
+table_record(const struct table *table, uint32_t number)
+{
+	return table_record_at(table, number, table->record_stride);
+}
+
+static inline uint32_t
+record_action(const void *record)
+{
+	return *(const uint32_t *)record;
+}
+
+/* Index of the entry's direct counters and meters. Only in tables with records of their own. */
+static inline uint32_t
+record_cell(const void *record)
+{
+	return ((const struct record_head *)record - 1)->cell;
+}
+
+/* Notes that an entry was hit, for its idle timeout. Writes at most once a burst, since `now_ns` is the burst's. Only with records of their own. */
+static inline void
+record_hit(const void *record, uint64_t now_ns)
+{
+	struct record_head *head = (struct record_head *)(uintptr_t)record - 1;
+
+	if (__atomic_load_n(&head->last_hit_ns, __ATOMIC_RELAXED) != now_ns)
+		__atomic_store_n(&head->last_hit_ns, now_ns, __ATOMIC_RELAXED);
+}
+
+static inline uint64_t
+record_last_hit(const void *record)
+{
+	return __atomic_load_n(&((const struct record_head *)record - 1)->last_hit_ns, __ATOMIC_RELAXED);
+}
+
+#endif

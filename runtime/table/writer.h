@@ -1,0 +1,109 @@
+/* The writer's side of a table: what the control thread does while workers read. One thread writes; any number read, without locks.
+ *
+ * A reader sees each write whole or not at all. What it may still see is freed or used again only after `grace`, which the host gives. Writes to one
+ * table are seen in the order they were made. The functions are the same for all structures. */
+#ifndef BACUS_TABLE_WRITER_H
+#define BACUS_TABLE_WRITER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi.h"
+#include "table/table.h"
+
+enum table_status {
+	TABLE_OK,
+	TABLE_FULL,		/* `size` entries are there */
+	TABLE_EXISTS,		/* an entry with this match and priority */
+	TABLE_MISSING,		/* no such entry */
+	TABLE_INVALID,		/* not a match for this table: bits beyond the key, a mask that is no prefix, an empty range */
+	TABLE_NO_MEMORY,
+};
+
+/* What a table needs from its host. */
+struct table_host {
+	/* Zeroed memory, aligned to 64 bytes, or NULL. Large requests should not touch what they give (mmap, calloc). */
+	void *(*allocate)(void *host, size_t bytes);
+	void (*release)(void *host, void *memory, size_t bytes);
+	/* Returns when no reader can still use what it found before the call: every worker that runs has passed as many ends of bursts as the
+	 * pipeline keeps packets in flight, plus one. Without workers it returns at once. */
+	void (*grace)(void *host);
+	/* Cells 0 .. count-1 must be there, in all direct counters and meters of the table, when this returns 0. May be NULL. Called before an entry
+	 * has a cell beyond what was asked for until then. */
+	int (*cells)(void *host, uint64_t count);
+	void *host;
+};
+
+/* What an entry matches, in limbs of 64 bits, low limb first, `key_limbs` each: packets with `key & mask == value & mask`. For a range field the lower
+ * end stands in `value`, the upper end in `high`, both included; its bits of `mask` do not matter.
+ *   exact: `mask` and `high` may be NULL.      lpm (dir24_8, lpm_trie): a mask of ones from the key's top bit down; `high` may be NULL.
+ *   list: `mask` NULL means all ones; `high` may be NULL if the key has no range fields.
+ * Among the list's entries that match, the one with the largest priority wins, among equals the one inserted first. Other structures ignore it. */
+struct table_match {
+	const uint64_t *value;
+	const uint64_t *mask;
+	const uint64_t *high;
+	uint32_t priority;
+};
+
+/* An entry as the table holds it. The pointers are good until the next call with this writer. */
+struct table_entry {
+	struct table_match match;	/* normalised; mask and high are never NULL */
+	const void *record;
+	uint32_t number;	/* of the record, now */
+	uint32_t handle;	/* with records of their own: the cell, stable as long as the entry lives. Else 0 */
+};
+
+struct writer;
+
+/* NULL, and the reason in `status` unless that is NULL. The default record is all zeros: action 0. */
+struct writer *writer_create(const struct table_descriptor *descriptor, const struct table_host *host, enum table_status *status);
+
+/* No reader may be left. */
+void writer_destroy(struct writer *writer);
+
+/* What goes into `shared->tables`: stays the same for the writer's life, whatever it grows to. */
+const struct table *writer_table(const struct writer *writer);
+
+/* `record`: record_bytes of them, copied. `handle` may be NULL. */
+enum table_status writer_insert(struct writer *writer, const struct table_match *match, const void *record, uint32_t *handle);
+
+/* Gives the entry another record. Its cell, its time of last hit and its place among equal priorities stay. */
+enum table_status writer_modify(struct writer *writer, const struct table_match *match, const void *record);
+
+enum table_status writer_delete(struct writer *writer, const struct table_match *match);
+
+/* The record of a miss. */
+enum table_status writer_set_default(struct writer *writer, const void *record);
+
+/* Fills `entry`. */
+enum table_status writer_find(struct writer *writer, const struct table_match *match, struct table_entry *entry);
+
+/* The entry with this handle (tables with records of their own). */
+enum table_status writer_find_handle(struct writer *writer, uint32_t handle, struct table_entry *entry);
+
+/* Goes through all entries, in no order but the list's own: start with cursor 0, go on with what it returns, until that is 0, when `entry` is not filled.
+ * No insertion or deletion in between, except that the entry just given may be deleted. */
+uint64_t writer_next(struct writer *writer, uint64_t cursor, struct table_entry *entry);
+
+/* What a packet with this key would find: the record's number, 0 for a miss. For tests and tools. */
+uint32_t writer_lookup(const struct writer *writer, const uint64_t *key);
+
+uint64_t writer_count(const struct writer *writer);
+
+/* Entries that fit: the descriptor's `size`, or UINT64_MAX. */
+uint64_t writer_capacity(const struct writer *writer);
+
+/* Cells that may be in use: at least one (the default action's), growing, and at most what `cells` was asked for. */
+uint64_t writer_cells(const struct writer *writer);
+
+/* Bytes of memory that the table holds now. */
+uint64_t writer_bytes(const struct writer *writer);
+
+/* Makes room for `entries` before they come, so that no insertion has to. */
+enum table_status writer_reserve(struct writer *writer, uint64_t entries);
+
+/* Deletes all entries. The default stays. */
+void writer_clear(struct writer *writer);
+
+#endif
