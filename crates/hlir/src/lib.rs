@@ -14,7 +14,9 @@ pub mod program;
 pub mod source;
 pub mod statement;
 pub mod table;
+pub mod text;
 pub mod value;
+pub mod verify;
 
 pub use entry::{Entry, Match};
 pub use expression::{Binary, Expression, Intrinsic, Type, Unary};

@@ -1,0 +1,313 @@
+//! Cuts a text into tokens, once and before parsing, so that the parser can look ahead as far as it likes.
+//!
+//! Comments vanish; documentation, annotations and origins are tokens of their own, because their insides follow other rules.
+
+use super::words::{self, SYMBOLS};
+use crate::Origin;
+use crate::diagnostic::Diagnostic;
+use crate::program::Annotation;
+use crate::source::Span;
+use num_bigint::BigUint;
+
+/// Characters that one number may have. Reading decimal digits takes time that grows with their square.
+const LONGEST_NUMBER: usize = 20_000;
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum TokenKind {
+    Name {
+        text: String,
+        quoted: bool,
+    },
+    Number {
+        width: Option<u32>,
+        value: BigUint,
+    },
+    /// `12.3`, in tenths.
+    Tenths(u64),
+    Text(String),
+    /// A line of documentation.
+    Docs(String),
+    Annotation(Annotation),
+    Origin(Origin),
+    /// What follows a `#`: a number that stands for something which has no usable name.
+    Ordinal(String),
+    Symbol(&'static str),
+    End,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Token {
+    pub kind: TokenKind,
+    pub span: Span,
+    /// Whether it is the first of its line; errors are recovered from there.
+    pub first_of_line: bool,
+    /// Whether nothing stands before it on its line, not even a space.
+    pub at_margin: bool,
+}
+
+/// The tokens of `text`, the last being `End`. What cannot be read is reported and left out.
+pub(crate) fn lex(text: &str, errors: &mut Vec<Diagnostic>) -> Vec<Token> {
+    let mut lexer = Lexer { text, at: 0, start: 0, first_of_line: true, tokens: Vec::new(), errors };
+    if u32::try_from(text.len()).is_err() {
+        lexer.errors.push(Diagnostic::error("the text is longer than 4 GiB"));
+        lexer.at = text.len();
+    }
+    while lexer.at < text.len() {
+        lexer.start = lexer.at;
+        lexer.step();
+    }
+    lexer.start = lexer.at;
+    lexer.push(TokenKind::End);
+    lexer.tokens
+}
+
+struct Lexer<'t, 'e> {
+    text: &'t str,
+    at: usize,
+    /// Where the token in hand begins.
+    start: usize,
+    first_of_line: bool,
+    tokens: Vec<Token>,
+    errors: &'e mut Vec<Diagnostic>,
+}
+
+impl<'t> Lexer<'t, '_> {
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    fn span(&self) -> Span {
+        Span::new(self.start as u32, self.at as u32)
+    }
+
+    fn push(&mut self, kind: TokenKind) {
+        let at_margin = self.start == 0 || self.text.as_bytes()[self.start - 1] == b'\n';
+        self.tokens.push(Token { kind, span: self.span(), first_of_line: self.first_of_line, at_margin });
+        self.first_of_line = false;
+    }
+
+    fn error(&mut self, message: &str, hint: &str) {
+        self.errors.push(Diagnostic::error(message).label(self.span(), "").hint(hint));
+    }
+
+    fn step(&mut self) {
+        let Some(next) = self.rest().chars().next() else { return };
+        match next {
+            '\n' => {
+                self.at += 1;
+                self.first_of_line = true;
+            }
+            _ if next.is_whitespace() => self.at += next.len_utf8(),
+            '/' if self.rest().starts_with("//") => self.comment(),
+            '`' => self.quoted_name(),
+            '"' => self.string(),
+            '@' => self.annotation(),
+            '#' => self.ordinal(),
+            '0'..='9' => self.number(),
+            _ if words::plain_length(self.rest()) > 0 => self.name(),
+            _ => self.symbol(next),
+        }
+    }
+
+    fn comment(&mut self) {
+        let line = self.rest().split('\n').next().unwrap_or("");
+        self.at += line.len();
+        if let Some(docs) = line.strip_prefix("///").filter(|docs| !docs.starts_with('/')) {
+            self.push(TokenKind::Docs(docs.strip_prefix(' ').unwrap_or(docs).to_string()));
+        }
+    }
+
+    fn name(&mut self) {
+        let length = words::plain_length(self.rest());
+        let name = &self.rest()[..length];
+        self.at += length;
+        if name == "from"
+            && let Some(origin) = self.origin()
+        {
+            self.push(TokenKind::Origin(origin));
+            return;
+        }
+        self.push(TokenKind::Name { text: name.to_string(), quoted: false });
+    }
+
+    /// The origin behind the word `from`; without one, the word is a name like others and nothing is taken.
+    fn origin(&mut self) -> Option<Origin> {
+        let before = self.at;
+        let errors_before = self.errors.len();
+        self.at += self.rest().len() - self.rest().trim_start_matches([' ', '\t']).len();
+        let origin = self.origin_place();
+        if origin.is_none() {
+            self.at = before;
+            self.errors.truncate(errors_before);
+        }
+        origin
+    }
+
+    fn origin_place(&mut self) -> Option<Origin> {
+        let file = if self.rest().starts_with('"') {
+            self.until_quote('"')?
+        } else {
+            let length = words::file_length(self.rest());
+            self.at += length;
+            self.text[self.at - length..self.at].to_string()
+        };
+        let mut numbers = [0; 4];
+        for (number, mark) in numbers.iter_mut().zip([":", ":", "-", ":"]) {
+            self.at += self.rest().strip_prefix(mark).map(|_| mark.len())?;
+            let length = self.rest().bytes().take_while(u8::is_ascii_digit).count();
+            *number = self.rest()[..length].parse().ok()?;
+            self.at += length;
+        }
+        let [line, column, end_line, end_column] = numbers;
+        Some(Origin { file, line, column, end_line, end_column })
+    }
+
+    fn quoted_name(&mut self) {
+        if let Some(text) = self.until_quote('`') {
+            self.push(TokenKind::Name { text, quoted: true });
+        }
+    }
+
+    fn string(&mut self) {
+        if let Some(text) = self.until_quote('"') {
+            self.push(TokenKind::Text(text));
+        }
+    }
+
+    /// What stands between this quote and the next one, escapes replaced. `None` if it does not end on its line.
+    fn until_quote(&mut self, quote: char) -> Option<String> {
+        let mut out = String::new();
+        let start = self.at;
+        let mut characters = self.rest().char_indices().skip(1);
+        while let Some((at, character)) = characters.next() {
+            self.at = start + at + character.len_utf8();
+            match character {
+                '\n' => break,
+                '\\' => match escape(&mut characters) {
+                    Some(character) => out.push(character),
+                    None => self.error("unknown escape", "known are \\n, \\t, \\r, \\\\, \\u{…} and the quote itself"),
+                },
+                _ if character == quote => return Some(out),
+                _ => out.push(character),
+            }
+        }
+        // The line break is left to be seen, or the whole rest of the text has been taken.
+        let line = self.text[start..].split('\n').next().unwrap_or("");
+        self.at = start + line.len();
+        self.error("a quote is not closed on its line", "write a line break as \\n");
+        None
+    }
+
+    fn annotation(&mut self) {
+        self.at += 1;
+        let name = if self.rest().starts_with('`') {
+            self.until_quote('`')
+        } else {
+            let length = words::plain_length(self.rest());
+            self.at += length;
+            (length > 0).then(|| self.text[self.at - length..self.at].to_string())
+        };
+        let Some(name) = name else {
+            return self.error("`@` is followed by no name", "an annotation is written @name or @name(body)");
+        };
+        let mut body = None;
+        if self.rest().starts_with('(') {
+            let Some(end) = words::body_end(&self.rest()[1..]) else {
+                self.at += 1;
+                return self.error("the annotation is not closed on its line", "write an odd body as @name\"…\"");
+            };
+            body = Some(self.rest()[1..1 + end].to_string());
+            self.at += end + 2;
+        } else if self.rest().starts_with('"') {
+            body = self.until_quote('"');
+        }
+        self.push(TokenKind::Annotation(Annotation { name, body }));
+    }
+
+    fn ordinal(&mut self) {
+        let length = self.rest()[1..].bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'.').count();
+        let ordinal = self.rest()[1..1 + length].to_string();
+        self.at += 1 + length;
+        self.push(TokenKind::Ordinal(ordinal));
+    }
+
+    fn number(&mut self) {
+        let length = self.rest().bytes().take_while(|byte| words::continues_name(*byte)).count();
+        let word = &self.rest()[..length];
+        self.at += length;
+        if length > LONGEST_NUMBER {
+            return self.error("the number is too long", "20000 characters is the limit");
+        }
+        let fraction = self.rest().as_bytes();
+        if let [b'.', digit @ b'0'..=b'9', ..] = fraction
+            && let Ok(whole) = word.parse::<u64>()
+        {
+            let tenth = u64::from(digit - b'0');
+            self.at += 2;
+            let more = self.rest().bytes().next().is_some_and(words::continues_name);
+            match whole.checked_mul(10).and_then(|tenths| tenths.checked_add(tenth)).filter(|_| !more) {
+                Some(tenths) => self.push(TokenKind::Tenths(tenths)),
+                None => self.error("malformed number", "costs are written with one digit behind the point"),
+            }
+            return;
+        }
+        match number_of(word) {
+            Some((width, value)) => self.push(TokenKind::Number { width, value }),
+            None => self.error(&format!("malformed number `{word}`"), "write 511, 0x1ff, 0b11, or 9w511 with a width"),
+        }
+    }
+
+    fn symbol(&mut self, next: char) {
+        let fits = |symbol: &&&str| {
+            self.rest().strip_prefix(**symbol).is_some_and(|after| {
+                !symbol.ends_with('s')
+                    || !after.bytes().next().is_some_and(|byte| words::continues_name(byte) || byte == b'.')
+            })
+        };
+        match SYMBOLS.iter().find(fits) {
+            Some(symbol) => {
+                self.at += symbol.len();
+                self.push(TokenKind::Symbol(symbol));
+            }
+            None => {
+                self.at += next.len_utf8();
+                self.error(&format!("unexpected character `{next}`"), "quote unusual names: `my name`");
+            }
+        }
+    }
+}
+
+/// The character that an escape stands for; the backslash has been taken.
+fn escape(characters: &mut impl Iterator<Item = (usize, char)>) -> Option<char> {
+    match characters.next()?.1 {
+        'n' => Some('\n'),
+        't' => Some('\t'),
+        'r' => Some('\r'),
+        'u' => {
+            let mut code = 0u32;
+            characters.next().filter(|(_, character)| *character == '{')?;
+            loop {
+                match characters.next()?.1 {
+                    '}' => return char::from_u32(code),
+                    digit => code = code.checked_mul(16)?.checked_add(digit.to_digit(16)?)?,
+                }
+            }
+        }
+        same @ ('\\' | '"' | '`') => Some(same),
+        _ => None,
+    }
+}
+
+fn number_of(word: &str) -> Option<(Option<u32>, BigUint)> {
+    let (width, digits) = match word.split_once('w') {
+        Some((width, digits)) => (Some(width.parse().ok()?), digits),
+        None => (None, word),
+    };
+    let (radix, digits) = match digits.get(..2) {
+        Some("0x") => (16, &digits[2..]),
+        Some("0b") => (2, &digits[2..]),
+        Some(_) | None => (10, digits),
+    };
+    let digits = digits.replace('_', "");
+    Some((width, BigUint::parse_bytes(digits.as_bytes(), radix)?))
+}

@@ -1,0 +1,20 @@
+//! The text of HLIR and of plans. The text is the IR: what is printed reads back as an equal value, and prints again as the same bytes.
+//!
+//! `lex` makes tokens, `parse` makes programs and plans of them, `print` makes text; what they must agree on (words, symbols, which name
+//! means what) stands once, in `words` and `names`. `docs/hlir.md` describes the language.
+
+mod lex;
+mod names;
+mod parse;
+mod print;
+mod words;
+
+pub use parse::{Parsed, parse_file, parse_plan, parse_program};
+pub use print::{Printer, print_expression, print_file, print_plan, print_program, print_statement};
+pub use words::written;
+
+pub(crate) use names::{get, number};
+
+pub(crate) fn symbol(operator: crate::Binary) -> &'static str {
+    words::symbol_of(operator).0
+}

@@ -1,0 +1,193 @@
+//! Reads plans. Names are taken as they are; whether the program has them is for the verifier to say.
+
+use super::Reader;
+use super::cursor::Read;
+use crate::Plan;
+use crate::plan::{Access, Layout, Loop, Queue, Reason, Request, TablePlan, Window};
+use crate::text::lex::TokenKind;
+use crate::text::words::{DESCRIPTORS, HINTS, PLACEMENTS, STRUCTURES};
+use crate::verify::Site;
+
+impl Reader {
+    pub(super) fn plan(&mut self) -> Read<()> {
+        self.no_notes()?;
+        let start = self.at;
+        self.advance();
+        self.places.set(Site::Plan, self.since(start));
+        if self.plan.is_some() {
+            return Err(self.fail("no second plan"));
+        }
+        self.expect("{")?;
+        let mut plan = Plan::default();
+        self.members(|reader| reader.plan_member(&mut plan))?;
+        self.plan = Some(plan);
+        Ok(())
+    }
+
+    fn plan_member(&mut self, plan: &mut Plan) -> Read<()> {
+        let start = self.at;
+        let word = self.word().unwrap_or("").to_string();
+        let known = ["descriptor", "burst", "layout", "loop", "table", "window", "queue", "instrument"];
+        if !known.contains(&word.as_str()) {
+            let expected = "`descriptor`, `burst`, `layout`, `loop`, `table`, `window`, `queue` or `instrument`";
+            return Err(self.fail(expected));
+        }
+        self.advance();
+        match word.as_str() {
+            "descriptor" => plan.descriptor = self.one_of(DESCRIPTORS)?,
+            "burst" => plan.burst = self.number("a number of packets")?,
+            "layout" => plan.layout = self.layout()?,
+            "loop" => {
+                let value = self.plan_loop()?;
+                self.places.set(Site::Loop(plan.loops.len() as u32), self.head_since(start));
+                plan.loops.push(value);
+            }
+            "table" => {
+                let table = self.name("a table")?;
+                self.expect(":")?;
+                let structure = self.one_of(STRUCTURES)?;
+                let reason = self.reason()?;
+                self.places.set(Site::TablePlan(plan.tables.len() as u32), self.head_since(start));
+                plan.tables.push(TablePlan { table, structure, reason });
+            }
+            "window" => {
+                let window = self.window()?;
+                self.places.set(Site::Window(plan.windows.len() as u32), self.head_since(start));
+                plan.windows.push(window);
+            }
+            "queue" => {
+                let queue = self.queue()?;
+                self.places.set(Site::Queue(plan.queues.len() as u32), self.head_since(start));
+                plan.queues.push(queue);
+            }
+            _ => self.instrument(plan)?,
+        }
+        Ok(())
+    }
+
+    fn layout(&mut self) -> Read<Layout> {
+        if self.eat_word("arrays") {
+            Ok(Layout::Arrays)
+        } else if self.eat_word("declared") {
+            Ok(Layout::Declared)
+        } else if self.eat_word("ordered") {
+            Ok(Layout::Ordered(self.plan_names("a variable or header")?))
+        } else {
+            Err(self.fail("`declared`, `ordered { … }` or `arrays`"))
+        }
+    }
+
+    fn plan_names(&mut self, what: &str) -> Read<Vec<String>> {
+        self.expect("{")?;
+        self.list("}", |reader| reader.name(what))
+    }
+
+    fn plan_loop(&mut self) -> Read<Loop> {
+        let node = self.name("a node")?;
+        self.expect(":")?;
+        self.expect_word("batch")?;
+        let batch = self.number("a number of packets")?;
+        self.expect_word("group")?;
+        let group = self.number("a number of packets")?;
+        let lanes = if self.eat_word("lanes") { self.number("a number of packets")? } else { 1 };
+        let reason = self.reason()?;
+        let mut requests = Vec::new();
+        if self.eat("{") {
+            self.members(|reader| {
+                requests.push(reader.request()?);
+                Ok(())
+            })?;
+        }
+        Ok(Loop { node, batch, group, lanes, requests, reason })
+    }
+
+    fn request(&mut self) -> Read<Request> {
+        self.expect_word("prefetch")?;
+        let access = if self.eat_word("packet") {
+            Access::Packet
+        } else if self.eat_word("table") {
+            let table = self.name("a table")?;
+            self.expect_word("line")?;
+            Access::Table { table, line: self.number("a line")? }
+        } else if self.eat_word("cell") {
+            Access::Cell { object: self.name("a register, counter or meter")? }
+        } else {
+            return Err(self.fail("`packet`, `table NAME line N` or `cell NAME`"));
+        };
+        self.expect_word("ahead")?;
+        let distance = self.number("a distance")?;
+        self.expect_word("in")?;
+        let placement = self.one_of(PLACEMENTS)?;
+        self.expect_word("to")?;
+        let hint = self.one_of(HINTS)?;
+        Ok(Request { access, placement, distance, hint, reason: self.reason()? })
+    }
+
+    fn window(&mut self) -> Read<Window> {
+        let node = self.name("a node")?;
+        self.expect(":")?;
+        let length_bytes = self.number("a number of bytes")?;
+        self.expect_word("bytes")?;
+        self.expect_word("at")?;
+        let offset_bytes = self.number("a number of bytes")?;
+        self.expect_word("write_back")?;
+        let write_back = self.plan_names("a node")?;
+        Ok(Window { node, offset_bytes, length_bytes, write_back, reason: self.reason()? })
+    }
+
+    fn queue(&mut self) -> Read<Queue> {
+        let node = self.name("a node")?;
+        self.expect(":")?;
+        self.expect_word("capacity")?;
+        let capacity = self.number("a number of packets")?;
+        self.expect_word("patience")?;
+        let patience = self.number("a number of bursts")?;
+        Ok(Queue { node, capacity, patience, reason: self.reason()? })
+    }
+
+    fn instrument(&mut self, plan: &mut Plan) -> Read<()> {
+        let before = self.at;
+        loop {
+            if self.eat_word("edges") {
+                plan.instrument.edges = true;
+            } else if self.eat_word("cycles") {
+                plan.instrument.cycles = true;
+            } else if self.eat_word("trace") {
+                plan.instrument.trace = true;
+            } else if self.at == before {
+                return Err(self.fail("`edges`, `cycles` or `trace`"));
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    /// `because 12.3 against trie 20.0, list 45.0`
+    fn reason(&mut self) -> Read<Option<Reason>> {
+        if !self.eat_word("because") {
+            return Ok(None);
+        }
+        let cost = self.tenths()?;
+        let mut alternatives = Vec::new();
+        if self.eat_word("against") {
+            loop {
+                let name = self.name("an alternative")?;
+                alternatives.push((name, self.tenths()?));
+                if !self.eat(",") {
+                    break;
+                }
+            }
+        }
+        Ok(Some(Reason { cost, alternatives }))
+    }
+
+    fn tenths(&mut self) -> Read<u64> {
+        match self.peek().kind {
+            TokenKind::Tenths(tenths) => {
+                self.advance();
+                Ok(tenths)
+            }
+            _ => Err(self.fail_with_hint("a cost", "costs are written with one digit behind the point: 12.0")),
+        }
+    }
+}

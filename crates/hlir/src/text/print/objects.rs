@@ -1,0 +1,113 @@
+//! Prints what a program declares before its tables: storage, stateful objects, parsers.
+
+use super::lines::{Lines, origin};
+use super::{Printer, number_text};
+use crate::text::words::{ALGORITHMS, COUNTER_UNITS, MATCH_KINDS, METER_UNITS, word_of, written};
+use crate::{Counter, Header, Meter, Parser, Profile, Type, ValueSet};
+use num_bigint::BigUint;
+
+/// A header with more characters than this has a line for each field.
+const LONG_HEADER: usize = 100;
+
+impl Printer<'_> {
+    pub(super) fn objects(&self, lines: &mut Lines) {
+        let program = self.program;
+        lines.gap();
+        program.headers.values().for_each(|header| print_header(lines, header));
+        lines.gap();
+        for variable in program.variables.values() {
+            lines.notes(&variable.notes);
+            let kind = match variable.kind {
+                Type::Bool => "bool".to_string(),
+                Type::Bits(width) => width.to_string(),
+            };
+            lines.add(format!("variable {}: {kind}{}", written(&variable.name), origin(&variable.notes)));
+        }
+        lines.gap();
+        for digest in program.digests.values() {
+            lines.notes(&digest.notes);
+            let fields = digest.fields.iter().map(|(name, width)| format!("{}: {width}", written(name)));
+            let name = written(&digest.name);
+            lines.add(format!("digest {name} {}{}", in_braces(fields.collect()), origin(&digest.notes)));
+        }
+        for register in program.registers.values() {
+            lines.notes(&register.notes);
+            let initial = match &register.initial {
+                zero if *zero == BigUint::ZERO => String::new(),
+                value => format!(" = {}", number_text(value, Some(register.width))),
+            };
+            let (name, from) = (written(&register.name), origin(&register.notes));
+            lines.add(format!("register {name}: {} [{}]{initial}{from}", register.width, register.size));
+        }
+        program.counters.values().for_each(|counter| self.counter(lines, counter));
+        program.meters.values().for_each(|meter| self.meter(lines, meter));
+        program.value_sets.values().for_each(|set| print_value_set(lines, set));
+        program.profiles.values().for_each(|profile| print_profile(lines, profile));
+    }
+
+    fn counter(&self, lines: &mut Lines, counter: &Counter) {
+        lines.notes(&counter.notes);
+        let unit = word_of(COUNTER_UNITS, &counter.unit).unwrap_or_default();
+        let cells = self.cells(counter.size, counter.table);
+        let automatic = if counter.automatic { " automatic" } else { "" };
+        lines.add(format!("counter {}: {unit}{cells}{automatic}{}", written(&counter.name), origin(&counter.notes)));
+    }
+
+    fn meter(&self, lines: &mut Lines, meter: &Meter) {
+        lines.notes(&meter.notes);
+        let unit = word_of(METER_UNITS, &meter.unit).unwrap_or_default();
+        let cells = self.cells(meter.size, meter.table);
+        let automatic = meter.automatic.map_or(String::new(), |place| format!(" into {}", self.place(place, &[])));
+        lines.add(format!("meter {}: {unit}{cells}{automatic}{}", written(&meter.name), origin(&meter.notes)));
+    }
+
+    fn cells(&self, size: u64, table: Option<crate::TableId>) -> String {
+        let of = table.map_or(String::new(), |table| format!(" of {}", self.table_name(table)));
+        if size == 0 && table.is_some() { of } else { format!(" [{size}]{of}") }
+    }
+
+    pub(super) fn parser(&self, lines: &mut Lines, parser: &Parser) {
+        let [start, accept, reject] = [parser.start, parser.accept, parser.reject].map(|node| self.node_name(node));
+        let error = self.variable(parser.error, &[]);
+        let name = written(&parser.name);
+        lines.add(format!("parser {name} {{ start {start}, accept {accept}, reject {reject}, error {error} }}"));
+    }
+}
+
+fn print_header(lines: &mut Lines, header: &Header) {
+    lines.notes(&header.notes);
+    let field = |field: &crate::Field| {
+        let varbit = if field.varbit { "varbit " } else { "" };
+        format!("{}: {varbit}{}", written(&field.name), field.width)
+    };
+    let fields: Vec<String> = header.fields.iter().map(field).collect();
+    let head = format!("header {}: {}", written(&header.name), written(&header.type_name));
+    let from = origin(&header.notes);
+    let line = format!("{head} {}{from}", in_braces(fields.clone()));
+    if line.len() <= LONG_HEADER {
+        return lines.add(line);
+    }
+    lines.block(&head, from.trim_start(), |lines| fields.iter().for_each(|field| lines.add(format!("{field},"))));
+}
+
+fn print_value_set(lines: &mut Lines, set: &ValueSet) {
+    lines.notes(&set.notes);
+    let field = |(name, width, kind): &(String, u32, crate::MatchKind)| {
+        format!("{}: {width} {}", written(name), word_of(MATCH_KINDS, kind).unwrap_or_default())
+    };
+    let fields = in_braces(set.fields.iter().map(field).collect());
+    lines.add(format!("value_set {} [{}] {fields}{}", written(&set.name), set.size, origin(&set.notes)));
+}
+
+fn print_profile(lines: &mut Lines, profile: &Profile) {
+    lines.notes(&profile.notes);
+    let selector = profile.selector.as_ref().map_or(String::new(), |selector| {
+        let algorithm = word_of(ALGORITHMS, &selector.algorithm).unwrap_or_default();
+        format!(" selector {algorithm} width {} largest_group {}", selector.width, selector.largest_group)
+    });
+    lines.add(format!("profile {} [{}]{selector}{}", written(&profile.name), profile.size, origin(&profile.notes)));
+}
+
+pub(super) fn in_braces(list: Vec<String>) -> String {
+    if list.is_empty() { "{}".to_string() } else { format!("{{ {} }}", list.join(", ")) }
+}

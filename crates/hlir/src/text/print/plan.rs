@@ -1,0 +1,84 @@
+//! Prints plans. What is as in [`Plan::default`] is left out.
+
+use super::lines::Lines;
+use super::objects::in_braces;
+use crate::Plan;
+use crate::plan::{Access, Descriptor, Layout, Reason, Request};
+use crate::text::words::{DESCRIPTORS, HINTS, PLACEMENTS, STRUCTURES, word_of, written};
+
+pub(super) fn print(plan: &Plan) -> String {
+    let mut lines = Lines::default();
+    lines.block("plan", "", |lines| {
+        header(lines, plan);
+        for lp in &plan.loops {
+            let lanes = if lp.lanes == 1 { String::new() } else { format!(" lanes {}", lp.lanes) };
+            let head = format!("loop {}: batch {} group {}{lanes}", written(&lp.node), lp.batch, lp.group);
+            let head = format!("{head}{}", because(&lp.reason));
+            if lp.requests.is_empty() {
+                lines.add(head);
+            } else {
+                lines.block(&head, "", |lines| lp.requests.iter().for_each(|request| lines.add(prefetch(request))));
+            }
+        }
+        for table in &plan.tables {
+            let structure = word_of(STRUCTURES, &table.structure).unwrap_or_default();
+            lines.add(format!("table {}: {structure}{}", written(&table.table), because(&table.reason)));
+        }
+        for window in &plan.windows {
+            let (node, back) = (written(&window.node), names(&window.write_back));
+            let (length, offset) = (window.length_bytes, window.offset_bytes);
+            let reason = because(&window.reason);
+            lines.add(format!("window {node}: {length} bytes at {offset} write_back {back}{reason}"));
+        }
+        for queue in &plan.queues {
+            let (node, reason) = (written(&queue.node), because(&queue.reason));
+            lines.add(format!("queue {node}: capacity {} patience {}{reason}", queue.capacity, queue.patience));
+        }
+        let instrument = plan.instrument;
+        let flags = [(instrument.edges, " edges"), (instrument.cycles, " cycles"), (instrument.trace, " trace")];
+        let flags: String = flags.iter().filter(|(set, _)| *set).map(|(_, word)| *word).collect();
+        if !flags.is_empty() {
+            lines.add(format!("instrument{flags}"));
+        }
+    });
+    lines.text()
+}
+
+fn header(lines: &mut Lines, plan: &Plan) {
+    if plan.descriptor != Descriptor::default() {
+        lines.add(format!("descriptor {}", word_of(DESCRIPTORS, &plan.descriptor).unwrap_or_default()));
+    }
+    if plan.burst != 0 {
+        lines.add(format!("burst {}", plan.burst));
+    }
+    match &plan.layout {
+        Layout::Declared => {}
+        Layout::Ordered(order) => lines.add(format!("layout ordered {}", names(order))),
+        Layout::Arrays => lines.add("layout arrays"),
+    }
+}
+
+fn names(list: &[String]) -> String {
+    in_braces(list.iter().map(|name| written(name)).collect())
+}
+
+fn prefetch(request: &Request) -> String {
+    let access = match &request.access {
+        Access::Packet => "packet".to_string(),
+        Access::Table { table, line } => format!("table {} line {line}", written(table)),
+        Access::Cell { object } => format!("cell {}", written(object)),
+    };
+    let placement = word_of(PLACEMENTS, &request.placement).unwrap_or_default();
+    let hint = word_of(HINTS, &request.hint).unwrap_or_default();
+    let (distance, reason) = (request.distance, because(&request.reason));
+    format!("prefetch {access} ahead {distance} in {placement} to {hint}{reason}")
+}
+
+fn because(reason: &Option<Reason>) -> String {
+    let Some(Reason { cost, alternatives }) = reason else { return String::new() };
+    let tenths = |cost: u64| format!("{}.{}", cost / 10, cost % 10);
+    let others = alternatives.iter().map(|(name, cost)| format!("{} {}", written(name), tenths(*cost)));
+    let others: Vec<String> = others.collect();
+    let against = if others.is_empty() { String::new() } else { format!(" against {}", others.join(", ")) };
+    format!(" because {}{against}", tenths(*cost))
+}

@@ -1,0 +1,112 @@
+//! Places in a program that something can be wrong with, and where the text has them.
+
+use crate::source::Span;
+use crate::text::{get, number};
+use crate::{HeaderId, NodeId, ParserId, Program, TableId, VariableId};
+use std::collections::HashMap;
+
+/// A part of a program, or of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Site {
+    Program,
+    Header(HeaderId),
+    Variable(VariableId),
+    Counter(u32),
+    Meter(u32),
+    Register(u32),
+    Digest(u32),
+    ValueSet(u32),
+    Profile(u32),
+    Parser(ParserId),
+    Table(TableId),
+    Key(TableId, u32),
+    Action(TableId, u32),
+    Entry(TableId, u32),
+    Default(TableId),
+    Node(NodeId),
+    /// A case of a parser state's `select`.
+    Case(NodeId, u32),
+    /// A rule of a buffering manager.
+    Rule(NodeId, u32),
+    /// A statement, by its number in the order of [`crate::Statement::walk`].
+    Statement(Body, u32),
+    Interface,
+    SourceTable(u32),
+    Plan,
+    Loop(u32),
+    TablePlan(u32),
+    Window(u32),
+    Queue(u32),
+}
+
+/// What a list of statements belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Body {
+    Node(NodeId),
+    Action(TableId, u32),
+}
+
+/// Where the text of a program has its parts. A program that comes from no text has none.
+#[derive(Clone, Debug, Default)]
+pub struct Places(HashMap<Site, Span>);
+
+impl Places {
+    pub fn set(&mut self, site: Site, span: Span) {
+        self.0.insert(site, span);
+    }
+
+    pub fn get(&self, site: Site) -> Span {
+        self.0.get(&site).copied().unwrap_or(Span::NONE)
+    }
+}
+
+impl Site {
+    /// The part in words, as `node `ingress.x``; nothing where the message itself says it.
+    pub(crate) fn describe(self, program: &Program) -> String {
+        let table =
+            |id: TableId| format!("table {}", name(get(&program.tables, id).map(|table| &table.name), number(id)));
+        let node = |id: NodeId| format!("node {}", name(get(&program.nodes, id).map(|node| &node.name), number(id)));
+        let action = |id: TableId, index: u32| {
+            let found = get(&program.tables, id).and_then(|table| table.actions.get(index as usize));
+            format!("action {} of {}", name(found.map(|action| &action.name), index), table(id))
+        };
+        match self {
+            Site::Program => String::new(),
+            Site::Header(id) => format!("header {}", name(get(&program.headers, id).map(|it| &it.name), number(id))),
+            Site::Variable(id) => {
+                format!("variable {}", name(get(&program.variables, id).map(|it| &it.name), number(id)))
+            }
+            Site::Counter(index) => format!("counter {}", nth(program.counters.values(), index, |it| &it.name)),
+            Site::Meter(index) => format!("meter {}", nth(program.meters.values(), index, |it| &it.name)),
+            Site::Register(index) => format!("register {}", nth(program.registers.values(), index, |it| &it.name)),
+            Site::Digest(index) => format!("digest {}", nth(program.digests.values(), index, |it| &it.name)),
+            Site::ValueSet(index) => format!("value set {}", nth(program.value_sets.values(), index, |it| &it.name)),
+            Site::Profile(index) => format!("profile {}", nth(program.profiles.values(), index, |it| &it.name)),
+            Site::Parser(id) => format!("parser {}", name(get(&program.parsers, id).map(|it| &it.name), number(id))),
+            Site::Table(id) | Site::Default(id) => table(id),
+            Site::Key(id, index) => format!("key {} of {}", index + 1, table(id)),
+            Site::Action(id, index) | Site::Statement(Body::Action(id, index), _) => action(id, index),
+            Site::Entry(id, index) => format!("entry {} of {}", index + 1, table(id)),
+            Site::Node(id) | Site::Case(id, _) | Site::Statement(Body::Node(id), _) => node(id),
+            Site::Rule(id, index) => format!("rule {} of {}", index + 1, node(id)),
+            Site::Interface => "the interface".to_string(),
+            Site::SourceTable(index) => {
+                format!("interface table {}", nth(program.interface.tables.iter(), index, |it| &it.name))
+            }
+            Site::Plan | Site::Loop(_) | Site::TablePlan(_) | Site::Window(_) | Site::Queue(_) => {
+                "the plan".to_string()
+            }
+        }
+    }
+}
+
+fn nth<'p, T: 'p>(mut list: impl Iterator<Item = &'p T>, index: u32, of: impl Fn(&'p T) -> &'p String) -> String {
+    name(list.nth(index as usize).map(of), index)
+}
+
+fn name(name: Option<&String>, number: u32) -> String {
+    match name {
+        Some(name) => format!("`{name}`"),
+        None => format!("number {number}"),
+    }
+}
