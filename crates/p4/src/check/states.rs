@@ -1,0 +1,262 @@
+//! Parser states: their names, statements and transitions, and whether the parser can end.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::checker::{Checker, Place};
+use crate::ast::{DeclarationId, Expression, ExpressionKind, Name, SelectCase, State, Transition};
+use crate::types::Type;
+
+type States = HashMap<Arc<str>, DeclarationId>;
+
+impl<'a> Checker<'a> {
+    pub fn states(&mut self, parser: &'a Name, states: &'a [State]) {
+        let mut by_name = States::new();
+        for state in states {
+            self.check_attributes(&state.attributes);
+            self.declare_type(state.id, Type::State);
+            if matches!(state.name.as_str(), "accept" | "reject") {
+                let message = format!("state `{}` is built in, a parser cannot define it", state.name);
+                self.error("invalid", state.name.span, message, "");
+            }
+            if let Some(first) = by_name.insert(state.name.text.clone(), state.id) {
+                self.duplicate(&state.name, first);
+            }
+        }
+        if !by_name.contains_key("start") {
+            self.error("invalid", parser.span, format!("parser `{parser}` has no `start` state"), "");
+        }
+        self.around.place = Place::ParserState;
+        for state in states {
+            self.state(state, &by_name);
+        }
+        self.check_end(parser, states);
+    }
+
+    fn state(&mut self, state: &'a State, states: &States) {
+        self.scoped(|checker| {
+            for statement in &state.statements {
+                checker.statement(statement);
+            }
+            match &state.transition {
+                Some(Transition::Direct(next)) => checker.next_state(next, states),
+                Some(Transition::Select { subjects, cases, .. }) => checker.select(subjects, cases, states),
+                None => checker.warn(
+                    "parser-transition",
+                    state.name.span,
+                    format!("{}: implicit transition to `reject`", state.name),
+                    "no transition is given",
+                ),
+            }
+        });
+    }
+
+    fn next_state(&mut self, name: &'a Name, states: &States) {
+        if matches!(name.as_str(), "accept" | "reject") {
+            return;
+        }
+        match states.get(&name.text) {
+            Some(id) => {
+                self.out.names.insert(name.span, *id);
+            }
+            None if self.look_up(name.as_str(), false).is_empty() => {
+                self.error("not-found", name.span, format!("{name}: declaration not found"), "no state has this name");
+            }
+            None => {
+                self.type_error(name.span, format!("`{name}` is not a state"));
+            }
+        }
+    }
+
+    fn select(&mut self, subjects: &'a [Expression], cases: &'a [SelectCase], states: &States) {
+        let types: Vec<Type> = subjects.iter().map(|subject| self.subject(subject)).collect();
+        for case in cases {
+            self.next_state(&case.state, states);
+            self.case_keys(case, &types);
+        }
+        self.warn_after_default(cases);
+    }
+
+    /// What a select may look at: values of a fixed size, errors and enumerations.
+    fn subject(&mut self, subject: &'a Expression) -> Type {
+        let of_type = self.value(subject, None);
+        if self.may_be_matched(&of_type) {
+            return of_type;
+        }
+        self.type_error(subject.span, format!("a value of type `{of_type}` cannot be used in `select`"))
+    }
+
+    pub fn may_be_matched(&self, of_type: &Type) -> bool {
+        match of_type {
+            Type::Tuple(parts) | Type::ListLiteral { elements: parts, .. } => {
+                parts.iter().all(|part| self.may_be_matched(part))
+            }
+            Type::Struct(_) => self.out.fields_of(of_type).iter().all(|field| self.may_be_matched(&field.of_type)),
+            Type::Newtype(_) => self.may_be_matched(&self.out.representation(of_type)),
+            _ => matches!(
+                of_type,
+                Type::Unknown | Type::Bool | Type::Bits { .. } | Type::Error | Type::Enum(_) | Type::SerializableEnum(_)
+            ),
+        }
+    }
+
+    fn case_keys(&mut self, case: &'a SelectCase, subjects: &[Type]) {
+        if let [key] = &case.keys[..] {
+            if matches!(key.kind, ExpressionKind::DontCare | ExpressionKind::Default) {
+                self.value_in_set(key, subjects.first().unwrap_or(&Type::Unknown));
+                return;
+            }
+            if subjects.len() != 1 {
+                let whole = Type::Tuple(subjects.into());
+                self.value_set_key(key, &whole);
+                return;
+            }
+        }
+        if case.keys.len() != subjects.len() {
+            let message = format!("{} keys for {} selected values", case.keys.len(), subjects.len());
+            self.type_error(case.span, message);
+            return;
+        }
+        for (key, subject) in case.keys.iter().zip(subjects) {
+            self.value_in_set(key, subject);
+        }
+    }
+
+    /// A value set of several values: its element is a struct or tuple of them.
+    fn value_set_key(&mut self, key: &'a Expression, whole: &Type) {
+        let of_type = self.value(key, Some(whole));
+        let Type::ValueSet(element) = &of_type else {
+            if !of_type.is_unknown() {
+                self.mismatch(key.span, &Type::Set(whole.clone().into()), &of_type);
+            }
+            return;
+        };
+        if !self.set_fits(element, whole) {
+            self.mismatch(key.span, whole, element);
+        }
+    }
+
+    fn set_fits(&mut self, element: &Type, whole: &Type) -> bool {
+        let (Type::Struct(_), Type::Tuple(parts)) = (element, whole) else { return self.unify(element, whole) };
+        let literal = Type::ListLiteral { elements: parts.clone(), defaulted: false };
+        self.unify(element, &literal)
+    }
+
+    /// One key of a case or entry: a value, `a &&& b`, `a .. b`, `_`, `default` or a value set.
+    pub fn value_in_set(&mut self, key: &'a Expression, subject: &Type) {
+        match &key.kind {
+            ExpressionKind::DontCare | ExpressionKind::Default => {
+                self.set_type(key, Type::Set(subject.clone().into()));
+                self.set_value(key, Some(crate::evaluate::Value::Everything));
+            }
+            ExpressionKind::Mask { value: low, mask: high } | ExpressionKind::Range { low, high } => {
+                self.pair_in_set(key, low, high, subject);
+            }
+            _ => {
+                let of_type = self.value(key, Some(subject));
+                match &of_type {
+                    Type::ValueSet(element) => {
+                        let wrapped = self.wraps(element, subject);
+                        if !wrapped && !self.unify(element, subject) {
+                            self.mismatch(key.span, subject, element);
+                        }
+                    }
+                    _ => {
+                        self.convert_or_report(key, &of_type, subject);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A struct of one field stands for that field in a value set.
+    fn wraps(&mut self, element: &Type, subject: &Type) -> bool {
+        let only = match element {
+            Type::Tuple(parts) if parts.len() == 1 => parts[0].clone(),
+            Type::Struct(_) => match &self.out.fields_of(element)[..] {
+                [only] => only.of_type.clone(),
+                _ => return false,
+            },
+            _ => return false,
+        };
+        self.unify(&only, subject)
+    }
+
+    fn pair_in_set(&mut self, key: &'a Expression, low: &'a Expression, high: &'a Expression, subject: &Type) {
+        self.set_type(key, Type::Set(subject.clone().into()));
+        let low_type = self.value(low, Some(subject));
+        let high_type = self.value(high, Some(subject));
+        if low_type.is_unknown() || high_type.is_unknown() || subject.is_unknown() {
+            return;
+        }
+        let representation = self.out.representation(subject);
+        if !matches!(representation, Type::Bits { .. } | Type::Unknown) {
+            self.type_error(key.span, format!("`&&&` and `..` make sets of numbers, not of `{subject}`"));
+            return;
+        }
+        let target = if matches!(subject, Type::SerializableEnum(_)) { &representation } else { subject };
+        let both = self.convert_or_report(low, &low_type, target) && self.convert_or_report(high, &high_type, target);
+        if !both {
+            return;
+        }
+        let number = |side: &Expression| self.value_of(side).and_then(|value| value.integer()).cloned();
+        let value = number(low).zip(number(high)).map(|(low, high)| match &key.kind {
+            ExpressionKind::Mask { .. } => crate::evaluate::Value::Mask(low, high),
+            _ => crate::evaluate::Value::Range(low, high),
+        });
+        if value.is_none() {
+            for side in [low, high] {
+                if number_missing(self, side) {
+                    self.error("invalid", side.span, "the bounds of a set have to be constants", "");
+                    break;
+                }
+            }
+        }
+        self.set_value(key, value);
+    }
+
+    /// A parser that can never accept or reject runs for ever.
+    fn check_end(&mut self, parser: &'a Name, states: &'a [State]) {
+        let by_name: HashMap<&str, &State> = states.iter().map(|state| (state.name.as_str(), state)).collect();
+        let mut seen: Vec<&str> = Vec::new();
+        let mut open = vec!["start"];
+        while let Some(name) = open.pop() {
+            let Some(state) = by_name.get(name) else { return };
+            if seen.contains(&name) {
+                continue;
+            }
+            seen.push(name);
+            match &state.transition {
+                None => return,
+                Some(Transition::Direct(next)) => open.push(next.as_str()),
+                Some(Transition::Select { cases, .. }) => {
+                    let complete = cases.iter().any(|case| {
+                        case.keys.iter().all(|key| {
+                            matches!(key.kind, ExpressionKind::DontCare | ExpressionKind::Default)
+                        })
+                    });
+                    if !complete {
+                        return;
+                    }
+                    open.extend(cases.iter().map(|case| case.state.as_str()));
+                }
+            }
+        }
+        let message = format!("parser `{parser}` never reaches `accept` or `reject`");
+        self.error("unreachable", parser.span, message, "");
+    }
+
+    fn warn_after_default(&mut self, cases: &'a [SelectCase]) {
+        let complete = |case: &SelectCase| {
+            case.keys.iter().all(|key| matches!(key.kind, ExpressionKind::DontCare | ExpressionKind::Default))
+        };
+        let Some(at) = cases.iter().position(complete) else { return };
+        if let Some(late) = cases.get(at + 1) {
+            self.warn("parser-transition", late.span, "unreachable case", "a case before it matches everything");
+        }
+    }
+}
+
+fn number_missing(checker: &Checker<'_>, side: &Expression) -> bool {
+    checker.value_of(side).is_none()
+}
