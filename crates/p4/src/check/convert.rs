@@ -259,7 +259,7 @@ impl<'a> Checker<'a> {
             Type::String => Some(Value::String("".into())),
             Type::Header(_) | Type::Union(_) => Some(Value::Invalid),
             Type::Error => self.errors.get("NoError").copied().map(Value::Member),
-            Type::Enum(nominal) => self.first_member(nominal.declaration).map(Value::Member),
+            Type::Enum(nominal) => self.first_member(nominal.declaration),
             Type::Tuple(parts) => all(&mut parts.iter().cloned()).map(Value::Sequence),
             Type::Stack { element, size } if size < 1 << 16 => {
                 all(&mut (0..size).map(|_| element.as_ref().clone())).map(Value::Sequence)
@@ -269,5 +269,12 @@ impl<'a> Checker<'a> {
             }
             _ => None,
         }
+    }
+
+    fn first_member(&self, enumeration: crate::ast::DeclarationId) -> Option<Value> {
+        let Some(crate::ast::DeclarationKind::Enumeration(enumeration)) = self.out.kind(enumeration) else {
+            return None;
+        };
+        enumeration.members.first().map(|member| Value::Member(member.id))
     }
 }

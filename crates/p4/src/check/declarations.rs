@@ -8,8 +8,8 @@ use hlir::source::Span;
 use super::checker::{Checker, Place};
 use super::nodes::Node;
 use crate::ast::{
-    Attributes, Constant, Declaration, DeclarationId, DeclarationKind, Enumeration, Expression, Member, Name, Structure,
-    Type as WrittenType, Variable,
+    Attributes, Constant, Declaration, DeclarationId, DeclarationKind, Enumeration, Expression, Member, Name,
+    Structure, Type as WrittenType, Variable,
 };
 use crate::evaluate::{Value, fits};
 use crate::types::Type;
@@ -52,7 +52,7 @@ impl<'a> Checker<'a> {
                 self.declare_type(id, target);
                 self.declare(id, name);
             }
-            DeclarationKind::NewType { target, inline } => self.new_type(id, name, target, inline.as_deref()),
+            DeclarationKind::NewType { target } => self.new_type(id, name, target),
             DeclarationKind::Structure(structure) => self.structure(id, name, structure),
             DeclarationKind::Enumeration(enumeration) => self.enumeration(id, name, enumeration),
             DeclarationKind::Error(members) => self.error_members(members),
@@ -104,8 +104,7 @@ impl<'a> Checker<'a> {
     }
 
     fn may_share_name(&self, earlier: DeclarationId, later: DeclarationId) -> bool {
-        let function =
-            |id: DeclarationId| matches!(self.out.kind(id), Some(DeclarationKind::Function(_)));
+        let function = |id: DeclarationId| matches!(self.out.kind(id), Some(DeclarationKind::Function(_)));
         function(earlier) && function(later) && self.are_told_apart(earlier, later)
     }
 
@@ -193,11 +192,16 @@ impl<'a> Checker<'a> {
         target_type
     }
 
-    fn new_type(&mut self, id: DeclarationId, name: &'a Name, target: &'a WrittenType, inline: Option<&'a Declaration>) {
-        let target_type = self.aliased(target, inline);
+    fn new_type(&mut self, id: DeclarationId, name: &'a Name, target: &'a WrittenType) {
+        let target_type = self.aliased(target, None);
         let base = matches!(
             target_type,
-            Type::Unknown | Type::Bool | Type::Bits { .. } | Type::Newtype(_) | Type::SerializableEnum(_) | Type::Enum(_)
+            Type::Unknown
+                | Type::Bool
+                | Type::Bits { .. }
+                | Type::Newtype(_)
+                | Type::SerializableEnum(_)
+                | Type::Enum(_)
         );
         let target_type = if base {
             target_type

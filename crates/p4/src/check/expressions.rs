@@ -315,7 +315,8 @@ impl<'a> Checker<'a> {
                 Type::Bits { width: to_width, signed: to_signed },
             ) => from_width == to_width || from_signed == to_signed,
             (Type::Integer, Type::Bits { .. }) | (Type::Bits { .. }, Type::Integer) => true,
-            (Type::Bool, Type::Bits { width: 1, signed: false }) | (Type::Bits { width: 1, signed: false }, Type::Bool) => true,
+            (Type::Bool, Type::Bits { width: 1, signed: false })
+            | (Type::Bits { width: 1, signed: false }, Type::Bool) => true,
             (Type::Integer, Type::Bool) => {
                 let value = self.value_of(operand).and_then(|value| value.integer()).cloned();
                 if let Some(value) = value
@@ -333,7 +334,13 @@ impl<'a> Checker<'a> {
     }
 
     /// Casts between a `type` or enumeration and what is below it.
-    fn may_be_unwrapped(&mut self, expression: &'a Expression, operand: &'a Expression, from: &Type, to: &Type) -> bool {
+    fn may_be_unwrapped(
+        &mut self,
+        expression: &'a Expression,
+        operand: &'a Expression,
+        from: &Type,
+        to: &Type,
+    ) -> bool {
         if let Type::Newtype(nominal) | Type::SerializableEnum(nominal) = to {
             let below = self.out.underlying(nominal).cloned().unwrap_or(Type::Unknown);
             if self.may_be_cast(expression, operand, from, &below) {

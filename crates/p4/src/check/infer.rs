@@ -170,9 +170,9 @@ impl<'a> Checker<'a> {
         if fields.len() != given.len() && !(defaulted && given.len() < fields.len()) {
             return false;
         }
-        given.iter().all(|(name, actual)| {
-            fields.iter().any(|field| field.name == *name && self.unify(&field.of_type, actual))
-        })
+        given
+            .iter()
+            .all(|(name, actual)| fields.iter().any(|field| field.name == *name && self.unify(&field.of_type, actual)))
     }
 
     /// Parsers, controls and packages fit where their parameters do.

@@ -52,7 +52,9 @@ impl<'a> Checker<'a> {
             return false;
         }
         let misplaced = match object {
-            Type::Package(_) => (place != Place::TopLevel).then_some("a package can only be instantiated at the top of a program"),
+            Type::Package(_) => {
+                (place != Place::TopLevel).then_some("a package can only be instantiated at the top of a program")
+            }
             Type::Parser(_) => match place {
                 Place::ParserLocals => None,
                 Place::TopLevel => Some("cannot instantiate a parser at the top of a program"),
@@ -172,7 +174,8 @@ impl<'a> Checker<'a> {
             self.error("invalid", call.span, "only a call of `static_assert` can stand here", "");
             return;
         };
-        let is_assertion = matches!(&callee.kind, crate::ast::ExpressionKind::Path(path) if path.name.as_str() == "static_assert");
+        let is_assertion =
+            matches!(&callee.kind, crate::ast::ExpressionKind::Path(path) if path.name.as_str() == "static_assert");
         if !is_assertion {
             self.error("invalid", call.span, "only a call of `static_assert` can stand here", "");
         }

@@ -6,9 +6,7 @@ use num_bigint::BigInt;
 use super::checker::{Checker, Place};
 use super::nodes::Node;
 use super::results::{Builtin, Callee, Property, Reference};
-use crate::ast::{
-    DeclarationId, DeclarationKind, Direction, Expression, ExpressionKind, Member, Name,
-};
+use crate::ast::{DeclarationId, DeclarationKind, Direction, Expression, ExpressionKind, Member, Name};
 use crate::evaluate::Value;
 use crate::types::Type;
 
@@ -81,9 +79,8 @@ impl<'a> Checker<'a> {
     }
 
     fn no_member(&mut self, base: &Type, member: &Name) -> Type {
-        let mut report = Diagnostic::error(format!("`{base}` has no member `{member}`"))
-            .kind("type-error")
-            .label(member.span, "");
+        let mut report =
+            Diagnostic::error(format!("`{base}` has no member `{member}`")).kind("type-error").label(member.span, "");
         if let Some(nominal) = base.nominal() {
             report = report.label(self.node(nominal.declaration).span(), "declared here");
         }
@@ -188,7 +185,8 @@ impl<'a> Checker<'a> {
             Type::Tuple(parts) | Type::ListLiteral { elements: parts, .. } => {
                 let place = at.as_ref().and_then(|at| usize::try_from(at).ok());
                 let Some(place) = place else {
-                    return self.type_error(index.span, "the index of a tuple has to be a constant that is not negative");
+                    return self
+                        .type_error(index.span, "the index of a tuple has to be a constant that is not negative");
                 };
                 let Some(part) = parts.get(place).cloned() else {
                     let message = format!("index {place} is beyond the {} fields of the tuple", parts.len());
@@ -259,10 +257,8 @@ impl<'a> Checker<'a> {
         match self.node(*id) {
             Node::Declaration(declaration) => !matches!(declaration.kind, DeclarationKind::Variable(_)),
             Node::Parameter { parameter, owner } => {
-                let is_data = matches!(
-                    self.out.kind(owner),
-                    Some(DeclarationKind::Action { .. } | DeclarationKind::Function(_))
-                );
+                let is_data =
+                    matches!(self.out.kind(owner), Some(DeclarationKind::Action { .. } | DeclarationKind::Function(_)));
                 parameter.direction == Direction::None && !is_data
             }
             Node::Field { .. }

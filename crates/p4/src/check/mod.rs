@@ -35,11 +35,30 @@
 //! enters the scope, its body is checked. Expressions are typed from the leaves up; `int` literals and literals of
 //! lists and structures take their final type when their surroundings are known (`convert`).
 
+mod annotations;
+mod bindings;
+mod calls;
+mod checker;
+mod convert;
+mod declarations;
+mod entries;
+mod expressions;
+mod infer;
+mod instances;
+mod members;
+mod methods;
+mod nesting;
 mod nodes;
+mod objects;
+mod operators;
 mod results;
+mod returns;
 mod shapes;
-
-use std::collections::HashMap;
+mod statements;
+mod states;
+mod tables;
+mod unused;
+mod written_types;
 
 pub use nodes::Node;
 pub use results::{Binding, Builtin, Call, Callee, Checked, Property, Reference, Source};
@@ -48,22 +67,14 @@ pub use shapes::{FieldOf, Size};
 use hlir::diagnostic::Diagnostic;
 
 use crate::ast::Program;
-use crate::types::Type;
+use crate::with_deep_stack;
+use checker::Checker;
 
 /// Checks a program. The tables are complete if none of the diagnostics is an error.
 pub fn check(program: &Program) -> (Checked<'_>, Vec<Diagnostic>) {
-    let checked = Checked {
-        program,
-        nodes: nodes::index(program),
-        expressions: vec![Default::default(); program.expression_count as usize],
-        calls: HashMap::new(),
-        instances: HashMap::new(),
-        declared: vec![Type::Unknown; program.declaration_count as usize],
-        underlying: HashMap::new(),
-        constants: HashMap::new(),
-        names: HashMap::new(),
-        numbers: HashMap::new(),
-        main: None,
-    };
-    (checked, Vec::new())
+    with_deep_stack(|| {
+        let mut checker = Checker::new(program);
+        checker.program(&program.declarations);
+        (checker.out, checker.diagnostics)
+    })
 }

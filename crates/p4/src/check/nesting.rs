@@ -60,9 +60,7 @@ impl<'a> Checker<'a> {
 
     fn may_be_in_header(&self, of_type: &Type) -> bool {
         match of_type {
-            Type::Struct(_) => {
-                self.out.fields_of(of_type).iter().all(|field| self.may_be_in_header(&field.of_type))
-            }
+            Type::Struct(_) => self.out.fields_of(of_type).iter().all(|field| self.may_be_in_header(&field.of_type)),
             Type::Stack { element, .. } => self.may_be_in_header(element),
             Type::Newtype(_) => self.may_be_in_header(&self.out.representation(of_type)),
             _ => matches!(
@@ -123,7 +121,10 @@ impl<'a> Checker<'a> {
             self.error("type-error", span, message, "an object is instantiated: `T(arguments) name;`");
             return false;
         }
-        if matches!(of_type, Type::Integer | Type::String | Type::Void | Type::MatchKind | Type::List(_) | Type::DontCare) {
+        if matches!(
+            of_type,
+            Type::Integer | Type::String | Type::Void | Type::MatchKind | Type::List(_) | Type::DontCare
+        ) {
             let message = format!("cannot declare variables with type `{of_type}`");
             self.error("type-error", span, message, "values of this type exist at compile time only");
             return false;
@@ -177,9 +178,7 @@ impl<'a> Checker<'a> {
 
     fn is_package_constructor(&self) -> bool {
         let owner = self.around.inside.last();
-        owner.is_some_and(|owner| {
-            matches!(self.out.kind(*owner), Some(crate::ast::DeclarationKind::Package(_)))
-        })
+        owner.is_some_and(|owner| matches!(self.out.kind(*owner), Some(crate::ast::DeclarationKind::Package(_))))
     }
 
     fn check_action_parameters(&mut self, parameters: &'a [Parameter]) {

@@ -151,9 +151,9 @@ impl<'a> Checker<'a> {
 
     fn check_overloads(&mut self, methods: &'a [Method]) {
         for (at, method) in methods.iter().enumerate() {
-            let same = methods[..at].iter().find(|other| {
-                other.name.text == method.name.text && !self.are_told_apart(other.id, method.id)
-            });
+            let same = methods[..at]
+                .iter()
+                .find(|other| other.name.text == method.name.text && !self.are_told_apart(other.id, method.id));
             if let Some(same) = same {
                 self.duplicate(&method.name, same.id);
             }

@@ -29,7 +29,9 @@ impl<'a> Checker<'a> {
                 );
             }
             UnaryOperator::Complement if matches!(number, Type::Bits { .. }) => number,
-            UnaryOperator::Negate | UnaryOperator::Plus if matches!(number, Type::Bits { .. } | Type::Integer) => number,
+            UnaryOperator::Negate | UnaryOperator::Plus if matches!(number, Type::Bits { .. } | Type::Integer) => {
+                number
+            }
             UnaryOperator::Plus => return self.wrong_operand("expected", operand.span, "+", &from, "a number"),
             UnaryOperator::Complement | UnaryOperator::Negate => {
                 return self.wrong_operand("type-error", operand.span, operator.symbol(), &from, "a number");
@@ -84,12 +86,12 @@ impl<'a> Checker<'a> {
             | BinaryOperator::LessOrEqual
             | BinaryOperator::Greater
             | BinaryOperator::GreaterOrEqual => {
-                let numbers = self.arithmetic(expression, operator, left, right);
+                let numbers = self.arithmetic(expression.span, operator, left, right);
                 if numbers.is_unknown() { numbers } else { Type::Bool }
             }
-            BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight => self.shift(expression, left, right),
+            BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight => self.shift(expression.span, left, right),
             BinaryOperator::Concatenate => return self.concatenation(expression, left, right),
-            BinaryOperator::Divide | BinaryOperator::Modulo => self.division(expression, operator, left, right),
+            BinaryOperator::Divide | BinaryOperator::Modulo => self.division(expression.span, operator, left, right),
             BinaryOperator::Multiply
             | BinaryOperator::Add
             | BinaryOperator::Subtract
@@ -97,7 +99,7 @@ impl<'a> Checker<'a> {
             | BinaryOperator::SaturatingSubtract
             | BinaryOperator::BitAnd
             | BinaryOperator::BitXor
-            | BinaryOperator::BitOr => self.arithmetic(expression, operator, left, right),
+            | BinaryOperator::BitOr => self.arithmetic(expression.span, operator, left, right),
         };
         if !result.is_unknown() {
             self.evaluate_binary(expression, operator, left, right, &result);
@@ -197,7 +199,7 @@ impl<'a> Checker<'a> {
     /// Both operands as numbers of one type.
     fn arithmetic(
         &mut self,
-        expression: &'a Expression,
+        span: Span,
         operator: BinaryOperator,
         left: &'a Expression,
         right: &'a Expression,
@@ -217,22 +219,18 @@ impl<'a> Checker<'a> {
             return common;
         }
         self.report(
-            Diagnostic::error(format!("`{symbol}` needs two numbers of one type, not `{left_number}` and `{right_number}`"))
-                .kind("type-error")
-                .label(expression.span, "")
-                .label(left.span, format!("this is `{left_number}`"))
-                .label(right.span, format!("this is `{right_number}`"))
-                .hint(format!("cast one of them: `({left_number})`")),
+            Diagnostic::error(format!(
+                "`{symbol}` needs two numbers of one type, not `{left_number}` and `{right_number}`"
+            ))
+            .kind("type-error")
+            .label(span, "")
+            .label(left.span, format!("this is `{left_number}`"))
+            .label(right.span, format!("this is `{right_number}`"))
+            .hint(format!("cast one of them: `({left_number})`")),
         )
     }
 
-    fn division(
-        &mut self,
-        expression: &'a Expression,
-        operator: BinaryOperator,
-        left: &'a Expression,
-        right: &'a Expression,
-    ) -> Type {
+    fn division(&mut self, span: Span, operator: BinaryOperator, left: &'a Expression, right: &'a Expression) -> Type {
         let negative = |checker: &Self, side: &Expression| {
             checker.value_of(side).and_then(|value| value.integer()).is_some_and(|number| *number < BigInt::ZERO)
         };
@@ -240,17 +238,17 @@ impl<'a> Checker<'a> {
         for side in [left, right] {
             if negative(self, side) {
                 let message = format!("`{symbol}` is not defined on negative numbers");
-                return self.error("invalid", expression.span, message, "");
+                return self.error("invalid", span, message, "");
             }
         }
-        let numbers = self.arithmetic(expression, operator, left, right);
+        let numbers = self.arithmetic(span, operator, left, right);
         if matches!(numbers, Type::Bits { signed: true, .. }) {
-            return self.type_error(expression.span, format!("`{symbol}` is not defined on signed numbers"));
+            return self.type_error(span, format!("`{symbol}` is not defined on signed numbers"));
         }
         numbers
     }
 
-    fn shift(&mut self, expression: &'a Expression, left: &'a Expression, right: &'a Expression) -> Type {
+    fn shift(&mut self, span: Span, left: &'a Expression, right: &'a Expression) -> Type {
         let left_type = self.out.used_type(left).clone();
         let right_type = self.out.used_type(right).clone();
         let number = self.as_number(left, &left_type);
@@ -261,7 +259,7 @@ impl<'a> Checker<'a> {
         }
         let value = self.value_of(right).and_then(|value| value.integer()).cloned();
         if value.as_ref().is_some_and(|value| *value < BigInt::ZERO) {
-            return self.error("invalid", expression.span, "shifts by negative amounts are not permitted", "");
+            return self.error("invalid", span, "shifts by negative amounts are not permitted", "");
         }
         let known = value.is_some() || self.is_known(right);
         let fits = match count {
@@ -277,7 +275,7 @@ impl<'a> Checker<'a> {
         }
         if number == Type::Integer && !known {
             let message = "an `int` cannot be shifted by an amount that is not constant";
-            return self.error("type-error", expression.span, message, "give the left operand a width");
+            return self.error("type-error", span, message, "give the left operand a width");
         }
         number
     }
@@ -306,6 +304,27 @@ impl<'a> Checker<'a> {
             .map(|(left, right)| Value::Integer(evaluate::concatenate(&left, &right, *low, high + low, *signed)));
         self.set_value(expression, value);
         result
+    }
+
+    /// The type of `target op value` in a compound assignment.
+    pub fn compound(
+        &mut self,
+        span: Span,
+        operator: BinaryOperator,
+        target: &'a Expression,
+        value: &'a Expression,
+    ) -> Type {
+        match operator {
+            BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight => self.shift(span, target, value),
+            BinaryOperator::Divide | BinaryOperator::Modulo => {
+                let zero = self.value_of(value).and_then(|value| value.integer()) == Some(&BigInt::ZERO);
+                if zero {
+                    return self.error("expr", span, "division by zero", "");
+                }
+                self.division(span, operator, target, value)
+            }
+            _ => self.arithmetic(span, operator, target, value),
+        }
     }
 
     fn evaluate_binary(
@@ -354,7 +373,12 @@ impl<'a> Checker<'a> {
         let (Some(high_value), Some(low_value)) = (high_value, low_value) else { return Type::Unknown };
         let Some(width) = self.sliced_width(base, &of_type) else { return Type::Unknown };
         if high_value < BigInt::ZERO || low_value < BigInt::ZERO || high_value < low_value {
-            return self.error("expected", expression.span, "a slice is written `[high:low]`", "these are not in order");
+            return self.error(
+                "expected",
+                expression.span,
+                "a slice is written `[high:low]`",
+                "these are not in order",
+            );
         }
         let wrong = [(high, &high_value), (low, &low_value)].into_iter().find(|(_, value)| **value >= width.into());
         if let (Some((side, value)), true) = (wrong, width > 0 || of_type != Type::Integer) {
@@ -420,11 +444,15 @@ impl<'a> Checker<'a> {
                 return self.type_error(low.span, format!("negative bit index {first}"));
             }
             if &first + bits > base_width.into() {
-                return self.type_error(expression.span, format!("the slice ends beyond the {base_width} bits of the value"));
+                return self
+                    .type_error(expression.span, format!("the slice ends beyond the {base_width} bits of the value"));
             }
             let value = self.value_of(base).and_then(|value| value.integer()).cloned();
             let first = u32::try_from(&first).unwrap_or(0);
-            self.set_value(expression, value.map(|value| Value::Integer(evaluate::slice(&value, first + bits - 1, first))));
+            self.set_value(
+                expression,
+                value.map(|value| Value::Integer(evaluate::slice(&value, first + bits - 1, first))),
+            );
         }
         Type::bits(bits)
     }

@@ -95,7 +95,12 @@ impl<'a> Checker<'a> {
             Type::Newtype(_) => self.may_be_matched(&self.out.representation(of_type)),
             _ => matches!(
                 of_type,
-                Type::Unknown | Type::Bool | Type::Bits { .. } | Type::Error | Type::Enum(_) | Type::SerializableEnum(_)
+                Type::Unknown
+                    | Type::Bool
+                    | Type::Bits { .. }
+                    | Type::Error
+                    | Type::Enum(_)
+                    | Type::SerializableEnum(_)
             ),
         }
     }
@@ -231,9 +236,9 @@ impl<'a> Checker<'a> {
                 Some(Transition::Direct(next)) => open.push(next.as_str()),
                 Some(Transition::Select { cases, .. }) => {
                     let complete = cases.iter().any(|case| {
-                        case.keys.iter().all(|key| {
-                            matches!(key.kind, ExpressionKind::DontCare | ExpressionKind::Default)
-                        })
+                        case.keys
+                            .iter()
+                            .all(|key| matches!(key.kind, ExpressionKind::DontCare | ExpressionKind::Default))
                     });
                     if !complete {
                         return;

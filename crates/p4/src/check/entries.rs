@@ -1,0 +1,149 @@
+//! Entries of tables: their keys by match kind, actions and priorities.
+
+use hlir::diagnostic::Diagnostic;
+
+use super::bindings::Mode;
+use super::checker::Checker;
+use crate::ast::{
+    ActionReference, Declaration, DeclarationId, Entry, Expression, ExpressionKind, Property, PropertyValue, Table,
+};
+use crate::evaluate::Value;
+use crate::types::Type;
+
+impl<'a> Checker<'a> {
+    pub fn entries(
+        &mut self,
+        declaration: &'a Declaration,
+        table: &'a Table,
+        property: &'a Property,
+        entries: &'a [Entry],
+        keys: &[(Type, Option<DeclarationId>)],
+    ) {
+        let place = |name: &str| table.properties.iter().position(|property| property.name.as_str() == name);
+        if keys.is_empty() && !entries.is_empty() {
+            let message = format!("table `{}` has no key, so it cannot have entries", declaration.name);
+            self.type_error(property.name.span, message);
+        }
+        if place("key") > place(property.name.as_str()) {
+            self.type_error(property.name.span, "the entries of a table have to come after its key");
+        }
+        let list = match table.find("actions").map(|property| &property.value) {
+            Some(PropertyValue::Actions(list)) => &list[..],
+            _ => &[],
+        };
+        for entry in entries {
+            self.entry(entry, keys, list);
+        }
+        self.priorities(declaration, property, entries, keys);
+    }
+
+    fn entry(&mut self, entry: &'a Entry, keys: &[(Type, Option<DeclarationId>)], list: &'a [ActionReference]) {
+        self.check_annotations(&entry.annotations);
+        if let Some(priority) = &entry.priority {
+            self.value(priority, None);
+            self.require_known(priority, "a priority");
+        }
+        let everything = |key: &Expression| matches!(key.kind, ExpressionKind::DontCare | ExpressionKind::Default);
+        if let [only] = &entry.keys[..]
+            && everything(only)
+            && keys.len() != 1
+        {
+            self.value_in_set(only, &Type::Unknown);
+        } else if entry.keys.len() != keys.len() {
+            if !keys.is_empty() {
+                let message = format!("{} keys for a table with {}", entry.keys.len(), keys.len());
+                self.type_error(entry.span, message);
+            }
+            for key in &entry.keys {
+                self.value_in_set(key, &Type::Unknown);
+            }
+        } else {
+            for (key, (of_type, kind)) in entry.keys.iter().zip(keys) {
+                self.value_in_set(key, of_type);
+                self.check_kind(key, *kind);
+            }
+        }
+        if let Some(id) = self.refer_to_action(&entry.action, Mode::ActionData)
+            && let Some(listed) = self.check_listed(list, id, &entry.action)
+            && listed.annotations.iter().any(|annotation| annotation.name.as_str() == "defaultonly")
+        {
+            self.type_error(entry.action.span, "an action marked `@defaultonly` cannot be used in an entry");
+        }
+    }
+
+    /// Which sets the match kind of a key allows.
+    fn check_kind(&mut self, key: &'a Expression, kind: Option<DeclarationId>) {
+        let Some(kind) = kind else { return };
+        let name = self.name_of(kind);
+        let wrong = match (&key.kind, name.as_ref()) {
+            (ExpressionKind::Mask { .. }, "exact" | "range" | "optional")
+            | (ExpressionKind::Range { .. }, "exact" | "ternary" | "lpm" | "optional") => true,
+            (ExpressionKind::DontCare | ExpressionKind::Default, "exact") => true,
+            (ExpressionKind::Mask { .. }, "lpm") => {
+                self.check_prefix(key);
+                false
+            }
+            _ => false,
+        };
+        if wrong {
+            self.type_error(key.span, format!("this set cannot be matched by an `{name}` key"));
+            return;
+        }
+        let known = match &key.kind {
+            ExpressionKind::Mask { .. } | ExpressionKind::Range { .. } => true,
+            _ => self.is_known(key),
+        };
+        if !known {
+            self.error("invalid", key.span, "the key of an entry has to be a constant", "");
+        }
+    }
+
+    /// The mask of an `lpm` key: ones, then zeros.
+    fn check_prefix(&mut self, key: &'a Expression) {
+        let ExpressionKind::Mask { mask, .. } = &key.kind else { return };
+        let Some(Value::Mask(_, bits)) = self.value_of(key).cloned() else { return };
+        let Type::Bits { width, .. } = self.out.representation(self.out.used_type(mask)) else { return };
+        let one = num_bigint::BigInt::from(1);
+        let zeros = (&one << width) - &one - &bits;
+        if (&zeros & (&zeros + &one)) != num_bigint::BigInt::ZERO {
+            self.error("invalid", key.span, "invalid mask for an `lpm` key", "its ones have to come first");
+        }
+    }
+
+    /// Which entries have priorities, and that they go in order.
+    fn priorities(
+        &mut self,
+        declaration: &'a Declaration,
+        property: &'a Property,
+        entries: &'a [Entry],
+        keys: &[(Type, Option<DeclarationId>)],
+    ) {
+        let Some(with) = entries.iter().find(|entry| entry.priority.is_some()) else { return };
+        let needs = keys.iter().any(|(_, kind)| {
+            kind.is_some_and(|kind| matches!(self.name_of(kind).as_ref(), "ternary" | "range" | "optional"))
+        });
+        if !needs {
+            self.error(
+                "unsupported",
+                with.span,
+                format!("the keys of table `{}` do not need priorities, but some are given", declaration.name),
+                "only `ternary`, `range` and `optional` keys do",
+            );
+            return;
+        }
+        if property.is_constant {
+            self.error("invalid", with.span, "constant entries have no priorities", "they are tried in order");
+            return;
+        }
+        if let Some(first) = entries.first()
+            && first.priority.is_none()
+        {
+            self.report(
+                Diagnostic::error("the first entry has to have a priority if others have one")
+                    .kind("expected")
+                    .label(first.span, "this one has none")
+                    .label(with.span, "this one has"),
+            );
+        }
+    }
+}

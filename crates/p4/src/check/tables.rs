@@ -1,0 +1,268 @@
+//! Tables: their properties, keys and actions. Entries are in `entries`.
+
+use hlir::diagnostic::Diagnostic;
+use hlir::source::Span;
+
+use super::bindings::Mode;
+use super::checker::{Checker, Place};
+use crate::ast::{
+    ActionReference, Declaration, DeclarationId, DeclarationKind, Expression, ExpressionKind, KeyElement, Property,
+    PropertyValue, Table,
+};
+use crate::evaluate::Value;
+use crate::types::Type;
+
+impl<'a> Checker<'a> {
+    pub fn table(&mut self, declaration: &'a Declaration, table: &'a Table) {
+        let id = declaration.id;
+        if self.around.place != Place::ControlLocals {
+            self.error("invalid", declaration.name.span, "a table can only be declared in a control", "");
+        }
+        let nominal = self.nominal(id, Vec::new());
+        self.declare_type(id, Type::Table(nominal));
+        self.check_distinct(table.properties.iter().map(|property| &property.name));
+        self.around.inside.push(id);
+        let mut keys = Vec::new();
+        if let Some(PropertyValue::Keys(elements)) = table.find("key").map(|property| &property.value) {
+            keys = elements.iter().map(|element| self.key(element)).collect();
+        }
+        if let Some(PropertyValue::Actions(list)) = table.find("actions").map(|property| &property.value) {
+            self.action_list(list);
+        }
+        for property in &table.properties {
+            self.check_attributes(&property.attributes);
+            self.property(declaration, table, property, &keys);
+        }
+        self.around.inside.pop();
+        if table.find("actions").is_none() {
+            let message = format!("table `{}`: expected an `actions` property", declaration.name);
+            self.error("expected", declaration.name.span, message, "");
+        }
+        if table.find("default_action").is_none() {
+            self.check_no_action(declaration);
+        }
+        self.declare(id, &declaration.name);
+    }
+
+    /// A table without a default action has `NoAction`, which the core library declares.
+    fn check_no_action(&mut self, declaration: &'a Declaration) {
+        let found = self.scopes[0].get("NoAction").and_then(|found| found.first()).copied();
+        let span = declaration.name.span;
+        let Some(id) = found else {
+            self.report(
+                Diagnostic::error("declaration of the action `NoAction` not found")
+                    .kind("not-found")
+                    .label(span, "this table names no default action, so it is `NoAction`")
+                    .hint("include `core.p4`, or give the table a `default_action`"),
+            );
+            return;
+        };
+        self.used[id.index()] = true;
+        let place = self.node(id).span();
+        match self.out.kind(id) {
+            Some(DeclarationKind::Action { parameters, .. }) if parameters.is_empty() => {}
+            Some(DeclarationKind::Action { .. }) => {
+                self.error("type-error", place, "`NoAction` has to be an action without parameters", "");
+            }
+            _ => {
+                self.error("type-error", place, "`NoAction` has to be an action", "");
+            }
+        }
+    }
+
+    fn key(&mut self, element: &'a KeyElement) -> (Type, Option<DeclarationId>) {
+        self.check_annotations(&element.annotations);
+        let of_type = self.value(&element.expression, None);
+        let kind = self.match_kinds.get(&element.match_kind.text).copied();
+        match kind {
+            Some(kind) => {
+                self.out.names.insert(element.match_kind.span, kind);
+            }
+            None if self.look_up(element.match_kind.as_str(), false).is_empty() => {
+                let message = format!("{}: declaration not found", element.match_kind);
+                self.error("not-found", element.match_kind.span, message, "no match kind has this name");
+            }
+            None => {
+                let message = format!("`{}` is not a match kind", element.match_kind);
+                self.type_error(element.match_kind.span, message);
+            }
+        }
+        let of_type = if self.may_be_key(&of_type) {
+            of_type
+        } else {
+            self.type_error(element.expression.span, format!("a table key cannot have type `{of_type}`"))
+        };
+        (of_type, kind)
+    }
+
+    fn may_be_key(&self, of_type: &Type) -> bool {
+        matches!(
+            self.out.representation(of_type),
+            Type::Unknown | Type::Bool | Type::Bits { .. } | Type::Error | Type::Enum(_) | Type::Varbit { .. }
+        )
+    }
+
+    fn action_list(&mut self, list: &'a [ActionReference]) {
+        let mut seen: Vec<(DeclarationId, Span)> = Vec::new();
+        for reference in list {
+            self.check_annotations(&reference.annotations);
+            let Some(id) = self.refer_to_action(&reference.action, Mode::ActionList) else { continue };
+            if let Some((_, first)) = seen.iter().find(|(other, _)| *other == id) {
+                self.report(
+                    Diagnostic::error("duplicate action in the list of a table")
+                        .kind("duplicate")
+                        .label(reference.span, "second one")
+                        .label(*first, "first one"),
+                );
+            }
+            seen.push((id, reference.span));
+        }
+    }
+
+    fn property(
+        &mut self,
+        declaration: &'a Declaration,
+        table: &'a Table,
+        property: &'a Property,
+        keys: &[(Type, Option<DeclarationId>)],
+    ) {
+        match &property.value {
+            PropertyValue::Keys(_) | PropertyValue::Actions(_) => {}
+            PropertyValue::Entries(entries) => self.entries(declaration, table, property, entries, keys),
+            PropertyValue::Expression(value) => match property.name.as_str() {
+                "default_action" => self.default_action(declaration, table, value),
+                "size" => {
+                    let of_type = self.value(value, None);
+                    let number = matches!(of_type, Type::Integer | Type::Bits { .. } | Type::Unknown);
+                    if !number || !self.is_known(value) {
+                        self.error("invalid", value.span, "`size` has to be a constant number", "");
+                    }
+                }
+                "largest_priority_wins" => {
+                    let of_type = self.value(value, Some(&Type::Bool));
+                    if !matches!(of_type, Type::Bool | Type::Unknown) || !self.is_known(value) {
+                        self.error("invalid", value.span, "`largest_priority_wins` has to be a constant `bool`", "");
+                    }
+                }
+                "priority_delta" => self.priority_delta(value),
+                _ => {
+                    self.making_objects(|checker| checker.expression(value, None));
+                }
+            },
+        }
+    }
+
+    fn priority_delta(&mut self, value: &'a Expression) {
+        let of_type = self.value(value, None);
+        if of_type.is_unknown() {
+            return;
+        }
+        match self.value_of(value) {
+            Some(Value::Integer(number)) if *number > num_bigint::BigInt::ZERO => {}
+            _ => {
+                self.error("invalid", value.span, "`priority_delta` has to be a positive constant number", "");
+            }
+        }
+    }
+
+    fn default_action(&mut self, declaration: &'a Declaration, table: &'a Table, value: &'a Expression) {
+        let Some(id) = self.refer_to_action(value, Mode::ActionData) else { return };
+        let Some(PropertyValue::Actions(list)) = table.find("actions").map(|property| &property.value) else {
+            let message =
+                format!("table `{}` has no list of actions, so it cannot have a default one", declaration.name);
+            self.type_error(value.span, message);
+            return;
+        };
+        let Some(listed) = self.check_listed(list, id, value) else { return };
+        if listed.annotations.iter().any(|annotation| annotation.name.as_str() == "tableonly") {
+            self.type_error(value.span, "an action marked `@tableonly` cannot be the default action");
+        }
+    }
+
+    /// Whether an action is in the list of the table, with the same arguments for what is bound there.
+    pub fn check_listed(
+        &mut self,
+        list: &'a [ActionReference],
+        id: DeclarationId,
+        used: &'a Expression,
+    ) -> Option<&'a ActionReference> {
+        let found = list.iter().find(|reference| self.action_of(&reference.action) == Some(id));
+        let Some(listed) = found else {
+            self.type_error(used.span, format!("`{}` is not in the table's list of actions", self.name_of(id)));
+            return None;
+        };
+        let (Some(in_list), Some(here)) = (self.out.call(&listed.action), self.out.call(used)) else {
+            return Some(listed);
+        };
+        let mut different = None;
+        for (wanted, given) in in_list.bindings.iter().zip(&here.bindings) {
+            let wanted = self.out.argument(wanted, arguments_of(&listed.action));
+            let given = self.out.argument(given, arguments_of(used));
+            if let (Some(wanted), Some(given)) = (wanted, given)
+                && !self.same(wanted, given)
+            {
+                different = Some((wanted.span, given.span));
+            }
+        }
+        if let Some((wanted, given)) = different {
+            self.report(
+                Diagnostic::error("this argument is not the one in the table's list of actions")
+                    .kind("type-error")
+                    .label(given, "")
+                    .label(wanted, "the one in the list"),
+            );
+        }
+        Some(listed)
+    }
+
+    /// Whether two expressions are the same in what they name and compute.
+    fn same(&self, left: &Expression, right: &Expression) -> bool {
+        if let (Some(left), Some(right)) = (self.value_of(left), self.value_of(right)) {
+            return left == right;
+        }
+        if self.out.reference(left) != self.out.reference(right) {
+            return false;
+        }
+        match (&left.kind, &right.kind) {
+            (ExpressionKind::Path(_), ExpressionKind::Path(_)) => true,
+            (ExpressionKind::Member { base: left, .. }, ExpressionKind::Member { base: right, .. })
+            | (ExpressionKind::Cast { operand: left, .. }, ExpressionKind::Cast { operand: right, .. })
+            | (ExpressionKind::Unary { operand: left, .. }, ExpressionKind::Unary { operand: right, .. }) => {
+                self.same(left, right)
+            }
+            (
+                ExpressionKind::Index { base: left, index: left_index },
+                ExpressionKind::Index { base: right, index: right_index },
+            ) => self.same(left, right) && self.same(left_index, right_index),
+            (
+                ExpressionKind::Binary { left: left_a, right: left_b, operator: left_operator },
+                ExpressionKind::Binary { left: right_a, right: right_b, operator: right_operator },
+            ) => left_operator == right_operator && self.same(left_a, right_a) && self.same(left_b, right_b),
+            (ExpressionKind::List { elements: left, .. }, ExpressionKind::List { elements: right, .. }) => {
+                left.len() == right.len() && left.iter().zip(right).all(|(left, right)| self.same(left, right))
+            }
+            (ExpressionKind::Structure { fields: left, .. }, ExpressionKind::Structure { fields: right, .. }) => {
+                left.len() == right.len()
+                    && left
+                        .iter()
+                        .zip(right)
+                        .all(|(left, right)| left.name.text == right.name.text && self.same(&left.value, &right.value))
+            }
+            (ExpressionKind::Slice { base: left, high: left_high, low: left_low }, right_kind) => {
+                let ExpressionKind::Slice { base: right, high: right_high, low: right_low } = right_kind else {
+                    return false;
+                };
+                self.same(left, right) && self.same(left_high, right_high) && self.same(left_low, right_low)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The arguments of an action reference, none for a bare name.
+pub(super) fn arguments_of(reference: &Expression) -> &[crate::ast::Argument] {
+    match &reference.kind {
+        ExpressionKind::Call { arguments, .. } => arguments,
+        _ => &[],
+    }
+}
