@@ -1,0 +1,347 @@
+/* The kernels of `bacus calibrate`. Each is the smallest loop that has the access pattern and nothing else. */
+#define _GNU_SOURCE
+#include "probe/probe.h"
+
+#include <immintrin.h>
+#include <x86intrin.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#define LINE 64u
+#define SAMPLE_LINES 4096u
+#define MULTIPLIER 0x9e3779b97f4a7c15ull
+
+static volatile uint64_t sink;	/* what keeps a result from being optimised away */
+
+static inline uint64_t
+ticks(void)
+{
+	unsigned int processor;
+	const uint64_t now = __rdtscp(&processor);
+
+	_mm_lfence();
+	return now;
+}
+
+static int64_t
+per(uint64_t elapsed, uint64_t count)
+{
+	return (int64_t)(elapsed * 1000 / count);
+}
+
+int
+probe_allocate(struct probe_memory *memory, size_t bytes)
+{
+	const size_t huge = (size_t)2 << 20;
+	const size_t rounded = (bytes + huge - 1) & ~(huge - 1);
+	void *lines = mmap(NULL, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+
+	memory->page_bytes = huge;
+	if (lines == MAP_FAILED) {
+		lines = mmap(NULL, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (lines == MAP_FAILED)
+			return -1;
+		if (madvise(lines, rounded, MADV_HUGEPAGE) != 0)
+			memory->page_bytes = 4096;
+	}
+	memset(lines, 0, rounded);
+	memory->lines = lines;
+	memory->bytes = rounded;
+	return 0;
+}
+
+void
+probe_free(struct probe_memory *memory)
+{
+	munmap(memory->lines, memory->bytes);
+	memory->lines = NULL;
+}
+
+/* A bijection on `bits` bits that no prefetcher follows. */
+static inline uint64_t
+scatter(uint64_t value, uint32_t bits)
+{
+	const uint64_t mask = ((uint64_t)1 << bits) - 1;
+
+	value = (value * (MULTIPLIER | 1)) & mask;
+	value ^= value >> ((bits + 1) / 2);
+	value = (value * 0xd1342543de82ef95ull) & mask;
+	value ^= value >> ((bits + 1) / 2);
+	return value;
+}
+
+static uint32_t
+line_bits(size_t bytes)
+{
+	return (uint32_t)__builtin_ctzll(bytes / LINE);
+}
+
+void
+probe_arrange(const struct probe_memory *memory, size_t bytes)
+{
+	const uint64_t lines = bytes / LINE;
+	const uint32_t bits = line_bits(bytes);
+	uint64_t sum = 0;
+
+	for (uint64_t i = 0; i < lines; i++) {
+		const uint64_t next = scatter((i + 1) & (lines - 1), bits) * LINE;
+
+		memcpy(memory->lines + scatter(i, bits) * LINE, &next, sizeof(next));
+	}
+	for (uint64_t i = 0; i < lines; i++)
+		sum += memory->lines[i * LINE];
+	sink = sum;
+}
+
+static inline uint64_t
+load(const uint8_t *address)
+{
+	uint64_t value;
+
+	memcpy(&value, address, sizeof(value));
+	return value;
+}
+
+/* Where sample after sample goes on, so that a large working set is not the same few lines again. */
+static uint64_t position;
+
+static int64_t
+chains_load(const uint8_t *lines, size_t bytes, uint32_t in_flight)
+{
+	const uint32_t bits = line_bits(bytes);
+	const uint64_t mask = bytes / LINE - 1;
+	const uint32_t steps = SAMPLE_LINES / in_flight;
+	uint64_t at[128], start, sum = 0;
+
+	for (uint32_t chain = 0; chain < in_flight; chain++)
+		at[chain] = scatter((position + chain * (mask + 1) / in_flight) & mask, bits) * LINE;
+	position += steps;
+	start = ticks();
+	for (uint32_t step = 0; step < steps; step++)
+		for (uint32_t chain = 0; chain < in_flight; chain++)
+			at[chain] = load(lines + at[chain]);
+	start = ticks() - start;
+	for (uint32_t chain = 0; chain < in_flight; chain++)
+		sum += at[chain];
+	sink = sum;
+	return per(start, (uint64_t)steps * in_flight);
+}
+
+#if defined(__AVX512F__)
+#define GATHER_LANES 8u
+typedef __m512i gather_vector;
+#define GATHER(lines, at) _mm512_i64gather_epi64((at), (lines), 1)
+#elif defined(__AVX2__)
+#define GATHER_LANES 4u
+typedef __m256i gather_vector;
+#define GATHER(lines, at) _mm256_i64gather_epi64((const long long *)(const void *)(lines), (at), 1)
+#endif
+
+#ifdef GATHER_LANES
+static int64_t
+chains_gather(const uint8_t *lines, size_t bytes, uint32_t in_flight)
+{
+	const uint32_t bits = line_bits(bytes), vectors = in_flight / GATHER_LANES;
+	const uint64_t mask = bytes / LINE - 1;
+	const uint32_t steps = SAMPLE_LINES / in_flight;
+	uint64_t from[128], start, sum = 0;
+	gather_vector at[128 / GATHER_LANES];
+
+	if (vectors == 0)
+		return -1;
+	for (uint32_t chain = 0; chain < in_flight; chain++)
+		from[chain] = scatter((position + chain * (mask + 1) / in_flight) & mask, bits) * LINE;
+	memcpy(at, from, vectors * sizeof(at[0]));
+	position += steps;
+	start = ticks();
+	for (uint32_t step = 0; step < steps; step++)
+		for (uint32_t vector = 0; vector < vectors; vector++)
+			at[vector] = GATHER(lines, at[vector]);
+	start = ticks() - start;
+	memcpy(from, at, vectors * sizeof(at[0]));
+	for (uint32_t chain = 0; chain < in_flight; chain++)
+		sum += from[chain];
+	sink = sum;
+	return per(start, (uint64_t)steps * in_flight);
+}
+#endif
+
+/* The lines that a sample will use, worked out before the clock runs: read in order they cost next to nothing. */
+static uint32_t planned[SAMPLE_LINES + 128];
+
+static void
+plan_lines(size_t bytes, uint32_t count)
+{
+	const uint32_t bits = line_bits(bytes);
+	const uint64_t mask = bytes / LINE - 1;
+
+	for (uint32_t i = 0; i < count; i++)
+		planned[i] = (uint32_t)scatter((position + i) & mask, bits);
+	position += count;
+}
+
+/* A stream: the line that will be used `ahead` lines later is asked for now. */
+static inline __attribute__((always_inline)) int64_t
+stream(const uint8_t *lines, size_t bytes, uint32_t ahead, int second_level)
+{
+	uint64_t start, sum = 0;
+
+	plan_lines(bytes, SAMPLE_LINES + ahead);
+	for (uint32_t i = 0; i < ahead; i++)
+		__builtin_prefetch(lines + (size_t)planned[i] * LINE);
+	start = ticks();
+	for (uint32_t i = 0; i < SAMPLE_LINES; i++) {
+		const uint8_t *later = lines + (size_t)planned[i + ahead] * LINE;
+
+		if (second_level)
+			_mm_prefetch((const char *)later, _MM_HINT_T1);
+		else
+			_mm_prefetch((const char *)later, _MM_HINT_T0);
+		sum += load(lines + (size_t)planned[i] * LINE);
+	}
+	start = ticks() - start;
+	sink = sum;
+	return per(start, SAMPLE_LINES);
+}
+
+int64_t
+probe_lines(const struct probe_memory *memory, size_t bytes, uint32_t access, uint32_t in_flight)
+{
+	switch (access) {
+	case PROBE_LOAD:
+		return chains_load(memory->lines, bytes, in_flight);
+	case PROBE_GATHER:
+#ifdef GATHER_LANES
+		return chains_gather(memory->lines, bytes, in_flight);
+#else
+		return -1;
+#endif
+	case PROBE_PREFETCH_T0:
+		return stream(memory->lines, bytes, in_flight, 0);
+	case PROBE_PREFETCH_T1:
+		return stream(memory->lines, bytes, in_flight, 1);
+	default:
+		return -1;
+	}
+}
+
+/* Two misses, `fillers` no-operations between them, then a wait for both. */
+#define WINDOW(fillers)                                                                                                     \
+	case fillers:                                                                                                       \
+		__asm__ volatile("movq (%2), %0\n\t.rept " #fillers "\n\tnop\n\t.endr\n\tmovq (%3), %1\n\tlfence"         \
+				 : "=&r"(one), "=&r"(other)                                                                 \
+				 : "r"(first), "r"(second)                                                                  \
+				 : "memory");                                                                               \
+		break;
+
+static void
+window_once(const uint8_t *first, const uint8_t *second, uint32_t fillers)
+{
+	uint64_t one = 0, other = 0;
+
+	switch (fillers) {
+	WINDOW(16) WINDOW(32) WINDOW(48) WINDOW(64) WINDOW(80) WINDOW(96) WINDOW(112) WINDOW(128)
+	WINDOW(144) WINDOW(160) WINDOW(176) WINDOW(192) WINDOW(208) WINDOW(224) WINDOW(240) WINDOW(256)
+	WINDOW(288) WINDOW(320) WINDOW(352) WINDOW(384) WINDOW(416) WINDOW(448) WINDOW(480) WINDOW(512)
+	WINDOW(544) WINDOW(576) WINDOW(608) WINDOW(640) WINDOW(704) WINDOW(768) WINDOW(832) WINDOW(896)
+	default:
+		break;
+	}
+	sink = one + other;
+}
+
+int64_t
+probe_window(const struct probe_memory *memory, size_t bytes, uint32_t fillers)
+{
+	const uint32_t bits = line_bits(bytes), pairs = 256;
+	const uint64_t mask = bytes / LINE - 1;
+	uint64_t start = ticks();
+
+	for (uint32_t i = 0; i < pairs; i++) {
+		const uint8_t *first = memory->lines + scatter(position++ & mask, bits) * LINE;
+		const uint8_t *second = memory->lines + scatter(position++ & mask, bits) * LINE;
+
+		window_once(first, second, fillers);
+	}
+	return per(ticks() - start, pairs);
+}
+
+/* Branches on bits of a counter's hash, or on nothing that changes: the difference is half a misprediction each. */
+static int64_t
+branches(uint64_t mask)
+{
+	uint64_t start = ticks(), sum = 0;
+
+	for (uint64_t i = 0; i < SAMPLE_LINES; i++) {
+		const uint64_t hash = ((i + position) * MULTIPLIER) ^ (((i + position) * MULTIPLIER) >> 29);
+
+		if ((hash * MULTIPLIER >> 40) & mask)
+			__asm__ volatile("addq $3, %0" : "+r"(sum));
+		else
+			__asm__ volatile("subq $5, %0" : "+r"(sum));
+	}
+	position += SAMPLE_LINES;
+	sink = sum;
+	return per(ticks() - start, SAMPLE_LINES);
+}
+
+int64_t
+probe_mispredict(void)
+{
+	const int64_t random = branches(1), steady = branches(0);
+
+	return (random - steady) * 2;
+}
+
+int64_t
+probe_burst(const struct probe_memory *memory, size_t bytes, uint32_t burst)
+{
+	const uint32_t bursts = SAMPLE_LINES / burst;
+	uint64_t start, sum = 0;
+
+	plan_lines(bytes, SAMPLE_LINES);
+	start = ticks();
+	for (uint32_t first = 0; first < bursts * burst; first += burst) {
+		for (uint32_t packet = 0; packet < burst; packet++)
+			__builtin_prefetch(memory->lines + (size_t)planned[first + packet] * LINE);
+		for (uint32_t packet = 0; packet < burst; packet++)
+			sum += load(memory->lines + (size_t)planned[first + packet] * LINE);
+		_mm_lfence();
+	}
+	sink = sum;
+	return per(ticks() - start, (uint64_t)bursts * burst);
+}
+
+static uint64_t
+nanoseconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t
+probe_ticks(uint32_t microseconds)
+{
+	const uint64_t end = nanoseconds() + (uint64_t)microseconds * 1000;
+	const uint64_t start = ticks();
+
+	while (nanoseconds() < end)
+		_mm_pause();
+	return ticks() - start;
+}
+
+/* Dependent multiplications take three cycles of the core each on the CPUs of this family, at any clock. */
+int64_t
+probe_core_clock(void)
+{
+	uint64_t value = 3, start = ticks();
+
+	for (uint32_t i = 0; i < 2000; i++)
+		__asm__ volatile("imulq %0, %0\n\timulq %0, %0\n\timulq %0, %0\n\timulq %0, %0" : "+r"(value));
+	start = ticks() - start;
+	sink = value;
+	return (int64_t)(2000u * 12u * 1000u / start);
+}

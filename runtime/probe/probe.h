@@ -1,0 +1,52 @@
+/* What `bacus calibrate` measures: kernels that touch memory in one known way and return cycles of the time stamp counter.
+ *
+ * A kernel returns one short sample (some 0.1 ms); the caller takes many and their median, for these machines are shared. Compiled on the
+ * machine it measures, so that gathers are there where the CPU has them. */
+#ifndef BACUS_PROBE_H
+#define BACUS_PROBE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Memory of `bytes`, a power of two, in the largest pages that could be had. */
+struct probe_memory {
+	uint8_t *lines;
+	size_t bytes;
+	size_t page_bytes;
+};
+
+enum probe_access {
+	PROBE_LOAD,		/* chains of dependent loads */
+	PROBE_GATHER,		/* chains of dependent vector gathers */
+	PROBE_PREFETCH_T0,	/* a stream that asks for lines ahead of their use */
+	PROBE_PREFETCH_T1,
+	PROBE_ACCESSES
+};
+
+/* 0, or -1 where there is not that much memory. */
+int probe_allocate(struct probe_memory *memory, size_t bytes);
+void probe_free(struct probe_memory *memory);
+
+/* Links the first `bytes` of the memory into one random cycle of lines, and reads it through once. */
+void probe_arrange(const struct probe_memory *memory, size_t bytes);
+
+/* Cycles a line, times 1000, with `in_flight` lines (1 to 128) asked for at a time within `bytes`; negative where the CPU cannot do it. */
+int64_t probe_lines(const struct probe_memory *memory, size_t bytes, uint32_t access, uint32_t in_flight);
+
+/* Cycles, times 1000, of two independent misses with `fillers` instructions that do nothing between them (a multiple of 16, up to 1008). They
+ * overlap while both fit the reorder window (BACUS section 3, Fig. 8). */
+int64_t probe_window(const struct probe_memory *memory, size_t bytes, uint32_t fillers);
+
+/* Cycles, times 1000, that a mispredicted branch costs more than a predicted one. */
+int64_t probe_mispredict(void);
+
+/* Cycles, times 1000, to read the first header of each of `burst` packets that wait, asked for together (BACUS section 3: Bmax). */
+int64_t probe_burst(const struct probe_memory *memory, size_t bytes, uint32_t burst);
+
+/* Ticks of the counter in this many microseconds, measured against the clock. */
+uint64_t probe_ticks(uint32_t microseconds);
+
+/* Cycles of the core to 1000 ticks of the counter. */
+int64_t probe_core_clock(void);
+
+#endif
