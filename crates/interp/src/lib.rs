@@ -14,6 +14,7 @@ mod packet;
 mod pattern;
 pub mod random;
 mod state;
+pub mod stf;
 mod storage;
 mod switch;
 mod tables;

@@ -1,0 +1,399 @@
+//! Turns commands into steps: what a program's engine is told, with every name and value resolved.
+//!
+//! All mistakes are found before anything runs. Multicast nodes and names of entries are worked out here, so that engines need not know them.
+
+use super::command::{self, Call, Cells, Command, Condition, Key, Kind, Multicast, Pattern, Rate, Value, Word};
+use super::{Mistake, Place, matches, names};
+use crate::engine::{Cell, CounterValue, EntryKey, MeterRates, Replica, Session, SessionTarget};
+use hlir::entry::EntryAction;
+use hlir::{ActionCall, CounterId, DigestId, Entry, Match, MeterId, ProfileId, Program, RegisterId, Table, TableId};
+use hlir::{ValueSetId, interface::Physical};
+use la_arena::Arena;
+use num_bigint::BigUint;
+use std::collections::{BTreeMap, HashMap};
+
+#[derive(Clone, Debug)]
+pub struct Step {
+    pub place: Place,
+    pub act: Act,
+}
+
+#[derive(Clone, Debug)]
+pub enum Act {
+    Packet {
+        port: u32,
+        bytes: Vec<u8>,
+    },
+    Expect {
+        port: u32,
+        pattern: Option<Pattern>,
+    },
+    ExpectDigest {
+        digest: DigestId,
+        fields: Vec<(usize, BigUint)>,
+    },
+    NoPacket,
+    Insert(TableId, Entry),
+    Delete(EntryKey),
+    Clear,
+    SetDefault(TableId, ActionCall),
+    SetMember(ProfileId, u32, ActionCall),
+    SetGroup(ProfileId, u32, Vec<u32>),
+    CheckCounter {
+        name: String,
+        counter: CounterId,
+        cell: Cell,
+        condition: Condition,
+    },
+    ReadCounter(CounterId, u64),
+    WriteCounter(CounterId, u64, CounterValue),
+    ReadRegister(RegisterId, u64),
+    WriteRegister(RegisterId, u64, BigUint),
+    ReadMeter(MeterId, u64),
+    SetMeter(MeterId, Option<u64>, MeterRates),
+    ValueSet(ValueSetId, Vec<Vec<Match>>),
+    Multicast(u32, Vec<Replica>),
+    Session(u32, Option<Session>),
+    Clock(u64),
+    Seed(u64),
+    /// Splits bursts and does nothing else: `wait`, and writes to what the program never reaches.
+    Nothing,
+}
+
+/// The steps of all commands, or all mistakes.
+pub fn bind(program: &Program, commands: &[Command]) -> Result<Vec<Step>, Vec<Mistake>> {
+    let mut binder = Binder { program, labels: HashMap::new(), nodes: Vec::new(), groups: BTreeMap::new() };
+    let mut steps = Vec::new();
+    let mut mistakes = Vec::new();
+    for command in commands {
+        match binder.acts(command) {
+            Ok(acts) => steps.extend(acts.into_iter().map(|act| Step { place: command.place, act })),
+            Err(mistake) => mistakes.push(mistake),
+        }
+    }
+    if mistakes.is_empty() { Ok(steps) } else { Err(mistakes) }
+}
+
+struct Binder<'p> {
+    program: &'p Program,
+    /// Entries by the name behind `=`.
+    labels: HashMap<String, EntryKey>,
+    /// Multicast nodes by handle: instance and ports.
+    nodes: Vec<(u16, Vec<u32>)>,
+    /// Handles of each multicast group's nodes.
+    groups: BTreeMap<u32, Vec<usize>>,
+}
+
+type Acts = Result<Vec<Act>, Mistake>;
+
+impl Binder<'_> {
+    fn acts(&mut self, command: &Command) -> Acts {
+        let act = match &command.kind {
+            Kind::Packet { port, bytes } => Act::Packet { port: *port, bytes: bytes.clone() },
+            Kind::Expect { port, pattern } => Act::Expect { port: *port, pattern: pattern.clone() },
+            Kind::NoPacket => Act::NoPacket,
+            Kind::Wait | Kind::MirrorGet { .. } => Act::Nothing,
+            Kind::RemoveAll => Act::Clear,
+            Kind::Clock { nanoseconds } => Act::Clock(*nanoseconds),
+            Kind::Seed { seed } => Act::Seed(matches::index(seed, "the seed")?),
+            Kind::Add { table, priority, keys, action, label } => {
+                self.add(table, priority.as_ref(), keys, action, label.as_ref())?
+            }
+            Kind::SetDefault { table, action } => self.set_default(table, action)?,
+            Kind::Remove { table, priority, keys } => self.remove(table, priority.as_ref(), keys)?,
+            Kind::ExpectDigest { digest, fields } => self.expect_digest(digest, fields)?,
+            Kind::ValueSet { set, members } => self.value_set(set, members)?,
+            Kind::Member { profile, id, action } => self.member(profile, id, action)?,
+            Kind::Group { profile, id, members } => self.group(profile, id, members)?,
+            Kind::MirrorToPort { session, port } => {
+                let members = vec![Replica { port: matches::small(port, "a port")?, instance: 0 }];
+                self.session(session, Some(SessionTarget::Members(members)))?
+            }
+            Kind::MirrorToGroup { session, group } => {
+                let group = matches::small(group, "a multicast group")?;
+                self.session(session, Some(SessionTarget::Group(group)))?
+            }
+            Kind::MirrorDelete { session } => self.session(session, None)?,
+            Kind::Multicast(multicast) => return self.multicast(multicast),
+            Kind::Cells(cells) => return self.cells(cells),
+            Kind::CheckCounter { counter, cell, condition } => {
+                self.check_counter(counter, cell.as_ref(), *condition)?
+            }
+        };
+        Ok(vec![act])
+    }
+
+    /// The table that is meant; nothing if it is one that no packet reaches.
+    fn table(&self, word: &Word) -> Result<Option<TableId>, Mistake> {
+        let reachable = self.program.tables.iter().map(|(_, table)| table.name.as_str());
+        let gone = self.program.interface.tables.iter().filter(|table| table.physical == Physical::None);
+        let names = reachable.chain(gone.map(|table| table.name.as_str()));
+        let index = names::find(word, "table", names)?;
+        Ok(self.program.tables.iter().nth(index).map(|(id, _)| id))
+    }
+
+    fn add(
+        &mut self,
+        table: &Word,
+        priority: Option<&Word>,
+        keys: &[Key],
+        action: &command::EntryAction,
+        label: Option<&Word>,
+    ) -> Result<Act, Mistake> {
+        let Some(id) = self.table(table)? else { return Ok(Act::Nothing) };
+        let key = self.entry_key(id, priority, keys, table)?;
+        let action = match action {
+            command::EntryAction::Call(call) => EntryAction::Call(self.call(id, call)?),
+            command::EntryAction::Member(member) => EntryAction::Member(matches::small(member, "a member")?),
+            command::EntryAction::Group(group) => EntryAction::Group(matches::small(group, "a group")?),
+        };
+        if let Some(label) = label {
+            self.labels.insert(label.text.clone(), key.clone());
+        }
+        Ok(Act::Insert(id, Entry { matches: key.matches, priority: key.priority, action }))
+    }
+
+    fn remove(&mut self, table: &Word, priority: Option<&Word>, keys: &[Key]) -> Result<Act, Mistake> {
+        let Some(id) = self.table(table)? else { return Ok(Act::Nothing) };
+        Ok(Act::Delete(self.entry_key(id, priority, keys, table)?))
+    }
+
+    fn entry_key(&self, id: TableId, priority: Option<&Word>, keys: &[Key], word: &Word) -> Result<EntryKey, Mistake> {
+        let table = &self.program.tables[id];
+        let priority = match priority {
+            Some(priority) => matches::small(priority, "a priority")?,
+            None if table.has_priorities() && needs_priority(table) => {
+                let message = format!("table `{}` has a ternary key: write a priority behind its name", table.name);
+                return Err(Mistake::new(word.place, message));
+            }
+            None => 0,
+        };
+        let priority = if table.has_priorities() { priority } else { 0 };
+        Ok(EntryKey { table: id, matches: self.matches(table, keys)?, priority })
+    }
+
+    fn matches(&self, table: &Table, keys: &[Key]) -> Result<Vec<Match>, Mistake> {
+        let names: Vec<&str> = table.keys.iter().map(|key| key.name.as_str()).collect();
+        let mut found: Vec<Option<Match>> = vec![None; names.len()];
+        for Key { name, value } in keys {
+            let index = names::find_key(name, &names)?;
+            if found[index].is_some() {
+                return Err(Mistake::new(name.place, format!("key `{}` is given twice", names[index])));
+            }
+            let key = &table.keys[index];
+            let width = self.program.expression_type(&key.value, &[]).width();
+            found[index] = Some(matches::match_of(value, key.kind, width, &key.name)?);
+        }
+        let kinds = table.keys.iter().map(|key| key.kind);
+        Ok(found.into_iter().zip(kinds).map(|(found, kind)| found.unwrap_or_else(|| matches::omitted(kind))).collect())
+    }
+
+    fn call(&self, table: TableId, call: &Call) -> Result<ActionCall, Mistake> {
+        let table = &self.program.tables[table];
+        let what = format!("action of table `{}` called", table.name);
+        let index = names::find(&call.name, &what, table.actions.iter().map(|action| action.name.as_str()))?;
+        let parameters = &table.actions[index].parameters;
+        let mut values: Vec<Option<BigUint>> = vec![None; parameters.len()];
+        for (name, value) in &call.arguments {
+            let position = parameters.iter().position(|parameter| parameter.name == name.text);
+            let known = parameters.iter().map(|parameter| parameter.name.as_str());
+            let position = position.ok_or_else(|| names::unknown(name, "parameter", known))?;
+            let parameter = &parameters[position];
+            let what = format!("parameter `{}`", parameter.name);
+            values[position] = Some(matches::number(value, parameter.width, &what)?);
+        }
+        let mut arguments = Vec::new();
+        for (parameter, value) in parameters.iter().zip(values) {
+            let missing = || Mistake::new(call.name.place, format!("parameter `{}` has no value", parameter.name));
+            arguments.push(value.ok_or_else(missing)?);
+        }
+        Ok(ActionCall { action: index as u32, arguments })
+    }
+
+    fn set_default(&self, table: &Word, action: &Call) -> Result<Act, Mistake> {
+        let Some(id) = self.table(table)? else { return Ok(Act::Nothing) };
+        Ok(Act::SetDefault(id, self.call(id, action)?))
+    }
+
+    fn expect_digest(&self, word: &Word, fields: &[(Word, Word)]) -> Result<Act, Mistake> {
+        let id = object(word, "digest", &self.program.digests, |digest| &digest.name)?;
+        let declared = &self.program.digests[id].fields;
+        let mut expected = Vec::new();
+        for (name, value) in fields {
+            let index = names::find(name, "field", declared.iter().map(|(name, _)| name.as_str()))?;
+            let (name, width) = &declared[index];
+            expected.push((index, matches::number(value, *width, &format!("field `{name}`"))?));
+        }
+        Ok(Act::ExpectDigest { digest: id, fields: expected })
+    }
+
+    fn value_set(&self, word: &Word, members: &[Vec<Value>]) -> Result<Act, Mistake> {
+        let id = object(word, "value set", &self.program.value_sets, |set| &set.name)?;
+        let fields = &self.program.value_sets[id].fields;
+        let mut bound = Vec::new();
+        for member in members {
+            if member.len() != fields.len() {
+                let message = format!("members of `{}` have {} fields: join them by `,`", word.text, fields.len());
+                return Err(Mistake::new(word.place, message));
+            }
+            let each = member.iter().zip(fields);
+            let found = each.map(|(value, (name, width, kind))| matches::match_of(value, *kind, *width, name));
+            bound.push(found.collect::<Result<Vec<_>, _>>()?);
+        }
+        Ok(Act::ValueSet(id, bound))
+    }
+
+    fn member(&self, word: &Word, id: &Word, action: &Call) -> Result<Act, Mistake> {
+        let profile = object(word, "action profile", &self.program.profiles, |profile| &profile.name)?;
+        let id = matches::small(id, "a member")?;
+        let mut tables = self.program.tables.iter();
+        let Some((table, _)) = tables.find(|(_, table)| table.profile == Some(profile)) else {
+            return Ok(Act::Nothing);
+        };
+        Ok(Act::SetMember(profile, id, self.call(table, action)?))
+    }
+
+    fn group(&self, word: &Word, id: &Word, members: &[Word]) -> Result<Act, Mistake> {
+        let profile = object(word, "action profile", &self.program.profiles, |profile| &profile.name)?;
+        let members = members.iter().map(|member| matches::small(member, "a member")).collect::<Result<_, _>>()?;
+        Ok(Act::SetGroup(profile, matches::small(id, "a group")?, members))
+    }
+
+    fn session(&self, session: &Word, target: Option<SessionTarget>) -> Result<Act, Mistake> {
+        let session = matches::small(session, "a session")?;
+        Ok(Act::Session(session, target.map(|target| Session { target, truncation_bytes: 0 })))
+    }
+
+    fn multicast(&mut self, command: &Multicast) -> Acts {
+        let ports = |ports: &[Word]| ports.iter().map(|port| matches::small(port, "a port")).collect();
+        match command {
+            Multicast::GroupCreate { group } => {
+                self.groups.entry(matches::small(group, "a multicast group")?).or_default();
+            }
+            Multicast::NodeCreate { instance, ports: words } => {
+                let number = matches::number(instance, 16, "an instance")?;
+                let number = u16::try_from(number).expect("the number was found to have 16 bits at most");
+                let ports: Result<Vec<u32>, Mistake> = ports(words);
+                self.nodes.push((number, ports?));
+            }
+            Multicast::NodeUpdate { handle, ports: words } => {
+                let node = self.node(handle)?;
+                let ports: Result<Vec<u32>, Mistake> = ports(words);
+                self.nodes[node].1 = ports?;
+                let using = self.groups.iter().filter(|(_, nodes)| nodes.contains(&node));
+                return Ok(using.map(|(group, _)| self.group_members(*group)).collect());
+            }
+            Multicast::NodeAssociate { group, handle } => {
+                let (group, node) = (matches::small(group, "a multicast group")?, self.node(handle)?);
+                self.groups.entry(group).or_default().push(node);
+                return Ok(vec![self.group_members(group)]);
+            }
+        }
+        Ok(vec![Act::Nothing])
+    }
+
+    fn node(&self, handle: &Word) -> Result<usize, Mistake> {
+        let node = matches::small(handle, "a node")? as usize;
+        if node < self.nodes.len() {
+            return Ok(node);
+        }
+        let message = format!("there is no node {node}: {} were created so far", self.nodes.len());
+        Err(Mistake::new(handle.place, message))
+    }
+
+    fn group_members(&self, group: u32) -> Act {
+        let nodes = self.groups[&group].iter().map(|node| &self.nodes[*node]);
+        let replicas =
+            nodes.flat_map(|(instance, ports)| ports.iter().map(|port| Replica { port: *port, instance: *instance }));
+        Act::Multicast(group, replicas.collect())
+    }
+
+    fn check_counter(&self, name: &Word, cell: Option<&Word>, condition: Condition) -> Result<Act, Mistake> {
+        let text = |cell: &Word| format!("{}({})", name.text, cell.text);
+        let (counter, cell, name) = match cell {
+            None => {
+                let entry = self.label(name)?;
+                let mut counters = self.program.counters.iter();
+                let direct = counters.find(|(_, counter)| counter.table == Some(entry.table));
+                let missing = || Mistake::new(name.place, "the entry's table has no direct counter");
+                (direct.ok_or_else(missing)?.0, Cell::Entry(entry.clone()), name.text.clone())
+            }
+            Some(cell) if cell.text.starts_with(|c: char| c.is_ascii_digit()) => {
+                let counter = object(name, "counter", &self.program.counters, |counter| &counter.name)?;
+                (counter, Cell::Index(matches::index(cell, "an index")?), text(cell))
+            }
+            Some(label) => {
+                let counter = object(name, "counter", &self.program.counters, |counter| &counter.name)?;
+                (counter, Cell::Entry(self.label(label)?.clone()), text(label))
+            }
+        };
+        Ok(Act::CheckCounter { name, counter, cell, condition })
+    }
+
+    fn label(&self, word: &Word) -> Result<&EntryKey, Mistake> {
+        let known = self.labels.keys().map(String::as_str);
+        self.labels.get(&word.text).ok_or_else(|| names::unknown(word, "entry named", known))
+    }
+
+    fn cells(&self, command: &Cells) -> Acts {
+        let counter = |word| object(word, "counter", &self.program.counters, |counter| &counter.name);
+        let register = |word| object(word, "register", &self.program.registers, |register| &register.name);
+        let meter = |word| object(word, "meter", &self.program.meters, |meter| &meter.name);
+        let at = |word| matches::index(word, "an index");
+        let act = match command {
+            Cells::CounterRead { counter: name, index } => Act::ReadCounter(counter(name)?, at(index)?),
+            Cells::CounterWrite { counter: name, index, packets, bytes } => {
+                let value = CounterValue {
+                    packets: matches::index(packets, "a count of packets")?,
+                    bytes: matches::index(bytes, "a count of bytes")?,
+                };
+                Act::WriteCounter(counter(name)?, at(index)?, value)
+            }
+            Cells::RegisterRead { register: name, index } => Act::ReadRegister(register(name)?, at(index)?),
+            Cells::RegisterWrite { register: name, index, value } => {
+                let id = register(name)?;
+                let width = self.program.registers[id].width;
+                let value = matches::number(value, width, &format!("register `{}`", name.text))?;
+                Act::WriteRegister(id, at(index)?, value)
+            }
+            Cells::RegisterReset { register: name } => {
+                let id = register(name)?;
+                let register = &self.program.registers[id];
+                let initial = || register.initial.clone();
+                return Ok((0..register.size).map(|index| Act::WriteRegister(id, index, initial())).collect());
+            }
+            Cells::MeterRates { meter: name, index } => Act::ReadMeter(meter(name)?, at(index)?),
+            Cells::SetMeterRates { meter: name, index, committed, peak } => {
+                let index = index.as_ref().map(at).transpose()?;
+                Act::SetMeter(meter(name)?, index, meter_rates(*committed, *peak))
+            }
+        };
+        Ok(vec![act])
+    }
+}
+
+/// BMv2 takes a priority for ternary and optional keys; in a table of ranges it may be left out.
+fn needs_priority(table: &Table) -> bool {
+    table.keys.iter().any(|key| key.kind == hlir::MatchKind::Ternary)
+}
+
+fn meter_rates(committed: Rate, peak: Rate) -> MeterRates {
+    MeterRates {
+        committed_rate: committed.rate,
+        committed_burst: committed.burst,
+        peak_rate: peak.rate,
+        peak_burst: peak.burst,
+    }
+}
+
+fn object<T>(
+    word: &Word,
+    what: &str,
+    objects: &Arena<T>,
+    name: impl Fn(&T) -> &str,
+) -> Result<la_arena::Idx<T>, Mistake> {
+    let names: Vec<&str> = objects.values().map(&name).collect();
+    let index = names::find(word, what, names.into_iter())?;
+    let (id, _) = objects.iter().nth(index).expect("the index is that of one of the objects");
+    Ok(id)
+}

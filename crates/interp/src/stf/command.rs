@@ -1,0 +1,271 @@
+//! The commands of an STF file, as they stand there: names and values are still text.
+
+use super::Place;
+
+/// A name or a number as it was written, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    pub text: String,
+    pub place: Place,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    pub place: Place,
+    pub kind: Kind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `add TABLE [PRIORITY] KEY... ACTION(ARGUMENTS) [= LABEL]`; instead of the action, `member=ID` or `group=ID`.
+    Add {
+        table: Word,
+        priority: Option<Word>,
+        keys: Vec<Key>,
+        action: EntryAction,
+        label: Option<Word>,
+    },
+    SetDefault {
+        table: Word,
+        action: Call,
+    },
+    /// Without a table: `remove all`.
+    RemoveAll,
+    Remove {
+        table: Word,
+        priority: Option<Word>,
+        keys: Vec<Key>,
+    },
+    Packet {
+        port: u32,
+        bytes: Vec<u8>,
+    },
+    /// Without a pattern: one packet of any content.
+    Expect {
+        port: u32,
+        pattern: Option<Pattern>,
+    },
+    NoPacket,
+    CheckCounter {
+        counter: Word,
+        cell: Option<Word>,
+        condition: Condition,
+    },
+    MirrorToPort {
+        session: Word,
+        port: Word,
+    },
+    MirrorToGroup {
+        session: Word,
+        group: Word,
+    },
+    MirrorDelete {
+        session: Word,
+    },
+    MirrorGet {
+        session: Word,
+    },
+    Multicast(Multicast),
+    Cells(Cells),
+    Wait,
+    /// Nanoseconds to go on.
+    Clock {
+        nanoseconds: u64,
+    },
+    Seed {
+        seed: Word,
+    },
+    ExpectDigest {
+        digest: Word,
+        fields: Vec<(Word, Word)>,
+    },
+    /// Each member has one value a field.
+    ValueSet {
+        set: Word,
+        members: Vec<Vec<Value>>,
+    },
+    Member {
+        profile: Word,
+        id: Word,
+        action: Call,
+    },
+    Group {
+        profile: Word,
+        id: Word,
+        members: Vec<Word>,
+    },
+}
+
+/// Groups of nodes, each an instance and its ports. Nodes are numbered from 0 as they are created.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Multicast {
+    GroupCreate { group: Word },
+    NodeCreate { instance: Word, ports: Vec<Word> },
+    NodeUpdate { handle: Word, ports: Vec<Word> },
+    NodeAssociate { group: Word, handle: Word },
+}
+
+/// Reading and writing counters, registers and meters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cells {
+    CounterRead {
+        counter: Word,
+        index: Word,
+    },
+    CounterWrite {
+        counter: Word,
+        index: Word,
+        packets: Word,
+        bytes: Word,
+    },
+    RegisterRead {
+        register: Word,
+        index: Word,
+    },
+    RegisterWrite {
+        register: Word,
+        index: Word,
+        value: Word,
+    },
+    RegisterReset {
+        register: Word,
+    },
+    MeterRates {
+        meter: Word,
+        index: Word,
+    },
+    /// Without an index, all cells.
+    SetMeterRates {
+        meter: Word,
+        index: Option<Word>,
+        committed: Rate,
+        peak: Rate,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    pub name: Word,
+    pub value: Value,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// A number, perhaps with `*` digits.
+    One(Word),
+    /// `VALUE/LENGTH`
+    Prefix(Word, Word),
+    /// `VALUE&&&MASK`
+    Masked(Word, Word),
+    /// `LOW..HIGH`
+    Range(Word, Word),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    pub name: Word,
+    pub arguments: Vec<(Word, Word)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EntryAction {
+    Call(Call),
+    Member(Word),
+    Group(Word),
+}
+
+/// What `check_counter` asks of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Condition {
+    pub unit: Unit,
+    pub relation: Relation,
+    pub number: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    Packets,
+    Bytes,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+}
+
+/// A meter's rate a second, and its burst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    pub rate: u64,
+    pub burst: u64,
+}
+
+/// What a packet must look like: a nibble each, `None` for any.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    pub nibbles: Vec<Option<u8>>,
+    /// Whether the packet may not be longer.
+    pub exact_length: bool,
+}
+
+impl Relation {
+    pub fn holds(self, left: u64, right: u64) -> bool {
+        match self {
+            Relation::Equal => left == right,
+            Relation::NotEqual => left != right,
+            Relation::Less => left < right,
+            Relation::LessEqual => left <= right,
+            Relation::Greater => left > right,
+            Relation::GreaterEqual => left >= right,
+        }
+    }
+
+    pub fn text(self) -> &'static str {
+        match self {
+            Relation::Equal => "==",
+            Relation::NotEqual => "!=",
+            Relation::Less => "<",
+            Relation::LessEqual => "<=",
+            Relation::Greater => ">",
+            Relation::GreaterEqual => ">=",
+        }
+    }
+}
+
+impl Unit {
+    pub fn text(self) -> &'static str {
+        match self {
+            Unit::Packets => "packets",
+            Unit::Bytes => "bytes",
+        }
+    }
+}
+
+impl Pattern {
+    pub fn matches(&self, packet: &[u8]) -> bool {
+        let nibbles = packet.len() * 2;
+        let length_fits = if self.exact_length { nibbles == self.nibbles.len() } else { nibbles >= self.nibbles.len() };
+        let nibble = |index: usize| packet[index / 2] >> (4 * (1 - index % 2)) & 0xf;
+        length_fits
+            && self
+                .nibbles
+                .iter()
+                .enumerate()
+                .all(|(index, wanted)| wanted.is_none_or(|wanted| wanted == nibble(index)))
+    }
+
+    /// The pattern as it is written.
+    pub fn text(&self) -> String {
+        let digit = |nibble: &Option<u8>| match nibble {
+            Some(nibble) => char::from_digit(u32::from(*nibble), 16).unwrap_or('?'),
+            None => '*',
+        };
+        let digits: String = self.nibbles.iter().map(digit).collect();
+        if self.exact_length { format!("{digits} $") } else { digits }
+    }
+}

@@ -1,0 +1,131 @@
+//! Finds what the names of an STF file mean in a program.
+//!
+//! A table, action or object is named in full or by the end of its name, if no other ends so. A key is named in full, by what stands behind a dot, or
+//! by its header for `isValid()`; `a$0.b` means `a[0].b`.
+
+use super::Mistake;
+use super::command::Word;
+
+/// The one of `names` that `word` means: that name itself, or the only one that ends so. `what` is what they are names of.
+pub fn find<'a>(word: &Word, what: &str, names: impl Iterator<Item = &'a str> + Clone) -> Result<usize, Mistake> {
+    let wanted = word.text.strip_prefix('.').unwrap_or(&word.text);
+    if let Some(index) = names.clone().position(|name| name.strip_prefix('.').unwrap_or(name) == wanted) {
+        return Ok(index);
+    }
+    let ending: Vec<(usize, &str)> = names.clone().enumerate().filter(|(_, name)| name.ends_with(wanted)).collect();
+    match ending.as_slice() {
+        [(index, _)] => Ok(*index),
+        [] => Err(unknown(word, what, names)),
+        [(_, first), (_, second), ..] => {
+            let message = format!("`{wanted}` may be {what} `{first}` or `{second}`: write more of the name");
+            Err(Mistake::new(word.place, message))
+        }
+    }
+}
+
+pub fn unknown<'a>(word: &Word, what: &str, names: impl Iterator<Item = &'a str>) -> Mistake {
+    let hint = nearest(&word.text, names).map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+    Mistake::new(word.place, format!("there is no {what} `{}`{hint}", word.text))
+}
+
+/// The key that `word` means.
+pub fn find_key(word: &Word, names: &[&str]) -> Result<usize, Mistake> {
+    let canonical: Vec<String> = names.iter().map(|name| name.replace(".isValid()", ".$valid$")).collect();
+    for text in spellings(&word.text) {
+        if let Some(index) = canonical.iter().position(|name| *name == text) {
+            return Ok(index);
+        }
+    }
+    for text in spellings(&word.text) {
+        let ending = format!(".{text}");
+        if let Some(index) = canonical.iter().rposition(|name| name.ends_with(&ending)) {
+            return Ok(index);
+        }
+    }
+    Err(unknown(word, "key", names.iter().copied()))
+}
+
+/// The ways in which a key's name may be meant, the most literal first.
+fn spellings(text: &str) -> Vec<String> {
+    let mut spellings = vec![text.to_string(), format!("{text}$"), format!("{text}.$valid$")];
+    for ending in [".valid", ".$valid", ".isValid()"] {
+        spellings.extend(text.strip_suffix(ending).map(|header| format!("{header}.$valid$")));
+    }
+    let indexed = with_brackets(text);
+    spellings.extend((indexed != text).then_some(indexed));
+    spellings
+}
+
+/// `a$0.b` as `a[0].b`.
+fn with_brackets(text: &str) -> String {
+    let parts = text.split('.').map(|part| match part.rsplit_once('$') {
+        Some((name, index)) if !name.is_empty() && !index.is_empty() && index.chars().all(|c| c.is_ascii_digit()) => {
+            format!("{name}[{index}]")
+        }
+        _ => part.to_string(),
+    });
+    parts.collect::<Vec<_>>().join(".")
+}
+
+/// The name most like `text`, unless all are quite different.
+pub fn nearest<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let last = |name: &'a str| name.rsplit('.').next().unwrap_or(name);
+    let with_distance = names.map(|name| (distance(text, name).min(distance(text, last(name))), name));
+    let (distance, name) = with_distance.min_by_key(|(distance, _)| *distance)?;
+    (distance <= text.chars().count().div_ceil(3)).then_some(name)
+}
+
+/// How many characters must be inserted, deleted or changed to make one of the other.
+fn distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (index, character) in left.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = index + 1;
+        for (column, other) in right.iter().enumerate() {
+            let change = diagonal + usize::from(character != *other);
+            diagonal = row[column + 1];
+            row[column + 1] = change.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Place;
+    use super::*;
+
+    fn word(text: &str) -> Word {
+        Word { text: text.to_string(), place: Place { line: 3, column: 5 } }
+    }
+
+    #[test]
+    fn a_name_may_be_written_by_its_end() {
+        let tables = ["ingress.ipv4", "ingress.my_ipv4", "egress.rewrite"];
+        assert_eq!(find(&word("rewrite"), "table", tables.into_iter()), Ok(2));
+        assert_eq!(find(&word("ingress.ipv4"), "table", tables.into_iter()), Ok(0));
+        assert_eq!(find(&word(".ingress.ipv4"), "table", tables.into_iter()), Ok(0));
+        let ambiguous = find(&word("ipv4"), "table", tables.into_iter()).expect_err("two tables end so");
+        let message = "3:5: `ipv4` may be table `ingress.ipv4` or `ingress.my_ipv4`: write more of the name";
+        assert_eq!(ambiguous.to_string(), message);
+        let unknown = find(&word("rewirte"), "table", tables.into_iter()).expect_err("it is misspelt");
+        assert_eq!(unknown.to_string(), "3:5: there is no table `rewirte`; did you mean `egress.rewrite`?");
+        let unknown = find(&word("xyz"), "table", tables.into_iter()).expect_err("nothing is like it");
+        assert_eq!(unknown.to_string(), "3:5: there is no table `xyz`");
+    }
+
+    #[test]
+    fn keys_have_many_spellings() {
+        let keys = ["hdr.ipv4.dst", "hdr.ipv4.$valid$", "hdrs.extra[0].h", "hdr.data.isValid()", "meta.dst"];
+        let find = |text| find_key(&word(text), &keys).expect("the key is found");
+        assert_eq!(find("hdr.ipv4.dst"), 0);
+        assert_eq!(find("dst"), 4);
+        assert_eq!(find("ipv4"), 1);
+        assert_eq!(find("hdr.ipv4.valid"), 1);
+        assert_eq!(find("extra$0.h"), 2);
+        assert_eq!(find("data"), 3);
+        assert_eq!(find("hdr.data.$valid$"), 3);
+        assert!(find_key(&word("src"), &keys).is_err());
+    }
+}

@@ -1,0 +1,437 @@
+//! Reads STF, a command a line, and reports every line that is none.
+
+use super::command::{
+    Call, Cells, Command, Condition, EntryAction, Key, Kind, Multicast, Pattern, Rate, Relation, Unit, Value, Word,
+};
+use super::lex::{self, Token};
+use super::names::nearest;
+use super::{Mistake, Place};
+
+/// All commands of a text, or all its mistakes.
+pub fn parse(text: &str) -> Result<Vec<Command>, Vec<Mistake>> {
+    let mut commands = Vec::new();
+    let mut mistakes = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        match parse_line(line, number) {
+            Ok(command) => commands.extend(command),
+            Err(mistake) => mistakes.push(mistake),
+        }
+    }
+    if mistakes.is_empty() { Ok(commands) } else { Err(mistakes) }
+}
+
+const COMMANDS: [&str; 30] = [
+    "add",
+    "setdefault",
+    "remove",
+    "packet",
+    "expect",
+    "no_packet",
+    "wait",
+    "check_counter",
+    "mirroring_add",
+    "mirroring_add_mc",
+    "mirroring_delete",
+    "mirroring_get",
+    "mc_mgrp_create",
+    "mc_node_create",
+    "mc_node_update",
+    "mc_node_associate",
+    "counter_read",
+    "counter_write",
+    "register_read",
+    "register_write",
+    "register_reset",
+    "meter_get_rates",
+    "meter_set_rates",
+    "meter_array_set_rates",
+    "clock",
+    "seed",
+    "expect_digest",
+    "value_set",
+    "member",
+    "group",
+];
+
+fn parse_line(line: &str, number: u32) -> Result<Option<Command>, Mistake> {
+    let indent = line.chars().take_while(|c| c.is_whitespace()).count();
+    let content: String = line.chars().skip(indent).take_while(|c| *c != '#').collect();
+    let place = Place { line: number, column: indent as u32 + 1 };
+    let first: String = content.chars().take_while(|c| !c.is_whitespace()).collect();
+    if first.is_empty() {
+        return Ok(None);
+    }
+    let command = first.to_ascii_lowercase();
+    let kind = match command.as_str() {
+        // The digits of packets are no numbers: they are taken as they are.
+        "packet" | "expect" => Data::new(&content, place, first.chars().count()).parse(command == "packet")?,
+        _ => {
+            let mut tokens = lex::tokens(line, number)?;
+            tokens.remove(0);
+            let end = Place { line: number, column: line.trim_end().chars().count() as u32 + 1 };
+            let mut rest = Line { tokens, next: 0, end };
+            let kind = rest.command(&command, place)?;
+            rest.finish()?;
+            kind
+        }
+    };
+    Ok(Some(Command { place, kind }))
+}
+
+/// The port and digits behind `packet` or `expect`.
+struct Data<'a> {
+    characters: Vec<(Place, char)>,
+    command: &'a str,
+}
+
+impl Data<'_> {
+    fn new(content: &str, place: Place, command: usize) -> Data<'_> {
+        let characters = content.chars().enumerate().skip(command);
+        let at = |index: usize| Place { line: place.line, column: place.column + index as u32 };
+        Data { characters: characters.map(|(index, c)| (at(index), c)).collect(), command: &content[..command] }
+    }
+
+    fn parse(&self, is_packet: bool) -> Result<Kind, Mistake> {
+        let mut characters = self.characters.iter().skip_while(|(_, c)| c.is_whitespace()).peekable();
+        let end = self.characters.last().map_or(Place { line: 0, column: 0 }, |(place, _)| *place);
+        let place = characters.peek().map_or(end, |(place, _)| *place);
+        let digits: String = characters.by_ref().map(|(_, c)| *c).take_while(|c| !c.is_whitespace()).collect();
+        let port = digits.parse();
+        let port = port.map_err(|_| Mistake::new(place, format!("expected a port behind `{}`", self.command)))?;
+        let rest: Vec<&(Place, char)> = characters.filter(|(_, c)| !c.is_whitespace()).collect();
+        if is_packet { packet(port, &rest) } else { expectation(port, &rest) }
+    }
+}
+
+fn packet(port: u32, digits: &[&(Place, char)]) -> Result<Kind, Mistake> {
+    let mut nibbles = Vec::new();
+    for (place, c) in digits {
+        let digit = c.to_digit(16).ok_or_else(|| Mistake::new(*place, format!("`{c}` is no hexadecimal digit")))?;
+        nibbles.push(digit as u8);
+    }
+    if let (1, Some((place, _))) = (nibbles.len() % 2, digits.last()) {
+        return Err(Mistake::new(*place, "the last byte has one digit only"));
+    }
+    let bytes = nibbles.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect();
+    Ok(Kind::Packet { port, bytes })
+}
+
+fn expectation(port: u32, digits: &[&(Place, char)]) -> Result<Kind, Mistake> {
+    let (digits, exact_length) = match digits.split_last() {
+        Some(((_, '$'), digits)) => (digits, true),
+        _ => (digits, false),
+    };
+    let mut nibbles = Vec::new();
+    for (place, c) in digits {
+        nibbles.push(match (c, c.to_digit(16)) {
+            (_, Some(digit)) => Some(digit as u8),
+            ('*', None) => None,
+            _ => return Err(Mistake::new(*place, format!("`{c}` is neither a hexadecimal digit nor `*`"))),
+        });
+    }
+    let empty = nibbles.is_empty() && !exact_length;
+    let pattern = if empty { None } else { Some(Pattern { nibbles, exact_length }) };
+    Ok(Kind::Expect { port, pattern })
+}
+
+/// The rest of a line, read from left to right.
+struct Line {
+    tokens: Vec<Token>,
+    next: usize,
+    /// Behind the last character.
+    end: Place,
+}
+
+impl Line {
+    fn peek(&self) -> Option<&Token> {
+        self.tokens.get(self.next)
+    }
+
+    fn place(&self) -> Place {
+        self.peek().map_or(self.end, |token| token.place)
+    }
+
+    fn expected(&self, what: &str) -> Mistake {
+        let found = self.peek().map_or("the line ends".to_string(), |token| format!("found `{}`", token.text));
+        Mistake::new(self.place(), format!("expected {what}, {found}"))
+    }
+
+    fn take(&mut self, kind: lex::Kind, what: &str) -> Result<Word, Mistake> {
+        let token = self.peek().filter(|token| token.kind == kind).cloned();
+        let Token { text, place, .. } = token.ok_or_else(|| self.expected(what))?;
+        self.next += 1;
+        Ok(Word { text, place })
+    }
+
+    fn name(&mut self, what: &str) -> Result<Word, Mistake> {
+        self.take(lex::Kind::Name, what)
+    }
+
+    fn number(&mut self) -> Result<Word, Mistake> {
+        self.take(lex::Kind::Number, "a number")
+    }
+
+    fn is_number(&self) -> bool {
+        self.peek().is_some_and(|token| token.kind == lex::Kind::Number)
+    }
+
+    fn numbers(&mut self) -> Result<Vec<Word>, Mistake> {
+        std::iter::from_fn(|| self.is_number().then(|| self.number())).collect()
+    }
+
+    fn small(&mut self) -> Result<u64, Mistake> {
+        let word = self.number()?;
+        word.text.parse().map_err(|_| Mistake::new(word.place, "expected a decimal number of up to 64 bits"))
+    }
+
+    fn is_mark(&self, mark: &str) -> bool {
+        self.peek().is_some_and(|token| token.kind == lex::Kind::Mark && token.text == mark)
+    }
+
+    fn accept(&mut self, mark: &str) -> bool {
+        let is_there = self.is_mark(mark);
+        self.next += usize::from(is_there);
+        is_there
+    }
+
+    fn mark(&mut self, mark: &str) -> Result<(), Mistake> {
+        if self.accept(mark) { Ok(()) } else { Err(self.expected(&format!("`{mark}`"))) }
+    }
+
+    fn finish(&self) -> Result<(), Mistake> {
+        if self.peek().is_none() { Ok(()) } else { Err(self.expected("the end of the line")) }
+    }
+
+    fn command(&mut self, command: &str, place: Place) -> Result<Kind, Mistake> {
+        Ok(match command {
+            "add" => self.add()?,
+            "setdefault" => Kind::SetDefault { table: self.name("a table")?, action: self.call()? },
+            "remove" => self.remove()?,
+            "no_packet" => Kind::NoPacket,
+            "wait" => Kind::Wait,
+            "check_counter" => self.check_counter()?,
+            "clock" => self.clock()?,
+            "seed" => Kind::Seed { seed: self.number()? },
+            "expect_digest" => Kind::ExpectDigest { digest: self.name("a digest")?, fields: self.fields()? },
+            "value_set" => Kind::ValueSet { set: self.name("a value set")?, members: self.members()? },
+            "member" => {
+                Kind::Member { profile: self.name("an action profile")?, id: self.number()?, action: self.call()? }
+            }
+            "group" => {
+                Kind::Group { profile: self.name("an action profile")?, id: self.number()?, members: self.numbers()? }
+            }
+            "mirroring_add" => Kind::MirrorToPort { session: self.number()?, port: self.number()? },
+            "mirroring_add_mc" => Kind::MirrorToGroup { session: self.number()?, group: self.number()? },
+            "mirroring_delete" => Kind::MirrorDelete { session: self.number()? },
+            "mirroring_get" => Kind::MirrorGet { session: self.number()? },
+            "mc_mgrp_create" | "mc_node_create" | "mc_node_update" | "mc_node_associate" => {
+                Kind::Multicast(self.multicast(command)?)
+            }
+            _ => Kind::Cells(self.cells(command, place)?),
+        })
+    }
+
+    fn multicast(&mut self, command: &str) -> Result<Multicast, Mistake> {
+        Ok(match command {
+            "mc_mgrp_create" => Multicast::GroupCreate { group: self.number()? },
+            "mc_node_create" => Multicast::NodeCreate { instance: self.number()?, ports: self.numbers()? },
+            "mc_node_update" => Multicast::NodeUpdate { handle: self.number()?, ports: self.numbers()? },
+            _ => Multicast::NodeAssociate { group: self.number()?, handle: self.number()? },
+        })
+    }
+
+    fn cells(&mut self, command: &str, place: Place) -> Result<Cells, Mistake> {
+        Ok(match command {
+            "counter_read" => Cells::CounterRead { counter: self.name("a counter")?, index: self.number()? },
+            "counter_write" => Cells::CounterWrite {
+                counter: self.name("a counter")?,
+                index: self.number()?,
+                packets: self.number()?,
+                bytes: self.number()?,
+            },
+            "register_read" => Cells::RegisterRead { register: self.name("a register")?, index: self.number()? },
+            "register_write" => Cells::RegisterWrite {
+                register: self.name("a register")?,
+                index: self.number()?,
+                value: self.number()?,
+            },
+            "register_reset" => Cells::RegisterReset { register: self.name("a register")? },
+            "meter_get_rates" => Cells::MeterRates { meter: self.name("a meter")?, index: self.number()? },
+            "meter_set_rates" => {
+                let (meter, index) = (self.name("a meter")?, self.number()?);
+                Cells::SetMeterRates { meter, index: Some(index), committed: self.rate()?, peak: self.rate()? }
+            }
+            "meter_array_set_rates" => {
+                let meter = self.name("a meter")?;
+                Cells::SetMeterRates { meter, index: None, committed: self.rate()?, peak: self.rate()? }
+            }
+            _ => {
+                let hint = nearest(command, COMMANDS.iter().copied());
+                let hint = hint.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+                return Err(Mistake::new(place, format!("`{command}` is no command{hint}")));
+            }
+        })
+    }
+
+    fn add(&mut self) -> Result<Kind, Mistake> {
+        let table = self.name("a table")?;
+        let priority = if self.is_number() { Some(self.number()?) } else { None };
+        let mut keys = Vec::new();
+        loop {
+            let name = self.name("a key or an action")?;
+            if self.accept(":") {
+                keys.push(Key { name, value: self.value()? });
+                continue;
+            }
+            let action = self.entry_action(name)?;
+            let label = if self.accept("=") { Some(self.name("a name for the entry")?) } else { None };
+            return Ok(Kind::Add { table, priority, keys, action, label });
+        }
+    }
+
+    fn entry_action(&mut self, name: Word) -> Result<EntryAction, Mistake> {
+        if self.is_mark("=") && (name.text == "member" || name.text == "group") {
+            self.mark("=")?;
+            let id = self.number()?;
+            return Ok(if name.text == "member" { EntryAction::Member(id) } else { EntryAction::Group(id) });
+        }
+        if !self.is_mark("(") {
+            return Err(self.expected("`:` and a value if this is a key, or `(` and the action's arguments"));
+        }
+        Ok(EntryAction::Call(Call { name, arguments: self.arguments()? }))
+    }
+
+    fn remove(&mut self) -> Result<Kind, Mistake> {
+        let table = self.name("`all` or a table")?;
+        if table.text == "all" && self.peek().is_none() {
+            return Ok(Kind::RemoveAll);
+        }
+        let priority = if self.is_number() { Some(self.number()?) } else { None };
+        let mut keys = Vec::new();
+        while self.peek().is_some() {
+            let name = self.name("a key")?;
+            self.mark(":")?;
+            keys.push(Key { name, value: self.value()? });
+        }
+        Ok(Kind::Remove { table, priority, keys })
+    }
+
+    fn value(&mut self) -> Result<Value, Mistake> {
+        let first = self.number()?;
+        if self.accept("/") {
+            return Ok(Value::Prefix(first, self.number()?));
+        }
+        if self.accept("&&&") {
+            return Ok(Value::Masked(first, self.number()?));
+        }
+        if self.accept("..") {
+            return Ok(Value::Range(first, self.number()?));
+        }
+        Ok(Value::One(first))
+    }
+
+    fn call(&mut self) -> Result<Call, Mistake> {
+        let name = self.name("an action")?;
+        Ok(Call { name, arguments: self.arguments()? })
+    }
+
+    fn arguments(&mut self) -> Result<Vec<(Word, Word)>, Mistake> {
+        self.mark("(")?;
+        let mut arguments = Vec::new();
+        while !self.accept(")") {
+            if !arguments.is_empty() {
+                self.mark(",")?;
+            }
+            let name = self.name("the name of a parameter")?;
+            self.mark(":")?;
+            arguments.push((name, self.number()?));
+        }
+        Ok(arguments)
+    }
+
+    fn fields(&mut self) -> Result<Vec<(Word, Word)>, Mistake> {
+        let mut fields = Vec::new();
+        while self.peek().is_some() {
+            let name = self.name("a field")?;
+            self.mark(":")?;
+            fields.push((name, self.number()?));
+        }
+        Ok(fields)
+    }
+
+    fn members(&mut self) -> Result<Vec<Vec<Value>>, Mistake> {
+        let mut members = Vec::new();
+        while self.peek().is_some() {
+            let mut values = vec![self.value()?];
+            while self.accept(",") {
+                values.push(self.value()?);
+            }
+            members.push(values);
+        }
+        Ok(members)
+    }
+
+    fn check_counter(&mut self) -> Result<Kind, Mistake> {
+        let counter = self.name("a counter, or the name of an entry")?;
+        let mut cell = None;
+        if self.accept("(") {
+            let is_number = self.is_number();
+            cell = Some(if is_number { self.number()? } else { self.name("an index, or the name of an entry")? });
+            self.mark(")")?;
+        }
+        let mut condition = Condition { unit: Unit::Packets, relation: Relation::Equal, number: 0 };
+        if self.peek().is_some() {
+            let unit = self.name("`packets` or `bytes`")?;
+            condition.unit = match unit.text.as_str() {
+                "packets" => Unit::Packets,
+                "bytes" => Unit::Bytes,
+                _ => return Err(Mistake::new(unit.place, "expected `packets` or `bytes`")),
+            };
+            condition.relation = self.relation()?;
+            condition.number = self.small()?;
+        }
+        Ok(Kind::CheckCounter { counter, cell, condition })
+    }
+
+    fn relation(&mut self) -> Result<Relation, Mistake> {
+        use Relation::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
+        let relations = [Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual];
+        let found = relations.into_iter().find(|relation| self.is_mark(relation.text()));
+        let relation = found.ok_or_else(|| self.expected("`==`, `!=`, `<`, `<=`, `>` or `>=`"))?;
+        self.next += 1;
+        Ok(relation)
+    }
+
+    fn clock(&mut self) -> Result<Kind, Mistake> {
+        self.mark("+")?;
+        let word = self.number()?;
+        let digits = word.text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let factor = match &word.text[digits.len()..] {
+            "ns" => Some(1),
+            "us" => Some(1_000),
+            "ms" => Some(1_000_000),
+            "s" => Some(1_000_000_000),
+            _ => None,
+        };
+        let number: Option<u64> = digits.parse().ok();
+        let nanoseconds = number.zip(factor).and_then(|(number, factor)| number.checked_mul(factor));
+        let wrong = || Mistake::new(word.place, "expected a duration such as `10ms`, in ns, us, ms or s");
+        Ok(Kind::Clock { nanoseconds: nanoseconds.ok_or_else(wrong)? })
+    }
+
+    /// `RATE:BURST`, the rate in packets or bytes a microsecond.
+    fn rate(&mut self) -> Result<Rate, Mistake> {
+        let word = self.number()?;
+        let (whole, fraction) = word.text.split_once('.').unwrap_or((&word.text, ""));
+        let digits: Option<u128> = format!("{whole}{fraction}").parse().ok();
+        let scale = u32::try_from(fraction.len()).ok().and_then(|length| 10u128.checked_pow(length));
+        let per_second = digits.zip(scale).and_then(|(digits, scale)| {
+            let rounded = (digits.checked_mul(1_000_000)? + scale / 2) / scale;
+            u64::try_from(rounded).ok()
+        });
+        let rate =
+            per_second.ok_or_else(|| Mistake::new(word.place, "expected a rate a microsecond, such as `0.5`"))?;
+        self.mark(":")?;
+        Ok(Rate { rate, burst: self.small()? })
+    }
+}
