@@ -1,0 +1,68 @@
+//! Each file in `passes/` is a program, a line `// ----`, and the program that the pass named in its first line makes of it.
+//!
+//! `UPDATE_EXPECT=1 cargo test -p opt` writes the second half anew; read the difference before you commit it.
+
+use hlir::text::{parse_program, print_program};
+use hlir::{Plan, Program};
+use opt::{Inputs, Selection};
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+const DIVIDER: &str = "// ----\n";
+
+fn files() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/passes");
+    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+fn program(text: &str, file: &Path) -> Program {
+    parse_program(text).unwrap_or_else(|errors| panic!("{}: {errors:#?}", file.display()))
+}
+
+#[test]
+fn passes_make_what_their_files_say() {
+    let mut differ = Vec::new();
+    let files = files();
+    assert!(files.len() >= opt::PIPELINE.len(), "each pass has a file");
+    for file in &files {
+        let text = fs::read_to_string(file).unwrap();
+        let (before, expected) = text.split_once(DIVIDER).unwrap_or_else(|| panic!("{}: no divider", file.display()));
+        let name = before
+            .lines()
+            .next()
+            .and_then(|line| line.strip_prefix("// pass: "))
+            .expect("a first line `// pass: NAME`");
+        assert!(opt::pass(name).is_some(), "{}: no pass `{name}`", file.display());
+        let mut changed = program(before, file);
+        opt::optimize(
+            &mut changed,
+            &mut Plan::default(),
+            &Inputs::default(),
+            &Selection::Only(vec![name.to_string()]),
+            None,
+        );
+        let actual = print_program(&changed);
+        if actual != expected {
+            if env::var_os("UPDATE_EXPECT").is_some() {
+                fs::write(file, format!("{before}{DIVIDER}{actual}")).unwrap();
+            }
+            differ.push(format!("{}:\n{actual}", file.display()));
+        }
+    }
+    assert!(differ.is_empty(), "{}", differ.join("\n"));
+}
+
+#[test]
+fn a_pass_changes_nothing_the_second_time() {
+    for file in files() {
+        let text = fs::read_to_string(&file).unwrap();
+        let before = text.split_once(DIVIDER).map(|(before, _)| before).unwrap_or(&text);
+        let mut once = program(before, &file);
+        opt::optimize(&mut once, &mut Plan::default(), &Inputs::default(), &Selection::All, None);
+        let mut twice = once.clone();
+        opt::optimize(&mut twice, &mut Plan::default(), &Inputs::default(), &Selection::All, None);
+        assert_eq!(print_program(&once), print_program(&twice), "{}", file.display());
+    }
+}
