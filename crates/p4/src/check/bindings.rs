@@ -31,10 +31,18 @@ pub(super) enum Mode {
     Run,
     /// When the program is put together.
     Construct,
+    /// The same, as an argument: what is around may know better which type arguments are meant.
+    ConstructInside,
     /// In a table's list of actions: parameters without a direction are left to the control plane.
     ActionList,
     /// In a default action or an entry: all arguments are given.
     ActionData,
+}
+
+impl Mode {
+    fn constructs(self) -> bool {
+        matches!(self, Mode::Construct | Mode::ConstructInside)
+    }
 }
 
 pub(super) struct Bound {
@@ -99,7 +107,9 @@ impl<'a> Checker<'a> {
                 self.unify(&returns, expected);
             }
         }
-        let loose = sources.iter().any(|source| matches!(source, Source::DontCare(_)))
+        self.unify_defaults(signature, &sources, &opened);
+        let loose = mode == Mode::ConstructInside
+            || sources.iter().any(|source| matches!(source, Source::DontCare(_) | Source::Omitted))
             || actual.iter().any(|of_type| of_type.is_unknown());
         let closed = self.close(span, signature, &opened, loose);
         let mut bindings = Vec::new();
@@ -115,6 +125,18 @@ impl<'a> Checker<'a> {
         }
         let returns = substitute(&signature.returns, &closed);
         Some(Bound { type_arguments: closed, bindings, returns })
+    }
+
+    /// The default values of parameters infer type arguments as the arguments do.
+    fn unify_defaults(&mut self, signature: &Signature<'a>, sources: &[Source], opened: &Substitution) {
+        for (parameter, source) in signature.parameters.iter().zip(sources) {
+            let Some(default) = parameter.default.as_ref().filter(|_| *source == Source::Default) else { continue };
+            let declared = substitute(self.out.declared_type(parameter.id), opened);
+            if declared.is_open() {
+                let actual = substitute(&self.out.used_type(default).clone(), opened);
+                self.unify(&declared, &actual);
+            }
+        }
     }
 
     /// Where the value of each parameter comes from.
@@ -219,7 +241,7 @@ impl<'a> Checker<'a> {
         mode: Mode,
     ) -> Vec<Type> {
         let mut actual = vec![Type::DontCare; signature.parameters.len()];
-        let makes_objects = std::mem::replace(&mut self.around.makes_objects, mode == Mode::Construct);
+        let makes_objects = std::mem::replace(&mut self.around.makes_objects, mode.constructs());
         for (at, argument) in arguments.iter().enumerate() {
             let Some(place) = sources.iter().position(|source| *source == Source::Argument(at)) else { continue };
             let declared = substitute(self.out.declared_type(signature.parameters[place].id), opened);
@@ -263,7 +285,7 @@ impl<'a> Checker<'a> {
         let at = match source {
             Source::Argument(at) => at,
             Source::DontCare(at) => {
-                if parameter.direction != Direction::Out && mode != Mode::Construct {
+                if parameter.direction != Direction::Out && !mode.constructs() {
                     self.type_error(arguments[at].span, "`_` can only be the argument of an `out` parameter");
                 }
                 return;
@@ -277,7 +299,8 @@ impl<'a> Checker<'a> {
         }
         let generic = matches!(self.out.declared_type(parameter.id), Type::Variable(_) | Type::DontCare);
         let object = matches!(actual, Type::Parser(_) | Type::Control(_) | Type::Package(_) | Type::Table(_));
-        if mode != Mode::Construct && (object || (generic && matches!(actual, Type::Extern(_)))) {
+        let directed = parameter.direction != Direction::None;
+        if !mode.constructs() && (object || (generic && directed && matches!(actual, Type::Extern(_)))) {
             self.type_error(value.span, format!("an argument cannot have type `{actual}`"));
             return;
         }
@@ -322,7 +345,7 @@ impl<'a> Checker<'a> {
             return;
         }
         match mode {
-            Mode::Construct => {
+            Mode::Construct | Mode::ConstructInside => {
                 if !self.is_known(value) {
                     let message = format!("the argument of `{}` cannot be evaluated at compile time", parameter.name);
                     self.type_error(value.span, message);

@@ -11,7 +11,18 @@ use super::results::{Call, Callee, Reference};
 use crate::ast::{
     Argument, DeclarationId, DeclarationKind, Expression, ExpressionKind, Method, Name, Type as WrittenType,
 };
-use crate::types::{Nominal, Substitution, Type};
+use crate::types::{Nominal, Substitution, Type, substitute};
+
+/// What makes an object.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Maker<'t> {
+    /// A declared instance.
+    Instance,
+    /// A declared instance that defines abstract methods.
+    InstanceWithBody,
+    /// A constructor call, where an object of a certain type may be expected.
+    Call(Option<&'t Type>),
+}
 
 impl<'a> Checker<'a> {
     pub fn call(
@@ -30,10 +41,10 @@ impl<'a> Checker<'a> {
             }
             ExpressionKind::Type(written) => {
                 let object = self.resolve_open(written);
-                self.call_type(expression, callee, object, &explicit, arguments)
+                self.call_type(expression, callee, object, &explicit, arguments, expected)
             }
             ExpressionKind::Member { base, member } => {
-                let called = self.expression(callee, None);
+                let called = self.called_member(callee, base, member);
                 if called == Type::Callable {
                     self.call_member(expression, base, member, &explicit, arguments, expected)
                 } else {
@@ -90,7 +101,7 @@ impl<'a> Checker<'a> {
                 self.call_action(expression, first, explicit, arguments)
             }
             _ => match self.type_named(first) {
-                Some(object) => self.call_type(expression, callee, object, explicit, arguments),
+                Some(object) => self.call_type(expression, callee, object, explicit, arguments, expected),
                 None => {
                     let called = self.expression(callee, None);
                     self.not_callable(callee.span, &called);
@@ -102,20 +113,19 @@ impl<'a> Checker<'a> {
     }
 
     /// The overloads that fit the arguments have to be one.
-    fn choose<T: Copy>(
+    pub fn choose<T: Copy>(
         &mut self,
         span: Span,
         name: &str,
         candidates: &[(T, DeclarationId)],
+        outer: &Substitution,
         arguments: &'a [Argument],
     ) -> Option<T> {
-        let fitting: Vec<&(T, DeclarationId)> = candidates
-            .iter()
-            .filter(|(_, id)| {
-                let parameters = self.out.parameters(*id);
-                self.takes(parameters, arguments)
-            })
-            .collect();
+        let mut fitting: Vec<(T, DeclarationId)> =
+            candidates.iter().filter(|(_, id)| self.takes(self.out.parameters(*id), arguments)).copied().collect();
+        if fitting.len() > 1 {
+            self.narrow(&mut fitting, outer, arguments);
+        }
         match (&fitting[..], candidates) {
             ([(only, _)], _) | ([], [(only, _)]) => Some(*only),
             ([], _) => {
@@ -143,6 +153,40 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// Of overloads that take as many arguments, keeps those whose parameters have fitting types.
+    fn narrow<T: Copy>(
+        &mut self,
+        fitting: &mut Vec<(T, DeclarationId)>,
+        outer: &Substitution,
+        arguments: &'a [Argument],
+    ) {
+        let types: Vec<Type> = arguments
+            .iter()
+            .map(|argument| match argument.value.kind {
+                ExpressionKind::DontCare => Type::DontCare,
+                _ => self.value(&argument.value, None),
+            })
+            .collect();
+        fitting.retain(|(_, id)| {
+            let parameters = self.out.parameters(*id);
+            let mut opened = outer.clone();
+            for parameter in self.out.type_parameters(*id) {
+                let hole = self.inference.hole();
+                opened.bind(parameter.id, hole);
+            }
+            arguments.iter().enumerate().all(|(at, argument)| {
+                let parameter = match &argument.name {
+                    Some(name) => parameters.iter().find(|parameter| parameter.name.text == name.text),
+                    None => parameters.get(at),
+                };
+                parameter.is_some_and(|parameter| {
+                    let declared = substitute(self.out.declared_type(parameter.id), &opened);
+                    self.unify(&declared, &types[at])
+                })
+            })
+        });
+    }
+
     fn call_function(
         &mut self,
         expression: &'a Expression,
@@ -153,7 +197,7 @@ impl<'a> Checker<'a> {
     ) -> Option<Call> {
         let candidates: Vec<(DeclarationId, DeclarationId)> = found.iter().map(|id| (*id, *id)).collect();
         let name = self.name_of(found[0]);
-        let id = self.choose(expression.span, &name, &candidates, arguments)?;
+        let id = self.choose(expression.span, &name, &candidates, &Substitution::default(), arguments)?;
         self.check_recursion(expression.span, id);
         if name.as_ref() == "verify" && self.is_core_function(id) && !self.in_parser() {
             self.type_error(expression.span, "`verify` can only be called in parsers");
@@ -279,6 +323,7 @@ impl<'a> Checker<'a> {
         object: Type,
         explicit: &[Type],
         arguments: &'a [Argument],
+        expected: Option<&Type>,
     ) -> Option<Call> {
         if object.is_unknown() {
             self.arguments_of_nothing(arguments);
@@ -287,7 +332,7 @@ impl<'a> Checker<'a> {
         self.refer(callee, Reference::Type(object.clone()));
         self.set_type(callee, Type::Name(object.clone().into()));
         let object = self.specialize(expression.span, object, explicit)?;
-        if !self.around.makes_objects {
+        if !self.around.makes_objects && !matches!(object, Type::Extern(_)) {
             let message = format!("`{object}` cannot be instantiated here");
             self.error(
                 "type-error",
@@ -305,7 +350,7 @@ impl<'a> Checker<'a> {
                 self.error("invalid", expression.span, format!("`{object}` cannot be instantiated here"), "");
             }
         }
-        self.construct(callee.span, expression.span, &object, arguments, false)
+        self.construct(callee.span, expression.span, &object, arguments, Maker::Call(expected))
     }
 
     fn specialize(&mut self, span: Span, object: Type, explicit: &[Type]) -> Option<Type> {
@@ -329,8 +374,9 @@ impl<'a> Checker<'a> {
         span: Span,
         object: &Type,
         arguments: &'a [Argument],
-        has_body: bool,
+        maker: Maker<'_>,
     ) -> Option<Call> {
+        let object = &self.overload_of(object, arguments);
         let nominal = match object {
             Type::Extern(nominal) | Type::Parser(nominal) | Type::Control(nominal) | Type::Package(nominal) => nominal,
             _ => {
@@ -353,7 +399,7 @@ impl<'a> Checker<'a> {
         }
         let mut method = None;
         let parameters = if let Some(DeclarationKind::Extern(declared)) = self.out.kind(nominal.declaration) {
-            if !has_body && !self.abstract_methods(nominal.declaration).is_empty() {
+            if maker != Maker::InstanceWithBody && !self.abstract_methods(nominal.declaration).is_empty() {
                 let message = format!("`{nominal}` has abstract methods, which the instance has to define");
                 self.type_error(type_span, message);
             }
@@ -371,16 +417,39 @@ impl<'a> Checker<'a> {
             type_parameters: if given { &[] } else { all },
             parameters,
             outer: if given { self.out.arguments_of(nominal) } else { Substitution::default() },
-            returns: Type::Void,
+            returns: if given { object.clone() } else { self.with_own_parameters(object) },
         };
-        let bound = self.bind(span, &signature, &[], arguments, None, Mode::Construct)?;
-        let type_arguments: Vec<Type> = all
-            .iter()
-            .map(|parameter| bound.type_arguments.get(parameter.id).cloned().unwrap_or(Type::Unknown))
-            .collect();
-        let made = object.with_arguments(type_arguments);
-        let callee = Callee::Constructor { object: made.clone(), method };
-        Some(finish(callee, Bound { returns: made, ..bound }))
+        let expected = if let Maker::Call(expected) = maker { expected } else { None };
+        let mode = if matches!(maker, Maker::Call(_)) { Mode::ConstructInside } else { Mode::Construct };
+        let bound = self.bind(span, &signature, &[], arguments, expected, mode)?;
+        let callee = Callee::Constructor { object: bound.returns.clone(), method };
+        Some(finish(callee, bound))
+    }
+
+    /// A generic object applied to its own type parameters.
+    fn with_own_parameters(&self, object: &Type) -> Type {
+        let Some(nominal) = object.nominal() else { return object.clone() };
+        let parameters = self.out.type_parameters(nominal.declaration);
+        object.with_arguments(parameters.iter().map(|one| self.out.declared_type(one.id).clone()).collect())
+    }
+
+    /// Among parsers, controls or packages of one name, the one whose constructor takes these arguments.
+    fn overload_of(&self, object: &Type, arguments: &[Argument]) -> Type {
+        let Some(nominal) = object.nominal() else { return object.clone() };
+        let Some(alternatives) = self.alternatives.get(&nominal.declaration) else { return object.clone() };
+        let takes = |id: &&DeclarationId| self.takes(self.out.constructor_parameters(**id), arguments);
+        match alternatives.iter().find(takes) {
+            Some(id) if *id != nominal.declaration => {
+                let other = Nominal { declaration: *id, ..nominal.clone() };
+                match object {
+                    Type::Parser(_) => Type::Parser(other),
+                    Type::Control(_) => Type::Control(other),
+                    Type::Package(_) => Type::Package(other),
+                    _ => object.clone(),
+                }
+            }
+            _ => object.clone(),
+        }
     }
 
     fn choose_constructor(
@@ -398,7 +467,10 @@ impl<'a> Checker<'a> {
             self.arguments_of_nothing(arguments);
             return None;
         }
-        self.choose(span, &nominal.name, &candidates, arguments)
+        {
+            let outer = self.out.arguments_of(nominal);
+            self.choose(span, &nominal.name, &candidates, &outer, arguments)
+        }
     }
 }
 

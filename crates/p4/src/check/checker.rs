@@ -57,6 +57,8 @@ pub(super) struct Checker<'a> {
     pub match_kinds: HashMap<Arc<str>, DeclarationId>,
     /// By declaration: whether something refers to it.
     pub used: Vec<bool>,
+    /// Declarations that share their name with others, and those others: overloads.
+    pub alternatives: HashMap<DeclarationId, Vec<DeclarationId>>,
     /// Externs announced by `extern E;` and declared in full later: the id of the full declaration.
     pub announced: HashMap<DeclarationId, DeclarationId>,
 }
@@ -93,6 +95,7 @@ impl<'a> Checker<'a> {
             errors: HashMap::new(),
             match_kinds: HashMap::new(),
             used: vec![false; program.declaration_count as usize],
+            alternatives: HashMap::new(),
             announced: HashMap::new(),
         }
     }

@@ -66,13 +66,19 @@ impl<'a> Checker<'a> {
                 }
                 fits
             }
+            Type::Bits { .. } if *target == Type::Integer => {
+                self.facts(expression).converted = Some(Type::Integer);
+                true
+            }
             Type::Tuple(_) if matches!(target, Type::ListLiteral { .. }) => true,
             _ => self.unify(target, &from),
         }
     }
 
     fn convert_integer(&mut self, expression: &'a Expression, target: &Type) -> bool {
-        let Type::Bits { width, signed } = target else { return matches!(target, Type::Set(_)) };
+        let representation =
+            if matches!(target, Type::Newtype(_)) { self.out.representation(target) } else { target.clone() };
+        let Type::Bits { width, signed } = &representation else { return matches!(target, Type::Set(_)) };
         if let ExpressionKind::Conditional { accepted, rejected, .. } = &expression.kind
             && self.value_of(expression).is_none()
         {
@@ -81,11 +87,10 @@ impl<'a> Checker<'a> {
             return both;
         }
         if let Some(Value::Integer(value)) = self.value_of(expression).cloned() {
-            let one_more = width.saturating_add(u32::from(*signed));
-            if !fits(&value, *width, *signed) && !(*signed && fits(&value, one_more, true) && false) {
-                self.warn_overflow(expression.span, &value, target);
+            if !fits(&value, *width, *signed) {
+                self.warn_overflow(expression.span, &value, &representation);
             }
-            self.set_value(expression, cast(&Value::Integer(value), target));
+            self.set_value(expression, cast(&Value::Integer(value), &representation));
         }
         self.facts(expression).converted = Some(target.clone());
         true

@@ -88,6 +88,11 @@ impl<'a> Checker<'a> {
             }
         }
         kept.push(id);
+        for one in &kept {
+            if kept.len() > 1 {
+                self.alternatives.insert(*one, kept.clone());
+            }
+        }
         self.warn_shadowing(id, name);
         let scope = self.scopes.last_mut().expect("the top of the program is a scope");
         scope.insert(name.text.clone(), kept);
@@ -104,18 +109,26 @@ impl<'a> Checker<'a> {
     }
 
     fn may_share_name(&self, earlier: DeclarationId, later: DeclarationId) -> bool {
-        let function = |id: DeclarationId| matches!(self.out.kind(id), Some(DeclarationKind::Function(_)));
-        function(earlier) && function(later) && self.are_told_apart(earlier, later)
+        let (Some(first), Some(second)) = (self.out.kind(earlier), self.out.kind(later)) else { return false };
+        let constructed =
+            matches!(first, DeclarationKind::Parser(_) | DeclarationKind::Control(_) | DeclarationKind::Package(_));
+        let function = matches!(first, DeclarationKind::Function(_));
+        let same_kind = std::mem::discriminant(first) == std::mem::discriminant(second);
+        same_kind && (constructed || function) && self.are_told_apart(earlier, later)
     }
 
-    /// Overloads differ in the number or the names of their parameters.
+    /// Overloads differ in the number, the names or the types of their parameters: of the constructor, where there is one.
     pub fn are_told_apart(&self, earlier: DeclarationId, later: DeclarationId) -> bool {
-        let names = |id: DeclarationId| -> Vec<&str> {
-            let mut names: Vec<&str> = self.out.parameters(id).iter().map(|one| one.name.as_str()).collect();
-            names.sort_unstable();
-            names
+        let shape = |id: DeclarationId| -> Vec<(&str, &Type)> {
+            let object = matches!(self.out.kind(id), Some(DeclarationKind::Parser(_) | DeclarationKind::Control(_)));
+            let of_object = self.out.constructor_parameters(id);
+            let parameters = if object { of_object } else { self.out.parameters(id) };
+            let mut shape: Vec<(&str, &Type)> =
+                parameters.iter().map(|one| (one.name.as_str(), self.out.declared_type(one.id))).collect();
+            shape.sort_by_key(|(name, _)| *name);
+            shape
         };
-        names(earlier) != names(later)
+        shape(earlier) != shape(later)
     }
 
     /// Reports names that occur twice in a list.
@@ -252,32 +265,7 @@ impl<'a> Checker<'a> {
                 self.declare_type(field.id, Type::Unknown);
             }
         }
-        self.check_varbits(structure);
         self.declare_type(id, own);
-    }
-
-    /// A header may have one field whose size is only known to the packet.
-    fn check_varbits(&mut self, structure: &'a Structure) {
-        if structure.kind != crate::ast::StructureKind::Header {
-            return;
-        }
-        let has_varbit = |checker: &Self, of_type: &Type| {
-            checker.out.size_of(of_type).is_some_and(|size| size.smallest != size.largest)
-        };
-        let varbits: Vec<&Name> = structure
-            .fields
-            .iter()
-            .filter(|field| has_varbit(self, self.out.declared_type(field.id)))
-            .map(|field| &field.name)
-            .collect();
-        if let [first, second, ..] = varbits[..] {
-            self.report(
-                Diagnostic::error("a header can have one `varbit` field only")
-                    .kind("type-error")
-                    .label(second.span, "second one")
-                    .label(first.span, "first one"),
-            );
-        }
     }
 
     fn enumeration(&mut self, id: DeclarationId, name: &'a Name, enumeration: &'a Enumeration) {
@@ -296,6 +284,8 @@ impl<'a> Checker<'a> {
         self.declare(id, name);
         let own = self.type_named(id).unwrap_or(Type::Unknown);
         self.declare_type(id, own.clone());
+        let own_scope = enumeration.members.iter().map(|member| (member.name.text.clone(), vec![member.id])).collect();
+        self.scopes.push(own_scope);
         for (number, member) in enumeration.members.iter().enumerate() {
             self.check_attributes(&member.attributes);
             self.declare_type(member.id, own.clone());
@@ -312,6 +302,7 @@ impl<'a> Checker<'a> {
                 (None, None) => {}
             }
         }
+        self.scopes.pop();
     }
 
     fn member_value(&mut self, member: &'a Member, value: &'a Expression, underlying: &Type) {
@@ -373,6 +364,7 @@ impl<'a> Checker<'a> {
                     self.error("expected", span, "`main` has to be an instance of a package", "");
                 }
             }
+            Node::Declaration(Declaration { kind: DeclarationKind::Function(_), .. }) => {}
             node => {
                 self.error("invalid", node.span(), "`main` has to be an instance of a package", "");
             }

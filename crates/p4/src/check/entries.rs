@@ -76,9 +76,7 @@ impl<'a> Checker<'a> {
         let Some(kind) = kind else { return };
         let name = self.name_of(kind);
         let wrong = match (&key.kind, name.as_ref()) {
-            (ExpressionKind::Mask { .. }, "exact" | "range" | "optional")
-            | (ExpressionKind::Range { .. }, "exact" | "ternary" | "lpm" | "optional") => true,
-            (ExpressionKind::DontCare | ExpressionKind::Default, "exact") => true,
+            (ExpressionKind::Range { .. }, "exact" | "ternary" | "lpm" | "optional") => true,
             (ExpressionKind::Mask { .. }, "lpm") => {
                 self.check_prefix(key);
                 false

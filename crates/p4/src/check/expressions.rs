@@ -101,7 +101,14 @@ impl<'a> Checker<'a> {
 
     fn path(&mut self, expression: &'a Expression, path: &'a Path) -> Type {
         let found = self.look_up(path.name.as_str(), path.absolute);
-        let Some(id) = found.first().copied() else { return self.not_found(&path.name) };
+        let Some(id) = found.first().copied() else {
+            if let Some(kind) = self.match_kinds.get(&path.name.text).copied() {
+                self.refer(expression, Reference::Member(kind));
+                self.set_value(expression, Some(Value::Member(kind)));
+                return Type::MatchKind;
+            }
+            return self.not_found(&path.name);
+        };
         if let Some(named) = self.type_named(id) {
             self.refer(expression, Reference::Type(named.clone()));
             return if named.is_unknown() { named } else { Type::Name(named.into()) };
@@ -120,11 +127,12 @@ impl<'a> Checker<'a> {
                 _ => {}
             },
             Node::State { .. } => return Type::State,
-            Node::Field { .. }
-            | Node::Member { .. }
-            | Node::Method { .. }
-            | Node::Parameter { .. }
-            | Node::TypeParameter { .. } => {}
+            Node::Member { .. } => {
+                self.refer(expression, Reference::Member(id));
+                let value = self.out.constant_value(id).cloned();
+                self.set_value(expression, value);
+            }
+            Node::Field { .. } | Node::Method { .. } | Node::Parameter { .. } | Node::TypeParameter { .. } => {}
         }
         self.out.declared_type(id).clone()
     }
@@ -241,7 +249,11 @@ impl<'a> Checker<'a> {
         if yields(left_type) && self.unify(right_type, left_type) && self.convert(left, right_type) {
             return Some(right_type.clone());
         }
-        if matches!((left_type, right_type), (Type::SerializableEnum(_), Type::SerializableEnum(_))) {
+        if matches!(
+            (left_type, right_type),
+            (Type::SerializableEnum(_), Type::SerializableEnum(_) | Type::Integer)
+                | (Type::Integer, Type::SerializableEnum(_))
+        ) {
             return self.common_representation(left, left_type, right, right_type);
         }
         let same = std::mem::discriminant(left_type) == std::mem::discriminant(right_type);
@@ -256,8 +268,9 @@ impl<'a> Checker<'a> {
         right: &'a Expression,
         right_type: &Type,
     ) -> Option<Type> {
-        let number = self.out.representation(left_type);
-        let agree = number == self.out.representation(right_type);
+        let (left_number, right_number) = (self.out.representation(left_type), self.out.representation(right_type));
+        let number = if left_number == Type::Integer { right_number.clone() } else { left_number.clone() };
+        let agree = self.unify(&number, &left_number) && self.unify(&number, &right_number);
         (agree && self.convert(left, &number) && self.convert(right, &number)).then_some(number)
     }
 

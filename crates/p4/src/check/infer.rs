@@ -64,7 +64,7 @@ impl Inference {
         let with = self.opened(with);
         if self.holes[at as usize].is_number {
             return match with {
-                Type::Bits { .. } => {
+                Type::Bits { .. } | Type::Newtype(_) => {
                     self.holes[at as usize].filling = Some(with);
                     true
                 }
@@ -107,7 +107,8 @@ impl<'a> Checker<'a> {
                 let numeric = *other == Type::Integer && self.inference.holes[*hole as usize].is_number;
                 numeric || self.inference.fill(*hole, other)
             }
-            (Type::Bits { .. }, Type::Integer) => true,
+            (Type::Bits { .. }, Type::Integer) | (Type::Integer, Type::Bits { .. }) => true,
+            (Type::Newtype(_), Type::Integer) => matches!(self.out.representation(&expected), Type::Bits { .. }),
             (Type::Bits { .. }, Type::SerializableEnum(nominal)) => {
                 self.out.underlying(nominal).is_some_and(|underlying| *underlying == expected)
             }
@@ -179,8 +180,9 @@ impl<'a> Checker<'a> {
     fn unify_objects(&mut self, expected: &Nominal, actual: &Nominal) -> bool {
         let wanted = self.out.parameters(expected.declaration);
         let offered = self.out.parameters(actual.declaration);
-        let optional = offered.iter().skip(wanted.len()).all(|parameter| parameter.attributes.has("optional"));
-        if offered.len() < wanted.len() || !optional {
+        let optional = |parameter: &Parameter| parameter.default.is_some() || parameter.attributes.has("optional");
+        let common = wanted.len().min(offered.len());
+        if !wanted[common..].iter().chain(&offered[common..]).all(optional) {
             return false;
         }
         let in_expected = self.out.arguments_of(expected);

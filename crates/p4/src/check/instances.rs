@@ -2,23 +2,30 @@
 
 use hlir::diagnostic::Diagnostic;
 
+use super::calls::Maker;
 use super::checker::{Checker, Place};
 use super::nodes::Node;
-use crate::ast::{Block, Declaration, DeclarationId, DeclarationKind, Direction, Function, Instance, Method};
+use crate::ast::{
+    Block, Declaration, DeclarationId, DeclarationKind, Direction, Function, Instance, Method, Type as WrittenType,
+    TypeKind,
+};
 use crate::types::{Nominal, Type, substitute};
 
 impl<'a> Checker<'a> {
     pub fn instance(&mut self, declaration: &'a Declaration, instance: &'a Instance) {
         let name = &declaration.name;
-        let object = self.resolve_open(&instance.of_type);
+        let (object, size) = self.instance_type(&instance.of_type);
         let mut result = Type::Unknown;
         if self.check_instantiation(declaration, instance, &object) {
-            let has_body = instance.body.is_some();
+            let maker = if instance.body.is_some() { Maker::InstanceWithBody } else { Maker::Instance };
             let made = self.making_objects(|checker| {
-                checker.construct(instance.of_type.span, name.span, &object, &instance.arguments, has_body)
+                checker.construct(instance.of_type.span, name.span, &object, &instance.arguments, maker)
             });
             if let Some(call) = made {
-                result = call.result.clone();
+                result = match size {
+                    Some(size) => Type::Stack { element: call.result.clone().into(), size },
+                    None => call.result.clone(),
+                };
                 self.out.instances.insert(declaration.id, call);
             }
         } else {
@@ -31,6 +38,18 @@ impl<'a> Checker<'a> {
         if let Some(body) = &instance.body {
             self.instance_body(declaration, body, &result);
         }
+    }
+
+    /// What is to be made, and how many: `Counter(64) counters[4];` makes an array of externs.
+    fn instance_type(&mut self, written: &'a WrittenType) -> (Type, Option<u32>) {
+        let TypeKind::Array { element, size } = &written.kind else { return (self.resolve_open(written), None) };
+        let object = self.resolve_open(element);
+        let number = self.constant_number(size, "the size of an array");
+        let size = number.and_then(|number| u32::try_from(&number).ok());
+        if !matches!(object, Type::Extern(_) | Type::Unknown) {
+            return (self.type_error(written.span, format!("cannot make an array of `{object}`")), None);
+        }
+        (if size.is_some() { object } else { Type::Unknown }, size)
     }
 
     /// Whether an object of this type can be made here; reports if not.
@@ -107,7 +126,7 @@ impl<'a> Checker<'a> {
         });
         for method in abstracts {
             let defined = body.iter().any(|part| part.name.text == method.name.text);
-            if !defined {
+            if !defined && !method.attributes.has("optional") {
                 let message = format!("{}: abstract method `{}` is not defined", declaration.name, method.name);
                 self.report(
                     Diagnostic::error(message)
@@ -137,7 +156,10 @@ impl<'a> Checker<'a> {
     ) {
         self.function_in(part, function, Place::Method);
         let same = |method: &&&Method| {
-            method.name.text == part.name.text && method.parameters.len() == function.parameters.len()
+            let rest = method.parameters.iter().skip(function.parameters.len());
+            method.name.text == part.name.text
+                && method.parameters.len() >= function.parameters.len()
+                && rest.into_iter().all(|parameter| parameter.attributes.has("optional"))
         };
         let Some(method) = abstracts.iter().find(same) else {
             let message = format!("{}: no abstract method of `{object}` matches", part.name);

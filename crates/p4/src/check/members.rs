@@ -3,7 +3,7 @@
 use hlir::diagnostic::Diagnostic;
 use num_bigint::BigInt;
 
-use super::checker::{Checker, Place};
+use super::checker::Checker;
 use super::nodes::Node;
 use super::results::{Builtin, Callee, Property, Reference};
 use crate::ast::{DeclarationId, DeclarationKind, Direction, Expression, ExpressionKind, Member, Name};
@@ -38,6 +38,29 @@ impl Builtin {
 impl<'a> Checker<'a> {
     pub fn member(&mut self, expression: &'a Expression, base: &'a Expression, member: &'a Name) -> Type {
         let base_type = self.expression(base, None);
+        self.member_of(expression, base, base_type, member)
+    }
+
+    /// The same where the member is called: builtin methods come before fields of their name.
+    pub fn called_member(&mut self, expression: &'a Expression, base: &'a Expression, member: &'a Name) -> Type {
+        let base_type = self.making_objects(|checker| checker.expression(base, None));
+        let called = if self.has_builtin(&base_type, member.as_str()) {
+            self.refer(expression, Reference::Callee);
+            Type::Callable
+        } else {
+            self.member_of(expression, base, base_type, member)
+        };
+        self.set_type(expression, called.clone());
+        called
+    }
+
+    fn member_of(
+        &mut self,
+        expression: &'a Expression,
+        base: &'a Expression,
+        base_type: Type,
+        member: &'a Name,
+    ) -> Type {
         match &base_type {
             Type::Unknown => Type::Unknown,
             Type::Name(named) => self.type_member(expression, named, member),
@@ -156,19 +179,23 @@ impl<'a> Checker<'a> {
             Type::Parser(_) | Type::Control(_) | Type::Table(_) => name == "apply",
             _ => false,
         };
-        let fits = fits
-            || match builtin(name) {
-                Some(Builtin::IsValid) => base.is_header_like(),
-                Some(Builtin::SetValid | Builtin::SetInvalid) => matches!(base, Type::Header(_)),
-                Some(Builtin::PushFront | Builtin::PopFront) => base.is_header_stack(),
-                Some(_) => !base.is_object() && !matches!(base, Type::Action(_) | Type::TableResult(_) | Type::Void),
-                None => false,
-            };
-        if fits {
+        if fits || self.has_builtin(base, name) {
             self.refer(expression, Reference::Callee);
             return Type::Callable;
         }
         self.no_member(base, member)
+    }
+
+    fn has_builtin(&self, base: &Type, name: &str) -> bool {
+        let value = !base.is_object()
+            && !matches!(base, Type::Action(_) | Type::TableResult(_) | Type::Void | Type::Name(_) | Type::Unknown);
+        match builtin(name) {
+            Some(Builtin::IsValid) => base.is_header_like(),
+            Some(Builtin::SetValid | Builtin::SetInvalid) => matches!(base, Type::Header(_)),
+            Some(Builtin::PushFront | Builtin::PopFront) => base.is_header_stack(),
+            Some(_) => value,
+            None => false,
+        }
     }
 
     pub fn index(&mut self, expression: &'a Expression, base: &'a Expression, index: &'a Expression) -> Type {
@@ -215,7 +242,7 @@ impl<'a> Checker<'a> {
         let Some(at) = at else { return };
         if *at < BigInt::ZERO {
             self.type_error(index.span, format!("negative array index {at}"));
-        } else if *at >= size.into() {
+        } else if *at >= size.into() && size > 0 {
             self.type_error(index.span, format!("array index {at} is not below the size {size}"));
         }
     }
@@ -244,7 +271,8 @@ impl<'a> Checker<'a> {
                 _ => false,
             },
             ExpressionKind::Index { base, .. } => {
-                matches!(self.out.type_of(base), Type::Stack { .. } | Type::Unknown) && self.is_place(base)
+                matches!(self.out.type_of(base), Type::Stack { .. } | Type::Tuple(_) | Type::Unknown)
+                    && self.is_place(base)
             }
             ExpressionKind::Slice { base, .. } | ExpressionKind::PlusSlice { base, .. } => self.is_place(base),
             ExpressionKind::Erroneous => true,
@@ -284,17 +312,14 @@ impl<'a> Checker<'a> {
         match &call.callee {
             Callee::Constructor { .. } => true,
             Callee::Builtin(builtin) => builtin.is_size(),
-            Callee::Function(id) => self.name_of(*id).as_ref() == "static_assert",
+            Callee::Function(id) => {
+                matches!(call.result, Type::Extern(_)) || self.name_of(*id).as_ref() == "static_assert"
+            }
             Callee::Action(_)
             | Callee::Method { .. }
             | Callee::ApplyTable(_)
             | Callee::Apply { .. }
             | Callee::ApplyDirect { .. } => false,
         }
-    }
-
-    /// Where statements that act on packets run, as opposed to where objects are declared.
-    pub fn at_run_time(&self) -> bool {
-        self.around.place != Place::TopLevel
     }
 }

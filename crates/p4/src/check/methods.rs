@@ -66,34 +66,19 @@ impl<'a> Checker<'a> {
         expected: Option<&Type>,
     ) -> Option<Call> {
         let Some(DeclarationKind::Extern(declared)) = self.out.kind(object.declaration) else { return None };
-        let candidates: Vec<&'a Method> =
-            declared.methods.iter().filter(|method| method.name.text == member.text).collect();
-        let fitting: Vec<&'a Method> =
-            candidates.iter().copied().filter(|method| self.takes(&method.parameters, arguments)).collect();
-        let method = match (&fitting[..], &candidates[..]) {
-            ([only], _) | ([], [only]) => *only,
-            (found, _) => {
-                let (kind, message) = if found.is_empty() {
-                    (
-                        "type-error",
-                        format!("extern `{object}` does not have a method `{member}` that takes these arguments"),
-                    )
-                } else {
-                    ("duplicate", format!("several methods `{member}` of `{object}` take these arguments"))
-                };
-                let mut report = hlir::diagnostic::Diagnostic::error(message).kind(kind).label(expression.span, "");
-                for candidate in &candidates {
-                    report = report.label(candidate.name.span, "candidate");
-                }
-                self.report(report);
-                self.arguments_of_nothing(arguments);
-                return None;
-            }
-        };
+        let candidates: Vec<(&'a Method, DeclarationId)> = declared
+            .methods
+            .iter()
+            .filter(|method| method.name.text == member.text)
+            .map(|method| (method, method.id))
+            .collect();
+        let outer = self.out.arguments_of(object);
+        let name = format!("{object}.{member}");
+        let method = self.choose(expression.span, &name, &candidates, &outer, arguments)?;
         if self.around.place == Place::TopLevel {
             self.type_error(expression.span, "methods cannot be called at the top of a program");
         }
-        let signature = self.signature(method.id, self.out.arguments_of(object));
+        let signature = self.signature(method.id, outer);
         let bound = self.bind(expression.span, &signature, explicit, arguments, expected, Mode::Run)?;
         self.check_packet_method(expression.span, object, method, &bound.bindings, &bound.returns, arguments);
         let object = Type::Extern(object.clone());
@@ -287,6 +272,7 @@ impl<'a> Checker<'a> {
                     self.type_error(place, format!("only headers can be extracted, this is `{header}`"));
                     return;
                 }
+                self.check_one_varbit(place, &header);
                 let varies = self.has_varbit(&header);
                 if varies && bindings.len() == 1 {
                     self.type_error(
@@ -317,6 +303,22 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// The packet can tell the size of one field only.
+    fn check_one_varbit(&mut self, place: Span, header: &Type) {
+        let fields = self.out.fields_of(header);
+        let mut varbits =
+            fields.iter().filter(|field| matches!(self.out.representation(&field.of_type), Type::Varbit { .. }));
+        if let (Some(first), Some(second)) = (varbits.next(), varbits.next()) {
+            self.report(
+                hlir::diagnostic::Diagnostic::error("a header with several `varbit` fields cannot be extracted")
+                    .kind("type-error")
+                    .label(place, "")
+                    .label(self.node(first.id).span(), "first one")
+                    .label(self.node(second.id).span(), "second one"),
+            );
+        }
+    }
+
     fn has_varbit(&self, header: &Type) -> bool {
         self.out.fields_of(header).iter().any(|field| {
             matches!(self.out.representation(&field.of_type), Type::Varbit { .. }) || self.has_varbit(&field.of_type)
@@ -331,9 +333,5 @@ impl<'a> Checker<'a> {
             Type::Tuple(parts) => parts.iter().all(|part| self.may_be_emitted(part)),
             _ => false,
         }
-    }
-
-    pub fn owner_is_action(&self, id: DeclarationId) -> bool {
-        matches!(self.out.kind(id), Some(DeclarationKind::Action { .. }))
     }
 }

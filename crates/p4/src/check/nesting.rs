@@ -109,7 +109,8 @@ impl<'a> Checker<'a> {
 
     /// What may be returned by a function or method.
     pub fn check_returned(&mut self, span: Span, of_type: &Type) {
-        if of_type.is_object() || *of_type == Type::Integer {
+        let object = of_type.is_object() && !matches!(of_type, Type::Extern(_));
+        if object || *of_type == Type::Integer {
             self.type_error(span, format!("`{of_type}` cannot be returned"));
         }
     }

@@ -24,7 +24,11 @@ impl<'a> Checker<'a> {
         self.check_parameters(parameters, of);
         for parameter in parameters {
             if let Some(default) = &parameter.default {
-                let of_type = self.out.declared_type(parameter.id).clone();
+                // Which types the parameters stand for is known only where the default is used.
+                let of_type = self
+                    .out
+                    .declared_type(parameter.id)
+                    .replace(&|part| matches!(part, Type::Variable(_)).then_some(Type::DontCare));
                 let fits = self.making_objects(|checker| checker.expression_as(default, &of_type));
                 if fits && parameter.direction == Direction::None && of != ParametersOf::Action {
                     self.require_known(default, "the default value of a parameter without a direction");
@@ -54,16 +58,12 @@ impl<'a> Checker<'a> {
         let id = declaration.id;
         let of = if function.body.is_some() { ParametersOf::Function } else { ParametersOf::Extern };
         let around = self.body_of(id, Place::Function, None);
-        // The scope stays open between signature and body, while the name is declared around it.
         self.scopes.push(Default::default());
         let outer = std::mem::replace(&mut self.around, around);
         self.type_parameters(id);
         let returned = self.return_type(&function.return_type);
         self.declare_type(id, returned.clone());
         self.parameters(&function.parameters, of);
-        let inner = self.scopes.pop().unwrap_or_default();
-        self.declare(id, &declaration.name);
-        self.scopes.push(inner);
         if let Some(body) = &function.body {
             self.around.returns = Some(returned.clone());
             self.block(body);
@@ -74,6 +74,7 @@ impl<'a> Checker<'a> {
             self.warn_unused(&scope);
         }
         self.around = outer;
+        self.declare(id, &declaration.name);
     }
 
     pub fn action(&mut self, declaration: &'a Declaration, parameters: &'a [Parameter], body: &'a Block) {
@@ -81,11 +82,11 @@ impl<'a> Checker<'a> {
         let nominal = self.nominal(id, Vec::new());
         self.declare_type(id, Type::Action(nominal));
         let around = self.body_of(id, Place::Action, Some(Type::Void));
-        self.declare(id, &declaration.name);
         self.inside(around, |checker| {
             checker.parameters(parameters, ParametersOf::Action);
             checker.block(body);
         });
+        self.declare(id, &declaration.name);
     }
 
     pub fn extern_object(&mut self, id: DeclarationId, name: &'a Name, declared: &'a Extern) {
@@ -175,6 +176,7 @@ impl<'a> Checker<'a> {
 
     pub fn parser(&mut self, declaration: &'a Declaration, parser: &'a Parser) {
         let id = declaration.id;
+        self.signature_of_constructor(&parser.constructor_parameters, id);
         self.declare(id, &declaration.name);
         let around = self.body_of(id, Place::ParserLocals, None);
         let outer = std::mem::replace(&mut self.around, around);
@@ -187,10 +189,12 @@ impl<'a> Checker<'a> {
         self.parameters(&parser.constructor_parameters, ParametersOf::Constructor);
         self.parameters(&parser.parameters, ParametersOf::Apply);
         if let Some(body) = &parser.body {
-            for local in &body.locals {
-                self.declaration(local);
-            }
-            self.states(&declaration.name, &body.states);
+            self.scoped(|checker| {
+                for local in &body.locals {
+                    checker.declaration(local);
+                }
+                checker.states(&declaration.name, &body.states);
+            });
         }
         let scope = self.scopes.pop().unwrap_or_default();
         if parser.body.is_some() {
@@ -201,6 +205,7 @@ impl<'a> Checker<'a> {
 
     pub fn control(&mut self, declaration: &'a Declaration, control: &'a Control) {
         let id = declaration.id;
+        self.signature_of_constructor(&control.constructor_parameters, id);
         self.declare(id, &declaration.name);
         let around = self.body_of(id, Place::ControlLocals, None);
         let outer = std::mem::replace(&mut self.around, around);
@@ -213,18 +218,34 @@ impl<'a> Checker<'a> {
         self.parameters(&control.constructor_parameters, ParametersOf::Constructor);
         self.parameters(&control.parameters, ParametersOf::Apply);
         if let Some(apply) = &control.apply {
-            for local in &control.locals {
-                self.declaration(local);
-            }
-            self.around.place = Place::ControlApply;
-            self.around.returns = Some(Type::Void);
-            self.block(apply);
+            self.scoped(|checker| {
+                for local in &control.locals {
+                    checker.declaration(local);
+                }
+                checker.around.place = Place::ControlApply;
+                checker.around.returns = Some(Type::Void);
+                checker.block(apply);
+            });
         }
         let scope = self.scopes.pop().unwrap_or_default();
         if control.apply.is_some() {
             self.warn_unused(&scope);
         }
         self.around = outer;
+    }
+
+    /// The types of constructor parameters tell overloads apart, so they are resolved before the name is declared.
+    fn signature_of_constructor(&mut self, parameters: &'a [Parameter], id: DeclarationId) {
+        if parameters.is_empty() {
+            return;
+        }
+        self.scoped_signature(|checker| {
+            checker.type_parameters(id);
+            for parameter in parameters {
+                let of_type = checker.resolve(&parameter.of_type);
+                checker.declare_type(parameter.id, of_type);
+            }
+        });
     }
 
     pub fn value_set(&mut self, declaration: &'a Declaration, set: &'a ValueSet) {

@@ -6,7 +6,7 @@ use hlir::diagnostic::Diagnostic;
 use hlir::source::Span;
 
 use super::checker::{Checker, Place};
-use super::results::{Property, Reference};
+use super::results::Reference;
 use crate::ast::{
     BinaryOperator, Collection, DeclarationId, DeclarationKind, Expression, ExpressionKind, For, ForIn, PropertyValue,
     Statement, StatementKind, SwitchCase, SwitchLabel,
@@ -208,14 +208,6 @@ impl<'a> Checker<'a> {
         if !fits {
             return self.type_error(subject.span, format!("the value of a `switch` cannot have type `{of_type}`"));
         }
-        if !matches!(representation, Type::ActionRun(_) | Type::Unknown) && !self.match_kinds.contains_key("exact") {
-            self.error(
-                "not-found",
-                subject.span,
-                "a `switch` needs the match kind `exact`",
-                "it is not declared; `core.p4` declares it",
-            );
-        }
         of_type
     }
 
@@ -310,10 +302,5 @@ impl<'a> Checker<'a> {
                 None
             }
         }
-    }
-
-    /// `action_run` is a value for `switch` only.
-    pub fn is_action_run(&self, expression: &Expression) -> bool {
-        matches!(self.out.reference(expression), Reference::Property(Property::ActionRun))
     }
 }

@@ -143,8 +143,10 @@ impl<'a> Checker<'a> {
 
     fn set_fits(&mut self, element: &Type, whole: &Type) -> bool {
         let (Type::Struct(_), Type::Tuple(parts)) = (element, whole) else { return self.unify(element, whole) };
-        let literal = Type::ListLiteral { elements: parts.clone(), defaulted: false };
-        self.unify(element, &literal)
+        let mut flat = Vec::new();
+        self.flatten(element, &mut flat);
+        let parts = parts.clone();
+        flat.len() == parts.len() && flat.iter().zip(parts.iter()).all(|(one, other)| self.unify(one, other))
     }
 
     /// One key of a case or entry: a value, `a &&& b`, `a .. b`, `_`, `default` or a value set.
@@ -156,6 +158,15 @@ impl<'a> Checker<'a> {
             }
             ExpressionKind::Mask { value: low, mask: high } | ExpressionKind::Range { low, high } => {
                 self.pair_in_set(key, low, high, subject);
+            }
+            ExpressionKind::List { elements, defaulted: false }
+                if elements.len() == 1 && !matches!(subject, Type::Tuple(_) | Type::Struct(_)) =>
+            {
+                self.value_in_set(&elements[0], subject);
+                let element = self.out.used_type(&elements[0]).clone();
+                self.set_type(key, element);
+                let value = self.value_of(&elements[0]).cloned();
+                self.set_value(key, value);
             }
             _ => {
                 let of_type = self.value(key, Some(subject));
@@ -171,6 +182,16 @@ impl<'a> Checker<'a> {
                     }
                 }
             }
+        }
+    }
+
+    fn flatten(&self, of_type: &Type, flat: &mut Vec<Type>) {
+        if !matches!(of_type, Type::Struct(_)) {
+            flat.push(of_type.clone());
+            return;
+        }
+        for field in self.out.fields_of(of_type) {
+            self.flatten(&field.of_type, flat);
         }
     }
 

@@ -72,7 +72,10 @@ impl<'a> Checker<'a> {
 
     fn key(&mut self, element: &'a KeyElement) -> (Type, Option<DeclarationId>) {
         self.check_annotations(&element.annotations);
+        // Keys are evaluated where the table is applied.
+        let place = std::mem::replace(&mut self.around.place, Place::ControlApply);
         let of_type = self.value(&element.expression, None);
+        self.around.place = place;
         let kind = self.match_kinds.get(&element.match_kind.text).copied();
         match kind {
             Some(kind) => {
@@ -224,7 +227,7 @@ impl<'a> Checker<'a> {
             return false;
         }
         match (&left.kind, &right.kind) {
-            (ExpressionKind::Path(_), ExpressionKind::Path(_)) => true,
+            (ExpressionKind::Path(left), ExpressionKind::Path(right)) => left.name.text == right.name.text,
             (ExpressionKind::Member { base: left, .. }, ExpressionKind::Member { base: right, .. })
             | (ExpressionKind::Cast { operand: left, .. }, ExpressionKind::Cast { operand: right, .. })
             | (ExpressionKind::Unary { operand: left, .. }, ExpressionKind::Unary { operand: right, .. }) => {
@@ -243,10 +246,19 @@ impl<'a> Checker<'a> {
             }
             (ExpressionKind::Structure { fields: left, .. }, ExpressionKind::Structure { fields: right, .. }) => {
                 left.len() == right.len()
-                    && left
-                        .iter()
-                        .zip(right)
-                        .all(|(left, right)| left.name.text == right.name.text && self.same(&left.value, &right.value))
+                    && left.iter().all(|left| {
+                        let other = right.iter().find(|right| right.name.text == left.name.text);
+                        other.is_some_and(|right| self.same(&left.value, &right.value))
+                    })
+            }
+            (
+                ExpressionKind::Call { callee: left, arguments: left_arguments, .. },
+                ExpressionKind::Call { callee: right, arguments: right_arguments, .. },
+            ) => {
+                let pairs = left_arguments.iter().zip(right_arguments);
+                self.same(left, right)
+                    && left_arguments.len() == right_arguments.len()
+                    && pairs.into_iter().all(|(left, right)| self.same(&left.value, &right.value))
             }
             (ExpressionKind::Slice { base: left, high: left_high, low: left_low }, right_kind) => {
                 let ExpressionKind::Slice { base: right, high: right_high, low: right_low } = right_kind else {

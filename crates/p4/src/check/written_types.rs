@@ -202,12 +202,7 @@ impl<'a> Checker<'a> {
 
     /// A type argument of a type or a call.
     pub fn type_argument(&mut self, written: &'a ast::Type) -> Type {
-        let argument = self.resolve(written);
-        match &argument {
-            Type::Void => self.error("type-error", written.span, "`void` cannot be a type argument", ""),
-            Type::Parser(_) | Type::Control(_) | Type::Package(_) => argument,
-            _ => argument,
-        }
+        self.resolve(written)
     }
 
     fn array(&mut self, span: Span, element: &'a ast::Type, size: &'a Expression) -> Type {
