@@ -6,6 +6,7 @@
 mod annotations;
 mod declarations;
 mod expressions;
+mod print;
 mod statements;
 mod tables;
 mod types;

@@ -13,13 +13,15 @@ impl Parser<'_> {
     pub(super) fn annotations(&mut self) -> Parse<Vec<Annotation>> {
         let mut annotations = Vec::new();
         loop {
-            if self.at("@") {
-                annotations.push(self.annotation()?);
+            let annotation = if self.at("@") {
+                self.annotation()?
             } else if self.peek().kind == TokenKind::Pragma {
-                annotations.push(self.pragma()?);
+                self.pragma()?
             } else {
                 return Ok(annotations);
-            }
+            };
+            self.check_shape(&annotation);
+            annotations.push(annotation);
         }
     }
 

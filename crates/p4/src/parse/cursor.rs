@@ -4,7 +4,7 @@ use hlir::source::Span;
 
 use super::{Failed, Parse, Parser};
 use crate::ast::Name;
-use crate::lex::{Token, TokenKind};
+use crate::lex::{RESERVED, Token, TokenKind};
 
 impl Parser<'_> {
     pub(super) fn peek(&self) -> Token {
@@ -81,10 +81,8 @@ impl Parser<'_> {
         if self.accept(";") {
             return Ok(());
         }
-        let previous = self.previous();
-        let between = self.text.get(previous.end as usize..self.peek().span.start as usize).unwrap_or("");
-        if between.contains('\n') || self.at("}") {
-            self.report_missing(";", previous.after());
+        if !self.on_line_of_previous() || self.at("}") {
+            self.report_missing(";", self.previous().after());
             return Ok(());
         }
         Err(self.expected("`;`"))
@@ -113,7 +111,23 @@ impl Parser<'_> {
     }
 
     pub(super) fn name(&mut self) -> Parse<Name> {
-        if self.at_name() { Ok(self.take_name()) } else { Err(self.expected_name()) }
+        if self.at_name() {
+            return Ok(self.take_name());
+        }
+        let keyword = self.at_reserved_word() && self.on_line_of_previous();
+        let failed = self.expected_name();
+        // A keyword in the place of a name is most likely meant as one: what follows makes sense then.
+        if keyword { Ok(self.take_name()) } else { Err(failed) }
+    }
+
+    pub(super) fn on_line_of_previous(&self) -> bool {
+        let between = self.text.get(self.previous().end as usize..self.peek().span.start as usize);
+        between.is_some_and(|between| !between.contains('\n'))
+    }
+
+    pub(super) fn at_reserved_word(&self) -> bool {
+        let token = self.peek();
+        matches!(token.kind, TokenKind::Fixed(_)) && RESERVED.contains(&self.text_of(token))
     }
 
     /// The next token as a name, whatever it is.

@@ -18,7 +18,7 @@ impl Parser<'_> {
             if self.at("}") {
                 let place = self.peek().span;
                 self.report_at("unmatched `}`", place, "closes nothing");
-                self.advance();
+                while self.accept("}") {}
                 continue;
             }
             let start = self.position;
@@ -100,11 +100,9 @@ impl Parser<'_> {
     }
 
     fn assertion(&mut self, start: Span, attributes: Attributes) -> Parse<Declaration> {
-        let callee = self.path_expression()?;
-        let name = match &callee.kind {
-            ExpressionKind::Path(path) => path.name.clone(),
-            _ => return Err(self.expected("a declaration")),
-        };
+        let path = self.path()?;
+        let name = path.name.clone();
+        let callee = self.build(name.span, ExpressionKind::Path(path))?;
         let arguments = self.arguments()?;
         let kind = ExpressionKind::Call { callee: Box::new(callee), type_arguments: Vec::new(), arguments };
         let call = self.build(self.since(start), kind)?;

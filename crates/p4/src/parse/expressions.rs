@@ -7,6 +7,14 @@ use super::{Angles, Failed, Parse, Parser};
 use crate::ast::{Argument, Expression, ExpressionKind, NamedExpression, Path, Type, TypeKind, UnaryOperator};
 use crate::lex::{self, TokenKind};
 
+/// Where something with calls and members behind it stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Position {
+    /// At the beginning of a statement, where nothing is compared: a `<` begins type arguments.
+    Statement,
+    Operand,
+}
+
 impl Parser<'_> {
     pub(super) fn expression(&mut self) -> Parse<Expression> {
         self.nested(|parser| {
@@ -36,7 +44,7 @@ impl Parser<'_> {
             | TokenKind::Pragma
             | TokenKind::EndPragma
             | TokenKind::Unknown
-            | TokenKind::End => return self.postfix(),
+            | TokenKind::End => return self.postfix(Position::Operand),
         };
         let start = self.advance().span;
         let operand = Box::new(self.nested(Self::unary)?);
@@ -52,7 +60,7 @@ impl Parser<'_> {
     }
 
     /// Something and all the members, indices and calls behind it.
-    pub(super) fn postfix(&mut self) -> Parse<Expression> {
+    pub(super) fn postfix(&mut self, position: Position) -> Parse<Expression> {
         let start = self.peek().span;
         let mut base = self.primary()?;
         loop {
@@ -64,7 +72,7 @@ impl Parser<'_> {
             } else if self.at("(") {
                 self.call(start, base, Vec::new())?
             } else if self.at("<") {
-                match self.with_type_arguments(start, base)? {
+                match self.with_type_arguments(start, base, position)? {
                     Ok(specialized) => specialized,
                     Err(compared) => return self.value_not_type(compared),
                 }
@@ -113,12 +121,20 @@ impl Parser<'_> {
     }
 
     /// A call with type arguments, or a specialized type something is taken of; else the operand of a comparison, as it was.
-    fn with_type_arguments(&mut self, start: Span, base: Expression) -> Parse<Result<Expression, Expression>> {
-        let type_path = match &base.kind {
-            ExpressionKind::Path(path) if self.is_type(path) => Some(path.clone()),
-            _ => None,
-        };
-        if self.skip_call_type_arguments(type_path.is_some()).is_none() {
+    fn with_type_arguments(
+        &mut self,
+        start: Span,
+        base: Expression,
+        position: Position,
+    ) -> Parse<Result<Expression, Expression>> {
+        let mut type_path = None;
+        if let ExpressionKind::Path(path) = &base.kind
+            && (self.is_type(path) || position == Position::Statement)
+        {
+            type_path = Some(path.clone());
+        }
+        let certain = type_path.is_some() || position == Position::Statement;
+        if self.skip_call_type_arguments(certain).is_none() {
             return Ok(Err(base));
         }
         let arguments = self.type_arguments()?;

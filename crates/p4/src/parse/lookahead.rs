@@ -93,11 +93,7 @@ impl Parser<'_> {
                 "(" => open.push(")"),
                 "[" => open.push("]"),
                 "{" => open.push("}"),
-                ")" | "]" | "}" => {
-                    if open.pop() != Some(text) {
-                        return None;
-                    }
-                }
+                ")" | "]" | "}" if open.pop() != Some(text) => return None,
                 ";" => return None,
                 _ => {}
             }
@@ -151,15 +147,15 @@ impl Parser<'_> {
     }
 
     /// Are the `<` here and what follows type arguments of a call, rather than a comparison? Behind them if so.
-    pub(super) fn skip_call_type_arguments(&self, callee_is_type: bool) -> Option<usize> {
+    pub(super) fn skip_call_type_arguments(&self, certain: bool) -> Option<usize> {
         let first = if self.at_ahead(1, ".") { self.position + 2 } else { self.position + 1 };
         let first_is_type =
             self.is_type_keyword(first) || self.token_is(first, "_") || self.names_type(first) || self.is_list(first);
-        if !callee_is_type && !first_is_type {
+        if !certain && !first_is_type {
             return None;
         }
         let after = self.skip_type_arguments(self.position)?;
-        let continued = self.token_is(after, "(") || (callee_is_type && self.token_is(after, "."));
+        let continued = self.token_is(after, "(") || (certain && self.token_is(after, "."));
         continued.then_some(after)
     }
 

@@ -3,6 +3,7 @@
 //! A mistake is reported where it is found and answered with `Failed`; whoever repeats something (statements of a block,
 //! fields of a struct) takes that as the sign to go on at the next `;` or `}`. So one run reports all mistakes.
 
+mod annotation_shapes;
 mod annotations;
 mod controls;
 mod cursor;
@@ -19,9 +20,6 @@ mod statements;
 mod structures;
 mod tables;
 mod types;
-
-#[cfg(test)]
-mod tests;
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -4,7 +4,10 @@ use hlir::diagnostic::Diagnostic;
 use hlir::source::Span;
 
 use super::{DEEPEST_NESTING, Failed, Parse, Parser};
-use crate::lex::{RESERVED, TokenKind};
+use crate::lex::TokenKind;
+
+/// After so many mistakes a text is hardly P4, and nobody reads on.
+const MOST_MISTAKES: usize = 200;
 
 /// Words that begin a declaration of the program and nothing inside one: where they appear, whatever came before is over.
 const PROGRAM_KEYWORDS: &[&str] =
@@ -26,11 +29,24 @@ impl Parser<'_> {
 
     /// Reports a mistake at the next token, unless one was already.
     pub(super) fn report(&mut self, diagnostic: Diagnostic) -> Failed {
-        if !self.gave_up && self.last_reported != Some(self.position) {
-            self.last_reported = Some(self.position);
-            self.diagnostics.push(diagnostic.kind("syntax"));
+        if self.gave_up || self.last_reported == Some(self.position) {
+            return Failed;
+        }
+        self.last_reported = Some(self.position);
+        self.diagnostics.push(diagnostic.kind("syntax"));
+        if self.diagnostics.len() >= MOST_MISTAKES {
+            let place = self.peek().span;
+            let diagnostic = Diagnostic::error(format!("more than {MOST_MISTAKES} mistakes")).kind("syntax");
+            self.diagnostics.push(diagnostic.label(place, "the text is not looked at from here on"));
+            self.stop();
         }
         Failed
+    }
+
+    /// Lets everything that is being parsed find the end of the text, and say nothing about it.
+    fn stop(&mut self) {
+        self.gave_up = true;
+        self.position = self.tokens.len() - 1;
     }
 
     pub(super) fn report_at(&mut self, message: &str, place: Span, label: &str) -> Failed {
@@ -42,8 +58,7 @@ impl Parser<'_> {
         let found = self.found();
         let place = self.peek().span;
         let previous = self.previous();
-        let missing_at_line_end =
-            self.text.get(previous.end as usize..place.start as usize).is_some_and(|between| between.contains('\n'));
+        let missing_at_line_end = !self.on_line_of_previous();
         let message = format!("expected {what}, found {found}");
         if self.at_end() || (missing_at_line_end && what.starts_with('`')) {
             return self.report_at(&message, previous.after(), &format!("expected {what} here"));
@@ -54,7 +69,7 @@ impl Parser<'_> {
     pub(super) fn expected_name(&mut self) -> Failed {
         let token = self.peek();
         let text = self.text_of(token).to_string();
-        let word = RESERVED.contains(&text.as_str());
+        let word = self.at_reserved_word();
         if !word && text != "_" {
             return self.expected("a name");
         }
@@ -105,8 +120,7 @@ impl Parser<'_> {
             .hint("split the expression or statement, naming its parts");
         self.last_reported = None;
         self.report(diagnostic);
-        self.gave_up = true;
-        self.position = self.tokens.len() - 1;
+        self.stop();
         Failed
     }
 

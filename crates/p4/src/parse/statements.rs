@@ -3,6 +3,7 @@
 use hlir::diagnostic::Diagnostic;
 use hlir::source::Span;
 
+use super::expressions::Position;
 use super::{Parse, Parser, Place};
 use crate::ast::{
     Annotation, Attributes, Block, Collection, Constant, Declaration, DeclarationKind, Expression, ExpressionKind, For,
@@ -129,7 +130,7 @@ impl Parser<'_> {
         if !(self.at_name() || self.at(".") || self.at("this") || self.at("error") || self.at("(")) {
             return Err(self.expected("a statement"));
         }
-        let target = self.postfix()?;
+        let target = self.postfix(Position::Statement)?;
         let operator_place = self.peek().span;
         let Some(operator) = self.assignment_operator() else {
             if matches!(target.kind, ExpressionKind::Call { .. }) {

@@ -3,16 +3,20 @@
 use hlir::diagnostic::Diagnostic;
 use hlir::source::Span;
 
-use super::{Angles, Parse, Parser};
+use super::{Angles, DEEPEST_NESTING, Parse, Parser};
 use crate::ast::{Expression, Name, Path, Type, TypeKind, TypeParameter};
-use crate::lex::{RESERVED, TokenKind};
 
 impl Parser<'_> {
     pub(super) fn parse_type(&mut self) -> Parse<Type> {
         self.nested(|parser| {
             let start = parser.peek().span;
             let mut kind = parser.type_without_size()?;
+            let mut levels = parser.depth;
             while parser.accept("[") {
+                levels += 1;
+                if levels > DEEPEST_NESTING {
+                    return Err(parser.give_up());
+                }
                 let element = Box::new(Type { span: parser.since(start), kind });
                 let size = Box::new(parser.expression()?);
                 parser.expect("]")?;
@@ -27,6 +31,9 @@ impl Parser<'_> {
         let name = self.name()?;
         let mut sizes = Vec::new();
         while self.accept("[") {
+            if self.depth + sizes.len() as u32 > DEEPEST_NESTING {
+                return Err(self.give_up());
+            }
             sizes.push(self.expression()?);
             self.expect("]")?;
         }
@@ -75,7 +82,7 @@ impl Parser<'_> {
     fn expected_type(&mut self) -> super::Failed {
         let token = self.peek();
         let text = self.text_of(token).to_string();
-        if token.kind != TokenKind::End && RESERVED.contains(&text.as_str()) {
+        if self.at_reserved_word() {
             let message = format!("expected a type, found the keyword `{text}`");
             return self.report(Diagnostic::error(message).label(token.span, "expected a type"));
         }
