@@ -2,15 +2,13 @@
 //!
 //! A rewrite changes the program and never what a packet sees. A planner reads the program and fills in the plan.
 
+pub mod inputs;
 pub mod rewrite;
 pub mod visit;
 
 use hlir::{Plan, Program};
+pub use inputs::Inputs;
 use rewrite::{constants, dead};
-
-/// What passes may consult beside the program. Machine and traffic come in with the passes that read them.
-#[derive(Clone, Debug, Default)]
-pub struct Inputs {}
 
 #[derive(Clone, Copy)]
 pub enum Run {

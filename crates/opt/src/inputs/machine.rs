@@ -1,0 +1,230 @@
+//! A machine as `bacus calibrate` found it: what a line of memory costs, by working set and by how many are asked for at a time.
+//!
+//! Cycles are those of the time stamp counter. Virtual machines lie about caches, so nothing here comes from a manual. A wrong or missing file costs
+//! speed, never correctness: passes then work with [`Machine::default`].
+
+use serde::{Deserialize, Serialize};
+
+/// The file of one machine. Unknown keys are errors, so that a typing mistake is not a silent default.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Machine {
+    /// As the processor names itself, with its family and model.
+    pub cpu: String,
+    /// When it was measured: `2026-11-21T13:40:00Z`.
+    pub calibrated: String,
+    /// Ticks of the counter in a microsecond.
+    pub ticks_per_us: f64,
+    /// Cycles of the core to one tick.
+    pub core_per_tick: f64,
+    /// Size of the pages that the measured memory got.
+    pub page_bytes: u64,
+    /// Half the distance between the quartiles of the samples, relative to their median: the median over all cells.
+    pub spread: f64,
+    /// Instructions that the core looks ahead.
+    pub window: u32,
+    /// Lines that the core keeps on their way at most.
+    pub parallelism: u32,
+    /// Packets to a burst at which the first touch of each costs least.
+    pub burst: u32,
+    pub mispredict_cycles: f64,
+    pub lines: Lines,
+}
+
+/// Cycles a line. Row `i` of a table is for `working_set_kb[i]`, column `j` for `in_flight[j]` lines at a time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lines {
+    pub working_set_kb: Vec<u64>,
+    pub in_flight: Vec<u32>,
+    pub load: Vec<Vec<f64>>,
+    /// Empty where the processor cannot gather.
+    #[serde(default)]
+    pub gather: Vec<Vec<f64>>,
+    pub prefetch_t0: Vec<Vec<f64>>,
+    pub prefetch_t1: Vec<Vec<f64>>,
+}
+
+/// How a line is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    Load,
+    Gather,
+    PrefetchT0,
+    PrefetchT1,
+}
+
+impl Access {
+    pub const ALL: [Access; 4] = [Access::Load, Access::Gather, Access::PrefetchT0, Access::PrefetchT1];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Access::Load => "load",
+            Access::Gather => "gather",
+            Access::PrefetchT0 => "prefetch T0",
+            Access::PrefetchT1 => "prefetch T1",
+        }
+    }
+}
+
+impl Default for Machine {
+    /// A cautious guess at a server core of the last years, for a host that was not calibrated: three cache levels, then memory.
+    fn default() -> Self {
+        let rows = |scale: f64| -> Vec<Vec<f64>> {
+            let latency: [f64; 4] = [4.0, 12.0, 50.0, 300.0];
+            latency
+                .iter()
+                .map(|cycles| [1.0, 4.0, 16.0, 64.0].map(|lines| (cycles / lines).max(1.0) * scale).to_vec())
+                .collect()
+        };
+        Machine {
+            cpu: "unknown".to_string(),
+            calibrated: "never".to_string(),
+            ticks_per_us: 2500.0,
+            core_per_tick: 1.0,
+            page_bytes: 4096,
+            spread: 0.0,
+            window: 128,
+            parallelism: 10,
+            burst: 32,
+            mispredict_cycles: 15.0,
+            lines: Lines {
+                working_set_kb: vec![32, 512, 8 << 10, 256 << 10],
+                in_flight: vec![1, 4, 16, 64],
+                load: rows(1.0),
+                gather: rows(1.2),
+                prefetch_t0: rows(1.0),
+                prefetch_t1: rows(1.0),
+            },
+        }
+    }
+}
+
+impl Machine {
+    /// Reads a machine file; the message says what is wrong with it and where.
+    pub fn parse(text: &str) -> Result<Machine, String> {
+        let machine: Machine = toml::from_str(text).map_err(|error| error.to_string())?;
+        machine.check().map(|()| machine)
+    }
+
+    pub fn print(&self) -> String {
+        toml::to_string(self).expect("a machine has nothing that TOML cannot say")
+    }
+
+    /// Refuses what no measurement gives.
+    fn check(&self) -> Result<(), String> {
+        let lines = &self.lines;
+        let is_rising =
+            |sizes: &[u64]| !sizes.is_empty() && sizes.windows(2).all(|pair| pair[0] < pair[1]) && sizes[0] > 0;
+        if !is_rising(&lines.working_set_kb) {
+            return Err("lines.working_set_kb: expected sizes that rise, from 1 on".to_string());
+        }
+        if !is_rising(&lines.in_flight.iter().map(|count| u64::from(*count)).collect::<Vec<u64>>()) {
+            return Err("lines.in_flight: expected counts that rise, from 1 on".to_string());
+        }
+        for access in Access::ALL {
+            check_table(access, lines)?;
+        }
+        let numbers = [self.ticks_per_us, self.core_per_tick, self.mispredict_cycles];
+        if numbers.iter().any(|number| !number.is_finite() || *number <= 0.0) {
+            return Err("ticks_per_us, core_per_tick and mispredict_cycles: expected numbers above 0".to_string());
+        }
+        if self.burst == 0 || self.parallelism == 0 || self.window == 0 {
+            return Err("burst, parallelism and window: expected counts above 0".to_string());
+        }
+        Ok(())
+    }
+
+    /// Cycles for each line when `in_flight` lines of `working_set_bytes` are asked for at a time: between the measured points along straight
+    /// lines over the logarithms of both, beyond them as at the nearest.
+    pub fn line_cycles(&self, access: Access, working_set_bytes: u64, in_flight: u32) -> f64 {
+        let table = self.lines.table(access);
+        let rows: Vec<f64> = self.lines.working_set_kb.iter().map(|kb| (*kb as f64 * 1024.0).log2()).collect();
+        let columns: Vec<f64> = self.lines.in_flight.iter().map(|count| f64::from(*count).log2()).collect();
+        let (row, down) = locate(&rows, (working_set_bytes.max(1) as f64).log2());
+        let (column, right) = locate(&columns, f64::from(in_flight.max(1)).log2());
+        let at = |row: usize, column: usize| table[row.min(table.len() - 1)][column.min(columns.len() - 1)];
+        let upper = at(row, column) * (1.0 - right) + at(row, column + 1) * right;
+        let lower = at(row + 1, column) * (1.0 - right) + at(row + 1, column + 1) * right;
+        upper * (1.0 - down) + lower * down
+    }
+
+    /// Cycles until a load that nothing overlaps has its line.
+    pub fn latency_cycles(&self, working_set_bytes: u64) -> f64 {
+        self.line_cycles(Access::Load, working_set_bytes, 1)
+    }
+}
+
+impl Lines {
+    /// Where the processor cannot gather, loads stand for it.
+    fn table(&self, access: Access) -> &Vec<Vec<f64>> {
+        match access {
+            Access::Load => &self.load,
+            Access::Gather if self.gather.is_empty() => &self.load,
+            Access::Gather => &self.gather,
+            Access::PrefetchT0 => &self.prefetch_t0,
+            Access::PrefetchT1 => &self.prefetch_t1,
+        }
+    }
+}
+
+fn check_table(access: Access, lines: &Lines) -> Result<(), String> {
+    let table = lines.table(access);
+    let (rows, columns) = (lines.working_set_kb.len(), lines.in_flight.len());
+    if table.len() != rows || table.iter().any(|row| row.len() != columns) {
+        return Err(format!("lines, {}: expected {rows} rows of {columns} numbers", access.name()));
+    }
+    if table.iter().flatten().any(|cycles| !cycles.is_finite() || *cycles <= 0.0 || *cycles > 100_000.0) {
+        return Err(format!("lines, {}: expected cycles between 0 and 100000", access.name()));
+    }
+    Ok(())
+}
+
+/// The last point that is not above `at`, and how far `at` lies on the way to the next one.
+fn locate(points: &[f64], at: f64) -> (usize, f64) {
+    let next = points.partition_point(|point| *point <= at);
+    match (next.checked_sub(1), points.get(next)) {
+        (None, _) => (0, 0.0),
+        (Some(last), None) => (last, 0.0),
+        (Some(before), Some(after)) => (before, (at - points[before]) / (after - points[before])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_prints_and_reads_back() {
+        let machine = Machine::default();
+        assert_eq!(Machine::parse(&machine.print()), Ok(machine));
+    }
+
+    #[test]
+    fn costs_lie_between_their_neighbours() {
+        let machine = Machine::default();
+        assert_eq!(machine.latency_cycles(32 << 10), 4.0);
+        assert_eq!(machine.latency_cycles(1), 4.0);
+        assert_eq!(machine.latency_cycles(1 << 40), 300.0);
+        assert_eq!(machine.latency_cycles(128 << 10), 8.0);
+        assert_eq!(machine.line_cycles(Access::Load, 256 << 20, 2), (300.0 + 75.0) / 2.0);
+        assert_eq!(machine.line_cycles(Access::PrefetchT0, 256 << 20, 1000), 300.0 / 64.0);
+    }
+
+    #[test]
+    fn absurd_files_are_refused_with_a_reason() {
+        let text = Machine::default().print();
+        let cases = [
+            (text.replace("window = 128", "window = 0"), "window"),
+            (text.replace("ticks_per_us = 2500.0", "ticks_per_us = nan"), "ticks_per_us"),
+            (text.replace("in_flight = [1, 4, 16, 64]", "in_flight = [1, 4, 4, 64]"), "in_flight"),
+            (text.replace("300.0, ", ""), "rows of 4 numbers"),
+            (text.replace("window", "windows"), "unknown field"),
+            (text[..text.len() / 2].to_string(), ""),
+        ];
+        for (file, reason) in cases {
+            let message = Machine::parse(&file).expect_err(&format!("accepted:\n{file}"));
+            assert!(message.contains(reason), "`{message}` does not say `{reason}`");
+        }
+    }
+}
