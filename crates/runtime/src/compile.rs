@@ -138,6 +138,13 @@ impl Compiler {
         self.shared_object(cache, "bacus_dpdk", &Source::Files(&files), &flags, &dpdk_flags("--libs")?)
     }
 
+    /// Compiles the kernels of the calibration for this machine.
+    pub fn probe(&self, cache: &Cache) -> Result<PathBuf, Failure> {
+        let flags: Vec<String> = ["-O3", "-march=native", "-std=gnu11", "-Wall", "-Wextra"].map(String::from).into();
+        let runtime = cache.runtime().map_err(io_failure("cannot unpack the runtime"))?;
+        self.shared_object(cache, "bacus_probe", &Source::Files(&[runtime.join("probe/probe.c")]), &flags, &[])
+    }
+
     /// The runtime libraries that have to be loaded before a sanitised pipeline, for `LD_PRELOAD`.
     pub fn sanitizer_libraries(&self) -> Result<Vec<PathBuf>, Failure> {
         let candidates = [["libasan.so", "libubsan.so"], ["libclang_rt.asan.so", "libclang_rt.ubsan_standalone.so"]];

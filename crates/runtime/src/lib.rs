@@ -7,7 +7,9 @@ pub mod abi;
 pub mod cache;
 pub mod compile;
 pub mod pipeline;
+pub mod probe;
 
 pub use cache::Cache;
 pub use compile::{Compiler, Descriptor, Sanitize};
 pub use pipeline::{Description, Pipeline};
+pub use probe::{Probe, ProbeError};
