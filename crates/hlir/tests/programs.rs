@@ -28,6 +28,9 @@ fn programs_print_and_read_back() {
         assert_eq!(again.program, parsed.program, "{path}:\n{printed}");
         assert_eq!(again.plan, parsed.plan, "{path}:\n{printed}");
         assert_eq!(print_file(&again.program, again.plan.as_ref()), printed, "{path}");
+        let map = SourceMap::new(&path, &text);
+        let mistakes: String = parsed.verify().iter().map(|error| error.render(&map)).collect();
+        assert!(mistakes.is_empty(), "{mistakes}");
     }
 }
 
@@ -39,6 +42,10 @@ fn programs_are_written_as_they_print() {
         let printed = print_file(&parsed.program, parsed.plan.as_ref());
         let is_comment = |line: &&str| line.trim_start().starts_with("//") && !line.trim_start().starts_with("///");
         let kept: Vec<&str> = text.lines().filter(|line| !is_comment(line)).collect();
-        assert_eq!(kept.join("\n").trim(), printed.trim(), "{path}");
+        let kept = kept.join("\n");
+        for (kept, printed) in kept.trim().lines().zip(printed.lines()) {
+            assert_eq!(kept, printed, "{path}");
+        }
+        assert_eq!(kept.trim().lines().count(), printed.lines().count(), "{path}");
     }
 }

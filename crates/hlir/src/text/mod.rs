@@ -14,7 +14,12 @@ pub use print::{Printer, print_expression, print_file, print_plan, print_program
 pub use words::written;
 
 pub(crate) use names::{get, number};
+pub(crate) use print::CORE_ERRORS;
 
 pub(crate) fn symbol(operator: crate::Binary) -> &'static str {
     words::symbol_of(operator).0
+}
+
+pub(crate) fn structure_word(structure: crate::plan::Structure) -> &'static str {
+    words::word_of(words::STRUCTURES, &structure).unwrap_or_default()
 }

@@ -32,7 +32,7 @@ pub(crate) const ITEMS: &[&str] = &[
 
 /// Words that mean something where a name could stand.
 const RESERVED: &[&str] =
-    &["_", "true", "false", "action", "hit", "miss", "exit", "else", "otherwise", "when", "none", "payload"];
+    &["_", "true", "false", "action", "hit", "miss", "exit", "else", "otherwise", "when", "payload"];
 
 #[rustfmt::skip]
 pub(crate) const INTRINSICS: Words<Intrinsic> = &[

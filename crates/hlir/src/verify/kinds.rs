@@ -1,25 +1,27 @@
 //! The types of expressions, with every rule about widths. Unlike [`Expression::type_in`] it trusts nothing, so that it can judge any program.
 
 use crate::text::{get, number};
-use crate::{Binary, Expression, Field, FieldRef, HeaderId, Place, Program, Type, Unary};
+use crate::{Binary, Expression, Field, FieldRef, HeaderId, Intrinsic, Place, Program, Type, Unary};
 
 /// The widest value. It keeps sums of widths far from overflow and hostile texts from asking for gigabytes.
 pub const WIDEST: u32 = 1 << 20;
 
 /// Finds types and collects what is wrong, in words. The type of something wrong is `None`, and is not complained about again.
-pub(crate) struct Kinds<'p> {
+pub(crate) struct Kinds<'p, 'w> {
     pub program: &'p Program,
     /// Widths of the enclosing action's parameters.
-    pub parameters: &'p [u32],
+    pub parameters: &'w [u32],
+    /// Whether the `Copy…` intrinsics have a value: in the `set` list of a copy.
+    pub in_copy: bool,
     pub errors: Vec<String>,
 }
 
-impl<'p> Kinds<'p> {
-    pub fn new(program: &'p Program, parameters: &'p [u32]) -> Kinds<'p> {
-        Kinds { program, parameters, errors: Vec::new() }
+impl<'p, 'w> Kinds<'p, 'w> {
+    pub fn new(program: &'p Program, parameters: &'w [u32]) -> Kinds<'p, 'w> {
+        Kinds { program, parameters, in_copy: false, errors: Vec::new() }
     }
 
-    fn wrong(&mut self, message: impl Into<String>) -> Option<Type> {
+    pub fn wrong(&mut self, message: impl Into<String>) -> Option<Type> {
         self.errors.push(message.into());
         None
     }
@@ -39,6 +41,11 @@ impl<'p> Kinds<'p> {
                 Some(width) => Some(Type::Bits(*width)),
                 None => self.wrong(format!("there is no action parameter {index} here")),
             },
+            Expression::Intrinsic(Intrinsic::CopyPort | Intrinsic::CopyInstance | Intrinsic::CopyTruncation)
+                if !self.in_copy =>
+            {
+                self.wrong("`copy.…` has a value only in the `set` list of a replicated or cloned packet")
+            }
             Expression::Intrinsic(intrinsic) => Some(Type::Bits(intrinsic.width())),
             Expression::Unary { operator, operand } => self.unary(*operator, operand),
             Expression::Binary { operator, left, right } => self.binary(*operator, left, right),
@@ -78,11 +85,32 @@ impl<'p> Kinds<'p> {
 
     pub fn exactly(&mut self, expression: &Expression, width: u32, what: &str) {
         if let Some(found) = self.bits(expression, what).filter(|found| *found != width) {
-            self.wrong(format!("{what} must have {width} bits, and has {found}"));
+            self.wrong(format!("{what} must have {}, and has {}", shown(Type::Bits(width)), shown(Type::Bits(found))));
         }
     }
 
-    fn same(&mut self, left: Type, right: Type, what: &str) -> Option<Type> {
+    /// An assignment, by whatever statement.
+    pub fn assignable(&mut self, target: Place, value: &Expression) {
+        let (target, value) = (self.place(target), self.of(value));
+        if let (Some(target), Some(value)) = (target, value)
+            && target != value
+        {
+            self.wrong(format!("{} cannot be assigned to {}", shown(value), shown(target)));
+        }
+    }
+
+    /// The width of a place that takes bits.
+    pub fn bits_place(&mut self, place: Place, what: &str) -> Option<u32> {
+        match self.place(place)? {
+            Type::Bits(width) => Some(width),
+            Type::Bool => {
+                self.wrong(format!("{what} must be bits, and is a boolean"));
+                None
+            }
+        }
+    }
+
+    pub fn same(&mut self, left: Type, right: Type, what: &str) -> Option<Type> {
         if left == right {
             return Some(left);
         }

@@ -101,11 +101,11 @@ impl Reader {
             self.expect_word("entries")?;
             table.entries_constant = true;
         } else if self.eat_word("physical") {
-            let none = self.eat_word("none");
-            table.physical =
-                if none { Physical::None } else { Physical::Table(self.reference("a table", |names| &names.tables)?) };
+            table.physical = Physical::Table(self.reference("a table", |names| &names.tables)?);
+        } else if self.eat_word("unreachable") {
+            table.physical = Physical::None;
         } else {
-            return Err(self.fail("`key`, `action`, `size`, `const entries` or `physical`"));
+            return Err(self.fail("`key`, `action`, `size`, `const entries`, `physical` or `unreachable`"));
         }
         Ok(())
     }

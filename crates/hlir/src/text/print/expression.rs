@@ -29,6 +29,7 @@ impl Printer<'_> {
     pub(super) fn expression_as(&self, value: &Expression, parameters: &[Parameter], width: Option<u32>) -> String {
         let widths: Vec<u32> = parameters.iter().map(|parameter| parameter.width).collect();
         let mut kinds = Kinds::new(self.program, &widths);
+        kinds.in_copy = true;
         kinds.of(value);
         let explicit = !kinds.errors.is_empty();
         let mut writer = Writer { printer: self, parameters, widths: &widths, explicit, out: String::new() };

@@ -48,7 +48,7 @@ impl Printer<'_> {
             }
             match table.physical {
                 Physical::Table(id) => lines.add(format!("physical {}", self.table_name(id))),
-                Physical::None => lines.add("physical none"),
+                Physical::None => lines.add("unreachable"),
             }
         });
     }

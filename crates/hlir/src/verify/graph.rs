@@ -1,0 +1,83 @@
+//! Checks that a packet's way through the graph ends: only parser states and packets that enter again may come back to where they were.
+//!
+//! Those are limited by the program's budget; nothing else is.
+
+use super::{Site, Verifier};
+use crate::text::{get, number};
+use crate::{Effect, Node, NodeId, NodeKind};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    New,
+    /// On the way that is being followed.
+    Open,
+    Done,
+}
+
+impl Verifier<'_> {
+    /// Follows edges depth first, with a stack of its own: graphs are deeper than the machine's.
+    pub(super) fn graph(&mut self) {
+        let nodes = &self.program.nodes;
+        let mut marks = vec![Mark::New; nodes.len()];
+        for (root, _) in nodes.iter() {
+            let mut way: Vec<(NodeId, Vec<NodeId>)> = Vec::new();
+            if marks[number(root) as usize] == Mark::New {
+                marks[number(root) as usize] = Mark::Open;
+                way.push((root, self.forward(root)));
+            }
+            while let Some((node, rest)) = way.last_mut() {
+                let node = *node;
+                let Some(next) = rest.pop() else {
+                    marks[number(node) as usize] = Mark::Done;
+                    way.pop();
+                    continue;
+                };
+                match marks[number(next) as usize] {
+                    Mark::Done => {}
+                    Mark::Open => self.cycle(node, next),
+                    Mark::New => {
+                        marks[number(next) as usize] = Mark::Open;
+                        let following = self.forward(next);
+                        way.push((next, following));
+                    }
+                }
+            }
+        }
+    }
+
+    fn cycle(&mut self, from: NodeId, to: NodeId) {
+        let name = &self.program.nodes[to].name;
+        let hint = "only parser states, and packets that a buffering manager lets enter again, may come back";
+        self.report(Site::Node(from), format!("its edge to `{name}` closes a cycle"), hint);
+    }
+
+    /// The edges of a node that may not lead back.
+    fn forward(&self, id: NodeId) -> Vec<NodeId> {
+        let node = &self.program.nodes[id];
+        let exists = |node: &NodeId| get(&self.program.nodes, *node).is_some();
+        match &node.kind {
+            NodeKind::State { parser, .. } => {
+                let is_state = |next: &NodeId| get(&self.program.nodes, *next).and_then(Node::parser) == Some(*parser);
+                let reject = get(&self.program.parsers, *parser).map(|parser| parser.reject);
+                let edges = node.successors().into_iter().filter(|next| !is_state(next)).chain(reject);
+                edges.filter(exists).collect()
+            }
+            NodeKind::Buffer { rules, otherwise } => {
+                let edges = rules.iter().filter_map(|rule| match &rule.effect {
+                    Effect::Unicast { to, .. } => Some(*to),
+                    Effect::Replicate { copy, .. } => Some(copy.to),
+                    Effect::Drop { .. }
+                    | Effect::Send { .. }
+                    | Effect::Clone { .. }
+                    | Effect::Resubmit { .. }
+                    | Effect::Recirculate { .. }
+                    | Effect::Punt { .. } => None,
+                });
+                edges.chain(*otherwise).filter(exists).collect()
+            }
+            NodeKind::Block { .. } | NodeKind::Branch { .. } | NodeKind::Apply { .. } | NodeKind::Deparse { .. } => {
+                node.successors().into_iter().filter(exists).collect()
+            }
+        }
+    }
+}
