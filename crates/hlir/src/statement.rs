@@ -54,8 +54,8 @@ pub enum Statement {
         header: HeaderId,
         varbit: Option<Expression>,
     },
-    /// In parser states. Moves the cursor by a number of bits: 32 bits wide. Fails with PacketTooShort, or with ParserInvalidArgument if it is
-    /// not a multiple of 8.
+    /// In parser states. Moves the cursor by a number of bits: 32 bits wide. Fails with ParserInvalidArgument if it is not a multiple of 8, else
+    /// with PacketTooShort if so many bits are not left.
     Advance(Expression),
     /// In parser states. Reads as many bits as the variable has at `offset` bits behind the cursor, which stays. Fails with PacketTooShort.
     Lookahead {

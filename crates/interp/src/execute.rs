@@ -163,11 +163,11 @@ impl<'p> Walker<'_, 'p> {
 
     fn advance(&mut self, bits: &Expression) -> Result<(), Interrupt<'p>> {
         let bits = self.value(bits).to_u64();
-        if bits > self.packet.bits_left() {
-            return Err(parser_error(error_code::PACKET_TOO_SHORT));
-        }
         if bits % 8 != 0 {
             return Err(parser_error(error_code::PARSER_INVALID_ARGUMENT));
+        }
+        if bits > self.packet.bits_left() {
+            return Err(parser_error(error_code::PACKET_TOO_SHORT));
         }
         self.packet.cursor += bits as usize;
         Ok(())

@@ -1,0 +1,105 @@
+//! Runs each program of `tests/stf` with the STF file of its name, packet by packet and in bursts.
+
+use interp::engine::{Engine, Frame};
+use interp::{DEFAULT_PORTS, Switch, stf};
+use std::path::{Path, PathBuf};
+
+fn programs() -> Vec<PathBuf> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stf");
+    let entries = std::fs::read_dir(&directory).expect("the directory of programs can be read");
+    let paths = entries.map(|entry| entry.expect("its entries can be read").path());
+    let mut programs: Vec<PathBuf> = paths.filter(|path| path.extension().is_some_and(|kind| kind == "hlir")).collect();
+    programs.sort();
+    programs
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn parse_program(path: &Path) -> hlir::Program {
+    let text = read(path);
+    let map = hlir::source::SourceMap::new(&path.display().to_string(), &text);
+    hlir::text::parse_program(&text).unwrap_or_else(|mistakes| {
+        let rendered: String = mistakes.iter().map(|mistake| mistake.render(&map)).collect();
+        panic!("{rendered}")
+    })
+}
+
+#[test]
+fn every_program_does_what_its_file_says() {
+    let programs = programs();
+    assert!(programs.len() >= 6, "the programs are there");
+    let mut told = String::new();
+    for path in programs {
+        let program = parse_program(&path);
+        let commands = stf::parse(&read(&path.with_extension("stf")));
+        let commands = commands.unwrap_or_else(|mistakes| panic!("{}: {mistakes:?}", path.display()));
+        for burst in [1, 7, 64] {
+            let mut switch = Switch::new(&program, 0, DEFAULT_PORTS);
+            let report = stf::run(&program, &commands, &mut switch, burst);
+            let report = report.unwrap_or_else(|mistakes| panic!("{}: {mistakes:?}", path.display()));
+            for failure in report.failures {
+                told.push_str(&format!("{} at burst {burst}: {failure}\n", path.display()));
+            }
+        }
+    }
+    assert!(told.is_empty(), "\n{told}");
+}
+
+/// Packets of `packets.hlir`: what is to happen, a value, a count.
+#[test]
+fn drops_are_counted_by_reason() {
+    let program = parse_program(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stf/packets.hlir"));
+    let mut switch = Switch::new(&program, 0, DEFAULT_PORTS);
+    let orders: [[u8; 4]; 7] =
+        [[1, 0, 10, 0], [2, 0, 9, 0], [4, 0, 0, 6], [5, 0, 0, 7], [6, 0, 0, 0], [7, 0, 0, 0], [8, 2, 0, 0]];
+    let burst: Vec<Frame> = orders.map(|order| Frame { port: 0, bytes: order.to_vec() }).to_vec();
+    let outcome = switch.process(&burst).expect("the switch runs");
+    assert_eq!(outcome.outputs, []);
+    let reasons = program.drop_reasons().into_iter().zip(switch.drops());
+    let counted: Vec<String> = reasons.filter(|(_, n)| *n > 0).map(|(reason, n)| format!("{reason}: {n}")).collect();
+    let expected = [
+        "re-entry budget: 2",
+        "loop budget: 1",
+        "no such port: 1",
+        "empty multicast group: 1",
+        "told to: 1",
+        "told otherwise: 1",
+    ];
+    assert_eq!(counted, expected);
+}
+
+#[test]
+fn a_trace_tells_the_way_of_each_packet() {
+    let program = parse_program(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stf/profile.hlir"));
+    let mut switch = Switch::new(&program, 0, DEFAULT_PORTS);
+    switch.start_trace();
+    switch.process(&[Frame { port: 3, bytes: vec![1, 0, 0] }]).expect("the switch runs");
+    let expected = [
+        "packet 0 from port 3: 3 bytes",
+        "  start",
+        "  prepare",
+        "  choice",
+        "    miss [0x1]: set(0xee)",
+        "  by_action",
+        "    hit [0x1]: first()",
+        "  first",
+        "  out",
+        "  send",
+        "  send to port 1",
+    ];
+    assert_eq!(switch.take_trace(), expected);
+}
+
+/// The order of re-entries: all first passes, then first come first served.
+#[test]
+fn packets_that_enter_again_run_after_the_burst() {
+    let program = parse_program(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stf/packets.hlir"));
+    let mut switch = Switch::new(&program, 0, DEFAULT_PORTS);
+    let orders: [[u8; 4]; 4] = [[4, 0, 0, 2], [0, 0, 0, 9], [4, 0, 0, 1], [0, 0, 0, 8]];
+    let burst: Vec<Frame> = orders.map(|order| Frame { port: 0, bytes: order.to_vec() }).to_vec();
+    let outcome = switch.process(&burst).expect("the switch runs");
+    let ports: Vec<u32> = outcome.outputs.iter().map(|output| output.port).collect();
+    assert_eq!(ports, [9, 8, 1, 2]);
+}
