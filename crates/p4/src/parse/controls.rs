@@ -25,7 +25,7 @@ impl Parser<'_> {
     }
 
     fn control_body(&mut self, control: &mut Control) -> Parse<()> {
-        let open = self.expect("{")?;
+        let open = self.open_brace()?;
         self.in_scope(|parser| {
             while !parser.at("apply") {
                 if parser.at_end() || parser.at_program_keyword() || parser.at("}") {

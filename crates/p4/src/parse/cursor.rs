@@ -88,6 +88,18 @@ impl Parser<'_> {
         Err(self.expected("`;`"))
     }
 
+    /// A `{`. A missing one at the end of a line is reported and then taken as read.
+    pub(super) fn open_brace(&mut self) -> Parse<Span> {
+        if self.at("{") {
+            return Ok(self.advance().span);
+        }
+        let failed = self.expected("`{`");
+        if self.at_end() || self.at_program_keyword() || self.on_line_of_previous() {
+            return Err(failed);
+        }
+        Ok(self.previous())
+    }
+
     /// The `}` of the block that was opened at `open`.
     pub(super) fn close_brace(&mut self, open: Span) -> Parse<Span> {
         if self.at("}") {

@@ -123,7 +123,7 @@ impl Parser<'_> {
 
     /// The functions that implement abstract methods, and instances they use.
     fn instance_body(&mut self) -> Parse<Vec<Declaration>> {
-        let open = self.expect("{")?;
+        let open = self.open_brace()?;
         self.block_of(open, |parser| {
             let start = parser.peek().span;
             let attributes = parser.attributes()?;

@@ -192,7 +192,10 @@ impl Parser<'_> {
         let kind = match text {
             "." => return self.path_expression(),
             "(" => return self.with_angles(Angles::Operators, Self::parenthesized),
-            "{" => return self.with_angles(Angles::Operators, Self::braces),
+            "{" => {
+                let parsed = self.with_angles(Angles::Operators, Self::braces);
+                return parsed.inspect_err(|_| self.skip_rest_of_braces());
+            }
             "true" => ExpressionKind::Bool(true),
             "false" => ExpressionKind::Bool(false),
             "this" => ExpressionKind::This,

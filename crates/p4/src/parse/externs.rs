@@ -38,7 +38,7 @@ impl Parser<'_> {
             if announced {
                 return Ok(Extern { type_parameters, methods: Vec::new(), announced });
             }
-            let open = parser.expect("{")?;
+            let open = parser.open_brace()?;
             let methods = parser.block_of(open, |parser| parser.method(&name))?;
             Ok(Extern { type_parameters, methods, announced })
         })?;

@@ -36,7 +36,7 @@ impl Parser<'_> {
             self.expect_semicolon()?;
             return Ok(None);
         }
-        let open = self.expect("{")?;
+        let open = self.open_brace()?;
         let mut body = ParserBody { locals: Vec::new(), states: Vec::new() };
         let parts = self.in_scope(|parser| parser.block_of(open, Self::parser_part))?;
         for part in parts {
@@ -98,7 +98,7 @@ impl Parser<'_> {
     fn state(&mut self, start: Span, attributes: Attributes) -> Parse<State> {
         self.expect("state")?;
         let name = self.name()?;
-        let open = self.expect("{")?;
+        let open = self.open_brace()?;
         let mut transition = None;
         let statements = self.in_scope(|parser| {
             parser.place = Place::State;
@@ -128,7 +128,7 @@ impl Parser<'_> {
         let start = self.advance().span;
         self.expect("(")?;
         let subjects = self.list_until(")", Self::expression)?;
-        let open = self.expect("{")?;
+        let open = self.open_brace()?;
         let cases = self.block_of(open, Self::select_case)?;
         Ok(Transition::Select { span: self.since(start), subjects, cases })
     }

@@ -147,6 +147,24 @@ impl Parser<'_> {
         }
     }
 
+    /// Moves behind the `}` of a list in which something was wrong, so that it is not taken for the end of a block.
+    pub(super) fn skip_rest_of_braces(&mut self) {
+        let start = self.position;
+        let mut nesting = 1;
+        while !self.at_end() && !self.at(";") && !self.at_program_keyword() {
+            if self.at("{") {
+                nesting += 1;
+            } else if self.at("}") {
+                nesting -= 1;
+            }
+            self.advance();
+            if nesting == 0 {
+                return;
+            }
+        }
+        self.position = start;
+    }
+
     /// Repeats `element` until the `}` of the block opened at `open`, going on after mistakes.
     pub(super) fn block_of<T>(&mut self, open: Span, mut element: impl FnMut(&mut Self) -> Parse<T>) -> Parse<Vec<T>> {
         let mistakes_before = self.diagnostics.len();

@@ -19,7 +19,7 @@ impl Parser<'_> {
     }
 
     fn annotated_block(&mut self, start: Span, annotations: Vec<Annotation>) -> Parse<Block> {
-        let open = self.expect("{")?;
+        let open = self.open_brace()?;
         let statements =
             self.nested(|parser| parser.in_scope(|parser| parser.block_of(open, Self::statement_or_declaration)))?;
         Ok(Block { span: self.since(start), annotations, statements })
@@ -163,7 +163,7 @@ impl Parser<'_> {
         self.expect("(")?;
         let subject = self.expression()?;
         self.expect(")")?;
-        let open = self.expect("{")?;
+        let open = self.open_brace()?;
         let cases = self.nested(|parser| parser.block_of(open, Self::switch_case))?;
         Ok(StatementKind::Switch { subject, cases })
     }

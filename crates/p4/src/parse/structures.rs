@@ -17,7 +17,7 @@ impl Parser<'_> {
         self.advance();
         let name = self.name()?;
         let structure = self.generic(&name, |parser, type_parameters| {
-            let open = parser.expect("{")?;
+            let open = parser.open_brace()?;
             let fields = parser.block_of(open, Self::field)?;
             Ok(Structure { kind, type_parameters, fields })
         })?;
@@ -63,7 +63,7 @@ impl Parser<'_> {
 
     /// `{ A, B = 2 }`
     fn members(&mut self) -> Parse<Vec<Member>> {
-        self.expect("{")?;
+        self.open_brace()?;
         let members = self.list_until("}", |parser| {
             let start = parser.peek().span;
             let attributes = parser.attributes()?;

@@ -13,7 +13,7 @@ impl Parser<'_> {
         self.expect("table")?;
         let name = self.name()?;
         self.declare_value(&name);
-        let open = self.expect("{")?;
+        let open = self.open_brace()?;
         let properties = self.block_of(open, Self::property)?;
         if properties.is_empty() && !self.gave_up {
             let close = self.previous();
@@ -42,7 +42,7 @@ impl Parser<'_> {
     }
 
     fn elements<T>(&mut self, element: impl FnMut(&mut Self) -> Parse<T>) -> Parse<Vec<T>> {
-        let open = self.expect("{")?;
+        let open = self.open_brace()?;
         self.block_of(open, element)
     }
 

@@ -77,6 +77,34 @@ fn text_ends_inside_a_struct() {
 }
 
 #[test]
+fn missing_opening_brace() {
+    check(
+        "struct s\n    bit<8> a;\n    bit<8> b;\n}\nconst int x = 1;\n",
+        expect![[r#"
+        f.p4(1): [--Werror=syntax] error: expected `{`, found `bit`
+         --> f.p4:1:9
+          |
+        1 | struct s
+          |         ^ expected `{` here
+    "#]],
+    );
+}
+
+#[test]
+fn mistake_in_a_list_is_not_the_end_of_its_block() {
+    check(
+        "control c() {\n    apply {\n        x = { 1, , 2 };\n        y = 1;\n    }\n}\n",
+        expect![[r#"
+        f.p4(3): [--Werror=syntax] error: expected an expression, found `,`
+         --> f.p4:3:18
+          |
+        3 |         x = { 1, , 2 };
+          |                  ^ expected an expression
+    "#]],
+    );
+}
+
+#[test]
 fn unmatched_closing_brace() {
     check(
         "const int a = 1;\n}\nconst int b = ;\n",
