@@ -22,10 +22,18 @@ fn main() -> ExitCode {
         let mut diagnostics = parsed.diagnostics;
         if !diagnostics.iter().any(|diagnostic| diagnostic.is_error()) {
             let start = Instant::now();
-            let (_, found) = p4::check::check(&parsed.program);
+            let (checked, found) = p4::check::check(&parsed.program);
             let milliseconds = start.elapsed().as_secs_f64() * 1000.0;
             if milliseconds > slowest.0 {
                 slowest = (milliseconds, path.clone());
+            }
+            let mut walk = complete::Walk { checked: &checked, missing: Vec::new() };
+            if !found.iter().any(|diagnostic| diagnostic.is_error()) {
+                walk.declarations(&parsed.program.declarations);
+            }
+            for (span, what) in walk.missing.iter().take(3) {
+                let place = parsed.map.locate(span.start);
+                println!("incomplete {}({}): {what} of {}", place.file, place.line, parsed.map.snippet(*span));
             }
             diagnostics.extend(found);
         }
@@ -41,4 +49,259 @@ fn main() -> ExitCode {
     }
     println!("{} passed, {bad} did not; the slowest check took {:.1} ms: {}", count - bad, slowest.0, slowest.1);
     if bad == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Every expression of a program has a type, and every call is resolved.
+mod complete {
+    use p4::ast::*;
+    use p4::check::Checked;
+    use p4::types::Type as Known;
+
+    pub struct Walk<'a> {
+        pub checked: &'a Checked<'a>,
+        pub missing: Vec<(Span, &'static str)>,
+    }
+
+    impl<'a> Walk<'a> {
+        pub fn declarations(&mut self, list: &'a [Declaration]) {
+            for declaration in list {
+                self.declaration(declaration);
+            }
+        }
+
+        fn declaration(&mut self, declaration: &'a Declaration) {
+            match &declaration.kind {
+                DeclarationKind::Constant(constant) => self.expression(&constant.value),
+                DeclarationKind::Variable(variable) => self.expressions(variable.value.as_slice()),
+                DeclarationKind::Instance(instance) => {
+                    self.arguments(&instance.arguments);
+                    self.declarations(instance.body.as_deref().unwrap_or(&[]));
+                    if self.checked.instance(declaration.id).is_none() {
+                        self.missing.push((declaration.name.span, "instance"));
+                    }
+                }
+                DeclarationKind::Enumeration(enumeration) => {
+                    for member in &enumeration.members {
+                        self.expressions(member.value.as_slice());
+                    }
+                }
+                DeclarationKind::Function(function) => self.blocks(function.body.as_slice()),
+                DeclarationKind::Action { body, .. } => self.statements(&body.statements),
+                DeclarationKind::Parser(parser) => self.parser(parser),
+                DeclarationKind::Control(control) => {
+                    self.declarations(&control.locals);
+                    self.blocks(control.apply.as_slice());
+                }
+                DeclarationKind::Table(table) => self.table(table),
+                DeclarationKind::ValueSet(set) => self.expression(&set.size),
+                DeclarationKind::Assertion(call) => self.expression(call),
+                _ => {}
+            }
+        }
+
+        fn parser(&mut self, parser: &'a Parser) {
+            let Some(body) = &parser.body else { return };
+            self.declarations(&body.locals);
+            for state in &body.states {
+                self.statements(&state.statements);
+                match &state.transition {
+                    Some(Transition::Select { subjects, cases, .. }) => {
+                        self.expressions(subjects);
+                        for case in cases {
+                            self.expressions(&case.keys);
+                            self.name(&case.state);
+                        }
+                    }
+                    Some(Transition::Direct(name)) => self.name(name),
+                    None => {}
+                }
+            }
+        }
+
+        fn name(&mut self, name: &Name) {
+            if !matches!(name.as_str(), "accept" | "reject") && self.checked.named(name).is_none() {
+                self.missing.push((name.span, "state"));
+            }
+        }
+
+        fn table(&mut self, table: &'a Table) {
+            for property in &table.properties {
+                match &property.value {
+                    PropertyValue::Keys(keys) => {
+                        for key in keys {
+                            self.expression(&key.expression);
+                            self.name(&key.match_kind);
+                        }
+                    }
+                    PropertyValue::Actions(list) => {
+                        for reference in list {
+                            self.action(&reference.action);
+                        }
+                    }
+                    PropertyValue::Entries(entries) => {
+                        for entry in entries {
+                            self.expressions(entry.priority.as_slice());
+                            self.expressions(&entry.keys);
+                            self.action(&entry.action);
+                        }
+                    }
+                    PropertyValue::Expression(value) if property.name.as_str() == "default_action" => {
+                        self.action(value)
+                    }
+                    PropertyValue::Expression(value) => self.expression(value),
+                }
+            }
+        }
+
+        fn action(&mut self, reference: &'a Expression) {
+            if self.checked.call(reference).is_none() {
+                self.missing.push((reference.span, "action"));
+            }
+            if let ExpressionKind::Call { arguments, .. } = &reference.kind {
+                self.arguments(arguments);
+            }
+        }
+
+        fn blocks(&mut self, blocks: &'a [Block]) {
+            for block in blocks {
+                self.statements(&block.statements);
+            }
+        }
+
+        fn statements(&mut self, list: &'a [Statement]) {
+            for statement in list {
+                self.statement(statement);
+            }
+        }
+
+        fn statement(&mut self, statement: &'a Statement) {
+            match &statement.kind {
+                StatementKind::Assign { target, value, .. } => {
+                    self.expression(target);
+                    self.expression(value);
+                }
+                StatementKind::Call(call) => self.expression(call),
+                StatementKind::If { condition, accepted, rejected } => {
+                    self.expression(condition);
+                    self.statement(accepted);
+                    if let Some(rejected) = rejected {
+                        self.statement(rejected);
+                    }
+                }
+                StatementKind::Block(block) => self.statements(&block.statements),
+                StatementKind::Switch { subject, cases } => {
+                    self.expression(subject);
+                    for case in cases {
+                        if let SwitchLabel::Expression(label) = &case.label {
+                            self.expression(label);
+                        }
+                        self.blocks(case.body.as_slice());
+                    }
+                }
+                StatementKind::For(parts) => {
+                    self.statements(&parts.initial);
+                    self.expression(&parts.condition);
+                    self.statements(&parts.update);
+                    self.statement(&parts.body);
+                }
+                StatementKind::ForIn(parts) => {
+                    match &parts.collection {
+                        Collection::Expression(collection) => self.expression(collection),
+                        Collection::Range { low, high } => {
+                            self.expression(low);
+                            self.expression(high);
+                        }
+                    }
+                    self.statement(&parts.body);
+                }
+                StatementKind::Return(value) => self.expressions(value.as_slice()),
+                StatementKind::Declare(declaration) => self.declaration(declaration),
+                StatementKind::Empty | StatementKind::Break | StatementKind::Continue | StatementKind::Exit => {}
+            }
+        }
+
+        fn arguments(&mut self, arguments: &'a [Argument]) {
+            for argument in arguments.iter().filter(|one| !matches!(one.value.kind, ExpressionKind::DontCare)) {
+                self.expression(&argument.value);
+            }
+        }
+
+        fn expressions(&mut self, list: &'a [Expression]) {
+            for expression in list {
+                self.expression(expression);
+            }
+        }
+
+        fn expression(&mut self, expression: &'a Expression) {
+            let open = |of_type: &Known| {
+                of_type.any(&|part| {
+                    matches!(
+                        part,
+                        Known::Unknown
+                            | Known::Inferred(_)
+                            | Known::StructureLiteral { .. }
+                            | Known::InvalidLiteral
+                            | Known::DefaultLiteral
+                    )
+                })
+            };
+            if open(self.checked.used_type(expression)) {
+                self.missing.push((expression.span, "type"));
+            }
+            match &expression.kind {
+                ExpressionKind::List { elements, .. } => self.expressions(elements),
+                ExpressionKind::Structure { fields, .. } => {
+                    for field in fields {
+                        self.expression(&field.value);
+                    }
+                }
+                ExpressionKind::Unary { operand, .. } | ExpressionKind::Cast { operand, .. } => {
+                    self.expression(operand)
+                }
+                ExpressionKind::Binary { left, right, .. } => {
+                    self.expression(left);
+                    self.expression(right);
+                }
+                ExpressionKind::Conditional { condition, accepted, rejected } => {
+                    self.expression(condition);
+                    self.expression(accepted);
+                    self.expression(rejected);
+                }
+                ExpressionKind::Member { base, .. } => self.expression(base),
+                ExpressionKind::Index { base, index } => {
+                    self.expression(base);
+                    self.expression(index);
+                }
+                ExpressionKind::Slice { base, high, low } => {
+                    self.expression(base);
+                    self.expression(high);
+                    self.expression(low);
+                }
+                ExpressionKind::PlusSlice { base, low, width } => {
+                    self.expression(base);
+                    self.expression(low);
+                    self.expression(width);
+                }
+                ExpressionKind::Call { callee, arguments, .. } => {
+                    if self.checked.call(expression).is_none() {
+                        self.missing.push((expression.span, "call"));
+                    }
+                    if !matches!(callee.kind, ExpressionKind::Type(_)) {
+                        self.expression(callee);
+                    }
+                    self.arguments(arguments);
+                }
+                ExpressionKind::Mask { value: low, mask: high } | ExpressionKind::Range { low, high } => {
+                    self.expression(low);
+                    self.expression(high);
+                }
+                ExpressionKind::Path(_) => {
+                    if *self.checked.reference(expression) == p4::check::Reference::None {
+                        self.missing.push((expression.span, "reference"));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
 }

@@ -10,6 +10,14 @@ impl<'a> Checker<'a> {
     pub fn check_annotations(&mut self, annotations: &'a [Annotation]) {
         for (at, annotation) in annotations.iter().enumerate() {
             match &annotation.body {
+                AnnotationBody::Empty if annotation.name.as_str() == "pkginfo" => {
+                    self.error(
+                        "invalid",
+                        annotation.span,
+                        "`@pkginfo` needs a list of keys and values",
+                        "as in `@pkginfo(name = \"router\", version = \"1\")`",
+                    );
+                }
                 AnnotationBody::Empty => {}
                 AnnotationBody::Unstructured { .. } => self.check_form(annotation),
                 AnnotationBody::Expressions(expressions) => {
@@ -30,11 +38,7 @@ impl<'a> Checker<'a> {
     }
 
     fn check_repeated(&mut self, annotation: &'a Annotation, earlier: &'a [Annotation]) {
-        let structured = |other: &&Annotation| {
-            other.name.text == annotation.name.text
-                && matches!(other.body, AnnotationBody::Expressions(_) | AnnotationBody::Pairs(_))
-        };
-        if let Some(first) = earlier.iter().find(structured) {
+        if let Some(first) = earlier.iter().find(|other| other.name.text == annotation.name.text) {
             self.report(
                 hlir::diagnostic::Diagnostic::error(format!("duplicate structured annotation `@{}`", annotation.name))
                     .kind("duplicate")
@@ -60,6 +64,11 @@ impl<'a> Checker<'a> {
     /// The annotations whose argument is a string.
     fn check_form(&mut self, annotation: &'a Annotation) {
         let name = annotation.name.as_str();
+        match name {
+            "match" => return self.check_match(annotation),
+            "p4runtime_translation" => return self.check_translation(annotation),
+            _ => {}
+        }
         let text = matches!(name, "name" | "deprecated" | "noWarn");
         if !text {
             return;
@@ -72,6 +81,43 @@ impl<'a> Checker<'a> {
         if of_type != Type::String && !of_type.is_unknown() {
             let kind = if name == "name" { "invalid" } else { "type-error" };
             self.error(kind, argument.span, format!("`@{name}` has to contain a string"), "");
+        }
+    }
+
+    /// `@match(ternary)` on a field of a value set's element.
+    fn check_match(&mut self, annotation: &'a Annotation) {
+        let Some(kind) = annotation.single() else { return };
+        let of_type = self.value(kind, None);
+        if !matches!(of_type, Type::MatchKind | Type::Unknown) {
+            self.type_error(kind.span, format!("a match kind is expected here, this is `{of_type}`"));
+        }
+    }
+
+    /// `@p4runtime_translation("uri", type)`: the type that a controller sees is a string or a number of a given width.
+    fn check_translation(&mut self, annotation: &'a Annotation) {
+        let AnnotationBody::Unstructured { tokens, .. } = &annotation.body else { return };
+        let comma = tokens.iter().position(|token| token.text.as_ref() == ",");
+        let Some(comma) = comma else { return };
+        let seen: Vec<&str> = tokens[comma + 1..].iter().map(|token| token.text.as_ref()).collect();
+        let number = |text: &str| text.starts_with(|first: char| first.is_ascii_digit());
+        let fits = match seen[..] {
+            ["string"] | ["bit"] => true,
+            [width] => number(width),
+            ["bit", "<", width, ">"] => number(width),
+            _ => false,
+        };
+        if !fits {
+            let span = tokens.get(comma + 1).map_or(annotation.span, |token| token.span);
+            self.error("invalid", span, "expected `bit<W>`, `string` or a number of bits here", "");
+        }
+    }
+
+    /// `@length(field)` can only name what is declared before.
+    pub fn check_length(&mut self, annotation: &'a Annotation, earlier: &'a [crate::ast::Field]) {
+        let Some(ExpressionKind::Path(path)) = annotation.single().map(|length| &length.kind) else { return };
+        let field = earlier.iter().any(|field| field.name.text == path.name.text);
+        if !field && self.look_up(path.name.as_str(), path.absolute).is_empty() {
+            self.not_found(&path.name);
         }
     }
 }

@@ -109,7 +109,10 @@ impl<'a> Checker<'a> {
         }
         self.unify_defaults(signature, &sources, &opened);
         let loose = mode == Mode::ConstructInside
-            || sources.iter().any(|source| matches!(source, Source::DontCare(_) | Source::Omitted))
+            || sources.iter().any(|source| match source {
+                Source::DontCare(_) => mode.constructs(),
+                source => *source == Source::Omitted,
+            })
             || actual.iter().any(|of_type| of_type.is_unknown());
         let closed = self.close(span, signature, &opened, loose);
         let mut bindings = Vec::new();
@@ -290,7 +293,8 @@ impl<'a> Checker<'a> {
                 }
                 return;
             }
-            Source::Default | Source::Omitted | Source::ControlPlane => return,
+            Source::ControlPlane => return self.check_action_data(parameter, of_type),
+            Source::Default | Source::Omitted => return,
         };
         let value = &arguments[at].value;
         let actual = self.out.used_type(value).clone();
@@ -313,6 +317,10 @@ impl<'a> Checker<'a> {
             self.type_error(value.span, message);
             return;
         }
+        if parameter.direction != Direction::None && of_type.any(&|part| *part == Type::String) {
+            self.type_error(value.span, format!("a parameter with type `{of_type}` cannot have a direction"));
+            return;
+        }
         if parameter.direction != Direction::None && of_type.any(&|part| *part == Type::Integer) {
             self.type_error(value.span, "could not infer a width: give the number one, as in `8w1`");
             return;
@@ -332,6 +340,16 @@ impl<'a> Checker<'a> {
             self.error("type-error", value.span, message, "the parameter is `out` or `inout`");
         } else if actual != *of_type && !(self.unify(of_type, &actual) && !self.would_cast(&actual, of_type)) {
             self.mismatch(value.span, of_type, &actual);
+        }
+    }
+
+    /// What a control plane can send: numbers and truth values, and what is flat lists of them.
+    fn check_action_data(&mut self, parameter: &'a Parameter, of_type: &Type) {
+        let nested = self.out.fields_of(of_type).iter().any(|field| matches!(field.of_type, Type::Struct(_)));
+        if nested {
+            let message = format!("action parameter `{}` cannot be set by the control plane", parameter.name);
+            let label = format!("it has type `{of_type}`; numbers and `bool` can");
+            self.error("type-error", parameter.name.span, message, &label);
         }
     }
 

@@ -50,6 +50,8 @@ pub(super) type Scope = HashMap<Arc<str>, Vec<DeclarationId>>;
 pub(super) struct Checker<'a> {
     pub out: Checked<'a>,
     pub diagnostics: Vec<Diagnostic>,
+    /// Mistakes only if the program is to run, that is, has a `main`: a library may leave more open.
+    pub when_run: Vec<Diagnostic>,
     pub scopes: Vec<Scope>,
     pub around: Surroundings,
     pub inference: Inference,
@@ -89,6 +91,7 @@ impl<'a> Checker<'a> {
         Checker {
             out,
             diagnostics: Vec::new(),
+            when_run: Vec::new(),
             scopes: vec![Scope::new()],
             around,
             inference: Inference::default(),

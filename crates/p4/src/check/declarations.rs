@@ -187,11 +187,30 @@ impl<'a> Checker<'a> {
                 self.value(value, None);
             }
         }
+        self.check_hidden_parameter(name);
         if self.around.place == Place::TopLevel {
             self.error("invalid", name.span, "variables cannot be declared at the top of a program", "");
         }
         self.declare_type(id, if fine { of_type } else { Type::Unknown });
         self.declare(id, name);
+    }
+
+    /// Inside a body a variable cannot take the name of a parameter around: `T x = x;` would read neither.
+    fn check_hidden_parameter(&mut self, name: &'a Name) {
+        if !matches!(self.around.place, Place::ControlApply | Place::ParserState | Place::Action | Place::Function) {
+            return;
+        }
+        let hidden =
+            self.scopes[1..].iter().rev().find_map(|scope| scope.get(&name.text)).and_then(|found| found.first());
+        let Some(hidden) = hidden.copied() else { return };
+        if let Node::Parameter { parameter, .. } = self.node(hidden) {
+            self.report(
+                Diagnostic::error(format!("declaration of `{name}` shadows a parameter"))
+                    .kind("shadow")
+                    .label(name.span, "")
+                    .label(parameter.name.span, "the parameter"),
+            );
+        }
     }
 
     fn aliased(&mut self, target: &'a WrittenType, inline: Option<&'a Declaration>) -> Type {
@@ -247,8 +266,11 @@ impl<'a> Checker<'a> {
         self.around.inside.push(id);
         let variables = self.scoped(|checker| {
             let variables = checker.type_parameters(id);
-            for field in &structure.fields {
+            for (at, field) in structure.fields.iter().enumerate() {
                 checker.check_attributes(&field.attributes);
+                if let Some(length) = field.attributes.find("length") {
+                    checker.check_length(length, &structure.fields[..at]);
+                }
                 let of_type = checker.resolve(&field.of_type);
                 checker.declare_type(field.id, of_type);
             }
@@ -359,6 +381,9 @@ impl<'a> Checker<'a> {
                 let of_type = self.out.declared_type(id);
                 if matches!(of_type, Type::Package(_)) {
                     self.out.main = Some(id);
+                    for late in std::mem::take(&mut self.when_run) {
+                        self.report(late);
+                    }
                 } else if !of_type.is_unknown() {
                     let span = self.node(id).span();
                     self.error("expected", span, "`main` has to be an instance of a package", "");

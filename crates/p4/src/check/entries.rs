@@ -34,7 +34,8 @@ impl<'a> Checker<'a> {
         for entry in entries {
             self.entry(entry, keys, list);
         }
-        self.priorities(declaration, property, entries, keys);
+        self.priorities(declaration, table, property, entries, keys);
+        self.check_repeated_keys(entries, keys);
     }
 
     fn entry(&mut self, entry: &'a Entry, keys: &[(Type, Option<DeclarationId>)], list: &'a [ActionReference]) {
@@ -48,7 +49,8 @@ impl<'a> Checker<'a> {
             && everything(only)
             && keys.len() != 1
         {
-            self.value_in_set(only, &Type::Unknown);
+            let whole = Type::Tuple(keys.iter().map(|(of_type, _)| of_type.clone()).collect());
+            self.value_in_set(only, &whole);
         } else if entry.keys.len() != keys.len() {
             if !keys.is_empty() {
                 let message = format!("{} keys for a table with {}", entry.keys.len(), keys.len());
@@ -76,7 +78,8 @@ impl<'a> Checker<'a> {
         let Some(kind) = kind else { return };
         let name = self.name_of(kind);
         let wrong = match (&key.kind, name.as_ref()) {
-            (ExpressionKind::Range { .. }, "exact" | "ternary" | "lpm" | "optional") => true,
+            (ExpressionKind::Mask { .. }, "optional")
+            | (ExpressionKind::Range { .. }, "exact" | "ternary" | "lpm" | "optional") => true,
             (ExpressionKind::Mask { .. }, "lpm") => {
                 self.check_prefix(key);
                 false
@@ -112,6 +115,7 @@ impl<'a> Checker<'a> {
     fn priorities(
         &mut self,
         declaration: &'a Declaration,
+        table: &'a Table,
         property: &'a Property,
         entries: &'a [Entry],
         keys: &[(Type, Option<DeclarationId>)],
@@ -142,6 +146,63 @@ impl<'a> Checker<'a> {
                     .label(first.span, "this one has none")
                     .label(with.span, "this one has"),
             );
+            return;
+        }
+        self.check_priorities_in_range(declaration, table, entries);
+    }
+
+    /// Priorities that are not given step down or up from the one before: none may become negative.
+    fn check_priorities_in_range(&mut self, declaration: &'a Declaration, table: &'a Table, entries: &'a [Entry]) {
+        let constant = |name: &str| match table.find(name).map(|property| &property.value) {
+            Some(PropertyValue::Expression(value)) => self.value_of(value).cloned(),
+            _ => None,
+        };
+        let delta = constant("priority_delta").and_then(|value| value.integer().cloned()).unwrap_or(1.into());
+        let largest_wins = constant("largest_priority_wins").and_then(|value| value.boolean()).unwrap_or(true);
+        let mut priority = num_bigint::BigInt::ZERO;
+        for entry in entries {
+            match &entry.priority {
+                Some(given) => {
+                    let value = self.value_of(given).and_then(|value| value.integer()).cloned();
+                    let Some(value) = value else { return };
+                    priority = value;
+                }
+                None if largest_wins => priority -= &delta,
+                None => priority += &delta,
+            }
+            if priority < num_bigint::BigInt::ZERO || priority > num_bigint::BigInt::from(u32::MAX) {
+                let message = format!("table `{}`: overflow in the priorities of entries", declaration.name);
+                self.error("overlimit", entry.span, message, &format!("this one gets priority {priority}"));
+                return;
+            }
+        }
+    }
+
+    /// Two entries of an exact table cannot have the same key.
+    fn check_repeated_keys(&mut self, entries: &'a [Entry], keys: &[(Type, Option<DeclarationId>)]) {
+        let exact = |kind: &Option<DeclarationId>| kind.is_some_and(|kind| self.name_of(kind).as_ref() == "exact");
+        if keys.is_empty() || !keys.iter().all(|(_, kind)| exact(kind)) {
+            return;
+        }
+        let mut seen = std::collections::HashMap::new();
+        for entry in entries {
+            let values: Option<Vec<String>> = entry
+                .keys
+                .iter()
+                .map(|key| match self.value_of(key) {
+                    Some(value @ (Value::Integer(_) | Value::Bool(_) | Value::Member(_))) => Some(format!("{value:?}")),
+                    _ => None,
+                })
+                .collect();
+            let Some(values) = values else { continue };
+            if let Some(first) = seen.insert(values, entry.span) {
+                self.report(
+                    Diagnostic::error("duplicate keys of entries")
+                        .kind("keys")
+                        .label(entry.span, "this entry can never match")
+                        .label(first, "the same keys here"),
+                );
+            }
         }
     }
 }

@@ -346,7 +346,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Casts between a `type` or enumeration and what is below it.
+    /// Casts between a `type` or enumeration and what is below it: into one from exactly that, out of one to wherever
+    /// its number may be cast.
     fn may_be_unwrapped(
         &mut self,
         expression: &'a Expression,
@@ -356,15 +357,13 @@ impl<'a> Checker<'a> {
     ) -> bool {
         if let Type::Newtype(nominal) | Type::SerializableEnum(nominal) = to {
             let below = self.out.underlying(nominal).cloned().unwrap_or(Type::Unknown);
-            if self.may_be_cast(expression, operand, from, &below) {
-                return true;
-            }
+            let same =
+                *from == below || below.is_unknown() || self.out.representation(from) == self.out.representation(to);
+            return same || *from == Type::Integer && self.may_be_cast(expression, operand, from, &below);
         }
-        if let Type::Newtype(nominal) | Type::SerializableEnum(nominal) = from {
-            let below = self.out.underlying(nominal).cloned().unwrap_or(Type::Unknown);
-            return below.is_unknown() || self.may_be_cast(expression, operand, &below, to);
-        }
-        false
+        let (Type::Newtype(nominal) | Type::SerializableEnum(nominal)) = from else { return false };
+        let below = self.out.underlying(nominal).cloned().unwrap_or(Type::Unknown);
+        below.is_unknown() || self.may_be_cast(expression, operand, &below, to)
     }
 }
 

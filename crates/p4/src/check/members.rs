@@ -313,7 +313,14 @@ impl<'a> Checker<'a> {
             Callee::Constructor { .. } => true,
             Callee::Builtin(builtin) => builtin.is_size(),
             Callee::Function(id) => {
-                matches!(call.result, Type::Extern(_)) || self.name_of(*id).as_ref() == "static_assert"
+                let pure = self.node(*id).declaration().is_some_and(|declaration| declaration.attributes.has("pure"));
+                let made = pure || matches!(call.result, Type::Extern(_));
+                let arguments = match &expression.kind {
+                    ExpressionKind::Call { arguments, .. } => &arguments[..],
+                    _ => &[],
+                };
+                (made && arguments.iter().all(|argument| self.is_known(&argument.value)))
+                    || self.name_of(*id).as_ref() == "static_assert"
             }
             Callee::Action(_)
             | Callee::Method { .. }

@@ -160,7 +160,12 @@ impl<'a> Checker<'a> {
         }
         let routine = matches!(of_type, Type::Parser(_) | Type::Control(_));
         let package_for_control = matches!(of_type, Type::Package(_)) && !self.is_package_constructor();
-        if (routine && of != ParametersOf::Constructor) || matches!(of_type, Type::Table(_)) || package_for_control {
+        let defined = routine && of_type.nominal().is_some_and(|nominal| self.has_body(nominal.declaration));
+        if defined
+            || (routine && of != ParametersOf::Constructor)
+            || matches!(of_type, Type::Table(_))
+            || package_for_control
+        {
             self.type_error(span, format!("a parameter cannot have type `{of_type}` here"));
         }
         if of == ParametersOf::Action && matches!(of_type, Type::Extern(_)) {

@@ -7,7 +7,7 @@ use hlir::diagnostic::Diagnostic;
 use super::checker::{Checker, Place};
 use super::nesting::ParametersOf;
 use crate::ast::{
-    Block, Control, Declaration, DeclarationId, Direction, Extern, Function, Method, Name, Package, Parameter, Parser,
+    Block, Control, Declaration, DeclarationId, Extern, Function, Method, Name, Package, Parameter, Parser,
     Type as WrittenType, ValueSet,
 };
 use crate::types::Type;
@@ -30,8 +30,8 @@ impl<'a> Checker<'a> {
                     .declared_type(parameter.id)
                     .replace(&|part| matches!(part, Type::Variable(_)).then_some(Type::DontCare));
                 let fits = self.making_objects(|checker| checker.expression_as(default, &of_type));
-                if fits && parameter.direction == Direction::None && of != ParametersOf::Action {
-                    self.require_known(default, "the default value of a parameter without a direction");
+                if fits {
+                    self.require_known(default, "the default value of a parameter");
                 }
             }
         }

@@ -245,7 +245,29 @@ impl<'a> Checker<'a> {
         if matches!(numbers, Type::Bits { signed: true, .. }) {
             return self.type_error(span, format!("`{symbol}` is not defined on signed numbers"));
         }
+        if !numbers.is_unknown() {
+            self.check_divisor(span, left, right);
+        }
         numbers
+    }
+
+    /// The language divides at compile time only. What costs nothing at run time is taken too: powers of two, and 0 / x.
+    fn check_divisor(&mut self, span: Span, left: &'a Expression, right: &'a Expression) {
+        if self.is_known(left) && self.is_known(right) {
+            return;
+        }
+        let number = |side: &Expression| self.value_of(side).and_then(|value| value.integer()).cloned();
+        let (dividend, divisor) = (number(left), number(right));
+        let one = BigInt::from(1);
+        let power =
+            divisor.is_some_and(|divisor| divisor == BigInt::ZERO || (&divisor & (&divisor - &one)) == BigInt::ZERO);
+        if !power && dividend != Some(BigInt::ZERO) {
+            self.when_run.push(
+                Diagnostic::error("could not evaluate a division at compile time")
+                    .kind("invalid")
+                    .label(span, "P4 divides constants; at run time only by powers of two"),
+            );
+        }
     }
 
     fn shift(&mut self, span: Span, left: &'a Expression, right: &'a Expression) -> Type {

@@ -208,6 +208,14 @@ impl<'a> Checker<'a> {
         if !fits {
             return self.type_error(subject.span, format!("the value of a `switch` cannot have type `{of_type}`"));
         }
+        if !matches!(representation, Type::ActionRun(_) | Type::Unknown) && !self.match_kinds.contains_key("exact") {
+            self.when_run.push(
+                Diagnostic::error("a `switch` needs the match kind `exact`")
+                    .kind("not-found")
+                    .label(subject.span, "")
+                    .hint("include `core.p4`, which declares it"),
+            );
+        }
         of_type
     }
 

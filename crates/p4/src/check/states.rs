@@ -91,7 +91,6 @@ impl<'a> Checker<'a> {
             Type::Tuple(parts) | Type::ListLiteral { elements: parts, .. } => {
                 parts.iter().all(|part| self.may_be_matched(part))
             }
-            Type::Struct(_) => self.out.fields_of(of_type).iter().all(|field| self.may_be_matched(&field.of_type)),
             Type::Newtype(_) => self.may_be_matched(&self.out.representation(of_type)),
             _ => matches!(
                 of_type,
@@ -108,7 +107,8 @@ impl<'a> Checker<'a> {
     fn case_keys(&mut self, case: &'a SelectCase, subjects: &[Type]) {
         if let [key] = &case.keys[..] {
             if matches!(key.kind, ExpressionKind::DontCare | ExpressionKind::Default) {
-                self.value_in_set(key, subjects.first().unwrap_or(&Type::Unknown));
+                let whole = if let [only] = subjects { only.clone() } else { Type::Tuple(subjects.into()) };
+                self.value_in_set(key, &whole);
                 return;
             }
             if subjects.len() != 1 {
@@ -178,7 +178,11 @@ impl<'a> Checker<'a> {
                         }
                     }
                     _ => {
-                        self.convert_or_report(key, &of_type, subject);
+                        let is_call = matches!(key.kind, ExpressionKind::Call { .. });
+                        let fits = self.convert_or_report(key, &of_type, subject);
+                        if fits && is_call && !self.is_known(key) {
+                            self.type_error(key.span, "functions cannot be called in a set of keys");
+                        }
                     }
                 }
             }

@@ -4,10 +4,10 @@ use hlir::diagnostic::Diagnostic;
 use hlir::source::Span;
 
 use super::bindings::Mode;
-use super::checker::{Checker, Place};
+use super::checker::{Checker, Place, Scope};
 use crate::ast::{
-    ActionReference, Declaration, DeclarationId, DeclarationKind, Expression, ExpressionKind, KeyElement, Property,
-    PropertyValue, Table,
+    ActionReference, BinaryOperator, Declaration, DeclarationId, DeclarationKind, Expression, ExpressionKind,
+    KeyElement, Property, PropertyValue, Table,
 };
 use crate::evaluate::Value;
 use crate::types::Type;
@@ -22,6 +22,7 @@ impl<'a> Checker<'a> {
         self.declare_type(id, Type::Table(nominal));
         self.check_distinct(table.properties.iter().map(|property| &property.name));
         self.around.inside.push(id);
+        self.scopes.push(Scope::from([(declaration.name.text.clone(), vec![id])]));
         let mut keys = Vec::new();
         if let Some(PropertyValue::Keys(elements)) = table.find("key").map(|property| &property.value) {
             keys = elements.iter().map(|element| self.key(element)).collect();
@@ -33,6 +34,7 @@ impl<'a> Checker<'a> {
             self.check_attributes(&property.attributes);
             self.property(declaration, table, property, &keys);
         }
+        self.scopes.pop();
         self.around.inside.pop();
         if table.find("actions").is_none() {
             let message = format!("table `{}`: expected an `actions` property", declaration.name);
@@ -90,12 +92,42 @@ impl<'a> Checker<'a> {
                 self.type_error(element.match_kind.span, message);
             }
         }
+        self.check_key_name(element);
         let of_type = if self.may_be_key(&of_type) {
             of_type
         } else {
             self.type_error(element.expression.span, format!("a table key cannot have type `{of_type}`"))
         };
         (of_type, kind)
+    }
+
+    /// A controller calls a key by what it is; a computed key needs a name.
+    fn check_key_name(&mut self, element: &'a KeyElement) {
+        let named = element.annotations.iter().any(|annotation| annotation.name.as_str() == "name");
+        if !named && !self.has_name(&element.expression) {
+            self.report(
+                Diagnostic::error("a computed key needs a name")
+                    .kind("expected")
+                    .label(element.expression.span, "")
+                    .hint("give it one: `expression : exact @name(\"key\")`"),
+            );
+        }
+    }
+
+    fn has_name(&self, key: &Expression) -> bool {
+        match &key.kind {
+            ExpressionKind::Path(_) | ExpressionKind::Erroneous => true,
+            ExpressionKind::Member { base, .. } => self.has_name(base),
+            ExpressionKind::Index { base, .. } | ExpressionKind::Slice { base, .. } => self.has_name(base),
+            ExpressionKind::Binary { operator: BinaryOperator::BitAnd, left, right } => {
+                self.has_name(left) && self.has_name(right)
+            }
+            ExpressionKind::Call { callee, .. } => match &callee.kind {
+                ExpressionKind::Member { base, member } => member.as_str() == "isValid" && self.has_name(base),
+                _ => false,
+            },
+            _ => self.value_of(key).is_some(),
+        }
     }
 
     fn may_be_key(&self, of_type: &Type) -> bool {
@@ -170,9 +202,10 @@ impl<'a> Checker<'a> {
 
     fn default_action(&mut self, declaration: &'a Declaration, table: &'a Table, value: &'a Expression) {
         let Some(id) = self.refer_to_action(value, Mode::ActionData) else { return };
-        let Some(PropertyValue::Actions(list)) = table.find("actions").map(|property| &property.value) else {
-            let message =
-                format!("table `{}` has no list of actions, so it cannot have a default one", declaration.name);
+        let before = table.properties.iter().take_while(|property| property.name.as_str() != "default_action");
+        let list = before.into_iter().find(|property| property.name.as_str() == "actions");
+        let Some(PropertyValue::Actions(list)) = list.map(|property| &property.value) else {
+            let message = format!("table `{}` has no list of actions before its default action", declaration.name);
             self.type_error(value.span, message);
             return;
         };
