@@ -71,7 +71,8 @@ pub struct Variable {
     pub value: Option<Expression>,
 }
 
-/// `T(arguments) name;`, where `T(arguments) name[4];` has an array type and makes four, and `T(arguments) name = { functions and instances };` where T has abstract methods.
+/// `T(arguments) name;`; with an array type, `T(arguments) name[4];`, it makes four. Where T has abstract methods,
+/// `T(arguments) name = { functions and instances };` implements them.
 #[derive(Clone, Debug)]
 pub struct Instance {
     pub of_type: Type,
