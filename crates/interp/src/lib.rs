@@ -18,6 +18,7 @@ pub mod stf;
 mod storage;
 mod switch;
 mod tables;
+pub mod trace;
 mod walk;
 
 pub use engine::Engine;

@@ -16,7 +16,8 @@ pub mod run;
 
 pub use command::Command;
 pub use parse::parse;
-pub use run::{Report, run};
+pub use reentry::shared_state;
+pub use run::{Report, configure, run};
 
 /// A mistake in the text, where it is. Lines and columns count from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,0 +1,105 @@
+//! Whether two engines did the same with a burst.
+//!
+//! Alone, a packet's outputs must be the same in the same order. In a burst each port must send the same packets, and those of one ingress port that took
+//! one path in the order they came; other packets may overtake each other.
+
+use crate::engine::{DigestRecord, Outcome, Output};
+use crate::stf::compare::hex;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What differs, in a sentence; nothing if `found` is as good as `expected`, which knows the paths.
+pub fn difference(expected: &Outcome, found: &Outcome, alone: bool) -> Option<String> {
+    if expected.stopped.is_some() || found.stopped.is_some() {
+        let told = |outcome: &Outcome| outcome.stopped.clone().unwrap_or("it runs on".to_string());
+        let both = expected.stopped.is_some() && found.stopped.is_some();
+        return (!both).then(|| format!("one switch stopped: expected {}, found {}", told(expected), told(found)));
+    }
+    let ports: BTreeSet<u32> = expected.outputs.iter().chain(&found.outputs).map(|output| output.port).collect();
+    for port in ports {
+        let expected: Vec<&Output> = expected.outputs.iter().filter(|output| output.port == port).collect();
+        let found: Vec<&[u8]> = found.outputs.iter().filter(|output| output.port == port).map(bytes).collect();
+        let told = packets_differ(&expected, &found).or_else(|| order_differs(&expected, &found, alone));
+        if let Some(told) = told {
+            return Some(format!("port {port}: {told}"));
+        }
+    }
+    if expected.punts != found.punts {
+        return Some(format!("expected {} packets for the control plane, found {}", expected.punts, found.punts));
+    }
+    (digests(expected) != digests(found)).then(|| "the digests differ".to_string())
+}
+
+fn bytes(output: &Output) -> &[u8] {
+    &output.bytes
+}
+
+fn digests(outcome: &Outcome) -> Vec<String> {
+    let text = |record: &DigestRecord| format!("{} {:?}", record.digest.into_raw().into_u32(), record.values);
+    let mut digests: Vec<String> = outcome.digests.iter().map(text).collect();
+    digests.sort();
+    digests
+}
+
+fn packets_differ(expected: &[&Output], found: &[&[u8]]) -> Option<String> {
+    let mut counts: BTreeMap<&[u8], i64> = BTreeMap::new();
+    expected.iter().for_each(|output| *counts.entry(&output.bytes).or_default() += 1);
+    found.iter().for_each(|bytes| *counts.entry(bytes).or_default() -= 1);
+    let missing = counts.iter().find(|(_, count)| **count > 0).map(|(bytes, _)| hex(bytes));
+    let surplus = counts.iter().find(|(_, count)| **count < 0).map(|(bytes, _)| hex(bytes));
+    match (missing, surplus) {
+        (None, None) => None,
+        (Some(missing), None) => Some(format!("expected also {missing}")),
+        (None, Some(surplus)) => Some(format!("nobody expected {surplus}")),
+        (Some(missing), Some(surplus)) => Some(format!("expected {missing}\n   found {surplus}")),
+    }
+}
+
+fn order_differs(expected: &[&Output], found: &[&[u8]], alone: bool) -> Option<String> {
+    if alone {
+        let same = expected.iter().zip(found).all(|(output, bytes)| output.bytes == *bytes);
+        return (!same).then(|| "the packets left in another order".to_string());
+    }
+    let paths: BTreeSet<Option<u64>> = expected.iter().map(|output| output.path).collect();
+    for path in paths {
+        let mut left = found.iter();
+        let of_path = expected.iter().filter(|output| output.path == path);
+        for output in of_path {
+            if !left.any(|bytes| *bytes == output.bytes) {
+                return Some(format!("{} was overtaken on its own path", hex(&output.bytes)));
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(outputs: &[(u32, u8, u64)]) -> Outcome {
+        let output =
+            |(port, byte, path): &(u32, u8, u64)| Output { port: *port, bytes: vec![*byte], path: Some(*path) };
+        Outcome { outputs: outputs.iter().map(output).collect(), ..Outcome::default() }
+    }
+
+    #[test]
+    fn packets_of_one_path_keep_their_order_in_a_burst() {
+        let expected = outcome(&[(1, 0xa, 7), (1, 0xb, 8), (1, 0xc, 7), (2, 0xd, 7)]);
+        let other_path = outcome(&[(1, 0xb, 0), (2, 0xd, 0), (1, 0xa, 0), (1, 0xc, 0)]);
+        assert_eq!(difference(&expected, &other_path, false), None);
+        assert!(difference(&expected, &other_path, true).is_some());
+        let overtaken = outcome(&[(1, 0xc, 0), (1, 0xb, 0), (1, 0xa, 0), (2, 0xd, 0)]);
+        let told = difference(&expected, &overtaken, false);
+        assert_eq!(told.as_deref(), Some("port 1: 0c was overtaken on its own path"));
+    }
+
+    #[test]
+    fn missing_and_surplus_packets_are_told() {
+        let expected = outcome(&[(1, 0xa, 7), (1, 0xa, 7)]);
+        let told = |found: &[(u32, u8, u64)]| difference(&expected, &outcome(found), false);
+        assert_eq!(told(&[(1, 0xa, 0)]).as_deref(), Some("port 1: expected also 0a"));
+        assert_eq!(told(&[(1, 0xa, 0), (1, 0xb, 0)]).as_deref(), Some("port 1: expected 0a\n   found 0b"));
+        let more = [(1, 0xa, 0), (1, 0xa, 0), (3, 0xa, 0)];
+        assert_eq!(told(&more).as_deref(), Some("port 3: nobody expected 0a"));
+    }
+}

@@ -1,0 +1,110 @@
+//! Packets made of those of a capture: as they are, cut, with bits flipped or fields overwritten; and some that are noise, runts or jumbo frames.
+//!
+//! Packet `n` is a function of the seed, the capture and `n`, so any one of them can be made again.
+
+use crate::engine::Frame;
+use crate::random::Draws;
+
+/// Where packets come from.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    /// The frames of a capture; without any, all packets are random bytes.
+    pub capture: &'a [Vec<u8>],
+    pub seed: u64,
+    /// Packets come in from ports below this.
+    pub ports: u32,
+}
+
+const LARGEST_NOISE: u64 = 256;
+const SMALLEST_FRAME: u64 = 14;
+const JUMBO: u64 = 9000;
+
+/// The lengths of fields that are overwritten.
+const FIELDS: [u64; 5] = [1, 2, 4, 6, 16];
+
+impl Source<'_> {
+    pub fn packet(&self, number: u64) -> Frame {
+        let mut draws = Draws::new(self.seed, number);
+        let port = below(&mut draws, u64::from(self.ports.max(1))) as u32;
+        let bytes = if self.capture.is_empty() { noise(&mut draws) } else { self.mutated(&mut draws) };
+        Frame { port, bytes }
+    }
+
+    fn mutated(&self, draws: &mut Draws) -> Vec<u8> {
+        let mut bytes = self.capture[below(draws, self.capture.len() as u64) as usize].clone();
+        match below(draws, 100) {
+            0..40 => {}
+            40..50 => {
+                let length = below(draws, bytes.len() as u64 + 1);
+                bytes.truncate(length as usize);
+            }
+            50..67 => (0..=below(draws, 8)).for_each(|_| flip_bit(&mut bytes, draws)),
+            67..87 => (0..=below(draws, 3)).for_each(|_| overwrite_field(&mut bytes, draws)),
+            87..92 => bytes = noise(draws),
+            92..96 => {
+                let length = below(draws, SMALLEST_FRAME);
+                bytes.resize(length as usize, draws.next() as u8);
+            }
+            _ => {
+                let length = bytes.len() as u64 + below(draws, JUMBO.saturating_sub(bytes.len() as u64) + 1);
+                bytes.resize(length as usize, draws.next() as u8);
+            }
+        }
+        bytes
+    }
+}
+
+fn below(draws: &mut Draws, limit: u64) -> u64 {
+    draws.next() % limit
+}
+
+fn noise(draws: &mut Draws) -> Vec<u8> {
+    let length = below(draws, LARGEST_NOISE);
+    (0..length).map(|_| draws.next() as u8).collect()
+}
+
+fn flip_bit(bytes: &mut [u8], draws: &mut Draws) {
+    if !bytes.is_empty() {
+        let bit = below(draws, bytes.len() as u64 * 8) as usize;
+        bytes[bit / 8] ^= 0x80 >> (bit % 8);
+    }
+}
+
+/// Writes zeros, ones or anything to where a field might be: early in the packet rather than late.
+fn overwrite_field(bytes: &mut [u8], draws: &mut Draws) {
+    if bytes.is_empty() {
+        return;
+    }
+    let reach = below(draws, bytes.len() as u64) + 1;
+    let start = below(draws, reach) as usize;
+    let length = FIELDS[below(draws, FIELDS.len() as u64) as usize] as usize;
+    let how = below(draws, 4);
+    for byte in bytes.iter_mut().skip(start).take(length) {
+        *byte = match how {
+            0 => 0,
+            1 => 0xff,
+            _ => draws.next() as u8,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_are_of_every_sort_and_can_be_made_again() {
+        let capture = [vec![0x11; 60], vec![0x22; 120]];
+        let source = Source { capture: &capture, seed: 5, ports: 4 };
+        let packets: Vec<Frame> = (0..2000).map(|number| source.packet(number)).collect();
+        let count = |wanted: fn(&Frame) -> bool| packets.iter().filter(|packet| wanted(packet)).count();
+        assert!(count(|packet| packet.bytes == [0x11; 60]) > 200);
+        assert!(count(|packet| packet.bytes.len() < 14) > 50);
+        assert!(count(|packet| packet.bytes.is_empty()) > 0);
+        assert!(count(|packet| packet.bytes.len() > 4000) > 20);
+        assert!(count(|packet| packet.bytes.len() == 120 && packet.bytes.iter().any(|byte| *byte != 0x22)) > 200);
+        assert_eq!(count(|packet| packet.port >= 4), 0);
+        assert!(count(|packet| packet.port == 3) > 300);
+        assert_eq!(source.packet(1234), packets[1234]);
+    }
+}
