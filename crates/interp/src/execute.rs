@@ -133,7 +133,7 @@ impl<'p> Walker<'_, 'p> {
 
     fn extract(&mut self, header: HeaderId, varbit: Option<&Expression>) -> Result<(), Interrupt<'p>> {
         let length = varbit.map_or(0, |length| self.value(length).to_u64());
-        if length % 8 != 0 {
+        if !length.is_multiple_of(8) {
             return Err(parser_error(error_code::PARSER_INVALID_ARGUMENT));
         }
         let layout = &self.switch.layout;
@@ -163,7 +163,7 @@ impl<'p> Walker<'_, 'p> {
 
     fn advance(&mut self, bits: &Expression) -> Result<(), Interrupt<'p>> {
         let bits = self.value(bits).to_u64();
-        if bits % 8 != 0 {
+        if !bits.is_multiple_of(8) {
             return Err(parser_error(error_code::PARSER_INVALID_ARGUMENT));
         }
         if bits > self.packet.bits_left() {

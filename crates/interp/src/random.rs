@@ -45,7 +45,7 @@ impl Draws {
         Draws { base: seed ^ mix(packet), count: 0 }
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub fn draw(&mut self) -> u64 {
         let draw = mix(self.base.wrapping_add(self.count));
         self.count += 1;
         draw
@@ -54,7 +54,7 @@ impl Draws {
     /// A number from `low` to `high`, `width` bits wide.
     pub fn between(&mut self, low: &BigUint, high: &BigUint, width: u32) -> BigUint {
         let limbs = width.div_ceil(64).max(1);
-        let draw = (0..limbs).fold(BigUint::ZERO, |sum, limb| sum + (BigUint::from(self.next()) << (64 * limb)));
+        let draw = (0..limbs).fold(BigUint::ZERO, |sum, limb| sum + (BigUint::from(self.draw()) << (64 * limb)));
         if high < low {
             return low.clone();
         }
@@ -70,8 +70,8 @@ mod tests {
     fn draws_are_the_ones_of_the_table() {
         let mut draws = Draws::new(0, 0);
         let mut others = Draws::new(1, 7);
-        let numbers: Vec<String> = (0..3).map(|_| format!("{:#018x}", draws.next())).collect();
-        let more: Vec<String> = (0..3).map(|_| format!("{:#018x}", others.next())).collect();
+        let numbers: Vec<String> = (0..3).map(|_| format!("{:#018x}", draws.draw())).collect();
+        let more: Vec<String> = (0..3).map(|_| format!("{:#018x}", others.draw())).collect();
         let documentation = include_str!("random.rs");
         assert!(documentation.contains(&format!("| 0 | 0 | `{}` |", numbers.join("` `"))), "{numbers:?}");
         assert!(documentation.contains(&format!("| 1 | 7 | `{}` |", more.join("` `"))), "{more:?}");
@@ -93,14 +93,14 @@ mod tests {
     #[test]
     fn the_whole_range_of_64_bits_is_the_draw_itself() {
         let mut draws = Draws::new(9, 4);
-        let expected = Draws::new(9, 4).next();
+        let expected = Draws::new(9, 4).draw();
         assert_eq!(draws.between(&BigUint::ZERO, &BigUint::from(u64::MAX), 64), BigUint::from(expected));
     }
 
     #[test]
     fn wide_numbers_begin_with_the_lowest_limb() {
         let mut single = Draws::new(2, 2);
-        let (low, high) = (BigUint::from(single.next()), BigUint::from(single.next()));
+        let (low, high) = (BigUint::from(single.draw()), BigUint::from(single.draw()));
         let all_ones = (BigUint::from(1u8) << 128u32) - 1u8;
         assert_eq!(Draws::new(2, 2).between(&BigUint::ZERO, &all_ones, 128), low + (high << 64u32));
     }

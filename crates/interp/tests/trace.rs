@@ -2,6 +2,7 @@
 
 use hlir::{Expression, Place, Program, Statement};
 use interp::engine::Engine;
+use interp::stf::command::{Control, Kind};
 use interp::trace::{BURSTS, Failure, Settings, Source, run};
 use interp::{DEFAULT_PORTS, Switch, stf};
 use std::path::Path;
@@ -19,11 +20,11 @@ fn program(name: &str) -> Program {
 fn capture(name: &str) -> (Vec<Vec<u8>>, Vec<stf::Command>) {
     let commands = stf::parse(&read(&format!("{name}.stf"))).expect("the file is well formed");
     let packet = |command: &stf::Command| match &command.kind {
-        stf::command::Kind::Packet { bytes, .. } => Some(bytes.clone()),
-        _ => None,
+        Kind::Packet { bytes, .. } => Some(bytes.clone()),
+        Kind::Expect { .. } | Kind::ExpectDigest { .. } | Kind::NoPacket | Kind::Control(_) => None,
     };
     let packets = commands.iter().filter_map(packet).collect();
-    let adds = |command: &stf::Command| matches!(command.kind, stf::command::Kind::Add { .. });
+    let adds = |command: &stf::Command| matches!(command.kind, Kind::Control(Control::Add { .. }));
     (packets, commands.into_iter().filter(adds).collect())
 }
 
@@ -52,10 +53,7 @@ fn the_first_difference_is_shown_with_the_packet_and_its_way() {
     let mut wrong = right.clone();
     let (_, node) = wrong.nodes.iter_mut().find(|(_, node)| node.name == "work").expect("the node is there");
     let hlir::NodeKind::Block { body, .. } = &mut node.kind else { panic!("it is a block") };
-    let is_quotient = |statement: &Statement| match statement {
-        Statement::Assign { target: Place::Field(field), .. } => field.field == 3,
-        _ => false,
-    };
+    let is_quotient = |statement: &Statement| matches!(statement, Statement::Assign { target: Place::Field(field), .. } if field.field == 3);
     let quotient = body.iter_mut().find(|statement| is_quotient(statement)).expect("a quotient is computed");
     let Statement::Assign { value, .. } = quotient else { panic!("it is an assignment") };
     *value = Expression::constant(0u8, 33);

@@ -33,6 +33,12 @@ pub enum Act {
         fields: Vec<(usize, BigUint)>,
     },
     NoPacket,
+    /// Happens between bursts.
+    Control(Control),
+}
+
+#[derive(Clone, Debug)]
+pub enum Control {
     Insert(TableId, Entry),
     Delete(EntryKey),
     Clear,
@@ -84,43 +90,53 @@ struct Binder<'p> {
     groups: BTreeMap<u32, Vec<usize>>,
 }
 
-type Acts = Result<Vec<Act>, Mistake>;
+type Controls = Result<Vec<Control>, Mistake>;
 
 impl Binder<'_> {
-    fn acts(&mut self, command: &Command) -> Acts {
+    fn acts(&mut self, command: &Command) -> Result<Vec<Act>, Mistake> {
         let act = match &command.kind {
             Kind::Packet { port, bytes } => Act::Packet { port: *port, bytes: bytes.clone() },
             Kind::Expect { port, pattern } => Act::Expect { port: *port, pattern: pattern.clone() },
             Kind::NoPacket => Act::NoPacket,
-            Kind::Wait | Kind::MirrorGet { .. } => Act::Nothing,
-            Kind::RemoveAll => Act::Clear,
-            Kind::Clock { nanoseconds } => Act::Clock(*nanoseconds),
-            Kind::Seed { seed } => Act::Seed(matches::index(seed, "the seed")?),
-            Kind::Add { table, priority, keys, action, label } => {
-                self.add(table, priority.as_ref(), keys, action, label.as_ref())?
-            }
-            Kind::SetDefault { table, action } => self.set_default(table, action)?,
-            Kind::Remove { table, priority, keys } => self.remove(table, priority.as_ref(), keys)?,
             Kind::ExpectDigest { digest, fields } => self.expect_digest(digest, fields)?,
-            Kind::ValueSet { set, members } => self.value_set(set, members)?,
-            Kind::Member { profile, id, action } => self.member(profile, id, action)?,
-            Kind::Group { profile, id, members } => self.group(profile, id, members)?,
-            Kind::MirrorToPort { session, port } => {
-                let members = vec![Replica { port: matches::small(port, "a port")?, instance: 0 }];
-                self.session(session, Some(SessionTarget::Members(members)))?
-            }
-            Kind::MirrorToGroup { session, group } => {
-                let group = matches::small(group, "a multicast group")?;
-                self.session(session, Some(SessionTarget::Group(group)))?
-            }
-            Kind::MirrorDelete { session } => self.session(session, None)?,
-            Kind::Multicast(multicast) => return self.multicast(multicast),
-            Kind::Cells(cells) => return self.cells(cells),
-            Kind::CheckCounter { counter, cell, condition } => {
-                self.check_counter(counter, cell.as_ref(), *condition)?
+            Kind::Control(control) => {
+                let controls = self.controls(control)?;
+                return Ok(controls.into_iter().map(Act::Control).collect());
             }
         };
         Ok(vec![act])
+    }
+
+    fn controls(&mut self, command: &command::Control) -> Controls {
+        let control = match command {
+            command::Control::Wait | command::Control::MirrorGet { .. } => Control::Nothing,
+            command::Control::RemoveAll => Control::Clear,
+            command::Control::Clock { nanoseconds } => Control::Clock(*nanoseconds),
+            command::Control::Seed { seed } => Control::Seed(matches::index(seed, "the seed")?),
+            command::Control::Add { table, priority, keys, action, label } => {
+                self.add(table, priority.as_ref(), keys, action, label.as_ref())?
+            }
+            command::Control::SetDefault { table, action } => self.set_default(table, action)?,
+            command::Control::Remove { table, priority, keys } => self.remove(table, priority.as_ref(), keys)?,
+            command::Control::ValueSet { set, members } => self.value_set(set, members)?,
+            command::Control::Member { profile, id, action } => self.member(profile, id, action)?,
+            command::Control::Group { profile, id, members } => self.group(profile, id, members)?,
+            command::Control::MirrorToPort { session, port } => {
+                let members = vec![Replica { port: matches::small(port, "a port")?, instance: 0 }];
+                self.session(session, Some(SessionTarget::Members(members)))?
+            }
+            command::Control::MirrorToGroup { session, group } => {
+                let group = matches::small(group, "a multicast group")?;
+                self.session(session, Some(SessionTarget::Group(group)))?
+            }
+            command::Control::MirrorDelete { session } => self.session(session, None)?,
+            command::Control::Multicast(multicast) => return self.multicast(multicast),
+            command::Control::Cells(cells) => return self.cells(cells),
+            command::Control::CheckCounter { counter, cell, condition } => {
+                self.check_counter(counter, cell.as_ref(), *condition)?
+            }
+        };
+        Ok(vec![control])
     }
 
     /// The table that is meant; nothing if it is one that no packet reaches.
@@ -139,8 +155,8 @@ impl Binder<'_> {
         keys: &[Key],
         action: &command::EntryAction,
         label: Option<&Word>,
-    ) -> Result<Act, Mistake> {
-        let Some(id) = self.table(table)? else { return Ok(Act::Nothing) };
+    ) -> Result<Control, Mistake> {
+        let Some(id) = self.table(table)? else { return Ok(Control::Nothing) };
         let key = self.entry_key(id, priority, keys, table)?;
         let action = match action {
             command::EntryAction::Call(call) => EntryAction::Call(self.call(id, call)?),
@@ -150,12 +166,12 @@ impl Binder<'_> {
         if let Some(label) = label {
             self.labels.insert(label.text.clone(), key.clone());
         }
-        Ok(Act::Insert(id, Entry { matches: key.matches, priority: key.priority, action }))
+        Ok(Control::Insert(id, Entry { matches: key.matches, priority: key.priority, action }))
     }
 
-    fn remove(&mut self, table: &Word, priority: Option<&Word>, keys: &[Key]) -> Result<Act, Mistake> {
-        let Some(id) = self.table(table)? else { return Ok(Act::Nothing) };
-        Ok(Act::Delete(self.entry_key(id, priority, keys, table)?))
+    fn remove(&mut self, table: &Word, priority: Option<&Word>, keys: &[Key]) -> Result<Control, Mistake> {
+        let Some(id) = self.table(table)? else { return Ok(Control::Nothing) };
+        Ok(Control::Delete(self.entry_key(id, priority, keys, table)?))
     }
 
     fn entry_key(&self, id: TableId, priority: Option<&Word>, keys: &[Key], word: &Word) -> Result<EntryKey, Mistake> {
@@ -210,9 +226,9 @@ impl Binder<'_> {
         Ok(ActionCall { action: index as u32, arguments })
     }
 
-    fn set_default(&self, table: &Word, action: &Call) -> Result<Act, Mistake> {
-        let Some(id) = self.table(table)? else { return Ok(Act::Nothing) };
-        Ok(Act::SetDefault(id, self.call(id, action)?))
+    fn set_default(&self, table: &Word, action: &Call) -> Result<Control, Mistake> {
+        let Some(id) = self.table(table)? else { return Ok(Control::Nothing) };
+        Ok(Control::SetDefault(id, self.call(id, action)?))
     }
 
     fn expect_digest(&self, word: &Word, fields: &[(Word, Word)]) -> Result<Act, Mistake> {
@@ -227,7 +243,7 @@ impl Binder<'_> {
         Ok(Act::ExpectDigest { digest: id, fields: expected })
     }
 
-    fn value_set(&self, word: &Word, members: &[Vec<Value>]) -> Result<Act, Mistake> {
+    fn value_set(&self, word: &Word, members: &[Vec<Value>]) -> Result<Control, Mistake> {
         let id = object(word, "value set", &self.program.value_sets, |set| &set.name)?;
         let fields = &self.program.value_sets[id].fields;
         let mut bound = Vec::new();
@@ -240,31 +256,31 @@ impl Binder<'_> {
             let found = each.map(|(value, (name, width, kind))| matches::match_of(value, *kind, *width, name));
             bound.push(found.collect::<Result<Vec<_>, _>>()?);
         }
-        Ok(Act::ValueSet(id, bound))
+        Ok(Control::ValueSet(id, bound))
     }
 
-    fn member(&self, word: &Word, id: &Word, action: &Call) -> Result<Act, Mistake> {
+    fn member(&self, word: &Word, id: &Word, action: &Call) -> Result<Control, Mistake> {
         let profile = object(word, "action profile", &self.program.profiles, |profile| &profile.name)?;
         let id = matches::small(id, "a member")?;
         let mut tables = self.program.tables.iter();
         let Some((table, _)) = tables.find(|(_, table)| table.profile == Some(profile)) else {
-            return Ok(Act::Nothing);
+            return Ok(Control::Nothing);
         };
-        Ok(Act::SetMember(profile, id, self.call(table, action)?))
+        Ok(Control::SetMember(profile, id, self.call(table, action)?))
     }
 
-    fn group(&self, word: &Word, id: &Word, members: &[Word]) -> Result<Act, Mistake> {
+    fn group(&self, word: &Word, id: &Word, members: &[Word]) -> Result<Control, Mistake> {
         let profile = object(word, "action profile", &self.program.profiles, |profile| &profile.name)?;
         let members = members.iter().map(|member| matches::small(member, "a member")).collect::<Result<_, _>>()?;
-        Ok(Act::SetGroup(profile, matches::small(id, "a group")?, members))
+        Ok(Control::SetGroup(profile, matches::small(id, "a group")?, members))
     }
 
-    fn session(&self, session: &Word, target: Option<SessionTarget>) -> Result<Act, Mistake> {
+    fn session(&self, session: &Word, target: Option<SessionTarget>) -> Result<Control, Mistake> {
         let session = matches::small(session, "a session")?;
-        Ok(Act::Session(session, target.map(|target| Session { target, truncation_bytes: 0 })))
+        Ok(Control::Session(session, target.map(|target| Session { target, truncation_bytes: 0 })))
     }
 
-    fn multicast(&mut self, command: &Multicast) -> Acts {
+    fn multicast(&mut self, command: &Multicast) -> Controls {
         let ports = |ports: &[Word]| ports.iter().map(|port| matches::small(port, "a port")).collect();
         match command {
             Multicast::GroupCreate { group } => {
@@ -289,7 +305,7 @@ impl Binder<'_> {
                 return Ok(vec![self.group_members(group)]);
             }
         }
-        Ok(vec![Act::Nothing])
+        Ok(vec![Control::Nothing])
     }
 
     fn node(&self, handle: &Word) -> Result<usize, Mistake> {
@@ -301,14 +317,14 @@ impl Binder<'_> {
         Err(Mistake::new(handle.place, message))
     }
 
-    fn group_members(&self, group: u32) -> Act {
+    fn group_members(&self, group: u32) -> Control {
         let nodes = self.groups[&group].iter().map(|node| &self.nodes[*node]);
         let replicas =
             nodes.flat_map(|(instance, ports)| ports.iter().map(|port| Replica { port: *port, instance: *instance }));
-        Act::Multicast(group, replicas.collect())
+        Control::Multicast(group, replicas.collect())
     }
 
-    fn check_counter(&self, name: &Word, cell: Option<&Word>, condition: Condition) -> Result<Act, Mistake> {
+    fn check_counter(&self, name: &Word, cell: Option<&Word>, condition: Condition) -> Result<Control, Mistake> {
         let text = |cell: &Word| format!("{}({})", name.text, cell.text);
         let (counter, cell, name) = match cell {
             None => {
@@ -327,7 +343,7 @@ impl Binder<'_> {
                 (counter, Cell::Entry(self.label(label)?.clone()), text(label))
             }
         };
-        Ok(Act::CheckCounter { name, counter, cell, condition })
+        Ok(Control::CheckCounter { name, counter, cell, condition })
     }
 
     fn label(&self, word: &Word) -> Result<&EntryKey, Mistake> {
@@ -335,37 +351,37 @@ impl Binder<'_> {
         self.labels.get(&word.text).ok_or_else(|| names::unknown(word, "entry named", known))
     }
 
-    fn cells(&self, command: &Cells) -> Acts {
+    fn cells(&self, command: &Cells) -> Controls {
         let counter = |word| object(word, "counter", &self.program.counters, |counter| &counter.name);
         let register = |word| object(word, "register", &self.program.registers, |register| &register.name);
         let meter = |word| object(word, "meter", &self.program.meters, |meter| &meter.name);
         let at = |word| matches::index(word, "an index");
         let act = match command {
-            Cells::CounterRead { counter: name, index } => Act::ReadCounter(counter(name)?, at(index)?),
+            Cells::CounterRead { counter: name, index } => Control::ReadCounter(counter(name)?, at(index)?),
             Cells::CounterWrite { counter: name, index, packets, bytes } => {
                 let value = CounterValue {
                     packets: matches::index(packets, "a count of packets")?,
                     bytes: matches::index(bytes, "a count of bytes")?,
                 };
-                Act::WriteCounter(counter(name)?, at(index)?, value)
+                Control::WriteCounter(counter(name)?, at(index)?, value)
             }
-            Cells::RegisterRead { register: name, index } => Act::ReadRegister(register(name)?, at(index)?),
+            Cells::RegisterRead { register: name, index } => Control::ReadRegister(register(name)?, at(index)?),
             Cells::RegisterWrite { register: name, index, value } => {
                 let id = register(name)?;
                 let width = self.program.registers[id].width;
                 let value = matches::number(value, width, &format!("register `{}`", name.text))?;
-                Act::WriteRegister(id, at(index)?, value)
+                Control::WriteRegister(id, at(index)?, value)
             }
             Cells::RegisterReset { register: name } => {
                 let id = register(name)?;
                 let register = &self.program.registers[id];
                 let initial = || register.initial.clone();
-                return Ok((0..register.size).map(|index| Act::WriteRegister(id, index, initial())).collect());
+                return Ok((0..register.size).map(|index| Control::WriteRegister(id, index, initial())).collect());
             }
-            Cells::MeterRates { meter: name, index } => Act::ReadMeter(meter(name)?, at(index)?),
+            Cells::MeterRates { meter: name, index } => Control::ReadMeter(meter(name)?, at(index)?),
             Cells::SetMeterRates { meter: name, index, committed, peak } => {
                 let index = index.as_ref().map(at).transpose()?;
-                Act::SetMeter(meter(name)?, index, meter_rates(*committed, *peak))
+                Control::SetMeter(meter(name)?, index, meter_rates(*committed, *peak))
             }
         };
         Ok(vec![act])

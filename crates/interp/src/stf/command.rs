@@ -17,6 +17,27 @@ pub struct Command {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
+    Packet {
+        port: u32,
+        bytes: Vec<u8>,
+    },
+    /// Without a pattern: one packet of any content.
+    Expect {
+        port: u32,
+        pattern: Option<Pattern>,
+    },
+    NoPacket,
+    ExpectDigest {
+        digest: Word,
+        fields: Vec<(Word, Word)>,
+    },
+    /// Happens between bursts.
+    Control(Control),
+}
+
+/// What configures a switch, or reads from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Control {
     /// `add TABLE [PRIORITY] KEY... ACTION(ARGUMENTS) [= LABEL]`; instead of the action, `member=ID` or `group=ID`.
     Add {
         table: Word,
@@ -36,16 +57,6 @@ pub enum Kind {
         priority: Option<Word>,
         keys: Vec<Key>,
     },
-    Packet {
-        port: u32,
-        bytes: Vec<u8>,
-    },
-    /// Without a pattern: one packet of any content.
-    Expect {
-        port: u32,
-        pattern: Option<Pattern>,
-    },
-    NoPacket,
     CheckCounter {
         counter: Word,
         cell: Option<Word>,
@@ -74,10 +85,6 @@ pub enum Kind {
     },
     Seed {
         seed: Word,
-    },
-    ExpectDigest {
-        digest: Word,
-        fields: Vec<(Word, Word)>,
     },
     /// Each member has one value a field.
     ValueSet {

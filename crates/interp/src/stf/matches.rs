@@ -207,7 +207,7 @@ mod tests {
     fn stars_at_the_end_make_a_prefix() {
         assert_eq!(found("0xc0a8****", MatchKind::Lpm, 32), Match::Lpm { value: big(0xc0a8_0000), prefix: 16 });
         assert_eq!(found("0x0a010065", MatchKind::Lpm, 32), Match::Lpm { value: big(0x0a01_0065), prefix: 32 });
-        assert_eq!(found("0b1010*****", MatchKind::Lpm, 11), Match::Lpm { value: big(0b1010_0000_0), prefix: 6 });
+        assert_eq!(found("0b1010*****", MatchKind::Lpm, 11), Match::Lpm { value: big(0b1_0100_0000), prefix: 6 });
         assert_eq!(found("0x0**", MatchKind::Lpm, 9), Match::Lpm { value: big(0), prefix: 1 });
         assert_eq!(found("0x***", MatchKind::Lpm, 9), Match::Any);
     }

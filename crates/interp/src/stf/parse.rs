@@ -1,7 +1,8 @@
 //! Reads STF, a command a line, and reports every line that is none.
 
 use super::command::{
-    Call, Cells, Command, Condition, EntryAction, Key, Kind, Multicast, Pattern, Rate, Relation, Unit, Value, Word,
+    Call, Cells, Command, Condition, Control, EntryAction, Key, Kind, Multicast, Pattern, Rate, Relation, Unit, Value,
+    Word,
 };
 use super::lex::{self, Token};
 use super::names::nearest;
@@ -204,30 +205,38 @@ impl Line {
 
     fn command(&mut self, command: &str, place: Place) -> Result<Kind, Mistake> {
         Ok(match command {
-            "add" => self.add()?,
-            "setdefault" => Kind::SetDefault { table: self.name("a table")?, action: self.call()? },
-            "remove" => self.remove()?,
             "no_packet" => Kind::NoPacket,
-            "wait" => Kind::Wait,
+            "expect_digest" => Kind::ExpectDigest { digest: self.name("a digest")?, fields: self.fields()? },
+            _ => Kind::Control(self.control(command, place)?),
+        })
+    }
+
+    fn control(&mut self, command: &str, place: Place) -> Result<Control, Mistake> {
+        Ok(match command {
+            "add" => self.add()?,
+            "setdefault" => Control::SetDefault { table: self.name("a table")?, action: self.call()? },
+            "remove" => self.remove()?,
+            "wait" => Control::Wait,
             "check_counter" => self.check_counter()?,
             "clock" => self.clock()?,
-            "seed" => Kind::Seed { seed: self.number()? },
-            "expect_digest" => Kind::ExpectDigest { digest: self.name("a digest")?, fields: self.fields()? },
-            "value_set" => Kind::ValueSet { set: self.name("a value set")?, members: self.members()? },
+            "seed" => Control::Seed { seed: self.number()? },
+            "value_set" => Control::ValueSet { set: self.name("a value set")?, members: self.members()? },
             "member" => {
-                Kind::Member { profile: self.name("an action profile")?, id: self.number()?, action: self.call()? }
+                Control::Member { profile: self.name("an action profile")?, id: self.number()?, action: self.call()? }
             }
-            "group" => {
-                Kind::Group { profile: self.name("an action profile")?, id: self.number()?, members: self.numbers()? }
-            }
-            "mirroring_add" => Kind::MirrorToPort { session: self.number()?, port: self.number()? },
-            "mirroring_add_mc" => Kind::MirrorToGroup { session: self.number()?, group: self.number()? },
-            "mirroring_delete" => Kind::MirrorDelete { session: self.number()? },
-            "mirroring_get" => Kind::MirrorGet { session: self.number()? },
+            "group" => Control::Group {
+                profile: self.name("an action profile")?,
+                id: self.number()?,
+                members: self.numbers()?,
+            },
+            "mirroring_add" => Control::MirrorToPort { session: self.number()?, port: self.number()? },
+            "mirroring_add_mc" => Control::MirrorToGroup { session: self.number()?, group: self.number()? },
+            "mirroring_delete" => Control::MirrorDelete { session: self.number()? },
+            "mirroring_get" => Control::MirrorGet { session: self.number()? },
             "mc_mgrp_create" | "mc_node_create" | "mc_node_update" | "mc_node_associate" => {
-                Kind::Multicast(self.multicast(command)?)
+                Control::Multicast(self.multicast(command)?)
             }
-            _ => Kind::Cells(self.cells(command, place)?),
+            _ => Control::Cells(self.cells(command, place)?),
         })
     }
 
@@ -273,7 +282,7 @@ impl Line {
         })
     }
 
-    fn add(&mut self) -> Result<Kind, Mistake> {
+    fn add(&mut self) -> Result<Control, Mistake> {
         let table = self.name("a table")?;
         let priority = if self.is_number() { Some(self.number()?) } else { None };
         let mut keys = Vec::new();
@@ -285,7 +294,7 @@ impl Line {
             }
             let action = self.entry_action(name)?;
             let label = if self.accept("=") { Some(self.name("a name for the entry")?) } else { None };
-            return Ok(Kind::Add { table, priority, keys, action, label });
+            return Ok(Control::Add { table, priority, keys, action, label });
         }
     }
 
@@ -301,10 +310,10 @@ impl Line {
         Ok(EntryAction::Call(Call { name, arguments: self.arguments()? }))
     }
 
-    fn remove(&mut self) -> Result<Kind, Mistake> {
+    fn remove(&mut self) -> Result<Control, Mistake> {
         let table = self.name("`all` or a table")?;
         if table.text == "all" && self.peek().is_none() {
-            return Ok(Kind::RemoveAll);
+            return Ok(Control::RemoveAll);
         }
         let priority = if self.is_number() { Some(self.number()?) } else { None };
         let mut keys = Vec::new();
@@ -313,7 +322,7 @@ impl Line {
             self.mark(":")?;
             keys.push(Key { name, value: self.value()? });
         }
-        Ok(Kind::Remove { table, priority, keys })
+        Ok(Control::Remove { table, priority, keys })
     }
 
     fn value(&mut self) -> Result<Value, Mistake> {
@@ -371,7 +380,7 @@ impl Line {
         Ok(members)
     }
 
-    fn check_counter(&mut self) -> Result<Kind, Mistake> {
+    fn check_counter(&mut self) -> Result<Control, Mistake> {
         let counter = self.name("a counter, or the name of an entry")?;
         let mut cell = None;
         if self.accept("(") {
@@ -390,7 +399,7 @@ impl Line {
             condition.relation = self.relation()?;
             condition.number = self.small()?;
         }
-        Ok(Kind::CheckCounter { counter, cell, condition })
+        Ok(Control::CheckCounter { counter, cell, condition })
     }
 
     fn relation(&mut self) -> Result<Relation, Mistake> {
@@ -402,7 +411,7 @@ impl Line {
         Ok(relation)
     }
 
-    fn clock(&mut self) -> Result<Kind, Mistake> {
+    fn clock(&mut self) -> Result<Control, Mistake> {
         self.mark("+")?;
         let word = self.number()?;
         let digits = word.text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -416,7 +425,7 @@ impl Line {
         let number: Option<u64> = digits.parse().ok();
         let nanoseconds = number.zip(factor).and_then(|(number, factor)| number.checked_mul(factor));
         let wrong = || Mistake::new(word.place, "expected a duration such as `10ms`, in ns, us, ms or s");
-        Ok(Kind::Clock { nanoseconds: nanoseconds.ok_or_else(wrong)? })
+        Ok(Control::Clock { nanoseconds: nanoseconds.ok_or_else(wrong)? })
     }
 
     /// `RATE:BURST`, the rate in packets or bytes a microsecond.

@@ -1,6 +1,6 @@
 //! Runs an STF file on an engine, and reports what was not as expected.
 
-use super::bind::{self, Act, Step};
+use super::bind::{self, Act, Control, Step};
 use super::command::{Command, Condition, Unit};
 use super::compare::{Expectation, Order, Ports, hex};
 use super::{Mistake, Place, reentry};
@@ -48,10 +48,12 @@ pub fn configure(program: &Program, commands: &[Command], engine: &mut dyn Engin
     let steps = bind::bind(program, commands)?;
     let mut runner = Runner::new(program, engine, 1);
     for Step { place, act } in &steps {
-        if matches!(act, Act::Packet { .. } | Act::Expect { .. } | Act::ExpectDigest { .. } | Act::NoPacket) {
-            runner.report.failures.push(Mistake::new(*place, "packets and expectations do not belong here"));
-        } else {
-            runner.control(*place, act);
+        match act {
+            Act::Control(control) => runner.control(*place, control),
+            Act::Packet { .. } | Act::Expect { .. } | Act::ExpectDigest { .. } | Act::NoPacket => {
+                let message = "packets and expectations do not belong here";
+                runner.report.failures.push(Mistake::new(*place, message));
+            }
         }
     }
     if runner.report.passed() { Ok(steps.len() as u64) } else { Err(runner.report.failures) }
@@ -133,64 +135,64 @@ impl<'a> Runner<'a> {
                 let expected = expectations.map(|port| (*port, self.ports.expected(*port))).collect();
                 self.silence = Some(Silence { place: step.place, expected, seen: self.counts.clone() });
             }
-            act => self.control(step.place, act),
+            Act::Control(control) => self.control(step.place, control),
         }
     }
 
     /// Everything but packets and expectations: it happens between bursts.
-    fn control(&mut self, place: Place, act: &Act) {
+    fn control(&mut self, place: Place, control: &Control) {
         self.flush();
         self.end_silence();
-        if let Err(refusal) = self.act(place, act) {
+        if let Err(refusal) = self.obey(place, control) {
             self.report.failures.push(Mistake::new(place, refusal.0));
         }
     }
 
-    fn act(&mut self, place: Place, act: &Act) -> Result<(), Refusal> {
-        match act {
-            Act::Insert(table, entry) => self.engine.insert(*table, entry),
-            Act::Delete(key) => self.engine.delete(key),
-            Act::Clear => self.program.tables.iter().try_for_each(|(table, _)| self.engine.clear(table)),
-            Act::SetDefault(table, call) => self.engine.set_default(*table, call),
-            Act::SetMember(profile, id, call) => self.engine.set_member(*profile, *id, call),
-            Act::SetGroup(profile, id, members) => self.engine.set_group(*profile, *id, members),
-            Act::CheckCounter { name, counter, cell, condition } => {
+    fn obey(&mut self, place: Place, control: &Control) -> Result<(), Refusal> {
+        match control {
+            Control::Insert(table, entry) => self.engine.insert(*table, entry),
+            Control::Delete(key) => self.engine.delete(key),
+            Control::Clear => self.program.tables.iter().try_for_each(|(table, _)| self.engine.clear(table)),
+            Control::SetDefault(table, call) => self.engine.set_default(*table, call),
+            Control::SetMember(profile, id, call) => self.engine.set_member(*profile, *id, call),
+            Control::SetGroup(profile, id, members) => self.engine.set_group(*profile, *id, members),
+            Control::CheckCounter { name, counter, cell, condition } => {
                 self.check_counter(place, name, (*counter, cell), *condition)
             }
-            Act::ReadCounter(counter, index) => {
+            Control::ReadCounter(counter, index) => {
                 let value = self.engine.read_counter(*counter, &Cell::Index(*index))?;
                 let name = &self.program.counters[*counter].name;
                 self.print(format!("{name}[{index}]: {} packets, {} bytes", value.packets, value.bytes));
                 Ok(())
             }
-            Act::WriteCounter(counter, index, value) => {
+            Control::WriteCounter(counter, index, value) => {
                 self.engine.write_counter(*counter, &Cell::Index(*index), *value)
             }
-            Act::ReadRegister(register, index) => self.read_register(*register, *index),
-            Act::WriteRegister(register, index, value) => self.engine.write_register(*register, *index, value),
-            Act::ReadMeter(meter, index) => {
+            Control::ReadRegister(register, index) => self.read_register(*register, *index),
+            Control::WriteRegister(register, index, value) => self.engine.write_register(*register, *index, value),
+            Control::ReadMeter(meter, index) => {
                 let rates = self.engine.meter_rates(*meter, &Cell::Index(*index))?;
                 self.print(format!("{}[{index}]: {rates:?}", self.program.meters[*meter].name));
                 Ok(())
             }
-            Act::SetMeter(meter, Some(index), rates) => {
+            Control::SetMeter(meter, Some(index), rates) => {
                 self.engine.set_meter(*meter, &Cell::Index(*index), Some(*rates))
             }
-            Act::SetMeter(meter, None, rates) => (0..self.program.meters[*meter].size)
+            Control::SetMeter(meter, None, rates) => (0..self.program.meters[*meter].size)
                 .try_for_each(|index| self.engine.set_meter(*meter, &Cell::Index(index), Some(*rates))),
-            Act::ValueSet(set, members) => self.engine.set_value_set(*set, members),
-            Act::Multicast(group, members) => self.engine.set_multicast(*group, members),
-            Act::Session(session, value) => self.engine.set_session(*session, value.as_ref()),
-            Act::Clock(nanoseconds) => {
+            Control::ValueSet(set, members) => self.engine.set_value_set(*set, members),
+            Control::Multicast(group, members) => self.engine.set_multicast(*group, members),
+            Control::Session(session, value) => self.engine.set_session(*session, value.as_ref()),
+            Control::Clock(nanoseconds) => {
                 self.clock_ns += nanoseconds;
                 self.engine.set_clock(self.clock_ns);
                 Ok(())
             }
-            Act::Seed(seed) => {
+            Control::Seed(seed) => {
                 self.engine.set_seed(*seed);
                 Ok(())
             }
-            Act::Packet { .. } | Act::Expect { .. } | Act::ExpectDigest { .. } | Act::NoPacket | Act::Nothing => Ok(()),
+            Control::Nothing => Ok(()),
         }
     }
 

@@ -43,11 +43,11 @@ impl Source<'_> {
             87..92 => bytes = noise(draws),
             92..96 => {
                 let length = below(draws, SMALLEST_FRAME);
-                bytes.resize(length as usize, draws.next() as u8);
+                bytes.resize(length as usize, draws.draw() as u8);
             }
             _ => {
                 let length = bytes.len() as u64 + below(draws, JUMBO.saturating_sub(bytes.len() as u64) + 1);
-                bytes.resize(length as usize, draws.next() as u8);
+                bytes.resize(length as usize, draws.draw() as u8);
             }
         }
         bytes
@@ -55,12 +55,12 @@ impl Source<'_> {
 }
 
 fn below(draws: &mut Draws, limit: u64) -> u64 {
-    draws.next() % limit
+    draws.draw() % limit
 }
 
 fn noise(draws: &mut Draws) -> Vec<u8> {
     let length = below(draws, LARGEST_NOISE);
-    (0..length).map(|_| draws.next() as u8).collect()
+    (0..length).map(|_| draws.draw() as u8).collect()
 }
 
 fn flip_bit(bytes: &mut [u8], draws: &mut Draws) {
@@ -83,7 +83,7 @@ fn overwrite_field(bytes: &mut [u8], draws: &mut Draws) {
         *byte = match how {
             0 => 0,
             1 => 0xff,
-            _ => draws.next() as u8,
+            _ => draws.draw() as u8,
         };
     }
 }
