@@ -204,6 +204,7 @@ impl<'a> Checker<'a> {
         }
         let signature = self.signature(id, Substitution::default());
         let bound = self.bind(expression.span, &signature, explicit, arguments, expected, Mode::Run)?;
+        self.note_function(expression.span, &name, arguments);
         if name.as_ref() == "static_assert" {
             self.evaluate_assertion(expression, arguments);
         }

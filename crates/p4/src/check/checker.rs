@@ -6,6 +6,7 @@ use std::sync::Arc;
 use hlir::diagnostic::Diagnostic;
 use hlir::source::Span;
 
+use super::architecture::Uses;
 use super::infer::Inference;
 use super::nodes::{self, Node};
 use super::results::{Checked, ExpressionFacts, Reference};
@@ -59,6 +60,7 @@ pub(super) struct Checker<'a> {
     pub match_kinds: HashMap<Arc<str>, DeclarationId>,
     /// By declaration: whether something refers to it.
     pub used: Vec<bool>,
+    pub uses: Uses,
     /// Declarations that share their name with others, and those others: overloads.
     pub alternatives: HashMap<DeclarationId, Vec<DeclarationId>>,
     /// Externs announced by `extern E;` and declared in full later: the id of the full declaration.
@@ -98,6 +100,7 @@ impl<'a> Checker<'a> {
             errors: HashMap::new(),
             match_kinds: HashMap::new(),
             used: vec![false; program.declaration_count as usize],
+            uses: Uses::default(),
             alternatives: HashMap::new(),
             announced: HashMap::new(),
         }

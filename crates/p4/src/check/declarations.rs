@@ -384,6 +384,8 @@ impl<'a> Checker<'a> {
                     for late in std::mem::take(&mut self.when_run) {
                         self.report(late);
                     }
+                    self.check_architecture();
+                    self.check_control_names(&self.out.program.declarations);
                 } else if !of_type.is_unknown() {
                     let span = self.node(id).span();
                     self.error("expected", span, "`main` has to be an instance of a package", "");

@@ -26,6 +26,7 @@ impl<'a> Checker<'a> {
         let span = expression.span;
         match &base_type {
             Type::Extern(nominal) if !self.is_builtin_of(nominal, member) => {
+                self.note_method(span, base);
                 self.call_method(expression, nominal, member, explicit, arguments, expected)
             }
             Type::Table(nominal) if member.as_str() == "apply" => self.apply_table(span, nominal, arguments),

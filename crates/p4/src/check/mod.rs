@@ -36,6 +36,7 @@
 //! lists and structures take their final type when their surroundings are known (`convert`).
 
 mod annotations;
+mod architecture;
 mod bindings;
 mod calls;
 mod checker;

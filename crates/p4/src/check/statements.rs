@@ -170,6 +170,9 @@ impl<'a> Checker<'a> {
         }
         self.check_default_label(span, cases);
         let of_type = self.switch_subject(subject);
+        if !cases.is_empty() {
+            self.check_exact_exists(subject, &of_type);
+        }
         let mut seen: HashMap<String, Span> = HashMap::new();
         for case in cases {
             if let SwitchLabel::Expression(label) = &case.label {
@@ -208,7 +211,12 @@ impl<'a> Checker<'a> {
         if !fits {
             return self.type_error(subject.span, format!("the value of a `switch` cannot have type `{of_type}`"));
         }
-        if !matches!(representation, Type::ActionRun(_) | Type::Unknown) && !self.match_kinds.contains_key("exact") {
+        of_type
+    }
+
+    /// A switch over values becomes a table, whose key is matched exactly.
+    fn check_exact_exists(&mut self, subject: &'a Expression, of_type: &Type) {
+        if !matches!(of_type, Type::ActionRun(_) | Type::Unknown) && !self.match_kinds.contains_key("exact") {
             self.when_run.push(
                 Diagnostic::error("a `switch` needs the match kind `exact`")
                     .kind("not-found")
@@ -216,7 +224,6 @@ impl<'a> Checker<'a> {
                     .hint("include `core.p4`, which declares it"),
             );
         }
-        of_type
     }
 
     fn check_default_label(&mut self, span: Span, cases: &'a [SwitchCase]) {

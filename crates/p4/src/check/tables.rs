@@ -43,6 +43,7 @@ impl<'a> Checker<'a> {
         if table.find("default_action").is_none() {
             self.check_no_action(declaration);
         }
+        self.note_table(id);
         self.declare(id, &declaration.name);
     }
 
@@ -182,6 +183,7 @@ impl<'a> Checker<'a> {
                 "priority_delta" => self.priority_delta(value),
                 _ => {
                     self.making_objects(|checker| checker.expression(value, None));
+                    self.check_attachment(declaration.id, property, value);
                 }
             },
         }

@@ -1,0 +1,272 @@
+//! Rules of the standard architectures beyond their declarations: objects attached to tables, and learning tables.
+//!
+//! They hold for programs that are to run, so they are looked at when `main` is known. Uses are noted during the walk.
+
+use hlir::diagnostic::Diagnostic;
+use hlir::source::Span;
+
+use super::checker::{Checker, Place};
+use super::results::Reference;
+use crate::ast::{
+    Argument, Declaration, DeclarationId, DeclarationKind, Expression, ExpressionKind, Property, PropertyValue, Table,
+};
+use crate::evaluate::Value;
+use crate::types::Type;
+
+/// What the walk notes for the rules of architectures.
+#[derive(Default)]
+pub(super) struct Uses {
+    /// Calls of a counter or meter that belongs to a table: the object, the action around, the place.
+    direct: Vec<(DeclarationId, Option<DeclarationId>, Span)>,
+    /// Tables that such an object is attached to.
+    attached: Vec<(DeclarationId, DeclarationId, Span)>,
+    /// Calls of `add_entry`: the action around, the name of the action of the new entry, the place.
+    learned: Vec<(Option<DeclarationId>, Option<String>, Span)>,
+    tables: Vec<DeclarationId>,
+}
+
+fn is_direct(of_type: &Type) -> bool {
+    let Type::Extern(nominal) = of_type else { return false };
+    matches!(nominal.name.as_ref(), "direct_counter" | "direct_meter" | "DirectCounter" | "DirectMeter")
+}
+
+impl<'a> Checker<'a> {
+    fn action_around(&self) -> Option<DeclarationId> {
+        let innermost = self.around.inside.last().copied()?;
+        (self.around.place == Place::Action).then_some(innermost)
+    }
+
+    pub fn note_method(&mut self, span: Span, base: &'a Expression) {
+        if let Reference::Declaration(object) = self.out.reference(base).clone()
+            && is_direct(self.out.declared_type(object))
+        {
+            let around = self.action_around();
+            self.uses.direct.push((object, around, span));
+        }
+    }
+
+    pub fn note_function(&mut self, span: Span, name: &str, arguments: &'a [Argument]) {
+        if name != "add_entry" {
+            return;
+        }
+        let learned = arguments.first().and_then(|argument| match self.value_of(&argument.value) {
+            Some(Value::String(text)) => Some(text.to_string()),
+            _ => None,
+        });
+        let around = self.action_around();
+        self.uses.learned.push((around, learned, span));
+    }
+
+    /// `counters = ...;`, `psa_direct_meter = ...;`, `implementation = ...;`
+    pub fn check_attachment(&mut self, table: DeclarationId, property: &'a Property, value: &'a Expression) {
+        let name = property.name.as_str();
+        let of_type = self.out.used_type(value).clone();
+        if is_direct(&of_type)
+            && let Reference::Declaration(object) = self.out.reference(value).clone()
+        {
+            self.uses.attached.push((object, table, value.span));
+        }
+        let wanted = match name {
+            "counters" | "psa_direct_counter" | "pna_direct_counter" => "ounter",
+            "meters" | "psa_direct_meter" | "pna_direct_meter" => "eter",
+            "implementation" | "psa_implementation" | "pna_implementation" => "",
+            _ => return,
+        };
+        let fits = match &of_type {
+            Type::Extern(nominal) => nominal.name.contains(wanted),
+            other => other.is_unknown(),
+        };
+        if !fits {
+            let message = format!("`{of_type}` cannot be the `{name}` of a table");
+            let report = Diagnostic::error(message).kind("expected").label(value.span, "");
+            self.when_run.push(report);
+        }
+    }
+
+    pub fn note_table(&mut self, table: DeclarationId) {
+        self.uses.tables.push(table);
+    }
+
+    /// Called once the program is known to have a `main`.
+    pub fn check_architecture(&mut self) {
+        self.check_attached_once();
+        self.check_direct_uses();
+        self.check_learning();
+    }
+
+    fn check_attached_once(&mut self) {
+        let attached = std::mem::take(&mut self.uses.attached);
+        for (at, (object, table, span)) in attached.iter().enumerate() {
+            if let Some((_, _, first)) = attached[..at].iter().find(|(other, _, _)| other == object) {
+                let message = format!("`{}` is attached to two tables", self.name_of(*object));
+                self.report(
+                    Diagnostic::error(message)
+                        .kind("invalid")
+                        .label(*span, format!("second one, `{}`", self.name_of(*table)))
+                        .label(*first, "first one"),
+                );
+            }
+        }
+        self.uses.attached = attached;
+    }
+
+    /// A direct counter or meter is used by actions of its table; other tables may have these actions too, without effect.
+    fn check_direct_uses(&mut self) {
+        for (object, action, span) in std::mem::take(&mut self.uses.direct) {
+            let name = self.name_of(object);
+            let Some(action) = action else {
+                let message = format!("`{name}` can only be used in the actions of its table");
+                self.error("invalid", span, message, "this is not in an action");
+                continue;
+            };
+            let owners: Vec<DeclarationId> = self
+                .uses
+                .attached
+                .iter()
+                .filter(|(other, _, _)| *other == object)
+                .map(|(_, table, _)| *table)
+                .collect();
+            let users = self.tables_with(action);
+            let is_shared = users.iter().any(|table| owners.contains(table));
+            if let (Some(table), false) = (users.first().copied(), is_shared) {
+                let message =
+                    format!("`{name}` is not attached to table `{}`, which has this action", self.name_of(table));
+                self.report(
+                    Diagnostic::error(message)
+                        .kind("invalid")
+                        .label(span, "")
+                        .label(self.node(table).span(), "the table"),
+                );
+            }
+        }
+    }
+
+    fn tables_with(&self, action: DeclarationId) -> Vec<DeclarationId> {
+        self.uses.tables.iter().copied().filter(|table| self.actions_of(*table).contains(&action)).collect()
+    }
+
+    /// `add_entry` is for the default action of a table with `add_on_miss`; the new entry has another of its actions.
+    fn check_learning(&mut self) {
+        for (around, learned, span) in std::mem::take(&mut self.uses.learned) {
+            let Some(action) = around else {
+                self.error("invalid", span, "`add_entry` can only be called in an action", "");
+                continue;
+            };
+            for id in self.tables_with(action) {
+                let Some(DeclarationKind::Table(table)) = self.out.kind(id) else { continue };
+                let name = self.name_of(id);
+                if !self.is_true(table, "add_on_miss") {
+                    self.error("invalid", span, format!("table `{name}` has no `add_on_miss = true`"), "");
+                    return;
+                }
+                if self.default_action_of(table) != Some(action) {
+                    let message = format!("`add_entry` can only be called by the default action of table `{name}`");
+                    self.error("invalid", span, message, "");
+                    return;
+                }
+                let fits = learned.as_ref().is_none_or(|learned| {
+                    self.actions_of(id)
+                        .iter()
+                        .any(|other| *other != action && self.name_of(*other).as_ref() == learned.as_str())
+                });
+                if !fits {
+                    let message = format!("an entry of table `{name}` cannot have this action");
+                    self.error("invalid", span, message, "it has to be one of the table's actions, not its default");
+                    return;
+                }
+            }
+        }
+    }
+
+    fn is_true(&self, table: &Table, name: &str) -> bool {
+        match table.find(name).map(|property| &property.value) {
+            Some(PropertyValue::Expression(value)) => self.value_of(value) == Some(&Value::Bool(true)),
+            _ => false,
+        }
+    }
+
+    fn default_action_of(&self, table: &Table) -> Option<DeclarationId> {
+        match table.find("default_action").map(|property| &property.value) {
+            Some(PropertyValue::Expression(value)) => self.action_of(value),
+            _ => None,
+        }
+    }
+
+    /// Two actions cannot have one name for controllers.
+    pub fn check_control_names(&mut self, declarations: &'a [Declaration]) {
+        let mut seen: std::collections::HashMap<String, Span> = std::collections::HashMap::new();
+        for declaration in declarations {
+            match &declaration.kind {
+                DeclarationKind::Action { .. } => self.claim_name("", declaration, &mut seen),
+                DeclarationKind::Control(control) => {
+                    for local in &control.locals {
+                        match &local.kind {
+                            DeclarationKind::Action { .. } => {
+                                self.claim_name(declaration.name.as_str(), local, &mut seen);
+                            }
+                            DeclarationKind::Table(_) => self.check_shared_table(declaration, local),
+                            _ => {}
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn claim_name(
+        &mut self,
+        control: &str,
+        action: &'a Declaration,
+        seen: &mut std::collections::HashMap<String, Span>,
+    ) {
+        let (given, span) = given_name(action);
+        if given.trim_start_matches('.') == "NoAction" {
+            return;
+        }
+        let full = match given.strip_prefix('.') {
+            Some(absolute) => absolute.to_owned(),
+            None if control.is_empty() => given,
+            None => format!("{control}.{given}"),
+        };
+        if let Some(first) = seen.insert(full.clone(), span) {
+            self.report(
+                Diagnostic::error(format!("conflicting control plane name: `{full}`"))
+                    .kind("duplicate")
+                    .label(span, "a second action of this name")
+                    .label(first, "the first one"),
+            );
+        }
+    }
+
+    /// A table with an absolute name in a control that is instantiated more than once.
+    fn check_shared_table(&mut self, control: &'a Declaration, table: &'a Declaration) {
+        let (given, span) = given_name(table);
+        if !given.starts_with('.') {
+            return;
+        }
+        let of_control = |call: &super::Call| call.result.nominal().is_some_and(|made| made.declaration == control.id);
+        let declared = self.out.instances.values().filter(|call| of_control(call)).count();
+        let called = self.out.calls.values().filter(|call| of_control(call)).count();
+        if declared + called > 1 {
+            let message = format!("name `{given}` is used for several tables");
+            self.report(
+                Diagnostic::error(message)
+                    .kind("duplicate")
+                    .label(span, "the table has this name in every instance of its control")
+                    .label(control.name.span, "which there is more than one of"),
+            );
+        }
+    }
+}
+
+/// The name that `@name` gives, or the one that is declared.
+fn given_name(declaration: &Declaration) -> (String, Span) {
+    if let Some(annotation) = declaration.attributes.find("name")
+        && let Some(text) = annotation.single()
+        && let ExpressionKind::String(name) = &text.kind
+    {
+        return (name.to_string(), annotation.span);
+    }
+    (declaration.name.text.to_string(), declaration.name.span)
+}
