@@ -225,7 +225,12 @@ impl<'t> Lexer<'t, '_> {
     }
 
     fn ordinal(&mut self) {
-        let length = self.rest()[1..].bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'.').count();
+        let bytes = &self.rest().as_bytes()[1..];
+        let mut length = bytes.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        if let [b'.', rest @ ..] = &bytes[length..] {
+            let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            length += if digits > 0 { 1 + digits } else { 0 };
+        }
         let ordinal = self.rest()[1..1 + length].to_string();
         self.at += 1 + length;
         self.push(TokenKind::Ordinal(ordinal));

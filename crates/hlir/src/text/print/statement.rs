@@ -99,7 +99,7 @@ impl Printer<'_> {
     }
 
     fn labelled(&self, lines: &mut Lines, word: &str, label: &str, body: &[Statement], parameters: &[Parameter]) {
-        lines.block(&format!("{word} {}", written(label)), "", |lines| self.statements(lines, body, parameters));
+        lines.braces(&format!("{word} {}", written(label)), "", |lines| self.statements(lines, body, parameters));
     }
 
     fn call(&self, call: &Call, parameters: &[Parameter]) -> String {

@@ -1,0 +1,64 @@
+//! Random plans. They are read whether or not they fit a program.
+
+use super::Generator;
+use hlir::Plan;
+use hlir::plan::{
+    Access, Descriptor, Hint, Instrument, Layout, Loop, Placement, Queue, Reason, Request, Structure, TablePlan, Window,
+};
+
+impl Generator<'_> {
+    pub fn plan(&mut self) -> Plan {
+        let layout = match self.below(3) {
+            0 => Layout::Declared,
+            1 => Layout::Ordered(self.several(3, |it| it.name())),
+            _ => Layout::Arrays,
+        };
+        Plan {
+            descriptor: self.pick(&[Descriptor::Mbuf, Descriptor::Own]),
+            burst: self.number(),
+            layout,
+            loops: self.several(3, |it| Loop {
+                node: it.name(),
+                batch: it.number(),
+                group: it.number(),
+                lanes: it.number(),
+                requests: it.several(2, |it| it.request()),
+                reason: it.cost(),
+            }),
+            tables: self.several(3, |it| {
+                let structures = [Structure::Exact, Structure::Dir24_8, Structure::LpmTrie, Structure::List];
+                TablePlan { table: it.name(), structure: it.pick(&structures), reason: it.cost() }
+            }),
+            windows: self.several(2, |it| Window {
+                node: it.name(),
+                offset_bytes: it.number(),
+                length_bytes: it.number(),
+                write_back: it.several(2, |it| it.name()),
+                reason: it.cost(),
+            }),
+            queues: self.several(2, |it| {
+                let (node, capacity, patience) = (it.name(), it.number(), it.number());
+                Queue { node, capacity, patience, reason: it.cost() }
+            }),
+            instrument: Instrument { edges: self.once_in(2), cycles: self.once_in(2), trace: self.once_in(2) },
+        }
+    }
+
+    fn request(&mut self) -> Request {
+        let access = match self.below(3) {
+            0 => Access::Packet,
+            1 => Access::Table { table: self.name(), line: self.number() },
+            _ => Access::Cell { object: self.name() },
+        };
+        let placement = self.pick(&[Placement::None, Placement::OwnLoop, Placement::WithConsumption]);
+        let hint = self.pick(&[Hint::T0, Hint::T1, Hint::NonTemporal]);
+        Request { access, placement, distance: self.number(), hint, reason: self.cost() }
+    }
+
+    fn cost(&mut self) -> Option<Reason> {
+        self.some(|it| Reason {
+            cost: u64::from(it.number()) * u64::from(it.number()),
+            alternatives: it.several(2, |it| (it.name(), u64::from(it.number()))),
+        })
+    }
+}
