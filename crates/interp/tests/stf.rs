@@ -103,3 +103,34 @@ fn packets_that_enter_again_run_after_the_burst() {
     let ports: Vec<u32> = outcome.outputs.iter().map(|output| output.port).collect();
     assert_eq!(ports, [9, 8, 1, 2]);
 }
+
+/// A packet that a rule hands to the control plane comes back with all it had.
+#[test]
+fn a_punted_packet_is_resumed_where_it_stopped() {
+    let text = "program punt for v1model
+header h.a: a_t { x: 8 }
+variable error: 32
+variable seen: 8
+parser p { start start, accept ingress, reject ingress, error error }
+entry start
+node start: state of p { extract h.a } -> ingress
+node ingress: buffer {
+  when h.a.x == 1: punt \"unknown\" -> later
+  otherwise -> later
+}
+node later: block {
+  seen = h.a.x + 1
+  h.a.x = seen
+} -> out
+node out: deparse { emit h.a } -> send
+node send: buffer { send 32w2 }
+";
+    let program = hlir::text::parse_program(text).expect("the program is well formed");
+    let mut switch = Switch::new(&program, 0, DEFAULT_PORTS);
+    let burst = [Frame { port: 1, bytes: vec![1, 0xaa] }, Frame { port: 1, bytes: vec![5] }];
+    let outcome = switch.process(&burst).expect("the switch runs");
+    assert_eq!((outcome.punts, outcome.outputs.len()), (1, 1));
+    let punted = switch.take_punted().remove(0);
+    let resumed = switch.resume(punted).expect("the switch runs");
+    assert_eq!(resumed.outputs[0].bytes, [2, 0xaa]);
+}

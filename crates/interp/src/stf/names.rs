@@ -23,8 +23,15 @@ pub fn find<'a>(word: &Word, what: &str, names: impl Iterator<Item = &'a str> + 
     }
 }
 
+/// Nothing is called so; the hint is the name most like it, or all names if they are few.
 pub fn unknown<'a>(word: &Word, what: &str, names: impl Iterator<Item = &'a str>) -> Mistake {
-    let hint = nearest(&word.text, names).map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+    let names: Vec<&str> = names.collect();
+    let quoted = || names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let hint = match (nearest(&word.text, names.iter().copied()), names.len()) {
+        (Some(name), _) => format!("; did you mean `{name}`?"),
+        (None, 1..=6) => format!("; there is {}", quoted()),
+        (None, _) => String::new(),
+    };
     Mistake::new(word.place, format!("there is no {what} `{}`{hint}", word.text))
 }
 
@@ -112,7 +119,8 @@ mod tests {
         let unknown = find(&word("rewirte"), "table", tables.into_iter()).expect_err("it is misspelt");
         assert_eq!(unknown.to_string(), "3:5: there is no table `rewirte`; did you mean `egress.rewrite`?");
         let unknown = find(&word("xyz"), "table", tables.into_iter()).expect_err("nothing is like it");
-        assert_eq!(unknown.to_string(), "3:5: there is no table `xyz`");
+        let message = "3:5: there is no table `xyz`; there is `ingress.ipv4`, `ingress.my_ipv4`, `egress.rewrite`";
+        assert_eq!(unknown.to_string(), message);
     }
 
     #[test]
