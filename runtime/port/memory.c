@@ -31,20 +31,20 @@ memory_receive(struct memory_port *port, uint32_t limit)
 	if (__builtin_expect(port->own->free_count < count, 0)) {
 		const uint32_t lost = count - port->own->free_count;
 
-		port->starved += lost;
+		port->counts.starved += lost;
 		port->position = (port->position + lost) % port->trace.count;
 		count -= lost;
 	}
 	memory_fill(port, count);
-	port->received += count;
+	port->counts.received += count;
 	return count;
 }
 
 static void
-memory_log(struct memory_port *port, const struct output *out)
+memory_note(struct memory_port *port, const struct output *out)
 {
 	for (uint32_t i = 0; i < out->count; i++)
-		memcpy(sent_append(port->log, out->lengths[i], out->ports[i]), out->packets[i], out->lengths[i]);
+		memcpy(sent_append(&port->log, out->lengths[i], out->ports[i]), out->packets[i], out->lengths[i]);
 }
 
 void
@@ -54,23 +54,23 @@ memory_flush(struct worker *worker)
 	struct output *out = &worker->out;
 	uint32_t bytes = 0, ports = 0;
 
-	if (port->log != NULL)
-		memory_log(port, out);
+	if (port->logging)
+		memory_note(port, out);
 	for (uint32_t i = 0; i < out->count; i++) {
 		bytes += out->lengths[i];
 		ports += out->ports[i];
 	}
-	port->sent += out->count;
-	port->sent_bytes += bytes;
-	port->sent_ports += ports;
+	port->counts.sent += out->count;
+	port->counts.sent_bytes += bytes;
+	port->counts.sent_ports += ports;
 	own_free(port->own, out->packets, out->count);
 	out->count = 0;
-	port->released += worker->freed.count;
+	port->counts.released += worker->freed.count;
 	own_free(port->own, worker->freed.packets, worker->freed.count);
 	worker->freed.count = 0;
 }
 
-/* One call of `process`, its output sent, and its end made known to writers. */
+/* One call of `process`, its output sent, and its end made known to writers: one writer, so a plain addition, published. */
 static inline void
 memory_step(struct worker *worker, struct memory_port *port, const struct pipeline *pipeline, uint32_t count)
 {
@@ -78,7 +78,6 @@ memory_step(struct worker *worker, struct memory_port *port, const struct pipeli
 
 	pipeline->process(worker, &burst);
 	memory_flush(worker);
-	/* One writer: a plain addition, published. */
 	atomic_store_explicit(&worker->quiescent, atomic_load_explicit(&worker->quiescent, memory_order_relaxed) + 1, memory_order_release);
 }
 
@@ -89,9 +88,74 @@ memory_run(struct worker *worker, struct memory_port *port, const struct pipelin
 
 	if (limit > MEMORY_BURST)
 		limit = MEMORY_BURST;
-	while (port->left != 0 && !port->stopped && atomic_load_explicit(stop, memory_order_relaxed) == 0)
+	while (port->left != 0 && atomic_load_explicit(stop, memory_order_relaxed) == 0)
 		memory_step(worker, port, pipeline, memory_receive(port, limit));
-	/* Packets that enter again do so after the burst, so one empty burst is enough; the loop is for pipelines that hold queues. */
-	if (port->left == 0 && !port->stopped)
+	/* Packets that enter again do so after the burst; a pipeline that holds some for a later one gives them up to an empty one. */
+	if (port->left == 0)
 		memory_step(worker, port, pipeline, 0);
+}
+
+struct memory_port *
+memory_create(uint32_t buffers, uint32_t buffer_bytes, uint32_t headroom_bytes)
+{
+	struct memory_port *port = calloc(1, sizeof(*port));
+
+	if (port == NULL)
+		return NULL;
+	port->own = own_create(buffers, buffer_bytes, headroom_bytes);
+	if (port->own == NULL) {
+		free(port);
+		return NULL;
+	}
+	return port;
+}
+
+void
+memory_destroy(struct memory_port *port)
+{
+	own_destroy(port->own);
+	free(port->log.packets);
+	free(port->log.data);
+	free(port);
+}
+
+struct pool *
+memory_pool(struct memory_port *port)
+{
+	return &port->own->pool;
+}
+
+void
+memory_load(struct memory_port *port, const struct trace *trace, uint64_t packets, uint32_t burst)
+{
+	port->trace = *trace;
+	port->position = 0;
+	port->left = packets;
+	port->burst = burst;
+}
+
+const struct memory_counts *
+memory_counts(const struct memory_port *port)
+{
+	return &port->counts;
+}
+
+uint32_t
+memory_free(const struct memory_port *port)
+{
+	return port->own->free_count;
+}
+
+const struct sent_log *
+memory_log(const struct memory_port *port)
+{
+	return &port->log;
+}
+
+void
+memory_log_restart(struct memory_port *port, uint32_t logging)
+{
+	port->log.count = 0;
+	port->log.data_bytes = 0;
+	port->logging = logging;
 }

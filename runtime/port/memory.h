@@ -9,31 +9,44 @@
 #include "port/own.h"
 #include "port/trace.h"
 
-#define MEMORY_BURST 256u	/* the largest burst that a pipeline may ask for here */
+#define MEMORY_BURST 512u	/* the largest burst that a pipeline may ask for here */
 
 struct memory_port {
 	struct trace trace;
 	uint64_t position;	/* next packet of the trace */
 	uint64_t left;		/* packets still to be received */
 	uint32_t burst;		/* packets handed over at once, or 0: what the pipeline takes */
-	uint32_t stopped;	/* an assertion has failed: no burst any more */
+	uint32_t logging;
 	struct own_pool *own;
-	struct sent_log *log;	/* NULL: what is sent is counted only */
-	uint64_t received;
-	uint64_t sent;
-	uint64_t sent_bytes;
-	uint64_t sent_ports;	/* sum of port numbers: evidence that two runs did the same */
-	uint64_t released;
-	uint64_t starved;	/* packets lost for want of a buffer */
+	struct sent_log log;
+	struct memory_counts counts;
 	uint16_t ports[MEMORY_BURST];
 	uint16_t lengths[MEMORY_BURST];
 	void *packets[MEMORY_BURST];
 };
 
+/* NULL when there is no memory. */
+struct memory_port *memory_create(uint32_t buffers, uint32_t buffer_bytes, uint32_t headroom_bytes);
+void memory_destroy(struct memory_port *port);
+struct pool *memory_pool(struct memory_port *port);
+
+/* `packets` packets of the trace come next, from its first on, again and again. `burst`: how many at once, 0 for what the pipeline takes. */
+void memory_load(struct memory_port *port, const struct trace *trace, uint64_t packets, uint32_t burst);
+
+/* What has come and gone. */
+const struct memory_counts *memory_counts(const struct memory_port *port);
+
+/* Buffers that nobody holds. */
+uint32_t memory_free(const struct memory_port *port);
+
+/* The log of what was sent, from now on written if `logging`; emptied. */
+const struct sent_log *memory_log(const struct memory_port *port);
+void memory_log_restart(struct memory_port *port, uint32_t logging);
+
 /* `worker.flush`, with the port in `worker.host`. */
 void memory_flush(struct worker *worker);
 
-/* Bursts until `left` is 0 (then what the pipeline holds is driven out as well), an assertion fails, or `*stop` is not 0. */
+/* Bursts until `left` is 0 (then what the pipeline holds is driven out as well), or `*stop` is not 0. */
 void memory_run(struct worker *worker, struct memory_port *port, const struct pipeline *pipeline, const _Atomic uint32_t *stop);
 
 #endif

@@ -42,6 +42,16 @@ struct sent_log {
 	uint64_t data_capacity;
 };
 
+/* What came and went at an in-memory port. */
+struct memory_counts {
+	uint64_t received;
+	uint64_t sent;
+	uint64_t sent_bytes;
+	uint64_t sent_ports;	/* sum of port numbers: evidence that two runs did the same */
+	uint64_t released;
+	uint64_t starved;	/* packets lost for want of a buffer */
+};
+
 static inline const struct frame *
 trace_frame(const struct trace *trace, uint64_t position)
 {

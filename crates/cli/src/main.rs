@@ -1,3 +1,66 @@
-//! The command `bacus`.
+//! The command `bacus`: reads files, calls the crates in order, says what went wrong. It decides nothing about programs or packets.
 
-fn main() {}
+mod check;
+mod compile;
+mod failure;
+mod frontend;
+mod native;
+mod options;
+mod show;
+mod stf;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+const ABOUT: &str = "Turns P4_16 programs into software switches, and runs them";
+
+const EXAMPLES: &str = "\
+Examples:
+  bacus check router.p4                          find mistakes
+  bacus show router.p4 | less                    the program as the optimizer sees it
+  bacus compile router.p4 -o router.so           native code for this machine
+  bacus stf router.p4 tests/*.stf                do packets come out as expected?
+  bacus run router.p4 --entries routes.stf --port 0=veth0 --port 1=veth1
+
+Exit codes:
+  0  it worked
+  1  what you gave is wrong: a mistake in a program, an entry, a file; a test that failed
+  2  the command line cannot be understood
+  3  the machine lacks something: a compiler, DPDK, a device, room on the disk";
+
+#[derive(Parser)]
+#[command(name = "bacus", version, about = ABOUT, after_help = EXAMPLES, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Find mistakes in a program
+    #[command(after_help = check::EXAMPLES)]
+    Check(check::Arguments),
+    /// Compile a program to native code, or to C
+    #[command(after_help = compile::EXAMPLES)]
+    Compile(compile::Arguments),
+    /// Print a program as HLIR
+    #[command(after_help = show::EXAMPLES)]
+    Show(show::Arguments),
+    /// Test a program with packets: STF files, or random ones on both engines
+    #[command(after_help = stf::EXAMPLES)]
+    Stf(stf::Arguments),
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let result = match &arguments.command {
+        Command::Check(arguments) => check::run(arguments),
+        Command::Compile(arguments) => compile::run(arguments),
+        Command::Show(arguments) => show::run(arguments),
+        Command::Stf(arguments) => stf::run(arguments),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

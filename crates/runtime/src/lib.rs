@@ -6,10 +6,23 @@
 pub mod abi;
 pub mod cache;
 pub mod compile;
+pub mod events;
+pub mod memory;
 pub mod pipeline;
 pub mod probe;
+pub mod readers;
+pub mod region;
+pub mod state;
+pub mod switch;
+pub mod tables;
+mod worker;
 
 pub use cache::Cache;
 pub use compile::{Compiler, Descriptor, Sanitize};
+pub use events::Event;
+pub use memory::{Buffers, MemoryPort, Packet, Trace};
 pub use pipeline::{Description, Pipeline};
 pub use probe::{Probe, ProbeError};
+pub use state::Group;
+pub use switch::{Lane, Settings, Switch, SwitchError};
+pub use tables::{Table, TableError};

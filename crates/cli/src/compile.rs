@@ -1,0 +1,134 @@
+//! `bacus compile`: a program to native code in a shared object, or to the C it is made of.
+
+use crate::failure::Failure;
+use crate::frontend::{self, Loaded};
+use crate::options::{DescriptorKind, Native, Passes, Source};
+use crate::show;
+use clap::{Args, ValueEnum};
+use hlir::{Plan, Program};
+use indicatif::{ProgressBar, ProgressStyle};
+use runtime::{Cache, Compiler, Pipeline, Sanitize};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub const EXAMPLES: &str = "\
+Examples:
+  bacus compile router.p4                        writes router.so here
+  bacus compile router.p4 -o out/                writes out/router.so
+  bacus compile router.p4 --emit c | less        the C that it is made of
+  bacus compile router.p4 --cc clang-19 --plan pinned.plan
+
+The object is for this machine (-march=native) and this version of bacus.";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Emit {
+    /// A shared object
+    So,
+    /// C, on standard output or to the file of -o
+    C,
+}
+
+#[derive(Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    source: Source,
+    /// Write here: a file, or a directory (with `/` at its end, or one that exists)
+    #[arg(short, long, value_name = "PATH")]
+    output: Option<PathBuf>,
+    /// What to write
+    #[arg(long, value_enum, default_value_t = Emit::So)]
+    emit: Emit,
+    /// What a packet is to the code [default: mbuf, or what the plan says]
+    #[arg(long, value_enum)]
+    descriptor: Option<DescriptorKind>,
+    #[command(flatten)]
+    passes: Passes,
+    #[command(flatten)]
+    native: Native,
+}
+
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let loaded = frontend::load(&arguments.source)?;
+    let (program, mut plan) = frontend::optimize(loaded, &arguments.passes, None)?;
+    if let Some(descriptor) = arguments.descriptor {
+        plan.descriptor = descriptor.plan();
+    }
+    let c = emit(&program, &plan)?;
+    match arguments.emit {
+        Emit::C => match target(arguments.output.as_deref(), &program.name, "c") {
+            Some(path) => write(&path, c.as_bytes()),
+            None => show::print(&c),
+        },
+        Emit::So => {
+            let object = object(&program.name, &c, plan.descriptor, &arguments.native)?;
+            let bytes = fs::read(&object).map_err(|error| Failure::unreadable(&object, &error))?;
+            let path = target(arguments.output.as_deref(), &program.name, "so");
+            write(&path.unwrap_or_else(|| PathBuf::from(format!("{}.so", program.name))), &bytes)
+        }
+    }
+}
+
+/// The file that `-o` means.
+fn target(output: Option<&Path>, name: &str, extension: &str) -> Option<PathBuf> {
+    let output = output?;
+    let is_directory = output.is_dir() || output.as_os_str().to_string_lossy().ends_with('/');
+    Some(if is_directory { output.join(format!("{name}.{extension}")) } else { output.to_path_buf() })
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    parent.map_or(Ok(()), fs::create_dir_all).map_err(|error| Failure::unwritable(path, &error))?;
+    runtime::cache::write_whole(path, bytes).map_err(|error| Failure::unwritable(path, &error))
+}
+
+/// The C text of a program under a plan.
+pub fn emit(program: &Program, plan: &Plan) -> Result<String, Failure> {
+    emit::emit(program, plan).map_err(|diagnostics| {
+        let map = hlir::source::SourceMap::new(&program.name, "");
+        Failure::diagnostics(&diagnostics, &map)
+    })
+}
+
+fn object(name: &str, c: &str, descriptor: hlir::plan::Descriptor, native: &Native) -> Result<PathBuf, Failure> {
+    let cache = cache()?;
+    let mut compiler = Compiler::find(native.cc.as_deref())?;
+    if native.sanitize {
+        compiler.sanitize = Sanitize::On;
+    }
+    let descriptor = match descriptor {
+        hlir::plan::Descriptor::Own => runtime::Descriptor::Own,
+        hlir::plan::Descriptor::Mbuf => runtime::Descriptor::Mbuf,
+    };
+    let bar = progress(format!("compiling {name} with {}", compiler.command()));
+    let object = compiler.pipeline(&cache, name, c, descriptor);
+    bar.finish_and_clear();
+    Ok(object?)
+}
+
+pub fn cache() -> Result<Cache, Failure> {
+    Cache::open().map_err(|error| Failure::environment(format!("the cache cannot be used: {error}")))
+}
+
+/// Something that takes a while, and of which one cannot say how long.
+pub fn progress(text: String) -> ProgressBar {
+    let style = ProgressStyle::with_template("{spinner} {msg} ({elapsed})").expect("the template is well formed");
+    let bar = ProgressBar::new_spinner().with_style(style).with_message(text);
+    bar.enable_steady_tick(Duration::from_millis(100));
+    bar
+}
+
+/// A program compiled and loaded, with the program as it was compiled.
+pub fn pipeline(
+    loaded: Loaded,
+    passes: &Passes,
+    native: &Native,
+    adjust: impl FnOnce(&mut Plan),
+) -> Result<(Arc<Pipeline>, Program), Failure> {
+    let (program, mut plan) = frontend::optimize(loaded, passes, None)?;
+    adjust(&mut plan);
+    let c = emit(&program, &plan)?;
+    let object = object(&program.name, &c, plan.descriptor, native)?;
+    Ok((Arc::new(Pipeline::load(&object)?), program))
+}

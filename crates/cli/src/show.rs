@@ -1,0 +1,59 @@
+//! `bacus show`: prints a program as HLIR, as lowered or after a step of the optimizer.
+
+use crate::failure::Failure;
+use crate::frontend::{self, Loaded};
+use crate::options::{Passes, Source};
+use clap::Args;
+use std::io::Write;
+
+/// The step before the optimizer's.
+const LOWER: &str = "lower";
+
+pub const EXAMPLES: &str = "\
+Examples:
+  bacus show router.p4                           as lowered from P4
+  bacus show router.p4 --after constants         after this pass and those before it
+  bacus show router.p4 --after all               as it is compiled, with its plan
+  bacus show router.p4 > router.hlir             bacus reads what it prints
+  bacus show router.hlir
+
+Steps: lower, then the passes that `bacus show --after ?` lists.";
+
+#[derive(Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    source: Source,
+    /// Print the program after this step: `lower`, a pass of the optimizer, or `all`
+    #[arg(long, value_name = "NAME")]
+    after: Option<String>,
+    #[command(flatten)]
+    passes: Passes,
+}
+
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let after = arguments.after.as_deref().unwrap_or(LOWER);
+    if after != LOWER && after != "all" && opt::pass(after).is_none() {
+        let steps: Vec<String> = opt::PIPELINE.iter().map(|pass| format!("  {:12} {}", pass.name, pass.about)).collect();
+        let list = steps.join("\n");
+        return Err(Failure::input(format!("there is no step `{after}`; steps are\n  lower        the program as written\n{list}")));
+    }
+    let loaded = frontend::load(&arguments.source)?;
+    let text = if after == LOWER {
+        let Loaded { program, plan } = loaded;
+        hlir::text::print_file(&program, plan.as_ref())
+    } else {
+        let until = (after != "all").then_some(after);
+        let (program, plan) = frontend::optimize(loaded, &arguments.passes, until)?;
+        hlir::text::print_file(&program, Some(&plan))
+    };
+    print(&text)
+}
+
+/// To standard output; a reader that has seen enough (`| head`) is no failure.
+pub fn print(text: &str) -> Result<(), Failure> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) => Err(Failure::environment(format!("standard output: {error}"))),
+    }
+}

@@ -1,0 +1,121 @@
+//! `bacus stf`: runs packet tests on an engine.
+
+use crate::compile;
+use crate::failure::Failure;
+use crate::frontend::{self, Loaded};
+use crate::native::NativeEngine;
+use crate::options::{EngineKind, Native, Passes, Source};
+use clap::Args;
+use hlir::Program;
+use interp::{DEFAULT_PORTS, Engine};
+use runtime::{Buffers, Compiler, MemoryPort, Settings};
+use std::fs;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+pub const EXAMPLES: &str = "\
+Examples:
+  bacus stf router.p4 router.stf
+  bacus stf router.p4 tests/*.stf --engine native --burst 1
+  bacus stf router.p4 router.stf --engine native --sanitize
+
+For each file one line: `PATH: passed`, or `PATH: failed: REASON` with what differed below it.
+All `packet` lines between two other commands go in as one burst; --burst 1 is one by one.";
+
+#[derive(Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    source: Source,
+    /// Tests
+    #[arg(value_name = "FILE.stf", required = true)]
+    files: Vec<PathBuf>,
+    /// What runs them
+    #[arg(long, value_enum, default_value_t = EngineKind::Interp)]
+    engine: EngineKind,
+    /// Packets handed over at once, at most
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=512))]
+    burst: u32,
+    #[command(flatten)]
+    passes: Passes,
+    #[command(flatten)]
+    native: Native,
+}
+
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let loaded = frontend::load(&arguments.source)?;
+    match arguments.engine {
+        EngineKind::Interp => {
+            let mut engine = interp::Switch::new(&loaded.program, 0, DEFAULT_PORTS);
+            run_files(arguments, &loaded.program, &mut engine)
+        }
+        EngineKind::Native => run_native(arguments, loaded),
+    }
+}
+
+fn run_native(arguments: &Arguments, loaded: Loaded) -> Result<(), Failure> {
+    if arguments.native.sanitize {
+        preload_sanitizer(&arguments.native)?;
+    }
+    let program = loaded.program.clone();
+    let (pipeline, compiled) = compile::pipeline(loaded, &arguments.passes, &arguments.native, |plan| {
+        plan.descriptor = hlir::plan::Descriptor::Own;
+        plan.burst = arguments.burst;
+    })?;
+    let settings = Settings { ports: DEFAULT_PORTS, seed: 0 };
+    let lanes = || vec![MemoryPort::new(Buffers::default())];
+    let mut engine = NativeEngine::new((&program, &compiled), pipeline, settings, lanes)?;
+    run_files(arguments, &program, &mut engine)
+}
+
+/// A sanitised object needs its library loaded before everything else: this process is replaced by one that does so.
+fn preload_sanitizer(native: &Native) -> Result<(), Failure> {
+    const MARK: &str = "BACUS_SANITIZED";
+    if std::env::var_os(MARK).is_some() {
+        return Ok(());
+    }
+    let libraries = Compiler::find(native.cc.as_deref())?.sanitizer_libraries()?;
+    let libraries: Vec<String> = libraries.iter().map(|path| path.display().to_string()).collect();
+    let own = std::env::current_exe().map_err(|error| Failure::environment(format!("this program's own file: {error}")))?;
+    let error = Command::new(own)
+        .args(std::env::args_os().skip(1))
+        .env("LD_PRELOAD", libraries.join(":"))
+        .env("ASAN_OPTIONS", "detect_leaks=0:abort_on_error=0")
+        .env("UBSAN_OPTIONS", "print_stacktrace=1")
+        .env(MARK, "1")
+        .exec();
+    Err(Failure::environment(format!("cannot start again with the sanitizer: {error}")))
+}
+
+fn run_files(arguments: &Arguments, program: &Program, engine: &mut dyn Engine) -> Result<(), Failure> {
+    let mut failed = 0;
+    for file in &arguments.files {
+        engine.reset();
+        engine.set_clock(0);
+        engine.set_seed(0);
+        if let Err(lines) = run_file(file, arguments.burst, program, engine) {
+            failed += 1;
+            println!("{}: failed: {}", file.display(), lines.join("\n  "));
+        } else {
+            println!("{}: passed", file.display());
+        }
+    }
+    if failed == 0 { Ok(()) } else { Err(Failure::Said) }
+}
+
+/// Runs one file; what was wrong, a line each.
+fn run_file(path: &Path, burst: u32, program: &Program, engine: &mut dyn Engine) -> Result<(), Vec<String>> {
+    let text = fs::read_to_string(path).map_err(|error| vec![format!("{error}")])?;
+    let placed = |mistakes: Vec<interp::stf::Mistake>| -> Vec<String> {
+        let line = |mistake: interp::stf::Mistake| match mistake.place.line {
+            0 => mistake.message,
+            _ => format!("{}:{mistake}", path.display()),
+        };
+        mistakes.into_iter().map(line).collect()
+    };
+    let commands = interp::stf::parse(&text).map_err(placed)?;
+    let report = interp::stf::run(program, &commands, engine, burst as usize).map_err(placed)?;
+    report.notes.iter().for_each(|note| println!("{}: note: {note}", path.display()));
+    report.printed.iter().for_each(|line| println!("{}: {line}", path.display()));
+    if report.passed() { Ok(()) } else { Err(placed(report.failures)) }
+}

@@ -1,0 +1,284 @@
+//! The in-memory port of a worker: frames in, what was sent out. The C side is `runtime/port/memory.c`.
+
+use crate::abi;
+use crate::compile::Descriptor;
+use crate::switch::{Connection, Lane};
+use std::ffi::c_void;
+use std::sync::atomic::AtomicU32;
+
+/// A packet and the port it comes in on, or leaves by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packet {
+    pub port: u16,
+    pub bytes: Vec<u8>,
+}
+
+/// What came and went.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub received: u64,
+    pub sent: u64,
+    pub sent_bytes: u64,
+    pub sent_ports: u64,
+    pub released: u64,
+    pub starved: u64,
+}
+
+#[repr(C)]
+struct Frame {
+    bytes: *const u8,
+    length: u32,
+    port: u16,
+}
+
+#[repr(C)]
+pub(crate) struct RawTrace {
+    frames: *const Frame,
+    order: *const u32,
+    overlays: *const u8,
+    count: u64,
+    overlay_offset: u32,
+    overlay_bytes: u32,
+}
+
+#[repr(C)]
+struct SentPacket {
+    offset: u64,
+    length: u32,
+    port: u32,
+}
+
+#[repr(C)]
+pub(crate) struct SentLog {
+    packets: *const SentPacket,
+    data: *const u8,
+    count: u64,
+    capacity: u64,
+    data_bytes: u64,
+    data_capacity: u64,
+}
+
+#[repr(C)]
+struct RawPort {
+    opaque: [u8; 0],
+}
+
+unsafe extern "C" {
+    fn memory_create(buffers: u32, buffer_bytes: u32, headroom_bytes: u32) -> *mut RawPort;
+    fn memory_destroy(port: *mut RawPort);
+    fn memory_pool(port: *mut RawPort) -> *mut abi::Pool;
+    fn memory_load(port: *mut RawPort, trace: *const RawTrace, packets: u64, burst: u32);
+    fn memory_counts(port: *const RawPort) -> *const Counts;
+    fn memory_free(port: *const RawPort) -> u32;
+    fn memory_log(port: *const RawPort) -> *const SentLog;
+    fn memory_log_restart(port: *mut RawPort, logging: u32);
+    fn memory_flush(worker: *mut abi::Worker);
+    fn memory_run(
+        worker: *mut abi::Worker,
+        port: *mut RawPort,
+        pipeline: *const abi::Pipeline,
+        stop: *const AtomicU32,
+    );
+}
+
+const LINE: usize = 64;
+
+/// Frames in the form that the port copies from: lines of 64 bytes.
+pub struct Trace {
+    frames: Vec<Frame>,
+    _lines: Vec<Line>,
+    order: Vec<u32>,
+    overlays: Vec<u8>,
+    overlay: (u32, u32),
+}
+
+#[repr(align(64))]
+#[derive(Clone)]
+struct Line([u8; LINE]);
+
+// SAFETY: the frames point into the trace's own lines, which nobody changes.
+unsafe impl Send for Trace {}
+
+impl Trace {
+    /// A trace of these packets, in this order.
+    pub fn new<'a>(packets: impl IntoIterator<Item = (u16, &'a [u8])>) -> Trace {
+        let mut lines: Vec<Line> = Vec::new();
+        let mut places = Vec::new();
+        for (port, bytes) in packets {
+            places.push((lines.len(), bytes.len(), port));
+            let whole = bytes.chunks(LINE).chain(bytes.is_empty().then_some(&[][..]));
+            lines.extend(whole.map(|chunk| {
+                let mut line = Line([0; LINE]);
+                line.0[..chunk.len()].copy_from_slice(chunk);
+                line
+            }));
+        }
+        let frame = |&(at, length, port): &(usize, usize, u16)| Frame {
+            bytes: lines[at].0.as_ptr(),
+            length: length as u32,
+            port,
+        };
+        let frames = places.iter().map(frame).collect();
+        Trace { frames, _lines: lines, order: Vec::new(), overlays: Vec::new(), overlay: (0, 0) }
+    }
+
+    /// Makes the trace as many packets as `order` has: each a frame, by number, with bytes of its own from `offset` on, within the first line.
+    pub fn overlay(mut self, order: Vec<u32>, offset: u32, bytes: u32, overlays: Vec<u8>) -> Trace {
+        assert!((offset + bytes) as usize <= LINE && overlays.len() == order.len() * bytes as usize);
+        assert!(order.iter().all(|frame| (*frame as usize) < self.frames.len()));
+        (self.order, self.overlays, self.overlay) = (order, overlays, (offset, bytes));
+        self
+    }
+
+    pub fn len(&self) -> u64 {
+        if self.order.is_empty() { self.frames.len() as u64 } else { self.order.len() as u64 }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn longest(&self) -> u32 {
+        self.frames.iter().map(|frame| frame.length).max().unwrap_or(0)
+    }
+
+    pub(crate) fn raw(&self) -> RawTrace {
+        let order = if self.order.is_empty() { std::ptr::null() } else { self.order.as_ptr() };
+        RawTrace {
+            frames: self.frames.as_ptr(),
+            order,
+            overlays: self.overlays.as_ptr(),
+            count: self.len(),
+            overlay_offset: self.overlay.0,
+            overlay_bytes: self.overlay.1,
+        }
+    }
+}
+
+/// The packets of a log, as C keeps it.
+///
+/// # Safety
+/// The log is whole, and stays so during the call.
+pub(crate) unsafe fn packets_of(log: &SentLog) -> Vec<Packet> {
+    if log.count == 0 {
+        return Vec::new();
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        let data: &[u8] =
+            if log.data_bytes == 0 { &[] } else { std::slice::from_raw_parts(log.data, log.data_bytes as usize) };
+        let packets = std::slice::from_raw_parts(log.packets, log.count as usize);
+        packets
+            .iter()
+            .map(|packet| Packet {
+                port: packet.port as u16,
+                bytes: data[packet.offset as usize..][..packet.length as usize].to_vec(),
+            })
+            .collect()
+    }
+}
+
+/// The port of one worker.
+pub struct MemoryPort {
+    raw: *mut RawPort,
+    trace: Option<Trace>,
+    room: u32,
+    buffers: u32,
+}
+
+// SAFETY: the C port belongs to this value, and whoever runs it.
+unsafe impl Send for MemoryPort {}
+
+/// How much packet memory a port has.
+#[derive(Clone, Copy, Debug)]
+pub struct Buffers {
+    pub count: u32,
+    /// Of one buffer, a power of two.
+    pub bytes: u32,
+    pub headroom_bytes: u32,
+}
+
+impl Default for Buffers {
+    /// Room for jumbo frames, and for a burst of them with copies.
+    fn default() -> Self {
+        Buffers { count: 8192, bytes: 16384, headroom_bytes: 256 }
+    }
+}
+
+impl MemoryPort {
+    pub fn new(buffers: Buffers) -> MemoryPort {
+        // SAFETY: plain numbers.
+        let raw = unsafe { memory_create(buffers.count, buffers.bytes, buffers.headroom_bytes) };
+        assert!(!raw.is_null(), "there is address space for {} buffers", buffers.count);
+        const COLOURS_BYTES: u32 = 1024;
+        let room = buffers.bytes - buffers.headroom_bytes - COLOURS_BYTES;
+        MemoryPort { raw, trace: None, room, buffers: buffers.count }
+    }
+
+    /// The longest frame that a buffer takes.
+    pub fn room(&self) -> u32 {
+        self.room
+    }
+
+    /// The next run receives `packets` packets of the trace, round and round, `burst` at a time (0: as many as the pipeline takes).
+    pub fn load(&mut self, trace: Trace, packets: u64, burst: u32) {
+        assert!(trace.longest() <= self.room, "frames of a trace fit a buffer");
+        assert!(!trace.is_empty() || packets == 0, "an empty trace has no packets to give");
+        // SAFETY: the trace lives in this value until the next one replaces it.
+        unsafe { memory_load(self.raw, &trace.raw(), packets, burst) };
+        self.trace = Some(trace);
+    }
+
+    /// Begins an empty log of what is sent.
+    pub fn keep_sent(&mut self) {
+        // SAFETY: the port is not running: it is borrowed.
+        unsafe { memory_log_restart(self.raw, 1) };
+    }
+
+    /// What was sent since the log was begun; begins anew.
+    pub fn take_sent(&mut self) -> Vec<Packet> {
+        // SAFETY: as above; the log is copied before it is emptied.
+        unsafe {
+            let packets = packets_of(&*memory_log(self.raw));
+            memory_log_restart(self.raw, 1);
+            packets
+        }
+    }
+
+    pub fn counts(&self) -> Counts {
+        // SAFETY: the port is alive.
+        unsafe { memory_counts(self.raw).read_volatile() }
+    }
+
+    /// Buffers that are somewhere between arrival and departure: none between bursts, or something is lost.
+    pub fn held(&self) -> u32 {
+        // SAFETY: the port is alive.
+        self.buffers - unsafe { memory_free(self.raw) }
+    }
+}
+
+impl Lane for MemoryPort {
+    fn connect(&mut self) -> Connection {
+        Connection {
+            descriptor: Descriptor::Own,
+            port: self.raw.cast::<c_void>(),
+            // SAFETY: the port is alive.
+            pool: unsafe { memory_pool(self.raw) },
+            flush: memory_flush,
+            bytes: None,
+        }
+    }
+
+    unsafe fn run(&mut self, worker: *mut abi::Worker, pipeline: *const abi::Pipeline, stop: &AtomicU32) {
+        // SAFETY: the caller's promise; the port was connected to this worker.
+        unsafe { memory_run(worker, self.raw, pipeline, stop) };
+    }
+}
+
+impl Drop for MemoryPort {
+    fn drop(&mut self) {
+        // SAFETY: nobody runs it any more.
+        unsafe { memory_destroy(self.raw) };
+    }
+}

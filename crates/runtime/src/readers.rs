@@ -1,0 +1,84 @@
+//! Who may still be reading: the workers, seen by a writer that wants to free something.
+//!
+//! A worker counts the ends of its bursts. When each that runs has passed enough of them, nobody holds what was unlinked before. A worker that
+//! waits in the data plane's own insertion into the same table holds nothing of that table, and is not waited for, or two of them would wait for
+//! each other.
+
+use crate::abi;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use std::time::Duration;
+
+/// Ends of bursts after which a worker has let go of everything: the burst it is in, one that a plan keeps in flight behind it, and one more.
+const BURSTS: u64 = 3;
+
+/// Not inserting.
+const NOWHERE: u32 = u32::MAX;
+
+/// All workers of a switch.
+pub struct Readers {
+    slots: Vec<Slot>,
+}
+
+struct Slot {
+    worker: AtomicPtr<abi::Worker>,
+    running: AtomicBool,
+    inserting: AtomicU32,
+}
+
+impl Readers {
+    pub fn new(count: usize) -> Readers {
+        let slot = |_| Slot {
+            worker: AtomicPtr::default(),
+            running: AtomicBool::new(false),
+            inserting: AtomicU32::new(NOWHERE),
+        };
+        Readers { slots: (0..count).map(slot).collect() }
+    }
+
+    /// The worker behind number `id`; it lives as long as the switch.
+    pub(crate) fn register(&self, id: usize, worker: *mut abi::Worker) {
+        self.slots[id].worker.store(worker, Ordering::Release);
+    }
+
+    /// Before a worker's first burst, and after its last.
+    pub fn set_running(&self, id: usize, running: bool) {
+        self.slots[id].running.store(running, Ordering::SeqCst);
+    }
+
+    /// Runs `insert` on behalf of worker `id`, which is at a miss of `table`.
+    pub fn while_inserting<R>(&self, id: usize, table: u32, insert: impl FnOnce() -> R) -> R {
+        self.slots[id].inserting.store(table, Ordering::SeqCst);
+        let result = insert();
+        self.slots[id].inserting.store(NOWHERE, Ordering::SeqCst);
+        result
+    }
+
+    /// Returns when no worker can still use what it found in `table` before the call.
+    pub fn wait(&self, table: u32) {
+        std::sync::atomic::fence(Ordering::SeqCst);
+        let marks: Vec<u64> = self.slots.iter().map(Slot::bursts).collect();
+        for (slot, mark) in self.slots.iter().zip(marks) {
+            let mut spins = 0u32;
+            while slot.holds(table) && slot.bursts().wrapping_sub(mark) < BURSTS {
+                spins += 1;
+                if spins < 100 {
+                    std::hint::spin_loop();
+                } else {
+                    std::thread::sleep(Duration::from_micros(10));
+                }
+            }
+        }
+    }
+}
+
+impl Slot {
+    fn bursts(&self) -> u64 {
+        // SAFETY: a registered worker lives as long as the switch that owns both.
+        unsafe { self.worker.load(Ordering::Acquire).as_ref() }
+            .map_or(0, |worker| worker.quiescent.bursts.load(Ordering::Acquire))
+    }
+
+    fn holds(&self, table: u32) -> bool {
+        self.running.load(Ordering::SeqCst) && self.inserting.load(Ordering::SeqCst) != table
+    }
+}

@@ -1,0 +1,89 @@
+//! Zeroed memory that C and Rust share: aligned to cache lines, and free until it is touched.
+
+use std::ffi::c_void;
+use std::marker::PhantomData;
+
+unsafe extern "C" {
+    fn region_allocate(bytes: usize) -> *mut c_void;
+    fn region_release(memory: *mut c_void, bytes: usize);
+}
+
+/// An array of plain numbers or structs of numbers, for all of which zero is a value.
+pub struct Region<T> {
+    memory: *mut T,
+    count: usize,
+    kind: PhantomData<T>,
+}
+
+// SAFETY: it owns its memory, as a box does.
+unsafe impl<T: Send> Send for Region<T> {}
+// SAFETY: likewise.
+unsafe impl<T: Sync> Sync for Region<T> {}
+
+/// What may be made of zeros.
+pub trait Zero: Copy {}
+
+impl Zero for u8 {}
+impl Zero for u16 {}
+impl Zero for u64 {}
+impl Zero for *mut c_void {}
+impl Zero for crate::abi::CounterCell {}
+impl Zero for crate::abi::MeterCell {}
+
+impl<T: Zero> Region<T> {
+    /// Memory is only taken when it is written, so a generous count costs nothing.
+    pub fn new(count: usize) -> Region<T> {
+        // SAFETY: any size may be asked for.
+        let memory = unsafe { region_allocate(count * size_of::<T>()) }.cast::<T>();
+        assert!(!memory.is_null(), "there is address space for {count} cells");
+        Region { memory, count, kind: PhantomData }
+    }
+
+    pub fn as_mut_ptr(&self) -> *mut T {
+        self.memory
+    }
+
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The cell as a worker may be writing it: one read of each of its words.
+    pub fn get(&self, index: usize) -> Option<T> {
+        // SAFETY: within the array; cells are made of words, which workers write whole.
+        (index < self.count).then(|| unsafe { self.memory.add(index).read_volatile() })
+    }
+
+    /// False if there is no such cell.
+    pub fn set(&self, index: usize, value: T) -> bool {
+        if index >= self.count {
+            return false;
+        }
+        // SAFETY: as for `get`.
+        unsafe { self.memory.add(index).write_volatile(value) };
+        true
+    }
+}
+
+impl<T> Drop for Region<T> {
+    fn drop(&mut self) {
+        // SAFETY: it was allocated with this size.
+        unsafe { region_release(self.memory.cast(), self.count * size_of::<T>()) };
+    }
+}
+
+/// For tables: as [`Region`], by address.
+pub unsafe extern "C" fn allocate(_host: *mut c_void, bytes: usize) -> *mut c_void {
+    // SAFETY: any size may be asked for.
+    unsafe { region_allocate(bytes) }
+}
+
+/// # Safety
+/// `memory` is from [`allocate`], with the same size.
+pub unsafe extern "C" fn release(_host: *mut c_void, memory: *mut c_void, bytes: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { region_release(memory, bytes) }
+}

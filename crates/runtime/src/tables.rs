@@ -1,0 +1,329 @@
+//! Tables: the control thread's side of `runtime/table/writer.h`.
+//!
+//! A table belongs to the host and outlives the pipeline it was made for, if the next one has an equal table. One lock a table makes "one writer"
+//! true even where the data plane inserts entries itself; readers never take it.
+
+use crate::pipeline::{self, Pipeline};
+use crate::readers::Readers;
+use crate::{abi, region};
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What an entry matches, in limbs as the table's descriptor counts them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Match {
+    pub value: Vec<u64>,
+    pub mask: Vec<u64>,
+    /// Upper ends of range fields, whose lower ends stand in `value`.
+    pub high: Vec<u64>,
+    pub priority: u32,
+}
+
+/// An entry as the table has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub matches: Match,
+    pub record: Vec<u8>,
+    /// Of its direct counters and meters; 0 in tables that have none.
+    pub cell: u32,
+}
+
+/// Why a table refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableError {
+    Full,
+    Exists,
+    Missing,
+    Invalid,
+    NoMemory,
+}
+
+impl std::fmt::Display for TableError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            TableError::Full => "the table is full",
+            TableError::Exists => "an entry with this key and priority exists",
+            TableError::Missing => "no such entry",
+            TableError::Invalid => "the key does not fit the table",
+            TableError::NoMemory => "no memory left for the entry",
+        })
+    }
+}
+
+impl std::error::Error for TableError {}
+
+#[repr(C)]
+struct RawMatch {
+    value: *const u64,
+    mask: *const u64,
+    high: *const u64,
+    priority: u32,
+}
+
+#[repr(C)]
+struct RawEntry {
+    matches: RawMatch,
+    record: *const c_void,
+    number: u32,
+    handle: u32,
+}
+
+#[repr(C)]
+struct RawHost {
+    allocate: unsafe extern "C" fn(host: *mut c_void, bytes: usize) -> *mut c_void,
+    release: unsafe extern "C" fn(host: *mut c_void, memory: *mut c_void, bytes: usize),
+    grace: unsafe extern "C" fn(host: *mut c_void),
+    cells: unsafe extern "C" fn(host: *mut c_void, count: u64) -> c_int,
+    host: *mut c_void,
+}
+
+#[repr(C)]
+struct Writer {
+    opaque: [u8; 0],
+}
+
+unsafe extern "C" {
+    fn writer_create(descriptor: *const abi::TableDescriptor, host: *const RawHost, status: *mut c_int) -> *mut Writer;
+    fn writer_destroy(writer: *mut Writer);
+    fn writer_table(writer: *const Writer) -> *const c_void;
+    fn writer_insert(writer: *mut Writer, matches: *const RawMatch, record: *const c_void, handle: *mut u32) -> c_int;
+    fn writer_modify(writer: *mut Writer, matches: *const RawMatch, record: *const c_void) -> c_int;
+    fn writer_delete(writer: *mut Writer, matches: *const RawMatch) -> c_int;
+    fn writer_set_default(writer: *mut Writer, record: *const c_void) -> c_int;
+    fn writer_find(writer: *mut Writer, matches: *const RawMatch, entry: *mut RawEntry) -> c_int;
+    fn writer_next(writer: *mut Writer, cursor: u64, entry: *mut RawEntry) -> u64;
+    fn writer_count(writer: *const Writer) -> u64;
+    fn writer_bytes(writer: *const Writer) -> u64;
+    fn writer_reserve(writer: *mut Writer, entries: u64) -> c_int;
+    fn writer_clear(writer: *mut Writer);
+}
+
+fn checked(status: c_int) -> Result<(), TableError> {
+    Err(match status {
+        0 => return Ok(()),
+        1 => TableError::Full,
+        2 => TableError::Exists,
+        3 => TableError::Missing,
+        4 => TableError::Invalid,
+        _ => TableError::NoMemory,
+    })
+}
+
+/// What the writer calls back with.
+struct Ears {
+    readers: Arc<Readers>,
+    number: AtomicU64,
+    cells: u64,
+}
+
+/// A table in memory.
+pub struct Table {
+    writer: Mutex<*mut Writer>,
+    description: pipeline::Table,
+    ears: Box<Ears>,
+    /// The writer refers to the descriptor of the pipeline it was made for.
+    _pipeline: Arc<Pipeline>,
+}
+
+// SAFETY: the writer is only used under its lock, and its memory belongs to no thread.
+unsafe impl Send for Table {}
+// SAFETY: likewise.
+unsafe impl Sync for Table {}
+
+unsafe extern "C" fn grace(host: *mut c_void) {
+    // SAFETY: `host` is the table's `Ears`, which live as long as the writer.
+    let ears = unsafe { &*host.cast::<Ears>() };
+    ears.readers.wait(ears.number.load(Ordering::Relaxed) as u32);
+}
+
+unsafe extern "C" fn cells(host: *mut c_void, count: u64) -> c_int {
+    // SAFETY: as for `grace`.
+    let ears = unsafe { &*host.cast::<Ears>() };
+    if count <= ears.cells { 0 } else { -1 }
+}
+
+/// Direct counters and meters of a table that have room. They cost nothing until entries use them, so there are plenty.
+pub(crate) fn cells_of(table: &pipeline::Table) -> u64 {
+    const UNKNOWN: u64 = 1 << 24;
+    if table.size == 0 { UNKNOWN } else { (2 * table.size).next_power_of_two().max(1024) }
+}
+
+impl Table {
+    pub(crate) fn new(pipeline: &Arc<Pipeline>, number: usize, readers: &Arc<Readers>) -> Result<Table, TableError> {
+        let description = pipeline.description().tables[number].clone();
+        let cell_count = cells_of(&description);
+        let ears = Box::new(Ears { readers: readers.clone(), number: AtomicU64::new(number as u64), cells: cell_count });
+        let host = RawHost {
+            allocate: region::allocate,
+            release: region::release,
+            grace,
+            cells,
+            host: (&raw const *ears).cast_mut().cast(),
+        };
+        let mut status = 0;
+        // SAFETY: the descriptor lives as long as the pipeline, which the table holds; `ears` does not move.
+        let writer = unsafe { writer_create(pipeline.raw().tables.add(number), &host, &mut status) };
+        if writer.is_null() {
+            return Err(checked(status).err().unwrap_or(TableError::NoMemory));
+        }
+        Ok(Table { writer: Mutex::new(writer), description, ears, _pipeline: pipeline.clone() })
+    }
+
+    /// What the pipeline that it was made for says about it.
+    pub fn description(&self) -> &pipeline::Table {
+        &self.description
+    }
+
+    pub(crate) fn readers_view(&self) -> *const c_void {
+        // SAFETY: the writer is alive.
+        unsafe { writer_table(*self.lock()) }
+    }
+
+    /// Another pipeline may give the table another number.
+    pub(crate) fn renumber(&self, number: usize) {
+        self.ears.number.store(number as u64, Ordering::Relaxed);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, *mut Writer> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn record<'a>(&self, record: &'a [u8]) -> Result<&'a [u8], TableError> {
+        if record.len() == self.description.record_bytes as usize { Ok(record) } else { Err(TableError::Invalid) }
+    }
+
+    /// Refuses limbs that the key does not have, so that C may trust the lengths.
+    fn raw(&self, matches: &Match) -> Result<RawMatch, TableError> {
+        let limbs = self.description.key_limbs as usize;
+        if [&matches.value, &matches.mask, &matches.high].iter().any(|side| side.len() != limbs) {
+            return Err(TableError::Invalid);
+        }
+        Ok(RawMatch {
+            value: matches.value.as_ptr(),
+            mask: matches.mask.as_ptr(),
+            high: matches.high.as_ptr(),
+            priority: matches.priority,
+        })
+    }
+
+    /// The new entry's cell.
+    pub fn insert(&self, matches: &Match, record: &[u8]) -> Result<u32, TableError> {
+        let (raw, record) = (self.raw(matches)?, self.record(record)?);
+        let mut handle = 0;
+        // SAFETY: lengths were checked; the writer copies.
+        checked(unsafe { writer_insert(*self.lock(), &raw, record.as_ptr().cast(), &mut handle) })?;
+        Ok(handle)
+    }
+
+    pub fn modify(&self, matches: &Match, record: &[u8]) -> Result<(), TableError> {
+        let (raw, record) = (self.raw(matches)?, self.record(record)?);
+        // SAFETY: as for `insert`.
+        checked(unsafe { writer_modify(*self.lock(), &raw, record.as_ptr().cast()) })
+    }
+
+    pub fn delete(&self, matches: &Match) -> Result<(), TableError> {
+        let raw = self.raw(matches)?;
+        // SAFETY: lengths were checked.
+        checked(unsafe { writer_delete(*self.lock(), &raw) })
+    }
+
+    pub fn set_default(&self, record: &[u8]) -> Result<(), TableError> {
+        let record = self.record(record)?;
+        // SAFETY: the length was checked; the writer copies.
+        checked(unsafe { writer_set_default(*self.lock(), record.as_ptr().cast()) })
+    }
+
+    pub fn find(&self, matches: &Match) -> Result<Entry, TableError> {
+        let raw = self.raw(matches)?;
+        let mut entry = RawEntry::empty();
+        let writer = self.lock();
+        // SAFETY: lengths were checked; the entry is read before the lock goes.
+        checked(unsafe { writer_find(*writer, &raw, &mut entry) })?;
+        // SAFETY: the writer has filled it.
+        Ok(unsafe { self.entry(&entry) })
+    }
+
+    /// All entries, in no order but a list's own.
+    pub fn entries(&self) -> Vec<Entry> {
+        let writer = self.lock();
+        let mut entries = Vec::new();
+        let (mut raw, mut cursor) = (RawEntry::empty(), 0);
+        loop {
+            // SAFETY: no writes in between, the lock is held.
+            cursor = unsafe { writer_next(*writer, cursor, &mut raw) };
+            if cursor == 0 {
+                return entries;
+            }
+            // SAFETY: the writer has filled it.
+            entries.push(unsafe { self.entry(&raw) });
+        }
+    }
+
+    pub fn len(&self) -> u64 {
+        // SAFETY: the writer is alive.
+        unsafe { writer_count(*self.lock()) }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Memory that the table takes.
+    pub fn bytes(&self) -> u64 {
+        // SAFETY: the writer is alive.
+        unsafe { writer_bytes(*self.lock()) }
+    }
+
+    /// Makes room before many entries come.
+    pub fn reserve(&self, entries: u64) -> Result<(), TableError> {
+        // SAFETY: the writer is alive.
+        checked(unsafe { writer_reserve(*self.lock(), entries) })
+    }
+
+    pub fn clear(&self) {
+        // SAFETY: the writer is alive.
+        unsafe { writer_clear(*self.lock()) }
+    }
+
+    /// # Safety
+    /// `raw` was filled by this table's writer, and nothing has been written since.
+    unsafe fn entry(&self, raw: &RawEntry) -> Entry {
+        let limbs = |from: *const u64| {
+            // SAFETY: the writer gives whole keys.
+            unsafe { std::slice::from_raw_parts(from, self.description.key_limbs as usize) }.to_vec()
+        };
+        // SAFETY: and whole records.
+        let record =
+            unsafe { std::slice::from_raw_parts(raw.record.cast::<u8>(), self.description.record_bytes as usize) };
+        Entry {
+            matches: Match {
+                value: limbs(raw.matches.value),
+                mask: limbs(raw.matches.mask),
+                high: limbs(raw.matches.high),
+                priority: raw.matches.priority,
+            },
+            record: record.to_vec(),
+            cell: raw.handle,
+        }
+    }
+}
+
+impl RawEntry {
+    fn empty() -> RawEntry {
+        let nothing = std::ptr::null();
+        RawEntry {
+            matches: RawMatch { value: nothing, mask: nothing, high: nothing, priority: 0 },
+            record: nothing.cast(),
+            number: 0,
+            handle: 0,
+        }
+    }
+}
+
+impl Drop for Table {
+    fn drop(&mut self) {
+        // SAFETY: a table is dropped after every worker has let go of it.
+        unsafe { writer_destroy(*self.lock()) };
+    }
+}
