@@ -8,11 +8,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// Values in limbs, each field starting a new one.
-    Digest { digest: u32, values: Vec<u64> },
+    Digest {
+        digest: u32,
+        values: Vec<u64>,
+    },
     /// A format with `{}` for each value; values in limbs, with their widths.
-    Log { format: String, values: Vec<u64>, widths: Vec<u32> },
-    Fail { text: String },
-    Punt { packet: Vec<u8>, saved: Vec<u8>, node: u32 },
+    Log {
+        format: String,
+        values: Vec<u64>,
+        widths: Vec<u32>,
+    },
+    Fail {
+        text: String,
+    },
+    Punt {
+        packet: Vec<u8>,
+        saved: Vec<u8>,
+        node: u32,
+    },
 }
 
 /// What may be kept for a control plane that does not listen; then the oldest go, and are counted.

@@ -74,12 +74,7 @@ unsafe extern "C" {
     fn memory_log(port: *const RawPort) -> *const SentLog;
     fn memory_log_restart(port: *mut RawPort, logging: u32);
     fn memory_flush(worker: *mut abi::Worker);
-    fn memory_run(
-        worker: *mut abi::Worker,
-        port: *mut RawPort,
-        pipeline: *const abi::Pipeline,
-        stop: *const AtomicU32,
-    );
+    fn memory_run(worker: *mut abi::Worker, port: *mut RawPort, pipeline: *const abi::Pipeline, stop: *const AtomicU32);
 }
 
 const LINE: usize = 64;

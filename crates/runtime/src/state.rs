@@ -275,13 +275,8 @@ mod tests {
 
     #[test]
     fn registers_hold_any_width_and_begin_as_the_program_says() {
-        let description = |width, cell_bytes, initial| pipeline::Register {
-            name: "r".into(),
-            size: 4,
-            width,
-            cell_bytes,
-            initial,
-        };
+        let description =
+            |width, cell_bytes, initial| pipeline::Register { name: "r".into(), size: 4, width, cell_bytes, initial };
         let narrow = Register::new(&description(9, 2, vec![7]));
         assert_eq!(narrow.read(3), Some(vec![7]));
         assert!(narrow.write(3, &[0x1ff]) && !narrow.write(4, &[1]));

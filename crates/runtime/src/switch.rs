@@ -320,7 +320,7 @@ impl<L: Lane> Switch<L> {
 
     /// A counter's cell, over all workers; `None` if there is no such cell.
     pub fn counter(&self, counter: usize, cell: u64) -> Option<abi::CounterCell> {
-        let cells = self.workers.iter().map(|worker| worker.counters[counter].cells.get(cell as usize));
+        let mut cells = self.workers.iter().map(|worker| worker.counters[counter].cells.get(cell as usize));
         cells.try_fold(abi::CounterCell::default(), |sum, cell| {
             cell.map(|cell| abi::CounterCell { packets: sum.packets + cell.packets, bytes: sum.bytes + cell.bytes })
         })

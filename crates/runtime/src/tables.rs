@@ -153,7 +153,8 @@ impl Table {
     pub(crate) fn new(pipeline: &Arc<Pipeline>, number: usize, readers: &Arc<Readers>) -> Result<Table, TableError> {
         let description = pipeline.description().tables[number].clone();
         let cell_count = cells_of(&description);
-        let ears = Box::new(Ears { readers: readers.clone(), number: AtomicU64::new(number as u64), cells: cell_count });
+        let ears =
+            Box::new(Ears { readers: readers.clone(), number: AtomicU64::new(number as u64), cells: cell_count });
         let host = RawHost {
             allocate: region::allocate,
             release: region::release,

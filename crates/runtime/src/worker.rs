@@ -41,7 +41,8 @@ impl Worker {
     pub fn new(id: u32, port_count: u32, seed: u64, connection: &Connection, description: &Description) -> Worker {
         let events = Arc::new(Events::default());
         let host = Box::new(Host { port: connection.port, events: Arc::as_ptr(&events), bytes: connection.bytes });
-        let (packets, lengths, ports) = (Region::new(OUTPUTS as usize), Region::new(OUTPUTS as usize), Region::new(OUTPUTS as usize));
+        let (packets, lengths, ports) =
+            (Region::new(OUTPUTS as usize), Region::new(OUTPUTS as usize), Region::new(OUTPUTS as usize));
         let freed = Region::new(OUTPUTS as usize);
         let raw = Box::new(abi::Worker {
             id,

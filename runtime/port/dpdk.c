@@ -1,0 +1,125 @@
+/* The DPDK port layer: the EAL and packet memory. */
+#define _GNU_SOURCE
+#include "port/dpdk.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_log.h>
+
+#define DPDK_CACHE 256u		/* mbufs that each worker keeps at hand */
+
+struct rte_mempool *dpdk_mempool;
+
+int
+dpdk_fail(char *error, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(error, DPDK_ERROR_BYTES, format, arguments);
+	va_end(arguments);
+	return -1;
+}
+
+void *
+dpdk_allocate(struct pool *pool)
+{
+	return rte_pktmbuf_alloc(pool->handle);
+}
+
+static const uint8_t *
+dpdk_bytes(const void *packet)
+{
+	return rte_pktmbuf_mtod((const struct rte_mbuf *)packet, const uint8_t *);
+}
+
+/* The EAL binds the calling thread to a core, and threads inherit that: workers may run where the process may. */
+static int
+dpdk_start_eal(int count, char **arguments)
+{
+	cpu_set_t allowed;
+	const int known = pthread_getaffinity_np(pthread_self(), sizeof(allowed), &allowed);
+	const int used = rte_eal_init(count, arguments);
+
+	if (known == 0)
+		(void)pthread_setaffinity_np(pthread_self(), sizeof(allowed), &allowed);
+	return used;
+}
+
+static int
+dpdk_start(const struct dpdk_settings *settings, char *error)
+{
+	char megabytes[16], core[16];
+	char *arguments[16];
+	int count = 0;
+
+	snprintf(megabytes, sizeof(megabytes), "%u", settings->megabytes);
+	snprintf(core, sizeof(core), "%d", sched_getcpu());
+	arguments[count++] = (char *)(uintptr_t)"bacus";
+	arguments[count++] = (char *)(uintptr_t)(settings->huge ? "--in-memory" : "--no-huge");
+	arguments[count++] = (char *)(uintptr_t)"--no-telemetry";
+	arguments[count++] = (char *)(uintptr_t)"--no-shconf";
+	arguments[count++] = (char *)(uintptr_t)"--log-level=error";
+	arguments[count++] = (char *)(uintptr_t)"-l";
+	arguments[count++] = core;
+	arguments[count++] = (char *)(uintptr_t)"-m";
+	arguments[count++] = megabytes;
+	if (!settings->pci)
+		arguments[count++] = (char *)(uintptr_t)"--no-pci";
+	if (dpdk_start_eal(count, arguments) < 0)
+		return dpdk_fail(error, "DPDK does not start: %s", rte_strerror(rte_errno));
+	dpdk_mempool = rte_pktmbuf_pool_create("bacus", settings->buffers, DPDK_CACHE, 0,
+		(uint16_t)(settings->buffer_bytes + RTE_PKTMBUF_HEADROOM), SOCKET_ID_ANY);
+	if (dpdk_mempool == NULL)
+		return dpdk_fail(error, "no memory for %u packets of %u bytes within %u MB: %s", settings->buffers, settings->buffer_bytes,
+			settings->megabytes, rte_strerror(rte_errno));
+	return 0;
+}
+
+static struct pool *
+dpdk_lane_pool(struct dpdk_lane *lane)
+{
+	return &lane->pool;
+}
+
+static uint64_t
+dpdk_idle_polls(const struct dpdk_lane *lane)
+{
+	return atomic_load_explicit(&lane->idle_polls, memory_order_relaxed);
+}
+
+static uint32_t
+dpdk_held(void)
+{
+	return rte_mempool_in_use_count(dpdk_mempool);
+}
+
+const struct dpdk_layer bacus_dpdk = {
+	.version = DPDK_VERSION,
+	.start = dpdk_start,
+	.open = dpdk_open,
+	.begin = dpdk_begin,
+	.lane = dpdk_lane,
+	.lane_pool = dpdk_lane_pool,
+	.flush = dpdk_flush,
+	.bytes = dpdk_bytes,
+	.run = dpdk_run,
+	.idle_polls = dpdk_idle_polls,
+	.counts = dpdk_counts,
+	.stop = dpdk_stop,
+	.held = dpdk_held,
+	.memory_create = dpdk_memory_create,
+	.memory_destroy = dpdk_memory_destroy,
+	.memory_pool = dpdk_memory_pool,
+	.memory_load = dpdk_memory_load,
+	.memory_counts = dpdk_memory_counts,
+	.memory_log = dpdk_memory_log,
+	.memory_log_restart = dpdk_memory_log_restart,
+	.memory_flush = dpdk_memory_flush,
+	.memory_run = dpdk_memory_run,
+};

@@ -1,0 +1,137 @@
+/* The DPDK port layer: a shared object of its own, loaded once by the host, so that everything else works without DPDK.
+ *
+ * A port is any ethdev: a NIC by its PCI address, or a virtual device by its devargs. A lane is what one worker serves: a receive queue of some
+ * ports, and a way out by all of them. */
+#ifndef BACUS_DPDK_H
+#define BACUS_DPDK_H
+
+#include <stdatomic.h>
+
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+#include <rte_spinlock.h>
+
+#include "abi.h"
+#include "port/host.h"
+#include "port/trace.h"
+
+#define DPDK_VERSION 1u
+#define DPDK_PORTS 512u		/* numbers that ports may have: 0 .. 511 */
+#define DPDK_WORKERS 64u
+#define DPDK_BURST 512u		/* the largest burst that a pipeline may ask for here */
+#define DPDK_ERROR_BYTES 512u
+
+/* How much to take, and what the machine offers. */
+struct dpdk_settings {
+	uint32_t huge;		/* 0: no huge pages */
+	uint32_t megabytes;
+	uint32_t buffers;	/* packets in flight, of all workers */
+	uint32_t buffer_bytes;	/* bytes of a packet that lie side by side, headroom not counted */
+	uint32_t pci;		/* 1: look for NICs */
+};
+
+struct dpdk_counts {
+	uint64_t received;
+	uint64_t received_bytes;
+	uint64_t sent;
+	uint64_t sent_bytes;
+	uint64_t missed;	/* came while no buffer was free */
+	uint64_t unsent;	/* the device did not take them */
+};
+
+/* An open ethdev. */
+struct dpdk_port {
+	uint16_t device;
+	uint16_t number;	/* as the program knows it */
+	uint16_t queues;	/* for either direction */
+	uint16_t open;
+	rte_spinlock_t lock;	/* of the transmit queues, where workers share them */
+	uint32_t shared;	/* 1: they do */
+	_Atomic uint64_t unsent;
+};
+
+/* A receive queue that a lane polls. */
+struct dpdk_source {
+	uint16_t device;
+	uint16_t queue;
+	uint16_t numbers[DPDK_BURST];	/* its port's number, once for each packet of a burst */
+};
+
+struct dpdk_lane {
+	struct pool pool;	/* what the pipeline sees */
+	uint32_t worker;
+	uint32_t source_count;
+	struct dpdk_source *sources;
+	_Atomic uint64_t idle_polls;	/* polls of all sources that found nothing, since the last packet */
+	_Atomic uint64_t packets;
+	struct rte_mbuf *waiting[DPDK_PORTS][DPDK_BURST];	/* sorted by port, within one flush */
+	uint16_t waiting_count[DPDK_PORTS];
+	struct rte_mbuf *packets_in[DPDK_BURST];
+};
+
+struct dpdk_memory;
+
+/* What the layer exports, as `bacus_dpdk`. Functions that can fail return 0 on success and write a sentence to `error`. */
+struct dpdk_layer {
+	uint32_t version;
+	uint32_t unused;
+	int (*start)(const struct dpdk_settings *settings, char *error);
+	int (*open)(uint16_t number, const char *device, char *error);
+	int (*begin)(uint32_t workers, char *error);	/* when all ports are open */
+	struct dpdk_lane *(*lane)(uint32_t worker);
+	struct pool *(*lane_pool)(struct dpdk_lane *lane);
+	void (*flush)(struct worker *worker);
+	const uint8_t *(*bytes)(const void *packet);
+	void (*run)(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *pipeline, const _Atomic uint32_t *stop);
+	uint64_t (*idle_polls)(const struct dpdk_lane *lane);
+	int (*counts)(uint16_t number, struct dpdk_counts *counts);
+	void (*stop)(void);		/* closes all ports, so that captures are whole */
+	uint32_t (*held)(void);		/* buffers that are not free */
+	/* The in-memory port for mbufs; as in memory.h. */
+	struct dpdk_memory *(*memory_create)(void);
+	void (*memory_destroy)(struct dpdk_memory *port);
+	struct pool *(*memory_pool)(struct dpdk_memory *port);
+	void (*memory_load)(struct dpdk_memory *port, const struct trace *trace, uint64_t packets, uint32_t burst);
+	const struct memory_counts *(*memory_counts)(const struct dpdk_memory *port);
+	const struct sent_log *(*memory_log)(const struct dpdk_memory *port);
+	void (*memory_log_restart)(struct dpdk_memory *port, uint32_t logging);
+	void (*memory_flush)(struct worker *worker);
+	void (*memory_run)(struct worker *worker, struct dpdk_memory *port, const struct pipeline *pipeline, const _Atomic uint32_t *stop);
+};
+
+extern const struct dpdk_layer bacus_dpdk;
+
+/* Of all workers; made by `start`. */
+extern struct rte_mempool *dpdk_mempool;
+extern struct dpdk_port dpdk_ports[DPDK_PORTS];
+
+void *dpdk_allocate(struct pool *pool);
+int dpdk_fail(char *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+int dpdk_open(uint16_t number, const char *device, char *error);
+int dpdk_begin(uint32_t workers, char *error);
+struct dpdk_lane *dpdk_lane(uint32_t worker);
+int dpdk_counts(uint16_t number, struct dpdk_counts *counts);
+void dpdk_stop(void);
+
+void dpdk_flush(struct worker *worker);
+void dpdk_run(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *pipeline, const _Atomic uint32_t *stop);
+
+struct dpdk_memory *dpdk_memory_create(void);
+void dpdk_memory_destroy(struct dpdk_memory *port);
+struct pool *dpdk_memory_pool(struct dpdk_memory *port);
+void dpdk_memory_load(struct dpdk_memory *port, const struct trace *trace, uint64_t packets, uint32_t burst);
+const struct memory_counts *dpdk_memory_counts(const struct dpdk_memory *port);
+const struct sent_log *dpdk_memory_log(const struct dpdk_memory *port);
+void dpdk_memory_log_restart(struct dpdk_memory *port, uint32_t logging);
+void dpdk_memory_flush(struct worker *worker);
+void dpdk_memory_run(struct worker *worker, struct dpdk_memory *port, const struct pipeline *pipeline, const _Atomic uint32_t *stop);
+
+/* The end of a burst, made known to writers. The worker alone writes it: a plain addition, published. */
+static inline void
+dpdk_quiescent(struct worker *worker)
+{
+	atomic_store_explicit(&worker->quiescent, atomic_load_explicit(&worker->quiescent, memory_order_relaxed) + 1, memory_order_release);
+}
+
+#endif

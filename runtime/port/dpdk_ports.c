@@ -1,0 +1,179 @@
+/* The DPDK port layer: opening, configuring and counting ethdevs. */
+#include "port/dpdk.h"
+
+#include <stdio.h>
+
+#include <rte_bus_vdev.h>
+#include <rte_dev.h>
+#include <rte_errno.h>
+
+#define DPDK_RING 1024u		/* descriptors of a queue, where the device has no opinion */
+
+struct dpdk_port dpdk_ports[DPDK_PORTS];
+static struct dpdk_lane *lanes[DPDK_WORKERS];
+
+/* A device's name: what stands before the first comma. */
+static void
+dpdk_name(const char *device, char *name, size_t bytes)
+{
+	const size_t length = strcspn(device, ",");
+
+	snprintf(name, bytes, "%.*s", (int)(length < bytes ? length : bytes - 1), device);
+}
+
+int
+dpdk_open(uint16_t number, const char *device, char *error)
+{
+	char name[RTE_ETH_NAME_MAX_LEN];
+	struct dpdk_port *port = &dpdk_ports[number];
+	int failure;
+
+	if (number >= DPDK_PORTS)
+		return dpdk_fail(error, "ports have the numbers 0 to %u", DPDK_PORTS - 1);
+	dpdk_name(device, name, sizeof(name));
+	failure = rte_eth_dev_is_valid_port(0) && rte_eth_dev_get_port_by_name(name, &port->device) == 0 ? -EEXIST : rte_dev_probe(device);
+	if (failure != 0)
+		return dpdk_fail(error, "DPDK cannot open `%s`: %s", device, rte_strerror(-failure));
+	if (rte_eth_dev_get_port_by_name(name, &port->device) != 0)
+		return dpdk_fail(error, "`%s` is no network device", device);
+	port->number = number;
+	port->open = 1;
+	rte_spinlock_init(&port->lock);
+	return 0;
+}
+
+static uint16_t
+dpdk_smaller(uint32_t a, uint32_t b)
+{
+	return (uint16_t)(a < b ? a : b);
+}
+
+/* As many queues as workers, if the device has them. */
+static int
+dpdk_configure(struct dpdk_port *port, uint32_t workers, char *error)
+{
+	struct rte_eth_dev_info info;
+	struct rte_eth_conf configuration = { 0 };
+	uint16_t ring_in = DPDK_RING, ring_out = DPDK_RING;
+	int failure = rte_eth_dev_info_get(port->device, &info);
+
+	if (failure != 0)
+		return dpdk_fail(error, "port %u says nothing about itself: %s", port->number, rte_strerror(-failure));
+	port->queues = dpdk_smaller(workers, dpdk_smaller(info.max_rx_queues, info.max_tx_queues));
+	if (port->queues == 0)
+		return dpdk_fail(error, "port %u has %u queues to receive and %u to send; it needs one of each", port->number, info.max_rx_queues,
+			info.max_tx_queues);
+	port->shared = port->queues < workers;
+	configuration.txmode.offloads = info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	if (port->queues > 1 && info.flow_type_rss_offloads != 0) {
+		configuration.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+		configuration.rx_adv_conf.rss_conf.rss_hf = info.flow_type_rss_offloads & (RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP);
+	}
+	failure = rte_eth_dev_configure(port->device, port->queues, port->queues, &configuration);
+	if (failure == 0)
+		failure = rte_eth_dev_adjust_nb_rx_tx_desc(port->device, &ring_in, &ring_out);
+	for (uint16_t queue = 0; failure == 0 && queue < port->queues; queue++) {
+		failure = rte_eth_rx_queue_setup(port->device, queue, ring_in, SOCKET_ID_ANY, NULL, dpdk_mempool);
+		if (failure == 0)
+			failure = rte_eth_tx_queue_setup(port->device, queue, ring_out, SOCKET_ID_ANY, NULL);
+	}
+	if (failure == 0)
+		failure = rte_eth_dev_start(port->device);
+	if (failure != 0)
+		return dpdk_fail(error, "port %u cannot be set up: %s", port->number, rte_strerror(-failure));
+	(void)rte_eth_promiscuous_enable(port->device);	/* what a device cannot do, it need not: captures have no filter */
+	return 0;
+}
+
+static struct dpdk_lane *
+dpdk_lane_create(uint32_t worker)
+{
+	struct dpdk_lane *lane = calloc(1, sizeof(*lane));
+
+	if (lane == NULL)
+		return NULL;
+	lane->worker = worker;
+	lane->pool = (struct pool){ .handle = dpdk_mempool, .allocate = dpdk_allocate };
+	return lane;
+}
+
+static int
+dpdk_lane_add(struct dpdk_lane *lane, const struct dpdk_port *port, uint16_t queue)
+{
+	struct dpdk_source *sources = realloc(lane->sources, (lane->source_count + 1) * sizeof(*sources));
+
+	if (sources == NULL)
+		return -1;
+	lane->sources = sources;
+	sources = &sources[lane->source_count++];
+	sources->device = port->device;
+	sources->queue = queue;
+	for (uint32_t i = 0; i < DPDK_BURST; i++)
+		sources->numbers[i] = port->number;
+	return 0;
+}
+
+/* A port with a queue for each worker is served by all; the queues of others go round. */
+int
+dpdk_begin(uint32_t workers, char *error)
+{
+	uint32_t next = 0;
+
+	if (workers > DPDK_WORKERS)
+		return dpdk_fail(error, "at most %u workers", DPDK_WORKERS);
+	for (uint32_t worker = 0; worker < workers; worker++) {
+		lanes[worker] = dpdk_lane_create(worker);
+		if (lanes[worker] == NULL)
+			return dpdk_fail(error, "no memory for %u workers", workers);
+	}
+	for (uint32_t number = 0; number < DPDK_PORTS; number++) {
+		struct dpdk_port *port = &dpdk_ports[number];
+
+		if (!port->open)
+			continue;
+		if (dpdk_configure(port, workers, error) != 0)
+			return -1;
+		for (uint16_t queue = 0; queue < port->queues; queue++)
+			if (dpdk_lane_add(lanes[port->shared ? next++ % workers : queue], port, queue) != 0)
+				return dpdk_fail(error, "no memory for the queues of port %u", number);
+	}
+	return 0;
+}
+
+struct dpdk_lane *
+dpdk_lane(uint32_t worker)
+{
+	return lanes[worker];
+}
+
+int
+dpdk_counts(uint16_t number, struct dpdk_counts *counts)
+{
+	struct rte_eth_stats stats;
+
+	if (number >= DPDK_PORTS || !dpdk_ports[number].open || rte_eth_stats_get(dpdk_ports[number].device, &stats) != 0)
+		return -1;
+	*counts = (struct dpdk_counts){
+		.received = stats.ipackets,
+		.received_bytes = stats.ibytes,
+		.sent = stats.opackets,
+		.sent_bytes = stats.obytes,
+		.missed = stats.imissed + stats.rx_nombuf + stats.ierrors,
+		.unsent = atomic_load_explicit(&dpdk_ports[number].unsent, memory_order_relaxed),
+	};
+	return 0;
+}
+
+void
+dpdk_stop(void)
+{
+	for (uint32_t number = 0; number < DPDK_PORTS; number++) {
+		struct dpdk_port *port = &dpdk_ports[number];
+
+		if (!port->open)
+			continue;
+		(void)rte_eth_dev_stop(port->device);
+		(void)rte_eth_dev_close(port->device);
+		port->open = 0;
+	}
+}
