@@ -1,0 +1,172 @@
+//! From a program's file to HLIR: preprocessing by the system's `cpp`, the P4 frontend, or the reader of HLIR text.
+
+use crate::failure::Failure;
+use crate::options::{Passes, Source};
+use hlir::diagnostic::Diagnostic;
+use hlir::source::SourceMap;
+use hlir::{Plan, Program};
+use runtime::Cache;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+include!(concat!(env!("OUT_DIR"), "/includes.rs"));
+
+/// A program, and the plan that stood beside it if its file was HLIR.
+pub struct Loaded {
+    pub program: Program,
+    pub plan: Option<Plan>,
+}
+
+/// Reads, checks and lowers a program; warnings go to stderr.
+pub fn load(source: &Source) -> Result<Loaded, Failure> {
+    if is_hlir(&source.program) { load_hlir(&source.program) } else { load_p4(source) }
+}
+
+/// Only finds mistakes. Programs without a main package pass: there is nothing to lower.
+pub fn check(source: &Source) -> Result<(), Failure> {
+    load(source).map(drop)
+}
+
+fn is_hlir(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "hlir")
+}
+
+fn load_hlir(path: &Path) -> Result<Loaded, Failure> {
+    let text = read(path)?;
+    let map = SourceMap::new(&path.display().to_string(), &text);
+    let parsed = hlir::text::parse_file(&text).map_err(|diagnostics| Failure::diagnostics(&diagnostics, &map))?;
+    Ok(Loaded { program: parsed.program, plan: parsed.plan })
+}
+
+fn load_p4(source: &Source) -> Result<Loaded, Failure> {
+    let text = preprocess(source)?;
+    let file = source.program.display().to_string();
+    p4::with_deep_stack(|| {
+        let parsed = p4::parse(&file, &text);
+        stop_at_errors(&parsed.diagnostics, &parsed.map)?;
+        let (checked, diagnostics) = p4::check::check(&parsed.program);
+        stop_at_errors(&diagnostics, &parsed.map)?;
+        let program = p4::lower::lower(&checked, &parsed.map, &name_of(&source.program))
+            .map_err(|diagnostics| Failure::diagnostics(&diagnostics, &parsed.map))?;
+        Ok(Loaded { program, plan: None })
+    })
+}
+
+/// Shows warnings and goes on, or fails with everything that was found.
+fn stop_at_errors(diagnostics: &[Diagnostic], map: &SourceMap) -> Result<(), Failure> {
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return Err(Failure::diagnostics(diagnostics, map));
+    }
+    diagnostics.iter().for_each(|diagnostic| eprint!("{}", diagnostic.render(map)));
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    let bytes = fs::read(path).map_err(|error| Failure::unreadable(path, &error))?;
+    String::from_utf8(bytes).map_err(|_| Failure::input(format!("{}: not UTF-8 text", path.display())))
+}
+
+/// The name of generated files: letters, digits and `_`.
+fn name_of(path: &Path) -> String {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let plain: String =
+        stem.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect();
+    if plain.starts_with(|letter: char| letter.is_ascii_alphabetic()) { plain } else { format!("p_{plain}") }
+}
+
+/// Runs `cpp` as P4 users expect: no predefined macros, no system headers, line marks and comments kept.
+fn preprocess(source: &Source) -> Result<String, Failure> {
+    // Said here, in our words: cpp would say it in its own, twice.
+    fs::File::open(&source.program).map_err(|error| Failure::unreadable(&source.program, &error))?;
+    if source.program.is_dir() {
+        return Err(Failure::input(format!("{}: is a directory", source.program.display())));
+    }
+    let cache = Cache::open().map_err(|error| Failure::environment(format!("the cache cannot be used: {error}")))?;
+    let brought = cache.unpack("include", INCLUDES).map_err(|error| Failure::unwritable(cache.root(), &error))?;
+    let mut command = Command::new("cpp");
+    command.args(["-C", "-undef", "-nostdinc", "-x", "assembler-with-cpp", "-D__TARGET_BACUS__"]);
+    source.define.iter().for_each(|define| drop(command.arg(format!("-D{define}"))));
+    source.undefine.iter().for_each(|undefine| drop(command.arg(format!("-U{undefine}"))));
+    source.include.iter().chain([&brought]).for_each(|directory| drop(command.arg("-I").arg(directory)));
+    command.env("LC_ALL", "C").arg(&source.program);
+    let output = command.output().map_err(|error| {
+        Failure::environment(format!("the C preprocessor `cpp` cannot be run: {error}\nhint: apt-get install cpp"))
+    })?;
+    if !output.status.success() {
+        return Err(Failure::Input(cpp_errors(&String::from_utf8_lossy(&output.stderr))));
+    }
+    let name = source.program.display();
+    String::from_utf8(output.stdout).map_err(|_| Failure::input(format!("{name}: not UTF-8 text")))
+}
+
+/// The preprocessor's messages in the shape of ours: `file.p4(12): [--Werror=preprocessor] error: ...`.
+fn cpp_errors(stderr: &str) -> String {
+    let mut text = String::new();
+    for line in stderr.lines() {
+        let message = ["fatal error: ", "error: "].iter().find_map(|word| line.split_once(word));
+        let Some((place, message)) = message else { continue };
+        let mut place = place.trim_end_matches([':', ' ']).rsplitn(3, ':');
+        let (column, number, file) = (place.next(), place.next(), place.next());
+        match (file, number, column) {
+            (Some(file), Some(number), Some(_)) => {
+                text.push_str(&format!("{file}({number}): [--Werror=preprocessor] error: {message}\n"));
+            }
+            _ => text.push_str(&format!("error: {message}\n")),
+        }
+        if message.ends_with("No such file or directory") {
+            text.push_str("hint: name the directory of included files with -I\n");
+        }
+    }
+    if text.is_empty() { format!("error: the preprocessor failed\n{stderr}") } else { text }
+}
+
+/// The plan and the program after the passes that were chosen, up to and including `until`.
+pub fn optimize(loaded: Loaded, passes: &Passes, until: Option<&str>) -> Result<(Program, Plan), Failure> {
+    let Loaded { mut program, plan } = loaded;
+    let pinned = match &passes.plan {
+        Some(path) => Some(read_plan(path)?),
+        None => plan,
+    };
+    let selection = selection(passes)?;
+    let mut plan = pinned.clone().unwrap_or_default();
+    opt::optimize(&mut program, &mut plan, &opt::Inputs::default(), &selection, until);
+    Ok((program, pinned.unwrap_or(plan)))
+}
+
+fn selection(passes: &Passes) -> Result<opt::Selection, Failure> {
+    let names = passes.passes.iter().flatten().chain(&passes.without).filter(|name| !name.is_empty());
+    if let Some(unknown) = names.clone().find(|name| opt::pass(name).is_none()) {
+        let known: Vec<&str> = opt::PIPELINE.iter().map(|pass| pass.name).collect();
+        return Err(Failure::input(format!("there is no pass `{unknown}`\nhint: passes are {}", known.join(", "))));
+    }
+    Ok(match &passes.passes {
+        Some(_) => opt::Selection::Only(names.cloned().collect()),
+        None if passes.without.is_empty() => opt::Selection::All,
+        None => opt::Selection::Without(passes.without.clone()),
+    })
+}
+
+fn read_plan(path: &Path) -> Result<Plan, Failure> {
+    let text = read(path)?;
+    let map = SourceMap::new(&path.display().to_string(), &text);
+    hlir::text::parse_plan(&text).map_err(|diagnostics| Failure::diagnostics(&diagnostics, &map))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_of_the_preprocessor_are_in_the_shape_of_ours() {
+        let text = cpp_errors("r.p4:3:10: fatal error: x.p4: No such file or directory\ncompilation terminated.\n");
+        assert!(text.starts_with("r.p4(3): [--Werror=preprocessor] error: x.p4: No such"), "{text}");
+        assert!(text.contains("-I"), "{text}");
+    }
+
+    #[test]
+    fn names_of_files_become_names_of_programs() {
+        assert_eq!(name_of(Path::new("a/l2-fwd.v2.p4")), "l2_fwd_v2");
+        assert_eq!(name_of(Path::new("3.p4")), "p_3");
+    }
+}

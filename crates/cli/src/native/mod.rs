@@ -1,0 +1,176 @@
+//! Native code as an engine: a compiled pipeline in a switch, driven in the program's own terms.
+//!
+//! The interpreter keeps the control plane's books beside it (what exists, what is refused and why), so both engines refuse the same things
+//! in the same words; what it accepts is translated and written to the tables that packets read.
+
+mod book;
+mod engine;
+pub mod translate;
+
+use book::Book;
+use hlir::{ActionCall, Entry, Program, TableId};
+use interp::Engine as _;
+use interp::engine::{Frame, Refusal};
+use runtime::{Lane, MemoryPort, Packet, Pipeline, Settings, Switch, SwitchError, Trace};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A port that takes frames and says what was sent; live ports do not.
+pub trait Replay: Lane {
+    fn replay(&mut self, frames: &[Frame]) -> Result<(), Refusal>;
+    fn take_sent(&mut self) -> Vec<Packet>;
+}
+
+impl Replay for MemoryPort {
+    fn replay(&mut self, frames: &[Frame]) -> Result<(), Refusal> {
+        let trace = trace_of(frames, self.room())?;
+        self.keep_sent();
+        self.load(trace, frames.len() as u64, 0);
+        Ok(())
+    }
+
+    fn take_sent(&mut self) -> Vec<Packet> {
+        MemoryPort::take_sent(self)
+    }
+}
+
+/// Frames as the in-memory ports copy them.
+pub fn trace_of(frames: &[Frame], room: u32) -> Result<Trace, Refusal> {
+    if let Some(long) = frames.iter().find(|frame| frame.bytes.len() > room as usize) {
+        return Err(Refusal(format!("a packet has {} bytes; this port takes {room}", long.bytes.len())));
+    }
+    let port = |frame: &Frame| u16::try_from(frame.port).map_err(|_| Refusal(format!("there is no port {}", frame.port)));
+    let ports = frames.iter().map(port).collect::<Result<Vec<u16>, Refusal>>()?;
+    Ok(Trace::new(ports.into_iter().zip(frames.iter().map(|frame| frame.bytes.as_slice()))))
+}
+
+/// The program as its user wrote it, and as it was compiled: the optimizer may have taken objects away.
+pub struct NativeEngine<'p, L: Lane> {
+    program: &'p Program,
+    compiled: &'p Program,
+    pipeline: Arc<Pipeline>,
+    lanes: Box<dyn FnMut() -> Vec<L> + 'p>,
+    settings: Settings,
+    switch: Switch<L>,
+    /// What the control plane has written, and the judge of what it may.
+    books: interp::Switch<'p>,
+    entries: Vec<Book>,
+    members: BTreeMap<(u32, u32), ActionCall>,
+    multicast: BTreeMap<u32, Vec<interp::engine::Replica>>,
+    sessions: BTreeMap<u32, interp::engine::Session>,
+    clock_ns: u64,
+    stopped: Option<String>,
+}
+
+impl<'p, L: Lane> NativeEngine<'p, L> {
+    /// A switch with the program's own entries. `lanes` makes the ports, again at each reset.
+    pub fn new(
+        (program, compiled): (&'p Program, &'p Program),
+        pipeline: Arc<Pipeline>,
+        settings: Settings,
+        mut lanes: impl FnMut() -> Vec<L> + 'p,
+    ) -> Result<NativeEngine<'p, L>, SwitchError> {
+        let switch = Switch::new(pipeline.clone(), lanes(), settings)?;
+        let mut engine = NativeEngine {
+            books: interp::Switch::new(program, settings.seed, settings.ports),
+            entries: program.tables.iter().map(|_| Book::default()).collect(),
+            members: BTreeMap::new(),
+            multicast: BTreeMap::new(),
+            sessions: BTreeMap::new(),
+            clock_ns: 0,
+            stopped: None,
+            lanes: Box::new(lanes),
+            program,
+            compiled,
+            pipeline,
+            settings,
+            switch,
+        };
+        engine.write_own_entries().expect("the verifier accepts only entries that fit their tables");
+        Ok(engine)
+    }
+
+    pub fn switch(&mut self) -> &mut Switch<L> {
+        &mut self.switch
+    }
+
+    pub fn program(&self) -> &'p Program {
+        self.program
+    }
+
+    /// The number of a table of the program in the pipeline; `None` if it was optimized away.
+    pub fn table_number(&self, table: TableId) -> Option<usize> {
+        let name = &self.program.tables[table].name;
+        self.pipeline.description().tables.iter().position(|table| table.name == *name)
+    }
+
+    fn write_own_entries(&mut self) -> Result<(), Refusal> {
+        for (id, table) in self.program.tables.iter() {
+            let Some(number) = self.table_number(id) else { continue };
+            self.write_default(id, &table.default)?;
+            for entry in &table.entries {
+                self.write_entry(number, id, entry)?;
+                self.entries[index(id)].note(entry.clone(), book::Origin::Program);
+            }
+        }
+        Ok(())
+    }
+
+    fn write_default(&mut self, id: TableId, call: &ActionCall) -> Result<(), Refusal> {
+        let Some(number) = self.table_number(id) else { return Ok(()) };
+        let record = self.record(number, id, call)?;
+        let table = &self.switch.tables()[number];
+        table.set_default(&record).map_err(|error| table_refusal(&self.program.tables[id].name, error))
+    }
+
+    fn record(&self, number: usize, id: TableId, call: &ActionCall) -> Result<Vec<u8>, Refusal> {
+        let description = &self.pipeline.description().tables[number];
+        let name = &self.program.tables[id].actions[call.action as usize].name;
+        translate::record(description, name, call)
+    }
+
+    /// Writes an entry to the table that packets read, past the books: for entries by the million.
+    pub fn write_entry(&mut self, number: usize, id: TableId, entry: &Entry) -> Result<(), Refusal> {
+        let record = self.record(number, id, &self.call_of(id, entry)?)?;
+        let description = &self.pipeline.description().tables[number];
+        let matches = translate::matches(description, &entry.matches, entry.priority)?;
+        let inserted = self.switch.tables()[number].insert(&matches, &record);
+        inserted.map(drop).map_err(|error| table_refusal(&description.name, error))
+    }
+
+    fn call_of(&self, id: TableId, entry: &Entry) -> Result<ActionCall, Refusal> {
+        match &entry.action {
+            hlir::entry::EntryAction::Call(call) => Ok(call.clone()),
+            hlir::entry::EntryAction::Member(member) => {
+                let profile = self.program.tables[id].profile.map_or(0, |profile| profile.into_raw().into_u32());
+                let call = self.members.get(&(profile, *member)).cloned();
+                call.ok_or_else(|| Refusal(format!("there is no member {member}")))
+            }
+            hlir::entry::EntryAction::Group(_) => {
+                Err(Refusal("the native engine has no selector groups yet; use --engine interp".to_string()))
+            }
+        }
+    }
+
+    /// Back to the state at the start.
+    fn restart(&mut self) {
+        self.books.reset();
+        self.switch = Switch::new(self.pipeline.clone(), (self.lanes)(), self.settings)
+            .expect("a switch that could be built once can be built again");
+        self.entries.iter_mut().for_each(|book| *book = Book::default());
+        self.members.clear();
+        self.multicast.clear();
+        self.sessions.clear();
+        (self.clock_ns, self.stopped) = (0, None);
+        self.write_own_entries().expect("entries that were accepted once are accepted again");
+    }
+}
+
+/// A typed index as a number.
+fn index<T>(id: la_arena::Idx<T>) -> usize {
+    id.into_raw().into_u32() as usize
+}
+
+fn table_refusal(name: &str, error: runtime::TableError) -> Refusal {
+    Refusal(format!("table `{name}`: {error}"))
+}

@@ -1,0 +1,173 @@
+//! Translates what a controller writes, in the program's terms, to keys and records as a pipeline's descriptors lay them out.
+
+use hlir::{ActionCall, Match};
+use interp::engine::Refusal;
+use num_bigint::BigUint;
+use runtime::pipeline::{self, MatchKind, Structure};
+use runtime::tables;
+
+/// Limbs of 64 bits, low limb first, at least one.
+pub fn limbs(value: &BigUint, width: u32) -> Vec<u64> {
+    let mut limbs = value.to_u64_digits();
+    limbs.resize(width.div_ceil(64).max(1) as usize, 0);
+    limbs
+}
+
+/// The number that limbs are.
+pub fn number(limbs: &[u64]) -> BigUint {
+    let digits = limbs.iter().flat_map(|limb| [*limb as u32, (*limb >> 32) as u32]).collect();
+    BigUint::new(digits)
+}
+
+fn ones(width: u32) -> BigUint {
+    (BigUint::from(1u32) << width) - 1u32
+}
+
+/// One field of a key: what it is compared with.
+struct Sides {
+    value: BigUint,
+    mask: BigUint,
+    high: BigUint,
+}
+
+impl Sides {
+    fn of(found: &Match, field: &pipeline::KeyField) -> Sides {
+        let all = ones(field.width);
+        let masked = |value: &BigUint, mask: BigUint| {
+            let value = value & &mask;
+            Sides { high: value.clone(), value, mask }
+        };
+        match found {
+            Match::Exact(value) => masked(value, all),
+            Match::Lpm { value, prefix } => masked(value, &all ^ ones(field.width - prefix)),
+            Match::Ternary { value, mask } => masked(value, mask.clone()),
+            Match::Range { low, high } => Sides { value: low.clone(), mask: all, high: high.clone() },
+            Match::Any if field.kind == MatchKind::Range => Sides { value: BigUint::ZERO, mask: all.clone(), high: all },
+            Match::Any => Sides { value: BigUint::ZERO, mask: BigUint::ZERO, high: BigUint::ZERO },
+        }
+    }
+}
+
+/// What an entry with these matches is to the table. `matches` fit the table's keys: the control plane has checked them.
+pub fn matches(table: &pipeline::Table, matches: &[Match], priority: u32) -> Result<tables::Match, Refusal> {
+    if matches.len() != table.fields.len() {
+        return Err(Refusal(format!("table `{}` has {} keys, not {}", table.name, table.fields.len(), matches.len())));
+    }
+    let (mut value, mut mask, mut high) = (BigUint::ZERO, BigUint::ZERO, BigUint::ZERO);
+    for (found, field) in matches.iter().zip(&table.fields) {
+        let sides = Sides::of(found, field);
+        value |= sides.value << field.shift;
+        mask |= sides.mask << field.shift;
+        high |= sides.high << field.shift;
+    }
+    let bits = table.key_limbs * 64;
+    Ok(tables::Match {
+        value: limbs(&value, bits),
+        mask: limbs(&mask, bits),
+        high: limbs(&high, bits),
+        priority: rank(table, matches, priority),
+    })
+}
+
+/// The priority among rules: the entry's, or in a list of prefixes the prefix length, which decides there.
+fn rank(table: &pipeline::Table, matches: &[Match], priority: u32) -> u32 {
+    let has_priorities = table.fields.iter().any(|field| {
+        matches!(field.kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional)
+    });
+    if has_priorities {
+        return priority;
+    }
+    if table.structure != Structure::List {
+        return 0;
+    }
+    let prefix = |(found, field): (&Match, &pipeline::KeyField)| match found {
+        Match::Lpm { prefix, .. } => *prefix,
+        Match::Exact(_) => field.width,
+        Match::Ternary { .. } | Match::Range { .. } | Match::Any => 0,
+    };
+    matches.iter().zip(&table.fields).map(prefix).sum()
+}
+
+/// The record of an action with its data.
+pub fn record(table: &pipeline::Table, name: &str, call: &ActionCall) -> Result<Vec<u8>, Refusal> {
+    let number = table.actions.iter().position(|action| action.name == name);
+    let number = number.ok_or_else(|| Refusal(format!("table `{}` has no action `{name}`", table.name)))?;
+    let mut record = vec![0u8; table.record_bytes as usize];
+    record[..4].copy_from_slice(&(number as u32).to_le_bytes());
+    for (parameter, argument) in table.actions[number].parameters.iter().zip(&call.arguments) {
+        let bytes = limbs(argument, parameter.width).into_iter().flat_map(u64::to_le_bytes);
+        let at = parameter.offset as usize;
+        record[at..].iter_mut().zip(bytes.take(parameter_bytes(parameter.width))).for_each(|(to, from)| *to = from);
+    }
+    Ok(record)
+}
+
+/// Bytes of a parameter in a record: 1, 2, 4 or 8, or whole limbs.
+pub fn parameter_bytes(width: u32) -> usize {
+    match width {
+        0..=8 => 1,
+        9..=16 => 2,
+        17..=32 => 4,
+        33.. => width.div_ceil(64) as usize * 8,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(structure: Structure, fields: &[(u32, u32, MatchKind)]) -> pipeline::Table {
+        let field = |&(width, shift, kind): &(u32, u32, MatchKind)| pipeline::KeyField { name: "k".into(), width, shift, kind };
+        let parameter = |width, offset| pipeline::Parameter { name: "p".into(), width, offset };
+        let bits = fields.iter().map(|field| field.0).sum::<u32>();
+        pipeline::Table {
+            name: "t".into(),
+            structure,
+            key_bits: bits,
+            key_limbs: bits.div_ceil(64).max(1),
+            fields: fields.iter().map(field).collect(),
+            actions: vec![
+                pipeline::Action { name: "NoAction".into(), parameters: vec![] },
+                pipeline::Action { name: "set".into(), parameters: vec![parameter(9, 4), parameter(48, 8)] },
+            ],
+            record_bytes: 16,
+            records_own: false,
+            size: 0,
+            idle_timeout: false,
+            source: 0,
+        }
+    }
+
+    #[test]
+    fn a_prefix_below_an_exact_field_is_one_mask_of_ones() {
+        let table = table(Structure::LpmTrie, &[(16, 48, MatchKind::Exact), (48, 0, MatchKind::Lpm)]);
+        let key = [Match::Exact(0xabcdu32.into()), Match::Lpm { value: 0x123400000000u64.into(), prefix: 16 }];
+        let found = matches(&table, &key, 0).unwrap();
+        assert_eq!((found.value, found.mask), (vec![0xabcd_1234_0000_0000], vec![0xffff_ffff_0000_0000]));
+        assert_eq!(found.priority, 0);
+    }
+
+    #[test]
+    fn a_field_may_lie_across_two_limbs() {
+        let table = table(Structure::Exact, &[(40, 40, MatchKind::Exact), (40, 0, MatchKind::Exact)]);
+        let key = [Match::Exact(0xff_0000_0001u64.into()), Match::Exact(2u32.into())];
+        let found = matches(&table, &key, 0).unwrap();
+        assert_eq!(found.value, vec![0x0000_0100_0000_0002, 0xff00]);
+    }
+
+    #[test]
+    fn ranges_have_two_ends_and_rules_their_priority() {
+        let table = table(Structure::List, &[(16, 8, MatchKind::Range), (8, 0, MatchKind::Ternary)]);
+        let found = matches(&table, &[Match::Range { low: 5u32.into(), high: 9u32.into() }, Match::Any], 7).unwrap();
+        assert_eq!((found.value, found.high, found.mask), (vec![0x500], vec![0x900], vec![0xffff00]));
+        assert_eq!(found.priority, 7);
+    }
+
+    #[test]
+    fn a_record_is_the_action_and_its_data_in_place() {
+        let table = table(Structure::Exact, &[(8, 0, MatchKind::Exact)]);
+        let call = ActionCall { action: 1, arguments: vec![0x1ffu32.into(), 0x0102_0304_0506u64.into()] };
+        let bytes = record(&table, "set", &call).unwrap();
+        assert_eq!(bytes, [1, 0, 0, 0, 0xff, 1, 0, 0, 6, 5, 4, 3, 2, 1, 0, 0]);
+    }
+}

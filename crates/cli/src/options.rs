@@ -1,0 +1,79 @@
+//! Flags that mean the same in every command.
+
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// A program and how its text is read.
+#[derive(Args, Clone, Debug)]
+pub struct Source {
+    /// The program: P4_16 (.p4) or HLIR (.hlir)
+    #[arg(value_name = "PROGRAM")]
+    pub program: PathBuf,
+    /// Look for included files here, before the architectures that bacus brings
+    #[arg(short = 'I', value_name = "DIR", help_heading = "Preprocessing")]
+    pub include: Vec<PathBuf>,
+    /// Define a macro
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", help_heading = "Preprocessing")]
+    pub define: Vec<String>,
+    /// Undefine a macro
+    #[arg(short = 'U', value_name = "NAME", help_heading = "Preprocessing")]
+    pub undefine: Vec<String>,
+}
+
+/// Which passes of the optimizer run.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Passes {
+    /// Run only these passes of the optimizer (none: `--passes ''`)
+    #[arg(long, value_name = "A,B", value_delimiter = ',', conflicts_with = "without", help_heading = "Optimizing")]
+    pub passes: Option<Vec<String>>,
+    /// Run all passes but these
+    #[arg(long, value_name = "A", value_delimiter = ',', help_heading = "Optimizing")]
+    pub without: Vec<String>,
+    /// Take the schedule from this file, instead of planning one
+    #[arg(long, value_name = "FILE", help_heading = "Optimizing")]
+    pub plan: Option<PathBuf>,
+}
+
+/// How native code is made.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Native {
+    /// The C compiler [default: gcc, else clang]
+    #[arg(long, value_name = "CC", help_heading = "Native code")]
+    pub cc: Option<String>,
+    /// Let the native code watch itself for bad accesses and undefined behaviour
+    #[arg(long, help_heading = "Native code")]
+    pub sanitize: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EngineKind {
+    /// The interpreter of HLIR: what the program means
+    Interp,
+    /// Compiled C on in-memory ports
+    Native,
+}
+
+/// What stands for a packet in native code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DescriptorKind {
+    /// The address of its bytes: needs no DPDK
+    Own,
+    /// DPDK's `struct rte_mbuf`
+    Mbuf,
+}
+
+impl DescriptorKind {
+    pub fn plan(self) -> hlir::plan::Descriptor {
+        match self {
+            DescriptorKind::Own => hlir::plan::Descriptor::Own,
+            DescriptorKind::Mbuf => hlir::plan::Descriptor::Mbuf,
+        }
+    }
+
+    pub fn runtime(self) -> runtime::Descriptor {
+        match self {
+            DescriptorKind::Own => runtime::Descriptor::Own,
+            DescriptorKind::Mbuf => runtime::Descriptor::Mbuf,
+        }
+    }
+}
