@@ -6,6 +6,7 @@
 pub mod abi;
 pub mod cache;
 pub mod compile;
+pub mod dpdk;
 pub mod events;
 pub mod memory;
 pub mod pipeline;
@@ -19,6 +20,7 @@ mod worker;
 
 pub use cache::Cache;
 pub use compile::{Compiler, Descriptor, Sanitize};
+pub use dpdk::{Dpdk, DpdkError, DpdkLane, DpdkMemoryPort, DpdkSettings, PortCounts};
 pub use events::Event;
 pub use memory::{Buffers, MemoryPort, Packet, Trace};
 pub use pipeline::{Description, Pipeline};

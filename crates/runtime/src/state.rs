@@ -25,7 +25,9 @@ impl Register {
         let register = Register { description: description.clone(), cells };
         if register.description.initial.iter().any(|limb| *limb != 0) {
             let initial = register.description.initial.clone();
-            (0..register.description.size).for_each(|index| drop(register.write(index, &initial)));
+            for index in 0..register.description.size {
+                register.write(index, &initial);
+            }
         }
         register
     }

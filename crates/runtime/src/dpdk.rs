@@ -1,0 +1,306 @@
+//! The DPDK port layer: compiled when it is first asked for, loaded once, beside everything that works without it.
+//!
+//! `runtime/port/dpdk.h` is the other side. DPDK keeps its state in the process, so there is one layer, and it cannot be started twice.
+
+use crate::abi;
+use crate::compile::Descriptor;
+use crate::memory::{Counts, Packet, RawTrace, SentLog, Trace, packets_of};
+use crate::switch::{Connection, Lane};
+use libloading::Library;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::fmt;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+
+const VERSION: u32 = 1;
+const ERROR_BYTES: usize = 512;
+
+/// How much DPDK takes, and from where.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct DpdkSettings {
+    huge: u32,
+    megabytes: u32,
+    /// Packets in flight.
+    pub buffers: u32,
+    /// Bytes of a packet that lie side by side.
+    pub buffer_bytes: u32,
+    /// 1: look for NICs.
+    pub pci: u32,
+}
+
+impl DpdkSettings {
+    /// What this machine offers.
+    pub fn of_machine(buffers: u32, buffer_bytes: u32) -> DpdkSettings {
+        const OVERHEAD_BYTES: u64 = 512;
+        let bytes = u64::from(buffers) * (u64::from(buffer_bytes) + OVERHEAD_BYTES);
+        let megabytes = (bytes >> 20) as u32 + 64;
+        let huge = u32::from(free_huge_megabytes() >= u64::from(megabytes));
+        DpdkSettings { huge, megabytes, buffers, buffer_bytes, pci: 0 }
+    }
+
+    pub fn has_huge_pages(&self) -> bool {
+        self.huge != 0
+    }
+}
+
+/// Megabytes of huge pages that nobody uses.
+fn free_huge_megabytes() -> u64 {
+    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let number = |name: &str| {
+        let line = text.lines().find(|line| line.starts_with(name))?;
+        line.split_whitespace().nth(1)?.parse::<u64>().ok()
+    };
+    number("HugePages_Free:").unwrap_or(0) * number("Hugepagesize:").unwrap_or(0) / 1024
+}
+
+/// What came and went at a port.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortCounts {
+    pub received: u64,
+    pub received_bytes: u64,
+    pub sent: u64,
+    pub sent_bytes: u64,
+    /// Came while no buffer was free.
+    pub missed: u64,
+    /// The device did not take them.
+    pub unsent: u64,
+}
+
+#[repr(C)]
+struct RawLane {
+    opaque: [u8; 0],
+}
+
+#[repr(C)]
+struct RawMemory {
+    opaque: [u8; 0],
+}
+
+#[repr(C)]
+struct Layer {
+    version: u32,
+    unused: u32,
+    start: unsafe extern "C" fn(settings: *const DpdkSettings, error: *mut c_char) -> c_int,
+    open: unsafe extern "C" fn(number: u16, device: *const c_char, error: *mut c_char) -> c_int,
+    begin: unsafe extern "C" fn(workers: u32, error: *mut c_char) -> c_int,
+    lane: unsafe extern "C" fn(worker: u32) -> *mut RawLane,
+    lane_pool: unsafe extern "C" fn(lane: *mut RawLane) -> *mut abi::Pool,
+    flush: unsafe extern "C" fn(worker: *mut abi::Worker),
+    bytes: unsafe extern "C" fn(packet: *const c_void) -> *const u8,
+    run: unsafe extern "C" fn(*mut abi::Worker, *mut RawLane, *const abi::Pipeline, *const AtomicU32),
+    idle_polls: unsafe extern "C" fn(lane: *const RawLane) -> u64,
+    counts: unsafe extern "C" fn(number: u16, counts: *mut PortCounts) -> c_int,
+    stop: unsafe extern "C" fn(),
+    held: unsafe extern "C" fn() -> u32,
+    memory_create: unsafe extern "C" fn() -> *mut RawMemory,
+    memory_destroy: unsafe extern "C" fn(port: *mut RawMemory),
+    memory_pool: unsafe extern "C" fn(port: *mut RawMemory) -> *mut abi::Pool,
+    memory_load: unsafe extern "C" fn(port: *mut RawMemory, trace: *const RawTrace, packets: u64, burst: u32),
+    memory_counts: unsafe extern "C" fn(port: *const RawMemory) -> *const Counts,
+    memory_log: unsafe extern "C" fn(port: *const RawMemory) -> *const SentLog,
+    memory_log_restart: unsafe extern "C" fn(port: *mut RawMemory, logging: u32),
+    memory_flush: unsafe extern "C" fn(worker: *mut abi::Worker),
+    memory_run: unsafe extern "C" fn(*mut abi::Worker, *mut RawMemory, *const abi::Pipeline, *const AtomicU32),
+}
+
+/// What DPDK or its loader said, as a sentence.
+#[derive(Debug)]
+pub struct DpdkError(pub String);
+
+impl fmt::Display for DpdkError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for DpdkError {}
+
+/// DPDK, started.
+pub struct Dpdk {
+    layer: *const Layer,
+    // DPDK's threads and constructors outlive an unloading, so the library stays.
+    _library: &'static Library,
+}
+
+// SAFETY: the layer's table is constant; its functions are called by the control thread, but for a lane's, which belong to one worker.
+unsafe impl Send for Dpdk {}
+// SAFETY: as above.
+unsafe impl Sync for Dpdk {}
+
+impl Dpdk {
+    /// Loads the layer and starts DPDK; once in a process.
+    pub fn start(object: &Path, settings: DpdkSettings) -> Result<Arc<Dpdk>, DpdkError> {
+        let failed = |error: libloading::Error| DpdkError(format!("cannot load {}: {error}", object.display()));
+        // SAFETY: this program has compiled the object.
+        let library: &'static Library = Box::leak(Box::new(unsafe { Library::new(object) }.map_err(failed)?));
+        // SAFETY: the name is that of a `struct dpdk_layer`, whose version is checked before anything else is used.
+        let layer: *const Layer = unsafe { &*library.get::<Layer>(b"bacus_dpdk").map_err(failed)? };
+        let dpdk = Dpdk { layer, _library: library };
+        if dpdk.layer().version != VERSION {
+            return Err(DpdkError("the DPDK layer is of another version of bacus".to_string()));
+        }
+        // SAFETY: the settings are a plain struct of the same layout.
+        said(|error| unsafe { (dpdk.layer().start)(&settings, error) })?;
+        Ok(Arc::new(dpdk))
+    }
+
+    fn layer(&self) -> &Layer {
+        // SAFETY: the table lies in a library that is never unloaded.
+        unsafe { &*self.layer }
+    }
+
+    /// Opens a device as port `number` of the program.
+    pub fn open(&self, number: u16, device: &str) -> Result<(), DpdkError> {
+        let device = CString::new(device).map_err(|_| DpdkError("a device has no zero bytes in its name".into()))?;
+        // SAFETY: the string ends with a zero byte.
+        said(|error| unsafe { (self.layer().open)(number, device.as_ptr(), error) })
+    }
+
+    /// Sets all open ports up, and gives the ports as `workers` workers serve them.
+    pub fn begin(self: &Arc<Dpdk>, workers: u32) -> Result<Vec<DpdkLane>, DpdkError> {
+        // SAFETY: plain numbers.
+        said(|error| unsafe { (self.layer().begin)(workers, error) })?;
+        // SAFETY: there are that many lanes now.
+        Ok((0..workers)
+            .map(|worker| DpdkLane { dpdk: self.clone(), raw: unsafe { (self.layer().lane)(worker) } })
+            .collect())
+    }
+
+    pub fn counts(&self, number: u16) -> Option<PortCounts> {
+        let mut counts = PortCounts::default();
+        // SAFETY: the struct has the same layout on both sides.
+        (unsafe { (self.layer().counts)(number, &mut counts) } == 0).then_some(counts)
+    }
+
+    /// Closes all ports, so that captures are whole; no worker may run.
+    pub fn stop(&self) {
+        // SAFETY: the caller's word.
+        unsafe { (self.layer().stop)() }
+    }
+
+    /// Packet buffers that are not free.
+    pub fn held(&self) -> u32 {
+        // SAFETY: only reads.
+        unsafe { (self.layer().held)() }
+    }
+
+    /// How often in a row worker `worker` has found nothing to do.
+    pub fn idle_polls(&self, worker: u32) -> u64 {
+        // SAFETY: lanes live as long as the process.
+        unsafe { (self.layer().lane)(worker).as_ref().map_or(0, |lane| (self.layer().idle_polls)(lane)) }
+    }
+}
+
+/// Calls with room for a message, and makes it an error if the call failed.
+fn said(call: impl FnOnce(*mut c_char) -> c_int) -> Result<(), DpdkError> {
+    let mut error = [0u8; ERROR_BYTES];
+    if call(error.as_mut_ptr().cast()) == 0 {
+        return Ok(());
+    }
+    let text = CStr::from_bytes_until_nul(&error).map(CStr::to_string_lossy);
+    Err(DpdkError(text.map_or("DPDK does not say what is wrong".into(), |text| text.into_owned())))
+}
+
+/// The ports that one worker serves.
+pub struct DpdkLane {
+    dpdk: Arc<Dpdk>,
+    raw: *mut RawLane,
+}
+
+// SAFETY: a lane is used by the thread that owns it.
+unsafe impl Send for DpdkLane {}
+
+impl Lane for DpdkLane {
+    fn connect(&mut self) -> Connection {
+        let layer = self.dpdk.layer();
+        Connection {
+            descriptor: Descriptor::Mbuf,
+            port: self.raw.cast(),
+            // SAFETY: the lane lives as long as the process.
+            pool: unsafe { (layer.lane_pool)(self.raw) },
+            flush: layer.flush,
+            bytes: Some(layer.bytes),
+        }
+    }
+
+    unsafe fn run(&mut self, worker: *mut abi::Worker, pipeline: *const abi::Pipeline, stop: &AtomicU32) {
+        // SAFETY: the caller's promise.
+        unsafe { (self.dpdk.layer().run)(worker, self.raw, pipeline, stop) }
+    }
+}
+
+/// The in-memory port for mbufs: as [`crate::MemoryPort`].
+pub struct DpdkMemoryPort {
+    dpdk: Arc<Dpdk>,
+    raw: *mut RawMemory,
+    trace: Option<Trace>,
+}
+
+// SAFETY: the C port belongs to this value.
+unsafe impl Send for DpdkMemoryPort {}
+
+impl DpdkMemoryPort {
+    pub fn new(dpdk: &Arc<Dpdk>) -> DpdkMemoryPort {
+        // SAFETY: DPDK has started.
+        let raw = unsafe { (dpdk.layer().memory_create)() };
+        assert!(!raw.is_null(), "there is memory for a port");
+        DpdkMemoryPort { dpdk: dpdk.clone(), raw, trace: None }
+    }
+
+    /// As [`crate::MemoryPort::load`].
+    pub fn load(&mut self, trace: Trace, packets: u64, burst: u32) {
+        assert!(!trace.is_empty() || packets == 0, "an empty trace has no packets to give");
+        // SAFETY: the trace lives in this value until the next one replaces it.
+        unsafe { (self.dpdk.layer().memory_load)(self.raw, &trace.raw(), packets, burst) };
+        self.trace = Some(trace);
+    }
+
+    pub fn keep_sent(&mut self) {
+        // SAFETY: the port is not running: it is borrowed.
+        unsafe { (self.dpdk.layer().memory_log_restart)(self.raw, 1) };
+    }
+
+    pub fn take_sent(&mut self) -> Vec<Packet> {
+        // SAFETY: as above; the log is copied before it is emptied.
+        unsafe {
+            let packets = packets_of(&*(self.dpdk.layer().memory_log)(self.raw));
+            (self.dpdk.layer().memory_log_restart)(self.raw, 1);
+            packets
+        }
+    }
+
+    pub fn counts(&self) -> Counts {
+        // SAFETY: the port is alive.
+        unsafe { (self.dpdk.layer().memory_counts)(self.raw).read_volatile() }
+    }
+}
+
+impl Lane for DpdkMemoryPort {
+    fn connect(&mut self) -> Connection {
+        let layer = self.dpdk.layer();
+        Connection {
+            descriptor: Descriptor::Mbuf,
+            port: self.raw.cast(),
+            // SAFETY: the port is alive.
+            pool: unsafe { (layer.memory_pool)(self.raw) },
+            flush: layer.memory_flush,
+            bytes: Some(layer.bytes),
+        }
+    }
+
+    unsafe fn run(&mut self, worker: *mut abi::Worker, pipeline: *const abi::Pipeline, stop: &AtomicU32) {
+        // SAFETY: the caller's promise.
+        unsafe { (self.dpdk.layer().memory_run)(worker, self.raw, pipeline, stop) }
+    }
+}
+
+impl Drop for DpdkMemoryPort {
+    fn drop(&mut self) {
+        // SAFETY: nobody runs it any more.
+        unsafe { (self.dpdk.layer().memory_destroy)(self.raw) };
+    }
+}

@@ -1,0 +1,92 @@
+/* A pipeline written by hand: sends every packet back by the port it came in on, with its first byte changed; drops runts.
+ * Two tables without use, a counter and a register, so that a host has something to make, keep and exchange. */
+#include "abi.h"
+
+#ifdef ECHO_MBUF
+#include "packet/mbuf.h"
+#else
+#include "packet/own.h"
+#endif
+
+#ifndef ECHO_MARK
+#define ECHO_MARK 0x11
+#endif
+
+#define RUNT_BYTES 14u
+
+static const struct parameter set_parameters[] = { { "port", 9, 4 } };
+static const struct action actions[] = { { "NoAction", 0, NULL }, { "set", 1, set_parameters } };
+static const struct key_field station_key[] = { { "address", 48, 0, MATCH_EXACT } };
+static const struct table_descriptor tables[] = {
+	{ "stations", STRUCTURE_EXACT, 48, 1, 1, station_key, 2, actions, 8, 0, 64, 0, 0 },
+};
+static const struct counter_descriptor counters[] = { { "frames", 4, 0 } };
+static const uint64_t seven[] = { 7 };
+static const struct register_descriptor registers[] = { { "last", 2, 16, 2, seven } };
+static const char *const drops[] = { "re-entry budget", "runt" };
+
+static int
+attach(struct worker *worker)
+{
+	(void)worker;
+	return 0;
+}
+
+static void
+detach(struct worker *worker)
+{
+	(void)worker;
+}
+
+static void
+process(struct worker *worker, struct burst *burst)
+{
+	struct counter_cell *cell = &worker->counters[0][0];
+
+	for (uint32_t i = 0; i < burst->count; i++) {
+		struct packet packet = packet_take(burst, i);
+
+		worker->packet_number++;
+		if (packet_length(&packet) < RUNT_BYTES) {
+			worker->drops[1]++;
+			packet_drop(worker, &packet);
+			continue;
+		}
+		packet_data(&packet)[0] = ECHO_MARK;
+		cell->packets++;
+		cell->bytes += packet_length(&packet);
+		packet_send(worker, &packet, burst->ports[i]);
+	}
+}
+
+static void
+resume(struct worker *worker, void *packet, uint16_t length, const void *saved, uint32_t node)
+{
+	(void)worker;
+	(void)packet;
+	(void)length;
+	(void)saved;
+	(void)node;
+}
+
+extern const struct pipeline bacus_pipeline;
+const struct pipeline bacus_pipeline = {
+	.version = ABI_VERSION,
+	.layout = ABI_LAYOUT,
+	.descriptor = PACKET_DESCRIPTOR,
+	.program = "echo",
+	.burst = 32,
+	.table_count = 1,
+	.tables = tables,
+	.counter_count = 1,
+	.counters = counters,
+	.register_count = 1,
+	.registers = registers,
+	.drop_count = 2,
+	.drops = drops,
+	.worker_bytes = 64,
+	.attach = attach,
+	.detach = detach,
+	.process = process,
+	.resume = resume,
+};
