@@ -48,7 +48,7 @@ memory_note(struct memory_port *port, const struct output *out)
 }
 
 void
-memory_flush(struct worker *worker)
+memory_port_flush(struct worker *worker)
 {
 	struct memory_port *port = ((struct host *)worker->host)->port;
 	struct output *out = &worker->out;
@@ -77,12 +77,12 @@ memory_step(struct worker *worker, struct memory_port *port, const struct pipeli
 	struct burst burst = { count, port->ports, port->packets, port->lengths };
 
 	pipeline->process(worker, &burst);
-	memory_flush(worker);
+	memory_port_flush(worker);
 	atomic_store_explicit(&worker->quiescent, atomic_load_explicit(&worker->quiescent, memory_order_relaxed) + 1, memory_order_release);
 }
 
 void
-memory_run(struct worker *worker, struct memory_port *port, const struct pipeline *pipeline, const _Atomic uint32_t *stop)
+memory_port_run(struct worker *worker, struct memory_port *port, const struct pipeline *pipeline, const _Atomic uint32_t *stop)
 {
 	uint32_t limit = port->burst != 0 && port->burst < pipeline->burst ? port->burst : pipeline->burst;
 
@@ -96,7 +96,7 @@ memory_run(struct worker *worker, struct memory_port *port, const struct pipelin
 }
 
 struct memory_port *
-memory_create(uint32_t buffers, uint32_t buffer_bytes, uint32_t headroom_bytes)
+memory_port_create(uint32_t buffers, uint32_t buffer_bytes, uint32_t headroom_bytes)
 {
 	struct memory_port *port = calloc(1, sizeof(*port));
 
@@ -111,7 +111,7 @@ memory_create(uint32_t buffers, uint32_t buffer_bytes, uint32_t headroom_bytes)
 }
 
 void
-memory_destroy(struct memory_port *port)
+memory_port_destroy(struct memory_port *port)
 {
 	own_destroy(port->own);
 	free(port->log.packets);
@@ -120,13 +120,13 @@ memory_destroy(struct memory_port *port)
 }
 
 struct pool *
-memory_pool(struct memory_port *port)
+memory_port_pool(struct memory_port *port)
 {
 	return &port->own->pool;
 }
 
 void
-memory_load(struct memory_port *port, const struct trace *trace, uint64_t packets, uint32_t burst)
+memory_port_load(struct memory_port *port, const struct trace *trace, uint64_t packets, uint32_t burst)
 {
 	port->trace = *trace;
 	port->position = 0;
@@ -135,25 +135,25 @@ memory_load(struct memory_port *port, const struct trace *trace, uint64_t packet
 }
 
 const struct memory_counts *
-memory_counts(const struct memory_port *port)
+memory_port_counts(const struct memory_port *port)
 {
 	return &port->counts;
 }
 
 uint32_t
-memory_free(const struct memory_port *port)
+memory_port_free(const struct memory_port *port)
 {
 	return port->own->free_count;
 }
 
 const struct sent_log *
-memory_log(const struct memory_port *port)
+memory_port_log(const struct memory_port *port)
 {
 	return &port->log;
 }
 
 void
-memory_log_restart(struct memory_port *port, uint32_t logging)
+memory_port_log_restart(struct memory_port *port, uint32_t logging)
 {
 	port->log.count = 0;
 	port->log.data_bytes = 0;

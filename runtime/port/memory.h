@@ -26,27 +26,27 @@ struct memory_port {
 };
 
 /* NULL when there is no memory. */
-struct memory_port *memory_create(uint32_t buffers, uint32_t buffer_bytes, uint32_t headroom_bytes);
-void memory_destroy(struct memory_port *port);
-struct pool *memory_pool(struct memory_port *port);
+struct memory_port *memory_port_create(uint32_t buffers, uint32_t buffer_bytes, uint32_t headroom_bytes);
+void memory_port_destroy(struct memory_port *port);
+struct pool *memory_port_pool(struct memory_port *port);
 
 /* `packets` packets of the trace come next, from its first on, again and again. `burst`: how many at once, 0 for what the pipeline takes. */
-void memory_load(struct memory_port *port, const struct trace *trace, uint64_t packets, uint32_t burst);
+void memory_port_load(struct memory_port *port, const struct trace *trace, uint64_t packets, uint32_t burst);
 
 /* What has come and gone. */
-const struct memory_counts *memory_counts(const struct memory_port *port);
+const struct memory_counts *memory_port_counts(const struct memory_port *port);
 
 /* Buffers that nobody holds. */
-uint32_t memory_free(const struct memory_port *port);
+uint32_t memory_port_free(const struct memory_port *port);
 
 /* The log of what was sent, from now on written if `logging`; emptied. */
-const struct sent_log *memory_log(const struct memory_port *port);
-void memory_log_restart(struct memory_port *port, uint32_t logging);
+const struct sent_log *memory_port_log(const struct memory_port *port);
+void memory_port_log_restart(struct memory_port *port, uint32_t logging);
 
 /* `worker.flush`, with the port in `worker.host`. */
-void memory_flush(struct worker *worker);
+void memory_port_flush(struct worker *worker);
 
 /* Bursts until `left` is 0 (then what the pipeline holds is driven out as well), or `*stop` is not 0. */
-void memory_run(struct worker *worker, struct memory_port *port, const struct pipeline *pipeline, const _Atomic uint32_t *stop);
+void memory_port_run(struct worker *worker, struct memory_port *port, const struct pipeline *pipeline, const _Atomic uint32_t *stop);
 
 #endif

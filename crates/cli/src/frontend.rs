@@ -70,8 +70,7 @@ fn read(path: &Path) -> Result<String, Failure> {
 /// The name of generated files: letters, digits and `_`.
 fn name_of(path: &Path) -> String {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    let plain: String =
-        stem.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect();
+    let plain: String = stem.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect();
     if plain.starts_with(|letter: char| letter.is_ascii_alphabetic()) { plain } else { format!("p_{plain}") }
 }
 

@@ -33,9 +33,12 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let after = arguments.after.as_deref().unwrap_or(LOWER);
     if after != LOWER && after != "all" && opt::pass(after).is_none() {
-        let steps: Vec<String> = opt::PIPELINE.iter().map(|pass| format!("  {:12} {}", pass.name, pass.about)).collect();
+        let steps: Vec<String> =
+            opt::PIPELINE.iter().map(|pass| format!("  {:12} {}", pass.name, pass.about)).collect();
         let list = steps.join("\n");
-        return Err(Failure::input(format!("there is no step `{after}`; steps are\n  lower        the program as written\n{list}")));
+        return Err(Failure::input(format!(
+            "there is no step `{after}`; steps are\n  lower        the program as written\n{list}"
+        )));
     }
     let loaded = frontend::load(&arguments.source)?;
     let text = if after == LOWER {

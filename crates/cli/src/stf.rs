@@ -76,7 +76,8 @@ fn preload_sanitizer(native: &Native) -> Result<(), Failure> {
     }
     let libraries = Compiler::find(native.cc.as_deref())?.sanitizer_libraries()?;
     let libraries: Vec<String> = libraries.iter().map(|path| path.display().to_string()).collect();
-    let own = std::env::current_exe().map_err(|error| Failure::environment(format!("this program's own file: {error}")))?;
+    let own =
+        std::env::current_exe().map_err(|error| Failure::environment(format!("this program's own file: {error}")))?;
     let error = Command::new(own)
         .args(std::env::args_os().skip(1))
         .env("LD_PRELOAD", libraries.join(":"))

@@ -138,7 +138,7 @@ impl Dpdk {
         // SAFETY: this program has compiled the object.
         let library: &'static Library = Box::leak(Box::new(unsafe { Library::new(object) }.map_err(failed)?));
         // SAFETY: the name is that of a `struct dpdk_layer`, whose version is checked before anything else is used.
-        let layer: *const Layer = unsafe { &*library.get::<Layer>(b"bacus_dpdk").map_err(failed)? };
+        let layer: *const Layer = unsafe { *library.get::<*const Layer>(b"bacus_dpdk").map_err(failed)? };
         let dpdk = Dpdk { layer, _library: library };
         if dpdk.layer().version != VERSION {
             return Err(DpdkError("the DPDK layer is of another version of bacus".to_string()));

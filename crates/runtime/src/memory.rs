@@ -65,16 +65,21 @@ struct RawPort {
 }
 
 unsafe extern "C" {
-    fn memory_create(buffers: u32, buffer_bytes: u32, headroom_bytes: u32) -> *mut RawPort;
-    fn memory_destroy(port: *mut RawPort);
-    fn memory_pool(port: *mut RawPort) -> *mut abi::Pool;
-    fn memory_load(port: *mut RawPort, trace: *const RawTrace, packets: u64, burst: u32);
-    fn memory_counts(port: *const RawPort) -> *const Counts;
-    fn memory_free(port: *const RawPort) -> u32;
-    fn memory_log(port: *const RawPort) -> *const SentLog;
-    fn memory_log_restart(port: *mut RawPort, logging: u32);
-    fn memory_flush(worker: *mut abi::Worker);
-    fn memory_run(worker: *mut abi::Worker, port: *mut RawPort, pipeline: *const abi::Pipeline, stop: *const AtomicU32);
+    fn memory_port_create(buffers: u32, buffer_bytes: u32, headroom_bytes: u32) -> *mut RawPort;
+    fn memory_port_destroy(port: *mut RawPort);
+    fn memory_port_pool(port: *mut RawPort) -> *mut abi::Pool;
+    fn memory_port_load(port: *mut RawPort, trace: *const RawTrace, packets: u64, burst: u32);
+    fn memory_port_counts(port: *const RawPort) -> *const Counts;
+    fn memory_port_free(port: *const RawPort) -> u32;
+    fn memory_port_log(port: *const RawPort) -> *const SentLog;
+    fn memory_port_log_restart(port: *mut RawPort, logging: u32);
+    fn memory_port_flush(worker: *mut abi::Worker);
+    fn memory_port_run(
+        worker: *mut abi::Worker,
+        port: *mut RawPort,
+        pipeline: *const abi::Pipeline,
+        stop: *const AtomicU32,
+    );
 }
 
 const LINE: usize = 64;
@@ -204,7 +209,7 @@ impl Default for Buffers {
 impl MemoryPort {
     pub fn new(buffers: Buffers) -> MemoryPort {
         // SAFETY: plain numbers.
-        let raw = unsafe { memory_create(buffers.count, buffers.bytes, buffers.headroom_bytes) };
+        let raw = unsafe { memory_port_create(buffers.count, buffers.bytes, buffers.headroom_bytes) };
         assert!(!raw.is_null(), "there is address space for {} buffers", buffers.count);
         const COLOURS_BYTES: u32 = 1024;
         let room = buffers.bytes - buffers.headroom_bytes - COLOURS_BYTES;
@@ -221,35 +226,35 @@ impl MemoryPort {
         assert!(trace.longest() <= self.room, "frames of a trace fit a buffer");
         assert!(!trace.is_empty() || packets == 0, "an empty trace has no packets to give");
         // SAFETY: the trace lives in this value until the next one replaces it.
-        unsafe { memory_load(self.raw, &trace.raw(), packets, burst) };
+        unsafe { memory_port_load(self.raw, &trace.raw(), packets, burst) };
         self.trace = Some(trace);
     }
 
     /// Begins an empty log of what is sent.
     pub fn keep_sent(&mut self) {
         // SAFETY: the port is not running: it is borrowed.
-        unsafe { memory_log_restart(self.raw, 1) };
+        unsafe { memory_port_log_restart(self.raw, 1) };
     }
 
     /// What was sent since the log was begun; begins anew.
     pub fn take_sent(&mut self) -> Vec<Packet> {
         // SAFETY: as above; the log is copied before it is emptied.
         unsafe {
-            let packets = packets_of(&*memory_log(self.raw));
-            memory_log_restart(self.raw, 1);
+            let packets = packets_of(&*memory_port_log(self.raw));
+            memory_port_log_restart(self.raw, 1);
             packets
         }
     }
 
     pub fn counts(&self) -> Counts {
         // SAFETY: the port is alive.
-        unsafe { memory_counts(self.raw).read_volatile() }
+        unsafe { memory_port_counts(self.raw).read_volatile() }
     }
 
     /// Buffers that are somewhere between arrival and departure: none between bursts, or something is lost.
     pub fn held(&self) -> u32 {
         // SAFETY: the port is alive.
-        self.buffers - unsafe { memory_free(self.raw) }
+        self.buffers - unsafe { memory_port_free(self.raw) }
     }
 }
 
@@ -259,21 +264,21 @@ impl Lane for MemoryPort {
             descriptor: Descriptor::Own,
             port: self.raw.cast::<c_void>(),
             // SAFETY: the port is alive.
-            pool: unsafe { memory_pool(self.raw) },
-            flush: memory_flush,
+            pool: unsafe { memory_port_pool(self.raw) },
+            flush: memory_port_flush,
             bytes: None,
         }
     }
 
     unsafe fn run(&mut self, worker: *mut abi::Worker, pipeline: *const abi::Pipeline, stop: &AtomicU32) {
         // SAFETY: the caller's promise; the port was connected to this worker.
-        unsafe { memory_run(worker, self.raw, pipeline, stop) };
+        unsafe { memory_port_run(worker, self.raw, pipeline, stop) };
     }
 }
 
 impl Drop for MemoryPort {
     fn drop(&mut self) {
         // SAFETY: nobody runs it any more.
-        unsafe { memory_destroy(self.raw) };
+        unsafe { memory_port_destroy(self.raw) };
     }
 }

@@ -142,9 +142,9 @@ impl Pipeline {
         // SAFETY: the object's initialisers are run; the caller vouches for the file.
         let library = unsafe { Library::new(path) }.map_err(|error| refused(error.to_string()))?;
         // SAFETY: the name is that of a `struct pipeline`; version and layout are checked before anything else is read.
-        let raw = unsafe { library.get::<abi::Pipeline>(b"bacus_pipeline") };
+        let raw = unsafe { library.get::<*const abi::Pipeline>(b"bacus_pipeline") };
         let raw = raw.map_err(|_| refused("it exports no `bacus_pipeline`".into()))?;
-        let raw: *const abi::Pipeline = &*raw;
+        let raw: *const abi::Pipeline = *raw;
         // SAFETY: the two fields stand first in every version.
         let (version, layout) = unsafe { ((*raw).version, (*raw).layout) };
         // SAFETY: a function without arguments or state.

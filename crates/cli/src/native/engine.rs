@@ -4,13 +4,11 @@ use super::book::Origin;
 use super::translate::{self, number};
 use super::{NativeEngine, Replay, index, table_refusal};
 use hlir::entry::EntryAction;
-use hlir::{
-    ActionCall, CounterId, DigestId, Entry, Match, MeterId, ProfileId, RegisterId, TableId, ValueSetId,
-};
+use hlir::{ActionCall, CounterId, DigestId, Entry, Match, MeterId, ProfileId, RegisterId, TableId, ValueSetId};
 use interp::Engine;
 use interp::engine::{
-    Cell, CounterValue, DigestRecord, EntryKey, Frame, MeterRates, Outcome, Output, Refusal, Replica, Session, SessionTarget,
-    TableCounts,
+    Cell, CounterValue, DigestRecord, EntryKey, Frame, MeterRates, Outcome, Output, Refusal, Replica, Session,
+    SessionTarget, TableCounts,
 };
 use num_bigint::BigUint;
 use runtime::{Event, Group, abi};
@@ -22,7 +20,9 @@ impl<L: Replay> NativeEngine<'_, L> {
     /// Where an object of the program is in the pipeline, by name.
     fn place<'n>(&self, kind: &str, name: &str, names: impl Iterator<Item = &'n str>) -> Result<usize, Refusal> {
         let mut names = names;
-        names.position(|other| other == name).ok_or_else(|| Refusal(format!("{kind} `{name}` has no effect: nothing uses it")))
+        names
+            .position(|other| other == name)
+            .ok_or_else(|| Refusal(format!("{kind} `{name}` has no effect: nothing uses it")))
     }
 
     fn counter(&self, id: CounterId) -> Result<usize, Refusal> {
@@ -328,7 +328,8 @@ impl<L: Replay> Engine for NativeEngine<'_, L> {
         let written = (!members.is_empty()).then(|| group_of(members, 0));
         self.switch.state.set_group(u64::from(group), written);
         let follows = |session: &Session| session.target == SessionTarget::Group(group);
-        let sessions: Vec<u32> = self.sessions.iter().filter(|(_, session)| follows(session)).map(|(id, _)| *id).collect();
+        let sessions: Vec<u32> =
+            self.sessions.iter().filter(|(_, session)| follows(session)).map(|(id, _)| *id).collect();
         sessions.into_iter().for_each(|session| self.write_session(session));
         Ok(())
     }

@@ -39,7 +39,8 @@ pub fn trace_of(frames: &[Frame], room: u32) -> Result<Trace, Refusal> {
     if let Some(long) = frames.iter().find(|frame| frame.bytes.len() > room as usize) {
         return Err(Refusal(format!("a packet has {} bytes; this port takes {room}", long.bytes.len())));
     }
-    let port = |frame: &Frame| u16::try_from(frame.port).map_err(|_| Refusal(format!("there is no port {}", frame.port)));
+    let port =
+        |frame: &Frame| u16::try_from(frame.port).map_err(|_| Refusal(format!("there is no port {}", frame.port)));
     let ports = frames.iter().map(port).collect::<Result<Vec<u16>, Refusal>>()?;
     Ok(Trace::new(ports.into_iter().zip(frames.iter().map(|frame| frame.bytes.as_slice()))))
 }

@@ -42,7 +42,9 @@ impl Sides {
             Match::Lpm { value, prefix } => masked(value, &all ^ ones(field.width - prefix)),
             Match::Ternary { value, mask } => masked(value, mask.clone()),
             Match::Range { low, high } => Sides { value: low.clone(), mask: all, high: high.clone() },
-            Match::Any if field.kind == MatchKind::Range => Sides { value: BigUint::ZERO, mask: all.clone(), high: all },
+            Match::Any if field.kind == MatchKind::Range => {
+                Sides { value: BigUint::ZERO, mask: all.clone(), high: all }
+            }
             Match::Any => Sides { value: BigUint::ZERO, mask: BigUint::ZERO, high: BigUint::ZERO },
         }
     }
@@ -71,9 +73,10 @@ pub fn matches(table: &pipeline::Table, matches: &[Match], priority: u32) -> Res
 
 /// The priority among rules: the entry's, or in a list of prefixes the prefix length, which decides there.
 fn rank(table: &pipeline::Table, matches: &[Match], priority: u32) -> u32 {
-    let has_priorities = table.fields.iter().any(|field| {
-        matches!(field.kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional)
-    });
+    let has_priorities = table
+        .fields
+        .iter()
+        .any(|field| matches!(field.kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional));
     if has_priorities {
         return priority;
     }
@@ -117,7 +120,8 @@ mod tests {
     use super::*;
 
     fn table(structure: Structure, fields: &[(u32, u32, MatchKind)]) -> pipeline::Table {
-        let field = |&(width, shift, kind): &(u32, u32, MatchKind)| pipeline::KeyField { name: "k".into(), width, shift, kind };
+        let field =
+            |&(width, shift, kind): &(u32, u32, MatchKind)| pipeline::KeyField { name: "k".into(), width, shift, kind };
         let parameter = |width, offset| pipeline::Parameter { name: "p".into(), width, offset };
         let bits = fields.iter().map(|field| field.0).sum::<u32>();
         pipeline::Table {
