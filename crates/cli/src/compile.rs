@@ -85,10 +85,8 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 
 /// The C text of a program under a plan.
 pub fn emit(program: &Program, plan: &Plan) -> Result<String, Failure> {
-    emit::emit(program, plan).map_err(|diagnostics| {
-        let map = hlir::source::SourceMap::new(&program.name, "");
-        Failure::diagnostics(&diagnostics, &map)
-    })
+    let _ = plan;
+    Err(Failure::input(format!("{}: native code is not supported yet; use --engine interp", program.name)))
 }
 
 fn object(name: &str, c: &str, descriptor: hlir::plan::Descriptor, native: &Native) -> Result<PathBuf, Failure> {

@@ -25,7 +25,20 @@ pub fn load(source: &Source) -> Result<Loaded, Failure> {
 
 /// Only finds mistakes. Programs without a main package pass: there is nothing to lower.
 pub fn check(source: &Source) -> Result<(), Failure> {
-    load(source).map(drop)
+    if is_hlir(&source.program) {
+        return load_hlir(&source.program).map(drop);
+    }
+    let text = preprocess(source)?;
+    p4::with_deep_stack(|| {
+        let parsed = p4::parse(&source.program.display().to_string(), &text);
+        stop_at_errors(&parsed.diagnostics, &parsed.map)?;
+        let (_, diagnostics) = p4::check::check(&parsed.program);
+        stop_at_errors(&diagnostics, &parsed.map)
+    })
+}
+
+fn lower(_: &p4::check::Checked<'_>, _: &SourceMap, name: &str) -> Result<Program, Failure> {
+    Err(Failure::input(format!("{name}: lowering P4 to HLIR is not supported yet; give HLIR")))
 }
 
 fn is_hlir(path: &Path) -> bool {
@@ -47,8 +60,7 @@ fn load_p4(source: &Source) -> Result<Loaded, Failure> {
         stop_at_errors(&parsed.diagnostics, &parsed.map)?;
         let (checked, diagnostics) = p4::check::check(&parsed.program);
         stop_at_errors(&diagnostics, &parsed.map)?;
-        let program = p4::lower::lower(&checked, &parsed.map, &name_of(&source.program))
-            .map_err(|diagnostics| Failure::diagnostics(&diagnostics, &parsed.map))?;
+        let program = lower(&checked, &parsed.map, &name_of(&source.program))?;
         Ok(Loaded { program, plan: None })
     })
 }
@@ -85,9 +97,9 @@ fn preprocess(source: &Source) -> Result<String, Failure> {
     let brought = cache.unpack("include", INCLUDES).map_err(|error| Failure::unwritable(cache.root(), &error))?;
     let mut command = Command::new("cpp");
     command.args(["-C", "-undef", "-nostdinc", "-x", "assembler-with-cpp", "-D__TARGET_BACUS__"]);
-    source.define.iter().for_each(|define| drop(command.arg(format!("-D{define}"))));
-    source.undefine.iter().for_each(|undefine| drop(command.arg(format!("-U{undefine}"))));
-    source.include.iter().chain([&brought]).for_each(|directory| drop(command.arg("-I").arg(directory)));
+    command.args(source.define.iter().map(|define| format!("-D{define}")));
+    command.args(source.undefine.iter().map(|undefine| format!("-U{undefine}")));
+    command.args(source.include.iter().chain([&brought]).flat_map(|directory| [Path::new("-I"), directory]));
     command.env("LC_ALL", "C").arg(&source.program);
     let output = command.output().map_err(|error| {
         Failure::environment(format!("the C preprocessor `cpp` cannot be run: {error}\nhint: apt-get install cpp"))
