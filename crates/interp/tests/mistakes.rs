@@ -2,6 +2,7 @@
 
 use expect_test::expect;
 use hlir::Program;
+use interp::random::Draws;
 use interp::{DEFAULT_PORTS, Switch, stf};
 
 fn program() -> Program {
@@ -59,7 +60,7 @@ seed x
         11:12: the last byte has one digit only
         12:12: `g` is no hexadecimal digit
         13:8: expected a port behind `packet`
-        0:0: expected a port behind `packet`
+        14:7: expected a port behind `packet`
         15:13: `$` is neither a hexadecimal digit nor `*`
         16:20: expected `packets` or `bytes`
         17:28: `~` has no meaning here
@@ -182,4 +183,38 @@ fn entries_files_have_no_packets() {
     assert_eq!(mistakes[0].to_string(), "2:1: packets and expectations do not belong here");
     let commands = stf::parse("add exact a:2 set(value:1)\nadd exact a:3 set(value:1)").expect("the text is STF");
     assert_eq!(stf::configure(&program, &commands, &mut switch), Ok(2));
+}
+
+/// Lines of all programs' files with characters changed, left out or doubled: each is STF or is explained, at a place within the text.
+#[test]
+fn no_text_makes_the_reader_fail() {
+    let program = program();
+    let texts = [include_str!("stf/tables.stf"), include_str!("stf/packets.stf"), include_str!("stf/state.stf")];
+    let lines: Vec<&str> = texts.iter().flat_map(|text| text.lines()).collect();
+    let mut draws = Draws::new(11, 0);
+    let mut told = 0;
+    for line in lines.iter().cycle().take(20_000) {
+        let mut characters: Vec<char> = line.chars().collect();
+        for _ in 0..=draws.draw() % 3 {
+            let at = draws.draw() as usize % (characters.len() + 1);
+            let other = ['"', '$', '*', '.', ':', '/', '(', '[', ']', '0', 'x', '\u{e9}', ' ', '&', '='];
+            let other = other[draws.draw() as usize % other.len()];
+            match draws.draw() % 3 {
+                0 => characters.insert(at, other),
+                1 => characters.truncate(at),
+                _ => characters.iter_mut().skip(at).take(1).for_each(|character| *character = other),
+            }
+        }
+        let text: String = characters.into_iter().collect();
+        let mistakes = match stf::parse(&text) {
+            Ok(commands) => stf::bind::bind(&program, &commands).err().unwrap_or_default(),
+            Err(mistakes) => mistakes,
+        };
+        let last = text.chars().count() as u32 + 1;
+        for mistake in mistakes {
+            told += 1;
+            assert!(mistake.place.line == 1 && (1..=last).contains(&mistake.place.column), "{text:?}: {mistake}");
+        }
+    }
+    assert!(told > 5000, "{told}");
 }

@@ -15,7 +15,7 @@ mod reentry;
 pub mod run;
 
 pub use command::Command;
-pub use parse::parse;
+pub use parse::{COMMANDS, parse};
 pub use reentry::shared_state;
 pub use run::{Report, configure, run};
 

@@ -21,7 +21,8 @@ pub fn parse(text: &str) -> Result<Vec<Command>, Vec<Mistake>> {
     if mistakes.is_empty() { Ok(commands) } else { Err(mistakes) }
 }
 
-const COMMANDS: [&str; 30] = [
+/// The first words of lines.
+pub const COMMANDS: [&str; 30] = [
     "add",
     "setdefault",
     "remove",
@@ -83,19 +84,21 @@ fn parse_line(line: &str, number: u32) -> Result<Option<Command>, Mistake> {
 struct Data<'a> {
     characters: Vec<(Place, char)>,
     command: &'a str,
+    /// Behind the command.
+    end: Place,
 }
 
 impl Data<'_> {
     fn new(content: &str, place: Place, command: usize) -> Data<'_> {
         let characters = content.chars().enumerate().skip(command);
         let at = |index: usize| Place { line: place.line, column: place.column + index as u32 };
-        Data { characters: characters.map(|(index, c)| (at(index), c)).collect(), command: &content[..command] }
+        let characters = characters.map(|(index, c)| (at(index), c)).collect();
+        Data { characters, command: &content[..command], end: at(command) }
     }
 
     fn parse(&self, is_packet: bool) -> Result<Kind, Mistake> {
         let mut characters = self.characters.iter().skip_while(|(_, c)| c.is_whitespace()).peekable();
-        let end = self.characters.last().map_or(Place { line: 0, column: 0 }, |(place, _)| *place);
-        let place = characters.peek().map_or(end, |(place, _)| *place);
+        let place = characters.peek().map_or(self.end, |(place, _)| *place);
         let digits: String = characters.by_ref().map(|(_, c)| *c).take_while(|c| !c.is_whitespace()).collect();
         let port = digits.parse();
         let port = port.map_err(|_| Mistake::new(place, format!("expected a port behind `{}`", self.command)))?;
