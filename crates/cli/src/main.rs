@@ -1,5 +1,6 @@
 //! The command `bacus`: reads files, calls the crates in order, says what went wrong. It decides nothing about programs or packets.
 
+mod calibrate;
 mod check;
 mod compile;
 mod failure;
@@ -49,6 +50,9 @@ enum Command {
     /// Test a program with packets: STF files, or random ones on both engines
     #[command(after_help = stf::EXAMPLES)]
     Stf(stf::Arguments),
+    /// Measure this machine: what a cache line costs, how much the core overlaps, what a burst should be
+    #[command(after_help = calibrate::EXAMPLES)]
+    Calibrate(calibrate::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -58,6 +62,7 @@ fn main() -> ExitCode {
         Command::Compile(arguments) => compile::run(arguments),
         Command::Show(arguments) => show::run(arguments),
         Command::Stf(arguments) => stf::run(arguments),
+        Command::Calibrate(arguments) => calibrate::run(arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,164 @@
+//! `bacus calibrate`: measures this machine and writes what the planners need to know of it.
+
+mod draw;
+mod measure;
+
+use crate::compile;
+use crate::failure::Failure;
+use indicatif::{ProgressBar, ProgressStyle};
+use measure::Measured;
+use opt::inputs::{Access, Machine};
+use runtime::cache::write_whole;
+use runtime::{Compiler, Probe};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A machine of which the samples of one cell differ by more than this is too busy to be measured.
+const TOO_NOISY: f64 = 0.15;
+
+pub const EXAMPLES: &str = "\
+Examples:
+  bacus calibrate                             write machines/HOST.toml
+  bacus calibrate -o lab.toml --svg lab.svg   and draw the curves";
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The machine file to write [default: machines/HOST.toml]
+    #[arg(short, long)]
+    output: Option<PathBuf>,
+    /// Draw the curves
+    #[arg(long)]
+    svg: Option<PathBuf>,
+    /// Memory to measure at most, in MB
+    #[arg(long, value_name = "MB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(64..=65536))]
+    memory: u32,
+    /// C compiler for the kernels
+    #[arg(long)]
+    cc: Option<String>,
+}
+
+/// Where a host's machine file is looked for: below the current directory.
+pub fn default_file() -> PathBuf {
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = if host.trim().is_empty() { "host" } else { host.trim() };
+    Path::new("machines").join(format!("{host}.toml"))
+}
+
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let output = arguments.output.clone().unwrap_or_else(default_file);
+    let compiler = Compiler::find(arguments.cc.as_deref())?;
+    let probe =
+        Probe::open(&compiler, &compile::cache()?, (arguments.memory as usize) << 20).map_err(Failure::environment)?;
+    let style = ProgressStyle::with_template("calibrate {bar:40} {percent:>3} % {msg}").expect("the template is valid");
+    let bar = ProgressBar::new(1000).with_style(style);
+    let measured = measure::measure(&probe, cpu(), now(), &mut |done, next| {
+        bar.set_position((done * 1000.0) as u64);
+        bar.set_message(next.to_string());
+    });
+    bar.finish_and_clear();
+    write(&output, &header(&measured.machine))?;
+    println!("{}", summary(&measured));
+    println!("machine file: {}", output.display());
+    if let Some(svg) = &arguments.svg {
+        write(svg, &draw::curves(&measured).map_err(Failure::environment)?)?;
+        println!("curves: {}", svg.display());
+    }
+    if measured.machine.spread > TOO_NOISY {
+        println!(
+            "warning: samples of one cell differ by {:.0} %: the machine is too busy; calibrate again when it is idle",
+            measured.machine.spread * 100.0
+        );
+    }
+    Ok(())
+}
+
+/// Writes a whole file or none, and the folders above it.
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        fs::create_dir_all(folder).map_err(|error| Failure::unwritable(folder, &error))?;
+    }
+    write_whole(path, text.as_bytes()).map_err(|error| Failure::unwritable(path, &error))
+}
+
+fn header(machine: &Machine) -> String {
+    format!("# Measured by `bacus calibrate`. Cycles are ticks of the time stamp counter.\n{}", machine.print())
+}
+
+/// The numbers that a person wants to see first.
+fn summary(measured: &Measured) -> String {
+    let machine = &measured.machine;
+    let mut text = format!(
+        "{}\n{:.0} ticks a microsecond, {:.2} core cycles a tick, pages of {} KB, spread {:.1} %\n\
+         reorder window {} instructions, {} lines in flight, bursts of {}, {:.0} cycles for a mispredicted branch\n\n\
+         cycles a line    latency  4 in flight  16 in flight  64 in flight  prefetched\n",
+        machine.cpu,
+        machine.ticks_per_us,
+        machine.core_per_tick,
+        machine.page_bytes >> 10,
+        machine.spread * 100.0,
+        machine.window,
+        machine.parallelism,
+        machine.burst,
+        machine.mispredict_cycles,
+    );
+    for kb in machine.lines.working_set_kb.iter().step_by(2) {
+        let bytes = kb << 10;
+        let load = |lines| machine.line_cycles(Access::Load, bytes, lines);
+        let prefetched =
+            machine.line_cycles(Access::PrefetchT0, bytes, 64).min(machine.line_cycles(Access::PrefetchT1, bytes, 64));
+        text.push_str(&format!(
+            "{:>13} {:>10.1} {:>12.2} {:>13.2} {:>13.2} {:>11.2}\n",
+            measure::size_name(*kb),
+            load(1),
+            load(4),
+            load(16),
+            load(64),
+            prefetched
+        ));
+    }
+    text
+}
+
+/// The processor's name with family and model: what makes a file of another one stale.
+pub fn cpu() -> String {
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let field = |name: &str| {
+        let line = text.lines().find(|line| line.split(':').next().is_some_and(|key| key.trim() == name));
+        line.and_then(|line| line.split_once(':')).map_or("?".to_string(), |(_, value)| value.trim().to_string())
+    };
+    format!("{} (family {}, model {})", field("model name"), field("cpu family"), field("model"))
+}
+
+/// The time now as `2026-11-21T13:40:00Z`.
+fn now() -> String {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    timestamp(seconds)
+}
+
+/// Days to a date by the proleptic Gregorian calendar, counted from 0000-03-01 so that leap days end a year.
+fn timestamp(seconds: u64) -> String {
+    let days = seconds / 86_400 + 719_468;
+    let era = days / 146_097;
+    let day_of_era = days % 146_097;
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    let time = seconds % 86_400;
+    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", time / 3600, time / 60 % 60, time % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::timestamp;
+
+    #[test]
+    fn seconds_become_dates() {
+        assert_eq!(timestamp(0), "1970-01-01T00:00:00Z");
+        assert_eq!(timestamp(951_782_400), "2000-02-29T00:00:00Z");
+        assert_eq!(timestamp(1_795_268_399), "2026-11-21T13:39:59Z");
+    }
+}
