@@ -1,1 +1,190 @@
-//! HLIR and a plan to C.
+//! Emits C: a program and its plan become the source of one pipeline, which the host compiles and loads.
+//!
+//! The emitter decides nothing. `Plan::default()` is the plain program, packet by packet; what a plan says beyond that is carried out, or refused by
+//! name. Equal inputs give equal text.
+
+mod batch;
+mod body;
+mod buffer;
+mod c;
+mod call;
+mod copies;
+mod deparse;
+mod descriptor;
+mod expression;
+mod field;
+mod names;
+mod node;
+mod parser;
+mod run;
+mod statement;
+mod storage;
+mod table;
+mod unit;
+mod walk;
+mod wide;
+
+use c::{Expr, Item};
+use hlir::diagnostic::Diagnostic;
+use hlir::{NodeId, Plan, Program};
+use node::Written;
+use storage::Words;
+use unit::Unit;
+
+/// The C source of a pipeline; or everything in the program and the plan that it cannot be written for.
+pub fn emit(program: &Program, plan: &Plan) -> Result<String, Vec<Diagnostic>> {
+    let Some(entry) = program.entry else {
+        return Err(vec![Diagnostic::error("a program without a main package is checked, not run")]);
+    };
+    let unit = Unit::new(program, plan, entry);
+    let problems = unit.plan_problems();
+    if !problems.is_empty() {
+        return Err(problems.into_iter().map(Diagnostic::error).collect());
+    }
+    let written = node::nodes(&unit)?;
+    Ok(c::print(&file(&unit, &written, entry)))
+}
+
+/// The whole file, in an order in which everything is declared before it is used.
+fn file(unit: &Unit, written: &[Written], entry: NodeId) -> Vec<Item> {
+    let nodes: Vec<Item> = written.iter().flat_map(|written| written.items.clone()).collect();
+    let mut used = Words::new();
+    storage::words(&nodes, &mut used);
+    let mut items = opening(unit);
+    items.extend(enumerations(unit));
+    for (id, _) in unit.program.tables.iter().filter(|(id, _)| unit.facts.tables.contains(&unit::number(*id))) {
+        items.extend([unit.record(id), Item::Blank]);
+    }
+    items.extend(unit.storage_items(&used));
+    items.extend(unit.run_items());
+    items.extend(unit.access_items());
+    if unit.copies() {
+        items.extend(unit.copy_items(&used));
+        let of = "static void".to_string();
+        let name = "walk_copy(struct run *run, struct copy *copy, enum node at)".to_string();
+        items.extend([Item::Variable { of, name, value: None }, Item::Blank]);
+    }
+    items.extend(nodes);
+    items.extend(walks(unit, written, entry));
+    items.extend(unit.host_items(entry));
+    items.extend(unit.descriptor_items("sizeof(struct memory)"));
+    pruned(items)
+}
+
+fn opening(unit: &Unit) -> Vec<Item> {
+    let title = format!("The pipeline of {}, as bacus compiled it. It is written to be read, but not to be edited.", unit.program.name);
+    let packet = if unit.own() { "packet/own.h" } else { "packet/mbuf.h" };
+    let mut lines: Vec<String> = ["<stdbool.h>", "<stddef.h>", "<stdint.h>", "<stdlib.h>", "<string.h>"]
+        .into_iter()
+        .map(|header| format!("include {header}"))
+        .collect();
+    for header in [
+        "abi.h",
+        packet,
+        "walk.h",
+        "table/exact.h",
+        "table/dir24_8.h",
+        "table/lpm_trie.h",
+        "table/list.h",
+        "extern/group.h",
+        "extern/meter.h",
+        "extern/state.h",
+    ] {
+        lines.push(format!("include \"{header}\""));
+    }
+    let mut items = vec![Item::Comment(title)];
+    items.extend(lines.into_iter().map(Item::Directive));
+    items.push(Item::Blank);
+    items.push(Item::Comment("What the program's author compares is not the C compiler's business.".to_string()));
+    items.push(Item::Directive("pragma GCC diagnostic ignored \"-Wtautological-compare\"".to_string()));
+    items.push(Item::Directive("pragma GCC diagnostic ignored \"-Wtype-limits\"".to_string()));
+    items.push(Item::Blank);
+    items.push(Item::Directive("define INLINE static inline __attribute__((always_inline))".to_string()));
+    items.push(Item::Blank);
+    items
+}
+
+fn enumerations(unit: &Unit) -> Vec<Item> {
+    let places = unit.facts.order.iter().map(|node| unit.place_name(*node).to_string());
+    let mut items = vec![
+        Item::Comment("Where a packet goes on.".to_string()),
+        Item::Enum { name: "node".to_string(), members: std::iter::once("ENDED".to_string()).chain(places).collect() },
+        Item::Blank,
+    ];
+    let reasons = unit.drops.iter().enumerate();
+    let names = reasons.map(|(index, reason)| match body::drop_reason(reason, index as u32) {
+        Expr::Name(name) => name,
+        other => panic!("a drop reason is a name, not {other:?}"),
+    });
+    items.push(Item::Enum { name: "drop".to_string(), members: names.collect() });
+    items.push(Item::Blank);
+    items
+}
+
+/// The plain walk, which copies need in every plan, and the loops of a batched one.
+fn walks(unit: &Unit, written: &[Written], entry: NodeId) -> Vec<Item> {
+    let mut items = Vec::new();
+    if !unit.batched() || unit.copies() {
+        let starts = unit.facts.order.iter().copied().filter(|node| unit.facts.starts.contains(&unit::number(*node)));
+        let region = walk::Region { nodes: (0..written.len()).collect(), starts: starts.collect(), heads: &[] };
+        let code = region.body(unit, written);
+        let mut body = walk::measuring(&code);
+        body.extend(code);
+        let mut parameters = vec!["struct run *run".to_string(), "struct state *state".to_string()];
+        if unit.walk_from(entry).is_some() {
+            parameters.push("enum node at".to_string());
+        }
+        items.push(Item::Comment("The way of a packet through the graph.".to_string()));
+        items.push(Item::Function { of: "INLINE void".to_string(), name: "walk".to_string(), parameters, body });
+        items.push(Item::Blank);
+    }
+    if unit.copies() {
+        items.extend(unit.walk_copy(entry));
+    }
+    if unit.batched() {
+        items.extend(unit.batch_items(written));
+    }
+    items
+}
+
+/// The file without functions that nothing calls.
+fn pruned(mut items: Vec<Item>) -> Vec<Item> {
+    loop {
+        let texts: Vec<Words> = items
+            .iter()
+            .map(|item| {
+                let mut found = Words::new();
+                storage::words(std::slice::from_ref(item), &mut found);
+                found
+            })
+            .collect();
+        let called = |place: usize, name: &str| {
+            texts.iter().enumerate().any(|(other, words)| other != place && words.contains(name) && !is_comment(&items[other]))
+        };
+        let unused: Vec<usize> = (0..items.len())
+            .filter(|place| matches!(&items[*place], Item::Function { name, .. } if !called(*place, name)))
+            .collect();
+        if unused.is_empty() {
+            return items;
+        }
+        remove(&mut items, &unused);
+    }
+}
+
+fn is_comment(item: &Item) -> bool {
+    // A prototype alone is no use either.
+    matches!(item, Item::Comment(_)) || matches!(item, Item::Variable { name, value: None, .. } if name.contains('('))
+}
+
+/// Removes items, with the comment before each and the empty line behind.
+fn remove(items: &mut Vec<Item>, places: &[usize]) {
+    for &place in places.iter().rev() {
+        if items.get(place + 1) == Some(&Item::Blank) {
+            items.remove(place + 1);
+        }
+        items.remove(place);
+        if place > 0 && matches!(items[place - 1], Item::Comment(_)) {
+            items.remove(place - 1);
+        }
+    }
+}

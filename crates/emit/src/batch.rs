@@ -1,0 +1,330 @@
+//! The batched shape: for each loop of the plan, one function that takes the packets waiting there group by group.
+//!
+//! Packets of a burst have their states in the worker's memory; a loop has a list of the packets that wait in front of it. Loop 1 over a group computes
+//! keys, hashes and addresses and makes the plan's requests, loop 2 finds, runs the action, and walks on to the next loop's list.
+
+use crate::c::{Expr, Item, Member, Stmt};
+use crate::node::Written;
+use crate::table::structure_names;
+use crate::unit::{Unit, number};
+use crate::walk::Region;
+use hlir::plan::{Access, Hint, Loop, Placement};
+use hlir::{Effect, NodeId, NodeKind, TableId};
+use std::collections::BTreeSet;
+
+fn name(text: &str) -> Expr {
+    Expr::name(text)
+}
+
+/// A loop of the plan over the packets that wait at a node.
+pub struct Head<'p> {
+    pub node: NodeId,
+    plan: Option<&'p Loop>,
+}
+
+impl Unit<'_> {
+    /// Whether the plan has loops over several packets.
+    pub fn batched(&self) -> bool {
+        self.plan.loops.iter().any(|plan| plan.batch > 1)
+    }
+
+    /// The loops, in the order of the graph; the first is the entry's. Copies of a group run at once to their end, so nothing behind a node that makes
+    /// such copies is a loop of its own: packets would overtake each other's copies.
+    pub fn heads(&self) -> Vec<Head<'_>> {
+        let behind = self.behind_replication();
+        let mut heads = Vec::new();
+        for (place, &node) in self.facts.order.iter().enumerate() {
+            let plan = self.plan.loops.iter().find(|plan| plan.node == self.node(node).name);
+            if place == 0 || (plan.is_some() && !behind.contains(&number(node))) {
+                heads.push(Head { node, plan });
+            }
+        }
+        heads
+    }
+
+    fn behind_replication(&self) -> BTreeSet<usize> {
+        let mut behind = BTreeSet::new();
+        let replicates = |node: &NodeId| match &self.node(*node).kind {
+            NodeKind::Buffer { rules, .. } => rules.iter().any(|rule| matches!(rule.effect, Effect::Replicate { .. })),
+            NodeKind::State { .. }
+            | NodeKind::Block { .. }
+            | NodeKind::Branch { .. }
+            | NodeKind::Apply { .. }
+            | NodeKind::Deparse { .. } => false,
+        };
+        let mut left: Vec<NodeId> = self.facts.order.iter().copied().filter(replicates).collect();
+        while let Some(node) = left.pop() {
+            for to in self.node(node).successors() {
+                if behind.insert(number(to)) {
+                    left.push(to);
+                }
+            }
+        }
+        behind
+    }
+
+    /// Names of plan parts that the emitter does not know yet.
+    pub fn plan_problems(&self) -> Vec<String> {
+        let mut problems = Vec::new();
+        let plan = self.plan;
+        for (is, what) in [
+            (plan.layout == hlir::plan::Layout::Arrays, "a layout of arrays"),
+            (plan.loops.iter().any(|plan| plan.lanes > 1), "a loop of several lanes"),
+            (!plan.windows.is_empty(), "a window"),
+            (!plan.queues.is_empty(), "a queue"),
+            (plan.instrument.trace, "a trace"),
+        ] {
+            if is {
+                problems.push(format!("{what} in a plan is not supported yet by the C emitter"));
+            }
+        }
+        for plan in &plan.loops {
+            if !self.facts.order.iter().any(|node| self.node(*node).name == plan.node) {
+                problems.push(format!("the plan has a loop at `{}`, which no packet reaches", plan.node));
+            }
+        }
+        problems
+    }
+
+    pub fn batch_members(&self) -> Vec<Member> {
+        let burst = self.burst();
+        let mut members = vec![
+            Member::plain("struct state", format!("states[{burst}]"), "of the burst's packets"),
+            Member::plain("struct scratch", format!("scratch[{burst}]"), ""),
+        ];
+        for head in self.heads() {
+            let list = self.node_name(head.node);
+            members.push(Member::plain("uint32_t", format!("{list}_count"), ""));
+            members.push(Member::plain("uint16_t", format!("{list}_list[{burst}]"), "packets that wait there"));
+        }
+        members
+    }
+
+    /// The regions behind each loop, `wait`, and the loops.
+    pub fn batch_items(&self, written: &[Written]) -> Vec<Item> {
+        let heads = self.heads();
+        let nodes: Vec<NodeId> = heads.iter().map(|head| head.node).collect();
+        let mut items = vec![Item::Comment("Puts a packet into the list of the loop that it has reached, if it has not ended.".to_string())];
+        let parameters = vec!["struct run *run".to_string(), "uint32_t packet".to_string(), "enum node at".to_string()];
+        let of = "INLINE void".to_string();
+        items.push(Item::Function { of, name: "wait".to_string(), parameters, body: self.wait(&nodes) });
+        items.push(Item::Blank);
+        for head in &heads {
+            items.extend(self.loop_items(head, &nodes, written));
+        }
+        items
+    }
+
+    fn wait(&self, heads: &[NodeId]) -> Vec<Stmt> {
+        let mut cases = Vec::new();
+        for head in heads {
+            let list = self.node_name(*head);
+            let place = Expr::Name(format!("run->memory->{list}_list[run->memory->{list}_count++]"));
+            let put = Stmt::set(place, Expr::cast("uint16_t", name("packet")));
+            cases.push((vec![name(self.place_name(*head))], vec![put]));
+        }
+        vec![Stmt::Switch { on: name("at"), cases, default: Vec::new() }]
+    }
+
+    /// Nodes that packets reach behind a loop's first before they come to another loop.
+    fn region(&self, head: NodeId, heads: &[NodeId], written: &[Written]) -> Vec<usize> {
+        let position = |node: NodeId| self.facts.order.iter().position(|known| *known == node).expect("outcomes are reachable");
+        let mut found = BTreeSet::new();
+        let mut left = vec![position(head)];
+        while let Some(index) = left.pop() {
+            for to in &written[index].outcomes {
+                if !heads.contains(to) && found.insert(position(*to)) {
+                    left.push(position(*to));
+                }
+            }
+        }
+        found.into_iter().collect()
+    }
+
+    fn loop_items(&self, head: &Head, heads: &[NodeId], written: &[Written]) -> Vec<Item> {
+        let title = self.node_name(head.node);
+        let index = self.facts.order.iter().position(|known| *known == head.node).expect("heads are reachable");
+        let nodes = self.region(head.node, heads, written);
+        let mut items = Vec::new();
+        let of = "static __attribute__((noinline)) void".to_string();
+        if !nodes.is_empty() {
+            let starts = written[index].outcomes.iter().copied().filter(|to| !heads.contains(to)).collect();
+            let region = Region { nodes, starts, heads };
+            let code = region.body(self, written);
+            let mut body = crate::walk::measuring(&code);
+            body.extend(code);
+            let parameters = ["struct run *run", "struct state *state", "enum node at"].map(str::to_string).to_vec();
+            items.push(Item::Function { of: "INLINE enum node".to_string(), name: format!("{title}_onward"), parameters, body });
+            items.push(Item::Blank);
+        }
+        let plan = match head.plan {
+            Some(plan) => format!("batch {}, group {}", plan.batch, plan.group),
+            None => "packet by packet".to_string(),
+        };
+        items.push(Item::Comment(format!("Loop at {}: {plan}.", self.node(head.node).name)));
+        let parameters = vec!["struct run *run".to_string()];
+        let body = self.loop_body(head, &written[index], !items.is_empty() && items.len() > 1);
+        items.push(Item::Function { of, name: format!("{title}_loop"), parameters, body });
+        items.push(Item::Blank);
+        items
+    }
+
+    fn loop_body(&self, head: &Head, written: &Written, goes_on: bool) -> Vec<Stmt> {
+        let title = self.node_name(head.node);
+        let group = head.plan.map_or(1, |plan| plan.group.clamp(1, plan.batch.max(1)));
+        let count = format!("run->memory->{title}_count");
+        let mut body = vec![
+            Stmt::declare("const uint32_t", "count", Expr::Name(count.clone())),
+            Stmt::Declare { of: "uint16_t".to_string(), name: format!("list[{}]", self.burst()), value: None },
+            Stmt::Blank,
+            Stmt::call("memcpy", [
+                name("list"),
+                Expr::Name(format!("run->memory->{title}_list")),
+                Expr::binary("*", name("count"), name("sizeof(list[0])")),
+            ]),
+            Stmt::set(Expr::Name(count), Expr::word(0)),
+        ];
+        let left = Expr::binary("-", name("count"), name("from"));
+        let size = Expr::conditional(Expr::binary("<", left.clone(), Expr::word(group)), left, Expr::word(group));
+        let mut inner = vec![Stmt::declare("const uint32_t", "size", size)];
+        inner.extend(self.group(head, written, goes_on, group));
+        body.push(Stmt::Count {
+            name: "from".to_string(),
+            from: Expr::word(0),
+            to: name("count"),
+            step: Expr::word(group),
+            body: inner,
+        });
+        body
+    }
+
+    /// Both loops over a group.
+    fn group(&self, head: &Head, written: &Written, goes_on: bool, group: u32) -> Vec<Stmt> {
+        let title = self.node_name(head.node);
+        let packet = Stmt::declare("const uint32_t", "packet", name("list[from + i]"));
+        let state = Stmt::declare("struct state *const", "state", name("&run->memory->states[packet]"));
+        let each = |body: Vec<Stmt>| Stmt::Count {
+            name: "i".to_string(),
+            from: Expr::word(0),
+            to: name("size"),
+            step: Expr::word(1),
+            body,
+        };
+        let mut code = Vec::new();
+        let mut second = vec![packet.clone(), state.clone()];
+        let mut call = Expr::call(title, [name("run"), name("state")]);
+        match self.key_table(head.node) {
+            Some(table) => {
+                let (before, first, found) = self.stages(title, table, head, group);
+                code.extend(before);
+                code.push(Stmt::Blank);
+                let mut body = vec![packet, state];
+                body.extend(first);
+                code.push(each(body));
+                call = Expr::call(format!("{title}_act"), [name("run"), name("state"), found]);
+            }
+            None => {
+                code.push(Stmt::Blank);
+                code.extend(self.packet_requests(head).map(|request| {
+                    let address = Expr::call("packet_data", [name("&run->memory->states[list[from + i]].packet")]);
+                    each(vec![prefetch(address, request)])
+                }));
+            }
+        }
+        match written.only() {
+            Some(only) => {
+                second.push(Stmt::declare("enum node", "at", name(self.place_name(only))));
+                second.push(Stmt::Blank);
+                second.push(Stmt::Do(call));
+            }
+            None if written.outcomes.is_empty() => {
+                second.push(Stmt::Blank);
+                second.push(Stmt::Do(call));
+                second.retain(|statement| !matches!(statement, Stmt::Declare { name, .. } if name == "at"));
+                code.push(each(second));
+                return code;
+            }
+            None => {
+                second.push(Stmt::declare("enum node", "at", call));
+                second.push(Stmt::Blank);
+            }
+        }
+        if goes_on {
+            second.push(Stmt::set(name("at"), Expr::call(format!("{title}_onward"), ["run", "state", "at"].map(name))));
+        }
+        second.push(Stmt::call("wait", ["run", "packet", "at"].map(name)));
+        code.push(each(second));
+        code
+    }
+
+    fn key_table(&self, node: NodeId) -> Option<TableId> {
+        let NodeKind::Apply { table, .. } = &self.node(node).kind else { return None };
+        (!self.program.tables[*table].keys.is_empty()).then_some(*table)
+    }
+
+    /// Arrays of a group, what loop 1 does for each packet, and how loop 2 finds the record.
+    fn stages(&self, title: &str, table: TableId, head: &Head, group: u32) -> (Vec<Stmt>, Vec<Stmt>, Expr) {
+        let (structure, _) = structure_names(self.structure(table));
+        let limbs = crate::body::limbs(self.key_bits(table));
+        let held = Expr::Name(format!("run->{}", self.table_name(table)));
+        let declare = |of: &str, title: String| Stmt::Declare { of: of.to_string(), name: title, value: None };
+        let before = vec![
+            declare("uint64_t", format!("key[{group}][{limbs}]")),
+            declare("uint64_t", format!("hash[{group}]")),
+            declare("const void *", format!("address[{group}]")),
+        ];
+        let mut first = vec![
+            Stmt::Blank,
+            Stmt::call(format!("{title}_key"), [name("run"), name("state"), name("key[i]")]),
+            Stmt::set(name("hash[i]"), Expr::call(format!("{structure}_hash"), [held.clone(), name("key[i]"), Expr::word(limbs)])),
+            Stmt::set(name("address[i]"), Expr::call(format!("{structure}_address"), [held.clone(), name("hash[i]")])),
+        ];
+        let wanted = &self.program.tables[table].name;
+        for request in head.plan.iter().flat_map(|plan| &plan.requests) {
+            let first_line = matches!(&request.access, Access::Table { table, line: 0 } if table == wanted);
+            if first_line && request.placement != Placement::None {
+                first.push(prefetch(name("address[i]"), request.hint));
+            }
+        }
+        let arguments = [held, name("address[i]"), name("hash[i]"), name("key[i]"), Expr::word(limbs)];
+        (before, first, Expr::call(format!("{structure}_find"), arguments))
+    }
+
+    fn packet_requests(&self, head: &Head) -> Option<Hint> {
+        let mut requests = head.plan.iter().flat_map(|plan| &plan.requests);
+        let request = requests.find(|request| request.access == Access::Packet && request.placement != Placement::None)?;
+        Some(request.hint)
+    }
+
+    /// The burst's packets get their states, then the loops run until no packet waits.
+    pub fn process_batched(&self, entry: NodeId, taken: Expr, port: Expr, number: Expr) -> Vec<Stmt> {
+        let begun = Expr::call("state_begin", [taken, port, name("&run.memory->scratch[i]"), number]);
+        let state = name("run.memory->states[i]");
+        let begin = Stmt::Count {
+            name: "i".to_string(),
+            from: Expr::word(0),
+            to: name("count"),
+            step: Expr::word(1),
+            body: vec![
+                Stmt::set(state, begun),
+                Stmt::call("state_enter", [name("&run.memory->states[i]")]),
+                Stmt::call("wait", [name("&run"), name("i"), name(self.place_name(entry))]),
+            ],
+        };
+        let heads = self.heads();
+        let counts = heads.iter().map(|head| Expr::Name(format!("run.memory->{}_count", self.node_name(head.node))));
+        let waiting = counts.reduce(|left, right| Expr::binary("|", left, right)).unwrap_or(Expr::word(0));
+        let loops = heads.iter().map(|head| Stmt::call(format!("{}_loop", self.node_name(head.node)), [name("&run")]));
+        let repeat = Stmt::While(Expr::binary("!=", waiting, Expr::word(0)), loops.collect());
+        vec![begin, repeat]
+    }
+}
+
+fn prefetch(address: Expr, hint: Hint) -> Stmt {
+    let locality = match hint {
+        Hint::T0 => 3,
+        Hint::T1 => 2,
+        Hint::NonTemporal => 0,
+    };
+    Stmt::call("__builtin_prefetch", [address, name("0"), Expr::Name(locality.to_string())])
+}

@@ -1,0 +1,164 @@
+//! The buffering manager: rules in order, each a condition and an effect.
+//!
+//! Copies of a multicast group run to their end one after the other, by `walk_copy`. Packets that enter again go to the worker's queue and run
+//! after the burst.
+
+use crate::body::{Body, Presence};
+use crate::c::{Expr, Item, Stmt};
+use hlir::{Bytes, Effect, Expression, Keep, NodeId, Place, Reentry, Rule};
+
+impl Body<'_, '_> {
+    /// A whole buffering manager.
+    pub fn buffer(&mut self, rules: &[Rule], otherwise: Option<NodeId>) {
+        for rule in rules {
+            if rule.condition == Expression::Bool(false) {
+                continue;
+            }
+            let always = rule.condition == Expression::Bool(true);
+            let test = self.value(&rule.condition);
+            let before = self.present.clone();
+            self.assume(&rule.condition, true);
+            let code = self.nested(|body| body.effect(&rule.effect));
+            self.present = before;
+            if always {
+                self.out.extend(code);
+                if rule.effect.is_last() {
+                    return;
+                }
+            } else {
+                self.push(Stmt::when(test, code));
+            }
+        }
+        match otherwise {
+            Some(node) => self.go(node),
+            // No rule took the packet and there is nowhere to go: it is gone, uncounted.
+            None => self.release(),
+        }
+    }
+
+    fn effect(&mut self, effect: &Effect) {
+        match effect {
+            Effect::Drop { reason } => self.drop_packet(reason),
+            Effect::Send { port } => {
+                let port = self.value(port);
+                let reason = crate::body::drop_reason("no such port", self.unit.drop_number("no such port"));
+                self.push(Stmt::call("walk_send", [Expr::name("run->worker"), Expr::name("state->packet"), port, reason]));
+                self.end();
+            }
+            Effect::Unicast { set, to } => {
+                set.iter().for_each(|(place, value)| self.assign(*place, value));
+                self.go(*to);
+            }
+            Effect::Replicate { group, copy } => {
+                let group = self.value(group);
+                self.replicate(group, copy);
+            }
+            Effect::Clone { session, copy } => {
+                let session = self.value(session);
+                self.mirror(session, copy);
+            }
+            Effect::Resubmit { copy } | Effect::Recirculate { copy } => {
+                self.copy(copy, "run_enqueue", &[]);
+                self.release();
+            }
+            Effect::Punt { .. } => self.unsupported("punting a packet"),
+        }
+    }
+
+    /// A loop over the members of the group that `chosen` names.
+    fn members(&mut self, groups: &str, chosen: Expr, copy: &Reentry, consumer: &str) -> Vec<Stmt> {
+        let table = Expr::Name(format!("run->worker->shared->{groups}"));
+        let mut code = vec![Stmt::declare("const struct group *const", "group", Expr::call("group_find", [table, chosen]))];
+        let body = self.nested(|body| body.copy(copy, consumer, &["member", "truncation"]));
+        let to = Expr::name("group->count");
+        code.push(Stmt::Count { name: "i".to_string(), from: Expr::word(0), to, step: Expr::word(1), body });
+        code
+    }
+
+    fn replicate(&mut self, chosen: Expr, copy: &Reentry) {
+        let mut code = self.members("groups", chosen, copy, "walk_copy");
+        let missing = Expr::binary("==", Expr::name("group"), Expr::name("NULL"));
+        let empty = Expr::binary("==", Expr::name("group->count"), Expr::word(0));
+        let failed = self.nested(|body| body.drop_packet("empty multicast group"));
+        code.insert(1, Stmt::when(Expr::binary("||", missing, empty), failed));
+        self.push(Stmt::Block(code));
+        self.release();
+    }
+
+    fn mirror(&mut self, chosen: Expr, copy: &Reentry) {
+        let mut code = self.members("sessions", chosen, copy, "run_enqueue");
+        let repeat = code.pop().into_iter().collect();
+        code.push(Stmt::when(Expr::binary("!=", Expr::name("group"), Expr::name("NULL")), repeat));
+        self.push(Stmt::Block(code));
+    }
+
+    /// Makes a copy of the packet, sets what is to be set in it, and hands it to `consumer`: by a function of its own, since copies are rare.
+    fn copy(&mut self, reentry: &Reentry, consumer: &str, member: &[&str]) {
+        let function = match reentry.bytes {
+            Bytes::Original => "copy_original",
+            Bytes::Deparsed => "copy_deparsed",
+            Bytes::Current => "copy_current",
+        };
+        if self.unit.facts.random {
+            self.push(Stmt::Assign(Expr::name("state->copies"), "+=", Expr::word(1)));
+        }
+        self.temporaries += 1;
+        let name = format!("{}_copy{}", self.unit.node_name(self.node), self.temporaries);
+        let outer = self.present.clone();
+        if reentry.bytes != Bytes::Current {
+            self.present.fill(Presence::Absent);
+        }
+        let code = self.nested(|body| {
+            let whole = Expr::name("&whole");
+            body.push(Stmt::declare("struct copy *const", "copy", Expr::call(function, [Expr::name("run"), whole])));
+            body.push(Stmt::Declare { of: "struct state *".to_string(), name: "state".to_string(), value: None });
+            body.push(Stmt::Blank);
+            let none = Expr::binary("==", Expr::name("copy"), Expr::name("NULL"));
+            body.push(Stmt::when(none, vec![Stmt::Return(None)]));
+            body.push(Stmt::set(Expr::name("state"), Expr::name("&copy->state")));
+            body.keep(&reentry.keep);
+            for (place, value) in &reentry.set {
+                body.assign(*place, value);
+            }
+            let present = body.present.clone();
+            body.exits.push((reentry.to, present));
+            body.count_edge(reentry.to);
+            let place = Expr::name(body.unit.place_name(reentry.to));
+            body.push(Stmt::call(consumer, [Expr::name("run"), Expr::name("copy"), place]));
+        });
+        self.present = outer;
+        let mut parameters = vec!["struct run *run".to_string(), "struct state whole".to_string()];
+        let mut arguments = vec![Expr::name("run"), Expr::name("*state")];
+        for (name, of) in [("member", "const struct member *"), ("truncation", "uint32_t ")] {
+            if member.contains(&name) && code.iter().any(|statement| statement.mentions(name)) {
+                parameters.push(format!("{of}{name}"));
+                arguments.push(match name {
+                    "member" => Expr::unary("&", Expr::index(Expr::name("group->members"), Expr::name("i"))),
+                    _ => Expr::name("group->truncation"),
+                });
+            }
+        }
+        let of = "static __attribute__((noinline)) void".to_string();
+        self.helpers.push(Item::Function { of, name: name.clone(), parameters, body: code });
+        self.push(Stmt::call(name, arguments));
+    }
+
+    /// Takes variables back to zero that a copy does not keep.
+    fn keep(&mut self, keep: &Keep) {
+        let Keep::Only(kept) = keep else { return };
+        for (id, variable) in self.program().variables.iter() {
+            if kept.contains(&id) || !self.unit.facts.variables.contains(&crate::unit::number(id)) {
+                continue;
+            }
+            let width = variable.kind.width();
+            if width > 64 {
+                let array = self.wide_variable(id);
+                self.push(Stmt::call("wide_zero", [array, Expr::word(width)]));
+                continue;
+            }
+            let zero = if variable.kind == hlir::Type::Bool { Expr::name("false") } else { Expr::word(0) };
+            let place = self.place(Place::Variable(id));
+            self.push(Stmt::set(place, zero));
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! A small tree of C: just what generated code needs, so that parentheses and indentation are the printer's business.
+//!
+//! Types are text (`const uint8_t *`), names are text that [`crate::names`] made unique; everything with precedence is a tree.
+
+mod print;
+
+pub use print::print;
+
+/// An expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expr {
+    /// A name, or a chain of members that binds as tightly as one: `state->hdr_ipv4`, `run->dmac_hits`.
+    Name(String),
+    /// An unsigned number; `long` ones are 64 bits wide.
+    Number {
+        value: u64,
+        long: bool,
+    },
+    Text(String),
+    Call(String, Vec<Expr>),
+    Index(Box<Expr>, Box<Expr>),
+    /// `!`, `~`, `-`, `&` or `*`.
+    Unary(&'static str, Box<Expr>),
+    Binary(&'static str, Box<Expr>, Box<Expr>),
+    Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
+    Cast(String, Box<Expr>),
+    /// `{ a, b }`, in initialisers only.
+    List(Vec<Expr>),
+    /// `.name = value`, in lists only.
+    Designated(String, Box<Expr>),
+}
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stmt {
+    /// `of name = value;` where `name` may end in `[N]`.
+    Declare {
+        of: String,
+        name: String,
+        value: Option<Expr>,
+    },
+    /// `target operator value;` where the operator is `=`, `+=` and so on.
+    Assign(Expr, &'static str, Expr),
+    Do(Expr),
+    If {
+        condition: Expr,
+        then: Vec<Stmt>,
+        otherwise: Vec<Stmt>,
+    },
+    Switch {
+        on: Expr,
+        cases: Vec<(Vec<Expr>, Vec<Stmt>)>,
+        default: Vec<Stmt>,
+    },
+    /// `for (uint32_t name = from; name < to; name += step)`
+    Count {
+        name: String,
+        from: Expr,
+        to: Expr,
+        step: Expr,
+        body: Vec<Stmt>,
+    },
+    While(Expr, Vec<Stmt>),
+    /// `{ ... }`
+    Block(Vec<Stmt>),
+    Label(String),
+    Goto(String),
+    Return(Option<Expr>),
+    Break,
+    /// An empty line.
+    Blank,
+}
+
+/// A thing at the top level of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Item {
+    Comment(String),
+    /// A line for the preprocessor, without `#`.
+    Directive(String),
+    Enum {
+        name: String,
+        members: Vec<String>,
+    },
+    Struct(Struct),
+    Function {
+        /// `static inline uint32_t`
+        of: String,
+        name: String,
+        /// Each with its type: `struct state *state`.
+        parameters: Vec<String>,
+        body: Vec<Stmt>,
+    },
+    /// `of name = value;`
+    Variable {
+        of: String,
+        name: String,
+        value: Option<Expr>,
+    },
+    Blank,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Struct {
+    pub name: String,
+    pub members: Vec<Member>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Member {
+    /// `of name;` and a remark behind it, or none.
+    Plain { of: String, name: String, remark: String },
+    /// `union { ... };`
+    Union(Vec<Member>),
+    /// `struct { ... } name;`
+    Inner { name: String, members: Vec<Member> },
+}
+
+impl Member {
+    pub fn plain(of: impl Into<String>, name: impl Into<String>, remark: impl Into<String>) -> Member {
+        Member::Plain { of: of.into(), name: name.into(), remark: remark.into() }
+    }
+}
+
+impl Expr {
+    pub fn name(name: impl Into<String>) -> Expr {
+        Expr::Name(name.into())
+    }
+
+    /// A number of at most 32 bits.
+    pub fn word(value: u32) -> Expr {
+        Expr::Number { value: value.into(), long: false }
+    }
+
+    /// A number of 64 bits.
+    pub fn long(value: u64) -> Expr {
+        Expr::Number { value, long: true }
+    }
+
+    pub fn call(function: impl Into<String>, arguments: impl IntoIterator<Item = Expr>) -> Expr {
+        Expr::Call(function.into(), arguments.into_iter().collect())
+    }
+
+    pub fn unary(operator: &'static str, operand: Expr) -> Expr {
+        Expr::Unary(operator, Box::new(operand))
+    }
+
+    pub fn binary(operator: &'static str, left: Expr, right: Expr) -> Expr {
+        Expr::Binary(operator, Box::new(left), Box::new(right))
+    }
+
+    pub fn conditional(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
+        Expr::Conditional(Box::new(condition), Box::new(then), Box::new(otherwise))
+    }
+
+    pub fn cast(to: impl Into<String>, operand: Expr) -> Expr {
+        Expr::Cast(to.into(), Box::new(operand))
+    }
+
+    pub fn index(array: Expr, index: Expr) -> Expr {
+        Expr::Index(Box::new(array), Box::new(index))
+    }
+
+    pub fn text(text: impl Into<String>) -> Expr {
+        Expr::Text(text.into())
+    }
+
+    pub fn designated(name: impl Into<String>, value: Expr) -> Expr {
+        Expr::Designated(name.into(), Box::new(value))
+    }
+
+    /// Whether evaluating it twice costs nothing.
+    pub fn is_simple(&self) -> bool {
+        matches!(self, Expr::Name(_) | Expr::Number { .. })
+    }
+
+    /// The number it is, if it is one.
+    pub fn number(&self) -> Option<u64> {
+        if let Expr::Number { value, .. } = self { Some(*value) } else { None }
+    }
+
+    /// Whether `word` occurs as a word in one of its names.
+    pub fn mentions(&self, word: &str) -> bool {
+        match self {
+            Expr::Name(name) => has_word(name, word),
+            Expr::Number { .. } | Expr::Text(_) => false,
+            Expr::Call(function, arguments) => {
+                has_word(function, word) || arguments.iter().any(|argument| argument.mentions(word))
+            }
+            Expr::Index(left, right) | Expr::Binary(_, left, right) => left.mentions(word) || right.mentions(word),
+            Expr::Unary(_, operand) | Expr::Cast(_, operand) | Expr::Designated(_, operand) => operand.mentions(word),
+            Expr::Conditional(condition, then, otherwise) => {
+                condition.mentions(word) || then.mentions(word) || otherwise.mentions(word)
+            }
+            Expr::List(members) => members.iter().any(|member| member.mentions(word)),
+        }
+    }
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    text.split(|character: char| !character.is_alphanumeric() && character != '_').any(|part| part == word)
+}
+
+impl Stmt {
+    pub fn set(target: Expr, value: Expr) -> Stmt {
+        Stmt::Assign(target, "=", value)
+    }
+
+    pub fn call(function: impl Into<String>, arguments: impl IntoIterator<Item = Expr>) -> Stmt {
+        Stmt::Do(Expr::call(function, arguments))
+    }
+
+    pub fn when(condition: Expr, then: Vec<Stmt>) -> Stmt {
+        Stmt::If { condition, then, otherwise: Vec::new() }
+    }
+
+    pub fn declare(of: impl Into<String>, name: impl Into<String>, value: Expr) -> Stmt {
+        Stmt::Declare { of: of.into(), name: name.into(), value: Some(value) }
+    }
+
+    pub fn result(value: Expr) -> Stmt {
+        Stmt::Return(Some(value))
+    }
+
+    /// Whether control never reaches what follows.
+    pub fn is_jump(&self) -> bool {
+        matches!(self, Stmt::Return(_) | Stmt::Goto(_) | Stmt::Break)
+    }
+
+    /// Whether `word` occurs in one of its expressions.
+    pub fn mentions(&self, word: &str) -> bool {
+        let any = |body: &[Stmt]| body.iter().any(|statement| statement.mentions(word));
+        match self {
+            Stmt::Declare { value, .. } => value.as_ref().is_some_and(|value| value.mentions(word)),
+            Stmt::Assign(target, _, value) => target.mentions(word) || value.mentions(word),
+            Stmt::Do(value) | Stmt::Return(Some(value)) => value.mentions(word),
+            Stmt::If { condition, then, otherwise } => condition.mentions(word) || any(then) || any(otherwise),
+            Stmt::Switch { on, cases, default } => {
+                on.mentions(word) || cases.iter().any(|(_, body)| any(body)) || any(default)
+            }
+            Stmt::Count { from, to, step, body, .. } => {
+                from.mentions(word) || to.mentions(word) || step.mentions(word) || any(body)
+            }
+            Stmt::While(condition, body) => condition.mentions(word) || any(body),
+            Stmt::Block(body) => any(body),
+            Stmt::Label(_)
+            | Stmt::Goto(_)
+            | Stmt::Return(None)
+            | Stmt::Break
+            | Stmt::Blank => false,
+        }
+    }
+}

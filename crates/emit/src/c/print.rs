@@ -1,0 +1,401 @@
+//! Prints the tree as kernel-like C: tabs, functions with the type on a line of its own, parentheses where a reader wants them.
+//!
+//! Parentheses stand wherever precedence asks for them, and also where gcc and clang would ask "did you mean": shifts in sums, bits in bits.
+
+use super::{Expr, Item, Member, Stmt, Struct};
+
+/// The text of a whole file.
+pub fn print(items: &[Item]) -> String {
+    let mut printer = Printer { out: String::new(), depth: 0 };
+    for item in items {
+        printer.item(item);
+    }
+    printer.out
+}
+
+struct Printer {
+    out: String,
+    depth: usize,
+}
+
+/// Longest line before a list is broken; the runtime's own headers keep to it too.
+const LINE: usize = 140;
+
+impl Printer {
+    fn line(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.out.push_str(&"\t".repeat(self.depth));
+            self.out.push_str(text);
+        }
+        self.out.push('\n');
+    }
+
+    fn item(&mut self, item: &Item) {
+        match item {
+            Item::Comment(text) => self.comment(text),
+            Item::Directive(text) => self.line(&format!("#{text}")),
+            Item::Enum { name, members } => {
+                self.line(&format!("enum {name} {{"));
+                self.depth += 1;
+                for member in members {
+                    self.line(&format!("{member},"));
+                }
+                self.depth -= 1;
+                self.line("};");
+            }
+            Item::Struct(structure) => self.structure(structure),
+            Item::Function { of, name, parameters, body } => self.function(of, name, parameters, body),
+            Item::Variable { of, name, value } => match value {
+                Some(value) => self.initialised(of, name, value),
+                None => self.line(&format!("{};", declaration(of, name))),
+            },
+            Item::Blank => self.line(""),
+        }
+    }
+
+    fn comment(&mut self, text: &str) {
+        for (number, line) in wrapped(text, LINE - 3 - 8 * self.depth).iter().enumerate() {
+            let open = if number == 0 { "/* " } else { " * " };
+            self.line(&format!("{open}{line}"));
+        }
+        self.out.truncate(self.out.len() - 1);
+        self.out.push_str(" */\n");
+    }
+
+    fn structure(&mut self, structure: &Struct) {
+        self.line(&format!("struct {} {{", structure.name));
+        self.depth += 1;
+        self.members(&structure.members);
+        self.depth -= 1;
+        self.line("};");
+    }
+
+    fn members(&mut self, members: &[Member]) {
+        for member in members {
+            match member {
+                Member::Plain { of, name, remark } if remark.is_empty() => {
+                    self.line(&format!("{};", declaration(of, name)));
+                }
+                Member::Plain { of, name, remark } => {
+                    let remark = remark.replace("*/", "* /");
+                    self.line(&format!("{};\t/* {remark} */", declaration(of, name)));
+                }
+                Member::Union(members) => self.inner("union", "", members),
+                Member::Inner { name, members } => self.inner("struct", name, members),
+            }
+        }
+    }
+
+    fn inner(&mut self, kind: &str, name: &str, members: &[Member]) {
+        self.line(&format!("{kind} {{"));
+        self.depth += 1;
+        self.members(members);
+        self.depth -= 1;
+        self.line(format!("}} {name}").trim_end());
+        self.out.truncate(self.out.len() - 1);
+        self.out.push_str(";\n");
+    }
+
+    fn function(&mut self, of: &str, name: &str, parameters: &[String], body: &[Stmt]) {
+        let parameters = if parameters.is_empty() { "void".to_string() } else { parameters.join(", ") };
+        self.line(of);
+        self.line(&format!("{name}({parameters})"));
+        self.line("{");
+        self.depth += 1;
+        self.block(body);
+        self.depth -= 1;
+        self.line("}");
+    }
+
+    fn initialised(&mut self, of: &str, name: &str, value: &Expr) {
+        let whole = format!("{} = {};", declaration(of, name), expression(value));
+        match value {
+            Expr::List(members) if self.depth * 8 + whole.len() > LINE || holds_names(members) => {
+                self.line(&format!("{} = {{", declaration(of, name)));
+                self.depth += 1;
+                for member in members {
+                    self.line(&format!("{},", expression(member)));
+                }
+                self.depth -= 1;
+                self.line("};");
+            }
+            _ => self.line(&whole),
+        }
+    }
+
+    fn block(&mut self, body: &[Stmt]) {
+        for statement in body {
+            self.statement(statement);
+        }
+    }
+
+    fn braced(&mut self, head: &str, body: &[Stmt]) {
+        self.line(&format!("{head} {{"));
+        self.depth += 1;
+        self.block(body);
+        self.depth -= 1;
+        self.line("}");
+    }
+
+    /// `head` with its body: braces only where more than one line follows.
+    fn governed(&mut self, head: &str, body: &[Stmt]) {
+        if needs_braces(body) {
+            self.braced(head, body);
+            return;
+        }
+        self.line(head);
+        self.depth += 1;
+        self.block(body);
+        self.depth -= 1;
+    }
+
+    fn statement(&mut self, statement: &Stmt) {
+        match statement {
+            Stmt::Declare { of, name, value: Some(value) } => self.initialised(of, name, value),
+            Stmt::Declare { of, name, value: None } => self.line(&format!("{};", declaration(of, name))),
+            Stmt::Assign(target, operator, value) => self.assign(target, operator, value),
+            Stmt::Do(value) => self.line(&format!("{};", expression(value))),
+            Stmt::If { condition, then, otherwise } => self.choice(condition, then, otherwise),
+            Stmt::Switch { on, cases, default } => self.switch(on, cases, default),
+            Stmt::Count { name, from, to, step, body } => {
+                let step = match step.number() {
+                    Some(1) => format!("{name}++"),
+                    _ => format!("{name} += {}", expression(step)),
+                };
+                let (from, to) = (expression(from), operand(to, 6));
+                self.governed(&format!("for (uint32_t {name} = {from}; {name} < {to}; {step})"), body);
+            }
+            Stmt::While(condition, body) => self.governed(&format!("while ({})", expression(condition)), body),
+            Stmt::Block(body) => {
+                self.line("{");
+                self.depth += 1;
+                self.block(body);
+                self.depth -= 1;
+                self.line("}");
+            }
+            Stmt::Label(name) => {
+                self.depth -= 1;
+                self.line(&format!("{name}: ;"));
+                self.depth += 1;
+            }
+            Stmt::Goto(label) => self.line(&format!("goto {label};")),
+            Stmt::Return(Some(value)) => self.line(&format!("return {};", expression(value))),
+            Stmt::Return(None) => self.line("return;"),
+            Stmt::Break => self.line("break;"),
+            Stmt::Blank => self.line(""),
+        }
+    }
+
+    fn assign(&mut self, target: &Expr, operator: &str, value: &Expr) {
+        let target = expression(target);
+        match (operator, value.number()) {
+            ("+=", Some(1)) => self.line(&format!("{target}++;")),
+            ("-=", Some(1)) => self.line(&format!("{target}--;")),
+            _ => self.line(&format!("{target} {operator} {};", expression(value))),
+        }
+    }
+
+    fn choice(&mut self, condition: &Expr, then: &[Stmt], otherwise: &[Stmt]) {
+        let head = format!("if ({})", expression(condition));
+        if otherwise.is_empty() {
+            self.governed(&head, then);
+            return;
+        }
+        if let [Stmt::If { condition, then: inner, otherwise: last }] = otherwise {
+            self.line(&format!("{head} {{"));
+            self.depth += 1;
+            self.block(then);
+            self.depth -= 1;
+            self.out.push_str(&"\t".repeat(self.depth));
+            self.out.push_str("} else ");
+            let start = self.out.len();
+            self.choice(condition, inner, last);
+            let indent = self.depth;
+            self.out.replace_range(start..start + indent, "");
+            return;
+        }
+        self.line(&format!("{head} {{"));
+        self.depth += 1;
+        self.block(then);
+        self.depth -= 1;
+        self.braced("} else", otherwise);
+    }
+
+    fn switch(&mut self, on: &Expr, cases: &[(Vec<Expr>, Vec<Stmt>)], default: &[Stmt]) {
+        self.line(&format!("switch ({}) {{", expression(on)));
+        for (values, body) in cases {
+            for value in values {
+                self.line(&format!("case {}:", expression(value)));
+            }
+            self.case(body);
+        }
+        self.line("default:");
+        self.case(default);
+        self.line("}");
+    }
+
+    fn case(&mut self, body: &[Stmt]) {
+        let braces = body.iter().any(|statement| matches!(statement, Stmt::Declare { .. }));
+        if braces {
+            self.out.truncate(self.out.len() - 1);
+            self.out.push_str(" {\n");
+        }
+        self.depth += 1;
+        self.block(body);
+        if !body.last().is_some_and(Stmt::is_jump) {
+            self.line("break;");
+        }
+        self.depth -= 1;
+        if braces {
+            self.line("}");
+        }
+    }
+}
+
+fn holds_names(members: &[Expr]) -> bool {
+    members.iter().any(|member| matches!(member, Expr::Designated(_, _) | Expr::List(_)))
+}
+
+/// A body of one plain line needs none.
+fn needs_braces(body: &[Stmt]) -> bool {
+    !matches!(body, [Stmt::Assign(..) | Stmt::Do(_) | Stmt::Goto(_) | Stmt::Return(_) | Stmt::Break])
+}
+
+/// `uint8_t *` and `name` make `uint8_t *name`.
+fn declaration(of: &str, name: &str) -> String {
+    if of.ends_with('*') { format!("{of}{name}") } else { format!("{of} {name}") }
+}
+
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let text = text.replace("*/", "* /").replace("/*", "/ *");
+    let mut lines: Vec<String> = Vec::new();
+    for part in text.split('\n') {
+        let mut line = String::new();
+        for word in part.split(' ') {
+            if !line.is_empty() && line.len() + 1 + word.len() > width {
+                lines.push(std::mem::take(&mut line));
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        lines.push(line);
+    }
+    lines
+}
+
+/// How tightly an operator binds, C's order.
+fn strength(operator: &str) -> u8 {
+    match operator {
+        "*" | "/" | "%" => 10,
+        "+" | "-" => 9,
+        "<<" | ">>" => 8,
+        "<" | "<=" | ">" | ">=" => 7,
+        "==" | "!=" => 6,
+        "&" => 5,
+        "^" => 4,
+        "|" => 3,
+        "&&" => 2,
+        "||" => 1,
+        _ => panic!("`{operator}` is no binary operator of C"),
+    }
+}
+
+/// Whether `inner` may stand bare on the left of `outer`. Sums of products, tests of sums and chains of tests read well without; the rest is
+/// where readers (and compilers) hesitate.
+fn bare_left(outer: &str, inner: &str) -> bool {
+    if outer == inner {
+        return !matches!(outer, "<" | "<=" | ">" | ">=" | "==" | "!=" | "<<" | ">>");
+    }
+    let (outer, inner) = (strength(outer), strength(inner));
+    match outer {
+        9 | 10 => inner > 8 && inner >= outer,
+        6 | 7 => inner > 8,
+        2 => inner == 6 || inner == 7,
+        1 => inner == 6 || inner == 7,
+        _ => false,
+    }
+}
+
+fn bare_right(outer: &str, inner: &str) -> bool {
+    match outer {
+        "-" | "/" | "%" | "<<" | ">>" | "*" => strength(outer) == 9 && strength(inner) == 10,
+        _ if outer == inner => false,
+        _ => bare_left(outer, inner) && strength(outer) != strength(inner),
+    }
+}
+
+/// `value` as an operand of something that binds with `least`.
+fn operand(value: &Expr, least: u8) -> String {
+    let bare = match value {
+        Expr::Binary(operator, _, _) => strength(operator) > least,
+        Expr::Conditional(..) => false,
+        Expr::Unary(..) | Expr::Cast(..) => least < 12,
+        Expr::Name(_)
+        | Expr::Number { .. }
+        | Expr::Text(_)
+        | Expr::Call(..)
+        | Expr::Index(..)
+        | Expr::List(_)
+        | Expr::Designated(..) => true,
+    };
+    if bare { expression(value) } else { format!("({})", expression(value)) }
+}
+
+pub(super) fn expression(value: &Expr) -> String {
+    match value {
+        Expr::Name(name) => name.clone(),
+        Expr::Number { value, long } => number(*value, *long),
+        Expr::Text(text) => quoted(text),
+        Expr::Call(function, arguments) => {
+            let arguments: Vec<String> = arguments.iter().map(expression).collect();
+            format!("{function}({})", arguments.join(", "))
+        }
+        Expr::Index(array, index) => format!("{}[{}]", operand(array, 12), expression(index)),
+        Expr::Unary(operator, inner) => format!("{operator}{}", operand(inner, 11)),
+        Expr::Cast(to, inner) => format!("({to}){}", operand(inner, 11)),
+        Expr::Binary(operator, left, right) => {
+            let left = side(left, |inner| bare_left(operator, inner));
+            let right = side(right, |inner| bare_right(operator, inner));
+            format!("{left} {operator} {right}")
+        }
+        Expr::Conditional(condition, then, otherwise) => {
+            format!("{} ? {} : {}", operand(condition, 5), operand(then, 0), operand(otherwise, 0))
+        }
+        Expr::List(members) => {
+            let members: Vec<String> = members.iter().map(expression).collect();
+            format!("{{ {} }}", members.join(", "))
+        }
+        Expr::Designated(name, value) => format!(".{name} = {}", expression(value)),
+    }
+}
+
+fn side(value: &Expr, bare: impl Fn(&str) -> bool) -> String {
+    match value {
+        Expr::Binary(inner, _, _) if bare(inner) => expression(value),
+        _ => operand(value, 10),
+    }
+}
+
+/// Small numbers are counted by people, large ones are patterns.
+fn number(value: u64, long: bool) -> String {
+    let suffix = if long { "ull" } else { "u" };
+    if value < 1024 { format!("{value}{suffix}") } else { format!("{value:#x}{suffix}") }
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for byte in text.bytes() {
+        match byte {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            b'?' => out.push_str("\\?"),
+            0x20..=0x7e => out.push(byte as char),
+            _ => out.push_str(&format!("\\{byte:03o}")),
+        }
+    }
+    out.push('"');
+    out
+}

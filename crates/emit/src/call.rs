@@ -1,0 +1,343 @@
+//! Calls of stateful and external objects: counters, meters, registers, hashes, checksums, random numbers, messages to the control plane.
+
+use crate::body::{Body, limbs, word_type};
+use crate::c::{Expr, Stmt};
+use crate::expression::constant;
+use crate::table::cell_bytes;
+use crate::unit::number;
+use hlir::{Algorithm, Call, Expression, FieldRef, HashInput, MeterUnit, Place, RegisterId};
+
+fn packet_length() -> Expr {
+    Expr::call("packet_length", [Expr::name("&state->packet")])
+}
+
+/// `worker->shared->NAME[index]`
+fn shared(array: &str, index: u32) -> Expr {
+    Expr::index(Expr::Name(format!("run->worker->shared->{array}")), Expr::word(index))
+}
+
+/// A value as an unsigned C type narrower than it, or the same.
+pub fn fitted(value: Expr, from: u32, to: u32) -> Expr {
+    if to >= from {
+        return value;
+    }
+    let value = if word_type(from) == word_type(to) { value } else { Expr::cast(word_type(to), value) };
+    if to == 32 { value } else { Expr::binary("&", value, constant(crate::field::mask(to), to)) }
+}
+
+impl Body<'_, '_> {
+    /// A call; false if control does not go on behind it.
+    pub fn call(&mut self, call: &Call) -> bool {
+        match call {
+            Call::Count { counter, index } => match index {
+                Some(index) => {
+                    let size = Expr::long(self.program().counters[*counter].size);
+                    let index = self.amount(index);
+                    let arguments = [Expr::name("run->worker"), Expr::word(number(*counter) as u32), size, index, packet_length()];
+                    self.push(Stmt::call("counter_add", arguments));
+                }
+                None => self.on_hit(|body| body.count_direct(number(*counter) as u32)),
+            },
+            Call::ReadRegister { register, index, into } => self.read_register(*register, index, *into),
+            Call::WriteRegister { register, index, value } => self.write_register(*register, index, value),
+            Call::ExecuteMeter { meter, index, colour, into } => {
+                let kind = self.program().meters[*meter].unit;
+                let before = colour.as_ref().map_or(Expr::word(0), |colour| self.value(colour));
+                let meter_number = number(*meter) as u32;
+                match index {
+                    Some(index) => self.meter_at(meter_number, self.program().meters[*meter].size, kind, index, before, *into),
+                    None => {
+                        self.ensure_place(*into);
+                        self.on_hit(|body| body.meter_direct(meter_number, kind, before, *into));
+                    }
+                }
+            }
+            Call::Hash { algorithm, data, into } => self.hash(*algorithm, data, *into),
+            Call::AddChecksum { sum, data, subtract } => {
+                let (bytes, input) = self.hash_input(data);
+                let before = self.place_value(*sum);
+                let function = if *subtract { "hash_sum_subtract" } else { "hash_sum_add" };
+                let before = Expr::cast("uint16_t", before);
+                let after = Expr::call(function, [before, bytes, Expr::call("hash_bytes", [Expr::name(format!("&{input}"))])]);
+                self.put_number(*sum, after, 16);
+            }
+            Call::Random { low, high, into } => self.random(low, high, *into),
+            Call::SendDigest { digest, values } => {
+                let (array, count, _) = self.limb_list(values);
+                let arguments = [Expr::name("run->worker"), Expr::word(number(*digest) as u32), array, count];
+                self.push(Stmt::call("run->worker->shared->digest", arguments));
+            }
+            Call::Log { format, arguments } => {
+                let (array, _, widths) = self.limb_list(arguments);
+                let count = Expr::word(arguments.len() as u32);
+                let widths = self.word_list(widths);
+                self.push(Stmt::call("run->worker->shared->log", [Expr::name("run->worker"), Expr::text(format), array, widths, count]));
+            }
+            Call::Assert { condition, text } => {
+                let test = self.value(condition);
+                let failed = self.nested(|body| {
+                    let sentence = format!("assertion failed: {text}");
+                    body.push(Stmt::call("run->worker->shared->fail", [Expr::name("run->worker"), Expr::text(sentence)]));
+                    body.release();
+                });
+                self.push(Stmt::when(Expr::unary("!", test), failed));
+            }
+            Call::AddEntry { .. } => self.unsupported("inserting an entry from the data plane"),
+            Call::RestartTimer { .. } => self.unsupported("restarting an entry's timer"),
+            Call::Custom { instance, method, .. } => self.unsupported(&format!("the custom extern `{instance}.{method}`")),
+        }
+        true
+    }
+
+    /// What only an entry that was hit has: a cell of its own.
+    fn on_hit(&mut self, write: impl FnOnce(&mut Self)) {
+        if self.action.is_none() {
+            self.unsupported("a direct counter or meter outside of an action");
+            return;
+        }
+        let code = self.nested(write);
+        self.push(Stmt::when(Expr::binary("!=", Expr::name("found"), Expr::word(0)), code));
+    }
+
+    pub fn count_direct(&mut self, counter: u32) {
+        let cell = Expr::call("record_cell", [Expr::name("record")]);
+        let arguments = [Expr::name("run->worker"), Expr::word(counter), Expr::name("UINT64_MAX"), cell, packet_length()];
+        self.push(Stmt::call("counter_add", arguments));
+    }
+
+    fn cost(&self, kind: MeterUnit) -> Expr {
+        match kind {
+            MeterUnit::Packets => Expr::word(1),
+            MeterUnit::Bytes => packet_length(),
+        }
+    }
+
+    pub fn meter_direct(&mut self, meter: u32, kind: MeterUnit, before: Expr, into: Place) {
+        let cell = Expr::binary("+", shared("meters", meter), Expr::call("record_cell", [Expr::name("record")]));
+        let colour = Expr::call("meter_execute", [cell, self.cost(kind), before, Expr::name("run->clock_ns")]);
+        self.put_number(into, colour, 2);
+    }
+
+    fn meter_at(&mut self, meter: u32, size: u64, kind: MeterUnit, index: &Expression, before: Expr, into: Place) {
+        self.ensure_place(into);
+        let width = self.width_of(index).min(64);
+        let index = self.amount(index);
+        let index = self.named(index, width, "index");
+        let code = self.nested(|body| {
+            let cell = Expr::binary("+", shared("meters", meter), index.clone());
+            let colour = Expr::call("meter_execute", [cell, body.cost(kind), before, Expr::name("run->clock_ns")]);
+            body.put_number(into, colour, 2);
+        });
+        self.push(Stmt::when(Expr::binary("<", index, Expr::long(size)), code));
+    }
+
+    fn ensure_place(&mut self, place: Place) {
+        if let Place::Field(field) = place {
+            self.ensure(field.header);
+        }
+    }
+
+    /// What a place of at most 64 bits holds; of a wider one its low limb.
+    fn place_value(&mut self, place: Place) -> Expr {
+        let value = Expression::place(place);
+        if self.width_of(&value) > 64 {
+            let array = self.wide(&value);
+            return Expr::index(array, Expr::word(0));
+        }
+        self.value(&value)
+    }
+
+    /// Puts a number of `width` bits in a place of any width: cut, or with zeros above.
+    fn put_number(&mut self, into: Place, value: Expr, width: u32) {
+        let target = self.program().place_type(into).width();
+        if target <= 64 {
+            let fits = fitted(value, width, target);
+            self.put(into, fits);
+            return;
+        }
+        let array = self.array(target);
+        self.push(Stmt::call("wide_from", [array.clone(), value, Expr::word(target)]));
+        self.put_wide(into, array, target);
+    }
+
+    fn register(&self, register: RegisterId) -> Expr {
+        Expr::unary("&", shared("registers", number(register) as u32))
+    }
+
+    fn read_register(&mut self, register: RegisterId, index: &Expression, into: Place) {
+        self.ensure_place(into);
+        let width = self.program().registers[register].width;
+        let index = self.amount(index);
+        let array = self.register(register);
+        if width <= 64 {
+            let held = self.temporary("held");
+            self.push(Stmt::Declare { of: "uint64_t".to_string(), name: held.clone(), value: None });
+            let arguments = [array, index, Expr::word(cell_bytes(width)), Expr::Name(format!("&{held}"))];
+            let read = Expr::call("state_read", arguments);
+            let code = self.nested(|body| body.put_number(into, Expr::Name(held), width.max(33)));
+            self.push(Stmt::when(read, code));
+            return;
+        }
+        let held = self.array(width);
+        let read = Expr::call("state_read_wide", [array, index, Expr::word(limbs(width)), held.clone()]);
+        let code = self.nested(|body| {
+            let target = body.program().place_type(into).width();
+            if target == width {
+                body.put_wide(into, held, width);
+            } else {
+                body.unsupported("reading a register into a place of another width");
+            }
+        });
+        self.push(Stmt::when(read, code));
+    }
+
+    fn write_register(&mut self, register: RegisterId, index: &Expression, value: &Expression) {
+        let width = self.program().registers[register].width;
+        let given = self.width_of(value);
+        let index = self.amount(index);
+        let array = self.register(register);
+        if width <= 64 && given <= 64 {
+            let value = self.value(value);
+            let value = fitted(value, given, width);
+            self.push(Stmt::call("state_write", [array, index, Expr::word(cell_bytes(width)), value]));
+        } else if width == given {
+            let value = self.wide(value);
+            self.push(Stmt::call("state_write_wide", [array, index, Expr::word(limbs(width)), value]));
+        } else {
+            self.unsupported("writing a register with a value of another width");
+        }
+    }
+
+    fn hash(&mut self, algorithm: Algorithm, data: &[HashInput], into: Place) {
+        let function = match algorithm {
+            Algorithm::Crc32 => "hash_crc32",
+            Algorithm::Crc16 => "hash_crc16",
+            Algorithm::Identity => "hash_identity",
+            Algorithm::InternetChecksum => "hash_csum16",
+            Algorithm::Xor16 => "hash_xor16",
+            Algorithm::Target => "hash_target",
+            Algorithm::Crc32Custom | Algorithm::Crc16Custom => {
+                self.unsupported("a custom CRC");
+                return;
+            }
+        };
+        let (bytes, input) = self.hash_input(data);
+        let hash = Expr::call(function, [bytes, Expr::call("hash_bytes", [Expr::Name(format!("&{input}"))])]);
+        self.put_number(into, hash, 64);
+    }
+
+    /// Gathers what is hashed; gives the bytes and the name of the input.
+    fn hash_input(&mut self, data: &[HashInput]) -> (Expr, String) {
+        let bytes = self.temporary("bytes");
+        let input = self.temporary("input");
+        let payload = data.contains(&HashInput::Payload);
+        let fixed: u32 = data.iter().map(|piece| self.piece_bits(piece)).sum::<u32>() / 8 + 16;
+        // Payload goes to memory of the worker, for it may be long.
+        let room = if payload { fixed + 0x10000 } else { fixed };
+        self.push(Stmt::Declare { of: "uint8_t".to_string(), name: format!("{bytes}[{room}]"), value: None });
+        self.push(Stmt::declare("struct hash_input", &input, Expr::call("hash_begin", [Expr::name(&bytes)])));
+        for piece in data {
+            self.hash_piece(&input, piece);
+        }
+        (Expr::Name(bytes), input)
+    }
+
+    fn piece_bits(&self, piece: &HashInput) -> u32 {
+        match piece {
+            HashInput::Bits(value) => self.width_of(value),
+            HashInput::Field(field) => self.program().field(*field).width,
+            HashInput::Payload => 0,
+        }
+    }
+
+    fn hash_piece(&mut self, input: &str, piece: &HashInput) {
+        let input = Expr::Name(format!("&{input}"));
+        match piece {
+            HashInput::Bits(value) => self.hash_value(input, value),
+            HashInput::Field(field) => {
+                let before = self.present.clone();
+                let valid = self.header_valid(field.header);
+                let code = self.nested(|body| {
+                    body.present[number(field.header)] = crate::body::Presence::Present;
+                    if body.program().field(*field).varbit {
+                        body.hash_varbit(input, *field);
+                    } else {
+                        body.hash_value(input, &Expression::Field(*field));
+                    }
+                });
+                self.present = before;
+                self.push(Stmt::when(valid, code));
+            }
+            HashInput::Payload => self.push(Stmt::call("walk_hash_payload", [input, Expr::name("state->packet"), Expr::name("state->cursor")])),
+        }
+    }
+
+    fn hash_varbit(&mut self, input: Expr, field: FieldRef) {
+        let arguments = [input, self.varbit_address(field), self.header_bits(field.header)];
+        self.push(Stmt::call("hash_add_bytes", arguments));
+    }
+
+    fn hash_value(&mut self, input: Expr, value: &Expression) {
+        let width = self.width_of(value);
+        if width == 0 {
+            return;
+        }
+        let (function, value) = match width {
+            0..=64 => ("hash_add", self.value(value)),
+            _ => ("hash_add_wide", self.wide(value)),
+        };
+        self.push(Stmt::call(function, [input, value, Expr::word(width)]));
+    }
+
+    fn random(&mut self, low: &Expression, high: &Expression, into: Place) {
+        let width = self.program().place_type(into).width();
+        let base = Expr::call("random_base", [Expr::name("run->worker->seed"), Expr::name("state->number")]);
+        let draws = self.temporary("draws");
+        self.push(Stmt::declare("uint64_t", &draws, Expr::name("state->draws")));
+        let by_pointer = Expr::Name(format!("&{draws}"));
+        if width <= 64 {
+            let (low, high) = (self.value(low), self.value(high));
+            let drawn = Expr::call("random_between", [base, by_pointer, low, high]);
+            let drawn = if width <= 32 { Expr::cast("uint32_t", drawn) } else { drawn };
+            self.put(into, drawn);
+        } else {
+            let (low, high) = (self.wide(low), self.wide(high));
+            let array = self.array(width);
+            self.push(Stmt::call("random_between_wide", [base, by_pointer, array.clone(), low, high, Expr::word(width)]));
+            self.put_wide(into, array, width);
+        }
+        self.push(Stmt::set(Expr::name("state->draws"), Expr::Name(draws)));
+    }
+
+    fn word_list(&mut self, words: Vec<Expr>) -> Expr {
+        if words.is_empty() {
+            return Expr::name("NULL");
+        }
+        let name = self.temporary("widths");
+        self.push(Stmt::declare("const uint32_t", format!("{name}[{}]", words.len()), Expr::List(words)));
+        Expr::Name(name)
+    }
+
+    /// Values as limbs, each beginning a new one; their count, and their widths.
+    fn limb_list(&mut self, values: &[Expression]) -> (Expr, Expr, Vec<Expr>) {
+        if values.is_empty() {
+            return (Expr::name("NULL"), Expr::word(0), Vec::new());
+        }
+        let mut members = Vec::new();
+        let mut widths = Vec::new();
+        for value in values {
+            let width = self.width_of(value);
+            widths.push(Expr::word(width));
+            if width <= 64 {
+                members.push(self.value(value));
+                continue;
+            }
+            let array = self.wide(value);
+            members.extend((0..limbs(width)).map(|limb| Expr::index(array.clone(), Expr::word(limb))));
+        }
+        let count = Expr::word(members.len() as u32);
+        let name = self.temporary("values");
+        self.push(Stmt::declare("const uint64_t", format!("{name}[{}]", members.len()), Expr::List(members)));
+        (Expr::Name(name), count, widths)
+    }
+}

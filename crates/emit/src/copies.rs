@@ -1,0 +1,222 @@
+//! Copies of packets, and the queue of those that enter again: functions that only programs with copies have.
+//!
+//! A copy has its state and scratch in memory of its own, taken from the worker's list of free ones or from the heap; the list goes back to the heap
+//! when the pipeline is detached.
+
+use crate::body::drop_reason;
+use crate::c::{Expr, Item, Stmt};
+use crate::storage::Words;
+use crate::unit::Unit;
+
+fn name(text: &str) -> Expr {
+    Expr::name(text)
+}
+
+fn set(target: &str, value: &str) -> Stmt {
+    Stmt::set(name(target), name(value))
+}
+
+fn function(of: &str, title: &str, parameters: &[&str], body: Vec<Stmt>) -> [Item; 2] {
+    let parameters = parameters.iter().map(|parameter| parameter.to_string()).collect();
+    [Item::Function { of: of.to_string(), name: title.to_string(), parameters, body }, Item::Blank]
+}
+
+const RUN: &str = "struct run *run";
+const WHOLE: &str = "const struct state *whole";
+const RARE: &str = "static __attribute__((noinline))";
+
+impl Unit<'_> {
+    pub fn copy_items(&self, used: &Words) -> Vec<Item> {
+        let mut items = Vec::new();
+        items.push(Item::Comment("Memory for a copy, or NULL.".to_string()));
+        items.extend(function(&format!("{RARE} struct copy *"), "copy_take", &[RUN], copy_take()));
+        items.push(Item::Comment("The copy's packet has left.".to_string()));
+        items.extend(function("static void", "copy_give", &[RUN, "struct copy *copy"], vec![
+            set("copy->next", "run->memory->copies"),
+            set("run->memory->copies", "copy"),
+        ]));
+        items.push(Item::Comment("A copy with the variables of `whole`, and `packet` for its bytes.".to_string()));
+        let parameters = [RUN, WHOLE, "struct packet packet"];
+        items.extend(function(&format!("{RARE} struct copy *"), "copy_begin", &parameters, self.copy_begin()));
+        items.push(Item::Comment("All headers of a copy become what they are at the start of a packet.".to_string()));
+        items.extend(function("static void", "copy_forget", &["struct state *state"], self.copy_forget(used)));
+        items.extend(self.copy_kinds(used));
+        if self.facts.pending {
+            let parameters = [RUN, "struct copy *copy", "enum node at"];
+            items.push(Item::Comment("Puts a packet behind all that wait to enter again.".to_string()));
+            items.extend(function("static void", "run_enqueue", &parameters, self.enqueue()));
+        }
+        items
+    }
+
+    fn copy_begin(&self) -> Vec<Stmt> {
+        let mut body = vec![
+            Stmt::declare("struct copy *const", "copy", Expr::call("copy_take", [name("run")])),
+            Stmt::Blank,
+            Stmt::when(
+                Expr::binary("==", name("copy"), name("NULL")),
+                vec![Stmt::call("packet_drop", [name("run->worker"), name("&packet")]), Stmt::result(name("NULL"))],
+            ),
+            set("copy->scratch", "*whole->scratch"),
+            set("copy->state", "*whole"),
+            set("copy->state.scratch", "&copy->scratch"),
+            set("copy->state.packet", "packet"),
+        ];
+        if self.facts.original {
+            let moved = Expr::binary("-", name("whole->original"), Expr::call("packet_data", [name("&whole->packet")]));
+            let place = Expr::binary("+", Expr::call("packet_data", [name("&packet")]), moved);
+            body.push(Stmt::set(name("copy->state.original"), place));
+        }
+        for parser in &self.facts.cyclic {
+            body.push(Stmt::set(Expr::Name(format!("copy->state.{}", self.names.parsers[*parser])), Expr::word(0)));
+        }
+        if self.facts.random {
+            let number = Expr::call("random_copy_number", [name("whole->number"), name("whole->copies")]);
+            body.push(Stmt::set(name("copy->state.number"), number));
+            body.push(Stmt::set(name("copy->state.draws"), Expr::word(0)));
+            body.push(Stmt::set(name("copy->state.copies"), Expr::word(0)));
+        }
+        body.push(Stmt::result(name("copy")));
+        body
+    }
+
+    fn copy_forget(&self, used: &Words) -> Vec<Stmt> {
+        let mut body = vec![Stmt::set(name("state->cursor"), Expr::word(0))];
+        for index in self.kept_headers(used) {
+            let header = format!("state->{}", self.names.headers[index]);
+            body.push(set(&header, "NULL"));
+            for (member, value) in [("valid", "false"), ("bits", "0")] {
+                if used.contains(&format!("{}_{member}", self.names.headers[index])) {
+                    body.push(set(&format!("{header}_{member}"), value));
+                }
+            }
+        }
+        body
+    }
+
+    /// One function for each way to begin.
+    fn copy_kinds(&self, used: &Words) -> Vec<Item> {
+        let of = format!("{RARE} struct copy *");
+        let parameters = [RUN, WHOLE];
+        let copied = |source: &str| {
+            let made = Expr::call(source, [name("run->worker"), name("&whole->packet"), name("&packet")]);
+            vec![
+                Stmt::Declare { of: "struct packet".to_string(), name: "packet".to_string(), value: None },
+                Stmt::Declare { of: "struct copy *".to_string(), name: "copy".to_string(), value: None },
+                Stmt::Blank,
+                Stmt::when(Expr::unary("!", made), vec![Stmt::result(name("NULL"))]),
+                Stmt::set(name("copy"), Expr::call("copy_begin", ["run", "whole", "packet"].map(name))),
+            ]
+        };
+        let some = |then: Vec<Stmt>| Stmt::when(Expr::binary("!=", name("copy"), name("NULL")), then);
+        let forget = || some(vec![Stmt::call("copy_forget", [name("&copy->state")])]);
+        let mut items = Vec::new();
+        let mut deparsed = copied("packet_copy");
+        deparsed.extend([forget(), Stmt::result(name("copy"))]);
+        items.push(Item::Comment("A copy with the packet's bytes as they are now, to be parsed.".to_string()));
+        items.extend(function(&of, "copy_deparsed", &parameters, deparsed));
+        let mut current = copied("packet_copy");
+        current.extend([some(self.relocate(used)), Stmt::result(name("copy"))]);
+        items.push(Item::Comment("A copy that goes on as the packet is, headers included.".to_string()));
+        items.extend(function(&of, "copy_current", &parameters, current));
+        if self.facts.original {
+            let mut original = copied("packet_copy");
+            let front = format!("copy_original_packet(run, whole, &packet, {}u)", self.original_bytes());
+            original[3] = Stmt::when(Expr::unary("!", Expr::Name(front)), vec![Stmt::result(name("NULL"))]);
+            let front = Stmt::set(name("copy->state.original"), Expr::call("packet_data", [name("&packet")]));
+            original.extend([some(vec![front]), forget(), Stmt::result(name("copy"))]);
+            items.push(Item::Comment("The packet as it came in: its front was saved, behind that nothing has changed. 0: no memory.".to_string()));
+            let parameters_packet = [RUN, WHOLE, "struct packet *packet", "uint32_t saved"];
+            items.extend(function("static int", "copy_original_packet", &parameters_packet, original_packet()));
+            items.push(Item::Comment("A copy with the packet's bytes as they came in, to be parsed.".to_string()));
+            items.extend(function(&of, "copy_original", &parameters, original));
+        }
+        items
+    }
+
+    /// Headers of a copy point into its own packet, or its own scratch.
+    fn relocate(&self, used: &Words) -> Vec<Stmt> {
+        let data = Expr::call("packet_data", [name("&copy->state.packet")]);
+        let old = Expr::call("packet_data", [name("&whole->packet")]);
+        let mut body = vec![Stmt::declare("uint8_t *const", "data", data), Stmt::declare("const uint8_t *const", "old", old)];
+        for index in self.kept_headers(used) {
+            let header = &self.names.headers[index];
+            let (to, from) = (format!("copy->state.{header}"), format!("whole->{header}"));
+            let scratch = Expr::binary("==", Expr::Name(from.clone()), Expr::Name(format!("whole->scratch->{header}")));
+            let moved = Expr::binary("+", name("data"), Expr::binary("-", Expr::Name(from.clone()), name("old")));
+            let place = Expr::conditional(scratch, Expr::Name(format!("copy->scratch.{header}")), moved);
+            let there = Expr::binary("!=", Expr::Name(from), name("NULL"));
+            body.push(Stmt::when(there, vec![Stmt::set(Expr::Name(to), place)]));
+        }
+        if body.len() == 2 { vec![Stmt::Blank] } else { body }
+    }
+
+    fn enqueue(&self) -> Vec<Stmt> {
+        let reason = "re-entry budget";
+        let over = vec![
+            Stmt::call("walk_drop", [name("run->worker"), name("copy->state.packet"), drop_reason(reason, self.drop_number(reason))]),
+            Stmt::call("copy_give", [name("run"), name("copy")]),
+            Stmt::Return(None),
+        ];
+        let generation = name("copy->state.generation");
+        vec![
+            Stmt::Assign(generation.clone(), "+=", Expr::word(1)),
+            Stmt::when(Expr::binary(">", generation, Expr::word(self.program.budget.reentries)), over),
+            set("copy->at", "at"),
+            set("copy->next", "NULL"),
+            Stmt::If {
+                condition: Expr::binary("==", name("run->memory->first"), name("NULL")),
+                then: vec![set("run->memory->first", "copy")],
+                otherwise: vec![set("run->memory->last->next", "copy")],
+            },
+            set("run->memory->last", "copy"),
+        ]
+    }
+}
+
+fn copy_take() -> Vec<Stmt> {
+    vec![
+        Stmt::declare("struct copy *", "copy", name("run->memory->copies")),
+        Stmt::Blank,
+        Stmt::when(Expr::binary("==", name("copy"), name("NULL")), vec![Stmt::result(Expr::call("malloc", [name("sizeof(*copy)")]))]),
+        set("run->memory->copies", "copy->next"),
+        Stmt::result(name("copy")),
+    ]
+}
+
+fn original_packet() -> Vec<Stmt> {
+    let length = || name("whole->original_length");
+    let kept = Expr::conditional(Expr::binary("<", name("saved"), length()), name("saved"), length());
+    let allocated = Expr::call("run->worker->pool->allocate", [name("run->worker->pool")]);
+    let moved = Expr::binary("-", Expr::call("packet_data", [name("&whole->packet")]), name("whole->original"));
+    let offset = Expr::cast("uint32_t", Expr::binary("-", Expr::cast("ptrdiff_t", name("front")), moved));
+    vec![
+        Stmt::declare("const uint32_t", "front", kept),
+        Stmt::declare("void *const", "handle", allocated),
+        Stmt::declare("uint32_t", "at", name("front")),
+        Stmt::Declare { of: "struct packet_segment".to_string(), name: "segment".to_string(), value: None },
+        Stmt::Blank,
+        Stmt::when(Expr::binary("==", name("handle"), name("NULL")), vec![Stmt::result(name("0"))]),
+        Stmt::set(name("*packet"), Expr::call("packet_from", [name("handle"), Expr::word(0)])),
+        Stmt::when(
+            Expr::unary("!", Expr::call("packet_append", [name("run->worker"), name("packet"), length()])),
+            vec![Stmt::call("packet_drop", [name("run->worker"), name("packet")]), Stmt::result(name("0"))],
+        ),
+        Stmt::call("memcpy", [Expr::call("packet_data", [name("packet")]), name("whole->scratch->original"), name("front")]),
+        Stmt::when(Expr::binary("==", name("front"), length()), vec![Stmt::result(name("1"))]),
+        Stmt::set(name("segment"), Expr::call("packet_segment", [name("&whole->packet"), offset])),
+        Stmt::While(
+            Expr::binary("<", name("at"), length()),
+            vec![
+                Stmt::call("memcpy", [
+                    Expr::binary("+", Expr::call("packet_data", [name("packet")]), name("at")),
+                    name("segment.data"),
+                    name("segment.length"),
+                ]),
+                Stmt::Assign(name("at"), "+=", name("segment.length")),
+                Stmt::when(Expr::unary("!", Expr::call("packet_segment_next", [name("&segment")])), vec![Stmt::Break]),
+            ],
+        ),
+        Stmt::result(name("1")),
+    ]
+}

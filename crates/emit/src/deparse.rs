@@ -1,0 +1,374 @@
+//! Deparsers: the packet's front becomes the emitted headers.
+//!
+//! Where every way through the program leaves the emitted headers exactly as they were extracted, nothing is to be done, and no code is written.
+//! Else the headers are listed and `pieces_place` moves those that are not in place already.
+
+use crate::body::{Body, Exit, Presence, storage_bytes};
+use crate::c::{Expr, Stmt};
+use crate::unit::{Unit, headers_used, number};
+use hlir::{Bytes, Effect, HeaderId, NodeId, NodeKind, Place, Program, Statement};
+use std::collections::{BTreeSet, HashMap};
+
+/// The label behind a deparser's statements.
+pub const FINISH: &str = "deparser's end";
+
+impl Body<'_, '_> {
+    /// A whole deparser node.
+    pub fn deparse(&mut self, statements: &[Statement], next: NodeId) {
+        let in_place = in_place(self.unit.program, &self.unit.facts.order, self.node, statements);
+        let most = emits(statements);
+        self.emitting = match (in_place, writes_after_emit(statements)) {
+            (true, _) => Emitting::Nothing,
+            (false, false) => Emitting::Pieces,
+            (false, true) => Emitting::Snapshots,
+        };
+        if most.is_none() && !in_place {
+            self.unsupported("`emit` in a loop");
+        }
+        let most = most.unwrap_or(0);
+        let listed = self.emitting != Emitting::Nothing && most > 0;
+        if listed {
+            let pieces = format!("pieces[{most}]");
+            self.push(Stmt::Declare { of: "struct piece".to_string(), name: pieces, value: None });
+            self.push(Stmt::declare("uint32_t", "piece_count", Expr::word(0)));
+            if self.emitting == Emitting::Snapshots {
+                let snapshot = format!("snapshot[{}]", emitted_bytes(self.unit, statements));
+                self.push(Stmt::Declare { of: "uint8_t".to_string(), name: snapshot, value: None });
+                self.push(Stmt::declare("uint32_t", "snapshot_bytes", Expr::word(0)));
+            }
+        }
+        self.exit = Exit::Finish;
+        let whole = [Statement::Scope { label: FINISH.to_string(), body: statements.to_vec() }];
+        self.statements(&whole);
+        self.detach(next);
+        match (self.emitting, listed) {
+            (Emitting::Nothing, _) => {}
+            (_, true) => self.place_pieces(emitted_bytes(self.unit, statements)),
+            (_, false) => {
+                self.push(Stmt::declare("struct packet", "packet", Expr::name("state->packet")));
+                self.push(Stmt::call("packet_trim", [Expr::name("&packet"), Expr::name("state->cursor")]));
+                self.push(Stmt::set(Expr::name("state->packet"), Expr::name("packet")));
+            }
+        }
+        self.push(Stmt::set(Expr::name("state->cursor"), Expr::word(0)));
+        self.go(next);
+    }
+
+    fn place_pieces(&mut self, bytes: u32) {
+        self.push(Stmt::Declare { of: "uint8_t".to_string(), name: format!("buffer[{bytes}]"), value: None });
+        self.push(Stmt::declare("struct packet", "packet", Expr::name("state->packet")));
+        let arguments = ["run->worker", "&packet", "state->cursor", "pieces", "piece_count", "buffer"].map(Expr::name);
+        let failed = self.nested(|body| body.drop_packet("no headroom"));
+        self.push(Stmt::when(Expr::unary("!", Expr::call("walk_place", arguments)), failed));
+        self.push(Stmt::set(Expr::name("state->packet"), Expr::name("packet")));
+    }
+
+    pub fn emit_header(&mut self, header: HeaderId) {
+        if self.emitting == Emitting::Nothing {
+            return;
+        }
+        let declared = &self.program().headers[header];
+        if !declared.fixed_bits().is_multiple_of(8) {
+            self.unsupported(&format!("emitting `{}`, which does not fill whole bytes,", declared.name));
+            return;
+        }
+        let mut bytes = Expr::word(declared.fixed_bits() / 8);
+        if declared.varbit().is_some() {
+            bytes = Expr::binary("+", bytes, Expr::binary("/", self.header_bits(header), Expr::word(8)));
+        }
+        let valid = self.header_valid(header);
+        let code = self.nested(|body| {
+            let mut source = body.header(header);
+            if body.emitting == Emitting::Snapshots {
+                let at = Expr::name("snapshot + snapshot_bytes");
+                source = Expr::call("memcpy", [at, source, bytes.clone()]);
+            }
+            let piece = Expr::cast("struct piece", Expr::List(vec![source, bytes.clone()]));
+            body.push(Stmt::set(Expr::name("pieces[piece_count++]"), piece));
+            if body.emitting == Emitting::Snapshots {
+                body.push(Stmt::Assign(Expr::name("snapshot_bytes"), "+=", bytes.clone()));
+            }
+        });
+        self.push(Stmt::when(valid, code));
+    }
+
+    /// Headers that are used behind the deparser take their bytes along: those of the packet are its own from here on.
+    fn detach(&mut self, next: NodeId) {
+        for header in used_behind(self.program(), next) {
+            if self.present[number(header)] == Presence::Absent {
+                continue;
+            }
+            let size = storage_bytes(self.program(), header);
+            let (pointer, scratch) = (self.header(header), self.header_scratch(header));
+            let elsewhere = Expr::binary("!=", pointer.clone(), scratch.clone());
+            let there = Expr::binary("!=", pointer.clone(), Expr::name("NULL"));
+            let mut bytes = Expr::word(size);
+            let declared = &self.program().headers[header];
+            if declared.varbit().is_some() {
+                let fixed = Expr::word(declared.fixed_bits().div_ceil(8));
+                bytes = Expr::binary("+", fixed, Expr::binary("/", self.header_bits(header), Expr::word(8)));
+            }
+            let copy = Stmt::set(pointer.clone(), Expr::call("memcpy", [scratch, pointer, bytes]));
+            self.push(Stmt::when(Expr::binary("&&", there, elsewhere), vec![copy]));
+        }
+    }
+
+    pub fn truncate(&mut self, bytes: &hlir::Expression) {
+        let bytes = self.amount(bytes);
+        let whole = Expr::name("state->packet");
+        let cut = Expr::call("walk_truncate", [Expr::name("run->worker"), whole.clone(), bytes]);
+        self.push(Stmt::set(whole, cut));
+        let (cursor, length) = (Expr::name("state->cursor"), Expr::call("packet_length", [Expr::name("&state->packet")]));
+        let beyond = Expr::binary(">", cursor.clone(), length.clone());
+        self.push(Stmt::when(beyond, vec![Stmt::set(cursor, length)]));
+    }
+}
+
+/// What `emit` writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Emitting {
+    Nothing,
+    /// The header's place.
+    Pieces,
+    /// The header's bytes as they are now: the deparser changes some later on.
+    Snapshots,
+}
+
+/// How many headers can be emitted; none if that is not bounded.
+fn emits(statements: &[Statement]) -> Option<u32> {
+    let mut count = 0;
+    for statement in statements {
+        count += match statement {
+            Statement::Emit(_) => 1,
+            Statement::If { then, otherwise, .. } => emits(then)? + emits(otherwise)?,
+            Statement::Scope { body, .. } => emits(body)?,
+            Statement::Loop { body, .. } if emits(body) != Some(0) => return None,
+            _ => 0,
+        };
+    }
+    Some(count)
+}
+
+fn emitted(statements: &[Statement]) -> Vec<HeaderId> {
+    let mut headers = Vec::new();
+    for statement in statements {
+        statement.walk(&mut |statement| {
+            if let Statement::Emit(header) = statement {
+                headers.push(*header);
+            }
+        });
+    }
+    headers
+}
+
+fn emitted_bytes(unit: &Unit, statements: &[Statement]) -> u32 {
+    emitted(statements).into_iter().map(|header| storage_bytes(unit.program, header)).sum::<u32>().max(1)
+}
+
+/// Whether a statement writes the storage or the validity of a header.
+fn writes_header(statement: &Statement) -> bool {
+    match statement {
+        Statement::Assign { target: Place::Field(_), .. }
+        | Statement::SetValid(_)
+        | Statement::CopyHeader { .. }
+        | Statement::CopyVarbit { .. } => true,
+        Statement::Call(call) => {
+            crate::unit::call_places(call).iter().any(|place| matches!(place, Place::Field(_)))
+        }
+        _ => false,
+    }
+}
+
+fn writes_after_emit(statements: &[Statement]) -> bool {
+    let (mut emitted, mut writes) = (false, false);
+    for statement in statements {
+        statement.walk(&mut |statement| {
+            emitted |= matches!(statement, Statement::Emit(_));
+            writes |= emitted && writes_header(statement);
+        });
+    }
+    writes
+}
+
+/// Headers whose storage some node from `start` on uses, before it begins anew as another packet.
+fn used_behind(program: &Program, start: NodeId) -> BTreeSet<HeaderId> {
+    let mut used = BTreeSet::new();
+    let mut seen = BTreeSet::new();
+    let mut left = vec![start];
+    while let Some(node) = left.pop() {
+        if !seen.insert(number(node)) {
+            continue;
+        }
+        storage_used(program, node, &mut used);
+        left.extend(same_packet(program, node));
+    }
+    used
+}
+
+/// The nodes where the packet, or a copy with its headers, goes on.
+fn same_packet(program: &Program, node: NodeId) -> Vec<NodeId> {
+    let NodeKind::Buffer { rules, otherwise } = &program.nodes[node].kind else {
+        let mut next = program.nodes[node].successors();
+        next.extend(program.nodes[node].parser().map(|parser| program.parsers[parser].reject));
+        return next;
+    };
+    let target = |effect: &Effect| match effect {
+        Effect::Replicate { copy, .. }
+        | Effect::Clone { copy, .. }
+        | Effect::Resubmit { copy }
+        | Effect::Recirculate { copy } => (copy.bytes == Bytes::Current).then_some(copy.to),
+        Effect::Drop { .. } | Effect::Send { .. } | Effect::Unicast { .. } | Effect::Punt { .. } => effect.target(),
+    };
+    rules.iter().filter_map(|rule| target(&rule.effect)).chain(*otherwise).collect()
+}
+
+fn storage_used(program: &Program, node: NodeId, used: &mut BTreeSet<HeaderId>) {
+    let mut expressions = Vec::new();
+    let mut bodies: Vec<&[Statement]> = vec![program.nodes[node].kind.body()];
+    match &program.nodes[node].kind {
+        NodeKind::State { select, .. } => expressions.extend(select.keys.iter()),
+        NodeKind::Branch { condition, .. } => expressions.push(condition),
+        NodeKind::Apply { table, .. } => {
+            let table = &program.tables[*table];
+            expressions.extend(table.keys.iter().map(|key| &key.value).chain(&table.selector));
+            bodies.extend(table.actions.iter().map(|action| action.body.as_slice()));
+        }
+        NodeKind::Buffer { rules, .. } => rules.iter().for_each(|rule| {
+            expressions.push(&rule.condition);
+            expressions.extend(effect_expressions(&rule.effect));
+        }),
+        NodeKind::Block { .. } | NodeKind::Deparse { .. } => {}
+    }
+    expressions.into_iter().for_each(|value| crate::unit::headers_read(value, used));
+    for statement in bodies.into_iter().flatten() {
+        statement.walk(&mut |statement| {
+            headers_used(statement, used);
+            match statement {
+                Statement::Emit(header) => drop(used.insert(*header)),
+                Statement::CopyHeader { from, .. } => drop(used.insert(*from)),
+                _ => {}
+            }
+        });
+    }
+}
+
+pub fn effect_expressions(effect: &Effect) -> Vec<&hlir::Expression> {
+    match effect {
+        Effect::Drop { .. } | Effect::Punt { .. } => Vec::new(),
+        Effect::Send { port } => vec![port],
+        Effect::Unicast { set, .. } => set.iter().map(|(_, value)| value).collect(),
+        Effect::Replicate { group: chosen, copy } | Effect::Clone { session: chosen, copy } => {
+            std::iter::once(chosen).chain(copy.set.iter().map(|(_, value)| value)).collect()
+        }
+        Effect::Resubmit { copy } | Effect::Recirculate { copy } => copy.set.iter().map(|(_, value)| value).collect(),
+    }
+}
+
+/// What is known of a packet's front on the way to a deparser: headers emitted by it extracted so far, in its order, and nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Front {
+    /// All emitted headers before this position may have been extracted, none behind.
+    Ordered {
+        next: usize,
+        /// Something else has been taken off the front as well.
+        foreign: bool,
+    },
+    /// The front is not simply the emitted headers.
+    Other,
+}
+
+impl Front {
+    fn join(self, other: Front) -> Front {
+        match (self, other) {
+            (Front::Ordered { next: a, foreign: x }, Front::Ordered { next: b, foreign: y }) => {
+                Front::Ordered { next: a.max(b), foreign: x || y }
+            }
+            _ => Front::Other,
+        }
+    }
+
+    fn after(self, statement: &Statement, emitted: &[HeaderId]) -> Front {
+        let Front::Ordered { next, foreign } = self else { return self };
+        let position = |header: &HeaderId| emitted.iter().position(|known| known == header);
+        match statement {
+            Statement::Extract { header, .. } => match position(header) {
+                Some(at) if at >= next => Front::Ordered { next: at + 1, foreign },
+                Some(_) => Front::Other,
+                None => Front::Ordered { next, foreign: true },
+            },
+            Statement::Advance(_) => Front::Ordered { next, foreign: true },
+            Statement::Truncate(_) => Front::Other,
+            Statement::SetValid(header) | Statement::SetInvalid(header) | Statement::CopyHeader { to: header, .. }
+                if position(header).is_some() =>
+            {
+                Front::Other
+            }
+            Statement::CopyVarbit { to, .. } if position(&to.header).is_some() => Front::Other,
+            _ => self,
+        }
+    }
+}
+
+/// Whether the headers that `deparser` emits are always where they belong already.
+fn in_place(program: &Program, order: &[NodeId], deparser: NodeId, statements: &[Statement]) -> bool {
+    let list = emitted(statements);
+    let distinct: BTreeSet<HeaderId> = list.iter().copied().collect();
+    let plain = |statement: &Statement| !matches!(statement, Statement::If { .. } | Statement::Loop { .. } | Statement::Exit);
+    if distinct.len() != list.len() || !statements.iter().all(plain) || writes_validity(statements, &distinct) {
+        return false;
+    }
+    let mut fronts: HashMap<usize, Front> = HashMap::new();
+    let begins = Front::Ordered { next: 0, foreign: false };
+    let mut left: Vec<(NodeId, Front)> = order.first().map(|entry| (*entry, begins)).into_iter().collect();
+    while let Some((node, front)) = left.pop() {
+        let known = fronts.get(&number(node)).copied();
+        let joined = known.map_or(front, |known| known.join(front));
+        if known == Some(joined) {
+            continue;
+        }
+        fronts.insert(number(node), joined);
+        let ends = front_behind(program, node, joined, &list);
+        left.extend(same_packet(program, node).into_iter().map(|to| (to, ends)));
+        left.extend(program.nodes[node].successors().into_iter().filter(|_| is_buffer(program, node)).map(|to| (to, begins)));
+    }
+    matches!(fronts.get(&number(deparser)), Some(Front::Ordered { foreign: false, .. }))
+}
+
+fn is_buffer(program: &Program, node: NodeId) -> bool {
+    matches!(program.nodes[node].kind, NodeKind::Buffer { .. })
+}
+
+fn writes_validity(statements: &[Statement], headers: &BTreeSet<HeaderId>) -> bool {
+    let mut found = false;
+    for statement in statements {
+        statement.walk(&mut |statement| match statement {
+            Statement::SetValid(header) | Statement::SetInvalid(header) | Statement::CopyHeader { to: header, .. } => {
+                found |= headers.contains(header);
+            }
+            Statement::CopyVarbit { to, .. } => found |= headers.contains(&to.header),
+            Statement::Truncate(_) => found = true,
+            _ => {}
+        });
+    }
+    found
+}
+
+/// The front when a node has run: failures may leave a state early, which only means that less was extracted.
+fn front_behind(program: &Program, node: NodeId, before: Front, emitted: &[HeaderId]) -> Front {
+    let mut bodies: Vec<&[Statement]> = vec![program.nodes[node].kind.body()];
+    if let NodeKind::Apply { table, .. } = &program.nodes[node].kind {
+        bodies.extend(program.tables[*table].actions.iter().map(|action| action.body.as_slice()));
+    }
+    let mut front = before;
+    for statement in bodies.into_iter().flatten() {
+        statement.walk(&mut |statement| front = front.after(statement, emitted));
+    }
+    if let NodeKind::Deparse { .. } = &program.nodes[node].kind {
+        // What another deparser has put in front is a packet of its own; headers of this one among it would come twice.
+        front = match front {
+            Front::Ordered { next: 0, .. } => Front::Ordered { next: 0, foreign: false },
+            Front::Ordered { .. } | Front::Other => Front::Other,
+        };
+    }
+    front
+}

@@ -1,0 +1,205 @@
+//! Nodes as functions: `static inline enum node NODE(run, state)` does what the node does and says where the packet goes on.
+//!
+//! What is known of headers' storage at a node depends on all ways that lead to it, so nodes are written again until nothing changes.
+
+use crate::body::{Body, Exit, Presence, Presences};
+use crate::c::{Expr, Item, Stmt};
+use crate::parser::meet;
+use crate::table::{structure_names, table_problems};
+use crate::unit::{Unit, number, origin};
+use hlir::diagnostic::Diagnostic;
+use hlir::{NodeId, NodeKind, TableId};
+
+/// A node, written.
+pub struct Written {
+    pub items: Vec<Item>,
+    /// Where packets go from here.
+    pub outcomes: Vec<NodeId>,
+    /// Whether a packet can end here.
+    pub ends: bool,
+}
+
+impl Written {
+    /// The only node behind this one, if no packet ends here.
+    pub fn only(&self) -> Option<NodeId> {
+        match self.outcomes.as_slice() {
+            [only] if !self.ends => Some(*only),
+            _ => None,
+        }
+    }
+}
+
+/// All reachable nodes, in the order of `Facts::order`.
+pub fn nodes(unit: &Unit) -> Result<Vec<Written>, Vec<Diagnostic>> {
+    let mut known: Vec<Option<Presences>> = vec![None; unit.program.nodes.len()];
+    let mut problems = Vec::new();
+    if let Some(entry) = unit.facts.order.first() {
+        known[number(*entry)] = Some(vec![Presence::Absent; unit.program.headers.len()]);
+    }
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for &node in &unit.facts.order {
+            let Some(present) = known[number(node)].clone() else { continue };
+            for (to, present) in Draft::of(unit, node, present).exits {
+                changed |= meet(&mut known[number(to)], &present);
+            }
+        }
+    }
+    let mut written = Vec::new();
+    for &node in &unit.facts.order {
+        let unreached = || vec![Presence::Absent; unit.program.headers.len()];
+        let draft = Draft::of(unit, node, known[number(node)].clone().unwrap_or_else(unreached));
+        problems.extend(draft.problems.iter().cloned());
+        written.push(draft.finish(unit, node));
+    }
+    if problems.is_empty() { Ok(written) } else { Err(problems) }
+}
+
+/// What writing a node gave.
+struct Draft {
+    /// Statements before the table is looked up, and the table.
+    key: Option<(Vec<Stmt>, TableId)>,
+    code: Vec<Stmt>,
+    exits: Vec<(NodeId, Presences)>,
+    outcomes: Vec<NodeId>,
+    helpers: Vec<Item>,
+    problems: Vec<Diagnostic>,
+}
+
+impl Draft {
+    fn of(unit: &Unit, node: NodeId, present: Presences) -> Draft {
+        let mut body = Body::new(unit, node, present);
+        let mut key = None;
+        match &unit.node(node).kind {
+            NodeKind::State { body: statements, select, .. } => body.state(statements, select),
+            NodeKind::Block { body: statements, next, exit } => {
+                body.exit = exit.map_or(Exit::None, Exit::To);
+                if body.statements(statements) {
+                    body.go(*next);
+                }
+            }
+            NodeKind::Branch { condition, then, otherwise } => branch(&mut body, condition, *then, *otherwise),
+            NodeKind::Apply { table, next, exit } => {
+                body.problems.extend(table_problems(unit, node, *table));
+                let code = body.nested(|body| body.key(*table));
+                key = Some((code, *table));
+                body.act(*table, next, *exit);
+            }
+            NodeKind::Deparse { body: statements, next } => body.deparse(statements, *next),
+            NodeKind::Buffer { rules, otherwise } => body.buffer(rules, *otherwise),
+        }
+        let Body { out, exits, outcomes, helpers, problems, .. } = body;
+        Draft { key, code: out, exits, outcomes, helpers, problems }
+    }
+
+    fn finish(self, unit: &Unit, node: NodeId) -> Written {
+        let ends = self.code.iter().any(|statement| statement.mentions("ENDED"));
+        let mut written = Written { items: Vec::new(), outcomes: self.outcomes, ends };
+        let mut code = self.code;
+        let of = match written.only() {
+            Some(_) => {
+                forget_results(&mut code);
+                if code.last() == Some(&Stmt::Return(None)) {
+                    code.pop();
+                }
+                "INLINE void"
+            }
+            None => "INLINE enum node",
+        };
+        let name = unit.node_name(node).to_string();
+        written.items.extend(self.helpers);
+        let whole = match self.key {
+            None => code,
+            Some((key, table)) => {
+                let act = format!("{name}_act");
+                written.items.extend(stage(&format!("{name}_key"), "INLINE void", key, &["uint64_t *key"]));
+                written.items.extend(stage(&act, of, code, &["uint32_t found"]));
+                look_up(unit, &name, table, of)
+            }
+        };
+        written.items.push(Item::Comment(headline(unit, node)));
+        written.items.extend(stage(&name, of, whole, &[]));
+        written
+    }
+}
+
+fn branch(body: &mut Body, condition: &hlir::Expression, then: NodeId, otherwise: NodeId) {
+    let test = body.value(condition);
+    let (code, _) = body.branch(|body| {
+        body.assume(condition, true);
+        body.go(then);
+    });
+    body.push(Stmt::when(test, code));
+    body.assume(condition, false);
+    body.go(otherwise);
+}
+
+/// The three stages of a look-up, one after the other.
+fn look_up(unit: &Unit, name: &str, table: TableId, of: &str) -> Vec<Stmt> {
+    let (structure, _) = structure_names(unit.structure(table));
+    let limbs = crate::body::limbs(unit.key_bits(table));
+    let held = Expr::Name(format!("run->{}", unit.table_name(table)));
+    let (run, state, key) = (Expr::name("run"), Expr::name("state"), Expr::name("key"));
+    let mut code = Vec::new();
+    let mut found = Expr::word(0);
+    if !unit.program.tables[table].keys.is_empty() {
+        code.push(Stmt::Declare { of: "uint64_t".to_string(), name: format!("key[{limbs}]"), value: None });
+        code.push(Stmt::Declare { of: "uint64_t".to_string(), name: "hash".to_string(), value: None });
+        code.push(Stmt::Blank);
+        code.push(Stmt::call(format!("{name}_key"), [run.clone(), state.clone(), key.clone()]));
+        let hash = Expr::call(format!("{structure}_hash"), [held.clone(), key.clone(), Expr::word(limbs)]);
+        code.push(Stmt::set(Expr::name("hash"), hash));
+        let address = Expr::call(format!("{structure}_address"), [held.clone(), Expr::name("hash")]);
+        found = Expr::call(format!("{structure}_find"), [held, address, Expr::name("hash"), key, Expr::word(limbs)]);
+    }
+    let act = Expr::call(format!("{name}_act"), [run, state, found]);
+    code.push(if of == "INLINE void" { Stmt::Do(act) } else { Stmt::result(act) });
+    code
+}
+
+/// A function on a packet; parameters that it does not use are said to be unused.
+fn stage(name: &str, of: &str, mut body: Vec<Stmt>, more: &[&str]) -> Vec<Item> {
+    let mut parameters = vec!["struct run *run".to_string(), "struct state *state".to_string()];
+    parameters.extend(more.iter().map(|parameter| parameter.to_string()));
+    let last = |parameter: &String| parameter.rsplit([' ', '*']).next().unwrap_or("").to_string();
+    let unused: Vec<String> =
+        parameters.iter().map(last).filter(|name| !body.iter().any(|statement| statement.mentions(name))).collect();
+    let ignored = unused.into_iter().map(|name| Stmt::Do(Expr::cast("void", Expr::Name(name))));
+    body.splice(0..0, ignored);
+    vec![Item::Function { of: of.to_string(), name: name.to_string(), parameters, body }, Item::Blank]
+}
+
+/// Name and place of a node in the source.
+fn headline(unit: &Unit, node: NodeId) -> String {
+    let declared = unit.node(node);
+    match origin(&declared.notes) {
+        Some(place) => format!("{}: {place}", declared.name),
+        None => declared.name.clone(),
+    }
+}
+
+/// Makes every `return NODE` a plain `return`: there is only one way on.
+fn forget_results(code: &mut [Stmt]) {
+    for statement in code {
+        match statement {
+            Stmt::Return(value) => *value = None,
+            Stmt::If { then, otherwise, .. } => {
+                forget_results(then);
+                forget_results(otherwise);
+            }
+            Stmt::Switch { cases, default, .. } => {
+                cases.iter_mut().for_each(|(_, body)| forget_results(body));
+                forget_results(default);
+            }
+            Stmt::Count { body, .. } | Stmt::While(_, body) | Stmt::Block(body) => forget_results(body),
+            Stmt::Declare { .. }
+            | Stmt::Assign(..)
+            | Stmt::Do(_)
+            | Stmt::Label(_)
+            | Stmt::Goto(_)
+            | Stmt::Break
+            | Stmt::Blank => {}
+        }
+    }
+}

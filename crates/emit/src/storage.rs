@@ -1,0 +1,168 @@
+//! What a packet carries while it is in the switch, as structs: pointers and scalars in `struct state`, bytes in `struct scratch`.
+//!
+//! `struct state` is a local variable of the plain program whose address goes nowhere, so its members become registers. What needs an address (wide
+//! numbers, headers that the program made) is in `struct scratch`, which lies in the worker's memory.
+
+use crate::body::{limbs, storage_bytes, word_type};
+use crate::c::{Expr, Item, Member, Stmt, Struct};
+use crate::unit::{Unit, number};
+use hlir::{NodeKind, Statement, Type};
+use std::collections::BTreeSet;
+
+/// Names that occur in code, for leaving out what does not.
+pub type Words = BTreeSet<String>;
+
+/// Adds every word of the items' code.
+pub fn words(items: &[Item], found: &mut Words) {
+    let text = crate::c::print(items);
+    found.extend(text.split(|character: char| !character.is_alphanumeric() && character != '_').map(str::to_string));
+}
+
+impl Unit<'_> {
+    /// Numbers of the variables that are kept, narrow or wide ones.
+    pub fn kept_variables(&self, wide: impl Fn(u32) -> bool) -> Vec<usize> {
+        let all = self.program.variables.iter();
+        let kept = all.filter(|(id, variable)| self.facts.variables.contains(&number(*id)) && wide(variable.kind.width()));
+        kept.map(|(id, _)| number(id)).collect()
+    }
+
+    /// Numbers of the headers that code mentions.
+    pub fn kept_headers(&self, used: &Words) -> Vec<usize> {
+        let names = self.names.headers.iter().enumerate();
+        let mentioned = |name: &str| used.contains(name) || used.contains(&format!("{name}_valid")) || used.contains(&format!("{name}_bits"));
+        names.filter(|(_, name)| mentioned(name)).map(|(index, _)| index).collect()
+    }
+
+    /// `struct scratch`, `struct state`, and what copies need.
+    pub fn storage_items(&self, used: &Words) -> Vec<Item> {
+        let mut items = Vec::new();
+        items.push(Item::Comment("What needs an address: headers that are not in the packet, wide numbers, bytes as they came in.".to_string()));
+        items.push(Item::Struct(self.scratch(used)));
+        items.push(Item::Blank);
+        items.push(Item::Comment("A packet on its way. Headers are pointers into the packet, or into scratch.".to_string()));
+        items.push(Item::Struct(self.state(used)));
+        items.push(Item::Blank);
+        if self.copies() {
+            items.push(Item::Comment("A copy, or a packet that will enter again.".to_string()));
+            items.push(Item::Struct(Struct {
+                name: "copy".to_string(),
+                members: vec![
+                    Member::plain("struct copy *", "next", ""),
+                    Member::plain("enum node", "at", ""),
+                    Member::plain("struct state", "state", ""),
+                    Member::plain("struct scratch", "scratch", ""),
+                ],
+            }));
+            items.push(Item::Blank);
+        }
+        items
+    }
+
+    /// Whether packets are copied, or enter again.
+    pub fn copies(&self) -> bool {
+        self.facts.pending || self.facts.replicates
+    }
+
+    fn scratch(&self, used: &Words) -> Struct {
+        let mut members = Vec::new();
+        for index in self.kept_headers(used) {
+            let header = self.program.headers.iter().nth(index).map(|(id, _)| id).expect("kept headers are of the program");
+            let size = storage_bytes(self.program, header).max(1);
+            members.push(Member::plain("uint8_t", format!("{}[{size}]", self.names.headers[index]), ""));
+        }
+        for index in self.kept_variables(|width| width > 64) {
+            let width = self.variable_kind(index).width();
+            members.push(Member::plain("uint64_t", format!("{}[{}]", self.names.variables[index], limbs(width)), ""));
+        }
+        if self.facts.original {
+            members.push(Member::plain("uint8_t", format!("original[{}]", self.original_bytes()), "the packet's front as it came in"));
+        }
+        if members.is_empty() {
+            members.push(Member::plain("uint8_t", "unused", ""));
+        }
+        Struct { name: "scratch".to_string(), members }
+    }
+
+    fn state(&self, used: &Words) -> Struct {
+        let mut members = vec![
+            Member::plain("struct packet", "packet", ""),
+            Member::plain("struct scratch *", "scratch", ""),
+            Member::plain("uint32_t", "cursor", "bytes that the parser has taken"),
+            Member::plain("uint32_t", "port", "ingress"),
+        ];
+        if self.facts.random {
+            members.push(Member::plain("uint64_t", "number", "of the packet"));
+            members.push(Member::plain("uint64_t", "draws", "random numbers so far"));
+            members.push(Member::plain("uint64_t", "copies", "made of it so far"));
+        }
+        if self.facts.pending {
+            members.push(Member::plain("uint32_t", "generation", "how often it has entered again"));
+        }
+        if self.facts.original {
+            members.push(Member::plain("const uint8_t *", "original", "its first byte when it entered"));
+            members.push(Member::plain("uint32_t", "original_length", ""));
+        }
+        for parser in &self.facts.cyclic {
+            members.push(Member::plain("uint32_t", &self.names.parsers[*parser], "visited so far"));
+        }
+        for index in self.kept_headers(used) {
+            let name = &self.names.headers[index];
+            members.push(Member::plain("uint8_t *", name, ""));
+            if used.contains(&format!("{name}_bits")) {
+                members.push(Member::plain("uint32_t", format!("{name}_bits"), ""));
+            }
+        }
+        for index in self.kept_headers(used) {
+            let name = &self.names.headers[index];
+            if used.contains(&format!("{name}_valid")) {
+                members.push(Member::plain("bool", format!("{name}_valid"), ""));
+            }
+        }
+        for index in self.kept_variables(|width| width <= 64) {
+            let of = match self.variable_kind(index) {
+                Type::Bool => "bool",
+                Type::Bits(width) => word_type(width),
+            };
+            members.push(Member::plain(of, &self.names.variables[index], ""));
+        }
+        Struct { name: "state".to_string(), members }
+    }
+
+    fn variable_kind(&self, index: usize) -> Type {
+        self.program.variables.values().nth(index).expect("kept variables are of the program").kind
+    }
+
+    /// Statements that take wide variables to zero, where a packet begins.
+    pub fn zero_wide(&self) -> Vec<Stmt> {
+        let kept = self.kept_variables(|width| width > 64).into_iter();
+        kept.map(|index| {
+            let place = Expr::Name(format!("state->scratch->{}", self.names.variables[index]));
+            Stmt::call("wide_zero", [place, Expr::word(self.variable_kind(index).width())])
+        })
+        .collect()
+    }
+
+    /// Bytes of a packet's front that a program may change in place: what its parsers can take.
+    pub fn original_bytes(&self) -> u32 {
+        let mut bytes = 0u32;
+        if !self.facts.cyclic.is_empty() {
+            return 0xffff;
+        }
+        for &node in &self.facts.order {
+            if let NodeKind::State { body, .. } = &self.node(node).kind {
+                let mut dynamic = false;
+                for statement in body {
+                    statement.walk(&mut |statement| match statement {
+                        Statement::Extract { header, .. } => bytes += storage_bytes(self.program, *header),
+                        Statement::Advance(_) | Statement::Loop { .. } => dynamic = true,
+                        _ => {}
+                    });
+                }
+                if dynamic {
+                    return 0xffff;
+                }
+            }
+        }
+        bytes.clamp(1, 0xffff)
+    }
+}

@@ -1,0 +1,370 @@
+//! Tables: the key as one number, the record of each entry, and the node that looks one up.
+//!
+//! A look-up is cut into the stages that the runtime offers, so that a batch can run each for all its packets: `NODE_key` builds the key,
+//! the structure's functions find a record, `NODE_act` counts and runs the action.
+
+use crate::body::{Body, Exit, Presences, limbs, unsupported};
+use crate::c::{Expr, Item, Member, Stmt, Struct};
+use crate::unit::{Unit, number};
+use hlir::plan::Structure;
+use hlir::diagnostic::Diagnostic;
+use hlir::{Counter, MatchKind, Meter, Next, NodeId, TableId, Type};
+
+/// A field of a table's key: its bits in the whole key.
+pub struct KeyField {
+    pub index: usize,
+    pub width: u32,
+    pub shift: u32,
+}
+
+/// C's names for a structure: of its type and functions, and of its enumerator.
+pub fn structure_names(structure: Structure) -> (&'static str, &'static str) {
+    match structure {
+        Structure::Exact => ("exact", "STRUCTURE_EXACT"),
+        Structure::Dir24_8 => ("dir24_8", "STRUCTURE_DIR24_8"),
+        Structure::LpmTrie => ("lpm_trie", "STRUCTURE_LPM_TRIE"),
+        Structure::List => ("list", "STRUCTURE_LIST"),
+    }
+}
+
+impl Unit<'_> {
+    /// The fields of a table's key, in the order of the table. The first stands highest, but an lpm field below all exact ones.
+    pub fn key_fields(&self, table: TableId) -> Vec<KeyField> {
+        let table = &self.program.tables[table];
+        let widths: Vec<u32> =
+            table.keys.iter().map(|key| self.program.expression_type(&key.value, &[]).width()).collect();
+        let mut order: Vec<usize> = (0..widths.len()).collect();
+        order.sort_by_key(|index| table.keys[*index].kind == MatchKind::Lpm);
+        let mut shift: u32 = widths.iter().sum();
+        let mut fields: Vec<KeyField> = Vec::new();
+        for index in order {
+            shift -= widths[index];
+            fields.push(KeyField { index, width: widths[index], shift });
+        }
+        fields.sort_by_key(|field| field.index);
+        fields
+    }
+
+    pub fn key_bits(&self, table: TableId) -> u32 {
+        self.key_fields(table).iter().map(|field| field.width).sum()
+    }
+
+    /// The structure that the plan gives a table, or the one that its keys suggest.
+    pub fn structure(&self, table: TableId) -> Structure {
+        let name = &self.program.tables[table].name;
+        let pinned = self.plan.tables.iter().find(|plan| plan.table == *name);
+        pinned.map_or_else(|| self.usual_structure(table), |plan| plan.structure)
+    }
+
+    fn usual_structure(&self, table: TableId) -> Structure {
+        let count = |kind: MatchKind| self.program.tables[table].keys.iter().filter(|key| key.kind == kind).count();
+        let (exact, lpm) = (count(MatchKind::Exact), count(MatchKind::Lpm));
+        let keys = self.program.tables[table].keys.len();
+        match (exact, lpm) {
+            (_, 0) if exact == keys => Structure::Exact,
+            (0, 1) if keys == 1 && self.key_bits(table) <= 32 => Structure::Dir24_8,
+            (_, 1) if exact + 1 == keys => Structure::LpmTrie,
+            _ => Structure::List,
+        }
+    }
+
+    /// A pinned structure that cannot hold the table's entries.
+    pub fn check_structure(&self, table: TableId) -> Option<Diagnostic> {
+        let structure = self.structure(table);
+        let keys = &self.program.tables[table].keys;
+        let only = |allowed: &[MatchKind]| keys.iter().all(|key| allowed.contains(&key.kind));
+        let lpm = keys.iter().filter(|key| key.kind == MatchKind::Lpm).count();
+        let fits = match structure {
+            Structure::Exact => only(&[MatchKind::Exact]),
+            Structure::Dir24_8 => only(&[MatchKind::Exact, MatchKind::Lpm]) && lpm <= 1 && self.key_bits(table) <= 32,
+            Structure::LpmTrie => only(&[MatchKind::Exact, MatchKind::Lpm]) && lpm <= 1,
+            Structure::List => true,
+        };
+        let (name, _) = structure_names(structure);
+        let table = &self.program.tables[table].name;
+        (!fits).then(|| Diagnostic::error(format!("the plan gives table `{table}` the structure {name}, which cannot match its keys")))
+    }
+
+    pub fn direct_counters(&self, table: TableId) -> Vec<(u32, &Counter)> {
+        let all = self.program.counters.iter().filter(|(_, counter)| counter.table == Some(table));
+        all.map(|(id, counter)| (number(id) as u32, counter)).collect()
+    }
+
+    pub fn direct_meters(&self, table: TableId) -> Vec<(u32, &Meter)> {
+        let all = self.program.meters.iter().filter(|(_, meter)| meter.table == Some(table));
+        all.map(|(id, meter)| (number(id) as u32, meter)).collect()
+    }
+
+    /// Whether each entry has a record of its own.
+    pub fn records_own(&self, table: TableId) -> bool {
+        let idle = self.program.tables[table].idle_timeout;
+        idle || !self.direct_counters(table).is_empty() || !self.direct_meters(table).is_empty()
+    }
+
+    /// What an entry's record holds.
+    pub fn record(&self, table: TableId) -> Item {
+        let index = number(table);
+        let declared = &self.program.tables[table];
+        let mut members = vec![Member::plain("_Alignas(8) uint32_t", "action", "")];
+        let mut data = Vec::new();
+        for (action, names) in declared.actions.iter().zip(&self.names.parameters[index]) {
+            let mut parameters = Vec::new();
+            for (parameter, name) in action.parameters.iter().zip(names) {
+                parameters.push(parameter_member(name, parameter.width));
+            }
+            if !parameters.is_empty() {
+                let name = self.names.actions[index][data_index(declared, action)].clone();
+                data.push(Member::Inner { name, members: parameters });
+            }
+        }
+        if !data.is_empty() {
+            members.push(Member::Union(data));
+        }
+        Item::Struct(Struct { name: format!("{}_record", self.names.tables[index]), members })
+    }
+}
+
+fn data_index(table: &hlir::Table, action: &hlir::Action) -> usize {
+    table.actions.iter().position(|known| std::ptr::eq(known, action)).unwrap_or(0)
+}
+
+/// Bytes of a parameter in a record, or of a cell of a register: 1, 2, 4, 8 or whole limbs.
+pub fn cell_bytes(width: u32) -> u32 {
+    match width {
+        0..=8 => 1,
+        9..=16 => 2,
+        17..=32 => 4,
+        33..=64 => 8,
+        _ => 8 * limbs(width),
+    }
+}
+
+fn parameter_member(name: &str, width: u32) -> Member {
+    match cell_bytes(width) {
+        1 => Member::plain("uint8_t", name, ""),
+        2 => Member::plain("uint16_t", name, ""),
+        4 => Member::plain("uint32_t", name, ""),
+        _ if width <= 64 => Member::plain("uint64_t", name, ""),
+        _ => Member::plain("uint64_t", format!("{name}[{}]", limbs(width)), ""),
+    }
+}
+
+/// Puts a field's bits into the limbs of a key: what each limb is made of. `value` is a 64-bit number where it is shifted.
+fn spread(parts: &mut [Vec<Expr>], value: &Expr, width: u32, shift: u32) {
+    let (limb, low) = ((shift / 64) as usize, shift % 64);
+    let lower = if low == 0 { value.clone() } else { Expr::binary("<<", value.clone(), Expr::word(low)) };
+    parts[limb].push(lower);
+    if low + width > 64 {
+        parts[limb + 1].push(Expr::binary(">>", value.clone(), Expr::word(64 - low)));
+    }
+}
+
+/// A narrow value as `spread` takes it.
+fn long(value: Expr, width: u32, shift: u32) -> Expr {
+    if width <= 32 && !shift.is_multiple_of(64) { Expr::cast("uint64_t", value) } else { value }
+}
+
+fn spread_limbs(parts: &mut [Vec<Expr>], array: &Expr, width: u32, shift: u32) {
+    for limb in 0..limbs(width) {
+        let part = Expr::index(array.clone(), Expr::word(limb));
+        spread(parts, &part, (width - 64 * limb).min(64), shift + 64 * limb);
+    }
+}
+
+impl Body<'_, '_> {
+    /// Statements that put a table's key into `key`.
+    pub fn key(&mut self, table: TableId) {
+        let fields = self.unit.key_fields(table);
+        let bits = self.unit.key_bits(table);
+        let mut parts: Vec<Vec<Expr>> = vec![Vec::new(); limbs(bits) as usize];
+        for field in &fields {
+            let value = &self.program().tables[table].keys[field.index].value;
+            if field.width > 64 {
+                let array = self.wide(value);
+                spread_limbs(&mut parts, &array, field.width, field.shift);
+                continue;
+            }
+            let mut narrow = self.value(value);
+            if self.type_of(value) == Type::Bool {
+                narrow = Expr::cast("uint32_t", narrow);
+            }
+            if field.shift % 64 + field.width > 64 {
+                narrow = self.named(narrow, field.width, "field");
+            }
+            if field.width > 0 {
+                spread(&mut parts, &long(narrow, field.width, field.shift), field.width, field.shift);
+            }
+        }
+        for (limb, parts) in parts.into_iter().enumerate() {
+            let whole = parts.into_iter().reduce(|left, right| Expr::binary("|", left, right));
+            let place = Expr::index(Expr::name("key"), Expr::word(limb as u32));
+            self.push(Stmt::set(place, whole.unwrap_or(Expr::word(0))));
+        }
+    }
+
+    /// From a record's number on: counts, runs the action, and goes on.
+    pub fn act(&mut self, table: TableId, next: &Next, exit: Option<NodeId>) {
+        let name = self.unit.table_name(table).to_string();
+        let declared = &self.program().tables[table];
+        let own = if self.unit.records_own(table) { "1" } else { "0" };
+        let stride = Expr::call("table_stride", [Expr::call("sizeof", [Expr::name(format!("struct {name}_record"))]), Expr::name(own)]);
+        let arguments = [Expr::name(format!("&run->{name}->table")), Expr::name("found"), stride];
+        let record = Expr::call("table_record_at", arguments);
+        self.push(Stmt::declare(format!("const struct {name}_record *const"), "record", record));
+        self.count_look_up(table, &name);
+        self.exit = exit.map_or(Exit::None, Exit::To);
+        self.automatic(table);
+        let mut cases: Vec<(Vec<Expr>, Vec<Stmt>)> = Vec::new();
+        let mut meets: Option<Presences> = None;
+        let before = self.present.clone();
+        for index in 0..declared.actions.len() {
+            let mut reached = false;
+            let (code, present) = self.branch(|body| reached = body.action(table, index, next));
+            let label = Expr::word(index as u32);
+            if reached {
+                crate::parser::meet(&mut meets, &present);
+            }
+            if !(code.is_empty() && reached) {
+                cases.push((vec![label], code));
+            }
+        }
+        if cases.len() < declared.actions.len() {
+            crate::parser::meet(&mut meets, &before);
+        }
+        self.dispatch(cases, declared.actions.len());
+        self.present = meets.unwrap_or(before);
+        match next {
+            Next::Always(to) => self.go(*to),
+            Next::Hit { hit, miss } => {
+                let code = self.nested(|body| body.go(*hit));
+                self.push(Stmt::when(Expr::binary("!=", Expr::name("found"), Expr::word(0)), code));
+                self.go(*miss);
+            }
+            Next::Actions { otherwise, .. } => self.go(*otherwise),
+        }
+    }
+
+    fn dispatch(&mut self, mut cases: Vec<(Vec<Expr>, Vec<Stmt>)>, actions: usize) {
+        match cases.len() {
+            0 => {}
+            1 if actions == 1 => self.out.extend(cases.remove(0).1),
+            1 => {
+                let (mut labels, code) = cases.remove(0);
+                let test = Expr::binary("==", Expr::name("record->action"), labels.remove(0));
+                self.push(Stmt::when(test, code));
+            }
+            _ => self.push(Stmt::Switch { on: Expr::name("record->action"), cases, default: Vec::new() }),
+        }
+    }
+
+    fn count_look_up(&mut self, table: TableId, name: &str) {
+        let hit = Expr::binary("!=", Expr::name("found"), Expr::word(0));
+        self.push(Stmt::Assign(Expr::Name(format!("run->{name}_hits")), "+=", hit));
+        self.push(Stmt::Assign(Expr::Name(format!("run->{name}_lookups")), "+=", Expr::word(1)));
+        if self.program().tables[table].idle_timeout {
+            let note = Stmt::call("record_hit", [Expr::name("record"), Expr::name("run->clock_ns")]);
+            self.push(Stmt::when(Expr::binary("!=", Expr::name("found"), Expr::word(0)), vec![note]));
+        }
+    }
+
+    /// What counts and measures every hit by itself.
+    fn automatic(&mut self, table: TableId) {
+        let unit = self.unit;
+        let mut meters = Vec::new();
+        for (index, meter) in unit.direct_meters(table) {
+            meters.extend(meter.automatic.map(|into| (index, meter.unit, into)));
+        }
+        if let Some(hlir::Place::Field(field)) = meters.iter().map(|(_, _, into)| *into).find(|into| matches!(into, hlir::Place::Field(_))) {
+            self.ensure(field.header);
+        }
+        let code = self.nested(|body| {
+            for (index, counter) in unit.direct_counters(table) {
+                if counter.automatic {
+                    body.count_direct(index);
+                }
+            }
+            for (index, kind, into) in meters {
+                body.meter_direct(index, kind, Expr::word(0), into);
+            }
+        });
+        if !code.is_empty() {
+            self.push(Stmt::when(Expr::binary("!=", Expr::name("found"), Expr::word(0)), code));
+        }
+    }
+
+    /// An action's body; whether control reaches its end and the table's common successor.
+    fn action(&mut self, table: TableId, index: usize, next: &Next) -> bool {
+        let declared = &self.program().tables[table];
+        let action = &declared.actions[index];
+        self.action = Some((table, index));
+        self.parameters = declared.parameter_widths(index);
+        let mut reached = true;
+        let code = self.nested(|body| reached = body.statements(&action.body));
+        let names = &self.unit.names.parameters[number(table)][index];
+        let data = &self.unit.names.actions[number(table)][index];
+        for (parameter, name) in action.parameters.iter().zip(names) {
+            if code.iter().any(|statement| statement.mentions(name)) {
+                let of = match parameter.width {
+                    0..=64 => format!("const {}", crate::body::word_type(parameter.width)),
+                    _ => "const uint64_t *const".to_string(),
+                };
+                self.push(Stmt::declare(of, name, Expr::Name(format!("record->{data}.{name}"))));
+            }
+        }
+        self.out.extend(code);
+        self.action = None;
+        self.parameters = Vec::new();
+        if !reached {
+            return false;
+        }
+        if let Next::Actions { cases, otherwise } = next
+            && let Some((_, to)) = cases.iter().find(|(case, to)| *case as usize == index && to != otherwise)
+        {
+            self.go(*to);
+            return false;
+        }
+        true
+    }
+
+    /// Whether a key is among the members of a value set.
+    pub fn in_value_set(&mut self, set: hlir::ValueSetId, keys: &[(Expr, u32)]) -> Expr {
+        let name = self.unit.names.value_sets[number(set)].clone();
+        let bits: u32 = keys.iter().map(|(_, width)| width).sum();
+        let mut parts: Vec<Vec<Expr>> = vec![Vec::new(); limbs(bits) as usize];
+        let mut shift = bits;
+        for (value, width) in keys {
+            shift -= width;
+            if *width > 64 {
+                spread_limbs(&mut parts, value, *width, shift);
+            } else if *width > 0 {
+                spread(&mut parts, &long(value.clone(), *width, shift), *width, shift);
+            }
+        }
+        let array = self.temporary("member");
+        let joined = |parts: Vec<Expr>| parts.into_iter().reduce(|left, right| Expr::binary("|", left, right));
+        let values = parts.into_iter().map(|parts| joined(parts).unwrap_or(Expr::long(0))).collect();
+        self.push(Stmt::declare("const uint64_t", format!("{array}[{}]", limbs(bits)), Expr::List(values)));
+        let table = Expr::Name(format!("run->{name}"));
+        let key = Expr::name(&array);
+        let address = Expr::call("list_address", [table.clone(), Expr::long(0)]);
+        let found = Expr::call("list_find", [table, address, Expr::long(0), key, Expr::word(limbs(bits))]);
+        Expr::binary("!=", found, Expr::word(0))
+    }
+}
+
+/// What a table has that is not written in C yet.
+pub fn table_problems(unit: &Unit, node: NodeId, table: TableId) -> Vec<Diagnostic> {
+    let declared = &unit.program.tables[table];
+    let mut problems: Vec<Diagnostic> = unit.check_structure(table).into_iter().collect();
+    let selects = declared.profile.is_some_and(|profile| unit.program.profiles[profile].selector.is_some());
+    for (is, what) in [
+        (selects, "an action selector"),
+        (declared.add_on_miss, "a table that its misses fill"),
+        (declared.punt_on_miss, "a table whose misses are punted"),
+    ] {
+        if is {
+            problems.push(unsupported(unit, node, &format!("{what}, `{}`,", declared.name)));
+        }
+    }
+    problems
+}

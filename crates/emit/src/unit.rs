@@ -1,0 +1,392 @@
+//! What is being emitted: the program, its plan, its names, and the facts about it that decide which parts the C file has.
+//!
+//! Facts are about what a program *can* do, found by walking it once: a program that never makes copies has no queue for them.
+
+use crate::names::Names;
+use hlir::{
+    Bytes, Call, Effect, Expression, HashInput, HeaderId, Node, NodeId, NodeKind, Notes, Place, Plan, Program,
+    Statement, TableId, VariableId,
+};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+/// The number of a thing in its arena.
+pub fn number<T>(id: la_arena::Idx<T>) -> usize {
+    id.into_raw().into_u32() as usize
+}
+
+pub struct Unit<'a> {
+    pub program: &'a Program,
+    pub plan: &'a Plan,
+    pub names: Names,
+    pub facts: Facts,
+    pub drops: Vec<String>,
+    /// Fields that some node reads or writes; each gets a function.
+    pub accesses: RefCell<BTreeSet<crate::field::Access>>,
+}
+
+#[derive(Default)]
+pub struct Facts {
+    /// Nodes that a packet can reach, in the order of the file: what comes first runs first.
+    pub order: Vec<NodeId>,
+    pub edges: Vec<(NodeId, NodeId)>,
+    /// Tables that some reachable node looks up.
+    pub tables: BTreeSet<usize>,
+    /// Nodes where a packet begins that did not come from a port: copies, packets that enter again, resumed ones.
+    pub starts: BTreeSet<usize>,
+    /// Variables that some reachable node reads or writes.
+    pub variables: BTreeSet<usize>,
+    /// Draws random numbers.
+    pub random: bool,
+    /// Packets or copies of them enter again after the burst.
+    pub pending: bool,
+    /// Makes copies for multicast groups.
+    pub replicates: bool,
+    /// Goes back to the bytes that came in.
+    pub original: bool,
+    pub punts: bool,
+    /// Parsers whose states form a cycle, by number.
+    pub cyclic: BTreeSet<usize>,
+}
+
+impl<'a> Unit<'a> {
+    pub fn new(program: &'a Program, plan: &'a Plan, entry: NodeId) -> Unit<'a> {
+        let facts = Facts::new(program, entry);
+        Unit { program, plan, names: Names::new(program), facts, drops: program.drop_reasons(), accesses: RefCell::default() }
+    }
+
+    pub fn node(&self, node: NodeId) -> &'a Node {
+        &self.program.nodes[node]
+    }
+
+    pub fn node_name(&self, node: NodeId) -> &str {
+        &self.names.nodes[number(node)]
+    }
+
+    pub fn place_name(&self, node: NodeId) -> &str {
+        &self.names.places[number(node)]
+    }
+
+    pub fn table_name(&self, table: TableId) -> &str {
+        &self.names.tables[number(table)]
+    }
+
+    pub fn header_name(&self, header: HeaderId) -> &str {
+        &self.names.headers[number(header)]
+    }
+
+    pub fn variable_name(&self, variable: VariableId) -> &str {
+        &self.names.variables[number(variable)]
+    }
+
+    pub fn own(&self) -> bool {
+        self.plan.descriptor == hlir::plan::Descriptor::Own
+    }
+
+    /// The number of an edge among all that packets can take.
+    pub fn edge_number(&self, from: NodeId, to: NodeId) -> u32 {
+        let position = self.facts.edges.iter().position(|edge| *edge == (from, to));
+        position.expect("edges are collected from all nodes") as u32
+    }
+
+    /// The number under which drops for `reason` are counted.
+    pub fn drop_number(&self, reason: &str) -> u32 {
+        let position = self.drops.iter().position(|known| known == reason);
+        position.expect("`Program::drop_reasons` lists every reason") as u32
+    }
+}
+
+/// `router.p4:41`, or nothing.
+pub fn origin(notes: &Notes) -> Option<String> {
+    let origin = notes.origin.as_ref()?;
+    let file = origin.file.rsplit('/').next().unwrap_or(&origin.file);
+    Some(format!("{file}:{}", origin.line))
+}
+
+impl Facts {
+    fn new(program: &Program, entry: NodeId) -> Facts {
+        let mut facts = Facts { order: order(program, entry), ..Facts::default() };
+        for &node in &facts.order.clone() {
+            if let Some(parser) = program.nodes[node].parser() {
+                facts.variables.insert(number(program.parsers[parser].error));
+            }
+            match &program.nodes[node].kind {
+                NodeKind::Apply { table, .. } => facts.table(program, *table),
+                NodeKind::Buffer { rules, .. } => {
+                    for rule in rules {
+                        facts.expression(&rule.condition);
+                        facts.effect(&rule.effect);
+                    }
+                }
+                NodeKind::State { body, select, .. } => {
+                    facts.statements(body);
+                    select.keys.iter().for_each(|key| facts.expression(key));
+                }
+                NodeKind::Block { body, .. } | NodeKind::Deparse { body, .. } => facts.statements(body),
+                NodeKind::Branch { condition, .. } => facts.expression(condition),
+            }
+        }
+        for &node in &facts.order {
+            let mut targets = flow(program, node);
+            targets.reverse();
+            for to in targets {
+                if !facts.edges.contains(&(node, to)) {
+                    facts.edges.push((node, to));
+                }
+            }
+        }
+        for (id, _) in program.parsers.iter() {
+            if cyclic(program, &facts.order, id) {
+                facts.cyclic.insert(number(id));
+            }
+        }
+        facts
+    }
+
+    fn table(&mut self, program: &Program, table: TableId) {
+        self.tables.insert(number(table));
+        for key in &program.tables[table].keys {
+            self.expression(&key.value);
+        }
+        for action in &program.tables[table].actions {
+            self.statements(&action.body);
+        }
+        for (_, meter) in program.meters.iter().filter(|(_, meter)| meter.table == Some(table)) {
+            meter.automatic.iter().for_each(|place| self.place(*place));
+        }
+    }
+
+    fn expression(&mut self, value: &Expression) {
+        value.walk(&mut |value| {
+            if let Expression::Variable(variable) = value {
+                self.variables.insert(number(*variable));
+            }
+        });
+    }
+
+    fn place(&mut self, place: Place) {
+        if let Place::Variable(variable) = place {
+            self.variables.insert(number(variable));
+        }
+    }
+
+    fn statements(&mut self, body: &[Statement]) {
+        for statement in body {
+            statement.walk(&mut |statement| {
+                expressions(statement, &mut |value| self.expression(value));
+                if let Statement::Assign { target, .. } = statement {
+                    self.place(*target);
+                }
+                if let Statement::Lookahead { into, .. } = statement {
+                    self.place(Place::Variable(*into));
+                }
+                if let Statement::Call(call) = statement {
+                    call_places(call).into_iter().for_each(|place| self.place(place));
+                    self.random |= matches!(call, Call::Random { .. });
+                }
+            });
+        }
+    }
+
+    fn effect(&mut self, effect: &Effect) {
+        for value in crate::deparse::effect_expressions(effect) {
+            self.expression(value);
+        }
+        for (place, _) in effect_assignments(effect) {
+            self.place(*place);
+        }
+        match effect {
+            Effect::Replicate { copy, .. } => {
+                self.replicates = true;
+                self.start(copy.to, copy.bytes);
+            }
+            Effect::Clone { copy, .. } | Effect::Resubmit { copy } | Effect::Recirculate { copy } => {
+                self.pending = true;
+                self.start(copy.to, copy.bytes);
+            }
+            Effect::Punt { resume, .. } => {
+                self.punts = true;
+                self.starts.insert(number(*resume));
+            }
+            Effect::Drop { .. } | Effect::Send { .. } | Effect::Unicast { .. } => {}
+        }
+    }
+
+    fn start(&mut self, to: NodeId, bytes: Bytes) {
+        self.starts.insert(number(to));
+        self.original |= bytes == Bytes::Original;
+    }
+}
+
+fn effect_assignments(effect: &Effect) -> &[(Place, Expression)] {
+    match effect {
+        Effect::Unicast { set, .. } => set,
+        Effect::Replicate { copy, .. }
+        | Effect::Clone { copy, .. }
+        | Effect::Resubmit { copy }
+        | Effect::Recirculate { copy } => &copy.set,
+        Effect::Drop { .. } | Effect::Send { .. } | Effect::Punt { .. } => &[],
+    }
+}
+
+/// Reachable nodes in reverse postorder, so that edges lead forward wherever they can.
+fn order(program: &Program, entry: NodeId) -> Vec<NodeId> {
+    let mut seen = vec![false; program.nodes.len()];
+    let mut postorder = Vec::new();
+    let mut stack = vec![(entry, 0usize)];
+    seen[number(entry)] = true;
+    while let Some((node, next)) = stack.pop() {
+        let targets = flow(program, node);
+        match targets.get(next) {
+            None => postorder.push(node),
+            Some(&target) => {
+                stack.push((node, next + 1));
+                if !seen[number(target)] {
+                    seen[number(target)] = true;
+                    stack.push((target, 0));
+                }
+            }
+        }
+    }
+    postorder.reverse();
+    postorder
+}
+
+/// Every node that can follow, a parser's `reject` included; the last come first in the file, so the common way is put last.
+fn flow(program: &Program, node: NodeId) -> Vec<NodeId> {
+    let mut targets = program.nodes[node].successors();
+    targets.reverse();
+    if let Some(parser) = program.nodes[node].parser() {
+        targets.insert(0, program.parsers[parser].reject);
+    }
+    targets
+}
+
+fn cyclic(program: &Program, reachable: &[NodeId], parser: hlir::ParserId) -> bool {
+    let position = |node: NodeId| reachable.iter().position(|known| *known == node);
+    program.states(parser).any(|state| {
+        let from = position(state);
+        let successors = program.nodes[state].successors();
+        let inner = successors.into_iter().filter(|to| program.nodes[*to].parser() == Some(parser));
+        inner.into_iter().any(|to| from.is_some() && position(to) <= from)
+    })
+}
+
+/// Calls `visit` with every expression of a statement itself, not of the statements within it.
+pub fn expressions<'s>(statement: &'s Statement, visit: &mut impl FnMut(&'s Expression)) {
+    match statement {
+        Statement::Assign { value, .. } => visit(value),
+        Statement::If { condition, .. } => visit(condition),
+        Statement::Advance(bits) => visit(bits),
+        Statement::Truncate(bytes) => visit(bytes),
+        Statement::Extract { varbit, .. } => varbit.iter().for_each(visit),
+        Statement::Verify { condition, error } => {
+            visit(condition);
+            visit(error);
+        }
+        Statement::Call(call) => call_expressions(call, visit),
+        Statement::SetValid(_)
+        | Statement::SetInvalid(_)
+        | Statement::CopyHeader { .. }
+        | Statement::CopyVarbit { .. }
+        | Statement::Scope { .. }
+        | Statement::Loop { .. }
+        | Statement::Leave(_)
+        | Statement::Exit
+        | Statement::Lookahead { .. }
+        | Statement::Emit(_) => {}
+    }
+}
+
+fn call_expressions<'s>(call: &'s Call, visit: &mut impl FnMut(&'s Expression)) {
+    let inputs = |data: &'s [HashInput], visit: &mut dyn FnMut(&'s Expression)| {
+        for input in data {
+            if let HashInput::Bits(value) = input {
+                visit(value);
+            }
+        }
+    };
+    match call {
+        Call::Count { index, .. } => index.iter().for_each(visit),
+        Call::ReadRegister { index, .. } => visit(index),
+        Call::WriteRegister { index, value, .. } => {
+            visit(index);
+            visit(value);
+        }
+        Call::ExecuteMeter { index, colour, .. } => index.iter().chain(colour).for_each(visit),
+        Call::Hash { data, .. } | Call::AddChecksum { data, .. } => inputs(data, visit),
+        Call::Random { low, high, .. } => {
+            visit(low);
+            visit(high);
+        }
+        Call::SendDigest { values, .. } => values.iter().for_each(visit),
+        Call::Log { arguments, .. } => arguments.iter().for_each(visit),
+        Call::Assert { condition, .. } => visit(condition),
+        Call::AddEntry { arguments, expiry, .. } => arguments.iter().chain(expiry).for_each(visit),
+        Call::RestartTimer { expiry } => expiry.iter().for_each(visit),
+        Call::Custom { arguments, .. } => {
+            for argument in arguments {
+                if let hlir::Argument::In(value) = argument {
+                    visit(value);
+                }
+            }
+        }
+    }
+}
+
+/// Headers whose storage an expression reads; `isValid` reads none.
+pub fn headers_read(value: &Expression, found: &mut BTreeSet<HeaderId>) {
+    value.walk(&mut |value| match value {
+        Expression::Field(field) | Expression::VarbitLength(field) => {
+            found.insert(field.header);
+        }
+        Expression::VarbitEqual(left, right) => {
+            found.extend([left.header, right.header]);
+        }
+        _ => {}
+    });
+}
+
+/// Headers whose storage a statement itself reads or writes, extraction and `setValid` apart.
+pub fn headers_used(statement: &Statement, found: &mut BTreeSet<HeaderId>) {
+    expressions(statement, &mut |value| headers_read(value, found));
+    let mut place = |place: &Place| {
+        if let Place::Field(field) = place {
+            found.insert(field.header);
+        }
+    };
+    match statement {
+        Statement::Assign { target, .. } => place(target),
+        Statement::Call(call) => call_places(call).iter().for_each(|target| place(target)),
+        Statement::CopyVarbit { to, from } => found.extend([to.header, from.header]),
+        _ => {}
+    }
+    if let Statement::Call(Call::Hash { data, .. } | Call::AddChecksum { data, .. }) = statement {
+        found.extend(data.iter().filter_map(|input| if let HashInput::Field(field) = input { Some(field.header) } else { None }));
+    }
+}
+
+/// Where a call puts its results.
+pub fn call_places(call: &Call) -> Vec<Place> {
+    match call {
+        Call::ReadRegister { into, .. }
+        | Call::ExecuteMeter { into, .. }
+        | Call::Hash { into, .. }
+        | Call::Random { into, .. } => vec![*into],
+        Call::AddChecksum { sum, .. } => vec![*sum],
+        Call::AddEntry { into, .. } => into.iter().copied().collect(),
+        Call::Custom { arguments, into, .. } => {
+            let outputs = arguments.iter().filter_map(|argument| match argument {
+                hlir::Argument::In(_) => None,
+                hlir::Argument::Out(place) | hlir::Argument::InOut(place) => Some(*place),
+            });
+            outputs.chain(*into).collect()
+        }
+        Call::Count { .. }
+        | Call::WriteRegister { .. }
+        | Call::SendDigest { .. }
+        | Call::Log { .. }
+        | Call::Assert { .. }
+        | Call::RestartTimer { .. } => Vec::new(),
+    }
+}

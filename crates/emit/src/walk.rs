@@ -1,0 +1,187 @@
+//! The way through the graph: one function that calls the nodes in order, with a `goto` where a packet does not go on to the next one.
+//!
+//! After inlining, a node that returns where to go and a `switch` over it are one jump. A batched plan cuts the graph into regions; each is a function of
+//! the same shape that returns the loop at which the packet waits.
+
+use crate::c::{Expr, Stmt};
+use crate::node::Written;
+use crate::unit::Unit;
+use hlir::NodeId;
+use std::collections::BTreeSet;
+
+/// Part of the graph that is run packet by packet.
+pub struct Region<'r> {
+    /// Positions in the order of the file.
+    pub nodes: Vec<usize>,
+    /// Where a packet may come in beside the first node.
+    pub starts: Vec<NodeId>,
+    /// Where a packet leaves the region; empty for the plain program.
+    pub heads: &'r [NodeId],
+}
+
+impl Region<'_> {
+    fn position(&self, unit: &Unit, node: NodeId) -> Option<usize> {
+        self.nodes.iter().position(|index| unit.facts.order[*index] == node)
+    }
+
+    fn leaves(&self, node: NodeId) -> bool {
+        self.heads.contains(&node)
+    }
+
+    /// Statements that go on at `to` from the node at `place`; none where it is the next one.
+    fn jump(&self, unit: &Unit, place: usize, to: NodeId) -> Option<Stmt> {
+        if self.leaves(to) {
+            return Some(Stmt::result(Expr::name(unit.place_name(to))));
+        }
+        let next = self.nodes.get(place + 1).map(|index| unit.facts.order[*index]);
+        (next != Some(to)).then(|| Stmt::Goto(unit.node_name(to).to_string()))
+    }
+
+    fn stop(&self) -> Stmt {
+        if self.heads.is_empty() { Stmt::Return(None) } else { Stmt::result(Expr::name("ENDED")) }
+    }
+
+    /// The body of the function; `at` says where to begin, if there are several places.
+    pub fn body(&self, unit: &Unit, written: &[Written]) -> Vec<Stmt> {
+        let mut code = self.entrance(unit);
+        let mut blocks: Vec<(usize, Vec<Stmt>)> = Vec::new();
+        for (place, index) in self.nodes.iter().enumerate() {
+            blocks.push((*index, self.step(unit, place, &written[*index])));
+        }
+        let mut targets = BTreeSet::new();
+        code.iter().chain(blocks.iter().flat_map(|(_, block)| block)).for_each(|statement| labels(statement, &mut targets));
+        for (index, block) in blocks {
+            let name = unit.node_name(unit.facts.order[index]);
+            if targets.contains(name) {
+                code.push(Stmt::Label(name.to_string()));
+            }
+            code.extend(block);
+        }
+        if self.heads.is_empty() && code.last() == Some(&Stmt::Return(None)) {
+            code.pop();
+        }
+        code
+    }
+
+    fn entrance(&self, unit: &Unit) -> Vec<Stmt> {
+        let inside = self.starts.iter().filter(|start| self.position(unit, **start).is_some_and(|place| place > 0));
+        let cases: Vec<(Vec<Expr>, Vec<Stmt>)> = inside
+            .map(|start| (vec![Expr::name(unit.place_name(*start))], vec![Stmt::Goto(unit.node_name(*start).to_string())]))
+            .collect();
+        if self.heads.is_empty() {
+            return if cases.is_empty() { Vec::new() } else { vec![Stmt::Switch { on: Expr::name("at"), cases, default: Vec::new() }] };
+        }
+        let mut cases = cases;
+        if let Some(first) = self.nodes.first().map(|index| unit.facts.order[*index]) {
+            cases.insert(0, (vec![Expr::name(unit.place_name(first))], vec![Stmt::Break]));
+        }
+        vec![Stmt::Switch { on: Expr::name("at"), cases, default: vec![Stmt::result(Expr::name("at"))] }]
+    }
+
+    fn step(&self, unit: &Unit, place: usize, written: &Written) -> Vec<Stmt> {
+        let node = unit.facts.order[self.nodes[place]];
+        let call = Expr::call(unit.node_name(node), [Expr::name("run"), Expr::name("state")]);
+        let (before, after) = measure(unit, self.nodes[place]);
+        let mut code = before;
+        if let Some(only) = written.only() {
+            code.push(Stmt::Do(call));
+            code.extend(after);
+            code.extend(self.jump(unit, place, only));
+            return code;
+        }
+        if written.outcomes.is_empty() {
+            code.push(Stmt::Do(call));
+            code.extend(after);
+            code.push(self.stop());
+            return code;
+        }
+        let on = match after.is_empty() {
+            true => call,
+            false => {
+                code.push(Stmt::set(Expr::name("next"), call));
+                code.extend(after);
+                Expr::name("next")
+            }
+        };
+        code.extend(self.choose(unit, place, written, on));
+        code
+    }
+
+    /// Goes on where `on` says.
+    fn choose(&self, unit: &Unit, place: usize, written: &Written, on: Expr) -> Vec<Stmt> {
+        let ways: Vec<(NodeId, Option<Stmt>)> =
+            written.outcomes.iter().map(|to| (*to, self.jump(unit, place, *to))).collect();
+        let falls: Vec<NodeId> = ways.iter().filter(|(_, jump)| jump.is_none()).map(|(to, _)| *to).collect();
+        let at = |node: NodeId| Expr::name(unit.place_name(node));
+        match (ways.as_slice(), written.ends) {
+            ([(to, jump)], true) => {
+                let mut code = match jump {
+                    None => vec![Stmt::when(Expr::binary("==", on, Expr::name("ENDED")), vec![self.stop()])],
+                    Some(jump) => vec![Stmt::when(Expr::binary("==", on, at(*to)), vec![jump.clone()])],
+                };
+                if jump.is_some() {
+                    code.push(self.stop());
+                }
+                code
+            }
+            ([(first, Some(jump)), (_, other)], false) | ([(_, other @ None), (first, Some(jump))], false) => {
+                let mut code = vec![Stmt::when(Expr::binary("==", on, at(*first)), vec![jump.clone()])];
+                code.extend(other.clone());
+                code
+            }
+            _ => {
+                let jumping = ways.iter().filter_map(|(to, jump)| Some((vec![at(*to)], vec![jump.clone()?])));
+                let mut cases: Vec<(Vec<Expr>, Vec<Stmt>)> = jumping.collect();
+                if let Some(fall) = falls.first() {
+                    cases.push((vec![at(*fall)], vec![Stmt::Break]));
+                }
+                let default = vec![self.stop()];
+                vec![Stmt::Switch { on, cases, default }]
+            }
+        }
+    }
+}
+
+/// Code around a node that sums its cycles, if the plan asks for it.
+fn measure(unit: &Unit, index: usize) -> (Vec<Stmt>, Vec<Stmt>) {
+    if !unit.plan.instrument.cycles {
+        return (Vec::new(), Vec::new());
+    }
+    let now = || Expr::call("__builtin_ia32_rdtsc", []);
+    let sum = Expr::index(Expr::name("run->worker->cycles"), Expr::word(index as u32));
+    let before = vec![Stmt::set(Expr::name("start"), now())];
+    let after = vec![Stmt::Assign(sum, "+=", Expr::binary("-", now(), Expr::name("start")))];
+    (before, after)
+}
+
+/// Variables that measuring needs, for those that `code` uses.
+pub fn measuring(code: &[Stmt]) -> Vec<Stmt> {
+    let variable = |of: &str, name: &str| Stmt::Declare { of: of.to_string(), name: name.to_string(), value: None };
+    let mut found = Vec::new();
+    for (of, name) in [("uint64_t", "start"), ("enum node", "next")] {
+        if code.iter().any(|statement| statement.mentions(name)) {
+            found.push(variable(of, name));
+        }
+    }
+    found
+}
+
+fn labels(statement: &Stmt, found: &mut BTreeSet<String>) {
+    match statement {
+        Stmt::Goto(label) => drop(found.insert(label.clone())),
+        Stmt::If { then, otherwise, .. } => then.iter().chain(otherwise).for_each(|inner| labels(inner, found)),
+        Stmt::Switch { cases, default, .. } => {
+            cases.iter().flat_map(|(_, body)| body).chain(default).for_each(|inner| labels(inner, found));
+        }
+        Stmt::Count { body, .. } | Stmt::While(_, body) | Stmt::Block(body) => {
+            body.iter().for_each(|inner| labels(inner, found));
+        }
+        Stmt::Declare { .. }
+        | Stmt::Assign(..)
+        | Stmt::Do(_)
+        | Stmt::Label(_)
+        | Stmt::Return(_)
+        | Stmt::Break
+        | Stmt::Blank => {}
+    }
+}

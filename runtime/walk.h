@@ -1,0 +1,99 @@
+/* What every pipeline does with a packet in hand beside the program's own nodes: dropping and sending it, giving it a new front, hashing its payload.
+ *
+ * Packets are passed by value, so that a packet's state stays in registers on its common way. Generated code includes this file behind packet/own.h or
+ * packet/mbuf.h. */
+#ifndef BACUS_WALK_H
+#define BACUS_WALK_H
+
+#include <string.h>
+
+#include "abi.h"
+#include "extern/counter.h"
+#include "extern/hash.h"
+
+/* Bytes of a header that a deparser emits. */
+struct piece {
+	const uint8_t *bytes;
+	uint32_t count;
+};
+
+static inline void
+walk_drop(struct worker *worker, struct packet packet, uint32_t reason)
+{
+	counter_increment(&worker->drops[reason]);
+	packet_drop(worker, &packet);
+}
+
+/* Sends a packet by a port that there is; by another it is dropped for `reason`. */
+static inline void
+walk_send(struct worker *worker, struct packet packet, uint32_t port, uint32_t reason)
+{
+	if (__builtin_expect(port >= worker->port_count, 0))
+		walk_drop(worker, packet, reason);
+	else
+		packet_send(worker, &packet, port);
+}
+
+/* As many of the packet's first `bytes` side by side as is possible. */
+static __attribute__((noinline, unused)) struct packet
+walk_gather(struct worker *worker, struct packet packet, uint32_t bytes)
+{
+	packet_gather(worker, &packet, bytes);
+	return packet;
+}
+
+static inline struct packet
+walk_truncate(struct worker *worker, struct packet packet, uint64_t bytes)
+{
+	packet_truncate(worker, &packet, bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX);
+	return packet;
+}
+
+/* Makes the packet begin with the pieces and go on with what is behind `cursor`. Pieces that already lie there stay; the others go through `buffer`, for
+ * they may lie where the new front will be. 0: no headroom, and nothing has changed. */
+static inline int
+walk_place(struct worker *worker, struct packet *packet, uint32_t cursor, const struct piece *pieces, uint32_t count, uint8_t *buffer)
+{
+	const uint8_t *data = packet_data(packet), *stays = data + cursor;
+	uint32_t bytes = 0, before;
+
+	while (count != 0 && pieces[count - 1].bytes + pieces[count - 1].count == stays)
+		stays = pieces[--count].bytes;
+	for (uint32_t i = 0; i < count; i++) {
+		memcpy(buffer + bytes, pieces[i].bytes, pieces[i].count);
+		bytes += pieces[i].count;
+	}
+	before = (uint32_t)(stays - data);
+	if (bytes <= before)
+		packet_trim(packet, before - bytes);
+	else if (!packet_prepend(worker, packet, bytes - before))
+		return 0;
+	memcpy(packet_data(packet), buffer, bytes);
+	return 1;
+}
+
+/* A header whose varbit field has become another: `before` bytes of the old header, the new field's `count` bytes, and the `behind` bytes that
+ * followed the old field's `old`. The result is in `scratch`, where the header or the new field may lie already. */
+static inline uint8_t *
+walk_varbit(uint8_t *scratch, const uint8_t *header, uint32_t before, uint32_t old, uint32_t behind, const uint8_t *field, uint32_t count)
+{
+	uint8_t bytes[UINT16_MAX];
+
+	memcpy(bytes, header, before);
+	memcpy(bytes + before, field, count);
+	memcpy(bytes + before + count, header + before + old, behind);
+	return memcpy(scratch, bytes, before + count + behind);
+}
+
+/* Adds what is behind `cursor` to what is hashed. */
+static inline void
+walk_hash_payload(struct hash_input *input, struct packet packet, uint32_t cursor)
+{
+	struct packet_segment segment = packet_segment(&packet, cursor);
+
+	do
+		hash_add_bytes(input, segment.data, 8 * (uint64_t)segment.length);
+	while (packet_segment_next(&segment));
+}
+
+#endif
