@@ -104,7 +104,9 @@ impl Unit<'_> {
     pub fn batch_items(&self, written: &[Written]) -> Vec<Item> {
         let heads = self.heads();
         let nodes: Vec<NodeId> = heads.iter().map(|head| head.node).collect();
-        let mut items = vec![Item::Comment("Puts a packet into the list of the loop that it has reached, if it has not ended.".to_string())];
+        let mut items = vec![Item::Comment(
+            "Puts a packet into the list of the loop that it has reached, if it has not ended.".to_string(),
+        )];
         let parameters = vec!["struct run *run".to_string(), "uint32_t packet".to_string(), "enum node at".to_string()];
         let of = "INLINE void".to_string();
         items.push(Item::Function { of, name: "wait".to_string(), parameters, body: self.wait(&nodes) });
@@ -128,7 +130,8 @@ impl Unit<'_> {
 
     /// Nodes that packets reach behind a loop's first before they come to another loop.
     fn region(&self, head: NodeId, heads: &[NodeId], written: &[Written]) -> Vec<usize> {
-        let position = |node: NodeId| self.facts.order.iter().position(|known| *known == node).expect("outcomes are reachable");
+        let position =
+            |node: NodeId| self.facts.order.iter().position(|known| *known == node).expect("outcomes are reachable");
         let mut found = BTreeSet::new();
         let mut left = vec![position(head)];
         while let Some(index) = left.pop() {
@@ -154,7 +157,12 @@ impl Unit<'_> {
             let mut body = crate::walk::measuring(&code);
             body.extend(code);
             let parameters = ["struct run *run", "struct state *state", "enum node at"].map(str::to_string).to_vec();
-            items.push(Item::Function { of: "INLINE enum node".to_string(), name: format!("{title}_onward"), parameters, body });
+            items.push(Item::Function {
+                of: "INLINE enum node".to_string(),
+                name: format!("{title}_onward"),
+                parameters,
+                body,
+            });
             items.push(Item::Blank);
         }
         let plan = match head.plan {
@@ -177,11 +185,14 @@ impl Unit<'_> {
             Stmt::declare("const uint32_t", "count", Expr::Name(count.clone())),
             Stmt::Declare { of: "uint16_t".to_string(), name: format!("list[{}]", self.burst()), value: None },
             Stmt::Blank,
-            Stmt::call("memcpy", [
-                name("list"),
-                Expr::Name(format!("run->memory->{title}_list")),
-                Expr::binary("*", name("count"), name("sizeof(list[0])")),
-            ]),
+            Stmt::call(
+                "memcpy",
+                [
+                    name("list"),
+                    Expr::Name(format!("run->memory->{title}_list")),
+                    Expr::binary("*", name("count"), name("sizeof(list[0])")),
+                ],
+            ),
             Stmt::set(Expr::Name(count), Expr::word(0)),
         ];
         let left = Expr::binary("-", name("count"), name("from"));
@@ -276,7 +287,10 @@ impl Unit<'_> {
         let mut first = vec![
             Stmt::Blank,
             Stmt::call(format!("{title}_key"), [name("run"), name("state"), name("key[i]")]),
-            Stmt::set(name("hash[i]"), Expr::call(format!("{structure}_hash"), [held.clone(), name("key[i]"), Expr::word(limbs)])),
+            Stmt::set(
+                name("hash[i]"),
+                Expr::call(format!("{structure}_hash"), [held.clone(), name("key[i]"), Expr::word(limbs)]),
+            ),
             Stmt::set(name("address[i]"), Expr::call(format!("{structure}_address"), [held.clone(), name("hash[i]")])),
         ];
         let wanted = &self.program.tables[table].name;
@@ -292,7 +306,8 @@ impl Unit<'_> {
 
     fn packet_requests(&self, head: &Head) -> Option<Hint> {
         let mut requests = head.plan.iter().flat_map(|plan| &plan.requests);
-        let request = requests.find(|request| request.access == Access::Packet && request.placement != Placement::None)?;
+        let request =
+            requests.find(|request| request.access == Access::Packet && request.placement != Placement::None)?;
         Some(request.hint)
     }
 

@@ -220,7 +220,8 @@ pub fn drop_reason(reason: &str, number: u32) -> Expr {
 pub fn unsupported(unit: &Unit, node: NodeId, what: &str) -> Diagnostic {
     let node = unit.node(node);
     let place = origin(&node.notes).map_or(String::new(), |place| format!(", {place}"));
-    Diagnostic::error(format!("{what} is not supported yet by the C emitter (node `{}`{place})", node.name)).kind("unsupported")
+    Diagnostic::error(format!("{what} is not supported yet by the C emitter (node `{}`{place})", node.name))
+        .kind("unsupported")
 }
 
 /// The C type of a value of at most 64 bits.

@@ -42,7 +42,10 @@ impl Body<'_, '_> {
             Effect::Send { port } => {
                 let port = self.value(port);
                 let reason = crate::body::drop_reason("no such port", self.unit.drop_number("no such port"));
-                self.push(Stmt::call("walk_send", [Expr::name("run->worker"), Expr::name("state->packet"), port, reason]));
+                self.push(Stmt::call(
+                    "walk_send",
+                    [Expr::name("run->worker"), Expr::name("state->packet"), port, reason],
+                ));
                 self.end();
             }
             Effect::Unicast { set, to } => {
@@ -68,7 +71,8 @@ impl Body<'_, '_> {
     /// A loop over the members of the group that `chosen` names.
     fn members(&mut self, groups: &str, chosen: Expr, copy: &Reentry, consumer: &str) -> Vec<Stmt> {
         let table = Expr::Name(format!("run->worker->shared->{groups}"));
-        let mut code = vec![Stmt::declare("const struct group *const", "group", Expr::call("group_find", [table, chosen]))];
+        let mut code =
+            vec![Stmt::declare("const struct group *const", "group", Expr::call("group_find", [table, chosen]))];
         let body = self.nested(|body| body.copy(copy, consumer, &["member", "truncation"]));
         let to = Expr::name("group->count");
         code.push(Stmt::Count { name: "i".to_string(), from: Expr::word(0), to, step: Expr::word(1), body });

@@ -33,7 +33,8 @@ impl Body<'_, '_> {
                 Some(index) => {
                     let size = Expr::long(self.program().counters[*counter].size);
                     let index = self.amount(index);
-                    let arguments = [Expr::name("run->worker"), Expr::word(number(*counter) as u32), size, index, packet_length()];
+                    let arguments =
+                        [Expr::name("run->worker"), Expr::word(number(*counter) as u32), size, index, packet_length()];
                     self.push(Stmt::call("counter_add", arguments));
                 }
                 None => self.on_hit(|body| body.count_direct(number(*counter) as u32)),
@@ -45,7 +46,9 @@ impl Body<'_, '_> {
                 let before = colour.as_ref().map_or(Expr::word(0), |colour| self.value(colour));
                 let meter_number = number(*meter) as u32;
                 match index {
-                    Some(index) => self.meter_at(meter_number, self.program().meters[*meter].size, kind, index, before, *into),
+                    Some(index) => {
+                        self.meter_at(meter_number, self.program().meters[*meter].size, kind, index, before, *into)
+                    }
                     None => {
                         self.ensure_place(*into);
                         self.on_hit(|body| body.meter_direct(meter_number, kind, before, *into));
@@ -58,7 +61,8 @@ impl Body<'_, '_> {
                 let before = self.place_value(*sum);
                 let function = if *subtract { "hash_sum_subtract" } else { "hash_sum_add" };
                 let before = Expr::cast("uint16_t", before);
-                let after = Expr::call(function, [before, bytes, Expr::call("hash_bytes", [Expr::name(format!("&{input}"))])]);
+                let after =
+                    Expr::call(function, [before, bytes, Expr::call("hash_bytes", [Expr::name(format!("&{input}"))])]);
                 self.put_number(*sum, after, 16);
             }
             Call::Random { low, high, into } => self.random(low, high, *into),
@@ -71,20 +75,28 @@ impl Body<'_, '_> {
                 let (array, _, widths) = self.limb_list(arguments);
                 let count = Expr::word(arguments.len() as u32);
                 let widths = self.word_list(widths);
-                self.push(Stmt::call("run->worker->shared->log", [Expr::name("run->worker"), Expr::text(format), array, widths, count]));
+                self.push(Stmt::call(
+                    "run->worker->shared->log",
+                    [Expr::name("run->worker"), Expr::text(format), array, widths, count],
+                ));
             }
             Call::Assert { condition, text } => {
                 let test = self.value(condition);
                 let failed = self.nested(|body| {
                     let sentence = format!("assertion failed: {text}");
-                    body.push(Stmt::call("run->worker->shared->fail", [Expr::name("run->worker"), Expr::text(sentence)]));
+                    body.push(Stmt::call(
+                        "run->worker->shared->fail",
+                        [Expr::name("run->worker"), Expr::text(sentence)],
+                    ));
                     body.release();
                 });
                 self.push(Stmt::when(Expr::unary("!", test), failed));
             }
             Call::AddEntry { .. } => self.unsupported("inserting an entry from the data plane"),
             Call::RestartTimer { .. } => self.unsupported("restarting an entry's timer"),
-            Call::Custom { instance, method, .. } => self.unsupported(&format!("the custom extern `{instance}.{method}`")),
+            Call::Custom { instance, method, .. } => {
+                self.unsupported(&format!("the custom extern `{instance}.{method}`"))
+            }
         }
         true
     }
@@ -101,7 +113,8 @@ impl Body<'_, '_> {
 
     pub fn count_direct(&mut self, counter: u32) {
         let cell = Expr::call("record_cell", [Expr::name("record")]);
-        let arguments = [Expr::name("run->worker"), Expr::word(counter), Expr::name("UINT64_MAX"), cell, packet_length()];
+        let arguments =
+            [Expr::name("run->worker"), Expr::word(counter), Expr::name("UINT64_MAX"), cell, packet_length()];
         self.push(Stmt::call("counter_add", arguments));
     }
 
@@ -268,7 +281,10 @@ impl Body<'_, '_> {
                 self.present = before;
                 self.push(Stmt::when(valid, code));
             }
-            HashInput::Payload => self.push(Stmt::call("walk_hash_payload", [input, Expr::name("state->packet"), Expr::name("state->cursor")])),
+            HashInput::Payload => self.push(Stmt::call(
+                "walk_hash_payload",
+                [input, Expr::name("state->packet"), Expr::name("state->cursor")],
+            )),
         }
     }
 
@@ -303,7 +319,10 @@ impl Body<'_, '_> {
         } else {
             let (low, high) = (self.wide(low), self.wide(high));
             let array = self.array(width);
-            self.push(Stmt::call("random_between_wide", [base, by_pointer, array.clone(), low, high, Expr::word(width)]));
+            self.push(Stmt::call(
+                "random_between_wide",
+                [base, by_pointer, array.clone(), low, high, Expr::word(width)],
+            ));
             self.put_wide(into, array, width);
         }
         self.push(Stmt::set(Expr::name("state->draws"), Expr::Name(draws)));

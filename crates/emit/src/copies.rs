@@ -31,10 +31,12 @@ impl Unit<'_> {
         items.push(Item::Comment("Memory for a copy, or NULL.".to_string()));
         items.extend(function(&format!("{RARE} struct copy *"), "copy_take", &[RUN], copy_take()));
         items.push(Item::Comment("The copy's packet has left.".to_string()));
-        items.extend(function("static void", "copy_give", &[RUN, "struct copy *copy"], vec![
-            set("copy->next", "run->memory->copies"),
-            set("run->memory->copies", "copy"),
-        ]));
+        items.extend(function(
+            "static void",
+            "copy_give",
+            &[RUN, "struct copy *copy"],
+            vec![set("copy->next", "run->memory->copies"), set("run->memory->copies", "copy")],
+        ));
         items.push(Item::Comment("A copy with the variables of `whole`, and `packet` for its bytes.".to_string()));
         let parameters = [RUN, WHOLE, "struct packet packet"];
         items.extend(function(&format!("{RARE} struct copy *"), "copy_begin", &parameters, self.copy_begin()));
@@ -125,7 +127,10 @@ impl Unit<'_> {
             original[3] = Stmt::when(Expr::unary("!", Expr::Name(front)), vec![Stmt::result(name("NULL"))]);
             let front = Stmt::set(name("copy->state.original"), Expr::call("packet_data", [name("&packet")]));
             original.extend([some(vec![front]), forget(), Stmt::result(name("copy"))]);
-            items.push(Item::Comment("The packet as it came in: its front was saved, behind that nothing has changed. 0: no memory.".to_string()));
+            items.push(Item::Comment(
+                "The packet as it came in: its front was saved, behind that nothing has changed. 0: no memory."
+                    .to_string(),
+            ));
             let parameters_packet = [RUN, WHOLE, "struct packet *packet", "uint32_t saved"];
             items.extend(function("static int", "copy_original_packet", &parameters_packet, original_packet()));
             items.push(Item::Comment("A copy with the packet's bytes as they came in, to be parsed.".to_string()));
@@ -138,7 +143,8 @@ impl Unit<'_> {
     fn relocate(&self, used: &Words) -> Vec<Stmt> {
         let data = Expr::call("packet_data", [name("&copy->state.packet")]);
         let old = Expr::call("packet_data", [name("&whole->packet")]);
-        let mut body = vec![Stmt::declare("uint8_t *const", "data", data), Stmt::declare("const uint8_t *const", "old", old)];
+        let mut body =
+            vec![Stmt::declare("uint8_t *const", "data", data), Stmt::declare("const uint8_t *const", "old", old)];
         for index in self.kept_headers(used) {
             let header = &self.names.headers[index];
             let (to, from) = (format!("copy->state.{header}"), format!("whole->{header}"));
@@ -154,7 +160,10 @@ impl Unit<'_> {
     fn enqueue(&self) -> Vec<Stmt> {
         let reason = "re-entry budget";
         let over = vec![
-            Stmt::call("walk_drop", [name("run->worker"), name("copy->state.packet"), drop_reason(reason, self.drop_number(reason))]),
+            Stmt::call(
+                "walk_drop",
+                [name("run->worker"), name("copy->state.packet"), drop_reason(reason, self.drop_number(reason))],
+            ),
             Stmt::call("copy_give", [name("run"), name("copy")]),
             Stmt::Return(None),
         ];
@@ -178,7 +187,10 @@ fn copy_take() -> Vec<Stmt> {
     vec![
         Stmt::declare("struct copy *", "copy", name("run->memory->copies")),
         Stmt::Blank,
-        Stmt::when(Expr::binary("==", name("copy"), name("NULL")), vec![Stmt::result(Expr::call("malloc", [name("sizeof(*copy)")]))]),
+        Stmt::when(
+            Expr::binary("==", name("copy"), name("NULL")),
+            vec![Stmt::result(Expr::call("malloc", [name("sizeof(*copy)")]))],
+        ),
         set("run->memory->copies", "copy->next"),
         Stmt::result(name("copy")),
     ]
@@ -202,17 +214,23 @@ fn original_packet() -> Vec<Stmt> {
             Expr::unary("!", Expr::call("packet_append", [name("run->worker"), name("packet"), length()])),
             vec![Stmt::call("packet_drop", [name("run->worker"), name("packet")]), Stmt::result(name("0"))],
         ),
-        Stmt::call("memcpy", [Expr::call("packet_data", [name("packet")]), name("whole->scratch->original"), name("front")]),
+        Stmt::call(
+            "memcpy",
+            [Expr::call("packet_data", [name("packet")]), name("whole->scratch->original"), name("front")],
+        ),
         Stmt::when(Expr::binary("==", name("front"), length()), vec![Stmt::result(name("1"))]),
         Stmt::set(name("segment"), Expr::call("packet_segment", [name("&whole->packet"), offset])),
         Stmt::While(
             Expr::binary("<", name("at"), length()),
             vec![
-                Stmt::call("memcpy", [
-                    Expr::binary("+", Expr::call("packet_data", [name("packet")]), name("at")),
-                    name("segment.data"),
-                    name("segment.length"),
-                ]),
+                Stmt::call(
+                    "memcpy",
+                    [
+                        Expr::binary("+", Expr::call("packet_data", [name("packet")]), name("at")),
+                        name("segment.data"),
+                        name("segment.length"),
+                    ],
+                ),
                 Stmt::Assign(name("at"), "+=", name("segment.length")),
                 Stmt::when(Expr::unary("!", Expr::call("packet_segment_next", [name("&segment")])), vec![Stmt::Break]),
             ],

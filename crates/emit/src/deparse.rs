@@ -118,7 +118,8 @@ impl Body<'_, '_> {
         let whole = Expr::name("state->packet");
         let cut = Expr::call("walk_truncate", [Expr::name("run->worker"), whole.clone(), bytes]);
         self.push(Stmt::set(whole, cut));
-        let (cursor, length) = (Expr::name("state->cursor"), Expr::call("packet_length", [Expr::name("&state->packet")]));
+        let (cursor, length) =
+            (Expr::name("state->cursor"), Expr::call("packet_length", [Expr::name("&state->packet")]));
         let beyond = Expr::binary(">", cursor.clone(), length.clone());
         self.push(Stmt::when(beyond, vec![Stmt::set(cursor, length)]));
     }
@@ -172,9 +173,7 @@ fn writes_header(statement: &Statement) -> bool {
         | Statement::SetValid(_)
         | Statement::CopyHeader { .. }
         | Statement::CopyVarbit { .. } => true,
-        Statement::Call(call) => {
-            crate::unit::call_places(call).iter().any(|place| matches!(place, Place::Field(_)))
-        }
+        Statement::Call(call) => crate::unit::call_places(call).iter().any(|place| matches!(place, Place::Field(_))),
         _ => false,
     }
 }
@@ -313,7 +312,8 @@ impl Front {
 fn in_place(program: &Program, order: &[NodeId], deparser: NodeId, statements: &[Statement]) -> bool {
     let list = emitted(statements);
     let distinct: BTreeSet<HeaderId> = list.iter().copied().collect();
-    let plain = |statement: &Statement| !matches!(statement, Statement::If { .. } | Statement::Loop { .. } | Statement::Exit);
+    let plain =
+        |statement: &Statement| !matches!(statement, Statement::If { .. } | Statement::Loop { .. } | Statement::Exit);
     if distinct.len() != list.len() || !statements.iter().all(plain) || writes_validity(statements, &distinct) {
         return false;
     }
@@ -329,7 +329,9 @@ fn in_place(program: &Program, order: &[NodeId], deparser: NodeId, statements: &
         fronts.insert(number(node), joined);
         let ends = front_behind(program, node, joined, &list);
         left.extend(same_packet(program, node).into_iter().map(|to| (to, ends)));
-        left.extend(program.nodes[node].successors().into_iter().filter(|_| is_buffer(program, node)).map(|to| (to, begins)));
+        left.extend(
+            program.nodes[node].successors().into_iter().filter(|_| is_buffer(program, node)).map(|to| (to, begins)),
+        );
     }
     matches!(fronts.get(&number(deparser)), Some(Front::Ordered { foreign: false, .. }))
 }

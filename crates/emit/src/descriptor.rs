@@ -33,7 +33,11 @@ fn array(items: &mut Vec<Item>, of: &str, name: &str, members: Vec<Expr>) -> Exp
     if members.is_empty() {
         return Expr::name("NULL");
     }
-    items.push(Item::Variable { of: format!("static const {of}"), name: format!("{name}[]"), value: Some(Expr::List(members)) });
+    items.push(Item::Variable {
+        of: format!("static const {of}"),
+        name: format!("{name}[]"),
+        value: Some(Expr::List(members)),
+    });
     items.push(Item::Blank);
     Expr::name(name)
 }
@@ -58,7 +62,8 @@ impl Unit<'_> {
     pub fn descriptor_items(&self, worker_bytes: &str) -> Vec<Item> {
         let mut items = Vec::new();
         let program = self.program;
-        let mut tables: Vec<Expr> = program.tables.iter().map(|(id, _)| self.table_descriptor(&mut items, id)).collect();
+        let mut tables: Vec<Expr> =
+            program.tables.iter().map(|(id, _)| self.table_descriptor(&mut items, id)).collect();
         tables.extend(program.value_sets.iter().map(|(id, _)| self.value_set(&mut items, id)).collect::<Vec<_>>());
         let count = |of: usize| of as u32;
         let mut members = vec![
@@ -82,21 +87,31 @@ impl Unit<'_> {
         let meters = self.meters();
         members.push(named("meters", array(&mut items, "struct meter_descriptor", "pipeline_meters", meters)));
         let registers = self.registers(&mut items);
-        members.push(named("registers", array(&mut items, "struct register_descriptor", "pipeline_registers", registers)));
+        members
+            .push(named("registers", array(&mut items, "struct register_descriptor", "pipeline_registers", registers)));
         let drops = self.drops.iter().cloned();
         members.push(named("drops", pointers(&mut items, "pipeline_drops", drops)));
         let nodes = self.facts.order.iter().map(|node| self.node(*node).name.clone());
         members.push(named("nodes", pointers(&mut items, "pipeline_nodes", nodes)));
-        let edges = self.facts.edges.iter().map(|(from, to)| format!("{} -> {}", self.node(*from).name, self.node(*to).name));
+        let edges =
+            self.facts.edges.iter().map(|(from, to)| format!("{} -> {}", self.node(*from).name, self.node(*to).name));
         members.push(named("edges", pointers(&mut items, "pipeline_edges", edges)));
         members.push(field("worker_bytes", worker_bytes));
         for name in ["attach", "detach", "process", "resume"] {
             members.push(field(name, name));
         }
         let pipeline = "bacus_pipeline".to_string();
-        items.push(Item::Variable { of: "extern const struct pipeline".to_string(), name: pipeline.clone(), value: None });
+        items.push(Item::Variable {
+            of: "extern const struct pipeline".to_string(),
+            name: pipeline.clone(),
+            value: None,
+        });
         items.push(Item::Blank);
-        items.push(Item::Variable { of: "const struct pipeline".to_string(), name: pipeline, value: Some(Expr::List(members)) });
+        items.push(Item::Variable {
+            of: "const struct pipeline".to_string(),
+            name: pipeline,
+            value: Some(Expr::List(members)),
+        });
         items
     }
 
@@ -189,7 +204,11 @@ impl Unit<'_> {
                 CounterUnit::Packets | CounterUnit::Bytes | CounterUnit::Both => {}
             }
             let table = counter.table.map_or(0, |table| number(table) as u32);
-            Expr::List(vec![text("name", &counter.name), Expr::designated("size", Expr::long(counter.size)), word("table", table)])
+            Expr::List(vec![
+                text("name", &counter.name),
+                Expr::designated("size", Expr::long(counter.size)),
+                word("table", table),
+            ])
         })
         .collect()
     }

@@ -43,10 +43,7 @@ pub fn mask(width: u32) -> u64 {
 
 /// `width` bits from bit `offset` of the bytes at `pointer` on, of which `size` may be read.
 pub fn load_bits(pointer: &Expr, offset: u32, width: u32, size: u32) -> Expr {
-    let value = Expr::call(
-        "bits_load_in",
-        [pointer.clone(), Expr::word(size), Expr::word(offset), Expr::word(width)],
-    );
+    let value = Expr::call("bits_load_in", [pointer.clone(), Expr::word(size), Expr::word(offset), Expr::word(width)]);
     if width <= 32 { Expr::cast("uint32_t", value) } else { value }
 }
 
@@ -157,7 +154,11 @@ impl Unit<'_> {
                 let function = if wide { "wide_store" } else { "bits_store" };
                 let [bit, width] = place;
                 let call = Stmt::call(function, [pointer, bit, width, Expr::name("value")]);
-                ("void", if wide { "const uint64_t *value".to_string() } else { format!("{} value", word_type(spot.width)) }, call)
+                (
+                    "void",
+                    if wide { "const uint64_t *value".to_string() } else { format!("{} value", word_type(spot.width)) },
+                    call,
+                )
             }
             (false, true) => {
                 let [bit, width] = place;

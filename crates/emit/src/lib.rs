@@ -72,7 +72,10 @@ fn file(unit: &Unit, written: &[Written], entry: NodeId) -> Vec<Item> {
 }
 
 fn opening(unit: &Unit) -> Vec<Item> {
-    let title = format!("The pipeline of {}, as bacus compiled it. It is written to be read, but not to be edited.", unit.program.name);
+    let title = format!(
+        "The pipeline of {}, as bacus compiled it. It is written to be read, but not to be edited.",
+        unit.program.name
+    );
     let packet = if unit.own() { "packet/own.h" } else { "packet/mbuf.h" };
     let mut lines: Vec<String> = ["<stdbool.h>", "<stddef.h>", "<stdint.h>", "<stdlib.h>", "<string.h>"]
         .into_iter()
@@ -159,7 +162,10 @@ fn pruned(mut items: Vec<Item>) -> Vec<Item> {
             })
             .collect();
         let called = |place: usize, name: &str| {
-            texts.iter().enumerate().any(|(other, words)| other != place && words.contains(name) && !is_comment(&items[other]))
+            texts
+                .iter()
+                .enumerate()
+                .any(|(other, words)| other != place && words.contains(name) && !is_comment(&items[other]))
         };
         let unused: Vec<usize> = (0..items.len())
             .filter(|place| matches!(&items[*place], Item::Function { name, .. } if !called(*place, name)))

@@ -65,7 +65,10 @@ impl Body<'_, '_> {
     pub fn extract(&mut self, header: HeaderId, varbit: Option<&Expression>) -> bool {
         let fixed = self.program().headers[header].fixed_bits();
         if !fixed.is_multiple_of(8) {
-            self.unsupported(&format!("extracting `{}`, which does not fill whole bytes,", self.program().headers[header].name));
+            self.unsupported(&format!(
+                "extracting `{}`, which does not fill whole bytes,",
+                self.program().headers[header].name
+            ));
             return true;
         }
         let mut bytes = Expr::word(fixed / 8);

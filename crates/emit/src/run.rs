@@ -54,7 +54,9 @@ impl Unit<'_> {
             Item::Comment("The worker's memory.".to_string()),
             Item::Struct(Struct { name: "memory".to_string(), members: memory }),
             Item::Blank,
-            Item::Comment("What is at hand during a burst: a local variable, which no store to a packet can change.".to_string()),
+            Item::Comment(
+                "What is at hand during a burst: a local variable, which no store to a packet can change.".to_string(),
+            ),
             Item::Struct(Struct { name: "run".to_string(), members: run }),
             Item::Blank,
         ]
@@ -70,25 +72,39 @@ impl Unit<'_> {
         let parameters = ["struct packet packet", "uint16_t port", "struct scratch *scratch", "uint64_t number"];
         items.extend(function("INLINE struct state", "state_begin", &parameters, self.begin()));
         if self.facts.pending {
-            items.push(Item::Comment("Packets that enter again, first come first served, until none is left.".to_string()));
+            items.push(Item::Comment(
+                "Packets that enter again, first come first served, until none is left.".to_string(),
+            ));
             items.extend(function("static void", "run_pending", &["struct run *run"], pending()));
         }
-        items.extend(function("static int", "attach", &["struct worker *worker"], vec![
-            Stmt::Do(Expr::cast("void", name("worker"))),
-            Stmt::result(name("0")),
-        ]));
+        items.extend(function(
+            "static int",
+            "attach",
+            &["struct worker *worker"],
+            vec![Stmt::Do(Expr::cast("void", name("worker"))), Stmt::result(name("0"))],
+        ));
         items.extend(function("static void", "detach", &["struct worker *worker"], self.detach_body()));
         let parameters = ["struct worker *worker", "struct burst *burst"];
         items.extend(function("static void", "process", &parameters, self.process(entry)));
         items.push(Item::Comment("No node hands packets to the control plane, so none comes back.".to_string()));
-        let parameters = ["struct worker *worker", "void *packet", "uint16_t length", "const void *saved", "uint32_t node"];
-        items.extend(function("static void", "resume", &parameters, vec![
-            Stmt::declare("const struct packet", "returned", Expr::call("packet_from", [name("packet"), name("length")])),
-            Stmt::Blank,
-            Stmt::Do(Expr::cast("void", name("saved"))),
-            Stmt::Do(Expr::cast("void", name("node"))),
-            Stmt::call("packet_drop", [name("worker"), name("&returned")]),
-        ]));
+        let parameters =
+            ["struct worker *worker", "void *packet", "uint16_t length", "const void *saved", "uint32_t node"];
+        items.extend(function(
+            "static void",
+            "resume",
+            &parameters,
+            vec![
+                Stmt::declare(
+                    "const struct packet",
+                    "returned",
+                    Expr::call("packet_from", [name("packet"), name("length")]),
+                ),
+                Stmt::Blank,
+                Stmt::Do(Expr::cast("void", name("saved"))),
+                Stmt::Do(Expr::cast("void", name("node"))),
+                Stmt::call("packet_drop", [name("worker"), name("&returned")]),
+            ],
+        ));
         items
     }
 
@@ -170,12 +186,15 @@ impl Unit<'_> {
         vec![
             Stmt::declare("struct memory *const", "memory", name("worker->memory")),
             Stmt::Blank,
-            Stmt::While(Expr::binary("!=", name("memory->copies"), name("NULL")), vec![
-                Stmt::declare("struct copy *const", "copy", name("memory->copies")),
-                Stmt::Blank,
-                Stmt::set(name("memory->copies"), name("copy->next")),
-                Stmt::call("free", [name("copy")]),
-            ]),
+            Stmt::While(
+                Expr::binary("!=", name("memory->copies"), name("NULL")),
+                vec![
+                    Stmt::declare("struct copy *const", "copy", name("memory->copies")),
+                    Stmt::Blank,
+                    Stmt::set(name("memory->copies"), name("copy->next")),
+                    Stmt::call("free", [name("copy")]),
+                ],
+            ),
         ]
     }
 
@@ -235,11 +254,14 @@ impl Unit<'_> {
 }
 
 fn pending() -> Vec<Stmt> {
-    vec![Stmt::While(Expr::binary("!=", name("run->memory->first"), name("NULL")), vec![
-        Stmt::declare("struct copy *const", "copy", name("run->memory->first")),
-        Stmt::Blank,
-        Stmt::set(name("run->memory->first"), name("copy->next")),
-        Stmt::call("state_enter", [name("&copy->state")]),
-        Stmt::call("walk_copy", [name("run"), name("copy"), name("copy->at")]),
-    ])]
+    vec![Stmt::While(
+        Expr::binary("!=", name("run->memory->first"), name("NULL")),
+        vec![
+            Stmt::declare("struct copy *const", "copy", name("run->memory->first")),
+            Stmt::Blank,
+            Stmt::set(name("run->memory->first"), name("copy->next")),
+            Stmt::call("state_enter", [name("&copy->state")]),
+            Stmt::call("walk_copy", [name("run"), name("copy"), name("copy->at")]),
+        ],
+    )]
 }

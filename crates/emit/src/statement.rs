@@ -246,8 +246,9 @@ impl Body<'_, '_> {
         // What is extracted or made valid within may or may not be there when the body begins again.
         for statement in body {
             statement.walk(&mut |statement| {
-                if let Statement::Extract { header, .. } | Statement::SetValid(header) | Statement::CopyHeader { to: header, .. } =
-                    statement
+                if let Statement::Extract { header, .. }
+                | Statement::SetValid(header)
+                | Statement::CopyHeader { to: header, .. } = statement
                     && self.present[number(*header)] == Presence::Absent
                 {
                     self.present[number(*header)] = Presence::Maybe;

@@ -22,24 +22,32 @@ impl Unit<'_> {
     /// Numbers of the variables that are kept, narrow or wide ones.
     pub fn kept_variables(&self, wide: impl Fn(u32) -> bool) -> Vec<usize> {
         let all = self.program.variables.iter();
-        let kept = all.filter(|(id, variable)| self.facts.variables.contains(&number(*id)) && wide(variable.kind.width()));
+        let kept =
+            all.filter(|(id, variable)| self.facts.variables.contains(&number(*id)) && wide(variable.kind.width()));
         kept.map(|(id, _)| number(id)).collect()
     }
 
     /// Numbers of the headers that code mentions.
     pub fn kept_headers(&self, used: &Words) -> Vec<usize> {
         let names = self.names.headers.iter().enumerate();
-        let mentioned = |name: &str| used.contains(name) || used.contains(&format!("{name}_valid")) || used.contains(&format!("{name}_bits"));
+        let mentioned = |name: &str| {
+            used.contains(name) || used.contains(&format!("{name}_valid")) || used.contains(&format!("{name}_bits"))
+        };
         names.filter(|(_, name)| mentioned(name)).map(|(index, _)| index).collect()
     }
 
     /// `struct scratch`, `struct state`, and what copies need.
     pub fn storage_items(&self, used: &Words) -> Vec<Item> {
         let mut items = Vec::new();
-        items.push(Item::Comment("What needs an address: headers that are not in the packet, wide numbers, bytes as they came in.".to_string()));
+        items.push(Item::Comment(
+            "What needs an address: headers that are not in the packet, wide numbers, bytes as they came in."
+                .to_string(),
+        ));
         items.push(Item::Struct(self.scratch(used)));
         items.push(Item::Blank);
-        items.push(Item::Comment("A packet on its way. Headers are pointers into the packet, or into scratch.".to_string()));
+        items.push(Item::Comment(
+            "A packet on its way. Headers are pointers into the packet, or into scratch.".to_string(),
+        ));
         items.push(Item::Struct(self.state(used)));
         items.push(Item::Blank);
         if self.copies() {
@@ -66,7 +74,8 @@ impl Unit<'_> {
     fn scratch(&self, used: &Words) -> Struct {
         let mut members = Vec::new();
         for index in self.kept_headers(used) {
-            let header = self.program.headers.iter().nth(index).map(|(id, _)| id).expect("kept headers are of the program");
+            let header =
+                self.program.headers.iter().nth(index).map(|(id, _)| id).expect("kept headers are of the program");
             let size = storage_bytes(self.program, header).max(1);
             members.push(Member::plain("uint8_t", format!("{}[{size}]", self.names.headers[index]), ""));
         }
@@ -75,7 +84,11 @@ impl Unit<'_> {
             members.push(Member::plain("uint64_t", format!("{}[{}]", self.names.variables[index], limbs(width)), ""));
         }
         if self.facts.original {
-            members.push(Member::plain("uint8_t", format!("original[{}]", self.original_bytes()), "the packet's front as it came in"));
+            members.push(Member::plain(
+                "uint8_t",
+                format!("original[{}]", self.original_bytes()),
+                "the packet's front as it came in",
+            ));
         }
         if members.is_empty() {
             members.push(Member::plain("uint8_t", "unused", ""));

@@ -6,8 +6,8 @@
 use crate::body::{Body, Exit, Presences, limbs, unsupported};
 use crate::c::{Expr, Item, Member, Stmt, Struct};
 use crate::unit::{Unit, number};
-use hlir::plan::Structure;
 use hlir::diagnostic::Diagnostic;
+use hlir::plan::Structure;
 use hlir::{Counter, MatchKind, Meter, Next, NodeId, TableId, Type};
 
 /// A field of a table's key: its bits in the whole key.
@@ -82,7 +82,11 @@ impl Unit<'_> {
         };
         let (name, _) = structure_names(structure);
         let table = &self.program.tables[table].name;
-        (!fits).then(|| Diagnostic::error(format!("the plan gives table `{table}` the structure {name}, which cannot match its keys")))
+        (!fits).then(|| {
+            Diagnostic::error(format!(
+                "the plan gives table `{table}` the structure {name}, which cannot match its keys"
+            ))
+        })
     }
 
     pub fn direct_counters(&self, table: TableId) -> Vec<(u32, &Counter)> {
@@ -207,7 +211,10 @@ impl Body<'_, '_> {
         let name = self.unit.table_name(table).to_string();
         let declared = &self.program().tables[table];
         let own = if self.unit.records_own(table) { "1" } else { "0" };
-        let stride = Expr::call("table_stride", [Expr::call("sizeof", [Expr::name(format!("struct {name}_record"))]), Expr::name(own)]);
+        let stride = Expr::call(
+            "table_stride",
+            [Expr::call("sizeof", [Expr::name(format!("struct {name}_record"))]), Expr::name(own)],
+        );
         let arguments = [Expr::name(format!("&run->{name}->table")), Expr::name("found"), stride];
         let record = Expr::call("table_record_at", arguments);
         self.push(Stmt::declare(format!("const struct {name}_record *const"), "record", record));
@@ -274,7 +281,9 @@ impl Body<'_, '_> {
         for (index, meter) in unit.direct_meters(table) {
             meters.extend(meter.automatic.map(|into| (index, meter.unit, into)));
         }
-        if let Some(hlir::Place::Field(field)) = meters.iter().map(|(_, _, into)| *into).find(|into| matches!(into, hlir::Place::Field(_))) {
+        if let Some(hlir::Place::Field(field)) =
+            meters.iter().map(|(_, _, into)| *into).find(|into| matches!(into, hlir::Place::Field(_)))
+        {
             self.ensure(field.header);
         }
         let code = self.nested(|body| {

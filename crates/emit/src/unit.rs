@@ -52,7 +52,14 @@ pub struct Facts {
 impl<'a> Unit<'a> {
     pub fn new(program: &'a Program, plan: &'a Plan, entry: NodeId) -> Unit<'a> {
         let facts = Facts::new(program, entry);
-        Unit { program, plan, names: Names::new(program), facts, drops: program.drop_reasons(), accesses: RefCell::default() }
+        Unit {
+            program,
+            plan,
+            names: Names::new(program),
+            facts,
+            drops: program.drop_reasons(),
+            accesses: RefCell::default(),
+        }
     }
 
     pub fn node(&self, node: NodeId) -> &'a Node {
@@ -362,7 +369,9 @@ pub fn headers_used(statement: &Statement, found: &mut BTreeSet<HeaderId>) {
         _ => {}
     }
     if let Statement::Call(Call::Hash { data, .. } | Call::AddChecksum { data, .. }) = statement {
-        found.extend(data.iter().filter_map(|input| if let HashInput::Field(field) = input { Some(field.header) } else { None }));
+        found.extend(
+            data.iter().filter_map(|input| if let HashInput::Field(field) = input { Some(field.header) } else { None }),
+        );
     }
 }
 

@@ -49,7 +49,9 @@ impl Region<'_> {
             blocks.push((*index, self.step(unit, place, &written[*index])));
         }
         let mut targets = BTreeSet::new();
-        code.iter().chain(blocks.iter().flat_map(|(_, block)| block)).for_each(|statement| labels(statement, &mut targets));
+        code.iter()
+            .chain(blocks.iter().flat_map(|(_, block)| block))
+            .for_each(|statement| labels(statement, &mut targets));
         for (index, block) in blocks {
             let name = unit.node_name(unit.facts.order[index]);
             if targets.contains(name) {
@@ -66,10 +68,16 @@ impl Region<'_> {
     fn entrance(&self, unit: &Unit) -> Vec<Stmt> {
         let inside = self.starts.iter().filter(|start| self.position(unit, **start).is_some_and(|place| place > 0));
         let cases: Vec<(Vec<Expr>, Vec<Stmt>)> = inside
-            .map(|start| (vec![Expr::name(unit.place_name(*start))], vec![Stmt::Goto(unit.node_name(*start).to_string())]))
+            .map(|start| {
+                (vec![Expr::name(unit.place_name(*start))], vec![Stmt::Goto(unit.node_name(*start).to_string())])
+            })
             .collect();
         if self.heads.is_empty() {
-            return if cases.is_empty() { Vec::new() } else { vec![Stmt::Switch { on: Expr::name("at"), cases, default: Vec::new() }] };
+            return if cases.is_empty() {
+                Vec::new()
+            } else {
+                vec![Stmt::Switch { on: Expr::name("at"), cases, default: Vec::new() }]
+            };
         }
         let mut cases = cases;
         if let Some(first) = self.nodes.first().map(|index| unit.facts.order[*index]) {

@@ -217,9 +217,8 @@ impl Body<'_, '_> {
     /// The test of a wide key against a set; none if it always matches.
     pub fn wide_in_set(&mut self, set: &KeySet, key: &Expr, width: u32) -> Option<Expr> {
         let bits = Expr::word(width);
-        let not_below = |value: Expr, bound: Expr| {
-            Expr::unary("!", Expr::call("wide_less", [value, bound, Expr::word(width)]))
-        };
+        let not_below =
+            |value: Expr, bound: Expr| Expr::unary("!", Expr::call("wide_less", [value, bound, Expr::word(width)]));
         match set {
             KeySet::Any => None,
             KeySet::Value(value) => {

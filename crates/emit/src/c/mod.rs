@@ -242,11 +242,7 @@ impl Stmt {
             }
             Stmt::While(condition, body) => condition.mentions(word) || any(body),
             Stmt::Block(body) => any(body),
-            Stmt::Label(_)
-            | Stmt::Goto(_)
-            | Stmt::Return(None)
-            | Stmt::Break
-            | Stmt::Blank => false,
+            Stmt::Label(_) | Stmt::Goto(_) | Stmt::Return(None) | Stmt::Break | Stmt::Blank => false,
         }
     }
 }

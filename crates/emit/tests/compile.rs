@@ -1,0 +1,114 @@
+//! The C of every example compiles without a warning, on gcc and on clang, for both descriptors.
+//!
+//! A compiler that is not installed is skipped with a line that says so; without any the test fails.
+
+use hlir::plan::{Access, Descriptor, Hint, Loop, Placement, Plan, Request};
+use hlir::{NodeKind, Program};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const FLAGS: &[&str] =
+    &["-std=c11", "-O3", "-march=native", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-fPIC", "-shared"];
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn examples() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for folder in ["crates/hlir/tests/programs", "crates/emit/tests/programs"] {
+        let Ok(entries) = std::fs::read_dir(repository().join(folder)) else { continue };
+        found.extend(
+            entries
+                .flatten()
+                .map(|entry| entry.path())
+                .filter(|path| path.extension().is_some_and(|end| end == "hlir")),
+        );
+    }
+    found.sort();
+    assert!(!found.is_empty(), "there are examples");
+    found
+}
+
+fn answers(command: &str) -> bool {
+    Command::new(command)
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// What a compiler needs to find DPDK's headers; nothing where DPDK is not installed.
+fn dpdk_flags() -> Option<Vec<String>> {
+    let output = Command::new("pkg-config").args(["--cflags", "libdpdk"]).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.split_whitespace().map(str::to_string).collect())
+}
+
+fn compile(compiler: &str, c: &Path, more: &[String]) -> Result<(), String> {
+    let output = Command::new(compiler)
+        .args(FLAGS)
+        .arg("-I")
+        .arg(repository().join("runtime"))
+        .args(more)
+        .arg("-o")
+        .arg(c.with_extension("so"))
+        .arg(c)
+        .output()
+        .map_err(|error| error.to_string())?;
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+}
+
+/// The plain plan, and one with a loop at each table.
+fn plans(program: &Program) -> Vec<(&'static str, Plan)> {
+    let mut loops = Vec::new();
+    for node in program.nodes.values() {
+        let NodeKind::Apply { table, .. } = &node.kind else { continue };
+        let access = Access::Table { table: program.tables[*table].name.clone(), line: 0 };
+        let request = Request { access, placement: Placement::OwnLoop, distance: 1, hint: Hint::T0, reason: None };
+        loops.push(Loop {
+            node: node.name.clone(),
+            batch: 32,
+            group: 8,
+            lanes: 1,
+            requests: vec![request],
+            reason: None,
+        });
+    }
+    vec![("plain", Plan::default()), ("batched", Plan { burst: 32, loops, ..Plan::default() })]
+}
+
+#[test]
+fn examples_compile_without_a_warning() {
+    let compilers: Vec<&str> = ["gcc", "clang-19", "clang"].into_iter().filter(|command| answers(command)).collect();
+    assert!(!compilers.is_empty(), "no C compiler is installed");
+    println!("with {compilers:?}");
+    let dpdk = dpdk_flags();
+    if dpdk.is_none() {
+        println!("DPDK is not installed: mbuf is not tried");
+    }
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    for example in examples() {
+        let text = std::fs::read_to_string(&example).expect("examples can be read");
+        let parsed = hlir::text::parse_file(&text).expect("examples are HLIR");
+        let stem = example.file_stem().expect("examples have names").to_string_lossy().into_owned();
+        for (plan_name, plan) in plans(&parsed.program) {
+            for (descriptor, name) in [(Descriptor::Own, "own"), (Descriptor::Mbuf, "mbuf")] {
+                let more = match (descriptor, &dpdk) {
+                    (Descriptor::Own, _) => Vec::new(),
+                    (Descriptor::Mbuf, Some(flags)) => flags.clone(),
+                    (Descriptor::Mbuf, None) => continue,
+                };
+                let plan = Plan { descriptor, ..plan.clone() };
+                let c = emit::emit(&parsed.program, &plan).unwrap_or_else(|errors| panic!("{stem}: {errors:?}"));
+                let path = folder.join(format!("{stem}_{plan_name}_{name}.c"));
+                std::fs::write(&path, c).expect("the C can be written");
+                for compiler in &compilers {
+                    let place = path.display();
+                    compile(compiler, &path, &more).unwrap_or_else(|errors| panic!("{compiler}, {place}:\n{errors}"));
+                }
+            }
+        }
+    }
+}
