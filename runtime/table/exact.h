@@ -114,19 +114,19 @@ exact_overflowed(const void *address)
 	return __atomic_load_n(&bucket->words[EXACT_FLAGS], __ATOMIC_ACQUIRE) >> EXACT_LEFT_SHIFT;
 }
 
-/* The number in the slots whose key is `key`. The same key may stand in a second slot that is empty, for one that was deleted and came again. */
+/* The number in the slot whose key is `key`. A slot's number is read before its key: a slot that changes hands gets its new key first, so with the new number
+ * the new key is seen. The same key may stand in a second slot that is empty, of an entry that was deleted and came again. */
 static inline uint32_t
 exact_scan(const struct exact_bucket *bucket, const uint64_t *key, uint32_t slot_limbs, uint32_t slots)
 {
 	uint32_t found = 0;
 
 	for (uint32_t slot = 0; slot < slots; slot++) {
+		const uint32_t record = __atomic_load_n(&bucket->words[EXACT_FLAGS - slots + slot], __ATOMIC_ACQUIRE);
 		uint64_t differ = 0;
-		uint32_t record;
 
 		for (uint32_t limb = 0; limb < slot_limbs; limb++)
-			differ |= __atomic_load_n(&bucket->keys[slot * slot_limbs + limb], __ATOMIC_ACQUIRE) ^ key[limb];
-		record = __atomic_load_n(&bucket->words[EXACT_FLAGS - slots + slot], __ATOMIC_ACQUIRE);
+			differ |= __atomic_load_n(&bucket->keys[slot * slot_limbs + limb], __ATOMIC_RELAXED) ^ key[limb];
 		found |= differ == 0 ? record : 0;
 	}
 	return found;
@@ -143,8 +143,8 @@ static inline uint32_t
 exact_scan_wide(const struct exact *table, const struct exact_bucket *bucket, uint64_t hash, const uint64_t *key, uint32_t limbs)
 {
 	for (uint32_t slot = 0; slot < 5; slot++) {
-		const uint64_t held = __atomic_load_n(&bucket->keys[slot], __ATOMIC_ACQUIRE);
 		const uint32_t number = __atomic_load_n(&bucket->words[EXACT_FLAGS - 5 + slot], __ATOMIC_ACQUIRE);
+		const uint64_t held = __atomic_load_n(&bucket->keys[slot], __ATOMIC_RELAXED);
 		const uint8_t *item;
 		uint64_t differ = 0;
 

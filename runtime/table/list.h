@@ -9,7 +9,7 @@
 #define LIST_LANES 8u
 #define LIST_RANGES_MAX 32u
 
-/* `count` rules, then 8 for each limb of the value, of the mask and, if the table has range fields, of the upper ends. */
+/* `count` rules, then 8 for each limb of the value, of the mask and, if the table has range fields, of the upper ends; then the writer's own numbers. */
 struct list_block {
 	uint32_t records[LIST_LANES];
 	uint32_t count;

@@ -31,6 +31,8 @@ struct table_host {
 	/* Cells 0 .. count-1 must be there, in all direct counters and meters of the table, when this returns 0. May be NULL. Called before an entry
 	 * has a cell beyond what was asked for until then. */
 	int (*cells)(void *host, uint64_t count);
+	/* Sets the direct counters of a cell to zero and its direct meters to unconfigured, before an entry that gets this cell is seen. May be NULL. */
+	void (*clear)(void *host, uint32_t cell);
 	void *host;
 };
 
@@ -82,7 +84,7 @@ enum table_status writer_find(struct writer *writer, const struct table_match *m
 /* The entry with this handle (tables with records of their own). */
 enum table_status writer_find_handle(struct writer *writer, uint32_t handle, struct table_entry *entry);
 
-/* Goes through all entries, in no order but the list's own: start with cursor 0, go on with what it returns, until that is 0, when `entry` is not filled.
+/* Goes through all entries, in no particular order: start with cursor 0, go on with what it returns, until that is 0, when `entry` is not filled.
  * No insertion or deletion in between, except that the entry just given may be deleted. */
 uint64_t writer_next(struct writer *writer, uint64_t cursor, struct table_entry *entry);
 

@@ -1,0 +1,377 @@
+/* Buckets of the cuckoo hash of exact.h, changed while workers read them.
+ *
+ * A slot's key is written before its record number, and the number is what makes it an entry. A slot that loses its entry keeps its key, and takes another
+ * one only after a grace period; until then the bucket's flags mark it. An entry moves between its buckets by a copy; the old one goes when every
+ * reader that may have looked only at the new place is done. */
+#include <string.h>
+
+#include "table/exact_writer.h"
+
+#define EXACT_BUCKETS_LEAST 4u
+#define EXACT_SEARCH_MOST 1024u
+
+/* The array is filled to at most 4/5 before it grows, so chains of displacements are short and rare. */
+#define EXACT_FULL_NUMERATOR 4u
+#define EXACT_FULL_DENOMINATOR 5u
+
+static uint64_t
+exact_bytes(uint64_t bucket_count)
+{
+	return sizeof(struct exact_array) + bucket_count * sizeof(struct exact_bucket);
+}
+
+struct exact_array *
+exact_array_create(struct memory *memory, uint64_t bucket_count)
+{
+	const uint64_t count = bucket_count < EXACT_BUCKETS_LEAST ? EXACT_BUCKETS_LEAST : bucket_count;
+	struct exact_array *array = bucket_count > UINT32_MAX / 5 ? NULL : memory_allocate(memory, exact_bytes(count));
+
+	if (array == NULL)
+		return NULL;
+	array->bucket_count = count;
+	array->bytes = exact_bytes(count);
+	return array;
+}
+
+/* The whole key of what stands in a slot, and its hash. */
+const uint64_t *
+exact_key(const struct exact_writer *writer, const struct exact_bucket *bucket, uint32_t slot)
+{
+	const uint32_t limbs = writer->layout.limbs;
+
+	if (limbs <= 2)
+		return &bucket->keys[slot * limbs];
+	return (const uint64_t *)(const void *)(exact_item(writer->exact, *exact_record(writer, bucket, slot), limbs) + 8);
+}
+
+static uint64_t
+exact_slot_hash(const struct exact_writer *writer, const struct exact_bucket *bucket, uint32_t slot)
+{
+	if (writer->layout.limbs > 2)
+		return bucket->keys[slot];
+	return exact_hash(writer->exact, exact_key(writer, bucket, slot), writer->layout.limbs);
+}
+
+/* The record of what stands in a slot: that of the item, for wide keys. */
+uint32_t *
+exact_entry_record(const struct exact_writer *writer, const struct exact_bucket *bucket, uint32_t slot)
+{
+	uint32_t *record = exact_record(writer, bucket, slot);
+
+	if (writer->layout.limbs <= 2)
+		return record;
+	return (uint32_t *)(void *)exact_item(writer->exact, *record, writer->layout.limbs);
+}
+
+static struct exact_bucket *
+exact_bucket(struct exact_array *array, const struct exact_bucket *bucket)
+{
+	return &array->buckets[bucket - array->buckets];
+}
+
+/* Notes at the entry's cell where the entry is now, if that is an array in use. */
+static void
+exact_note(const struct exact_writer *writer, const struct exact_array *array, const struct exact_bucket *bucket, uint32_t slot)
+{
+	struct records *records = writer->layout.records;
+	const uint64_t place = (uint64_t)(bucket - array->buckets) * exact_width(writer) + slot;
+
+	if (records->own && array == writer->exact->array)
+		records->cells.links[records_cell(records, *exact_entry_record(writer, bucket, slot))] = (uint32_t)place;
+}
+
+static uint32_t
+exact_free_slot(const struct exact_writer *writer, const struct exact_bucket *bucket)
+{
+	for (uint32_t slot = 0; slot < exact_width(writer); slot++)
+		if (*exact_record(writer, bucket, slot) == 0 && (bucket->words[EXACT_FLAGS] >> slot & 1) == 0)
+			return slot;
+	return UINT32_MAX;
+}
+
+static void
+exact_publish(const struct exact_writer *writer, struct exact_bucket *bucket, uint32_t slot, const uint64_t *key, uint32_t record)
+{
+	const uint32_t limbs = exact_slot_limbs(writer->layout.limbs);
+
+	for (uint32_t limb = 0; limb < limbs; limb++)
+		__atomic_store_n(&bucket->keys[slot * limbs + limb], key[limb], __ATOMIC_RELAXED);
+	__atomic_store_n(exact_record(writer, bucket, slot), record, __ATOMIC_RELEASE);
+}
+
+static void
+exact_add_flags(struct exact_bucket *bucket, uint32_t difference)
+{
+	__atomic_store_n(&bucket->words[EXACT_FLAGS], bucket->words[EXACT_FLAGS] + difference, __ATOMIC_RELEASE);
+}
+
+/* Slots whose grace period is over may be used again. */
+static void
+exact_settle(struct exact_writer *writer)
+{
+	struct exact_array *array = writer->exact->array;
+	const uint32_t width = exact_width(writer);
+
+	if (writer->retired_count == 0 || writer->retired_grace == writer->layout.memory->graces)
+		return;
+	for (uint32_t i = 0; i < writer->retired_count; i++)
+		exact_add_flags(&array->buckets[writer->retired[i] / width], (uint32_t)-(int32_t)(1u << writer->retired[i] % width));
+	writer->retired_count = 0;
+}
+
+void
+exact_grace(struct exact_writer *writer)
+{
+	memory_grace(writer->layout.memory);
+	exact_settle(writer);
+}
+
+/* Takes the entry out of a slot, which readers may still be looking at. */
+static void
+exact_vacate(struct exact_writer *writer, struct exact_bucket *bucket, uint32_t slot)
+{
+	struct exact_array *array = writer->exact->array;
+
+	exact_settle(writer);
+	if (writer->retired_count == EXACT_RETIRED_MOST)
+		exact_grace(writer);
+	__atomic_store_n(exact_record(writer, bucket, slot), 0, __ATOMIC_RELEASE);
+	exact_add_flags(bucket, 1u << slot);
+	writer->retired[writer->retired_count++] = (uint64_t)(bucket - array->buckets) * exact_width(writer) + slot;
+	writer->retired_grace = writer->layout.memory->graces;
+}
+
+/* A bucket on the way from a full one to one with a free slot. */
+struct exact_step {
+	struct exact_bucket *bucket;
+	uint32_t parent;	/* the step whose slot's entry would come here */
+	uint32_t slot;
+};
+
+struct exact_search {
+	struct exact_step steps[EXACT_SEARCH_MOST];
+	uint32_t count;
+};
+
+static struct exact_bucket *
+exact_other(const struct exact_writer *writer, struct exact_array *array, const struct exact_bucket *bucket, uint32_t slot)
+{
+	const uint64_t hash = exact_slot_hash(writer, bucket, slot);
+	const struct exact_bucket *first = exact_first(array, hash), *second = exact_second(array, hash);
+
+	return exact_bucket(array, bucket == first ? second : first);
+}
+
+static int
+exact_on_path(const struct exact_search *search, uint32_t at, const struct exact_bucket *bucket)
+{
+	for (; at != UINT32_MAX; at = search->steps[at].parent)
+		if (search->steps[at].bucket == bucket)
+			return 1;
+	return 0;
+}
+
+/* Breadth first from the two buckets of a key: the shortest chain of displacements. The step with the free slot, or UINT32_MAX. */
+static uint32_t
+exact_search(const struct exact_writer *writer, struct exact_array *array, struct exact_search *search)
+{
+	for (uint32_t at = 0; at < search->count; at++) {
+		struct exact_bucket *bucket = search->steps[at].bucket;
+
+		if (exact_free_slot(writer, bucket) != UINT32_MAX)
+			return at;
+		for (uint32_t slot = 0; slot < exact_width(writer) && search->count < EXACT_SEARCH_MOST; slot++) {
+			struct exact_bucket *other;
+
+			if (*exact_record(writer, bucket, slot) == 0)
+				continue;	/* in grace */
+			other = exact_other(writer, array, bucket, slot);
+			if (!exact_on_path(search, at, other))
+				search->steps[search->count++] = (struct exact_step){ .bucket = other, .parent = at, .slot = slot };
+		}
+	}
+	return UINT32_MAX;
+}
+
+/* Moves an entry to a free slot of its other bucket. In an array that readers see, the old slot is free after two grace periods at most. */
+static void
+exact_move(struct exact_writer *writer, struct exact_array *array, struct exact_bucket *from, uint32_t slot, struct exact_bucket *to)
+{
+	const uint32_t free_slot = exact_free_slot(writer, to), limbs = exact_slot_limbs(writer->layout.limbs);
+	const int leaves_first = exact_first(array, exact_slot_hash(writer, from, slot)) == from;
+	const int seen = array == writer->exact->array;
+
+	exact_publish(writer, to, free_slot, &from->keys[slot * limbs], *exact_record(writer, from, slot));
+	exact_note(writer, array, to, free_slot);
+	if (leaves_first)
+		exact_add_flags(from, 1u << EXACT_LEFT_SHIFT);
+	if (seen && !leaves_first)	/* who has found nothing in the first bucket may be about to look here */
+		exact_grace(writer);
+	if (seen) {
+		exact_vacate(writer, from, slot);
+		exact_grace(writer);
+	} else {
+		*exact_record(writer, from, slot) = 0;
+	}
+	if (!leaves_first)
+		exact_add_flags(to, (uint32_t)-(int32_t)(1u << EXACT_LEFT_SHIFT));
+}
+
+/* Frees a slot in one of the key's buckets by moving entries along the chain that ends at `last`. Returns the bucket. */
+static struct exact_bucket *
+exact_displace(struct exact_writer *writer, struct exact_array *array, const struct exact_search *search, uint32_t last)
+{
+	while (search->steps[last].parent != UINT32_MAX) {
+		const struct exact_step *step = &search->steps[last];
+
+		exact_move(writer, array, search->steps[step->parent].bucket, step->slot, step->bucket);
+		last = step->parent;
+	}
+	return search->steps[last].bucket;
+}
+
+/* The bucket of `array` in which a key with this hash can be put, or NULL when it is too full. */
+static struct exact_bucket *
+exact_make_room(struct exact_writer *writer, struct exact_array *array, uint64_t hash)
+{
+	struct exact_bucket *first = exact_bucket(array, exact_first(array, hash));
+	struct exact_bucket *second = exact_bucket(array, exact_second(array, hash));
+	const int seen = array == writer->exact->array;
+	struct exact_search search;
+	uint32_t last;
+
+	if (seen)
+		exact_settle(writer);
+	if (exact_free_slot(writer, first) != UINT32_MAX)
+		return first;
+	if (exact_free_slot(writer, second) != UINT32_MAX)
+		return second;
+	if (seen && ((first->words[EXACT_FLAGS] | second->words[EXACT_FLAGS]) & ((1u << EXACT_LEFT_SHIFT) - 1)) != 0) {
+		exact_grace(writer);
+		return exact_free_slot(writer, first) != UINT32_MAX ? first : second;
+	}
+	search.steps[0] = (struct exact_step){ .bucket = first, .parent = UINT32_MAX };
+	search.steps[1] = (struct exact_step){ .bucket = second, .parent = UINT32_MAX };
+	search.count = first == second ? 1 : 2;
+	last = exact_search(writer, array, &search);
+	return last == UINT32_MAX ? NULL : exact_displace(writer, array, &search, last);
+}
+
+/* `key` as it stands in slots. 0: the array is too full. */
+int
+exact_put(struct exact_writer *writer, struct exact_array *array, uint64_t hash, const uint64_t *key, uint32_t record)
+{
+	struct exact_bucket *bucket = exact_make_room(writer, array, hash);
+	const struct exact_bucket *first = exact_first(array, hash);
+	uint32_t slot;
+
+	if (bucket == NULL)
+		return 0;
+	slot = exact_free_slot(writer, bucket);
+	if (bucket != first)
+		exact_add_flags(exact_bucket(array, first), 1u << EXACT_LEFT_SHIFT);
+	exact_publish(writer, bucket, slot, key, record);
+	exact_note(writer, array, bucket, slot);
+	return 1;
+}
+
+/* Puts all entries into `to`, which readers do not see yet. */
+static int
+exact_copy(struct exact_writer *writer, struct exact_array *to)
+{
+	const struct exact_array *from = writer->exact->array;
+	const uint32_t limbs = exact_slot_limbs(writer->layout.limbs);
+
+	for (uint64_t i = 0; i < from->bucket_count; i++) {
+		const struct exact_bucket *bucket = &from->buckets[i];
+
+		for (uint32_t slot = 0; slot < exact_width(writer); slot++) {
+			const uint32_t record = *exact_record(writer, bucket, slot);
+
+			if (record != 0 && !exact_put(writer, to, exact_slot_hash(writer, bucket, slot), &bucket->keys[slot * limbs], record))
+				return 0;
+		}
+	}
+	return 1;
+}
+
+/* After a change of arrays every entry is elsewhere. */
+static void
+exact_note_all(const struct exact_writer *writer)
+{
+	const struct exact_array *array = writer->exact->array;
+
+	if (!writer->layout.records->own)
+		return;
+	for (uint64_t i = 0; i < array->bucket_count; i++)
+		for (uint32_t slot = 0; slot < exact_width(writer); slot++)
+			if (*exact_record(writer, &array->buckets[i], slot) != 0)
+				exact_note(writer, array, &array->buckets[i], slot);
+}
+
+static enum table_status
+exact_resize(struct exact_writer *writer, uint64_t bucket_count)
+{
+	struct memory *memory = writer->layout.memory;
+	struct exact_array *old = writer->exact->array, *new;
+
+	for (uint32_t attempt = 0; attempt < 8; attempt++, bucket_count += bucket_count / 4) {
+		new = exact_array_create(memory, bucket_count);
+		if (new == NULL)
+			return TABLE_NO_MEMORY;
+		if (exact_copy(writer, new)) {
+			__atomic_store_n(&writer->exact->array, new, __ATOMIC_RELEASE);
+			writer->retired_count = 0;	/* they were slots of the old array */
+			exact_note_all(writer);
+			memory_retire(memory, old, old->bytes);
+			return TABLE_OK;
+		}
+		memory_release(memory, new, new->bytes);
+	}
+	return TABLE_NO_MEMORY;
+}
+
+static uint64_t
+exact_buckets_for(const struct exact_writer *writer, uint64_t entries)
+{
+	return entries * EXACT_FULL_DENOMINATOR / (EXACT_FULL_NUMERATOR * exact_width(writer)) + 1;
+}
+
+/* Twice as large, but not larger than the table will ever need. */
+enum table_status
+exact_grow(struct exact_writer *writer)
+{
+	const uint64_t now = writer->exact->array->bucket_count, size = writer->layout.size;
+	const uint64_t most = size != 0 ? exact_buckets_for(writer, size) : UINT64_MAX;
+
+	if (now >= most)
+		return exact_resize(writer, now + now / 4 + 1);
+	return exact_resize(writer, 2 * now < most ? 2 * now : most);
+}
+
+enum table_status
+exact_make_ready(struct exact_writer *writer, uint64_t entries)
+{
+	const uint64_t buckets = exact_buckets_for(writer, entries);
+
+	return buckets <= writer->exact->array->bucket_count ? TABLE_OK : exact_resize(writer, buckets);
+}
+
+int
+exact_is_full(const struct exact_writer *writer)
+{
+	const uint64_t slots = writer->exact->array->bucket_count * exact_width(writer);
+
+	return (writer->count + 1) * EXACT_FULL_DENOMINATOR > slots * EXACT_FULL_NUMERATOR;
+}
+
+void
+exact_take_out(struct exact_writer *writer, struct exact_bucket *bucket, uint32_t slot)
+{
+	struct exact_array *array = writer->exact->array;
+	const struct exact_bucket *first = exact_first(array, exact_slot_hash(writer, bucket, slot));
+
+	exact_vacate(writer, bucket, slot);
+	if (bucket != first)
+		exact_add_flags(exact_bucket(array, first), (uint32_t)-(int32_t)(1u << EXACT_LEFT_SHIFT));
+}

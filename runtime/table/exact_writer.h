@@ -1,0 +1,56 @@
+/* The writer's side of the cuckoo hash of exact.h: what exact.c, which knows tables, asks of exact_cuckoo.c, which knows buckets. */
+#ifndef BACUS_TABLE_EXACT_WRITER_H
+#define BACUS_TABLE_EXACT_WRITER_H
+
+#include "table/exact.h"
+#include "table/layout.h"
+
+#define EXACT_RETIRED_MOST 4096u
+
+struct exact_writer {
+	struct layout layout;
+	struct exact *exact;
+	uint64_t count;
+	uint64_t *retired;	/* bucket * slots + slot of those marked in their buckets' flags */
+	uint32_t retired_count;
+	uint64_t retired_grace;
+	struct numbers items;
+};
+
+static inline uint32_t
+exact_width(const struct exact_writer *writer)
+{
+	return exact_slots(writer->layout.limbs);
+}
+
+static inline uint32_t *
+exact_record(const struct exact_writer *writer, const struct exact_bucket *bucket, uint32_t slot)
+{
+	return (uint32_t *)(uintptr_t)&bucket->words[EXACT_FLAGS - exact_width(writer) + slot];
+}
+
+/* An array of at least so many buckets that no reader sees yet, or NULL. */
+struct exact_array *exact_array_create(struct memory *memory, uint64_t bucket_count);
+
+/* The whole key of what stands in a slot. */
+const uint64_t *exact_key(const struct exact_writer *writer, const struct exact_bucket *bucket, uint32_t slot);
+
+/* The record of what stands in a slot: for wide keys, that of the item. */
+uint32_t *exact_entry_record(const struct exact_writer *writer, const struct exact_bucket *bucket, uint32_t slot);
+
+/* Waits for all readers; slots that were vacated before may then be used again. */
+void exact_grace(struct exact_writer *writer);
+
+/* Puts an entry into the table. `key` as it stands in slots. 0: too full. */
+int exact_put(struct exact_writer *writer, struct exact_array *array, uint64_t hash, const uint64_t *key, uint32_t record);
+
+/* Takes an entry out of its slot, which readers may still be looking at. */
+void exact_take_out(struct exact_writer *writer, struct exact_bucket *bucket, uint32_t slot);
+
+/* Makes room for one more entry than there are, and for more to come. */
+enum table_status exact_grow(struct exact_writer *writer);
+enum table_status exact_make_ready(struct exact_writer *writer, uint64_t entries);
+/* Whether another entry would fill the array beyond what cuckoo hashing does well. */
+int exact_is_full(const struct exact_writer *writer);
+
+#endif

@@ -1,0 +1,64 @@
+/* What a structure of tables, its layout, offers to the writer: the functions behind those of writer.h, on matches that are normalised and records that have numbers.
+ * They publish; the writer retires what was replaced. */
+#ifndef BACUS_TABLE_LAYOUT_H
+#define BACUS_TABLE_LAYOUT_H
+
+#include "table/records.h"
+
+/* A match, complete and with nothing outside the key. */
+struct layout_match {
+	uint64_t *value;
+	uint64_t *mask;
+	uint64_t *high;
+	uint32_t priority;
+	uint32_t length;	/* of the prefix, for lpm */
+};
+
+/* What every structure starts with. */
+struct layout {
+	const struct layout_functions *functions;
+	struct memory *memory;
+	struct records *records;
+	uint32_t key_bits;
+	uint32_t limbs;
+	uint64_t size;
+};
+
+struct layout_functions {
+	enum table_status (*insert)(struct layout *layout, const struct layout_match *match, uint32_t record);
+	/* The entry's record, or 0. */
+	uint32_t (*find)(const struct layout *layout, const struct layout_match *match);
+	/* The entry exists. */
+	void (*modify)(struct layout *layout, const struct layout_match *match, uint32_t record);
+	/* The entry exists; fails only for want of memory, and then it is still there. */
+	enum table_status (*remove)(struct layout *layout, const struct layout_match *match);
+	/* Goes on from a cursor and fills `match` and `record`; 0 at the end. */
+	uint64_t (*next)(const struct layout *layout, uint64_t cursor, struct layout_match *match, uint32_t *record);
+	/* The entry with what the structure noted for its cell; 0 if a note leads nowhere, as that of a free cell may. */
+	int (*locate)(const struct layout *layout, uint32_t note, struct layout_match *match, uint32_t *record);
+	uint32_t (*lookup)(const struct layout *layout, const uint64_t *key);
+	enum table_status (*reserve)(struct layout *layout, uint64_t entries);
+	void (*destroy)(struct layout *layout);
+};
+
+/* Each makes its structure, with `table` as the place for readers; NULL: no memory, or not for this key. Range fields: for lists. */
+struct layout_request {
+	struct memory *memory;
+	struct records *records;
+	const struct table_descriptor *descriptor;
+	const uint64_t *ranges;		/* for lists: each range field as ones in its place; the writer's */
+	uint32_t range_count;
+};
+
+struct layout *exact_create(const struct layout_request *request);
+struct layout *dir24_8_create(const struct layout_request *request);
+struct layout *lpm_trie_create(const struct layout_request *request);
+struct layout *list_create(const struct layout_request *request);
+
+/* The part that readers see. */
+struct table *exact_table(struct layout *layout);
+struct table *dir24_8_table(struct layout *layout);
+struct table *lpm_trie_table(struct layout *layout);
+struct table *list_table(struct layout *layout);
+
+#endif

@@ -1,0 +1,175 @@
+/* The writer's memory. Small pieces are rounded up to cache lines, which suits what they hold, and are kept in a list for each size. Retired pieces wait in
+ * a list until there are enough of them to be worth a grace period. */
+#include "table/memory.h"
+
+#include <string.h>
+
+#define MEMORY_BLOCK_LEAST (16u << 10)
+#define MEMORY_BLOCK_MOST (2u << 20)
+#define MEMORY_RETIRED_MOST 1024u
+#define MEMORY_RETIRED_BYTES (16u << 20)
+
+struct memory_piece {
+	struct memory_piece *next;
+};
+
+struct memory_block {
+	struct memory_block *next;
+	uint64_t bytes;
+	uint64_t used;
+};
+
+struct memory_retired {
+	void *piece;
+	uint64_t bytes;
+};
+
+void
+memory_create(struct memory *memory, const struct table_host *host)
+{
+	*memory = (struct memory){ .host = *host };
+}
+
+static void *
+memory_ask(struct memory *memory, uint64_t bytes)
+{
+	void *piece = memory->host.allocate(memory->host.host, bytes);
+
+	if (piece != NULL)
+		memory->bytes += bytes;
+	return piece;
+}
+
+static void
+memory_return(struct memory *memory, void *piece, uint64_t bytes)
+{
+	memory->bytes -= bytes;
+	memory->host.release(memory->host.host, piece, bytes);
+}
+
+static uint32_t
+memory_class(uint64_t bytes)
+{
+	return bytes == 0 ? 0 : (uint32_t)((bytes - 1) / MEMORY_PIECE_BYTES);
+}
+
+/* A block with room for `bytes`: the newest one, or a new one that grows with what the table already has. */
+static struct memory_block *
+memory_block(struct memory *memory, uint64_t bytes)
+{
+	struct memory_block *block = memory->blocks;
+	uint64_t size = MEMORY_BLOCK_LEAST;
+
+	if (block != NULL && block->bytes - block->used >= bytes)
+		return block;
+	while (size < MEMORY_BLOCK_MOST && size < memory->bytes / 4)
+		size *= 2;
+	block = memory_ask(memory, size);
+	if (block == NULL)
+		return NULL;
+	*block = (struct memory_block){ .next = memory->blocks, .bytes = size, .used = MEMORY_PIECE_BYTES };
+	memory->blocks = block;
+	return block;
+}
+
+void *
+memory_allocate(struct memory *memory, uint64_t bytes)
+{
+	const uint32_t class = memory_class(bytes);
+	const uint64_t size = (class + 1) * (uint64_t)MEMORY_PIECE_BYTES;
+	struct memory_block *block;
+	void *piece;
+
+	if (bytes > MEMORY_CLASSES * (uint64_t)MEMORY_PIECE_BYTES)
+		return memory_ask(memory, bytes);
+	piece = memory->pieces[class];
+	if (piece != NULL) {
+		memory->pieces[class] = memory->pieces[class]->next;
+		return memset(piece, 0, size);
+	}
+	block = memory_block(memory, size);
+	if (block == NULL)
+		return NULL;
+	piece = (uint8_t *)block + block->used;
+	block->used += size;
+	return piece;
+}
+
+void
+memory_release(struct memory *memory, void *piece, uint64_t bytes)
+{
+	const uint32_t class = memory_class(bytes);
+	struct memory_piece *free_piece = piece;
+
+	if (piece == NULL)
+		return;
+	if (bytes > MEMORY_CLASSES * (uint64_t)MEMORY_PIECE_BYTES) {
+		memory_return(memory, piece, bytes);
+		return;
+	}
+	free_piece->next = memory->pieces[class];
+	memory->pieces[class] = free_piece;
+}
+
+static void
+memory_release_retired(struct memory *memory)
+{
+	for (uint64_t i = 0; i < memory->retired_count; i++)
+		memory_release(memory, memory->retired[i].piece, memory->retired[i].bytes);
+	memory->retired_count = 0;
+	memory->retired_bytes = 0;
+}
+
+void
+memory_grace(struct memory *memory)
+{
+	memory->host.grace(memory->host.host);
+	memory->graces++;
+	memory_release_retired(memory);
+}
+
+void
+memory_retire(struct memory *memory, void *piece, uint64_t bytes)
+{
+	if (piece == NULL)
+		return;
+	if (memory->retired == NULL)
+		memory->retired = memory_ask(memory, MEMORY_RETIRED_MOST * sizeof(*memory->retired));
+	if (memory->retired == NULL) {
+		memory_grace(memory);
+		memory_release(memory, piece, bytes);
+		return;
+	}
+	memory->retired[memory->retired_count++] = (struct memory_retired){ .piece = piece, .bytes = bytes };
+	memory->retired_bytes += bytes;
+	if (memory->retired_count == MEMORY_RETIRED_MOST || memory->retired_bytes >= MEMORY_RETIRED_BYTES)
+		memory_grace(memory);
+}
+
+void *
+memory_resize(struct memory *memory, void *old, uint64_t old_count, uint64_t count, uint64_t item_bytes)
+{
+	void *array = memory_allocate(memory, count * item_bytes);
+
+	if (array == NULL)
+		return NULL;
+	if (old != NULL) {
+		memcpy(array, old, (old_count < count ? old_count : count) * item_bytes);
+		memory_release(memory, old, old_count * item_bytes);
+	}
+	return array;
+}
+
+void
+memory_destroy(struct memory *memory)
+{
+	memory_release_retired(memory);
+	if (memory->retired != NULL)
+		memory_return(memory, memory->retired, MEMORY_RETIRED_MOST * sizeof(*memory->retired));
+	while (memory->blocks != NULL) {
+		struct memory_block *block = memory->blocks;
+
+		memory->blocks = block->next;
+		memory_return(memory, block, block->bytes);
+	}
+}

@@ -1,0 +1,425 @@
+/* The records of a table. Growth copies all records to an array twice as large, and no number beyond the old one is used before every reader is known to
+ * use the new array. */
+#include "table/records.h"
+
+#include <string.h>
+
+#define RECORDS_LEAST 32u
+#define RECORDS_MOST 0x40000000u	/* an entry of dir24_8 has one bit of its own */
+#define CELLS_LEAST 64u
+
+uint32_t
+numbers_take(struct numbers *numbers, const struct memory *memory)
+{
+	uint32_t number = numbers->free;
+
+	if (number == 0 && numbers->retired_count != 0 && numbers->retired_grace < memory->graces) {
+		number = numbers->retired;
+		numbers->retired = 0;
+		numbers->retired_count = 0;
+	}
+	if (number != 0) {
+		numbers->free = numbers->links[number];
+		return number;
+	}
+	return numbers->used < numbers->capacity ? numbers->used++ : 0;
+}
+
+void
+numbers_give(struct numbers *numbers, uint32_t number)
+{
+	numbers->links[number] = numbers->free;
+	numbers->free = number;
+}
+
+void
+numbers_retire(struct numbers *numbers, const struct memory *memory, uint32_t number)
+{
+	if (numbers->retired_count != 0 && numbers->retired_grace < memory->graces) {
+		numbers->links[numbers->retired_last] = numbers->free;
+		numbers->free = numbers->retired;
+		numbers->retired = 0;
+		numbers->retired_count = 0;
+	}
+	if (numbers->retired_count == 0)
+		numbers->retired_last = number;
+	numbers->links[number] = numbers->retired;
+	numbers->retired = number;
+	numbers->retired_count++;
+	numbers->retired_grace = memory->graces;
+}
+
+int
+numbers_grow(struct numbers *numbers, struct memory *memory, uint32_t capacity)
+{
+	uint32_t *links = memory_resize(memory, numbers->links, numbers->capacity, capacity, sizeof(*links));
+
+	if (links == NULL)
+		return 0;
+	numbers->links = links;
+	numbers->capacity = capacity;
+	if (numbers->used == 0)
+		numbers->used = 1;	/* number 0 is none */
+	return 1;
+}
+
+void
+numbers_destroy(struct numbers *numbers, struct memory *memory)
+{
+	memory_release(memory, numbers->links, numbers->capacity * sizeof(*numbers->links));
+}
+
+void *
+records_at(const struct records *records, uint32_t number)
+{
+	return records->table->records + (size_t)number * records->stride;
+}
+
+static struct record_head *
+records_head(const struct records *records, uint32_t number)
+{
+	return (struct record_head *)records_at(records, number) - 1;
+}
+
+uint32_t
+records_cell(const struct records *records, uint32_t number)
+{
+	return records->own ? records_head(records, number)->cell : 0;
+}
+
+static uint64_t
+records_front(const struct records *records)
+{
+	return records->own ? sizeof(struct record_head) : 0;
+}
+
+static uint64_t
+records_size(const struct records *records, uint32_t capacity)
+{
+	return records_front(records) + (uint64_t)capacity * records->stride;
+}
+
+/* Workers may have noted hits in the old array after it was copied. */
+static void
+records_merge_hits(struct records *records, const uint8_t *old, uint32_t count)
+{
+	for (uint32_t number = 0; number < count; number++) {
+		const struct record_head *from = (const struct record_head *)(const void *)(old + (size_t)number * records->stride) - 1;
+		struct record_head *to = records_head(records, number);
+		const uint64_t hit = __atomic_load_n(&from->last_hit_ns, __ATOMIC_RELAXED);
+
+		if (hit > __atomic_load_n(&to->last_hit_ns, __ATOMIC_RELAXED))
+			__atomic_store_n(&to->last_hit_ns, hit, __ATOMIC_RELAXED);
+	}
+}
+
+/* Copies the array with atomic loads of what workers write: the times of last hits. */
+static void
+records_copy(const struct records *records, uint8_t *to, const uint8_t *from, uint32_t count)
+{
+	if (!records->own) {
+		memcpy(to, from, (size_t)count * records->stride);
+		return;
+	}
+	for (uint32_t number = 0; number < count; number++) {
+		const uint8_t *old = from + (size_t)number * records->stride;
+		uint8_t *new = to + (size_t)number * records->stride;
+
+		((struct record_head *)(void *)new)[-1] = (struct record_head){
+			.last_hit_ns = record_last_hit(old), .cell = record_cell(old),
+		};
+		memcpy(new, old, records->bytes);
+	}
+}
+
+static enum table_status
+records_grow(struct records *records)
+{
+	const uint32_t old_capacity = records->numbers.capacity, used = records->numbers.used;
+	const uint32_t capacity = old_capacity == 0 ? RECORDS_LEAST : 2 * old_capacity;
+	uint8_t *old = records->table->records, *new;
+
+	if (capacity > RECORDS_MOST)
+		return TABLE_NO_MEMORY;
+	new = memory_allocate(records->memory, records_size(records, capacity));
+	if (new == NULL)
+		return TABLE_NO_MEMORY;
+	if (!numbers_grow(&records->numbers, records->memory, capacity)) {
+		memory_release(records->memory, new, records_size(records, capacity));
+		return TABLE_NO_MEMORY;
+	}
+	new += records_front(records);
+	if (old != NULL)
+		records_copy(records, new, old, used);
+	__atomic_store_n(&records->table->records, new, __ATOMIC_RELEASE);
+	if (old == NULL)
+		return TABLE_OK;
+	memory_grace(records->memory);
+	if (records->own)
+		records_merge_hits(records, old, used);
+	memory_release(records->memory, old - records_front(records), records_size(records, old_capacity));
+	return TABLE_OK;
+}
+
+static enum table_status
+records_take(struct records *records, uint32_t *number)
+{
+	for (;;) {
+		*number = numbers_take(&records->numbers, records->memory);
+		if (*number != 0)
+			return TABLE_OK;
+		if (records->numbers.retired_count > records->numbers.capacity / 4) {
+			memory_grace(records->memory);
+		} else {
+			const enum table_status status = records_grow(records);
+
+			if (status != TABLE_OK)
+				return status;
+		}
+	}
+}
+
+static enum table_status
+cells_grow(struct records *records)
+{
+	const struct table_host *host = &records->memory->host;
+	const uint64_t most = records->cells_most < UINT32_MAX ? records->cells_most : UINT32_MAX;
+	uint64_t capacity = records->cells.capacity == 0 ? CELLS_LEAST : 2 * (uint64_t)records->cells.capacity;
+
+	if (capacity > most)
+		capacity = most;
+	if (capacity <= records->cells.capacity)
+		return TABLE_NO_MEMORY;
+	if (host->cells != NULL && host->cells(host->host, capacity) != 0)
+		return TABLE_NO_MEMORY;
+	return numbers_grow(&records->cells, records->memory, (uint32_t)capacity) ? TABLE_OK : TABLE_NO_MEMORY;
+}
+
+static enum table_status
+cells_take(struct records *records, uint32_t *cell)
+{
+	const struct table_host *host = &records->memory->host;
+
+	while ((*cell = numbers_take(&records->cells, records->memory)) == 0) {
+		const uint32_t retired = records->cells.retired_count;
+		const int at_most = records->cells.capacity >= records->cells_most;
+		enum table_status status = TABLE_OK;
+
+		if (retired != 0 && (at_most || retired > records->cells.capacity / 4))
+			memory_grace(records->memory);
+		else
+			status = cells_grow(records);
+		if (status != TABLE_OK)
+			return status;
+	}
+	if (host->clear != NULL)
+		host->clear(host->host, *cell);
+	return TABLE_OK;
+}
+
+static uint64_t
+records_hash(const struct records *records, const void *content)
+{
+	uint64_t hash = 0;
+
+	for (uint32_t at = 0; at < records->bytes; at += 8) {
+		uint64_t word;
+
+		memcpy(&word, (const uint8_t *)content + at, sizeof(word));
+		hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+		hash ^= hash >> 32;
+	}
+	return hash;
+}
+
+/* Where a record with this content is in the index, or the free place where it belongs. */
+static uint32_t *
+records_place(const struct records *records, const void *content)
+{
+	for (uint64_t at = records_hash(records, content);; at++) {
+		uint32_t *place = &records->index[at & records->index_mask];
+
+		if (*place == 0 || memcmp(records_at(records, *place), content, records->bytes) == 0)
+			return place;
+	}
+}
+
+static enum table_status
+records_index_grow(struct records *records)
+{
+	const uint32_t old_mask = records->index_mask, mask = records->index == NULL ? 63 : 2 * old_mask + 1;
+	uint32_t *old = records->index, *new;
+
+	if (old != NULL && 2 * (uint64_t)records->index_count < old_mask)
+		return TABLE_OK;
+	new = memory_allocate(records->memory, ((uint64_t)mask + 1) * sizeof(*new));
+	if (new == NULL)
+		return TABLE_NO_MEMORY;
+	records->index = new;
+	records->index_mask = mask;
+	if (old == NULL)
+		return TABLE_OK;
+	for (uint64_t at = 0; at <= old_mask; at++)
+		if (old[at] != 0)
+			*records_place(records, records_at(records, old[at])) = old[at];
+	memory_release(records->memory, old, ((uint64_t)old_mask + 1) * sizeof(*old));
+	return TABLE_OK;
+}
+
+/* Takes a record out of the index and moves those behind it up, so that a search may go on stopping at the first free place. */
+static void
+records_index_remove(struct records *records, uint32_t number)
+{
+	const uint32_t mask = records->index_mask;
+	uint64_t hole = (uint64_t)(records_place(records, records_at(records, number)) - records->index);
+
+	for (uint64_t at = hole + 1; records->index[at & mask] != 0; at++) {
+		const uint32_t other = records->index[at & mask];
+		const uint64_t home = records_hash(records, records_at(records, other));
+
+		if (((at - home) & mask) >= ((at - hole) & mask)) {
+			records->index[hole & mask] = other;
+			hole = at;
+		}
+	}
+	records->index[hole & mask] = 0;
+	records->index_count--;
+}
+
+static enum table_status
+records_share(struct records *records, const void *content, uint32_t *number)
+{
+	enum table_status status = records_index_grow(records);
+	uint32_t *place;
+
+	if (status != TABLE_OK)
+		return status;
+	place = records_place(records, content);
+	if (*place != 0) {
+		*number = *place;
+		records->numbers.links[*number]++;
+		return TABLE_OK;
+	}
+	status = records_take(records, number);
+	if (status != TABLE_OK)
+		return status;
+	memcpy(records_at(records, *number), content, records->bytes);
+	records->numbers.links[*number] = 1;
+	records->index_count++;
+	*records_place(records, content) = *number;
+	return TABLE_OK;
+}
+
+enum table_status
+records_add(struct records *records, const void *content, uint32_t *number)
+{
+	enum table_status status;
+	uint32_t cell;
+
+	if (!records->own)
+		return records_share(records, content, number);
+	status = records_take(records, number);
+	if (status != TABLE_OK)
+		return status;
+	status = cells_take(records, &cell);
+	if (status != TABLE_OK) {
+		numbers_give(&records->numbers, *number);
+		return status;
+	}
+	*records_head(records, *number) = (struct record_head){ .cell = cell };
+	memcpy(records_at(records, *number), content, records->bytes);
+	return TABLE_OK;
+}
+
+enum table_status
+records_change(struct records *records, const void *content, uint32_t old, uint32_t *number)
+{
+	enum table_status status;
+
+	if (!records->own)
+		return records_share(records, content, number);
+	status = records_take(records, number);
+	if (status != TABLE_OK)
+		return status;
+	*records_head(records, *number) = (struct record_head){
+		.cell = records_head(records, old)->cell, .last_hit_ns = record_last_hit(records_at(records, old)),
+	};
+	memcpy(records_at(records, *number), content, records->bytes);
+	return TABLE_OK;
+}
+
+/* Whether the record has no entry any more. */
+static int
+records_unshare(struct records *records, uint32_t number)
+{
+	if (records->own)
+		return 1;
+	if (--records->numbers.links[number] != 0)
+		return 0;
+	records_index_remove(records, number);
+	return 1;
+}
+
+void
+records_retire_modified(struct records *records, uint32_t number)
+{
+	if (records_unshare(records, number))
+		numbers_retire(&records->numbers, records->memory, number);
+}
+
+void
+records_retire(struct records *records, uint32_t number)
+{
+	if (records->own)
+		numbers_retire(&records->cells, records->memory, records_cell(records, number));
+	records_retire_modified(records, number);
+}
+
+void
+records_cancel(struct records *records, uint32_t number)
+{
+	if (records->own)
+		numbers_give(&records->cells, records_cell(records, number));
+	if (records_unshare(records, number))
+		numbers_give(&records->numbers, number);
+}
+
+enum table_status
+records_create(struct records *records, struct memory *memory, struct table *table, uint64_t size)
+{
+	static const uint64_t zeros[8192];
+	const uint32_t own = table->records_own;
+	enum table_status status;
+
+	*records = (struct records){
+		.memory = memory, .table = table, .own = own, .bytes = table->record_bytes, .stride = table->record_stride,
+		.cells_most = size == 0 ? UINT64_MAX : size + 1,
+	};
+	if (table->record_bytes % 8 != 0 || table->record_bytes < 8 || table->record_bytes > sizeof(zeros))
+		return TABLE_INVALID;
+	status = own ? cells_grow(records) : TABLE_OK;
+	if (status == TABLE_OK)
+		status = records_grow(records);
+	if (status != TABLE_OK)
+		return status;
+	/* The default's record is like an entry's, but its cell is 0. */
+	if (own) {
+		status = records_take(records, &table->miss);
+		*records_head(records, table->miss) = (struct record_head){ .cell = 0 };
+		return status;
+	}
+	return records_share(records, zeros, &table->miss);
+}
+
+void
+records_destroy(struct records *records)
+{
+	struct memory *memory = records->memory;
+
+	if (records->table->records != NULL)
+		memory_release(memory, records->table->records - records_front(records), records_size(records, records->numbers.capacity));
+	numbers_destroy(&records->numbers, memory);
+	numbers_destroy(&records->cells, memory);
+	if (records->index != NULL)
+		memory_release(memory, records->index, ((uint64_t)records->index_mask + 1) * sizeof(*records->index));
+}

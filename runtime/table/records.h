@@ -1,0 +1,63 @@
+/* The records of a table: who is using which, and which wait for a grace period.
+ *
+ * Where entries share records, equal ones are one, found by content. Where entries have records of their own, each entry also has a cell, which it keeps
+ * when `modify` gives it another record. */
+#ifndef BACUS_TABLE_RECORDS_H
+#define BACUS_TABLE_RECORDS_H
+
+#include "table/memory.h"
+
+/* Numbers from 1 up to `capacity`, handed out from the front; the free ones and those in grace are lists through `links`. */
+struct numbers {
+	uint32_t *links;	/* of one that is in use: what its owner notes there */
+	uint32_t capacity;	/* numbers below it have a link */
+	uint32_t used;		/* numbers below it have been handed out */
+	uint32_t free;
+	uint32_t retired;
+	uint32_t retired_last;
+	uint32_t retired_count;
+	uint64_t retired_grace;	/* periods passed when the last one was retired */
+};
+
+/* 0: none without a grace period or growth. */
+uint32_t numbers_take(struct numbers *numbers, const struct memory *memory);
+/* For one that no reader ever saw. */
+void numbers_give(struct numbers *numbers, uint32_t number);
+void numbers_retire(struct numbers *numbers, const struct memory *memory, uint32_t number);
+/* 0: no memory. */
+int numbers_grow(struct numbers *numbers, struct memory *memory, uint32_t capacity);
+void numbers_destroy(struct numbers *numbers, struct memory *memory);
+
+struct records {
+	struct memory *memory;
+	struct table *table;
+	uint32_t own;
+	uint32_t bytes;
+	uint32_t stride;
+	struct numbers numbers;	/* links: references, where records are shared */
+	struct numbers cells;	/* links: what the structure notes, to find the entry of a cell */
+	uint64_t cells_most;	/* UINT64_MAX: no limit */
+	uint32_t *index;	/* shared records by content: open addressing, 0 is free */
+	uint32_t index_mask;
+	uint32_t index_count;
+};
+
+enum table_status records_create(struct records *records, struct memory *memory, struct table *table, uint64_t size);
+void records_destroy(struct records *records);
+
+/* A record with this content, for one more entry, with a cell of its own where records are. */
+enum table_status records_add(struct records *records, const void *content, uint32_t *number);
+/* A record with this content, for the entry that has the record `old` and keeps its cell. `old` is then given up with `records_retire_modified`. */
+enum table_status records_change(struct records *records, const void *content, uint32_t old, uint32_t *number);
+
+/* An entry no longer leads to this record. */
+void records_retire(struct records *records, uint32_t number);
+void records_retire_modified(struct records *records, uint32_t number);
+/* As if `records_add` had not been: no reader has seen it. */
+void records_cancel(struct records *records, uint32_t number);
+
+void *records_at(const struct records *records, uint32_t number);
+/* 0 where records are shared. */
+uint32_t records_cell(const struct records *records, uint32_t number);
+
+#endif

@@ -1,0 +1,448 @@
+/* The writer of a table: checks and completes matches, numbers records, and leaves the rest to the table's structure. */
+#include "table/writer.h"
+
+#include <string.h>
+
+#include "table/layout.h"
+
+struct writer {
+	struct memory memory;
+	struct records records;
+	struct layout *layout;
+	struct table *table;
+	uint32_t kind;			/* enum structure */
+	uint32_t key_bits;
+	uint32_t limbs;
+	uint32_t range_count;
+	uint64_t size;
+	uint64_t count;
+	uint64_t *ranges;		/* each range field as ones in its place */
+	struct layout_match match;	/* the one in hand */
+	struct layout_match given;	/* what `writer_next` and `writer_find` show */
+};
+
+static uint64_t
+writer_limb_mask(const struct writer *writer, uint32_t limb)
+{
+	const uint32_t bits = writer->key_bits > 64 * limb ? writer->key_bits - 64 * limb : 0;
+
+	return bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
+}
+
+/* Copies limbs that must lie within the key. `from` NULL: `otherwise` everywhere in the key. 0: bits outside it. */
+static int
+writer_take_limbs(const struct writer *writer, uint64_t *to, const uint64_t *from, uint64_t otherwise)
+{
+	uint64_t outside = 0;
+
+	for (uint32_t limb = 0; limb < writer->limbs; limb++) {
+		const uint64_t mask = writer_limb_mask(writer, limb);
+
+		to[limb] = from != NULL ? from[limb] : otherwise & mask;
+		outside |= to[limb] & ~mask;
+	}
+	return outside == 0;
+}
+
+/* The length of the prefix that the mask is, or UINT32_MAX. */
+static uint32_t
+writer_prefix_length(const struct writer *writer, const uint64_t *mask)
+{
+	uint32_t length = 0;
+
+	while (length < writer->key_bits && (mask[(writer->key_bits - 1 - length) / 64] >> (writer->key_bits - 1 - length) % 64 & 1))
+		length++;
+	for (uint32_t limb = 0; limb < writer->limbs; limb++) {
+		const uint32_t below = writer->key_bits - length;	/* bits of the key that must be 0 */
+		const uint32_t bits = below > 64 * limb ? below - 64 * limb : 0;
+
+		if ((mask[limb] & (bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1)) != 0)
+			return UINT32_MAX;
+	}
+	return length;
+}
+
+static void
+writer_prefix_mask(const struct writer *writer, uint32_t length, uint64_t *mask)
+{
+	const uint32_t below = writer->key_bits - length;
+
+	for (uint32_t limb = 0; limb < writer->limbs; limb++) {
+		const uint32_t bits = below > 64 * limb ? below - 64 * limb : 0;
+
+		mask[limb] = writer_limb_mask(writer, limb) & (bits >= 64 ? 0 : UINT64_MAX << bits);
+	}
+}
+
+/* 0: a range that ends before it begins. */
+static int
+writer_take_range(struct writer *writer, const uint64_t *field)
+{
+	int less = 0;
+
+	for (uint32_t limb = 0; limb < writer->limbs; limb++) {
+		const uint64_t low = writer->match.value[limb] & field[limb], high = writer->match.high[limb] & field[limb];
+
+		less = high != low ? high < low : less;
+		writer->match.mask[limb] &= ~field[limb];
+	}
+	return !less;
+}
+
+/* What lies outside mask and ranges does not count. */
+static void
+writer_drop_unused_bits(struct writer *writer)
+{
+	for (uint32_t limb = 0; limb < writer->limbs; limb++) {
+		uint64_t ranges = 0;
+
+		for (uint32_t range = 0; range < writer->range_count; range++)
+			ranges |= writer->ranges[range * writer->limbs + limb];
+		writer->match.value[limb] &= writer->match.mask[limb] | ranges;
+		writer->match.high[limb] &= ranges;
+	}
+}
+
+/* Fills `writer->match`. */
+static enum table_status
+writer_take_match(struct writer *writer, const struct table_match *match)
+{
+	struct layout_match *taken = &writer->match;
+
+	if (!writer_take_limbs(writer, taken->value, match->value, 0) || !writer_take_limbs(writer, taken->mask, match->mask, UINT64_MAX) ||
+	    !writer_take_limbs(writer, taken->high, match->high, 0))
+		return TABLE_INVALID;
+	taken->priority = writer->kind == STRUCTURE_LIST ? match->priority : 0;
+	taken->length = 0;
+	if (writer->kind == STRUCTURE_LIST) {
+		if (writer->range_count != 0 && match->high == NULL)
+			return TABLE_INVALID;
+		for (uint32_t range = 0; range < writer->range_count; range++)
+			if (!writer_take_range(writer, writer->ranges + (size_t)range * writer->limbs))
+				return TABLE_INVALID;
+	} else {
+		taken->length = writer_prefix_length(writer, taken->mask);
+		if (taken->length == UINT32_MAX || (writer->kind == STRUCTURE_EXACT && taken->length != writer->key_bits))
+			return TABLE_INVALID;
+	}
+	writer_drop_unused_bits(writer);
+	return TABLE_OK;
+}
+
+/* Shows an entry to the caller: `writer->given` and its record. */
+static void
+writer_show(struct writer *writer, uint32_t number, struct table_entry *entry)
+{
+	const struct layout_match *given = &writer->given;
+
+	if (writer->kind != STRUCTURE_LIST)
+		writer_prefix_mask(writer, given->length, given->mask);
+	*entry = (struct table_entry){
+		.match = { .value = given->value, .mask = given->mask, .high = given->high, .priority = given->priority },
+		.record = records_at(&writer->records, number), .number = number, .handle = records_cell(&writer->records, number),
+	};
+}
+
+enum table_status
+writer_insert(struct writer *writer, const struct table_match *match, const void *record, uint32_t *handle)
+{
+	enum table_status status = writer_take_match(writer, match);
+	uint32_t number;
+
+	if (status != TABLE_OK)
+		return status;
+	if (writer->layout->functions->find(writer->layout, &writer->match) != 0)
+		return TABLE_EXISTS;
+	if (writer->count >= writer_capacity(writer))
+		return TABLE_FULL;
+	status = records_add(&writer->records, record, &number);
+	if (status != TABLE_OK)
+		return status;
+	status = writer->layout->functions->insert(writer->layout, &writer->match, number);
+	if (status != TABLE_OK) {
+		records_cancel(&writer->records, number);
+		return status;
+	}
+	writer->count++;
+	if (handle != NULL)
+		*handle = records_cell(&writer->records, number);
+	return TABLE_OK;
+}
+
+enum table_status
+writer_modify(struct writer *writer, const struct table_match *match, const void *record)
+{
+	enum table_status status = writer_take_match(writer, match);
+	uint32_t old, number;
+
+	if (status != TABLE_OK)
+		return status;
+	old = writer->layout->functions->find(writer->layout, &writer->match);
+	if (old == 0)
+		return TABLE_MISSING;
+	status = records_change(&writer->records, record, old, &number);
+	if (status != TABLE_OK)
+		return status;
+	if (number != old)
+		writer->layout->functions->modify(writer->layout, &writer->match, number);
+	records_retire_modified(&writer->records, old);
+	return TABLE_OK;
+}
+
+enum table_status
+writer_delete(struct writer *writer, const struct table_match *match)
+{
+	enum table_status status = writer_take_match(writer, match);
+	uint32_t number;
+
+	if (status != TABLE_OK)
+		return status;
+	number = writer->layout->functions->find(writer->layout, &writer->match);
+	if (number == 0)
+		return TABLE_MISSING;
+	status = writer->layout->functions->remove(writer->layout, &writer->match);
+	if (status != TABLE_OK)
+		return status;
+	records_retire(&writer->records, number);
+	writer->count--;
+	return TABLE_OK;
+}
+
+enum table_status
+writer_set_default(struct writer *writer, const void *record)
+{
+	const uint32_t old = writer->table->miss;
+	uint32_t number;
+	const enum table_status status = records_change(&writer->records, record, old, &number);
+
+	if (status != TABLE_OK)
+		return status;
+	__atomic_store_n(&writer->table->miss, number, __ATOMIC_RELEASE);
+	records_retire_modified(&writer->records, old);
+	return TABLE_OK;
+}
+
+static void
+writer_copy_match(const struct writer *writer, struct layout_match *to, const struct layout_match *from)
+{
+	memcpy(to->value, from->value, writer->limbs * sizeof(uint64_t));
+	memcpy(to->mask, from->mask, writer->limbs * sizeof(uint64_t));
+	memcpy(to->high, from->high, writer->limbs * sizeof(uint64_t));
+	to->priority = from->priority;
+	to->length = from->length;
+}
+
+enum table_status
+writer_find(struct writer *writer, const struct table_match *match, struct table_entry *entry)
+{
+	const enum table_status status = writer_take_match(writer, match);
+	uint32_t number;
+
+	if (status != TABLE_OK)
+		return status;
+	number = writer->layout->functions->find(writer->layout, &writer->match);
+	if (number == 0)
+		return TABLE_MISSING;
+	writer_copy_match(writer, &writer->given, &writer->match);
+	writer_show(writer, number, entry);
+	return TABLE_OK;
+}
+
+enum table_status
+writer_find_handle(struct writer *writer, uint32_t handle, struct table_entry *entry)
+{
+	const struct numbers *cells = &writer->records.cells;
+	uint32_t number;
+
+	if (!writer->records.own || handle == 0 || handle >= cells->used)
+		return TABLE_MISSING;
+	if (!writer->layout->functions->locate(writer->layout, cells->links[handle], &writer->given, &number))
+		return TABLE_MISSING;
+	if (records_cell(&writer->records, number) != handle)
+		return TABLE_MISSING;
+	writer_show(writer, number, entry);
+	return TABLE_OK;
+}
+
+uint64_t
+writer_next(struct writer *writer, uint64_t cursor, struct table_entry *entry)
+{
+	uint32_t number;
+	const uint64_t next = writer->layout->functions->next(writer->layout, cursor, &writer->given, &number);
+
+	if (next != 0)
+		writer_show(writer, number, entry);
+	return next;
+}
+
+uint32_t
+writer_lookup(const struct writer *writer, const uint64_t *key)
+{
+	return writer->layout->functions->lookup(writer->layout, key);
+}
+
+void
+writer_clear(struct writer *writer)
+{
+	struct table_entry entry;
+	uint64_t cursor = 0;
+
+	while ((cursor = writer_next(writer, cursor, &entry)) != 0)
+		if (writer_delete(writer, &entry.match) != TABLE_OK)
+			break;	/* want of memory: what is left stays */
+}
+
+enum table_status
+writer_reserve(struct writer *writer, uint64_t entries)
+{
+	return writer->layout->functions->reserve(writer->layout, entries);
+}
+
+const struct table *
+writer_table(const struct writer *writer)
+{
+	return writer->table;
+}
+
+uint64_t
+writer_count(const struct writer *writer)
+{
+	return writer->count;
+}
+
+uint64_t
+writer_capacity(const struct writer *writer)
+{
+	return writer->size != 0 ? writer->size : UINT64_MAX;
+}
+
+uint64_t
+writer_cells(const struct writer *writer)
+{
+	return writer->records.own ? writer->records.cells.used : 1;
+}
+
+uint64_t
+writer_bytes(const struct writer *writer)
+{
+	return writer->memory.bytes;
+}
+
+/* The range fields of the key, and room for matches. 0: no memory. */
+static int
+writer_create_fields(struct writer *writer, const struct table_descriptor *descriptor)
+{
+	const uint32_t limbs = writer->limbs;
+	uint64_t *room = memory_allocate(&writer->memory, 6 * (uint64_t)limbs * sizeof(*room));
+	uint32_t range = 0;
+
+	for (uint32_t i = 0; i < descriptor->field_count; i++)
+		writer->range_count += descriptor->fields[i].kind == MATCH_RANGE;
+	writer->match = (struct layout_match){ .value = room, .mask = room + limbs, .high = room + 2 * (size_t)limbs };
+	writer->given = (struct layout_match){ .value = room + 3 * (size_t)limbs, .mask = room + 4 * (size_t)limbs, .high = room + 5 * (size_t)limbs };
+	writer->ranges = memory_allocate(&writer->memory, (uint64_t)writer->range_count * limbs * sizeof(*writer->ranges));
+	if (room == NULL || writer->ranges == NULL)
+		return 0;
+	for (uint32_t i = 0; i < descriptor->field_count; i++) {
+		const struct key_field *field = &descriptor->fields[i];
+		uint64_t *mask = writer->ranges + (size_t)range * limbs;
+
+		if (field->kind != MATCH_RANGE)
+			continue;
+		for (uint32_t bit = field->shift; bit < field->shift + field->width; bit++)
+			mask[bit / 64] |= (uint64_t)1 << bit % 64;
+		range++;
+	}
+	return 1;
+}
+
+static struct layout *
+writer_create_layout(const struct layout_request *request, struct table **table)
+{
+	struct layout *layout = NULL;
+
+	switch ((enum structure)request->descriptor->structure) {
+	case STRUCTURE_EXACT:
+		layout = exact_create(request);
+		*table = layout != NULL ? exact_table(layout) : NULL;
+		break;
+	case STRUCTURE_DIR24_8:
+		layout = dir24_8_create(request);
+		*table = layout != NULL ? dir24_8_table(layout) : NULL;
+		break;
+	case STRUCTURE_LPM_TRIE:
+		layout = lpm_trie_create(request);
+		*table = layout != NULL ? lpm_trie_table(layout) : NULL;
+		break;
+	case STRUCTURE_LIST:
+		layout = list_create(request);
+		*table = layout != NULL ? list_table(layout) : NULL;
+		break;
+	}
+	return layout;
+}
+
+static int
+writer_can(const struct table_descriptor *descriptor)
+{
+	if (descriptor->structure > STRUCTURE_LIST || (descriptor->structure == STRUCTURE_DIR24_8 && descriptor->key_bits > 32))
+		return 0;
+	return descriptor->key_limbs != 0 && descriptor->key_bits <= 64 * descriptor->key_limbs;
+}
+
+static enum table_status
+writer_begin(struct writer *writer, const struct table_descriptor *descriptor)
+{
+	struct layout_request request = { .memory = &writer->memory, .records = &writer->records, .descriptor = descriptor };
+
+	writer->kind = descriptor->structure;
+	writer->key_bits = descriptor->key_bits;
+	writer->limbs = descriptor->key_limbs;
+	writer->size = descriptor->size;
+	if (!writer_create_fields(writer, descriptor))
+		return TABLE_NO_MEMORY;
+	request.ranges = writer->ranges;
+	request.range_count = writer->range_count;
+	writer->layout = writer_create_layout(&request, &writer->table);
+	if (writer->layout == NULL)
+		return TABLE_NO_MEMORY;
+	writer->table->structure = descriptor->structure;
+	writer->table->record_bytes = descriptor->record_bytes;
+	writer->table->records_own = descriptor->records_own != 0;
+	writer->table->record_stride = table_stride(descriptor->record_bytes, writer->table->records_own);
+	return records_create(&writer->records, &writer->memory, writer->table, descriptor->size);
+}
+
+struct writer *
+writer_create(const struct table_descriptor *descriptor, const struct table_host *host, enum table_status *status)
+{
+	struct writer *writer = writer_can(descriptor) ? host->allocate(host->host, sizeof(*writer)) : NULL;
+	enum table_status done = writer != NULL ? TABLE_OK : writer_can(descriptor) ? TABLE_NO_MEMORY : TABLE_INVALID;
+
+	if (writer != NULL) {
+		memory_create(&writer->memory, host);
+		done = writer_begin(writer, descriptor);
+		if (done != TABLE_OK) {
+			writer_destroy(writer);
+			writer = NULL;
+		}
+	}
+	if (status != NULL)
+		*status = done;
+	return writer;
+}
+
+void
+writer_destroy(struct writer *writer)
+{
+	const struct table_host host = writer->memory.host;
+
+	if (writer->records.memory != NULL)
+		records_destroy(&writer->records);
+	if (writer->layout != NULL)
+		writer->layout->functions->destroy(writer->layout);
+	memory_release(&writer->memory, writer->match.value, 6 * (uint64_t)writer->limbs * sizeof(uint64_t));
+	memory_release(&writer->memory, writer->ranges, (uint64_t)writer->range_count * writer->limbs * sizeof(*writer->ranges));
+	memory_destroy(&writer->memory);
+	host.release(host.host, writer, sizeof(*writer));
+}

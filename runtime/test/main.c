@@ -1,0 +1,44 @@
+/* Runs all tests, or those named on the command line. */
+#include "test.h"
+
+#include <string.h>
+
+unsigned test_failures;
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} tests[] = {
+	{ "bits", test_bits },
+	{ "wide", test_wide },
+	{ "extern", test_extern },
+	{ "packet", test_packet },
+	{ "table_edges", test_table_edges },
+	{ "table_model", test_table_model },
+	{ "table_size", test_table_size },
+	{ "table_threads", test_table_threads },
+};
+
+static int
+test_is_wanted(const char *name, int count, char **wanted)
+{
+	for (int i = 1; i < count; i++)
+		if (strcmp(wanted[i], name) == 0)
+			return 1;
+	return count == 1;
+}
+
+int
+main(int count, char **wanted)
+{
+	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
+		const unsigned before = test_failures;
+
+		if (!test_is_wanted(tests[i].name, count, wanted))
+			continue;
+		tests[i].run();
+		printf("%-14s %s\n", tests[i].name, test_failures == before ? "ok" : "FAILED");
+		fflush(stdout);
+	}
+	return test_failures != 0;
+}

@@ -1,0 +1,92 @@
+/* Memory and grace periods for tables under test. */
+#include "table_host.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *
+test_allocate(void *argument, size_t bytes)
+{
+	struct test_host *host = argument;
+	uint8_t *memory, *aligned;
+
+	if (host->allocations_left == 0)
+		return NULL;
+	if (host->allocations_left != UINT64_MAX)
+		host->allocations_left--;
+	/* calloc, since large arrays are mostly never touched. How far the piece was moved stands before it. */
+	memory = calloc(1, bytes + 64);
+	if (memory == NULL)
+		return NULL;
+	host->bytes += bytes;
+	aligned = memory + 64 - (uintptr_t)memory % 64;
+	aligned[-1] = (uint8_t)(aligned - memory);
+	return aligned;
+}
+
+static void
+test_release(void *argument, void *memory, size_t bytes)
+{
+	struct test_host *host = argument;
+
+	host->bytes -= bytes;
+	free((uint8_t *)memory - ((const uint8_t *)memory)[-1]);
+}
+
+static void
+test_grace(void *argument)
+{
+	struct test_host *host = argument;
+
+	host->graces++;
+	if (host->grace != NULL)
+		host->grace(host->argument);
+}
+
+static int
+test_cells(void *argument, uint64_t count)
+{
+	struct test_host *host = argument;
+
+	host->cells = count;
+	return 0;
+}
+
+static void
+test_clear(void *argument, uint32_t cell)
+{
+	struct test_host *host = argument;
+
+	host->cleared = cell;
+}
+
+struct table_host
+test_table_host(struct test_host *host)
+{
+	return (struct table_host){
+		.allocate = test_allocate, .release = test_release, .grace = test_grace, .cells = test_cells, .clear = test_clear, .host = host,
+	};
+}
+
+struct table_descriptor
+test_descriptor(uint32_t structure, uint32_t key_bits, uint32_t own, uint64_t size)
+{
+	return (struct table_descriptor){
+		.name = "test", .structure = structure, .key_bits = key_bits, .key_limbs = key_bits == 0 ? 1 : (key_bits + 63) / 64,
+		.record_bytes = TEST_RECORD_BYTES, .records_own = own, .size = size,
+	};
+}
+
+struct test_record
+test_record(uint32_t value)
+{
+	return (struct test_record){ .action = value % 7, .value = value, .check = value * 0x9e3779b97f4a7c15ull };
+}
+
+int
+test_record_whole(const void *record)
+{
+	const struct test_record *held = record;
+
+	return held->action == held->value % 7 && held->check == held->value * 0x9e3779b97f4a7c15ull;
+}

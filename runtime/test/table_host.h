@@ -1,0 +1,35 @@
+/* A host for tables under test: counts memory, so that what is not given back shows, and grace periods. */
+#ifndef BACUS_TEST_TABLE_HOST_H
+#define BACUS_TEST_TABLE_HOST_H
+
+#include "table/writer.h"
+
+struct test_host {
+	uint64_t bytes;
+	uint64_t graces;
+	uint64_t cells;
+	uint64_t cleared;
+	uint64_t allocations_left;	/* before memory ends; UINT64_MAX: never */
+	void (*grace)(void *argument);	/* NULL: no readers */
+	void *argument;
+};
+
+struct table_host test_table_host(struct test_host *host);
+
+/* A descriptor of this structure and key, without fields. */
+struct table_descriptor test_descriptor(uint32_t structure, uint32_t key_bits, uint32_t own, uint64_t size);
+
+#define TEST_RECORD_BYTES 16u
+
+/* A record that shows when half of it is another one's. */
+struct test_record {
+	uint32_t action;
+	uint32_t value;
+	uint64_t check;
+};
+
+struct test_record test_record(uint32_t value);
+/* 0: torn. */
+int test_record_whole(const void *record);
+
+#endif

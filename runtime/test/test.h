@@ -1,0 +1,40 @@
+/* The smallest test runner: a test is a function in the list of main.c; a failed check prints where, and the program ends with 1. */
+#ifndef BACUS_TEST_H
+#define BACUS_TEST_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+extern unsigned test_failures;
+
+#define CHECK(condition)                                                                                                            \
+	do {                                                                                                                        \
+		if (!(condition)) {                                                                                                 \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                                             \
+			if (++test_failures >= 20)                                                                                  \
+				exit(1);                                                                                            \
+		}                                                                                                                   \
+	} while (0)
+
+/* Numbers that are the same in every run. */
+static inline uint64_t
+test_random(uint64_t *state)
+{
+	uint64_t x = *state += 0x9e3779b97f4a7c15ull;
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+	return x ^ x >> 31;
+}
+
+void test_bits(void);
+void test_wide(void);
+void test_extern(void);
+void test_packet(void);
+void test_table_edges(void);
+void test_table_model(void);
+void test_table_size(void);
+void test_table_threads(void);
+
+#endif
