@@ -338,7 +338,7 @@ impl<'a> Checker<'a> {
         if !self.is_place(value) {
             let message = format!("the argument of `{}` has to be something that can be written to", parameter.name);
             self.error("type-error", value.span, message, "the parameter is `out` or `inout`");
-        } else if actual != *of_type && !(self.unify(of_type, &actual) && !self.would_cast(&actual, of_type)) {
+        } else if actual != *of_type && (self.would_cast(&actual, of_type) || !self.unify(of_type, &actual)) {
             self.mismatch(value.span, of_type, &actual);
         }
     }
@@ -355,7 +355,7 @@ impl<'a> Checker<'a> {
 
     /// Whether a value would change its type on the way in: it then could not be written back.
     fn would_cast(&self, actual: &Type, of_type: &Type) -> bool {
-        matches!(actual, Type::SerializableEnum(_)) && actual != of_type
+        matches!(actual, Type::SerializableEnum(_)) || *of_type == Type::Integer
     }
 
     fn check_known_argument(&mut self, parameter: &'a Parameter, value: &'a crate::ast::Expression, mode: Mode) {

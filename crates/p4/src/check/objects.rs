@@ -266,10 +266,8 @@ impl<'a> Checker<'a> {
             self.type_error(set.of_type.span, format!("`{element}` cannot be the element type of a value set"));
         }
         let number = self.value(&set.size, None);
-        if self.value_of(&set.size).and_then(|value| value.integer()).is_none() && !number.is_unknown() {
-            if !self.is_known(&set.size) {
-                self.error("expected", set.size.span, "the size of a value set has to be constant", "");
-            }
+        if !number.is_unknown() && !self.is_known(&set.size) {
+            self.error("expected", set.size.span, "the size of a value set has to be constant", "");
         }
         self.declare_type(declaration.id, Type::ValueSet(element.into()));
         self.declare(declaration.id, &declaration.name);

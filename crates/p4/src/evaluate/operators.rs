@@ -128,10 +128,8 @@ fn shift_right(left: &BigInt, right: &BigInt, result: &Type) -> Result<Value, Mi
 }
 
 fn within(value: BigInt, result: &Type) -> Value {
-    Value::Integer(match result {
-        Type::Bits { width, signed } => wrap(&value, *width, *signed),
-        _ => value,
-    })
+    let Type::Bits { width, signed } = result else { return Value::Integer(value) };
+    Value::Integer(wrap(&value, *width, *signed))
 }
 
 fn saturated(value: BigInt, result: &Type) -> Value {

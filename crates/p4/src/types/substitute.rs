@@ -52,9 +52,9 @@ pub fn substitute(of_type: &Type, substitution: &Substitution) -> Type {
     if substitution.is_empty() {
         return of_type.clone();
     }
-    of_type.replace(&|part| match part {
-        Type::Variable(nominal) => substitution.get(nominal.declaration).cloned(),
-        _ => None,
+    of_type.replace(&|part| {
+        let Type::Variable(nominal) = part else { return None };
+        substitution.get(nominal.declaration).cloned()
     })
 }
 
