@@ -35,7 +35,7 @@ fn main() -> ExitCode {
                 let place = parsed.map.locate(span.start);
                 println!("incomplete {}({}): {what} of {}", place.file, place.line, parsed.map.snippet(*span));
             }
-            diagnostics.extend(found);
+            diagnostics.extend(p4::check::without_headers(found, &parsed.map, |file| file == path));
         }
         if diagnostics.iter().any(|diagnostic| diagnostic.is_error()) {
             println!("== {path}");

@@ -204,6 +204,7 @@ impl<'a> Checker<'a> {
         }
         let signature = self.signature(id, Substitution::default());
         let bound = self.bind(expression.span, &signature, explicit, arguments, expected, Mode::Run)?;
+        self.warn_deprecated(expression.span, id);
         self.note_function(expression.span, &name, arguments);
         if name.as_ref() == "static_assert" {
             self.evaluate_assertion(expression, arguments);
@@ -398,6 +399,7 @@ impl<'a> Checker<'a> {
             self.arguments_of_nothing(arguments);
             return None;
         }
+        self.warn_deprecated(type_span, nominal.declaration);
         let mut method = None;
         let parameters = if let Some(DeclarationKind::Extern(declared)) = self.out.kind(nominal.declaration) {
             if maker != Maker::InstanceWithBody && !self.abstract_methods(nominal.declaration).is_empty() {

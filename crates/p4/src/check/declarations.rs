@@ -21,6 +21,9 @@ impl<'a> Checker<'a> {
             self.declaration(declaration);
         }
         self.find_main();
+        self.warn_without_main();
+        let top = std::mem::take(&mut self.scopes[0]);
+        self.warn_unused(&top);
     }
 
     /// `extern E;` and the full declaration that follows are one type.

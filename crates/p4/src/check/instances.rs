@@ -154,6 +154,7 @@ impl<'a> Checker<'a> {
         object: &Nominal,
         abstracts: &[&'a Method],
     ) {
+        self.used[part.id.index()] = true;
         self.function_in(part, function, Place::Method);
         let same = |method: &&&Method| {
             let rest = method.parameters.iter().skip(function.parameters.len());

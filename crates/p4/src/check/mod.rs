@@ -25,6 +25,8 @@
 //!   `parameters(declaration)`, `number(member)` answer about types; `named(name)` resolves what is not an expression.
 //! * `main()`: the package instance; follow `instance(main)` and the bindings to its parsers and controls.
 //!
+//! Warnings are about included files too: pass the diagnostics through `without_headers` before showing them.
+//!
 //! Inside a generic declaration types contain `Type::Variable`: specialise with `types::substitute(type, &substitution)`
 //! where the substitution is the `type_arguments` of the call, or `arguments_of(nominal)` of an object's type;
 //! `Substitution::within` composes the two when generic code calls generic code.
@@ -68,6 +70,7 @@ mod written_types;
 pub use nodes::Node;
 pub use results::{Binding, Builtin, Call, Callee, Checked, Property, Reference, Source};
 pub use shapes::{FieldOf, Size};
+pub use unused::without_headers;
 
 use hlir::diagnostic::Diagnostic;
 

@@ -283,6 +283,12 @@ impl<'a> Checker<'a> {
         if value.as_ref().is_some_and(|value| *value < BigInt::ZERO) {
             return self.error("invalid", span, "shifts by negative amounts are not permitted", "");
         }
+        if let (Some(value), Type::Bits { width, .. }) = (&value, &number)
+            && *value >= BigInt::from(*width)
+        {
+            let message = format!("shifting a {width}-bit value by {value}");
+            self.warn("overflow", span, message, "no bit of it is left");
+        }
         let known = value.is_some() || self.is_known(right);
         let fits = match count {
             Type::Bits { signed, .. } => !signed || known,

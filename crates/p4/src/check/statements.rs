@@ -130,6 +130,7 @@ impl<'a> Checker<'a> {
         self.scoped(|checker| {
             let variable = &parts.variable;
             checker.declaration(variable);
+            checker.used[variable.id.index()] = true;
             let element = checker.out.declared_type(variable.id).clone();
             match &parts.collection {
                 Collection::Range { low, high } => {
@@ -174,6 +175,14 @@ impl<'a> Checker<'a> {
             self.check_exact_exists(subject, &of_type);
         }
         let mut seen: HashMap<String, Span> = HashMap::new();
+        if let Some(last) = cases.last().filter(|last| last.body.is_none()) {
+            self.warn(
+                "missing",
+                last.span,
+                "fallthrough with no statement",
+                "the last label of a `switch` has no block",
+            );
+        }
         for case in cases {
             if let SwitchLabel::Expression(label) = &case.label {
                 let key = match &of_type {
