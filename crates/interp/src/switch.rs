@@ -29,6 +29,8 @@ pub struct Switch<'p> {
     pub(crate) punted: Vec<Punted>,
     /// A line for each step, if anybody wants to know.
     pub(crate) trace: Option<Vec<String>>,
+    /// Keys with which each table was looked up, if anybody wants to know.
+    pub(crate) keys: Option<Vec<Vec<Vec<Bits>>>>,
     drop_reasons: HashMap<String, usize>,
 }
 
@@ -50,6 +52,7 @@ impl<'p> Switch<'p> {
             outcome: Outcome::default(),
             punted: Vec::new(),
             trace: None,
+            keys: None,
             drop_reasons: reasons.collect(),
         };
         switch.state.seed = seed;
@@ -64,6 +67,15 @@ impl<'p> Switch<'p> {
     /// The steps since tracing began or was last asked for.
     pub fn take_trace(&mut self) -> Vec<String> {
         self.trace.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// From now on, notes the keys with which tables are looked up.
+    pub(crate) fn start_keys(&mut self) {
+        self.keys = Some(vec![Vec::new(); self.program.tables.len()]);
+    }
+
+    pub(crate) fn take_keys(&mut self) -> Vec<Vec<Vec<Bits>>> {
+        self.keys.take().unwrap_or_default()
     }
 
     /// The packets that the control plane holds.

@@ -132,6 +132,7 @@ impl<'s, 'p> Walker<'s, 'p> {
     fn apply(&mut self, id: TableId, next: &'p Next, exit: Option<NodeId>) -> Step<'p> {
         let table = &self.switch.program.tables[id];
         let key: Vec<Bits> = table.keys.iter().map(|key| self.value(&key.value).bits).collect();
+        self.switch.keys.iter_mut().for_each(|keys| keys[number(id)].push(key.clone()));
         let state = &self.switch.state;
         let found = state.table(id).find(&key);
         let found = found.and_then(|entry| Some((entry, state.resolve(id, entry, || self.selector_data(id))?)));

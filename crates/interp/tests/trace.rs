@@ -3,7 +3,7 @@
 use hlir::{Expression, Place, Program, Statement};
 use interp::engine::Engine;
 use interp::stf::command::{Control, Kind};
-use interp::trace::{BURSTS, Failure, Settings, Source, run};
+use interp::trace::{BURSTS, Failure, Settings, Source, random_writes, run};
 use interp::{DEFAULT_PORTS, Switch, stf};
 use std::path::Path;
 
@@ -69,4 +69,24 @@ fn the_first_difference_is_shown_with_the_packet_and_its_way() {
     assert_eq!(difference.frames.len(), 7);
     assert!(told.contains("  packet 0x") || told.contains(" from port "), "{told}");
     assert!(difference.trace.iter().any(|line| line == "  work"), "{told}");
+}
+
+/// Entries made of the keys that packets bring are found by most packets, in tables of every kind.
+#[test]
+fn random_entries_are_hit() {
+    for name in ["tables", "profile"] {
+        let program = program(name);
+        let (packets, _) = capture(name);
+        let source = Source { capture: &packets, seed: 8, ports: 8 };
+        let writes = random_writes(&program, source, 40);
+        assert_eq!(writes, random_writes(&program, source, 40), "the same seed gives the same entries");
+        let mut switch = Switch::new(&program, 0, DEFAULT_PORTS);
+        writes.iter().for_each(|write| write.apply(&mut switch).expect("all writes are accepted"));
+        let frames: Vec<_> = (0..1000).map(|number| source.packet(number)).collect();
+        switch.process(&frames).expect("the switch runs");
+        for (id, table) in program.tables.iter().filter(|(_, table)| !table.keys.is_empty()) {
+            let counts = switch.table_counts(id);
+            assert!(counts.hits > 20, "{}: {counts:?}", table.name);
+        }
+    }
 }

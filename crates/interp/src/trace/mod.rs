@@ -5,8 +5,10 @@
 
 mod compare;
 mod packets;
+mod writes;
 
 pub use packets::Source;
+pub use writes::{Write, random_writes};
 
 use crate::engine::{Engine, Frame, Outcome, Refusal, TableCounts};
 use crate::stf::{compare::hex, shared_state};
