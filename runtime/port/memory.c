@@ -134,6 +134,12 @@ memory_port_load(struct memory_port *port, const struct trace *trace, uint64_t p
 	port->burst = burst;
 }
 
+void
+memory_port_more(struct memory_port *port, uint64_t packets)
+{
+	port->left = packets;
+}
+
 const struct memory_counts *
 memory_port_counts(const struct memory_port *port)
 {

@@ -33,6 +33,9 @@ struct pool *memory_port_pool(struct memory_port *port);
 /* `packets` packets of the trace come next, from its first on, again and again. `burst`: how many at once, 0 for what the pipeline takes. */
 void memory_port_load(struct memory_port *port, const struct trace *trace, uint64_t packets, uint32_t burst);
 
+/* `packets` more, from where the trace was left. */
+void memory_port_more(struct memory_port *port, uint64_t packets);
+
 /* What has come and gone. */
 const struct memory_counts *memory_port_counts(const struct memory_port *port);
 

@@ -77,7 +77,7 @@ fn target(output: Option<&Path>, name: &str, extension: &str) -> Option<PathBuf>
     Some(if is_directory { output.join(format!("{name}.{extension}")) } else { output.to_path_buf() })
 }
 
-fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     parent.map_or(Ok(()), fs::create_dir_all).map_err(|error| Failure::unwritable(path, &error))?;
     runtime::cache::write_whole(path, bytes).map_err(|error| Failure::unwritable(path, &error))

@@ -1,5 +1,6 @@
 //! The command `bacus`: reads files, calls the crates in order, says what went wrong. It decides nothing about programs or packets.
 
+mod bench;
 mod calibrate;
 mod check;
 mod compile;
@@ -53,6 +54,9 @@ enum Command {
     /// Measure this machine: what a cache line costs, how much the core overlaps, what a burst should be
     #[command(after_help = calibrate::EXAMPLES)]
     Calibrate(calibrate::Arguments),
+    /// Measure the applications, beside programs written by hand
+    #[command(after_help = bench::EXAMPLES)]
+    Bench(bench::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -63,6 +67,7 @@ fn main() -> ExitCode {
         Command::Show(arguments) => show::run(arguments),
         Command::Stf(arguments) => stf::run(arguments),
         Command::Calibrate(arguments) => calibrate::run(arguments),
+        Command::Bench(arguments) => bench::run(arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -5,6 +5,7 @@
 
 pub mod abi;
 pub mod cache;
+pub mod clock;
 pub mod compile;
 pub mod dpdk;
 pub mod events;

@@ -4,6 +4,7 @@ use crate::abi;
 use crate::compile::Descriptor;
 use crate::switch::{Connection, Lane};
 use std::ffi::c_void;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
 /// A packet and the port it comes in on, or leaves by.
@@ -69,6 +70,7 @@ unsafe extern "C" {
     fn memory_port_destroy(port: *mut RawPort);
     fn memory_port_pool(port: *mut RawPort) -> *mut abi::Pool;
     fn memory_port_load(port: *mut RawPort, trace: *const RawTrace, packets: u64, burst: u32);
+    fn memory_port_more(port: *mut RawPort, packets: u64);
     fn memory_port_counts(port: *const RawPort) -> *const Counts;
     fn memory_port_free(port: *const RawPort) -> u32;
     fn memory_port_log(port: *const RawPort) -> *const SentLog;
@@ -99,6 +101,8 @@ struct Line([u8; LINE]);
 
 // SAFETY: the frames point into the trace's own lines, which nobody changes.
 unsafe impl Send for Trace {}
+// SAFETY: as above.
+unsafe impl Sync for Trace {}
 
 impl Trace {
     /// A trace of these packets, in this order.
@@ -182,7 +186,7 @@ pub(crate) unsafe fn packets_of(log: &SentLog) -> Vec<Packet> {
 /// The port of one worker.
 pub struct MemoryPort {
     raw: *mut RawPort,
-    trace: Option<Trace>,
+    trace: Option<Arc<Trace>>,
     room: u32,
     buffers: u32,
 }
@@ -222,12 +226,20 @@ impl MemoryPort {
     }
 
     /// The next run receives `packets` packets of the trace, round and round, `burst` at a time (0: as many as the pipeline takes).
-    pub fn load(&mut self, trace: Trace, packets: u64, burst: u32) {
+    pub fn load(&mut self, trace: impl Into<Arc<Trace>>, packets: u64, burst: u32) {
+        let trace = trace.into();
         assert!(trace.longest() <= self.room, "frames of a trace fit a buffer");
         assert!(!trace.is_empty() || packets == 0, "an empty trace has no packets to give");
         // SAFETY: the trace lives in this value until the next one replaces it.
         unsafe { memory_port_load(self.raw, &trace.raw(), packets, burst) };
         self.trace = Some(trace);
+    }
+
+    /// The next run receives `packets` packets more, from where the trace was left.
+    pub fn more(&mut self, packets: u64) {
+        assert!(self.trace.is_some() || packets == 0, "a trace was loaded");
+        // SAFETY: the port is not running: it is borrowed.
+        unsafe { memory_port_more(self.raw, packets) };
     }
 
     /// Begins an empty log of what is sent.
