@@ -3,7 +3,7 @@
 //! A constant may stand without its width where the other operand, or the place it is assigned to, has one. What is wrong about widths
 //! has to be seen and read back too: an expression with a mistake is printed with every width.
 
-use super::{Printer, number_text};
+use super::{Printer, hexadecimal, number_text};
 use crate::text::names::{Storage, get, number};
 use crate::text::words::{self, ATOM, CHOICE, COMPARISON, UNARY, symbol_of, word_of, written};
 use crate::verify::Kinds;
@@ -93,9 +93,7 @@ impl Writer<'_> {
         match expression {
             Expression::Bool(value) => self.push(if *value { "true" } else { "false" }),
             Expression::Constant { value, width: own } => {
-                if self.explicit || width != Some(*own) {
-                    self.push(&format!("{own}w"));
-                }
+                self.constant_width(*own, width);
                 self.push(&number_text(value, Some(*own)));
             }
             Expression::Variable(variable) => self.push(&self.printer.variable(*variable, self.parameters)),
@@ -138,6 +136,12 @@ impl Writer<'_> {
         }
     }
 
+    fn constant_width(&mut self, own: u32, known: Option<u32>) {
+        if self.explicit || known != Some(own) {
+            self.push(&format!("{own}w"));
+        }
+    }
+
     fn call(&mut self, operand: &Expression) {
         self.push("(");
         self.write(operand, None, CHOICE);
@@ -170,6 +174,10 @@ impl Writer<'_> {
 
     /// An operand, in parentheses also where only its reader needs them: few know how `&`, `<<` and `+` bind to each other.
     fn operand(&mut self, outer: Binary, operand: &Expression, width: Option<u32>, level: u8) {
+        if let (Binary::And | Binary::Or | Binary::Xor, Expression::Constant { value, width: own }) = (outer, operand) {
+            self.constant_width(*own, width);
+            return self.push(&hexadecimal(value, Some(*own)));
+        }
         let unclear = match operand {
             Expression::Binary { operator, .. } => {
                 *operator != outer && (is_bitwise(*operator) || is_bitwise(outer))

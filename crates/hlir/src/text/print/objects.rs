@@ -7,7 +7,7 @@ use crate::{Counter, Header, Meter, Parser, Profile, Type, ValueSet};
 use num_bigint::BigUint;
 
 /// A header with more characters than this has a line for each field.
-const LONG_HEADER: usize = 100;
+const LONG_HEADER: usize = 120;
 
 impl Printer<'_> {
     pub(super) fn objects(&self, lines: &mut Lines) {
