@@ -35,6 +35,23 @@ pub(crate) enum TokenKind {
     End,
 }
 
+impl TokenKind {
+    /// The name, whether or not it was quoted.
+    pub fn name(&self) -> Option<&str> {
+        if let TokenKind::Name { text, .. } = self { Some(text) } else { None }
+    }
+
+    /// The word, which a quoted name is not.
+    pub fn word(&self) -> Option<&str> {
+        if let TokenKind::Name { text, quoted: false } = self { Some(text) } else { None }
+    }
+
+    /// The letters and digits behind a `#`.
+    pub fn ordinal(&self) -> Option<&str> {
+        if let TokenKind::Ordinal(text) = self { Some(text) } else { None }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Token {
     pub kind: TokenKind,

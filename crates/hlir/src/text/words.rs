@@ -178,6 +178,11 @@ pub(crate) fn symbol_of(operator: Binary) -> (&'static str, u8) {
     found.map(|(_, symbol, level)| (*symbol, *level)).expect("every operator has a symbol")
 }
 
+/// Whether the right operand is an amount, with a width of its own.
+pub(crate) fn is_shift(operator: Binary) -> bool {
+    matches!(operator, Binary::ShiftLeft | Binary::ShiftRight | Binary::ShiftRightSigned)
+}
+
 /// How much of the front of `text` is a name that needs no quotes: `hdr.labels[2].ttl`, `$tmp`, but not `x[3:0]`.
 pub(crate) fn plain_length(text: &str) -> usize {
     let bytes = text.as_bytes();

@@ -154,40 +154,15 @@ impl<'p, 'w> Walk<'_, 'p, 'w> {
         let bits = header.map_or(0, |header| {
             header.fields.iter().filter(|field| !field.varbit).map(|field| u64::from(field.width)).sum::<u64>()
         });
-        if bits % 8 != 0 {
+        if !bits.is_multiple_of(8) {
             self.error(site, format!("the header has {bits} bits, which are no whole bytes"));
         }
     }
 
     fn call(&mut self, site: Site, call: &Call) {
         match call {
-            Call::Count { counter, index } => {
-                let found = get(&self.verifier.program.counters, *counter).map(|counter| counter.table);
-                self.cell(site, found, index.as_ref(), ("counter", number(*counter)));
-            }
-            Call::ReadRegister { register, index, into } => {
-                self.judge(site, |kinds| kinds.bits(index, "an index"));
-                let Some(width) = self.register_width(site, *register) else { return };
-                self.judge(site, |kinds| {
-                    if let Some(into) =
-                        kinds.bits_place(*into, "what a register is read into").filter(|it| *it != width)
-                    {
-                        kinds.wrong(format!("a register of {width} bits is read into {}", shown(Type::Bits(into))));
-                    }
-                });
-            }
-            Call::WriteRegister { register, index, value } => {
-                self.judge(site, |kinds| kinds.bits(index, "an index"));
-                let Some(width) = self.register_width(site, *register) else { return };
-                self.judge(site, |kinds| kinds.exactly(value, width, "what is written to the register"));
-            }
-            Call::ExecuteMeter { meter, index, colour, into } => {
-                let found = get(&self.verifier.program.meters, *meter).map(|meter| meter.table);
-                self.cell(site, found, index.as_ref(), ("meter", number(*meter)));
-                self.judge(site, |kinds| {
-                    colour.as_ref().and_then(|colour| kinds.bits(colour, "a colour"));
-                    kinds.bits_place(*into, "a colour")
-                });
+            Call::Count { .. } | Call::ReadRegister { .. } | Call::WriteRegister { .. } | Call::ExecuteMeter { .. } => {
+                self.cells(site, call);
             }
             Call::Hash { data, into, .. } => self.judge(site, |kinds| {
                 hash_inputs(kinds, data);
@@ -228,6 +203,49 @@ impl<'p, 'w> Walk<'_, 'p, 'w> {
                 }
                 into.and_then(|into| kinds.place(into));
             }),
+        }
+    }
+
+    /// Calls that work on one cell of an object.
+    fn cells(&mut self, site: Site, call: &Call) {
+        match call {
+            Call::Count { counter, index } => {
+                let found = get(&self.verifier.program.counters, *counter).map(|counter| counter.table);
+                self.cell(site, found, index.as_ref(), ("counter", number(*counter)));
+            }
+            Call::ReadRegister { register, index, into } => {
+                self.judge(site, |kinds| kinds.bits(index, "an index"));
+                let Some(width) = self.register_width(site, *register) else { return };
+                self.judge(site, |kinds| {
+                    if let Some(into) =
+                        kinds.bits_place(*into, "what a register is read into").filter(|it| *it != width)
+                    {
+                        kinds.wrong(format!("a register of {width} bits is read into {}", shown(Type::Bits(into))));
+                    }
+                });
+            }
+            Call::WriteRegister { register, index, value } => {
+                self.judge(site, |kinds| kinds.bits(index, "an index"));
+                let Some(width) = self.register_width(site, *register) else { return };
+                self.judge(site, |kinds| kinds.exactly(value, width, "what is written to the register"));
+            }
+            Call::ExecuteMeter { meter, index, colour, into } => {
+                let found = get(&self.verifier.program.meters, *meter).map(|meter| meter.table);
+                self.cell(site, found, index.as_ref(), ("meter", number(*meter)));
+                self.judge(site, |kinds| {
+                    colour.as_ref().and_then(|colour| kinds.bits(colour, "a colour"));
+                    kinds.bits_place(*into, "a colour")
+                });
+            }
+            Call::Hash { .. }
+            | Call::AddChecksum { .. }
+            | Call::Random { .. }
+            | Call::SendDigest { .. }
+            | Call::Log { .. }
+            | Call::Assert { .. }
+            | Call::AddEntry { .. }
+            | Call::RestartTimer { .. }
+            | Call::Custom { .. } => {}
         }
     }
 

@@ -97,10 +97,7 @@ impl Reader {
 
     /// The word here, unless it is quoted.
     pub fn word(&self) -> Option<&str> {
-        match &self.peek().kind {
-            TokenKind::Name { text, quoted: false } => Some(text),
-            _ => None,
-        }
+        self.peek().kind.word()
     }
 
     pub fn is_word(&self, word: &str) -> bool {
@@ -129,38 +126,29 @@ impl Reader {
     }
 
     pub fn name(&mut self, what: &str) -> Read<String> {
-        match &self.peek().kind {
-            TokenKind::Name { text, .. } => {
-                let name = text.clone();
-                self.advance();
-                Ok(name)
-            }
-            _ => Err(self.fail(what)),
-        }
+        let Some(name) = self.peek().kind.name().map(str::to_string) else { return Err(self.fail(what)) };
+        self.advance();
+        Ok(name)
     }
 
     pub fn text(&mut self, what: &str) -> Read<String> {
-        match &self.peek().kind {
-            TokenKind::Text(text) => {
-                let text = text.clone();
-                self.advance();
-                Ok(text)
-            }
-            _ => Err(self.fail_with_hint(what, "strings are written \"…\"")),
-        }
+        let TokenKind::Text(text) = &self.peek().kind else {
+            return Err(self.fail_with_hint(what, "strings are written \"…\""));
+        };
+        let text = text.clone();
+        self.advance();
+        Ok(text)
     }
 
     /// A number whose width its place gives.
     pub fn value(&mut self, what: &str) -> Read<BigUint> {
-        match &self.peek().kind {
-            TokenKind::Number { width: None, value } => {
-                let value = value.clone();
-                self.advance();
-                Ok(value)
-            }
-            TokenKind::Number { width: Some(_), .. } => Err(self.fail_with_hint(what, "write it without a width")),
-            _ => Err(self.fail(what)),
+        let TokenKind::Number { width, value } = &self.peek().kind else { return Err(self.fail(what)) };
+        if width.is_some() {
+            return Err(self.fail_with_hint(what, "write it without a width"));
         }
+        let value = value.clone();
+        self.advance();
+        Ok(value)
     }
 
     /// A number that fits a `u32` or `u64`.
@@ -225,11 +213,7 @@ impl Reader {
             if self.is_symbol("}") && open == 0 {
                 return;
             }
-            match self.peek().kind {
-                TokenKind::Symbol("{") => open += 1,
-                TokenKind::Symbol("}") => open -= 1,
-                _ => {}
-            }
+            open += i32::from(self.is_symbol("{")) - i32::from(self.is_symbol("}"));
             self.advance();
         }
     }
@@ -249,10 +233,12 @@ impl Reader {
         let mut notes = Notes::default();
         let mut docs: Vec<String> = Vec::new();
         loop {
-            match &self.peek().kind {
-                TokenKind::Docs(line) => docs.push(line.clone()),
-                TokenKind::Annotation(annotation) => notes.annotations.push(annotation.clone()),
-                _ => break,
+            if let TokenKind::Docs(line) = &self.peek().kind {
+                docs.push(line.clone());
+            } else if let TokenKind::Annotation(annotation) = &self.peek().kind {
+                notes.annotations.push(annotation.clone());
+            } else {
+                break;
             }
             self.advance();
         }
@@ -282,27 +268,18 @@ impl Reader {
 
     fn number_of(&mut self, what: &str, names: impl Fn(&Reader) -> Option<&Names>) -> Read<u32> {
         let span = self.peek().span;
-        let kind = self.peek().kind.clone();
-        match kind {
-            TokenKind::Ordinal(text) => {
-                let Ok(number) = text.parse() else { return Err(self.fail(what)) };
-                self.advance();
-                Ok(number)
-            }
-            TokenKind::Name { text, .. } => {
-                self.advance();
-                let names = names(self);
-                match names.and_then(|names| names.get(&text)) {
-                    Some(number) => Ok(number),
-                    None => {
-                        let near = names.and_then(|names| nearest(&text, names.all())).map(str::to_string);
-                        self.unknown(span, what, &text, near);
-                        Ok(0)
-                    }
-                }
-            }
-            _ => Err(self.fail(what)),
+        if let Some(number) = self.peek().kind.ordinal().and_then(|text| text.parse().ok()) {
+            self.advance();
+            return Ok(number);
         }
+        let text = self.name(what)?;
+        let names = names(self);
+        if let Some(number) = names.and_then(|names| names.get(&text)) {
+            return Ok(number);
+        }
+        let near = names.and_then(|names| nearest(&text, names.all())).map(str::to_string);
+        self.unknown(span, what, &text, near);
+        Ok(0)
     }
 
     /// Reports a name that means nothing here.

@@ -5,7 +5,7 @@ use super::cursor::{Failed, Read, nearest};
 use crate::source::Span;
 use crate::text::lex::TokenKind;
 use crate::text::names::{Storage, get, id};
-use crate::text::words::{self, BINARIES, COMPARISON, INTRINSICS};
+use crate::text::words::{self, BINARIES, COMPARISON, INTRINSICS, is_shift};
 use crate::verify::WIDEST;
 use crate::{Binary, Expression, FieldRef, HeaderId, Place, Type, Unary, VariableId};
 
@@ -100,40 +100,30 @@ impl Reader {
     }
 
     fn join(&mut self, operator: Binary, mut left: Typed, mut right: Typed, span: Span) -> Read<Typed> {
-        let known = match operator {
-            Binary::Concat => {
-                let bits = |known: &Known| match known {
-                    Known::Type(kind) => kind.width(),
-                    Known::Open | Known::Wrong => 0,
-                };
-                let width = bits(&left.known).saturating_add(bits(&right.known));
-                if self.closed(&left.known) && self.closed(&right.known) {
-                    Known::Type(Type::Bits(width))
-                } else {
-                    Known::Wrong
-                }
-            }
-            Binary::ShiftLeft | Binary::ShiftRight | Binary::ShiftRightSigned => {
-                if self.closed(&right.known) {
-                    left.known
-                } else {
-                    Known::Wrong
-                }
-            }
-            _ => {
-                let known = meet(&mut left, &mut right);
-                if !operator.is_predicate() || self.closed(&known) && !matches!(known, Known::Wrong) {
-                    if operator.is_predicate() { Known::Type(Type::Bool) } else { known }
-                } else {
-                    Known::Wrong
-                }
-            }
+        let known = if operator == Binary::Concat {
+            self.concatenated(left.known, right.known)
+        } else if is_shift(operator) {
+            if self.closed(&right.known) { left.known } else { Known::Wrong }
+        } else if operator.is_predicate() {
+            let known = meet(&mut left, &mut right);
+            if self.closed(&known) { Known::Type(Type::Bool) } else { Known::Wrong }
+        } else {
+            meet(&mut left, &mut right)
         };
         let height = 1 + left.height.max(right.height);
         if height > HIGHEST {
             return Err(self.complain(span, "the expression is too long", "1000 operators in a chain are the limit"));
         }
         Ok(Typed { expression: Expression::binary(operator, left.expression, right.expression), known, height })
+    }
+
+    fn concatenated(&mut self, left: Known, right: Known) -> Known {
+        self.closed(&left);
+        self.closed(&right);
+        if let (Known::Type(left), Known::Type(right)) = (left, right) {
+            return Known::Type(Type::Bits(left.width().saturating_add(right.width())));
+        }
+        Known::Wrong
     }
 
     /// Whether an operand that nothing else can give a width has one; reports it if not.
@@ -146,11 +136,9 @@ impl Reader {
     }
 
     fn unary(&mut self) -> Read<Typed> {
-        let operator = match self.peek().kind {
-            TokenKind::Symbol("!") => Unary::Not,
-            TokenKind::Symbol("~") => Unary::Complement,
-            TokenKind::Symbol("-") => Unary::Negate,
-            _ => return self.sliced(),
+        let unaries = [("!", Unary::Not), ("~", Unary::Complement), ("-", Unary::Negate)];
+        let Some((_, operator)) = unaries.into_iter().find(|(symbol, _)| self.is_symbol(symbol)) else {
+            return self.sliced();
         };
         self.advance();
         self.deeper()?;
@@ -187,43 +175,35 @@ impl Reader {
 
     fn atom(&mut self) -> Read<Typed> {
         let span = self.peek().span;
-        match self.peek().kind.clone() {
-            TokenKind::Number { width, value } => {
-                self.advance();
-                if width.is_some_and(|width| width > WIDEST) {
-                    return Err(self.complain(span, "the constant is too wide", ""));
-                }
-                let known = width.map_or(Known::Open, |width| Known::Type(Type::Bits(width)));
-                Ok(Typed::leaf(Expression::Constant { value, width: width.unwrap_or(OPEN) }, known))
+        let kind = self.peek().kind.clone();
+        if let TokenKind::Number { width, value } = kind {
+            self.advance();
+            if width.is_some_and(|width| width > WIDEST) {
+                return Err(self.complain(span, "the constant is too wide", ""));
             }
-            TokenKind::Symbol("(") => {
+            let known = width.map_or(Known::Open, |width| Known::Type(Type::Bits(width)));
+            return Ok(Typed::leaf(Expression::Constant { value, width: width.unwrap_or(OPEN) }, known));
+        }
+        if self.eat("(") {
+            let typed = self.choice()?;
+            self.expect(")")?;
+            return Ok(typed);
+        }
+        if let Some(text) = kind.ordinal() {
+            return self.numbered(text);
+        }
+        let Some(name) = kind.name() else { return Err(self.fail("an expression")) };
+        if kind.word().is_some() && self.peek_behind(1).kind == TokenKind::Symbol("(") {
+            self.advance();
+            self.advance();
+            return self.function(name, span);
+        }
+        match kind.word().and_then(keyword) {
+            Some(typed) => {
                 self.advance();
-                let typed = self.choice()?;
-                self.expect(")")?;
                 Ok(typed)
             }
-            TokenKind::Name { text, quoted: false } if self.peek_behind(1).kind == TokenKind::Symbol("(") => {
-                self.advance();
-                self.advance();
-                self.function(&text, span)
-            }
-            TokenKind::Name { text, quoted: false } if text == "true" || text == "false" => {
-                self.advance();
-                Ok(Typed::leaf(Expression::Bool(text == "true"), Known::Type(Type::Bool)))
-            }
-            TokenKind::Name { text, quoted } => {
-                let intrinsic = words::value_of(INTRINSICS, &text).filter(|_| !quoted);
-                match intrinsic {
-                    Some(intrinsic) => {
-                        self.advance();
-                        let known = Known::Type(Type::Bits(intrinsic.width()));
-                        Ok(Typed::leaf(Expression::Intrinsic(intrinsic), known))
-                    }
-                    None => self.named(&text),
-                }
-            }
-            TokenKind::Ordinal(text) => self.numbered(&text),
-            _ => Err(self.fail("an expression")),
+            None => self.named(name),
         }
     }
 
@@ -307,25 +287,17 @@ impl Reader {
     /// A name of storage; `None` if it is unknown, which has been reported.
     fn storage(&mut self, what: &str) -> Read<Option<Storage>> {
         let span = self.peek().span;
-        match self.peek().kind.clone() {
-            TokenKind::Name { text, .. } => {
-                self.advance();
-                let found = self.names.storage.get(&text).copied();
-                if found.is_none() {
-                    let near = nearest(&text, self.names.storage.keys().map(String::as_str)).map(str::to_string);
-                    self.unknown(span, what, &text, near);
-                }
-                Ok(found)
-            }
-            TokenKind::Ordinal(text) => match storage_number(&text) {
-                Some(storage) => {
-                    self.advance();
-                    Ok(Some(storage))
-                }
-                None => Err(self.fail(what)),
-            },
-            _ => Err(self.fail(what)),
+        if let Some(storage) = self.peek().kind.ordinal().and_then(storage_number) {
+            self.advance();
+            return Ok(Some(storage));
         }
+        let text = self.name(what)?;
+        let found = self.names.storage.get(&text).copied();
+        if found.is_none() {
+            let near = nearest(&text, self.names.storage.keys().map(String::as_str)).map(str::to_string);
+            self.unknown(span, what, &text, near);
+        }
+        Ok(found)
     }
 
     /// Any storage: a header, a field or a variable.
@@ -371,6 +343,15 @@ impl Reader {
             None => Ok(id(0)),
         }
     }
+}
+
+/// `true`, `false` and the intrinsics.
+fn keyword(word: &str) -> Option<Typed> {
+    if word == "true" || word == "false" {
+        return Some(Typed::leaf(Expression::Bool(word == "true"), Known::Type(Type::Bool)));
+    }
+    let intrinsic = words::value_of(INTRINSICS, word)?;
+    Some(Typed::leaf(Expression::Intrinsic(intrinsic), Known::Type(Type::Bits(intrinsic.width()))))
 }
 
 /// `v3`, `h3` or `h3.2`.

@@ -138,26 +138,17 @@ impl Reader {
         let mut open: Vec<Span> = Vec::new();
         let mut notes_start = None;
         for (at, token) in self.tokens.iter().enumerate() {
-            let keyword = match &token.kind {
-                TokenKind::Name { text, quoted: false } if token.first_of_line => {
-                    ITEMS.iter().find(|item| *item == text)
-                }
-                TokenKind::Symbol("{") => {
-                    open.push(token.span);
-                    None
-                }
-                TokenKind::Symbol("}") => {
-                    if open.pop().is_none() && !by_lines {
-                        return Err(token.span);
-                    }
-                    None
-                }
-                TokenKind::Docs(_) | TokenKind::Annotation(_) => {
-                    notes_start = notes_start.or(Some(at));
-                    continue;
-                }
-                _ => None,
-            };
+            if matches!(token.kind, TokenKind::Docs(_) | TokenKind::Annotation(_)) {
+                notes_start = notes_start.or(Some(at));
+                continue;
+            }
+            if token.kind == TokenKind::Symbol("{") {
+                open.push(token.span);
+            } else if token.kind == TokenKind::Symbol("}") && open.pop().is_none() && !by_lines {
+                return Err(token.span);
+            }
+            let word = token.kind.word().filter(|_| token.first_of_line);
+            let keyword = word.and_then(|word| ITEMS.iter().find(|item| **item == word));
             let outside = open.is_empty() || by_lines && token.at_margin;
             if let Some(keyword) = keyword.filter(|_| outside) {
                 open.clear();

@@ -31,12 +31,10 @@ impl Reader {
 
     /// Leaves the notes of an item that can have none unread, as an error.
     pub(super) fn no_notes(&mut self) -> Read<()> {
-        match self.peek().kind {
-            TokenKind::Docs(_) | TokenKind::Annotation(_) => {
-                Err(self.fail_with_hint("a declaration that can have notes", "write comments with `//`"))
-            }
-            _ => Ok(()),
+        if matches!(self.peek().kind, TokenKind::Docs(_) | TokenKind::Annotation(_)) {
+            return Err(self.fail_with_hint("a declaration that can have notes", "write comments with `//`"));
         }
+        Ok(())
     }
 
     pub(super) fn budget(&mut self) -> Read<()> {

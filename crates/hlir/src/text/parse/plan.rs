@@ -182,12 +182,10 @@ impl Reader {
     }
 
     fn tenths(&mut self) -> Read<u64> {
-        match self.peek().kind {
-            TokenKind::Tenths(tenths) => {
-                self.advance();
-                Ok(tenths)
-            }
-            _ => Err(self.fail_with_hint("a cost", "costs are written with one digit behind the point: 12.0")),
-        }
+        let TokenKind::Tenths(tenths) = self.peek().kind else {
+            return Err(self.fail_with_hint("a cost", "costs are written with one digit behind the point: 12.0"));
+        };
+        self.advance();
+        Ok(tenths)
     }
 }

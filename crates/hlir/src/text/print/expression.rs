@@ -5,7 +5,7 @@
 
 use super::{Printer, hexadecimal, number_text};
 use crate::text::names::{Storage, get, number};
-use crate::text::words::{self, ATOM, CHOICE, COMPARISON, UNARY, symbol_of, word_of, written};
+use crate::text::words::{self, ATOM, CHOICE, COMPARISON, UNARY, is_shift, symbol_of, word_of, written};
 use crate::verify::Kinds;
 use crate::{Binary, Expression, FieldRef, HeaderId, Parameter, Place, Type, Unary, VariableId};
 
@@ -159,12 +159,12 @@ impl Writer<'_> {
 
     fn binary(&mut self, operator: Binary, left: &Expression, right: &Expression, width: Option<u32>) {
         let (symbol, level) = symbol_of(operator);
-        let (left_width, right_width) = match operator {
-            Binary::Concat => (None, None),
-            // The amount has a width of its own.
-            Binary::ShiftLeft | Binary::ShiftRight | Binary::ShiftRightSigned => (width, None),
-            _ if operator.is_predicate() => self.operand_widths(left, right, None),
-            _ => self.operand_widths(left, right, width),
+        let (left_width, right_width) = if operator == Binary::Concat {
+            (None, None)
+        } else if is_shift(operator) {
+            (width, None)
+        } else {
+            self.operand_widths(left, right, width.filter(|_| !operator.is_predicate()))
         };
         let left_level = if level == COMPARISON { level + 1 } else { level };
         self.operand(operator, left, left_width, left_level);
@@ -178,13 +178,11 @@ impl Writer<'_> {
             self.constant_width(*own, width);
             return self.push(&hexadecimal(value, Some(*own)));
         }
-        let unclear = match operand {
-            Expression::Binary { operator, .. } => {
-                *operator != outer && (is_bitwise(*operator) || is_bitwise(outer))
-                    || outer == Binary::LogicalOr && *operator == Binary::LogicalAnd
-            }
-            _ => false,
-        };
+        let inner = if let Expression::Binary { operator, .. } = operand { Some(*operator) } else { None };
+        let unclear = inner.is_some_and(|inner| {
+            let mixed = inner != outer && (is_bitwise(inner) || is_bitwise(outer));
+            mixed || (outer == Binary::LogicalOr && inner == Binary::LogicalAnd)
+        });
         self.write(operand, width, if unclear { ATOM } else { level });
     }
 
@@ -237,16 +235,7 @@ fn is_anchored(expression: &Expression) -> bool {
 }
 
 fn is_bitwise(operator: Binary) -> bool {
-    matches!(
-        operator,
-        Binary::And
-            | Binary::Or
-            | Binary::Xor
-            | Binary::ShiftLeft
-            | Binary::ShiftRight
-            | Binary::ShiftRightSigned
-            | Binary::Concat
-    )
+    is_shift(operator) || matches!(operator, Binary::And | Binary::Or | Binary::Xor | Binary::Concat)
 }
 
 fn level_of(expression: &Expression) -> u8 {

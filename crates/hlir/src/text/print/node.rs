@@ -110,10 +110,8 @@ impl Printer<'_> {
 
     fn rule(&self, lines: &mut Lines, rule: &Rule) {
         let value = |expression: &Expression| self.expression(expression, &[]);
-        let when = match &rule.condition {
-            Expression::Bool(true) => String::new(),
-            condition => format!("when {}: ", value(condition)),
-        };
+        let always = rule.condition == Expression::Bool(true);
+        let when = if always { String::new() } else { format!("when {}: ", value(&rule.condition)) };
         match &rule.effect {
             Effect::Drop { reason } => lines.add(format!("{when}drop {}", between(reason, '"'))),
             Effect::Send { port } => lines.add(format!("{when}send {}", value(port))),
