@@ -1,0 +1,339 @@
+//! What the program was written for: which architecture its main package belongs to, and what that makes of externs.
+//!
+//! A package nobody knows is lowered too, so that the program is checked to the end: each of its parsers and controls by itself, without
+//! an entry. Externs nobody knows become calls of C functions of the same name.
+
+use hlir::source::Span;
+use hlir::{Argument as Passing, Call as Op, NodeId, Notes, Place, Rule, TableId};
+
+use super::call::Passed;
+use super::graph::{EndKind, Role};
+use super::objects::{ExternInstance, Handle, Object, ObjectId, Package};
+use super::scope::Binding;
+use super::storage::{Leaf, Storage};
+use super::value::{Target, Value};
+use super::{Lowered, Lowering};
+use crate::ast::{self, Argument, Declaration, DeclarationKind, Expression, PropertyValue};
+use crate::check::Call;
+use crate::types::{Type, substitute};
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Architecture {
+    V1model,
+    #[default]
+    Own,
+}
+
+impl<'a> Lowering<'a> {
+    /// Which architecture the main package belongs to.
+    pub fn find_architecture(&mut self) {
+        let main = self.checked.main().map(|main| self.checked.declared_type(main));
+        let package = main.and_then(Type::nominal).map(|nominal| nominal.name.to_string());
+        self.architecture.kind = match package.as_deref() {
+            Some("V1Switch") => Architecture::V1model,
+            Some(_) | None => Architecture::Own,
+        };
+        self.program.architecture = match self.architecture.kind {
+            Architecture::V1model => "v1model".to_string(),
+            Architecture::Own => package.unwrap_or_else(|| "none".to_string()),
+        };
+    }
+
+    pub fn lower_architecture(&mut self) -> Lowered<()> {
+        let Some(main) = self.checked.main() else { return Ok(()) };
+        let Some(Binding::Value(Value::Object(object))) = self.globals.lookup(main) else { return Ok(()) };
+        let Object::Package(package) = self.object(object) else { return Ok(()) };
+        let span = self.checked.node(main).span();
+        match self.architecture.kind {
+            Architecture::V1model => self.lower_v1model(&package, span),
+            Architecture::Own => self.lower_own(&package, span, 0),
+        }
+    }
+
+    /// Lowers what a package of unknown meaning is made of, part by part.
+    fn lower_own(&mut self, package: &Package, span: Span, depth: usize) -> Lowered<()> {
+        if depth > 16 {
+            return Ok(());
+        }
+        for argument in &package.arguments {
+            let Value::Object(object) = argument else { continue };
+            match self.object(*object) {
+                Object::Package(inner) => self.lower_own(&inner, span, depth + 1)?,
+                Object::Block(_) => self.lower_alone(*object)?,
+                Object::Extern(_) | Object::Table(_) | Object::ValueSet(_) | Object::Packet => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Lowers a parser or control that no architecture runs.
+    fn lower_alone(&mut self, object: ObjectId) -> Lowered<()> {
+        let Object::Block(block) = self.object(object) else { return Ok(()) };
+        if self.objects.applied.insert(object, 1).is_some() {
+            return Ok(());
+        }
+        let declared = self.checked.node(block.declaration).declaration();
+        let Some(Declaration { kind, .. }) = declared else { return Ok(()) };
+        let end = self.plain_block(&format!("{}.end", block.name));
+        let reason = format!("end of {}", block.name);
+        let rule = Rule { condition: hlir::Expression::Bool(true), effect: hlir::Effect::Drop { reason } };
+        let kind_of_end = EndKind::Buffer { rules: vec![rule], otherwise: None };
+        self.graph.end(end, format!("{}.end", block.name), Notes::default(), kind_of_end);
+        let bindings = self.fresh_bindings(&block);
+        let is_deparser = self.checked.parameters(block.declaration).iter().any(|parameter| {
+            let of_type = self.checked.declared_type(parameter.id);
+            matches!(of_type, Type::Extern(nominal) if &*nominal.name == "packet_out")
+        });
+        let entry = match kind {
+            DeclarationKind::Parser(_) => {
+                let error = self.scratch("parser_error", hlir::Type::Bits(32));
+                let Storage::Scalar { leaf: Leaf::Slot(slot), .. } = error else { return Ok(()) };
+                let error = self.variable(slot);
+                self.top_parser(object, bindings, (end, end), error)?
+            }
+            DeclarationKind::Control(_) => {
+                let cut = self.control_cuts(block.declaration);
+                let role = if is_deparser && !cut { Role::Deparse } else { Role::Plain };
+                self.top_control(object, bindings, end, role)?
+            }
+            _ => return Ok(()),
+        };
+        self.roots.push(entry);
+        Ok(())
+    }
+
+    /// Storage of its own for each parameter of a block.
+    fn fresh_bindings(&mut self, block: &super::objects::Block) -> Vec<Binding> {
+        let parameters = self.checked.parameters(block.declaration);
+        let mut bindings = Vec::new();
+        for parameter in parameters {
+            let of_type = substitute(self.checked.declared_type(parameter.id), &block.scope.types);
+            bindings.push(if matches!(of_type, Type::Extern(_)) {
+                Binding::Value(self.extern_argument(&of_type))
+            } else {
+                let name = format!("{}.{}", block.name, parameter.name);
+                let notes = self.notes_of(parameter.id);
+                Binding::Target(Target::Storage(self.allocate(&of_type, &name, &notes)))
+            });
+        }
+        bindings
+    }
+
+    /// An extern that the architecture passes to a parser or control: the packet, or an object of its own.
+    pub fn extern_argument(&mut self, of_type: &Type) -> Value {
+        let Type::Extern(nominal) = of_type else { return Value::Void };
+        let object = match &*nominal.name {
+            "packet_in" | "packet_out" => Object::Packet,
+            name => Object::Extern(std::rc::Rc::new(ExternInstance {
+                of_type: nominal.clone(),
+                name: name.to_string(),
+                notes: Notes::default(),
+                span: Span::NONE,
+                arguments: Default::default(),
+                handle: Handle::None,
+                declaration: None,
+                scope: self.globals.clone(),
+            })),
+        };
+        Value::Object(self.objects.add(object))
+    }
+
+    /// What an extern instance becomes in the program.
+    pub fn extern_handle(&mut self, instance: &ExternInstance) -> Lowered<Handle> {
+        match self.architecture.kind {
+            Architecture::V1model => self.v1model_handle(instance),
+            Architecture::Own => Ok(Handle::None),
+        }
+    }
+
+    pub fn architecture_function(
+        &mut self,
+        expression: &'a Expression,
+        call: &Call,
+        arguments: &'a [Argument],
+        name: &str,
+    ) -> Lowered<Value> {
+        let passed = self.pass(call, arguments)?;
+        let call = self.specialised(call);
+        match self.architecture.kind {
+            Architecture::V1model => self.v1model_function(expression, &call, passed, name),
+            Architecture::Own => self.custom_call(expression.span, "", name, &call, passed),
+        }
+    }
+
+    pub fn architecture_method(
+        &mut self,
+        expression: &'a Expression,
+        instance: &ExternInstance,
+        name: &str,
+        call: &Call,
+        arguments: &'a [Argument],
+    ) -> Lowered<Value> {
+        let passed = self.pass(call, arguments)?;
+        let call = self.specialised(call);
+        match self.architecture.kind {
+            Architecture::V1model => self.v1model_method(expression, instance, name, &call, passed),
+            Architecture::Own => self.custom_call(expression.span, &instance.name, name, &call, passed),
+        }
+    }
+
+    /// A call of a C function: scalars in, places out; what has parts is passed part by part.
+    pub fn custom_call(
+        &mut self,
+        span: Span,
+        instance: &str,
+        method: &str,
+        call: &Call,
+        passed: Vec<Passed>,
+    ) -> Lowered<Value> {
+        let mut arguments = Vec::new();
+        let mut copies: Vec<(Target, Storage)> = Vec::new();
+        for (binding, passed) in call.bindings.iter().zip(passed) {
+            match passed {
+                Passed::Value(value) => self.custom_input(&value, &mut arguments),
+                Passed::Target(target) => {
+                    let storage = match &target {
+                        Target::Storage(storage) => storage.clone(),
+                        _ => {
+                            let name = self.local_name("argument");
+                            let storage = self.allocate(&binding.of_type, &name, &Notes::default());
+                            if binding.direction == ast::Direction::InOut {
+                                let value = self.load_target(&target);
+                                self.assign(&storage, value);
+                            }
+                            copies.push((target.clone(), storage.clone()));
+                            storage
+                        }
+                    };
+                    for header in storage.headers() {
+                        if binding.direction == ast::Direction::Out {
+                            self.set_valid(header);
+                        }
+                    }
+                    for place in self.scalar_places(&storage) {
+                        arguments.push(match binding.direction {
+                            ast::Direction::Out => Passing::Out(place),
+                            _ => Passing::InOut(place),
+                        });
+                    }
+                }
+                Passed::Nothing => {}
+            }
+        }
+        let result = self.substituted(&call.result);
+        let storage = match &result {
+            Type::Void => Storage::Nothing,
+            result => {
+                let name = self.local_name(&format!("result{}", self.line_of(span)));
+                self.allocate(result, &name, &Notes::default())
+            }
+        };
+        let mut places = self.scalar_places(&storage);
+        let into = if places.len() == 1 { places.pop() } else { None };
+        for header in storage.headers() {
+            self.set_valid(header);
+        }
+        arguments.extend(places.into_iter().map(Passing::Out));
+        let (instance, method) = (instance.to_string(), method.to_string());
+        self.call(Op::Custom { instance, method, arguments, into });
+        self.copy_out(&copies);
+        Ok(self.load(&storage))
+    }
+
+    fn custom_input(&mut self, value: &Value, into: &mut Vec<Passing>) {
+        match value {
+            Value::Scalar(scalar) => into.push(Passing::In(scalar.clone())),
+            Value::Header { id, members } => {
+                let made = self.unfold(*id, members);
+                self.custom_input(&made, into);
+            }
+            Value::Made { fields: parts, .. }
+            | Value::Struct(parts)
+            | Value::Union(parts)
+            | Value::Stack { elements: parts, .. } => parts.iter().for_each(|part| self.custom_input(part, into)),
+            Value::Void
+            | Value::Integer(_)
+            | Value::Text(_)
+            | Value::Varbit(_)
+            | Value::Object(_)
+            | Value::DontCare => {}
+        }
+    }
+
+    /// The places of all scalars that are not varbit.
+    fn scalar_places(&mut self, storage: &Storage) -> Vec<Place> {
+        let leaves = storage.leaves();
+        let places = leaves.into_iter().map(|leaf| self.place(leaf)).collect::<Vec<Place>>();
+        places
+            .into_iter()
+            .filter(|place| match place {
+                Place::Field(field) => !self.program.field(*field).varbit,
+                Place::Variable(_) => true,
+            })
+            .collect()
+    }
+
+    /// Connects a table with the externs that its properties name.
+    pub fn table_property_externs(&mut self, id: TableId, _object: ObjectId, table: &'a ast::Table) -> Lowered<()> {
+        for property in &table.properties {
+            let PropertyValue::Expression(expression) = &property.value else { continue };
+            match property.name.as_str() {
+                "default_action" | "size" | "largest_priority_wins" | "priority_delta" => {}
+                name => self.table_property(id, name, expression)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn table_property(&mut self, id: TableId, name: &str, expression: &'a Expression) -> Lowered<()> {
+        match name {
+            "support_timeout" | "psa_idle_timeout" | "pna_idle_timeout" => {
+                let value = self.expression(expression)?;
+                let off = matches!(&value, Value::Scalar(hlir::Expression::Bool(false)))
+                    || value == Value::constant(0, 32);
+                self.program.tables[id].idle_timeout = !off;
+                Ok(())
+            }
+            "add_on_miss" => {
+                let value = self.expression(expression)?;
+                self.program.tables[id].add_on_miss = value == Value::boolean(true);
+                Ok(())
+            }
+            "implementation" | "counters" | "meters" | "psa_implementation" | "psa_direct_counter"
+            | "psa_direct_meter" | "pna_implementation" | "pna_direct_counter" | "pna_direct_meter" => {
+                let prefix = format!("{}.{name}", self.program.tables[id].name);
+                let value = self.with_instance_name(prefix, |lowering| lowering.expression(expression))?;
+                self.attach_value(id, value);
+                Ok(())
+            }
+            // A property that only some other target reads.
+            _ => Ok(()),
+        }
+    }
+
+    fn attach_value(&mut self, id: TableId, value: Value) {
+        match value {
+            Value::Object(object) => {
+                if let Object::Extern(instance) = self.object(object) {
+                    self.attach(id, &instance);
+                }
+            }
+            Value::Struct(parts) => parts.into_iter().for_each(|part| self.attach_value(id, part)),
+            _ => {}
+        }
+    }
+
+    fn attach(&mut self, id: TableId, instance: &ExternInstance) {
+        match &instance.handle {
+            Handle::Counter(counter) => self.program.counters[*counter].table = Some(id),
+            Handle::Meter(meter, _) => self.program.meters[*meter].table = Some(id),
+            Handle::Profile(profile) => self.program.tables[id].profile = Some(*profile),
+            Handle::None | Handle::Register(_) | Handle::Storage(_) => {}
+        }
+    }
+
+    /// A block that only leads on, to be connected before it is known where it is needed.
+    pub fn bridge(&mut self) -> NodeId {
+        self.plain_block("bridge")
+    }
+}

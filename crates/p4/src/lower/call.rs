@@ -1,0 +1,377 @@
+//! Calls: arguments are evaluated from left to right, copied in, and copied back afterwards, unless passing the thing itself cannot be told
+//! from copying it. Functions, actions and methods with a body are inlined.
+
+use std::rc::Rc;
+
+use hlir::Notes;
+use hlir::source::Span;
+
+use super::control::{Frame, FrameKind};
+use super::effects::{Mark, Reads, Touch};
+use super::objects::{Object, ObjectId};
+use super::scope::{Binding, Scope};
+use super::storage::Storage;
+use super::value::{Target, Value};
+use super::{Lowered, Lowering, walk};
+use crate::ast::{
+    Argument, Block, Declaration, DeclarationId, DeclarationKind, Direction, Expression, ExpressionKind, StatementKind,
+};
+use crate::check::{Call, Callee, Source};
+use crate::types::Type;
+
+/// An argument, evaluated.
+#[derive(Clone, Debug)]
+pub enum Passed {
+    Value(Value),
+    Target(Target),
+    /// Nothing was given.
+    Nothing,
+}
+
+/// What parameters are bound to, and what is copied back when the call ends.
+#[derive(Debug, Default)]
+pub struct Passing {
+    pub bindings: Vec<(DeclarationId, Binding)>,
+    pub copies_out: Vec<(Target, Storage)>,
+}
+
+impl<'a> Lowering<'a> {
+    pub fn call_expression(&mut self, expression: &'a Expression) -> Lowered<Value> {
+        let ExpressionKind::Call { callee, arguments, .. } = &expression.kind else {
+            return Err(self.internal(expression.span, "a call"));
+        };
+        let Some(call) = self.checked.call(expression).cloned() else {
+            return Err(self.internal(expression.span, "a call that was not resolved"));
+        };
+        let span = expression.span;
+        match &call.callee {
+            Callee::Function(function) => match self.checked.node(*function).declaration() {
+                Some(Declaration { kind: DeclarationKind::Function(found), name, .. }) => match &found.body {
+                    Some(body) => self.function_call(&call, arguments, name.as_str(), body),
+                    None => self.extern_function(expression, &call, arguments, name.as_str()),
+                },
+                _ => Err(self.internal(span, "a call of no function")),
+            },
+            Callee::Action(action) => {
+                self.action_call(*action, &call, arguments)?;
+                Ok(Value::Void)
+            }
+            Callee::Method { .. } => self.method_call(expression, &call, callee, arguments),
+            Callee::Constructor { .. } => {
+                let name = self.instance_name.clone();
+                self.construct(&call, arguments, &name, span, None)
+            }
+            Callee::ApplyTable(_) => {
+                self.apply_table_plainly(expression)?;
+                Ok(Value::Void)
+            }
+            Callee::Apply { .. } => {
+                let object = self.receiver_object(expression)?;
+                self.apply_object(object, &call, arguments, span)
+            }
+            Callee::ApplyDirect { object } => {
+                let object = self.direct_instance(expression, object)?;
+                self.apply_object(object, &call, arguments, span)
+            }
+            Callee::Builtin(builtin) => self.builtin_call(expression, *builtin, callee, arguments),
+        }
+    }
+
+    /// The object that a method or `apply` is called on.
+    pub fn receiver_object(&mut self, call: &'a Expression) -> Lowered<ObjectId> {
+        let Some(base) = walk::receiver(call) else { return Err(self.internal(call.span, "a call without receiver")) };
+        match self.expression(base)? {
+            Value::Object(object) => Ok(object),
+            _ => Err(self.internal(base.span, "a call on something that is no instance")),
+        }
+    }
+
+    /// `T.apply(...)` has an instance of its own.
+    fn direct_instance(&mut self, expression: &'a Expression, object: &Type) -> Lowered<ObjectId> {
+        let key = (expression.id, self.path.clone());
+        if let Some(known) = self.direct.get(&key) {
+            return Ok(*known);
+        }
+        let object = self.substituted(object);
+        let (Type::Parser(nominal) | Type::Control(nominal)) = &object else {
+            return Err(self.internal(expression.span, "a direct application of this"));
+        };
+        let name = Self::qualified(&self.path.clone(), &self.external_name(nominal.declaration));
+        let block = self.construct_block(nominal, Vec::new(), &name)?;
+        let id = self.objects.add(Object::Block(Rc::new(block)));
+        self.direct.insert(key, id);
+        Ok(id)
+    }
+
+    /// Evaluates arguments in the order written; the result is in the order of the parameters.
+    pub fn pass(&mut self, call: &Call, arguments: &'a [Argument]) -> Lowered<Vec<Passed>> {
+        let mut passed: Vec<(Passed, Option<Mark>)> = call.bindings.iter().map(|_| (Passed::Nothing, None)).collect();
+        let mut order = Vec::new();
+        for (at, argument) in arguments.iter().enumerate() {
+            let Some(index) = call.bindings.iter().position(|binding| {
+                matches!(binding.source, Source::Argument(given) | Source::DontCare(given) if given == at)
+            }) else {
+                continue;
+            };
+            let value = match call.bindings[index].direction {
+                Direction::In | Direction::None => Passed::Value(self.expression(&argument.value)?),
+                Direction::Out | Direction::InOut => Passed::Target(self.target(&argument.value)?),
+            };
+            passed[index] = (value, Some(self.mark()));
+            order.push(index);
+        }
+        for index in order.into_iter().rev() {
+            let (value, Some(mark)) = &mut passed[index] else { continue };
+            match value {
+                Passed::Value(value) => self.settle(value, *mark),
+                Passed::Target(target) => self.settle_target(target, *mark),
+                Passed::Nothing => {}
+            }
+        }
+        for (binding, (value, _)) in call.bindings.iter().zip(&mut passed) {
+            if binding.source == Source::Default
+                && let Some(default) = self.checked.parameter(binding.parameter).and_then(|p| p.default.as_ref())
+            {
+                *value = Passed::Value(self.expression(default)?);
+            }
+        }
+        Ok(passed.into_iter().map(|(value, _)| value).collect())
+    }
+
+    /// Decides for each parameter whether it is the argument itself or a copy. `reached` is what the callee reaches by other names.
+    pub fn bind(&mut self, call: &Call, passed: Vec<Passed>, name: &str, reached: &[Storage]) -> Passing {
+        let mut passing = Passing::default();
+        let mut shared: Vec<Storage> = reached.to_vec();
+        let targets: Vec<Option<Storage>> = passed
+            .iter()
+            .map(|value| match value {
+                Passed::Target(Target::Storage(storage)) => Some(storage.clone()),
+                Passed::Target(_) | Passed::Value(_) | Passed::Nothing => None,
+            })
+            .collect();
+        shared.extend(targets.iter().flatten().cloned());
+        let mut touched: Vec<Touch> = Vec::new();
+        shared.iter().for_each(|storage| self.touches_of(storage, &mut touched));
+        for (index, (binding, value)) in call.bindings.iter().zip(passed).enumerate() {
+            let parameter = self.checked.node(binding.parameter).name().to_string();
+            let local = format!("{name}.{parameter}");
+            let bound = match value {
+                Passed::Value(value) => {
+                    let reads = Reads::of(&value);
+                    let changed = touched.iter().any(|touch| reads.conflicts(touch));
+                    let value = if changed || !value.is_atom() { self.save(value, &parameter) } else { value };
+                    Binding::Value(value)
+                }
+                Passed::Target(Target::Storage(storage))
+                    if !aliased(&storage, index, &targets) && !overlaps_any(&storage, reached) =>
+                {
+                    if binding.direction == Direction::Out {
+                        self.reset_headers(&storage);
+                    }
+                    Binding::Target(Target::Storage(storage))
+                }
+                Passed::Target(target) => {
+                    let of_type = self.substituted(&binding.of_type);
+                    let storage = self.allocate(&of_type, &local, &Notes::default());
+                    if binding.direction == Direction::InOut {
+                        let value = self.load_target(&target);
+                        self.assign(&storage, value);
+                    } else if self.repeated {
+                        self.clear(&storage);
+                    }
+                    passing.copies_out.push((target, storage.clone()));
+                    Binding::Target(Target::Storage(storage))
+                }
+                Passed::Nothing => {
+                    let of_type = self.substituted(&binding.of_type);
+                    Binding::Target(Target::Storage(self.allocate(&of_type, &local, &Notes::default())))
+                }
+            };
+            passing.bindings.push((binding.parameter, bound));
+        }
+        passing
+    }
+
+    /// Writes back what a call has copied in.
+    pub fn copy_out(&mut self, copies: &[(Target, Storage)]) {
+        for (target, storage) in copies {
+            let value = self.load(storage);
+            self.store(target, value);
+        }
+    }
+
+    fn function_call(&mut self, call: &Call, arguments: &'a [Argument], name: &str, body: &'a Block) -> Lowered<Value> {
+        let passed = self.pass(call, arguments)?;
+        let types = call.type_arguments.map(|of_type| self.substituted(of_type));
+        let local = self.local_name(name);
+        let passing = self.bind(call, passed, &local, &[]);
+        let scope = Scope::inside(&self.globals, types);
+        let result = self.substituted(&call.result);
+        self.inline(name, scope, passing, body, &result)
+    }
+
+    /// A direct call of an action: `in` what the caller gives, nothing from a table.
+    pub fn action_call(&mut self, action: DeclarationId, call: &Call, arguments: &'a [Argument]) -> Lowered<()> {
+        let passed = self.pass(call, arguments)?;
+        self.run_action(action, call, passed)
+    }
+
+    pub fn run_action(&mut self, action: DeclarationId, call: &Call, passed: Vec<Passed>) -> Lowered<()> {
+        let Some(Declaration { kind: DeclarationKind::Action { body, .. }, name, .. }) =
+            self.checked.node(action).declaration()
+        else {
+            return Err(self.internal(Span::NONE, "an action that is none"));
+        };
+        let reached = if call.bindings.is_empty() { Vec::new() } else { self.reached(body) };
+        let local = self.local_name(name.as_str());
+        let passing = self.bind(call, passed, &local, &reached);
+        let scope = Scope::inside(&self.scope, Default::default());
+        self.inline(name.as_str(), scope, passing, body, &Type::Void)?;
+        Ok(())
+    }
+
+    /// What the body of an action reaches of the control around it.
+    fn reached(&mut self, body: &'a Block) -> Vec<Storage> {
+        let mut roots: Vec<&'a Expression> = Vec::new();
+        let mut pending = vec![body];
+        let mut seen = Vec::new();
+        while let Some(block) = pending.pop() {
+            walk::block_expressions(block, &mut |expression| {
+                roots.push(expression);
+                let Some(Callee::Action(called)) = self.checked.call(expression).map(|call| &call.callee) else { return };
+                if seen.contains(called) {
+                    return;
+                }
+                seen.push(*called);
+                if let Some(Declaration { kind: DeclarationKind::Action { body, .. }, .. }) =
+                    self.checked.node(*called).declaration()
+                {
+                    pending.push(body);
+                }
+            });
+        }
+        let mut inner: Vec<Span> = Vec::new();
+        let mut reached = Vec::new();
+        for expression in roots {
+            // Only the whole of a path counts: of `hdr.ipv4.ttl`, not also `hdr`.
+            if inner.contains(&expression.span) {
+                continue;
+            }
+            if let ExpressionKind::Member { base, .. } = &expression.kind
+                && matches!(base.kind, ExpressionKind::Member { .. } | ExpressionKind::Path(_))
+            {
+                match self.static_place(expression) {
+                    Some(storage) => {
+                        let mut part = &**base;
+                        inner.push(part.span);
+                        while let ExpressionKind::Member { base, .. } = &part.kind {
+                            part = base;
+                            inner.push(part.span);
+                        }
+                        reached.push(storage);
+                    }
+                    None => continue,
+                }
+            } else if let Some(storage) = self.static_place(expression) {
+                reached.push(storage);
+            }
+        }
+        reached
+    }
+
+    /// The storage that a path of names denotes, without evaluating anything.
+    fn static_place(&self, expression: &Expression) -> Option<Storage> {
+        use crate::check::Reference;
+        match &expression.kind {
+            ExpressionKind::Path(_) => {
+                let Reference::Declaration(id) = self.checked.reference(expression) else { return None };
+                match self.scope.lookup(*id)? {
+                    Binding::Target(Target::Storage(storage)) => Some(storage),
+                    Binding::Target(_) | Binding::Value(_) => None,
+                }
+            }
+            ExpressionKind::Member { base, .. } => {
+                let Reference::Field(field) = self.checked.reference(expression) else { return None };
+                Some(self.static_place(base)?.member(self.field_index(*field)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Lowers a body where it is called.
+    pub fn inline(
+        &mut self,
+        name: &str,
+        scope: Rc<Scope>,
+        passing: Passing,
+        body: &'a Block,
+        result_type: &Type,
+    ) -> Lowered<Value> {
+        for (parameter, binding) in passing.bindings {
+            scope.bind(parameter, binding);
+        }
+        let path = self.local_name(name);
+        let label = self.names.label(name);
+        let direct = only_return(body);
+        let result = match (direct, result_type) {
+            (Some(_), _) | (_, Type::Void) => None,
+            _ => Some(self.allocate(result_type, &format!("{path}.result"), &Notes::default())),
+        };
+        let frame = Frame {
+            kind: FrameKind::Inline { label: label.clone() },
+            copies_out: passing.copies_out.clone(),
+            result: result.clone(),
+            loops: Vec::new(),
+        };
+        self.frames.push(frame);
+        let mut value = Ok(Value::Void);
+        let lowered = self.nested(body.span, |lowering| {
+            lowering.in_scope(scope, |lowering| {
+                lowering.in_path(&path, |lowering| {
+                    lowering.scope(&label, |lowering| match direct {
+                        Some(returned) => {
+                            lowering.statements(&body.statements[..body.statements.len() - 1]);
+                            value = lowering.expression(returned);
+                        }
+                        None => lowering.statements(&body.statements),
+                    });
+                });
+            });
+            Ok(())
+        });
+        self.frames.pop();
+        lowered?;
+        let mut value = match (value?, result) {
+            (_, Some(result)) => self.load(&result),
+            (value, None) => value,
+        };
+        let mark = self.mark();
+        self.copy_out(&passing.copies_out);
+        self.settle(&mut value, mark);
+        Ok(value)
+    }
+}
+
+/// The value of a body whose only `return` is its last statement.
+fn only_return(body: &Block) -> Option<&Expression> {
+    let (last, before) = body.statements.split_last()?;
+    let StatementKind::Return(Some(value)) = &last.kind else { return None };
+    let earlier = before.iter().any(|statement| walk::contains(statement, &walk::is_return));
+    if earlier { None } else { Some(value) }
+}
+
+/// Whether two storages have a scalar or a header in common.
+pub fn overlaps(left: &Storage, right: &Storage) -> bool {
+    let leaves = left.leaves();
+    let headers = left.headers();
+    right.leaves().iter().any(|leaf| leaves.contains(leaf)) || right.headers().iter().any(|id| headers.contains(id))
+}
+
+fn overlaps_any(storage: &Storage, others: &[Storage]) -> bool {
+    others.iter().any(|other| overlaps(storage, other))
+}
+
+/// Whether another argument is, or contains, the same storage.
+fn aliased(storage: &Storage, own: usize, targets: &[Option<Storage>]) -> bool {
+    targets.iter().enumerate().any(|(at, other)| at != own && other.as_ref().is_some_and(|other| overlaps(storage, other)))
+}

@@ -1,0 +1,111 @@
+//! The entries that a program gives its own tables, and their priorities.
+
+use hlir::entry::EntryAction;
+use hlir::{Entry, Match, MatchKind, TableId};
+use num_bigint::{BigInt, BigUint};
+
+use super::select::Set;
+use super::{Lowered, Lowering, arithmetic};
+use crate::ast::{self, DeclarationId, KeyElement, Property, PropertyValue};
+use crate::check::Call;
+
+impl<'a> Lowering<'a> {
+    pub fn lower_entries(
+        &mut self,
+        id: TableId,
+        actions: &[(DeclarationId, Call)],
+        table: &'a ast::Table,
+        keys: &'a [KeyElement],
+    ) -> Lowered<()> {
+        let Some(Property { value: PropertyValue::Entries(entries), is_constant, .. }) = table.find("entries") else {
+            return Ok(());
+        };
+        self.program.tables[id].entries_constant = *is_constant;
+        let priorities = self.priorities(table, entries, *is_constant)?;
+        let ordered = self.program.tables[id].has_priorities();
+        let kinds: Vec<MatchKind> = self.program.tables[id].keys.iter().map(|key| key.kind).collect();
+        let matched: Vec<&KeyElement> = keys.iter().filter(|key| key.match_kind.as_str() != "selector").collect();
+        for (entry, priority) in entries.iter().zip(priorities) {
+            let mut matches = Vec::new();
+            let all = [&entry.keys[..]].concat();
+            let written: &'a [ast::Expression] = &entry.keys;
+            debug_assert_eq!(all.len(), written.len());
+            for (at, (key, kind)) in matched.iter().zip(&kinds).enumerate() {
+                let (width, _) = self.number_type(&self.used_type(&key.expression));
+                let set = match written.get(at) {
+                    Some(written) => self.key_set(written, width)?,
+                    None => Set::Any,
+                };
+                let Some(one) = as_match(set, *kind, width) else {
+                    return Err(self.internal(entry.span, "a key of this entry"));
+                };
+                matches.push(one);
+            }
+            let call = self.entry_call(actions, &entry.action)?;
+            let priority = if ordered { priority } else { 0 };
+            self.program.tables[id].entries.push(Entry { matches, priority, action: EntryAction::Call(call) });
+        }
+        Ok(())
+    }
+
+    /// The priority of each entry, larger winning: given, or counted from the one before by the language's rules.
+    fn priorities(&mut self, table: &'a ast::Table, entries: &'a [ast::Entry], is_constant: bool) -> Lowered<Vec<u32>> {
+        let largest_wins = match super::table::expression_property(table, "largest_priority_wins") {
+            Some(property) => arithmetic::boolean_of(&self.scalar(property)?).unwrap_or(true),
+            None => true,
+        };
+        let delta = match super::table::expression_property(table, "priority_delta") {
+            Some(property) => BigInt::from(self.known_number(property)?),
+            None => BigInt::from(1),
+        };
+        let count = entries.len();
+        let any_given = entries.iter().any(|entry| entry.priority.is_some());
+        let mut numbers: Vec<BigInt> = Vec::new();
+        for (at, entry) in entries.iter().enumerate() {
+            let number = match &entry.priority {
+                Some(given) => BigInt::from(self.known_number(given)?),
+                None if is_constant => BigInt::from(count - at),
+                None if !any_given && largest_wins => BigInt::from(count - 1 - at) * &delta + 1,
+                None if !any_given => BigInt::from(at) * &delta + 1,
+                None => match numbers.last() {
+                    Some(previous) if largest_wins => previous - &delta,
+                    Some(previous) => previous + &delta,
+                    None => BigInt::from(count),
+                },
+            };
+            numbers.push(number);
+        }
+        if !largest_wins && !is_constant {
+            // Here the larger number wins always: turn the order around.
+            let largest = numbers.iter().max().cloned().unwrap_or_default();
+            numbers = numbers.into_iter().map(|number| &largest + 1 - number).collect();
+        }
+        Ok(numbers.into_iter().map(|number| u32::try_from(number).unwrap_or(0)).collect())
+    }
+}
+
+/// A set as what an entry of this kind of key matches.
+fn as_match(set: Set, kind: MatchKind, width: u32) -> Option<Match> {
+    let all = arithmetic::ones(width);
+    Some(match (set, kind) {
+        (Set::Any, MatchKind::Exact) => return None,
+        (Set::Any, _) => Match::Any,
+        (Set::Value(value), MatchKind::Exact | MatchKind::Optional) => Match::Exact(value),
+        (Set::Value(value), MatchKind::Lpm) => Match::Lpm { value, prefix: width },
+        (Set::Value(value), MatchKind::Ternary) => Match::Ternary { value, mask: all },
+        (Set::Value(value), MatchKind::Range) => Match::Range { low: value.clone(), high: value },
+        (Set::Mask { value, mask }, MatchKind::Lpm) => {
+            let prefix = mask.count_ones() as u32;
+            let expected = if prefix == 0 { BigUint::ZERO } else { &all ^ arithmetic::ones(width - prefix) };
+            if mask != expected {
+                return None;
+            }
+            if prefix == 0 { Match::Any } else { Match::Lpm { value: value & &mask, prefix } }
+        }
+        (Set::Mask { mask, .. }, MatchKind::Ternary | MatchKind::Optional) if mask == BigUint::ZERO => Match::Any,
+        (Set::Mask { value, mask }, MatchKind::Ternary) => Match::Ternary { value: value & &mask, mask },
+        (Set::Mask { value, mask }, MatchKind::Exact | MatchKind::Optional) if mask == all => Match::Exact(value),
+        (Set::Range { low, high }, MatchKind::Range) => Match::Range { low, high },
+        _ => return None,
+    })
+}

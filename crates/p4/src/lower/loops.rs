@@ -1,0 +1,330 @@
+//! Loops: statements where nothing in them cuts the graph, else unrolled, which needs bounds that are known.
+
+use hlir::source::Span;
+use hlir::{Binary, Expression as Hlir, Statement as Made, Type as HlirType};
+
+use super::control::{Frame, FrameKind, Jump, LoopFrame};
+use super::scope::Binding;
+use super::storage::Storage;
+use super::value::{Target, Value};
+use super::{Lowered, Lowering, arithmetic, walk};
+use crate::ast::{Collection, DeclarationKind, For, ForIn, Statement, StatementKind};
+use crate::check::Reference;
+
+/// More iterations than this are not unrolled.
+const UNROLL_LIMIT: usize = 1024;
+
+impl<'a> Lowering<'a> {
+    pub fn for_loop(&mut self, span: Span, parts: &'a For) -> Lowered<()> {
+        let cut = self.cuts(&parts.body) || parts.update.iter().chain(&parts.initial).any(|part| self.cuts(part));
+        if cut {
+            return self.unrolled_for(span, parts);
+        }
+        self.statements(&parts.initial);
+        let mut failure = None;
+        self.loop_statement("for", span, |lowering, label, next| {
+            match lowering.scalar(&parts.condition) {
+                Ok(condition) => lowering.leave_unless(condition, label),
+                Err(diagnostic) => failure = Some(diagnostic),
+            }
+            lowering.scope(next, |lowering| lowering.statements(std::slice::from_ref(&parts.body)));
+            lowering.statements(&parts.update);
+        });
+        failure.map_or(Ok(()), Err)
+    }
+
+    fn leave_unless(&mut self, condition: Hlir, label: &str) {
+        let label = label.to_string();
+        self.branch(condition, "", |_| {}, |lowering| lowering.emit(Made::Leave(label)));
+    }
+
+    /// A loop whose body `lower` makes, given the labels that `break` and `continue` leave.
+    fn loop_statement(&mut self, hint: &str, span: Span, lower: impl FnOnce(&mut Self, &str, &str)) {
+        let label = self.names.label(&format!("{hint}{}", self.line_of(span)));
+        let next = self.names.label(&format!("next{}", self.line_of(span)));
+        let in_graph = self.frames.last().is_some_and(|frame| matches!(frame.kind, FrameKind::Graph { .. }));
+        let flag = in_graph.then(|| self.scratch(&format!("returned{}", self.line_of(span)), HlirType::Bool));
+        if let Some(flag) = &flag {
+            let kind = FrameKind::Detour { label: label.clone(), flag: flag.clone() };
+            self.frames.push(Frame::new(kind));
+        }
+        let frame = LoopFrame { on_break: Jump::Leave(label.clone()), on_continue: Jump::Leave(next.clone()) };
+        self.enter_loop(frame);
+        let repeated = std::mem::replace(&mut self.repeated, true);
+        let (first, last) = self.region("", |lowering| lower(lowering, &label, &next));
+        self.repeated = repeated;
+        self.leave_loop();
+        assert_eq!(first, last, "a loop that is cut is unrolled");
+        let body = std::mem::take(&mut self.graph.block_mut(first).body);
+        let exit = self.graph.block(first).exit;
+        let current = self.current;
+        if self.graph.is_open(current) {
+            let block = self.graph.block_mut(current);
+            block.body.push(Made::Loop { label, body });
+            block.exit = block.exit.or(exit);
+        }
+        if let Some(flag) = flag {
+            self.frames.pop();
+            self.after_detour(&flag);
+        }
+    }
+
+    /// A `return` inside the loop goes on here.
+    fn after_detour(&mut self, flag: &Storage) {
+        let Storage::Scalar { leaf: super::storage::Leaf::Slot(slot), .. } = flag else { return };
+        if self.slots.variable(*slot).is_some() {
+            self.when(flag, |lowering| lowering.return_statement(None));
+        }
+    }
+
+    fn enter_loop(&mut self, frame: LoopFrame) {
+        if let Some(innermost) = self.frames.last_mut() {
+            innermost.loops.push(frame);
+        } else {
+            let mut outermost = Frame::new(FrameKind::Boundary);
+            outermost.loops.push(frame);
+            self.frames.push(outermost);
+        }
+    }
+
+    fn leave_loop(&mut self) {
+        if let Some(innermost) = self.frames.last_mut() {
+            innermost.loops.pop();
+        }
+    }
+
+    /// Runs `body` once for each step of an unrolled loop; `break` and `continue` become edges.
+    fn unrolled<T>(
+        &mut self,
+        span: Span,
+        mut next_step: impl FnMut(&mut Self, usize) -> Lowered<Option<T>>,
+        mut body: impl FnMut(&mut Self, T),
+    ) -> Lowered<()> {
+        let end = self.add_block(&format!("after{}", self.line_of(span)));
+        let repeated = std::mem::replace(&mut self.repeated, true);
+        let mut result = Ok(());
+        for step in 0.. {
+            if step > UNROLL_LIMIT {
+                let what = format!("a loop with tables that runs more than {UNROLL_LIMIT} times is");
+                result = Err(self.unsupported(span, what));
+                break;
+            }
+            let item = match next_step(self, step) {
+                Ok(Some(item)) => item,
+                Ok(None) => break,
+                Err(diagnostic) => {
+                    result = Err(diagnostic);
+                    break;
+                }
+            };
+            let next = self.add_block(&format!("next{}", self.line_of(span)));
+            self.enter_loop(LoopFrame { on_break: Jump::Goto(end), on_continue: Jump::Goto(next) });
+            body(self, item);
+            self.leave_loop();
+            if self.graph.is_open(self.current) {
+                self.graph.goto(self.current, next);
+            }
+            self.current = next;
+        }
+        self.repeated = repeated;
+        if self.graph.is_open(self.current) {
+            self.graph.goto(self.current, end);
+        }
+        self.current = end;
+        result
+    }
+
+    fn unrolled_for(&mut self, span: Span, parts: &'a For) -> Lowered<()> {
+        for statement in &parts.initial {
+            if !self.declare_known(statement)? {
+                self.statements(std::slice::from_ref(statement));
+            }
+        }
+        self.unrolled(
+            span,
+            |lowering, step| {
+                if step > 0 {
+                    for statement in &parts.update {
+                        if !lowering.update_known(statement)? {
+                            lowering.statements(std::slice::from_ref(statement));
+                        }
+                    }
+                }
+                match arithmetic::boolean_of(&lowering.scalar(&parts.condition)?) {
+                    Some(goes_on) => Ok(goes_on.then_some(())),
+                    None => Err(lowering
+                        .unsupported(parts.condition.span, "a loop with tables whose end depends on the packet is")
+                        .hint("give the loop constant bounds, so that it can be unrolled")),
+                }
+            },
+            |lowering, ()| lowering.statements(std::slice::from_ref(&parts.body)),
+        )
+    }
+
+    /// A loop variable that starts as a constant is one in each step.
+    fn declare_known(&mut self, statement: &'a Statement) -> Lowered<bool> {
+        let StatementKind::Declare(declaration) = &statement.kind else { return Ok(false) };
+        let DeclarationKind::Variable(variable) = &declaration.kind else { return Ok(false) };
+        let Some(value) = &variable.value else { return Ok(false) };
+        let value = self.expression(value)?;
+        if !is_known(&value) {
+            return Ok(false);
+        }
+        self.scope.bind(declaration.id, Binding::Value(value));
+        Ok(true)
+    }
+
+    fn update_known(&mut self, statement: &'a Statement) -> Lowered<bool> {
+        let StatementKind::Assign { target, operator, value } = &statement.kind else { return Ok(false) };
+        let Reference::Declaration(id) = self.checked.reference(target).clone() else { return Ok(false) };
+        let Some(Binding::Value(before)) = self.scope.lookup(id) else { return Ok(false) };
+        let mut result = self.expression(value)?;
+        if let Some(operator) = operator {
+            let (left, right) = (self.used_type(target), self.used_type(value));
+            result = self.operation(target, *operator, (before, &left), (result, &right))?;
+        }
+        if !is_known(&result) {
+            return Ok(false);
+        }
+        self.scope.bind(id, Binding::Value(result));
+        Ok(true)
+    }
+
+    pub fn for_in_loop(&mut self, span: Span, parts: &'a ForIn) -> Lowered<()> {
+        let cut = self.cuts(&parts.body);
+        let variable = &parts.variable;
+        let of_type = self.substituted(self.checked.declared_type(variable.id));
+        let name = self.local_name(variable.name.as_str());
+        let notes = self.notes_of(variable.id);
+        let storage = self.allocate(&of_type, &name, &notes);
+        self.scope.bind(variable.id, Binding::Target(Target::Storage(storage.clone())));
+        match &parts.collection {
+            Collection::Range { low, high } => {
+                let mut bounds = self.expressions([low, high])?.into_iter();
+                let (low, high) = (bounds.next(), bounds.next());
+                let (Some(Value::Scalar(low)), Some(Value::Scalar(high))) = (low, high) else {
+                    return Err(self.internal(span, "a range of this"));
+                };
+                let (width, signed) = self.number_type(&of_type);
+                if cut {
+                    return self.unrolled_range(span, parts, (low, high), (width, signed));
+                }
+                self.range_loop(span, parts, &storage, (low, high), (width, signed));
+                Ok(())
+            }
+            Collection::Expression(collection) => {
+                let value = self.expression(collection)?;
+                let value = if is_known(&value) { value } else { self.save(value, "collection") };
+                let (Value::Struct(elements) | Value::Stack { elements, .. }) = value else {
+                    return Err(self.internal(span, "a loop over this"));
+                };
+                self.element_loop(span, parts, &storage, elements, cut)
+            }
+        }
+    }
+
+    fn range_loop(
+        &mut self,
+        span: Span,
+        parts: &'a ForIn,
+        variable: &Storage,
+        (low, high): (Hlir, Hlir),
+        (width, signed): (u32, bool),
+    ) {
+        let Value::Scalar(high) = self.save_unless_constant(high) else { return };
+        let not_empty =
+            arithmetic::binary(if signed { Binary::LessEqualSigned } else { Binary::LessEqual }, low.clone(), high.clone());
+        self.assign(variable, Value::Scalar(low));
+        self.branch(
+            not_empty,
+            &self.line_of(span),
+            |lowering| {
+                lowering.loop_statement("for", span, |lowering, label, next| {
+                    lowering.scope(next, |lowering| lowering.statements(std::slice::from_ref(&parts.body)));
+                    let at = lowering.read(variable);
+                    lowering.leave_unless(arithmetic::binary(Binary::NotEqual, at.clone(), high), label);
+                    let one = Hlir::constant(1u32, width);
+                    lowering.assign(variable, Value::Scalar(arithmetic::binary(Binary::Add, at, one)));
+                });
+            },
+            |_| {},
+        );
+    }
+
+    fn save_unless_constant(&mut self, value: Hlir) -> Value {
+        match value {
+            Hlir::Constant { .. } => Value::Scalar(value),
+            value => self.save(Value::Scalar(value), "end"),
+        }
+    }
+
+    fn unrolled_range(
+        &mut self,
+        span: Span,
+        parts: &'a ForIn,
+        (low, high): (Hlir, Hlir),
+        (width, signed): (u32, bool),
+    ) -> Lowered<()> {
+        let (Some((low, _)), Some((high, _))) = (arithmetic::constant_of(&low), arithmetic::constant_of(&high)) else {
+            return Err(self
+                .unsupported(span, "a loop with tables whose bounds depend on the packet is")
+                .hint("give the loop constant bounds, so that it can be unrolled"));
+        };
+        let (low, high) = (arithmetic::number_of(low, width, signed), arithmetic::number_of(high, width, signed));
+        self.unrolled(
+            span,
+            |_, step| {
+                let at = &low + step;
+                Ok((at <= high).then_some(at))
+            },
+            |lowering, at| {
+                let value = Hlir::constant(arithmetic::bits_of(&at, width), width);
+                lowering.scope.bind(parts.variable.id, Binding::Value(Value::Scalar(value)));
+                lowering.statements(std::slice::from_ref(&parts.body));
+            },
+        )
+    }
+
+    fn element_loop(
+        &mut self,
+        span: Span,
+        parts: &'a ForIn,
+        variable: &Storage,
+        elements: Vec<Value>,
+        cut: bool,
+    ) -> Lowered<()> {
+        let escapes = walk::contains(&parts.body, &|kind| walk::is_return(kind) || matches!(kind, StatementKind::Exit));
+        if cut || escapes {
+            return self.unrolled(
+                span,
+                |_, step| Ok(elements.get(step).cloned()),
+                |lowering, element| {
+                    lowering.assign(variable, element);
+                    lowering.statements(std::slice::from_ref(&parts.body));
+                },
+            );
+        }
+        let label = self.names.label(&format!("for{}", self.line_of(span)));
+        let next = self.names.label(&format!("next{}", self.line_of(span)));
+        self.enter_loop(LoopFrame { on_break: Jump::Leave(label.clone()), on_continue: Jump::Leave(next.clone()) });
+        let repeated = std::mem::replace(&mut self.repeated, true);
+        self.scope(&label, |lowering| {
+            for element in elements {
+                lowering.assign(variable, element);
+                lowering.scope(&next, |lowering| lowering.statements(std::slice::from_ref(&parts.body)));
+            }
+        });
+        self.repeated = repeated;
+        self.leave_loop();
+        Ok(())
+    }
+}
+
+/// Whether a value reads nothing.
+fn is_known(value: &Value) -> bool {
+    super::effects::Reads::of(value).is_empty() && value.is_atom() && {
+        let mut known = true;
+        value.each_expression(&mut |part| known &= matches!(part, Hlir::Constant { .. } | Hlir::Bool(_)));
+        known
+    }
+}

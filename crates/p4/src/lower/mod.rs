@@ -1,0 +1,254 @@
+//! Lowers a checked program to HLIR: evaluates `main`, inlines everything it is made of, and writes down what P4 leaves implicit.
+//!
+//! It is a partial evaluation. Instances, constructor arguments and type arguments are gone afterwards; so are structs, evaluation order,
+//! copies in and out, `return`, `exit` and `switch`. What is left are scalars, headers, statements, and nodes where a table, a parser state
+//! or an architecture forces one. What cannot be lowered yet is a diagnostic with its place, never a wrong program.
+
+mod architecture;
+mod arithmetic;
+mod assign;
+mod call;
+mod control;
+mod effects;
+mod entries;
+mod expression;
+mod externs;
+mod graph;
+mod interface;
+mod loops;
+mod names;
+mod notes;
+mod objects;
+mod operators;
+mod parser;
+mod places;
+mod scope;
+mod select;
+mod statement;
+mod storage;
+mod table;
+mod v1model;
+mod v1model_externs;
+mod value;
+mod walk;
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use hlir::diagnostic::Diagnostic;
+use hlir::source::{SourceMap, Span};
+use hlir::{HeaderId, NodeId, Notes, Program};
+
+use crate::check::Checked;
+use crate::types::{Type, substitute};
+use effects::Touch;
+use graph::{Graph, Role};
+use names::Names;
+use objects::Objects;
+use scope::Scope;
+use storage::Slots;
+
+/// The result of lowering a part of the program; an error ends the part, not the run.
+pub(crate) type Lowered<T> = Result<T, Diagnostic>;
+
+/// Instances and calls within each other, and nesting of statements and expressions: more than this is refused.
+const DEPTH_LIMIT: usize = 400;
+
+/// Lowers a program that was checked without errors. `name` is what it shall be called: letters, digits and `_`.
+pub fn lower(checked: &Checked, sources: &SourceMap, name: &str) -> Result<Program, Vec<Diagnostic>> {
+    let mut lowering = Lowering::new(checked, sources, name);
+    if let Err(diagnostic) = lowering.lower_program() {
+        lowering.diagnostics.push(diagnostic);
+    }
+    if lowering.diagnostics.iter().any(Diagnostic::is_error) { Err(lowering.diagnostics) } else { Ok(lowering.program) }
+}
+
+/// The state of a lowering: the program so far, and where in the source and in the graph it stands.
+pub(crate) struct Lowering<'a> {
+    checked: &'a Checked<'a>,
+    sources: &'a SourceMap,
+    program: Program,
+    graph: Graph,
+    slots: Slots,
+    names: Names,
+    objects: Objects,
+    /// The P4 type of each header, for making literals of the same type.
+    header_types: HashMap<HeaderId, Type>,
+    log: Vec<Touch>,
+    /// The block that statements are added to.
+    current: NodeId,
+    scope: Rc<Scope>,
+    globals: Rc<Scope>,
+    frames: Vec<control::Frame>,
+    /// What nodes and locals made now are named after: `ingress`, `ingress.set_port`.
+    path: String,
+    /// What an instance made by a constructor call without a name is called.
+    instance_name: String,
+    /// Widths of the parameters of the action being lowered.
+    parameter_widths: Vec<u32>,
+    /// The parser being lowered.
+    parser: Option<parser::Context>,
+    /// Whether what is lowered now may run more than once for a packet, so that locals must be cleared.
+    repeated: bool,
+    depth: usize,
+    diagnostics: Vec<Diagnostic>,
+    architecture: v1model::State,
+    /// Instances that a direct application made.
+    direct: HashMap<(crate::ast::ExpressionId, String), objects::ObjectId>,
+    roots: Vec<NodeId>,
+}
+
+impl<'a> Lowering<'a> {
+    fn new(checked: &'a Checked<'a>, sources: &'a SourceMap, name: &str) -> Lowering<'a> {
+        let mut graph = Graph::default();
+        let current = graph.add("unreached", Notes::default(), Role::Plain);
+        let globals = Rc::new(Scope::default());
+        Lowering {
+            checked,
+            sources,
+            program: Program { name: name.to_string(), ..Program::default() },
+            graph,
+            slots: Slots::default(),
+            names: Names::default(),
+            objects: Objects::default(),
+            header_types: HashMap::new(),
+            log: Vec::new(),
+            current,
+            scope: globals.clone(),
+            globals,
+            frames: Vec::new(),
+            path: String::new(),
+            instance_name: String::new(),
+            parameter_widths: Vec::new(),
+            parser: None,
+            repeated: false,
+            depth: 0,
+            diagnostics: Vec::new(),
+            architecture: v1model::State::default(),
+            direct: HashMap::new(),
+            roots: Vec::new(),
+        }
+    }
+
+    fn lower_program(&mut self) -> Lowered<()> {
+        self.program.errors = self.error_names();
+        self.find_architecture();
+        self.instantiate_globals()?;
+        self.lower_architecture()?;
+        self.finish();
+        Ok(())
+    }
+
+    /// Turns the blocks into nodes.
+    fn finish(&mut self) {
+        let graph = std::mem::take(&mut self.graph);
+        let roots: Vec<NodeId> = self.program.entry.into_iter().chain(self.roots.iter().copied()).collect();
+        let (nodes, map) = graph.finish(&roots, &mut self.names);
+        let to = |id: NodeId| map.get(&id).copied().unwrap_or(id);
+        self.program.nodes = nodes;
+        self.program.entry = self.program.entry.map(to);
+        for (_, parser) in self.program.parsers.iter_mut() {
+            parser.start = to(parser.start);
+            parser.accept = to(parser.accept);
+            parser.reject = to(parser.reject);
+        }
+        self.finish_interface();
+    }
+
+    fn error_names(&self) -> Vec<String> {
+        use crate::ast::DeclarationKind;
+        let mut names: Vec<String> = [
+            "NoError",
+            "PacketTooShort",
+            "NoMatch",
+            "StackOutOfBounds",
+            "HeaderTooShort",
+            "ParserTimeout",
+            "ParserInvalidArgument",
+        ]
+        .map(String::from)
+        .into();
+        for declaration in &self.checked.program.declarations {
+            let DeclarationKind::Error(members) = &declaration.kind else { continue };
+            for member in members {
+                if !names.iter().any(|name| name == member.name.as_str()) {
+                    names.push(member.name.to_string());
+                }
+            }
+        }
+        names
+    }
+
+    /// A type where type parameters have been replaced by what they stand for here.
+    fn substituted(&self, of_type: &Type) -> Type {
+        substitute(of_type, &self.scope.types)
+    }
+
+    fn in_scope<T>(&mut self, scope: Rc<Scope>, lower: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.scope, scope);
+        let result = lower(self);
+        self.scope = before;
+        result
+    }
+
+    fn in_path<T>(&mut self, path: &str, lower: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.path, path.to_string());
+        let result = lower(self);
+        self.path = before;
+        result
+    }
+
+    fn with_instance_name<T>(&mut self, name: String, lower: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.instance_name, name);
+        let result = lower(self);
+        self.instance_name = before;
+        result
+    }
+
+    /// The name of a local called `hint`.
+    fn local_name(&self, hint: &str) -> String {
+        if self.path.is_empty() { hint.to_string() } else { format!("{}.{hint}", self.path) }
+    }
+
+    fn node_name(&self, hint: &str) -> String {
+        self.local_name(hint)
+    }
+
+    fn add_block(&mut self, hint: &str) -> NodeId {
+        let name = self.node_name(hint);
+        let role = self.parser.as_ref().map_or(Role::Plain, |parser| Role::State(parser.id));
+        self.graph.add(name, Notes::default(), role)
+    }
+
+    /// Lowers something one level deeper.
+    fn nested<T>(&mut self, span: Span, lower: impl FnOnce(&mut Self) -> Lowered<T>) -> Lowered<T> {
+        if self.depth < DEPTH_LIMIT {
+            self.depth += 1;
+            let result = lower(self);
+            self.depth -= 1;
+            return result;
+        }
+        Err(Diagnostic::error(format!("nested more than {DEPTH_LIMIT} levels deep"))
+            .kind("overlimit")
+            .label(span, "here")
+            .hint("split it into named parts"))
+    }
+
+    /// What cannot be lowered yet.
+    fn unsupported(&self, span: Span, what: impl AsRef<str>) -> Diagnostic {
+        Diagnostic::error(format!("{} not supported yet", what.as_ref())).kind("unsupported").label(span, "here")
+    }
+
+    /// Something that the checker promises not to let through.
+    fn internal(&self, span: Span, what: &str) -> Diagnostic {
+        Diagnostic::error(format!("cannot lower {what}"))
+            .kind("bug")
+            .label(span, "here")
+            .hint("this should have been found by the checker: please report it")
+    }
+
+    /// Keeps the mistake and goes on.
+    fn report<T>(&mut self, result: Lowered<T>) -> Option<T> {
+        result.map_err(|diagnostic| self.diagnostics.push(diagnostic)).ok()
+    }
+}

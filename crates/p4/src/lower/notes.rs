@@ -1,0 +1,120 @@
+//! What HLIR keeps of the source beside its meaning: places, annotations, documentation.
+
+use hlir::program::Annotation as Note;
+use hlir::source::Span;
+use hlir::{Notes, Origin};
+
+use super::Lowering;
+use crate::ast::{Annotation, AnnotationBody, Attributes, DeclarationId, ExpressionKind};
+use crate::check::Node;
+
+impl<'a> Lowering<'a> {
+    pub fn origin(&self, span: Span) -> Option<Origin> {
+        if span.is_none() {
+            return None;
+        }
+        let start = self.sources.locate(span.start);
+        let end = self.sources.locate(span.end);
+        let same_file = end.file == start.file;
+        Some(Origin {
+            file: start.file.to_string(),
+            line: start.line,
+            column: start.column,
+            end_line: if same_file { end.line } else { start.line },
+            end_column: if same_file { end.column } else { start.column + 1 },
+        })
+    }
+
+    /// `_41`: what tells nodes of one kind apart.
+    pub fn line_of(&self, span: Span) -> String {
+        if span.is_none() { String::new() } else { format!("_{}", self.sources.locate(span.start).line) }
+    }
+
+    pub fn notes(&self, span: Span, attributes: &Attributes) -> Notes {
+        Notes {
+            origin: self.origin(span),
+            annotations: self.annotations(&attributes.annotations),
+            docs: attributes.documentation.as_deref().unwrap_or("").to_string(),
+        }
+    }
+
+    pub fn plain_notes(&self, span: Span) -> Notes {
+        Notes { origin: self.origin(span), ..Notes::default() }
+    }
+
+    pub fn annotations(&self, annotations: &[Annotation]) -> Vec<Note> {
+        annotations.iter().map(|annotation| self.annotation(annotation)).collect()
+    }
+
+    fn annotation(&self, annotation: &Annotation) -> Note {
+        let list = |from: u32, to: u32| self.sources.snippet(Span::new(from, to)).to_string();
+        let body = match &annotation.body {
+            AnnotationBody::Empty => None,
+            AnnotationBody::Unstructured { text, .. } => Some(text.to_string()),
+            AnnotationBody::Expressions(expressions) => Some(match (expressions.first(), expressions.last()) {
+                (Some(first), Some(last)) => list(first.span.start, last.span.end),
+                _ => String::new(),
+            }),
+            AnnotationBody::Pairs(pairs) => Some(match (pairs.first(), pairs.last()) {
+                (Some(first), Some(last)) => list(first.key.span.start, last.value.span.end),
+                _ => String::new(),
+            }),
+        };
+        Note { name: annotation.name.to_string(), body }
+    }
+
+    pub fn attributes_of(&self, id: DeclarationId) -> Option<&'a Attributes> {
+        Some(match self.checked.node(id) {
+            Node::Declaration(declaration) => &declaration.attributes,
+            Node::Field { field, .. } => &field.attributes,
+            Node::Member { member, .. } => &member.attributes,
+            Node::Method { method, .. } => &method.attributes,
+            Node::Parameter { parameter, .. } => &parameter.attributes,
+            Node::State { state, .. } => &state.attributes,
+            Node::TypeParameter { .. } => return None,
+        })
+    }
+
+    pub fn notes_of(&self, id: DeclarationId) -> Notes {
+        let span = self.checked.node(id).span();
+        self.attributes_of(id).map_or_else(Notes::default, |attributes| self.notes(span, attributes))
+    }
+
+    /// The name that the control plane knows a declaration by, without what it is declared in.
+    pub fn external_name(&self, id: DeclarationId) -> String {
+        let written = self.checked.node(id).name().to_string();
+        let attributes = self.attributes_of(id);
+        attributes.and_then(|attributes| name_annotation(&attributes.annotations)).unwrap_or(written)
+    }
+
+    /// `name` inside `prefix`; one that begins with a dot stands on its own.
+    pub fn qualified(prefix: &str, name: &str) -> String {
+        match name.strip_prefix('.') {
+            Some(absolute) => absolute.to_string(),
+            None if prefix.is_empty() => name.to_string(),
+            None => format!("{prefix}.{name}"),
+        }
+    }
+}
+
+/// What `@name("x")` says.
+pub fn name_annotation(annotations: &[Annotation]) -> Option<String> {
+    string_annotation(annotations, "name")
+}
+
+pub fn string_annotation(annotations: &[Annotation], name: &str) -> Option<String> {
+    let annotation = annotations.iter().rev().find(|annotation| annotation.name.as_str() == name)?;
+    match &annotation.single()?.kind {
+        ExpressionKind::String(text) => Some(text.to_string()),
+        _ => None,
+    }
+}
+
+/// What `@id(3)` says.
+pub fn number_annotation(annotations: &[Annotation], name: &str) -> Option<u32> {
+    let annotation = annotations.iter().rev().find(|annotation| annotation.name.as_str() == name)?;
+    match &annotation.single()?.kind {
+        ExpressionKind::Integer(integer) => u32::try_from(&integer.value).ok(),
+        _ => None,
+    }
+}

@@ -1,0 +1,483 @@
+//! The architecture v1model: the nodes around the program's own parser and controls, as BMv2's simple_switch has them.
+//!
+//! What a program asks for by calling `clone`, `resubmit` and the like is noted in hidden variables, which the buffering managers test at the
+//! end of ingress, at the end of egress and at the output. There is a rule only for what a program can ask for.
+
+use std::collections::HashMap;
+
+use hlir::source::Span;
+use hlir::{Binary, Bytes, Effect, Expression as Hlir, Intrinsic, Keep, NodeId, Notes, Place, Reentry, Rule, VariableId};
+
+use super::architecture::Architecture;
+use super::effects::Touch;
+use super::graph::{EndKind, Role};
+use super::objects::{Object, ObjectId, Package};
+use super::scope::Binding;
+use super::storage::{Leaf, Slot, Storage};
+use super::value::{Target, Value};
+use super::{Lowered, Lowering, arithmetic};
+use crate::types::{Type, substitute};
+
+/// The port that stands for dropping.
+pub const DROP_PORT: u64 = 511;
+
+/// What the lowering of an architecture remembers.
+#[derive(Debug, Default)]
+pub struct State {
+    pub kind: Architecture,
+    /// The fields of the standard metadata, by name.
+    pub standard: HashMap<String, Storage>,
+    /// Variables of the architecture's own.
+    pub hidden: HashMap<String, Storage>,
+    /// Metadata that each field list keeps.
+    pub lists: HashMap<u32, Vec<Slot>>,
+    /// Field lists that each request was made with: `clone_i2e`, `clone_e2e`, `resubmit`, `recirculate`.
+    pub requests: HashMap<&'static str, Vec<u32>>,
+    /// All user and standard metadata.
+    pub metadata: Vec<Slot>,
+    pub digests: HashMap<String, hlir::DigestId>,
+    pub uses_multicast: bool,
+}
+
+/// Nodes that others lead to.
+struct Stations {
+    parser: NodeId,
+    egress: NodeId,
+}
+
+impl<'a> Lowering<'a> {
+    /// A variable of the architecture's own.
+    pub fn hidden(&mut self, name: &str, of_type: hlir::Type) -> Storage {
+        if let Some(known) = self.architecture.hidden.get(name) {
+            return known.clone();
+        }
+        let slot = self.slot(&format!("v1model.{name}"), of_type, Notes::default());
+        let storage = Storage::Scalar { leaf: Leaf::Slot(slot), of_type };
+        self.architecture.hidden.insert(name.to_string(), storage.clone());
+        storage
+    }
+
+    fn is_used(&self, name: &str) -> bool {
+        self.standard_variable(name).is_some()
+    }
+
+    /// The variable of a field of the standard metadata, if anything uses it.
+    fn standard_variable(&self, name: &str) -> Option<VariableId> {
+        match self.architecture.standard.get(name) {
+            Some(Storage::Scalar { leaf: Leaf::Slot(slot), .. }) => self.slots.variable(*slot),
+            _ => None,
+        }
+    }
+
+    pub fn standard_place(&mut self, name: &str) -> Option<Place> {
+        match self.architecture.standard.get(name).cloned() {
+            Some(Storage::Scalar { leaf, .. }) => Some(self.place(leaf)),
+            _ => None,
+        }
+    }
+
+    fn set_standard(&mut self, name: &str, value: Hlir) {
+        if let Some(storage) = self.architecture.standard.get(name).cloned() {
+            self.assign(&storage, Value::Scalar(value));
+        }
+    }
+
+    pub fn lower_v1model(&mut self, package: &Package, span: Span) -> Lowered<()> {
+        let [parser, verify, ingress, egress, compute, deparser] = &self.blocks_of(package, span)?[..] else {
+            return Err(self.internal(span, "a V1Switch without its six parts"));
+        };
+        let (parser, verify, ingress, egress, compute, deparser) =
+            (*parser, *verify, *ingress, *egress, *compute, *deparser);
+        self.architecture.uses_multicast = self.mentions_field("mcast_grp");
+        let (headers, metadata, standard) = self.v1model_storage(ingress)?;
+        let all = |storages: &[&Storage]| -> Vec<Binding> {
+            storages.iter().map(|storage| Binding::Target(Target::Storage((*storage).clone()))).collect()
+        };
+        let packet = Binding::Value(Value::Object(self.objects.add(Object::Packet)));
+        let with_packet = |bindings: Vec<Binding>| -> Vec<Binding> {
+            std::iter::once(packet.clone()).chain(bindings).collect()
+        };
+
+        let [begin, parsed, ingress_end, egress_end, output] =
+            ["v1model.begin", "v1model.parsed", "v1model.ingress_end", "v1model.egress_end", "v1model.output"]
+                .map(|name| self.plain_block(name));
+        let [to_ingress, to_deparser] = [self.bridge(), self.bridge()];
+
+        let error = self.standard_place("parser_error");
+        let Some(Place::Variable(error)) = error else { return Err(self.internal(span, "a v1model without parser_error")) };
+        let written_before = self.position();
+        let bindings = with_packet(all(&[&headers, &metadata, &standard]));
+        let parser = self.top_parser(parser, bindings, (parsed, parsed), error)?;
+        let written = self.log[written_before..].to_vec();
+        let parser_reads_port = self.is_used("ingress_port");
+
+        let after_parser = self.top_control(verify, all(&[&headers, &metadata]), to_ingress, Role::Plain)?;
+        let ingress = self.top_control(ingress, all(&[&headers, &metadata, &standard]), ingress_end, Role::Plain)?;
+        self.graph.goto(to_ingress, ingress);
+        let egress_name = self.block_name(egress);
+        let egress_begin = self.plain_block(&format!("{egress_name}.begin"));
+        let egress_written = self.position();
+        let egress = self.top_control(egress, all(&[&headers, &metadata, &standard]), egress_end, Role::Plain)?;
+        let egress_drops = self.wrote_standard(egress_written, "egress_spec");
+        let compute = self.top_control(compute, all(&[&headers, &metadata]), to_deparser, Role::Plain)?;
+        let deparser = self.top_control(deparser, with_packet(all(&[&headers])), output, Role::Deparse)?;
+        self.graph.goto(to_deparser, deparser);
+
+        let stations = Stations { parser, egress: egress_begin };
+        self.in_path("v1model", |lowering| {
+            lowering.output(output, &stations);
+            lowering.egress_end(egress_end, compute, egress_drops, &stations);
+            lowering.egress_begin(egress_begin, egress);
+            lowering.ingress_end(ingress_end, &stations, parser_reads_port, &written);
+            lowering.after_parser(parsed, after_parser, &written, parser_reads_port, &stations);
+            lowering.begin(begin, parser);
+        });
+        self.program.entry = Some(begin);
+        Ok(())
+    }
+
+    fn block_name(&self, object: ObjectId) -> String {
+        match self.objects.get(object) {
+            Object::Block(block) => block.name.clone(),
+            Object::Extern(_) | Object::Table(_) | Object::Package(_) | Object::ValueSet(_) | Object::Packet => {
+                String::new()
+            }
+        }
+    }
+
+    /// The parsers and controls that a package is made of.
+    pub fn blocks_of(&self, package: &Package, span: Span) -> Lowered<Vec<ObjectId>> {
+        let mut blocks = Vec::new();
+        for argument in &package.arguments {
+            match argument {
+                Value::Object(object) => blocks.push(*object),
+                _ => return Err(self.internal(span, "a package argument that is no instance")),
+            }
+        }
+        Ok(blocks)
+    }
+
+    /// Headers, metadata and standard metadata, named as the ingress control names them.
+    fn v1model_storage(&mut self, ingress: ObjectId) -> Lowered<(Storage, Storage, Storage)> {
+        let Object::Block(block) = self.object(ingress) else {
+            return Err(self.internal(Span::NONE, "an ingress that is no control"));
+        };
+        let mut storages = Vec::new();
+        let parameters = self.checked.parameters(block.declaration);
+        for parameter in parameters {
+            let of_type = substitute(self.checked.declared_type(parameter.id), &block.scope.types);
+            let storage = self.allocate(&of_type, parameter.name.as_str(), &Notes::default());
+            storages.push((of_type, storage));
+        }
+        let [(_, headers), (metadata_type, metadata), (standard_type, standard)] = &storages[..] else {
+            return Err(self.internal(Span::NONE, "an ingress without its three parameters"));
+        };
+        for (at, field) in self.checked.fields_of(standard_type).into_iter().enumerate() {
+            self.architecture.standard.insert(field.name.to_string(), standard.member(at));
+        }
+        for leaf in metadata.leaves().into_iter().chain(standard.leaves()) {
+            if let Leaf::Slot(slot) = leaf {
+                self.architecture.metadata.push(slot);
+            }
+        }
+        self.collect_lists(metadata_type, metadata, &[]);
+        self.collect_lists(standard_type, standard, &[]);
+        Ok((headers.clone(), metadata.clone(), standard.clone()))
+    }
+
+    /// Notes which variables the annotations `@field_list(n, …)` name.
+    fn collect_lists(&mut self, of_type: &Type, storage: &Storage, inherited: &[u32]) {
+        for (at, field) in self.checked.fields_of(of_type).into_iter().enumerate() {
+            let mut lists = inherited.to_vec();
+            if let Some(annotation) = self.attributes_of(field.id).and_then(|attributes| attributes.find("field_list")) {
+                for expression in annotation.expressions() {
+                    if let crate::ast::ExpressionKind::Integer(number) = &expression.kind
+                        && let Ok(number) = u32::try_from(&number.value)
+                    {
+                        lists.push(number);
+                    }
+                }
+            }
+            let member = storage.member(at);
+            if matches!(field.of_type, Type::Struct(_)) {
+                self.collect_lists(&field.of_type, &member, &lists);
+                continue;
+            }
+            for leaf in member.leaves() {
+                let Leaf::Slot(slot) = leaf else { continue };
+                for list in &lists {
+                    self.architecture.lists.entry(*list).or_default().push(slot);
+                }
+            }
+        }
+    }
+
+    fn wrote_standard(&self, since: usize, name: &str) -> bool {
+        let Some(variable) = self.standard_variable(name) else { return false };
+        self.log[since..].contains(&Touch::Variable(variable))
+    }
+
+    /// Metadata of a packet that has just come in.
+    fn begin(&mut self, block: NodeId, parser: NodeId) {
+        self.current = block;
+        if self.is_used("ingress_port") {
+            self.set_standard("ingress_port", arithmetic::slice(Hlir::Intrinsic(Intrinsic::IngressPort), 8, 0));
+        }
+        if self.is_used("packet_length") {
+            self.set_standard("packet_length", Hlir::Intrinsic(Intrinsic::PacketLength));
+        }
+        if self.is_used("ingress_global_timestamp") {
+            self.set_standard("ingress_global_timestamp", microseconds(48));
+        }
+        self.graph.goto(block, parser);
+    }
+
+    /// A copy cloned from ingress goes to egress once it is parsed, without the metadata its parser wrote.
+    fn after_parser(&mut self, block: NodeId, next: NodeId, written: &[Touch], reads_port: bool, stations: &Stations) {
+        if !self.architecture.requests.contains_key("clone_i2e") {
+            self.graph.goto(block, next);
+            return;
+        }
+        let reset = self.plain_block("v1model.clone");
+        self.current = reset;
+        for variable in written_variables(written) {
+            if !self.is_metadata(variable) {
+                continue;
+            }
+            let of_type = self.program.variables[variable].kind;
+            let value = match self.kept_copy(variable) {
+                Some(kept) => self.read(&kept),
+                None => arithmetic::zero(of_type),
+            };
+            self.emit(hlir::Statement::Assign { target: Place::Variable(variable), value });
+        }
+        if self.is_used("parser_error") {
+            self.set_standard("parser_error", Hlir::constant(0u32, 32));
+        }
+        if reads_port && !self.is_listed("ingress_port") {
+            self.set_standard("ingress_port", Hlir::constant(0u32, 9));
+        }
+        self.graph.goto(reset, stations.egress);
+        let Some(place) = self.standard_place("instance_type") else { return };
+        let condition = arithmetic::is_number(Hlir::place(place), 1, 32);
+        let kind = EndKind::Branch { condition, then: reset, otherwise: next };
+        self.graph.end(block, "v1model.is_clone", Notes::default(), kind);
+    }
+
+    fn is_metadata(&self, variable: VariableId) -> bool {
+        self.architecture.metadata.iter().any(|slot| self.slots.variable(*slot) == Some(variable))
+    }
+
+    fn is_listed(&self, name: &str) -> bool {
+        let Some(Storage::Scalar { leaf: Leaf::Slot(slot), .. }) = self.architecture.standard.get(name) else {
+            return false;
+        };
+        self.architecture.lists.values().any(|list| list.contains(slot))
+    }
+
+    /// Where the value that a field list keeps waits while the parser runs again: for variables that the parser writes.
+    fn kept_copy(&mut self, variable: VariableId) -> Option<Storage> {
+        let requested: Vec<u32> = self.architecture.requests.get("clone_i2e").cloned().unwrap_or_default();
+        let listed = requested.iter().any(|list| self.kept(*list).contains(&variable));
+        if !listed {
+            return None;
+        }
+        let name = format!("kept.{}", self.program.variables[variable].name);
+        let of_type = self.program.variables[variable].kind;
+        Some(self.hidden(&name, of_type))
+    }
+
+    /// The variables of a field list that the program uses.
+    fn kept(&self, list: u32) -> Vec<VariableId> {
+        let slots = self.architecture.lists.get(&list);
+        slots.map_or_else(Vec::new, |slots| slots.iter().filter_map(|slot| self.slots.variable(*slot)).collect())
+    }
+
+    fn ingress_end(&mut self, block: NodeId, stations: &Stations, reads_port: bool, written: &[Touch]) {
+        self.current = block;
+        let mut rules = Vec::new();
+        for list in self.architecture.requests.get("clone_i2e").cloned().unwrap_or_default() {
+            let mut set = self.copy_metadata(1);
+            if reads_port && let Some(port) = self.standard_place("ingress_port") {
+                set.push((port, arithmetic::slice(Hlir::Intrinsic(Intrinsic::IngressPort), 8, 0)));
+            }
+            let kept = self.kept(list);
+            for variable in written_variables(written).into_iter().filter(|variable| kept.contains(variable)) {
+                if let Some(Storage::Scalar { leaf, .. }) = self.kept_copy(variable) {
+                    let place = self.place(leaf);
+                    set.push((place, Hlir::Variable(variable)));
+                    set.push((Place::Variable(variable), arithmetic::zero(self.program.variables[variable].kind)));
+                }
+            }
+            let copy = Reentry { bytes: Bytes::Original, keep: Keep::Only(kept), set, to: stations.parser };
+            rules.push(self.clone_rule("clone_i2e", list, copy));
+        }
+        for list in self.architecture.requests.get("resubmit").cloned().unwrap_or_default() {
+            let set = self.reentry_metadata(6);
+            let copy = Reentry { bytes: Bytes::Original, keep: Keep::Only(self.kept(list)), set, to: stations.parser };
+            let condition = self.request_condition("resubmit", list);
+            rules.push(Rule { condition, effect: Effect::Resubmit { copy } });
+        }
+        if self.architecture.uses_multicast
+            && let Some(group) = self.standard_place("mcast_grp")
+        {
+            let set = self.replica_metadata();
+            let copy = Reentry { bytes: Bytes::Current, keep: Keep::All, set, to: stations.egress };
+            let group = Hlir::place(group);
+            let condition = arithmetic::binary(Binary::NotEqual, group.clone(), Hlir::constant(0u32, 16));
+            let group = arithmetic::resize(group, 16, 32, false);
+            rules.push(Rule { condition, effect: Effect::Replicate { group, copy } });
+        }
+        let mut set = Vec::new();
+        let port = self.standard_place("egress_port");
+        if let (Some(port), Some(spec)) = (port, self.standard_variable("egress_spec")) {
+            let condition = arithmetic::is_number(Hlir::Variable(spec), DROP_PORT, 9);
+            rules.push(Rule { condition, effect: Effect::Drop { reason: "ingress drop".to_string() } });
+            set.push((port, Hlir::Variable(spec)));
+        }
+        if self.is_used("instance_type")
+            && let Some(place) = self.standard_place("instance_type")
+        {
+            set.push((place, Hlir::constant(0u32, 32)));
+        }
+        let effect = Effect::Unicast { set, to: stations.egress };
+        rules.push(Rule { condition: Hlir::Bool(true), effect });
+        let kind = EndKind::Buffer { rules, otherwise: None };
+        self.graph.end(block, "v1model.traffic_manager", Notes::default(), kind);
+    }
+
+    /// At the beginning of egress the request to drop is taken back, and the queue is behind the packet.
+    fn egress_begin(&mut self, block: NodeId, next: NodeId) {
+        self.current = block;
+        if self.is_used("egress_spec") {
+            self.set_standard("egress_spec", Hlir::constant(0u32, 9));
+        }
+        if self.is_used("enq_timestamp") {
+            self.set_standard("enq_timestamp", microseconds(32));
+        }
+        if self.is_used("egress_global_timestamp") {
+            self.set_standard("egress_global_timestamp", microseconds(48));
+        }
+        self.graph.goto(block, next);
+    }
+
+    fn egress_end(&mut self, block: NodeId, next: NodeId, drops: bool, stations: &Stations) {
+        let mut rules = Vec::new();
+        for list in self.architecture.requests.get("clone_e2e").cloned().unwrap_or_default() {
+            let set = self.copy_metadata(2);
+            let copy = Reentry { bytes: Bytes::Current, keep: Keep::Only(self.kept(list)), set, to: stations.egress };
+            rules.push(self.clone_rule("clone_e2e", list, copy));
+        }
+        if drops && let Some(spec) = self.standard_place("egress_spec") {
+            let condition = arithmetic::is_number(Hlir::place(spec), DROP_PORT, 9);
+            rules.push(Rule { condition, effect: Effect::Drop { reason: "egress drop".to_string() } });
+        }
+        if rules.is_empty() {
+            self.graph.goto(block, next);
+            return;
+        }
+        let kind = EndKind::Buffer { rules, otherwise: Some(next) };
+        self.graph.end(block, "v1model.egress_buffer", Notes::default(), kind);
+    }
+
+    fn output(&mut self, block: NodeId, stations: &Stations) {
+        self.current = block;
+        if self.architecture.hidden.contains_key("truncate") {
+            let flag = self.hidden("truncate", hlir::Type::Bool);
+            let length = self.hidden("truncate_length", hlir::Type::Bits(32));
+            let (flag, length) = (self.read(&flag), self.read(&length));
+            self.branch(flag, "", |lowering| lowering.emit(hlir::Statement::Truncate(length)), |_| {});
+        }
+        let mut rules = Vec::new();
+        for list in self.architecture.requests.get("recirculate").cloned().unwrap_or_default() {
+            let set = self.reentry_metadata(4);
+            let copy = Reentry { bytes: Bytes::Deparsed, keep: Keep::Only(self.kept(list)), set, to: stations.parser };
+            let condition = self.request_condition("recirculate", list);
+            rules.push(Rule { condition, effect: Effect::Recirculate { copy } });
+        }
+        if let Some(port) = self.standard_place("egress_port") {
+            let port = arithmetic::resize(Hlir::place(port), 9, 32, false);
+            rules.push(Rule { condition: Hlir::Bool(true), effect: Effect::Send { port } });
+        }
+        let current = self.current;
+        let kind = EndKind::Buffer { rules, otherwise: None };
+        self.graph.end(current, "v1model.send", Notes::default(), kind);
+    }
+
+    /// Whether a request was made, with this field list.
+    fn request_condition(&mut self, request: &'static str, list: u32) -> Hlir {
+        let flag = self.hidden(request, hlir::Type::Bool);
+        let asked = self.read(&flag);
+        if self.architecture.requests.get(request).is_some_and(|lists| lists.len() < 2) {
+            return asked;
+        }
+        let number = self.hidden(&format!("{request}_list"), hlir::Type::Bits(32));
+        let number = self.read(&number);
+        arithmetic::and(asked, arithmetic::is_number(number, u64::from(list), 32))
+    }
+
+    fn clone_rule(&mut self, request: &'static str, list: u32, copy: Reentry) -> Rule {
+        let condition = self.request_condition(request, list);
+        let session = self.hidden(&format!("{request}_session"), hlir::Type::Bits(32));
+        let session = self.read(&session);
+        Rule { condition, effect: Effect::Clone { session, copy } }
+    }
+
+    fn set_if_used(&mut self, set: &mut Vec<(Place, Hlir)>, name: &str, value: Hlir) {
+        if self.is_used(name)
+            && let Some(place) = self.standard_place(name)
+        {
+            set.push((place, value));
+        }
+    }
+
+    fn copy_metadata(&mut self, instance_type: u32) -> Vec<(Place, Hlir)> {
+        let mut set = Vec::new();
+        if let Some(port) = self.standard_place("egress_port") {
+            set.push((port, arithmetic::slice(Hlir::Intrinsic(Intrinsic::CopyPort), 8, 0)));
+        }
+        if instance_type == 1 {
+            self.standard_place("instance_type");
+        }
+        self.set_if_used(&mut set, "instance_type", Hlir::constant(instance_type, 32));
+        self.set_if_used(&mut set, "egress_rid", Hlir::Intrinsic(Intrinsic::CopyInstance));
+        self.set_if_used(&mut set, "packet_length", Hlir::Intrinsic(Intrinsic::PacketLength));
+        set
+    }
+
+    fn reentry_metadata(&mut self, instance_type: u32) -> Vec<(Place, Hlir)> {
+        let mut set = Vec::new();
+        self.set_if_used(&mut set, "instance_type", Hlir::constant(instance_type, 32));
+        self.set_if_used(&mut set, "packet_length", Hlir::Intrinsic(Intrinsic::PacketLength));
+        set
+    }
+
+    fn replica_metadata(&mut self) -> Vec<(Place, Hlir)> {
+        let mut set = Vec::new();
+        if let Some(port) = self.standard_place("egress_port") {
+            set.push((port, arithmetic::slice(Hlir::Intrinsic(Intrinsic::CopyPort), 8, 0)));
+        }
+        self.set_if_used(&mut set, "instance_type", Hlir::constant(5u32, 32));
+        self.set_if_used(&mut set, "egress_rid", Hlir::Intrinsic(Intrinsic::CopyInstance));
+        set
+    }
+}
+
+/// The clock as v1model's timestamps have it.
+fn microseconds(width: u32) -> Hlir {
+    let clock = Hlir::Intrinsic(Intrinsic::Clock);
+    let micros = arithmetic::binary(Binary::Divide, clock, Hlir::constant(1000u32, 64));
+    arithmetic::resize(micros, 64, width, false)
+}
+
+fn written_variables(written: &[Touch]) -> Vec<VariableId> {
+    let mut variables = Vec::new();
+    for touch in written {
+        if let Touch::Variable(variable) = touch
+            && !variables.contains(variable)
+        {
+            variables.push(*variable);
+        }
+    }
+    variables
+}

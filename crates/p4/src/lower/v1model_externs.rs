@@ -1,0 +1,631 @@
+//! v1model's extern objects and functions: each call becomes an operation of HLIR, or a note for the buffering managers.
+
+use hlir::{Algorithm, Binary, Call as Op, CounterUnit, Expression as Hlir, HashInput, MeterUnit, Place, Statement};
+
+use super::call::Passed;
+use super::effects::Reads;
+use super::objects::{ExternInstance, Handle};
+use super::storage::{Leaf, Storage};
+use super::v1model::DROP_PORT;
+use super::value::{Target, Value};
+use super::{Lowered, Lowering, arithmetic};
+use crate::ast::{DeclarationKind, Expression, ExpressionKind};
+use crate::check::{Call, Callee, Node, Reference};
+use crate::types::Type;
+
+impl<'a> Lowering<'a> {
+    pub fn v1model_handle(&mut self, instance: &ExternInstance) -> Lowered<Handle> {
+        let name = instance.name.clone();
+        let notes = instance.notes.clone();
+        let size = self.argument_number(instance, "size").unwrap_or(0);
+        let unit = self.argument_number(instance, "type").unwrap_or(0);
+        let counter_unit = match unit {
+            0 => CounterUnit::Packets,
+            1 => CounterUnit::Bytes,
+            _ => CounterUnit::Both,
+        };
+        let meter_unit = if unit == 0 { MeterUnit::Packets } else { MeterUnit::Bytes };
+        Ok(match &*instance.of_type.name {
+            kind @ ("counter" | "direct_counter") => {
+                let automatic = kind == "direct_counter";
+                let name = self.names.object(&name);
+                let counter = hlir::Counter { name, size, table: None, unit: counter_unit, automatic, notes };
+                Handle::Counter(self.program.counters.alloc(counter))
+            }
+            "meter" => {
+                let name = self.names.object(&name);
+                let meter = hlir::Meter { name, size, table: None, unit: meter_unit, automatic: None, notes };
+                Handle::Meter(self.program.meters.alloc(meter), None)
+            }
+            "direct_meter" => {
+                let name = self.names.object(&name);
+                let width = instance.of_type.arguments.first().map_or(32, |argument| self.number_type(argument).0);
+                let colour = self.hidden(&format!("colour.{name}"), hlir::Type::Bits(width));
+                let Storage::Scalar { leaf, .. } = colour else { return Ok(Handle::None) };
+                let place = self.place(leaf);
+                let meter = hlir::Meter { name, size: 0, table: None, unit: meter_unit, automatic: Some(place), notes };
+                Handle::Meter(self.program.meters.alloc(meter), Some(place))
+            }
+            "register" => {
+                let name = self.names.object(&name);
+                let width = instance.of_type.arguments.first().and_then(|cell| self.cell_width(cell)).unwrap_or(32);
+                let initial = Default::default();
+                Handle::Register(self.program.registers.alloc(hlir::Register { name, size, width, initial, notes }))
+            }
+            "action_profile" => {
+                let name = self.names.object(&name);
+                Handle::Profile(self.program.profiles.alloc(hlir::Profile { name, size, selector: None, notes }))
+            }
+            "action_selector" => {
+                let name = self.names.object(&name);
+                let number = self.argument_number(instance, "algorithm").unwrap_or(0);
+                let algorithm = algorithm(number).unwrap_or(Algorithm::Target);
+                let width = self.argument_number(instance, "outputWidth").unwrap_or(32) as u32;
+                let selector = Some(hlir::Selector { algorithm, width, largest_group: size as u32 });
+                Handle::Profile(self.program.profiles.alloc(hlir::Profile { name, size, selector, notes }))
+            }
+            _ => Handle::None,
+        })
+    }
+
+    /// The bits of a cell of a register.
+    pub fn cell_width(&self, of_type: &Type) -> Option<u32> {
+        match self.scalar_type(of_type) {
+            Some(scalar) => Some(scalar.width()),
+            None => {
+                let widths = self.part_types(of_type, 0).into_iter().map(|part| self.cell_width(&part));
+                let widths: Option<Vec<u32>> = widths.collect();
+                widths.map(|widths| widths.iter().sum())
+            }
+        }
+    }
+
+    /// All bits of a value, one behind the other.
+    pub fn packed(&mut self, value: &Value) -> Hlir {
+        let mut inputs = Vec::new();
+        self.hash_inputs(value, &mut inputs);
+        let mut bits = Hlir::constant(0u32, 0);
+        for input in inputs {
+            let more = match input {
+                HashInput::Bits(more) => more,
+                HashInput::Field(field) => Hlir::Field(field),
+                HashInput::Payload => continue,
+            };
+            bits = arithmetic::binary(Binary::Concat, bits, more);
+        }
+        bits
+    }
+
+    /// The value of a type that these bits are.
+    pub fn unpacked(&mut self, bits: &Hlir, of_type: &Type, high: &mut u32) -> Value {
+        if let Some(scalar) = self.scalar_type(of_type) {
+            let width = scalar.width();
+            if width == 0 {
+                return Value::Scalar(Hlir::constant(0u32, 0));
+            }
+            let part = if *high == width && self.width(bits) == width {
+                bits.clone()
+            } else {
+                arithmetic::slice(bits.clone(), *high - 1, *high - width)
+            };
+            *high -= width;
+            return Value::Scalar(if scalar == hlir::Type::Bool { arithmetic::to_bool(part) } else { part });
+        }
+        let types = self.part_types(of_type, 0);
+        let parts = types.iter().map(|part| self.unpacked(bits, part, high)).collect();
+        self.assembled(of_type, parts)
+    }
+
+    pub fn v1model_method(
+        &mut self,
+        expression: &'a Expression,
+        instance: &ExternInstance,
+        name: &str,
+        call: &Call,
+        passed: Vec<Passed>,
+    ) -> Lowered<Value> {
+        let mut passed = passed.into_iter();
+        match (&instance.handle, name) {
+            (Handle::Counter(counter), "count") => {
+                let counter = *counter;
+                // A direct counter counts each hit by itself.
+                if let Some(Passed::Value(index)) = passed.next() {
+                    let index = self.as_bits(index);
+                    self.call(Op::Count { counter, index });
+                }
+            }
+            (Handle::Register(register), "read") => {
+                let register = *register;
+                let (Some(Passed::Target(result)), Some(Passed::Value(index))) = (passed.next(), passed.next()) else {
+                    return Err(self.internal(expression.span, "this `read`"));
+                };
+                let of_type = call.bindings[0].of_type.clone();
+                let Some(index) = self.as_bits(index) else { return Ok(Value::Void) };
+                self.read_register(register, index, &result, &of_type);
+            }
+            (Handle::Register(register), "write") => {
+                let register = *register;
+                let (Some(Passed::Value(index)), Some(Passed::Value(value))) = (passed.next(), passed.next()) else {
+                    return Err(self.internal(expression.span, "this `write`"));
+                };
+                let Some(index) = self.as_bits(index) else { return Ok(Value::Void) };
+                let value = self.packed(&value);
+                self.call(Op::WriteRegister { register, index, value });
+            }
+            (Handle::Meter(meter, None), "execute_meter") => {
+                let meter = *meter;
+                let (Some(Passed::Value(index)), Some(Passed::Target(result))) = (passed.next(), passed.next()) else {
+                    return Err(self.internal(expression.span, "this `execute_meter`"));
+                };
+                let index = self.as_bits(index);
+                let of_type = self.scalar_type(&call.bindings[1].of_type).unwrap_or(hlir::Type::Bits(32));
+                self.into_place(&result, of_type, |lowering, into| {
+                    lowering.call(Op::ExecuteMeter { meter, index, colour: None, into });
+                });
+            }
+            (Handle::Meter(_, Some(colour)), "read") => {
+                let colour = Value::Scalar(Hlir::place(*colour));
+                if let Some(Passed::Target(result)) = passed.next() {
+                    self.store(&result, colour);
+                }
+            }
+            (Handle::None, "get") if &*instance.of_type.name == "Checksum16" => {
+                let Some(Passed::Value(data)) = passed.next() else { return Ok(Value::Void) };
+                let mut inputs = Vec::new();
+                self.hash_inputs(&data, &mut inputs);
+                let sum = self.hashed(Algorithm::InternetChecksum, inputs, 16);
+                return Ok(Value::Scalar(sum));
+            }
+            _ => return self.custom_call(expression.span, &instance.name, name, call, passed.collect()),
+        }
+        Ok(Value::Void)
+    }
+
+    fn read_register(&mut self, register: hlir::RegisterId, index: Hlir, result: &Target, of_type: &Type) {
+        let width = self.program.registers[register].width;
+        if self.scalar_type(of_type) == Some(hlir::Type::Bits(width)) {
+            self.into_place(result, hlir::Type::Bits(width), |lowering, into| {
+                lowering.call(Op::ReadRegister { register, index, into });
+            });
+            return;
+        }
+        let cell = self.scratch("cell", hlir::Type::Bits(width));
+        let before = self.load_target(result);
+        let before = self.packed(&before);
+        self.assign(&cell, Value::Scalar(before));
+        let Storage::Scalar { leaf, .. } = cell else { return };
+        let into = self.place(leaf);
+        self.call(Op::ReadRegister { register, index, into });
+        let bits = self.read(&cell);
+        let mut high = width;
+        let value = self.unpacked(&bits, of_type, &mut high);
+        self.store(result, value);
+    }
+
+    /// The hash of these inputs, in a variable.
+    pub fn hashed(&mut self, algorithm: Algorithm, data: Vec<HashInput>, width: u32) -> Hlir {
+        let storage = self.scratch("hash", hlir::Type::Bits(width));
+        if let Storage::Scalar { leaf, .. } = storage {
+            let into = self.place(leaf);
+            self.call(Op::Hash { algorithm, data, into });
+        }
+        self.read(&storage)
+    }
+
+    pub fn v1model_function(
+        &mut self,
+        expression: &'a Expression,
+        call: &Call,
+        passed: Vec<Passed>,
+        name: &str,
+    ) -> Lowered<Value> {
+        let text = self.sources.snippet(expression.span).to_string();
+        match name {
+            "mark_to_drop" => self.mark_to_drop(),
+            "hash" => self.v1model_hash(expression, call, passed)?,
+            "random" => {
+                let mut passed = passed.into_iter();
+                let (Some(Passed::Target(result)), Some(Passed::Value(low)), Some(Passed::Value(high))) =
+                    (passed.next(), passed.next(), passed.next())
+                else {
+                    return Err(self.internal(expression.span, "this `random`"));
+                };
+                let of_type = self.scalar_type(&call.bindings[0].of_type).unwrap_or(hlir::Type::Bits(32));
+                let (Some(low), Some(high)) = (self.as_bits(low), self.as_bits(high)) else { return Ok(Value::Void) };
+                self.into_place(&result, of_type, |lowering, into| lowering.call(Op::Random { low, high, into }));
+            }
+            "digest" => self.v1model_digest(call, passed)?,
+            "verify_checksum" | "verify_checksum_with_payload" => {
+                self.verify_checksum(expression, passed, name.ends_with("payload"))?;
+            }
+            "update_checksum" | "update_checksum_with_payload" => {
+                self.update_checksum(expression, call, passed, name.ends_with("payload"))?;
+            }
+            "clone" | "clone3" | "clone_preserving_field_list" => self.request_clone(expression, name, passed)?,
+            "resubmit" | "resubmit_preserving_field_list" => {
+                self.request("resubmit", expression, name.contains("preserving"), passed.first().cloned())?;
+            }
+            "recirculate" | "recirculate_preserving_field_list" => {
+                self.request("recirculate", expression, name.contains("preserving"), passed.first().cloned())?;
+            }
+            "truncate" => self.request_truncate(passed),
+            "assert" | "assume" => {
+                if let Some(Passed::Value(Value::Scalar(condition))) = passed.into_iter().next() {
+                    self.call(Op::Assert { condition, text });
+                }
+            }
+            "log_msg" => self.log_message(passed),
+            _ => return self.custom_call(expression.span, "", name, call, passed),
+        }
+        Ok(Value::Void)
+    }
+
+    fn mark_to_drop(&mut self) {
+        self.assign_standard("egress_spec", Hlir::constant(DROP_PORT, 9));
+        if self.architecture.uses_multicast {
+            self.assign_standard("mcast_grp", Hlir::constant(0u32, 16));
+        }
+    }
+
+    fn assign_standard(&mut self, name: &str, value: Hlir) {
+        if let Some(target) = self.standard_place(name) {
+            self.emit(Statement::Assign { target, value });
+        }
+    }
+
+    /// Whether the program itself names a field of the standard metadata.
+    pub fn mentions_field(&self, name: &str) -> bool {
+        let mut found = false;
+        let mut visit = |expression: &'a Expression| {
+            if let ExpressionKind::Member { member, .. } = &expression.kind {
+                found |= member.as_str() == name && matches!(self.checked.reference(expression), Reference::Field(_));
+            }
+        };
+        self.every_expression(&mut visit);
+        found
+    }
+
+    /// Calls `visit` with all expressions in bodies of the program.
+    fn every_expression(&self, visit: &mut dyn FnMut(&'a Expression)) {
+        for declaration in &self.checked.program.declarations {
+            declaration_expressions(declaration, visit);
+        }
+    }
+
+    /// How many different field lists calls of these functions name.
+    fn field_lists(&self, functions: &[&str], clone_type: Option<u32>) -> usize {
+        let mut lists = Vec::new();
+        self.every_expression(&mut |expression| {
+            let ExpressionKind::Call { arguments, .. } = &expression.kind else { return };
+            let Some(Callee::Function(function)) = self.checked.call(expression).map(|call| &call.callee) else { return };
+            if !functions.contains(&self.checked.node(*function).name().as_str()) {
+                return;
+            }
+            let member = arguments.first().and_then(|argument| self.checked.constant(&argument.value));
+            if let (Some(wanted), Some(crate::evaluate::Value::Member(member))) = (clone_type, member)
+                && self.checked.number(*member) != Some(wanted)
+            {
+                return;
+            }
+            let list = arguments.last().and_then(|argument| self.checked.constant(&argument.value)).cloned();
+            let list = format!("{:?} {list:?}", arguments.len());
+            if !lists.contains(&list) {
+                lists.push(list);
+            }
+        });
+        lists.len()
+    }
+
+    fn request_clone(&mut self, expression: &'a Expression, name: &str, passed: Vec<Passed>) -> Lowered<()> {
+        let mut passed = passed.into_iter();
+        let (Some(Passed::Value(kind)), Some(Passed::Value(session))) = (passed.next(), passed.next()) else {
+            return Err(self.internal(expression.span, "this `clone`"));
+        };
+        let request = if kind == Value::constant(0, 32) { "clone_i2e" } else { "clone_e2e" };
+        let Some(session) = self.as_bits(session) else { return Ok(()) };
+        let storage = self.hidden(&format!("{request}_session"), hlir::Type::Bits(32));
+        self.assign(&storage, Value::Scalar(session));
+        let rest = if name == "clone" { None } else { passed.next() };
+        self.request(request, expression, name.contains("preserving"), rest)
+    }
+
+    /// Notes what the program asks for, and the field list it keeps.
+    fn request(
+        &mut self,
+        request: &'static str,
+        expression: &'a Expression,
+        by_number: bool,
+        list: Option<Passed>,
+    ) -> Lowered<()> {
+        let list = match list {
+            Some(Passed::Value(value)) if by_number => match &value {
+                Value::Scalar(Hlir::Constant { value, .. }) => u32::try_from(value).unwrap_or(u32::MAX),
+                _ => return Err(self.unsupported(expression.span, "a field list chosen at run time is")),
+            },
+            // The older form names the fields themselves.
+            Some(Passed::Value(value)) => self.list_of_fields(&value),
+            Some(_) | None => u32::MAX,
+        };
+        let lists = self.architecture.requests.entry(request).or_default();
+        if !lists.contains(&list) {
+            lists.push(list);
+        }
+        if matches!(request, "clone_i2e") {
+            self.standard_place("instance_type");
+        }
+        let flag = self.hidden(request, hlir::Type::Bool);
+        self.assign(&flag, Value::boolean(true));
+        let (functions, clone_type): (&[&str], Option<u32>) = match request {
+            "clone_i2e" => (&["clone", "clone3", "clone_preserving_field_list"], Some(0)),
+            "clone_e2e" => (&["clone", "clone3", "clone_preserving_field_list"], Some(1)),
+            "resubmit" => (&["resubmit", "resubmit_preserving_field_list"], None),
+            _ => (&["recirculate", "recirculate_preserving_field_list"], None),
+        };
+        if self.field_lists(functions, clone_type) > 1 {
+            let number = self.hidden(&format!("{request}_list"), hlir::Type::Bits(32));
+            self.assign(&number, Value::constant(u64::from(list), 32));
+        }
+        Ok(())
+    }
+
+    /// A list for the variables that a value reads.
+    fn list_of_fields(&mut self, value: &Value) -> u32 {
+        let reads = Reads::of(value);
+        let slots: Vec<_> = self
+            .architecture
+            .metadata
+            .iter()
+            .copied()
+            .filter(|slot| {
+                let variable = self.slots.variable(*slot);
+                variable.is_some_and(|variable| reads.conflicts(&super::effects::Touch::Variable(variable)))
+            })
+            .collect();
+        if slots.is_empty() {
+            return u32::MAX;
+        }
+        let known = self.architecture.lists.iter().find(|(number, list)| **number > 255 && **list == slots);
+        if let Some((number, _)) = known {
+            return *number;
+        }
+        let number = 256 + self.architecture.lists.len() as u32;
+        self.architecture.lists.insert(number, slots);
+        number
+    }
+
+    fn request_truncate(&mut self, passed: Vec<Passed>) {
+        let Some(Passed::Value(Value::Scalar(length))) = passed.into_iter().next() else { return };
+        let flag = self.hidden("truncate", hlir::Type::Bool);
+        let shortest = self.hidden("truncate_length", hlir::Type::Bits(32));
+        let (asked, before) = (self.read(&flag), self.read(&shortest));
+        // The shortest of all calls counts.
+        let longer = arithmetic::binary(Binary::Less, before, length.clone());
+        let keep = arithmetic::and(asked, longer);
+        self.branch(keep, "", |_| {}, |lowering| lowering.assign(&shortest, Value::Scalar(length)));
+        self.assign(&flag, Value::boolean(true));
+    }
+
+    fn v1model_hash(&mut self, expression: &'a Expression, call: &Call, passed: Vec<Passed>) -> Lowered<()> {
+        let [Passed::Target(result), Passed::Value(algo), Passed::Value(base), Passed::Value(data), Passed::Value(max)] =
+            &passed[..]
+        else {
+            return Err(self.internal(expression.span, "this `hash`"));
+        };
+        let (width, _) = self.number_type(&call.bindings[0].of_type);
+        let (base_width, _) = self.number_type(&call.bindings[2].of_type);
+        let (max_width, _) = self.number_type(&call.bindings[4].of_type);
+        let (Some(base), Some(max)) = (self.as_bits(base.clone()), self.as_bits(max.clone())) else { return Ok(()) };
+        let wide = 64;
+        let base = arithmetic::resize(base, base_width, wide, false);
+        let max = arithmetic::resize(max, max_width, wide, false);
+        let hash = match self.algorithm_of(algo) {
+            Some(algorithm) => {
+                let mut inputs = Vec::new();
+                self.hash_inputs(data, &mut inputs);
+                let hash = self.hashed(algorithm, inputs, algorithm.width());
+                arithmetic::resize(hash, algorithm.width(), wide, false)
+            }
+            None => {
+                let storage = self.scratch("random", hlir::Type::Bits(wide));
+                if let Storage::Scalar { leaf, .. } = storage {
+                    let into = self.place(leaf);
+                    let (low, high) = (Hlir::constant(0u32, wide), Hlir::constant(u64::MAX, wide));
+                    self.call(Op::Random { low, high, into });
+                }
+                self.read(&storage)
+            }
+        };
+        // A maximum of 0 gives 0 here, as a remainder by 1 would.
+        let mut value = arithmetic::binary(Binary::Remainder, hash, max);
+        if arithmetic::constant_of(&base).is_none_or(|(base, _)| *base != num_bigint::BigUint::ZERO) {
+            value = arithmetic::binary(Binary::Add, base, value);
+        }
+        let value = arithmetic::resize(value, wide, width, false);
+        self.store(result, Value::Scalar(value));
+        Ok(())
+    }
+
+    /// The algorithm that a member of HashAlgorithm names; nothing for `random`.
+    fn algorithm_of(&self, value: &Value) -> Option<Algorithm> {
+        match value {
+            Value::Scalar(scalar) => {
+                let number = arithmetic::constant_of(scalar).and_then(|(number, _)| u64::try_from(number).ok());
+                algorithm(number.unwrap_or(0))
+            }
+            _ => Some(Algorithm::Crc32),
+        }
+    }
+
+    fn checksum_parts(&mut self, passed: &[Passed], with_payload: bool) -> Option<(Hlir, Vec<HashInput>, Algorithm)> {
+        let [Passed::Value(Value::Scalar(condition)), Passed::Value(data), _, Passed::Value(algo)] = passed else {
+            return None;
+        };
+        let mut inputs = Vec::new();
+        self.hash_inputs(data, &mut inputs);
+        if with_payload {
+            inputs.push(HashInput::Payload);
+        }
+        Some((condition.clone(), inputs, self.algorithm_of(algo)?))
+    }
+
+    fn verify_checksum(&mut self, expression: &'a Expression, passed: Vec<Passed>, payload: bool) -> Lowered<()> {
+        let Some((condition, inputs, algorithm)) = self.checksum_parts(&passed, payload) else {
+            return Err(self.unsupported(expression.span, "this checksum is"));
+        };
+        let Some(Passed::Value(given)) = passed.get(2).cloned() else { return Ok(()) };
+        let Some(given) = self.as_bits(given) else { return Ok(()) };
+        let width = self.width(&given);
+        let Some(place) = self.standard_place("checksum_error") else { return Ok(()) };
+        self.branch(
+            condition,
+            "",
+            |lowering| {
+                let sum = lowering.hashed(algorithm, inputs, width);
+                let differs = arithmetic::binary(Binary::NotEqual, sum, given);
+                let set = Statement::Assign { target: place, value: Hlir::constant(1u8, 1) };
+                lowering.branch(differs, "", |lowering| lowering.emit(set), |_| {});
+            },
+            |_| {},
+        );
+        Ok(())
+    }
+
+    fn update_checksum(
+        &mut self,
+        expression: &'a Expression,
+        call: &Call,
+        passed: Vec<Passed>,
+        payload: bool,
+    ) -> Lowered<()> {
+        let Some((condition, data, algorithm)) = self.checksum_parts(&passed, payload) else {
+            return Err(self.unsupported(expression.span, "this checksum is"));
+        };
+        let Some(Passed::Target(result)) = passed.get(2).cloned() else { return Ok(()) };
+        let of_type = self.scalar_type(&call.bindings[2].of_type).unwrap_or(hlir::Type::Bits(16));
+        self.branch(
+            condition,
+            "",
+            |lowering| {
+                lowering.into_place(&result, of_type, |lowering, into| {
+                    lowering.call(Op::Hash { algorithm, data, into });
+                });
+            },
+            |_| {},
+        );
+        Ok(())
+    }
+
+    fn v1model_digest(&mut self, call: &Call, passed: Vec<Passed>) -> Lowered<()> {
+        let Some(Passed::Value(data)) = passed.into_iter().nth(1) else { return Ok(()) };
+        let of_type = call.bindings[1].of_type.clone();
+        let mut fields = Vec::new();
+        self.digest_fields(&of_type, "", &mut fields);
+        let wanted = match &of_type {
+            Type::Struct(nominal) => nominal.name.to_string(),
+            _ => format!("digest_{}", self.architecture.digests.len()),
+        };
+        let digest = match self.architecture.digests.get(&wanted) {
+            Some(known) if self.program.digests[*known].fields == fields => *known,
+            _ => {
+                let name = self.names.object(&wanted);
+                let notes = of_type.nominal().map(|nominal| self.notes_of(nominal.declaration)).unwrap_or_default();
+                let id = self.program.digests.alloc(hlir::Digest { name, fields, notes });
+                self.architecture.digests.insert(wanted, id);
+                id
+            }
+        };
+        let mut inputs = Vec::new();
+        self.hash_inputs(&data, &mut inputs);
+        let values = inputs.into_iter().map(|input| match input {
+            HashInput::Bits(bits) => bits,
+            HashInput::Field(field) => Hlir::Field(field),
+            HashInput::Payload => Hlir::constant(0u32, 0),
+        });
+        let values = values.collect();
+        self.call(Op::SendDigest { digest, values });
+        Ok(())
+    }
+
+    fn digest_fields(&mut self, of_type: &Type, name: &str, into: &mut Vec<(String, u32)>) {
+        if let Some(scalar) = self.scalar_type(of_type) {
+            let name = if name.is_empty() { "value".to_string() } else { name.to_string() };
+            into.push((name, scalar.width()));
+            return;
+        }
+        let fields = self.checked.fields_of(of_type);
+        for (at, part) in self.part_types(of_type, 0).into_iter().enumerate() {
+            let own = fields.get(at).map_or_else(|| format!("f{at}"), |field| field.name.to_string());
+            let own = if name.is_empty() { own } else { format!("{name}.{own}") };
+            self.digest_fields(&part, &own, into);
+        }
+    }
+
+    fn log_message(&mut self, passed: Vec<Passed>) {
+        let mut passed = passed.into_iter();
+        let Some(Passed::Value(Value::Text(format))) = passed.next() else { return };
+        let mut inputs = Vec::new();
+        if let Some(Passed::Value(data)) = passed.next() {
+            self.hash_inputs(&data, &mut inputs);
+        }
+        let arguments = inputs.into_iter().filter_map(|input| match input {
+            HashInput::Bits(bits) => Some(bits),
+            HashInput::Field(field) => Some(Hlir::Field(field)),
+            HashInput::Payload => None,
+        });
+        let arguments = arguments.collect();
+        self.call(Op::Log { format: format.to_string(), arguments });
+    }
+
+    /// The leaf of a scalar.
+    pub fn leaf_place(&mut self, storage: &Storage) -> Option<Place> {
+        match storage {
+            Storage::Scalar { leaf: leaf @ (Leaf::Slot(_) | Leaf::Field(_)), .. } => Some(self.place(*leaf)),
+            _ => None,
+        }
+    }
+
+    pub fn is_action(&self, id: crate::ast::DeclarationId) -> bool {
+        matches!(self.checked.node(id), Node::Declaration(found) if matches!(found.kind, DeclarationKind::Action { .. }))
+    }
+}
+
+/// The member of HashAlgorithm with this number; nothing for `random`.
+fn algorithm(number: u64) -> Option<Algorithm> {
+    Some(match number {
+        0 => Algorithm::Crc32,
+        1 => Algorithm::Crc32Custom,
+        2 => Algorithm::Crc16,
+        3 => Algorithm::Crc16Custom,
+        4 => return None,
+        5 => Algorithm::Identity,
+        6 => Algorithm::InternetChecksum,
+        _ => Algorithm::Xor16,
+    })
+}
+
+fn declaration_expressions<'a>(declaration: &'a crate::ast::Declaration, visit: &mut dyn FnMut(&'a Expression)) {
+    use super::walk::{block_expressions, statement_expressions};
+    match &declaration.kind {
+        DeclarationKind::Control(control) => {
+            control.locals.iter().for_each(|local| declaration_expressions(local, visit));
+            control.apply.iter().for_each(|body| block_expressions(body, visit));
+        }
+        DeclarationKind::Parser(parser) => {
+            let Some(body) = &parser.body else { return };
+            body.locals.iter().for_each(|local| declaration_expressions(local, visit));
+            for state in &body.states {
+                state.statements.iter().for_each(|statement| statement_expressions(statement, visit));
+            }
+        }
+        DeclarationKind::Action { body, .. } => block_expressions(body, visit),
+        DeclarationKind::Function(function) => function.body.iter().for_each(|body| block_expressions(body, visit)),
+        DeclarationKind::Table(table) => {
+            for property in &table.properties {
+                if let crate::ast::PropertyValue::Keys(keys) = &property.value {
+                    keys.iter().for_each(|key| super::walk::expressions(&key.expression, visit));
+                }
+            }
+        }
+        _ => {}
+    }
+}

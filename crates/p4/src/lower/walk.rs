@@ -1,0 +1,192 @@
+//! Walks over the syntax tree: what a body contains, before it is lowered.
+
+use std::collections::HashSet;
+
+use super::Lowering;
+use crate::ast::{
+    Block, Collection, DeclarationId, DeclarationKind, Expression, ExpressionKind, Statement, StatementKind, SwitchLabel,
+};
+use crate::check::{Callee, Checked, Node};
+use crate::types::Type;
+
+/// Calls `visit` with every expression of a statement, also those within others.
+pub fn statement_expressions<'a>(statement: &'a Statement, visit: &mut dyn FnMut(&'a Expression)) {
+    match &statement.kind {
+        StatementKind::Assign { target, value, .. } => {
+            expressions(target, visit);
+            expressions(value, visit);
+        }
+        StatementKind::Call(call) => expressions(call, visit),
+        StatementKind::If { condition, accepted, rejected } => {
+            expressions(condition, visit);
+            statement_expressions(accepted, visit);
+            if let Some(rejected) = rejected {
+                statement_expressions(rejected, visit);
+            }
+        }
+        StatementKind::Block(block) => block_expressions(block, visit),
+        StatementKind::Switch { subject, cases } => {
+            expressions(subject, visit);
+            for case in cases {
+                if let SwitchLabel::Expression(label) = &case.label {
+                    expressions(label, visit);
+                }
+                if let Some(body) = &case.body {
+                    block_expressions(body, visit);
+                }
+            }
+        }
+        StatementKind::For(parts) => {
+            parts.initial.iter().chain(&parts.update).for_each(|part| statement_expressions(part, visit));
+            expressions(&parts.condition, visit);
+            statement_expressions(&parts.body, visit);
+        }
+        StatementKind::ForIn(parts) => {
+            match &parts.collection {
+                Collection::Expression(collection) => expressions(collection, visit),
+                Collection::Range { low, high } => {
+                    expressions(low, visit);
+                    expressions(high, visit);
+                }
+            }
+            statement_expressions(&parts.body, visit);
+        }
+        StatementKind::Return(value) => value.iter().for_each(|value| expressions(value, visit)),
+        StatementKind::Declare(declaration) => {
+            if let DeclarationKind::Variable(variable) = &declaration.kind {
+                variable.value.iter().for_each(|value| expressions(value, visit));
+            }
+        }
+        StatementKind::Empty | StatementKind::Break | StatementKind::Continue | StatementKind::Exit => {}
+    }
+}
+
+pub fn block_expressions<'a>(block: &'a Block, visit: &mut dyn FnMut(&'a Expression)) {
+    block.statements.iter().for_each(|statement| statement_expressions(statement, visit));
+}
+
+/// Calls `visit` with an expression and all within it, outermost first.
+pub fn expressions<'a>(expression: &'a Expression, visit: &mut dyn FnMut(&'a Expression)) {
+    visit(expression);
+    match &expression.kind {
+        ExpressionKind::List { elements, .. } => elements.iter().for_each(|element| expressions(element, visit)),
+        ExpressionKind::Structure { fields, .. } => fields.iter().for_each(|field| expressions(&field.value, visit)),
+        ExpressionKind::Unary { operand, .. } | ExpressionKind::Cast { operand, .. } => expressions(operand, visit),
+        ExpressionKind::Binary { left, right, .. }
+        | ExpressionKind::Mask { value: left, mask: right }
+        | ExpressionKind::Range { low: left, high: right }
+        | ExpressionKind::Index { base: left, index: right } => {
+            expressions(left, visit);
+            expressions(right, visit);
+        }
+        ExpressionKind::Conditional { condition: first, accepted: second, rejected: third }
+        | ExpressionKind::Slice { base: first, high: second, low: third }
+        | ExpressionKind::PlusSlice { base: first, low: second, width: third } => {
+            expressions(first, visit);
+            expressions(second, visit);
+            expressions(third, visit);
+        }
+        ExpressionKind::Member { base, .. } => expressions(base, visit),
+        ExpressionKind::Call { callee, arguments, .. } => {
+            expressions(callee, visit);
+            arguments.iter().for_each(|argument| expressions(&argument.value, visit));
+        }
+        ExpressionKind::Bool(_)
+        | ExpressionKind::Integer(_)
+        | ExpressionKind::String(_)
+        | ExpressionKind::Path(_)
+        | ExpressionKind::This
+        | ExpressionKind::Type(_)
+        | ExpressionKind::Invalid
+        | ExpressionKind::DefaultValue
+        | ExpressionKind::DontCare
+        | ExpressionKind::Default
+        | ExpressionKind::Erroneous => {}
+    }
+}
+
+/// Whether a statement contains one that `test` accepts.
+pub fn contains(statement: &Statement, test: &dyn Fn(&StatementKind) -> bool) -> bool {
+    if test(&statement.kind) {
+        return true;
+    }
+    let block = |block: &Block| block.statements.iter().any(|inner| contains(inner, test));
+    match &statement.kind {
+        StatementKind::If { accepted, rejected, .. } => {
+            contains(accepted, test) || rejected.as_ref().is_some_and(|rejected| contains(rejected, test))
+        }
+        StatementKind::Block(body) => block(body),
+        StatementKind::Switch { cases, .. } => cases.iter().any(|case| case.body.as_ref().is_some_and(block)),
+        StatementKind::For(parts) => {
+            parts.initial.iter().chain(&parts.update).any(|part| contains(part, test)) || contains(&parts.body, test)
+        }
+        StatementKind::ForIn(parts) => contains(&parts.body, test),
+        StatementKind::Empty
+        | StatementKind::Assign { .. }
+        | StatementKind::Call(_)
+        | StatementKind::Break
+        | StatementKind::Continue
+        | StatementKind::Return(_)
+        | StatementKind::Exit
+        | StatementKind::Declare(_) => false,
+    }
+}
+
+pub fn is_return(kind: &StatementKind) -> bool {
+    matches!(kind, StatementKind::Return(_))
+}
+
+/// The base of the callee of a call: the receiver of a method.
+pub fn receiver(call: &Expression) -> Option<&Expression> {
+    let ExpressionKind::Call { callee, .. } = &call.kind else { return None };
+    if let ExpressionKind::Member { base, .. } = &callee.kind { Some(base) } else { None }
+}
+
+impl<'a> Lowering<'a> {
+    /// Whether lowering a statement cuts the graph: it applies a table or a parser, itself or in a control that it applies.
+    pub fn cuts(&self, statement: &Statement) -> bool {
+        let mut found = false;
+        let mut seen = HashSet::new();
+        statement_expressions(statement, &mut |expression| found = found || call_cuts(self.checked, expression, &mut seen));
+        found
+    }
+
+    pub fn control_cuts(&self, declaration: DeclarationId) -> bool {
+        body_cuts(self.checked, declaration, &mut HashSet::new())
+    }
+
+    /// How often the text of a control applies one of its tables.
+    pub fn times_applied(&self, table: DeclarationId, within: &Block) -> usize {
+        let mut count = 0;
+        block_expressions(within, &mut |expression| {
+            let callee = self.checked.call(expression).map(|call| &call.callee);
+            count += usize::from(matches!(callee, Some(Callee::ApplyTable(applied)) if *applied == table));
+        });
+        count
+    }
+}
+
+fn call_cuts(checked: &Checked, expression: &Expression, seen: &mut HashSet<DeclarationId>) -> bool {
+    match checked.call(expression).map(|call| &call.callee) {
+        Some(Callee::ApplyTable(_)) => true,
+        Some(Callee::Apply { object } | Callee::ApplyDirect { object }) => match object {
+            Type::Control(nominal) => body_cuts(checked, nominal.declaration, seen),
+            _ => true,
+        },
+        _ => false,
+    }
+}
+
+fn body_cuts(checked: &Checked, declaration: DeclarationId, seen: &mut HashSet<DeclarationId>) -> bool {
+    let Node::Declaration(found) = checked.node(declaration) else { return true };
+    let DeclarationKind::Control(control) = &found.kind else { return true };
+    // Of a constructor parameter only the type is known here, not what stands behind it.
+    let Some(body) = &control.apply else { return true };
+    if !seen.insert(declaration) {
+        return false;
+    }
+    let mut cut = false;
+    block_expressions(body, &mut |expression| cut = cut || call_cuts(checked, expression, seen));
+    seen.remove(&declaration);
+    cut
+}
