@@ -4,10 +4,13 @@ pub mod ast;
 pub mod check;
 pub mod evaluate;
 mod lex;
+mod lower;
 mod parse;
 pub mod preprocess;
 mod stack;
+
 pub mod types;
 
+pub use lower::lower;
 pub use parse::{DEEPEST_NESTING, Parsed, parse};
 pub use stack::with_deep_stack;

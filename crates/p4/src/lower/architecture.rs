@@ -289,8 +289,8 @@ impl<'a> Lowering<'a> {
         match name {
             "support_timeout" | "psa_idle_timeout" | "pna_idle_timeout" => {
                 let value = self.expression(expression)?;
-                let off = matches!(&value, Value::Scalar(hlir::Expression::Bool(false)))
-                    || value == Value::constant(0, 32);
+                let off =
+                    matches!(&value, Value::Scalar(hlir::Expression::Bool(false))) || value == Value::constant(0, 32);
                 self.program.tables[id].idle_timeout = !off;
                 Ok(())
             }

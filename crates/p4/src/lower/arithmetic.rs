@@ -48,7 +48,9 @@ pub fn not(operand: Expression) -> Expression {
 pub fn unary(operator: Unary, operand: Expression) -> Expression {
     match (operator, &operand) {
         (Unary::Not, _) => not(operand),
-        (Unary::Complement, Expression::Constant { value, width }) => Expression::constant(ones(*width) ^ value, *width),
+        (Unary::Complement, Expression::Constant { value, width }) => {
+            Expression::constant(ones(*width) ^ value, *width)
+        }
         (Unary::Negate, Expression::Constant { value, width }) => {
             let negated = -BigInt::from_biguint(Sign::Plus, value.clone());
             Expression::constant(bits_of(&negated, *width), *width)
@@ -105,7 +107,9 @@ pub fn choose(condition: Expression, then: Expression, otherwise: Expression) ->
 
 pub fn slice(operand: Expression, high: u32, low: u32) -> Expression {
     match operand {
-        Expression::Constant { value, .. } => Expression::constant((value >> low) & ones(high - low + 1), high - low + 1),
+        Expression::Constant { value, .. } => {
+            Expression::constant((value >> low) & ones(high - low + 1), high - low + 1)
+        }
         Expression::Slice { operand, low: below, .. } => Expression::slice(*operand, high + below, low + below),
         operand => Expression::slice(operand, high, low),
     }
@@ -123,9 +127,7 @@ pub fn resize(operand: Expression, from: u32, to: u32, signed: bool) -> Expressi
         return slice(operand, to - 1, 0);
     }
     match operand {
-        Expression::Constant { value, .. } => {
-            Expression::constant(bits_of(&number_of(&value, from, signed), to), to)
-        }
+        Expression::Constant { value, .. } => Expression::constant(bits_of(&number_of(&value, from, signed), to), to),
         Expression::Extend { operand, signed: false, .. } if !signed => Expression::extend(*operand, to, false),
         operand => Expression::extend(operand, to, signed),
     }
@@ -135,9 +137,7 @@ pub fn resize(operand: Expression, from: u32, to: u32, signed: bool) -> Expressi
 pub fn from_bool(operand: Expression) -> Expression {
     match operand {
         Expression::Bool(value) => Expression::constant(u8::from(value), 1),
-        Expression::Binary { operator: Binary::Equal, left, right }
-            if matches!(&*right, Expression::Constant { value, width: 1 } if *value == BigUint::from(1u8)) =>
-        {
+        Expression::Binary { operator: Binary::Equal, left, right } if matches!(&*right, Expression::Constant { value, width: 1 } if *value == BigUint::from(1u8)) => {
             *left
         }
         operand => Expression::FromBool(Box::new(operand)),
@@ -234,7 +234,9 @@ pub fn is_atom(expression: &Expression) -> bool {
         | Expression::Extend { operand, .. }
         | Expression::FromBool(operand)
         | Expression::Unary { operand, .. } => is_atom(operand),
-        Expression::Binary { operator: Binary::Equal | Binary::Subtract, left, right } => is_atom(left) && constant_of(right).is_some(),
+        Expression::Binary { operator: Binary::Equal | Binary::Subtract, left, right } => {
+            is_atom(left) && constant_of(right).is_some()
+        }
         Expression::Binary { .. } | Expression::Choose { .. } | Expression::VarbitEqual(_, _) => false,
     }
 }

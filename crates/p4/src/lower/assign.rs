@@ -109,7 +109,9 @@ impl<'a> Lowering<'a> {
                     into.push(Touch::Variable(variable));
                 }
             }
-            Storage::Scalar { leaf: Leaf::Field(field), .. } | Storage::Varbit(field) => into.push(Touch::Field(*field)),
+            Storage::Scalar { leaf: Leaf::Field(field), .. } | Storage::Varbit(field) => {
+                into.push(Touch::Field(*field))
+            }
             Storage::Header { id, .. } => into.push(Touch::Header(*id)),
             Storage::Struct(parts) | Storage::Union(parts) => {
                 parts.iter().for_each(|part| self.touches_of(part, into));

@@ -108,9 +108,9 @@ impl<'a> Lowering<'a> {
         let mut passed: Vec<(Passed, Option<Mark>)> = call.bindings.iter().map(|_| (Passed::Nothing, None)).collect();
         let mut order = Vec::new();
         for (at, argument) in arguments.iter().enumerate() {
-            let Some(index) = call.bindings.iter().position(|binding| {
-                matches!(binding.source, Source::Argument(given) | Source::DontCare(given) if given == at)
-            }) else {
+            let Some(index) = call.bindings.iter().position(
+                |binding| matches!(binding.source, Source::Argument(given) | Source::DontCare(given) if given == at),
+            ) else {
                 continue;
             };
             let value = match call.bindings[index].direction {
@@ -238,7 +238,9 @@ impl<'a> Lowering<'a> {
         while let Some(block) = pending.pop() {
             walk::block_expressions(block, &mut |expression| {
                 roots.push(expression);
-                let Some(Callee::Action(called)) = self.checked.call(expression).map(|call| &call.callee) else { return };
+                let Some(Callee::Action(called)) = self.checked.call(expression).map(|call| &call.callee) else {
+                    return;
+                };
                 if seen.contains(called) {
                     return;
                 }
@@ -373,5 +375,8 @@ fn overlaps_any(storage: &Storage, others: &[Storage]) -> bool {
 
 /// Whether another argument is, or contains, the same storage.
 fn aliased(storage: &Storage, own: usize, targets: &[Option<Storage>]) -> bool {
-    targets.iter().enumerate().any(|(at, other)| at != own && other.as_ref().is_some_and(|other| overlaps(storage, other)))
+    targets
+        .iter()
+        .enumerate()
+        .any(|(at, other)| at != own && other.as_ref().is_some_and(|other| overlaps(storage, other)))
 }

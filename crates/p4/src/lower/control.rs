@@ -253,7 +253,13 @@ impl<'a> Lowering<'a> {
     }
 
     /// Lowers a control that the architecture runs; it begins in a new block and ends in `next`.
-    pub fn top_control(&mut self, object: ObjectId, bindings: Vec<Binding>, next: NodeId, role: Role) -> Lowered<NodeId> {
+    pub fn top_control(
+        &mut self,
+        object: ObjectId,
+        bindings: Vec<Binding>,
+        next: NodeId,
+        role: Role,
+    ) -> Lowered<NodeId> {
         let Object::Block(block) = self.object(object) else {
             return Err(self.internal(Span::NONE, "a package argument that is no control"));
         };

@@ -5,8 +5,8 @@
 
 use std::collections::HashSet;
 
-use hlir::{Expression, FieldRef, HeaderId, NodeId, Place, Statement, VariableId};
 use hlir::{Argument, Call};
+use hlir::{Expression, FieldRef, HeaderId, NodeId, Place, Statement, VariableId};
 
 use super::Lowering;
 use super::arithmetic;

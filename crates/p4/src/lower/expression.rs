@@ -161,7 +161,10 @@ impl<'a> Lowering<'a> {
     pub fn member_number(&self, member: DeclarationId) -> u32 {
         let node = self.checked.node(member);
         let is_error = node.owner().is_some_and(|owner| {
-            matches!(self.checked.node(owner).declaration().map(|declaration| &declaration.kind), Some(DeclarationKind::Error(_)))
+            matches!(
+                self.checked.node(owner).declaration().map(|declaration| &declaration.kind),
+                Some(DeclarationKind::Error(_))
+            )
         });
         if is_error {
             // Errors are numbered after those of core.p4, also where core.p4 is not included.
@@ -184,9 +187,7 @@ impl<'a> Lowering<'a> {
     /// A value of a type from its parts.
     pub fn assembled(&mut self, of_type: &Type, parts: Vec<Value>) -> Value {
         match of_type {
-            Type::Header(_) => {
-                Value::Made { of_type: of_type.clone(), valid: Hlir::Bool(true), fields: parts }
-            }
+            Type::Header(_) => Value::Made { of_type: of_type.clone(), valid: Hlir::Bool(true), fields: parts },
             Type::Stack { element, .. } if element.is_header_like() => Value::Stack { elements: parts, next: None },
             Type::Union(_) => Value::Union(parts),
             _ => Value::Struct(parts),
@@ -318,7 +319,11 @@ impl<'a> Lowering<'a> {
                 if index < parts.len() { parts.swap_remove(index) } else { Value::Void }
             }
             Value::Stack { elements: mut parts, .. } => {
-                if index < parts.len() { parts.swap_remove(index) } else { Value::Void }
+                if index < parts.len() {
+                    parts.swap_remove(index)
+                } else {
+                    Value::Void
+                }
             }
             Value::Header { members, .. } => match members.get(index).cloned() {
                 Some(member) => self.load(&member),

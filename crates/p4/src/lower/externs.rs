@@ -2,7 +2,7 @@
 
 use hlir::{Binary, Expression as Hlir, FieldRef, HashInput, Statement};
 
-use super::objects::{ExternInstance, Handle, Object};
+use super::objects::{ExternInstance, Object};
 use super::storage::{Leaf, Storage};
 use super::value::{Target, Value};
 use super::{Lowered, Lowering, arithmetic};
@@ -118,7 +118,8 @@ impl<'a> Lowering<'a> {
         match name {
             "verify" => {
                 let mut values = self.expressions(arguments.iter().map(|argument| &argument.value))?.into_iter();
-                let (Some(Value::Scalar(condition)), Some(Value::Scalar(error))) = (values.next(), values.next()) else {
+                let (Some(Value::Scalar(condition)), Some(Value::Scalar(error))) = (values.next(), values.next())
+                else {
                     return Err(self.internal(expression.span, "this `verify`"));
                 };
                 if arithmetic::boolean_of(&condition) != Some(true) {
@@ -244,16 +245,10 @@ impl<'a> Lowering<'a> {
     /// The number of a constructor argument.
     pub fn argument_number(&self, instance: &ExternInstance, name: &str) -> Option<u64> {
         match instance.arguments.get(name)? {
-            Value::Scalar(scalar) => {
-                arithmetic::constant_of(scalar).and_then(|(number, _)| u64::try_from(number).ok())
-            }
+            Value::Scalar(scalar) => arithmetic::constant_of(scalar).and_then(|(number, _)| u64::try_from(number).ok()),
             Value::Integer(number) => u64::try_from(number).ok(),
             _ => None,
         }
-    }
-
-    pub fn handle_of<'b>(&self, instance: &'b ExternInstance) -> &'b Handle {
-        &instance.handle
     }
 }
 

@@ -66,8 +66,7 @@ fn id_of(index: usize) -> NodeId {
 
 impl Graph {
     pub fn add(&mut self, name: impl Into<String>, notes: Notes, role: Role) -> NodeId {
-        let block =
-            Block { name: name.into(), notes, role, body: Vec::new(), ending: None, exit: None, closed: false };
+        let block = Block { name: name.into(), notes, role, body: Vec::new(), ending: None, exit: None, closed: false };
         self.blocks.push(block);
         id_of(self.blocks.len() - 1)
     }

@@ -6,7 +6,9 @@
 use std::collections::{BTreeMap, HashSet};
 
 use hlir::Notes;
-use hlir::interface::{ObjectKind, Physical, SourceAction, SourceActionUse, SourceKey, SourceObject, SourceParameter, SourceTable};
+use hlir::interface::{
+    ObjectKind, Physical, SourceAction, SourceActionUse, SourceKey, SourceObject, SourceParameter, SourceTable,
+};
 
 use super::Lowering;
 

@@ -232,8 +232,11 @@ impl<'a> Lowering<'a> {
         (width, signed): (u32, bool),
     ) {
         let Value::Scalar(high) = self.save_unless_constant(high) else { return };
-        let not_empty =
-            arithmetic::binary(if signed { Binary::LessEqualSigned } else { Binary::LessEqual }, low.clone(), high.clone());
+        let not_empty = arithmetic::binary(
+            if signed { Binary::LessEqualSigned } else { Binary::LessEqual },
+            low.clone(),
+            high.clone(),
+        );
         self.assign(variable, Value::Scalar(low));
         self.branch(
             not_empty,

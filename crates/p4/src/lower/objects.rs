@@ -100,10 +100,6 @@ impl Objects {
         self.all.push(object);
         ObjectId(self.all.len() as u32 - 1)
     }
-
-    pub fn iter(&self) -> impl Iterator<Item = (ObjectId, &Object)> {
-        self.all.iter().enumerate().map(|(at, object)| (ObjectId(at as u32), object))
-    }
 }
 
 impl<'a> Lowering<'a> {
@@ -132,8 +128,7 @@ impl<'a> Lowering<'a> {
         let Some(call) = self.checked.instance(declaration.id).cloned() else {
             return Err(self.internal(declaration.span, "an instance without a constructor"));
         };
-        let value =
-            self.construct(&call, &instance.arguments, name, declaration.name.span, Some(declaration))?;
+        let value = self.construct(&call, &instance.arguments, name, declaration.name.span, Some(declaration))?;
         self.scope.bind(declaration.id, Binding::Value(value));
         Ok(())
     }
@@ -164,9 +159,7 @@ impl<'a> Lowering<'a> {
         let object = self.substituted(object);
         let values = self.constructor_arguments(call, arguments, name)?;
         let made = match &object {
-            Type::Extern(nominal) => {
-                self.construct_extern(nominal, values, name, span, declaration)?
-            }
+            Type::Extern(nominal) => self.construct_extern(nominal, values, name, span, declaration)?,
             Type::Parser(nominal) | Type::Control(nominal) => {
                 // At the top of the program the declaration itself gives the prefix.
                 let name = if name.contains('.') || !self.is_global() {
@@ -238,7 +231,8 @@ impl<'a> Lowering<'a> {
             scope: Scope::inside(&self.scope, Default::default()),
         };
         made.handle = self.extern_handle(&made)?;
-        if let Some(Declaration { kind: DeclarationKind::Instance(Instance { body: Some(body), .. }), .. }) = declaration
+        if let Some(Declaration { kind: DeclarationKind::Instance(Instance { body: Some(body), .. }), .. }) =
+            declaration
         {
             let scope = made.scope.clone();
             self.in_scope(scope, |lowering| lowering.declare_locals(body, name))?;

@@ -135,10 +135,7 @@ impl<'a> Lowering<'a> {
                 return result.ok_or_else(|| self.internal(whole.span, "an operator on these numbers"));
             }
             (Value::Text(left), Value::Text(right)) => return Ok(Value::Text(format!("{left}{right}").into())),
-            (left, right) => (
-                self.operand(left, left_type, right_type),
-                self.operand(right, right_type, left_type),
-            ),
+            (left, right) => (self.operand(left, left_type, right_type), self.operand(right, right_type, left_type)),
         };
         let (Some(left), Some(right)) = (left, right) else {
             return Err(self.internal(whole.span, "an operator on these"));

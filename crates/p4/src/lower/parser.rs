@@ -14,7 +14,8 @@ use super::storage::{Leaf, Storage};
 use super::value::{Target, Value};
 use super::{Lowered, Lowering, arithmetic};
 use crate::ast::{
-    Argument, Declaration, DeclarationId, DeclarationKind, Expression, ExpressionKind, Name, ParserBody, State, Transition,
+    Argument, Declaration, DeclarationId, DeclarationKind, Expression, ExpressionKind, Name, ParserBody, State,
+    Transition,
 };
 use crate::check::{Call, Node, Property, Reference};
 use crate::types::Type;
@@ -243,9 +244,7 @@ impl<'a> Lowering<'a> {
         }
         let Some(place) = self.place_of(base)? else { return Ok(()) };
         let next = place.map(&|storage| match storage {
-            Storage::Stack { next, .. } => {
-                Storage::Scalar { leaf: Leaf::Slot(*next), of_type: hlir::Type::Bits(32) }
-            }
+            Storage::Stack { next, .. } => Storage::Scalar { leaf: Leaf::Slot(*next), of_type: hlir::Type::Bits(32) },
             other => other.clone(),
         });
         if let Value::Scalar(before) = self.load_target(&next) {

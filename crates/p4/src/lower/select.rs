@@ -88,9 +88,7 @@ impl<'a> Lowering<'a> {
     fn sized(&mut self, expression: &'a Expression, width: u32) -> Lowered<Hlir> {
         match self.expression(expression)? {
             Value::Integer(number) => Ok(Hlir::constant(arithmetic::bits_of(&number, width), width)),
-            value => {
-                self.as_bits(value).ok_or_else(|| self.unsupported(expression.span, "a bound of this type is"))
-            }
+            value => self.as_bits(value).ok_or_else(|| self.unsupported(expression.span, "a bound of this type is")),
         }
     }
 
@@ -233,9 +231,9 @@ impl<'a> Lowering<'a> {
         let annotation = self.attributes_of(field).and_then(|attributes| attributes.find("match"));
         let text = annotation.map(|annotation| match &annotation.body {
             ast::AnnotationBody::Unstructured { text, .. } => text.trim().to_string(),
-            ast::AnnotationBody::Empty
-            | ast::AnnotationBody::Expressions(_)
-            | ast::AnnotationBody::Pairs(_) => String::new(),
+            ast::AnnotationBody::Empty | ast::AnnotationBody::Expressions(_) | ast::AnnotationBody::Pairs(_) => {
+                String::new()
+            }
         });
         match text.as_deref() {
             Some("ternary") => hlir::MatchKind::Ternary,

@@ -1,7 +1,7 @@
 //! Statements. A mistake in one is reported, and lowering goes on with the next.
 
 use super::scope::Binding;
-use super::value::{Target, Value};
+use super::value::Target;
 use super::{Lowered, Lowering, arithmetic};
 use crate::ast::{
     BinaryOperator, Declaration, DeclarationKind, Expression, ExpressionKind, Statement, StatementKind, SwitchCase,
@@ -36,7 +36,9 @@ impl<'a> Lowering<'a> {
             StatementKind::ForIn(parts) => self.for_in_loop(statement.span, parts)?,
             StatementKind::Break | StatementKind::Continue => {
                 let innermost = self.frames.last().and_then(|frame| frame.loops.last()).cloned();
-                let Some(innermost) = innermost else { return Err(self.internal(statement.span, "a jump out of no loop")) };
+                let Some(innermost) = innermost else {
+                    return Err(self.internal(statement.span, "a jump out of no loop"));
+                };
                 let is_break = matches!(statement.kind, StatementKind::Break);
                 self.jump(if is_break { &innermost.on_break } else { &innermost.on_continue });
             }
@@ -123,7 +125,9 @@ impl<'a> Lowering<'a> {
             }
             ExpressionKind::Member { base, .. } => match self.checked.reference(condition) {
                 Reference::Property(Property::Hit) => Ok(Some(self.apply_for_hit(base)?)),
-                Reference::Property(Property::Miss) => Ok(Some(self.apply_for_hit(base)?).map(|(hit, miss)| (miss, hit))),
+                Reference::Property(Property::Miss) => {
+                    Ok(Some(self.apply_for_hit(base)?).map(|(hit, miss)| (miss, hit)))
+                }
                 _ => Ok(None),
             },
             _ => Ok(None),
@@ -217,7 +221,8 @@ impl<'a> Lowering<'a> {
                 }
             }
             let Some(body) = &case.body else { continue };
-            let block = if std::mem::take(&mut is_default) { otherwise } else { self.add_block(&format!("case{line}")) };
+            let block =
+                if std::mem::take(&mut is_default) { otherwise } else { self.add_block(&format!("case{line}")) };
             targets.extend(waiting.drain(..).map(|action| (action, block)));
             bodies.push((block, &body.statements));
         }

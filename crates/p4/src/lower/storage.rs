@@ -9,7 +9,7 @@ use std::rc::Rc;
 use hlir::{FieldRef, Header, HeaderId, Notes, Place, Variable, VariableId};
 
 use super::Lowering;
-use super::value::{Target, Value};
+use super::value::Value;
 use crate::types::Type;
 
 /// A variable that exists as soon as something reads or writes it.
@@ -235,6 +235,7 @@ impl<'a> Lowering<'a> {
         }
         let type_name = of_type.nominal().map_or_else(String::new, |nominal| nominal.name.to_string());
         let id = self.header(name, &type_name, fields, notes);
+        self.header_types.insert(id, of_type.clone());
         let mut next = 0;
         let fields = self.checked.fields_of(of_type);
         let members = fields.iter().map(|field| self.field_storage(&field.of_type, id, &mut next)).collect();
@@ -302,7 +303,9 @@ impl<'a> Lowering<'a> {
             }
             Value::Header { id, .. } => {
                 let like = self.program.headers[*id].clone();
+                let of_type = self.header_types.get(id).cloned();
                 let id = self.header(name, &like.type_name, like.fields, &Notes::default());
+                self.header_types.extend(of_type.map(|of_type| (id, of_type)));
                 let Value::Header { members, .. } = value else { return Storage::Nothing };
                 Storage::Header { id, members: members.iter().map(|member| moved(member, id)).collect() }
             }
@@ -327,10 +330,6 @@ impl<'a> Lowering<'a> {
             }
             Value::Void | Value::Integer(_) | Value::Text(_) | Value::Object(_) | Value::DontCare => Storage::Nothing,
         }
-    }
-
-    pub fn target_of(&self, storage: Storage) -> Target {
-        Target::Storage(storage)
     }
 }
 

@@ -15,8 +15,8 @@ use super::storage::Storage;
 use super::value::Value;
 use super::{Lowered, Lowering, arithmetic};
 use crate::ast::{
-    self, ActionReference, Declaration, DeclarationId, DeclarationKind, Expression, ExpressionKind, KeyElement, Property,
-    PropertyValue,
+    self, ActionReference, Declaration, DeclarationId, DeclarationKind, Expression, ExpressionKind, KeyElement,
+    Property, PropertyValue,
 };
 use crate::check::{Call, Callee, Source};
 use crate::types::Type;
@@ -332,12 +332,7 @@ impl<'a> Lowering<'a> {
         self.assembled(of_type, parts)
     }
 
-    fn lower_default(
-        &mut self,
-        id: TableId,
-        actions: &[(DeclarationId, Call)],
-        table: &'a ast::Table,
-    ) -> Lowered<()> {
+    fn lower_default(&mut self, id: TableId, actions: &[(DeclarationId, Call)], table: &'a ast::Table) -> Lowered<()> {
         let Some(Property { value: PropertyValue::Expression(expression), is_constant, .. }) =
             table.find("default_action")
         else {

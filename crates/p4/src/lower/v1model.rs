@@ -6,7 +6,9 @@
 use std::collections::HashMap;
 
 use hlir::source::Span;
-use hlir::{Binary, Bytes, Effect, Expression as Hlir, Intrinsic, Keep, NodeId, Notes, Place, Reentry, Rule, VariableId};
+use hlir::{
+    Binary, Bytes, Effect, Expression as Hlir, Intrinsic, Keep, NodeId, Notes, Place, Reentry, Rule, VariableId,
+};
 
 use super::architecture::Architecture;
 use super::effects::Touch;
@@ -94,9 +96,8 @@ impl<'a> Lowering<'a> {
             storages.iter().map(|storage| Binding::Target(Target::Storage((*storage).clone()))).collect()
         };
         let packet = Binding::Value(Value::Object(self.objects.add(Object::Packet)));
-        let with_packet = |bindings: Vec<Binding>| -> Vec<Binding> {
-            std::iter::once(packet.clone()).chain(bindings).collect()
-        };
+        let with_packet =
+            |bindings: Vec<Binding>| -> Vec<Binding> { std::iter::once(packet.clone()).chain(bindings).collect() };
 
         let [begin, parsed, ingress_end, egress_end, output] =
             ["v1model.begin", "v1model.parsed", "v1model.ingress_end", "v1model.egress_end", "v1model.output"]
@@ -104,7 +105,9 @@ impl<'a> Lowering<'a> {
         let [to_ingress, to_deparser] = [self.bridge(), self.bridge()];
 
         let error = self.standard_place("parser_error");
-        let Some(Place::Variable(error)) = error else { return Err(self.internal(span, "a v1model without parser_error")) };
+        let Some(Place::Variable(error)) = error else {
+            return Err(self.internal(span, "a v1model without parser_error"));
+        };
         let written_before = self.position();
         let bindings = with_packet(all(&[&headers, &metadata, &standard]));
         let parser = self.top_parser(parser, bindings, (parsed, parsed), error)?;
@@ -189,7 +192,8 @@ impl<'a> Lowering<'a> {
     fn collect_lists(&mut self, of_type: &Type, storage: &Storage, inherited: &[u32]) {
         for (at, field) in self.checked.fields_of(of_type).into_iter().enumerate() {
             let mut lists = inherited.to_vec();
-            if let Some(annotation) = self.attributes_of(field.id).and_then(|attributes| attributes.find("field_list")) {
+            if let Some(annotation) = self.attributes_of(field.id).and_then(|attributes| attributes.find("field_list"))
+            {
                 for expression in annotation.expressions() {
                     if let crate::ast::ExpressionKind::Integer(number) = &expression.kind
                         && let Ok(number) = u32::try_from(&number.value)

@@ -5,12 +5,12 @@ use hlir::{Algorithm, Binary, Call as Op, CounterUnit, Expression as Hlir, HashI
 use super::call::Passed;
 use super::effects::Reads;
 use super::objects::{ExternInstance, Handle};
-use super::storage::{Leaf, Storage};
+use super::storage::Storage;
 use super::v1model::DROP_PORT;
 use super::value::{Target, Value};
 use super::{Lowered, Lowering, arithmetic};
 use crate::ast::{DeclarationKind, Expression, ExpressionKind};
-use crate::check::{Call, Callee, Node, Reference};
+use crate::check::{Call, Callee, Reference};
 use crate::types::Type;
 
 impl<'a> Lowering<'a> {
@@ -297,7 +297,9 @@ impl<'a> Lowering<'a> {
         let mut lists = Vec::new();
         self.every_expression(&mut |expression| {
             let ExpressionKind::Call { arguments, .. } = &expression.kind else { return };
-            let Some(Callee::Function(function)) = self.checked.call(expression).map(|call| &call.callee) else { return };
+            let Some(Callee::Function(function)) = self.checked.call(expression).map(|call| &call.callee) else {
+                return;
+            };
             if !functions.contains(&self.checked.node(*function).name().as_str()) {
                 return;
             }
@@ -574,18 +576,6 @@ impl<'a> Lowering<'a> {
         });
         let arguments = arguments.collect();
         self.call(Op::Log { format: format.to_string(), arguments });
-    }
-
-    /// The leaf of a scalar.
-    pub fn leaf_place(&mut self, storage: &Storage) -> Option<Place> {
-        match storage {
-            Storage::Scalar { leaf: leaf @ (Leaf::Slot(_) | Leaf::Field(_)), .. } => Some(self.place(*leaf)),
-            _ => None,
-        }
-    }
-
-    pub fn is_action(&self, id: crate::ast::DeclarationId) -> bool {
-        matches!(self.checked.node(id), Node::Declaration(found) if matches!(found.kind, DeclarationKind::Action { .. }))
     }
 }
 

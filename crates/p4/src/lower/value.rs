@@ -26,12 +26,22 @@ pub enum Value {
     /// Of a struct, tuple, array or list.
     Struct(Vec<Value>),
     /// A header that is stored.
-    Header { id: HeaderId, members: Rc<[Storage]> },
+    Header {
+        id: HeaderId,
+        members: Rc<[Storage]>,
+    },
     /// A header that is not stored anywhere.
-    Made { of_type: Type, valid: Expression, fields: Vec<Value> },
+    Made {
+        of_type: Type,
+        valid: Expression,
+        fields: Vec<Value>,
+    },
     Union(Vec<Value>),
     /// `next` is nothing in a literal: then it is as assigning elements one by one leaves it, 0.
-    Stack { elements: Vec<Value>, next: Option<Expression> },
+    Stack {
+        elements: Vec<Value>,
+        next: Option<Expression>,
+    },
     Object(ObjectId),
     /// `_`, `default`.
     DontCare,
@@ -42,11 +52,26 @@ pub enum Value {
 pub enum Target {
     Storage(Storage),
     /// Bits of a target that is `width` bits wide.
-    Slice { base: Box<Target>, width: u32, high: u32, low: u32 },
+    Slice {
+        base: Box<Target>,
+        width: u32,
+        high: u32,
+        low: u32,
+    },
     /// `taken` bits from a bit on that is known at run time.
-    PlusSlice { base: Box<Target>, width: u32, low: Expression, low_width: u32, taken: u32 },
+    PlusSlice {
+        base: Box<Target>,
+        width: u32,
+        low: Expression,
+        low_width: u32,
+        taken: u32,
+    },
     /// One of several, by an index known at run time.
-    Choice { candidates: Vec<Target>, index: Expression, index_width: u32 },
+    Choice {
+        candidates: Vec<Target>,
+        index: Expression,
+        index_width: u32,
+    },
     /// `_`
     Discard,
 }
@@ -58,10 +83,6 @@ impl Value {
 
     pub fn constant(value: u64, width: u32) -> Value {
         Value::Scalar(Expression::constant(value, width))
-    }
-
-    pub fn scalar(self) -> Option<Expression> {
-        if let Value::Scalar(expression) = self { Some(expression) } else { None }
     }
 
     /// Calls `visit` with every expression in the value.
@@ -94,10 +115,6 @@ impl Value {
 }
 
 impl Target {
-    pub fn storage(&self) -> Option<&Storage> {
-        if let Target::Storage(storage) = self { Some(storage) } else { None }
-    }
-
     /// The same part of each candidate.
     pub fn map(&self, part: &impl Fn(&Storage) -> Storage) -> Target {
         match self {
@@ -121,16 +138,6 @@ impl Target {
             Target::Storage(storage) => Some(storage),
             Target::Choice { candidates, .. } => candidates.first().and_then(Target::example),
             Target::Slice { .. } | Target::PlusSlice { .. } | Target::Discard => None,
-        }
-    }
-
-    /// Every storage that an assignment may reach.
-    pub fn storages(&self) -> Vec<&Storage> {
-        match self {
-            Target::Storage(storage) => vec![storage],
-            Target::Choice { candidates, .. } => candidates.iter().flat_map(Target::storages).collect(),
-            Target::Slice { base, .. } | Target::PlusSlice { base, .. } => base.storages(),
-            Target::Discard => Vec::new(),
         }
     }
 }

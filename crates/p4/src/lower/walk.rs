@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use super::Lowering;
 use crate::ast::{
-    Block, Collection, DeclarationId, DeclarationKind, Expression, ExpressionKind, Statement, StatementKind, SwitchLabel,
+    Block, Collection, DeclarationId, DeclarationKind, Expression, ExpressionKind, Statement, StatementKind,
+    SwitchLabel,
 };
 use crate::check::{Callee, Checked, Node};
 use crate::types::Type;
@@ -147,22 +148,14 @@ impl<'a> Lowering<'a> {
     pub fn cuts(&self, statement: &Statement) -> bool {
         let mut found = false;
         let mut seen = HashSet::new();
-        statement_expressions(statement, &mut |expression| found = found || call_cuts(self.checked, expression, &mut seen));
+        statement_expressions(statement, &mut |expression| {
+            found = found || call_cuts(self.checked, expression, &mut seen)
+        });
         found
     }
 
     pub fn control_cuts(&self, declaration: DeclarationId) -> bool {
         body_cuts(self.checked, declaration, &mut HashSet::new())
-    }
-
-    /// How often the text of a control applies one of its tables.
-    pub fn times_applied(&self, table: DeclarationId, within: &Block) -> usize {
-        let mut count = 0;
-        block_expressions(within, &mut |expression| {
-            let callee = self.checked.call(expression).map(|call| &call.callee);
-            count += usize::from(matches!(callee, Some(Callee::ApplyTable(applied)) if *applied == table));
-        });
-        count
     }
 }
 
