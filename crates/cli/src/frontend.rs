@@ -37,8 +37,8 @@ pub fn check(source: &Source) -> Result<(), Failure> {
     })
 }
 
-fn lower(_: &p4::check::Checked<'_>, _: &SourceMap, name: &str) -> Result<Program, Failure> {
-    Err(Failure::input(format!("{name}: lowering P4 to HLIR is not supported yet; give HLIR")))
+fn lower(checked: &p4::check::Checked<'_>, map: &SourceMap, name: &str) -> Result<Program, Failure> {
+    p4::lower(checked, map, name).map_err(|diagnostics| Failure::diagnostics(&diagnostics, map))
 }
 
 fn is_hlir(path: &Path) -> bool {

@@ -29,9 +29,10 @@ impl<'a> Lowering<'a> {
     pub fn find_architecture(&mut self) {
         let main = self.checked.main().map(|main| self.checked.declared_type(main));
         let package = main.and_then(Type::nominal).map(|nominal| nominal.name.to_string());
-        self.architecture.kind = match package.as_deref() {
-            Some("V1Switch") => Architecture::V1model,
-            Some(_) | None => Architecture::Own,
+        let parameters = main.and_then(Type::nominal).map_or(0, |main| self.checked.parameters(main.declaration).len());
+        self.architecture.kind = match (package.as_deref(), parameters) {
+            (Some("V1Switch"), 6) => Architecture::V1model,
+            _ => Architecture::Own,
         };
         self.program.architecture = match self.architecture.kind {
             Architecture::V1model => "v1model".to_string(),
@@ -128,7 +129,6 @@ impl<'a> Lowering<'a> {
                 of_type: nominal.clone(),
                 name: name.to_string(),
                 notes: Notes::default(),
-                span: Span::NONE,
                 arguments: Default::default(),
                 handle: Handle::None,
                 declaration: None,
@@ -328,7 +328,7 @@ impl<'a> Lowering<'a> {
             Handle::Counter(counter) => self.program.counters[*counter].table = Some(id),
             Handle::Meter(meter, _) => self.program.meters[*meter].table = Some(id),
             Handle::Profile(profile) => self.program.tables[id].profile = Some(*profile),
-            Handle::None | Handle::Register(_) | Handle::Storage(_) => {}
+            Handle::None | Handle::Register(_) => {}
         }
     }
 

@@ -67,11 +67,11 @@ impl<'a> Lowering<'a> {
             }
             Callee::Apply { .. } => {
                 let object = self.receiver_object(expression)?;
-                self.apply_object(object, &call, arguments, span)
+                self.apply_object(object, expression, &call, arguments)
             }
             Callee::ApplyDirect { object } => {
                 let object = self.direct_instance(expression, object)?;
-                self.apply_object(object, &call, arguments, span)
+                self.apply_object(object, expression, &call, arguments)
             }
             Callee::Builtin(builtin) => self.builtin_call(expression, *builtin, callee, arguments),
         }

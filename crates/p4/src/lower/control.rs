@@ -5,15 +5,15 @@ use std::rc::Rc;
 use hlir::source::Span;
 use hlir::{NodeId, Notes, Statement};
 
-use super::call::Passing;
+use super::call::{Passed, Passing};
 use super::graph::Role;
 use super::objects::{Block, Object, ObjectId};
 use super::scope::Binding;
 use super::storage::Storage;
 use super::value::{Target, Value};
-use super::{Lowered, Lowering, arithmetic};
-use crate::ast::{Argument, Declaration, DeclarationKind};
-use crate::check::Call;
+use super::{Lowered, Lowering, arithmetic, walk};
+use crate::ast::{Argument, Declaration, DeclarationKind, Direction, Expression, ExpressionKind};
+use crate::check::{Call, Callee, Reference};
 
 /// Something being inlined.
 #[derive(Debug)]
@@ -145,16 +145,19 @@ impl<'a> Lowering<'a> {
     pub fn apply_object(
         &mut self,
         object: ObjectId,
+        expression: &'a Expression,
         call: &Call,
         arguments: &'a [Argument],
-        span: Span,
     ) -> Lowered<Value> {
+        let span = expression.span;
         let Object::Block(block) = self.object(object) else {
             return Err(self.internal(span, "the application of this"));
         };
         let passed = self.pass(call, arguments)?;
         let call = self.specialised(call);
-        let passing = self.bind(&call, passed, &block.name.clone(), &[]);
+        let own = self.control_cuts(block.declaration) && self.applied_differently(expression);
+        let passing =
+            if own { self.bind_own(&block, &call, passed) } else { self.bind(&call, passed, &block.name.clone(), &[]) };
         let declared = self.checked.node(block.declaration).declaration();
         let is_parser = matches!(declared.map(|found| &found.kind), Some(DeclarationKind::Parser(_)));
         // A constructor parameter is of a control type: its parameters are those of the type, in the same order.
@@ -163,13 +166,6 @@ impl<'a> Lowering<'a> {
         let copies_out = passing.copies_out;
         let times = *self.objects.applied.entry(object).and_modify(|times| *times += 1).or_insert(1);
         for (parameter, binding) in parameters.iter().zip(&bindings) {
-            let known = block.scope.lookup(parameter.id);
-            if times > 1 && !is_parser && known.as_ref() != Some(binding) && self.control_cuts(block.declaration) {
-                let what = "a control with tables that is applied twice with different arguments is";
-                return Err(self
-                    .unsupported(span, what)
-                    .hint("make a second instance of the control, or pass the same variables both times"));
-            }
             block.scope.bind(parameter.id, binding.clone());
         }
         self.nested(span, |lowering| {
@@ -180,6 +176,64 @@ impl<'a> Lowering<'a> {
             }
         })?;
         Ok(Value::Void)
+    }
+
+    /// Whether the program applies the same instance elsewhere, with other arguments. Its tables then need parameters of their own.
+    fn applied_differently(&self, call: &'a Expression) -> bool {
+        let instance = |call: &Expression| match walk::receiver(call).map(|base| self.checked.reference(base)) {
+            Some(Reference::Declaration(id)) => Some(*id),
+            _ => None,
+        };
+        let Some(applied) = instance(call) else { return false };
+        let written = |call: &Expression| match &call.kind {
+            ExpressionKind::Call { arguments, .. } => {
+                arguments.iter().map(|argument| self.sources.snippet(argument.span)).collect::<Vec<&str>>()
+            }
+            _ => Vec::new(),
+        };
+        let here = written(call);
+        let mut differs = false;
+        self.every_expression(&mut |other| {
+            if let Some(Callee::Apply { .. }) = self.checked.call(other).map(|call| &call.callee) {
+                differs |= instance(other) == Some(applied) && written(other) != here;
+            }
+        });
+        differs
+    }
+
+    /// Parameters in storage of their own, the same for each application.
+    fn bind_own(&mut self, block: &Rc<Block>, call: &Call, passed: Vec<Passed>) -> Passing {
+        let mut passing = Passing::default();
+        let parameters = self.checked.parameters(block.declaration);
+        for ((parameter, binding), value) in parameters.iter().zip(&call.bindings).zip(passed) {
+            let storage = match block.scope.lookup(parameter.id) {
+                Some(Binding::Target(Target::Storage(storage))) => storage,
+                _ => {
+                    let name = format!("{}.{}", block.name, parameter.name);
+                    self.allocate(&binding.of_type, &name, &Notes::default())
+                }
+            };
+            let bound = match value {
+                Passed::Value(value @ Value::Object(_)) => Binding::Value(value),
+                Passed::Value(value) => {
+                    self.assign(&storage, value);
+                    Binding::Target(Target::Storage(storage))
+                }
+                Passed::Target(target) => {
+                    if binding.direction == Direction::InOut {
+                        let value = self.load_target(&target);
+                        self.assign(&storage, value);
+                    } else {
+                        self.clear(&storage);
+                    }
+                    passing.copies_out.push((target, storage.clone()));
+                    Binding::Target(Target::Storage(storage))
+                }
+                Passed::Nothing => Binding::Target(Target::Storage(storage)),
+            };
+            passing.bindings.push((binding.parameter, bound));
+        }
+        passing
     }
 
     /// A call with the types that it has here.

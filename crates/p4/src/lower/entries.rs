@@ -105,7 +105,7 @@ fn as_match(set: Set, kind: MatchKind, width: u32) -> Option<Match> {
         (Set::Mask { mask, .. }, MatchKind::Ternary | MatchKind::Optional) if mask == BigUint::ZERO => Match::Any,
         (Set::Mask { value, mask }, MatchKind::Ternary) => Match::Ternary { value: value & &mask, mask },
         (Set::Mask { value, mask }, MatchKind::Exact | MatchKind::Optional) if mask == all => Match::Exact(value),
-        (Set::Range { low, high }, MatchKind::Range) => Match::Range { low, high },
+        (Set::Range { low, high, .. }, MatchKind::Range) if low <= high => Match::Range { low, high },
         _ => return None,
     })
 }

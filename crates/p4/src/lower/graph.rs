@@ -49,6 +49,8 @@ pub struct Block {
     pub exit: Option<NodeId>,
     /// Nothing behind the body's last statement can run.
     pub closed: bool,
+    /// Made by lowering, not named by the source: without statements it leaves no node.
+    pub implicit: bool,
 }
 
 #[derive(Debug, Default)]
@@ -66,7 +68,16 @@ fn id_of(index: usize) -> NodeId {
 
 impl Graph {
     pub fn add(&mut self, name: impl Into<String>, notes: Notes, role: Role) -> NodeId {
-        let block = Block { name: name.into(), notes, role, body: Vec::new(), ending: None, exit: None, closed: false };
+        let block = Block {
+            name: name.into(),
+            notes,
+            role,
+            body: Vec::new(),
+            ending: None,
+            exit: None,
+            closed: false,
+            implicit: false,
+        };
         self.blocks.push(block);
         id_of(self.blocks.len() - 1)
     }
@@ -145,7 +156,12 @@ impl Graph {
     /// Whether a block leaves no node of its own.
     fn is_empty(&self, id: NodeId) -> bool {
         let block = self.block(id);
-        block.role == Role::Plain && block.body.is_empty()
+        let dispensable = match block.role {
+            Role::Plain => true,
+            Role::State(_) => block.implicit && matches!(block.ending, Some(Ending { kind: EndKind::Goto(_), .. })),
+            Role::Deparse => false,
+        };
+        dispensable && block.body.is_empty()
     }
 
     /// The block that a jump to this one ends up in.
@@ -231,7 +247,7 @@ impl Graph {
         let block = self.block(id);
         let own = usize::from(!self.is_empty(id) || block.ending.is_none());
         let ending = block.ending.as_ref().is_some_and(|ending| !matches!(ending.kind, EndKind::Goto(_)));
-        if block.role == Role::Plain { own + usize::from(ending) } else { 1 }
+        if block.role == Role::Plain { own + usize::from(ending) } else { own }
     }
 
     fn emit(&self, id: NodeId, map: &HashMap<NodeId, NodeId>, names: &mut Names, nodes: &mut Arena<Node>) {
@@ -241,6 +257,7 @@ impl Graph {
         let own_name = |names: &mut Names| names.node(&block.name);
         let here = id_of(nodes.len());
         match block.role {
+            Role::State(_) if self.is_empty(id) => return,
             Role::State(parser) => {
                 let select = as_select(block, &to, here);
                 let kind = NodeKind::State { parser, body: block.body.clone(), select };

@@ -85,6 +85,13 @@ fn is_hidden(notes: &Notes) -> bool {
 impl<'a> Lowering<'a> {
     /// Freezes the interface, once all tables and objects are there.
     pub fn finish_interface(&mut self) {
+        // A direct counter or meter that no table names never runs.
+        for (_, counter) in self.program.counters.iter_mut() {
+            counter.automatic &= counter.table.is_some();
+        }
+        for (_, meter) in self.program.meters.iter_mut() {
+            meter.automatic = meter.automatic.filter(|_| meter.table.is_some());
+        }
         self.source_actions();
         self.source_tables();
         self.source_objects();

@@ -29,6 +29,7 @@ mod storage;
 mod table;
 mod v1model;
 mod v1model_externs;
+mod v1model_hash;
 mod value;
 mod walk;
 
@@ -217,7 +218,9 @@ impl<'a> Lowering<'a> {
     fn add_block(&mut self, hint: &str) -> NodeId {
         let name = self.node_name(hint);
         let role = self.parser.as_ref().map_or(Role::Plain, |parser| Role::State(parser.id));
-        self.graph.add(name, Notes::default(), role)
+        let block = self.graph.add(name, Notes::default(), role);
+        self.graph.block_mut(block).implicit = true;
+        block
     }
 
     /// Lowers something one level deeper.

@@ -7,7 +7,6 @@ use hlir::source::Span;
 use hlir::{CounterId, MeterId, Notes, Place, ProfileId, RegisterId, ValueSetId};
 
 use super::scope::{Binding, Scope};
-use super::storage::Storage;
 use super::table::LoweredTable;
 use super::value::{Target, Value};
 use super::{Lowered, Lowering};
@@ -44,7 +43,6 @@ pub struct ExternInstance {
     pub of_type: Nominal,
     pub name: String,
     pub notes: Notes,
-    pub span: Span,
     /// Constructor arguments by the name of the parameter.
     pub arguments: HashMap<String, Value>,
     pub handle: Handle,
@@ -62,8 +60,6 @@ pub enum Handle {
     Meter(MeterId, Option<Place>),
     Register(RegisterId),
     Profile(ProfileId),
-    /// State of an architecture's own, in variables.
-    Storage(Storage),
 }
 
 #[derive(Debug)]
@@ -75,11 +71,8 @@ pub struct TableInstance {
 
 #[derive(Debug)]
 pub struct Package {
-    pub of_type: Nominal,
-    pub name: String,
-    /// Arguments in the order of the parameters.
+    /// In the order of the parameters.
     pub arguments: Vec<Value>,
-    pub parameters: Vec<String>,
 }
 
 /// All instances, and what the tables among them were lowered to.
@@ -128,7 +121,17 @@ impl<'a> Lowering<'a> {
         let Some(call) = self.checked.instance(declaration.id).cloned() else {
             return Err(self.internal(declaration.span, "an instance without a constructor"));
         };
-        let value = self.construct(&call, &instance.arguments, name, declaration.name.span, Some(declaration))?;
+        let span = declaration.name.span;
+        let value = match self.checked.declared_type(declaration.id) {
+            Type::Stack { size, .. } => {
+                let elements = (0..*size).map(|at| {
+                    let name = format!("{name}[{at}]");
+                    self.construct(&call, &instance.arguments, &name, span, Some(declaration))
+                });
+                Value::Struct(elements.collect::<Lowered<Vec<Value>>>()?)
+            }
+            _ => self.construct(&call, &instance.arguments, name, span, Some(declaration))?,
+        };
         self.scope.bind(declaration.id, Binding::Value(value));
         Ok(())
     }
@@ -159,7 +162,7 @@ impl<'a> Lowering<'a> {
         let object = self.substituted(object);
         let values = self.constructor_arguments(call, arguments, name)?;
         let made = match &object {
-            Type::Extern(nominal) => self.construct_extern(nominal, values, name, span, declaration)?,
+            Type::Extern(nominal) => self.construct_extern(nominal, values, name, declaration)?,
             Type::Parser(nominal) | Type::Control(nominal) => {
                 // At the top of the program the declaration itself gives the prefix.
                 let name = if name.contains('.') || !self.is_global() {
@@ -170,12 +173,9 @@ impl<'a> Lowering<'a> {
                 let bound = values.into_iter().map(|(id, _, value)| (id, value)).collect();
                 Object::Block(Rc::new(self.construct_block(nominal, bound, &name)?))
             }
-            Type::Package(nominal) => Object::Package(Rc::new(Package {
-                of_type: nominal.clone(),
-                name: name.to_string(),
-                parameters: values.iter().map(|(_, name, _)| name.clone()).collect(),
-                arguments: values.into_iter().map(|(_, _, value)| value).collect(),
-            })),
+            Type::Package(_) => {
+                Object::Package(Rc::new(Package { arguments: values.into_iter().map(|(_, _, value)| value).collect() }))
+            }
             _ => return Err(self.internal(span, "a constructor of something that is no object")),
         };
         Ok(Value::Object(self.objects.add(made)))
@@ -217,14 +217,12 @@ impl<'a> Lowering<'a> {
         nominal: &Nominal,
         values: Vec<(DeclarationId, String, Value)>,
         name: &str,
-        span: Span,
         declaration: Option<&'a Declaration>,
     ) -> Lowered<Object> {
         let mut made = ExternInstance {
             of_type: nominal.clone(),
             name: name.to_string(),
             notes: declaration.map_or_else(Notes::default, |declaration| self.notes_of(declaration.id)),
-            span,
             arguments: values.into_iter().map(|(_, name, value)| (name, value)).collect(),
             handle: Handle::None,
             declaration: declaration.map(|declaration| declaration.id),

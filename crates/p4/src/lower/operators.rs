@@ -120,7 +120,7 @@ impl<'a> Lowering<'a> {
         whole: &'a Expression,
         operator: BinaryOperator,
         (left, left_type): (Value, &Type),
-        (right, right_type): (Value, &Type),
+        (right, _): (Value, &Type),
     ) -> Lowered<Value> {
         if matches!(operator, BinaryOperator::Equal | BinaryOperator::NotEqual) {
             let equal = self.equal_values(left, right);
@@ -135,7 +135,10 @@ impl<'a> Lowering<'a> {
                 return result.ok_or_else(|| self.internal(whole.span, "an operator on these numbers"));
             }
             (Value::Text(left), Value::Text(right)) => return Ok(Value::Text(format!("{left}{right}").into())),
-            (left, right) => (self.operand(left, left_type, right_type), self.operand(right, right_type, left_type)),
+            (left, right) => {
+                let (left_width, right_width) = (self.scalar_width(&left), self.scalar_width(&right));
+                (self.operand(left, right_width), self.operand(right, left_width))
+            }
         };
         let (Some(left), Some(right)) = (left, right) else {
             return Err(self.internal(whole.span, "an operator on these"));
@@ -144,17 +147,21 @@ impl<'a> Lowering<'a> {
         Ok(Value::Scalar(arithmetic::binary(machine_operator(operator, signed), left, right)))
     }
 
-    /// An operand as bits; an `int` takes the width of the other one, or of its own if that is none.
-    fn operand(&self, value: Value, _own: &Type, other: &Type) -> Option<Hlir> {
+    /// An operand as bits; an `int` takes the width of the other one.
+    fn operand(&self, value: Value, other: Option<u32>) -> Option<Hlir> {
         match value {
             Value::Scalar(value) => Some(value),
             Value::Integer(number) => {
-                let (width, _) = self.number_type(other);
-                let width = width.max(u32::try_from(number.bits()).unwrap_or(u32::MAX));
+                let own = u32::try_from(number.bits()).unwrap_or(u32::MAX);
+                let width = other.unwrap_or(own.max(32));
                 Some(Hlir::constant(arithmetic::bits_of(&number, width), width))
             }
             _ => None,
         }
+    }
+
+    fn scalar_width(&self, value: &Value) -> Option<u32> {
+        if let Value::Scalar(value) = value { Some(self.width(value)) } else { None }
     }
 
     /// Whether two values are equal: part by part, headers by validity first.
@@ -208,6 +215,10 @@ impl<'a> Lowering<'a> {
             (Value::Scalar(value), Type::Bits { width, .. }) => match from_type {
                 Type::Bool => Value::Scalar(arithmetic::resize(arithmetic::from_bool(value), 1, *width, false)),
                 Type::Bits { width: own, signed } => Value::Scalar(arithmetic::resize(value, own, *width, signed)),
+                Type::Integer => {
+                    let own = self.width(&value);
+                    Value::Scalar(arithmetic::resize(value, own, *width, true))
+                }
                 _ => Value::Scalar(value),
             },
             (Value::Scalar(value), Type::Bool) => match from_type {
@@ -217,6 +228,10 @@ impl<'a> Lowering<'a> {
             (Value::Scalar(value), Type::Integer) => match (arithmetic::constant_of(&value), from_type) {
                 (Some((bits, width)), Type::Bits { signed, .. }) => {
                     Value::Integer(arithmetic::number_of(bits, width, signed))
+                }
+                // An `int` of the packet's is outside of the language; p4c takes it, and 64 bits are enough for what it does.
+                (None, Type::Bits { width, signed }) => {
+                    Value::Scalar(arithmetic::resize(value, width, width.max(64), signed))
                 }
                 _ => Value::Scalar(value),
             },

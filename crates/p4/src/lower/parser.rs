@@ -186,7 +186,11 @@ impl<'a> Lowering<'a> {
             "emit" => {
                 for argument in arguments {
                     let value = self.expression(&argument.value)?;
-                    self.emit_value(value);
+                    if !self.emit_value(value) {
+                        return Err(self
+                            .unsupported(expression.span, "a header that is no whole number of bytes is")
+                            .hint("add a field of padding to the header"));
+                    }
                 }
                 Ok(Value::Void)
             }
@@ -211,9 +215,13 @@ impl<'a> Lowering<'a> {
             Some(super::call::Passed::Value(Value::Scalar(bits))) => Some(bits),
             _ => None,
         };
-        let mut failed = false;
+        let (mut failed, mut part_of_byte) = (false, false);
         self.each_choice(&target, &mut |lowering, chosen| match chosen {
             Target::Storage(Storage::Header { id, .. }) => {
+                if lowering.program.headers[*id].fixed_bits() % 8 != 0 {
+                    part_of_byte = true;
+                    return;
+                }
                 // With a length, but without a varbit field, a header is extracted as it is.
                 let has_varbit = lowering.program.headers[*id].varbit().is_some();
                 let varbit = match (&varbit, has_varbit) {
@@ -228,6 +236,11 @@ impl<'a> Lowering<'a> {
         });
         if failed {
             return Err(self.unsupported(expression.span, "the extraction of something that is no header is"));
+        }
+        if part_of_byte {
+            return Err(self
+                .unsupported(expression.span, "a header that is no whole number of bytes is")
+                .hint("add a field of padding to the header"));
         }
         if let Some(argument) = argument {
             self.advance_stack(argument)?;
@@ -280,15 +293,19 @@ impl<'a> Lowering<'a> {
         Ok(self.assembled(of_type, parts))
     }
 
-    fn emit_value(&mut self, value: Value) {
+    /// Emits all headers of a value; whether all of them are whole bytes.
+    fn emit_value(&mut self, value: Value) -> bool {
         match value {
-            Value::Header { id, .. } => self.emit(Statement::Emit(id)),
+            Value::Header { id, .. } => {
+                self.emit(Statement::Emit(id));
+                self.program.headers[id].fixed_bits() % 8 == 0
+            }
             Value::Struct(parts) | Value::Union(parts) | Value::Stack { elements: parts, .. } => {
-                parts.into_iter().for_each(|part| self.emit_value(part));
+                parts.into_iter().fold(true, |whole, part| self.emit_value(part) && whole)
             }
             made @ Value::Made { .. } => {
                 let saved = self.save(made, "emitted");
-                self.emit_value(saved);
+                self.emit_value(saved)
             }
             Value::Void
             | Value::Scalar(_)
@@ -296,7 +313,7 @@ impl<'a> Lowering<'a> {
             | Value::Text(_)
             | Value::Varbit(_)
             | Value::Object(_)
-            | Value::DontCare => {}
+            | Value::DontCare => true,
         }
     }
 }

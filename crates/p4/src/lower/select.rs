@@ -20,9 +20,11 @@ pub enum Set {
         value: BigUint,
         mask: BigUint,
     },
+    /// As bits; of signed numbers, a low end that is negative is the larger one.
     Range {
         low: BigUint,
         high: BigUint,
+        signed: bool,
     },
     ValueSet(ValueSetId),
     /// Bounds that only the packet knows: the operands.
@@ -43,7 +45,10 @@ impl<'a> Lowering<'a> {
         match self.checked.constant(expression) {
             Some(evaluate::Value::Everything) => return Ok(Set::Any),
             Some(evaluate::Value::Mask(value, mask)) => return Ok(Set::Mask { value: bits(value), mask: bits(mask) }),
-            Some(evaluate::Value::Range(low, high)) => return Ok(Set::Range { low: bits(low), high: bits(high) }),
+            Some(evaluate::Value::Range(low, high)) => {
+                let signed = low <= high;
+                return Ok(Set::Range { low: bits(low), high: bits(high), signed });
+            }
             Some(evaluate::Value::Integer(value)) => return Ok(Set::Value(bits(value))),
             Some(_) | None => {}
         }
@@ -78,7 +83,7 @@ impl<'a> Lowering<'a> {
         if let (Some((a, _)), Some((b, _))) = (arithmetic::constant_of(&first), arithmetic::constant_of(&second)) {
             let (a, b) = (a.clone(), b.clone());
             return Ok(match shape {
-                Shape::Range => Set::Range { low: a, high: b },
+                Shape::Range => Set::Range { low: a, high: b, signed: false },
                 Shape::Mask | Shape::Value => Set::Mask { value: a, mask: b },
             });
         }
@@ -99,35 +104,28 @@ impl<'a> Lowering<'a> {
         cases: &'a [SelectCase],
         to: &mut dyn FnMut(&mut Self, &'a ast::Name) -> NodeId,
     ) -> Lowered<()> {
-        let values = self.expressions(subjects)?;
+        let subject_values = self.expressions(subjects)?;
         let mut keys = Vec::new();
-        let mut widths = Vec::new();
-        for (subject, value) in subjects.iter().zip(values) {
-            let value = match value {
-                Value::Integer(number) => {
-                    let width = u32::try_from(number.bits()).unwrap_or(32).max(32);
-                    Hlir::constant(arithmetic::bits_of(&number, width), width)
-                }
-                value => match self.as_bits(value) {
-                    Some(value) => value,
-                    None => return Err(self.unsupported(subject.span, "a `select` on this type is")),
-                },
-            };
-            widths.push(self.width(&value));
-            keys.push(value);
+        for (subject, value) in subjects.iter().zip(&subject_values) {
+            self.select_keys(value, subject, &mut keys)?;
         }
         let given = keys.len();
         let mut select = Select { keys, cases: Vec::new(), otherwise: None };
         for case in cases {
-            let sets = self.case_sets(case, &widths)?;
+            let sets = self.case_sets(case, &subject_values, given)?;
+            if sets.iter().any(is_empty) {
+                continue;
+            }
             let target = to(self, &case.state);
             if sets.iter().all(|set| matches!(set, Set::Any)) {
                 select.otherwise = Some(target);
                 break;
             }
-            let sets = sets.into_iter().enumerate().map(|(at, set)| as_key_set(set, at, &mut select.keys));
-            let sets = sets.collect();
-            select.cases.push(Case { sets, to: target });
+            for sets in unwrapped(sets, &select.keys, |key| self.width(key)) {
+                let sets = sets.into_iter().enumerate().map(|(at, set)| as_key_set(set, at, &mut select.keys));
+                let sets = sets.collect();
+                select.cases.push(Case { sets, to: target });
+            }
         }
         self.pad_cases(&mut select, given);
         let current = self.current;
@@ -135,21 +133,97 @@ impl<'a> Lowering<'a> {
         Ok(())
     }
 
-    fn case_sets(&mut self, case: &'a SelectCase, widths: &[u32]) -> Lowered<Vec<Set>> {
+    /// The scalars of a subject.
+    fn select_keys(&mut self, value: &Value, subject: &'a Expression, into: &mut Vec<Hlir>) -> Lowered<()> {
+        match value {
+            Value::Integer(number) => {
+                let width = u32::try_from(number.bits()).unwrap_or(32).max(32);
+                into.push(Hlir::constant(arithmetic::bits_of(number, width), width));
+            }
+            Value::Struct(parts) => {
+                for part in parts {
+                    self.select_keys(part, subject, into)?;
+                }
+            }
+            Value::Scalar(_) => into.extend(self.as_bits(value.clone())),
+            _ => return Err(self.unsupported(subject.span, "a `select` on this type is")),
+        }
+        Ok(())
+    }
+
+    fn case_sets(&mut self, case: &'a SelectCase, subjects: &[Value], count: usize) -> Lowered<Vec<Set>> {
         if let [only] = &case.keys[..]
-            && widths.len() != 1
+            && subjects.len() != 1
         {
             let elements = match &only.kind {
                 ExpressionKind::List { elements, .. } => &elements[..],
                 _ => match self.key_set(only, 0)? {
-                    Set::Any => return Ok(vec![Set::Any; widths.len().max(1)]),
+                    Set::Any => return Ok(vec![Set::Any; count.max(1)]),
                     set @ Set::ValueSet(_) => return Ok(vec![set]),
                     _ => return Err(self.internal(case.span, "this case")),
                 },
             };
-            return elements.iter().zip(widths).map(|(key, width)| self.key_set(key, *width)).collect();
+            return self.sets_of(elements, subjects);
         }
-        case.keys.iter().zip(widths).map(|(key, width)| self.key_set(key, *width)).collect()
+        self.sets_of(&case.keys, subjects)
+    }
+
+    fn sets_of(&mut self, keys: &'a [Expression], subjects: &[Value]) -> Lowered<Vec<Set>> {
+        let mut sets = Vec::new();
+        for (key, subject) in keys.iter().zip(subjects) {
+            self.subject_sets(key, subject, &mut sets)?;
+        }
+        Ok(sets)
+    }
+
+    /// The sets of the scalars of one subject.
+    fn subject_sets(&mut self, key: &'a Expression, subject: &Value, into: &mut Vec<Set>) -> Lowered<()> {
+        let Value::Struct(parts) = subject else {
+            let width = match subject {
+                Value::Scalar(value) => self.width(value),
+                _ => 32,
+            };
+            into.push(self.key_set(key, width)?);
+            return Ok(());
+        };
+        match &key.kind {
+            ExpressionKind::List { elements, .. } => {
+                for (element, part) in elements.iter().zip(parts) {
+                    self.subject_sets(element, part, into)?;
+                }
+            }
+            ExpressionKind::Structure { fields, .. } => {
+                for (field, part) in fields.iter().zip(parts) {
+                    self.subject_sets(&field.value, part, into)?;
+                }
+            }
+            _ => match self.expression(key)? {
+                Value::DontCare => into.extend(vec![Set::Any; scalars_in(subject)]),
+                Value::Object(object) => {
+                    let Object::ValueSet(set) = self.object(object) else {
+                        return Err(self.internal(key.span, "this set"));
+                    };
+                    into.push(Set::ValueSet(set));
+                }
+                value => self.value_sets(&value, into),
+            },
+        }
+        Ok(())
+    }
+
+    fn value_sets(&mut self, value: &Value, into: &mut Vec<Set>) {
+        match value {
+            Value::Struct(parts) => parts.iter().for_each(|part| self.value_sets(part, into)),
+            Value::Scalar(_) => {
+                if let Some(bits) = self.as_bits(value.clone()) {
+                    into.push(match arithmetic::constant_of(&bits) {
+                        Some((known, _)) => Set::Value(known.clone()),
+                        None => Set::Dynamic(bits, None, Shape::Value),
+                    });
+                }
+            }
+            _ => into.push(Set::Any),
+        }
     }
 
     /// Keys that were added for bounds known at run time do not matter to the other cases. A mark of such a case is the set
@@ -245,6 +319,36 @@ impl<'a> Lowering<'a> {
     }
 }
 
+/// How many keys a subject is.
+fn scalars_in(value: &Value) -> usize {
+    if let Value::Struct(parts) = value { parts.iter().map(scalars_in).sum() } else { 1 }
+}
+
+/// Whether no value is in a set.
+fn is_empty(set: &Set) -> bool {
+    matches!(set, Set::Range { low, high, signed: false } if low > high)
+}
+
+/// Ranges of signed numbers around zero, which are two ranges of bits, as the two cases they are.
+fn unwrapped(sets: Vec<Set>, keys: &[Hlir], width: impl Fn(&Hlir) -> u32) -> Vec<Vec<Set>> {
+    let mut all = vec![Vec::new()];
+    for (at, set) in sets.into_iter().enumerate() {
+        let choices = match set {
+            Set::Range { low, high, signed } if low > high => {
+                let largest = keys.get(at).map_or_else(|| low.clone(), |key| arithmetic::ones(width(key)));
+                let negative = Set::Range { low, high: largest, signed };
+                vec![negative, Set::Range { low: BigUint::ZERO, high, signed }]
+            }
+            set => vec![set],
+        };
+        let extended = all.iter().flat_map(|sets: &Vec<Set>| {
+            choices.iter().map(move |choice| sets.iter().chain([choice]).cloned().collect::<Vec<Set>>())
+        });
+        all = extended.collect();
+    }
+    all
+}
+
 /// A set for key number `at`. One whose bounds only the packet knows becomes a key of its own, true or false; until all cases are known its
 /// place holds the number of that key as a mask of nothing.
 fn as_key_set(set: Set, at: usize, keys: &mut Vec<Hlir>) -> KeySet {
@@ -254,7 +358,7 @@ fn as_key_set(set: Set, at: usize, keys: &mut Vec<Hlir>) -> KeySet {
         Set::Value(value) => KeySet::Value(value),
         Set::Mask { mask, .. } if mask == BigUint::ZERO => KeySet::Any,
         Set::Mask { value, mask } => KeySet::Mask { value: value & &mask, mask },
-        Set::Range { low, high } => KeySet::Range { low, high },
+        Set::Range { low, high, .. } => KeySet::Range { low, high },
         Set::ValueSet(set) => KeySet::Set(set),
         Set::Dynamic(first, second, shape) => {
             let key = keys[at].clone();

@@ -170,12 +170,17 @@ impl<'a> Lowering<'a> {
             self.add_key(id, key, value)?;
         }
         let written = self.position();
-        let actions = self.lower_actions(id, instance, table)?;
+        let actions = self.lower_actions(id, table)?;
         let writes = self.log[written..].to_vec();
         self.lower_default(id, &actions, table)?;
-        self.lower_properties(id, instance, table)?;
+        self.lower_properties(id, table)?;
         self.lower_entries(id, &actions, table, keys)?;
         self.table_property_externs(id, object, table)?;
+        let has_selector =
+            self.program.tables[id].profile.is_some_and(|profile| self.program.profiles[profile].selector.is_some());
+        if !has_selector {
+            self.program.tables[id].selector.clear();
+        }
         let exits = self.program.tables[id].actions.iter().any(|action| graph::has_exit(&action.body));
         let actions = actions.into_iter().map(|(action, _)| action).collect();
         Ok(LoweredTable { id, actions, writes, exits, keys: places })
@@ -226,12 +231,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn lower_actions(
-        &mut self,
-        id: TableId,
-        instance: &TableInstance,
-        table: &'a ast::Table,
-    ) -> Lowered<Vec<(DeclarationId, Call)>> {
+    fn lower_actions(&mut self, id: TableId, table: &'a ast::Table) -> Lowered<Vec<(DeclarationId, Call)>> {
         let references: &'a [ActionReference] = match table.find("actions").map(|property| &property.value) {
             Some(PropertyValue::Actions(references)) => references,
             _ => &[],
@@ -244,7 +244,7 @@ impl<'a> Lowering<'a> {
             let Callee::Action(action) = call.callee else {
                 return Err(self.internal(reference.span, "an action of a table"));
             };
-            let made = self.lower_action(instance, action, &call, reference)?;
+            let made = self.lower_action(action, &call, reference)?;
             self.program.tables[id].actions.push(made);
             actions.push((action, call));
         }
@@ -261,13 +261,7 @@ impl<'a> Lowering<'a> {
         Self::qualified(&self.path, &name)
     }
 
-    fn lower_action(
-        &mut self,
-        instance: &TableInstance,
-        action: DeclarationId,
-        call: &Call,
-        reference: &'a ActionReference,
-    ) -> Lowered<Action> {
+    fn lower_action(&mut self, action: DeclarationId, call: &Call, reference: &'a ActionReference) -> Lowered<Action> {
         let name = self.action_name(action);
         let (arguments, span): (&'a [ast::Argument], Span) = match &reference.action.kind {
             ExpressionKind::Call { arguments, .. } => (arguments, reference.span),
@@ -322,7 +316,8 @@ impl<'a> Lowering<'a> {
             let read = hlir::Expression::Parameter(number);
             return Value::Scalar(if scalar == hlir::Type::Bool { arithmetic::to_bool(read) } else { read });
         }
-        let types = self.part_types(of_type, 0);
+        let count = if let Type::Stack { size, .. } = of_type { *size as usize } else { 0 };
+        let types = self.part_types(of_type, count);
         let fields = self.checked.fields_of(of_type);
         let parts = types.iter().enumerate().map(|(at, part)| {
             let field = fields.get(at).map_or_else(|| at.to_string(), |field| field.name.to_string());
@@ -393,16 +388,26 @@ impl<'a> Lowering<'a> {
 
     /// The numbers in a value.
     fn constants_of(&mut self, value: &Value, span: Span, into: &mut Vec<BigUint>) -> Lowered<()> {
-        let mut failed = false;
-        value.each_expression(&mut |expression| match expression {
-            hlir::Expression::Constant { value, .. } => into.push(value.clone()),
-            hlir::Expression::Bool(value) => into.push(BigUint::from(u8::from(*value))),
-            _ => failed = true,
-        });
-        if failed { Err(self.unsupported(span, "action data that is known only at run time is")) } else { Ok(()) }
+        match value {
+            Value::Scalar(hlir::Expression::Constant { value, .. }) => into.push(value.clone()),
+            Value::Scalar(hlir::Expression::Bool(value)) => into.push(BigUint::from(u8::from(*value))),
+            Value::Scalar(_) | Value::Header { .. } | Value::Varbit(_) => {
+                return Err(self.unsupported(span, "action data that is known only at run time is"));
+            }
+            Value::Struct(parts)
+            | Value::Union(parts)
+            | Value::Stack { elements: parts, .. }
+            | Value::Made { fields: parts, .. } => {
+                for part in parts {
+                    self.constants_of(part, span, into)?;
+                }
+            }
+            Value::Void | Value::Integer(_) | Value::Text(_) | Value::Object(_) | Value::DontCare => {}
+        }
+        Ok(())
     }
 
-    fn lower_properties(&mut self, id: TableId, instance: &TableInstance, table: &'a ast::Table) -> Lowered<()> {
+    fn lower_properties(&mut self, id: TableId, table: &'a ast::Table) -> Lowered<()> {
         if let Some(Property { value: PropertyValue::Expression(size), .. }) = table.find("size") {
             let value = self.expression(size)?;
             let number = match &value {
@@ -414,9 +419,8 @@ impl<'a> Lowering<'a> {
             };
             self.program.tables[id].size = number;
         }
-        let annotations = self.attributes_of(instance.declaration);
-        let has = |name: &str| annotations.is_some_and(|attributes| attributes.has(name));
-        self.program.tables[id].punt_on_miss = has("punt_on_miss");
+        let notes = &self.program.tables[id].notes.annotations;
+        self.program.tables[id].punt_on_miss = notes.iter().any(|note| note.name == "punt_on_miss");
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! v1model's extern objects and functions: each call becomes an operation of HLIR, or a note for the buffering managers.
 
-use hlir::{Algorithm, Binary, Call as Op, CounterUnit, Expression as Hlir, HashInput, MeterUnit, Place, Statement};
+use hlir::{Algorithm, Binary, Call as Op, CounterUnit, Expression as Hlir, HashInput, MeterUnit, Statement};
 
 use super::call::Passed;
 use super::effects::Reads;
@@ -286,7 +286,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// Calls `visit` with all expressions in bodies of the program.
-    fn every_expression(&self, visit: &mut dyn FnMut(&'a Expression)) {
+    pub fn every_expression(&self, visit: &mut dyn FnMut(&'a Expression)) {
         for declaration in &self.checked.program.declarations {
             declaration_expressions(declaration, visit);
         }
@@ -406,181 +406,10 @@ impl<'a> Lowering<'a> {
         self.branch(keep, "", |_| {}, |lowering| lowering.assign(&shortest, Value::Scalar(length)));
         self.assign(&flag, Value::boolean(true));
     }
-
-    fn v1model_hash(&mut self, expression: &'a Expression, call: &Call, passed: Vec<Passed>) -> Lowered<()> {
-        let [Passed::Target(result), Passed::Value(algo), Passed::Value(base), Passed::Value(data), Passed::Value(max)] =
-            &passed[..]
-        else {
-            return Err(self.internal(expression.span, "this `hash`"));
-        };
-        let (width, _) = self.number_type(&call.bindings[0].of_type);
-        let (base_width, _) = self.number_type(&call.bindings[2].of_type);
-        let (max_width, _) = self.number_type(&call.bindings[4].of_type);
-        let (Some(base), Some(max)) = (self.as_bits(base.clone()), self.as_bits(max.clone())) else { return Ok(()) };
-        let wide = 64;
-        let base = arithmetic::resize(base, base_width, wide, false);
-        let max = arithmetic::resize(max, max_width, wide, false);
-        let hash = match self.algorithm_of(algo) {
-            Some(algorithm) => {
-                let mut inputs = Vec::new();
-                self.hash_inputs(data, &mut inputs);
-                let hash = self.hashed(algorithm, inputs, algorithm.width());
-                arithmetic::resize(hash, algorithm.width(), wide, false)
-            }
-            None => {
-                let storage = self.scratch("random", hlir::Type::Bits(wide));
-                if let Storage::Scalar { leaf, .. } = storage {
-                    let into = self.place(leaf);
-                    let (low, high) = (Hlir::constant(0u32, wide), Hlir::constant(u64::MAX, wide));
-                    self.call(Op::Random { low, high, into });
-                }
-                self.read(&storage)
-            }
-        };
-        // A maximum of 0 gives 0 here, as a remainder by 1 would.
-        let mut value = arithmetic::binary(Binary::Remainder, hash, max);
-        if arithmetic::constant_of(&base).is_none_or(|(base, _)| *base != num_bigint::BigUint::ZERO) {
-            value = arithmetic::binary(Binary::Add, base, value);
-        }
-        let value = arithmetic::resize(value, wide, width, false);
-        self.store(result, Value::Scalar(value));
-        Ok(())
-    }
-
-    /// The algorithm that a member of HashAlgorithm names; nothing for `random`.
-    fn algorithm_of(&self, value: &Value) -> Option<Algorithm> {
-        match value {
-            Value::Scalar(scalar) => {
-                let number = arithmetic::constant_of(scalar).and_then(|(number, _)| u64::try_from(number).ok());
-                algorithm(number.unwrap_or(0))
-            }
-            _ => Some(Algorithm::Crc32),
-        }
-    }
-
-    fn checksum_parts(&mut self, passed: &[Passed], with_payload: bool) -> Option<(Hlir, Vec<HashInput>, Algorithm)> {
-        let [Passed::Value(Value::Scalar(condition)), Passed::Value(data), _, Passed::Value(algo)] = passed else {
-            return None;
-        };
-        let mut inputs = Vec::new();
-        self.hash_inputs(data, &mut inputs);
-        if with_payload {
-            inputs.push(HashInput::Payload);
-        }
-        Some((condition.clone(), inputs, self.algorithm_of(algo)?))
-    }
-
-    fn verify_checksum(&mut self, expression: &'a Expression, passed: Vec<Passed>, payload: bool) -> Lowered<()> {
-        let Some((condition, inputs, algorithm)) = self.checksum_parts(&passed, payload) else {
-            return Err(self.unsupported(expression.span, "this checksum is"));
-        };
-        let Some(Passed::Value(given)) = passed.get(2).cloned() else { return Ok(()) };
-        let Some(given) = self.as_bits(given) else { return Ok(()) };
-        let width = self.width(&given);
-        let Some(place) = self.standard_place("checksum_error") else { return Ok(()) };
-        self.branch(
-            condition,
-            "",
-            |lowering| {
-                let sum = lowering.hashed(algorithm, inputs, width);
-                let differs = arithmetic::binary(Binary::NotEqual, sum, given);
-                let set = Statement::Assign { target: place, value: Hlir::constant(1u8, 1) };
-                lowering.branch(differs, "", |lowering| lowering.emit(set), |_| {});
-            },
-            |_| {},
-        );
-        Ok(())
-    }
-
-    fn update_checksum(
-        &mut self,
-        expression: &'a Expression,
-        call: &Call,
-        passed: Vec<Passed>,
-        payload: bool,
-    ) -> Lowered<()> {
-        let Some((condition, data, algorithm)) = self.checksum_parts(&passed, payload) else {
-            return Err(self.unsupported(expression.span, "this checksum is"));
-        };
-        let Some(Passed::Target(result)) = passed.get(2).cloned() else { return Ok(()) };
-        let of_type = self.scalar_type(&call.bindings[2].of_type).unwrap_or(hlir::Type::Bits(16));
-        self.branch(
-            condition,
-            "",
-            |lowering| {
-                lowering.into_place(&result, of_type, |lowering, into| {
-                    lowering.call(Op::Hash { algorithm, data, into });
-                });
-            },
-            |_| {},
-        );
-        Ok(())
-    }
-
-    fn v1model_digest(&mut self, call: &Call, passed: Vec<Passed>) -> Lowered<()> {
-        let Some(Passed::Value(data)) = passed.into_iter().nth(1) else { return Ok(()) };
-        let of_type = call.bindings[1].of_type.clone();
-        let mut fields = Vec::new();
-        self.digest_fields(&of_type, "", &mut fields);
-        let wanted = match &of_type {
-            Type::Struct(nominal) => nominal.name.to_string(),
-            _ => format!("digest_{}", self.architecture.digests.len()),
-        };
-        let digest = match self.architecture.digests.get(&wanted) {
-            Some(known) if self.program.digests[*known].fields == fields => *known,
-            _ => {
-                let name = self.names.object(&wanted);
-                let notes = of_type.nominal().map(|nominal| self.notes_of(nominal.declaration)).unwrap_or_default();
-                let id = self.program.digests.alloc(hlir::Digest { name, fields, notes });
-                self.architecture.digests.insert(wanted, id);
-                id
-            }
-        };
-        let mut inputs = Vec::new();
-        self.hash_inputs(&data, &mut inputs);
-        let values = inputs.into_iter().map(|input| match input {
-            HashInput::Bits(bits) => bits,
-            HashInput::Field(field) => Hlir::Field(field),
-            HashInput::Payload => Hlir::constant(0u32, 0),
-        });
-        let values = values.collect();
-        self.call(Op::SendDigest { digest, values });
-        Ok(())
-    }
-
-    fn digest_fields(&mut self, of_type: &Type, name: &str, into: &mut Vec<(String, u32)>) {
-        if let Some(scalar) = self.scalar_type(of_type) {
-            let name = if name.is_empty() { "value".to_string() } else { name.to_string() };
-            into.push((name, scalar.width()));
-            return;
-        }
-        let fields = self.checked.fields_of(of_type);
-        for (at, part) in self.part_types(of_type, 0).into_iter().enumerate() {
-            let own = fields.get(at).map_or_else(|| format!("f{at}"), |field| field.name.to_string());
-            let own = if name.is_empty() { own } else { format!("{name}.{own}") };
-            self.digest_fields(&part, &own, into);
-        }
-    }
-
-    fn log_message(&mut self, passed: Vec<Passed>) {
-        let mut passed = passed.into_iter();
-        let Some(Passed::Value(Value::Text(format))) = passed.next() else { return };
-        let mut inputs = Vec::new();
-        if let Some(Passed::Value(data)) = passed.next() {
-            self.hash_inputs(&data, &mut inputs);
-        }
-        let arguments = inputs.into_iter().filter_map(|input| match input {
-            HashInput::Bits(bits) => Some(bits),
-            HashInput::Field(field) => Some(Hlir::Field(field)),
-            HashInput::Payload => None,
-        });
-        let arguments = arguments.collect();
-        self.call(Op::Log { format: format.to_string(), arguments });
-    }
 }
 
 /// The member of HashAlgorithm with this number; nothing for `random`.
-fn algorithm(number: u64) -> Option<Algorithm> {
+pub fn algorithm(number: u64) -> Option<Algorithm> {
     Some(match number {
         0 => Algorithm::Crc32,
         1 => Algorithm::Crc32Custom,
