@@ -1,0 +1,112 @@
+//! Entries for a switch: from STF text, from the compact binary form, or from a generator.
+//!
+//! Text goes through the control plane's books and is for people; the other two go straight to the tables and are for millions.
+
+mod binary;
+mod generate;
+mod loader;
+
+use crate::failure::Failure;
+use crate::native::{NativeEngine, Replay};
+use hlir::{Program, TableId};
+use interp::engine::Refusal;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// Where entries come from, as `--entries` names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// STF commands that configure a switch.
+    Text(PathBuf),
+    /// The compact binary form: a file ending in `.bin`.
+    Binary(PathBuf),
+    /// `gen:TABLE:COUNT:SEED`
+    Generated { table: String, count: u64, seed: u64 },
+}
+
+impl FromStr for Origin {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Origin, String> {
+        let Some(rest) = text.strip_prefix("gen:") else {
+            let path = PathBuf::from(text);
+            let binary = path.extension().is_some_and(|extension| extension == "bin");
+            return Ok(if binary { Origin::Binary(path) } else { Origin::Text(path) });
+        };
+        let parts: Vec<&str> = rest.split(':').collect();
+        let number = |text: &str| text.replace('_', "").parse::<u64>().ok();
+        match parts[..] {
+            [table, count, seed] => match (number(count), number(seed)) {
+                (Some(count), Some(seed)) => Ok(Origin::Generated { table: table.to_string(), count, seed }),
+                _ => Err("COUNT and SEED are numbers: gen:TABLE:COUNT:SEED".to_string()),
+            },
+            _ => Err("write gen:TABLE:COUNT:SEED, as gen:ingress.routes:100000:1".to_string()),
+        }
+    }
+}
+
+/// Loads all of them, in order; the number of entries. `ports` bounds generated port numbers.
+pub fn load<L: Replay>(engine: &mut NativeEngine<'_, L>, origins: &[Origin], ports: u32) -> Result<u64, Failure> {
+    origins.iter().try_fold(0, |sum, origin| {
+        Ok(sum
+            + match origin {
+                Origin::Text(path) => load_text(engine, path)?,
+                Origin::Binary(path) => binary::load(engine, path)?,
+                Origin::Generated { table, count, seed } => generate::load(engine, table, (*count, *seed), ports)?,
+            })
+    })
+}
+
+fn load_text<L: Replay>(engine: &mut NativeEngine<'_, L>, path: &Path) -> Result<u64, Failure> {
+    configure(engine.program(), path, engine)
+}
+
+/// Runs a file's configuring commands on any engine.
+pub fn configure(program: &Program, path: &Path, engine: &mut dyn interp::Engine) -> Result<u64, Failure> {
+    let text = fs::read_to_string(path).map_err(|error| Failure::unreadable(path, &error))?;
+    let commands = interp::stf::parse(&text);
+    let done = commands.and_then(|commands| interp::stf::run::configure(program, &commands, engine));
+    done.map_err(|mistakes| {
+        let line = |mistake: &interp::stf::Mistake| format!("{}:{mistake}", path.display());
+        let lines: Vec<String> = mistakes.iter().map(line).collect();
+        Failure::Input(format!("error: {}\n", lines.join("\nerror: ")))
+    })
+}
+
+/// The table that a user means: by its whole name, or the end of it that only one has.
+fn find_table(program: &Program, name: &str) -> Result<TableId, Failure> {
+    let exact = program.tables.iter().find(|(_, table)| table.name == name);
+    let fitting: Vec<TableId> =
+        program.tables.iter().filter(|(_, table)| table.name.ends_with(name)).map(|(id, _)| id).collect();
+    match (exact, &fitting[..]) {
+        (Some((id, _)), _) => Ok(id),
+        (None, [id]) => Ok(*id),
+        (None, []) => {
+            let names: Vec<&str> = program.tables.iter().map(|(_, table)| table.name.as_str()).collect();
+            Err(Failure::input(format!("there is no table `{name}`\nhint: tables are {}", names.join(", "))))
+        }
+        (None, _) => {
+            let names: Vec<&str> = fitting.iter().map(|id| program.tables[*id].name.as_str()).collect();
+            Err(Failure::input(format!("`{name}` may be {}", names.join(" or "))))
+        }
+    }
+}
+
+fn refused(place: String, refusal: &Refusal) -> Failure {
+    Failure::input(format!("{place}: {refusal}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn origins_are_told_apart_by_their_names() {
+        assert_eq!("a/routes.stf".parse(), Ok(Origin::Text("a/routes.stf".into())));
+        assert_eq!("routes.bin".parse(), Ok(Origin::Binary("routes.bin".into())));
+        let generated = Origin::Generated { table: "ingress.fib".into(), count: 1_000_000, seed: 7 };
+        assert_eq!("gen:ingress.fib:1_000_000:7".parse(), Ok(generated));
+        assert!("gen:fib".parse::<Origin>().is_err() && "gen:fib:x:1".parse::<Origin>().is_err());
+    }
+}
