@@ -4,10 +4,13 @@ mod bench;
 mod calibrate;
 mod check;
 mod compile;
+mod entries;
 mod failure;
 mod frontend;
 mod native;
 mod options;
+mod pcap;
+mod run;
 mod show;
 mod stf;
 
@@ -48,6 +51,9 @@ enum Command {
     /// Print a program as HLIR
     #[command(after_help = show::EXAMPLES)]
     Show(show::Arguments),
+    /// Run a program as a switch: on NICs, interfaces, captures
+    #[command(after_help = run::EXAMPLES)]
+    Run(run::Arguments),
     /// Test a program with packets: STF files, or random ones on both engines
     #[command(after_help = stf::EXAMPLES)]
     Stf(stf::Arguments),
@@ -65,6 +71,7 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::run(arguments),
         Command::Compile(arguments) => compile::run(arguments),
         Command::Show(arguments) => show::run(arguments),
+        Command::Run(arguments) => run::run(arguments),
         Command::Stf(arguments) => stf::run(arguments),
         Command::Calibrate(arguments) => calibrate::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),

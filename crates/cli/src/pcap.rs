@@ -40,10 +40,14 @@ fn frames(bytes: &[u8]) -> Result<Vec<Vec<u8>>, String> {
     while at < bytes.len() {
         let number = frames.len() + 1;
         let captured = (at + RECORD_BYTES <= bytes.len()).then(|| word(at + 8, swapped)).flatten();
-        let captured = captured.ok_or_else(|| format!("a truncated capture: record {number} at byte {at} has no whole header"))?;
+        let captured =
+            captured.ok_or_else(|| format!("a truncated capture: record {number} at byte {at} has no whole header"))?;
         at += RECORD_BYTES;
         let frame = bytes.get(at..at + captured as usize).ok_or_else(|| {
-            format!("a truncated capture: record {number} says {captured} bytes, the file has {} more", bytes.len() - at)
+            format!(
+                "a truncated capture: record {number} says {captured} bytes, the file has {} more",
+                bytes.len() - at
+            )
         })?;
         frames.push(frame.to_vec());
         at += captured as usize;

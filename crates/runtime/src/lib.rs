@@ -9,6 +9,7 @@ pub mod clock;
 pub mod compile;
 pub mod dpdk;
 pub mod events;
+pub mod interrupt;
 pub mod memory;
 pub mod pipeline;
 pub mod probe;

@@ -151,7 +151,8 @@ fn prefix_length(draws: &mut Draws, width: u32) -> u32 {
 }
 
 pub fn bar(count: u64, what: String) -> ProgressBar {
-    let style = ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len} {eta}").expect("the template is well formed");
+    let style =
+        ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len} {eta}").expect("the template is well formed");
     ProgressBar::new(count).with_style(style).with_message(what)
 }
 

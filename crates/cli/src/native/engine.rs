@@ -2,7 +2,7 @@
 
 use super::book::Origin;
 use super::translate::{self, number};
-use super::{NativeEngine, Replay, index, table_refusal};
+use super::{NativeEngine, Replay, index, log_line, table_refusal};
 use hlir::entry::EntryAction;
 use hlir::{ActionCall, CounterId, DigestId, Entry, Match, MeterId, ProfileId, RegisterId, TableId, ValueSetId};
 use interp::Engine;
@@ -100,25 +100,6 @@ impl<L: Replay> NativeEngine<'_, L> {
 fn group_of(members: &[Replica], truncation: u32) -> Group {
     let member = |replica: &Replica| abi::Member { port: replica.port, instance: u32::from(replica.instance) };
     Group { members: members.iter().map(member).collect(), truncation }
-}
-
-/// The line with its arguments in decimal.
-fn log_line(format: &str, values: &[u64], widths: &[u32]) -> String {
-    let mut pieces = format.split("{}");
-    let mut line = pieces.next().unwrap_or_default().to_string();
-    let (mut values, mut widths) = (values, widths.iter());
-    for piece in pieces {
-        match widths.next() {
-            Some(width) => {
-                let (value, rest) = values.split_at((width.div_ceil(64).max(1) as usize).min(values.len()));
-                values = rest;
-                line.push_str(&number(value).to_string());
-            }
-            None => line.push_str("{}"),
-        }
-        line.push_str(piece);
-    }
-    line
 }
 
 fn halves(tokens: u128) -> [u64; 2] {

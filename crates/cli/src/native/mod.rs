@@ -105,6 +105,12 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
         self.pipeline.description().tables.iter().position(|table| table.name == *name)
     }
 
+    /// What the program calls a digest of the pipeline.
+    pub fn digest_name(&self, digest: u32) -> String {
+        let found = self.compiled.digests.iter().nth(digest as usize);
+        found.map_or("digest".to_string(), |(_, digest)| format!("digest {}", digest.name))
+    }
+
     fn write_own_entries(&mut self) -> Result<(), Refusal> {
         for (id, table) in self.program.tables.iter() {
             let Some(number) = self.table_number(id) else { continue };
@@ -174,4 +180,23 @@ fn index<T>(id: la_arena::Idx<T>) -> usize {
 
 fn table_refusal(name: &str, error: runtime::TableError) -> Refusal {
     Refusal(format!("table `{name}`: {error}"))
+}
+
+/// The line with its arguments in decimal.
+pub fn log_line(format: &str, values: &[u64], widths: &[u32]) -> String {
+    let mut pieces = format.split("{}");
+    let mut line = pieces.next().unwrap_or_default().to_string();
+    let (mut values, mut widths) = (values, widths.iter());
+    for piece in pieces {
+        match widths.next() {
+            Some(width) => {
+                let (value, rest) = values.split_at((width.div_ceil(64).max(1) as usize).min(values.len()));
+                values = rest;
+                line.push_str(&translate::number(value).to_string());
+            }
+            None => line.push_str("{}"),
+        }
+        line.push_str(piece);
+    }
+    line
 }

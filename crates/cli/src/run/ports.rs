@@ -1,0 +1,162 @@
+//! `--port N=SPEC`: which device stands behind a port of the program.
+
+use crate::failure::Failure;
+use crate::pcap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// Ports have the numbers 0 to 511.
+pub const MOST_PORTS: u16 = 512;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    pub number: u16,
+    pub device: Device,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Device {
+    /// Packets come from one capture and go to another. An empty name: nothing comes, or what goes is thrown away.
+    Captures { input: PathBuf, output: PathBuf },
+    /// A network interface of the kernel.
+    Interface(String),
+    /// Anything else that DPDK knows: a PCI address, or devargs.
+    Devargs(String),
+}
+
+impl FromStr for Port {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Port, String> {
+        let (number, spec) = text.split_once('=').ok_or("write N=DEVICE, as 0=veth0 or 1=pcap:in.pcap,out.pcap")?;
+        let number = number.parse::<u16>().ok().filter(|number| *number < MOST_PORTS);
+        let number = number.ok_or("ports have the numbers 0 to 511")?;
+        let device = match spec.strip_prefix("pcap:") {
+            Some(files) => {
+                let (input, output) = files.split_once(',').unwrap_or((files, ""));
+                if output.contains(',') {
+                    return Err("names of captures may not contain commas: DPDK cannot open such files".to_string());
+                }
+                Device::Captures { input: input.into(), output: output.into() }
+            }
+            None if spec.is_empty() => return Err("a device must be named".to_string()),
+            None if spec.starts_with("net_") || spec.contains([',', ':', '.']) => Device::Devargs(spec.to_string()),
+            None => Device::Interface(spec.to_string()),
+        };
+        Ok(Port { number, device })
+    }
+}
+
+impl Port {
+    /// What can be said about the device before DPDK tries.
+    pub fn check(&self) -> Result<(), Failure> {
+        match &self.device {
+            Device::Captures { input, output } => {
+                if !input.as_os_str().is_empty() {
+                    pcap::read(input)?;
+                }
+                let directory = output.parent().filter(|parent| !parent.as_os_str().is_empty());
+                if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
+                    let message = format!("{}: there is no directory {}", output.display(), directory.display());
+                    return Err(Failure::input(message));
+                }
+                Ok(())
+            }
+            Device::Interface(name) if !Path::new("/sys/class/net").join(name).exists() => {
+                let names = interfaces().join(", ");
+                Err(Failure::input(format!(
+                    "port {}: there is no interface `{name}`\nhint: interfaces are {names}; a capture is pcap:IN,OUT",
+                    self.number
+                )))
+            }
+            Device::Interface(_) | Device::Devargs(_) => Ok(()),
+        }
+    }
+
+    /// The device as DPDK names it. What is captured goes to [`Port::unfinished`] until the end.
+    pub fn devargs(&self) -> String {
+        let number = self.number;
+        match &self.device {
+            Device::Captures { input, .. } => {
+                let input = match input.as_os_str().is_empty() {
+                    true => Path::new("/dev/null"),
+                    false => input,
+                };
+                let output = self.unfinished().map_or(String::new(), |path| format!(",tx_pcap={}", path.display()));
+                format!("net_pcap{number},rx_pcap={}{output}", input.display())
+            }
+            Device::Interface(name) => format!("net_af_packet{number},iface={name}"),
+            Device::Devargs(devargs) => devargs.clone(),
+        }
+    }
+
+    /// Whether packets of this port come to an end.
+    pub fn ends(&self) -> bool {
+        matches!(self.device, Device::Captures { .. })
+    }
+
+    /// Whether the device must be looked for on the PCI bus.
+    pub fn is_pci(&self) -> bool {
+        matches!(&self.device, Device::Devargs(devargs) if devargs.split(',').next().is_some_and(|name| name.contains(':')))
+    }
+
+    pub fn output(&self) -> Option<&Path> {
+        match &self.device {
+            Device::Captures { output, .. } if !output.as_os_str().is_empty() => Some(output),
+            Device::Captures { .. } | Device::Interface(_) | Device::Devargs(_) => None,
+        }
+    }
+
+    /// Where the capture is written while packets still come.
+    pub fn unfinished(&self) -> Option<PathBuf> {
+        let output = self.output()?;
+        let name = output.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        Some(output.with_file_name(format!(".{name}.{}", std::process::id())))
+    }
+
+    /// Gives the capture its name.
+    pub fn finish(&self) -> Result<(), Failure> {
+        match (self.unfinished(), self.output()) {
+            (Some(from), Some(to)) => fs::rename(from, to).map_err(|error| Failure::unwritable(to, &error)),
+            (Some(_), None) | (None, _) => Ok(()),
+        }
+    }
+
+    /// Leaves nothing half written.
+    pub fn abandon(&self) {
+        if let Some(path) = self.unfinished() {
+            drop(fs::remove_file(path));
+        }
+    }
+}
+
+fn interfaces() -> Vec<String> {
+    let entries = fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_are_told_apart() {
+        let device = |text: &str| text.parse::<Port>().map(|port| port.device);
+        let captures = Device::Captures { input: "a.pcap".into(), output: "b.pcap".into() };
+        assert_eq!(device("0=pcap:a.pcap,b.pcap"), Ok(captures));
+        assert_eq!(device("3=veth0"), Ok(Device::Interface("veth0".into())));
+        assert_eq!(device("3=net_tap0"), Ok(Device::Devargs("net_tap0".into())));
+        assert_eq!(device("3=0000:01:00.0"), Ok(Device::Devargs("0000:01:00.0".into())));
+        assert!(device("veth0").is_err() && device("512=veth0").is_err() && device("1=").is_err());
+    }
+
+    #[test]
+    fn captures_are_written_beside_their_place() {
+        let port: Port = "2=pcap:in.pcap,out/o.pcap".parse().unwrap();
+        let devargs = port.devargs();
+        assert!(devargs.starts_with("net_pcap2,rx_pcap=in.pcap,tx_pcap=out/.o.pcap."), "{devargs}");
+    }
+}
