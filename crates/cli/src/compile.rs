@@ -85,8 +85,12 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 
 /// The C text of a program under a plan.
 pub fn emit(program: &Program, plan: &Plan) -> Result<String, Failure> {
-    let _ = plan;
-    Err(Failure::input(format!("{}: native code is not supported yet; use --engine interp", program.name)))
+    let wrong = hlir::verify::verify_plan(program, plan);
+    let map = hlir::source::SourceMap::new(&program.name, "");
+    if wrong.iter().any(hlir::diagnostic::Diagnostic::is_error) {
+        return Err(Failure::diagnostics(&wrong, &map));
+    }
+    emit::emit(program, plan).map_err(|diagnostics| Failure::diagnostics(&diagnostics, &map))
 }
 
 fn object(name: &str, c: &str, descriptor: hlir::plan::Descriptor, native: &Native) -> Result<PathBuf, Failure> {

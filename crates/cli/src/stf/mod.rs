@@ -1,5 +1,7 @@
 //! `bacus stf`: runs packet tests on an engine.
 
+mod trace;
+
 use crate::compile;
 use crate::failure::Failure;
 use crate::frontend::{self, Loaded};
@@ -19,6 +21,8 @@ Examples:
   bacus stf router.p4 router.stf
   bacus stf router.p4 tests/*.stf --engine native --burst 1
   bacus stf router.p4 router.stf --engine native --sanitize
+  bacus stf router.p4 router.stf --trace in.pcap --count 100000 --seed 7
+                                 random and mutated packets of a capture (or of an STF file), both engines compared
 
 For each file one line: `PATH: passed`, or `PATH: failed: REASON` with what differed below it.
 All `packet` lines between two other commands go in as one burst; --burst 1 is one by one.";
@@ -27,8 +31,8 @@ All `packet` lines between two other commands go in as one burst; --burst 1 is o
 pub struct Arguments {
     #[command(flatten)]
     source: Source,
-    /// Tests
-    #[arg(value_name = "FILE.stf", required = true)]
+    /// Tests; with --trace, what configures the switch
+    #[arg(value_name = "FILE.stf", required_unless_present = "trace")]
     files: Vec<PathBuf>,
     /// What runs them
     #[arg(long, value_enum, default_value_t = EngineKind::Interp)]
@@ -37,6 +41,8 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=512))]
     burst: u32,
     #[command(flatten)]
+    trace: trace::Options,
+    #[command(flatten)]
     passes: Passes,
     #[command(flatten)]
     native: Native,
@@ -44,16 +50,26 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let loaded = frontend::load(&arguments.source)?;
+    if arguments.trace.is_asked() {
+        return run_native(arguments, loaded, |program, engine| {
+            trace::run(&arguments.trace, &arguments.files, program, engine)
+        });
+    }
     match arguments.engine {
         EngineKind::Interp => {
             let mut engine = interp::Switch::new(&loaded.program, 0, DEFAULT_PORTS);
             run_files(arguments, &loaded.program, &mut engine)
         }
-        EngineKind::Native => run_native(arguments, loaded),
+        EngineKind::Native => run_native(arguments, loaded, |program, engine| run_files(arguments, program, engine)),
     }
 }
 
-fn run_native(arguments: &Arguments, loaded: Loaded) -> Result<(), Failure> {
+/// Compiles the program and tests it on the in-memory port.
+fn run_native(
+    arguments: &Arguments,
+    loaded: Loaded,
+    test: impl FnOnce(&Program, &mut dyn Engine) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     if arguments.native.sanitize {
         preload_sanitizer(&arguments.native)?;
     }
@@ -65,7 +81,7 @@ fn run_native(arguments: &Arguments, loaded: Loaded) -> Result<(), Failure> {
     let settings = Settings { ports: DEFAULT_PORTS, seed: 0 };
     let lanes = || vec![MemoryPort::new(Buffers::default())];
     let mut engine = NativeEngine::new((&program, &compiled), pipeline, settings, lanes)?;
-    run_files(arguments, &program, &mut engine)
+    test(&program, &mut engine)
 }
 
 /// A sanitised object needs its library loaded before everything else: this process is replaced by one that does so.
