@@ -61,7 +61,7 @@ impl<L: Replay> NativeEngine<'_, L> {
                 Event::Digest { digest, values } => outcome.digests.extend(self.digest(digest, &values)),
                 Event::Log { format, values, widths } => outcome.log.push(log_line(&format, &values, &widths)),
                 Event::Fail { text } => {
-                    let sentence = format!("assertion failed: {text}");
+                    let sentence = text;
                     outcome.stopped.get_or_insert(sentence);
                 }
                 Event::Punt { .. } => outcome.punts += 1,
