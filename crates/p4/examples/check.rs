@@ -95,7 +95,13 @@ mod complete {
                 DeclarationKind::Table(table) => self.table(table),
                 DeclarationKind::ValueSet(set) => self.expression(&set.size),
                 DeclarationKind::Assertion(call) => self.expression(call),
-                _ => {}
+                DeclarationKind::Typedef { .. }
+                | DeclarationKind::NewType { .. }
+                | DeclarationKind::Structure(_)
+                | DeclarationKind::Error(_)
+                | DeclarationKind::MatchKind(_)
+                | DeclarationKind::Extern(_)
+                | DeclarationKind::Package(_) => {}
             }
         }
 
@@ -248,60 +254,53 @@ mod complete {
             if open(self.checked.used_type(expression)) {
                 self.missing.push((expression.span, "type"));
             }
-            match &expression.kind {
-                ExpressionKind::List { elements, .. } => self.expressions(elements),
-                ExpressionKind::Structure { fields, .. } => {
-                    for field in fields {
-                        self.expression(&field.value);
-                    }
-                }
-                ExpressionKind::Unary { operand, .. } | ExpressionKind::Cast { operand, .. } => {
-                    self.expression(operand)
-                }
-                ExpressionKind::Binary { left, right, .. } => {
-                    self.expression(left);
-                    self.expression(right);
-                }
-                ExpressionKind::Conditional { condition, accepted, rejected } => {
-                    self.expression(condition);
-                    self.expression(accepted);
-                    self.expression(rejected);
-                }
-                ExpressionKind::Member { base, .. } => self.expression(base),
-                ExpressionKind::Index { base, index } => {
-                    self.expression(base);
-                    self.expression(index);
-                }
-                ExpressionKind::Slice { base, high, low } => {
-                    self.expression(base);
-                    self.expression(high);
-                    self.expression(low);
-                }
-                ExpressionKind::PlusSlice { base, low, width } => {
-                    self.expression(base);
-                    self.expression(low);
-                    self.expression(width);
-                }
-                ExpressionKind::Call { callee, arguments, .. } => {
-                    if self.checked.call(expression).is_none() {
-                        self.missing.push((expression.span, "call"));
-                    }
-                    if !matches!(callee.kind, ExpressionKind::Type(_)) {
-                        self.expression(callee);
-                    }
-                    self.arguments(arguments);
-                }
-                ExpressionKind::Mask { value: low, mask: high } | ExpressionKind::Range { low, high } => {
-                    self.expression(low);
-                    self.expression(high);
-                }
-                ExpressionKind::Path(_) => {
-                    if *self.checked.reference(expression) == p4::check::Reference::None {
-                        self.missing.push((expression.span, "reference"));
-                    }
-                }
-                _ => {}
+            if let ExpressionKind::Call { .. } = expression.kind
+                && self.checked.call(expression).is_none()
+            {
+                self.missing.push((expression.span, "call"));
             }
+            if let ExpressionKind::Path(_) = expression.kind
+                && *self.checked.reference(expression) == p4::check::Reference::None
+            {
+                self.missing.push((expression.span, "reference"));
+            }
+            for part in parts(expression) {
+                self.expression(part);
+            }
+        }
+    }
+
+    fn parts(expression: &Expression) -> Vec<&Expression> {
+        match &expression.kind {
+            ExpressionKind::List { elements, .. } => elements.iter().collect(),
+            ExpressionKind::Structure { fields, .. } => fields.iter().map(|field| &field.value).collect(),
+            ExpressionKind::Unary { operand: only, .. }
+            | ExpressionKind::Cast { operand: only, .. }
+            | ExpressionKind::Member { base: only, .. } => vec![only],
+            ExpressionKind::Binary { left: first, right: second, .. }
+            | ExpressionKind::Index { base: first, index: second }
+            | ExpressionKind::Mask { value: first, mask: second }
+            | ExpressionKind::Range { low: first, high: second } => vec![first, second],
+            ExpressionKind::Conditional { condition: first, accepted: second, rejected: third }
+            | ExpressionKind::Slice { base: first, high: second, low: third }
+            | ExpressionKind::PlusSlice { base: first, low: second, width: third } => vec![first, second, third],
+            ExpressionKind::Call { callee, arguments, .. } => {
+                let values = arguments.iter().map(|argument| &argument.value);
+                let given = values.filter(|value| !matches!(value.kind, ExpressionKind::DontCare));
+                let callee = Some(&**callee).filter(|callee| !matches!(callee.kind, ExpressionKind::Type(_)));
+                callee.into_iter().chain(given).collect()
+            }
+            ExpressionKind::Bool(_)
+            | ExpressionKind::Integer(_)
+            | ExpressionKind::String(_)
+            | ExpressionKind::Path(_)
+            | ExpressionKind::This
+            | ExpressionKind::Type(_)
+            | ExpressionKind::Invalid
+            | ExpressionKind::DefaultValue
+            | ExpressionKind::DontCare
+            | ExpressionKind::Default
+            | ExpressionKind::Erroneous => Vec::new(),
         }
     }
 }

@@ -97,8 +97,11 @@ impl<'a> Checker<'a> {
         let actual = self.argument_types(signature, &sources, arguments, &opened, mode);
         for (at, parameter) in signature.parameters.iter().enumerate() {
             let declared = substitute(self.out.declared_type(parameter.id), &opened);
-            if declared.is_open() {
-                self.unify(&declared, &actual[at]);
+            if declared.is_open() && !self.unify(&declared, &actual[at]) {
+                let place = self.place_of(sources[at], arguments);
+                if self.explain_difference(place, &declared, &actual[at]) {
+                    return None;
+                }
             }
         }
         if let Some(expected) = expected {
@@ -128,6 +131,13 @@ impl<'a> Checker<'a> {
         }
         let returns = substitute(&signature.returns, &closed);
         Some(Bound { type_arguments: closed, bindings, returns })
+    }
+
+    fn place_of(&self, source: Source, arguments: &[Argument]) -> Span {
+        match source {
+            Source::Argument(at) | Source::DontCare(at) => arguments[at].value.span,
+            Source::Default | Source::Omitted | Source::ControlPlane => Span::NONE,
+        }
     }
 
     /// The default values of parameters infer type arguments as the arguments do.

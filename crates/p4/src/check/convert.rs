@@ -29,7 +29,44 @@ impl<'a> Checker<'a> {
         false
     }
 
+    /// Says why a parser, control or package does not fit where another type of its kind is wanted. False if it is
+    /// neither, so that something else has to be said.
+    pub fn explain_difference(&mut self, span: Span, expected: &Type, actual: &Type) -> bool {
+        let same_kind = std::mem::discriminant(expected) == std::mem::discriminant(actual);
+        let object = matches!(expected, Type::Parser(_) | Type::Control(_) | Type::Package(_));
+        let (Some(wanted), Some(offered)) = (expected.nominal(), actual.nominal()) else { return false };
+        if !same_kind || !object || wanted.declaration == offered.declaration {
+            return false;
+        }
+        let wanted_parameters = self.out.parameters(wanted.declaration);
+        let offered_parameters = self.out.parameters(offered.declaration);
+        let mut report = Diagnostic::error(format!("`{actual}` does not fit `{wanted}`")).kind("type-error");
+        let different = wanted_parameters.iter().zip(offered_parameters).find(|(wanted, offered)| {
+            let wanted_type = self.out.declared_type(wanted.id);
+            let generic = wanted_type.any(&|part| matches!(part, Type::Variable(_)));
+            wanted.direction != offered.direction || (!generic && wanted_type != self.out.declared_type(offered.id))
+        });
+        report = match different {
+            Some((wanted, offered)) => report
+                .label(span, "")
+                .label(offered.span, "this parameter is different")
+                .label(wanted.span, "from the one that is wanted"),
+            None => report
+                .label(span, format!("it has {} parameters", offered_parameters.len()))
+                .label(self.node(offered.declaration).span(), "declared here")
+                .label(
+                    self.node(wanted.declaration).span(),
+                    format!("{} parameters are wanted", wanted_parameters.len()),
+                ),
+        };
+        self.report(report);
+        true
+    }
+
     pub fn mismatch(&mut self, span: Span, expected: &Type, actual: &Type) -> Type {
+        if self.explain_difference(span, expected, actual) {
+            return Type::Unknown;
+        }
         let mut report = Diagnostic::error(format!("cannot implicitly cast `{actual}` to `{expected}`"))
             .kind("type-error")
             .label(span, format!("this is `{actual}`, `{expected}` is expected"));

@@ -64,6 +64,8 @@ mod shapes;
 mod statements;
 mod states;
 mod tables;
+#[cfg(test)]
+mod tests;
 mod unused;
 mod written_types;
 
