@@ -4,7 +4,7 @@
 
 use super::{Site, Verifier};
 use crate::text::{get, number};
-use crate::{Effect, Node, NodeId, NodeKind};
+use crate::{Effect, NodeId, NodeKind, Program};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mark {
@@ -53,31 +53,36 @@ impl Verifier<'_> {
 
     /// The edges of a node that may not lead back.
     fn forward(&self, id: NodeId) -> Vec<NodeId> {
-        let node = &self.program.nodes[id];
-        let exists = |node: &NodeId| get(&self.program.nodes, *node).is_some();
-        match &node.kind {
-            NodeKind::State { parser, .. } => {
-                let is_state = |next: &NodeId| get(&self.program.nodes, *next).and_then(Node::parser) == Some(*parser);
-                let reject = get(&self.program.parsers, *parser).map(|parser| parser.reject);
-                let edges = node.successors().into_iter().filter(|next| !is_state(next)).chain(reject);
-                edges.filter(exists).collect()
-            }
-            NodeKind::Buffer { rules, otherwise } => {
-                let edges = rules.iter().filter_map(|rule| match &rule.effect {
-                    Effect::Unicast { to, .. } => Some(*to),
-                    Effect::Replicate { copy, .. } => Some(copy.to),
-                    Effect::Drop { .. }
-                    | Effect::Send { .. }
-                    | Effect::Clone { .. }
-                    | Effect::Resubmit { .. }
-                    | Effect::Recirculate { .. }
-                    | Effect::Punt { .. } => None,
-                });
-                edges.chain(*otherwise).filter(exists).collect()
-            }
-            NodeKind::Block { .. } | NodeKind::Branch { .. } | NodeKind::Apply { .. } | NodeKind::Deparse { .. } => {
-                node.successors().into_iter().filter(exists).collect()
-            }
-        }
+        let parser = self.program.nodes[id].parser();
+        let is_state = |next: &NodeId| parser.is_some() && self.program.nodes[*next].parser() == parser;
+        onward(self.program, id).into_iter().filter(|next| !is_state(next)).collect()
     }
+}
+
+/// Where a packet can go from a node without entering the graph again.
+pub(super) fn onward(program: &Program, id: NodeId) -> Vec<NodeId> {
+    let node = &program.nodes[id];
+    let edges: Vec<NodeId> = match &node.kind {
+        NodeKind::State { parser, .. } => {
+            let reject = get(&program.parsers, *parser).map(|parser| parser.reject);
+            node.successors().into_iter().chain(reject).collect()
+        }
+        NodeKind::Buffer { rules, otherwise } => {
+            let edges = rules.iter().filter_map(|rule| match &rule.effect {
+                Effect::Unicast { to, .. } => Some(*to),
+                Effect::Replicate { copy, .. } => Some(copy.to),
+                Effect::Drop { .. }
+                | Effect::Send { .. }
+                | Effect::Clone { .. }
+                | Effect::Resubmit { .. }
+                | Effect::Recirculate { .. }
+                | Effect::Punt { .. } => None,
+            });
+            edges.chain(*otherwise).collect()
+        }
+        NodeKind::Block { .. } | NodeKind::Branch { .. } | NodeKind::Apply { .. } | NodeKind::Deparse { .. } => {
+            node.successors()
+        }
+    };
+    edges.into_iter().filter(|next| get(&program.nodes, *next).is_some()).collect()
 }

@@ -127,7 +127,7 @@ impl<'p, 'w> Kinds<'p, 'w> {
 
     fn binary(&mut self, operator: Binary, left: &Expression, right: &Expression) -> Option<Type> {
         let symbol = super::symbol(operator);
-        let what = format!("the operands of `{symbol}`");
+        let what = format!("an operand of `{symbol}`");
         match operator {
             Binary::LogicalAnd | Binary::LogicalOr => {
                 let (left, right) = (self.boolean(left, &what), self.boolean(right, &what));
@@ -146,7 +146,7 @@ impl<'p, 'w> Kinds<'p, 'w> {
             }
             Binary::Equal | Binary::NotEqual => {
                 let (left, right) = (self.of(left), self.of(right));
-                self.same(left?, right?, &what).map(|_| Type::Bool)
+                self.same(left?, right?, &format!("the operands of `{symbol}`")).map(|_| Type::Bool)
             }
             Binary::Add
             | Binary::Subtract
@@ -169,7 +169,7 @@ impl<'p, 'w> Kinds<'p, 'w> {
             | Binary::GreaterSigned
             | Binary::GreaterEqualSigned => {
                 let (left, right) = (self.bits(left, &what), self.bits(right, &what));
-                let kind = self.same(Type::Bits(left?), Type::Bits(right?), &what)?;
+                let kind = self.same(Type::Bits(left?), Type::Bits(right?), &format!("the operands of `{symbol}`"))?;
                 Some(if operator.is_predicate() { Type::Bool } else { kind })
             }
         }

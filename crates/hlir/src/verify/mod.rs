@@ -2,6 +2,7 @@
 //!
 //! It trusts no number in the program, so that it can judge any. Errors name the node or table; those of a text point into it as well.
 
+mod batching;
 mod graph;
 mod kinds;
 mod node;

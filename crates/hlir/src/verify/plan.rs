@@ -1,12 +1,11 @@
-//! Checks of plans: that they speak of what the program has, that structures suit their tables, and that batching changes no packet's fate.
+//! Checks of plans: that they speak of what the program has, and that structures suit their tables.
 //!
-//! A loop runs for all packets of a batch before the next begins. Where two loops touch one stateful object, a packet would see what a later
-//! one has written to it: so all nodes that touch it must run in one loop.
+//! Whether batching changes what a packet sees is a matter of its own, in `batching`.
 
 use super::{Site, Verifier};
 use crate::plan::{Access, Layout, Loop, Structure, TablePlan};
-use crate::{Call, MatchKind, Node, NodeId, NodeKind, Plan, Program, Statement, Table, Type};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use crate::{MatchKind, NodeId, Plan, Program, Table, Type};
+use std::collections::{HashMap, HashSet};
 
 impl Verifier<'_> {
     pub(super) fn plan(&mut self, plan: &Plan) {
@@ -121,118 +120,5 @@ impl Verifier<'_> {
             Some(Type::Bits(width)) => width,
             Some(Type::Bool) | None => 0,
         })
-    }
-
-    /// That no stateful object is touched in two loops.
-    fn batching(&mut self, plan: &Plan, nodes: &HashMap<&str, NodeId>) {
-        if plan.loops.iter().all(|lp| lp.batch <= 1) {
-            return;
-        }
-        let owners = owners(self.program, plan, nodes);
-        for (object, touched) in touches(self.program) {
-            let of = |node: &NodeId| owners.get(node).cloned().unwrap_or_default();
-            let loops: BTreeSet<Option<usize>> = touched.iter().flat_map(of).collect();
-            if loops.len() < 2 {
-                continue;
-            }
-            let name = |index: &Option<usize>| match index {
-                Some(index) => format!("the loop of `{}`", plan.loops[*index].node),
-                None => "what runs before the first loop".to_string(),
-            };
-            let named: Vec<String> = loops.iter().map(name).collect();
-            let site = loops.iter().rev().flatten().next().map_or(Site::Plan, |index| Site::Loop(*index as u32));
-            let nodes: Vec<String> = touched.iter().map(|id| format!("`{}`", self.program.nodes[*id].name)).collect();
-            let hint = format!(
-                "it is touched at {}: let one loop run all of it, such as one that begins where the ways there meet",
-                nodes.join(", ")
-            );
-            self.report(site, format!("{object} is touched in {}", named.join(", and in ")), &hint);
-        }
-    }
-}
-
-/// The loops that run each node: those from whose first node it is reached before another loop begins. `None` stands for what runs packet
-/// by packet from the entry.
-fn owners(program: &Program, plan: &Plan, nodes: &HashMap<&str, NodeId>) -> HashMap<NodeId, BTreeSet<Option<usize>>> {
-    let starts = plan.loops.iter().enumerate();
-    let starts: HashMap<NodeId, usize> =
-        starts.filter_map(|(index, lp)| nodes.get(lp.node.as_str()).map(|node| (*node, index))).collect();
-    let mut owners: HashMap<NodeId, BTreeSet<Option<usize>>> = HashMap::new();
-    let roots = starts.iter().map(|(node, index)| (*node, Some(*index)));
-    let entry = program.entry.filter(|entry| !starts.contains_key(entry)).map(|entry| (entry, None));
-    for (root, owner) in roots.chain(entry) {
-        let mut pending = vec![root];
-        while let Some(node) = pending.pop() {
-            if owners.entry(node).or_default().insert(owner) {
-                let reject = program.nodes[node].parser().map(|parser| program.parsers[parser].reject);
-                let next = program.nodes[node].successors().into_iter().chain(reject);
-                pending.extend(next.filter(|next| !starts.contains_key(next)));
-            }
-        }
-    }
-    owners
-}
-
-/// Every object whose state packets see, by a name for people, and the nodes that touch it.
-fn touches(program: &Program) -> BTreeMap<String, Vec<NodeId>> {
-    let mut touches: BTreeMap<String, Vec<NodeId>> = BTreeMap::new();
-    let mut written = HashSet::new();
-    for (id, node) in program.nodes.iter() {
-        let mut objects = BTreeSet::new();
-        if let NodeKind::Apply { table, .. } = &node.kind {
-            if program.tables[*table].add_on_miss {
-                objects.insert(format!("table `{}`", program.tables[*table].name));
-            }
-            let automatic =
-                program.meters.values().filter(|meter| meter.table == Some(*table) && meter.automatic.is_some());
-            objects.extend(automatic.map(|meter| format!("meter `{}`", meter.name)));
-        }
-        for statement in node_statements(program, node) {
-            statement.walk(&mut |inner| {
-                if let Statement::Call(call) = inner {
-                    objects.extend(touched(program, call));
-                    if let Call::WriteRegister { register, .. } = call {
-                        written.insert(format!("register `{}`", program.registers[*register].name));
-                    }
-                }
-            });
-        }
-        objects.into_iter().for_each(|object| touches.entry(object).or_default().push(id));
-    }
-    // What the data plane only reads does not change between two packets of a batch.
-    touches.retain(|object, _| !object.starts_with("register ") || written.contains(object));
-    touches
-}
-
-fn node_statements<'p>(program: &'p Program, node: &'p Node) -> Vec<&'p Statement> {
-    match &node.kind {
-        NodeKind::Apply { table, .. } => {
-            program.tables[*table].actions.iter().flat_map(|action| &action.body).collect()
-        }
-        NodeKind::State { .. }
-        | NodeKind::Block { .. }
-        | NodeKind::Branch { .. }
-        | NodeKind::Deparse { .. }
-        | NodeKind::Buffer { .. } => node.kind.body().iter().collect(),
-    }
-}
-
-/// The object that a call touches, if packets can see its state. Counters only add up.
-fn touched(program: &Program, call: &Call) -> Option<String> {
-    match call {
-        Call::ReadRegister { register, .. } | Call::WriteRegister { register, .. } => {
-            Some(format!("register `{}`", program.registers[*register].name))
-        }
-        Call::ExecuteMeter { meter, .. } => Some(format!("meter `{}`", program.meters[*meter].name)),
-        Call::AddEntry { table, .. } => Some(format!("table `{}`", program.tables[*table].name)),
-        Call::Custom { instance, .. } => Some(format!("extern `{instance}`")),
-        Call::Count { .. }
-        | Call::Hash { .. }
-        | Call::AddChecksum { .. }
-        | Call::Random { .. }
-        | Call::SendDigest { .. }
-        | Call::Log { .. }
-        | Call::Assert { .. }
-        | Call::RestartTimer { .. } => None,
     }
 }

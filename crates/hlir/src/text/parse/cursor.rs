@@ -5,7 +5,7 @@ use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::text::lex::{Token, TokenKind};
 use crate::text::names::{AllNames, Names, id};
-use crate::text::words::{self, Words, written};
+use crate::text::words::{self, Words};
 use crate::{Notes, TableId};
 use la_arena::Idx;
 use num_bigint::BigUint;
@@ -287,14 +287,14 @@ impl Reader {
         if self.declarations_failed {
             return;
         }
-        let hint = near.map_or(String::new(), |near| format!("did you mean {}?", written(&near)));
-        self.complain(span, format!("{} is not the name of {what}", written(name)), &hint);
+        let hint = near.map_or(String::new(), |near| format!("did you mean `{near}`?"));
+        self.complain(span, format!("`{name}` is not the name of {what}"), &hint);
     }
 }
 
 /// The name that differs least from `name`, if it is close enough to be meant.
 pub(super) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let limit = name.len().min(100) / 3 + 1;
+    let limit = (name.len() / 2).min(5);
     let near = names.filter(|other| other.len().abs_diff(name.len()) <= limit);
     let measured = near.map(|other| (distance(name, other), other));
     measured.filter(|(distance, _)| *distance <= limit).min().map(|(_, other)| other)

@@ -294,7 +294,9 @@ impl Reader {
         let text = self.name(what)?;
         let found = self.names.storage.get(&text).copied();
         if found.is_none() {
-            let near = nearest(&text, self.names.storage.keys().map(String::as_str)).map(str::to_string);
+            let parameters = self.parameters.iter().map(|parameter| parameter.name.as_str());
+            let known = self.names.storage.keys().map(String::as_str).chain(parameters);
+            let near = nearest(&text, known).map(str::to_string);
             self.unknown(span, what, &text, near);
         }
         Ok(found)

@@ -17,6 +17,7 @@ use num_bigint::BigUint;
 impl Reader {
     pub(super) fn program_line(&mut self) -> Read<()> {
         self.no_notes()?;
+        let start = self.at;
         self.advance();
         if self.has_program {
             return Err(self.fail("no second program"));
@@ -25,6 +26,7 @@ impl Reader {
         self.program.name = self.name("the program's name")?;
         self.expect_word("for")?;
         self.program.architecture = self.name("an architecture")?;
+        self.places.set(Site::Program, self.since(start));
         self.program.errors = CORE_ERRORS.map(str::to_string).to_vec();
         Ok(())
     }

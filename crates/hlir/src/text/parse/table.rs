@@ -35,9 +35,9 @@ impl Reader {
             punt_on_miss: false,
             notes,
         };
-        let mut has_default = false;
+        let (mut has_default, errors_before) = (false, self.errors.len());
         self.members(|reader| reader.member(table, &mut value, &mut has_default))?;
-        if !has_default {
+        if !has_default && self.errors.len() == errors_before {
             let span = self.places.get(Site::Table(table));
             self.complain(span, format!("table `{}` has no default action", value.name), "write `default NoAction()`");
         }

@@ -1,0 +1,183 @@
+//! Checks that batching changes nothing that a packet sees.
+//!
+//! A loop runs for all packets of a batch before the next begins. Where two loops touch one stateful object, a packet would see what a later
+//! one has written to it: so all nodes that touch it must run in one loop. A packet that enters again is a new one, and runs after its burst.
+
+use super::graph::onward;
+use super::{Site, Verifier};
+use crate::{Call, Effect, Node, NodeId, NodeKind, Plan, Program, Rule, Statement};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// Nodes that run together: those of a loop, or those that run packet by packet before the first one.
+struct Region {
+    number: Option<usize>,
+    nodes: HashSet<NodeId>,
+    /// Loops that begin where this ends.
+    following: BTreeSet<usize>,
+}
+
+impl Verifier<'_> {
+    pub(super) fn batching(&mut self, plan: &Plan, nodes: &HashMap<&str, NodeId>) {
+        if plan.loops.iter().all(|lp| lp.batch <= 1) {
+            return;
+        }
+        let starts = plan.loops.iter().enumerate();
+        let starts: HashMap<NodeId, usize> =
+            starts.filter_map(|(index, lp)| nodes.get(lp.node.as_str()).map(|node| (*node, index))).collect();
+        let touches = touches(self.program);
+        let mut reported = HashSet::new();
+        for root in roots(self.program) {
+            let regions = regions(self.program, root, &starts, plan, nodes);
+            for (object, touched) in &touches {
+                let by = |region: &&Region| touched.iter().any(|node| region.nodes.contains(node));
+                let by: BTreeSet<Option<usize>> = regions.iter().filter(by).map(|region| region.number).collect();
+                if by.len() > 1 && reported.insert(object) {
+                    self.divided(plan, object, touched, &by);
+                }
+            }
+        }
+    }
+
+    fn divided(&mut self, plan: &Plan, object: &str, touched: &[NodeId], regions: &BTreeSet<Option<usize>>) {
+        let name = |index: &Option<usize>| match index {
+            Some(index) => format!("the loop of `{}`", plan.loops[*index].node),
+            None => "what runs before the first loop".to_string(),
+        };
+        let named: Vec<String> = regions.iter().map(name).collect();
+        let site = regions.iter().rev().flatten().next().map_or(Site::Plan, |index| Site::Loop(*index as u32));
+        let nodes: Vec<String> = touched.iter().map(|id| format!("`{}`", self.program.nodes[*id].name)).collect();
+        let way_out = "let one loop run all of it, such as one that begins where the ways there meet";
+        let hint = format!("it is touched at {}: {way_out}", nodes.join(", "));
+        self.report(site, format!("{object} is touched in {}", named.join(", and in ")), &hint);
+    }
+}
+
+/// Where packets enter: from a port, again, or resumed by the control plane.
+fn roots(program: &Program) -> Vec<NodeId> {
+    let again = |rule: &Rule| match &rule.effect {
+        Effect::Clone { copy, .. } | Effect::Resubmit { copy } | Effect::Recirculate { copy } => Some(copy.to),
+        Effect::Punt { resume, .. } => Some(*resume),
+        Effect::Drop { .. } | Effect::Send { .. } | Effect::Unicast { .. } | Effect::Replicate { .. } => None,
+    };
+    let of_node = |node: &Node| match &node.kind {
+        NodeKind::Buffer { rules, .. } => rules.iter().filter_map(again).collect(),
+        NodeKind::State { .. }
+        | NodeKind::Block { .. }
+        | NodeKind::Branch { .. }
+        | NodeKind::Apply { .. }
+        | NodeKind::Deparse { .. } => Vec::new(),
+    };
+    let again: BTreeSet<u32> = program.nodes.values().flat_map(of_node).map(crate::text::number).collect();
+    let again = again.into_iter().map(|number| NodeId::from_raw(la_arena::RawIdx::from_u32(number)));
+    program.entry.into_iter().chain(again).collect()
+}
+
+/// The regions that packets entering at `root` come through.
+fn regions(
+    program: &Program,
+    root: NodeId,
+    starts: &HashMap<NodeId, usize>,
+    plan: &Plan,
+    nodes: &HashMap<&str, NodeId>,
+) -> Vec<Region> {
+    let first = match starts.get(&root) {
+        Some(index) => BTreeSet::from([*index]),
+        None => BTreeSet::new(),
+    };
+    let mut regions = Vec::new();
+    let mut pending: Vec<usize> = first.into_iter().collect();
+    if pending.is_empty() {
+        let region = region(program, root, None, starts);
+        pending.extend(&region.following);
+        regions.push(region);
+    }
+    let mut seen: HashSet<usize> = pending.iter().copied().collect();
+    while let Some(index) = pending.pop() {
+        let Some(start) = nodes.get(plan.loops[index].node.as_str()) else { continue };
+        let region = region(program, *start, Some(index), starts);
+        pending.extend(region.following.iter().filter(|next| seen.insert(**next)));
+        regions.push(region);
+    }
+    regions
+}
+
+fn region(program: &Program, start: NodeId, number: Option<usize>, starts: &HashMap<NodeId, usize>) -> Region {
+    let mut region = Region { number, nodes: HashSet::new(), following: BTreeSet::new() };
+    let mut pending = vec![start];
+    while let Some(node) = pending.pop() {
+        if !region.nodes.insert(node) {
+            continue;
+        }
+        for next in onward(program, node) {
+            match starts.get(&next) {
+                Some(index) => drop(region.following.insert(*index)),
+                None => pending.push(next),
+            }
+        }
+    }
+    region
+}
+
+/// Every object whose state packets see, by a name for people, and the nodes that touch it.
+fn touches(program: &Program) -> BTreeMap<String, Vec<NodeId>> {
+    let mut touches: BTreeMap<String, Vec<NodeId>> = BTreeMap::new();
+    let mut written = HashSet::new();
+    for (id, node) in program.nodes.iter() {
+        let mut objects = BTreeSet::new();
+        if let NodeKind::Apply { table, .. } = &node.kind {
+            if program.tables[*table].add_on_miss {
+                objects.insert(format!("table `{}`", program.tables[*table].name));
+            }
+            let automatic =
+                program.meters.values().filter(|meter| meter.table == Some(*table) && meter.automatic.is_some());
+            objects.extend(automatic.map(|meter| format!("meter `{}`", meter.name)));
+        }
+        for statement in node_statements(program, node) {
+            statement.walk(&mut |inner| {
+                if let Statement::Call(call) = inner {
+                    objects.extend(touched(program, call));
+                    if let Call::WriteRegister { register, .. } = call {
+                        written.insert(format!("register `{}`", program.registers[*register].name));
+                    }
+                }
+            });
+        }
+        objects.into_iter().for_each(|object| touches.entry(object).or_default().push(id));
+    }
+    // What the data plane only reads does not change between two packets of a batch.
+    touches.retain(|object, _| !object.starts_with("register ") || written.contains(object));
+    touches
+}
+
+fn node_statements<'p>(program: &'p Program, node: &'p Node) -> Vec<&'p Statement> {
+    match &node.kind {
+        NodeKind::Apply { table, .. } => {
+            program.tables[*table].actions.iter().flat_map(|action| &action.body).collect()
+        }
+        NodeKind::State { .. }
+        | NodeKind::Block { .. }
+        | NodeKind::Branch { .. }
+        | NodeKind::Deparse { .. }
+        | NodeKind::Buffer { .. } => node.kind.body().iter().collect(),
+    }
+}
+
+/// The object that a call touches, if packets can see its state. Counters only add up.
+fn touched(program: &Program, call: &Call) -> Option<String> {
+    match call {
+        Call::ReadRegister { register, .. } | Call::WriteRegister { register, .. } => {
+            Some(format!("register `{}`", program.registers[*register].name))
+        }
+        Call::ExecuteMeter { meter, .. } => Some(format!("meter `{}`", program.meters[*meter].name)),
+        Call::AddEntry { table, .. } => Some(format!("table `{}`", program.tables[*table].name)),
+        Call::Custom { instance, .. } => Some(format!("extern `{instance}`")),
+        Call::Count { .. }
+        | Call::Hash { .. }
+        | Call::AddChecksum { .. }
+        | Call::Random { .. }
+        | Call::SendDigest { .. }
+        | Call::Log { .. }
+        | Call::Assert { .. }
+        | Call::RestartTimer { .. } => None,
+    }
+}

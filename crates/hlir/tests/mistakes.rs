@@ -1,0 +1,425 @@
+//! Every rule of the verifier, by a change to a right program that breaks it and nothing else.
+
+use expect_test::expect;
+use hlir::source::SourceMap;
+use hlir::text::{parse_file, parse_program};
+use hlir::verify::{verify, verify_plan};
+
+const IPV4: &str = include_str!("programs/ipv4.hlir");
+
+/// Messages about the router after `from` has become `to`, which stands in it once.
+fn after(from: &str, to: &str) -> Vec<String> {
+    assert_eq!(IPV4.matches(from).count(), 1, "`{from}` stands once in the program");
+    messages(&IPV4.replace(from, to))
+}
+
+fn messages(text: &str) -> Vec<String> {
+    let errors = parse_file(text).map_or_else(|errors| errors, |parsed| parsed.verify());
+    assert!(errors.iter().all(|error| !error.span().is_none()), "each error has a place: {errors:?}");
+    errors.iter().map(|error| error.message().to_string()).collect()
+}
+
+/// Messages about the router with these declarations in front of its interface.
+fn with(items: &str) -> Vec<String> {
+    messages(&IPV4.replace("\ninterface {", &format!("\n{items}\ninterface {{")))
+}
+
+fn statement(statement: &str) -> Vec<String> {
+    with(&format!("node n: block {{ {statement} }} -> deparser\n"))
+}
+
+fn in_state(statement: &str) -> Vec<String> {
+    after("extract hdr.tcp }", &format!("{statement} }}"))
+}
+
+#[track_caller]
+fn says(found: Vec<String>, expected: &str) {
+    assert_eq!(found, [expected]);
+}
+
+#[test]
+fn types_and_widths() {
+    says(statement("meta.colour = hdr.ipv4.src"), "node `n`: 32 bits cannot be assigned to 8 bits");
+    says(statement("meta.colour = meta.rejected"), "node `n`: a boolean cannot be assigned to 8 bits");
+    says(
+        statement("meta.colour = meta.colour + hdr.ipv4.src"),
+        "node `n`: the operands of `+` differ: 8 bits and 32 bits",
+    );
+    says(
+        statement("meta.rejected = meta.colour && true"),
+        "node `n`: an operand of `&&` must be a boolean, and has 8 bits",
+    );
+    says(statement("meta.colour = !meta.colour"), "node `n`: the operand of `!` must be a boolean, and has 8 bits");
+    says(statement("meta.colour = ~meta.rejected"), "node `n`: the operand of `~` must be bits, and is a boolean");
+    says(
+        statement("meta.colour = meta.colour << meta.rejected"),
+        "node `n`: an operand of `<<` must be bits, and is a boolean",
+    );
+    says(statement("meta.colour = 256"), "node `n`: constant 256 does not fit 8 bits, or these are more than 1048576");
+    says(statement("meta.colour = hdr.ipv4.src[32:25]"), "node `n`: slice [32:25] does not lie within 32 bits");
+    says(statement("meta.colour = u8(hdr.ipv4.src)"), "node `n`: 32 bits cannot be extended to 8");
+    says(
+        statement("meta.colour = meta.rejected ? 8w1 : 9w1"),
+        "node `n`: the two sides of a choice differ: 8 bits and 9 bits",
+    );
+    says(
+        statement("meta.colour = copy.port[7:0]"),
+        "node `n`: `copy.…` has a value only in the `set` list of a replicated or cloned packet",
+    );
+    says(statement("meta.colour = hdr.ipv4_options.data"), "node `n`: varbit field `data` is used as a value");
+    says(
+        statement("meta.rejected = same(hdr.ipv4.src, hdr.ipv4_options.data)"),
+        "node `n`: field `src` is not a varbit",
+    );
+    says(
+        statement("meta.colour = bit(meta.colour) ++ 7w0"),
+        "node `n`: the operand of `bit` must be a boolean, and has 8 bits",
+    );
+    says(statement("if meta.colour { truncate 32w1 }"), "node `n`: a condition must be a boolean, and has 8 bits");
+}
+
+#[test]
+fn statements_and_where_they_stand() {
+    says(statement("emit hdr.ipv4"), "node `n`: `emit` stands in deparser nodes only");
+    says(
+        statement("advance 32w8"),
+        "node `n`: `extract`, `advance`, `lookahead` and `verify` stand in parser states only",
+    );
+    says(statement("leave l"), "node `n`: no scope or loop around it is labelled `l`");
+    says(statement("scope l { loop l { leave l } }"), "node `n`: label `l` stands for what encloses it already");
+    says(statement("copy hdr.ipv4 = hdr.tcp"), "node `n`: the two headers have different fields");
+    says(statement("copy hdr.ipv4_options.data = hdr.ipv4.src"), "node `n`: field `src` is not a varbit");
+    says(statement("truncate 16w5"), "node `n`: the length must have 32 bits, and has 16 bits");
+    says(statement("exit"), "node `n`: it has an `exit` statement, but no `exit` edge");
+    says(
+        with("header h: t { a: 4 }\nnode x: deparse { emit h } -> departure\n"),
+        "node `x`: the header has 4 bits, which are no whole bytes",
+    );
+    says(in_state("exit"), "node `parser.tcp`: `exit` cannot stand in a parser state");
+    says(
+        in_state("extract hdr.ipv4_options"),
+        "node `parser.tcp`: the header has a varbit field: `varbit LENGTH` is missing",
+    );
+    says(in_state("extract hdr.tcp varbit 32w8"), "node `parser.tcp`: the header has no varbit field");
+    says(in_state("advance 16w8"), "node `parser.tcp`: the number of bits must have 32 bits, and has 16 bits");
+    says(in_state("lookahead meta.rejected"), "node `parser.tcp`: what is looked at must be bits, and is a boolean");
+    says(
+        in_state("verify true else 8w3"),
+        "node `parser.tcp`: the error, as its parser's variable, must have 32 bits, and has 8 bits",
+    );
+}
+
+#[test]
+fn calls() {
+    says(statement("count ingress.acl_hits"), "node `n`: a direct counter is used in actions of its table only");
+    says(statement("count ingress.acl_hits at 8w1"), "node `n`: the counter is direct, and takes no index");
+    says(statement("count egress.ports"), "node `n`: the counter is not direct: `at INDEX` is missing");
+    says(
+        statement("meter ingress.acl_meter into meta.colour"),
+        "node `n`: a direct meter is used in actions of its table only",
+    );
+    says(
+        statement("read egress.packets at 8w1 into meta.colour"),
+        "node `n`: a register of 32 bits is read into 8 bits",
+    );
+    says(
+        statement("write egress.packets at 8w1 = 8w1"),
+        "node `n`: what is written to the register must have 32 bits, and has 8 bits",
+    );
+    says(statement("checksum add {} into meta.colour"), "node `n`: a checksum has 16 bits");
+    says(statement("hash crc16 {} into meta.rejected"), "node `n`: a hash must be bits, and is a boolean");
+    says(statement("random 9w1..8w2 into meta.colour"), "node `n`: the lowest number must have 8 bits, and has 9 bits");
+    says(statement("assert meta.colour else \"no\""), "node `n`: what is asserted must be a boolean, and has 8 bits");
+    says(
+        statement("restart_timer"),
+        "node `n`: `restart_timer` stands in actions only: it is about the entry that was hit",
+    );
+    says(
+        statement("insert ingress.acl => ingress.permit()"),
+        "node `n`: `insert` into `ingress.acl` stands in its default action only, and needs `add_on_miss`",
+    );
+    let digest = "digest d { a: 8 }\nnode n: block { digest d(8w1, 8w2) } -> deparser\n";
+    says(with(digest), "node `n`: digest `d` has 1 fields, and is given 2");
+    let digest = "digest d { a: 8 }\nnode n: block { digest d(9w1) } -> deparser\n";
+    says(with(digest), "node `n`: field `a` must have 8 bits, and has 9 bits");
+}
+
+#[test]
+fn names_and_storage() {
+    says(with("header hdr.ipv4: t { a: 8 }\n"), "two variables, headers or fields are named `hdr.ipv4`");
+    says(with("variable hdr.ipv4.src: 8\n"), "two variables, headers or fields are named `hdr.ipv4.src`");
+    says(with("node departure: block {} -> deparser\n"), "two nodes are named `departure`");
+    says(with("counter egress.packets: bytes [1]\n"), "two registers, counters or meters are named `egress.packets`");
+    says(with("header h: t { a: varbit 8, b: varbit 8 }\n"), "header `h`: a header has at most one varbit field");
+    says(with("variable v: 1048577\n"), "variable `v`: 1048577 bits are more than 1048576");
+    says(with("register r: 8 [4] = 256\n"), "register `r`: 256 does not fit 8 bits");
+    says(with("counter c: bytes [1] automatic\n"), "counter `c`: only a direct counter can be automatic");
+    says(
+        with("counter c: bytes [1] of ingress.acl\n"),
+        "counter `c`: a direct counter or meter has no size: it has a cell for each entry",
+    );
+    says(
+        with("meter m: bytes of ingress.acl into meta.rejected\n"),
+        "meter `m`: the colour must be bits, and is a boolean",
+    );
+    says(after("program ipv4", "program `ipv 4`"), "the program's name `ipv 4` must be letters, digits and `_`");
+    says(after("errors {", "errors only {"), "the first seven errors must be those of core.p4");
+}
+
+#[test]
+fn tables() {
+    let table = |members: &str| with(&format!("table t {{\n{members}\naction a() {{}}\naction b(x: 8) {{}}\n}}\n"));
+    says(table("key meta.rejected: exact\ndefault a()"), "key 1 of table `t`: a key must be bits, and is a boolean");
+    says(table("default b()"), "table `t`: action `b` takes 1 arguments, and is given 0");
+    says(table("default b(256)"), "table `t`: argument 0x100 does not fit the 8 bits of `x`");
+    says(table("default a()\naction a() {}"), "two actions of table `t` are named `a`");
+    says(table("default a()\naction c(x: 8, x: 8) {}"), "two parameters of action `c` are named `x`");
+    says(table("default c()\ntable_only action c() {}"), "table `t`: the default action is `table_only`");
+    says(
+        table("default a()\nselector meta.colour"),
+        "table `t`: it has selector inputs, but no profile with a selector",
+    );
+    let keyed =
+        |kind: &str, entry: &str| table(&format!("key meta.colour: {kind}\ndefault a()\nentries {{ {entry} }}"));
+    let form = "entry 1 of table `t`: a value does not have the form of its key's kind";
+    let fit = "entry 1 of table `t`: a value does not fit its key of 8 bits";
+    for (kind, entry) in
+        [("exact", "_"), ("exact", "1/8"), ("lpm", "1"), ("ternary", "1"), ("range", "1"), ("optional", "1 &&& 1")]
+    {
+        says(keyed(kind, &format!("{entry} => a()")), form);
+    }
+    let wrong = [
+        ("exact", "256"),
+        ("lpm", "0/9"),
+        ("lpm", "3/7"),
+        ("ternary", "1 &&& 256"),
+        ("range", "2..1"),
+        ("optional", "256"),
+    ];
+    for (kind, entry) in wrong {
+        says(keyed(kind, &format!("{entry} => a()")), fit);
+    }
+    for (kind, entry) in
+        [("exact", "255"), ("lpm", "2/7"), ("ternary", "256 &&& 1"), ("range", "1..1"), ("optional", "_")]
+    {
+        let expected: &[&str] = if entry == "256 &&& 1" { &[fit] } else { &[] };
+        assert_eq!(keyed(kind, &format!("{entry} => a()")), expected);
+    }
+    says(keyed("exact", "priority 1: 1 => a()"), "entry 1 of table `t`: the table has no priorities");
+    says(keyed("exact", "1, 2 => a()"), "entry 1 of table `t`: the table has 1 keys, and the entry 2 values");
+    says(keyed("exact", "1 => member 1"), "entry 1 of table `t`: the table has no action profile");
+    says(keyed("exact", "1 => group 1"), "entry 1 of table `t`: the table has no action selector");
+    let lpm = "key meta.colour: lpm\ndefault a()\nadd_on_miss";
+    says(table(lpm), "table `t`: `add_on_miss` is for tables whose keys are all exact");
+}
+
+#[test]
+fn nodes_and_edges() {
+    says(
+        with("node n: block {} -> deparser exit deparser\n"),
+        "node `n`: it has an `exit` edge, but no `exit` statement",
+    );
+    says(
+        with("node n: branch meta.colour -> deparser else deparser\n"),
+        "node `n`: a condition must be a boolean, and has 8 bits",
+    );
+    let twice =
+        "node n: apply ingress.routes -> { ingress.via -> deparser, ingress.via -> deparser, otherwise -> deparser }\n";
+    says(with(twice), "node `n`: action `ingress.via` leads to two nodes");
+    says(after("exit ingress.end\n", "\n"), "node `ingress.acl`: it has an `exit` statement, but no `exit` edge");
+    says(with("node n: block {} -> #999\n"), "node `n`: there is no node number 999");
+    says(with("node n: apply #99 -> deparser\n"), "node `n`: there is no table number 99");
+    says(with("node a: block {} -> b\nnode b: block {} -> a\n"), "node `b`: its edge to `a` closes a cycle");
+    let buffers = "node a: buffer { otherwise -> b }\nnode b: buffer { unicast -> a }\n";
+    says(with(buffers), "node `b`: its edge to `a` closes a cycle");
+    says(after("0, 17 -> parser.tcp", "0, 17 -> departure"), &beyond("departure"));
+    says(after("0, 17 -> parser.tcp", "0 -> parser.tcp"), "node `parser.ipv4`: a case has 1 values for 2 keys");
+    says(
+        after("0, 17 -> parser.tcp", "0, 256 -> parser.tcp"),
+        "node `parser.ipv4`: a value does not fit its key of 8 bits",
+    );
+    says(
+        after("0, 17 -> parser.tcp", "0, 2..1 -> parser.tcp"),
+        "node `parser.ipv4`: a value does not fit its key of 8 bits",
+    );
+    says(
+        after("start parser.start, accept", "start arrival, accept"),
+        "parser `parser`: `start` is `arrival`, which is not a state of it",
+    );
+    says(
+        with("node n: buffer { when meta.rejected: drop \"x\" }\n"),
+        "node `n`: a packet that no rule takes has nowhere to go",
+    );
+    says(with("node n: buffer { send 9w1 }\n"), "rule 1 of node `n`: the port must have 32 bits, and has 9 bits");
+    says(
+        with("node n: buffer { resubmit original keep all set { meta.colour = copy.port[7:0] } -> arrival }\n"),
+        "rule 1 of node `n`: `copy.…` has a value only in the `set` list of a replicated or cloned packet",
+    );
+}
+
+fn beyond(node: &str) -> String {
+    format!("node `parser.ipv4`: `{node}` is no state of parser `parser`, nor where it ends")
+}
+
+#[test]
+fn value_sets_have_the_widths_of_the_keys() {
+    let set = |fields: &str, case: &str| {
+        let changed = IPV4.replace("0, 17 -> parser.tcp", &format!("{case} -> parser.tcp"));
+        messages(&changed.replace("\ninterface {", &format!("\nvalue_set v [4] {{ {fields} }}\n\ninterface {{")))
+    };
+    let wrong = "node `parser.ipv4`: value set `v` does not have the widths of the keys";
+    assert_eq!(set("a: 13 exact, b: 8 exact", "in v"), [""; 0]);
+    assert_eq!(set("b: 8 exact", "0, in v"), [""; 0]);
+    says(set("a: 13 exact, b: 9 exact", "in v"), wrong);
+    says(set("a: 13 exact, b: 8 exact", "0, in v"), wrong);
+    says(set("b: 8 exact", "in v"), wrong);
+}
+
+#[test]
+fn interfaces() {
+    says(
+        after("action 0x01d4e5f6\n", "action 0x01000000\n"),
+        "interface table `ingress.routes`: no action has the id 0x01000000",
+    );
+    says(after("counter 0x12c0ffee", "counter 0x02e8a3c1"), "the interface: two objects have the id 0x02e8a3c1");
+}
+
+#[test]
+fn plans() {
+    let plan = |line: &str| after("  instrument edges\n", &format!("  {line}\n"));
+    says(plan("loop nowhere: batch 8 group 8"), "the plan: the program has no node `nowhere`");
+    says(
+        plan("loop deparser: batch 8 group 9"),
+        "the plan: a group of 9 packets in a batch of 8: it must be at least 1, at most the batch",
+    );
+    says(plan("loop deparser: batch 8 group 8 lanes 0"), "the plan: a loop has at least one lane");
+    says(plan("loop ingress.acl: batch 8 group 8"), "two loops are named `ingress.acl`");
+    says(
+        plan("loop deparser: batch 8 group 8 { prefetch cell x ahead 1 in own_loop to t0 }"),
+        "the plan: the program has no register, counter or meter `x`",
+    );
+    says(
+        plan("loop deparser: batch 8 group 8 { prefetch table x line 0 ahead 1 in own_loop to t0 }"),
+        "the plan: the program has no table `x`",
+    );
+    says(plan("table x: list"), "the plan: the program has no table `x`");
+    says(plan("window x: 4 bytes at 0 write_back {}"), "the plan: the program has no node `x`");
+    says(plan("window deparser: 0 bytes at 0 write_back {}"), "the plan: 0 bytes at 0 are no window");
+    says(plan("queue deparser: capacity 0 patience 1"), "the plan: the queue before `deparser` has no room");
+    says(
+        plan("layout ordered { meta.colour, nothing }"),
+        "the plan: the layout has `nothing`, which is no variable or header",
+    );
+    for (table, structure, legal) in [
+        ("ingress.routes", "dir24_8", true),
+        ("ingress.routes", "lpm_trie", true),
+        ("ingress.routes", "exact", false),
+        ("ingress.neighbours", "exact", true),
+        ("ingress.neighbours", "dir24_8", false),
+        ("ingress.neighbours", "lpm_trie", false),
+        ("ingress.acl", "list", true),
+        ("ingress.acl", "exact", false),
+    ] {
+        let (head, _) = IPV4.split_once("\nplan {").expect("the program has a plan");
+        let found = messages(&format!("{head}\nplan {{\n  table {table}: {structure}\n}}\n"));
+        let wrong = format!("the plan: `{structure}` does not suit table `{table}`");
+        assert_eq!(found, if legal { vec![] } else { vec![wrong] });
+    }
+}
+
+/// A register that two loops touch would show a packet what a later one wrote.
+#[test]
+fn batching_keeps_the_order_of_state() {
+    let (head, _) = IPV4.split_once("\nplan {").expect("the program has a plan");
+    let text = format!(
+        "{head}\nvariable seen: 32\nnode a: block {{ read egress.packets at 8w1 into seen }} -> ingress.routes\n"
+    );
+    let text = text.replace(
+        "&& standard_metadata.checksum_error == 0 -> ingress.routes",
+        "&& standard_metadata.checksum_error == 0 -> a",
+    );
+    let plan = |loops: &[(&str, u32)]| {
+        let lines: String =
+            loops.iter().map(|(node, batch)| format!("  loop {node}: batch {batch} group 1\n")).collect();
+        messages(&format!("{text}\nplan {{\n{lines}}}\n"))
+    };
+    assert_eq!(plan(&[]), [""; 0]);
+    assert_eq!(plan(&[("arrival", 32)]), [""; 0], "one loop for all");
+    assert_eq!(plan(&[("arrival", 1), ("ingress.acl", 1)]), [""; 0], "packet by packet after all");
+    let broken = plan(&[("arrival", 32), ("ingress.end", 32)]);
+    says(
+        broken,
+        "the plan: register `egress.packets` is touched in the loop of `arrival`, and in the loop of `ingress.end`",
+    );
+    let before = plan(&[("ingress.end", 32)]);
+    says(
+        before,
+        "the plan: register `egress.packets` is touched in what runs before the first loop, and in the loop of `ingress.end`",
+    );
+}
+
+#[test]
+fn all_mistakes_are_found_in_one_run_and_shown_where_they_are() {
+    let text = "\
+program l2fwd for v1model
+header hdr.ethernet: ethernet_t { dst: 48, src: 48, type: 16 }
+variable meta.port: 9
+table dmac {
+  key hdr.ethernet.dts: exact
+  action forward(port: 9) { meta.port = prot }
+  defualt forward(1)
+}
+node a: block {
+  meta.port = 5 +
+  meta.port = 5 + 6 == 7
+  meta.port = (9w1 < 9w2) < 3
+} -> b
+";
+    let errors = parse_file(text).expect_err("the text is wrong");
+    let map = SourceMap::new("dmac.hlir", text);
+    let shown: String = errors.iter().map(|error| error.render(&map)).collect();
+    expect![[r#"
+        dmac.hlir(5): error: `hdr.ethernet.dts` is not the name of a variable or field
+         --> dmac.hlir:5:7
+          |
+        5 |   key hdr.ethernet.dts: exact
+          |       ^^^^^^^^^^^^^^^^
+        hint: did you mean `hdr.ethernet.dst`?
+        dmac.hlir(6): error: `prot` is not the name of a variable or field
+         --> dmac.hlir:6:41
+          |
+        6 |   action forward(port: 9) { meta.port = prot }
+          |                                         ^^^^
+        hint: did you mean `port`?
+        dmac.hlir(7): error: expected `key`, `action`, `default`, `size`, `profile`, `selector`, `idle_timeout`, `add_on_miss`, `punt_on_miss` or `entries`, found `defualt`
+         --> dmac.hlir:7:3
+          |
+        7 |   defualt forward(1)
+          |   ^^^^^^^
+        dmac.hlir(11): error: expected a statement, found `=`
+          --> dmac.hlir:11:13
+           |
+        11 |   meta.port = 5 + 6 == 7
+           |             ^
+        dmac.hlir(13): error: `b` is not the name of a node
+          --> dmac.hlir:13:6
+           |
+        13 | } -> b
+           |      ^
+    "#]].assert_eq(&shown);
+}
+
+#[test]
+fn a_program_in_memory_is_judged_by_names() {
+    let mut program = parse_program(
+        "program p for v1model\nvariable v: 8\nnode n: block { v = 1 } -> m\nnode m: buffer { drop \"\" }\n",
+    )
+    .expect("the program is right");
+    assert_eq!(verify(&program), []);
+    program.variables.values_mut().for_each(|variable| variable.kind = hlir::Type::Bits(9));
+    let errors = verify(&program);
+    let messages: Vec<&str> = errors.iter().map(|error| error.message()).collect();
+    assert_eq!(messages, ["node `n`: 8 bits cannot be assigned to 9 bits"]);
+    assert!(errors.iter().all(|error| error.span().is_none()));
+    assert_eq!(verify_plan(&program, &hlir::Plan::default()), []);
+}
