@@ -119,10 +119,16 @@ impl Body<'_, '_> {
             body.push(Stmt::Blank);
             let none = Expr::binary("==", Expr::name("copy"), Expr::name("NULL"));
             body.push(Stmt::when(none, vec![Stmt::Return(None)]));
-            body.push(Stmt::set(Expr::name("state"), Expr::name("&copy->state")));
+            let head = body.out.len();
             body.keep(&reentry.keep);
             for (place, value) in &reentry.set {
                 body.assign(*place, value);
+            }
+            match body.out[head..].iter().any(|statement| statement.mentions("state")) {
+                true => body.out.insert(head, Stmt::set(Expr::name("state"), Expr::name("&copy->state"))),
+                false => {
+                    body.out.retain(|statement| !matches!(statement, Stmt::Declare { name, .. } if name == "state"))
+                }
             }
             let present = body.present.clone();
             body.exits.push((reentry.to, present));
@@ -143,6 +149,7 @@ impl Body<'_, '_> {
             }
         }
         let of = "static __attribute__((noinline)) void".to_string();
+        let code = crate::node::without_unused(code);
         self.helpers.push(Item::Function { of, name: name.clone(), parameters, body: code });
         self.push(Stmt::call(name, arguments));
     }

@@ -158,8 +158,36 @@ fn look_up(unit: &Unit, name: &str, table: TableId, of: &str) -> Vec<Stmt> {
     code
 }
 
+/// Leaves out names that nothing uses any more, such as operands of a test whose branches turned out empty. What they name is pure.
+pub fn without_unused(mut body: Vec<Stmt>) -> Vec<Stmt> {
+    loop {
+        let unused = declared(&body).into_iter().find(|name| !body.iter().any(|statement| statement.mentions(name)));
+        let Some(unused) = unused else { return body };
+        remove_declaration(&mut body, &unused);
+    }
+}
+
+fn declared(body: &[Stmt]) -> Vec<String> {
+    let mut names = Vec::new();
+    for statement in body {
+        if let Stmt::Declare { name, .. } = statement {
+            names.push(name.split('[').next().unwrap_or(name).to_string());
+        }
+        statement.bodies().into_iter().for_each(|inner| names.extend(declared(inner)));
+    }
+    names
+}
+
+fn remove_declaration(body: &mut Vec<Stmt>, unused: &str) {
+    body.retain(|statement| !matches!(statement, Stmt::Declare { name, .. } if name.split('[').next() == Some(unused)));
+    for statement in body {
+        statement.bodies_mut().into_iter().for_each(|inner| remove_declaration(inner, unused));
+    }
+}
+
 /// A function on a packet; parameters that it does not use are said to be unused.
-fn stage(name: &str, of: &str, mut body: Vec<Stmt>, more: &[&str]) -> Vec<Item> {
+fn stage(name: &str, of: &str, body: Vec<Stmt>, more: &[&str]) -> Vec<Item> {
+    let mut body = without_unused(body);
     let mut parameters = vec!["struct run *run".to_string(), "struct state *state".to_string()];
     parameters.extend(more.iter().map(|parameter| parameter.to_string()));
     let last = |parameter: &String| parameter.rsplit([' ', '*']).next().unwrap_or("").to_string();
@@ -182,24 +210,9 @@ fn headline(unit: &Unit, node: NodeId) -> String {
 /// Makes every `return NODE` a plain `return`: there is only one way on.
 fn forget_results(code: &mut [Stmt]) {
     for statement in code {
-        match statement {
-            Stmt::Return(value) => *value = None,
-            Stmt::If { then, otherwise, .. } => {
-                forget_results(then);
-                forget_results(otherwise);
-            }
-            Stmt::Switch { cases, default, .. } => {
-                cases.iter_mut().for_each(|(_, body)| forget_results(body));
-                forget_results(default);
-            }
-            Stmt::Count { body, .. } | Stmt::While(_, body) | Stmt::Block(body) => forget_results(body),
-            Stmt::Declare { .. }
-            | Stmt::Assign(..)
-            | Stmt::Do(_)
-            | Stmt::Label(_)
-            | Stmt::Goto(_)
-            | Stmt::Break
-            | Stmt::Blank => {}
+        if let Stmt::Return(value) = statement {
+            *value = None;
         }
+        statement.bodies_mut().into_iter().for_each(|inner| forget_results(inner));
     }
 }

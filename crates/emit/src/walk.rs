@@ -175,21 +175,8 @@ pub fn measuring(code: &[Stmt]) -> Vec<Stmt> {
 }
 
 fn labels(statement: &Stmt, found: &mut BTreeSet<String>) {
-    match statement {
-        Stmt::Goto(label) => drop(found.insert(label.clone())),
-        Stmt::If { then, otherwise, .. } => then.iter().chain(otherwise).for_each(|inner| labels(inner, found)),
-        Stmt::Switch { cases, default, .. } => {
-            cases.iter().flat_map(|(_, body)| body).chain(default).for_each(|inner| labels(inner, found));
-        }
-        Stmt::Count { body, .. } | Stmt::While(_, body) | Stmt::Block(body) => {
-            body.iter().for_each(|inner| labels(inner, found));
-        }
-        Stmt::Declare { .. }
-        | Stmt::Assign(..)
-        | Stmt::Do(_)
-        | Stmt::Label(_)
-        | Stmt::Return(_)
-        | Stmt::Break
-        | Stmt::Blank => {}
+    if let Stmt::Goto(label) = statement {
+        found.insert(label.clone());
     }
+    statement.bodies().into_iter().flatten().for_each(|inner| labels(inner, found));
 }

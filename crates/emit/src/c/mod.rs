@@ -221,6 +221,39 @@ impl Stmt {
         Stmt::Return(Some(value))
     }
 
+    /// The statements within it, by body.
+    pub fn bodies(&self) -> Vec<&Vec<Stmt>> {
+        match self {
+            Stmt::If { then, otherwise, .. } => vec![then, otherwise],
+            Stmt::Switch { cases, default, .. } => cases.iter().map(|(_, body)| body).chain([default]).collect(),
+            Stmt::Count { body, .. } | Stmt::While(_, body) | Stmt::Block(body) => vec![body],
+            Stmt::Declare { .. }
+            | Stmt::Assign(..)
+            | Stmt::Do(_)
+            | Stmt::Label(_)
+            | Stmt::Goto(_)
+            | Stmt::Return(_)
+            | Stmt::Break
+            | Stmt::Blank => Vec::new(),
+        }
+    }
+
+    pub fn bodies_mut(&mut self) -> Vec<&mut Vec<Stmt>> {
+        match self {
+            Stmt::If { then, otherwise, .. } => vec![then, otherwise],
+            Stmt::Switch { cases, default, .. } => cases.iter_mut().map(|(_, body)| body).chain([default]).collect(),
+            Stmt::Count { body, .. } | Stmt::While(_, body) | Stmt::Block(body) => vec![body],
+            Stmt::Declare { .. }
+            | Stmt::Assign(..)
+            | Stmt::Do(_)
+            | Stmt::Label(_)
+            | Stmt::Goto(_)
+            | Stmt::Return(_)
+            | Stmt::Break
+            | Stmt::Blank => Vec::new(),
+        }
+    }
+
     /// Whether control never reaches what follows.
     pub fn is_jump(&self) -> bool {
         matches!(self, Stmt::Return(_) | Stmt::Goto(_) | Stmt::Break)
@@ -228,21 +261,15 @@ impl Stmt {
 
     /// Whether `word` occurs in one of its expressions.
     pub fn mentions(&self, word: &str) -> bool {
-        let any = |body: &[Stmt]| body.iter().any(|statement| statement.mentions(word));
-        match self {
+        let own = match self {
             Stmt::Declare { value, .. } => value.as_ref().is_some_and(|value| value.mentions(word)),
             Stmt::Assign(target, _, value) => target.mentions(word) || value.mentions(word),
             Stmt::Do(value) | Stmt::Return(Some(value)) => value.mentions(word),
-            Stmt::If { condition, then, otherwise } => condition.mentions(word) || any(then) || any(otherwise),
-            Stmt::Switch { on, cases, default } => {
-                on.mentions(word) || cases.iter().any(|(_, body)| any(body)) || any(default)
-            }
-            Stmt::Count { from, to, step, body, .. } => {
-                from.mentions(word) || to.mentions(word) || step.mentions(word) || any(body)
-            }
-            Stmt::While(condition, body) => condition.mentions(word) || any(body),
-            Stmt::Block(body) => any(body),
-            Stmt::Label(_) | Stmt::Goto(_) | Stmt::Return(None) | Stmt::Break | Stmt::Blank => false,
-        }
+            Stmt::If { condition, .. } | Stmt::While(condition, _) => condition.mentions(word),
+            Stmt::Switch { on, .. } => on.mentions(word),
+            Stmt::Count { from, to, step, .. } => from.mentions(word) || to.mentions(word) || step.mentions(word),
+            Stmt::Label(_) | Stmt::Goto(_) | Stmt::Return(None) | Stmt::Break | Stmt::Block(_) | Stmt::Blank => false,
+        };
+        own || self.bodies().into_iter().flatten().any(|inner| inner.mentions(word))
     }
 }

@@ -356,8 +356,8 @@ pub(super) fn expression(value: &Expr) -> String {
         Expr::Unary(operator, inner) => format!("{operator}{}", operand(inner, 11)),
         Expr::Cast(to, inner) => format!("({to}){}", operand(inner, 11)),
         Expr::Binary(operator, left, right) => {
-            let left = side(left, |inner| bare_left(operator, inner));
-            let right = side(right, |inner| bare_right(operator, inner));
+            let left = side(operator, left, |inner| bare_left(operator, inner));
+            let right = side(operator, right, |inner| bare_right(operator, inner));
             format!("{left} {operator} {right}")
         }
         Expr::Conditional(condition, then, otherwise) => {
@@ -371,9 +371,11 @@ pub(super) fn expression(value: &Expr) -> String {
     }
 }
 
-fn side(value: &Expr, bare: impl Fn(&str) -> bool) -> String {
+fn side(operator: &str, value: &Expr, bare: impl Fn(&str) -> bool) -> String {
     match value {
         Expr::Binary(inner, _, _) if bare(inner) => expression(value),
+        // `!a == b` is asked about by compilers and readers alike.
+        Expr::Unary("!", _) if strength(operator) > 2 => format!("({})", expression(value)),
         _ => operand(value, 10),
     }
 }
