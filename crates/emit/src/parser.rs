@@ -143,12 +143,16 @@ impl Body<'_, '_> {
     }
 
     /// Reads bits behind the cursor by way of their bytes, whatever their place.
-    pub fn lookahead(&mut self, into: VariableId, offset: u32) {
+    pub fn lookahead(&mut self, into: VariableId, offset: u32) -> bool {
         let width = self.program().variables[into].kind.width();
         if width == 0 {
-            return;
+            return true;
         }
-        let end_bit = offset + width;
+        let Some(end_bit) = offset.checked_add(width).filter(|end| *end <= 8 * 0xffff) else {
+            // No packet is as long.
+            self.reject(Expr::word(error_code::PACKET_TOO_SHORT));
+            return false;
+        };
         self.need(Expr::word(end_bit.div_ceil(8)));
         let name = self.temporary("ahead");
         let data = Expr::call("packet_data", [Expr::name("&state->packet")]);
@@ -156,7 +160,7 @@ impl Body<'_, '_> {
         if width <= 64 {
             let value = crate::field::load_bits(&Expr::name(&name), offset, width, end_bit.div_ceil(8));
             self.put(hlir::Place::Variable(into), truth(value, self.program().variables[into].kind));
-            return;
+            return true;
         }
         for limb in 0..crate::body::limbs(width) {
             let high = (64 * limb + 63).min(width - 1);
@@ -166,6 +170,7 @@ impl Body<'_, '_> {
             let place = Expr::index(self.wide_variable(into), Expr::word(limb));
             self.push(Stmt::set(place, value));
         }
+        true
     }
 
     pub fn verify(&mut self, condition: &Expression, error: &Expression) -> bool {

@@ -38,7 +38,7 @@ impl Body<'_, '_> {
             Statement::Exit => return self.exit(),
             Statement::Extract { header, varbit } => return self.extract(*header, varbit.as_ref()),
             Statement::Advance(bits) => return self.advance(bits),
-            Statement::Lookahead { into, offset } => self.lookahead(*into, *offset),
+            Statement::Lookahead { into, offset } => return self.lookahead(*into, *offset),
             Statement::Verify { condition, error } => return self.verify(condition, error),
             Statement::Emit(header) => self.emit_header(*header),
             Statement::Truncate(bytes) => self.truncate(bytes),
