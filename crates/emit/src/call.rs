@@ -83,7 +83,7 @@ impl Body<'_, '_> {
             Call::Assert { condition, text } => {
                 let test = self.value(condition);
                 let failed = self.nested(|body| {
-                    let sentence = format!("assertion failed: {text}");
+                    let sentence = text.as_str();
                     body.push(Stmt::call(
                         "run->worker->shared->fail",
                         [Expr::name("run->worker"), Expr::text(sentence)],
@@ -272,11 +272,7 @@ impl Body<'_, '_> {
                 let valid = self.header_valid(field.header);
                 let code = self.nested(|body| {
                     body.present[number(field.header)] = crate::body::Presence::Present;
-                    if body.program().field(*field).varbit {
-                        body.hash_varbit(input, *field);
-                    } else {
-                        body.hash_value(input, &Expression::Field(*field));
-                    }
+                    body.hash_field(input, *field);
                 });
                 self.present = before;
                 self.push(Stmt::when(valid, code));
@@ -285,6 +281,15 @@ impl Body<'_, '_> {
                 "walk_hash_payload",
                 [input, Expr::name("state->packet"), Expr::name("state->cursor")],
             )),
+        }
+    }
+
+    /// A field of a header that is there.
+    pub fn hash_field(&mut self, input: Expr, field: FieldRef) {
+        if self.program().field(field).varbit {
+            self.hash_varbit(input, field);
+        } else {
+            self.hash_value(input, &Expression::Field(field));
         }
     }
 

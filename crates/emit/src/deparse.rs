@@ -6,7 +6,7 @@
 use crate::body::{Body, Exit, Presence, storage_bytes};
 use crate::c::{Expr, Stmt};
 use crate::unit::{Unit, headers_used, number};
-use hlir::{Bytes, Effect, HeaderId, NodeId, NodeKind, Place, Program, Statement};
+use hlir::{Bytes, Effect, FieldRef, HeaderId, NodeId, NodeKind, Place, Program, Statement};
 use std::collections::{BTreeSet, HashMap};
 
 /// The label behind a deparser's statements.
@@ -17,8 +17,11 @@ impl Body<'_, '_> {
     pub fn deparse(&mut self, statements: &[Statement], next: NodeId) {
         let in_place = in_place(self.unit.program, &self.unit.facts.order, self.node, statements);
         let most = emits(statements);
+        let odd = |header: &HeaderId| !self.program().headers[*header].fixed_bits().is_multiple_of(8);
+        let bits = emitted(statements).iter().any(odd);
         self.emitting = match (in_place, writes_after_emit(statements)) {
             (true, _) => Emitting::Nothing,
+            (false, _) if bits => Emitting::Bits,
             (false, false) => Emitting::Pieces,
             (false, true) => Emitting::Snapshots,
         };
@@ -28,14 +31,7 @@ impl Body<'_, '_> {
         let most = most.unwrap_or(0);
         let listed = self.emitting != Emitting::Nothing && most > 0;
         if listed {
-            let pieces = format!("pieces[{most}]");
-            self.push(Stmt::Declare { of: "struct piece".to_string(), name: pieces, value: None });
-            self.push(Stmt::declare("uint32_t", "piece_count", Expr::word(0)));
-            if self.emitting == Emitting::Snapshots {
-                let snapshot = format!("snapshot[{}]", emitted_bytes(self.unit, statements));
-                self.push(Stmt::Declare { of: "uint8_t".to_string(), name: snapshot, value: None });
-                self.push(Stmt::declare("uint32_t", "snapshot_bytes", Expr::word(0)));
-            }
+            self.open_pieces(most, emitted_bytes(self.unit, statements));
         }
         self.exit = Exit::Finish;
         let whole = [Statement::Scope { label: FINISH.to_string(), body: statements.to_vec() }];
@@ -54,7 +50,48 @@ impl Body<'_, '_> {
         self.go(next);
     }
 
+    fn open_pieces(&mut self, most: u32, bytes: u32) {
+        let most = if self.emitting == Emitting::Bits { 1 } else { most };
+        let pieces = format!("pieces[{most}]");
+        self.push(Stmt::Declare { of: "struct piece".to_string(), name: pieces, value: None });
+        self.push(Stmt::declare("uint32_t", "piece_count", Expr::word(0)));
+        if self.emitting == Emitting::Pieces {
+            return;
+        }
+        // A string of bits may be stored a word beyond its end.
+        self.push(Stmt::Declare { of: "uint8_t".to_string(), name: format!("snapshot[{}]", bytes + 8), value: None });
+        match self.emitting {
+            Emitting::Bits => {
+                let begun = Expr::call("hash_begin", [Expr::name("snapshot")]);
+                self.push(Stmt::declare("struct hash_input", "snapshot_bits", begun));
+            }
+            _ => self.push(Stmt::declare("uint32_t", "snapshot_bytes", Expr::word(0))),
+        }
+    }
+
+    /// Adds a header's fields to the string of bits that the packet will begin with.
+    fn emit_bits(&mut self, header: HeaderId) {
+        let valid = self.header_valid(header);
+        let before = self.present.clone();
+        let code = self.nested(|body| {
+            body.present[number(header)] = Presence::Present;
+            for field in 0..body.program().headers[header].fields.len() {
+                body.hash_field(Expr::name("&snapshot_bits"), FieldRef { header, field: field as u32 });
+            }
+        });
+        self.present = before;
+        self.push(Stmt::when(valid, code));
+    }
+
     fn place_pieces(&mut self, bytes: u32) {
+        if self.emitting == Emitting::Bits {
+            let gathered = vec![
+                Expr::name("snapshot"),
+                Expr::cast("uint32_t", Expr::call("hash_bytes", [Expr::name("&snapshot_bits")])),
+            ];
+            let piece = Expr::cast("struct piece", Expr::List(gathered));
+            self.push(Stmt::set(Expr::name("pieces[piece_count++]"), piece));
+        }
         self.push(Stmt::Declare { of: "uint8_t".to_string(), name: format!("buffer[{bytes}]"), value: None });
         self.push(Stmt::declare("struct packet", "packet", Expr::name("state->packet")));
         let arguments = ["run->worker", "&packet", "state->cursor", "pieces", "piece_count", "buffer"].map(Expr::name);
@@ -64,14 +101,12 @@ impl Body<'_, '_> {
     }
 
     pub fn emit_header(&mut self, header: HeaderId) {
-        if self.emitting == Emitting::Nothing {
-            return;
+        match self.emitting {
+            Emitting::Nothing => return,
+            Emitting::Bits => return self.emit_bits(header),
+            Emitting::Pieces | Emitting::Snapshots => {}
         }
         let declared = &self.program().headers[header];
-        if !declared.fixed_bits().is_multiple_of(8) {
-            self.unsupported(&format!("emitting `{}`, which does not fill whole bytes,", declared.name));
-            return;
-        }
         let mut bytes = Expr::word(declared.fixed_bits() / 8);
         if declared.varbit().is_some() {
             bytes = Expr::binary("+", bytes, Expr::binary("/", self.header_bits(header), Expr::word(8)));
@@ -133,6 +168,8 @@ pub enum Emitting {
     Pieces,
     /// The header's bytes as they are now: the deparser changes some later on.
     Snapshots,
+    /// The header's fields, since headers do not fill whole bytes: together they do, with zeros at the end.
+    Bits,
 }
 
 /// How many headers can be emitted; none if that is not bounded.

@@ -131,6 +131,14 @@ const WORDS: &[&str] = &[
     "write",
 ];
 
+/// Names that generated functions have beside those of the program.
+#[rustfmt::skip]
+const LOCALS: &[&str] = &[
+    "access", "act", "address", "at", "begin", "buffer", "count", "enter", "found", "from", "front", "handle", "hash", "header", "held",
+    "host", "i", "inline", "length", "lookups", "member", "memory", "moved", "next", "old", "onward", "piece_count", "port",
+    "returned", "segment", "size", "snapshot", "snapshot_bits", "snapshot_bytes", "start", "taken", "to", "truncation", "wait", "whole",
+];
+
 /// Gives each thing a name of its own.
 pub struct Namer {
     taken: HashSet<String>,
@@ -181,7 +189,7 @@ pub fn identifier(name: &str) -> String {
 impl Names {
     pub fn new(program: &Program) -> Names {
         let mut members = Namer::new(STATE);
-        let mut top = Namer::new(&[]);
+        let mut top = Namer::new(LOCALS);
         let mut places = Namer::new(&["ENDED"]);
         let headers: Vec<String> =
             program.headers.iter().map(|(_, header)| header_name(&mut members, &header.name)).collect();
@@ -199,8 +207,8 @@ impl Names {
             let mut namer = Namer::new(&[]);
             actions.push(table.actions.iter().map(|action| namer.unique(last_part(&action.name))).collect());
             let named = |action: &hlir::Action| {
-                let mut namer = Namer::new(&["run", "state", "found"]);
-                action.parameters.iter().map(|parameter| namer.unique(&parameter.name)).collect()
+                let mut namer = Namer::new(&[&["run", "state", "true", "false", "group"], LOCALS].concat());
+                action.parameters.iter().map(|parameter| parameter_name(&mut namer, &parameter.name)).collect()
             };
             parameters.push(table.actions.iter().map(named).collect());
         }
@@ -222,6 +230,18 @@ fn field_names(top: &mut Namer, header: &hlir::Header) -> Vec<(String, String)> 
         (top.top(&format!("{kind}_{}", field.name), "header"), top.top(&format!("{kind}_set_{}", field.name), "header"))
     };
     header.fields.iter().map(named).collect()
+}
+
+/// Temporaries end in a digit, so parameters do not.
+fn parameter_name(namer: &mut Namer, wish: &str) -> String {
+    let name = identifier(wish);
+    let number = name.ends_with(|last: char| last.is_ascii_digit());
+    let name = if number { format!("{name}_data") } else { name };
+    let mut unique = namer.unique(&name);
+    while unique.ends_with(|last: char| last.is_ascii_digit()) {
+        unique = namer.unique(&format!("{name}_data"));
+    }
+    unique
 }
 
 fn last_part(name: &str) -> &str {
