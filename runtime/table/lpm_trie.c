@@ -112,7 +112,7 @@ lpm_trie_replace(struct memory *memory, struct lpm_trie_node **link, struct lpm_
 static uint64_t
 lpm_trie_take(const struct lpm_trie_prefix *prefix, uint32_t depth, uint32_t count)
 {
-	return count == 0 ? 0 : lpm_trie_bits(prefix->value, prefix->key_bits, depth, count);
+	return count == 0 ? 0 : lpm_trie_bits(prefix->value, (prefix->key_bits + 63) / 64, prefix->key_bits, depth, count);
 }
 
 /* Number of a prefix that ends in a node whose own bits begin at `depth`. */

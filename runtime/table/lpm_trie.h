@@ -28,14 +28,15 @@ struct lpm_trie {
 
 /* `count` bits of the key from bit `depth` on, counted from its top, right-aligned, zeros behind the key's end. `count` is 1 .. 60. */
 static inline uint64_t
-lpm_trie_bits(const uint64_t *key, uint32_t key_bits, uint32_t depth, uint32_t count)
+lpm_trie_bits(const uint64_t *key, uint32_t limbs, uint32_t key_bits, uint32_t depth, uint32_t count)
 {
 	const uint32_t missing = depth + count > key_bits ? depth + count - key_bits : 0;
 	const uint32_t low = key_bits + missing - depth - count;
 	const uint32_t limb = low / 64, shift = low % 64;
 	uint64_t bits = key[limb] >> shift;
 
-	if (shift + count - missing > 64)
+	/* The first test is the compiler's: it knows `limbs`, and so that nothing behind the key is read. */
+	if (limb + 1 < limbs && shift + count - missing > 64)
 		bits |= key[limb + 1] << (64 - shift);
 	return (bits << missing) & (((uint64_t)1 << count) - 1);
 }
@@ -85,7 +86,7 @@ struct lpm_trie_walk {
 
 /* A finer stage: reads one node and computes the address of the next one. */
 static inline void
-lpm_trie_step(const struct lpm_trie *table, struct lpm_trie_walk *walk, const uint64_t *key)
+lpm_trie_step(const struct lpm_trie *table, struct lpm_trie_walk *walk, const uint64_t *key, uint32_t limbs)
 {
 	const struct lpm_trie_node *node = walk->node;
 	uint32_t six;
@@ -93,11 +94,11 @@ lpm_trie_step(const struct lpm_trie *table, struct lpm_trie_walk *walk, const ui
 
 	walk->node = NULL;
 	if (node->path_bits != 0) {
-		if (lpm_trie_bits(key, table->key_bits, walk->depth, node->path_bits) != node->path)
+		if (lpm_trie_bits(key, limbs, table->key_bits, walk->depth, node->path_bits) != node->path)
 			return;
 		walk->depth += node->path_bits;
 	}
-	six = (uint32_t)lpm_trie_bits(key, table->key_bits, walk->depth, LPM_TRIE_STRIDE);
+	six = (uint32_t)lpm_trie_bits(key, limbs, table->key_bits, walk->depth, LPM_TRIE_STRIDE);
 	matched = node->prefixes & lpm_trie_prefixes(six);
 	if (matched != 0) {
 		const uint64_t longest = (uint64_t)1 << (63 - __builtin_clzll(matched));
@@ -118,9 +119,8 @@ lpm_trie_find(const struct lpm_trie *table, const void *address, uint64_t hash, 
 	struct lpm_trie_walk walk = { .node = address, .record = NULL, .depth = 0 };
 
 	(void)hash;
-	(void)limbs;
 	while (walk.node != NULL)
-		lpm_trie_step(table, &walk, key);
+		lpm_trie_step(table, &walk, key, limbs);
 	return walk.record != NULL ? __atomic_load_n(walk.record, __ATOMIC_ACQUIRE) : 0;
 }
 

@@ -121,20 +121,20 @@ impl Body<'_, '_> {
         let bits = self.value(bits);
         let bits = self.named(bits, 32, "bits");
         if let Some(number) = bits.number() {
-            self.need(Expr::word(number.div_ceil(8) as u32));
             if number % 8 != 0 {
                 self.reject(Expr::word(error_code::PARSER_INVALID_ARGUMENT));
                 return false;
             }
+            self.need(Expr::word((number / 8) as u32));
             self.push(Stmt::Assign(cursor(), "+=", Expr::word((number / 8) as u32)));
             return true;
         }
-        let short = self.reject_code(error_code::PACKET_TOO_SHORT);
-        let left = Expr::binary("-", Expr::call("packet_length", [Expr::name("&state->packet")]), cursor());
-        self.push(Stmt::when(Expr::binary(">", bits.clone(), Expr::binary("*", left, Expr::word(8))), short));
         let odd = Expr::binary("!=", Expr::binary("&", bits.clone(), Expr::word(7)), Expr::word(0));
         let failed = self.reject_code(error_code::PARSER_INVALID_ARGUMENT);
         self.push(Stmt::when(odd, failed));
+        let short = self.reject_code(error_code::PACKET_TOO_SHORT);
+        let left = Expr::binary("-", Expr::call("packet_length", [Expr::name("&state->packet")]), cursor());
+        self.push(Stmt::when(Expr::binary(">", bits.clone(), Expr::binary("*", left, Expr::word(8))), short));
         // Bytes that are skipped lie side by side as well, for what comes behind them is reached from the front.
         let bytes = self.named(Expr::binary("/", bits, Expr::word(8)), 32, "bytes");
         self.need(bytes.clone());
