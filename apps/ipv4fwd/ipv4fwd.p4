@@ -58,7 +58,7 @@ parser RouterParser(packet_in packet, out headers_t hdr, inout metadata_t meta, 
     }
 }
 
-control VerifyChecksum(inout headers_t hdr, inout metadata_t meta) {
+control CheckHeader(inout headers_t hdr, inout metadata_t meta) {
     apply {
         verify_checksum(hdr.ipv4.isValid(),
             { hdr.ipv4.version_ihl, hdr.ipv4.diffserv, hdr.ipv4.total_length, hdr.ipv4.identification, hdr.ipv4.flags_offset,
@@ -136,4 +136,4 @@ control RouterDeparser(packet_out packet, in headers_t hdr) {
     }
 }
 
-V1Switch(RouterParser(), VerifyChecksum(), Router(), NoEgress(), NoUpdate(), RouterDeparser()) main;
+V1Switch(RouterParser(), CheckHeader(), Router(), NoEgress(), NoUpdate(), RouterDeparser()) main;
