@@ -142,9 +142,8 @@ control Firewall(inout headers_t hdr, inout metadata_t meta, inout standard_meta
         if (standard.parser_error != error.NoError) {
             deny();
         } else {
-            pairs.apply();
             /* Only IPv4 is judged: ARP must pass for it to work at all. */
-            if (hdr.ipv4.isValid()) {
+            if (pairs.apply().hit && hdr.ipv4.isValid()) {
                 rules.apply();
             }
         }
