@@ -70,7 +70,13 @@ fn stop_at_errors(diagnostics: &[Diagnostic], map: &SourceMap) -> Result<(), Fai
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Err(Failure::diagnostics(diagnostics, map));
     }
-    diagnostics.iter().for_each(|diagnostic| eprint!("{}", diagnostic.render(map)));
+    // What the architectures' own files could do better is no concern of who includes them.
+    let ours = |diagnostic: &&Diagnostic| {
+        let file = map.locate(diagnostic.span().start).file;
+        let is_brought = |(name, _): &(&str, &str)| file.contains("/include-") && file.ends_with(&format!("/{name}"));
+        diagnostic.span().is_none() || !INCLUDES.iter().any(is_brought)
+    };
+    diagnostics.iter().filter(ours).for_each(|diagnostic| eprint!("{}", diagnostic.render(map)));
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use crate::events::{self, Event};
 use crate::pipeline::Pipeline;
 use crate::readers::Readers;
 use crate::state::{Meter, Register, State};
-use crate::tables::{Table, TableError};
+use crate::tables::{DirectCells, Table, TableError};
 use crate::worker::Worker;
 use std::ffi::{c_int, c_void};
 use std::fmt;
@@ -134,6 +134,7 @@ impl<L: Lane> Switch<L> {
     }
 
     fn attach(&mut self) -> Result<(), SwitchError> {
+        self.bind_cells();
         for worker in &mut self.workers {
             worker.raw.shared = &raw const self.shared.raw;
             // SAFETY: the worker is complete and runs nowhere.
@@ -143,6 +144,20 @@ impl<L: Lane> Switch<L> {
             }
         }
         Ok(())
+    }
+
+    /// Tells each table where its entries' direct counters and meters are.
+    fn bind_cells(&self) {
+        for (number, table) in self.tables.iter().enumerate() {
+            let number = number as u32;
+            let counters = self.workers.iter().flat_map(|worker| &worker.counters);
+            let counters =
+                counters.filter(|counter| counter.description.size == 0 && counter.description.table == number);
+            let counters = counters.map(|counter| DirectCells::of(&counter.cells));
+            let meters = self.state.meters.iter();
+            let meters = meters.filter(|meter| meter.description().size == 0 && meter.description().table == number);
+            table.bind(counters.chain(meters.map(|meter| DirectCells::of(&meter.cells))).collect());
+        }
     }
 
     /// Drives out what the pipeline holds and lets go of it.

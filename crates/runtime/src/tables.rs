@@ -75,6 +75,7 @@ struct RawHost {
     release: unsafe extern "C" fn(host: *mut c_void, memory: *mut c_void, bytes: usize),
     grace: unsafe extern "C" fn(host: *mut c_void),
     cells: unsafe extern "C" fn(host: *mut c_void, count: u64) -> c_int,
+    clear: unsafe extern "C" fn(host: *mut c_void, cell: u32),
     host: *mut c_void,
 }
 
@@ -115,7 +116,24 @@ struct Ears {
     readers: Arc<Readers>,
     number: AtomicU64,
     cells: u64,
+    direct: Mutex<Vec<DirectCells>>,
 }
+
+/// The cells of a direct counter or meter, by entry.
+pub(crate) struct DirectCells {
+    pub memory: *mut u64,
+    /// Words of a cell.
+    pub words: usize,
+}
+
+impl DirectCells {
+    pub fn of<T: region::Zero>(cells: &region::Region<T>) -> DirectCells {
+        DirectCells { memory: cells.as_mut_ptr().cast(), words: size_of::<T>() / size_of::<u64>() }
+    }
+}
+
+// SAFETY: the memory is that of a region, which any thread may write.
+unsafe impl Send for DirectCells {}
 
 /// A table in memory.
 pub struct Table {
@@ -143,6 +161,17 @@ unsafe extern "C" fn cells(host: *mut c_void, count: u64) -> c_int {
     if count <= ears.cells { 0 } else { -1 }
 }
 
+unsafe extern "C" fn clear(host: *mut c_void, cell: u32) {
+    // SAFETY: as for `grace`.
+    let ears = unsafe { &*host.cast::<Ears>() };
+    for direct in ears.direct.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        for word in 0..direct.words {
+            // SAFETY: the table has asked for this cell before, and regions have all that are asked for.
+            unsafe { direct.memory.add(cell as usize * direct.words + word).write_volatile(0) };
+        }
+    }
+}
+
 /// Direct counters and meters of a table that have room. They cost nothing until entries use them, so there are plenty.
 pub(crate) fn cells_of(table: &pipeline::Table) -> u64 {
     const UNKNOWN: u64 = 1 << 24;
@@ -153,13 +182,18 @@ impl Table {
     pub(crate) fn new(pipeline: &Arc<Pipeline>, number: usize, readers: &Arc<Readers>) -> Result<Table, TableError> {
         let description = pipeline.description().tables[number].clone();
         let cell_count = cells_of(&description);
-        let ears =
-            Box::new(Ears { readers: readers.clone(), number: AtomicU64::new(number as u64), cells: cell_count });
+        let ears = Box::new(Ears {
+            readers: readers.clone(),
+            number: AtomicU64::new(number as u64),
+            cells: cell_count,
+            direct: Mutex::default(),
+        });
         let host = RawHost {
             allocate: region::allocate,
             release: region::release,
             grace,
             cells,
+            clear,
             host: (&raw const *ears).cast_mut().cast(),
         };
         let mut status = 0;
@@ -179,6 +213,11 @@ impl Table {
     pub(crate) fn readers_view(&self) -> *const c_void {
         // SAFETY: the writer is alive.
         unsafe { writer_table(*self.lock()) }
+    }
+
+    /// The cells that a new entry is to find empty.
+    pub(crate) fn bind(&self, direct: Vec<DirectCells>) {
+        *self.ears.direct.lock().unwrap_or_else(PoisonError::into_inner) = direct;
     }
 
     /// Another pipeline may give the table another number.

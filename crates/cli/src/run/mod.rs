@@ -162,8 +162,11 @@ fn begin<'p>(
     let mut settings = DpdkSettings::of_machine(arguments.buffers.max(2 * MOST_FREE_BURST), arguments.buffer_bytes);
     settings.pci = u32::from(arguments.ports.iter().any(Port::is_pci));
     let dpdk = Dpdk::start(&layer, settings).map_err(dpdk_failed)?;
+    let nothing = compile::cache()?.root().join("nothing.pcap");
+    runtime::cache::write_whole(&nothing, &crate::pcap::bytes_of(&[]))
+        .map_err(|error| Failure::unwritable(&nothing, &error))?;
     for port in &arguments.ports {
-        dpdk.open(port.number, &port.devargs())
+        dpdk.open(port.number, &port.devargs(&nothing))
             .map_err(|error| Failure::environment(format!("port {} cannot be opened: {error}", port.number)))?;
     }
     let highest = arguments.ports.iter().map(|port| u32::from(port.number)).max().unwrap_or(0);

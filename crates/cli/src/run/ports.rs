@@ -75,14 +75,12 @@ impl Port {
     }
 
     /// The device as DPDK names it. What is captured goes to [`Port::unfinished`] until the end.
-    pub fn devargs(&self) -> String {
+    /// `nothing` is a capture without packets.
+    pub fn devargs(&self, nothing: &Path) -> String {
         let number = self.number;
         match &self.device {
             Device::Captures { input, .. } => {
-                let input = match input.as_os_str().is_empty() {
-                    true => Path::new("/dev/null"),
-                    false => input,
-                };
+                let input = if input.as_os_str().is_empty() { nothing } else { input };
                 let output = self.unfinished().map_or(String::new(), |path| format!(",tx_pcap={}", path.display()));
                 format!("net_pcap{number},rx_pcap={}{output}", input.display())
             }
@@ -156,7 +154,7 @@ mod tests {
     #[test]
     fn captures_are_written_beside_their_place() {
         let port: Port = "2=pcap:in.pcap,out/o.pcap".parse().unwrap();
-        let devargs = port.devargs();
+        let devargs = port.devargs(Path::new("none.pcap"));
         assert!(devargs.starts_with("net_pcap2,rx_pcap=in.pcap,tx_pcap=out/.o.pcap."), "{devargs}");
     }
 }
