@@ -96,7 +96,8 @@ impl<'a> Lowering<'a> {
         let (Type::Parser(nominal) | Type::Control(nominal)) = &object else {
             return Err(self.internal(expression.span, "a direct application of this"));
         };
-        let name = Self::qualified(&self.path.clone(), &self.external_name(nominal.declaration));
+        // The instance has the type's own name: `@name` of a type names no instance.
+        let name = Self::qualified(&self.path.clone(), self.checked.node(nominal.declaration).name().as_str());
         let block = self.construct_block(nominal, Vec::new(), &name)?;
         let id = self.objects.add(Object::Block(Rc::new(block)));
         self.direct.insert(key, id);

@@ -6,7 +6,7 @@ use num_bigint::{BigInt, BigUint};
 
 use super::select::Set;
 use super::{Lowered, Lowering, arithmetic};
-use crate::ast::{self, DeclarationId, KeyElement, Property, PropertyValue};
+use crate::ast::{self, DeclarationId, ExpressionKind, KeyElement, Property, PropertyValue};
 use crate::check::Call;
 
 impl<'a> Lowering<'a> {
@@ -63,8 +63,9 @@ impl<'a> Lowering<'a> {
         let mut numbers: Vec<BigInt> = Vec::new();
         for (at, entry) in entries.iter().enumerate() {
             let number = match &entry.priority {
+                // Constant entries are tried as they are listed, unless `@priority` numbers them: there the smallest comes first.
+                _ if is_constant => annotated_priority(entry).unwrap_or_else(|| BigInt::from(at + 1)),
                 Some(given) => BigInt::from(self.known_number(given)?),
-                None if is_constant => BigInt::from(count - at),
                 None if !any_given && largest_wins => BigInt::from(count - 1 - at) * &delta + 1,
                 None if !any_given => BigInt::from(at) * &delta + 1,
                 None => match numbers.last() {
@@ -75,12 +76,20 @@ impl<'a> Lowering<'a> {
             };
             numbers.push(number);
         }
-        if !largest_wins && !is_constant {
+        if !largest_wins || is_constant {
             // Here the larger number wins always: turn the order around.
             let largest = numbers.iter().max().cloned().unwrap_or_default();
             numbers = numbers.into_iter().map(|number| &largest + 1 - number).collect();
         }
         Ok(numbers.into_iter().map(|number| u32::try_from(number).unwrap_or(0)).collect())
+    }
+}
+
+fn annotated_priority(entry: &ast::Entry) -> Option<BigInt> {
+    let annotation = entry.annotations.iter().find(|annotation| annotation.name.as_str() == "priority")?;
+    match &annotation.single()?.kind {
+        ExpressionKind::Integer(number) => Some(number.value.clone()),
+        _ => None,
     }
 }
 

@@ -168,7 +168,7 @@ impl<'a> Lowering<'a> {
                 let name = if name.contains('.') || !self.is_global() {
                     name.to_string()
                 } else {
-                    self.external_name(nominal.declaration)
+                    self.checked.node(nominal.declaration).name().to_string()
                 };
                 let bound = values.into_iter().map(|(id, _, value)| (id, value)).collect();
                 Object::Block(Rc::new(self.construct_block(nominal, bound, &name)?))
