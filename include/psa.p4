@@ -1,12 +1,15 @@
-// The Portable Switch Architecture, version 1.2: ingress and egress, each with a parser and a deparser, around a packet buffer.
+// The Portable Switch Architecture: parser, match-action and deparser on both sides of a packet buffer.
 //
-// The specification leaves the widths of ports and the like to the target. Here they are as wide as the types for use in headers, as in
-// the software switch that most PSA programs were written for, so that no conversion can lose a bit.
+// The declarations are those of the PSA specification. It leaves the widths of most types to the target; they are here
+// those that a controller sees, as in BMv2's psa_switch, so that values need no translation.
 
-#ifndef _PORTABLE_SWITCH_ARCHITECTURE_P4_
-#define _PORTABLE_SWITCH_ARCHITECTURE_P4_
+#ifndef __PSA_P4__
+#define __PSA_P4__
 
 #include "core.p4"
+
+// For each type a name for the plain number (`Uint_t`), a type of its own (`_t`) whose values a controller may see
+// translated, and both again for use in headers, where the width has to fill bytes.
 
 typedef bit<32> PortIdUint_t;
 typedef bit<32> MulticastGroupUint_t;
@@ -30,14 +33,15 @@ type PacketLengthUint_t PacketLength_t;
 type EgressInstanceUint_t EgressInstance_t;
 @p4runtime_translation("p4.org/psa/v1/Timestamp_t", 64)
 type TimestampUint_t Timestamp_t;
+
 typedef error ParserError_t;
 
-/// A packet sent here comes back to ingress.
-const PortId_t PSA_PORT_RECIRCULATE = (PortId_t)0xfffffffa;
-const PortId_t PSA_PORT_CPU = (PortId_t)0xfffffffd;
-const CloneSessionId_t PSA_CLONE_SESSION_TO_CPU = (CloneSessionId_t)0;
+/// A packet sent here enters ingress once more.
+const PortId_t PSA_PORT_RECIRCULATE = (PortId_t) 0xfffffffa;
+/// The port of the controller.
+const PortId_t PSA_PORT_CPU = (PortId_t) 0xfffffffd;
+const CloneSessionId_t PSA_CLONE_SESSION_TO_CPU = (CloneSessionId_t) 0;
 
-// The same for use in headers: of whole bytes, and of one width on all targets.
 typedef bit<32> PortIdInHeaderUint_t;
 typedef bit<32> MulticastGroupInHeaderUint_t;
 typedef bit<16> CloneSessionIdInHeaderUint_t;
@@ -62,61 +66,53 @@ type EgressInstanceInHeaderUint_t EgressInstanceInHeader_t;
 type TimestampInHeaderUint_t TimestampInHeader_t;
 
 PortId_t psa_PortId_header_to_int(in PortIdInHeader_t x) {
-    return (PortId_t)(PortIdUint_t)(PortIdInHeaderUint_t)x;
+    return (PortId_t) (PortIdUint_t) (PortIdInHeaderUint_t) x;
 }
 MulticastGroup_t psa_MulticastGroup_header_to_int(in MulticastGroupInHeader_t x) {
-    return (MulticastGroup_t)(MulticastGroupUint_t)(MulticastGroupInHeaderUint_t)x;
+    return (MulticastGroup_t) (MulticastGroupUint_t) (MulticastGroupInHeaderUint_t) x;
 }
 CloneSessionId_t psa_CloneSessionId_header_to_int(in CloneSessionIdInHeader_t x) {
-    return (CloneSessionId_t)(CloneSessionIdUint_t)(CloneSessionIdInHeaderUint_t)x;
+    return (CloneSessionId_t) (CloneSessionIdUint_t) (CloneSessionIdInHeaderUint_t) x;
 }
 ClassOfService_t psa_ClassOfService_header_to_int(in ClassOfServiceInHeader_t x) {
-    return (ClassOfService_t)(ClassOfServiceUint_t)(ClassOfServiceInHeaderUint_t)x;
+    return (ClassOfService_t) (ClassOfServiceUint_t) (ClassOfServiceInHeaderUint_t) x;
 }
 PacketLength_t psa_PacketLength_header_to_int(in PacketLengthInHeader_t x) {
-    return (PacketLength_t)(PacketLengthUint_t)(PacketLengthInHeaderUint_t)x;
+    return (PacketLength_t) (PacketLengthUint_t) (PacketLengthInHeaderUint_t) x;
 }
 EgressInstance_t psa_EgressInstance_header_to_int(in EgressInstanceInHeader_t x) {
-    return (EgressInstance_t)(EgressInstanceUint_t)(EgressInstanceInHeaderUint_t)x;
+    return (EgressInstance_t) (EgressInstanceUint_t) (EgressInstanceInHeaderUint_t) x;
 }
 Timestamp_t psa_Timestamp_header_to_int(in TimestampInHeader_t x) {
-    return (Timestamp_t)(TimestampUint_t)(TimestampInHeaderUint_t)x;
+    return (Timestamp_t) (TimestampUint_t) (TimestampInHeaderUint_t) x;
 }
+
 PortIdInHeader_t psa_PortId_int_to_header(in PortId_t x) {
-    return (PortIdInHeader_t)(PortIdInHeaderUint_t)(PortIdUint_t)x;
+    return (PortIdInHeader_t) (PortIdInHeaderUint_t) (PortIdUint_t) x;
 }
 MulticastGroupInHeader_t psa_MulticastGroup_int_to_header(in MulticastGroup_t x) {
-    return (MulticastGroupInHeader_t)(MulticastGroupInHeaderUint_t)(MulticastGroupUint_t)x;
+    return (MulticastGroupInHeader_t) (MulticastGroupInHeaderUint_t) (MulticastGroupUint_t) x;
 }
 CloneSessionIdInHeader_t psa_CloneSessionId_int_to_header(in CloneSessionId_t x) {
-    return (CloneSessionIdInHeader_t)(CloneSessionIdInHeaderUint_t)(CloneSessionIdUint_t)x;
+    return (CloneSessionIdInHeader_t) (CloneSessionIdInHeaderUint_t) (CloneSessionIdUint_t) x;
 }
 ClassOfServiceInHeader_t psa_ClassOfService_int_to_header(in ClassOfService_t x) {
-    return (ClassOfServiceInHeader_t)(ClassOfServiceInHeaderUint_t)(ClassOfServiceUint_t)x;
+    return (ClassOfServiceInHeader_t) (ClassOfServiceInHeaderUint_t) (ClassOfServiceUint_t) x;
 }
 PacketLengthInHeader_t psa_PacketLength_int_to_header(in PacketLength_t x) {
-    return (PacketLengthInHeader_t)(PacketLengthInHeaderUint_t)(PacketLengthUint_t)x;
+    return (PacketLengthInHeader_t) (PacketLengthInHeaderUint_t) (PacketLengthUint_t) x;
 }
 EgressInstanceInHeader_t psa_EgressInstance_int_to_header(in EgressInstance_t x) {
-    return (EgressInstanceInHeader_t)(EgressInstanceInHeaderUint_t)(EgressInstanceUint_t)x;
+    return (EgressInstanceInHeader_t) (EgressInstanceInHeaderUint_t) (EgressInstanceUint_t) x;
 }
 TimestampInHeader_t psa_Timestamp_int_to_header(in Timestamp_t x) {
-    return (TimestampInHeader_t)(TimestampInHeaderUint_t)(TimestampUint_t)x;
+    return (TimestampInHeader_t) (TimestampInHeaderUint_t) (TimestampUint_t) x;
 }
 
-/// Values of the table property psa_idle_timeout.
 enum PSA_IdleTimeout_t { NO_TIMEOUT, NOTIFY_CONTROL }
 
-/// How a packet came where it is.
-enum PSA_PacketPath_t {
-    NORMAL,            /// in ingress: from a port
-    NORMAL_UNICAST,    /// in egress: sent to one port
-    NORMAL_MULTICAST,  /// in egress: one of the copies of a multicast group
-    CLONE_I2E,         /// cloned at the end of ingress
-    CLONE_E2E,         /// cloned at the end of egress
-    RESUBMIT,          /// back in ingress as it was
-    RECIRCULATE        /// back in ingress as egress left it
-}
+/// How a packet came to where it is.
+enum PSA_PacketPath_t { NORMAL, NORMAL_UNICAST, NORMAL_MULTICAST, CLONE_I2E, CLONE_E2E, RESUBMIT, RECIRCULATE }
 
 struct psa_ingress_parser_input_metadata_t {
     PortId_t ingress_port;
@@ -135,13 +131,14 @@ struct psa_ingress_input_metadata_t {
     ParserError_t parser_error;
 }
 
+/// What becomes of the packet after ingress. `drop` begins as true, the others as false or 0.
 struct psa_ingress_output_metadata_t {
-    ClassOfService_t class_of_service;  // 0
-    bool clone;                         // false
+    ClassOfService_t class_of_service;
+    bool clone;
     CloneSessionId_t clone_session_id;
-    bool drop;                          // true: what nobody sends is dropped
-    bool resubmit;                      // false
-    MulticastGroup_t multicast_group;   // 0: none
+    bool drop;
+    bool resubmit;
+    MulticastGroup_t multicast_group;
     PortId_t egress_port;
 }
 
@@ -149,7 +146,7 @@ struct psa_egress_input_metadata_t {
     ClassOfService_t class_of_service;
     PortId_t egress_port;
     PSA_PacketPath_t packet_path;
-    EgressInstance_t instance;          // which copy of its group or session this is
+    EgressInstance_t instance;
     Timestamp_t egress_timestamp;
     ParserError_t parser_error;
 }
@@ -159,24 +156,25 @@ struct psa_egress_deparser_input_metadata_t {
 }
 
 struct psa_egress_output_metadata_t {
-    bool clone;                         // false
+    bool clone;
     CloneSessionId_t clone_session_id;
-    bool drop;                          // false
+    bool drop;
 }
 
-// What the buffer will do with the packet, for deparsers that write the metadata which goes with it.
+/// In the ingress deparser: whether the packet will be cloned, resubmitted, or go on to the buffer.
 @pure
 extern bool psa_clone_i2e(in psa_ingress_output_metadata_t istd);
 @pure
 extern bool psa_resubmit(in psa_ingress_output_metadata_t istd);
 @pure
 extern bool psa_normal(in psa_ingress_output_metadata_t istd);
+
+/// In the egress deparser: whether the packet will be cloned or recirculated.
 @pure
 extern bool psa_clone_e2e(in psa_egress_output_metadata_t istd);
 @pure
 extern bool psa_recirculate(in psa_egress_output_metadata_t istd, in psa_egress_deparser_input_metadata_t edstd);
 
-/// Claims about the program for testers and analysers; a false one is reported when the packet is processed.
 extern void assert(in bool check);
 extern void assume(in bool check);
 
@@ -186,13 +184,15 @@ match_kind {
     optional   /// one value, or any
 }
 
+/// Sends the packet to one port.
 @noWarn("unused")
 action send_to_port(inout psa_ingress_output_metadata_t meta, in PortId_t egress_port) {
     meta.drop = false;
-    meta.multicast_group = (MulticastGroup_t)0;
+    meta.multicast_group = (MulticastGroup_t) 0;
     meta.egress_port = egress_port;
 }
 
+/// Sends copies to the ports of a group; nothing if the group is 0.
 @noWarn("unused")
 action multicast(inout psa_ingress_output_metadata_t meta, in MulticastGroup_t multicast_group) {
     meta.drop = false;
@@ -209,25 +209,16 @@ action egress_drop(inout psa_egress_output_metadata_t meta) {
     meta.drop = true;
 }
 
-/// The two parts of a switch that a program cannot change.
 extern PacketReplicationEngine {
     PacketReplicationEngine();
 }
+
 extern BufferingQueueingEngine {
     BufferingQueueingEngine();
 }
 
-enum PSA_HashAlgorithm_t {
-    IDENTITY,
-    CRC32,
-    CRC32_CUSTOM,
-    CRC16,
-    CRC16_CUSTOM,
-    ONES_COMPLEMENT16,  /// the checksum of IPv4, TCP and UDP
-    TARGET_DEFAULT      /// whatever the target is fastest with
-}
+enum PSA_HashAlgorithm_t { IDENTITY, CRC32, CRC32_CUSTOM, CRC16, CRC16_CUSTOM, ONES_COMPLEMENT16, TARGET_DEFAULT }
 
-/// A hash function; it keeps no state.
 extern Hash<O> {
     Hash(PSA_HashAlgorithm_t algo);
     @pure
@@ -237,7 +228,6 @@ extern Hash<O> {
     O get_hash<T, D>(in T base, in D data, in T max);
 }
 
-/// A checksum over all data since the last `clear`.
 extern Checksum<W> {
     Checksum(PSA_HashAlgorithm_t hash);
     void clear();
@@ -246,7 +236,7 @@ extern Checksum<W> {
     W get();
 }
 
-/// The ones' complement checksum, which can also be brought up to date for a change: take the old data off, add the new.
+/// The ones' complement sum of RFC 1071, to which data can be added and from which it can be taken away.
 extern InternetChecksum {
     InternetChecksum();
     void clear();
@@ -254,7 +244,6 @@ extern InternetChecksum {
     void subtract<T>(in T data);
     @noSideEffects
     bit<16> get();
-    /// The sum so far, to be handed to another instance.
     @noSideEffects
     bit<16> get_state();
     void set_state(in bit<16> checksum_state);
@@ -262,14 +251,13 @@ extern InternetChecksum {
 
 enum PSA_CounterType_t { PACKETS, BYTES, PACKETS_AND_BYTES }
 
-/// Counters of W bits by index.
 @noWarn("unused")
 extern Counter<W, S> {
     Counter(bit<32> n_counters, PSA_CounterType_t type);
     void count(in S index);
 }
 
-/// A counter for each entry of the table that names it; `count` is called in that table's actions.
+/// For the table that names it in `psa_direct_counter`.
 @noWarn("unused")
 extern DirectCounter<W> {
     DirectCounter(PSA_CounterType_t type);
@@ -280,21 +268,21 @@ enum PSA_MeterType_t { PACKETS, BYTES }
 
 enum PSA_MeterColor_t { RED, GREEN, YELLOW }
 
-/// Two-rate three-colour meters by index; with `color` they are aware of the colour that the packet has.
 extern Meter<S> {
     Meter(bit<32> n_meters, PSA_MeterType_t type);
+    /// The colour after the packet, for one that came with a colour.
     PSA_MeterColor_t execute(in S index, in PSA_MeterColor_t color);
     PSA_MeterColor_t execute(in S index);
 }
 
-/// A meter for each entry of the table that names it.
+/// For the table that names it in `psa_direct_meter`.
 extern DirectMeter {
     DirectMeter(PSA_MeterType_t type);
     PSA_MeterColor_t execute(in PSA_MeterColor_t color);
     PSA_MeterColor_t execute();
 }
 
-/// Cells of state that outlive a packet. An index out of range neither reads nor writes.
+/// State that outlives a packet.
 extern Register<T, S> {
     Register(bit<32> size);
     Register(bit<32> size, T initial_value);
@@ -303,58 +291,54 @@ extern Register<T, S> {
     void write(in S index, in T value);
 }
 
-/// Random numbers from `min` to `max`, both included.
+/// Numbers from `min` to `max`, both included.
 extern Random<T> {
     Random(T min, T max);
     T read();
 }
 
-/// Actions with their data, shared by the entries of tables.
+/// For the tables that name it in `psa_implementation`.
 extern ActionProfile {
     ActionProfile(bit<32> size);
 }
 
-/// The same with groups; a hash over the `selector` keys chooses the member of a group.
 extern ActionSelector {
     ActionSelector(PSA_HashAlgorithm_t algo, bit<32> size, bit<32> outputWidth);
 }
 
-/// Records for the control plane.
+/// A message to the controller; of several in one packet the last counts.
 extern Digest<T> {
     Digest();
     void pack(in T data);
 }
 
-parser IngressParser<H, M, RESUBM, RECIRCM>(packet_in buffer, out H parsed_hdr, inout M user_meta,
-                                            in psa_ingress_parser_input_metadata_t istd,
-                                            in RESUBM resubmit_meta, in RECIRCM recirculate_meta);
+parser IngressParser<H, M, RESUBM, RECIRCM>(
+    packet_in buffer, out H parsed_hdr, inout M user_meta, in psa_ingress_parser_input_metadata_t istd,
+    in RESUBM resubmit_meta, in RECIRCM recirculate_meta);
 
-control Ingress<H, M>(inout H hdr, inout M user_meta, in psa_ingress_input_metadata_t istd,
-                      inout psa_ingress_output_metadata_t ostd);
+control Ingress<H, M>(
+    inout H hdr, inout M user_meta, in psa_ingress_input_metadata_t istd, inout psa_ingress_output_metadata_t ostd);
 
-control IngressDeparser<H, M, CI2EM, RESUBM, NM>(packet_out buffer, out CI2EM clone_i2e_meta,
-                                                 out RESUBM resubmit_meta, out NM normal_meta, inout H hdr,
-                                                 in M meta, in psa_ingress_output_metadata_t istd);
+control IngressDeparser<H, M, CI2EM, RESUBM, NM>(
+    packet_out buffer, out CI2EM clone_i2e_meta, out RESUBM resubmit_meta, out NM normal_meta, inout H hdr, in M meta,
+    in psa_ingress_output_metadata_t istd);
 
-parser EgressParser<H, M, NM, CI2EM, CE2EM>(packet_in buffer, out H parsed_hdr, inout M user_meta,
-                                            in psa_egress_parser_input_metadata_t istd, in NM normal_meta,
-                                            in CI2EM clone_i2e_meta, in CE2EM clone_e2e_meta);
+parser EgressParser<H, M, NM, CI2EM, CE2EM>(
+    packet_in buffer, out H parsed_hdr, inout M user_meta, in psa_egress_parser_input_metadata_t istd,
+    in NM normal_meta, in CI2EM clone_i2e_meta, in CE2EM clone_e2e_meta);
 
-control Egress<H, M>(inout H hdr, inout M user_meta, in psa_egress_input_metadata_t istd,
-                     inout psa_egress_output_metadata_t ostd);
+control Egress<H, M>(
+    inout H hdr, inout M user_meta, in psa_egress_input_metadata_t istd, inout psa_egress_output_metadata_t ostd);
 
-control EgressDeparser<H, M, CE2EM, RECIRCM>(packet_out buffer, out CE2EM clone_e2e_meta,
-                                             out RECIRCM recirculate_meta, inout H hdr, in M meta,
-                                             in psa_egress_output_metadata_t istd,
-                                             in psa_egress_deparser_input_metadata_t edstd);
+control EgressDeparser<H, M, CE2EM, RECIRCM>(
+    packet_out buffer, out CE2EM clone_e2e_meta, out RECIRCM recirculate_meta, inout H hdr, in M meta,
+    in psa_egress_output_metadata_t istd, in psa_egress_deparser_input_metadata_t edstd);
 
-package IngressPipeline<IH, IM, NM, CI2EM, RESUBM, RECIRCM>(IngressParser<IH, IM, RESUBM, RECIRCM> ip,
-                                                            Ingress<IH, IM> ig,
-                                                            IngressDeparser<IH, IM, CI2EM, RESUBM, NM> id);
+package IngressPipeline<IH, IM, NM, CI2EM, RESUBM, RECIRCM>(
+    IngressParser<IH, IM, RESUBM, RECIRCM> ip, Ingress<IH, IM> ig, IngressDeparser<IH, IM, CI2EM, RESUBM, NM> id);
 
-package EgressPipeline<EH, EM, NM, CI2EM, CE2EM, RECIRCM>(EgressParser<EH, EM, NM, CI2EM, CE2EM> ep,
-                                                          Egress<EH, EM> eg,
-                                                          EgressDeparser<EH, EM, CE2EM, RECIRCM> ed);
+package EgressPipeline<EH, EM, NM, CI2EM, CE2EM, RECIRCM>(
+    EgressParser<EH, EM, NM, CI2EM, CE2EM> ep, Egress<EH, EM> eg, EgressDeparser<EH, EM, CE2EM, RECIRCM> ed);
 
 package PSA_Switch<IH, IM, EH, EM, NM, CI2EM, CE2EM, RESUBM, RECIRCM>(
     IngressPipeline<IH, IM, NM, CI2EM, RESUBM, RECIRCM> ingress, PacketReplicationEngine pre,
