@@ -196,8 +196,9 @@ impl Names {
         let variables = program.variables.iter().map(|(_, variable)| members.unique(&variable.name)).collect();
         let parsers =
             program.parsers.iter().map(|(_, parser)| members.unique(&format!("{}_states", parser.name))).collect();
-        let tables = program.tables.iter().map(|(_, table)| top.top(&table.name, "table")).collect();
-        let value_sets = program.value_sets.iter().map(|(_, set)| top.top(&set.name, "set")).collect();
+        let mut held = Namer::new(&["worker", "memory", "clock_ns"]);
+        let tables = program.tables.iter().map(|(_, table)| held.unique(&table.name)).collect();
+        let value_sets = program.value_sets.iter().map(|(_, set)| held.unique(&set.name)).collect();
         let nodes: Vec<String> = program.nodes.iter().map(|(_, node)| top.top(&node.name, "node")).collect();
         let places = nodes.iter().map(|name| places.unique(&format!("AT_{}", name.to_uppercase()))).collect();
         let fields = program.headers.iter().map(|(_, header)| field_names(&mut top, header)).collect();
@@ -207,7 +208,7 @@ impl Names {
             let mut namer = Namer::new(&[]);
             actions.push(table.actions.iter().map(|action| namer.unique(last_part(&action.name))).collect());
             let named = |action: &hlir::Action| {
-                let mut namer = Namer::new(&[&["run", "state", "true", "false", "group"], LOCALS].concat());
+                let mut namer = Namer::new(&["run", "state", "found", "record", "group", "true", "false"]);
                 action.parameters.iter().map(|parameter| parameter_name(&mut namer, &parameter.name)).collect()
             };
             parameters.push(table.actions.iter().map(named).collect());

@@ -113,11 +113,24 @@ impl Printer {
             Expr::List(members) if self.depth * 8 + whole.len() > LINE || holds_names(members) => {
                 self.line(&format!("{} = {{", declaration(of, name)));
                 self.depth += 1;
-                for member in members {
-                    self.line(&format!("{},", expression(member)));
-                }
+                members.iter().for_each(|member| self.member(member));
                 self.depth -= 1;
                 self.line("};");
+            }
+            _ => self.line(&whole),
+        }
+    }
+
+    /// A member of an initialiser, over several lines if one is too short.
+    fn member(&mut self, member: &Expr) {
+        let whole = format!("{},", expression(member));
+        match member {
+            Expr::List(members) if self.depth * 8 + whole.len() > LINE => {
+                self.line("{");
+                self.depth += 1;
+                members.iter().for_each(|member| self.member(member));
+                self.depth -= 1;
+                self.line("},");
             }
             _ => self.line(&whole),
         }
@@ -352,7 +365,10 @@ pub(super) fn expression(value: &Expr) -> String {
             let arguments: Vec<String> = arguments.iter().map(expression).collect();
             format!("{function}({})", arguments.join(", "))
         }
-        Expr::Index(array, index) => format!("{}[{}]", operand(array, 12), expression(index)),
+        Expr::Index(array, index) => match index.number() {
+            Some(number) => format!("{}[{number}]", operand(array, 12)),
+            None => format!("{}[{}]", operand(array, 12), expression(index)),
+        },
         Expr::Unary(operator, inner) => format!("{operator}{}", operand(inner, 11)),
         Expr::Cast(to, inner) => format!("({to}){}", operand(inner, 11)),
         Expr::Binary(operator, left, right) => {

@@ -26,8 +26,8 @@ enum node {
 	ENDED,
 	AT_ARRIVAL,
 	AT_PARSER_START,
-	AT_INGRESS_SMAC_2,
-	AT_INGRESS_DMAC_2,
+	AT_INGRESS_SMAC,
+	AT_INGRESS_DMAC,
 	AT_INGRESS_END,
 	AT_EGRESS_BEGIN,
 	AT_EGRESS_IS_ECHO,
@@ -207,16 +207,16 @@ parser_start(struct run *run, struct state *state)
 }
 
 INLINE void
-ingress_smac_2_key(struct run *run, struct state *state, uint64_t *key)
+ingress_smac_key(struct run *run, struct state *state, uint64_t *key)
 {
 	(void)run;
 	if (state->hdr_ethernet == NULL)
 		state->hdr_ethernet = memset(state->scratch->hdr_ethernet, 0, 14u);
-	key[0u] = ethernet_src(state->hdr_ethernet);
+	key[0] = ethernet_src(state->hdr_ethernet);
 }
 
 INLINE void
-ingress_smac_2_act(struct run *run, struct state *state, uint32_t found)
+ingress_smac_act(struct run *run, struct state *state, uint32_t found)
 {
 	const struct ingress_smac_record *const record = table_record_at(&run->ingress_smac->table, found, table_stride(sizeof(struct ingress_smac_record), 1));
 	run->ingress_smac_hits += found != 0u;
@@ -231,25 +231,25 @@ ingress_smac_2_act(struct run *run, struct state *state, uint32_t found)
 
 /* ingress.smac: l2fwd.p4:49 */
 INLINE void
-ingress_smac_2(struct run *run, struct state *state)
+ingress_smac(struct run *run, struct state *state)
 {
 	uint64_t key[1];
 	uint64_t hash;
 
-	ingress_smac_2_key(run, state, key);
+	ingress_smac_key(run, state, key);
 	hash = exact_hash(run->ingress_smac, key, 1u);
-	ingress_smac_2_act(run, state, exact_find(run->ingress_smac, exact_address(run->ingress_smac, hash), hash, key, 1u));
+	ingress_smac_act(run, state, exact_find(run->ingress_smac, exact_address(run->ingress_smac, hash), hash, key, 1u));
 }
 
 INLINE void
-ingress_dmac_2_key(struct run *run, struct state *state, uint64_t *key)
+ingress_dmac_key(struct run *run, struct state *state, uint64_t *key)
 {
 	(void)run;
-	key[0u] = ethernet_dst(state->hdr_ethernet);
+	key[0] = ethernet_dst(state->hdr_ethernet);
 }
 
 INLINE void
-ingress_dmac_2_act(struct run *run, struct state *state, uint32_t found)
+ingress_dmac_act(struct run *run, struct state *state, uint32_t found)
 {
 	const struct ingress_dmac_record *const record = table_record_at(&run->ingress_dmac->table, found, table_stride(sizeof(struct ingress_dmac_record), 1));
 	run->ingress_dmac_hits += found != 0u;
@@ -272,14 +272,14 @@ ingress_dmac_2_act(struct run *run, struct state *state, uint32_t found)
 
 /* ingress.dmac: l2fwd.p4:50 */
 INLINE void
-ingress_dmac_2(struct run *run, struct state *state)
+ingress_dmac(struct run *run, struct state *state)
 {
 	uint64_t key[1];
 	uint64_t hash;
 
-	ingress_dmac_2_key(run, state, key);
+	ingress_dmac_key(run, state, key);
 	hash = exact_hash(run->ingress_dmac, key, 1u);
-	ingress_dmac_2_act(run, state, exact_find(run->ingress_dmac, exact_address(run->ingress_dmac, hash), hash, key, 1u));
+	ingress_dmac_act(run, state, exact_find(run->ingress_dmac, exact_address(run->ingress_dmac, hash), hash, key, 1u));
 }
 
 static __attribute__((noinline)) void
@@ -389,8 +389,8 @@ walk(struct run *run, struct state *state, enum node at)
 	}
 	arrival(run, state);
 	parser_start(run, state);
-	ingress_smac_2(run, state);
-	ingress_dmac_2(run, state);
+	ingress_smac(run, state);
+	ingress_dmac(run, state);
 	if (ingress_end(run, state) == ENDED)
 		return;
 egress_begin: ;
@@ -419,8 +419,8 @@ run_begin(struct worker *worker)
 		.worker = worker,
 		.memory = worker->memory,
 		.clock_ns = worker->clock_ns,
-		.ingress_smac = worker->shared->tables[0u],
-		.ingress_dmac = worker->shared->tables[1u],
+		.ingress_smac = worker->shared->tables[0],
+		.ingress_dmac = worker->shared->tables[1],
 	};
 
 	return run;
@@ -429,10 +429,10 @@ run_begin(struct worker *worker)
 static void
 run_end(const struct run *run)
 {
-	run->worker->hits[0u] += run->ingress_smac_hits;
-	run->worker->misses[0u] += run->ingress_smac_lookups - run->ingress_smac_hits;
-	run->worker->hits[1u] += run->ingress_dmac_hits;
-	run->worker->misses[1u] += run->ingress_dmac_lookups - run->ingress_dmac_hits;
+	run->worker->hits[0] += run->ingress_smac_hits;
+	run->worker->misses[0] += run->ingress_smac_lookups - run->ingress_smac_hits;
+	run->worker->hits[1] += run->ingress_dmac_hits;
+	run->worker->misses[1] += run->ingress_dmac_lookups - run->ingress_dmac_hits;
 }
 
 /* A packet as it enters the graph. */
@@ -525,8 +525,36 @@ static const struct action ingress_dmac_actions[] = {
 };
 
 static const struct table_descriptor pipeline_tables[] = {
-	{ .name = "ingress.smac", .structure = STRUCTURE_EXACT, .key_bits = 48u, .key_limbs = 1u, .field_count = 1u, .fields = ingress_smac_fields, .action_count = 2u, .actions = ingress_smac_actions, .record_bytes = sizeof(struct ingress_smac_record), .records_own = 1u, .size = 0x1000ull, .idle_timeout = 1u, .source = 0u },
-	{ .name = "ingress.dmac", .structure = STRUCTURE_EXACT, .key_bits = 48u, .key_limbs = 1u, .field_count = 1u, .fields = ingress_dmac_fields, .action_count = 2u, .actions = ingress_dmac_actions, .record_bytes = sizeof(struct ingress_dmac_record), .records_own = 1u, .size = 0x1000ull, .idle_timeout = 0u, .source = 1u },
+	{
+		.name = "ingress.smac",
+		.structure = STRUCTURE_EXACT,
+		.key_bits = 48u,
+		.key_limbs = 1u,
+		.field_count = 1u,
+		.fields = ingress_smac_fields,
+		.action_count = 2u,
+		.actions = ingress_smac_actions,
+		.record_bytes = sizeof(struct ingress_smac_record),
+		.records_own = 1u,
+		.size = 0x1000ull,
+		.idle_timeout = 1u,
+		.source = 0u,
+	},
+	{
+		.name = "ingress.dmac",
+		.structure = STRUCTURE_EXACT,
+		.key_bits = 48u,
+		.key_limbs = 1u,
+		.field_count = 1u,
+		.fields = ingress_dmac_fields,
+		.action_count = 2u,
+		.actions = ingress_dmac_actions,
+		.record_bytes = sizeof(struct ingress_dmac_record),
+		.records_own = 1u,
+		.size = 0x1000ull,
+		.idle_timeout = 0u,
+		.source = 1u,
+	},
 };
 
 static const struct counter_descriptor pipeline_counters[] = {
