@@ -123,6 +123,8 @@ memory_release_retired(struct memory *memory)
 void
 memory_grace(struct memory *memory)
 {
+	/* What was unlinked must be visible before it is asked where the readers are. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	memory->host.grace(memory->host.host);
 	memory->graces++;
 	memory_release_retired(memory);

@@ -26,7 +26,8 @@ struct table_host {
 	void *(*allocate)(void *host, size_t bytes);
 	void (*release)(void *host, void *memory, size_t bytes);
 	/* Returns when no reader can still use what it found before the call: every worker that runs has passed as many ends of bursts as the
-	 * pipeline keeps packets in flight, plus one. Without workers it returns at once. */
+	 * pipeline keeps packets in flight, plus one. Without workers it returns at once. A worker raises its count with a full fence (an atomic
+	 * addition), or loads of the next burst could be done before the count is seen. */
 	void (*grace)(void *host);
 	/* Cells 0 .. count-1 must be there, in all direct counters and meters of the table, when this returns 0. May be NULL. Called before an entry
 	 * has a cell beyond what was asked for until then. */

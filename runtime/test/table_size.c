@@ -1,0 +1,72 @@
+/* Tables as large as the ones that are asked for. Each has every entry, and no other. */
+#include <time.h>
+
+#include "table_host.h"
+#include "test.h"
+
+static void
+size_exact(uint32_t key_bits, uint64_t count)
+{
+	struct test_host memory = { .allocations_left = UINT64_MAX };
+	const struct table_host host = test_table_host(&memory);
+	const struct table_descriptor descriptor = test_descriptor(STRUCTURE_EXACT, key_bits, 0, count);
+	struct writer *writer = writer_create(&descriptor, &host, NULL);
+	uint64_t wrong = 0;
+
+	for (uint64_t i = 0; i < count; i++) {
+		const uint64_t key[3] = { i * 4096, i, i };
+		const struct test_record record = test_record((uint32_t)i % 1000);
+
+		wrong += writer_insert(writer, &(const struct table_match){ .value = key }, &record, NULL) != TABLE_OK;
+	}
+	CHECK(wrong == 0);
+	for (uint64_t i = 0; i < count; i++) {
+		const uint64_t key[3] = { i * 4096, i, i }, other[3] = { i * 4096 + 1, i, i };
+		const struct test_record *record = table_record(writer_table(writer), writer_lookup(writer, key));
+
+		wrong += record->value != i % 1000 || writer_lookup(writer, other) != 0;
+	}
+	CHECK(wrong == 0);
+	writer_destroy(writer);
+	CHECK(memory.bytes == 0);
+}
+
+static void
+size_list(uint64_t count)
+{
+	struct test_host memory = { .allocations_left = UINT64_MAX };
+	const struct table_host host = test_table_host(&memory);
+	const struct table_descriptor descriptor = test_descriptor(STRUCTURE_LIST, 32, 0, 0);
+	struct writer *writer = writer_create(&descriptor, &host, NULL);
+	uint64_t random = 0, wrong = 0;
+	const clock_t start = clock();
+
+	for (uint64_t i = 0; i < count; i++) {
+		const struct test_record record = test_record((uint32_t)i % 1000);
+		const struct table_match match = { .value = &i, .priority = (uint32_t)test_random(&random) % 50 };
+
+		wrong += writer_insert(writer, &match, &record, NULL) != TABLE_OK;
+	}
+	CHECK(wrong == 0);
+	/* Quadratic in seconds would be minutes here. */
+	CHECK((double)(clock() - start) / CLOCKS_PER_SEC < 5.0);
+	for (uint64_t i = 0; i < count; i += 97) {
+		const struct test_record *record = table_record(writer_table(writer), writer_lookup(writer, &i));
+
+		wrong += record->value != i % 1000;
+	}
+	CHECK(wrong == 0);
+	writer_clear(writer);
+	CHECK(writer_count(writer) == 0);
+	writer_destroy(writer);
+	CHECK(memory.bytes == 0);
+}
+
+void
+test_table_size(void)
+{
+	size_exact(64, 200000);
+	size_exact(128, 50000);
+	size_exact(192, 50000);
+	size_list(10000);
+}

@@ -1,0 +1,208 @@
+/* One thread writes as fast as it can, two read. What is always in the table must always be found, with one of the records it ever had and never with
+ * half of one; what comes and goes is found with its own record or not at all. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "table/dir24_8.h"
+#include "table/exact.h"
+#include "table/list.h"
+#include "table/lpm_trie.h"
+#include "table_host.h"
+#include "test.h"
+
+#define READERS 2u
+#define PERMANENT 64u
+#define PASSING 192u
+#define BURST 16u
+#define LIMBS_MOST 5u
+
+struct threads_reader {
+	_Alignas(64) uint64_t quiescent;
+	uint32_t running;
+	uint32_t failures;
+	uint64_t found;
+	struct threads *threads;
+	uint64_t random;
+};
+
+struct threads {
+	struct table_descriptor descriptor;
+	const struct table *table;
+	uint64_t keys[PERMANENT + PASSING][LIMBS_MOST];
+	uint64_t masks[PERMANENT + PASSING][LIMBS_MOST];
+	uint32_t stop;
+	struct threads_reader readers[READERS];
+};
+
+/* A record says which key it belongs to, and a version. */
+static struct test_record
+threads_record(uint32_t key, uint32_t version)
+{
+	return test_record(key | version << 16);
+}
+
+static uint32_t
+threads_find(const struct table *table, const uint64_t *key, uint32_t limbs)
+{
+	uint64_t hash;
+
+	switch ((enum structure)table->structure) {
+	case STRUCTURE_EXACT:
+		hash = exact_hash((const void *)table, key, limbs);
+		return exact_find((const void *)table, exact_address((const void *)table, hash), hash, key, limbs);
+	case STRUCTURE_DIR24_8:
+		return dir24_8_find((const void *)table, dir24_8_address((const void *)table, key[0]), key[0], key, limbs);
+	case STRUCTURE_LPM_TRIE:
+		return lpm_trie_find((const void *)table, lpm_trie_address((const void *)table, 0), 0, key, limbs);
+	case STRUCTURE_LIST:
+		return list_find((const void *)table, list_address((const void *)table, 0), 0, key, limbs);
+	}
+	return 0;
+}
+
+static void
+threads_look_up(struct threads_reader *reader)
+{
+	const struct threads *threads = reader->threads;
+	const uint32_t entry = (uint32_t)(test_random(&reader->random) % (PERMANENT + PASSING));
+	const uint32_t number = threads_find(threads->table, threads->keys[entry], threads->descriptor.key_limbs);
+	const struct test_record *record = table_record(threads->table, number);
+
+	if (number == 0 && entry < PERMANENT)
+		reader->failures++;
+	if (number != 0 && (!test_record_whole(record) || (record->value & 0xffff) != entry))
+		reader->failures++;
+	if (number != 0 && threads->descriptor.records_own)
+		record_hit(record, reader->quiescent);
+	reader->found += number != 0;
+}
+
+static void *
+threads_read(void *argument)
+{
+	struct threads_reader *reader = argument;
+
+	while (!__atomic_load_n(&reader->threads->stop, __ATOMIC_ACQUIRE)) {
+		for (uint32_t i = 0; i < BURST; i++)
+			threads_look_up(reader);
+		__atomic_fetch_add(&reader->quiescent, 1, __ATOMIC_SEQ_CST);
+	}
+	__atomic_store_n(&reader->running, 0, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void
+threads_grace(void *argument)
+{
+	struct threads *threads = argument;
+
+	for (uint32_t i = 0; i < READERS; i++) {
+		const struct threads_reader *reader = &threads->readers[i];
+		const uint64_t before = __atomic_load_n(&reader->quiescent, __ATOMIC_SEQ_CST);
+
+		while (__atomic_load_n(&reader->running, __ATOMIC_ACQUIRE) && __atomic_load_n(&reader->quiescent, __ATOMIC_ACQUIRE) == before)
+			sched_yield();
+	}
+}
+
+/* Keys that differ from each other, and nested prefixes for lpm: the passing entries lie above and below the permanent ones' values. */
+static void
+threads_keys(struct threads *threads)
+{
+	const struct table_descriptor *descriptor = &threads->descriptor;
+	uint64_t random = descriptor->structure;
+
+	for (uint32_t i = 0; i < PERMANENT + PASSING; i++)
+		for (uint32_t limb = 0; limb < descriptor->key_limbs; limb++) {
+			const uint32_t bits = descriptor->key_bits - 64 * limb < 64 ? descriptor->key_bits - 64 * limb : 64;
+			const uint64_t mask = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
+
+			threads->keys[i][limb] = (test_random(&random) << 8 | i) & mask;
+			threads->masks[i][limb] = mask;
+		}
+}
+
+static void
+threads_write(struct threads *threads, struct writer *writer, double seconds)
+{
+	uint64_t random = 1, version = 0;
+	const uint64_t end = (uint64_t)clock() + (uint64_t)(seconds * CLOCKS_PER_SEC);
+
+	while ((uint64_t)clock() < end && test_failures == 0) {
+		const uint32_t entry = (uint32_t)(test_random(&random) % (PERMANENT + PASSING));
+		const struct table_match match = { .value = threads->keys[entry], .mask = threads->masks[entry] };
+		const struct test_record record = threads_record(entry, (uint32_t)(++version & 0x7fff));
+
+		if (entry < PERMANENT) {
+			CHECK(writer_modify(writer, &match, &record) == TABLE_OK);
+		} else if (test_random(&random) % 2) {
+			const enum table_status status = writer_insert(writer, &match, &record, NULL);
+
+			CHECK(status == TABLE_OK || status == TABLE_EXISTS);
+		} else {
+			const enum table_status status = writer_delete(writer, &match);
+
+			CHECK(status == TABLE_OK || status == TABLE_MISSING);
+		}
+		if (version % 1000 == 0)
+			CHECK(writer_reserve(writer, writer_count(writer) * 2 + version / 1000 % 4000) == TABLE_OK);
+	}
+}
+
+static void
+threads_run(uint32_t structure, uint32_t key_bits, uint32_t own)
+{
+	struct threads *threads = aligned_alloc(64, sizeof(*threads));
+	struct test_host memory = { .allocations_left = UINT64_MAX, .argument = threads };
+	const struct table_host host = test_table_host(&memory);
+	struct writer *writer;
+	pthread_t readers[READERS];
+	uint32_t failures = 0;
+
+	memset(threads, 0, sizeof(*threads));
+	threads->descriptor = test_descriptor(structure, key_bits, own, 0);
+	threads_keys(threads);
+	writer = writer_create(&threads->descriptor, &host, NULL);
+	threads->table = writer_table(writer);
+	for (uint32_t entry = 0; entry < PERMANENT; entry++) {
+		const struct table_match match = { .value = threads->keys[entry], .mask = threads->masks[entry] };
+		const struct test_record record = threads_record(entry, 0);
+
+		CHECK(writer_insert(writer, &match, &record, NULL) == TABLE_OK);
+	}
+	memory.grace = threads_grace;
+	for (uint32_t i = 0; i < READERS; i++) {
+		threads->readers[i] = (struct threads_reader){ .running = 1, .threads = threads, .random = i };
+		pthread_create(&readers[i], NULL, threads_read, &threads->readers[i]);
+	}
+	threads_write(threads, writer, 0.4);
+	__atomic_store_n(&threads->stop, 1, __ATOMIC_RELEASE);
+	for (uint32_t i = 0; i < READERS; i++) {
+		pthread_join(readers[i], NULL);
+		failures += threads->readers[i].failures;
+		CHECK(threads->readers[i].found > 0);
+	}
+	CHECK(failures == 0);
+	CHECK(memory.graces > 0);
+	memory.grace = NULL;
+	writer_destroy(writer);
+	CHECK(memory.bytes == 0);
+	free(threads);
+}
+
+void
+test_table_threads(void)
+{
+	threads_run(STRUCTURE_EXACT, 48, 0);
+	threads_run(STRUCTURE_EXACT, 64, 1);
+	threads_run(STRUCTURE_EXACT, 104, 1);
+	threads_run(STRUCTURE_EXACT, 320, 0);
+	threads_run(STRUCTURE_DIR24_8, 16, 1);
+	threads_run(STRUCTURE_DIR24_8, 27, 0);
+	threads_run(STRUCTURE_LPM_TRIE, 32, 0);
+	threads_run(STRUCTURE_LPM_TRIE, 128, 1);
+	threads_run(STRUCTURE_LIST, 104, 0);
+	threads_run(STRUCTURE_LIST, 32, 1);
+}
