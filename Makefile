@@ -1,0 +1,43 @@
+# Thin targets: what a person types. Each does the set-up it needs.
+BACUS := target/release/bacus
+OUT ?= out
+P4C ?=
+STF ?=
+ERRORS ?=
+VECTORS ?=
+FORMS ?=
+
+.PHONY: help setup build demo test bench conformance clean
+
+help:
+	@echo "make setup        install what is missing (the only step that may need root)"
+	@echo "make build        the command $(BACUS)"
+	@echo "make demo         compile a switch, send a capture through DPDK ports, show what happened"
+	@echo "make test         every test"
+	@echo "make bench        what the applications cost on this machine [OUT=DIR]"
+	@echo "make conformance  the p4c corpus: P4C=DIR [STF=LIST] [ERRORS=LIST] [VECTORS=DIR] [FORMS=1]"
+
+setup:
+	@scripts/setup
+
+build: setup
+	cargo build --release -p cli
+
+demo: build
+	@scripts/demo $(BACUS) $(OUT)/demo
+
+test: setup
+	@scripts/test
+
+bench: build
+	$(BACUS) bench --out $(OUT)/bench
+
+conformance: build
+	@test -n "$(P4C)" || { echo "make conformance P4C=DIR: name a checkout of p4c (the directory with p4include and testdata)"; exit 2; }
+	cargo run --release -q -p tests --bin conformance -- --p4c "$(P4C)" --bacus $(BACUS) --out $(OUT)/conformance.txt \
+		--exempt tests/conformance-exempt.txt \
+		$(if $(STF),--stf "$(STF)") $(if $(ERRORS),--errors "$(ERRORS)") $(if $(VECTORS),--vectors "$(VECTORS)") $(if $(FORMS),--forms)
+
+clean:
+	cargo clean
+	rm -rf $(OUT)
