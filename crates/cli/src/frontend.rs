@@ -49,6 +49,7 @@ fn load_hlir(path: &Path) -> Result<Loaded, Failure> {
     let text = read(path)?;
     let map = SourceMap::new(&path.display().to_string(), &text);
     let parsed = hlir::text::parse_file(&text).map_err(|diagnostics| Failure::diagnostics(&diagnostics, &map))?;
+    stop_at_errors(&parsed.verify(), &map)?;
     Ok(Loaded { program: parsed.program, plan: parsed.plan })
 }
 
