@@ -168,15 +168,24 @@ impl<'t> Lexer<'t, '_> {
             self.at += length;
             self.text[self.at - length..self.at].to_string()
         };
-        let mut numbers = [0; 4];
-        for (number, mark) in numbers.iter_mut().zip([":", ":", "-", ":"]) {
-            self.at += self.rest().strip_prefix(mark).map(|_| mark.len())?;
-            let length = self.rest().bytes().take_while(u8::is_ascii_digit).count();
-            *number = self.rest()[..length].parse().ok()?;
-            self.at += length;
-        }
-        let [line, column, end_line, end_column] = numbers;
+        let line = self.place_number(":")?;
+        let column = self.place_number(":")?;
+        let end = self.place_number("-")?;
+        // Most parts end in the line where they begin, and do not repeat it.
+        let (end_line, end_column) = match self.place_number(":") {
+            Some(end_column) => (end, end_column),
+            None => (line, end),
+        };
         Some(Origin { file, line, column, end_line, end_column })
+    }
+
+    /// A number behind `mark`; without both nothing is taken.
+    fn place_number(&mut self, mark: &str) -> Option<u32> {
+        let digits = self.rest().strip_prefix(mark)?;
+        let length = digits.bytes().take_while(u8::is_ascii_digit).count();
+        let number = digits[..length].parse().ok()?;
+        self.at += mark.len() + length;
+        Some(number)
     }
 
     fn quoted_name(&mut self) {

@@ -12,6 +12,7 @@ pub(crate) type Words<T> = &'static [(T, &'static str)];
 /// Keywords with which something at the outermost level of a text begins, each on a line of its own.
 pub(crate) const ITEMS: &[&str] = &[
     "program",
+    "source",
     "header",
     "variable",
     "digest",

@@ -141,10 +141,12 @@ impl<'c> Generator<'c> {
             return Notes::default();
         }
         let origin = self.some(|it| Origin {
-            file: it.pick(&["a.p4", "/usr/include/v1model.p4", "my file.p4", "", "a:b"]).to_string(),
-            line: it.number(),
+            file: it
+                .pick(&["a.p4", "/usr/include/v1model.p4", "my file.p4", "", "a:b", "/x/a.p4", "dir/", "b/my file.p4"])
+                .to_string(),
+            line: it.below(2) as u32,
             column: it.number(),
-            end_line: it.number(),
+            end_line: it.below(2) as u32,
             end_column: it.number(),
         });
         let annotations = self.several(2, |it| {

@@ -249,7 +249,11 @@ impl Reader {
     /// The origin that may stand at the end of a part's head.
     pub fn origin(&mut self, notes: &mut Notes) {
         if let TokenKind::Origin(origin) = &self.peek().kind {
-            notes.origin = Some(origin.clone());
+            let mut origin = origin.clone();
+            if let Some(path) = self.sources.get(&origin.file) {
+                origin.file.clone_from(path);
+            }
+            notes.origin = Some(origin);
             self.advance();
         }
     }

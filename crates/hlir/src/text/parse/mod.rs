@@ -19,6 +19,7 @@ use crate::source::Span;
 use crate::verify::{Body, Places, Site};
 use crate::{Parameter, Plan, Program};
 use cursor::{Failed, Read};
+use std::collections::HashMap;
 
 /// Errors after which reading stops.
 const MOST_ERRORS: usize = 100;
@@ -88,6 +89,8 @@ struct Reader {
     places: Places,
     /// Names in a declaration that could not be read are unknown through no fault of those who use them.
     declarations_failed: bool,
+    /// Paths of the source files by base name.
+    sources: HashMap<String, String>,
     depth: u32,
     parameters: Vec<Parameter>,
     body: Option<Body>,
@@ -114,6 +117,7 @@ impl Reader {
             plan: None,
             places: Places::default(),
             declarations_failed: false,
+            sources: HashMap::new(),
             depth: 0,
             parameters: Vec::new(),
             body: None,
@@ -175,8 +179,13 @@ impl Reader {
         self.body = None;
     }
 
-    /// Reads the declarations of storage, which refer to nothing, and takes down the names of all else.
+    /// Reads source files and storage, which refer to nothing, and takes down the names of all else.
     fn declare(&mut self, items: &[Item]) {
+        for item in items.iter().filter(|item| item.keyword == "source") {
+            self.enter(item);
+            // What is wrong with it has been reported, and origins keep the name as they have it.
+            let _ = self.source();
+        }
         for item in items {
             self.enter(item);
             match item.keyword {
@@ -252,7 +261,7 @@ impl Reader {
 
     fn item(&mut self, keyword: &'static str) -> Read<()> {
         match keyword {
-            "header" | "variable" => {
+            "source" | "header" | "variable" => {
                 self.at = self.end;
                 Ok(())
             }

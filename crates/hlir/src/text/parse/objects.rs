@@ -5,7 +5,7 @@ use super::cursor::Read;
 use crate::program::Field;
 use crate::text::lex::TokenKind;
 use crate::text::names::id;
-use crate::text::print::CORE_ERRORS;
+use crate::text::print::{CORE_ERRORS, base_name};
 use crate::text::words::{ALGORITHMS, COUNTER_UNITS, MATCH_KINDS, METER_UNITS};
 use crate::verify::Site;
 use crate::{
@@ -37,6 +37,15 @@ impl Reader {
             return Err(self.fail_with_hint("a declaration that can have notes", "write comments with `//`"));
         }
         Ok(())
+    }
+
+    /// `source "PATH"`: what origins name by its base name.
+    pub(super) fn source(&mut self) -> Read<()> {
+        self.no_notes()?;
+        self.advance();
+        let path = self.text("a path, as a string")?;
+        self.sources.insert(base_name(&path).to_string(), path);
+        self.ended()
     }
 
     pub(super) fn budget(&mut self) -> Read<()> {

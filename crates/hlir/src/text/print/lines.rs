@@ -2,7 +2,7 @@
 
 use crate::Notes;
 use crate::program::Annotation;
-use crate::text::words::{between, body_end, is_plain_file, written};
+use crate::text::words::{between, body_end, written};
 
 /// Lines are kept below this length where a choice is to be made.
 const LONGEST_LINE: usize = 100;
@@ -73,6 +73,25 @@ impl Lines {
         self.depth -= 1;
     }
 
+    /// `head { list } tail`, the list on lines of its own that are filled, where one line for all would be too long.
+    pub fn filled(&mut self, head: &str, list: &[String], tail: &str) {
+        let whole = format!("{head} {} {tail}", in_braces(list));
+        if whole.len() <= LONGEST_LINE {
+            return self.add(whole);
+        }
+        self.block(head, tail, |lines| {
+            let mut line = String::new();
+            for item in list {
+                if !line.is_empty() && line.len() + item.len() > LONGEST_LINE {
+                    lines.add(line.trim_end());
+                    line.clear();
+                }
+                line.push_str(&format!("{item}, "));
+            }
+            lines.add(line.trim_end().trim_end_matches(','));
+        });
+    }
+
     /// What stands in front of a part: documentation and annotations.
     pub fn notes(&mut self, notes: &Notes) {
         for line in docs_lines(notes) {
@@ -110,14 +129,6 @@ fn annotation(annotation: &Annotation) -> String {
     }
 }
 
-/// Where it stands in the source, to be put at the end of its head; empty if unknown.
-pub(super) fn origin(notes: &Notes) -> String {
-    match &notes.origin {
-        None => String::new(),
-        Some(origin) => {
-            let file = if is_plain_file(&origin.file) { origin.file.clone() } else { between(&origin.file, '"') };
-            let crate::Origin { line, column, end_line, end_column, .. } = origin;
-            format!(" from {file}:{line}:{column}-{end_line}:{end_column}")
-        }
-    }
+pub(super) fn in_braces(list: &[String]) -> String {
+    if list.is_empty() { "{}".to_string() } else { format!("{{ {} }}", list.join(", ")) }
 }

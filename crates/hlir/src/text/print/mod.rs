@@ -7,11 +7,13 @@ mod interface;
 mod lines;
 mod node;
 mod objects;
+mod origin;
 mod plan;
 mod statement;
 mod table;
 
 pub(crate) use interface::usual_alias;
+pub(crate) use origin::base_name;
 
 use super::names::{AllNames, Names, get, number};
 use super::words::written;
@@ -20,6 +22,7 @@ use crate::{Budget, Expression, Parameter, Plan, Program, Statement};
 use la_arena::{Arena, Idx};
 use lines::Lines;
 use num_bigint::BigUint;
+use origin::Sources;
 
 /// The names of core.p4's errors, which every program has.
 pub(crate) const CORE_ERRORS: [&str; error_code::PARSER_INVALID_ARGUMENT as usize + 1] = [
@@ -36,6 +39,7 @@ pub(crate) const CORE_ERRORS: [&str; error_code::PARSER_INVALID_ARGUMENT as usiz
 pub struct Printer<'p> {
     program: &'p Program,
     names: AllNames,
+    sources: Sources,
 }
 
 pub fn print_program(program: &Program) -> String {
@@ -66,13 +70,16 @@ pub fn print_statement(program: &Program, parameters: &[Parameter], statement: &
 
 impl<'p> Printer<'p> {
     pub fn new(program: &'p Program) -> Printer<'p> {
-        Printer { program, names: AllNames::of(program) }
+        Printer { program, names: AllNames::of(program), sources: Sources::default() }
     }
 
-    fn program(&self) -> String {
+    fn program(mut self) -> String {
         let mut lines = Lines::default();
+        let (sources, declared) = Sources::of(self.program);
+        self.sources = sources;
         let Program { name, architecture, budget, entry, .. } = self.program;
         lines.add(format!("program {} for {}", written(name), written(architecture)));
+        declared.iter().for_each(|line| lines.add(line));
         if *budget != Budget::default() {
             let Budget { reentries, states, iterations } = budget;
             lines.add(format!("budget reentries {reentries} states {states} iterations {iterations}"));

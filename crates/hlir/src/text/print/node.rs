@@ -1,6 +1,6 @@
 //! Prints nodes: how each kind begins, and where its edges lead.
 
-use super::lines::{Lines, origin};
+use super::lines::{Lines, in_braces};
 use super::{Printer, hexadecimal, number_text};
 use crate::text::words::{BYTES, between, word_of, written};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 impl Printer<'_> {
     pub(super) fn node(&self, lines: &mut Lines, node: &Node) {
         lines.notes(&node.notes);
-        let from = origin(&node.notes);
+        let from = self.origin(&node.notes);
         let head = format!("node {}:", written(&node.name));
         match &node.kind {
             NodeKind::State { parser, body, select } => {
@@ -135,7 +135,7 @@ impl Printer<'_> {
             Keep::All => "all".to_string(),
             Keep::Only(variables) => {
                 let names = variables.iter().map(|variable| self.variable(*variable, &[]));
-                super::objects::in_braces(names.collect())
+                in_braces(&names.collect::<Vec<_>>())
             }
         };
         self.assigning(lines, &format!("{head} {bytes} keep {keep}"), &copy.set, copy.to);

@@ -1,6 +1,6 @@
 //! Prints what a program declares before its tables: storage, stateful objects, parsers.
 
-use super::lines::{Lines, origin};
+use super::lines::{Lines, in_braces};
 use super::{Printer, number_text};
 use crate::text::words::{ALGORITHMS, COUNTER_UNITS, MATCH_KINDS, METER_UNITS, word_of, written};
 use crate::{Counter, Header, Meter, Parser, Profile, Type, ValueSet};
@@ -13,7 +13,7 @@ impl Printer<'_> {
     pub(super) fn objects(&self, lines: &mut Lines) {
         let program = self.program;
         lines.gap();
-        program.headers.values().for_each(|header| print_header(lines, header));
+        program.headers.values().for_each(|header| self.print_header(lines, header));
         lines.gap();
         for variable in program.variables.values() {
             lines.notes(&variable.notes);
@@ -21,14 +21,18 @@ impl Printer<'_> {
                 Type::Bool => "bool".to_string(),
                 Type::Bits(width) => width.to_string(),
             };
-            lines.add(format!("variable {}: {kind}{}", written(&variable.name), origin(&variable.notes)));
+            lines.add(format!("variable {}: {kind}{}", written(&variable.name), self.origin(&variable.notes)));
         }
         lines.gap();
         for digest in program.digests.values() {
             lines.notes(&digest.notes);
             let fields = digest.fields.iter().map(|(name, width)| format!("{}: {width}", written(name)));
             let name = written(&digest.name);
-            lines.add(format!("digest {name} {}{}", in_braces(fields.collect()), origin(&digest.notes)));
+            lines.add(format!(
+                "digest {name} {}{}",
+                in_braces(&fields.collect::<Vec<_>>()),
+                self.origin(&digest.notes)
+            ));
         }
         for register in program.registers.values() {
             lines.notes(&register.notes);
@@ -36,13 +40,13 @@ impl Printer<'_> {
                 zero if *zero == BigUint::ZERO => String::new(),
                 value => format!(" = {}", number_text(value, Some(register.width))),
             };
-            let (name, from) = (written(&register.name), origin(&register.notes));
+            let (name, from) = (written(&register.name), self.origin(&register.notes));
             lines.add(format!("register {name}: {} [{}]{initial}{from}", register.width, register.size));
         }
         program.counters.values().for_each(|counter| self.counter(lines, counter));
         program.meters.values().for_each(|meter| self.meter(lines, meter));
-        program.value_sets.values().for_each(|set| print_value_set(lines, set));
-        program.profiles.values().for_each(|profile| print_profile(lines, profile));
+        program.value_sets.values().for_each(|set| self.value_set(lines, set));
+        program.profiles.values().for_each(|profile| self.profile(lines, profile));
     }
 
     fn counter(&self, lines: &mut Lines, counter: &Counter) {
@@ -50,7 +54,11 @@ impl Printer<'_> {
         let unit = word_of(COUNTER_UNITS, &counter.unit).unwrap_or_default();
         let cells = self.cells(counter.size, counter.table);
         let automatic = if counter.automatic { " automatic" } else { "" };
-        lines.add(format!("counter {}: {unit}{cells}{automatic}{}", written(&counter.name), origin(&counter.notes)));
+        lines.add(format!(
+            "counter {}: {unit}{cells}{automatic}{}",
+            written(&counter.name),
+            self.origin(&counter.notes)
+        ));
     }
 
     fn meter(&self, lines: &mut Lines, meter: &Meter) {
@@ -58,7 +66,7 @@ impl Printer<'_> {
         let unit = word_of(METER_UNITS, &meter.unit).unwrap_or_default();
         let cells = self.cells(meter.size, meter.table);
         let automatic = meter.automatic.map_or(String::new(), |place| format!(" into {}", self.place(place, &[])));
-        lines.add(format!("meter {}: {unit}{cells}{automatic}{}", written(&meter.name), origin(&meter.notes)));
+        lines.add(format!("meter {}: {unit}{cells}{automatic}{}", written(&meter.name), self.origin(&meter.notes)));
     }
 
     fn cells(&self, size: u64, table: Option<crate::TableId>) -> String {
@@ -72,42 +80,43 @@ impl Printer<'_> {
         let name = written(&parser.name);
         lines.add(format!("parser {name} {{ start {start}, accept {accept}, reject {reject}, error {error} }}"));
     }
-}
 
-fn print_header(lines: &mut Lines, header: &Header) {
-    lines.notes(&header.notes);
-    let field = |field: &crate::Field| {
-        let varbit = if field.varbit { "varbit " } else { "" };
-        format!("{}: {varbit}{}", written(&field.name), field.width)
-    };
-    let fields: Vec<String> = header.fields.iter().map(field).collect();
-    let head = format!("header {}: {}", written(&header.name), written(&header.type_name));
-    let from = origin(&header.notes);
-    let line = format!("{head} {}{from}", in_braces(fields.clone()));
-    if line.len() <= LONG_HEADER {
-        return lines.add(line);
+    fn print_header(&self, lines: &mut Lines, header: &Header) {
+        lines.notes(&header.notes);
+        let field = |field: &crate::Field| {
+            let varbit = if field.varbit { "varbit " } else { "" };
+            format!("{}: {varbit}{}", written(&field.name), field.width)
+        };
+        let fields: Vec<String> = header.fields.iter().map(field).collect();
+        let head = format!("header {}: {}", written(&header.name), written(&header.type_name));
+        let from = self.origin(&header.notes);
+        let line = format!("{head} {}{from}", in_braces(&fields));
+        if line.len() <= LONG_HEADER {
+            return lines.add(line);
+        }
+        lines.block(&head, from.trim_start(), |lines| fields.iter().for_each(|field| lines.add(format!("{field},"))));
     }
-    lines.block(&head, from.trim_start(), |lines| fields.iter().for_each(|field| lines.add(format!("{field},"))));
-}
 
-fn print_value_set(lines: &mut Lines, set: &ValueSet) {
-    lines.notes(&set.notes);
-    let field = |(name, width, kind): &(String, u32, crate::MatchKind)| {
-        format!("{}: {width} {}", written(name), word_of(MATCH_KINDS, kind).unwrap_or_default())
-    };
-    let fields = in_braces(set.fields.iter().map(field).collect());
-    lines.add(format!("value_set {} [{}] {fields}{}", written(&set.name), set.size, origin(&set.notes)));
-}
+    fn value_set(&self, lines: &mut Lines, set: &ValueSet) {
+        lines.notes(&set.notes);
+        let field = |(name, width, kind): &(String, u32, crate::MatchKind)| {
+            format!("{}: {width} {}", written(name), word_of(MATCH_KINDS, kind).unwrap_or_default())
+        };
+        let fields = in_braces(&set.fields.iter().map(field).collect::<Vec<_>>());
+        lines.add(format!("value_set {} [{}] {fields}{}", written(&set.name), set.size, self.origin(&set.notes)));
+    }
 
-fn print_profile(lines: &mut Lines, profile: &Profile) {
-    lines.notes(&profile.notes);
-    let selector = profile.selector.as_ref().map_or(String::new(), |selector| {
-        let algorithm = word_of(ALGORITHMS, &selector.algorithm).unwrap_or_default();
-        format!(" selector {algorithm} width {} largest_group {}", selector.width, selector.largest_group)
-    });
-    lines.add(format!("profile {} [{}]{selector}{}", written(&profile.name), profile.size, origin(&profile.notes)));
-}
-
-pub(super) fn in_braces(list: Vec<String>) -> String {
-    if list.is_empty() { "{}".to_string() } else { format!("{{ {} }}", list.join(", ")) }
+    fn profile(&self, lines: &mut Lines, profile: &Profile) {
+        lines.notes(&profile.notes);
+        let selector = profile.selector.as_ref().map_or(String::new(), |selector| {
+            let algorithm = word_of(ALGORITHMS, &selector.algorithm).unwrap_or_default();
+            format!(" selector {algorithm} width {} largest_group {}", selector.width, selector.largest_group)
+        });
+        lines.add(format!(
+            "profile {} [{}]{selector}{}",
+            written(&profile.name),
+            profile.size,
+            self.origin(&profile.notes)
+        ));
+    }
 }

@@ -1,7 +1,6 @@
 //! Prints plans. What is as in [`Plan::default`] is left out.
 
-use super::lines::Lines;
-use super::objects::in_braces;
+use super::lines::{Lines, in_braces};
 use crate::Plan;
 use crate::plan::{Access, Descriptor, Layout, Reason, Request};
 use crate::text::words::{DESCRIPTORS, HINTS, PLACEMENTS, STRUCTURES, word_of, written};
@@ -59,7 +58,7 @@ fn header(lines: &mut Lines, plan: &Plan) {
 }
 
 fn names(list: &[String]) -> String {
-    in_braces(list.iter().map(|name| written(name)).collect())
+    in_braces(&list.iter().map(|name| written(name)).collect::<Vec<_>>())
 }
 
 fn prefetch(request: &Request) -> String {

@@ -1,7 +1,7 @@
 //! Prints statements, a line each; what encloses others has a line for its end as well.
 
 use super::Printer;
-use super::lines::Lines;
+use super::lines::{Lines, in_braces};
 use crate::text::names::{get, number};
 use crate::text::words::{ALGORITHMS, between, word_of, written};
 use crate::{Argument, Call, Expression, HashInput, Parameter, Place, Statement, Type};
@@ -47,7 +47,10 @@ impl Printer<'_> {
             Statement::Verify { condition, error } => format!("verify {} else {}", value(condition), value(error)),
             Statement::Emit(header) => format!("emit {}", self.header(*header)),
             Statement::Truncate(bytes) => format!("truncate {}", value(bytes)),
-            Statement::Call(call) => self.call(call, parameters),
+            Statement::Call(call) => match self.hashing(call, parameters) {
+                Some((head, inputs, tail)) => return lines.filled(&head, &inputs, &tail),
+                None => self.call(call, parameters),
+            },
         };
         lines.add(line);
     }
@@ -122,13 +125,9 @@ impl Printer<'_> {
                 let name = self.refer(&self.program.meters, *meter, &self.names.meters, |meter| &meter.name);
                 format!("meter {name}{}{} into {}", clause("at", index), clause("colour", colour), place(into))
             }
-            Call::Hash { algorithm, data, into } => {
-                let algorithm = word_of(ALGORITHMS, algorithm).unwrap_or_default();
-                format!("hash {algorithm} {} into {}", self.hash_inputs(data, parameters), place(into))
-            }
-            Call::AddChecksum { sum, data, subtract } => {
-                let direction = if *subtract { "subtract" } else { "add" };
-                format!("checksum {direction} {} into {}", self.hash_inputs(data, parameters), place(sum))
+            Call::Hash { .. } | Call::AddChecksum { .. } => {
+                let Some((head, inputs, tail)) = self.hashing(call, parameters) else { return String::new() };
+                format!("{head} {} {tail}", in_braces(&inputs))
             }
             Call::Random { low, high, into } => format!("random {}..{} into {}", value(low), value(high), place(into)),
             Call::SendDigest { digest, values } => {
@@ -161,13 +160,21 @@ impl Printer<'_> {
         }
     }
 
-    fn hash_inputs(&self, data: &[HashInput], parameters: &[Parameter]) -> String {
+    /// A hash or checksum in parts, for its inputs may need several lines.
+    fn hashing(&self, call: &Call, parameters: &[Parameter]) -> Option<(String, Vec<String>, String)> {
+        let (head, data, into) = if let Call::Hash { algorithm, data, into } = call {
+            (format!("hash {}", word_of(ALGORITHMS, algorithm).unwrap_or_default()), data, into)
+        } else if let Call::AddChecksum { sum, data, subtract } = call {
+            (format!("checksum {}", if *subtract { "subtract" } else { "add" }), data, sum)
+        } else {
+            return None;
+        };
         let input = |input: &HashInput| match input {
             HashInput::Bits(value) => self.expression(value, parameters),
             HashInput::Field(field) => format!("field {}", self.field(*field, parameters)),
             HashInput::Payload => "payload".to_string(),
         };
-        super::objects::in_braces(data.iter().map(input).collect())
+        Some((head, data.iter().map(input).collect(), format!("into {}", self.place(*into, parameters))))
     }
 
     fn counter_name(&self, id: crate::CounterId) -> String {

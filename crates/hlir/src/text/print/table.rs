@@ -1,6 +1,6 @@
 //! Prints tables: keys, actions with their bodies, and entries.
 
-use super::lines::{Lines, annotations, docs_lines, origin};
+use super::lines::{Lines, annotations, docs_lines};
 use super::{Printer, hexadecimal, number_text};
 use crate::entry::EntryAction;
 use crate::text::words::{MATCH_KINDS, SCOPES, word_of, written};
@@ -10,7 +10,7 @@ use num_bigint::BigUint;
 impl Printer<'_> {
     pub(super) fn table(&self, lines: &mut Lines, id: TableId, table: &Table) {
         lines.notes(&table.notes);
-        lines.block(&format!("table {}{}", written(&table.name), origin(&table.notes)), "", |lines| {
+        lines.block(&format!("table {}{}", written(&table.name), self.origin(&table.notes)), "", |lines| {
             table.keys.iter().for_each(|key| self.key(lines, key));
             table.actions.iter().for_each(|action| self.action(lines, action));
             let constant = if table.default_constant { "const " } else { "" };
@@ -42,7 +42,7 @@ impl Printer<'_> {
         let value = self.expression(&key.value, &[]);
         let kind = word_of(MATCH_KINDS, &key.kind).unwrap_or_default();
         let name = if value == key.name { String::new() } else { format!(" as {}", written(&key.name)) };
-        lines.add(format!("key {value}: {kind}{name}{}", origin(&key.notes)));
+        lines.add(format!("key {value}: {kind}{name}{}", self.origin(&key.notes)));
     }
 
     fn action(&self, lines: &mut Lines, action: &Action) {
@@ -54,15 +54,15 @@ impl Printer<'_> {
             lines.indented(|lines| {
                 for parameter in &action.parameters {
                     docs_lines(&parameter.notes).iter().for_each(|line| lines.add(line));
-                    lines.add(format!("{},", parameter_text(parameter)));
+                    lines.add(format!("{},", self.parameter(parameter)));
                 }
             });
             head = ")".to_string();
         } else {
-            let parameters: Vec<String> = action.parameters.iter().map(parameter_text).collect();
+            let parameters: Vec<String> = action.parameters.iter().map(|parameter| self.parameter(parameter)).collect();
             head += &format!("({})", parameters.join(", "));
         }
-        head += &origin(&action.notes);
+        head += &self.origin(&action.notes);
         lines.braces(&head, "", |lines| self.statements(lines, &action.body, &action.parameters));
     }
 
@@ -97,6 +97,13 @@ impl Printer<'_> {
         });
     }
 
+    fn parameter(&self, parameter: &Parameter) -> String {
+        let Parameter { name, width, notes } = parameter;
+        let Notes { annotations: list, .. } = notes;
+        let before = if list.is_empty() { String::new() } else { format!("{} ", annotations(notes)) };
+        format!("{before}{}: {width}{}", written(name), self.origin(notes))
+    }
+
     /// The width of a key, if it is right.
     fn key_width(&self, key: &Key) -> Option<u32> {
         match crate::verify::Kinds::new(self.program, &[]).of(&key.value) {
@@ -104,13 +111,6 @@ impl Printer<'_> {
             Some(Type::Bool) | None => None,
         }
     }
-}
-
-fn parameter_text(parameter: &Parameter) -> String {
-    let Parameter { name, width, notes } = parameter;
-    let Notes { annotations: list, .. } = notes;
-    let before = if list.is_empty() { String::new() } else { format!("{} ", annotations(notes)) };
-    format!("{before}{}: {width}{}", written(name), origin(notes))
 }
 
 fn match_text(found: &Match, width: Option<u32>) -> String {
