@@ -20,6 +20,8 @@ use crate::types::{Type, substitute};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Architecture {
     V1model,
+    Psa,
+    Pna,
     #[default]
     Own,
 }
@@ -32,10 +34,12 @@ impl<'a> Lowering<'a> {
         let parameters = main.and_then(Type::nominal).map_or(0, |main| self.checked.parameters(main.declaration).len());
         self.architecture.kind = match (package.as_deref(), parameters) {
             (Some("V1Switch"), 6) => Architecture::V1model,
+            (Some("PSA_Switch"), 4) => Architecture::Psa,
+            (Some("PNA_NIC"), 3 | 4) => Architecture::Pna,
             _ => Architecture::Own,
         };
         self.program.architecture = match self.architecture.kind {
-            Architecture::V1model => "v1model".to_string(),
+            Architecture::V1model | Architecture::Psa | Architecture::Pna => self.architecture_name().to_string(),
             Architecture::Own => package.unwrap_or_else(|| "none".to_string()),
         };
     }
@@ -47,6 +51,8 @@ impl<'a> Lowering<'a> {
         let span = self.checked.node(main).span();
         match self.architecture.kind {
             Architecture::V1model => self.lower_v1model(&package, span),
+            Architecture::Psa => self.lower_psa(&package, span),
+            Architecture::Pna => self.lower_pna(&package, span),
             Architecture::Own => self.lower_own(&package, span, 0),
         }
     }
@@ -142,6 +148,7 @@ impl<'a> Lowering<'a> {
     pub fn extern_handle(&mut self, instance: &ExternInstance) -> Lowered<Handle> {
         match self.architecture.kind {
             Architecture::V1model => self.v1model_handle(instance),
+            Architecture::Psa | Architecture::Pna => self.portable_handle(instance),
             Architecture::Own => Ok(Handle::None),
         }
     }
@@ -157,6 +164,8 @@ impl<'a> Lowering<'a> {
         let call = self.specialised(call);
         match self.architecture.kind {
             Architecture::V1model => self.v1model_function(expression, &call, passed, name),
+            Architecture::Psa => self.psa_function(expression, &call, passed, name),
+            Architecture::Pna => self.pna_function(expression, &call, passed, name),
             Architecture::Own => self.custom_call(expression.span, "", name, &call, passed),
         }
     }
@@ -173,6 +182,7 @@ impl<'a> Lowering<'a> {
         let call = self.specialised(call);
         match self.architecture.kind {
             Architecture::V1model => self.v1model_method(expression, instance, name, &call, passed),
+            Architecture::Psa | Architecture::Pna => self.portable_method(expression, instance, name, &call, passed),
             Architecture::Own => self.custom_call(expression.span, &instance.name, name, &call, passed),
         }
     }
@@ -328,7 +338,7 @@ impl<'a> Lowering<'a> {
             Handle::Counter(counter) => self.program.counters[*counter].table = Some(id),
             Handle::Meter(meter, _) => self.program.meters[*meter].table = Some(id),
             Handle::Profile(profile) => self.program.tables[id].profile = Some(*profile),
-            Handle::None | Handle::Register(_) => {}
+            Handle::None | Handle::Register(_) | Handle::Digest(_) | Handle::Checksum(_) => {}
         }
     }
 

@@ -59,6 +59,9 @@ impl<'a> Lowering<'a> {
             None => BigInt::from(1),
         };
         let count = entries.len();
+        if let Some(numbers) = annotated_priorities(entries) {
+            return Ok(numbers);
+        }
         let any_given = entries.iter().any(|entry| entry.priority.is_some());
         let mut numbers: Vec<BigInt> = Vec::new();
         for (at, entry) in entries.iter().enumerate() {
@@ -91,6 +94,17 @@ fn annotated_priority(entry: &ast::Entry) -> Option<BigInt> {
         ExpressionKind::Integer(number) => Some(number.value.clone()),
         _ => None,
     }
+}
+
+/// The older way to give priorities, `@priority(n)`, of which the smaller wins; entries without it have their number in the list, from 1.
+fn annotated_priorities(entries: &[ast::Entry]) -> Option<Vec<u32>> {
+    let given: Vec<Option<u32>> =
+        entries.iter().map(|entry| super::notes::number_annotation(&entry.annotations, "priority")).collect();
+    given.iter().any(Option::is_some).then(|| {
+        let numbers: Vec<u32> = given.iter().zip(1..).map(|(given, at)| given.unwrap_or(at)).collect();
+        let largest = numbers.iter().max().copied().unwrap_or(0);
+        numbers.iter().map(|number| largest + 1 - number).collect()
+    })
 }
 
 /// A set as what an entry of this kind of key matches.

@@ -22,6 +22,9 @@ mod objects;
 mod operators;
 mod parser;
 mod places;
+mod pna;
+mod portable;
+mod psa;
 mod scope;
 mod select;
 mod statement;
@@ -94,6 +97,8 @@ pub(crate) struct Lowering<'a> {
     depth: usize,
     diagnostics: Vec<Diagnostic>,
     architecture: v1model::State,
+    /// The table whose actions are being lowered, and their names.
+    table_actions: Option<(hlir::TableId, Vec<String>)>,
     /// Instances that a direct application made.
     direct: HashMap<(crate::ast::ExpressionId, String), objects::ObjectId>,
     roots: Vec<NodeId>,
@@ -126,6 +131,7 @@ impl<'a> Lowering<'a> {
             depth: 0,
             diagnostics: Vec::new(),
             architecture: v1model::State::default(),
+            table_actions: None,
             direct: HashMap::new(),
             roots: Vec::new(),
         }

@@ -60,6 +60,9 @@ pub enum Handle {
     Meter(MeterId, Option<Place>),
     Register(RegisterId),
     Profile(ProfileId),
+    Digest(hlir::DigestId),
+    /// The running sum of a checksum.
+    Checksum(super::storage::Storage),
 }
 
 #[derive(Debug)]

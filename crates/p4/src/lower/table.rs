@@ -237,6 +237,11 @@ impl<'a> Lowering<'a> {
             _ => &[],
         };
         let mut actions = Vec::new();
+        let names = references.iter().filter_map(|reference| match self.checked.call(&reference.action)?.callee {
+            Callee::Action(action) => Some(self.checked.node(action).name().to_string()),
+            _ => None,
+        });
+        self.table_actions = Some((id, names.collect()));
         for reference in references {
             let Some(call) = self.checked.call(&reference.action).cloned() else {
                 return Err(self.internal(reference.span, "an action of a table"));
@@ -248,6 +253,7 @@ impl<'a> Lowering<'a> {
             self.program.tables[id].actions.push(made);
             actions.push((action, call));
         }
+        self.table_actions = None;
         Ok(actions)
     }
 

@@ -39,6 +39,9 @@ pub struct State {
     pub metadata: Vec<Slot>,
     pub digests: HashMap<String, hlir::DigestId>,
     pub uses_multicast: bool,
+    /// What each checksum object was given since it was cleared.
+    pub pending: HashMap<String, Vec<hlir::HashInput>>,
+    pub flow_ids: Option<hlir::RegisterId>,
 }
 
 /// Nodes that others lead to.
@@ -53,13 +56,13 @@ impl<'a> Lowering<'a> {
         if let Some(known) = self.architecture.hidden.get(name) {
             return known.clone();
         }
-        let slot = self.slot(&format!("v1model.{name}"), of_type, Notes::default());
+        let slot = self.slot(&format!("{}.{name}", self.architecture_name()), of_type, Notes::default());
         let storage = Storage::Scalar { leaf: Leaf::Slot(slot), of_type };
         self.architecture.hidden.insert(name.to_string(), storage.clone());
         storage
     }
 
-    fn is_used(&self, name: &str) -> bool {
+    pub fn is_used(&self, name: &str) -> bool {
         self.standard_variable(name).is_some()
     }
 
