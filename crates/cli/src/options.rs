@@ -69,11 +69,4 @@ impl DescriptorKind {
             DescriptorKind::Mbuf => hlir::plan::Descriptor::Mbuf,
         }
     }
-
-    pub fn runtime(self) -> runtime::Descriptor {
-        match self {
-            DescriptorKind::Own => runtime::Descriptor::Own,
-            DescriptorKind::Mbuf => runtime::Descriptor::Mbuf,
-        }
-    }
 }

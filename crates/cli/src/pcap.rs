@@ -56,14 +56,14 @@ fn frames(bytes: &[u8]) -> Result<Vec<Vec<u8>>, String> {
 }
 
 /// A capture of these frames, a microsecond apart.
-pub fn bytes_of(frames: &[Vec<u8>]) -> Vec<u8> {
+pub fn bytes_of<'a>(frames: impl IntoIterator<Item = &'a Vec<u8>>) -> Vec<u8> {
     const LONGEST: u32 = 262_144;
     let mut bytes = Vec::new();
     let mut word = |value: u32| bytes.extend(value.to_le_bytes());
     word(MAGIC_MICROSECONDS);
     word(2 | 4 << 16);
     [0, 0, LONGEST, ETHERNET].into_iter().for_each(&mut word);
-    for (at, frame) in frames.iter().enumerate() {
+    for (at, frame) in frames.into_iter().enumerate() {
         for value in [(at / 1_000_000) as u32, (at % 1_000_000) as u32, frame.len() as u32, frame.len() as u32] {
             bytes.extend(value.to_le_bytes());
         }

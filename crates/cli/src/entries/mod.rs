@@ -9,7 +9,9 @@ mod loader;
 use crate::failure::Failure;
 use crate::native::{NativeEngine, Replay};
 use hlir::{Program, TableId};
-use interp::engine::Refusal;
+use interp::engine::{Frame, Refusal};
+use interp::stf::Command;
+use interp::stf::command::{Control, Kind};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -62,16 +64,41 @@ fn load_text<L: Replay>(engine: &mut NativeEngine<'_, L>, path: &Path) -> Result
     configure(engine.program(), path, engine)
 }
 
-/// Runs a file's configuring commands on any engine.
+/// Runs what configures a switch in an STF file on any engine; packets and expectations are left out.
 pub fn configure(program: &Program, path: &Path, engine: &mut dyn interp::Engine) -> Result<u64, Failure> {
+    let commands: Vec<Command> = read_commands(path)?.into_iter().filter(|command| configures(&command.kind)).collect();
+    interp::stf::run::configure(program, &commands, engine).map_err(|mistakes| failure(path, &mistakes))
+}
+
+/// The commands of an STF file.
+pub fn read_commands(path: &Path) -> Result<Vec<Command>, Failure> {
     let text = fs::read_to_string(path).map_err(|error| Failure::unreadable(path, &error))?;
-    let commands = interp::stf::parse(&text);
-    let done = commands.and_then(|commands| interp::stf::run::configure(program, &commands, engine));
-    done.map_err(|mistakes| {
-        let line = |mistake: &interp::stf::Mistake| format!("{}:{mistake}", path.display());
-        let lines: Vec<String> = mistakes.iter().map(line).collect();
-        Failure::Input(format!("error: {}\n", lines.join("\nerror: ")))
-    })
+    interp::stf::parse(&text).map_err(|mistakes| failure(path, &mistakes))
+}
+
+fn failure(path: &Path, mistakes: &[interp::stf::Mistake]) -> Failure {
+    let lines: Vec<String> = mistakes.iter().map(|mistake| format!("{}:{mistake}", path.display())).collect();
+    Failure::Input(format!("error: {}\n", lines.join("\nerror: ")))
+}
+
+/// The packets of an STF file, with their ports.
+pub fn packets(path: &Path) -> Result<Vec<Frame>, Failure> {
+    let packet = |command: Command| match command.kind {
+        Kind::Packet { port, bytes } => Some(Frame { port, bytes }),
+        Kind::Expect { .. } | Kind::NoPacket | Kind::ExpectDigest { .. } | Kind::Control(_) => None,
+    };
+    Ok(read_commands(path)?.into_iter().filter_map(packet).collect())
+}
+
+/// Whether a command makes a switch what it is, rather than testing it.
+pub fn configures(kind: &Kind) -> bool {
+    match kind {
+        Kind::Packet { .. } | Kind::Expect { .. } | Kind::NoPacket | Kind::ExpectDigest { .. } => false,
+        Kind::Control(control) => !matches!(
+            control,
+            Control::CheckCounter { .. } | Control::Clock { .. } | Control::Seed { .. } | Control::Wait
+        ),
+    }
 }
 
 /// The table that a user means: by its whole name, or the end of it that only one has.

@@ -33,7 +33,7 @@ Examples:
   bacus run router.p4 --entries gen:ingress.fib:900000:1 --port 0=0000:01:00.0 --workers 4
   bacus run l2.p4 --port 1=net_tap0,iface=tap0 --port 2=net_memif0,role=client
 
-Ports: N=pcap:IN,OUT (captures; either may be left out), N=INTERFACE (af_packet), N=DEVARGS (any DPDK device).
+Ports: N=pcap:IN,OUT (captures; either may be left out; IN may be an STF file, whose packets for port N come), N=INTERFACE (af_packet), N=DEVARGS (any DPDK device).
 Entries: an STF file (add, setdefault, mirroring_add, ...), a .bin file, or gen:TABLE:COUNT:SEED; repeatable.
 Where all ports are captures the switch ends when nothing comes any more; else at Ctrl-C, --duration or --until-idle.";
 
@@ -68,6 +68,9 @@ pub struct Arguments {
     /// Bytes of a buffer; longer packets take several
     #[arg(long, value_name = "BYTES", default_value_t = 2048)]
     buffer_bytes: u32,
+    /// Send the packets of captures so often
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    repeat: u32,
     /// Seed of `random`
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -162,11 +165,9 @@ fn begin<'p>(
     let mut settings = DpdkSettings::of_machine(arguments.buffers.max(2 * MOST_FREE_BURST), arguments.buffer_bytes);
     settings.pci = u32::from(arguments.ports.iter().any(Port::is_pci));
     let dpdk = Dpdk::start(&layer, settings).map_err(dpdk_failed)?;
-    let nothing = compile::cache()?.root().join("nothing.pcap");
-    runtime::cache::write_whole(&nothing, &crate::pcap::bytes_of(&[]))
-        .map_err(|error| Failure::unwritable(&nothing, &error))?;
     for port in &arguments.ports {
-        dpdk.open(port.number, &port.devargs(&nothing))
+        port.prepare(arguments.repeat)?;
+        dpdk.open(port.number, &port.devargs())
             .map_err(|error| Failure::environment(format!("port {} cannot be opened: {error}", port.number)))?;
     }
     let highest = arguments.ports.iter().map(|port| u32::from(port.number)).max().unwrap_or(0);

@@ -1,5 +1,6 @@
 //! `--port N=SPEC`: which device stands behind a port of the program.
 
+use crate::entries;
 use crate::failure::Failure;
 use crate::pcap;
 use std::fs;
@@ -17,7 +18,8 @@ pub struct Port {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Device {
-    /// Packets come from one capture and go to another. An empty name: nothing comes, or what goes is thrown away.
+    /// Packets come from one capture, or from the `packet` lines of an STF file, and go to another capture. An empty name: nothing comes, or
+    /// what goes is thrown away.
     Captures { input: PathBuf, output: PathBuf },
     /// A network interface of the kernel.
     Interface(String),
@@ -53,9 +55,7 @@ impl Port {
     pub fn check(&self) -> Result<(), Failure> {
         match &self.device {
             Device::Captures { input, output } => {
-                if !input.as_os_str().is_empty() {
-                    pcap::read(input)?;
-                }
+                self.frames(input)?;
                 let directory = output.parent().filter(|parent| !parent.as_os_str().is_empty());
                 if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
                     let message = format!("{}: there is no directory {}", output.display(), directory.display());
@@ -75,18 +75,41 @@ impl Port {
     }
 
     /// The device as DPDK names it. What is captured goes to [`Port::unfinished`] until the end.
-    /// `nothing` is a capture without packets.
-    pub fn devargs(&self, nothing: &Path) -> String {
+    pub fn devargs(&self) -> String {
         let number = self.number;
         match &self.device {
-            Device::Captures { input, .. } => {
-                let input = if input.as_os_str().is_empty() { nothing } else { input };
+            Device::Captures { .. } => {
                 let output = self.unfinished().map_or(String::new(), |path| format!(",tx_pcap={}", path.display()));
-                format!("net_pcap{number},rx_pcap={}{output}", input.display())
+                format!("net_pcap{number},rx_pcap={}{output}", self.replayed().display())
             }
             Device::Interface(name) => format!("net_af_packet{number},iface={name}"),
             Device::Devargs(devargs) => devargs.clone(),
         }
+    }
+
+    /// The packets that come in.
+    fn frames(&self, input: &Path) -> Result<Vec<Vec<u8>>, Failure> {
+        if input.as_os_str().is_empty() {
+            return Ok(Vec::new());
+        }
+        if input.extension().is_none_or(|extension| extension != "stf") {
+            return pcap::read(input);
+        }
+        let frames = entries::packets(input)?.into_iter();
+        Ok(frames.filter(|frame| frame.port == u32::from(self.number)).map(|frame| frame.bytes).collect())
+    }
+
+    /// Where DPDK reads what comes in: a capture with every packet as often as it is to come.
+    fn replayed(&self) -> PathBuf {
+        std::env::temp_dir().join(format!("bacus-{}-port{}.pcap", std::process::id(), self.number))
+    }
+
+    /// Lays out what DPDK is to read.
+    pub fn prepare(&self, repeat: u32) -> Result<(), Failure> {
+        let Device::Captures { input, .. } = &self.device else { return Ok(()) };
+        let frames = self.frames(input)?;
+        let bytes = pcap::bytes_of(frames.iter().cycle().take(frames.len() * repeat as usize));
+        fs::write(self.replayed(), bytes).map_err(|error| Failure::unwritable(&self.replayed(), &error))
     }
 
     /// Whether packets of this port come to an end.
@@ -115,6 +138,7 @@ impl Port {
 
     /// Gives the capture its name.
     pub fn finish(&self) -> Result<(), Failure> {
+        drop(fs::remove_file(self.replayed()));
         match (self.unfinished(), self.output()) {
             (Some(from), Some(to)) => fs::rename(from, to).map_err(|error| Failure::unwritable(to, &error)),
             (Some(_), None) | (None, _) => Ok(()),
@@ -123,6 +147,7 @@ impl Port {
 
     /// Leaves nothing half written.
     pub fn abandon(&self) {
+        drop(fs::remove_file(self.replayed()));
         if let Some(path) = self.unfinished() {
             drop(fs::remove_file(path));
         }
@@ -154,7 +179,7 @@ mod tests {
     #[test]
     fn captures_are_written_beside_their_place() {
         let port: Port = "2=pcap:in.pcap,out/o.pcap".parse().unwrap();
-        let devargs = port.devargs(Path::new("none.pcap"));
-        assert!(devargs.starts_with("net_pcap2,rx_pcap=in.pcap,tx_pcap=out/.o.pcap."), "{devargs}");
+        let devargs = port.devargs();
+        assert!(devargs.starts_with("net_pcap2,rx_pcap=/") && devargs.contains(",tx_pcap=out/.o.pcap."), "{devargs}");
     }
 }

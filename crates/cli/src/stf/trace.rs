@@ -1,15 +1,13 @@
 //! `bacus stf --trace`: random and mutated packets through the interpreter and native code, compared after every burst.
 
+use crate::entries;
 use crate::failure::Failure;
 use crate::pcap;
 use clap::Args;
 use hlir::Program;
 use indicatif::{ProgressBar, ProgressStyle};
-use interp::stf::Command;
-use interp::stf::command::{Control, Kind};
 use interp::trace::{Settings, Source};
 use interp::{DEFAULT_PORTS, Engine};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Burst sizes at which every packet is tried.
@@ -43,7 +41,7 @@ pub fn run(options: &Options, files: &[PathBuf], program: &Program, engine: &mut
     let capture = capture(path)?;
     let mut commands = Vec::new();
     for file in files {
-        commands.extend(read_commands(file)?.into_iter().filter(|command| configures(&command.kind)));
+        commands.extend(entries::read_commands(file)?.into_iter().filter(|command| entries::configures(&command.kind)));
     }
     let configure = |engine: &mut dyn Engine| {
         let done = interp::stf::run::configure(program, &commands, engine);
@@ -78,32 +76,9 @@ pub fn run(options: &Options, files: &[PathBuf], program: &Program, engine: &mut
     }
 }
 
-/// What makes a switch what it is, rather than testing it.
-fn configures(kind: &Kind) -> bool {
-    match kind {
-        Kind::Packet { .. } | Kind::Expect { .. } | Kind::NoPacket | Kind::ExpectDigest { .. } => false,
-        Kind::Control(control) => !matches!(
-            control,
-            Control::CheckCounter { .. } | Control::Clock { .. } | Control::Seed { .. } | Control::Wait
-        ),
-    }
-}
-
-fn read_commands(path: &Path) -> Result<Vec<Command>, Failure> {
-    let text = fs::read_to_string(path).map_err(|error| Failure::unreadable(path, &error))?;
-    interp::stf::parse(&text).map_err(|mistakes| {
-        let lines: Vec<String> = mistakes.iter().map(|mistake| format!("{}:{mistake}", path.display())).collect();
-        Failure::Input(format!("error: {}\n", lines.join("\nerror: ")))
-    })
-}
-
 fn capture(path: &Path) -> Result<Vec<Vec<u8>>, Failure> {
     if path.extension().is_none_or(|extension| extension != "stf") {
         return pcap::read(path);
     }
-    let packet = |command: Command| match command.kind {
-        Kind::Packet { bytes, .. } => Some(bytes),
-        Kind::Expect { .. } | Kind::NoPacket | Kind::ExpectDigest { .. } | Kind::Control(_) => None,
-    };
-    Ok(read_commands(path)?.into_iter().filter_map(packet).collect())
+    Ok(entries::packets(path)?.into_iter().map(|frame| frame.bytes).collect())
 }

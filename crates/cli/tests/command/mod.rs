@@ -1,0 +1,46 @@
+//! The command under test, and files for it.
+#![allow(dead_code)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+pub fn bacus() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bacus"));
+    command.env("BACUS_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")).env("NO_COLOR", "1");
+    command
+}
+
+/// A file of the project.
+pub fn path(below: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(below)
+}
+
+/// An empty directory of the test's own.
+pub fn scratch(name: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+    drop(fs::remove_dir_all(&directory));
+    fs::create_dir_all(&directory).unwrap();
+    directory
+}
+
+/// Says so when it is missing, since a test that does nothing passes.
+pub fn has_dpdk() -> bool {
+    let found = Command::new("pkg-config").args(["--exists", "libdpdk"]).status().is_ok_and(|status| status.success());
+    if !found {
+        eprintln!("skipped: DPDK's development files are not installed (make setup)");
+    }
+    found
+}
+
+/// The frames of a capture.
+pub fn capture(path: &Path) -> Vec<Vec<u8>> {
+    let bytes = fs::read(path).unwrap();
+    let (mut frames, mut at) = (Vec::new(), 24);
+    while at < bytes.len() {
+        let length = u32::from_le_bytes(bytes[at + 8..at + 12].try_into().unwrap()) as usize;
+        frames.push(bytes[at + 16..at + 16 + length].to_vec());
+        at += 16 + length;
+    }
+    frames
+}

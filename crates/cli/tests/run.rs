@@ -1,0 +1,116 @@
+//! `bacus run` as a user runs it: real DPDK ports over captures, without root, huge pages or a NIC.
+
+mod command;
+
+use command::{bacus, capture, has_dpdk, path, scratch};
+use std::fs;
+
+const L2FWD: &str = "apps/l2fwd/l2fwd";
+
+const STATIONS: &str = "\
+add smac hdr.ethernet.src:0x02000000000a NoAction()
+add dmac hdr.ethernet.dst:0x02000000000a forward(port:1)
+add dmac hdr.ethernet.dst:0x02000000000b forward(port:2)
+packet 1 02000000000b02000000000a12340001
+expect 2 02000000000b02000000000a12340001
+packet 2 02000000000a02000000000b12340002
+expect 1 02000000000a02000000000b12340002
+packet 3 02000000000a02000000000a12340003
+expect 1 02000000000a02000000000a12340003
+packet 3 02
+packet 3 02000000000f02000000000a12340004
+";
+
+#[test]
+fn packets_go_from_capture_to_capture_and_are_counted() {
+    if !has_dpdk() {
+        return;
+    }
+    let directory = scratch("captures");
+    let out = |port: u16| directory.join(format!("out{port}.pcap"));
+    let stf = directory.join("stations.stf");
+    fs::write(&stf, STATIONS).unwrap();
+    let port = |port: u16| format!("{port}=pcap:{},{}", stf.display(), out(port).display());
+    let ran = bacus()
+        .arg("run")
+        .arg(path(&format!("{L2FWD}.p4")))
+        .arg("--entries")
+        .arg(&stf)
+        .args(["--repeat", "100", "--workers", "2"])
+        .args((0..5).flat_map(|number| ["--port".to_string(), port(number)]))
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(ran.status.success(), "{text}{}", String::from_utf8_lossy(&ran.stderr));
+    // What each port sends is what the file expects there, a hundred times.
+    for number in 1..4u16 {
+        let expected = STATIONS.lines().filter(|line| line.starts_with(&format!("expect {number} "))).count();
+        assert_eq!(capture(&out(number)).len(), 100 * expected, "port {number}\n{text}");
+    }
+    assert!(text.contains("digest station_t: ") && text.contains("packets per second"), "{text}");
+}
+
+#[test]
+fn what_is_wrong_is_said_once_and_nothing_is_left_behind() {
+    let directory = scratch("wrong");
+    let program = path(&format!("{L2FWD}.p4"));
+    let cut = directory.join("cut.pcap");
+    fs::write(&cut, [&0xa1b2_c3d4u32.to_le_bytes()[..], &[0; 30]].concat()).unwrap();
+    let out = directory.join("out.pcap");
+    let cases: [(String, i32, &str); 6] = [
+        (format!("0=pcap:{},{}", cut.display(), out.display()), 1, "link type 0"),
+        (format!("0=pcap:{},{}", directory.join("none.pcap").display(), out.display()), 1, "no such file"),
+        ("0=nosuch0".to_string(), 1, "there is no interface `nosuch0`"),
+        ("veth0".to_string(), 2, "write N=DEVICE"),
+        ("900=veth0".to_string(), 2, "0 to 511"),
+        (format!("0=pcap:,{}/none/out.pcap", directory.display()), 1, "there is no directory"),
+    ];
+    for (port, code, said) in cases {
+        let ran = bacus().arg("run").arg(&program).args(["--port", &port]).output().unwrap();
+        let text = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert_eq!(ran.status.code(), Some(code), "{port}: {text}");
+        assert!(text.contains(said), "{port}: {text}");
+    }
+    fs::remove_file(&cut).unwrap();
+    assert_eq!(fs::read_dir(&directory).unwrap().count(), 0, "nothing half written");
+}
+
+#[test]
+fn entries_that_do_not_fit_are_refused_with_their_place() {
+    if !has_dpdk() {
+        return;
+    }
+    let directory = scratch("entries");
+    let program = path(&format!("{L2FWD}.p4"));
+    let cases = [
+        ("add nothing hdr.ethernet.dst:1 forward(port:1)\n", "nothing"),
+        ("add dmac hdr.ethernet.dst:0x10000000000000 forward(port:1)\n", "48 bits"),
+        ("add dmac hdr.ethernet.dst:1 forward(port:1)\nadd dmac hdr.ethernet.dst:1 forward(port:2)\n", ":2:"),
+        ("bla bla\n", ":1:1"),
+    ];
+    for (at, (text, said)) in cases.into_iter().enumerate() {
+        let file = directory.join(format!("entries{at}.stf"));
+        fs::write(&file, text).unwrap();
+        let ran = bacus().arg("run").arg(&program).args(["--port", "0=pcap:,"]).arg("--entries").arg(&file).output();
+        let ran = ran.unwrap();
+        let error = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert_eq!(ran.status.code(), Some(1), "{text}: {error}");
+        assert!(error.contains(said) && error.contains(&format!("entries{at}.stf")), "{text}: {error}");
+    }
+}
+
+#[test]
+fn a_million_entries_come_from_a_generator() {
+    if !has_dpdk() {
+        return;
+    }
+    let ran = bacus()
+        .arg("run")
+        .arg(path("apps/ipv4fwd/ipv4fwd.p4"))
+        .args(["--port", "0=pcap:,", "--entries", "gen:routes:20000:7"])
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(ran.status.success(), "{text}{}", String::from_utf8_lossy(&ran.stderr));
+    assert!(text.contains("20000 entries loaded"), "{text}");
+}
