@@ -320,13 +320,16 @@ packet_copy(struct worker *worker, const struct packet *packet, struct packet *c
 	return 1;
 }
 
-static inline void
+static inline int
 packet_reference(const struct worker *worker, const struct packet *packet)
 {
 	(void)worker;
+	if (packet->mbuf->refcnt == UINT16_MAX)
+		return 0;
 	packet_store(packet);
 	for (struct rte_mbuf *segment = packet->mbuf; segment != NULL; segment = segment->next)
 		__atomic_add_fetch(&segment->refcnt, 1, __ATOMIC_RELAXED);
+	return 1;
 }
 
 static inline int

@@ -9,9 +9,12 @@
 #include <string.h>
 
 #include "abi.h"
-#include "packet/own_pool.h"
+#include "port/own.h"
 
 #define PACKET_DESCRIPTOR DESCRIPTOR_OWN
+
+/* Bytes at a buffer's end that no packet uses: even an empty packet's address is in its buffer, and a load of eight bytes stays in it. */
+#define PACKET_TAIL_BYTES 8u
 
 struct packet {
 	uint8_t *data;
@@ -79,12 +82,11 @@ packet_gather(struct worker *worker, struct packet *packet, uint32_t bytes)
 	return bytes <= packet->length;
 }
 
+/* Bytes of its buffer that lie before a packet's address. */
 static inline uint32_t
 packet_headroom(const struct worker *worker, const struct packet *packet)
 {
-	const uint8_t *base = (const uint8_t *)own_buffer(packet->data, worker->pool->buffer_bytes);
-
-	return (uint32_t)(packet->data - base) - (uint32_t)sizeof(struct own_buffer);
+	return (uint32_t)((uintptr_t)packet->data & (worker->pool->buffer_bytes - 1));
 }
 
 /* Moves the start of the packet forward, into the headroom. 0: there is not enough. */
@@ -119,10 +121,9 @@ packet_truncate(struct worker *worker, struct packet *packet, uint32_t length)
 static inline int
 packet_append(struct worker *worker, struct packet *packet, uint32_t bytes)
 {
-	const uint32_t buffer_bytes = worker->pool->buffer_bytes;
-	const uint8_t *end = (const uint8_t *)own_buffer(packet->data, buffer_bytes) + buffer_bytes - OWN_TAIL_BYTES;
+	const uint64_t end = worker->pool->buffer_bytes - PACKET_TAIL_BYTES;
 
-	if ((size_t)(end - packet->data) < (size_t)packet->length + bytes)
+	if ((uint64_t)packet_headroom(worker, packet) + packet->length + bytes > end)
 		return 0;
 	packet->length += bytes;
 	return 1;
@@ -143,34 +144,19 @@ packet_segment_next(struct packet_segment *segment)
 	return 0;
 }
 
-/* A packet of its own with the same bytes and full headroom. 0: no memory. */
+/* Counts one reference more: the same packet may then be sent or dropped once more. 0: it has too many, make a copy. */
 static inline int
-packet_copy(struct worker *worker, const struct packet *packet, struct packet *copy)
-{
-	uint8_t *data = worker->pool->allocate(worker->pool);
-
-	if (data == NULL)
-		return 0;
-	*copy = (struct packet){ .data = data, .length = 0 };
-	if (!packet_append(worker, copy, packet->length)) {
-		own_pool_free(worker->pool, data);
-		return 0;
-	}
-	memcpy(data, packet->data, packet->length);
-	return 1;
-}
-
-/* Counts one reference more: the same packet may then be sent or dropped once more. */
-static inline void
 packet_reference(const struct worker *worker, const struct packet *packet)
 {
-	own_buffer(packet->data, worker->pool->buffer_bytes)->references++;
+	return own_share(worker->pool->handle, packet->data) == 0;
 }
 
 static inline int
 packet_shared(const struct worker *worker, const struct packet *packet)
 {
-	return own_buffer(packet->data, worker->pool->buffer_bytes)->references > 1;
+	const struct own_pool *own = worker->pool->handle;
+
+	return __builtin_expect(own->shared != 0, 0) && own->holders[own_number(own, packet->data)] != 0;
 }
 
 /* Writes what is only in locals to where the host finds it, and returns the packet's handle. */
@@ -204,6 +190,23 @@ packet_drop(struct worker *worker, const struct packet *packet)
 	freed->count = at + 1;
 	if (__builtin_expect(at + 1 == freed->capacity, 0))
 		worker->flush(worker);
+}
+
+/* A packet of its own with the same bytes and full headroom. 0: no memory. */
+static inline int
+packet_copy(struct worker *worker, const struct packet *packet, struct packet *copy)
+{
+	struct packet new = { .data = worker->pool->allocate(worker->pool), .length = 0 };
+
+	if (new.data == NULL)
+		return 0;
+	if (!packet_append(worker, &new, packet->length)) {
+		packet_drop(worker, &new);
+		return 0;
+	}
+	memcpy(new.data, packet->data, packet->length);
+	*copy = new;
+	return 1;
 }
 
 /* Makes a packet that may have several references one that may be changed, by a copy if need be. 0: no memory, the packet is as it was. */

@@ -131,7 +131,8 @@ void dpdk_memory_run(struct worker *worker, struct dpdk_memory *port, const stru
 static inline void
 dpdk_quiescent(struct worker *worker)
 {
-	atomic_store_explicit(&worker->quiescent, atomic_load_explicit(&worker->quiescent, memory_order_relaxed) + 1, memory_order_release);
+	/* A full fence: what the next burst reads must not be read before writers can see that this one is over. */
+	atomic_fetch_add(&worker->quiescent, 1);
 }
 
 #endif

@@ -78,7 +78,8 @@ memory_step(struct worker *worker, struct memory_port *port, const struct pipeli
 
 	pipeline->process(worker, &burst);
 	memory_port_flush(worker);
-	atomic_store_explicit(&worker->quiescent, atomic_load_explicit(&worker->quiescent, memory_order_relaxed) + 1, memory_order_release);
+	/* A full fence: what the next burst reads must not be read before writers can see that this one is over. */
+	atomic_fetch_add(&worker->quiescent, 1);
 }
 
 void

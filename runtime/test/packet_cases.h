@@ -1,0 +1,175 @@
+/* What a packet must do, whatever stands for it: included behind packet/own.h or packet/mbuf.h by a test that gives `cases_worker` a pool, and says how
+ * many buffers are free. */
+#ifndef BACUS_TEST_PACKET_CASES_H
+#define BACUS_TEST_PACKET_CASES_H
+
+#include <string.h>
+
+#include "test.h"
+
+#define CASES_OUT 4u
+
+struct cases {
+	struct worker worker;
+	void *sent[CASES_OUT];
+	uint16_t lengths[CASES_OUT];
+	uint16_t ports[CASES_OUT];
+	void *freed[CASES_OUT];
+	uint32_t flushes;
+	uint32_t (*available)(struct cases *cases);
+	void (*give_back)(struct cases *cases, void *const *packets, uint32_t count);
+};
+
+static void
+cases_flush(struct worker *worker)
+{
+	struct cases *cases = worker->host;
+
+	cases->give_back(cases, worker->out.packets, worker->out.count);
+	cases->give_back(cases, worker->freed.packets, worker->freed.count);
+	worker->out.count = 0;
+	worker->freed.count = 0;
+	cases->flushes++;
+}
+
+static void
+cases_begin(struct cases *cases, struct pool *pool)
+{
+	cases->worker.pool = pool;
+	cases->worker.port_count = 8;
+	cases->worker.host = cases;
+	cases->worker.flush = cases_flush;
+	cases->worker.out = (struct output){ .capacity = CASES_OUT, .packets = cases->sent, .lengths = cases->lengths, .ports = cases->ports };
+	cases->worker.freed = (struct released){ .capacity = CASES_OUT, .packets = cases->freed };
+}
+
+/* A packet with bytes 0, 1, 2, ... */
+static struct packet
+cases_packet(struct cases *cases, uint32_t length)
+{
+	struct packet packet = packet_from(cases->worker.pool->allocate(cases->worker.pool), 0);
+
+	CHECK(packet_length(&packet) == 0);
+	CHECK(packet_append(&cases->worker, &packet, length));
+	for (uint32_t i = 0; i < length; i++)
+		packet_data(&packet)[i] = (uint8_t)i;
+	return packet;
+}
+
+static int
+cases_holds(const struct packet *packet, uint32_t first, uint32_t length)
+{
+	struct packet_segment segment = packet_segment(packet, 0);
+	uint32_t at = 0, wrong = 0;
+
+	do {
+		for (uint32_t i = 0; i < segment.length; i++)
+			wrong += segment.data[i] != (uint8_t)(first + at++);
+	} while (packet_segment_next(&segment));
+	return wrong == 0 && at == length && packet_length(packet) == length;
+}
+
+static void
+cases_front_and_end(struct cases *cases)
+{
+	struct packet packet = cases_packet(cases, 100);
+	const uint32_t headroom = packet_headroom(&cases->worker, &packet);
+
+	CHECK(cases_holds(&packet, 0, 100));
+	CHECK(packet_gather(&cases->worker, &packet, 100) && !packet_gather(&cases->worker, &packet, 101));
+	packet_trim(&packet, 14);
+	CHECK(cases_holds(&packet, 14, 86) && packet_headroom(&cases->worker, &packet) == headroom + 14);
+	CHECK(packet_prepend(&cases->worker, &packet, 14) && cases_holds(&packet, 0, 100));
+	CHECK(packet_prepend(&cases->worker, &packet, headroom) && packet_headroom(&cases->worker, &packet) == 0);
+	CHECK(!packet_prepend(&cases->worker, &packet, 1) && packet_length(&packet) == 100 + headroom);
+	packet_trim(&packet, headroom);
+	packet_truncate(&cases->worker, &packet, 200);
+	CHECK(cases_holds(&packet, 0, 100));
+	packet_truncate(&cases->worker, &packet, 30);
+	CHECK(cases_holds(&packet, 0, 30) && packet_contiguous(&packet) == 30);
+	CHECK(!packet_append(&cases->worker, &packet, 1u << 16) && cases_holds(&packet, 0, 30));
+	packet_trim(&packet, 30);
+	CHECK(packet_length(&packet) == 0);
+	packet_drop(&cases->worker, &packet);
+	cases_flush(&cases->worker);
+}
+
+static void
+cases_copies(struct cases *cases)
+{
+	struct packet packet = cases_packet(cases, 60), copy, other;
+
+	CHECK(packet_copy(&cases->worker, &packet, &copy) && cases_holds(&copy, 0, 60));
+	packet_data(&copy)[0] = 77;
+	CHECK(cases_holds(&packet, 0, 60));
+	CHECK(!packet_shared(&cases->worker, &packet));
+	CHECK(packet_reference(&cases->worker, &packet) && packet_shared(&cases->worker, &packet));
+	other = packet;
+	CHECK(packet_claim(&cases->worker, &other) && packet_data(&other) != packet_data(&packet) && cases_holds(&other, 0, 60));
+	cases_flush(&cases->worker);
+	CHECK(!packet_shared(&cases->worker, &packet) && packet_claim(&cases->worker, &packet) && cases_holds(&packet, 0, 60));
+	packet_drop(&cases->worker, &packet);
+	packet_drop(&cases->worker, &copy);
+	packet_drop(&cases->worker, &other);
+	cases_flush(&cases->worker);
+}
+
+static void
+cases_sending(struct cases *cases)
+{
+	struct packet packet = cases_packet(cases, 50), again;
+	const uint32_t before = cases->flushes;
+	uint16_t length = 50;
+	void *handle;
+	const uint16_t port = 3;
+	struct burst burst = { .count = 1, .ports = &port, .packets = &handle, .lengths = &length };
+
+	packet_trim(&packet, 10);
+	length = (uint16_t)packet_length(&packet);
+	handle = packet_store(&packet);
+	again = packet_take(&burst, 0);
+	CHECK(cases_holds(&again, 10, 40) && packet_data(&again) == packet_data(&packet));
+	packet_send(&cases->worker, &packet, 5);
+	CHECK(cases->worker.out.count == 1 && cases->ports[0] == 5 && cases->sent[0] == handle);
+	for (uint32_t i = 1; i < CASES_OUT; i++) {
+		struct packet more = cases_packet(cases, 20);
+
+		CHECK(cases->flushes == before);
+		packet_send(&cases->worker, &more, i);
+	}
+	CHECK(cases->flushes == before + 1 && cases->worker.out.count == 0);
+}
+
+static void
+cases_exhaustion(struct cases *cases)
+{
+	struct packet packets[64], copy;
+	uint32_t count = 0;
+
+	while (cases->available(cases) != 0 && count < 64)
+		packets[count++] = cases_packet(cases, 8);
+	CHECK(count > 1 && cases->available(cases) == 0);
+	CHECK(!packet_copy(&cases->worker, &packets[0], &copy));
+	CHECK(cases_holds(&packets[0], 0, 8));
+	while (count-- != 0)
+		packet_drop(&cases->worker, &packets[count]);
+	cases_flush(&cases->worker);
+}
+
+/* Runs all cases and finds every buffer back. */
+static void
+cases_run(struct cases *cases)
+{
+	const uint32_t available = cases->available(cases);
+
+	cases_front_and_end(cases);
+	CHECK(cases->available(cases) == available);
+	cases_copies(cases);
+	CHECK(cases->available(cases) == available);
+	cases_sending(cases);
+	CHECK(cases->available(cases) == available);
+	cases_exhaustion(cases);
+	CHECK(cases->available(cases) == available);
+}
+
+#endif

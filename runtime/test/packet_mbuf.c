@@ -1,0 +1,106 @@
+/* The same packets as mbufs, and what only mbufs do: several segments. A program of its own, since it needs DPDK; without hugepages, NIC or root. */
+#include <rte_eal.h>
+#include <rte_mbuf.h>
+
+#include "packet/mbuf.h"
+
+#include "packet_cases.h"
+
+unsigned test_failures;
+
+static void *
+mbuf_allocate(struct pool *pool)
+{
+	return rte_pktmbuf_alloc(pool->handle);
+}
+
+static uint32_t
+mbuf_available(struct cases *cases)
+{
+	return rte_mempool_avail_count(cases->worker.pool->handle);
+}
+
+static void
+mbuf_give_back(struct cases *cases, void *const *packets, uint32_t count)
+{
+	(void)cases;
+	for (uint32_t i = 0; i < count; i++) {
+		rte_mbuf_sanity_check(packets[i], 1);
+		rte_pktmbuf_free(packets[i]);
+	}
+}
+
+/* A packet of three segments of these lengths, with bytes 0, 1, 2, ... */
+static struct packet
+mbuf_chain(struct cases *cases, uint32_t first, uint32_t second, uint32_t third)
+{
+	struct packet packet = cases_packet(cases, first), middle = cases_packet(cases, second), last = cases_packet(cases, third);
+	struct rte_mbuf *head = packet_store(&packet);
+
+	for (uint32_t i = 0; i < second; i++)
+		packet_data(&middle)[i] = (uint8_t)(first + i);
+	for (uint32_t i = 0; i < third; i++)
+		packet_data(&last)[i] = (uint8_t)(first + second + i);
+	CHECK(rte_pktmbuf_chain(head, packet_store(&middle)) == 0);
+	CHECK(rte_pktmbuf_chain(head, packet_store(&last)) == 0);
+	return packet_from(head, 0);
+}
+
+static void
+mbuf_segments(struct cases *cases)
+{
+	struct packet packet = mbuf_chain(cases, 40, 30, 50), copy;
+	struct packet_segment segment;
+
+	CHECK(cases_holds(&packet, 0, 120) && packet_contiguous(&packet) == 40);
+	segment = packet_segment(&packet, 75);
+	CHECK(segment.data[0] == 75 && segment.length == 45 && !packet_segment_next(&segment));
+	CHECK(packet_copy(&cases->worker, &packet, &copy) && cases_holds(&copy, 0, 120) && copy.mbuf->nb_segs == 1);
+	CHECK(packet_reference(&cases->worker, &packet));
+	packet_drop(&cases->worker, &packet);
+	cases_flush(&cases->worker);
+	CHECK(cases_holds(&packet, 0, 120) && !packet_shared(&cases->worker, &packet));
+	CHECK(packet_gather(&cases->worker, &packet, 75) && packet_contiguous(&packet) == 75 && cases_holds(&packet, 0, 120));
+	packet_store(&packet);
+	CHECK(packet.mbuf->nb_segs == 2);
+	packet_truncate(&cases->worker, &packet, 80);
+	CHECK(cases_holds(&packet, 0, 80));
+	packet_truncate(&cases->worker, &packet, 60);
+	CHECK(cases_holds(&packet, 0, 60) && packet_contiguous(&packet) == 60);
+	packet_store(&packet);
+	CHECK(packet.mbuf->nb_segs == 1 && packet.mbuf->next == NULL);
+	packet_send(&cases->worker, &packet, 1);
+	packet_drop(&cases->worker, &copy);
+	cases_flush(&cases->worker);
+	/* A first segment without room for so much of the rest. */
+	packet = mbuf_chain(cases, 10, 1500, 1500);
+	CHECK(packet_gather(&cases->worker, &packet, 1510));
+	CHECK(!packet_gather(&cases->worker, &packet, 3000) && packet_contiguous(&packet) == 1510 && cases_holds(&packet, 0, 3010));
+	CHECK(packet_copy(&cases->worker, &packet, &copy) && cases_holds(&copy, 0, 3010) && copy.mbuf->nb_segs == 2);
+	packet_drop(&cases->worker, &packet);
+	packet_drop(&cases->worker, &copy);
+	cases_flush(&cases->worker);
+}
+
+int
+main(void)
+{
+	char *arguments[] = { "test", "--no-huge", "--no-pci", "-m", "64", "--in-memory", "--log-level=error" };
+	struct cases cases = { .available = mbuf_available, .give_back = mbuf_give_back };
+	struct pool pool = { .allocate = mbuf_allocate, .headroom_bytes = RTE_PKTMBUF_HEADROOM };
+	uint32_t available;
+
+	if (rte_eal_init(sizeof(arguments) / sizeof(arguments[0]), arguments) < 0)
+		return 1;
+	pool.handle = rte_pktmbuf_pool_create("test", 31, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, 0);
+	CHECK(pool.handle != NULL);
+	if (pool.handle == NULL)
+		return 1;
+	cases_begin(&cases, &pool);
+	cases_run(&cases);
+	available = mbuf_available(&cases);
+	mbuf_segments(&cases);
+	CHECK(mbuf_available(&cases) == available);
+	printf("%-14s %s\n", "packet_mbuf", test_failures == 0 ? "ok" : "FAILED");
+	return test_failures != 0;
+}
