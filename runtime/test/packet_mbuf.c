@@ -85,7 +85,7 @@ mbuf_segments(struct cases *cases)
 int
 main(void)
 {
-	char *arguments[] = { "test", "--no-huge", "--no-pci", "-m", "64", "--in-memory", "--log-level=error" };
+	char *arguments[] = { "test", "--no-huge", "--no-pci", "-m", "64", "--no-shconf", "--log-level=error" };
 	struct cases cases = { .available = mbuf_available, .give_back = mbuf_give_back };
 	struct pool pool = { .allocate = mbuf_allocate, .headroom_bytes = RTE_PKTMBUF_HEADROOM };
 	uint32_t available;
