@@ -39,7 +39,9 @@ impl<'a> Lowering<'a> {
             _ => Architecture::Own,
         };
         self.program.architecture = match self.architecture.kind {
-            Architecture::V1model | Architecture::Psa | Architecture::Pna => self.architecture_name().to_string(),
+            Architecture::V1model => "v1model".to_string(),
+            Architecture::Psa => "psa".to_string(),
+            Architecture::Pna => "pna".to_string(),
             Architecture::Own => package.unwrap_or_else(|| "none".to_string()),
         };
     }
@@ -164,8 +166,7 @@ impl<'a> Lowering<'a> {
         let call = self.specialised(call);
         match self.architecture.kind {
             Architecture::V1model => self.v1model_function(expression, &call, passed, name),
-            Architecture::Psa => self.psa_function(expression, &call, passed, name),
-            Architecture::Pna => self.pna_function(expression, &call, passed, name),
+            Architecture::Psa | Architecture::Pna => self.portable_function(expression, &call, passed, name),
             Architecture::Own => self.custom_call(expression.span, "", name, &call, passed),
         }
     }
@@ -297,7 +298,7 @@ impl<'a> Lowering<'a> {
 
     fn table_property(&mut self, id: TableId, name: &str, expression: &'a Expression) -> Lowered<()> {
         match name {
-            "support_timeout" | "psa_idle_timeout" | "pna_idle_timeout" => {
+            "support_timeout" | "psa_idle_timeout" | "pna_idle_timeout" | "idle_timeout_with_auto_delete" => {
                 let value = self.expression(expression)?;
                 let off =
                     matches!(&value, Value::Scalar(hlir::Expression::Bool(false))) || value == Value::constant(0, 32);
@@ -338,7 +339,7 @@ impl<'a> Lowering<'a> {
             Handle::Counter(counter) => self.program.counters[*counter].table = Some(id),
             Handle::Meter(meter, _) => self.program.meters[*meter].table = Some(id),
             Handle::Profile(profile) => self.program.tables[id].profile = Some(*profile),
-            Handle::None | Handle::Register(_) | Handle::Digest(_) | Handle::Checksum(_) => {}
+            Handle::None | Handle::Register(_) | Handle::Digest(_) | Handle::Storage(_) => {}
         }
     }
 

@@ -23,7 +23,9 @@ mod operators;
 mod parser;
 mod places;
 mod pna;
+mod pna_tables;
 mod portable;
+mod portable_externs;
 mod psa;
 mod scope;
 mod select;
@@ -90,6 +92,8 @@ pub(crate) struct Lowering<'a> {
     instance_name: String,
     /// Widths of the parameters of the action being lowered.
     parameter_widths: Vec<u32>,
+    /// The table whose action is being lowered.
+    in_table: Option<pna_tables::InTable>,
     /// The parser being lowered.
     parser: Option<parser::Context>,
     /// Whether what is lowered now may run more than once for a packet, so that locals must be cleared.
@@ -97,8 +101,6 @@ pub(crate) struct Lowering<'a> {
     depth: usize,
     diagnostics: Vec<Diagnostic>,
     architecture: v1model::State,
-    /// The table whose actions are being lowered, and their names.
-    table_actions: Option<(hlir::TableId, Vec<String>)>,
     /// Instances that a direct application made.
     direct: HashMap<(crate::ast::ExpressionId, String), objects::ObjectId>,
     roots: Vec<NodeId>,
@@ -126,12 +128,12 @@ impl<'a> Lowering<'a> {
             path: String::new(),
             instance_name: String::new(),
             parameter_widths: Vec::new(),
+            in_table: None,
             parser: None,
             repeated: false,
             depth: 0,
             diagnostics: Vec::new(),
             architecture: v1model::State::default(),
-            table_actions: None,
             direct: HashMap::new(),
             roots: Vec::new(),
         }

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use hlir::source::Span;
-use hlir::{CounterId, MeterId, Notes, Place, ProfileId, RegisterId, ValueSetId};
+use hlir::{CounterId, DigestId, MeterId, Notes, Place, ProfileId, RegisterId, ValueSetId};
 
 use super::scope::{Binding, Scope};
+use super::storage::Storage;
 use super::table::LoweredTable;
 use super::value::{Target, Value};
 use super::{Lowered, Lowering};
@@ -60,9 +61,9 @@ pub enum Handle {
     Meter(MeterId, Option<Place>),
     Register(RegisterId),
     Profile(ProfileId),
-    Digest(hlir::DigestId),
-    /// The running sum of a checksum.
-    Checksum(super::storage::Storage),
+    Digest(DigestId),
+    /// State of an architecture's own, in variables.
+    Storage(Storage),
 }
 
 #[derive(Debug)]
@@ -76,6 +77,7 @@ pub struct TableInstance {
 pub struct Package {
     /// In the order of the parameters.
     pub arguments: Vec<Value>,
+    pub parameters: Vec<String>,
 }
 
 /// All instances, and what the tables among them were lowered to.
@@ -176,9 +178,10 @@ impl<'a> Lowering<'a> {
                 let bound = values.into_iter().map(|(id, _, value)| (id, value)).collect();
                 Object::Block(Rc::new(self.construct_block(nominal, bound, &name)?))
             }
-            Type::Package(_) => {
-                Object::Package(Rc::new(Package { arguments: values.into_iter().map(|(_, _, value)| value).collect() }))
-            }
+            Type::Package(_) => Object::Package(Rc::new(Package {
+                parameters: values.iter().map(|(_, name, _)| name.clone()).collect(),
+                arguments: values.into_iter().map(|(_, _, value)| value).collect(),
+            })),
             _ => return Err(self.internal(span, "a constructor of something that is no object")),
         };
         Ok(Value::Object(self.objects.add(made)))

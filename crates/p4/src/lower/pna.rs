@@ -1,362 +1,319 @@
-//! The Portable NIC Architecture: one parser, one control and one deparser; what becomes of the packet is the last thing the control asked for.
+//! The Portable NIC Architecture: parser, an optional pre-control, the main control, deparser, and one buffering manager.
 //!
-//! A packet about which nothing was asked goes to port 0, as on DPDK. Mirrored copies are taken of the deparsed packet, whether or not the
-//! packet itself is dropped, and leave at once. Packets come from the network: the direction is NET_TO_HOST.
+//! `drop_packet`, `send_to_port` and `recirculate` leave a verdict in hidden variables; the last of them counts. A packet that none was called
+//! for leaves by port 0. Mirror slots are variables, too; the buffering manager makes their copies before it looks at the verdict, so a
+//! dropped packet is mirrored as well, with the bytes that the deparser would have sent.
 
-use std::collections::HashMap;
-
+use hlir::program::Annotation;
 use hlir::source::Span;
-use hlir::{
-    Binary, Bytes, Call as Op, Effect, Expression as Hlir, Intrinsic, Keep, NodeId, Notes, Place, Reentry, Rule,
-};
+use hlir::{Binary, Bytes, Call as Op, Effect, Expression as Hlir, Intrinsic, Keep, NodeId, Notes, Reentry, Rule};
 
-use super::call::Passed;
 use super::graph::{EndKind, Role};
-use super::objects::{Object, ObjectId, Package};
+use super::objects::Package;
+use super::portable::{Pool, bound, drop_rule};
 use super::storage::Storage;
 use super::value::Value;
 use super::{Lowered, Lowering, arithmetic};
-use crate::ast::{DeclarationKind, Expression};
-use crate::check::Call;
-use crate::types::{Type, substitute};
+use crate::types::Type;
 
-/// The parts of a PNA_NIC.
-struct Parts {
-    parser: ObjectId,
-    pre: Option<ObjectId>,
-    main: ObjectId,
-    deparser: ObjectId,
+const VERDICT: hlir::Type = hlir::Type::Bits(2);
+const SEND: u64 = 0;
+const DROP: u64 = 1;
+const RECIRCULATE: u64 = 2;
+
+/// Mirror slots that a slot number known only at run time can mean.
+const MIRROR_SLOTS: u64 = 4;
+
+/// Ports that the register of directions has a cell for.
+const DIRECTIONS: u64 = 512;
+
+struct Stations {
+    arrive: NodeId,
+    parsed: NodeId,
+    main_done: NodeId,
+    buffer: NodeId,
+    mirror: NodeId,
 }
 
 impl<'a> Lowering<'a> {
     pub fn lower_pna(&mut self, package: &Package, span: Span) -> Lowered<()> {
-        let parts = self.pna_parts(package, span)?;
-        let [begin, parsed, control_end, deparsed, send] =
-            ["pna.begin", "pna.parsed", "pna.control_end", "pna.deparsed", "pna.send"]
-                .map(|name| self.plain_block(name));
-        let [to_parser, to_deparser] = [self.bridge(), self.bridge()];
-        let mut roles = HashMap::new();
-        let pre = match parts.pre {
-            Some(pre) => {
-                let mut own = HashMap::new();
-                let bindings = self.pna_bindings(pre, "pre", &mut own)?;
-                self.top_control(pre, bindings, to_parser, Role::Plain)?
-            }
-            None => to_parser,
+        let (parser, parser_block) = self.required_block(package, "main_parser", span)?;
+        let (control, control_block) = self.required_block(package, "main_control", span)?;
+        let (deparser, _) = self.required_block(package, "main_deparser", span)?;
+        let [arrive, parsed, pre_done, main_done, buffer, mirror] =
+            ["arrive", "parsed", "pre_done", "main_done", "buffer", "mirror"]
+                .map(|name| self.plain_block(&format!("pna.{name}")));
+        let stations = Stations { arrive, parsed, main_done, buffer, mirror };
+        let (mut input, mut output) = (Pool::new("pna.input"), Pool::new("pna.output"));
+        let (parser_types, types) = (self.parameter_types(&parser_block), self.parameter_types(&control_block));
+        let ([_, _, _, parser_input_type], [headers_type, user_type, input_type, output_type]) =
+            (&parser_types[..], &types[..])
+        else {
+            return Err(self.internal(span, "a PNA_NIC whose parts have other parameters"));
         };
-        let bindings = self.pna_bindings(parts.parser, "", &mut roles)?;
-        let main_bindings = self.pna_bindings(parts.main, "", &mut roles)?;
-        let error = self.psa_variable("input.parser_error", span)?;
-        let parser = self.top_parser(parts.parser, bindings, (parsed, parsed), error)?;
-        self.graph.goto(to_parser, parser);
-        let main = self.top_control(parts.main, main_bindings, control_end, Role::Plain)?;
-        let bindings = self.pna_bindings(parts.deparser, "", &mut roles)?;
-        let deparser = self.top_control(parts.deparser, bindings, deparsed, Role::Deparse)?;
-        self.graph.goto(to_deparser, deparser);
+        let headers = self.allocate(headers_type, &self.parameter_name(&control_block, 0), &Notes::default());
+        let user = self.allocate(user_type, &self.parameter_name(&control_block, 1), &Notes::default());
+        let parser_input = self.pooled(parser_input_type, &mut input);
+        let main_input = self.pooled(input_type, &mut input);
+        let main_output = self.pooled(output_type, &mut output);
+        let Some(error) = self.needed_variable(&input.get("parser_error")) else {
+            return Err(self.internal(span, "a main control without parser_error"));
+        };
+        let packet = self.packet_binding();
+        let bindings = vec![packet.clone(), bound(&headers), bound(&user), bound(&parser_input)];
+        let parser = self.top_parser(parser, bindings, (parsed, parsed), error)?;
+        let pre = self.pre_control(package, (headers_type, &headers), (user_type, &user), &mut input, pre_done)?;
+        let bindings = [&headers, &user, &main_input, &main_output].map(bound).into();
+        let main = self.top_control(control, bindings, main_done, Role::Plain)?;
+        let bindings = vec![packet, bound(&headers), bound(&user), bound(&main_output)];
+        let deparser = self.top_control(deparser, bindings, buffer, Role::Deparse)?;
         self.in_path("pna", |lowering| {
-            lowering.current = parsed;
-            lowering.set_used("input.timestamp", Hlir::Intrinsic(Intrinsic::Clock));
-            lowering.graph.goto(parsed, main);
-            lowering.pna_end(control_end, to_deparser, deparsed, send, begin);
-            lowering.current = begin;
-            lowering.set_used("input.input_port", Hlir::Intrinsic(Intrinsic::IngressPort));
-            lowering.graph.goto(begin, pre);
+            lowering.pna_end(&stations, parser, deparser, &input, &output);
+            lowering.pna_begin(&stations, &input, parser, pre.unwrap_or(pre_done));
+            lowering.graph.goto(pre_done, main);
         });
-        self.program.entry = Some(begin);
+        self.program.entry = Some(stations.arrive);
         Ok(())
     }
 
-    /// The parts, told apart by their parameters: their order differs between versions of the architecture.
-    fn pna_parts(&mut self, package: &Package, span: Span) -> Lowered<Parts> {
-        let (mut parser, mut pre, mut main, mut deparser) = (None, None, None, None);
-        for object in self.blocks_of(package, span)? {
-            let Object::Block(block) = self.object(object) else { continue };
-            let declared = self.checked.node(block.declaration).declaration();
-            let has = |wanted: &str| {
-                self.checked.parameters(block.declaration).iter().any(|parameter| {
-                    let nominal = self.checked.declared_type(parameter.id).nominal();
-                    nominal.is_some_and(|nominal| &*nominal.name == wanted)
-                })
-            };
-            if matches!(declared.map(|found| &found.kind), Some(DeclarationKind::Parser(_))) {
-                parser = Some(object);
-            } else if has("packet_out") {
-                deparser = Some(object);
-            } else if has("pna_pre_input_metadata_t") {
-                pre = Some(object);
-            } else {
-                main = Some(object);
-            }
-        }
-        match (parser, main, deparser) {
-            (Some(parser), Some(main), Some(deparser)) => Ok(Parts { parser, pre, main, deparser }),
-            _ => Err(self.internal(span, "a PNA_NIC without parser, control and deparser")),
-        }
-    }
-
-    fn pna_bindings(
+    /// The pre-control shares the headers and metadata of the main control where the types are the same.
+    fn pre_control(
         &mut self,
-        object: ObjectId,
-        prefix: &str,
-        roles: &mut HashMap<String, Storage>,
-    ) -> Lowered<Vec<super::scope::Binding>> {
-        let Object::Block(block) = self.object(object) else {
-            return Err(self.internal(Span::NONE, "a package argument that is no parser or control"));
+        package: &Package,
+        (headers_type, headers): (&Type, &Storage),
+        (user_type, user): (&Type, &Storage),
+        input: &mut Pool,
+        next: NodeId,
+    ) -> Lowered<Option<NodeId>> {
+        let Some(object) = self.package_part(package, "pre_control") else { return Ok(None) };
+        let (_, block) = self.required_block(package, "pre_control", Span::NONE)?;
+        let types = self.parameter_types(&block);
+        let [pre_headers, pre_user, input_type, output_type] = &types[..] else { return Ok(None) };
+        let headers = if pre_headers == headers_type {
+            headers.clone()
+        } else {
+            self.allocate(pre_headers, "pre_headers", &Notes::default())
         };
-        let mut bindings = Vec::new();
-        let mut user = ["hdr", "meta"].iter();
-        for parameter in self.checked.parameters(block.declaration) {
-            let of_type = substitute(self.checked.declared_type(parameter.id), &block.scope.types);
-            let of_architecture = of_type.nominal().is_some_and(|nominal| nominal.name.starts_with("pna_"));
-            let role = if of_architecture || matches!(of_type, Type::Extern(_)) {
-                String::new()
-            } else {
-                let name = user.next().copied().unwrap_or("other");
-                if prefix.is_empty() { name.to_string() } else { format!("{prefix}.{name}") }
-            };
-            bindings.push(self.architecture_binding(&block, &of_type, &role, roles));
-        }
-        Ok(bindings)
-    }
-
-    fn pna_end(&mut self, block: NodeId, to_deparser: NodeId, deparsed: NodeId, send: NodeId, begin: NodeId) {
-        let mut rules = Vec::new();
-        let drop = self.asked("drop").map(|condition| {
-            let effect = Effect::Drop { reason: "dropped by the program".to_string() };
-            Rule { condition, effect }
-        });
-        let mirrors = self.architecture.requests.get("mirror").cloned().unwrap_or_default();
-        let mut after = Vec::new();
-        for slot in &mirrors {
-            let Some(condition) = self.asked(&format!("mirror_{slot}")) else { continue };
-            let session = self.hidden(&format!("mirror_{slot}_session"), hlir::Type::Bits(32));
-            let session = self.read(&session);
-            let mut set = Vec::new();
-            let port = self.hidden("port", hlir::Type::Bits(32));
-            if let Storage::Scalar { leaf, .. } = port {
-                set.push((self.place(leaf), Hlir::Intrinsic(Intrinsic::CopyPort)));
-            }
-            let copy = Reentry { bytes: Bytes::Current, keep: Keep::Only(Vec::new()), set, to: send };
-            after.push(Rule { condition, effect: Effect::Clone { session, copy } });
-        }
-        match drop {
-            Some(drop) if mirrors.is_empty() => rules.push(drop),
-            Some(drop) => after.push(drop),
-            None => {}
-        }
-        if let Some(condition) = self.asked("recirculate") {
-            let mut set = Vec::new();
-            let mut kept = Vec::new();
-            if self.is_used("input.pass")
-                && let Some(Place::Variable(pass)) = self.standard_place("input.pass")
-            {
-                let width = self.program.variables[pass].kind.width();
-                let more = arithmetic::binary(Binary::Add, Hlir::Variable(pass), Hlir::constant(1u32, width));
-                set.push((Place::Variable(pass), more));
-                kept.push(pass);
-            }
-            let copy = Reentry { bytes: Bytes::Deparsed, keep: Keep::Only(kept), set, to: begin };
-            after.push(Rule { condition, effect: Effect::Recirculate { copy } });
-        }
-        if rules.is_empty() {
-            self.graph.goto(block, to_deparser);
+        let user = if pre_user == user_type {
+            user.clone()
         } else {
-            let kind = EndKind::Buffer { rules, otherwise: Some(to_deparser) };
-            self.graph.end(block, "pna.drop", Notes::default(), kind);
-        }
-        if after.is_empty() {
-            self.graph.goto(deparsed, send);
-        } else {
-            let kind = EndKind::Buffer { rules: after, otherwise: Some(send) };
-            self.graph.end(deparsed, "pna.buffer", Notes::default(), kind);
-        }
-        let port = self.hidden("port", hlir::Type::Bits(32));
-        let port = self.read(&port);
-        let rule = Rule { condition: Hlir::Bool(true), effect: Effect::Send { port } };
-        self.graph.end(send, "pna.send", Notes::default(), EndKind::Buffer { rules: vec![rule], otherwise: None });
+            self.allocate(pre_user, "pre_metadata", &Notes::default())
+        };
+        let input = self.pooled(input_type, input);
+        let output = self.pooled(output_type, &mut Pool::new("pna.pre_output"));
+        let bindings = [&headers, &user, &input, &output].map(bound).into();
+        self.top_control(object, bindings, next, Role::Plain).map(Some)
     }
 
-    /// Whether something was asked for, if the program can ask for it.
-    fn asked(&mut self, request: &str) -> Option<Hlir> {
-        let flag = self.architecture.hidden.get(request).cloned()?;
-        Some(self.read(&flag))
+    fn pna_begin(&mut self, stations: &Stations, input: &Pool, parser: NodeId, pre: NodeId) {
+        self.current = stations.arrive;
+        self.set_used(&input.get("input_port"), Hlir::Intrinsic(Intrinsic::IngressPort));
+        if self.used_variable(&input.get("direction")).is_some() {
+            let is_host = self.is_host_port(Hlir::Intrinsic(Intrinsic::IngressPort));
+            let [to_host, to_net] = ["NET_TO_HOST", "HOST_TO_NET"].map(|member| self.direction(member));
+            self.set_used(&input.get("direction"), arithmetic::choose(is_host, to_net, to_host));
+        }
+        self.graph.goto(self.current, parser);
+        self.current = stations.parsed;
+        let now = self.microseconds();
+        self.set_used(&input.get("timestamp"), now);
+        self.graph.goto(self.current, pre);
     }
 
-    fn ask(&mut self, request: &str, value: bool) {
-        // What the program never asks for needs no taking back.
-        let is_new = !self.architecture.hidden.contains_key(request);
-        if !value
-            && is_new
-            && !self.calls_function(match request {
-                "drop" => "drop_packet",
-                other => other,
+    fn direction(&self, member: &str) -> Hlir {
+        Hlir::constant(self.enumeration_number("PNA_Direction_t", member).unwrap_or(0), 32)
+    }
+
+    /// Whether a port leads to a host: what the register `direction` holds for it, which is 0 until somebody writes it.
+    fn is_host_port(&mut self, port: Hlir) -> Hlir {
+        let known = self.program.registers.iter().find(|(_, register)| register.name == "direction").map(|(id, _)| id);
+        let register = known.unwrap_or_else(|| {
+            let name = self.names.object("direction");
+            // The controller's view has only what the program declares.
+            let annotations = vec![Annotation { name: "hidden".to_string(), body: None }];
+            let notes = Notes { annotations, ..Notes::default() };
+            self.program.registers.alloc(hlir::Register {
+                name,
+                size: DIRECTIONS,
+                width: 1,
+                initial: Default::default(),
+                notes,
             })
-        {
-            return;
-        }
-        let flag = self.hidden(request, hlir::Type::Bool);
-        self.assign(&flag, Value::boolean(value));
-    }
-
-    /// Whether the program calls an extern function anywhere.
-    fn calls_function(&self, name: &str) -> bool {
-        let mut found = false;
-        self.every_expression(&mut |expression| {
-            if let Some(crate::check::Callee::Function(function)) =
-                self.checked.call(expression).map(|call| &call.callee)
-            {
-                found |= self.checked.node(*function).name().as_str() == name;
-            }
         });
-        found
+        let storage = self.scratch("is_host", hlir::Type::Bits(1));
+        self.assign(&storage, Value::constant(0, 1));
+        if let Some(into) = self.leaf_place(&storage) {
+            self.call(Op::ReadRegister { register, index: port, into });
+        }
+        arithmetic::to_bool(self.read(&storage))
     }
 
-    pub fn pna_function(
-        &mut self,
-        expression: &'a Expression,
-        call: &Call,
-        passed: Vec<Passed>,
-        name: &str,
-    ) -> Lowered<Value> {
-        if let Some(value) = self.portable_function(expression, &passed, name) {
-            return Ok(value);
+    fn pna_end(&mut self, stations: &Stations, parser: NodeId, deparser: NodeId, input: &Pool, output: &Pool) {
+        let verdict = self.hidden("verdict", VERDICT);
+        let mut rules = Vec::new();
+        let mut mirrored = Hlir::Bool(false);
+        for slot in self.architecture.mirror_slots.clone() {
+            let asked = self.hidden(&format!("mirror{slot}"), hlir::Type::Bool);
+            let session = self.hidden(&format!("mirror{slot}.session"), hlir::Type::Bits(32));
+            let condition = self.read(&asked);
+            mirrored = arithmetic::or(mirrored, condition.clone());
+            let (port, limit) = (self.mirror_port(), self.mirror_limit());
+            for storage in [&port, &limit] {
+                self.needed_variable(storage);
+            }
+            let port = self.used_assignment(&port, Hlir::Intrinsic(Intrinsic::CopyPort));
+            let limit = self.used_assignment(&limit, Hlir::Intrinsic(Intrinsic::CopyTruncation));
+            let set = port.into_iter().chain(limit).collect();
+            let copy = Reentry { bytes: Bytes::Deparsed, keep: Keep::Only(Vec::new()), set, to: stations.mirror };
+            rules.push(Rule { condition, effect: Effect::Clone { session: self.read(&session), copy } });
         }
-        let values: Vec<Value> = passed
-            .iter()
-            .filter_map(|passed| if let Passed::Value(value) = passed { Some(value.clone()) } else { None })
-            .collect();
-        match (name, &values[..]) {
-            ("drop_packet", _) => {
-                self.ask("drop", true);
-                self.ask("recirculate", false);
-            }
-            ("send_to_port", [port]) => {
-                let Some(port) = self.as_bits(port.clone()) else { return Ok(Value::Void) };
-                let width = self.width(&port);
-                let place = self.hidden("port", hlir::Type::Bits(32));
-                self.assign(&place, Value::Scalar(arithmetic::resize(port, width, 32, false)));
-                self.ask("drop", false);
-                self.ask("recirculate", false);
-            }
-            ("recirculate", _) => {
-                self.ask("recirculate", true);
-                self.ask("drop", false);
-            }
-            ("mirror_packet", [slot, session]) => self.mirror(expression, slot, session)?,
-            ("add_entry", _) => return self.add_entry(expression, &passed),
-            ("allocate_flow_id", _) => return Ok(self.flow_id()),
-            ("set_entry_expire_time", [profile]) => {
-                let expiry = self.as_bits(profile.clone());
-                self.call(Op::RestartTimer { expiry });
-            }
-            ("restart_expire_timer", _) => self.call(Op::RestartTimer { expiry: None }),
-            ("set_entry_expire_time_if", [Value::Scalar(condition), profile]) => {
-                let expiry = self.as_bits(profile.clone());
-                self.branch(condition.clone(), "", |lowering| lowering.call(Op::RestartTimer { expiry }), |_| {});
-            }
-            ("update_expire_info", [Value::Scalar(aging), Value::Scalar(expire), profile]) => {
-                let expiry = self.as_bits(profile.clone());
-                let aging = aging.clone();
-                self.branch(
-                    expire.clone(),
-                    "",
-                    |lowering| lowering.call(Op::RestartTimer { expiry }),
-                    |lowering| {
-                        let restart = |lowering: &mut Self| lowering.call(Op::RestartTimer { expiry: None });
-                        lowering.branch(aging, "", restart, |_| {});
-                    },
-                );
-            }
-            ("SelectByDirection", [direction, to_host, to_net]) => {
-                let Some(direction) = self.as_bits(direction.clone()) else { return Ok(Value::Void) };
-                let condition = arithmetic::is_number(direction, 0, 32);
-                return Ok(self.choose_value(&condition, to_host.clone(), to_net.clone()));
-            }
-            _ => return self.custom_call(expression.span, "", name, call, passed),
+        let is_mirroring = !rules.is_empty();
+        let mut dropped = Hlir::Bool(false);
+        if self.used_variable(&verdict).is_some() {
+            let value = self.read(&verdict);
+            dropped = arithmetic::is_number(value.clone(), DROP, 2);
+            rules.push(drop_rule(dropped.clone(), "drop_packet"));
+            rules.push(self.pna_recirculation(arithmetic::is_number(value, RECIRCULATE, 2), parser, input));
         }
-        Ok(Value::Void)
-    }
+        if let Some(recirculate) = self.used_variable(&output.get("recirculate")) {
+            rules.push(self.pna_recirculation(Hlir::Variable(recirculate), parser, input));
+        }
+        let port = self.hidden("dest_port", hlir::Type::Bits(32));
+        let port = match self.used_variable(&port) {
+            Some(port) => Hlir::Variable(port),
+            None => Hlir::constant(0u32, 32),
+        };
+        rules.push(Rule { condition: Hlir::Bool(true), effect: Effect::Send { port } });
+        self.end_in_buffer(stations.buffer, "pna.buffer", rules, None);
 
-    fn mirror(&mut self, expression: &'a Expression, slot: &Value, session: &Value) -> Lowered<()> {
-        let number = match slot {
-            Value::Scalar(slot) => arithmetic::constant_of(slot).and_then(|(number, _)| u32::try_from(number).ok()),
-            _ => None,
-        };
-        let Some(number) = number else {
-            return Err(self.unsupported(expression.span, "a mirror slot chosen at run time is"));
-        };
-        let Some(session) = self.as_bits(session.clone()) else { return Ok(()) };
-        let width = self.width(&session);
-        let slots = self.architecture.requests.entry("mirror").or_default();
-        if !slots.contains(&number) {
-            slots.push(number);
+        if is_mirroring {
+            let (port, limit) = (self.mirror_port(), self.mirror_limit());
+            self.cut_copy(stations.mirror, &limit);
+            let effect = Effect::Send { port: self.read(&port) };
+            self.end_in_buffer(self.current, "pna.mirror", vec![Rule { condition: Hlir::Bool(true), effect }], None);
         }
-        let flag = self.hidden(&format!("mirror_{number}"), hlir::Type::Bool);
-        let place = self.hidden(&format!("mirror_{number}_session"), hlir::Type::Bits(32));
-        self.assign(&place, Value::Scalar(arithmetic::resize(session, width, 32, false)));
-        self.assign(&flag, Value::boolean(true));
-        Ok(())
-    }
 
-    fn add_entry(&mut self, expression: &'a Expression, passed: &[Passed]) -> Lowered<Value> {
-        let Some((table, names)) = self.table_actions.clone() else {
-            return Err(self.unsupported(expression.span, "`add_entry` outside of a table's action is"));
-        };
-        let Some(Passed::Value(Value::Text(wanted))) = passed.first() else {
-            return Err(self.unsupported(expression.span, "an `add_entry` whose action is chosen at run time is"));
-        };
-        let last = wanted.rsplit('.').next().unwrap_or(wanted);
-        let Some(action) = names.iter().position(|name| **name == **wanted || **name == *last) else {
-            return Err(self.internal(expression.span, "an `add_entry` of an action that the table does not have"));
-        };
-        let mut arguments = Vec::new();
-        if let Some(Passed::Value(data)) = passed.get(1) {
-            self.scalars_of(data, &mut arguments);
-        }
-        let expiry = match passed.get(2) {
-            Some(Passed::Value(profile)) => self.as_bits(profile.clone()),
-            _ => None,
-        };
-        let result = self.scratch("failed", hlir::Type::Bool);
-        if let Storage::Scalar { leaf, .. } = result {
-            let into = Some(self.place(leaf));
-            self.call(Op::AddEntry { table, action: action as u32, arguments, expiry, into });
-        }
-        Ok(self.load(&result))
-    }
-
-    fn scalars_of(&mut self, value: &Value, into: &mut Vec<Hlir>) {
-        match value {
-            Value::Scalar(_) => into.extend(self.as_bits(value.clone())),
-            Value::Struct(parts) => parts.iter().for_each(|part| self.scalars_of(part, into)),
-            _ => {}
+        // A packet that only ends in the buffer is not deparsed.
+        let condition = arithmetic::and(dropped, arithmetic::not(mirrored));
+        if condition == Hlir::Bool(false) {
+            self.graph.goto(stations.main_done, deparser);
+        } else {
+            let kind = EndKind::Branch { condition, then: stations.buffer, otherwise: deparser };
+            self.graph.end(stations.main_done, "pna.is_dropped", Notes::default(), kind);
         }
     }
 
-    /// Numbers that were not given out before.
-    fn flow_id(&mut self) -> Value {
-        let register = match self.architecture.flow_ids {
-            Some(register) => register,
-            None => {
-                let name = self.names.object("pna.flow_ids");
-                let notes = Notes {
-                    annotations: vec![hlir::program::Annotation { name: "hidden".to_string(), body: None }],
-                    ..Notes::default()
+    fn mirror_port(&mut self) -> Storage {
+        self.hidden("mirror_port", hlir::Type::Bits(32))
+    }
+
+    fn mirror_limit(&mut self) -> Storage {
+        self.hidden("mirror_limit", hlir::Type::Bits(32))
+    }
+
+    /// Back to the parser with the bytes as they are now: only where the packet came from stays, and the pass is counted.
+    fn pna_recirculation(&mut self, condition: Hlir, parser: NodeId, input: &Pool) -> Rule {
+        let pass = input.get("pass");
+        let kept = ["input_port", "direction", "pass"].map(|name| input.get(name));
+        let keep = self.kept_with(None, &kept.each_ref());
+        let mut set = Vec::new();
+        if self.used_variable(&pass).is_some() {
+            let before = self.read(&pass);
+            let width = self.width(&before);
+            let next = arithmetic::binary(Binary::Add, before, Hlir::constant(1u32, width));
+            set.extend(self.used_assignment(&pass, next));
+        }
+        set.extend(self.used_assignment(&input.get("recirculated"), Hlir::Bool(true)));
+        let copy = Reentry { bytes: Bytes::Deparsed, keep, set, to: parser };
+        Rule { condition, effect: Effect::Recirculate { copy } }
+    }
+
+    fn set_verdict(&mut self, verdict: u64) {
+        let storage = self.hidden("verdict", VERDICT);
+        self.assign(&storage, Value::constant(verdict, 2));
+    }
+
+    /// The functions that PNA declares and that need no table; `None` for those of others.
+    pub fn pna_function(&mut self, name: &str, values: &[Value], result: &Type) -> Option<Value> {
+        let number = |lowering: &mut Self, at: usize| {
+            let value = lowering.as_bits(values.get(at)?.clone())?;
+            let width = lowering.width(&value);
+            Some(arithmetic::resize(value, width, 32, false))
+        };
+        match name {
+            "drop_packet" => self.set_verdict(DROP),
+            "recirculate" => self.set_verdict(RECIRCULATE),
+            "send_to_port" => {
+                let port = number(self, 0)?;
+                let storage = self.hidden("dest_port", hlir::Type::Bits(32));
+                self.assign(&storage, Value::Scalar(port));
+                self.set_verdict(SEND);
+            }
+            "mirror_packet" => {
+                let (slot, session) = (number(self, 0)?, number(self, 1)?);
+                self.mirror(&slot, &session);
+            }
+            "is_host_port" => {
+                let port = number(self, 0)?;
+                return Some(Value::Scalar(self.is_host_port(port)));
+            }
+            "is_net_port" => {
+                let port = number(self, 0)?;
+                let is_host = self.is_host_port(port);
+                return Some(Value::Scalar(arithmetic::not(is_host)));
+            }
+            "allocate_flow_id" => return Some(self.flow_id(result)),
+            "SelectByDirection" => {
+                let [Value::Scalar(direction), to_host, to_net] = values else { return None };
+                let is_to_host = match self.expression_type(direction) {
+                    hlir::Type::Bool => direction.clone(),
+                    hlir::Type::Bits(_) => arithmetic::equal(direction.clone(), self.direction("NET_TO_HOST")),
                 };
-                let made = hlir::Register { name, size: 1, width: 32, initial: Default::default(), notes };
-                let register = self.program.registers.alloc(made);
-                self.architecture.flow_ids = Some(register);
-                register
+                return Some(self.choose_value(&is_to_host, to_host.clone(), to_net.clone()));
             }
-        };
-        let storage = self.scratch("flow", hlir::Type::Bits(32));
-        if let Storage::Scalar { leaf, .. } = storage {
-            let into = self.place(leaf);
-            let index = || Hlir::constant(0u32, 32);
-            self.call(Op::ReadRegister { register, index: index(), into });
-            let value = arithmetic::binary(Binary::Add, Hlir::place(into), Hlir::constant(1u32, 32));
-            self.call(Op::WriteRegister { register, index: index(), value });
+            _ => return None,
         }
+        Some(Value::Void)
+    }
+
+    fn mirror(&mut self, slot: &Hlir, session: &Hlir) {
+        let known = arithmetic::constant_of(slot).and_then(|(slot, _)| u64::try_from(slot).ok());
+        let slots = known.map_or(0..MIRROR_SLOTS, |slot| slot..slot + 1);
+        for number in slots {
+            self.architecture.mirror_slots.insert(number);
+            let asked = self.hidden(&format!("mirror{number}"), hlir::Type::Bool);
+            let storage = self.hidden(&format!("mirror{number}.session"), hlir::Type::Bits(32));
+            let session = session.clone();
+            self.branch(
+                arithmetic::is_number(slot.clone(), number, 32),
+                "",
+                |lowering| {
+                    lowering.assign(&asked, Value::boolean(true));
+                    lowering.assign(&storage, Value::Scalar(session));
+                },
+                |_| {},
+            );
+        }
+    }
+
+    /// The next number that no flow has had.
+    fn flow_id(&mut self, result: &Type) -> Value {
+        let width = self.scalar_type(result).map_or(32, hlir::Type::width);
+        let known = self.program.registers.iter().find(|(_, register)| register.name == "flow_ids").map(|(id, _)| id);
+        let register = known.unwrap_or_else(|| {
+            let name = self.names.object("flow_ids");
+            let annotations = vec![Annotation { name: "hidden".to_string(), body: None }];
+            let notes = Notes { annotations, ..Notes::default() };
+            let initial = Default::default();
+            self.program.registers.alloc(hlir::Register { name, size: 1, width, initial, notes })
+        });
+        let storage = self.scratch("flow_id", hlir::Type::Bits(width));
+        let index = Hlir::constant(0u32, 1);
+        if let Some(into) = self.leaf_place(&storage) {
+            self.call(Op::ReadRegister { register, index: index.clone(), into });
+        }
+        let value = arithmetic::binary(Binary::Add, self.read(&storage), Hlir::constant(1u32, width));
+        self.call(Op::WriteRegister { register, index, value });
         self.load(&storage)
     }
 }

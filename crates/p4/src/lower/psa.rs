@@ -1,372 +1,428 @@
-//! The Portable Switch Architecture: two pipelines of parser, control and deparser, with the buffering managers between and behind them.
+//! The Portable Switch Architecture: two pipelines of parser, control and deparser, and a buffering manager behind each.
 //!
-//! Headers do not pass from ingress to egress: the egress parser reads the bytes that the ingress deparser has written. What does pass are
-//! the structs of metadata that deparsers fill.
-
-use std::collections::HashMap;
+//! The end of ingress clones (also what is dropped), drops, resubmits, replicates, or sends to one port, in this order; the end of egress
+//! clones, drops, recirculates or sends. Headers end with their pipeline: egress parses what the deparser of ingress made. Ingress drops
+//! what nobody sends.
 
 use hlir::source::Span;
-use hlir::{
-    Binary, Bytes, Effect, Expression as Hlir, Intrinsic, Keep, NodeId, Notes, Place, Reentry, Rule, VariableId,
-};
+use hlir::{Binary, Bytes, Effect, Expression as Hlir, Intrinsic, Keep, NodeId, Notes, Place, Reentry, Rule};
 
-use super::call::Passed;
 use super::graph::{EndKind, Role};
-use super::objects::{Block, Object, ObjectId, Package};
+use super::objects::{Object, Package};
+use super::portable::{Luggage, Pool, bound, drop_rule};
 use super::scope::Binding;
-use super::storage::{Leaf, Storage};
-use super::value::{Target, Value};
+use super::storage::Storage;
+use super::value::Value;
 use super::{Lowered, Lowering, arithmetic};
-use crate::ast::Expression;
-use crate::check::Call;
-use crate::types::{Type, substitute};
+use crate::types::Type;
 
-const RECIRCULATE_PORT: u64 = 0xffff_fffa;
+/// The metadata of both pipelines.
+struct Metadata {
+    ingress_in: Pool,
+    ingress_out: Pool,
+    egress_in: Pool,
+    egress_out: Pool,
+    normal: Storage,
+    resubmit: Storage,
+    recirculate: Storage,
+    clone_i2e: Storage,
+    clone_e2e: Storage,
+    /// Bytes that a clone is cut to, or 0.
+    limit: Storage,
+}
 
-/// Packet paths, by their numbers in PSA_PacketPath_t.
-const UNICAST: u32 = 1;
-const MULTICAST: u32 = 2;
-const CLONE_I2E: u32 = 3;
-const CLONE_E2E: u32 = 4;
-const RESUBMIT: u32 = 5;
-const RECIRCULATE: u32 = 6;
+/// Blocks that edges lead to before they are filled.
+struct Stations {
+    arrive: NodeId,
+    ingress: NodeId,
+    ingress_parsed: NodeId,
+    ingress_done: NodeId,
+    ingress_buffer: NodeId,
+    egress: NodeId,
+    clone: NodeId,
+    egress_parsed: NodeId,
+    egress_done: NodeId,
+    egress_buffer: NodeId,
+}
 
-/// What each block's parameters are, in order; an empty name is one that its type tells.
-const INGRESS_PARSER: &[&str] = &["", "hdr", "meta", "", "resubmit", "recirculate"];
-const INGRESS: &[&str] = &["hdr", "meta", "", ""];
-const INGRESS_DEPARSER: &[&str] = &["", "clone_i2e", "resubmit", "normal", "hdr", "meta", ""];
-const EGRESS_PARSER: &[&str] = &["", "egress.hdr", "egress.meta", "", "normal", "clone_i2e", "clone_e2e"];
-const EGRESS: &[&str] = &["egress.hdr", "egress.meta", "", ""];
-const EGRESS_DEPARSER: &[&str] = &["", "clone_e2e", "recirculate", "egress.hdr", "egress.meta", "", ""];
-
-type Roles = HashMap<String, Storage>;
+/// How metadata travels to each place where a packet begins anew.
+struct Travel {
+    normal: Luggage,
+    resubmit: Luggage,
+    recirculate: Luggage,
+    clone_i2e: Luggage,
+    clone_e2e: Luggage,
+}
 
 impl<'a> Lowering<'a> {
     pub fn lower_psa(&mut self, package: &Package, span: Span) -> Lowered<()> {
-        let mut blocks = Vec::new();
-        for argument in &package.arguments {
-            let Value::Object(object) = argument else { continue };
-            if let Object::Package(pipeline) = self.object(*object) {
-                blocks.extend(self.blocks_of(&pipeline, span)?);
-            }
-        }
-        let [ip, ig, id, ep, eg, ed] = blocks[..] else {
-            return Err(self.internal(span, "a PSA_Switch without its two pipelines"));
-        };
-        let mut roles = Roles::new();
-        let [begin, ingress_begin, ingress_end, egress_begin, egress_end] =
-            ["psa.begin", "psa.ingress_begin", "psa.ingress_end", "psa.egress_begin", "psa.egress_end"]
-                .map(|name| self.plain_block(name));
-        let [before_parser, to_deparser, deparsed, to_egress_deparser] = [(); 4].map(|()| self.bridge());
-
-        let parser_bindings = self.psa_bindings(ip, INGRESS_PARSER, &mut roles)?;
-        let ingress_bindings = self.psa_bindings(ig, INGRESS, &mut roles)?;
-        let error = self.psa_variable("ingress.parser_error", span)?;
-        let parser = self.top_parser(ip, parser_bindings, (ingress_begin, ingress_begin), error)?;
-        let ingress = self.top_control(ig, ingress_bindings, ingress_end, Role::Plain)?;
-        let bindings = self.psa_bindings(id, INGRESS_DEPARSER, &mut roles)?;
-        let deparser = self.top_control(id, bindings, deparsed, Role::Deparse)?;
-        self.graph.goto(to_deparser, deparser);
-
-        let bindings = self.psa_bindings(ep, EGRESS_PARSER, &mut roles)?;
-        let egress_bindings = self.psa_bindings(eg, EGRESS, &mut roles)?;
-        let error = self.psa_variable("egress.parser_error", span)?;
-        let egress_parser = self.top_parser(ep, bindings, (egress_begin, egress_begin), error)?;
-        let egress = self.top_control(eg, egress_bindings, to_egress_deparser, Role::Plain)?;
-        let bindings = self.psa_bindings(ed, EGRESS_DEPARSER, &mut roles)?;
-        let egress_deparser = self.top_control(ed, bindings, egress_end, Role::Deparse)?;
-        self.graph.goto(to_egress_deparser, egress_deparser);
-
-        self.in_path("psa", |lowering| {
-            lowering.graph.goto(before_parser, parser);
-            lowering.psa_egress_end(egress_end, egress_parser, before_parser, &roles);
-            lowering.psa_egress_begin(egress_begin, egress);
-            lowering.psa_ingress_end((ingress_end, to_deparser, deparsed), egress_parser, before_parser, &roles);
-            lowering.psa_ingress_begin(ingress_begin, ingress);
-            lowering.psa_begin(begin, parser);
+        let [ingress, egress] = ["ingress", "egress"].map(|name| match self.package_part(package, name) {
+            Some(object) => match self.object(object) {
+                Object::Package(pipeline) => Ok(pipeline),
+                _ => Err(self.internal(span, "a PSA_Switch without its pipelines")),
+            },
+            None => Err(self.internal(span, "a PSA_Switch without its pipelines")),
         });
-        self.program.entry = Some(begin);
-        for (name, storage) in &roles {
-            if !name.ends_with("hdr") && !name.ends_with("meta") && !storage.headers().is_empty() {
-                return Err(self.unsupported(span, "metadata with headers that passes between the pipelines is"));
-            }
-        }
+        let (ingress, egress) = (ingress?, egress?);
+        let names = ["arrive", "ingress", "ingress_parsed", "ingress_done", "ingress_buffer"];
+        let [arrive, in_parser, ingress_parsed, ingress_done, ingress_buffer] =
+            names.map(|name| self.plain_block(&format!("psa.{name}")));
+        let names = ["egress", "clone", "egress_parsed", "egress_done", "egress_buffer"];
+        let [egress_start, clone, egress_parsed, egress_done, egress_buffer] =
+            names.map(|name| self.plain_block(&format!("psa.{name}")));
+        let stations = Stations {
+            arrive,
+            ingress: in_parser,
+            ingress_parsed,
+            ingress_done,
+            ingress_buffer,
+            egress: egress_start,
+            clone,
+            egress_parsed,
+            egress_done,
+            egress_buffer,
+        };
+        let mut metadata = self.psa_metadata(&ingress, span)?;
+        let ingress_blocks = self.psa_ingress(&ingress, &mut metadata, &stations, span)?;
+        let egress_blocks = self.psa_egress(&egress, &mut metadata, &stations, span)?;
+        self.in_path("psa", |lowering| {
+            let travel = lowering.psa_travel(&metadata);
+            // The ends come first: what begins a packet sets only what something asks for.
+            lowering.psa_egress_end(&stations, &metadata, &travel, egress_blocks.2);
+            lowering.psa_ingress_end(&stations, &metadata, &travel, ingress_blocks.2);
+            lowering.psa_egress_begin(&stations, &metadata, &travel, egress_blocks);
+            lowering.psa_ingress_begin(&stations, &metadata, &travel, ingress_blocks);
+        });
+        self.program.entry = Some(stations.arrive);
         Ok(())
     }
 
-    /// What the architecture binds a block's parameters to.
-    fn psa_bindings(&mut self, object: ObjectId, names: &[&str], roles: &mut Roles) -> Lowered<Vec<Binding>> {
-        let Object::Block(block) = self.object(object) else {
-            return Err(self.internal(Span::NONE, "a package argument that is no parser or control"));
-        };
-        let parameters = self.checked.parameters(block.declaration);
-        let mut bindings = Vec::new();
-        for (parameter, name) in parameters.iter().zip(names) {
-            let of_type = substitute(self.checked.declared_type(parameter.id), &block.scope.types);
-            bindings.push(self.architecture_binding(&block, &of_type, name, roles));
-        }
-        Ok(bindings)
+    /// Room for the metadata that goes from pipeline to pipeline: its types are those of the deparsers' parameters.
+    fn psa_metadata(&mut self, ingress: &Package, span: Span) -> Lowered<Metadata> {
+        let (_, parser) = self.required_block(ingress, "ip", span)?;
+        let (_, deparser) = self.required_block(ingress, "id", span)?;
+        let (parser_types, types) = (self.parameter_types(&parser), self.parameter_types(&deparser));
+        let mut room = |of_type: Type, name: &str| self.allocate(&of_type, name, &Notes::default());
+        Ok(Metadata {
+            normal: room(part(&types, 3), "psa.normal_meta"),
+            resubmit: room(part(&types, 2), "psa.resubmit_meta"),
+            recirculate: room(part(&parser_types, 5), "psa.recirculate_meta"),
+            clone_i2e: room(part(&types, 1), "psa.clone_i2e_meta"),
+            clone_e2e: Storage::Nothing,
+            limit: room(Type::bits(32), "psa.clone_limit"),
+            ingress_in: Pool::new("psa.ingress_input"),
+            ingress_out: Pool::new("psa.ingress_output"),
+            egress_in: Pool::new("psa.egress_input"),
+            egress_out: Pool::new("psa.egress_output"),
+        })
     }
 
-    pub fn architecture_binding(&mut self, _block: &Block, of_type: &Type, role: &str, roles: &mut Roles) -> Binding {
-        if matches!(of_type, Type::Extern(_)) {
-            return Binding::Value(self.extern_argument(of_type));
-        }
-        let name = of_type.nominal().map_or("", |nominal| &nominal.name);
-        let storage = match name {
-            "psa_ingress_parser_input_metadata_t" | "psa_ingress_input_metadata_t" => {
-                self.shared_struct(of_type, "ingress")
-            }
-            "psa_ingress_output_metadata_t" => self.shared_struct(of_type, "ingress_output"),
-            "psa_egress_parser_input_metadata_t"
-            | "psa_egress_input_metadata_t"
-            | "psa_egress_deparser_input_metadata_t" => self.shared_struct(of_type, "egress"),
-            "psa_egress_output_metadata_t" => self.shared_struct(of_type, "egress_output"),
-            "pna_pre_input_metadata_t" | "pna_main_parser_input_metadata_t" | "pna_main_input_metadata_t" => {
-                self.shared_struct(of_type, "input")
-            }
-            "pna_main_output_metadata_t" => self.shared_struct(of_type, "output"),
-            "pna_pre_output_metadata_t" => self.shared_struct(of_type, "pre_output"),
-            _ => match roles.get(role) {
-                Some(known) => known.clone(),
-                None => {
-                    let made = self.allocate(of_type, role, &Notes::default());
-                    roles.insert(role.to_string(), made.clone());
-                    made
-                }
-            },
-        };
-        Binding::Target(Target::Storage(storage))
-    }
-
-    /// A variable of the architecture's metadata.
-    pub fn psa_variable(&mut self, key: &str, span: Span) -> Lowered<VariableId> {
-        match self.standard_place(key) {
-            Some(Place::Variable(variable)) => Ok(variable),
-            _ => Err(self.internal(span, "this architecture: its metadata lacks a field")),
-        }
-    }
-
-    /// Assigns a field of the architecture's metadata, if the program reads it.
-    pub fn set_used(&mut self, key: &str, value: Hlir) {
-        if self.is_used(key)
-            && let Some(storage) = self.architecture.standard.get(key).cloned()
-        {
-            self.assign(&storage, Value::Scalar(value));
-        }
-    }
-
-    /// The same as an assignment of a copy's.
-    fn also(&mut self, set: &mut Vec<(Place, Hlir)>, key: &str, value: Hlir) {
-        if self.is_used(key)
-            && let Some(place) = self.standard_place(key)
-        {
-            set.push((place, value));
-        }
-    }
-
-    pub fn field_value(&mut self, key: &str) -> Option<Hlir> {
-        self.standard_place(key).map(Hlir::place)
-    }
-
-    fn psa_begin(&mut self, block: NodeId, parser: NodeId) {
-        self.current = block;
-        self.set_used("ingress.ingress_port", Hlir::Intrinsic(Intrinsic::IngressPort));
-        self.graph.goto(block, parser);
-    }
-
-    fn psa_ingress_begin(&mut self, block: NodeId, next: NodeId) {
-        self.current = block;
-        self.set_used("ingress.ingress_timestamp", Hlir::Intrinsic(Intrinsic::Clock));
-        // Nothing is sent unless the program asks for it.
-        self.set_used("ingress_output.drop", Hlir::Bool(true));
-        self.graph.goto(block, next);
-    }
-
-    /// The variables of the structs that pass, as far as they are used.
-    fn passing(&self, roles: &Roles, names: &[&str]) -> Keep {
-        let mut variables = Vec::new();
-        for storage in names.iter().filter_map(|name| roles.get(*name)) {
-            for leaf in storage.leaves() {
-                if let Leaf::Slot(slot) = leaf {
-                    variables.extend(self.slots.variable(slot));
-                }
-            }
-        }
-        Keep::Only(variables)
-    }
-
-    fn psa_ingress_end(
+    /// The parser, control and deparser of ingress: where each begins.
+    fn psa_ingress(
         &mut self,
-        (block, to_deparser, deparsed): (NodeId, NodeId, NodeId),
-        egress: NodeId,
-        parser: NodeId,
-        roles: &Roles,
+        package: &Package,
+        metadata: &mut Metadata,
+        stations: &Stations,
+        span: Span,
+    ) -> Lowered<(NodeId, NodeId, NodeId)> {
+        let (parser, parser_block) = self.required_block(package, "ip", span)?;
+        let (control, control_block) = self.required_block(package, "ig", span)?;
+        let (deparser, _) = self.required_block(package, "id", span)?;
+        let (parser_types, types) = (self.parameter_types(&parser_block), self.parameter_types(&control_block));
+        let [headers_type, user_type, input_type, output_type] = &types[..] else {
+            return Err(self.internal(span, "an ingress without its four parameters"));
+        };
+        let name = format!("ingress.{}", self.parameter_name(&control_block, 0));
+        let headers = self.allocate(headers_type, &name, &Notes::default());
+        let name = format!("ingress.{}", self.parameter_name(&control_block, 1));
+        let user = self.allocate(user_type, &name, &Notes::default());
+        let parser_input = self.pooled(&part(&parser_types, 3), &mut metadata.ingress_in);
+        let input = self.pooled(input_type, &mut metadata.ingress_in);
+        let output = self.pooled(output_type, &mut metadata.ingress_out);
+        let Some(error) = self.needed_variable(&metadata.ingress_in.get("parser_error")) else {
+            return Err(self.internal(span, "an ingress without parser_error"));
+        };
+        let bindings = vec![
+            self.packet_binding(),
+            bound(&headers),
+            bound(&user),
+            bound(&parser_input),
+            bound(&metadata.resubmit),
+            bound(&metadata.recirculate),
+        ];
+        let done = stations.ingress_parsed;
+        let parser = self.top_parser(parser, bindings, (done, done), error)?;
+        let bindings = [&headers, &user, &input, &output].map(bound).into();
+        let control = self.top_control(control, bindings, stations.ingress_done, Role::Plain)?;
+        let written = [&metadata.clone_i2e, &metadata.resubmit, &metadata.normal].map(bound);
+        let bindings: Vec<Binding> = std::iter::once(self.packet_binding())
+            .chain(written)
+            .chain([&headers, &user, &output].map(bound))
+            .collect();
+        let deparser = self.top_control(deparser, bindings, stations.ingress_buffer, Role::Deparse)?;
+        Ok((parser, control, deparser))
+    }
+
+    fn psa_egress(
+        &mut self,
+        package: &Package,
+        metadata: &mut Metadata,
+        stations: &Stations,
+        span: Span,
+    ) -> Lowered<(NodeId, NodeId, NodeId)> {
+        let (parser, parser_block) = self.required_block(package, "ep", span)?;
+        let (control, control_block) = self.required_block(package, "eg", span)?;
+        let (deparser, deparser_block) = self.required_block(package, "ed", span)?;
+        let (parser_types, types) = (self.parameter_types(&parser_block), self.parameter_types(&control_block));
+        let [headers_type, user_type, input_type, output_type] = &types[..] else {
+            return Err(self.internal(span, "an egress without its four parameters"));
+        };
+        let name = format!("egress.{}", self.parameter_name(&control_block, 0));
+        let headers = self.allocate(headers_type, &name, &Notes::default());
+        let name = format!("egress.{}", self.parameter_name(&control_block, 1));
+        let user = self.allocate(user_type, &name, &Notes::default());
+        metadata.clone_e2e = self.allocate(&part(&parser_types, 6), "psa.clone_e2e_meta", &Notes::default());
+        // What ingress decided is what egress is told.
+        metadata.egress_in.share("egress_port", &metadata.ingress_out);
+        metadata.egress_in.share("class_of_service", &metadata.ingress_out);
+        let parser_input = self.pooled(&part(&parser_types, 3), &mut metadata.egress_in);
+        let input = self.pooled(input_type, &mut metadata.egress_in);
+        let output = self.pooled(output_type, &mut metadata.egress_out);
+        let Some(error) = self.needed_variable(&metadata.egress_in.get("parser_error")) else {
+            return Err(self.internal(span, "an egress without parser_error"));
+        };
+        let bindings: Vec<Binding> = std::iter::once(self.packet_binding())
+            .chain([&headers, &user, &parser_input].map(bound))
+            .chain([&metadata.normal, &metadata.clone_i2e, &metadata.clone_e2e].map(bound))
+            .collect();
+        let done = stations.egress_parsed;
+        let parser = self.top_parser(parser, bindings, (done, done), error)?;
+        let bindings = [&headers, &user, &input, &output].map(bound).into();
+        let control = self.top_control(control, bindings, stations.egress_done, Role::Plain)?;
+        let types = self.parameter_types(&deparser_block);
+        let deparser_input = self.pooled(&part(&types, 6), &mut metadata.egress_in);
+        let bindings: Vec<Binding> = std::iter::once(self.packet_binding())
+            .chain([&metadata.clone_e2e, &metadata.recirculate].map(bound))
+            .chain([&headers, &user, &output, &deparser_input].map(bound))
+            .collect();
+        let deparser = self.top_control(deparser, bindings, stations.egress_buffer, Role::Deparse)?;
+        Ok((parser, control, deparser))
+    }
+
+    fn psa_travel(&mut self, metadata: &Metadata) -> Travel {
+        Travel {
+            normal: self.luggage(&[&metadata.normal]),
+            resubmit: self.luggage(&[&metadata.resubmit]),
+            recirculate: self.luggage(&[&metadata.recirculate]),
+            clone_i2e: self.luggage(&[&metadata.clone_i2e]),
+            clone_e2e: self.luggage(&[&metadata.clone_e2e]),
+        }
+    }
+
+    fn packet_path(&self, path: &str) -> Hlir {
+        Hlir::constant(self.enumeration_number("PSA_PacketPath_t", path).unwrap_or(0), 32)
+    }
+
+    /// A packet from a port, and how parsed packets come to the control.
+    fn psa_ingress_begin(
+        &mut self,
+        stations: &Stations,
+        metadata: &Metadata,
+        travel: &Travel,
+        (parser, control, _): (NodeId, NodeId, NodeId),
     ) {
-        let drop = self.field_value("ingress_output.drop").unwrap_or(Hlir::Bool(false));
+        self.current = stations.arrive;
+        self.set_used(&metadata.ingress_in.get("ingress_port"), Hlir::Intrinsic(Intrinsic::IngressPort));
+        let path = self.packet_path("NORMAL");
+        if path != Hlir::constant(0u32, 32) {
+            self.set_used(&metadata.ingress_in.get("packet_path"), path);
+        }
+        self.graph.goto(stations.arrive, parser);
+
+        self.current = stations.ingress;
+        self.unpack(&travel.resubmit);
+        self.unpack(&travel.recirculate);
+        self.graph.goto(self.current, parser);
+
+        self.current = stations.ingress_parsed;
+        self.set_used(&metadata.ingress_out.get("drop"), Hlir::Bool(true));
+        let now = self.microseconds();
+        self.set_used(&metadata.ingress_in.get("ingress_timestamp"), now);
+        self.graph.goto(self.current, control);
+    }
+
+    fn psa_ingress_end(&mut self, stations: &Stations, metadata: &Metadata, travel: &Travel, deparser: NodeId) {
+        let out = &metadata.ingress_out;
+        let drop = out.get("drop");
+        self.needed_variable(&drop);
+        self.current = stations.ingress_buffer;
+        for luggage in [&travel.normal, &travel.resubmit, &travel.clone_i2e] {
+            self.pack(luggage);
+        }
         let mut rules = Vec::new();
-        if self.is_used("ingress_output.clone")
-            && let Some(condition) = self.field_value("ingress_output.clone")
-        {
-            let keep = self.passing(roles, &["clone_i2e"]);
-            let copy = Reentry { bytes: Bytes::Original, keep, set: self.psa_copy(CLONE_I2E), to: egress };
-            let session = self.psa_session("ingress_output.clone_session_id");
-            rules.push(Rule { condition, effect: Effect::Clone { session, copy } });
+        if self.used_variable(&out.get("clone")).is_some() {
+            let keep = self.kept_with(Some(&travel.clone_i2e), &[]);
+            let set = self.clone_metadata(metadata, "CLONE_I2E");
+            let copy = Reentry { bytes: Bytes::Original, keep, set, to: stations.clone };
+            rules.push(self.session_rule(out, copy));
         }
-        rules.push(Rule { condition: drop, effect: Effect::Drop { reason: "ingress drop".to_string() } });
-        if self.is_used("ingress_output.resubmit")
-            && let Some(condition) = self.field_value("ingress_output.resubmit")
-        {
-            let mut set = Vec::new();
-            self.also(&mut set, "ingress.ingress_port", Hlir::Intrinsic(Intrinsic::IngressPort));
-            self.also(&mut set, "ingress.packet_path", Hlir::constant(RESUBMIT, 32));
-            let copy = Reentry { bytes: Bytes::Original, keep: self.passing(roles, &["resubmit"]), set, to: parser };
-            rules.push(Rule { condition, effect: Effect::Resubmit { copy } });
+        rules.push(drop_rule(self.read(&drop), "ingress drop"));
+        if self.used_variable(&out.get("resubmit")).is_some() {
+            let input = &metadata.ingress_in;
+            let keep = self.kept_with(Some(&travel.resubmit), &[&input.get("ingress_port")]);
+            let set = self.used_assignment(&input.get("packet_path"), self.packet_path("RESUBMIT"));
+            let copy = Reentry { bytes: Bytes::Original, keep, set: set.into_iter().collect(), to: stations.ingress };
+            rules.push(Rule { condition: self.read(&out.get("resubmit")), effect: Effect::Resubmit { copy } });
         }
-        let after = self.psa_departure(egress);
-        // The deparser may fill what a clone or a resubmitted packet takes along: then it runs before them.
-        let early = ["clone_i2e", "resubmit"].iter().any(|name| match self.passing(roles, &[name]) {
-            Keep::Only(variables) => !variables.is_empty(),
-            Keep::All => true,
-        });
-        if early {
-            self.graph.goto(block, to_deparser);
-            rules.extend(after);
-            let kind = EndKind::Buffer { rules, otherwise: None };
-            self.graph.end(deparsed, "psa.traffic_manager", Notes::default(), kind);
-        } else {
-            let kind = EndKind::Buffer { rules, otherwise: Some(to_deparser) };
-            self.graph.end(block, "psa.ingress_buffer", Notes::default(), kind);
-            let kind = EndKind::Buffer { rules: after, otherwise: None };
-            self.graph.end(deparsed, "psa.traffic_manager", Notes::default(), kind);
+        if self.used_variable(&out.get("multicast_group")).is_some() {
+            rules.push(self.psa_replication(stations, metadata, travel));
         }
+        let set = self.used_assignment(&metadata.egress_in.get("packet_path"), self.packet_path("NORMAL_UNICAST"));
+        let effect = Effect::Unicast { set: set.into_iter().collect(), to: stations.egress };
+        rules.push(Rule { condition: Hlir::Bool(true), effect });
+        self.end_in_buffer(self.current, "psa.ingress_buffer", rules, None);
+
+        // A packet that only ends here is not deparsed.
+        self.current = stations.ingress_done;
+        let to_deparser = self.bridge();
+        let clone = match self.used_variable(&out.get("clone")) {
+            Some(clone) => Hlir::Variable(clone),
+            None => Hlir::Bool(false),
+        };
+        let condition = arithmetic::and(self.read(&drop), arithmetic::not(clone));
+        let kind = EndKind::Branch { condition, then: stations.ingress_buffer, otherwise: to_deparser };
+        self.graph.end(stations.ingress_done, "psa.is_dropped", Notes::default(), kind);
+        self.current = to_deparser;
+        self.reset_metadata(&[&metadata.normal, &metadata.resubmit, &metadata.clone_i2e]);
+        self.graph.goto(to_deparser, deparser);
     }
 
-    /// To egress: by a multicast group, or by one port.
-    fn psa_departure(&mut self, egress: NodeId) -> Vec<Rule> {
-        let mut rules = Vec::new();
-        if self.is_used("ingress_output.multicast_group")
-            && let Some(group) = self.field_value("ingress_output.multicast_group")
-        {
-            let width = self.width(&group);
-            let condition = arithmetic::binary(Binary::NotEqual, group.clone(), Hlir::constant(0u32, width));
-            let mut set = self.psa_copy(MULTICAST);
-            self.pass_class(&mut set);
-            let copy = Reentry { bytes: Bytes::Current, keep: Keep::All, set, to: egress };
-            let group = arithmetic::resize(group, width, 32, false);
-            rules.push(Rule { condition, effect: Effect::Replicate { group, copy } });
-        }
-        let mut set = Vec::new();
-        if let (Some(port), Some(from)) =
-            (self.standard_place("egress.egress_port"), self.field_value("ingress_output.egress_port"))
-        {
-            set.push((port, from));
-        }
-        self.also(&mut set, "egress.packet_path", Hlir::constant(UNICAST, 32));
-        self.pass_class(&mut set);
-        rules.push(Rule { condition: Hlir::Bool(true), effect: Effect::Unicast { set, to: egress } });
-        rules
+    fn psa_replication(&mut self, stations: &Stations, metadata: &Metadata, travel: &Travel) -> Rule {
+        let input = &metadata.egress_in;
+        let group = metadata.ingress_out.get("multicast_group");
+        let keep = self.kept_with(Some(&travel.normal), &[&input.get("class_of_service")]);
+        let set = self.copy_facts(input, "NORMAL_MULTICAST");
+        let copy = Reentry { bytes: Bytes::Deparsed, keep, set, to: stations.egress };
+        let group = self.wide(&group);
+        let condition = arithmetic::binary(Binary::NotEqual, group.clone(), Hlir::constant(0u32, 32));
+        Rule { condition, effect: Effect::Replicate { group, copy } }
     }
 
-    fn pass_class(&mut self, set: &mut Vec<(Place, Hlir)>) {
-        if self.is_used("ingress_output.class_of_service")
-            && let Some(class) = self.field_value("ingress_output.class_of_service")
-        {
-            self.also(set, "egress.class_of_service", class);
-        }
+    /// What a copy is told about itself.
+    fn copy_facts(&mut self, input: &Pool, path: &str) -> Vec<(Place, Hlir)> {
+        // Where the copy goes must be known, whether or not the program looks at it.
+        self.needed_variable(&input.get("egress_port"));
+        [
+            self.used_assignment(&input.get("egress_port"), Hlir::Intrinsic(Intrinsic::CopyPort)),
+            self.used_assignment(&input.get("instance"), Hlir::Intrinsic(Intrinsic::CopyInstance)),
+            self.used_assignment(&input.get("packet_path"), self.packet_path(path)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
 
-    fn psa_session(&mut self, key: &str) -> Hlir {
-        let session = self.field_value(key).unwrap_or_else(|| Hlir::constant(0u32, 32));
-        let width = self.width(&session);
-        arithmetic::resize(session, width, 32, false)
-    }
-
-    /// What a copy knows of itself.
-    fn psa_copy(&mut self, path: u32) -> Vec<(Place, Hlir)> {
-        let mut set = Vec::new();
-        if let Some(port) = self.standard_place("egress.egress_port") {
-            let width = self.program.place_type(port).width();
-            set.push((port, arithmetic::resize(Hlir::Intrinsic(Intrinsic::CopyPort), 32, width, false)));
-        }
-        self.also(&mut set, "egress.packet_path", Hlir::constant(path, 32));
-        self.also(&mut set, "egress.instance", Hlir::Intrinsic(Intrinsic::CopyInstance));
+    fn clone_metadata(&mut self, metadata: &Metadata, path: &str) -> Vec<(Place, Hlir)> {
+        let mut set = self.copy_facts(&metadata.egress_in, path);
+        self.needed_variable(&metadata.limit);
+        set.extend(self.used_assignment(&metadata.limit, Hlir::Intrinsic(Intrinsic::CopyTruncation)));
         set
     }
 
-    fn psa_egress_begin(&mut self, block: NodeId, next: NodeId) {
-        self.current = block;
-        self.set_used("egress.egress_timestamp", Hlir::Intrinsic(Intrinsic::Clock));
-        self.graph.goto(block, next);
+    fn session_rule(&mut self, out: &Pool, copy: Reentry) -> Rule {
+        let session = self.wide(&out.get("clone_session_id"));
+        Rule { condition: self.read(&out.get("clone")), effect: Effect::Clone { session, copy } }
     }
 
-    fn psa_egress_end(&mut self, block: NodeId, egress: NodeId, parser: NodeId, roles: &Roles) {
-        let mut rules = Vec::new();
-        if self.is_used("egress_output.clone")
-            && let Some(condition) = self.field_value("egress_output.clone")
-        {
-            let keep = self.passing(roles, &["clone_e2e"]);
-            let copy = Reentry { bytes: Bytes::Deparsed, keep, set: self.psa_copy(CLONE_E2E), to: egress };
-            let session = self.psa_session("egress_output.clone_session_id");
-            rules.push(Rule { condition, effect: Effect::Clone { session, copy } });
-        }
-        if self.is_used("egress_output.drop")
-            && let Some(condition) = self.field_value("egress_output.drop")
-        {
-            rules.push(Rule { condition, effect: Effect::Drop { reason: "egress drop".to_string() } });
-        }
-        let Some(port) = self.field_value("egress.egress_port") else { return };
-        let width = self.width(&port);
-        let mut set = Vec::new();
-        self.also(&mut set, "ingress.ingress_port", Hlir::constant(RECIRCULATE_PORT & ((1 << width) - 1), width));
-        self.also(&mut set, "ingress.packet_path", Hlir::constant(RECIRCULATE, 32));
-        let copy = Reentry { bytes: Bytes::Deparsed, keep: self.passing(roles, &["recirculate"]), set, to: parser };
-        let condition = arithmetic::is_number(port.clone(), RECIRCULATE_PORT, width);
-        if arithmetic::boolean_of(&condition).is_none() {
-            rules.push(Rule { condition, effect: Effect::Recirculate { copy } });
-        }
-        let port = arithmetic::resize(port, width, 32, false);
-        rules.push(Rule { condition: Hlir::Bool(true), effect: Effect::Send { port } });
-        self.graph.end(block, "psa.send", Notes::default(), EndKind::Buffer { rules, otherwise: None });
-    }
-
-    /// What deparsers ask about the packet: whether it is cloned, resubmitted, recirculated.
-    pub fn psa_function(
+    fn psa_egress_begin(
         &mut self,
-        expression: &'a Expression,
-        call: &Call,
-        passed: Vec<Passed>,
-        name: &str,
-    ) -> Lowered<Value> {
-        if let Some(value) = self.portable_function(expression, &passed, name) {
-            return Ok(value);
+        stations: &Stations,
+        metadata: &Metadata,
+        travel: &Travel,
+        (parser, control, _): (NodeId, NodeId, NodeId),
+    ) {
+        self.current = stations.egress;
+        for luggage in [&travel.normal, &travel.clone_i2e, &travel.clone_e2e] {
+            self.unpack(luggage);
         }
-        let mut field = |key: &str| self.load_standard(key).unwrap_or(Hlir::Bool(false));
-        let value = match name {
-            "psa_clone_i2e" => field("ingress_output.clone"),
-            "psa_resubmit" => {
-                arithmetic::and(arithmetic::not(field("ingress_output.drop")), field("ingress_output.resubmit"))
-            }
-            "psa_normal" => arithmetic::and(
-                arithmetic::not(field("ingress_output.drop")),
-                arithmetic::not(field("ingress_output.resubmit")),
-            ),
-            "psa_clone_e2e" => field("egress_output.clone"),
-            "psa_recirculate" => {
-                let dropped = field("egress_output.drop");
-                let port = self.load_standard("egress.egress_port");
-                let recirculated = port.map_or(Hlir::Bool(false), |port| {
-                    let width = self.width(&port);
-                    arithmetic::is_number(port, RECIRCULATE_PORT, width)
-                });
-                arithmetic::and(arithmetic::not(dropped), recirculated)
-            }
-            _ => return self.custom_call(expression.span, "", name, call, passed),
-        };
-        Ok(Value::Scalar(value))
+        self.graph.goto(self.current, parser);
+
+        if self.used_variable(&metadata.limit).is_some() {
+            self.cut_copy(stations.clone, &metadata.limit);
+            self.graph.goto(self.current, stations.egress);
+        }
+
+        self.current = stations.egress_parsed;
+        let now = self.microseconds();
+        self.set_used(&metadata.egress_in.get("egress_timestamp"), now);
+        self.graph.goto(self.current, control);
     }
 
-    fn load_standard(&mut self, key: &str) -> Option<Hlir> {
-        self.standard_place(key).map(Hlir::place)
+    fn psa_egress_end(&mut self, stations: &Stations, metadata: &Metadata, travel: &Travel, deparser: NodeId) {
+        self.current = stations.egress_done;
+        self.reset_metadata(&[&metadata.clone_e2e, &metadata.recirculate]);
+        self.graph.goto(self.current, deparser);
+
+        let out = &metadata.egress_out;
+        self.current = stations.egress_buffer;
+        self.pack(&travel.clone_e2e);
+        self.pack(&travel.recirculate);
+        let mut rules = Vec::new();
+        if self.used_variable(&out.get("clone")).is_some() {
+            let keep = self.kept_with(Some(&travel.clone_e2e), &[]);
+            let set = self.clone_metadata(metadata, "CLONE_E2E");
+            let copy = Reentry { bytes: Bytes::Deparsed, keep, set, to: stations.clone };
+            rules.push(self.session_rule(out, copy));
+        }
+        if self.used_variable(&out.get("drop")).is_some() {
+            rules.push(drop_rule(self.read(&out.get("drop")), "egress drop"));
+        }
+        let port = self.wide(&metadata.egress_in.get("egress_port"));
+        rules.push(self.psa_recirculation(stations, metadata, travel, &port));
+        rules.push(Rule { condition: Hlir::Bool(true), effect: Effect::Send { port } });
+        self.end_in_buffer(self.current, "psa.egress_buffer", rules, None);
     }
+
+    fn psa_recirculation(&mut self, stations: &Stations, metadata: &Metadata, travel: &Travel, port: &Hlir) -> Rule {
+        let number = self.architecture_constant("PSA_PORT_RECIRCULATE").unwrap_or(0xffff_fffa);
+        let keep: Keep = self.kept_with(Some(&travel.recirculate), &[]);
+        let input = &metadata.ingress_in;
+        let set = [
+            self.used_assignment(&input.get("ingress_port"), Hlir::constant(number, 32)),
+            self.used_assignment(&input.get("packet_path"), self.packet_path("RECIRCULATE")),
+        ];
+        let set = set.into_iter().flatten().collect();
+        let copy = Reentry { bytes: Bytes::Deparsed, keep, set, to: stations.ingress };
+        Rule { condition: arithmetic::is_number(port.clone(), number, 32), effect: Effect::Recirculate { copy } }
+    }
+
+    /// The functions that PSA declares; `None` for those of others.
+    pub fn psa_function(&mut self, name: &str, of_type: &Type, value: &Value, other: &Value) -> Option<Hlir> {
+        let field = |lowering: &Self, name: &str| {
+            let at = lowering.checked.fields_of(of_type).iter().position(|field| &*field.name == name)?;
+            match value {
+                Value::Struct(parts) => parts.get(at).cloned()?.scalar(),
+                _ => None,
+            }
+        };
+        let kept = |lowering: &Self| Some(arithmetic::not(field(lowering, "drop")?));
+        match name {
+            "psa_clone_i2e" | "psa_clone_e2e" => field(self, "clone"),
+            "psa_resubmit" => Some(arithmetic::and(kept(self)?, field(self, "resubmit")?)),
+            "psa_normal" => Some(arithmetic::and(kept(self)?, arithmetic::not(field(self, "resubmit")?))),
+            "psa_recirculate" => {
+                let number = self.architecture_constant("PSA_PORT_RECIRCULATE").unwrap_or(0xffff_fffa);
+                let Value::Struct(parts) = other else { return None };
+                let port = parts.first().cloned()?.scalar()?;
+                let width = self.width(&port);
+                let port = arithmetic::resize(port, width, 32, false);
+                Some(arithmetic::and(kept(self)?, arithmetic::is_number(port, number, 32)))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn part(types: &[Type], at: usize) -> Type {
+    types.get(at).cloned().unwrap_or(Type::Void)
 }

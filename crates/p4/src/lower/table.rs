@@ -11,6 +11,7 @@ use super::effects::Touch;
 use super::graph::{self, EndKind};
 use super::notes::name_annotation;
 use super::objects::{Object, ObjectId, TableInstance};
+use super::pna_tables::InTable;
 use super::storage::Storage;
 use super::value::Value;
 use super::{Lowered, Lowering, arithmetic};
@@ -170,7 +171,7 @@ impl<'a> Lowering<'a> {
             self.add_key(id, key, value)?;
         }
         let written = self.position();
-        let actions = self.lower_actions(id, table)?;
+        let actions = self.lower_actions(id, instance.declaration, table)?;
         let writes = self.log[written..].to_vec();
         self.lower_default(id, &actions, table)?;
         self.lower_properties(id, table)?;
@@ -231,17 +232,17 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn lower_actions(&mut self, id: TableId, table: &'a ast::Table) -> Lowered<Vec<(DeclarationId, Call)>> {
+    fn lower_actions(
+        &mut self,
+        id: TableId,
+        declaration: DeclarationId,
+        table: &'a ast::Table,
+    ) -> Lowered<Vec<(DeclarationId, Call)>> {
         let references: &'a [ActionReference] = match table.find("actions").map(|property| &property.value) {
             Some(PropertyValue::Actions(references)) => references,
             _ => &[],
         };
         let mut actions = Vec::new();
-        let names = references.iter().filter_map(|reference| match self.checked.call(&reference.action)?.callee {
-            Callee::Action(action) => Some(self.checked.node(action).name().to_string()),
-            _ => None,
-        });
-        self.table_actions = Some((id, names.collect()));
         for reference in references {
             let Some(call) = self.checked.call(&reference.action).cloned() else {
                 return Err(self.internal(reference.span, "an action of a table"));
@@ -249,11 +250,14 @@ impl<'a> Lowering<'a> {
             let Callee::Action(action) = call.callee else {
                 return Err(self.internal(reference.span, "an action of a table"));
             };
-            let made = self.lower_action(action, &call, reference)?;
+            let here = InTable { table: id, declaration, action };
+            let outer = self.in_table.replace(here);
+            let made = self.lower_action(action, &call, reference);
+            self.in_table = outer;
+            let made = made?;
             self.program.tables[id].actions.push(made);
             actions.push((action, call));
         }
-        self.table_actions = None;
         Ok(actions)
     }
 

@@ -3,11 +3,12 @@
 //! What a program asks for by calling `clone`, `resubmit` and the like is noted in hidden variables, which the buffering managers test at the
 //! end of ingress, at the end of egress and at the output. There is a rule only for what a program can ask for.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use hlir::source::Span;
 use hlir::{
-    Binary, Bytes, Effect, Expression as Hlir, Intrinsic, Keep, NodeId, Notes, Place, Reentry, Rule, VariableId,
+    Binary, Bytes, Effect, Expression as Hlir, HeaderId, Intrinsic, Keep, NodeId, Notes, Place, Reentry, Rule,
+    VariableId,
 };
 
 use super::architecture::Architecture;
@@ -39,9 +40,10 @@ pub struct State {
     pub metadata: Vec<Slot>,
     pub digests: HashMap<String, hlir::DigestId>,
     pub uses_multicast: bool,
-    /// What each checksum object was given since it was cleared.
-    pub pending: HashMap<String, Vec<hlir::HashInput>>,
-    pub flow_ids: Option<hlir::RegisterId>,
+    /// Mirror slots that a PNA program names.
+    pub mirror_slots: BTreeSet<u64>,
+    /// The data of each checksum that is hashed as a whole, by the name of the instance.
+    pub strings: HashMap<String, Vec<HeaderId>>,
 }
 
 /// Nodes that others lead to.
@@ -56,13 +58,13 @@ impl<'a> Lowering<'a> {
         if let Some(known) = self.architecture.hidden.get(name) {
             return known.clone();
         }
-        let slot = self.slot(&format!("{}.{name}", self.architecture_name()), of_type, Notes::default());
+        let slot = self.slot(&format!("{}.{name}", self.program.architecture), of_type, Notes::default());
         let storage = Storage::Scalar { leaf: Leaf::Slot(slot), of_type };
         self.architecture.hidden.insert(name.to_string(), storage.clone());
         storage
     }
 
-    pub fn is_used(&self, name: &str) -> bool {
+    fn is_used(&self, name: &str) -> bool {
         self.standard_variable(name).is_some()
     }
 

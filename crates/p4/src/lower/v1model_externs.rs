@@ -181,7 +181,7 @@ impl<'a> Lowering<'a> {
         Ok(Value::Void)
     }
 
-    fn read_register(&mut self, register: hlir::RegisterId, index: Hlir, result: &Target, of_type: &Type) {
+    pub fn read_register(&mut self, register: hlir::RegisterId, index: Hlir, result: &Target, of_type: &Type) {
         let width = self.program.registers[register].width;
         if self.scalar_type(of_type) == Some(hlir::Type::Bits(width)) {
             self.into_place(result, hlir::Type::Bits(width), |lowering, into| {

@@ -81,6 +81,10 @@ impl Value {
         Value::Scalar(Expression::Bool(value))
     }
 
+    pub fn scalar(self) -> Option<Expression> {
+        if let Value::Scalar(expression) = self { Some(expression) } else { None }
+    }
+
     pub fn constant(value: u64, width: u32) -> Value {
         Value::Scalar(Expression::constant(value, width))
     }
