@@ -11,7 +11,7 @@ use book::Book;
 use hlir::{ActionCall, Entry, Program, TableId};
 use interp::Engine as _;
 use interp::engine::{Frame, Refusal};
-use runtime::{Lane, MemoryPort, Packet, Pipeline, Settings, Switch, SwitchError, Trace};
+use runtime::{DpdkMemoryPort, Lane, MemoryPort, Packet, Pipeline, Settings, Switch, SwitchError, Trace};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -31,6 +31,19 @@ impl Replay for MemoryPort {
 
     fn take_sent(&mut self) -> Vec<Packet> {
         MemoryPort::take_sent(self)
+    }
+}
+
+impl Replay for DpdkMemoryPort {
+    fn replay(&mut self, frames: &[Frame]) -> Result<(), Refusal> {
+        let trace = trace_of(frames, u32::from(u16::MAX))?;
+        self.keep_sent();
+        self.load(trace, frames.len() as u64, 0);
+        Ok(())
+    }
+
+    fn take_sent(&mut self) -> Vec<Packet> {
+        DpdkMemoryPort::take_sent(self)
     }
 }
 

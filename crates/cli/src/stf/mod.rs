@@ -6,15 +6,16 @@ use crate::compile;
 use crate::failure::Failure;
 use crate::frontend::{self, Loaded};
 use crate::native::NativeEngine;
-use crate::options::{EngineKind, Native, Passes, Source};
+use crate::options::{DescriptorKind, EngineKind, Native, Passes, Source};
 use clap::Args;
 use hlir::Program;
 use interp::{DEFAULT_PORTS, Engine};
-use runtime::{Buffers, Compiler, MemoryPort, Settings};
+use runtime::{Buffers, Compiler, Dpdk, DpdkMemoryPort, DpdkSettings, MemoryPort, Settings};
 use std::fs;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 pub const EXAMPLES: &str = "\
 Examples:
@@ -40,6 +41,9 @@ pub struct Arguments {
     /// Packets handed over at once, at most
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=512))]
     burst: u32,
+    /// What a packet is to native code
+    #[arg(long, value_enum, default_value_t = DescriptorKind::Own, help_heading = "Native code")]
+    descriptor: DescriptorKind,
     #[command(flatten)]
     trace: trace::Options,
     #[command(flatten)]
@@ -75,13 +79,30 @@ fn run_native(
     }
     let program = loaded.program.clone();
     let (pipeline, compiled) = compile::pipeline(loaded, &arguments.passes, &arguments.native, |plan| {
-        plan.descriptor = hlir::plan::Descriptor::Own;
+        plan.descriptor = arguments.descriptor.plan();
         plan.burst = arguments.burst;
     })?;
+    let programs = (&program, &compiled);
     let settings = Settings { ports: DEFAULT_PORTS, seed: 0 };
-    let lanes = || vec![MemoryPort::new(Buffers::default())];
-    let mut engine = NativeEngine::new((&program, &compiled), pipeline, settings, lanes)?;
-    test(&program, &mut engine)
+    match arguments.descriptor {
+        DescriptorKind::Own => {
+            let lanes = || vec![MemoryPort::new(Buffers::default())];
+            test(&program, &mut NativeEngine::new(programs, pipeline, settings, lanes)?)
+        }
+        DescriptorKind::Mbuf => {
+            let dpdk = start_dpdk(&arguments.native)?;
+            let lanes = || vec![DpdkMemoryPort::new(&dpdk)];
+            test(&program, &mut NativeEngine::new(programs, pipeline, settings, lanes)?)
+        }
+    }
+}
+
+/// DPDK without any port: mbufs in memory.
+fn start_dpdk(native: &Native) -> Result<Arc<Dpdk>, Failure> {
+    const BUFFERS: u32 = 4096;
+    const BUFFER_BYTES: u32 = 2048;
+    let layer = Compiler::find(native.cc.as_deref())?.dpdk_layer(&compile::cache()?)?;
+    Dpdk::start(&layer, DpdkSettings::of_machine(BUFFERS, BUFFER_BYTES)).map_err(Failure::environment)
 }
 
 /// A sanitised object needs its library loaded before everything else: this process is replaced by one that does so.
