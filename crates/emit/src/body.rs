@@ -213,8 +213,12 @@ impl<'u, 'a> Body<'u, 'a> {
 }
 
 /// The enumerator of a drop reason.
+pub fn drop_name(reason: &str, number: u32) -> String {
+    format!("DROP_{}_{number}", crate::names::identifier(reason).to_uppercase())
+}
+
 pub fn drop_reason(reason: &str, number: u32) -> Expr {
-    Expr::Name(format!("DROP_{}_{number}", crate::names::identifier(reason).to_uppercase()))
+    Expr::Name(drop_name(reason, number))
 }
 
 pub fn unsupported(unit: &Unit, node: NodeId, what: &str) -> Diagnostic {

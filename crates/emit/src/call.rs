@@ -5,7 +5,7 @@ use crate::c::{Expr, Stmt};
 use crate::expression::constant;
 use crate::table::cell_bytes;
 use crate::unit::number;
-use hlir::{Algorithm, Call, Expression, FieldRef, HashInput, MeterUnit, Place, RegisterId};
+use hlir::{Algorithm, Call, Expression, FieldRef, HashInput, MeterId, MeterUnit, Place, RegisterId};
 
 fn packet_length() -> Expr {
     Expr::call("packet_length", [Expr::name("&state->packet")])
@@ -29,41 +29,15 @@ impl Body<'_, '_> {
     /// A call; false if control does not go on behind it.
     pub fn call(&mut self, call: &Call) -> bool {
         match call {
-            Call::Count { counter, index } => match index {
-                Some(index) => {
-                    let size = Expr::long(self.program().counters[*counter].size);
-                    let index = self.amount(index);
-                    let arguments =
-                        [Expr::name("run->worker"), Expr::word(number(*counter) as u32), size, index, packet_length()];
-                    self.push(Stmt::call("counter_add", arguments));
-                }
-                None => self.on_hit(|body| body.count_direct(number(*counter) as u32)),
-            },
+            Call::Count { counter, index } => self.count(number(*counter), index.as_ref()),
             Call::ReadRegister { register, index, into } => self.read_register(*register, index, *into),
             Call::WriteRegister { register, index, value } => self.write_register(*register, index, value),
             Call::ExecuteMeter { meter, index, colour, into } => {
-                let kind = self.program().meters[*meter].unit;
-                let before = colour.as_ref().map_or(Expr::word(0), |colour| self.value(colour));
-                let meter_number = number(*meter) as u32;
-                match index {
-                    Some(index) => {
-                        self.meter_at(meter_number, self.program().meters[*meter].size, kind, index, before, *into)
-                    }
-                    None => {
-                        self.ensure_place(*into);
-                        self.on_hit(|body| body.meter_direct(meter_number, kind, before, *into));
-                    }
-                }
+                self.execute_meter(*meter, index.as_ref(), colour.as_ref(), *into);
             }
             Call::Hash { algorithm, data, into } => self.hash(*algorithm, data, *into),
             Call::AddChecksum { sum, data, subtract } => {
-                let (bytes, input) = self.hash_input(data);
-                let before = self.place_value(*sum);
-                let function = if *subtract { "hash_sum_subtract" } else { "hash_sum_add" };
-                let before = Expr::cast("uint16_t", before);
-                let after =
-                    Expr::call(function, [before, bytes, Expr::call("hash_bytes", [Expr::name(format!("&{input}"))])]);
-                self.put_number(*sum, after, 16);
+                self.add_checksum(*sum, data, if *subtract { "hash_sum_subtract" } else { "hash_sum_add" });
             }
             Call::Random { low, high, into } => self.random(low, high, *into),
             Call::SendDigest { digest, values } => {
@@ -73,21 +47,16 @@ impl Body<'_, '_> {
             }
             Call::Log { format, arguments } => {
                 let (array, _, widths) = self.limb_list(arguments);
-                let count = Expr::word(arguments.len() as u32);
                 let widths = self.word_list(widths);
-                self.push(Stmt::call(
-                    "run->worker->shared->log",
-                    [Expr::name("run->worker"), Expr::text(format), array, widths, count],
-                ));
+                let count = Expr::word(arguments.len() as u32);
+                let arguments = [Expr::name("run->worker"), Expr::text(format), array, widths, count];
+                self.push(Stmt::call("run->worker->shared->log", arguments));
             }
             Call::Assert { condition, text } => {
                 let test = self.value(condition);
                 let failed = self.nested(|body| {
-                    let sentence = text.as_str();
-                    body.push(Stmt::call(
-                        "run->worker->shared->fail",
-                        [Expr::name("run->worker"), Expr::text(sentence)],
-                    ));
+                    let arguments = [Expr::name("run->worker"), Expr::text(text)];
+                    body.push(Stmt::call("run->worker->shared->fail", arguments));
                     body.release();
                 });
                 self.push(Stmt::when(Expr::unary("!", test), failed));
@@ -99,6 +68,32 @@ impl Body<'_, '_> {
             }
         }
         true
+    }
+
+    fn count(&mut self, counter: usize, index: Option<&Expression>) {
+        let Some(index) = index else { return self.on_hit(|body| body.count_direct(counter as u32)) };
+        let size = self.program().counters.values().nth(counter).map_or(0, |counter| counter.size);
+        let index = self.amount(index);
+        let worker = Expr::name("run->worker");
+        let arguments = [worker, Expr::word(counter as u32), Expr::long(size), index, packet_length()];
+        self.push(Stmt::call("counter_add", arguments));
+    }
+
+    fn execute_meter(&mut self, id: MeterId, index: Option<&Expression>, colour: Option<&Expression>, into: Place) {
+        let meter = &self.program().meters[id];
+        let before = colour.map_or(Expr::word(0), |colour| self.value(colour));
+        if let Some(index) = index {
+            return self.meter_at(id, index, before, into);
+        }
+        self.ensure_place(into);
+        self.on_hit(|body| body.meter_direct(number(id) as u32, meter.unit, before, into));
+    }
+
+    fn add_checksum(&mut self, sum: Place, data: &[HashInput], function: &str) {
+        let (bytes, input) = self.hash_input(data);
+        let before = Expr::cast("uint16_t", self.place_value(sum));
+        let count = Expr::call("hash_bytes", [Expr::name(format!("&{input}"))]);
+        self.put_number(sum, Expr::call(function, [before, bytes, count]), 16);
     }
 
     /// What only an entry that was hit has: a cell of its own.
@@ -131,17 +126,19 @@ impl Body<'_, '_> {
         self.put_number(into, colour, 2);
     }
 
-    fn meter_at(&mut self, meter: u32, size: u64, kind: MeterUnit, index: &Expression, before: Expr, into: Place) {
+    fn meter_at(&mut self, id: MeterId, index: &Expression, before: Expr, into: Place) {
         self.ensure_place(into);
+        let meter = &self.program().meters[id];
         let width = self.width_of(index).min(64);
         let index = self.amount(index);
         let index = self.named(index, width, "index");
         let code = self.nested(|body| {
-            let cell = Expr::binary("+", shared("meters", meter), index.clone());
-            let colour = Expr::call("meter_execute", [cell, body.cost(kind), before, Expr::name("run->clock_ns")]);
+            let cell = Expr::binary("+", shared("meters", number(id) as u32), index.clone());
+            let colour =
+                Expr::call("meter_execute", [cell, body.cost(meter.unit), before, Expr::name("run->clock_ns")]);
             body.put_number(into, colour, 2);
         });
-        self.push(Stmt::when(Expr::binary("<", index, Expr::long(size)), code));
+        self.push(Stmt::when(Expr::binary("<", index, Expr::long(meter.size)), code));
     }
 
     fn ensure_place(&mut self, place: Place) {

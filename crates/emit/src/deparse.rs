@@ -60,12 +60,11 @@ impl Body<'_, '_> {
         }
         // A string of bits may be stored a word beyond its end.
         self.push(Stmt::Declare { of: "uint8_t".to_string(), name: format!("snapshot[{}]", bytes + 8), value: None });
-        match self.emitting {
-            Emitting::Bits => {
-                let begun = Expr::call("hash_begin", [Expr::name("snapshot")]);
-                self.push(Stmt::declare("struct hash_input", "snapshot_bits", begun));
-            }
-            _ => self.push(Stmt::declare("uint32_t", "snapshot_bytes", Expr::word(0))),
+        if self.emitting == Emitting::Bits {
+            let begun = Expr::call("hash_begin", [Expr::name("snapshot")]);
+            self.push(Stmt::declare("struct hash_input", "snapshot_bits", begun));
+        } else {
+            self.push(Stmt::declare("uint32_t", "snapshot_bytes", Expr::word(0)));
         }
     }
 
@@ -174,17 +173,12 @@ pub enum Emitting {
 
 /// How many headers can be emitted; none if that is not bounded.
 fn emits(statements: &[Statement]) -> Option<u32> {
-    let mut count = 0;
+    let looped = |statement: &Statement| matches!(statement, Statement::Loop { body, .. } if !emitted(body).is_empty());
+    let mut bounded = true;
     for statement in statements {
-        count += match statement {
-            Statement::Emit(_) => 1,
-            Statement::If { then, otherwise, .. } => emits(then)? + emits(otherwise)?,
-            Statement::Scope { body, .. } => emits(body)?,
-            Statement::Loop { body, .. } if emits(body) != Some(0) => return None,
-            _ => 0,
-        };
+        statement.walk(&mut |statement| bounded &= !looped(statement));
     }
-    Some(count)
+    bounded.then(|| emitted(statements).len() as u32)
 }
 
 fn emitted(statements: &[Statement]) -> Vec<HeaderId> {
@@ -205,14 +199,16 @@ fn emitted_bytes(unit: &Unit, statements: &[Statement]) -> u32 {
 
 /// Whether a statement writes the storage or the validity of a header.
 fn writes_header(statement: &Statement) -> bool {
-    match statement {
-        Statement::Assign { target: Place::Field(_), .. }
-        | Statement::SetValid(_)
-        | Statement::CopyHeader { .. }
-        | Statement::CopyVarbit { .. } => true,
-        Statement::Call(call) => crate::unit::call_places(call).iter().any(|place| matches!(place, Place::Field(_))),
-        _ => false,
+    if let Statement::Call(call) = statement {
+        return crate::unit::call_places(call).iter().any(|place| matches!(place, Place::Field(_)));
     }
+    matches!(
+        statement,
+        Statement::Assign { target: Place::Field(_), .. }
+            | Statement::SetValid(_)
+            | Statement::CopyHeader { .. }
+            | Statement::CopyVarbit { .. }
+    )
 }
 
 fn writes_after_emit(statements: &[Statement]) -> bool {
@@ -279,10 +275,8 @@ fn storage_used(program: &Program, node: NodeId, used: &mut BTreeSet<HeaderId>) 
     for statement in bodies.into_iter().flatten() {
         statement.walk(&mut |statement| {
             headers_used(statement, used);
-            match statement {
-                Statement::Emit(header) => drop(used.insert(*header)),
-                Statement::CopyHeader { from, .. } => drop(used.insert(*from)),
-                _ => {}
+            if let Statement::Emit(header) | Statement::CopyHeader { from: header, .. } = statement {
+                used.insert(*header);
             }
         });
     }
@@ -326,22 +320,17 @@ impl Front {
     fn after(self, statement: &Statement, emitted: &[HeaderId]) -> Front {
         let Front::Ordered { next, foreign } = self else { return self };
         let position = |header: &HeaderId| emitted.iter().position(|known| known == header);
-        match statement {
-            Statement::Extract { header, .. } => match position(header) {
+        if let Statement::Extract { header, .. } = statement {
+            return match position(header) {
                 Some(at) if at >= next => Front::Ordered { next: at + 1, foreign },
                 Some(_) => Front::Other,
                 None => Front::Ordered { next, foreign: true },
-            },
-            Statement::Advance(_) => Front::Ordered { next, foreign: true },
-            Statement::Truncate(_) => Front::Other,
-            Statement::SetValid(header) | Statement::SetInvalid(header) | Statement::CopyHeader { to: header, .. }
-                if position(header).is_some() =>
-            {
-                Front::Other
-            }
-            Statement::CopyVarbit { to, .. } if position(&to.header).is_some() => Front::Other,
-            _ => self,
+            };
         }
+        if matches!(statement, Statement::Advance(_)) {
+            return Front::Ordered { next, foreign: true };
+        }
+        if changes_front(statement, &|header| position(&header).is_some()) { Front::Other } else { self }
     }
 }
 
@@ -351,7 +340,7 @@ fn in_place(program: &Program, order: &[NodeId], deparser: NodeId, statements: &
     let distinct: BTreeSet<HeaderId> = list.iter().copied().collect();
     let plain =
         |statement: &Statement| !matches!(statement, Statement::If { .. } | Statement::Loop { .. } | Statement::Exit);
-    if distinct.len() != list.len() || !statements.iter().all(plain) || writes_validity(statements, &distinct) {
+    if distinct.len() != list.len() || !statements.iter().all(plain) || any_changes_front(statements, &distinct) {
         return false;
     }
     let mut fronts: HashMap<usize, Front> = HashMap::new();
@@ -377,17 +366,33 @@ fn is_buffer(program: &Program, node: NodeId) -> bool {
     matches!(program.nodes[node].kind, NodeKind::Buffer { .. })
 }
 
-fn writes_validity(statements: &[Statement], headers: &BTreeSet<HeaderId>) -> bool {
+/// Whether a statement makes one of these headers other than it was extracted, or cuts the packet.
+fn changes_front(statement: &Statement, concerned: &dyn Fn(HeaderId) -> bool) -> bool {
+    match statement {
+        Statement::SetValid(header) | Statement::SetInvalid(header) | Statement::CopyHeader { to: header, .. } => {
+            concerned(*header)
+        }
+        Statement::CopyVarbit { to, .. } => concerned(to.header),
+        Statement::Truncate(_) => true,
+        Statement::Assign { .. }
+        | Statement::If { .. }
+        | Statement::Scope { .. }
+        | Statement::Loop { .. }
+        | Statement::Leave(_)
+        | Statement::Exit
+        | Statement::Extract { .. }
+        | Statement::Advance(_)
+        | Statement::Lookahead { .. }
+        | Statement::Verify { .. }
+        | Statement::Emit(_)
+        | Statement::Call(_) => false,
+    }
+}
+
+fn any_changes_front(statements: &[Statement], headers: &BTreeSet<HeaderId>) -> bool {
     let mut found = false;
     for statement in statements {
-        statement.walk(&mut |statement| match statement {
-            Statement::SetValid(header) | Statement::SetInvalid(header) | Statement::CopyHeader { to: header, .. } => {
-                found |= headers.contains(header);
-            }
-            Statement::CopyVarbit { to, .. } => found |= headers.contains(&to.header),
-            Statement::Truncate(_) => found = true,
-            _ => {}
-        });
+        statement.walk(&mut |statement| found |= changes_front(statement, &|header| headers.contains(&header)));
     }
     found
 }

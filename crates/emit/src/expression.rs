@@ -188,18 +188,16 @@ impl Body<'_, '_> {
         let left = self.named(left, width, "left");
         let right = self.value(right);
         let right = self.named(right, width, "right");
-        match operator {
-            Binary::AddSaturating => {
-                let room = Expr::binary("-", ones(width), left.clone());
-                let fits = Expr::binary("<=", right.clone(), room);
-                Expr::conditional(fits, Expr::binary("+", left, right), ones(width))
-            }
-            Binary::SubtractSaturating => {
-                let fits = Expr::binary("<=", right.clone(), left.clone());
-                Expr::conditional(fits, Expr::binary("-", left, right), constant(0, width))
-            }
-            _ => self.saturate_signed(operator, left, right, width),
+        if operator == Binary::AddSaturating {
+            let room = Expr::binary("-", ones(width), left.clone());
+            let fits = Expr::binary("<=", right.clone(), room);
+            return Expr::conditional(fits, Expr::binary("+", left, right), ones(width));
         }
+        if operator == Binary::SubtractSaturating {
+            let fits = Expr::binary("<=", right.clone(), left.clone());
+            return Expr::conditional(fits, Expr::binary("-", left, right), constant(0, width));
+        }
+        self.saturate_signed(operator, left, right, width)
     }
 
     /// Overflow of a signed sum shows in the signs; the result is then the end of the range on the left operand's side.
@@ -233,22 +231,17 @@ impl Body<'_, '_> {
         if width == 0 {
             return Expr::word(0);
         }
-        let value = if operator == Binary::ShiftRightSigned { self.biased(left) } else { self.value(left) };
+        let signed = operator == Binary::ShiftRightSigned;
+        let value = if signed { self.biased(left) } else { self.value(left) };
         let amount = self.amount(right);
         let amount_width = self.width_of(right).min(64);
-        let shifted = |amount: Expr| match operator {
-            Binary::ShiftLeft => masked(Expr::binary("<<", value.clone(), amount), width),
-            Binary::ShiftRightSigned => {
-                let less = Expr::binary(">>", sign(width), amount.clone());
-                masked(Expr::binary("-", Expr::binary(">>", value.clone(), amount), less), width)
-            }
-            _ => Expr::binary(">>", value.clone(), amount),
-        };
+        let shifted = |amount: Expr| shifted(operator, value.clone(), amount, width);
         if let Some(number) = amount.number() {
-            return match operator {
-                Binary::ShiftRightSigned => shifted(Expr::word(number.min(u64::from(width) - 1) as u32)),
-                _ if number >= u64::from(width) => constant(0, width),
-                _ => shifted(Expr::word(number as u32)),
+            let last = u64::from(width) - 1;
+            return if number <= last || signed {
+                shifted(Expr::word(number.min(last) as u32))
+            } else {
+                constant(0, width)
             };
         }
         if amount_width < 32 && 1u64 << amount_width <= u64::from(width) {
@@ -256,13 +249,11 @@ impl Body<'_, '_> {
         }
         let amount = self.named(amount, amount_width, "amount");
         let within = Expr::binary("<", amount.clone(), constant(u64::from(width), amount_width.max(width.ilog2() + 1)));
-        match operator {
-            Binary::ShiftRightSigned => {
-                let last = constant(u64::from(width) - 1, amount_width);
-                shifted(Expr::conditional(within, amount, last))
-            }
-            _ => Expr::conditional(within, shifted(amount), constant(0, width)),
+        if signed {
+            let last = constant(u64::from(width) - 1, amount_width);
+            return shifted(Expr::conditional(within, amount, last));
         }
+        Expr::conditional(within, shifted(amount), constant(0, width))
     }
 
     fn concat(&mut self, left: &Expression, right: &Expression) -> Expr {
@@ -332,6 +323,18 @@ impl Body<'_, '_> {
         let start = self.header(field.header);
         if bytes == 0 { start } else { Expr::binary("+", start, Expr::word(bytes)) }
     }
+}
+
+/// A shift by less than the width; of a biased value, if it is signed.
+fn shifted(operator: Binary, value: Expr, amount: Expr, width: u32) -> Expr {
+    if operator == Binary::ShiftLeft {
+        return masked(Expr::binary("<<", value, amount), width);
+    }
+    let right = Expr::binary(">>", value, amount.clone());
+    if operator == Binary::ShiftRight {
+        return right;
+    }
+    masked(Expr::binary("-", right, Expr::binary(">>", sign(width), amount)), width)
 }
 
 fn intrinsic_value(intrinsic: Intrinsic) -> Expr {

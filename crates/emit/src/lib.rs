@@ -24,7 +24,7 @@ mod unit;
 mod walk;
 mod wide;
 
-use c::{Expr, Item};
+use c::Item;
 use hlir::diagnostic::Diagnostic;
 use hlir::{NodeId, Plan, Program};
 use node::Written;
@@ -115,10 +115,7 @@ fn enumerations(unit: &Unit) -> Vec<Item> {
         Item::Blank,
     ];
     let reasons = unit.drops.iter().enumerate();
-    let names = reasons.map(|(index, reason)| match body::drop_reason(reason, index as u32) {
-        Expr::Name(name) => name,
-        other => panic!("a drop reason is a name, not {other:?}"),
-    });
+    let names = reasons.map(|(index, reason)| body::drop_name(reason, index as u32));
     items.push(Item::Enum { name: "drop".to_string(), members: names.collect() });
     items.push(Item::Blank);
     items

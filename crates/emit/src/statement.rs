@@ -163,18 +163,21 @@ impl Body<'_, '_> {
 
     /// A valid header has storage: what a condition says about validity holds in its branches.
     pub fn assume(&mut self, condition: &Expression, holds: bool) {
-        match condition {
-            Expression::Valid(header) if holds => self.present[number(*header)] = Presence::Present,
-            Expression::Unary { operator: hlir::Unary::Not, operand } => self.assume(operand, !holds),
-            Expression::Binary { operator: hlir::Binary::LogicalAnd, left, right } if holds => {
-                self.assume(left, true);
-                self.assume(right, true);
-            }
-            Expression::Binary { operator: hlir::Binary::LogicalOr, left, right } if !holds => {
-                self.assume(left, false);
-                self.assume(right, false);
-            }
-            _ => {}
+        if let Expression::Unary { operator: hlir::Unary::Not, operand } = condition {
+            self.assume(operand, !holds);
+        }
+        if let Expression::Valid(header) = condition
+            && holds
+        {
+            self.present[number(*header)] = Presence::Present;
+        }
+        // All parts of a conjunction that holds hold; of a disjunction that does not, none.
+        let joins = if holds { hlir::Binary::LogicalAnd } else { hlir::Binary::LogicalOr };
+        if let Expression::Binary { operator, left, right } = condition
+            && *operator == joins
+        {
+            self.assume(left, holds);
+            self.assume(right, holds);
         }
     }
 

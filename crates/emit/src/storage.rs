@@ -38,18 +38,15 @@ impl Unit<'_> {
 
     /// `struct scratch`, `struct state`, and what copies need.
     pub fn storage_items(&self, used: &Words) -> Vec<Item> {
-        let mut items = Vec::new();
-        items.push(Item::Comment(
-            "What needs an address: headers that are not in the packet, wide numbers, bytes as they came in."
-                .to_string(),
-        ));
-        items.push(Item::Struct(self.scratch(used)));
-        items.push(Item::Blank);
-        items.push(Item::Comment(
-            "A packet on its way. Headers are pointers into the packet, or into scratch.".to_string(),
-        ));
-        items.push(Item::Struct(self.state(used)));
-        items.push(Item::Blank);
+        let comment = |text: &str| Item::Comment(text.to_string());
+        let mut items = vec![
+            comment("What needs an address: headers that are not in the packet, wide numbers, bytes as they came in."),
+            Item::Struct(self.scratch(used)),
+            Item::Blank,
+            comment("A packet on its way. Headers are pointers into the packet, or into scratch."),
+            Item::Struct(self.state(used)),
+            Item::Blank,
+        ];
         if self.copies() {
             items.push(Item::Comment("A copy, or a packet that will enter again.".to_string()));
             items.push(Item::Struct(Struct {
@@ -165,10 +162,11 @@ impl Unit<'_> {
             if let NodeKind::State { body, .. } = &self.node(node).kind {
                 let mut dynamic = false;
                 for statement in body {
-                    statement.walk(&mut |statement| match statement {
-                        Statement::Extract { header, .. } => bytes += storage_bytes(self.program, *header),
-                        Statement::Advance(_) | Statement::Loop { .. } => dynamic = true,
-                        _ => {}
+                    statement.walk(&mut |statement| {
+                        dynamic |= matches!(statement, Statement::Advance(_) | Statement::Loop { .. });
+                        if let Statement::Extract { header, .. } = statement {
+                            bytes += storage_bytes(self.program, *header);
+                        }
                     });
                 }
                 if dynamic {

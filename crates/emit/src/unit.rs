@@ -343,14 +343,13 @@ fn call_expressions<'s>(call: &'s Call, visit: &mut impl FnMut(&'s Expression)) 
 
 /// Headers whose storage an expression reads; `isValid` reads none.
 pub fn headers_read(value: &Expression, found: &mut BTreeSet<HeaderId>) {
-    value.walk(&mut |value| match value {
-        Expression::Field(field) | Expression::VarbitLength(field) => {
+    value.walk(&mut |value| {
+        if let Expression::Field(field) | Expression::VarbitLength(field) = value {
             found.insert(field.header);
         }
-        Expression::VarbitEqual(left, right) => {
+        if let Expression::VarbitEqual(left, right) = value {
             found.extend([left.header, right.header]);
         }
-        _ => {}
     });
 }
 
@@ -362,11 +361,14 @@ pub fn headers_used(statement: &Statement, found: &mut BTreeSet<HeaderId>) {
             found.insert(field.header);
         }
     };
-    match statement {
-        Statement::Assign { target, .. } => place(target),
-        Statement::Call(call) => call_places(call).iter().for_each(|target| place(target)),
-        Statement::CopyVarbit { to, from } => found.extend([to.header, from.header]),
-        _ => {}
+    if let Statement::Assign { target, .. } = statement {
+        place(target);
+    }
+    if let Statement::Call(call) = statement {
+        call_places(call).iter().for_each(&mut place);
+    }
+    if let Statement::CopyVarbit { to, from } = statement {
+        found.extend([to.header, from.header]);
     }
     if let Statement::Call(Call::Hash { data, .. } | Call::AddChecksum { data, .. }) = statement {
         found.extend(

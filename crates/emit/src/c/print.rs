@@ -109,31 +109,29 @@ impl Printer {
 
     fn initialised(&mut self, of: &str, name: &str, value: &Expr) {
         let whole = format!("{} = {};", declaration(of, name), expression(value));
-        match value {
-            Expr::List(members) if self.depth * 8 + whole.len() > LINE || holds_names(members) => {
-                self.line(&format!("{} = {{", declaration(of, name)));
-                self.depth += 1;
-                members.iter().for_each(|member| self.member(member));
-                self.depth -= 1;
-                self.line("};");
-            }
-            _ => self.line(&whole),
+        let Expr::List(members) = value else { return self.line(&whole) };
+        if self.depth * 8 + whole.len() <= LINE && !holds_names(members) {
+            return self.line(&whole);
         }
+        self.line(&format!("{} = {{", declaration(of, name)));
+        self.depth += 1;
+        members.iter().for_each(|member| self.member(member));
+        self.depth -= 1;
+        self.line("};");
     }
 
     /// A member of an initialiser, over several lines if one is too short.
     fn member(&mut self, member: &Expr) {
         let whole = format!("{},", expression(member));
-        match member {
-            Expr::List(members) if self.depth * 8 + whole.len() > LINE => {
-                self.line("{");
-                self.depth += 1;
-                members.iter().for_each(|member| self.member(member));
-                self.depth -= 1;
-                self.line("},");
-            }
-            _ => self.line(&whole),
+        let Expr::List(members) = member else { return self.line(&whole) };
+        if self.depth * 8 + whole.len() <= LINE {
+            return self.line(&whole);
         }
+        self.line("{");
+        self.depth += 1;
+        members.iter().for_each(|member| self.member(member));
+        self.depth -= 1;
+        self.line("},");
     }
 
     fn block(&mut self, body: &[Stmt]) {
@@ -388,12 +386,14 @@ pub(super) fn expression(value: &Expr) -> String {
 }
 
 fn side(operator: &str, value: &Expr, bare: impl Fn(&str) -> bool) -> String {
-    match value {
-        Expr::Binary(inner, _, _) if bare(inner) => expression(value),
-        // `!a == b` is asked about by compilers and readers alike.
-        Expr::Unary("!", _) if strength(operator) > 2 => format!("({})", expression(value)),
-        _ => operand(value, 10),
+    // `!a == b` is asked about by compilers and readers alike.
+    if matches!(value, Expr::Unary("!", _)) && strength(operator) > 2 {
+        return format!("({})", expression(value));
     }
+    if matches!(value, Expr::Binary(inner, _, _) if bare(inner)) {
+        return expression(value);
+    }
+    operand(value, 10)
 }
 
 /// Small numbers are counted by people, large ones are patterns.
