@@ -3,7 +3,7 @@
 use hlir::{Expression, Place, Program, Statement};
 use interp::engine::Engine;
 use interp::stf::command::{Control, Kind};
-use interp::trace::{BURSTS, Failure, Settings, Source, random_writes, run};
+use interp::trace::{BURSTS, Failure, Sample, Settings, Source, random_writes, run};
 use interp::{DEFAULT_PORTS, Switch, stf};
 use std::path::Path;
 
@@ -17,10 +17,10 @@ fn program(name: &str) -> Program {
 }
 
 /// The packets of the program's STF file, and the lines that configure it.
-fn capture(name: &str) -> (Vec<Vec<u8>>, Vec<stf::Command>) {
+fn capture(name: &str) -> (Vec<Sample>, Vec<stf::Command>) {
     let commands = stf::parse(&read(&format!("{name}.stf"))).expect("the file is well formed");
     let packet = |command: &stf::Command| match &command.kind {
-        Kind::Packet { bytes, .. } => Some(bytes.clone()),
+        Kind::Packet { port, bytes } => Some(Sample { port: Some(*port), bytes: bytes.clone() }),
         Kind::Expect { .. } | Kind::ExpectDigest { .. } | Kind::NoPacket | Kind::Control(_) => None,
     };
     let packets = commands.iter().filter_map(packet).collect();
@@ -78,8 +78,9 @@ fn random_entries_are_hit() {
         let program = program(name);
         let (packets, _) = capture(name);
         let source = Source { capture: &packets, seed: 8, ports: 8 };
-        let writes = random_writes(&program, source, 40);
-        assert_eq!(writes, random_writes(&program, source, 40), "the same seed gives the same entries");
+        let make = || random_writes(&program, source, 40, &|_| Ok(())).expect("nothing was configured");
+        let writes = make();
+        assert_eq!(writes, make(), "the same seed gives the same entries");
         let mut switch = Switch::new(&program, 0, DEFAULT_PORTS);
         writes.iter().for_each(|write| write.apply(&mut switch).expect("all writes are accepted"));
         let frames: Vec<_> = (0..1000).map(|number| source.packet(number)).collect();

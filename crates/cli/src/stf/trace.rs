@@ -6,7 +6,8 @@ use crate::pcap;
 use clap::Args;
 use hlir::Program;
 use indicatif::{ProgressBar, ProgressStyle};
-use interp::trace::{Settings, Source};
+use interp::engine::Frame;
+use interp::trace::{Sample, Settings, Source};
 use interp::{DEFAULT_PORTS, Engine};
 use std::path::{Path, PathBuf};
 
@@ -24,6 +25,9 @@ pub struct Options {
     /// Seed of the packets
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Comparing engines")]
     seed: u64,
+    /// Also give each table up to this many random entries, with keys that packets bring
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Comparing engines")]
+    random_entries: u64,
     /// Packets come in from the ports below this
     #[arg(long, value_name = "N", default_value_t = 8, help_heading = "Comparing engines")]
     ports: u32,
@@ -43,14 +47,23 @@ pub fn run(options: &Options, files: &[PathBuf], program: &Program, engine: &mut
     for file in files {
         commands.extend(entries::read_commands(file)?.into_iter().filter(|command| entries::configures(&command.kind)));
     }
-    let configure = |engine: &mut dyn Engine| {
+    let source = Source { capture: &capture, seed: options.seed, ports: options.ports };
+    let configured = |engine: &mut dyn Engine| {
         let done = interp::stf::run::configure(program, &commands, engine);
         done.map(drop).map_err(|mistakes| {
             let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
             interp::engine::Refusal(lines.join("\n"))
         })
     };
-    let source = Source { capture: &capture, seed: options.seed, ports: options.ports };
+    let writes = match options.random_entries {
+        0 => Vec::new(),
+        count => interp::trace::random_writes(program, source, count, &configured)
+            .map_err(|refusal| Failure::refusal(path.display(), &refusal))?,
+    };
+    let configure = |engine: &mut dyn Engine| {
+        configured(engine)?;
+        writes.iter().try_for_each(|write| write.apply(engine))
+    };
     let settings = Settings { source, count: options.count, bursts: &BURSTS };
     let style =
         ProgressStyle::with_template("comparing [{bar:30}] {pos}/{len} {eta}").expect("the template is well formed");
@@ -76,9 +89,11 @@ pub fn run(options: &Options, files: &[PathBuf], program: &Program, engine: &mut
     }
 }
 
-fn capture(path: &Path) -> Result<Vec<Vec<u8>>, Failure> {
+fn capture(path: &Path) -> Result<Vec<Sample>, Failure> {
     if path.extension().is_none_or(|extension| extension != "stf") {
-        return pcap::read(path);
+        let frames = pcap::read(path)?.into_iter();
+        return Ok(frames.map(|bytes| Sample { port: None, bytes }).collect());
     }
-    Ok(entries::packets(path)?.into_iter().map(|frame| frame.bytes).collect())
+    let sample = |frame: Frame| Sample { port: Some(frame.port), bytes: frame.bytes };
+    Ok(entries::packets(path)?.into_iter().map(sample).collect())
 }

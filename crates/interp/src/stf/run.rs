@@ -4,7 +4,7 @@ use super::bind::{self, Act, Control, Step};
 use super::command::{Command, Condition, Unit};
 use super::compare::{Expectation, Order, Ports, hex};
 use super::{Mistake, Place, reentry};
-use crate::engine::{Cell, DigestRecord, Engine, Frame, Outcome, Refusal};
+use crate::engine::{Cell, DigestRecord, Engine, Frame, MeterRates, Outcome, Refusal};
 use hlir::{CounterId, DigestId, Program, RegisterId};
 use num_bigint::BigUint;
 use std::collections::BTreeMap;
@@ -172,7 +172,11 @@ impl<'a> Runner<'a> {
             Control::WriteRegister(register, index, value) => self.engine.write_register(*register, *index, value),
             Control::ReadMeter(meter, index) => {
                 let rates = self.engine.meter_rates(*meter, &Cell::Index(*index))?;
-                self.print(format!("{}[{index}]: {rates:?}", self.program.meters[*meter].name));
+                let told = rates.map_or("no rates".to_string(), |rates| {
+                    let MeterRates { committed_rate, committed_burst, peak_rate, peak_burst } = rates;
+                    format!("{committed_rate}/s burst {committed_burst}, peak {peak_rate}/s burst {peak_burst}")
+                });
+                self.print(format!("{}[{index}]: {told}", self.program.meters[*meter].name));
                 Ok(())
             }
             Control::SetMeter(meter, Some(index), rates) => {

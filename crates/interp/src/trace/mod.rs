@@ -7,7 +7,7 @@ mod compare;
 mod packets;
 mod writes;
 
-pub use packets::Source;
+pub use packets::{Sample, Source};
 pub use writes::{Write, random_writes};
 
 use crate::engine::{Engine, Frame, Outcome, Refusal, TableCounts};

@@ -2,7 +2,7 @@
 //!
 //! Entries in one table lead packets to the next, so packets are sent several times, with all entries found so far.
 
-use super::Source;
+use super::{Configure, Source};
 use crate::engine::{Engine, Refusal};
 use crate::random::Draws;
 use crate::switch::{DEFAULT_PORTS, Switch};
@@ -38,10 +38,17 @@ const MEMBERS: u32 = 6;
 const GROUPS: u32 = 3;
 const LARGEST_PRIORITY: u64 = 100;
 
-/// Up to `count` entries for each table that takes any, and whatever else makes them do something. All of them are accepted by the interpreter.
-pub fn random_writes(program: &Program, source: Source<'_>, count: u64) -> Vec<Write> {
+/// Up to `count` entries for each table that takes any, and whatever else makes them do something, on top of what `configure` writes. The interpreter accepts all
+/// of them.
+pub fn random_writes(
+    program: &Program,
+    source: Source<'_>,
+    count: u64,
+    configure: Configure<'_>,
+) -> Result<Vec<Write>, Refusal> {
     let mut draws = Draws::new(source.seed, u64::MAX);
     let mut writes = Writes { switch: Switch::new(program, source.seed, DEFAULT_PORTS), written: Vec::new() };
+    configure(&mut writes.switch)?;
     for (profile, _) in program.profiles.iter() {
         writes.fill_profile(program, profile, &mut draws);
     }
@@ -60,7 +67,7 @@ pub fn random_writes(program: &Program, source: Source<'_>, count: u64) -> Vec<W
             }
         }
     }
-    writes.written
+    Ok(writes.written)
 }
 
 struct Writes<'p> {
