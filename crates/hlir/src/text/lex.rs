@@ -28,7 +28,11 @@ pub(crate) enum TokenKind {
     /// A line of documentation.
     Docs(String),
     Annotation(Annotation),
-    Origin(Origin),
+    Origin {
+        origin: Origin,
+        /// Otherwise the file is the one that the text names first.
+        has_file: bool,
+    },
     /// What follows a `#`: a number that stands for something which has no usable name.
     Ordinal(String),
     Symbol(&'static str),
@@ -141,34 +145,41 @@ impl<'t> Lexer<'t, '_> {
         if name == "from"
             && let Some(origin) = self.origin()
         {
-            self.push(TokenKind::Origin(origin));
+            self.push(origin);
             return;
         }
         self.push(TokenKind::Name { text: name.to_string(), quoted: false });
     }
 
     /// The origin behind the word `from`; without one, the word is a name like others and nothing is taken.
-    fn origin(&mut self) -> Option<Origin> {
-        let before = self.at;
-        let errors_before = self.errors.len();
+    fn origin(&mut self) -> Option<TokenKind> {
+        let (before, errors_before) = (self.at, self.errors.len());
         self.at += self.rest().len() - self.rest().trim_start_matches([' ', '\t']).len();
-        let origin = self.origin_place();
-        if origin.is_none() {
-            self.at = before;
-            self.errors.truncate(errors_before);
+        let start = self.at;
+        if let Some(origin) = self.file().and_then(|file| self.origin_in(file, ":")) {
+            return Some(TokenKind::Origin { origin, has_file: true });
         }
-        origin
+        self.errors.truncate(errors_before);
+        self.at = start;
+        if let Some(origin) = self.origin_in(String::new(), "") {
+            return Some(TokenKind::Origin { origin, has_file: false });
+        }
+        self.at = before;
+        None
     }
 
-    fn origin_place(&mut self) -> Option<Origin> {
-        let file = if self.rest().starts_with('"') {
-            self.until_quote('"')?
-        } else {
-            let length = words::file_length(self.rest());
-            self.at += length;
-            self.text[self.at - length..self.at].to_string()
-        };
-        let line = self.place_number(":")?;
+    fn file(&mut self) -> Option<String> {
+        if self.rest().starts_with('"') {
+            return self.until_quote('"');
+        }
+        let length = words::file_length(self.rest());
+        self.at += length;
+        Some(self.text[self.at - length..self.at].to_string())
+    }
+
+    /// Lines and columns, the first of them behind `mark`.
+    fn origin_in(&mut self, file: String, mark: &str) -> Option<Origin> {
+        let line = self.place_number(mark)?;
         let column = self.place_number(":")?;
         let end = self.place_number("-")?;
         // Most parts end in the line where they begin, and do not repeat it.

@@ -62,7 +62,7 @@ impl Reader {
             TokenKind::Text(_) => "a string".to_string(),
             TokenKind::Docs(_) => "documentation".to_string(),
             TokenKind::Annotation(_) => "an annotation".to_string(),
-            TokenKind::Origin(_) => "an origin (`from …`)".to_string(),
+            TokenKind::Origin { .. } => "an origin (`from …`)".to_string(),
             TokenKind::Ordinal(text) => format!("`#{text}`"),
             TokenKind::Symbol(symbol) => format!("`{symbol}`"),
             TokenKind::End => "the end".to_string(),
@@ -248,14 +248,21 @@ impl Reader {
 
     /// The origin that may stand at the end of a part's head.
     pub fn origin(&mut self, notes: &mut Notes) {
-        if let TokenKind::Origin(origin) = &self.peek().kind {
-            let mut origin = origin.clone();
-            if let Some(path) = self.sources.get(&origin.file) {
-                origin.file.clone_from(path);
+        let TokenKind::Origin { origin, has_file } = &self.peek().kind else { return };
+        let mut origin = origin.clone();
+        let path = if *has_file { self.sources.get(&origin.file) } else { self.main_source.as_ref() };
+        match path {
+            Some(path) => origin.file.clone_from(path),
+            None if *has_file => {}
+            None => {
+                self.fail_with_hint(
+                    "the file of this origin",
+                    "name it, or name a file at the top: source \"router.p4\"",
+                );
             }
-            notes.origin = Some(origin);
-            self.advance();
         }
+        notes.origin = Some(origin);
+        self.advance();
     }
 
     /// A name of one kind, or `#` and a number. An unknown name is reported and becomes number 0.

@@ -91,6 +91,8 @@ struct Reader {
     declarations_failed: bool,
     /// Paths of the source files by base name.
     sources: HashMap<String, String>,
+    /// The one named first.
+    main_source: Option<String>,
     depth: u32,
     parameters: Vec<Parameter>,
     body: Option<Body>,
@@ -118,6 +120,7 @@ impl Reader {
             places: Places::default(),
             declarations_failed: false,
             sources: HashMap::new(),
+            main_source: None,
             depth: 0,
             parameters: Vec::new(),
             body: None,

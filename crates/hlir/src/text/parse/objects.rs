@@ -39,11 +39,12 @@ impl Reader {
         Ok(())
     }
 
-    /// `source "PATH"`: what origins name by its base name.
+    /// `source "PATH"`: what origins name by its base name, or the first one not at all.
     pub(super) fn source(&mut self) -> Read<()> {
         self.no_notes()?;
         self.advance();
         let path = self.text("a path, as a string")?;
+        self.main_source.get_or_insert_with(|| path.clone());
         self.sources.insert(base_name(&path).to_string(), path);
         self.ended()
     }

@@ -1,29 +1,38 @@
-//! Prints where parts stand in the source. A file is named once, at the top; behind that its base name is enough.
+//! Prints where parts stand in the source. Files are named at the top; behind that their base names are enough, and the one that most parts
+//! are from goes without saying.
 
 use super::Printer;
 use crate::text::words::{between, is_plain_file};
 use crate::{Notes, Origin, Program};
 use std::collections::HashMap;
 
-/// The short names of source files, by path.
+/// How source files are named, by path: the main one by nothing.
 #[derive(Default)]
 pub(super) struct Sources(HashMap<String, String>);
 
 impl Sources {
     /// Those of a program, and the lines that declare them. A base name that two files have stands for neither.
     pub fn of(program: &Program) -> (Sources, Vec<String>) {
-        let mut files: Vec<&str> = Vec::new();
+        let mut files: Vec<(&str, u32)> = Vec::new();
+        let mut numbers: HashMap<&str, usize> = HashMap::new();
         for_each_origin(program, &mut |origin| {
-            if files.last() != Some(&origin.file.as_str()) && !files.contains(&origin.file.as_str()) {
-                files.push(&origin.file);
+            let number = *numbers.entry(&origin.file).or_insert(files.len());
+            if number == files.len() {
+                files.push((&origin.file, 0));
             }
+            files[number].1 += 1;
         });
         let mut owners: HashMap<&str, u32> = HashMap::new();
-        files.iter().for_each(|file| *owners.entry(base_name(file)).or_default() += 1);
-        files.retain(|file| base_name(file) != *file && owners.get(base_name(file)) == Some(&1));
-        let lines = files.iter().map(|file| format!("source {}", between(file, '"'))).collect();
-        let names = files.iter().map(|file| (file.to_string(), base_name(file).to_string()));
-        (Sources(names.collect()), lines)
+        files.iter().for_each(|(file, _)| *owners.entry(base_name(file)).or_default() += 1);
+        files.retain(|(file, _)| owners.get(base_name(file)) == Some(&1));
+        files.sort_by_key(|(_, parts)| std::cmp::Reverse(*parts));
+        let Some((main, others)) = files.split_first() else { return Default::default() };
+        let others = others.iter().filter(|(file, _)| base_name(file) != *file && !base_name(file).is_empty());
+        let declared = [main].into_iter().chain(others.clone());
+        let lines = declared.map(|(file, _)| format!("source {}", between(file, '"'))).collect();
+        let main = (main.0.to_string(), String::new());
+        let others = others.map(|(file, _)| (file.to_string(), base_name(file).to_string()));
+        (Sources([main].into_iter().chain(others).collect()), lines)
     }
 }
 
@@ -36,10 +45,16 @@ impl Printer<'_> {
     /// ` from FILE:LINE:COLUMN-END`, to be put at the end of a part's head; empty if unknown.
     pub(super) fn origin(&self, notes: &Notes) -> String {
         let Some(Origin { file, line, column, end_line, end_column }) = &notes.origin else { return String::new() };
-        let file = self.sources.0.get(file).unwrap_or(file);
-        let file = if is_plain_file(file) { file.clone() } else { between(file, '"') };
         let end = if end_line == line { end_column.to_string() } else { format!("{end_line}:{end_column}") };
-        format!(" from {file}:{line}:{column}-{end}")
+        let place = format!("{line}:{column}-{end}");
+        match self.sources.0.get(file) {
+            Some(name) if name.is_empty() => format!(" from {place}"),
+            name => {
+                let name = name.unwrap_or(file);
+                let name = if is_plain_file(name) { name.clone() } else { between(name, '"') };
+                format!(" from {name}:{place}")
+            }
+        }
     }
 }
 
