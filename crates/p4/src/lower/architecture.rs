@@ -55,19 +55,19 @@ impl<'a> Lowering<'a> {
             Architecture::V1model => self.lower_v1model(&package, span),
             Architecture::Psa => self.lower_psa(&package, span),
             Architecture::Pna => self.lower_pna(&package, span),
-            Architecture::Own => self.lower_own(&package, span, 0),
+            Architecture::Own => self.lower_own(&package, 0),
         }
     }
 
     /// Lowers what a package of unknown meaning is made of, part by part.
-    fn lower_own(&mut self, package: &Package, span: Span, depth: usize) -> Lowered<()> {
+    fn lower_own(&mut self, package: &Package, depth: usize) -> Lowered<()> {
         if depth > 16 {
             return Ok(());
         }
         for argument in &package.arguments {
             let Value::Object(object) = argument else { continue };
             match self.object(*object) {
-                Object::Package(inner) => self.lower_own(&inner, span, depth + 1)?,
+                Object::Package(inner) => self.lower_own(&inner, depth + 1)?,
                 Object::Block(_) => self.lower_alone(*object)?,
                 Object::Extern(_) | Object::Table(_) | Object::ValueSet(_) | Object::Packet => {}
             }

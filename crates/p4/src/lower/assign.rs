@@ -87,17 +87,15 @@ impl<'a> Lowering<'a> {
     /// Saves values that read what an earlier part of the same assignment overwrites.
     fn keep_what_is_read_late(&mut self, parts: &mut [(Storage, Value)]) {
         let mut touched: Vec<Touch> = Vec::new();
-        for at in 0..parts.len() {
-            let (storage, value) = &parts[at];
-            let storage = storage.clone();
-            if at > 0 && touched.len() < 4096 {
+        for (at, (storage, value)) in parts.iter_mut().enumerate() {
+            if at > 0 {
                 let reads = Reads::of(value);
                 if touched.iter().any(|touch| reads.conflicts(touch)) {
-                    let value = std::mem::replace(&mut parts[at].1, Value::Void);
-                    parts[at].1 = self.save(value, "tmp");
+                    let late = std::mem::replace(value, Value::Void);
+                    *value = self.save(late, "tmp");
                 }
             }
-            self.touches_of(&storage, &mut touched);
+            self.touches_of(storage, &mut touched);
         }
     }
 

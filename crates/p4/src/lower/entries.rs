@@ -27,9 +27,7 @@ impl<'a> Lowering<'a> {
         let matched: Vec<&KeyElement> = keys.iter().filter(|key| key.match_kind.as_str() != "selector").collect();
         for (entry, priority) in entries.iter().zip(priorities) {
             let mut matches = Vec::new();
-            let all = [&entry.keys[..]].concat();
             let written: &'a [ast::Expression] = &entry.keys;
-            debug_assert_eq!(all.len(), written.len());
             for (at, (key, kind)) in matched.iter().zip(&kinds).enumerate() {
                 let (width, _) = self.number_type(&self.used_type(&key.expression));
                 let set = match written.get(at) {
@@ -59,9 +57,6 @@ impl<'a> Lowering<'a> {
             None => BigInt::from(1),
         };
         let count = entries.len();
-        if let Some(numbers) = annotated_priorities(entries) {
-            return Ok(numbers);
-        }
         let any_given = entries.iter().any(|entry| entry.priority.is_some());
         let mut numbers: Vec<BigInt> = Vec::new();
         for (at, entry) in entries.iter().enumerate() {
@@ -94,17 +89,6 @@ fn annotated_priority(entry: &ast::Entry) -> Option<BigInt> {
         ExpressionKind::Integer(number) => Some(number.value.clone()),
         _ => None,
     }
-}
-
-/// The older way to give priorities, `@priority(n)`, of which the smaller wins; entries without it have their number in the list, from 1.
-fn annotated_priorities(entries: &[ast::Entry]) -> Option<Vec<u32>> {
-    let given: Vec<Option<u32>> =
-        entries.iter().map(|entry| super::notes::number_annotation(&entry.annotations, "priority")).collect();
-    given.iter().any(Option::is_some).then(|| {
-        let numbers: Vec<u32> = given.iter().zip(1..).map(|(given, at)| given.unwrap_or(at)).collect();
-        let largest = numbers.iter().max().copied().unwrap_or(0);
-        numbers.iter().map(|number| largest + 1 - number).collect()
-    })
 }
 
 /// A set as what an entry of this kind of key matches.

@@ -218,7 +218,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// Runs `act` with a place of this width that `target` is, or that is copied to it afterwards.
-    pub fn into_place(&mut self, target: &Target, of_type: hlir::Type, act: impl FnOnce(&mut Self, hlir::Place)) {
+    pub fn result_place(&mut self, target: &Target, of_type: hlir::Type, act: impl FnOnce(&mut Self, hlir::Place)) {
         if let Target::Storage(Storage::Scalar { leaf, of_type: own }) = target
             && *own == of_type
         {

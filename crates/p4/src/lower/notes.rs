@@ -109,12 +109,3 @@ pub fn string_annotation(annotations: &[Annotation], name: &str) -> Option<Strin
         _ => None,
     }
 }
-
-/// What `@priority(3)` says.
-pub fn number_annotation(annotations: &[Annotation], name: &str) -> Option<u32> {
-    let annotation = annotations.iter().rev().find(|annotation| annotation.name.as_str() == name)?;
-    match &annotation.single()?.kind {
-        ExpressionKind::Integer(integer) => u32::try_from(&integer.value).ok(),
-        _ => None,
-    }
-}

@@ -169,7 +169,7 @@ impl<'a> Lowering<'a> {
         let made = match &object {
             Type::Extern(nominal) => self.construct_extern(nominal, values, name, declaration)?,
             Type::Parser(nominal) | Type::Control(nominal) => {
-                // At the top of the program the declaration itself gives the prefix.
+                // At the top of the program the declaration itself gives the prefix, whatever its `@name`.
                 let name = if name.contains('.') || !self.is_global() {
                     name.to_string()
                 } else {

@@ -218,7 +218,7 @@ impl<'a> Lowering<'a> {
         let (mut failed, mut part_of_byte) = (false, false);
         self.each_choice(&target, &mut |lowering, chosen| match chosen {
             Target::Storage(Storage::Header { id, .. }) => {
-                if lowering.program.headers[*id].fixed_bits() % 8 != 0 {
+                if !lowering.program.headers[*id].fixed_bits().is_multiple_of(8) {
                     part_of_byte = true;
                     return;
                 }
@@ -298,10 +298,10 @@ impl<'a> Lowering<'a> {
         match value {
             Value::Header { id, .. } => {
                 self.emit(Statement::Emit(id));
-                self.program.headers[id].fixed_bits() % 8 == 0
+                self.program.headers[id].fixed_bits().is_multiple_of(8)
             }
             Value::Struct(parts) | Value::Union(parts) | Value::Stack { elements: parts, .. } => {
-                parts.into_iter().fold(true, |whole, part| self.emit_value(part) && whole)
+                parts.into_iter().all(|part| self.emit_value(part))
             }
             made @ Value::Made { .. } => {
                 let saved = self.save(made, "emitted");

@@ -26,7 +26,8 @@ pub enum Set {
         high: BigUint,
         signed: bool,
     },
-    ValueSet(ValueSetId),
+    /// What the control plane fills.
+    Filled(ValueSetId),
     /// Bounds that only the packet knows: the operands.
     Dynamic(Hlir, Option<Hlir>, Shape),
 }
@@ -60,7 +61,7 @@ impl<'a> Lowering<'a> {
             ExpressionKind::List { elements, .. } if elements.len() == 1 => self.key_set(&elements[0], width),
             _ => match self.expression(expression)? {
                 Value::Object(object) => match self.object(object) {
-                    Object::ValueSet(set) => Ok(Set::ValueSet(set)),
+                    Object::ValueSet(set) => Ok(Set::Filled(set)),
                     _ => Err(self.internal(expression.span, "this set")),
                 },
                 Value::DontCare => Ok(Set::Any),
@@ -159,7 +160,7 @@ impl<'a> Lowering<'a> {
                 ExpressionKind::List { elements, .. } => &elements[..],
                 _ => match self.key_set(only, 0)? {
                     Set::Any => return Ok(vec![Set::Any; count.max(1)]),
-                    set @ Set::ValueSet(_) => return Ok(vec![set]),
+                    set @ Set::Filled(_) => return Ok(vec![set]),
                     _ => return Err(self.internal(case.span, "this case")),
                 },
             };
@@ -203,7 +204,7 @@ impl<'a> Lowering<'a> {
                     let Object::ValueSet(set) = self.object(object) else {
                         return Err(self.internal(key.span, "this set"));
                     };
-                    into.push(Set::ValueSet(set));
+                    into.push(Set::Filled(set));
                 }
                 value => self.value_sets(&value, into),
             },
@@ -359,7 +360,7 @@ fn as_key_set(set: Set, at: usize, keys: &mut Vec<Hlir>) -> KeySet {
         Set::Mask { mask, .. } if mask == BigUint::ZERO => KeySet::Any,
         Set::Mask { value, mask } => KeySet::Mask { value: value & &mask, mask },
         Set::Range { low, high, .. } => KeySet::Range { low, high },
-        Set::ValueSet(set) => KeySet::Set(set),
+        Set::Filled(set) => KeySet::Set(set),
         Set::Dynamic(first, second, shape) => {
             let key = keys[at].clone();
             let condition = match (shape, second) {

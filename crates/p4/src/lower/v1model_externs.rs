@@ -159,7 +159,7 @@ impl<'a> Lowering<'a> {
                 };
                 let index = self.as_bits(index);
                 let of_type = self.scalar_type(&call.bindings[1].of_type).unwrap_or(hlir::Type::Bits(32));
-                self.into_place(&result, of_type, |lowering, into| {
+                self.result_place(&result, of_type, |lowering, into| {
                     lowering.call(Op::ExecuteMeter { meter, index, colour: None, into });
                 });
             }
@@ -184,7 +184,7 @@ impl<'a> Lowering<'a> {
     pub fn read_register(&mut self, register: hlir::RegisterId, index: Hlir, result: &Target, of_type: &Type) {
         let width = self.program.registers[register].width;
         if self.scalar_type(of_type) == Some(hlir::Type::Bits(width)) {
-            self.into_place(result, hlir::Type::Bits(width), |lowering, into| {
+            self.result_place(result, hlir::Type::Bits(width), |lowering, into| {
                 lowering.call(Op::ReadRegister { register, index, into });
             });
             return;
@@ -232,7 +232,7 @@ impl<'a> Lowering<'a> {
                 };
                 let of_type = self.scalar_type(&call.bindings[0].of_type).unwrap_or(hlir::Type::Bits(32));
                 let (Some(low), Some(high)) = (self.as_bits(low), self.as_bits(high)) else { return Ok(Value::Void) };
-                self.into_place(&result, of_type, |lowering, into| lowering.call(Op::Random { low, high, into }));
+                self.result_place(&result, of_type, |lowering, into| lowering.call(Op::Random { low, high, into }));
             }
             "digest" => self.v1model_digest(call, passed)?,
             "verify_checksum" | "verify_checksum_with_payload" => {

@@ -113,7 +113,7 @@ impl<'a> Lowering<'a> {
             condition,
             "",
             |lowering| {
-                lowering.into_place(&result, of_type, |lowering, into| {
+                lowering.result_place(&result, of_type, |lowering, into| {
                     lowering.call(Op::Hash { algorithm, data, into });
                 });
             },

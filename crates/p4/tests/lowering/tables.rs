@@ -1,0 +1,127 @@
+//! Tables: keys, actions, entries, and what follows a lookup.
+
+use crate::control;
+use expect_test::expect;
+
+#[test]
+fn a_switch_on_the_action_is_edges() {
+    let locals = "action a(bit<8> v) { m.x = v; } action b() { m.x = 0; }
+        table t { key = { hdr.h.a : exact; hdr.h.isValid() : exact @name(\"valid\"); } actions = { a; b; } default_action = b(); }";
+    expect![[r#"
+        table c.t {
+          key c.hdr.h.a: exact as hdr.h.a
+          @name("valid")
+          key bit(valid(c.hdr.h)): exact as valid
+          action c.a(v: 8) { c.m.x = v }
+          action c.b() { c.m.x = 0 }
+          default c.b()
+        }
+
+        node c.t: apply c.t -> { c.a -> c.case_18, otherwise -> c.default_18 }
+
+        node c.case_18: block { c.m.y = 1 } -> c.end
+
+        node c.default_18: block { c.m.y = 2 } -> c.end
+
+        node c.end: buffer {
+          drop "end of c"
+        }
+    "#]]
+    .assert_eq(&control(locals, "switch (t.apply().action_run) { a: { m.y = 1; } default: { m.y = 2; } }"));
+}
+
+#[test]
+fn hit_and_miss_are_edges() {
+    let locals = "table t { key = { m.x : exact; } actions = { NoAction; } }";
+    expect![[r#"
+        table c.t {
+          key c.m.x: exact as m.x
+          action NoAction() {}
+          default NoAction()
+        }
+
+        node c.t: apply c.t -> hit c.end, miss c.miss_17
+
+        node c.miss_17: block { c.m.y = 1 } -> c.end
+
+        node c.end: buffer {
+          drop "end of c"
+        }
+    "#]]
+    .assert_eq(&control(locals, "if (!t.apply().hit) { m.y = 1; }"));
+}
+
+#[test]
+fn a_key_with_effects_is_computed_before_the_lookup() {
+    let locals = "table t { key = { m.y : exact; effect(m.x) : exact @name(\"e\"); } actions = { NoAction; } }";
+    expect![[r#"
+        table c.t {
+          key c.t.key: exact as m.y
+          @name("e")
+          key c.t.key_2: exact as e
+          action NoAction() {}
+          default NoAction()
+        }
+
+        node c.start: block {
+          call `` effect(inout c.m.x) into c.result_17
+          c.t.key = c.m.y
+          c.t.key_2 = c.result_17
+        } -> c.t
+
+        node c.t: apply c.t -> c.end
+
+        node c.end: buffer {
+          drop "end of c"
+        }
+    "#]]
+    .assert_eq(&control(locals, "t.apply();"));
+}
+
+#[test]
+fn constant_entries_are_tried_in_order() {
+    let locals = "action a(bit<8> v) { m.x = v; }
+        table t { key = { m.x : ternary; m.y : exact; } actions = { a; NoAction; }
+            const entries = { (0x10 &&& 0xF0, 1) : a(1); (_, 2) : a(2); } }";
+    expect![[r#"
+        table c.t {
+          key c.m.x: ternary as m.x
+          key c.m.y: exact as m.y
+          action c.a(v: 8) { c.m.x = v }
+          action NoAction() {}
+          default NoAction()
+          const entries {
+            priority 2: 16 &&& 0xf0, 1 => c.a(1)
+            priority 1: _, 2 => c.a(2)
+          }
+        }
+
+        node c.t: apply c.t -> c.end
+
+        node c.end: buffer {
+          drop "end of c"
+        }
+    "#]]
+    .assert_eq(&control(locals, "t.apply();"));
+}
+
+#[test]
+fn an_action_bound_in_the_list_gets_its_arguments_there() {
+    let locals = "action a(in bit<8> v, bit<8> w) { m.x = v + w; }
+        table t { key = { m.y : exact; } actions = { a(hdr.h.a); NoAction; } const default_action = NoAction(); }";
+    expect![[r#"
+        table c.t {
+          key c.m.y: exact as m.y
+          action c.a(w: 8) { c.m.x = c.hdr.h.a + w }
+          action NoAction() {}
+          const default NoAction()
+        }
+
+        node c.t: apply c.t -> c.end
+
+        node c.end: buffer {
+          drop "end of c"
+        }
+    "#]]
+    .assert_eq(&control(locals, "t.apply();"));
+}
