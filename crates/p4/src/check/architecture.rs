@@ -23,6 +23,17 @@ pub(super) struct Uses {
     /// Calls of `add_entry`: the action around, the name of the action of the new entry, the place.
     learned: Vec<(Option<DeclarationId>, Option<String>, Span)>,
     tables: Vec<DeclarationId>,
+    /// Calls of functions that only some places of an architecture have.
+    placed: Vec<Placed>,
+}
+
+struct Placed {
+    function: String,
+    /// The outermost declaration around, and the action if it is in one.
+    owner: Option<DeclarationId>,
+    action: Option<DeclarationId>,
+    span: Span,
+    last_argument: Option<Value>,
 }
 
 fn is_direct(of_type: &Type) -> bool {
@@ -46,6 +57,12 @@ impl<'a> Checker<'a> {
     }
 
     pub fn note_function(&mut self, span: Span, name: &str, arguments: &'a [Argument]) {
+        if matches!(name, "mirror_packet" | "set_entry_expire_time" | "restart_expire_timer") {
+            let last_argument = arguments.last().and_then(|argument| self.value_of(&argument.value)).cloned();
+            let owner = self.around.inside.first().copied();
+            let action = self.action_around();
+            self.uses.placed.push(Placed { function: name.to_owned(), owner, action, span, last_argument });
+        }
         if name != "add_entry" {
             return;
         }
@@ -90,8 +107,54 @@ impl<'a> Checker<'a> {
     /// Called once the program is known to have a `main`.
     pub fn check_architecture(&mut self) {
         self.check_attached_once();
+        self.check_meters_are_read();
         self.check_direct_uses();
         self.check_learning();
+        self.check_placed();
+    }
+
+    /// The control that the package of PNA takes as its main control.
+    fn main_control(&self) -> Option<DeclarationId> {
+        let call = self.out.instance(self.out.main?)?;
+        let named = |id: DeclarationId| self.name_of(id).as_ref() == "main_control";
+        let place = call.bindings.iter().find(|binding| named(binding.parameter))?;
+        let Some(DeclarationKind::Instance(instance)) = self.out.kind(self.out.main?) else { return None };
+        let argument = self.out.argument(place, &instance.arguments)?;
+        self.out.used_type(argument).nominal().map(|nominal| nominal.declaration)
+    }
+
+    /// Mirroring is for the main control of PNA, expiration for the actions of tables whose entries expire.
+    fn check_placed(&mut self) {
+        let Some(main_control) = self.main_control() else { return };
+        for call in std::mem::take(&mut self.uses.placed) {
+            let name = &call.function;
+            if name == "mirror_packet" {
+                let in_control =
+                    call.owner.is_some_and(|owner| matches!(self.out.kind(owner), Some(DeclarationKind::Control(_))));
+                if in_control && call.owner != Some(main_control) {
+                    let message = format!("`{name}` can only be called in the main control");
+                    self.error("invalid", call.span, message, "");
+                } else if call.last_argument == Some(Value::Integer(num_bigint::BigInt::ZERO)) {
+                    self.error("invalid", call.span, "mirror session 0 is reserved for the architecture", "");
+                }
+                continue;
+            }
+            let Some(action) = call.action else { continue };
+            let expires = |id: &DeclarationId| match self.out.kind(*id) {
+                Some(DeclarationKind::Table(table)) => self.is_true(table, "idle_timeout_with_auto_delete"),
+                _ => false,
+            };
+            let users = self.tables_with(action);
+            if !users.is_empty() && !users.iter().any(expires) {
+                let message = format!("`{name}` can only be called in actions of tables whose entries expire");
+                self.report(
+                    Diagnostic::error(message)
+                        .kind("invalid")
+                        .label(call.span, "")
+                        .hint("give the table the property `idle_timeout_with_auto_delete = true`"),
+                );
+            }
+        }
     }
 
     fn check_attached_once(&mut self) {
@@ -110,7 +173,7 @@ impl<'a> Checker<'a> {
         self.uses.attached = attached;
     }
 
-    /// A direct counter or meter is used by actions of its table; other tables may have these actions too, without effect.
+    /// A direct counter or meter is used by actions of its table; in v1model other tables may have these actions too.
     fn check_direct_uses(&mut self) {
         for (object, action, span) in std::mem::take(&mut self.uses.direct) {
             let name = self.name_of(object);
@@ -127,8 +190,9 @@ impl<'a> Checker<'a> {
                 .map(|(_, table, _)| *table)
                 .collect();
             let users = self.tables_with(action);
-            let is_shared = users.iter().any(|table| owners.contains(table));
-            if let (Some(table), false) = (users.first().copied(), is_shared) {
+            let stranger = users.iter().find(|table| !owners.contains(table)).copied();
+            let may_be_shared = self.is_of_v1model(object) && users.iter().any(|table| owners.contains(table));
+            if let (Some(table), false) = (stranger, may_be_shared) {
                 let message =
                     format!("`{name}` is not attached to table `{}`, which has this action", self.name_of(table));
                 self.report(
@@ -137,6 +201,23 @@ impl<'a> Checker<'a> {
                         .label(span, "")
                         .label(self.node(table).span(), "the table"),
                 );
+            }
+        }
+    }
+
+    fn is_of_v1model(&self, object: DeclarationId) -> bool {
+        let name = self.out.declared_type(object).nominal().map(|nominal| nominal.name.clone());
+        name.is_some_and(|name| name.starts_with("direct_"))
+    }
+
+    /// A meter that no action reads colours no packet.
+    fn check_meters_are_read(&mut self) {
+        for (object, _, span) in self.uses.attached.clone() {
+            let of_type = self.out.declared_type(object);
+            let meter = of_type.nominal().is_some_and(|nominal| nominal.name.as_ref() == "direct_meter");
+            if meter && !self.uses.direct.iter().any(|(used, _, _)| *used == object) {
+                let message = format!("direct meter `{}` is never read", self.name_of(object));
+                self.error("invalid", span, message, "an action of this table has to read it");
             }
         }
     }
