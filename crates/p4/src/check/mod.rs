@@ -50,6 +50,7 @@ mod convert;
 mod declarations;
 mod entries;
 mod expressions;
+mod flow;
 mod infer;
 mod instances;
 mod members;
@@ -85,6 +86,10 @@ pub fn check(program: &Program) -> (Checked<'_>, Vec<Diagnostic>) {
     with_deep_stack(|| {
         let mut checker = Checker::new(program);
         checker.program(&program.declarations);
-        (checker.out, checker.diagnostics)
+        let mut diagnostics = checker.diagnostics;
+        if !diagnostics.iter().any(|diagnostic| diagnostic.is_error()) {
+            diagnostics.extend(flow::warnings(&checker.out));
+        }
+        (checker.out, diagnostics)
     })
 }

@@ -395,3 +395,27 @@ fn deep_programs_do_not_overflow_the_stack() {
     let program = format!("bit<8> f(in bit<8> x) {{ return {}x{}; }}\n", "(~".repeat(depth), ")".repeat(depth));
     accepts(&program);
 }
+
+#[test]
+fn a_body_is_followed_from_statement_to_statement() {
+    warns(
+        "header H { bit<8> f; }
+void f(in bool c, out bit<8> r) {
+    bit<8> x;
+    H h;
+    if (c) { x = 1; h.setValid(); h.f = x; } else { h.f = 2; }
+    bit<8> y = x + h.f;
+    if (h.isValid()) { y = h.f; }
+    if (c) { return; }
+    r = y;
+}
+",
+        expect![[r#"
+            t.p4(2): [--Wwarn=unused] warning: 'f' is unused
+            t.p4(5): [--Wwarn=invalid-header] warning: accessing a field of an invalid header h
+            t.p4(6): [--Wwarn=uninitialized-use] warning: x may be uninitialized
+            t.p4(6): [--Wwarn=invalid-header] warning: accessing a field of a potentially invalid header h
+            t.p4(2): [--Wwarn=uninitialized-out-param] warning: out parameter 'r' may be uninitialized when 'f' terminates
+        "#]],
+    );
+}
