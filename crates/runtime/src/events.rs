@@ -1,8 +1,11 @@
-//! What a pipeline tells the control plane while it works on packets: digests, log lines, failed assertions, packets for the controller.
+//! What a pipeline tells the control plane while it works on packets: digests, log lines, failed assertions, packets for the controller,
+//! and entries that it inserts by itself.
 
 use crate::abi;
+use crate::readers::Readers;
+use crate::tables::Table;
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// One message of a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +38,8 @@ const KEPT: usize = 1 << 16;
 #[derive(Default)]
 pub struct Events {
     kept: Mutex<Kept>,
+    /// For what the pipeline inserts itself.
+    tables: RwLock<Option<(Arc<Readers>, Vec<Arc<Table>>)>>,
 }
 
 #[derive(Default)]
@@ -53,6 +58,12 @@ impl Events {
         kept.events.push_back(event);
     }
 
+    /// The tables of the pipeline that the worker runs from now on.
+    pub(crate) fn bind(&self, readers: &Arc<Readers>, tables: &[Arc<Table>]) {
+        let bound = (readers.clone(), tables.to_vec());
+        *self.tables.write().unwrap_or_else(PoisonError::into_inner) = Some(bound);
+    }
+
     /// All events so far, and how many were lost before them because nobody took them.
     pub fn take(&self) -> (Vec<Event>, u64) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -67,9 +78,6 @@ pub struct Host {
     pub events: *const Events,
     pub bytes: Option<unsafe extern "C" fn(packet: *const c_void) -> *const u8>,
 }
-
-/// What `worker` calls when it inserts from the data plane.
-pub type Inserter = Arc<dyn Fn(u32, u32, &[u64], &[u8]) -> bool + Send + Sync>;
 
 /// # Safety
 /// The worker is one of this host's.
@@ -139,12 +147,26 @@ pub unsafe extern "C" fn punt(
     events.push(Event::Punt { packet, saved, node });
 }
 
-/// Insertion from the data plane goes through the switch's tables; see [`crate::switch`].
-pub unsafe extern "C" fn refuse_insert(
-    _worker: *mut abi::Worker,
-    _table: u32,
-    _key: *const u64,
-    _record: *const c_void,
-) -> c_int {
-    -1
+/// Writes an entry while packets are on their way: under the table's lock, like any other write. Not 0 where there is no room, or the key is there.
+pub unsafe extern "C" fn insert(worker: *mut abi::Worker, table: u32, key: *const u64, record: *const c_void) -> c_int {
+    // SAFETY: the worker is one of this host's, and alive.
+    let (events, id) = unsafe { (host(worker).1, (*worker).id) };
+    let tables = events.tables.read().unwrap_or_else(PoisonError::into_inner);
+    let Some((readers, target)) =
+        tables.as_ref().and_then(|(readers, tables)| Some((readers, tables.get(table as usize)?)))
+    else {
+        return -1;
+    };
+    let description = target.description();
+    // SAFETY: key and record are as long as the table's descriptor says.
+    let (key, record) =
+        unsafe { (copied(key, description.key_limbs), copied(record.cast::<u8>(), description.record_bytes)) };
+    let bits = |limb: u32| description.key_bits.saturating_sub(64 * limb).min(64);
+    let ones = |limb| if bits(limb) == 64 { u64::MAX } else { (1 << bits(limb)) - 1 };
+    let mask = (0..description.key_limbs).map(ones).collect();
+    let matches = crate::tables::Match { high: key.clone(), value: key, mask, priority: 0 };
+    match readers.while_inserting(id as usize, table, || target.insert(&matches, &record)) {
+        Ok(_) => 0,
+        Err(_) => 1,
+    }
 }

@@ -134,7 +134,7 @@ impl<L: Lane> Switch<L> {
     }
 
     fn attach(&mut self) -> Result<(), SwitchError> {
-        self.bind_cells();
+        self.bind_tables();
         for worker in &mut self.workers {
             worker.raw.shared = &raw const self.shared.raw;
             // SAFETY: the worker is complete and runs nowhere.
@@ -146,8 +146,11 @@ impl<L: Lane> Switch<L> {
         Ok(())
     }
 
-    /// Tells each table where its entries' direct counters and meters are.
-    fn bind_cells(&self) {
+    /// Tells each table where its entries' direct counters and meters are, and each worker which tables it may insert into.
+    fn bind_tables(&self) {
+        for worker in &self.workers {
+            worker.events.bind(&self.state.readers, &self.tables);
+        }
         for (number, table) in self.tables.iter().enumerate() {
             let number = number as u32;
             let counters = self.workers.iter().flat_map(|worker| &worker.counters);
@@ -387,7 +390,7 @@ impl SharedMemory {
             log: events::log,
             fail: events::fail,
             punt: events::punt,
-            insert: events::refuse_insert,
+            insert: events::insert,
         };
         Box::new(SharedMemory { raw, _tables: tables, _registers: registers, _meters: meters })
     }

@@ -8,8 +8,12 @@ const SETTINGS: Settings = Settings { ports: 8, seed: 0 };
 
 /// The echo pipeline with the byte that it marks packets with.
 fn echo(mark: u8) -> Arc<Pipeline> {
+    pipeline(&format!("#define ECHO_MARK {mark}\n"))
+}
+
+fn pipeline(definitions: &str) -> Arc<Pipeline> {
     let cache = Cache::at(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let c = format!("#define ECHO_MARK {mark}\n{ECHO}");
+    let c = format!("{definitions}{ECHO}");
     let object = Compiler::find(None).unwrap().pipeline(&cache, "echo", &c, Descriptor::Own).unwrap();
     Arc::new(Pipeline::load(&object).unwrap())
 }
@@ -105,6 +109,24 @@ fn a_pipeline_is_exchanged_without_losing_packets_entries_or_state() {
     assert_eq!(switch.tables()[0].find(&station).unwrap().record, record);
     assert_eq!(switch.state.registers[0].read(1), Some(vec![99]));
     assert_eq!(switch.state.registers[0].read(0), Some(vec![7]));
+}
+
+#[test]
+fn two_workers_insert_into_one_table_while_it_fills() {
+    let mut switch = Switch::new(pipeline("#define ECHO_LEARN\n"), vec![port(), port()], SETTINGS).unwrap();
+    let mut frames = Vec::new();
+    for station in 0..100u8 {
+        frames.push((2, [&[0; 6][..], &[station; 6], &[0; 20]].concat()));
+    }
+    for worker in 0..2 {
+        switch.lane(worker).unwrap().load(trace(&frames), 20_000, 0);
+    }
+    switch.start();
+    switch.join();
+    // The table has room for 64; each station was inserted once, whoever came first.
+    assert_eq!(switch.tables()[0].len(), 64);
+    assert_eq!(switch.counter(0, 1).unwrap().packets, 64);
+    assert!(switch.tables()[0].entries().iter().all(|entry| entry.record == [1, 0, 0, 0, 2, 0, 0, 0]));
 }
 
 #[test]

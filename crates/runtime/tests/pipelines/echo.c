@@ -1,5 +1,5 @@
 /* A pipeline written by hand: sends every packet back by the port it came in on, with its first byte changed; drops runts.
- * Two tables without use, a counter and a register, so that a host has something to make, keep and exchange. */
+ * A table that it may fill itself, a counter and a register, so that a host has something to make, keep and exchange. */
 #include "abi.h"
 
 #ifdef ECHO_MBUF
@@ -24,6 +24,18 @@ static const struct counter_descriptor counters[] = { { "frames", 4, 0 } };
 static const uint64_t seven[] = { 7 };
 static const struct register_descriptor registers[] = { { "last", 2, 16, 2, seven } };
 static const char *const drops[] = { "re-entry budget", "runt" };
+
+/* Bytes 6 to 11 and where they came from become an entry. */
+static void
+learn(struct worker *worker, const uint8_t *data, uint16_t port)
+{
+	const uint32_t record[2] = { 1, port };
+	uint64_t key = 0;
+
+	memcpy(&key, data + 6, 6);
+	if (worker->shared->insert(worker, 0, &key, record) == 0)
+		worker->counters[0][1].packets++;
+}
 
 static int
 attach(struct worker *worker)
@@ -52,6 +64,11 @@ process(struct worker *worker, struct burst *burst)
 			packet_drop(worker, &packet);
 			continue;
 		}
+#ifdef ECHO_LEARN
+		learn(worker, packet_data(&packet), burst->ports[i]);
+#else
+		(void)learn;
+#endif
 		packet_data(&packet)[0] = ECHO_MARK;
 		cell->packets++;
 		cell->bytes += packet_length(&packet);
