@@ -85,6 +85,35 @@ walk_varbit(uint8_t *scratch, const uint8_t *header, uint32_t before, uint32_t o
 	return memcpy(scratch, bytes, before + count + behind);
 }
 
+/* Adds big-endian 16-bit words to a ones' complement sum that is still to be folded (`hash_sum_fold`); a last odd byte counts as a word with a zero. */
+static inline uint64_t
+walk_sum(uint64_t sum, const uint8_t *bytes, uint32_t count)
+{
+	uint32_t i = 0;
+
+	for (; i + 4 <= count; i += 4)
+		sum += bits_load32(bytes + i);
+	for (; i + 2 <= count; i += 2)
+		sum += bits_load16(bytes + i);
+	return i < count ? sum + ((uint64_t)bytes[i] << 8) : sum;
+}
+
+/* The same for what is behind `cursor`. A piece that begins at an odd place has its bytes the other way round in every word. */
+static inline uint64_t
+walk_sum_payload(uint64_t sum, struct packet packet, uint32_t cursor)
+{
+	struct packet_segment segment = packet_segment(&packet, cursor);
+	uint32_t odd = 0;
+
+	do {
+		const uint32_t part = hash_sum_fold(walk_sum(0, segment.data, segment.length));
+
+		sum += odd ? (part >> 8 | part << 8) & 0xffff : part;
+		odd ^= segment.length & 1;
+	} while (packet_segment_next(&segment));
+	return sum;
+}
+
 /* Adds what is behind `cursor` to what is hashed. */
 static inline void
 walk_hash_payload(struct hash_input *input, struct packet packet, uint32_t cursor)

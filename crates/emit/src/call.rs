@@ -90,6 +90,9 @@ impl Body<'_, '_> {
     }
 
     fn add_checksum(&mut self, sum: Place, data: &[HashInput], function: &str) {
+        if function == "hash_sum_add" && self.sum_words(data, Some(sum), sum, "") {
+            return;
+        }
         let (bytes, input) = self.hash_input(data);
         let before = Expr::cast("uint16_t", self.place_value(sum));
         let count = Expr::call("hash_bytes", [Expr::name(format!("&{input}"))]);
@@ -148,7 +151,7 @@ impl Body<'_, '_> {
     }
 
     /// What a place of at most 64 bits holds; of a wider one its low limb.
-    fn place_value(&mut self, place: Place) -> Expr {
+    pub fn place_value(&mut self, place: Place) -> Expr {
         let value = Expression::place(place);
         if self.width_of(&value) > 64 {
             let array = self.wide(&value);
@@ -158,7 +161,7 @@ impl Body<'_, '_> {
     }
 
     /// Puts a number of `width` bits in a place of any width: cut, or with zeros above.
-    fn put_number(&mut self, into: Place, value: Expr, width: u32) {
+    pub fn put_number(&mut self, into: Place, value: Expr, width: u32) {
         let target = self.program().place_type(into).width();
         if target <= 64 {
             let fits = fitted(value, width, target);
@@ -231,6 +234,9 @@ impl Body<'_, '_> {
                 return;
             }
         };
+        if algorithm == Algorithm::InternetChecksum && self.sum_words(data, None, into, "~") {
+            return;
+        }
         let (bytes, input) = self.hash_input(data);
         let hash = Expr::call(function, [bytes, Expr::call("hash_bytes", [Expr::Name(format!("&{input}"))])]);
         self.put_number(into, hash, 64);

@@ -8,6 +8,7 @@ mod body;
 mod buffer;
 mod c;
 mod call;
+mod checksum;
 mod copies;
 mod deparse;
 mod descriptor;
