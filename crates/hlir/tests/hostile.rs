@@ -93,7 +93,7 @@ fn survives(text: &str) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn mutated_programs_survive(changes in vec(any::<(u32, u32, u32)>(), 1..6), which in any::<bool>()) {
@@ -148,7 +148,7 @@ fn deep_nesting_is_refused_and_ordinary_nesting_is_not() {
     let nested = |open: &str, inner: &str, close: &str, count: usize| {
         format!("{}{inner}{}", open.repeat(count), close.repeat(count))
     };
-    for (count, refused) in [(190, false), (100_000, true)] {
+    for (count, refused) in [(190, false), (20_000, true)] {
         assert_eq!(is_refused(format!("x = {}", nested("(x + ", "1", ")", count))), refused);
         assert_eq!(is_refused(format!("x = {}", nested("~", "x", "", count))), refused);
         assert_eq!(is_refused(format!("x = {}", nested("y ? x : ", "x", "", count))), refused);
@@ -160,7 +160,7 @@ fn deep_nesting_is_refused_and_ordinary_nesting_is_not() {
 
 #[test]
 fn long_chains_are_read_up_to_a_limit() {
-    for (count, refused) in [(490, false), (100_000, true)] {
+    for (count, refused) in [(490, false), (20_000, true)] {
         assert_eq!(is_refused(format!("x = x{}", " + x".repeat(2 * count))), refused);
         assert_eq!(is_refused(format!("x = 1{}", " + 1".repeat(count))), refused);
         assert_eq!(is_refused(format!("if y {{ x = 1 }} {}", "else if y { x = 1 } ".repeat(count))), refused);

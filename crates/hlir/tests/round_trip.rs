@@ -28,7 +28,7 @@ fn reads_back(choices: &[u32], manners: Manners) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, max_shrink_iters: 4000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 250, failure_persistence: None, max_shrink_iters: 4000, ..ProptestConfig::default() })]
 
     #[test]
     fn orderly_programs_read_back(choices in vec(any::<u32>(), 0..2000)) {
