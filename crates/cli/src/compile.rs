@@ -93,7 +93,7 @@ pub fn emit(program: &Program, plan: &Plan) -> Result<String, Failure> {
     emit::emit(program, plan).map_err(|diagnostics| Failure::diagnostics(&diagnostics, &map))
 }
 
-fn object(name: &str, c: &str, descriptor: hlir::plan::Descriptor, native: &Native) -> Result<PathBuf, Failure> {
+pub fn object(name: &str, c: &str, descriptor: hlir::plan::Descriptor, native: &Native) -> Result<PathBuf, Failure> {
     let cache = cache()?;
     let mut compiler = Compiler::find(native.cc.as_deref())?;
     if native.sanitize {
