@@ -1,15 +1,12 @@
-// The Portable NIC Architecture: one parser, control and deparser between a network and a host.
+// The Portable NIC Architecture, as drafted: one pipeline between the network and the hosts, and tables that learn in the data plane.
 //
-// The declarations are those of the PNA specification (work in progress); types whose widths it leaves open are as wide as
-// a controller sees them.
+// The specification is a draft (0.7) and still moves. These are the declarations that programs are written against today, in the form with a
+// direction and a pre-control, with the members that the later drafts added to enumerations and the functions that they added.
 
-#ifndef __PNA_P4__
-#define __PNA_P4__
+#ifndef _PORTABLE_NIC_ARCHITECTURE_P4_
+#define _PORTABLE_NIC_ARCHITECTURE_P4_
 
 #include "core.p4"
-
-// For each type a name for the plain number (`Uint_t`), a type of its own (`_t`) whose values a controller may see
-// translated, and both again for use in headers, where the width has to fill bytes.
 
 typedef bit<32> PortIdUint_t;
 typedef bit<32> InterfaceIdUint_t;
@@ -51,12 +48,12 @@ type ExpireTimeProfileIdUint_t ExpireTimeProfileId_t;
 type PassNumberUint_t PassNumber_t;
 @p4runtime_translation("p4.org/pna/v1/SecurityAssocId_t", 64)
 type SecurityAssocIdUint_t SecurityAssocId_t;
-
 typedef error ParserError_t;
 
-const InterfaceId_t PNA_PORT_CPU = (InterfaceId_t) 0xfffffffd;
-const MirrorSessionId_t PNA_MIRROR_SESSION_TO_CPU = (MirrorSessionId_t) 0;
+const InterfaceId_t PNA_PORT_CPU = (InterfaceId_t)0xfffffffd;
+const MirrorSessionId_t PNA_MIRROR_SESSION_TO_CPU = (MirrorSessionId_t)0;
 
+// The same for use in headers: of whole bytes, and of one width on all targets.
 typedef bit<32> PortIdInHeaderUint_t;
 typedef bit<32> InterfaceIdInHeaderUint_t;
 typedef bit<32> MulticastGroupInHeaderUint_t;
@@ -99,74 +96,74 @@ type PassNumberInHeaderUint_t PassNumberInHeader_t;
 type SecurityAssocIdInHeaderUint_t SecurityAssocIdInHeader_t;
 
 PortId_t pna_PortId_header_to_int(in PortIdInHeader_t x) {
-    return (PortId_t) (PortIdUint_t) (PortIdInHeaderUint_t) x;
+    return (PortId_t)(PortIdUint_t)(PortIdInHeaderUint_t)x;
 }
 InterfaceId_t pna_InterfaceId_header_to_int(in InterfaceIdInHeader_t x) {
-    return (InterfaceId_t) (InterfaceIdUint_t) (InterfaceIdInHeaderUint_t) x;
+    return (InterfaceId_t)(InterfaceIdUint_t)(InterfaceIdInHeaderUint_t)x;
 }
 MulticastGroup_t pna_MulticastGroup_header_to_int(in MulticastGroupInHeader_t x) {
-    return (MulticastGroup_t) (MulticastGroupUint_t) (MulticastGroupInHeaderUint_t) x;
+    return (MulticastGroup_t)(MulticastGroupUint_t)(MulticastGroupInHeaderUint_t)x;
 }
 MirrorSessionId_t pna_MirrorSessionId_header_to_int(in MirrorSessionIdInHeader_t x) {
-    return (MirrorSessionId_t) (MirrorSessionIdUint_t) (MirrorSessionIdInHeaderUint_t) x;
+    return (MirrorSessionId_t)(MirrorSessionIdUint_t)(MirrorSessionIdInHeaderUint_t)x;
 }
 ClassOfService_t pna_ClassOfService_header_to_int(in ClassOfServiceInHeader_t x) {
-    return (ClassOfService_t) (ClassOfServiceUint_t) (ClassOfServiceInHeaderUint_t) x;
+    return (ClassOfService_t)(ClassOfServiceUint_t)(ClassOfServiceInHeaderUint_t)x;
 }
 PacketLength_t pna_PacketLength_header_to_int(in PacketLengthInHeader_t x) {
-    return (PacketLength_t) (PacketLengthUint_t) (PacketLengthInHeaderUint_t) x;
+    return (PacketLength_t)(PacketLengthUint_t)(PacketLengthInHeaderUint_t)x;
 }
 MulticastInstance_t pna_MulticastInstance_header_to_int(in MulticastInstanceInHeader_t x) {
-    return (MulticastInstance_t) (MulticastInstanceUint_t) (MulticastInstanceInHeaderUint_t) x;
+    return (MulticastInstance_t)(MulticastInstanceUint_t)(MulticastInstanceInHeaderUint_t)x;
 }
 Timestamp_t pna_Timestamp_header_to_int(in TimestampInHeader_t x) {
-    return (Timestamp_t) (TimestampUint_t) (TimestampInHeaderUint_t) x;
+    return (Timestamp_t)(TimestampUint_t)(TimestampInHeaderUint_t)x;
 }
 FlowId_t pna_FlowId_header_to_int(in FlowIdInHeader_t x) {
-    return (FlowId_t) (FlowIdUint_t) (FlowIdInHeaderUint_t) x;
+    return (FlowId_t)(FlowIdUint_t)(FlowIdInHeaderUint_t)x;
 }
 ExpireTimeProfileId_t pna_ExpireTimeProfileId_header_to_int(in ExpireTimeProfileIdInHeader_t x) {
-    return (ExpireTimeProfileId_t) (ExpireTimeProfileIdUint_t) (ExpireTimeProfileIdInHeaderUint_t) x;
+    return (ExpireTimeProfileId_t)(ExpireTimeProfileIdUint_t)(ExpireTimeProfileIdInHeaderUint_t)x;
 }
 PassNumber_t pna_PassNumber_header_to_int(in PassNumberInHeader_t x) {
-    return (PassNumber_t) (PassNumberUint_t) (PassNumberInHeaderUint_t) x;
+    return (PassNumber_t)(PassNumberUint_t)(PassNumberInHeaderUint_t)x;
 }
-
 PortIdInHeader_t pna_PortId_int_to_header(in PortId_t x) {
-    return (PortIdInHeader_t) (PortIdInHeaderUint_t) (PortIdUint_t) x;
+    return (PortIdInHeader_t)(PortIdInHeaderUint_t)(PortIdUint_t)x;
 }
 InterfaceIdInHeader_t pna_InterfaceId_int_to_header(in InterfaceId_t x) {
-    return (InterfaceIdInHeader_t) (InterfaceIdInHeaderUint_t) (InterfaceIdUint_t) x;
+    return (InterfaceIdInHeader_t)(InterfaceIdInHeaderUint_t)(InterfaceIdUint_t)x;
 }
 MulticastGroupInHeader_t pna_MulticastGroup_int_to_header(in MulticastGroup_t x) {
-    return (MulticastGroupInHeader_t) (MulticastGroupInHeaderUint_t) (MulticastGroupUint_t) x;
+    return (MulticastGroupInHeader_t)(MulticastGroupInHeaderUint_t)(MulticastGroupUint_t)x;
 }
 MirrorSessionIdInHeader_t pna_MirrorSessionId_int_to_header(in MirrorSessionId_t x) {
-    return (MirrorSessionIdInHeader_t) (MirrorSessionIdInHeaderUint_t) (MirrorSessionIdUint_t) x;
+    return (MirrorSessionIdInHeader_t)(MirrorSessionIdInHeaderUint_t)(MirrorSessionIdUint_t)x;
 }
 ClassOfServiceInHeader_t pna_ClassOfService_int_to_header(in ClassOfService_t x) {
-    return (ClassOfServiceInHeader_t) (ClassOfServiceInHeaderUint_t) (ClassOfServiceUint_t) x;
+    return (ClassOfServiceInHeader_t)(ClassOfServiceInHeaderUint_t)(ClassOfServiceUint_t)x;
 }
 PacketLengthInHeader_t pna_PacketLength_int_to_header(in PacketLength_t x) {
-    return (PacketLengthInHeader_t) (PacketLengthInHeaderUint_t) (PacketLengthUint_t) x;
+    return (PacketLengthInHeader_t)(PacketLengthInHeaderUint_t)(PacketLengthUint_t)x;
 }
 MulticastInstanceInHeader_t pna_MulticastInstance_int_to_header(in MulticastInstance_t x) {
-    return (MulticastInstanceInHeader_t) (MulticastInstanceInHeaderUint_t) (MulticastInstanceUint_t) x;
+    return (MulticastInstanceInHeader_t)(MulticastInstanceInHeaderUint_t)(MulticastInstanceUint_t)x;
 }
 TimestampInHeader_t pna_Timestamp_int_to_header(in Timestamp_t x) {
-    return (TimestampInHeader_t) (TimestampInHeaderUint_t) (TimestampUint_t) x;
+    return (TimestampInHeader_t)(TimestampInHeaderUint_t)(TimestampUint_t)x;
 }
 FlowIdInHeader_t pna_FlowId_int_to_header(in FlowId_t x) {
-    return (FlowIdInHeader_t) (FlowIdInHeaderUint_t) (FlowIdUint_t) x;
+    return (FlowIdInHeader_t)(FlowIdInHeaderUint_t)(FlowIdUint_t)x;
 }
 ExpireTimeProfileIdInHeader_t pna_ExpireTimeProfileId_int_to_header(in ExpireTimeProfileId_t x) {
-    return (ExpireTimeProfileIdInHeader_t) (ExpireTimeProfileIdInHeaderUint_t) (ExpireTimeProfileIdUint_t) x;
+    return (ExpireTimeProfileIdInHeader_t)(ExpireTimeProfileIdInHeaderUint_t)(ExpireTimeProfileIdUint_t)x;
 }
 PassNumberInHeader_t pna_PassNumber_int_to_header(in PassNumber_t x) {
-    return (PassNumberInHeader_t) (PassNumberInHeaderUint_t) (PassNumberUint_t) x;
+    return (PassNumberInHeader_t)(PassNumberInHeaderUint_t)(PassNumberUint_t)x;
 }
 
-enum PNA_IdleTimeout_t { NO_TIMEOUT, NOTIFY_CONTROL }
+/// Values of the table property pna_idle_timeout.
+enum PNA_IdleTimeout_t { NO_TIMEOUT, NOTIFY_CONTROL, AUTO_DELETE }
 
 match_kind {
     range,     /// between two values, both included
@@ -174,8 +171,18 @@ match_kind {
     optional   /// one value, or any
 }
 
-enum PNA_HashAlgorithm_t { TARGET_DEFAULT }
+enum PNA_HashAlgorithm_t {
+    IDENTITY,
+    CRC32,
+    CRC32_CUSTOM,
+    CRC16,
+    CRC16_CUSTOM,
+    ONES_COMPLEMENT16,  /// the checksum of IPv4, TCP and UDP
+    TOEPLITZ,           /// keyed as the key of the target's receive side scaling
+    TARGET_DEFAULT      /// whatever the target is fastest with
+}
 
+/// A hash function; it keeps no state.
 extern Hash<O> {
     Hash(PNA_HashAlgorithm_t algo);
     O get_hash<D>(in D data);
@@ -183,6 +190,7 @@ extern Hash<O> {
     O get_hash<T, D>(in T base, in D data, in T max);
 }
 
+/// A checksum over all data since the last `clear`.
 extern Checksum<W> {
     Checksum(PNA_HashAlgorithm_t hash);
     void clear();
@@ -190,26 +198,28 @@ extern Checksum<W> {
     W get();
 }
 
-/// The ones' complement sum of RFC 1071, to which data can be added and from which it can be taken away.
+/// The ones' complement checksum, which can also be brought up to date for a change: take the old data off, add the new.
 extern InternetChecksum {
     InternetChecksum();
     void clear();
     void add<T>(in T data);
     void subtract<T>(in T data);
     bit<16> get();
+    /// The sum so far, to be handed to another instance.
     bit<16> get_state();
     void set_state(in bit<16> checksum_state);
 }
 
 enum PNA_CounterType_t { PACKETS, BYTES, PACKETS_AND_BYTES }
 
+/// Counters of W bits by index.
 @noWarn("unused")
 extern Counter<W, S> {
     Counter(bit<32> n_counters, PNA_CounterType_t type);
     void count(in S index, @optional in bit<32> increment);
 }
 
-/// For the table that names it in `pna_direct_counter`.
+/// A counter for each entry of the table that names it; `count` is called in that table's actions.
 @noWarn("unused")
 extern DirectCounter<W> {
     DirectCounter(PNA_CounterType_t type);
@@ -220,21 +230,21 @@ enum PNA_MeterType_t { PACKETS, BYTES }
 
 enum PNA_MeterColor_t { RED, GREEN, YELLOW }
 
+/// Two-rate three-colour meters by index; with `color` they are aware of the colour that the packet has.
 extern Meter<S> {
     Meter(bit<32> n_meters, PNA_MeterType_t type);
-    /// The colour after the packet, for one that came with a colour.
     PNA_MeterColor_t execute(in S index, in PNA_MeterColor_t color);
     PNA_MeterColor_t execute(in S index);
 }
 
-/// For the table that names it in `pna_direct_meter`.
+/// A meter for each entry of the table that names it.
 extern DirectMeter {
     DirectMeter(PNA_MeterType_t type);
     PNA_MeterColor_t execute(in PNA_MeterColor_t color, @optional in bit<32> pkt_len);
     PNA_MeterColor_t execute(@optional in bit<32> pkt_len);
 }
 
-/// State that outlives a packet.
+/// Cells of state that outlive a packet. An index out of range neither reads nor writes.
 extern Register<T, S> {
     Register(bit<32> size);
     Register(bit<32> size, T initial_value);
@@ -242,22 +252,23 @@ extern Register<T, S> {
     void write(in S index, in T value);
 }
 
-/// Numbers from `min` to `max`, both included.
+/// Random numbers from `min` to `max`, both included.
 extern Random<T> {
     Random(T min, T max);
     T read();
 }
 
-/// For the tables that name it in `pna_implementation`.
+/// Actions with their data, shared by the entries of tables.
 extern ActionProfile {
     ActionProfile(bit<32> size);
 }
 
+/// The same with groups; a hash over the `selector` keys chooses the member of a group.
 extern ActionSelector {
     ActionSelector(PNA_HashAlgorithm_t algo, bit<32> size, bit<32> outputWidth);
 }
 
-/// A message to the controller; of several in one packet the last counts.
+/// Records for the control plane.
 extern Digest<T> {
     Digest();
     void pack(in T data);
@@ -265,7 +276,6 @@ extern Digest<T> {
 
 enum PNA_Direction_t { NET_TO_HOST, HOST_TO_NET }
 
-/// How a packet came to where it is.
 enum PNA_PacketPath_t {
     FROM_NET_PORT,
     FROM_NET_LOOPEDBACK,
@@ -286,12 +296,12 @@ struct pna_pre_input_metadata_t {
 struct pna_pre_output_metadata_t {
     bool decrypt;
     SecurityAssocId_t said;
-    bit<16> decrypt_start_offset;
+    bit<16> decrypt_start_offset;  // in bytes
 }
 
 struct pna_main_parser_input_metadata_t {
     PNA_Direction_t direction;
-    PassNumber_t pass;
+    PassNumber_t pass;             // 0, and one more each time the packet is recirculated
     bool loopedback;
     PortId_t input_port;
 }
@@ -307,45 +317,49 @@ struct pna_main_input_metadata_t {
 }
 
 struct pna_main_output_metadata_t {
-    ClassOfService_t class_of_service;
+    ClassOfService_t class_of_service;  // 0
 }
 
-/// Where the packet goes: of these three, the last one called in the main control decides.
+// Of these three, the one called last in the main control decides.
 extern void drop_packet();
 extern void send_to_port(PortId_t dest_port);
 extern void recirculate();
 
-/// A copy of the packet to the destination of a session; the last call for a slot decides.
+/// Makes a copy as the mirror session says. Slots are independent of each other; in one slot the session named last counts.
 extern void mirror_packet(MirrorSlotId_t mirror_slot_id, MirrorSessionId_t mirror_session_id);
 
-/// In the default action of a table with `add_on_miss`: an entry with the key that just missed. True if it was added.
+/// In the default action of a table with `add_on_miss`: inserts an entry for the key that has just missed.
 extern bool add_entry<T>(string action_name, in T action_params, in ExpireTimeProfileId_t expire_time_profile_id);
 
+/// A number that no other flow has been given.
 extern FlowId_t allocate_flow_id();
 
-/// For the entry that was hit: when it goes if it is not hit again.
+/// Restarts the idle timer of the entry that was hit, here with another profile.
 extern void set_entry_expire_time(in ExpireTimeProfileId_t expire_time_profile_id);
 extern void restart_expire_timer();
 
-/// The one value or the other, by the direction the packet goes.
+/// The same under a condition, for targets that have no `if` in actions.
+extern void set_entry_expire_time_if(in bool condition, in ExpireTimeProfileId_t expire_time_profile_id);
+extern void update_expire_info(in bool update_aging_info, in bool update_expire_time,
+                               in ExpireTimeProfileId_t expire_time_profile_id);
+
+/// `n2h_value` for a packet on its way to a host, else `h2n_value`: so that both directions of a flow have one key.
 @pure
 extern T SelectByDirection<T>(in PNA_Direction_t direction, in T n2h_value, in T h2n_value);
 
-control PreControlT<PH, PM>(
-    in PH pre_hdr, inout PM pre_user_meta, in pna_pre_input_metadata_t istd, inout pna_pre_output_metadata_t ostd);
+control PreControlT<PH, PM>(in PH pre_hdr, inout PM pre_user_meta, in pna_pre_input_metadata_t istd,
+                            inout pna_pre_output_metadata_t ostd);
 
-parser MainParserT<MH, MM>(
-    packet_in pkt, out MH main_hdr, inout MM main_user_meta, in pna_main_parser_input_metadata_t istd);
+parser MainParserT<MH, MM>(packet_in pkt, out MH main_hdr, inout MM main_user_meta,
+                           in pna_main_parser_input_metadata_t istd);
 
-control MainControlT<MH, MM>(
-    inout MH main_hdr, inout MM main_user_meta, in pna_main_input_metadata_t istd,
-    inout pna_main_output_metadata_t ostd);
+control MainControlT<MH, MM>(inout MH main_hdr, inout MM main_user_meta, in pna_main_input_metadata_t istd,
+                             inout pna_main_output_metadata_t ostd);
 
-control MainDeparserT<MH, MM>(
-    packet_out pkt, in MH main_hdr, in MM main_user_meta, in pna_main_output_metadata_t ostd);
+control MainDeparserT<MH, MM>(packet_out pkt, in MH main_hdr, in MM main_user_meta,
+                              in pna_main_output_metadata_t ostd);
 
-package PNA_NIC<PH, PM, MH, MM>(
-    MainParserT<MH, MM> main_parser, PreControlT<PH, PM> pre_control, MainControlT<MH, MM> main_control,
-    MainDeparserT<MH, MM> main_deparser);
+package PNA_NIC<PH, PM, MH, MM>(MainParserT<MH, MM> main_parser, PreControlT<PH, PM> pre_control,
+                                MainControlT<MH, MM> main_control, MainDeparserT<MH, MM> main_deparser);
 
 #endif

@@ -169,10 +169,13 @@ impl<'a> Lowering<'a> {
         }
         let is_mirroring = !rules.is_empty();
         let mut dropped = Hlir::Bool(false);
-        if self.used_variable(&verdict).is_some() {
+        if self.architecture.verdicts.contains(&DROP) {
             let value = self.read(&verdict);
-            dropped = arithmetic::is_number(value.clone(), DROP, 2);
+            dropped = arithmetic::is_number(value, DROP, 2);
             rules.push(drop_rule(dropped.clone(), "drop_packet"));
+        }
+        if self.architecture.verdicts.contains(&RECIRCULATE) {
+            let value = self.read(&verdict);
             rules.push(self.pna_recirculation(arithmetic::is_number(value, RECIRCULATE, 2), parser, input));
         }
         if let Some(recirculate) = self.used_variable(&output.get("recirculate")) {
@@ -229,6 +232,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn set_verdict(&mut self, verdict: u64) {
+        self.architecture.verdicts.insert(verdict);
         let storage = self.hidden("verdict", VERDICT);
         self.assign(&storage, Value::constant(verdict, 2));
     }

@@ -40,6 +40,8 @@ pub struct State {
     pub metadata: Vec<Slot>,
     pub digests: HashMap<String, hlir::DigestId>,
     pub uses_multicast: bool,
+    /// What a PNA program asks for: there is a rule only for that.
+    pub verdicts: BTreeSet<u64>,
     /// Mirror slots that a PNA program names.
     pub mirror_slots: BTreeSet<u64>,
     /// The data of each checksum that is hashed as a whole, by the name of the instance.

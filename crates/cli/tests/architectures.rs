@@ -1,0 +1,33 @@
+//! PSA and PNA as a user meets them: each program beside its STF file, on the interpreter and as native code, packet by packet and in bursts.
+
+mod command;
+
+use command::{bacus, path};
+use std::fs;
+
+/// Native code has no tables that packets fill; it says so.
+const INTERPRETED_ONLY: [&str; 1] = ["pna_learning"];
+
+#[test]
+fn programs_do_what_the_architectures_promise() {
+    let mut seen = 0;
+    for entry in fs::read_dir(path("crates/cli/tests/architectures")).unwrap() {
+        let program = entry.unwrap().path();
+        if program.extension().is_none_or(|extension| extension != "p4") {
+            continue;
+        }
+        seen += 1;
+        let name = program.file_stem().unwrap().to_string_lossy().into_owned();
+        for (engine, burst) in [("interp", "1"), ("interp", "64"), ("native", "1"), ("native", "64")] {
+            if engine == "native" && INTERPRETED_ONLY.contains(&name.as_str()) {
+                continue;
+            }
+            let stf = program.with_extension("stf");
+            let ran = bacus().arg("stf").args(["--engine", engine, "--burst", burst]).arg(&program).arg(stf).output();
+            let ran = ran.unwrap();
+            let said = [ran.stdout, ran.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+            assert!(ran.status.success(), "{name} on {engine}, burst {burst}:\n{said}");
+        }
+    }
+    assert_eq!(seen, 4, "programs in the folder");
+}
