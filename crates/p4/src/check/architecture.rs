@@ -141,18 +141,17 @@ impl<'a> Checker<'a> {
             }
             let Some(action) = call.action else { continue };
             let expires = |id: &DeclarationId| match self.out.kind(*id) {
-                Some(DeclarationKind::Table(table)) => self.is_true(table, "idle_timeout_with_auto_delete"),
+                Some(DeclarationKind::Table(table)) => {
+                    self.is_true(table, "idle_timeout_with_auto_delete") || table.find("pna_idle_timeout").is_some()
+                }
                 _ => false,
             };
             let users = self.tables_with(action);
             if !users.is_empty() && !users.iter().any(expires) {
                 let message = format!("`{name}` can only be called in actions of tables whose entries expire");
-                self.report(
-                    Diagnostic::error(message)
-                        .kind("invalid")
-                        .label(call.span, "")
-                        .hint("give the table the property `idle_timeout_with_auto_delete = true`"),
-                );
+                self.report(Diagnostic::error(message).kind("invalid").label(call.span, "").hint(
+                    "give the table the property `idle_timeout_with_auto_delete = true`, or a `pna_idle_timeout`",
+                ));
             }
         }
     }
