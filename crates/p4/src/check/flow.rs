@@ -10,9 +10,10 @@ use hlir::diagnostic::Diagnostic;
 use hlir::source::Span;
 
 use super::results::{Builtin, Callee, Checked, Reference};
+use super::unused::silences;
 use crate::ast::{
-    Argument, Block, Collection, Declaration, DeclarationId, DeclarationKind, Direction, Expression, ExpressionKind,
-    Parameter, Statement, StatementKind, SwitchCase, SwitchLabel,
+    Annotation, Argument, Block, Collection, Declaration, DeclarationId, DeclarationKind, Direction, Expression,
+    ExpressionKind, Parameter, Statement, StatementKind, SwitchCase, SwitchLabel,
 };
 use crate::evaluate::Value;
 use crate::types::Type;
@@ -71,8 +72,14 @@ fn is_within(part: &Place, whole: &Place) -> bool {
 }
 
 pub(super) fn warnings<'a>(checked: &Checked<'a>) -> Vec<Diagnostic> {
-    let mut flow =
-        Flow { checked, facts: Facts::default(), outputs: Vec::new(), owner: String::new(), found: Vec::new() };
+    let mut flow = Flow {
+        checked,
+        facts: Facts::default(),
+        outputs: Vec::new(),
+        owner: String::new(),
+        silent: Vec::new(),
+        found: Vec::new(),
+    };
     for declaration in &checked.program.declarations {
         flow.declaration(declaration);
     }
@@ -85,6 +92,8 @@ struct Flow<'a, 'c> {
     /// The `out` parameters of the body, and its name.
     outputs: Vec<&'a Parameter>,
     owner: String,
+    /// Annotations around, among which `@noWarn("kind")` silences a kind of warning.
+    silent: Vec<&'a [Annotation]>,
     found: Vec<Diagnostic>,
 }
 
@@ -93,18 +102,18 @@ impl<'a> Flow<'a, '_> {
         match &declaration.kind {
             DeclarationKind::Function(function) => {
                 if let Some(body) = &function.body {
-                    self.body(declaration.name.as_str(), &function.parameters, body);
+                    self.body(declaration, &function.parameters, body);
                 }
             }
             DeclarationKind::Action { parameters, body } => {
-                self.body(declaration.name.as_str(), parameters, body);
+                self.body(declaration, parameters, body);
             }
             DeclarationKind::Control(control) => {
                 for local in &control.locals {
                     self.declaration(local);
                 }
                 if let Some(apply) = &control.apply {
-                    self.body(declaration.name.as_str(), &control.parameters, apply);
+                    self.body(declaration, &control.parameters, apply);
                 }
             }
             DeclarationKind::Instance(instance) => {
@@ -116,9 +125,10 @@ impl<'a> Flow<'a, '_> {
         }
     }
 
-    fn body(&mut self, owner: &str, parameters: &'a [Parameter], body: &'a Block) {
+    fn body(&mut self, owner: &'a Declaration, parameters: &'a [Parameter], body: &'a Block) {
         self.facts = Facts::default();
-        self.owner = owner.to_owned();
+        self.owner = owner.name.to_string();
+        self.silent = vec![&owner.attributes.annotations, &body.annotations];
         self.outputs = parameters.iter().filter(|parameter| parameter.direction == Direction::Out).collect();
         for parameter in self.outputs.clone() {
             self.declare(parameter.id);
@@ -144,6 +154,9 @@ impl<'a> Flow<'a, '_> {
     }
 
     fn warn(&mut self, kind: &'static str, span: Span, message: String) {
+        if self.silent.iter().any(|annotations| silences(annotations, kind)) {
+            return;
+        }
         let warning = Diagnostic::warning(message).kind(kind).label(span, "");
         if !self.found.contains(&warning) {
             self.found.push(warning);

@@ -7,7 +7,7 @@ use hlir::source::{SourceMap, Span};
 
 use super::checker::{Checker, Scope};
 use super::nodes::Node;
-use crate::ast::{AnnotationBody, Attributes, Declaration, DeclarationId, DeclarationKind, ExpressionKind, Name};
+use crate::ast::{Annotation, AnnotationBody, Declaration, DeclarationId, DeclarationKind, ExpressionKind, Name};
 
 /// The diagnostics without warnings about files that `is_own` does not count as the user's: nobody wants to know which
 /// constants of an architecture a program does without.
@@ -24,8 +24,8 @@ pub fn without_headers(
 }
 
 /// `@noWarn("unused")`
-fn silences(attributes: &Attributes, kind: &str) -> bool {
-    attributes.annotations.iter().any(|annotation| {
+pub(super) fn silences(annotations: &[Annotation], kind: &str) -> bool {
+    annotations.iter().any(|annotation| {
         annotation.name.as_str() == "noWarn"
             && match &annotation.body {
                 AnnotationBody::Empty => true,
@@ -57,7 +57,7 @@ impl<'a> Checker<'a> {
             Node::Declaration(declaration) => unused_declaration(declaration),
             Node::Parameter { parameter, owner } => {
                 let of_action = matches!(self.out.kind(owner), Some(DeclarationKind::Action { .. }));
-                (of_action && !silences(&parameter.attributes, "unused")).then_some("")
+                (of_action && !silences(&parameter.attributes.annotations, "unused")).then_some("")
             }
             Node::TypeParameter { owner, .. } => {
                 let kind = self.out.kind(owner);
@@ -65,7 +65,8 @@ impl<'a> Checker<'a> {
                     kind,
                     Some(DeclarationKind::Structure(_) | DeclarationKind::Extern(_) | DeclarationKind::Function(_))
                 );
-                let silent = self.node(owner).declaration().is_some_and(|one| silences(&one.attributes, "unused"));
+                let silent =
+                    self.node(owner).declaration().is_some_and(|one| silences(&one.attributes.annotations, "unused"));
                 (generic && !silent).then_some("")
             }
             Node::Field { .. } | Node::Member { .. } | Node::Method { .. } | Node::State { .. } => None,
@@ -106,7 +107,7 @@ impl<'a> Checker<'a> {
 }
 
 fn unused_declaration(declaration: &Declaration) -> Option<&'static str> {
-    if declaration.name.as_str() == "main" || silences(&declaration.attributes, "unused") {
+    if declaration.name.as_str() == "main" || silences(&declaration.attributes.annotations, "unused") {
         return None;
     }
     match &declaration.kind {
