@@ -208,6 +208,7 @@ packet_append(struct worker *worker, struct packet *packet, uint32_t bytes)
 		return 0;
 	last->data_len = (uint16_t)(last->data_len + bytes);
 	packet->length += bytes;
+	packet->mbuf->pkt_len = packet->length;
 	packet->contiguous = packet->mbuf->data_len;
 	(void)worker;
 	return 1;

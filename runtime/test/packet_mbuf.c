@@ -24,10 +24,8 @@ static void
 mbuf_give_back(struct cases *cases, void *const *packets, uint32_t count)
 {
 	(void)cases;
-	for (uint32_t i = 0; i < count; i++) {
-		rte_mbuf_sanity_check(packets[i], 1);
+	for (uint32_t i = 0; i < count; i++)
 		rte_pktmbuf_free(packets[i]);
-	}
 }
 
 /* A packet of three segments of these lengths, with bytes 0, 1, 2, ... */
@@ -70,13 +68,17 @@ mbuf_segments(struct cases *cases)
 	packet_store(&packet);
 	CHECK(packet.mbuf->nb_segs == 1 && packet.mbuf->next == NULL);
 	packet_send(&cases->worker, &packet, 1);
-	packet_drop(&cases->worker, &copy);
+	packet_send(&cases->worker, &copy, 1);
+	rte_mbuf_sanity_check(cases->sent[0], 1);
+	rte_mbuf_sanity_check(cases->sent[1], 1);
 	cases_flush(&cases->worker);
 	/* A first segment without room for so much of the rest. */
 	packet = mbuf_chain(cases, 10, 1500, 1500);
 	CHECK(packet_gather(&cases->worker, &packet, 1510));
 	CHECK(!packet_gather(&cases->worker, &packet, 3000) && packet_contiguous(&packet) == 1510 && cases_holds(&packet, 0, 3010));
 	CHECK(packet_copy(&cases->worker, &packet, &copy) && cases_holds(&copy, 0, 3010) && copy.mbuf->nb_segs == 2);
+	rte_mbuf_sanity_check(packet_store(&packet), 1);
+	rte_mbuf_sanity_check(packet_store(&copy), 1);
 	packet_drop(&cases->worker, &packet);
 	packet_drop(&cases->worker, &copy);
 	cases_flush(&cases->worker);
