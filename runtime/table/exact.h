@@ -8,6 +8,12 @@
 
 #include "table/table.h"
 
+/* Not under the thread sanitizer, which does not know that vectors are read word by word. */
+#if defined(__AVX2__) && !defined(__SANITIZE_THREAD__)
+#define EXACT_VECTORS 1
+#include <immintrin.h>
+#endif
+
 #define EXACT_SEED 0x2d358dccaa6c78a5ull
 #define EXACT_MULTIPLIER 0x9e3779b97f4a7c15ull
 #define EXACT_MULTIPLIER_WIDE 0x8bb84b93962eacc9ull
@@ -132,6 +138,45 @@ exact_scan(const struct exact_bucket *bucket, const uint64_t *key, uint32_t slot
 	return found;
 }
 
+#ifdef EXACT_VECTORS
+/* A bit for each of the bucket's eight words that is the key's: `low` at even places, `high` at odd ones. Words are read whole, in no order. */
+static inline uint32_t
+exact_words(const struct exact_bucket *bucket, uint64_t low, uint64_t high)
+{
+#ifdef __AVX512F__
+	const __m512i wanted = _mm512_broadcast_i32x4(_mm_set_epi64x((long long)high, (long long)low));
+
+	return _mm512_cmpeq_epi64_mask(_mm512_load_si512((const void *)bucket->keys), wanted);
+#else
+	const __m256i wanted = _mm256_broadcastsi128_si256(_mm_set_epi64x((long long)high, (long long)low));
+	const __m256i front = _mm256_cmpeq_epi64(_mm256_load_si256((const void *)bucket->keys), wanted);
+	const __m256i back = _mm256_cmpeq_epi64(_mm256_load_si256((const void *)(bucket->keys + 4)), wanted);
+
+	return (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(front)) | (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(back)) << 4;
+#endif
+}
+
+/* As `exact_scan`. All keys are compared at once, then the number is read and the key once more, for the order in which `exact_scan` reads them. */
+static inline uint32_t
+exact_scan_vectors(const struct exact_bucket *bucket, const uint64_t *key, uint32_t slot_limbs, uint32_t slots)
+{
+	uint32_t match = exact_words(bucket, key[0], key[slot_limbs - 1]), slot, record;
+
+	if (slot_limbs == 2)
+		match &= match >> 1 & 0x15;
+	match &= ((uint32_t)1 << slots * slot_limbs) - 1;
+	__atomic_signal_fence(__ATOMIC_ACQ_REL);	/* the flags are read after this, see `exact_overflowed` */
+	if (match == 0)
+		return 0;
+	slot = (uint32_t)__builtin_ctz(match) / slot_limbs;
+	record = __atomic_load_n(&bucket->words[EXACT_FLAGS - slots + slot], __ATOMIC_ACQUIRE);
+	for (uint32_t limb = 0; limb < slot_limbs; limb++)
+		if (__atomic_load_n(&bucket->keys[slot * slot_limbs + limb], __ATOMIC_RELAXED) != key[limb])
+			record = 0;
+	return __builtin_expect(record != 0, 1) ? record : exact_scan(bucket, key, slot_limbs, slots);
+}
+#endif
+
 static inline uint8_t *
 exact_item(const struct exact *table, uint32_t item, uint32_t limbs)
 {
@@ -142,6 +187,13 @@ exact_item(const struct exact *table, uint32_t item, uint32_t limbs)
 static inline uint32_t
 exact_scan_wide(const struct exact *table, const struct exact_bucket *bucket, uint64_t hash, const uint64_t *key, uint32_t limbs)
 {
+#ifdef EXACT_VECTORS
+	const uint32_t match = exact_words(bucket, hash, hash) & 31;
+
+	__atomic_signal_fence(__ATOMIC_ACQ_REL);
+	if (match == 0)
+		return 0;
+#endif
 	for (uint32_t slot = 0; slot < 5; slot++) {
 		const uint32_t number = __atomic_load_n(&bucket->words[EXACT_FLAGS - 5 + slot], __ATOMIC_ACQUIRE);
 		const uint64_t held = __atomic_load_n(&bucket->keys[slot], __ATOMIC_RELAXED);
@@ -165,7 +217,11 @@ exact_find_in(const struct exact *table, const void *address, uint64_t hash, con
 {
 	if (limbs > 2)
 		return exact_scan_wide(table, address, hash, key, limbs);
+#ifdef EXACT_VECTORS
+	return exact_scan_vectors(address, key, exact_slot_limbs(limbs), exact_slots(limbs));
+#else
 	return exact_scan(address, key, exact_slot_limbs(limbs), exact_slots(limbs));
+#endif
 }
 
 /* The rest of a look-up that did not find its key in the bucket at `address`. If the array was replaced since that address was computed, the second

@@ -6,6 +6,10 @@
 
 #include "table/table.h"
 
+#if defined(__AVX512F__) || defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
 #define LIST_LANES 8u
 #define LIST_RANGES_MAX 32u
 
@@ -63,10 +67,33 @@ list_in_range(const struct list_block *block, uint32_t lane, const uint64_t *fie
 	return !(below | above);
 }
 
-/* A bit for each rule of the block that matches. */
+/* A bit for each of the eight rules whose value agrees with the key under its mask. What these read never changes. */
 static inline uint32_t
-list_match(const struct list *table, const struct list_block *block, const uint64_t *key, uint32_t limbs)
+list_agree(const struct list_block *block, const uint64_t *key, uint32_t limbs)
 {
+#if defined(__AVX512F__)
+	__m512i differ = _mm512_setzero_si512();
+
+	for (uint32_t limb = 0; limb < limbs; limb++) {
+		const __m512i value = _mm512_load_si512((const void *)block->limbs[limb]), mask = _mm512_load_si512((const void *)block->limbs[limbs + limb]);
+
+		differ = _mm512_or_si512(differ, _mm512_and_si512(_mm512_xor_si512(value, _mm512_set1_epi64((long long)key[limb])), mask));
+	}
+	return _mm512_testn_epi64_mask(differ, differ);
+#elif defined(__AVX2__)
+	__m256i front = _mm256_setzero_si256(), back = front;
+
+	for (uint32_t limb = 0; limb < limbs; limb++) {
+		const __m256i *values = (const void *)block->limbs[limb], *masks = (const void *)block->limbs[limbs + limb];
+		const __m256i wanted = _mm256_set1_epi64x((long long)key[limb]);
+
+		front = _mm256_or_si256(front, _mm256_and_si256(_mm256_xor_si256(values[0], wanted), masks[0]));
+		back = _mm256_or_si256(back, _mm256_and_si256(_mm256_xor_si256(values[1], wanted), masks[1]));
+	}
+	front = _mm256_cmpeq_epi64(front, _mm256_setzero_si256());
+	back = _mm256_cmpeq_epi64(back, _mm256_setzero_si256());
+	return (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(front)) | (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(back)) << 4;
+#else
 	uint64_t differ[LIST_LANES] = { 0 };
 	uint32_t match = 0;
 
@@ -75,6 +102,16 @@ list_match(const struct list *table, const struct list_block *block, const uint6
 			differ[lane] |= (key[limb] ^ block->limbs[limb][lane]) & block->limbs[limbs + limb][lane];
 	for (uint32_t lane = 0; lane < LIST_LANES; lane++)
 		match |= (uint32_t)(differ[lane] == 0) << lane;
+	return match;
+#endif
+}
+
+/* A bit for each rule of the block that matches. */
+static inline uint32_t
+list_match(const struct list *table, const struct list_block *block, const uint64_t *key, uint32_t limbs)
+{
+	uint32_t match = list_agree(block, key, limbs);
+
 	match &= ((uint32_t)1 << block->count) - 1;
 	for (uint32_t range = 0; range < table->range_count; range++)
 		for (uint32_t left = match; left != 0; left &= left - 1) {
