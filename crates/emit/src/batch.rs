@@ -232,7 +232,9 @@ impl Unit<'_> {
                 let mut body = vec![packet, state];
                 body.extend(first);
                 code.push(each(body));
-                call = Expr::call(format!("{title}_act"), [name("run"), name("state"), found]);
+                let learns = self.learns(table).then(|| name("key[i]"));
+                call =
+                    Expr::call(format!("{title}_act"), [name("run"), name("state"), found].into_iter().chain(learns));
             }
             None => {
                 code.push(Stmt::Blank);
@@ -279,28 +281,31 @@ impl Unit<'_> {
         let limbs = crate::body::limbs(self.key_bits(table));
         let held = Expr::Name(format!("run->{}", self.table_name(table)));
         let declare = |of: &str, title: String| Stmt::Declare { of: of.to_string(), name: title, value: None };
-        let before = vec![
-            declare("uint64_t", format!("key[{group}][{limbs}]")),
-            declare("uint64_t", format!("hash[{group}]")),
-            declare("const void *", format!("address[{group}]")),
-        ];
+        let mut before =
+            vec![declare("uint64_t", format!("key[{group}][{limbs}]")), declare("uint64_t", format!("hash[{group}]"))];
+        let hash = Expr::call(format!("{structure}_hash"), [held.clone(), name("key[i]"), Expr::word(limbs)]);
         let mut first = vec![
             Stmt::Blank,
             Stmt::call(format!("{title}_key"), [name("run"), name("state"), name("key[i]")]),
-            Stmt::set(
-                name("hash[i]"),
-                Expr::call(format!("{structure}_hash"), [held.clone(), name("key[i]"), Expr::word(limbs)]),
-            ),
-            Stmt::set(name("address[i]"), Expr::call(format!("{structure}_address"), [held.clone(), name("hash[i]")])),
+            Stmt::set(name("hash[i]"), hash),
         ];
+        let computed = Expr::call(format!("{structure}_address"), [held.clone(), name("hash[i]")]);
+        // Where a packet of the group may insert an entry, the table may lie elsewhere afterwards.
+        let address = if self.learns(table) {
+            computed
+        } else {
+            before.push(declare("const void *", format!("address[{group}]")));
+            first.push(Stmt::set(name("address[i]"), computed));
+            name("address[i]")
+        };
         let wanted = &self.program.tables[table].name;
         for request in head.plan.iter().flat_map(|plan| &plan.requests) {
             let first_line = matches!(&request.access, Access::Table { table, line: 0 } if table == wanted);
             if first_line && request.placement != Placement::None {
-                first.push(prefetch(name("address[i]"), request.hint));
+                first.push(prefetch(address.clone(), request.hint));
             }
         }
-        let arguments = [held, name("address[i]"), name("hash[i]"), name("key[i]"), Expr::word(limbs)];
+        let arguments = [held, address, name("hash[i]"), name("key[i]"), Expr::word(limbs)];
         (before, first, Expr::call(format!("{structure}_find"), arguments))
     }
 

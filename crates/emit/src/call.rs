@@ -5,7 +5,7 @@ use crate::c::{Expr, Stmt};
 use crate::expression::constant;
 use crate::table::cell_bytes;
 use crate::unit::number;
-use hlir::{Algorithm, Call, Expression, FieldRef, HashInput, MeterId, MeterUnit, Place, RegisterId};
+use hlir::{Algorithm, Call, Expression, FieldRef, HashInput, MeterId, MeterUnit, Place, RegisterId, TableId};
 
 fn packet_length() -> Expr {
     Expr::call("packet_length", [Expr::name("&state->packet")])
@@ -61,8 +61,10 @@ impl Body<'_, '_> {
                 });
                 self.push(Stmt::when(Expr::unary("!", test), failed));
             }
-            Call::AddEntry { .. } => self.unsupported("inserting an entry from the data plane"),
-            Call::RestartTimer { .. } => self.unsupported("restarting an entry's timer"),
+            Call::AddEntry { table, action, arguments, expiry: _, into } => {
+                self.add_entry(*table, *action as usize, arguments, *into);
+            }
+            Call::RestartTimer { expiry: _ } => self.restart_timer(),
             Call::Custom { instance, method, .. } => {
                 self.unsupported(&format!("the custom extern `{instance}.{method}`"))
             }
@@ -77,6 +79,55 @@ impl Body<'_, '_> {
         let worker = Expr::name("run->worker");
         let arguments = [worker, Expr::word(counter as u32), Expr::long(size), index, packet_length()];
         self.push(Stmt::call("counter_add", arguments));
+    }
+
+    /// Inserts an entry for the key that has just missed. How long it lives is the host's business; entries do not age yet.
+    fn add_entry(&mut self, table: TableId, action: usize, arguments: &[Expression], into: Option<Place>) {
+        if self.action.is_none_or(|(running, _)| running != table) {
+            return self.unsupported("inserting an entry into another table");
+        }
+        let record = self.temporary("added");
+        let of = format!("struct {}_record", self.unit.table_name(table));
+        let number_of_action = Expr::designated("action", Expr::word(action as u32));
+        self.push(Stmt::declare(of, &record, Expr::List(vec![number_of_action])));
+        let data = &self.unit.names.actions[number(table)][action];
+        let parameters = &self.program().tables[table].actions[action].parameters;
+        let names = &self.unit.names.parameters[number(table)][action];
+        for ((argument, parameter), name) in arguments.iter().zip(parameters).zip(names) {
+            let place = Expr::Name(format!("{record}.{data}.{name}"));
+            let width = self.width_of(argument);
+            if width != parameter.width {
+                self.unsupported("an argument of another width than its parameter");
+            } else if width > 64 {
+                let array = self.wide(argument);
+                self.push(Stmt::call("memcpy", [place, array, Expr::word(8 * limbs(width))]));
+            } else {
+                let value = self.value(argument);
+                self.push(Stmt::set(place, value));
+            }
+        }
+        let pointer = Expr::Name(format!("&{record}"));
+        let table = Expr::word(number(table) as u32);
+        let arguments = [Expr::name("run->worker"), table, Expr::name("key"), pointer];
+        let inserted = Expr::call("run->worker->shared->insert", arguments);
+        let hit = Expr::binary("!=", Expr::name("found"), Expr::word(0));
+        let failed = self.temporary("failed");
+        let whole = Expr::binary("||", hit, Expr::binary("!=", inserted, Expr::name("0")));
+        self.push(Stmt::declare("const bool", &failed, whole));
+        match into {
+            Some(place) => self.put(place, Expr::Name(failed)),
+            None => self.push(Stmt::Do(Expr::cast("void", Expr::Name(failed)))),
+        }
+    }
+
+    fn restart_timer(&mut self) {
+        let Some((table, _)) = self.action else {
+            return self.unsupported("restarting a timer outside of an action");
+        };
+        if self.unit.records_own(table) {
+            let note = Stmt::call("record_hit", [Expr::name("record"), Expr::name("run->clock_ns")]);
+            self.push(Stmt::when(Expr::binary("!=", Expr::name("found"), Expr::word(0)), vec![note]));
+        }
     }
 
     fn execute_meter(&mut self, id: MeterId, index: Option<&Expression>, colour: Option<&Expression>, into: Place) {

@@ -114,7 +114,9 @@ impl Draft {
             Some((key, table)) => {
                 let act = format!("{name}_act");
                 written.items.extend(stage(&format!("{name}_key"), "INLINE void", key, &["uint64_t *key"]));
-                written.items.extend(stage(&act, of, code, &["uint32_t found"]));
+                let more = ["uint32_t found", "const uint64_t *key"];
+                let more = if unit.learns(table) { &more[..] } else { &more[..1] };
+                written.items.extend(stage(&act, of, code, more));
                 look_up(unit, &name, table, of)
             }
         };
@@ -153,7 +155,9 @@ fn look_up(unit: &Unit, name: &str, table: TableId, of: &str) -> Vec<Stmt> {
         let address = Expr::call(format!("{structure}_address"), [held.clone(), Expr::name("hash")]);
         found = Expr::call(format!("{structure}_find"), [held, address, Expr::name("hash"), key, Expr::word(limbs)]);
     }
-    let act = Expr::call(format!("{name}_act"), [run, state, found]);
+    let learns =
+        unit.learns(table).then(|| Expr::name(if unit.program.tables[table].keys.is_empty() { "NULL" } else { "key" }));
+    let act = Expr::call(format!("{name}_act"), [run, state, found].into_iter().chain(learns));
     code.push(if of == "INLINE void" { Stmt::Do(act) } else { Stmt::result(act) });
     code
 }

@@ -8,7 +8,7 @@ use crate::c::{Expr, Item, Member, Stmt, Struct};
 use crate::unit::{Unit, number};
 use hlir::diagnostic::Diagnostic;
 use hlir::plan::Structure;
-use hlir::{Counter, MatchKind, Meter, Next, NodeId, TableId, Type};
+use hlir::{Call, Counter, MatchKind, Meter, Next, NodeId, Statement, TableId, Type};
 
 /// A field of a table's key: its bits in the whole key.
 pub struct KeyField {
@@ -103,6 +103,15 @@ impl Unit<'_> {
     pub fn records_own(&self, table: TableId) -> bool {
         let idle = self.program.tables[table].idle_timeout;
         idle || !self.direct_counters(table).is_empty() || !self.direct_meters(table).is_empty()
+    }
+
+    /// Whether a miss may insert an entry: its key is then needed until the action has run.
+    pub fn learns(&self, table: TableId) -> bool {
+        let mut learns = false;
+        for statement in self.program.tables[table].actions.iter().flat_map(|action| &action.body) {
+            statement.walk(&mut |statement| learns |= matches!(statement, Statement::Call(Call::AddEntry { .. })));
+        }
+        learns
     }
 
     /// What an entry's record holds.
@@ -268,7 +277,8 @@ impl Body<'_, '_> {
         let hit = Expr::binary("!=", Expr::name("found"), Expr::word(0));
         self.push(Stmt::Assign(Expr::Name(format!("run->{name}_hits")), "+=", hit));
         self.push(Stmt::Assign(Expr::Name(format!("run->{name}_lookups")), "+=", Expr::word(1)));
-        if self.program().tables[table].idle_timeout {
+        // A table that its misses fill restarts timers only where an action says so.
+        if self.program().tables[table].idle_timeout && !self.program().tables[table].add_on_miss {
             let note = Stmt::call("record_hit", [Expr::name("record"), Expr::name("run->clock_ns")]);
             self.push(Stmt::when(Expr::binary("!=", Expr::name("found"), Expr::word(0)), vec![note]));
         }
@@ -365,15 +375,8 @@ impl Body<'_, '_> {
 pub fn table_problems(unit: &Unit, node: NodeId, table: TableId) -> Vec<Diagnostic> {
     let declared = &unit.program.tables[table];
     let mut problems: Vec<Diagnostic> = unit.check_structure(table).into_iter().collect();
-    let selects = declared.profile.is_some_and(|profile| unit.program.profiles[profile].selector.is_some());
-    for (is, what) in [
-        (selects, "an action selector"),
-        (declared.add_on_miss, "a table that its misses fill"),
-        (declared.punt_on_miss, "a table whose misses are punted"),
-    ] {
-        if is {
-            problems.push(unsupported(unit, node, &format!("{what}, `{}`,", declared.name)));
-        }
+    if declared.punt_on_miss {
+        problems.push(unsupported(unit, node, &format!("a table whose misses are punted, `{}`,", declared.name)));
     }
     problems
 }
