@@ -181,10 +181,22 @@ impl<'a> Lowering<'a> {
     ) -> Lowered<Value> {
         let passed = self.pass(call, arguments)?;
         let call = self.specialised(call);
+        self.method_with(expression, instance, name, &call, passed)
+    }
+
+    /// A method of an extern whose arguments are evaluated.
+    pub fn method_with(
+        &mut self,
+        expression: &'a Expression,
+        instance: &ExternInstance,
+        name: &str,
+        call: &Call,
+        passed: Vec<Passed>,
+    ) -> Lowered<Value> {
         match self.architecture.kind {
-            Architecture::V1model => self.v1model_method(expression, instance, name, &call, passed),
-            Architecture::Psa | Architecture::Pna => self.portable_method(expression, instance, name, &call, passed),
-            Architecture::Own => self.custom_call(expression.span, &instance.name, name, &call, passed),
+            Architecture::V1model => self.v1model_method(expression, instance, name, call, passed),
+            Architecture::Psa | Architecture::Pna => self.portable_method(expression, instance, name, call, passed),
+            Architecture::Own => self.custom_call(expression.span, &instance.name, name, call, passed),
         }
     }
 

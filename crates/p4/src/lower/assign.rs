@@ -1,5 +1,6 @@
 //! Assignments of whole values: struct by struct, header by header, in an order in which nothing is overwritten before it is read.
 
+use hlir::source::Span;
 use hlir::{Expression, Statement};
 
 use super::Lowering;
@@ -162,7 +163,9 @@ impl<'a> Lowering<'a> {
                 );
             }
             (Storage::Union(to), Value::Union(from)) => self.assign_union(to, from),
-            _ => {}
+            (Storage::Varbit(_), Value::Varbit(_)) | (Storage::Header { .. }, Value::Header { .. }) => {}
+            (Storage::Nothing, _) | (_, Value::Void | Value::Object(_) | Value::Text(_) | Value::DontCare) => {}
+            _ => self.diagnostics.push(self.internal(Span::NONE, "an assignment of a value of another type")),
         }
     }
 

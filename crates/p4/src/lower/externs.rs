@@ -2,11 +2,11 @@
 
 use hlir::{Binary, Expression as Hlir, FieldRef, HashInput, Statement};
 
-use super::objects::{ExternInstance, Object};
+use super::objects::{ExternInstance, Object, ObjectId};
 use super::storage::{Leaf, Storage};
 use super::value::{Target, Value};
-use super::{Lowered, Lowering, arithmetic};
-use crate::ast::{Argument, Declaration, DeclarationKind, Expression, Instance};
+use super::{Lowered, Lowering, arithmetic, walk};
+use crate::ast::{Argument, Declaration, DeclarationKind, Expression, ExpressionKind, Instance};
 use crate::check::{Builtin, Call, Callee};
 
 impl<'a> Lowering<'a> {
@@ -143,6 +143,9 @@ impl<'a> Lowering<'a> {
             return Err(self.internal(callee.span, "a method"));
         };
         let name = self.checked.node(*method).name().to_string();
+        if let Some((objects, index)) = self.chosen_objects(expression)? {
+            return self.method_of_one(expression, (objects, index), &name, call, arguments);
+        }
         let object = self.receiver_object(expression)?;
         match self.object(object) {
             Object::Packet => self.packet_call(expression, &name, call, arguments),
@@ -155,6 +158,63 @@ impl<'a> Lowering<'a> {
             Object::Block(_) | Object::Table(_) | Object::Package(_) | Object::ValueSet(_) => {
                 Err(self.unsupported(expression.span, format!("the method `{name}` here is")))
             }
+        }
+    }
+
+    /// The elements of an array of externs, where the one meant is known only at run time.
+    fn chosen_objects(&mut self, call: &'a Expression) -> Lowered<Option<(Vec<ObjectId>, Hlir)>> {
+        let Some(ExpressionKind::Index { base, index }) = walk::receiver(call).map(|receiver| &receiver.kind) else {
+            return Ok(None);
+        };
+        let Value::Struct(elements) = self.expression(base)? else { return Ok(None) };
+        let index = self.scalar(index)?;
+        if arithmetic::constant_of(&index).is_some() {
+            return Ok(None);
+        }
+        let objects = elements.iter().filter_map(|element| match element {
+            Value::Object(object) => Some(*object),
+            _ => None,
+        });
+        Ok(Some((objects.collect(), index)))
+    }
+
+    /// A method of one of several objects: arguments are evaluated once, and nothing happens beyond the end of the array.
+    fn method_of_one(
+        &mut self,
+        expression: &'a Expression,
+        (objects, index): (Vec<ObjectId>, Hlir),
+        name: &str,
+        call: &Call,
+        arguments: &'a [Argument],
+    ) -> Lowered<Value> {
+        let mark = self.mark();
+        let mut index = Value::Scalar(index);
+        let passed = self.pass(call, arguments)?;
+        self.settle(&mut index, mark);
+        let Value::Scalar(index) = self.atom(index, "index") else { return Ok(Value::Void) };
+        let width = self.width(&index);
+        let call = self.specialised(call);
+        let result = self.substituted(&call.result);
+        let hint = self.local_name("result");
+        let storage = self.allocate(&result, &hint, &hlir::Notes::default());
+        let mut failure = None;
+        for (at, object) in objects.into_iter().enumerate() {
+            let Object::Extern(instance) = self.object(object) else { continue };
+            let passed = passed.clone();
+            let condition = arithmetic::is_number(index.clone(), at as u64, width);
+            self.branch(
+                condition,
+                "",
+                |lowering| match lowering.method_with(expression, &instance, name, &call, passed) {
+                    Ok(value) => lowering.assign(&storage, value),
+                    Err(diagnostic) => failure = Some(diagnostic),
+                },
+                |_| {},
+            );
+        }
+        match failure {
+            Some(diagnostic) => Err(diagnostic),
+            None => Ok(self.load(&storage)),
         }
     }
 

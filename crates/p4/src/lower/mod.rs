@@ -62,7 +62,7 @@ use storage::Slots;
 pub(crate) type Lowered<T> = Result<T, Diagnostic>;
 
 /// Instances and calls within each other, and nesting of statements and expressions: more than this is refused.
-const DEPTH_LIMIT: usize = 400;
+const DEPTH_LIMIT: usize = 2 * crate::DEEPEST_NESTING as usize;
 
 /// Lowers a program that was checked without errors. `name` is what it shall be called: letters, digits and `_`.
 pub fn lower(checked: &Checked, sources: &SourceMap, name: &str) -> Result<Program, Vec<Diagnostic>> {

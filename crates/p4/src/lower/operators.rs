@@ -1,5 +1,6 @@
 //! Operators and casts: the signs of P4's types move into HLIR's operators, and what short-circuits with effects becomes a branch.
 
+use hlir::source::Span;
 use hlir::{Binary, Expression as Hlir, Type as HlirType, Unary};
 
 use super::arithmetic;
@@ -196,7 +197,11 @@ impl<'a> Lowering<'a> {
                 self.all_equal(left, right)
             }
             (Value::Stack { elements: left, .. }, Value::Stack { elements: right, .. }) => self.all_equal(left, right),
-            _ => Hlir::Bool(true),
+            (Value::Void, Value::Void) => Hlir::Bool(true),
+            _ => {
+                self.diagnostics.push(self.internal(Span::NONE, "a comparison of these values"));
+                Hlir::Bool(true)
+            }
         }
     }
 

@@ -17,8 +17,11 @@ use super::graph::{EndKind, Role};
 use super::objects::{Object, ObjectId, Package};
 use super::scope::Binding;
 use super::storage::{Leaf, Slot, Storage};
+use super::v1model_externs::declaration_expressions;
 use super::value::{Target, Value};
 use super::{Lowered, Lowering, arithmetic};
+use crate::ast::{Expression, ExpressionKind};
+use crate::check::Callee;
 use crate::types::{Type, substitute};
 
 /// The port that stands for dropping.
@@ -124,11 +127,13 @@ impl<'a> Lowering<'a> {
         let after_parser = self.top_control(verify, all(&[&headers, &metadata]), to_ingress, Role::Plain)?;
         let ingress = self.top_control(ingress, all(&[&headers, &metadata, &standard]), ingress_end, Role::Plain)?;
         self.graph.goto(to_ingress, ingress);
+        let egress_control = egress;
         let egress_name = self.block_name(egress);
         let egress_begin = self.plain_block(&format!("{egress_name}.begin"));
         let egress_written = self.position();
         let egress = self.top_control(egress, all(&[&headers, &metadata, &standard]), egress_end, Role::Plain)?;
         let egress_drops = self.wrote_standard(egress_written, "egress_spec");
+        let egress_asks = egress_drops || self.control_mentions(egress_control, "egress_spec");
         let compute = self.top_control(compute, all(&[&headers, &metadata]), to_deparser, Role::Plain)?;
         let deparser = self.top_control(deparser, with_packet(all(&[&headers])), output, Role::Deparse)?;
         self.graph.goto(to_deparser, deparser);
@@ -137,13 +142,42 @@ impl<'a> Lowering<'a> {
         self.in_path("v1model", |lowering| {
             lowering.output(output, &stations);
             lowering.egress_end(egress_end, compute, egress_drops, &stations);
-            lowering.egress_begin(egress_begin, egress);
+            lowering.egress_begin(egress_begin, egress, egress_asks);
             lowering.ingress_end(ingress_end, &stations, parser_reads_port, &written);
             lowering.after_parser(parsed, after_parser, &written, parser_reads_port, &stations);
             lowering.begin(begin, parser);
         });
         self.program.entry = Some(begin);
         Ok(())
+    }
+
+    /// Whether a call gets the standard metadata as one of its arguments.
+    fn passes_metadata(&self, call: &Expression) -> bool {
+        let ExpressionKind::Call { arguments, .. } = &call.kind else { return false };
+        arguments.iter().any(|argument| {
+            let of_type = self.checked.used_type(&argument.value).nominal();
+            of_type.is_some_and(|of_type| &*of_type.name == "standard_metadata_t")
+        })
+    }
+
+    /// Whether the text of a control, or of one that it may apply, names a field.
+    fn control_mentions(&self, object: ObjectId, field: &str) -> bool {
+        let Object::Block(block) = self.objects.get(object) else { return false };
+        let Some(declaration) = self.checked.node(block.declaration).declaration() else { return false };
+        let mut mentions = false;
+        declaration_expressions(declaration, &mut |expression| match &expression.kind {
+            ExpressionKind::Member { member, .. } => mentions |= member.as_str() == field,
+            // The metadata may go on to another control, or an action of none, as a whole.
+            ExpressionKind::Call { .. } => {
+                let callee = self.checked.call(expression).map(|call| &call.callee);
+                mentions |= matches!(
+                    callee,
+                    Some(Callee::Apply { .. } | Callee::ApplyDirect { .. } | Callee::Action(_) | Callee::Function(_))
+                ) && self.passes_metadata(expression);
+            }
+            _ => {}
+        });
+        mentions
     }
 
     fn block_name(&self, object: ObjectId) -> String {
@@ -358,9 +392,9 @@ impl<'a> Lowering<'a> {
     }
 
     /// At the beginning of egress the request to drop is taken back, and the queue is behind the packet.
-    fn egress_begin(&mut self, block: NodeId, next: NodeId) {
+    fn egress_begin(&mut self, block: NodeId, next: NodeId, asks: bool) {
         self.current = block;
-        if self.is_used("egress_spec") {
+        if asks {
             self.set_standard("egress_spec", Hlir::constant(0u32, 9));
         }
         if self.is_used("enq_timestamp") {

@@ -422,7 +422,7 @@ pub fn algorithm(number: u64) -> Option<Algorithm> {
     })
 }
 
-fn declaration_expressions<'a>(declaration: &'a crate::ast::Declaration, visit: &mut dyn FnMut(&'a Expression)) {
+pub fn declaration_expressions<'a>(declaration: &'a crate::ast::Declaration, visit: &mut dyn FnMut(&'a Expression)) {
     use super::walk::{block_expressions, statement_expressions};
     match &declaration.kind {
         DeclarationKind::Control(control) => {

@@ -6,6 +6,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use hlir::source::Span;
 use hlir::{Expression, FieldRef, HeaderId};
 use num_bigint::BigInt;
 
@@ -287,8 +288,11 @@ impl<'a> Lowering<'a> {
                     next: Some(arithmetic::choose(condition.clone(), then_next, else_next)),
                 }
             }
-            // Whatever else differs is not a value of the data plane; the caller has refused it.
-            (then, _) => then,
+            (then, _) => {
+                let what = "a choice at run time between varbit fields or objects is";
+                self.diagnostics.push(self.unsupported(Span::NONE, what));
+                then
+            }
         }
     }
 
