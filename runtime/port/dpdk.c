@@ -51,27 +51,44 @@ dpdk_start_eal(int count, char **arguments)
 	return used;
 }
 
+#define DPDK_ARGUMENTS 80u
+
+struct arguments {
+	char *words[DPDK_ARGUMENTS];
+	int count;
+};
+
+static void
+dpdk_argument(struct arguments *arguments, const char *word)
+{
+	if ((uint32_t)arguments->count < DPDK_ARGUMENTS)
+		arguments->words[arguments->count++] = (char *)(uintptr_t)word;
+}
+
 static int
 dpdk_start(const struct dpdk_settings *settings, char *error)
 {
+	static const char *const always[] = { "--no-telemetry", "--no-shconf", "--log-level=critical" };
+	struct arguments arguments = { .count = 0 };
 	char megabytes[16], core[16];
-	char *arguments[16];
-	int count = 0;
 
 	snprintf(megabytes, sizeof(megabytes), "%u", settings->megabytes);
 	snprintf(core, sizeof(core), "%d", sched_getcpu());
-	arguments[count++] = (char *)(uintptr_t)"bacus";
-	arguments[count++] = (char *)(uintptr_t)(settings->huge ? "--in-memory" : "--no-huge");
-	arguments[count++] = (char *)(uintptr_t)"--no-telemetry";
-	arguments[count++] = (char *)(uintptr_t)"--no-shconf";
-	arguments[count++] = (char *)(uintptr_t)"--log-level=error";
-	arguments[count++] = (char *)(uintptr_t)"-l";
-	arguments[count++] = core;
-	arguments[count++] = (char *)(uintptr_t)"-m";
-	arguments[count++] = megabytes;
-	if (!settings->pci)
-		arguments[count++] = (char *)(uintptr_t)"--no-pci";
-	if (dpdk_start_eal(count, arguments) < 0)
+	dpdk_argument(&arguments, "bacus");
+	dpdk_argument(&arguments, settings->huge ? "--in-memory" : "--no-huge");
+	for (uint32_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
+		dpdk_argument(&arguments, always[i]);
+	dpdk_argument(&arguments, "-l");
+	dpdk_argument(&arguments, core);
+	dpdk_argument(&arguments, "-m");
+	dpdk_argument(&arguments, megabytes);
+	if (settings->nic_count == 0)
+		dpdk_argument(&arguments, "--no-pci");
+	for (uint32_t i = 0; i < settings->nic_count; i++) {
+		dpdk_argument(&arguments, "-a");
+		dpdk_argument(&arguments, settings->nics[i]);
+	}
+	if (dpdk_start_eal(arguments.count, arguments.words) < 0)
 		return dpdk_fail(error, "DPDK does not start: %s", rte_strerror(rte_errno));
 	dpdk_mempool = rte_pktmbuf_pool_create("bacus", settings->buffers, DPDK_CACHE, 0,
 		(uint16_t)(settings->buffer_bytes + RTE_PKTMBUF_HEADROOM), SOCKET_ID_ANY);

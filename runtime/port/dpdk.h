@@ -27,7 +27,8 @@ struct dpdk_settings {
 	uint32_t megabytes;
 	uint32_t buffers;	/* packets in flight, of all workers */
 	uint32_t buffer_bytes;	/* bytes of a packet that lie side by side, headroom not counted */
-	uint32_t pci;		/* 1: look for NICs */
+	uint32_t nic_count;	/* NICs to take, and no others: the machine's own must stay with the kernel */
+	const char *const *nics;	/* PCI addresses */
 };
 
 struct dpdk_counts {

@@ -18,31 +18,38 @@ const VERSION: u32 = 1;
 const ERROR_BYTES: usize = 512;
 
 /// How much DPDK takes, and from where.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct DpdkSettings {
+    huge: bool,
+    megabytes: u32,
+    buffers: u32,
+    buffer_bytes: u32,
+    /// PCI addresses of the NICs to take; no other is touched, for the kernel may be using it.
+    pub nics: Vec<String>,
+}
+
+#[repr(C)]
+struct RawSettings {
     huge: u32,
     megabytes: u32,
-    /// Packets in flight.
-    pub buffers: u32,
-    /// Bytes of a packet that lie side by side.
-    pub buffer_bytes: u32,
-    /// 1: look for NICs.
-    pub pci: u32,
+    buffers: u32,
+    buffer_bytes: u32,
+    nic_count: u32,
+    nics: *const *const c_char,
 }
 
 impl DpdkSettings {
-    /// What this machine offers.
+    /// So many packets in flight, of which so many bytes lie side by side, in what memory this machine offers.
     pub fn of_machine(buffers: u32, buffer_bytes: u32) -> DpdkSettings {
         const OVERHEAD_BYTES: u64 = 512;
         let bytes = u64::from(buffers) * (u64::from(buffer_bytes) + OVERHEAD_BYTES);
         let megabytes = (bytes >> 20) as u32 + 64;
-        let huge = u32::from(free_huge_megabytes() >= u64::from(megabytes));
-        DpdkSettings { huge, megabytes, buffers, buffer_bytes, pci: 0 }
+        let huge = free_huge_megabytes() >= u64::from(megabytes);
+        DpdkSettings { huge, megabytes, buffers, buffer_bytes, nics: Vec::new() }
     }
 
     pub fn has_huge_pages(&self) -> bool {
-        self.huge != 0
+        self.huge
     }
 }
 
@@ -84,7 +91,7 @@ struct RawMemory {
 struct Layer {
     version: u32,
     unused: u32,
-    start: unsafe extern "C" fn(settings: *const DpdkSettings, error: *mut c_char) -> c_int,
+    start: unsafe extern "C" fn(settings: *const RawSettings, error: *mut c_char) -> c_int,
     open: unsafe extern "C" fn(number: u16, device: *const c_char, error: *mut c_char) -> c_int,
     begin: unsafe extern "C" fn(workers: u32, error: *mut c_char) -> c_int,
     lane: unsafe extern "C" fn(worker: u32) -> *mut RawLane,
@@ -133,7 +140,7 @@ unsafe impl Sync for Dpdk {}
 
 impl Dpdk {
     /// Loads the layer and starts DPDK; once in a process.
-    pub fn start(object: &Path, settings: DpdkSettings) -> Result<Arc<Dpdk>, DpdkError> {
+    pub fn start(object: &Path, settings: &DpdkSettings) -> Result<Arc<Dpdk>, DpdkError> {
         let failed = |error: libloading::Error| DpdkError(format!("cannot load {}: {error}", object.display()));
         // SAFETY: this program has compiled the object.
         let library: &'static Library = Box::leak(Box::new(unsafe { Library::new(object) }.map_err(failed)?));
@@ -143,8 +150,20 @@ impl Dpdk {
         if dpdk.layer().version != VERSION {
             return Err(DpdkError("the DPDK layer is of another version of bacus".to_string()));
         }
-        // SAFETY: the settings are a plain struct of the same layout.
-        said(|error| unsafe { (dpdk.layer().start)(&settings, error) })?;
+        let nics = settings.nics.iter().map(|nic| CString::new(nic.as_str()));
+        let nics = nics.collect::<Result<Vec<CString>, _>>();
+        let nics = nics.map_err(|_| DpdkError("a device has no zero bytes in its name".into()))?;
+        let pointers: Vec<*const c_char> = nics.iter().map(|nic| nic.as_ptr()).collect();
+        let raw = RawSettings {
+            huge: u32::from(settings.huge),
+            megabytes: settings.megabytes,
+            buffers: settings.buffers,
+            buffer_bytes: settings.buffer_bytes,
+            nic_count: nics.len() as u32,
+            nics: pointers.as_ptr(),
+        };
+        // SAFETY: a plain struct of the same layout; its strings live through the call.
+        said(|error| unsafe { (dpdk.layer().start)(&raw, error) })?;
         Ok(Arc::new(dpdk))
     }
 

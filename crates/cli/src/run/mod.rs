@@ -163,12 +163,13 @@ fn begin<'p>(
     let dpdk_failed = |error: runtime::DpdkError| Failure::environment(error);
     let layer = Compiler::find(arguments.native.cc.as_deref())?.dpdk_layer(&compile::cache()?)?;
     let mut settings = DpdkSettings::of_machine(arguments.buffers.max(2 * MOST_FREE_BURST), arguments.buffer_bytes);
-    settings.pci = u32::from(arguments.ports.iter().any(Port::is_pci));
-    let dpdk = Dpdk::start(&layer, settings).map_err(dpdk_failed)?;
+    settings.nics = arguments.ports.iter().filter_map(Port::nic).collect();
+    let dpdk = Dpdk::start(&layer, &settings).map_err(dpdk_failed)?;
     for port in &arguments.ports {
         port.prepare(arguments.repeat)?;
-        dpdk.open(port.number, &port.devargs())
-            .map_err(|error| Failure::environment(format!("port {} cannot be opened: {error}", port.number)))?;
+        dpdk.open(port.number, &port.devargs()).map_err(|error| {
+            Failure::environment(format!("port {} cannot be opened: {error}{}", port.number, port.hint()))
+        })?;
     }
     let highest = arguments.ports.iter().map(|port| u32::from(port.number)).max().unwrap_or(0);
     let mut lanes = Some(dpdk.begin(arguments.workers).map_err(dpdk_failed)?);

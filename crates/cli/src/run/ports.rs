@@ -117,9 +117,24 @@ impl Port {
         matches!(self.device, Device::Captures { .. })
     }
 
-    /// Whether the device must be looked for on the PCI bus.
-    pub fn is_pci(&self) -> bool {
-        matches!(&self.device, Device::Devargs(devargs) if devargs.split(',').next().is_some_and(|name| name.contains(':')))
+    /// The PCI address, if the device is a NIC.
+    pub fn nic(&self) -> Option<String> {
+        let Device::Devargs(devargs) = &self.device else { return None };
+        devargs.split(',').next().filter(|name| name.contains(':')).map(str::to_string)
+    }
+
+    /// The way out where DPDK does not open the device.
+    pub fn hint(&self) -> &'static str {
+        match &self.device {
+            Device::Captures { .. } => "",
+            Device::Interface(_) => "\nhint: af_packet needs the right to open raw sockets (root, or CAP_NET_RAW)",
+            Device::Devargs(_) if self.nic().is_some() => {
+                "\nhint: is the address right, and the NIC bound to vfio-pci? `dpdk-devbind.py --status` shows it"
+            }
+            Device::Devargs(_) => {
+                "\nhint: is the driver installed, and are its arguments right? As net_tap0,iface=tap0"
+            }
+        }
     }
 
     pub fn output(&self) -> Option<&Path> {

@@ -102,7 +102,7 @@ fn start_dpdk(native: &Native) -> Result<Arc<Dpdk>, Failure> {
     const BUFFERS: u32 = 4096;
     const BUFFER_BYTES: u32 = 2048;
     let layer = Compiler::find(native.cc.as_deref())?.dpdk_layer(&compile::cache()?)?;
-    Dpdk::start(&layer, DpdkSettings::of_machine(BUFFERS, BUFFER_BYTES)).map_err(Failure::environment)
+    Dpdk::start(&layer, &DpdkSettings::of_machine(BUFFERS, BUFFER_BYTES)).map_err(Failure::environment)
 }
 
 /// A sanitised object needs its library loaded before everything else: this process is replaced by one that does so.
