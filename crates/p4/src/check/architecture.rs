@@ -272,7 +272,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Two actions cannot have one name for controllers.
+    /// Two actions cannot have one name for controllers. They know only the actions of tables.
     pub fn check_control_names(&mut self, declarations: &'a [Declaration]) {
         let mut seen: std::collections::HashMap<String, Span> = std::collections::HashMap::new();
         for declaration in declarations {
@@ -301,7 +301,7 @@ impl<'a> Checker<'a> {
         seen: &mut std::collections::HashMap<String, Span>,
     ) {
         let (given, span) = given_name(action);
-        if given.trim_start_matches('.') == "NoAction" {
+        if given.trim_start_matches('.') == "NoAction" || self.tables_with(action.id).is_empty() {
             return;
         }
         let full = match given.strip_prefix('.') {
