@@ -155,12 +155,12 @@ node ingress: buffer {
   when h.a.x == 1 && !twice: resubmit original keep {} set { twice = true } -> start
   otherwise -> number
 }
-node number: block { h.a.x = count } -> out
+node number: block { h.a.x = h.a.x << 3w4 | count } -> out
 node out: deparse { emit h.a } -> send
 node send: buffer { send 32w2 }
 ";
     let program = hlir::text::parse_program(text).expect("the program is well formed");
-    let commands = stf::parse("packet 1 01\npacket 1 05\nexpect 2 01 $\nexpect 2 02 $\n").expect("the text is STF");
+    let commands = stf::parse("packet 1 01\npacket 1 05\nexpect 2 11 $\nexpect 2 52 $\n").expect("the text is STF");
     let mut switch = Switch::new(&program, 0, DEFAULT_PORTS);
     let report = stf::run(&program, &commands, &mut switch, 64).expect("the names are known");
     assert_eq!(report.failures, []);
@@ -169,5 +169,5 @@ node send: buffer { send 32w2 }
     let mut switch = Switch::new(&program, 0, DEFAULT_PORTS);
     let outcome = switch.process(&frames).expect("the switch runs");
     let sent: Vec<&[u8]> = outcome.outputs.iter().map(|output| output.bytes.as_slice()).collect();
-    assert_eq!(sent, [[1], [2]], "in a burst the second packet comes before the resubmitted one");
+    assert_eq!(sent, [[0x51], [0x12]], "in a burst the second packet comes before the resubmitted one");
 }
