@@ -17,13 +17,17 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
+/// A program that the verifier takes.
 fn parse_program(path: &Path) -> hlir::Program {
     let text = read(path);
     let map = hlir::source::SourceMap::new(&path.display().to_string(), &text);
-    hlir::text::parse_program(&text).unwrap_or_else(|mistakes| {
-        let rendered: String = mistakes.iter().map(|mistake| mistake.render(&map)).collect();
-        panic!("{rendered}")
-    })
+    let rendered = |mistakes: Vec<hlir::diagnostic::Diagnostic>| -> String {
+        mistakes.iter().map(|mistake| mistake.render(&map)).collect()
+    };
+    let program = hlir::text::parse_program(&text).unwrap_or_else(|mistakes| panic!("{}", rendered(mistakes)));
+    let mistakes = rendered(hlir::verify::verify(&program));
+    assert!(mistakes.is_empty(), "{}: {mistakes}", path.display());
+    program
 }
 
 #[test]

@@ -3,12 +3,12 @@
 //! Entries in one table lead packets to the next, so packets are sent several times, with all entries found so far.
 
 use super::{Configure, Source};
-use crate::engine::{Engine, Refusal};
+use crate::engine::{Cell, Engine, EntryKey, MeterRates, Refusal, Replica, Session, SessionTarget};
 use crate::random::Draws;
 use crate::switch::{DEFAULT_PORTS, Switch};
 use hlir::entry::EntryAction;
 use hlir::value::Bits;
-use hlir::{ActionCall, Entry, Match, MatchKind, ProfileId, Program, Scope, Table, TableId};
+use hlir::{ActionCall, Entry, Match, MatchKind, MeterId, ProfileId, Program, Scope, Table, TableId, ValueSetId};
 use num_bigint::BigUint;
 
 /// Something that a control plane writes.
@@ -18,6 +18,10 @@ pub enum Write {
     Default(TableId, ActionCall),
     Member(ProfileId, u32, ActionCall),
     Group(ProfileId, u32, Vec<u32>),
+    Multicast(u32, Vec<Replica>),
+    Session(u32, Session),
+    Meter(MeterId, Cell, MeterRates),
+    ValueSet(ValueSetId, Vec<Vec<Match>>),
 }
 
 impl Write {
@@ -27,6 +31,10 @@ impl Write {
             Write::Default(table, call) => engine.set_default(*table, call),
             Write::Member(profile, member, call) => engine.set_member(*profile, *member, call),
             Write::Group(profile, group, members) => engine.set_group(*profile, *group, members),
+            Write::Multicast(group, members) => engine.set_multicast(*group, members),
+            Write::Session(session, value) => engine.set_session(*session, Some(value)),
+            Write::Meter(meter, cell, rates) => engine.set_meter(*meter, cell, Some(*rates)),
+            Write::ValueSet(set, members) => engine.set_value_set(*set, members),
         }
     }
 }
@@ -37,6 +45,11 @@ const PACKETS_AT_ONCE: u64 = 50;
 const MEMBERS: u32 = 6;
 const GROUPS: u32 = 3;
 const LARGEST_PRIORITY: u64 = 100;
+/// Multicast groups, mirror sessions and cells of meters have numbers below this.
+const NUMBERS: u32 = 8;
+/// Rates a second: the trace runner sends a million packets a second.
+const LARGEST_RATE: u64 = 2_000_000;
+const LARGEST_BURST: u64 = 2000;
 
 /// Up to `count` entries for each table that takes any, and whatever else makes them do something, on top of what `configure` writes. The interpreter accepts all
 /// of them.
@@ -52,6 +65,7 @@ pub fn random_writes(
     for (profile, _) in program.profiles.iter() {
         writes.fill_profile(program, profile, &mut draws);
     }
+    writes.fill_objects(program, &mut draws);
     for (id, table) in program.tables.iter() {
         if draws.draw().is_multiple_of(4) {
             let call = random_call(table, Scope::TableOnly, &mut draws);
@@ -63,7 +77,7 @@ pub fn random_writes(
         for ((id, table), keys) in program.tables.iter().zip(keys) {
             for _ in 0..count.div_ceil(ROUNDS) {
                 let entry = random_entry(program, table, &keys, &mut draws);
-                entry.into_iter().for_each(|entry| writes.write(Write::Insert(id, entry)));
+                entry.into_iter().for_each(|entry| writes.insert(program, id, entry, &mut draws));
             }
         }
     }
@@ -96,6 +110,44 @@ impl Writes<'_> {
         }
     }
 
+    /// Multicast groups, mirror sessions, value sets, and rates of indirect meters.
+    fn fill_objects(&mut self, program: &Program, draws: &mut Draws) {
+        for number in 1..NUMBERS {
+            self.write(Write::Multicast(number, random_replicas(draws)));
+            let to_group = draws.draw().is_multiple_of(2);
+            let target =
+                if to_group { SessionTarget::Group(number) } else { SessionTarget::Members(random_replicas(draws)) };
+            self.write(Write::Session(number, Session { target, truncation_bytes: 0 }));
+        }
+        for (id, meter) in program.meters.iter().filter(|(_, meter)| meter.table.is_none()) {
+            for cell in 0..meter.size.min(u64::from(NUMBERS)) {
+                self.write(Write::Meter(id, Cell::Index(cell), random_rates(draws)));
+            }
+        }
+        for (id, set) in program.value_sets.iter() {
+            let mut member = || {
+                let field = |(_, width, kind): &(String, u32, MatchKind)| {
+                    random_match(random_argument(*width, draws), *kind, *width, draws)
+                };
+                set.fields.iter().map(field).collect()
+            };
+            let members = (0..set.size.min(u64::from(NUMBERS))).map(|_| member()).collect();
+            self.write(Write::ValueSet(id, members));
+        }
+    }
+
+    /// An entry, and rates for its direct meters.
+    fn insert(&mut self, program: &Program, table: TableId, entry: Entry, draws: &mut Draws) {
+        let key = EntryKey { table, matches: entry.matches.clone(), priority: entry.priority };
+        let before = self.written.len();
+        self.write(Write::Insert(table, entry));
+        if self.written.len() > before {
+            for (id, _) in program.meters.iter().filter(|(_, meter)| meter.table == Some(table)) {
+                self.write(Write::Meter(id, Cell::Entry(key.clone()), random_rates(draws)));
+            }
+        }
+    }
+
     /// Sends packets, and tells with which keys each table was looked up.
     fn observe(&mut self, source: &Source<'_>, round: u64) -> Vec<Vec<Vec<Bits>>> {
         self.switch.start_keys();
@@ -118,6 +170,20 @@ fn random_call(table: &Table, forbidden: Scope, draws: &mut Draws) -> Option<Act
     let parameters = table.actions[action].parameters.iter();
     let arguments = parameters.map(|parameter| random_argument(parameter.width, draws)).collect();
     Some(ActionCall { action: action as u32, arguments })
+}
+
+fn random_replicas(draws: &mut Draws) -> Vec<Replica> {
+    let replica = |draw: u64| Replica { port: (draw % u64::from(NUMBERS)) as u32, instance: (draw >> 32) as u16 };
+    (0..1 + draws.draw() % 4).map(|_| replica(draws.draw())).collect()
+}
+
+fn random_rates(draws: &mut Draws) -> MeterRates {
+    MeterRates {
+        committed_rate: draws.draw() % LARGEST_RATE,
+        committed_burst: draws.draw() % LARGEST_BURST,
+        peak_rate: draws.draw() % LARGEST_RATE,
+        peak_burst: draws.draw() % LARGEST_BURST,
+    }
 }
 
 /// Often a small number: a port or an index that exists.
