@@ -39,8 +39,11 @@ const KEPT: usize = 1 << 16;
 pub struct Events {
     kept: Mutex<Kept>,
     /// For what the pipeline inserts itself.
-    tables: RwLock<Option<(Arc<Readers>, Vec<Arc<Table>>)>>,
+    tables: RwLock<Option<Tables>>,
 }
+
+/// The tables of a pipeline, and who reads them.
+type Tables = (Arc<Readers>, Vec<Arc<Table>>);
 
 #[derive(Default)]
 struct Kept {
@@ -99,13 +102,13 @@ unsafe fn copied<T: Copy>(from: *const T, count: u32) -> Vec<T> {
     unsafe { std::slice::from_raw_parts(from, count as usize) }.to_vec()
 }
 
-pub unsafe extern "C" fn digest(worker: *mut abi::Worker, digest: u32, values: *const u64, limbs: u32) {
+pub(crate) unsafe extern "C" fn digest(worker: *mut abi::Worker, digest: u32, values: *const u64, limbs: u32) {
     // SAFETY: as abi.h says of the arguments.
     let (events, values) = unsafe { (host(worker).1, copied(values, limbs)) };
     events.push(Event::Digest { digest, values });
 }
 
-pub unsafe extern "C" fn log(
+pub(crate) unsafe extern "C" fn log(
     worker: *mut abi::Worker,
     format: *const c_char,
     values: *const u64,
@@ -121,13 +124,13 @@ pub unsafe extern "C" fn log(
     events.push(Event::Log { format, values, widths });
 }
 
-pub unsafe extern "C" fn fail(worker: *mut abi::Worker, text: *const c_char) {
+pub(crate) unsafe extern "C" fn fail(worker: *mut abi::Worker, text: *const c_char) {
     // SAFETY: as abi.h says of the arguments.
     let (events, text) = unsafe { (host(worker).1, CStr::from_ptr(text).to_string_lossy().into_owned()) };
     events.push(Event::Fail { text });
 }
 
-pub unsafe extern "C" fn punt(
+pub(crate) unsafe extern "C" fn punt(
     worker: *mut abi::Worker,
     packet: *mut c_void,
     length: u16,
@@ -148,7 +151,12 @@ pub unsafe extern "C" fn punt(
 }
 
 /// Writes an entry while packets are on their way: under the table's lock, like any other write. Not 0 where there is no room, or the key is there.
-pub unsafe extern "C" fn insert(worker: *mut abi::Worker, table: u32, key: *const u64, record: *const c_void) -> c_int {
+pub(crate) unsafe extern "C" fn insert(
+    worker: *mut abi::Worker,
+    table: u32,
+    key: *const u64,
+    record: *const c_void,
+) -> c_int {
     // SAFETY: the worker is one of this host's, and alive.
     let (events, id) = unsafe { (host(worker).1, (*worker).id) };
     let tables = events.tables.read().unwrap_or_else(PoisonError::into_inner);

@@ -193,10 +193,7 @@ impl Description {
                         bytes: meter.bytes != 0,
                     })
                     .collect(),
-                registers: array(raw.registers, raw.register_count)
-                    .iter()
-                    .map(|register| Register::read(register))
-                    .collect(),
+                registers: array(raw.registers, raw.register_count).iter().map(Register::read).collect(),
                 drops: texts(raw.drops, raw.drop_count),
                 nodes: texts(raw.nodes, raw.node_count),
                 edges: texts(raw.edges, raw.edge_count),

@@ -76,14 +76,14 @@ impl<T> Drop for Region<T> {
 }
 
 /// For tables: as [`Region`], by address.
-pub unsafe extern "C" fn allocate(_host: *mut c_void, bytes: usize) -> *mut c_void {
+pub(crate) unsafe extern "C" fn allocate(_host: *mut c_void, bytes: usize) -> *mut c_void {
     // SAFETY: any size may be asked for.
     unsafe { region_allocate(bytes) }
 }
 
 /// # Safety
 /// `memory` is from [`allocate`], with the same size.
-pub unsafe extern "C" fn release(_host: *mut c_void, memory: *mut c_void, bytes: usize) {
+pub(crate) unsafe extern "C" fn release(_host: *mut c_void, memory: *mut c_void, bytes: usize) {
     // SAFETY: the caller's promise.
     unsafe { region_release(memory, bytes) }
 }

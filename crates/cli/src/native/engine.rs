@@ -84,6 +84,13 @@ impl<L: Replay> NativeEngine<'_, L> {
         Some(DigestRecord { digest: id, values: compiled.fields.iter().map(|(_, width)| take(*width)).collect() })
     }
 
+    /// Leaves a table that packets fill with what its book has.
+    fn rewrite(&mut self, number: usize, table: TableId) -> Result<(), Refusal> {
+        self.switch.tables()[number].clear();
+        let entries: Vec<Entry> = self.entries[index(table)].entries().cloned().collect();
+        entries.iter().try_for_each(|entry| self.write_entry(number, table, entry))
+    }
+
     /// A session's copies, with the members that its group has now.
     fn write_session(&mut self, number: u32) {
         let session = self.sessions.get(&number).map(|session| {
@@ -170,7 +177,10 @@ impl<L: Replay> Engine for NativeEngine<'_, L> {
     }
 
     fn delete(&mut self, key: &EntryKey) -> Result<(), Refusal> {
-        self.books.delete(key)?;
+        // What packets have inserted stands in no book.
+        if !self.program.tables[key.table].add_on_miss {
+            self.books.delete(key)?;
+        }
         if let Some(number) = self.table_number(key.table) {
             let target = &self.switch.tables()[number];
             let matches = translate::matches(target.description(), &key.matches, key.priority)?;
@@ -184,6 +194,9 @@ impl<L: Replay> Engine for NativeEngine<'_, L> {
         self.books.clear(table)?;
         let entries = self.entries[index(table)].take_controllers();
         let Some(number) = self.table_number(table) else { return Ok(()) };
+        if self.program.tables[table].add_on_miss {
+            return self.rewrite(number, table);
+        }
         let target = &self.switch.tables()[number];
         for entry in entries {
             let matches = translate::matches(target.description(), &entry.matches, entry.priority)?;
