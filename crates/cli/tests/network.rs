@@ -1,6 +1,7 @@
 //! A real network: two hosts in namespaces of their own, joined by veth through `bacus run apps/ipv4fwd`, ping each other and send a file by TCP.
 //!
 //! Checksums of veth are left to hardware that is not there, so the hosts compute them (`ethtool -K … tx off`). Neighbours are static.
+#![allow(clippy::unwrap_used)]
 
 mod command;
 

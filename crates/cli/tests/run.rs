@@ -1,4 +1,5 @@
 //! `bacus run` as a user runs it: real DPDK ports over captures, without root, huge pages or a NIC.
+#![allow(clippy::unwrap_used)]
 
 mod command;
 

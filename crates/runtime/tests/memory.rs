@@ -1,4 +1,5 @@
 //! A pipeline written by hand on the in-memory port: packets, counts, two workers, and another pipeline in its place.
+#![allow(clippy::unwrap_used)]
 
 use runtime::{Buffers, Cache, Compiler, Descriptor, MemoryPort, Packet, Pipeline, Settings, Switch, Trace};
 use std::sync::Arc;

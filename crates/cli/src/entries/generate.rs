@@ -39,7 +39,7 @@ impl Draws {
     fn bits(&mut self, width: u32) -> Vec<u8> {
         let mut bytes: Vec<u8> = (0..width.div_ceil(64)).flat_map(|_| self.next().to_le_bytes()).collect();
         bytes.truncate(width.div_ceil(8) as usize);
-        if width % 8 != 0
+        if !width.is_multiple_of(8)
             && let Some(last) = bytes.last_mut()
         {
             *last &= (1 << (width % 8)) - 1;

@@ -1,0 +1,90 @@
+//! What users get wrong: each case one clear message with place and way out, an exit code, and nothing half written.
+#![allow(clippy::unwrap_used)]
+
+mod command;
+
+use command::{bacus, path, scratch};
+use std::fs;
+use std::path::Path;
+
+/// Runs with these arguments; its exit code and what it said on standard error.
+fn ran(arguments: &[&str]) -> (Option<i32>, String) {
+    let output = bacus().args(arguments).output().unwrap();
+    let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    (output.status.code(), text)
+}
+
+fn file(directory: &Path, name: &str, text: &str) -> String {
+    let path = directory.join(name);
+    fs::write(&path, text).unwrap();
+    path.display().to_string()
+}
+
+#[test]
+fn programs_that_cannot_be_read_are_refused() {
+    let directory = scratch("programs");
+    let missing = directory.join("missing.p4").display().to_string();
+    let cases = [
+        (missing, "missing.p4: no such file"),
+        (directory.display().to_string(), "is a directory"),
+        (
+            file(&directory, "include.p4", "#include <nope.p4>\n"),
+            "include.p4(1): [--Werror=preprocessor] error: nope.p4",
+        ),
+        (file(&directory, "syntax.p4", "header h {\n  bit<8> a\n}\n"), "syntax.p4("),
+        (file(&directory, "text.hlir", "program x\n"), "text.hlir("),
+    ];
+    for (program, said) in cases {
+        for verb in ["check", "show", "compile"] {
+            let out = directory.join("out").display().to_string() + "/";
+            let extra: &[&str] = if verb == "compile" { &["-o", &out] } else { &[] };
+            let (code, text) = ran(&[&[verb, program.as_str()], extra].concat());
+            assert_eq!(code, Some(1), "{verb} {program}: {text}");
+            assert!(text.contains(said), "{verb} {program}: {text}");
+        }
+    }
+    assert!(!directory.join("out").exists(), "nothing half written");
+}
+
+#[test]
+fn a_missing_compiler_is_the_machines_fault() {
+    let directory = scratch("compiler");
+    let program = path("apps/l2fwd/l2fwd.p4").display().to_string();
+    let out = directory.join("l2fwd.so").display().to_string();
+    let (code, text) = ran(&["compile", &program, "--cc", "no-such-cc", "-o", &out]);
+    assert_eq!(code, Some(3), "{text}");
+    assert!(text.contains("no-such-cc cannot be run") && text.contains("hint:"), "{text}");
+    assert_eq!(fs::read_dir(&directory).unwrap().count(), 0);
+}
+
+#[test]
+fn tests_that_cannot_be_read_fail_with_their_place() {
+    let directory = scratch("tests");
+    let program = path("apps/l2fwd/l2fwd.p4").display().to_string();
+    let cases = [
+        ("packet 1 0g\n", ":1:"),
+        ("\nadd dmac hdr.ethernet.dst:1 no_such_action()\n", ":2:"),
+        ("add dmac hdr.ethernet.dst:0x1000000000000 forward(port:1)\n", "48 bits"),
+        ("expect 1 00\n", "expected"),
+    ];
+    for (at, (text, said)) in cases.into_iter().enumerate() {
+        let test = file(&directory, &format!("{at}.stf"), text);
+        let (code, told) = ran(&["stf", &program, &test]);
+        assert_eq!(code, Some(1), "{text}: {told}");
+        assert!(told.contains(&format!("{test}: failed: ")) && told.contains(said), "{text}: {told}");
+    }
+}
+
+#[test]
+fn what_is_printed_reads_back_unchanged() {
+    let directory = scratch("show");
+    for app in ["l2fwd", "l2l3acl"] {
+        let (code, first) = ran(&["show", &path(&format!("apps/{app}/{app}.p4")).display().to_string()]);
+        assert_eq!(code, Some(0), "{first}");
+        let again = file(&directory, &format!("{app}.hlir"), &first);
+        assert_eq!(ran(&["show", &again]), (Some(0), first));
+    }
+    let (code, text) = ran(&["show", &path("apps/l2fwd/l2fwd.p4").display().to_string(), "--after", "nothing"]);
+    assert_eq!(code, Some(1));
+    assert!(text.contains("there is no step `nothing`") && text.contains("lower"), "{text}");
+}
