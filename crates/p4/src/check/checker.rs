@@ -1,6 +1,6 @@
 //! The state of a check in progress: the tables being filled, the scopes, and where in the program it stands.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use hlir::diagnostic::Diagnostic;
@@ -51,6 +51,8 @@ pub(super) type Scope = HashMap<Arc<str>, Vec<DeclarationId>>;
 pub(super) struct Checker<'a> {
     pub out: Checked<'a>,
     pub diagnostics: Vec<Diagnostic>,
+    /// What was reported where: an expression that is typed twice is not reported twice.
+    reported: HashSet<(Span, String)>,
     /// Mistakes only if the program is to run, that is, has a `main`: a library may leave more open.
     pub when_run: Vec<Diagnostic>,
     pub scopes: Vec<Scope>,
@@ -93,6 +95,7 @@ impl<'a> Checker<'a> {
         Checker {
             out,
             diagnostics: Vec::new(),
+            reported: HashSet::new(),
             when_run: Vec::new(),
             scopes: vec![Scope::new()],
             around,
@@ -120,7 +123,7 @@ impl<'a> Checker<'a> {
     }
 
     pub fn report(&mut self, diagnostic: Diagnostic) -> Type {
-        if !self.diagnostics.contains(&diagnostic) {
+        if self.reported.insert((diagnostic.span(), diagnostic.message().to_owned())) {
             self.diagnostics.push(diagnostic);
         }
         Type::Unknown

@@ -303,7 +303,7 @@ impl<'a> Checker<'a> {
             Type::Error => self.errors.get("NoError").copied().map(Value::Member),
             Type::Enum(nominal) => self.first_member(nominal.declaration),
             Type::Tuple(parts) => all(&mut parts.iter().cloned()).map(Value::Sequence),
-            Type::Stack { element, size } if size < 1 << 16 => {
+            Type::Stack { element, size } if size < 1 << 16 && !matches!(*element, Type::Stack { .. }) => {
                 all(&mut (0..size).map(|_| element.as_ref().clone())).map(Value::Sequence)
             }
             Type::Struct(_) => {

@@ -6,6 +6,7 @@
 use super::checker::Checker;
 use super::nodes::Node;
 use super::results::Reference;
+use super::written_types::WIDEST;
 use crate::ast::{DeclarationKind, Expression, ExpressionKind, Integer, NamedExpression, Path, Type as WrittenType};
 use crate::evaluate::{Value, cast, fits, wrap};
 use crate::types::Type;
@@ -89,6 +90,10 @@ impl<'a> Checker<'a> {
             return Type::Integer;
         };
         let of_type = Type::Bits { width, signed: integer.signed };
+        if width > WIDEST {
+            let message = format!("{width}: numbers this wide are not supported");
+            return self.error("overlimit", expression.span, message, &format!("at most {WIDEST} bits"));
+        }
         if width == 0 && integer.signed {
             return self.error("invalid", expression.span, "the width of a signed type cannot be zero", "");
         }

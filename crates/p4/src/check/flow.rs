@@ -79,6 +79,7 @@ pub(super) fn warnings<'a>(checked: &Checked<'a>) -> Vec<Diagnostic> {
         owner: String::new(),
         silent: Vec::new(),
         found: Vec::new(),
+        warned: BTreeSet::new(),
     };
     for declaration in &checked.program.declarations {
         flow.declaration(declaration);
@@ -95,6 +96,7 @@ struct Flow<'a, 'c> {
     /// Annotations around, among which `@noWarn("kind")` silences a kind of warning.
     silent: Vec<&'a [Annotation]>,
     found: Vec<Diagnostic>,
+    warned: BTreeSet<(Span, String)>,
 }
 
 impl<'a> Flow<'a, '_> {
@@ -157,9 +159,8 @@ impl<'a> Flow<'a, '_> {
         if self.silent.iter().any(|annotations| silences(annotations, kind)) {
             return;
         }
-        let warning = Diagnostic::warning(message).kind(kind).label(span, "");
-        if !self.found.contains(&warning) {
-            self.found.push(warning);
+        if self.warned.insert((span, message.clone())) {
+            self.found.push(Diagnostic::warning(message).kind(kind).label(span, ""));
         }
     }
 

@@ -7,6 +7,7 @@ use hlir::source::Span;
 use num_bigint::BigInt;
 
 use super::checker::Checker;
+use super::written_types::WIDEST;
 use crate::ast::{BinaryOperator, Expression, ExpressionKind, UnaryOperator};
 use crate::evaluate::{self, Mistake, Value};
 use crate::types::Type;
@@ -325,6 +326,10 @@ impl<'a> Checker<'a> {
             let message = format!("`++` is not defined on `{left_type}` and `{right_type}`");
             return self.type_error(expression.span, message);
         };
+        if high + low > WIDEST {
+            let message = format!("{}: types this wide are not supported", high + low);
+            return self.error("overlimit", expression.span, message, &format!("at most {WIDEST} bits"));
+        }
         let result = Type::Bits { width: high + low, signed: *signed };
         let number = |side: &Expression| self.value_of(side).and_then(|value| value.integer()).cloned();
         let value = number(left)
@@ -382,8 +387,8 @@ impl<'a> Checker<'a> {
             Err(Mistake::NegativeShift) => {
                 self.error("invalid", expression.span, "shifts by negative amounts are not permitted", "");
             }
-            Err(Mistake::HugeShift) => {
-                self.error("overlimit", expression.span, "a shift by so much is not supported", "");
+            Err(Mistake::TooLarge) => {
+                self.error("overlimit", expression.span, "a value this large is not supported", "");
             }
         }
     }

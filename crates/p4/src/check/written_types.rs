@@ -13,7 +13,7 @@ use crate::ast::{self, DeclarationId, DeclarationKind, Expression, Path, Structu
 use crate::types::{Nominal, Type};
 
 /// Wider types are refused: nothing would run them, and sizes in bits have to fit a machine word.
-const WIDEST: u32 = 1 << 17;
+pub(super) const WIDEST: u32 = 1 << 17;
 
 impl<'a> Checker<'a> {
     /// A type where a value of it will exist: type arguments must be given.

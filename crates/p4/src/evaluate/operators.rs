@@ -14,12 +14,12 @@ pub enum Mistake {
     DivisionByZero,
     NegativeDivision,
     NegativeShift,
-    /// A left shift by so much that the result would not fit in memory.
-    HugeShift,
+    /// A number so large that a few more steps would fill the memory.
+    TooLarge,
 }
 
-/// Shifts of `int` beyond this many bits are refused.
-const LARGEST_SHIFT: u32 = 1 << 20;
+/// Numbers of more bits, and longer strings, are refused.
+const LARGEST: u32 = 1 << 20;
 
 pub fn unary(operator: UnaryOperator, operand: &Value, result: &Type) -> Option<Value> {
     Some(match (operator, operand) {
@@ -42,6 +42,9 @@ pub fn binary(operator: BinaryOperator, left: &Value, right: &Value, result: &Ty
         BinaryOperator::And => logical(left, right, |left, right| left && right),
         BinaryOperator::Or => logical(left, right, |left, right| left || right),
         BinaryOperator::Concatenate => match (left, right) {
+            (Value::String(left), Value::String(right)) if left.len() + right.len() > LARGEST as usize => {
+                return Err(Mistake::TooLarge);
+            }
             (Value::String(left), Value::String(right)) => Some(Value::String(format!("{left}{right}").into())),
             _ => None,
         },
@@ -70,6 +73,7 @@ fn logical(left: &Value, right: &Value, operation: fn(bool, bool) -> bool) -> Op
 
 fn integers(operator: BinaryOperator, left: &BigInt, right: &BigInt, result: &Type) -> Result<Option<Value>, Mistake> {
     Ok(Some(match operator {
+        BinaryOperator::Multiply if left.bits() + right.bits() > u64::from(LARGEST) => return Err(Mistake::TooLarge),
         BinaryOperator::Multiply => within(left * right, result),
         BinaryOperator::Divide => within(divide(left, right)?.0, result),
         BinaryOperator::Modulo => within(divide(left, right)?.1, result),
@@ -112,8 +116,8 @@ fn shift_left(left: &BigInt, right: &BigInt, result: &Type) -> Result<Value, Mis
     {
         return Ok(Value::Integer(BigInt::ZERO));
     }
-    if count > LARGEST_SHIFT {
-        return Err(Mistake::HugeShift);
+    if count > LARGEST || left.bits() > u64::from(LARGEST) {
+        return Err(Mistake::TooLarge);
     }
     Ok(within(left << count, result))
 }
@@ -190,7 +194,7 @@ mod tests {
         assert_eq!(on(BinaryOperator::Divide, 1, 0, &byte), Err(Mistake::DivisionByZero));
         assert_eq!(on(BinaryOperator::Modulo, -1, 2, &Type::Integer), Err(Mistake::NegativeDivision));
         assert_eq!(on(BinaryOperator::ShiftLeft, 1, -1, &byte), Err(Mistake::NegativeShift));
-        assert_eq!(on(BinaryOperator::ShiftLeft, 1, 1 << 40, &Type::Integer), Err(Mistake::HugeShift));
+        assert_eq!(on(BinaryOperator::ShiftLeft, 1, 1 << 40, &Type::Integer), Err(Mistake::TooLarge));
     }
 
     #[test]
