@@ -64,8 +64,33 @@ impl Body<'_, '_> {
                 self.copy(copy, "run_enqueue", &[]);
                 self.release();
             }
-            Effect::Punt { .. } => self.unsupported("punting a packet"),
+            Effect::Punt { resume, .. } => self.punt(*resume),
         }
+    }
+
+    /// Hands the packet and all it carries to the control plane, which copies both.
+    fn punt(&mut self, resume: NodeId) {
+        let order = &self.unit.facts.order;
+        let node =
+            order.iter().position(|known| *known == resume).expect("a packet is resumed at a node that it can reach");
+        let state = |name: &str| Stmt::declare("const struct state", name, Expr::name("*state"));
+        let mut code = vec![
+            state("whole"),
+            Stmt::Declare { of: "struct saved".to_string(), name: "saved".to_string(), value: None },
+        ];
+        code.push(Stmt::Blank);
+        code.push(Stmt::call("state_save", [Expr::name("&whole"), Expr::name("&saved")]));
+        let length = Expr::cast("uint16_t", Expr::call("packet_length", [Expr::name("&whole.packet")]));
+        let handle = Expr::call("packet_store", [Expr::name("&whole.packet")]);
+        let worker = Expr::name("run->worker");
+        let arguments =
+            [worker, handle, length, Expr::name("&saved"), Expr::name("sizeof(saved)"), Expr::word(node as u32)];
+        code.push(Stmt::call("run->worker->shared->punt", arguments));
+        self.push(Stmt::Block(code));
+        let present = self.present.clone();
+        self.exits.push((resume, present));
+        self.count_edge(resume);
+        self.release();
     }
 
     /// A loop over the members of the group that `chosen` names.

@@ -1,6 +1,7 @@
 //! What the pipeline tells its host about itself: `struct pipeline` of the ABI, and the arrays it points to.
 
 use crate::c::{Expr, Item};
+use crate::storage::Words;
 use crate::table::{cell_bytes, structure_names};
 use crate::unit::{Unit, number};
 use hlir::plan::Structure;
@@ -59,7 +60,7 @@ impl Unit<'_> {
         if self.plan.burst == 0 { 256 } else { self.plan.burst }
     }
 
-    pub fn descriptor_items(&self, worker_bytes: &str) -> Vec<Item> {
+    pub fn descriptor_items(&self, worker_bytes: &str, used: &Words) -> Vec<Item> {
         let mut items = Vec::new();
         let program = self.program;
         let mut tables: Vec<Expr> =
@@ -96,6 +97,10 @@ impl Unit<'_> {
         let edges =
             self.facts.edges.iter().map(|(from, to)| format!("{} -> {}", self.node(*from).name, self.node(*to).name));
         members.push(named("edges", pointers(&mut items, "pipeline_edges", edges)));
+        let saved = self.saved_fields(used);
+        members.push(word("saved_count", saved.len() as u32));
+        members.push(field("saved_bytes", if self.facts.punts { "sizeof(struct saved)" } else { "0" }));
+        members.push(named("saved", array(&mut items, "struct saved_field", "pipeline_saved", saved)));
         members.push(field("worker_bytes", worker_bytes));
         for name in ["attach", "detach", "process", "resume"] {
             members.push(field(name, name));

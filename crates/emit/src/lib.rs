@@ -18,6 +18,7 @@ mod names;
 mod node;
 mod parser;
 mod run;
+mod saved;
 mod statement;
 mod storage;
 mod table;
@@ -57,6 +58,7 @@ fn file(unit: &Unit, written: &[Written], entry: NodeId) -> Vec<Item> {
         items.extend([unit.record(id), Item::Blank]);
     }
     items.extend(unit.storage_items(&used));
+    items.extend(unit.saved_items(&used));
     items.extend(unit.run_items());
     items.extend(unit.access_items());
     if unit.copies() {
@@ -68,7 +70,7 @@ fn file(unit: &Unit, written: &[Written], entry: NodeId) -> Vec<Item> {
     items.extend(nodes);
     items.extend(walks(unit, written, entry));
     items.extend(unit.host_items(entry));
-    items.extend(unit.descriptor_items("sizeof(struct memory)"));
+    items.extend(unit.descriptor_items("sizeof(struct memory)", &used));
     pruned(items)
 }
 
@@ -125,7 +127,7 @@ fn enumerations(unit: &Unit) -> Vec<Item> {
 /// The plain walk, which copies need in every plan, and the loops of a batched one.
 fn walks(unit: &Unit, written: &[Written], entry: NodeId) -> Vec<Item> {
     let mut items = Vec::new();
-    if !unit.batched() || unit.copies() {
+    if !unit.batched() || unit.copies() || unit.facts.punts {
         let starts = unit.facts.order.iter().copied().filter(|node| unit.facts.starts.contains(&unit::number(*node)));
         let region = walk::Region { nodes: (0..written.len()).collect(), starts: starts.collect(), heads: &[] };
         let code = region.body(unit, written);
@@ -169,10 +171,21 @@ fn pruned(mut items: Vec<Item>) -> Vec<Item> {
             .filter(|place| matches!(&items[*place], Item::Function { name, .. } if !called(*place, name)))
             .collect();
         if unused.is_empty() {
-            return items;
+            return without_lone_prototypes(items);
         }
         remove(&mut items, &unused);
     }
+}
+
+fn without_lone_prototypes(mut items: Vec<Item>) -> Vec<Item> {
+    let defined = |wanted: &str| items.iter().any(|item| matches!(item, Item::Function { name, .. } if name == wanted));
+    let lone = |item: &Item| {
+        let Item::Variable { name, value: None, .. } = item else { return false };
+        name.split_once('(').is_some_and(|(name, _)| !defined(name))
+    };
+    let places: Vec<usize> = (0..items.len()).filter(|place| lone(&items[*place])).collect();
+    remove(&mut items, &places);
+    items
 }
 
 fn is_comment(item: &Item) -> bool {

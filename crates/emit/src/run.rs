@@ -86,25 +86,14 @@ impl Unit<'_> {
         items.extend(function("static void", "detach", &["struct worker *worker"], self.detach_body()));
         let parameters = ["struct worker *worker", "struct burst *burst"];
         items.extend(function("static void", "process", &parameters, self.process(entry)));
-        items.push(Item::Comment("No node hands packets to the control plane, so none comes back.".to_string()));
+        let about = match self.facts.punts {
+            true => "A packet that the control plane brings back.",
+            false => "No node hands packets to the control plane, so none comes back.",
+        };
+        items.push(Item::Comment(about.to_string()));
         let parameters =
             ["struct worker *worker", "void *packet", "uint16_t length", "const void *saved", "uint32_t node"];
-        items.extend(function(
-            "static void",
-            "resume",
-            &parameters,
-            vec![
-                Stmt::declare(
-                    "const struct packet",
-                    "returned",
-                    Expr::call("packet_from", [name("packet"), name("length")]),
-                ),
-                Stmt::Blank,
-                Stmt::Do(Expr::cast("void", name("saved"))),
-                Stmt::Do(Expr::cast("void", name("node"))),
-                Stmt::call("packet_drop", [name("worker"), name("&returned")]),
-            ],
-        ));
+        items.extend(function("static void", "resume", &parameters, self.resume_body(entry)));
         items
     }
 
