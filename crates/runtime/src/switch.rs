@@ -238,6 +238,11 @@ impl<L: Lane> Switch<L> {
         }
     }
 
+    /// Whether threads carry packets, or have done so and were not joined yet.
+    pub fn is_started(&self) -> bool {
+        !self.threads.is_empty()
+    }
+
     pub fn is_running(&self) -> bool {
         self.threads.iter().any(|thread| !thread.is_finished())
     }

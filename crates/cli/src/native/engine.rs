@@ -84,13 +84,6 @@ impl<L: Replay> NativeEngine<'_, L> {
         Some(DigestRecord { digest: id, values: compiled.fields.iter().map(|(_, width)| take(*width)).collect() })
     }
 
-    /// Leaves a table that packets fill with what its book has.
-    fn rewrite(&mut self, number: usize, table: TableId) -> Result<(), Refusal> {
-        self.switch.tables()[number].clear();
-        let entries: Vec<Entry> = self.entries[index(table)].entries().cloned().collect();
-        entries.iter().try_for_each(|entry| self.write_entry(number, table, entry))
-    }
-
     /// A session's copies, with the members that its group has now.
     fn write_session(&mut self, number: u32) {
         let session = self.sessions.get(&number).map(|session| {
@@ -207,7 +200,9 @@ impl<L: Replay> Engine for NativeEngine<'_, L> {
 
     fn set_default(&mut self, table: TableId, call: &ActionCall) -> Result<(), Refusal> {
         self.books.set_default(table, call)?;
-        self.write_default(table, call)
+        self.write_default(table, call)?;
+        self.defaults.insert(index(table), call.clone());
+        Ok(())
     }
 
     fn table_counts(&self, table: TableId) -> TableCounts {

@@ -5,6 +5,7 @@
 
 mod book;
 mod engine;
+mod exchange;
 pub mod translate;
 
 use book::Book;
@@ -69,6 +70,8 @@ pub struct NativeEngine<'p, L: Lane> {
     /// What the control plane has written, and the judge of what it may.
     books: interp::Switch<'p>,
     entries: Vec<Book>,
+    /// Default actions that are not the program's any more, by table.
+    defaults: BTreeMap<usize, ActionCall>,
     members: BTreeMap<(u32, u32), ActionCall>,
     multicast: BTreeMap<u32, Vec<interp::engine::Replica>>,
     sessions: BTreeMap<u32, interp::engine::Session>,
@@ -88,6 +91,7 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
         let mut engine = NativeEngine {
             books: interp::Switch::new(program, settings.seed, settings.ports),
             entries: program.tables.iter().map(|_| Book::default()).collect(),
+            defaults: BTreeMap::new(),
             members: BTreeMap::new(),
             multicast: BTreeMap::new(),
             sessions: BTreeMap::new(),
@@ -178,6 +182,7 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
         self.switch = Switch::new(self.pipeline.clone(), (self.lanes)(), self.settings)
             .expect("a switch that could be built once can be built again");
         self.entries.iter_mut().for_each(|book| *book = Book::default());
+        self.defaults.clear();
         self.members.clear();
         self.multicast.clear();
         self.sessions.clear();

@@ -33,7 +33,8 @@ Examples:
   bacus run router.p4 --entries gen:ingress.fib:900000:1 --port 0=0000:01:00.0 --workers 4
   bacus run l2.p4 --port 1=net_tap0,iface=tap0 --port 2=net_memif0,role=client
 
-Ports: N=pcap:IN,OUT (captures; either may be left out; IN may be an STF file, whose packets for port N come), N=INTERFACE (af_packet), N=DEVARGS (any DPDK device).
+Ports: N=pcap:IN,OUT (captures; either may be left out; IN may be an STF file, whose packets for port N come),
+       N=INTERFACE (af_packet), N=DEVARGS (any DPDK device).
 Entries: an STF file (add, setdefault, mirroring_add, ...), a .bin file, or gen:TABLE:COUNT:SEED; repeatable.
 Where all ports are captures the switch ends when nothing comes any more; else at Ctrl-C, --duration or --until-idle.";
 
