@@ -145,10 +145,15 @@ fn file_outcome(ended: &Ended, file: &Path, burst: &str) -> Outcome {
         return Outcome::Failed(format!("burst {burst}: {crash}"));
     }
     let path = file.display().to_string();
-    let said = ended.text.lines().find_map(|line| line.strip_prefix(&path)?.strip_prefix(": "));
-    match said {
-        Some("passed") => Outcome::Passed,
-        Some(reason) => Outcome::Failed(format!("burst {burst}: {reason}")),
+    // Notes and what a file prints stand before its verdict.
+    let verdict = |line: &'_ str| -> Option<Outcome> {
+        match line.strip_prefix(&path)?.strip_prefix(": ")? {
+            "passed" => Some(Outcome::Passed),
+            said => said.strip_prefix("failed: ").map(|reason| Outcome::Failed(format!("burst {burst}: {reason}"))),
+        }
+    };
+    match ended.text.lines().find_map(verdict) {
+        Some(outcome) => outcome,
         None => Outcome::Failed(format!("burst {burst}: {}", ended.first_line())),
     }
 }
