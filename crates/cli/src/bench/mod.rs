@@ -54,6 +54,8 @@ struct Bench<'a> {
     arguments: &'a Arguments,
     ticks_per_us: f64,
     records: Vec<Record>,
+    /// What loading many entries took.
+    loads: Vec<String>,
     bar: ProgressBar,
 }
 
@@ -62,7 +64,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let cells: usize = applications.iter().map(|application| application.sizes.len()).sum();
     let style = ProgressStyle::with_template("bench {bar:40} {pos}/{len} {wide_msg}").expect("the template is valid");
     let bar = ProgressBar::new(cells as u64).with_style(style);
-    let mut bench = Bench { arguments, ticks_per_us: ticks_per_us(), records: Vec::new(), bar };
+    let mut bench = Bench { arguments, ticks_per_us: ticks_per_us(), records: Vec::new(), loads: Vec::new(), bar };
     for application in applications {
         bench.application(application)?;
     }
@@ -71,6 +73,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     println!("check of a program of 1,500 lines: {:.0} ms", check.as_secs_f64() * 1e3);
     let compiled = times::compile_and_load("apps/l2l3acl/l2l3acl.p4", &arguments.passes, &arguments.native)?;
     println!("l2l3acl from P4 to a loaded switch: {:.2} s", compiled.as_secs_f64());
+    bench.loads.iter().for_each(|load| println!("{load}"));
     print!("{}", report::table(&bench.records));
     if let Some(folder) = &arguments.out {
         let file = folder.join("bench.json");
@@ -122,7 +125,7 @@ impl Bench<'_> {
         }
         if workload.entries >= 100_000 && burst == self.arguments.bursts[0] {
             let (count, seconds) = (workload.writes.len(), cost.load.as_secs_f64());
-            self.bar.println(format!("{} {variant}: {count} entries loaded in {seconds:.2} s", workload.app));
+            self.loads.push(format!("{} {variant}: {count} entries loaded in {seconds:.2} s", workload.app));
         }
         self.records.push(Record {
             experiment: "plain",
