@@ -30,7 +30,7 @@ impl Body<'_, '_> {
             let part = match first {
                 HashInput::Bits(value) => {
                     let width = self.width_of(value);
-                    (width <= 64 && width % 16 == 0).then_some(Part::Value(value))?
+                    (width <= 64 && width.is_multiple_of(16)).then_some(Part::Value(value))?
                 }
                 HashInput::Payload => left.is_empty().then_some(Part::Payload)?,
                 HashInput::Field(field) => {
