@@ -17,6 +17,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
+/// Packets that compiled code takes at once, at least.
+const SMALLEST_COMPILED: u32 = 64;
+
 pub const EXAMPLES: &str = "\
 Examples:
   bacus stf router.p4 router.stf
@@ -80,7 +83,8 @@ fn run_native(
     let program = loaded.program.clone();
     let (pipeline, compiled) = compile::pipeline(loaded, &arguments.passes, &arguments.native, |plan| {
         plan.descriptor = arguments.descriptor.plan();
-        plan.burst = arguments.burst;
+        // The runner hands over bursts of the size asked for; the code need not be compiled for each.
+        plan.burst = plan.burst.max(arguments.burst.max(SMALLEST_COMPILED));
     })?;
     let programs = (&program, &compiled);
     let settings = Settings { ports: DEFAULT_PORTS, seed: 0 };
