@@ -9,7 +9,9 @@ use hlir::{Plan, Program};
 use indicatif::{ProgressBar, ProgressStyle};
 use runtime::{Cache, Compiler, Pipeline, Sanitize};
 use std::fs;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -128,9 +130,32 @@ pub fn pipeline(
     native: &Native,
     adjust: impl FnOnce(&mut Plan),
 ) -> Result<(Arc<Pipeline>, Program), Failure> {
+    if native.sanitize {
+        preload_sanitizer(native)?;
+    }
     let (program, mut plan) = frontend::optimize(loaded, passes, None)?;
     adjust(&mut plan);
     let c = emit(&program, &plan)?;
     let object = object(&program.name, &c, plan.descriptor, native)?;
     Ok((Arc::new(Pipeline::load(&object)?), program))
+}
+
+/// A sanitised object needs its library loaded before everything else: this process is replaced by one that does so.
+fn preload_sanitizer(native: &Native) -> Result<(), Failure> {
+    const MARK: &str = "BACUS_SANITIZED";
+    if std::env::var_os(MARK).is_some() {
+        return Ok(());
+    }
+    let libraries = Compiler::find(native.cc.as_deref())?.sanitizer_libraries()?;
+    let libraries: Vec<String> = libraries.iter().map(|path| path.display().to_string()).collect();
+    let own =
+        std::env::current_exe().map_err(|error| Failure::environment(format!("this program's own file: {error}")))?;
+    let error = Command::new(own)
+        .args(std::env::args_os().skip(1))
+        .env("LD_PRELOAD", libraries.join(":"))
+        .env("ASAN_OPTIONS", "detect_leaks=0:abort_on_error=0")
+        .env("UBSAN_OPTIONS", "print_stacktrace=1")
+        .env(MARK, "1")
+        .exec();
+    Err(Failure::environment(format!("cannot start again with the sanitizer: {error}")))
 }

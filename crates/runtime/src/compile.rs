@@ -206,6 +206,8 @@ impl Compiler {
         };
         let fresh = cache.fresh(name);
         let mut command = Command::new(&self.command);
+        // What is loaded into this process to watch a sanitised pipeline is not for the compiler.
+        command.env_remove("LD_PRELOAD");
         command.args(flags).args(["-shared", "-fPIC"]).arg("-I").arg(&runtime).args(&files).arg("-o").arg(&fresh);
         run(command.args(libraries), &files[0])?;
         fs::rename(&fresh, &object).map_err(io_failure(&object.display().to_string()))?;

@@ -12,9 +12,7 @@ use hlir::Program;
 use interp::{DEFAULT_PORTS, Engine};
 use runtime::{Buffers, Compiler, Dpdk, DpdkMemoryPort, DpdkSettings, MemoryPort, Settings};
 use std::fs;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 
 /// Packets that compiled code takes at once, at least.
@@ -77,9 +75,6 @@ fn run_native(
     loaded: Loaded,
     test: impl FnOnce(&Program, &mut dyn Engine) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    if arguments.native.sanitize {
-        preload_sanitizer(&arguments.native)?;
-    }
     let program = loaded.program.clone();
     let (pipeline, compiled) = compile::pipeline(loaded, &arguments.passes, &arguments.native, |plan| {
         plan.descriptor = arguments.descriptor.plan();
@@ -107,26 +102,6 @@ fn start_dpdk(native: &Native) -> Result<Arc<Dpdk>, Failure> {
     const BUFFER_BYTES: u32 = 2048;
     let layer = Compiler::find(native.cc.as_deref())?.dpdk_layer(&compile::cache()?)?;
     Dpdk::start(&layer, &DpdkSettings::of_machine(BUFFERS, BUFFER_BYTES)).map_err(Failure::environment)
-}
-
-/// A sanitised object needs its library loaded before everything else: this process is replaced by one that does so.
-fn preload_sanitizer(native: &Native) -> Result<(), Failure> {
-    const MARK: &str = "BACUS_SANITIZED";
-    if std::env::var_os(MARK).is_some() {
-        return Ok(());
-    }
-    let libraries = Compiler::find(native.cc.as_deref())?.sanitizer_libraries()?;
-    let libraries: Vec<String> = libraries.iter().map(|path| path.display().to_string()).collect();
-    let own =
-        std::env::current_exe().map_err(|error| Failure::environment(format!("this program's own file: {error}")))?;
-    let error = Command::new(own)
-        .args(std::env::args_os().skip(1))
-        .env("LD_PRELOAD", libraries.join(":"))
-        .env("ASAN_OPTIONS", "detect_leaks=0:abort_on_error=0")
-        .env("UBSAN_OPTIONS", "print_stacktrace=1")
-        .env(MARK, "1")
-        .exec();
-    Err(Failure::environment(format!("cannot start again with the sanitizer: {error}")))
 }
 
 fn run_files(arguments: &Arguments, program: &Program, engine: &mut dyn Engine) -> Result<(), Failure> {
