@@ -1,5 +1,5 @@
-/* What a structure of tables, its layout, offers to the writer: the functions behind those of writer.h, on matches that are normalised and records that have numbers.
- * They publish; the writer retires what was replaced. */
+/* What a structure of tables, its layout, offers to the writer: the functions behind those of writer.h, on matches that are normalised and
+ * records that have numbers. They publish; the writer retires what was replaced. */
 #ifndef BACUS_TABLE_LAYOUT_H
 #define BACUS_TABLE_LAYOUT_H
 

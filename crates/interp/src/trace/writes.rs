@@ -51,8 +51,8 @@ const NUMBERS: u32 = 8;
 const LARGEST_RATE: u64 = 2_000_000;
 const LARGEST_BURST: u64 = 2000;
 
-/// Up to `count` entries for each table that takes any, and whatever else makes them do something, on top of what `configure` writes. The interpreter accepts all
-/// of them.
+/// Up to `count` entries for each table that takes any, and whatever else makes them do something, on top of what `configure` writes. The
+/// interpreter accepts all of them.
 pub fn random_writes(
     program: &Program,
     source: Source<'_>,
