@@ -31,6 +31,12 @@ impl Numeral {
             return Ok(numeral);
         }
         let bits = if radix == 16 { 4 } else { 1 };
+        // Files of entries have millions of numbers without `*`: those are read at once.
+        if let Some(value) = BigUint::parse_bytes(digits.as_bytes(), radix) {
+            let written = digits.len() as u32 * bits;
+            let mask = (BigUint::from(1u8) << written) - 1u8;
+            return Ok(Numeral { value, mask, written: Some(written), tail: 0 });
+        }
         let ones = BigUint::from(radix - 1);
         for digit in digits.chars() {
             numeral.value <<= bits;

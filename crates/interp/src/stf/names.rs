@@ -37,6 +37,9 @@ pub fn unknown<'a>(word: &Word, what: &str, names: impl Iterator<Item = &'a str>
 
 /// The key that `word` means.
 pub fn find_key(word: &Word, names: &[&str]) -> Result<usize, Mistake> {
+    if let Some(index) = names.iter().position(|name| *name == word.text) {
+        return Ok(index);
+    }
     let canonical: Vec<String> = names.iter().map(|name| name.replace(".isValid()", ".$valid$")).collect();
     for text in spellings(&word.text) {
         if let Some(index) = canonical.iter().position(|name| *name == text) {
