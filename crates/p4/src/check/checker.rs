@@ -62,6 +62,8 @@ pub(super) struct Checker<'a> {
     pub match_kinds: HashMap<Arc<str>, DeclarationId>,
     /// By declaration: whether something refers to it.
     pub used: Vec<bool>,
+    /// How many parts a value of a declared structure has.
+    pub parts: HashMap<DeclarationId, u64>,
     pub uses: Uses,
     /// Declarations that share their name with others, and those others: overloads.
     pub alternatives: HashMap<DeclarationId, Vec<DeclarationId>>,
@@ -103,6 +105,7 @@ impl<'a> Checker<'a> {
             errors: HashMap::new(),
             match_kinds: HashMap::new(),
             used: vec![false; program.declaration_count as usize],
+            parts: HashMap::new(),
             uses: Uses::default(),
             alternatives: HashMap::new(),
             announced: HashMap::new(),

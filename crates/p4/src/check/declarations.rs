@@ -280,6 +280,7 @@ impl<'a> Checker<'a> {
             variables
         });
         self.around.inside.pop();
+        self.count_parts(id, name.span, &structure.fields);
         self.declare(id, name);
         let own = self.type_named(id).unwrap_or(Type::Unknown).with_arguments(variables);
         for field in &structure.fields {

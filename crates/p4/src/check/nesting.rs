@@ -5,8 +5,11 @@
 use hlir::source::Span;
 
 use super::checker::Checker;
-use crate::ast::{Direction, Parameter, StructureKind};
+use crate::ast::{DeclarationId, Direction, Field, Parameter, StructureKind};
 use crate::types::Type;
+
+/// Structures of more parts are refused.
+const MOST_PARTS: u64 = 1 << 20;
 
 /// What parameters are of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +77,33 @@ impl<'a> Checker<'a> {
                     | Type::DontCare
             ),
         }
+    }
+
+    /// How many parts a value of a type has, all the way down.
+    fn parts_of(&self, of_type: &Type) -> u64 {
+        let sum = |parts: &[Type]| parts.iter().fold(0, |sum: u64, part| sum.saturating_add(self.parts_of(part)));
+        match of_type {
+            Type::Tuple(parts) => sum(parts),
+            Type::Stack { element, size } => self.parts_of(element).saturating_mul(u64::from(*size)),
+            Type::Struct(nominal) | Type::Header(nominal) | Type::Union(nominal) => {
+                let own = self.parts.get(&nominal.declaration).copied().unwrap_or(1);
+                own.saturating_mul(sum(&nominal.arguments).max(1))
+            }
+            _ => 1,
+        }
+    }
+
+    /// Notes how many parts a structure has; a few lines can make one of more than any memory holds.
+    pub fn count_parts(&mut self, id: DeclarationId, span: Span, fields: &[Field]) {
+        let own = |sum: u64, field: &Field| sum.saturating_add(self.parts_of(self.out.declared_type(field.id)));
+        let parts = fields.iter().fold(0, own);
+        if parts > MOST_PARTS {
+            self.error("overlimit", span, "a structure with so many parts is not supported", "");
+            for field in fields {
+                self.declare_type(field.id, Type::Unknown);
+            }
+        }
+        self.parts.insert(id, if parts > MOST_PARTS { 1 } else { parts.max(1) });
     }
 
     pub fn check_tuple_part(&mut self, span: Span, of_type: &Type) {

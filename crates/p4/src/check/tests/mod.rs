@@ -419,3 +419,14 @@ void f(in bool c, out bit<8> r) {
         "#]],
     );
 }
+
+#[test]
+fn a_few_lines_cannot_make_a_structure_of_endless_parts() {
+    let mut program = "struct S0 { bit<8> a; }\n".to_owned();
+    for level in 1..64 {
+        program.push_str(&format!("struct S{level} {{ S{0} a; S{0} b; }}\n", level - 1));
+    }
+    let (found, _) = diagnostics(&format!("{program}header H {{ S63 s; }}\n"));
+    let first = found.iter().find(|one| one.is_error()).map(|one| (one.class(), one.message()));
+    assert_eq!(first, Some((Some("overlimit"), "a structure with so many parts is not supported")));
+}
