@@ -8,6 +8,7 @@ use hlir::{Argument as Passing, Call as Op, NodeId, Notes, Place, Rule, TableId}
 
 use super::call::Passed;
 use super::graph::{EndKind, Role};
+use super::notes::name_annotation;
 use super::objects::{ExternInstance, Handle, Object, ObjectId, Package};
 use super::scope::Binding;
 use super::storage::{Leaf, Storage};
@@ -302,13 +303,22 @@ impl<'a> Lowering<'a> {
             let PropertyValue::Expression(expression) = &property.value else { continue };
             match property.name.as_str() {
                 "default_action" | "size" | "largest_priority_wins" | "priority_delta" => {}
-                name => self.table_property(id, name, expression)?,
+                name => {
+                    let given = name_annotation(&property.attributes.annotations);
+                    self.table_property(id, name, given, expression)?;
+                }
             }
         }
         Ok(())
     }
 
-    fn table_property(&mut self, id: TableId, name: &str, expression: &'a Expression) -> Lowered<()> {
+    fn table_property(
+        &mut self,
+        id: TableId,
+        name: &str,
+        given: Option<String>,
+        expression: &'a Expression,
+    ) -> Lowered<()> {
         match name {
             "support_timeout" | "psa_idle_timeout" | "pna_idle_timeout" | "idle_timeout_with_auto_delete" => {
                 let value = self.expression(expression)?;
@@ -324,8 +334,12 @@ impl<'a> Lowering<'a> {
             }
             "implementation" | "counters" | "meters" | "psa_implementation" | "psa_direct_counter"
             | "psa_direct_meter" | "pna_implementation" | "pna_direct_counter" | "pna_direct_meter" => {
-                let prefix = format!("{}.{name}", self.program.tables[id].name);
-                let value = self.with_instance_name(prefix, |lowering| lowering.expression(expression))?;
+                // The property's own name stands alone, whatever the table is in.
+                let wanted = match given {
+                    Some(given) => given.trim_start_matches('.').to_string(),
+                    None => format!("{}.{name}", self.program.tables[id].name),
+                };
+                let value = self.with_instance_name(wanted, |lowering| lowering.expression(expression))?;
                 self.attach_value(id, value);
                 Ok(())
             }

@@ -262,7 +262,7 @@ impl<'a> Lowering<'a> {
             let kind = FrameKind::Graph { back, exit: None };
             self.frames.push(Frame { kind, copies_out: copies.clone(), result: None, loops: Vec::new() });
             self.in_scope(scope, |lowering| {
-                lowering.in_path(&path, |lowering| {
+                lowering.in_control(&path, |lowering| {
                     lowering.initialise(&control.locals);
                     lowering.statements(&body.statements);
                 });
@@ -280,8 +280,10 @@ impl<'a> Lowering<'a> {
             });
             let passing = Passing { bindings: Vec::new(), copies_out: copies };
             let outer = std::mem::take(&mut self.path);
+            let around = std::mem::replace(&mut self.prefix, path.clone());
             let result = self.inline(&path, scope, passing, body, &crate::types::Type::Void);
             self.path = outer;
+            self.prefix = around;
             result.map(|_| ())
         };
         self.repeated = repeated;
@@ -340,7 +342,7 @@ impl<'a> Lowering<'a> {
         self.frames.push(Frame::new(kind));
         let label = self.names.label(&block.name);
         self.in_scope(block.scope.clone(), |lowering| {
-            lowering.in_path(&block.name, |lowering| {
+            lowering.in_control(&block.name, |lowering| {
                 lowering.initialise(&control.locals);
                 if cut {
                     lowering.statements(&body.statements);

@@ -11,6 +11,8 @@ use hlir::interface::{
 };
 
 use super::Lowering;
+use crate::ast::{DeclarationId, Direction};
+use crate::check::Call;
 
 const TABLE: u32 = 0x02;
 const ACTION: u32 = 0x01;
@@ -85,16 +87,42 @@ fn is_hidden(notes: &Notes) -> bool {
 impl<'a> Lowering<'a> {
     /// Freezes the interface, once all tables and objects are there.
     pub fn finish_interface(&mut self) {
-        // A direct counter or meter that no table names never runs.
-        for (_, counter) in self.program.counters.iter_mut() {
-            counter.automatic &= counter.table.is_some();
+        // A direct counter or meter that no table names never runs, and nobody can ask for it.
+        let mut useless = HashSet::new();
+        for (_, counter) in self.program.counters.iter_mut().filter(|(_, counter)| counter.table.is_none()) {
+            if std::mem::take(&mut counter.automatic) {
+                useless.insert(counter.name.clone());
+            }
         }
-        for (_, meter) in self.program.meters.iter_mut() {
-            meter.automatic = meter.automatic.filter(|_| meter.table.is_some());
+        for (_, meter) in self.program.meters.iter_mut().filter(|(_, meter)| meter.table.is_none()) {
+            if meter.automatic.take().is_some() {
+                useless.insert(meter.name.clone());
+            }
         }
         self.source_actions();
         self.source_tables();
-        self.source_objects();
+        self.source_objects(&useless);
+    }
+
+    /// Keeps an action that the program calls itself for the list of actions.
+    pub fn note_called_action(&mut self, action: DeclarationId, call: &Call) {
+        // Those that only actions call are part of them.
+        if self.path != self.prefix {
+            return;
+        }
+        let name = self.action_name(action);
+        let notes = self.notes_of(action);
+        if is_hidden(&notes) || self.called_actions.iter().any(|known| known.name == name) {
+            return;
+        }
+        let mut parameters = Vec::new();
+        for binding in call.bindings.iter().filter(|binding| binding.direction == Direction::None) {
+            let notes = self.notes_of(binding.parameter);
+            let width = self.scalar_type(&self.substituted(&binding.of_type)).map_or(0, |scalar| scalar.width());
+            let id = id_note(&notes).unwrap_or(parameters.len() as u32 + 1);
+            parameters.push(SourceParameter { id, name: self.external_name(binding.parameter), width, notes });
+        }
+        self.called_actions.push(SourceAction { id: 0, name, alias: String::new(), parameters, notes });
     }
 
     fn source_actions(&mut self) {
@@ -119,6 +147,12 @@ impl<'a> Lowering<'a> {
                 let (name, notes) = (action.name.clone(), action.notes.clone());
                 let made = SourceAction { id: 0, name: name.clone(), alias: String::new(), parameters, notes };
                 order.push((name, made));
+            }
+        }
+        for action in std::mem::take(&mut self.called_actions) {
+            if !names.contains_key(&action.name) {
+                names.insert(action.name.clone(), id_note(&action.notes));
+                order.push((action.name.clone(), action));
             }
         }
         let ids = number(ACTION, &names);
@@ -183,7 +217,7 @@ impl<'a> Lowering<'a> {
         self.program.interface.actions.iter().find(|action| action.name == name).map_or(0, |action| action.id)
     }
 
-    fn source_objects(&mut self) {
+    fn source_objects(&mut self, useless: &HashSet<String>) {
         let program = &self.program;
         let mut all: Vec<(ObjectKind, String, Notes)> = Vec::new();
         for (_, set) in program.value_sets.iter() {
@@ -208,7 +242,7 @@ impl<'a> Lowering<'a> {
         for (_, digest) in program.digests.iter() {
             all.push((ObjectKind::Digest, digest.name.clone(), digest.notes.clone()));
         }
-        all.retain(|(_, _, notes)| !is_hidden(notes));
+        all.retain(|(_, name, notes)| !is_hidden(notes) && !useless.contains(name));
         let kinds: Vec<ObjectKind> = all.iter().map(|(kind, _, _)| *kind).collect();
         let mut objects = Vec::new();
         for (kind, name, notes) in &all {

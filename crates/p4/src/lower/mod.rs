@@ -105,6 +105,10 @@ pub(crate) struct Lowering<'a> {
     depth: usize,
     diagnostics: Vec<Diagnostic>,
     architecture: v1model::State,
+    /// The name of the parser or control being lowered: the control plane's prefix for its actions.
+    prefix: String,
+    /// Actions that the program calls itself, by name; P4Info lists them too.
+    called_actions: Vec<hlir::interface::SourceAction>,
     /// Instances that a direct application made.
     direct: HashMap<(crate::ast::ExpressionId, String), objects::ObjectId>,
     roots: Vec<NodeId>,
@@ -138,6 +142,8 @@ impl<'a> Lowering<'a> {
             depth: 0,
             diagnostics: Vec::new(),
             architecture: v1model::State::default(),
+            prefix: String::new(),
+            called_actions: Vec::new(),
             direct: HashMap::new(),
             roots: Vec::new(),
         }
@@ -208,6 +214,14 @@ impl<'a> Lowering<'a> {
         let before = std::mem::replace(&mut self.path, path.to_string());
         let result = lower(self);
         self.path = before;
+        result
+    }
+
+    /// Lowers inside of a control of this name.
+    fn in_control<T>(&mut self, name: &str, lower: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.prefix, name.to_string());
+        let result = self.in_path(name, lower);
+        self.prefix = before;
         result
     }
 

@@ -268,7 +268,7 @@ impl<'a> Lowering<'a> {
         if is_global {
             return name.trim_start_matches('.').to_string();
         }
-        Self::qualified(&self.path, &name)
+        Self::qualified(&self.prefix, &name)
     }
 
     fn lower_action(&mut self, action: DeclarationId, call: &Call, reference: &'a ActionReference) -> Lowered<Action> {
