@@ -9,10 +9,11 @@
 static inline int
 state_read(const struct state_array *array, uint64_t index, uint32_t cell_bytes, uint64_t *value)
 {
-	const uint8_t *cell = array->cells + index * cell_bytes;
+	const uint8_t *cell;
 
 	if (index >= array->count)
 		return 0;
+	cell = array->cells + index * cell_bytes;
 	switch (cell_bytes) {
 	case 1:
 		*value = __atomic_load_n(cell, __ATOMIC_RELAXED);
@@ -34,10 +35,11 @@ state_read(const struct state_array *array, uint64_t index, uint32_t cell_bytes,
 static inline void
 state_write(const struct state_array *array, uint64_t index, uint32_t cell_bytes, uint64_t value)
 {
-	uint8_t *cell = array->cells + index * cell_bytes;
+	uint8_t *cell;
 
 	if (index >= array->count)
 		return;
+	cell = array->cells + index * cell_bytes;
 	switch (cell_bytes) {
 	case 1:
 		__atomic_store_n(cell, (uint8_t)value, __ATOMIC_RELAXED);
@@ -57,10 +59,11 @@ state_write(const struct state_array *array, uint64_t index, uint32_t cell_bytes
 static inline int
 state_read_wide(const struct state_array *array, uint64_t index, uint32_t limbs, uint64_t *value)
 {
-	const uint64_t *cell = (const uint64_t *)(const void *)array->cells + index * limbs;
+	const uint64_t *cell;
 
 	if (index >= array->count)
 		return 0;
+	cell = (const uint64_t *)(const void *)array->cells + index * limbs;
 	for (uint32_t i = 0; i < limbs; i++)
 		value[i] = __atomic_load_n(&cell[i], __ATOMIC_RELAXED);
 	return 1;
@@ -69,10 +72,11 @@ state_read_wide(const struct state_array *array, uint64_t index, uint32_t limbs,
 static inline void
 state_write_wide(const struct state_array *array, uint64_t index, uint32_t limbs, const uint64_t *value)
 {
-	uint64_t *cell = (uint64_t *)(void *)array->cells + index * limbs;
+	uint64_t *cell;
 
 	if (index >= array->count)
 		return;
+	cell = (uint64_t *)(void *)array->cells + index * limbs;
 	for (uint32_t i = 0; i < limbs; i++)
 		__atomic_store_n(&cell[i], value[i], __ATOMIC_RELAXED);
 }

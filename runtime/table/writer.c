@@ -338,10 +338,12 @@ writer_create_fields(struct writer *writer, const struct table_descriptor *descr
 
 	for (uint32_t i = 0; i < descriptor->field_count; i++)
 		writer->range_count += descriptor->fields[i].kind == MATCH_RANGE;
+	if (room == NULL)
+		return 0;
 	writer->match = (struct layout_match){ .value = room, .mask = room + limbs, .high = room + 2 * (size_t)limbs };
 	writer->given = (struct layout_match){ .value = room + 3 * (size_t)limbs, .mask = room + 4 * (size_t)limbs, .high = room + 5 * (size_t)limbs };
 	writer->ranges = memory_allocate(&writer->memory, (uint64_t)writer->range_count * limbs * sizeof(*writer->ranges));
-	if (room == NULL || writer->ranges == NULL)
+	if (writer->ranges == NULL)
 		return 0;
 	for (uint32_t i = 0; i < descriptor->field_count; i++) {
 		const struct key_field *field = &descriptor->fields[i];

@@ -58,6 +58,10 @@ fn source_files_are_short_enough_to_read() {
         if lines > LONGEST_FILE {
             violations.push(format!("{}: {lines} lines, {LONGEST_FILE} allowed: split it by idea", file.display()));
         }
+        // What a test expects is as wide as what is shown.
+        if file.components().any(|part| part.as_os_str() == "tests") {
+            continue;
+        }
         for (number, line) in text.lines().enumerate().filter(|(_, line)| line.chars().count() > LONGEST_LINE) {
             let width = line.chars().count();
             violations.push(format!("{}:{}: {width} characters, {LONGEST_LINE} allowed", file.display(), number + 1));

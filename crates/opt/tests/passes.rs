@@ -3,7 +3,7 @@
 //! `UPDATE_EXPECT=1 cargo test -p opt` writes the second half anew; read the difference before you commit it.
 
 use hlir::text::{parse_program, print_program};
-use hlir::{Plan, Program};
+use hlir::{Plan, Program, verify};
 use opt::{Inputs, Selection};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -12,13 +12,19 @@ const DIVIDER: &str = "// ----\n";
 
 fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/passes");
-    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .expect("the folder is here")
+        .map(|entry| entry.expect("a folder can be read").path())
+        .collect();
     files.sort();
     files
 }
 
 fn program(text: &str, file: &Path) -> Program {
-    parse_program(text).unwrap_or_else(|errors| panic!("{}: {errors:#?}", file.display()))
+    let program = parse_program(text).unwrap_or_else(|errors| panic!("{}: {errors:#?}", file.display()));
+    let complaints = verify::verify(&program);
+    assert!(complaints.is_empty(), "{}: {complaints:#?}", file.display());
+    program
 }
 
 #[test]
@@ -43,6 +49,8 @@ fn passes_make_what_their_files_say() {
             &Selection::Only(vec![name.to_string()]),
             None,
         );
+        let complaints = verify::verify(&changed);
+        assert!(complaints.is_empty(), "{}: what {name} makes is wrong: {complaints:#?}", file.display());
         let actual = print_program(&changed);
         if actual != expected {
             if env::var_os("UPDATE_EXPECT").is_some() {

@@ -137,11 +137,13 @@ pub fn resize(operand: Expression, from: u32, to: u32, signed: bool) -> Expressi
 pub fn from_bool(operand: Expression) -> Expression {
     match operand {
         Expression::Bool(value) => Expression::constant(u8::from(value), 1),
-        Expression::Binary { operator: Binary::Equal, left, right } if matches!(&*right, Expression::Constant { value, width: 1 } if *value == BigUint::from(1u8)) => {
-            *left
-        }
+        Expression::Binary { operator: Binary::Equal, left, right } if is_set_bit(&right) => *left,
         operand => Expression::FromBool(Box::new(operand)),
     }
+}
+
+fn is_set_bit(expression: &Expression) -> bool {
+    matches!(expression, Expression::Constant { value, width: 1 } if *value == BigUint::from(1u8))
 }
 
 /// One bit as a boolean.

@@ -21,7 +21,7 @@ fn deep_programs(depth: usize) -> Vec<(&'static str, String)> {
         ("switches", applied(around("switch (a) { 1: {", "exit;", "} }"))),
         ("loops", applied(around("for (bit<8> i in 1 .. 2) ", "exit;", ""))),
         ("types", format!("typedef {} T;", around("tuple<", "bit<8>", ">"))),
-        ("widths", format!("typedef {} T;", format!("bit<{}>", around("(", "8", ")")))),
+        ("widths", format!("typedef bit<{}> T;", around("(", "8", ")"))),
         ("annotations", format!("@a({}) const int x = 1;", around("(", "1", ")"))),
         (
             "keys",

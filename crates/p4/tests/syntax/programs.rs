@@ -45,14 +45,16 @@ fn statements_are_told_apart_by_what_follows() {
     let code = code.replace("error.x = 1; ", "");
     let kinds: Vec<&str> = statements(&code)
         .iter()
-        .map(|statement| match &statement.kind {
-            StatementKind::Assign { .. } => "assign",
-            StatementKind::Call(_) => "call",
-            StatementKind::Declare(declaration) if matches!(declaration.kind, DeclarationKind::Instance(_)) => {
-                "instance"
+        .map(|statement| {
+            if let StatementKind::Declare(declaration) = &statement.kind {
+                let is_instance = matches!(declaration.kind, DeclarationKind::Instance(_));
+                return if is_instance { "instance" } else { "variable" };
             }
-            StatementKind::Declare(_) => "variable",
-            other => panic!("{other:?}"),
+            if matches!(statement.kind, StatementKind::Assign { .. }) {
+                return "assign";
+            }
+            assert!(matches!(statement.kind, StatementKind::Call(_)), "{:?}", statement.kind);
+            "call"
         })
         .collect();
     assert_eq!(
@@ -70,9 +72,9 @@ fn all_compound_assignments() {
         "a += 1; a -= 1; a |+|= 1; a |-|= 1; a *= 1; a /= 1; a %= 1; a <<= 1; a >>= 1; a &= 1; a |= 1; a ^= 1; a = 1;";
     let operators: Vec<Option<&str>> = statements(code)
         .iter()
-        .map(|statement| match &statement.kind {
-            StatementKind::Assign { operator, .. } => operator.map(BinaryOperator::symbol),
-            other => panic!("{other:?}"),
+        .map(|statement| {
+            let StatementKind::Assign { operator, .. } = &statement.kind else { panic!("{:?}", statement.kind) };
+            operator.map(BinaryOperator::symbol)
         })
         .collect();
     let expected = ["+", "-", "|+|", "|-|", "*", "/", "%", "<<", ">>", "&", "|", "^"].map(Some);

@@ -109,6 +109,10 @@ table t {{ key = {{ k: exakt; k + 1: exact; }} actions = {{ a(1); a; a; }} defau
               |                                                                                        ^
         "#]],
     );
+}
+
+#[test]
+fn entries_fit_their_keys() {
     rejects(
         &format!(
             "{CORE}control c(in bit<8> k) {{ action a(bit<8> d) {{}}
