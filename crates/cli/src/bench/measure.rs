@@ -10,7 +10,10 @@ use std::time::{Duration, Instant};
 
 /// Packets of a sample: some 0.1 ms.
 const SAMPLE: u64 = 8192;
-const SAMPLES: usize = 101;
+/// Samples of a round. Rounds of all variants take turns, so that a machine that slows down slows all of them.
+const SAMPLES: usize = 21;
+/// Packets that warm a variant's tables before its round.
+const WARM: u64 = 1 << 16;
 const PORTS: u32 = 512;
 /// Few enough buffers that packets stay in the first cache levels, as behind a NIC that writes to the cache.
 const BUFFERS: Buffers = Buffers { count: 1024, bytes: 2048, headroom_bytes: 128 };
@@ -20,40 +23,58 @@ pub struct Cost {
     pub cycles: f64,
     /// Half the distance between the quartiles, relative to the median.
     pub spread: f64,
-    /// What the entries took to load.
-    pub load: Duration,
     /// Packets that were not forwarded, of all: 0 unless the workload is wrong.
     pub lost: u64,
 }
 
-/// Loads the workload's entries and runs its trace at this burst.
-pub fn measure(pipeline: Arc<Pipeline>, workload: &Workload, burst: u32) -> Result<Cost, Failure> {
-    let settings = Settings { ports: PORTS, seed: 1 };
-    let mut switch = Switch::new(pipeline, vec![MemoryPort::new(BUFFERS)], settings)?;
-    let start = Instant::now();
-    fill(&switch, &workload.writes)?;
-    let load = start.elapsed();
-    // Once through the trace, so that tables are where they will be.
-    let lane = switch.lane(0).expect("no thread runs the only lane");
-    lane.load(workload.trace.clone(), workload.trace.len(), burst);
-    switch.run(0);
-    let mut samples: Vec<f64> = (0..SAMPLES)
-        .map(|_| {
-            switch.lane(0).expect("no thread runs the only lane").more(SAMPLE);
+/// A variant with its entries loaded.
+pub struct Runner {
+    switch: Switch<MemoryPort>,
+    /// What the entries took to load.
+    pub load: Duration,
+    samples: Vec<f64>,
+}
+
+impl Runner {
+    pub fn new(pipeline: Arc<Pipeline>, workload: &Workload) -> Result<Runner, Failure> {
+        let settings = Settings { ports: PORTS, seed: 1 };
+        let switch = Switch::new(pipeline, vec![MemoryPort::new(BUFFERS)], settings)?;
+        let start = Instant::now();
+        fill(&switch, &workload.writes)?;
+        Ok(Runner { switch, load: start.elapsed(), samples: Vec::new() })
+    }
+
+    /// Begins a cell: the trace from its first packet, in bursts of this size.
+    pub fn begin(&mut self, workload: &Workload, burst: u32) {
+        self.samples.clear();
+        self.lane().load(workload.trace.clone(), 0, burst);
+    }
+
+    /// Takes the samples of one round.
+    pub fn round(&mut self) {
+        self.lane().more(WARM);
+        self.switch.run(0);
+        for _ in 0..SAMPLES {
+            self.lane().more(SAMPLE);
             let start = clock::ticks();
-            switch.run(0);
-            (clock::ticks() - start) as f64 / SAMPLE as f64
-        })
-        .collect();
-    samples.sort_by(f64::total_cmp);
-    let median = samples[SAMPLES / 2];
-    let counts = switch.lane(0).expect("no thread runs the only lane").counts();
-    Ok(Cost {
-        cycles: median,
-        spread: (samples[SAMPLES * 3 / 4] - samples[SAMPLES / 4]) / 2.0 / median,
-        load,
-        lost: counts.received - counts.sent,
-    })
+            self.switch.run(0);
+            self.samples.push((clock::ticks() - start) as f64 / SAMPLE as f64);
+        }
+    }
+
+    /// What the cell cost.
+    pub fn cost(&mut self) -> Cost {
+        self.samples.sort_by(f64::total_cmp);
+        let (samples, count) = (&self.samples, self.samples.len());
+        let median = samples[count / 2];
+        let spread = (samples[count * 3 / 4] - samples[count / 4]) / 2.0 / median;
+        let counts = self.lane().counts();
+        Cost { cycles: median, spread, lost: counts.received - counts.sent }
+    }
+
+    fn lane(&mut self) -> &mut MemoryPort {
+        self.switch.lane(0).expect("no thread runs the only lane")
+    }
 }
 
 /// Writes the entries, by the tables and actions that the pipeline describes. Tables it does not have are not written.

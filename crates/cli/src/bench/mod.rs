@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::frontend;
 use crate::options::{Native, Passes, Source};
 use indicatif::{ProgressBar, ProgressStyle};
-use measure::{Cost, measure};
+use measure::{Cost, Runner};
 use report::Record;
 use runtime::{Compiler, Descriptor, Pipeline, clock};
 use std::path::PathBuf;
@@ -31,6 +31,9 @@ const HAND: [(&str, &str); 2] = [
     ("ipv4fwd", include_str!("../../../../bench/hand/ipv4fwd.c")),
 ];
 const ECHO: &str = include_str!("../../../../bench/hand/echo.c");
+
+/// Rounds of samples of each variant.
+const ROUNDS: usize = 7;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -103,16 +106,37 @@ impl Bench<'_> {
                 variants.push(("peer:hand", self.by_hand(name, text)?));
             }
             variants.push(("plain", self.plain(&workload)?));
+            let mut runners = vec![("floor", Runner::new(echo.clone(), &workload)?)];
+            for (variant, pipeline) in variants {
+                runners.push((variant, Runner::new(pipeline, &workload)?));
+                self.note_load(&workload, &runners[runners.len() - 1]);
+            }
             for burst in self.arguments.bursts.clone() {
-                let floor = measure(echo.clone(), &workload, burst)?.cycles;
-                for (variant, pipeline) in &variants {
-                    let cost = measure(pipeline.clone(), &workload, burst)?;
-                    self.note(&workload, variant, burst, floor, &cost)?;
-                }
+                self.cell(&workload, burst, &mut runners)?;
             }
             self.bar.inc(1);
         }
         Ok(())
+    }
+
+    /// Measures all variants in turns; the first one is the floor.
+    fn cell(&mut self, workload: &Workload, burst: u32, runners: &mut [(&str, Runner)]) -> Result<(), Failure> {
+        runners.iter_mut().for_each(|(_, runner)| runner.begin(workload, burst));
+        for _ in 0..ROUNDS {
+            runners.iter_mut().for_each(|(_, runner)| runner.round());
+        }
+        let floor = runners[0].1.cost().cycles;
+        for (variant, runner) in &mut runners[1..] {
+            self.note(workload, variant, burst, floor, &runner.cost())?;
+        }
+        Ok(())
+    }
+
+    fn note_load(&mut self, workload: &Workload, (variant, runner): &(&str, Runner)) {
+        if workload.entries >= 100_000 {
+            let (count, seconds) = (workload.writes.len(), runner.load.as_secs_f64());
+            self.loads.push(format!("{} {variant}: {count} entries loaded in {seconds:.2} s", workload.app));
+        }
     }
 
     fn note(&mut self, workload: &Workload, variant: &str, burst: u32, floor: f64, cost: &Cost) -> Result<(), Failure> {
@@ -122,10 +146,6 @@ impl Bench<'_> {
                 "{app}, {entries} entries, {variant}: {} packets were not forwarded",
                 cost.lost
             )));
-        }
-        if workload.entries >= 100_000 && burst == self.arguments.bursts[0] {
-            let (count, seconds) = (workload.writes.len(), cost.load.as_secs_f64());
-            self.loads.push(format!("{} {variant}: {count} entries loaded in {seconds:.2} s", workload.app));
         }
         self.records.push(Record {
             experiment: "plain",
