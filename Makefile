@@ -1,5 +1,7 @@
 # Thin targets: what a person types. Each does the set-up it needs.
 BACUS := target/release/bacus
+# Where rustup puts its tool chain, should the shell not look there yet.
+export PATH := $(HOME)/.cargo/bin:$(PATH)
 OUT ?= out
 P4C ?=
 STF ?=
