@@ -158,7 +158,7 @@ impl Bench<'_> {
             floor,
             spread: cost.spread,
             mpps: self.ticks_per_us / cost.cycles,
-            pages: "4K",
+            pages: "unmeasured",
         });
         Ok(())
     }

@@ -94,7 +94,7 @@ mod tests {
             floor: 6.0,
             spread: 0.01,
             mpps: 2445.0 / cycles,
-            pages: "4K",
+            pages: "unmeasured",
         }
     }
 
