@@ -69,6 +69,7 @@ impl Unit<'_> {
         let plan = self.plan;
         for (is, what) in [
             (plan.layout == hlir::plan::Layout::Arrays, "a layout of arrays"),
+            (plan.path.is_some(), "a path"),
             (plan.loops.iter().any(|plan| plan.lanes > 1), "a loop of several lanes"),
             (!plan.windows.is_empty(), "a window"),
             (!plan.queues.is_empty(), "a queue"),

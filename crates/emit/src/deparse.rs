@@ -200,7 +200,7 @@ fn emitted_bytes(unit: &Unit, statements: &[Statement]) -> u32 {
 /// Whether a statement writes the storage or the validity of a header.
 fn writes_header(statement: &Statement) -> bool {
     if let Statement::Call(call) = statement {
-        return crate::unit::call_places(call).iter().any(|place| matches!(place, Place::Field(_)));
+        return hlir::effects::call_places(call).iter().any(|place| matches!(place, Place::Field(_)));
     }
     matches!(
         statement,

@@ -107,11 +107,7 @@ impl Unit<'_> {
 
     /// Whether a miss may insert an entry: its key is then needed until the action has run.
     pub fn learns(&self, table: TableId) -> bool {
-        let mut learns = false;
-        for statement in self.program.tables[table].actions.iter().flat_map(|action| &action.body) {
-            statement.walk(&mut |statement| learns |= matches!(statement, Statement::Call(Call::AddEntry { .. })));
-        }
-        learns
+        hlir::effects::learns(self.program, table)
     }
 
     /// What an entry's record holds.

@@ -3,6 +3,7 @@
 //! Facts are about what a program *can* do, found by walking it once: a program that never makes copies has no queue for them.
 
 use crate::names::Names;
+use hlir::effects::call_places;
 use hlir::{
     Bytes, Call, Effect, Expression, HashInput, HeaderId, Node, NodeId, NodeKind, Notes, Place, Plan, Program,
     Statement, TableId, VariableId,
@@ -374,30 +375,5 @@ pub fn headers_used(statement: &Statement, found: &mut BTreeSet<HeaderId>) {
         found.extend(
             data.iter().filter_map(|input| if let HashInput::Field(field) = input { Some(field.header) } else { None }),
         );
-    }
-}
-
-/// Where a call puts its results.
-pub fn call_places(call: &Call) -> Vec<Place> {
-    match call {
-        Call::ReadRegister { into, .. }
-        | Call::ExecuteMeter { into, .. }
-        | Call::Hash { into, .. }
-        | Call::Random { into, .. } => vec![*into],
-        Call::AddChecksum { sum, .. } => vec![*sum],
-        Call::AddEntry { into, .. } => into.iter().copied().collect(),
-        Call::Custom { arguments, into, .. } => {
-            let outputs = arguments.iter().filter_map(|argument| match argument {
-                hlir::Argument::In(_) => None,
-                hlir::Argument::Out(place) | hlir::Argument::InOut(place) => Some(*place),
-            });
-            outputs.chain(*into).collect()
-        }
-        Call::Count { .. }
-        | Call::WriteRegister { .. }
-        | Call::SendDigest { .. }
-        | Call::Log { .. }
-        | Call::Assert { .. }
-        | Call::RestartTimer { .. } => Vec::new(),
     }
 }

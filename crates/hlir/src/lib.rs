@@ -4,11 +4,13 @@
 //! experiment is a list of plans. Both print as text and parse back to equal values; `docs/hlir.md` is the reference of that text.
 
 pub mod diagnostic;
+pub mod effects;
 pub mod entry;
 pub mod expression;
 pub mod interface;
 pub mod node;
 pub mod objects;
+pub mod path;
 pub mod plan;
 pub mod program;
 pub mod source;

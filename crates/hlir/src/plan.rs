@@ -10,6 +10,8 @@ pub struct Plan {
     /// Packets taken from a port at once; 0 takes what the port gives.
     pub burst: u32,
     pub layout: Layout,
+    /// The way of most packets. With one, the loops are cuts of this way into stages.
+    pub path: Option<Path>,
     /// Loops over the packets of a batch. Nodes that stand in none run packet by packet with the node before them.
     pub loops: Vec<Loop>,
     pub tables: Vec<TablePlan>,
@@ -38,6 +40,16 @@ pub enum Layout {
     Ordered(Vec<String>),
     /// An array a variable.
     Arrays,
+}
+
+/// The way that most packets take, run in stages for all packets of a group: what comes before a look-up, the look-up, what comes between it
+/// and the next, and so on; last, packet by packet and in order, everything that can be seen from outside. A packet that leaves the way is run
+/// from its beginning then, as the plain program has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// From the program's entry on, at least to the last cut.
+    pub nodes: Vec<String>,
+    pub reason: Option<Reason>,
 }
 
 /// Nodes that are run for all packets of a batch before the next loop begins.

@@ -60,7 +60,7 @@ impl Verifier<'_> {
 }
 
 /// Where a packet can go from a node without entering the graph again.
-pub(super) fn onward(program: &Program, id: NodeId) -> Vec<NodeId> {
+pub(crate) fn onward(program: &Program, id: NodeId) -> Vec<NodeId> {
     let node = &program.nodes[id];
     let edges: Vec<NodeId> = match &node.kind {
         NodeKind::State { parser, .. } => {

@@ -7,6 +7,7 @@ mod graph;
 mod kinds;
 mod node;
 mod objects;
+mod path;
 mod plan;
 mod site;
 mod statement;
@@ -15,6 +16,7 @@ mod table;
 pub use kinds::WIDEST;
 pub use site::{Body, Places, Site};
 
+pub(crate) use graph::onward;
 pub(crate) use kinds::Kinds;
 
 use crate::diagnostic::Diagnostic;

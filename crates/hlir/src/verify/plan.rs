@@ -40,10 +40,13 @@ impl Verifier<'_> {
                 self.error(site, format!("the queue before `{}` has no room", queue.node));
             }
         }
-        self.batching(plan, &nodes);
+        match &plan.path {
+            Some(path) => self.path(plan, path, &nodes),
+            None => self.batching(plan, &nodes),
+        }
     }
 
-    fn has_node(&mut self, site: Site, name: &str, nodes: &HashMap<&str, NodeId>) -> Option<NodeId> {
+    pub(super) fn has_node(&mut self, site: Site, name: &str, nodes: &HashMap<&str, NodeId>) -> Option<NodeId> {
         let found = nodes.get(name).copied();
         if found.is_none() {
             self.error(site, format!("the program has no node `{name}`"));

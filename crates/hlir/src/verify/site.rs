@@ -33,6 +33,7 @@ pub enum Site {
     Interface,
     SourceTable(u32),
     Plan,
+    Path,
     Loop(u32),
     TablePlan(u32),
     Window(u32),
@@ -93,7 +94,7 @@ impl Site {
             Site::SourceTable(index) => {
                 format!("interface table {}", nth(program.interface.tables.iter(), index, |it| &it.name))
             }
-            Site::Plan | Site::Loop(_) | Site::TablePlan(_) | Site::Window(_) | Site::Queue(_) => {
+            Site::Plan | Site::Path | Site::Loop(_) | Site::TablePlan(_) | Site::Window(_) | Site::Queue(_) => {
                 "the plan".to_string()
             }
         }

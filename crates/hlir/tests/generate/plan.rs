@@ -3,7 +3,8 @@
 use super::Generator;
 use hlir::Plan;
 use hlir::plan::{
-    Access, Descriptor, Hint, Instrument, Layout, Loop, Placement, Queue, Reason, Request, Structure, TablePlan, Window,
+    Access, Descriptor, Hint, Instrument, Layout, Loop, Path, Placement, Queue, Reason, Request, Structure, TablePlan,
+    Window,
 };
 
 impl Generator<'_> {
@@ -17,6 +18,7 @@ impl Generator<'_> {
             descriptor: self.pick(&[Descriptor::Mbuf, Descriptor::Own]),
             burst: self.number(),
             layout,
+            path: self.once_in(2).then(|| Path { nodes: self.several(3, |it| it.name()), reason: self.cost() }),
             loops: self.several(3, |it| Loop {
                 node: it.name(),
                 batch: it.number(),

@@ -3,7 +3,7 @@
 use super::Reader;
 use super::cursor::Read;
 use crate::Plan;
-use crate::plan::{Access, Layout, Loop, Queue, Reason, Request, TablePlan, Window};
+use crate::plan::{Access, Layout, Loop, Path, Queue, Reason, Request, TablePlan, Window};
 use crate::text::lex::TokenKind;
 use crate::text::words::{DESCRIPTORS, HINTS, PLACEMENTS, STRUCTURES};
 use crate::verify::Site;
@@ -27,9 +27,10 @@ impl Reader {
     fn plan_member(&mut self, plan: &mut Plan) -> Read<()> {
         let start = self.at;
         let word = self.word().unwrap_or("").to_string();
-        let known = ["descriptor", "burst", "layout", "loop", "table", "window", "queue", "instrument"];
+        let known = ["descriptor", "burst", "layout", "path", "loop", "table", "window", "queue", "instrument"];
         if !known.contains(&word.as_str()) {
-            let expected = "`descriptor`, `burst`, `layout`, `loop`, `table`, `window`, `queue` or `instrument`";
+            let expected =
+                "`descriptor`, `burst`, `layout`, `path`, `loop`, `table`, `window`, `queue` or `instrument`";
             return Err(self.fail(expected));
         }
         self.advance();
@@ -37,6 +38,11 @@ impl Reader {
             "descriptor" => plan.descriptor = self.one_of(DESCRIPTORS)?,
             "burst" => plan.burst = self.number("a number of packets")?,
             "layout" => plan.layout = self.layout()?,
+            "path" => {
+                let nodes = self.plan_names("a node")?;
+                self.places.set(Site::Path, self.head_since(start));
+                plan.path = Some(Path { nodes, reason: self.reason()? });
+            }
             "loop" => {
                 let value = self.plan_loop()?;
                 self.places.set(Site::Loop(plan.loops.len() as u32), self.head_since(start));

@@ -55,6 +55,9 @@ fn header(lines: &mut Lines, plan: &Plan) {
         Layout::Ordered(order) => lines.add(format!("layout ordered {}", names(order))),
         Layout::Arrays => lines.add("layout arrays"),
     }
+    if let Some(path) = &plan.path {
+        lines.add(format!("path {}{}", names(&path.nodes), because(&path.reason)));
+    }
 }
 
 fn names(list: &[String]) -> String {

@@ -1,0 +1,174 @@
+//! What expressions read, what statements and nodes write, and what can be done ahead of its turn.
+//!
+//! Storage is told apart coarsely: a variable, a header with its validity, the packet's length. What two parts of a program touch in common by
+//! this measure may still be different fields.
+
+use crate::{
+    Argument, Call, Effect, Expression, HashInput, HeaderId, Intrinsic, Node, NodeId, NodeKind, Place, Program,
+    Statement, TableId, VariableId,
+};
+use std::collections::BTreeSet;
+
+/// A part of what a packet carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Part {
+    Variable(VariableId),
+    /// Fields and validity.
+    Header(HeaderId),
+    /// How many bytes it has.
+    Length,
+}
+
+impl From<Place> for Part {
+    fn from(place: Place) -> Part {
+        match place {
+            Place::Variable(variable) => Part::Variable(variable),
+            Place::Field(field) => Part::Header(field.header),
+        }
+    }
+}
+
+/// Everything that an expression reads.
+pub fn reads(expression: &Expression) -> BTreeSet<Part> {
+    let mut parts = BTreeSet::new();
+    expression.walk(&mut |inner| match inner {
+        Expression::Variable(variable) => drop(parts.insert(Part::Variable(*variable))),
+        Expression::Field(field) | Expression::VarbitLength(field) => drop(parts.insert(Part::Header(field.header))),
+        Expression::Valid(header) => drop(parts.insert(Part::Header(*header))),
+        Expression::VarbitEqual(left, right) => parts.extend([Part::Header(left.header), Part::Header(right.header)]),
+        Expression::Intrinsic(Intrinsic::PacketLength) => drop(parts.insert(Part::Length)),
+        Expression::Bool(_)
+        | Expression::Constant { .. }
+        | Expression::Parameter(_)
+        | Expression::Intrinsic(_)
+        | Expression::Unary { .. }
+        | Expression::Binary { .. }
+        | Expression::Slice { .. }
+        | Expression::Extend { .. }
+        | Expression::Choose { .. }
+        | Expression::FromBool(_) => {}
+    });
+    parts
+}
+
+/// Everything that a table's key reads.
+pub fn key_reads(program: &Program, table: TableId) -> BTreeSet<Part> {
+    program.tables[table].keys.iter().flat_map(|key| reads(&key.value)).collect()
+}
+
+/// Where a call puts its results.
+pub fn call_places(call: &Call) -> Vec<Place> {
+    match call {
+        Call::ReadRegister { into, .. }
+        | Call::ExecuteMeter { into, .. }
+        | Call::Hash { into, .. }
+        | Call::Random { into, .. } => vec![*into],
+        Call::AddChecksum { sum, .. } => vec![*sum],
+        Call::AddEntry { into, .. } => into.iter().copied().collect(),
+        Call::Custom { arguments, into, .. } => {
+            let outputs = arguments.iter().filter_map(|argument| match argument {
+                Argument::In(_) => None,
+                Argument::Out(place) | Argument::InOut(place) => Some(*place),
+            });
+            outputs.chain(*into).collect()
+        }
+        Call::Count { .. }
+        | Call::WriteRegister { .. }
+        | Call::SendDigest { .. }
+        | Call::Log { .. }
+        | Call::Assert { .. }
+        | Call::RestartTimer { .. } => Vec::new(),
+    }
+}
+
+/// Everything that a node can write, whichever way a packet takes through it.
+pub fn writes(program: &Program, node: NodeId) -> BTreeSet<Part> {
+    let Node { kind, .. } = &program.nodes[node];
+    let mut parts = BTreeSet::new();
+    match kind {
+        NodeKind::State { parser, body, .. } => {
+            parts.insert(Part::Variable(program.parsers[*parser].error));
+            statements(body, &mut parts);
+        }
+        NodeKind::Block { body, .. } => statements(body, &mut parts),
+        NodeKind::Deparse { body, .. } => {
+            parts.insert(Part::Length);
+            statements(body, &mut parts);
+        }
+        NodeKind::Branch { .. } => {}
+        NodeKind::Apply { table, .. } => {
+            program.tables[*table].actions.iter().for_each(|action| statements(&action.body, &mut parts));
+            let meters = program.meters.values().filter(|meter| meter.table == Some(*table));
+            parts.extend(meters.filter_map(|meter| meter.automatic).map(Part::from));
+        }
+        NodeKind::Buffer { rules, .. } => {
+            for rule in rules {
+                if let Effect::Unicast { set, .. } = &rule.effect {
+                    parts.extend(set.iter().map(|(place, _)| Part::from(*place)));
+                }
+            }
+        }
+    }
+    parts
+}
+
+fn statements(body: &[Statement], parts: &mut BTreeSet<Part>) {
+    for statement in body {
+        statement.walk(&mut |statement| match statement {
+            Statement::Assign { target, .. } => drop(parts.insert(Part::from(*target))),
+            Statement::SetValid(header)
+            | Statement::SetInvalid(header)
+            | Statement::CopyHeader { to: header, .. }
+            | Statement::Extract { header, .. } => drop(parts.insert(Part::Header(*header))),
+            Statement::CopyVarbit { to, .. } => drop(parts.insert(Part::Header(to.header))),
+            Statement::Lookahead { into, .. } => drop(parts.insert(Part::Variable(*into))),
+            Statement::Truncate(_) => drop(parts.insert(Part::Length)),
+            Statement::Call(call) => parts.extend(call_places(call).into_iter().map(Part::from)),
+            Statement::If { .. }
+            | Statement::Scope { .. }
+            | Statement::Loop { .. }
+            | Statement::Leave(_)
+            | Statement::Exit
+            | Statement::Advance(_)
+            | Statement::Verify { .. }
+            | Statement::Emit(_) => {}
+        });
+    }
+}
+
+/// Whether a statement itself (not those within it) can be run ahead of its turn, and run again when its turn comes: it changes variables and
+/// the parser's cursor only, and reads nothing that another packet can change.
+pub fn runs_ahead(statement: &Statement) -> bool {
+    match statement {
+        Statement::Assign { target, .. } => matches!(target, Place::Variable(_)),
+        Statement::Call(Call::Hash { into, data, .. } | Call::AddChecksum { sum: into, data, .. }) => {
+            matches!(into, Place::Variable(_)) && !data.contains(&HashInput::Payload)
+        }
+        Statement::If { .. }
+        | Statement::Scope { .. }
+        | Statement::Leave(_)
+        | Statement::Exit
+        | Statement::Extract { varbit: None, .. }
+        | Statement::Lookahead { .. }
+        | Statement::Verify { .. } => true,
+        Statement::SetValid(_)
+        | Statement::SetInvalid(_)
+        | Statement::CopyHeader { .. }
+        | Statement::CopyVarbit { .. }
+        | Statement::Loop { .. }
+        | Statement::Extract { varbit: Some(_), .. }
+        | Statement::Advance(_)
+        | Statement::Emit(_)
+        | Statement::Truncate(_)
+        | Statement::Call(_) => false,
+    }
+}
+
+/// Whether packets themselves put entries into a table.
+pub fn learns(program: &Program, table: TableId) -> bool {
+    let mut learns = program.tables[table].add_on_miss;
+    for statement in program.tables[table].actions.iter().flat_map(|action| &action.body) {
+        statement.walk(&mut |inner| learns |= matches!(inner, Statement::Call(Call::AddEntry { .. })));
+    }
+    learns
+}

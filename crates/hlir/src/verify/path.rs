@@ -1,0 +1,89 @@
+//! Checks of a plan's path: that it is one, and that what its stages look up ahead is what the packet will look up in its turn.
+
+use super::{Site, Verifier};
+use crate::path::{self, Obstacle};
+use crate::plan::{Access, Path};
+use crate::{NodeId, Plan};
+use std::collections::{HashMap, HashSet};
+
+/// Packets of a group: verdicts are bits of one word.
+const LARGEST_GROUP: u32 = 64;
+
+impl Verifier<'_> {
+    pub(super) fn path(&mut self, plan: &Plan, path: &Path, named: &HashMap<&str, NodeId>) {
+        let found: Vec<Option<NodeId>> = path.nodes.iter().map(|name| self.has_node(Site::Path, name, named)).collect();
+        let Some(nodes) = found.into_iter().collect::<Option<Vec<NodeId>>>() else { return };
+        let name = |node: NodeId| format!("`{}`", self.program.nodes[node].name);
+        let mut wrong = Vec::new();
+        if nodes.first().copied() != self.program.entry {
+            wrong.push("the path does not begin where packets enter".to_string());
+        }
+        let mut seen = HashSet::new();
+        wrong.extend(
+            nodes
+                .iter()
+                .filter(|node| !seen.insert(**node))
+                .map(|node| format!("the path comes twice to {}", name(*node))),
+        );
+        for pair in nodes.windows(2) {
+            if !super::onward(self.program, pair[0]).contains(&pair[1]) {
+                wrong.push(format!("no edge leads from {} to {}", name(pair[0]), name(pair[1])));
+            }
+        }
+        wrong.into_iter().for_each(|message| self.error(Site::Path, message));
+        self.path_loops(plan, &nodes);
+        self.looked_up_ahead(plan, &nodes);
+    }
+
+    fn path_loops(&mut self, plan: &Plan, nodes: &[NodeId]) {
+        for (index, lp) in plan.loops.iter().enumerate() {
+            let site = Site::Loop(index as u32);
+            let place = nodes.iter().position(|node| self.program.nodes[*node].name == lp.node);
+            let Some(place) = place.filter(|place| path::table_of(self.program, nodes[*place]).is_some()) else {
+                self.report(
+                    site,
+                    format!("`{}` is no look-up on the path", lp.node),
+                    "where a plan has a path, its loops begin at nodes of the path that look up a table by a key",
+                );
+                continue;
+            };
+            if lp.group > LARGEST_GROUP {
+                self.error(site, format!("a stage of a path takes at most {LARGEST_GROUP} packets, not {}", lp.group));
+            }
+            for request in &lp.requests {
+                let Access::Table { table, .. } = &request.access else { continue };
+                let is = |node: &NodeId| {
+                    path::table_of(self.program, *node).is_some_and(|id| self.program.tables[id].name == *table)
+                };
+                if !nodes[place..].iter().any(is) {
+                    self.error(site, format!("table `{table}` is not looked up on the path from `{}` on", lp.node));
+                }
+            }
+        }
+    }
+
+    fn looked_up_ahead(&mut self, plan: &Plan, nodes: &[NodeId]) {
+        for stage in path::stages(self.program, plan, nodes) {
+            let site = Site::Loop(stage.number as u32);
+            for node in stage.looked_up {
+                let name = &self.program.nodes[node].name;
+                match path::obstacle(self.program, nodes[stage.place], node) {
+                    None => {}
+                    Some(Obstacle::Learns) => self.report(
+                        site,
+                        format!("the look-up at `{name}` cannot be made ahead: packets put entries into its table"),
+                        "an older packet of the burst may still insert what this one is to find",
+                    ),
+                    Some(Obstacle::Written(writer)) => {
+                        let writer = &self.program.nodes[writer].name;
+                        self.report(
+                            site,
+                            format!("the look-up at `{name}` cannot be made this early: `{writer}` may write its key"),
+                            &format!("let a loop of its own begin at `{name}`"),
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
