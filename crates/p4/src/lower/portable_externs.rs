@@ -11,8 +11,8 @@ use super::pna_tables::argument;
 use super::storage::Storage;
 use super::value::{Target, Value};
 use super::{Lowered, Lowering, arithmetic};
-use crate::ast::Expression;
-use crate::check::Call;
+use crate::ast::{Expression, ExpressionKind};
+use crate::check::{Binding, Call};
 use crate::types::Type;
 use hlir::Notes;
 
@@ -149,7 +149,7 @@ impl<'a> Lowering<'a> {
                 self.call(Op::SendDigest { digest: *digest, values });
                 Value::Void
             }
-            ("Hash", _, "get_hash") => self.portable_hash(instance, call, &passed),
+            ("Hash", _, "get_hash") => self.portable_hash(expression, instance, call, &passed),
             ("Random", _, "read") => self.portable_random(instance, call),
             ("InternetChecksum" | "Checksum", Handle::Storage(sum), _) => {
                 let sum = sum.clone();
@@ -199,12 +199,51 @@ impl<'a> Lowering<'a> {
         self.scalar_type(&self.substituted(&call.result)).map_or(32, hlir::Type::width)
     }
 
-    fn portable_hash(&mut self, instance: &ExternInstance, call: &Call, passed: &[Passed]) -> Value {
+    /// What `get_hash` reads. Fields follow each other bit by bit; a number of the program's own, a constant or a local variable, takes
+    /// whole bytes with zeros in front, as BMv2 gets it.
+    fn portable_inputs(&mut self, written: Option<&'a Expression>, data: &Value, into: &mut Vec<HashInput>) {
+        match (written.map(|written| &written.kind), data) {
+            (Some(ExpressionKind::List { elements, .. }), Value::Struct(parts)) if elements.len() == parts.len() => {
+                for (element, part) in elements.iter().zip(parts) {
+                    self.portable_inputs(Some(element), part, into);
+                }
+            }
+            (Some(ExpressionKind::Structure { fields, .. }), Value::Struct(parts)) if fields.len() == parts.len() => {
+                let names = written.map_or_else(Vec::new, |written| self.checked.fields_of(self.checked.used_type(written)));
+                for (field, part) in names.iter().zip(parts) {
+                    let element = fields.iter().find(|given| given.name.text == field.name).map(|given| &given.value);
+                    self.portable_inputs(element, part, into);
+                }
+            }
+            (Some(ExpressionKind::Cast { operand, .. }), Value::Struct(_)) => {
+                self.portable_inputs(Some(operand), data, into);
+            }
+            (Some(ExpressionKind::Path(_) | ExpressionKind::Integer(_)), Value::Scalar(_)) => {
+                if let Some(bits) = self.as_bits(data.clone()) {
+                    let width = self.width(&bits);
+                    into.push(HashInput::Bits(arithmetic::resize(bits, width, width.next_multiple_of(8), false)));
+                }
+            }
+            _ => self.hash_inputs(data, into),
+        }
+    }
+
+    fn portable_hash(
+        &mut self,
+        expression: &'a Expression,
+        instance: &ExternInstance,
+        call: &Call,
+        passed: &[Passed],
+    ) -> Value {
         let algorithm = self.portable_algorithm(instance, "algo");
         let width = self.result_width(call);
         let mut inputs = Vec::new();
         if let Some(data) = argument(self, call, passed, "data") {
-            self.hash_inputs(&data, &mut inputs);
+            let ExpressionKind::Call { arguments, .. } = &expression.kind else { return Value::Void };
+            let at = |binding: &&Binding| self.checked.node(binding.parameter).name().as_str() == "data";
+            let binding = call.bindings.iter().find(at);
+            let written = binding.and_then(|binding| self.checked.argument(binding, arguments));
+            self.portable_inputs(written, &data, &mut inputs);
         }
         let base = argument(self, call, passed, "base").and_then(|base| self.as_bits(base));
         let largest = argument(self, call, passed, "max").and_then(|largest| self.as_bits(largest));
