@@ -7,7 +7,7 @@ use hlir::source::SourceMap;
 use hlir::{Plan, Program};
 use runtime::Cache;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 include!(concat!(env!("OUT_DIR"), "/includes.rs"));
@@ -20,20 +20,20 @@ pub struct Loaded {
 
 /// Reads, checks and lowers a program; warnings go to stderr.
 pub fn load(source: &Source) -> Result<Loaded, Failure> {
-    if is_hlir(&source.program) { load_hlir(&source.program) } else { load_p4(source) }
+    if is_hlir(&source.program) { load_hlir(source) } else { load_p4(source) }
 }
 
 /// Only finds mistakes. Programs without a main package pass: there is nothing to lower.
 pub fn check(source: &Source) -> Result<(), Failure> {
     if is_hlir(&source.program) {
-        return load_hlir(&source.program).map(drop);
+        return load_hlir(source).map(drop);
     }
     let text = preprocess(source)?;
     p4::with_deep_stack(|| {
         let parsed = p4::parse(&source.program.display().to_string(), &text);
-        stop_at_errors(&parsed.diagnostics, &parsed.map)?;
+        stop_at_errors(source, parsed.diagnostics.clone(), &parsed.map)?;
         let (_, diagnostics) = p4::check::check(&parsed.program);
-        stop_at_errors(&diagnostics, &parsed.map)
+        stop_at_errors(source, diagnostics, &parsed.map)
     })
 }
 
@@ -45,11 +45,12 @@ fn is_hlir(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "hlir")
 }
 
-fn load_hlir(path: &Path) -> Result<Loaded, Failure> {
+fn load_hlir(source: &Source) -> Result<Loaded, Failure> {
+    let path = source.program.as_path();
     let text = read(path)?;
     let map = SourceMap::new(&path.display().to_string(), &text);
     let parsed = hlir::text::parse_file(&text).map_err(|diagnostics| Failure::diagnostics(&diagnostics, &map))?;
-    stop_at_errors(&parsed.verify(), &map)?;
+    stop_at_errors(source, parsed.verify(), &map)?;
     Ok(Loaded { program: parsed.program, plan: parsed.plan })
 }
 
@@ -58,27 +59,37 @@ fn load_p4(source: &Source) -> Result<Loaded, Failure> {
     let file = source.program.display().to_string();
     p4::with_deep_stack(|| {
         let parsed = p4::parse(&file, &text);
-        stop_at_errors(&parsed.diagnostics, &parsed.map)?;
+        stop_at_errors(source, parsed.diagnostics.clone(), &parsed.map)?;
         let (checked, diagnostics) = p4::check::check(&parsed.program);
-        stop_at_errors(&diagnostics, &parsed.map)?;
+        stop_at_errors(source, diagnostics, &parsed.map)?;
         let program = lower(&checked, &parsed.map, &name_of(&source.program))?;
         Ok(Loaded { program, plan: None })
     })
 }
 
 /// Shows warnings and goes on, or fails with everything that was found.
-fn stop_at_errors(diagnostics: &[Diagnostic], map: &SourceMap) -> Result<(), Failure> {
-    if diagnostics.iter().any(Diagnostic::is_error) {
-        return Err(Failure::diagnostics(diagnostics, map));
-    }
+fn stop_at_errors(source: &Source, diagnostics: Vec<Diagnostic>, map: &SourceMap) -> Result<(), Failure> {
     // What the architectures' own files could do better is no concern of who includes them.
-    let ours = |diagnostic: &&Diagnostic| {
-        let file = map.locate(diagnostic.span().start).file;
-        let is_brought = |(name, _): &(&str, &str)| file.contains("/include-") && file.ends_with(&format!("/{name}"));
-        diagnostic.span().is_none() || !INCLUDES.iter().any(is_brought)
-    };
-    diagnostics.iter().filter(ours).for_each(|diagnostic| eprint!("{}", diagnostic.render(map)));
+    let diagnostics = p4::check::without_headers(diagnostics, map, |file| is_own(source, file));
+    let diagnostics = source.warnings.apply(diagnostics);
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return Err(Failure::diagnostics(&diagnostics, map));
+    }
+    diagnostics.iter().for_each(|diagnostic| eprint!("{}", diagnostic.render(map)));
     Ok(())
+}
+
+/// Whether the user wrote a file: the program, and what lies beside or below it. What is found in the directories of `-I` elsewhere, and what
+/// bacus brings, is not the user's.
+fn is_own(source: &Source, file: &str) -> bool {
+    let file = Path::new(file);
+    let beside = source.program.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let is_brought = |(name, _): &(&str, &str)| {
+        file.to_string_lossy().contains("/include-") && file.ends_with(name)
+    };
+    let is_below = |folder: &Path| folder == Path::new(".") && file.is_relative() || file.starts_with(folder);
+    let elsewhere = |folder: &PathBuf| file.starts_with(folder) && !beside.starts_with(folder);
+    is_below(beside) || !(source.include.iter().any(elsewhere) || INCLUDES.iter().any(is_brought))
 }
 
 fn read(path: &Path) -> Result<String, Failure> {

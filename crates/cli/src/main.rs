@@ -13,6 +13,7 @@ mod pcap;
 mod run;
 mod show;
 mod stf;
+mod warnings;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;

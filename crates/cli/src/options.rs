@@ -1,7 +1,8 @@
 //! Flags that mean the same in every command.
 
+use crate::warnings::Warnings;
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A program and how its text is read.
 #[derive(Args, Clone, Debug)]
@@ -18,6 +19,16 @@ pub struct Source {
     /// Undefine a macro
     #[arg(short = 'U', value_name = "NAME", help_heading = "Preprocessing")]
     pub undefine: Vec<String>,
+    #[command(flatten)]
+    pub warnings: Warnings,
+}
+
+impl Source {
+    /// A program that needs no flags.
+    pub fn plain(program: &Path) -> Source {
+        let (include, define, undefine) = (Vec::new(), Vec::new(), Vec::new());
+        Source { program: program.to_path_buf(), include, define, undefine, warnings: Warnings::default() }
+    }
 }
 
 /// Which passes of the optimizer run.

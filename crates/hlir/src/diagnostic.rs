@@ -9,6 +9,8 @@ use crate::source::{SourceMap, Span};
 pub enum Severity {
     Error,
     Warning,
+    /// Worth knowing; what a user made of a warning that is to be said, but not as one.
+    Info,
 }
 
 /// A place and what is to be said about it.
@@ -57,6 +59,12 @@ impl Diagnostic {
         self
     }
 
+    /// The same, taken more or less seriously.
+    pub fn at(mut self, severity: Severity) -> Diagnostic {
+        self.severity = severity;
+        self
+    }
+
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
@@ -94,6 +102,7 @@ impl Diagnostic {
         let (flag, word) = match self.severity {
             Severity::Error => ("Werror", "error"),
             Severity::Warning => ("Wwarn", "warning"),
+            Severity::Info => ("Winfo", "info"),
         };
         if let Some(kind) = self.kind {
             out.push_str(&format!("[--{flag}={kind}] "));

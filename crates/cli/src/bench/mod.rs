@@ -14,7 +14,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use measure::{Cost, Runner};
 use report::Record;
 use runtime::{Compiler, Descriptor, Pipeline, clock};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use workload::{APPLICATIONS, Application, Workload};
@@ -170,12 +170,7 @@ impl Bench<'_> {
     }
 
     fn plain(&self, workload: &Workload) -> Result<Arc<Pipeline>, Failure> {
-        let source = Source {
-            program: PathBuf::from(workload.source),
-            include: Vec::new(),
-            define: Vec::new(),
-            undefine: Vec::new(),
-        };
+        let source = Source::plain(Path::new(workload.source));
         let loaded = frontend::load(&source)?;
         let own = |plan: &mut hlir::Plan| plan.descriptor = hlir::plan::Descriptor::Own;
         let (pipeline, _) = compile::pipeline(loaded, &self.arguments.passes, &self.arguments.native, own)?;

@@ -15,7 +15,7 @@ const TIMES: usize = 7;
 const LINES: usize = 1_500;
 
 fn source(program: &Path) -> Source {
-    Source { program: program.to_path_buf(), include: Vec::new(), define: Vec::new(), undefine: Vec::new() }
+    Source::plain(program)
 }
 
 fn median(mut once: impl FnMut() -> Result<Duration, Failure>) -> Result<Duration, Failure> {
