@@ -84,9 +84,7 @@ fn stop_at_errors(source: &Source, diagnostics: Vec<Diagnostic>, map: &SourceMap
 fn is_own(source: &Source, file: &str) -> bool {
     let file = Path::new(file);
     let beside = source.program.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let is_brought = |(name, _): &(&str, &str)| {
-        file.to_string_lossy().contains("/include-") && file.ends_with(name)
-    };
+    let is_brought = |(name, _): &(&str, &str)| file.to_string_lossy().contains("/include-") && file.ends_with(name);
     let is_below = |folder: &Path| folder == Path::new(".") && file.is_relative() || file.starts_with(folder);
     let elsewhere = |folder: &PathBuf| file.starts_with(folder) && !beside.starts_with(folder);
     is_below(beside) || !(source.include.iter().any(elsewhere) || INCLUDES.iter().any(is_brought))

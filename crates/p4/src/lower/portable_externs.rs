@@ -209,7 +209,8 @@ impl<'a> Lowering<'a> {
                 }
             }
             (Some(ExpressionKind::Structure { fields, .. }), Value::Struct(parts)) if fields.len() == parts.len() => {
-                let names = written.map_or_else(Vec::new, |written| self.checked.fields_of(self.checked.used_type(written)));
+                let names =
+                    written.map_or_else(Vec::new, |written| self.checked.fields_of(self.checked.used_type(written)));
                 for (field, part) in names.iter().zip(parts) {
                     let element = fields.iter().find(|given| given.name.text == field.name).map(|given| &given.value);
                     self.portable_inputs(element, part, into);
