@@ -72,11 +72,20 @@ fn stop_at_errors(source: &Source, diagnostics: Vec<Diagnostic>, map: &SourceMap
     // What the architectures' own files could do better is no concern of who includes them.
     let diagnostics = p4::check::without_headers(diagnostics, map, |file| is_own(source, file));
     let diagnostics = source.warnings.apply(diagnostics);
+    let diagnostics: Vec<Diagnostic> = diagnostics.into_iter().map(|one| in_the_program(one, map)).collect();
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Err(Failure::diagnostics(&diagnostics, map));
     }
     diagnostics.iter().for_each(|diagnostic| eprint!("{}", diagnostic.render(map)));
     Ok(())
+}
+
+/// A mistake that shows in an included file is placed at the line of the program that included it, too: the way out may be near it.
+fn in_the_program(diagnostic: Diagnostic, map: &SourceMap) -> Diagnostic {
+    match map.inclusion(diagnostic.span().start) {
+        Some(line) if !diagnostic.span().is_none() => diagnostic.first_label(line, "included here"),
+        _ => diagnostic,
+    }
 }
 
 /// Whether the user wrote a file: the program, and what lies beside or below it. What is found in the directories of `-I` elsewhere, and what

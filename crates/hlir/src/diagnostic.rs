@@ -54,6 +54,12 @@ impl Diagnostic {
         self
     }
 
+    /// The place to be named first, before those that there are.
+    pub fn first_label(mut self, span: Span, text: impl Into<String>) -> Diagnostic {
+        self.labels.insert(0, Label { span, text: text.into() });
+        self
+    }
+
     pub fn hint(mut self, text: impl Into<String>) -> Diagnostic {
         self.hints.push(text.into());
         self

@@ -100,6 +100,17 @@ impl SourceMap {
         }
     }
 
+    /// The line of the program's own file by which the file that `offset` is in was included; nothing if it is the program's own.
+    pub fn inclusion(&self, offset: u32) -> Option<Span> {
+        let line = self.line_index(offset) as u32;
+        let around = self.marks.partition_point(|mark| mark.first_line <= line);
+        let own = self.marks[..around].iter().rposition(|mark| mark.file == self.marks[0].file)?;
+        // The mark that leaves the program stands where the directive stood.
+        let leaving = self.marks[..around].get(own + 1)?.first_line.checked_sub(1)?;
+        let (start, written) = self.line_at(self.line_starts[leaving as usize]);
+        Some(Span::new(start, start + written.len() as u32))
+    }
+
     /// The offset where the line that contains `offset` begins, and that line without its newline.
     pub fn line_at(&self, offset: u32) -> (u32, &str) {
         let line = self.line_index(offset);

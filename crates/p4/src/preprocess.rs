@@ -57,4 +57,18 @@ mod tests {
         assert_eq!(line_of("c\n#"), "core.p4:2");
         assert_eq!(line_of("d"), "given.p4:2");
     }
+
+    #[test]
+    fn what_an_included_file_holds_was_included_by_a_line_of_the_program() {
+        let text = "# 0 \"given.p4\"\n# 1 \"given.p4\"\na\n# 1 \"v.p4\" 1\nb\n# 1 \"core.p4\" 1\nc\n# 3 \"given.p4\" 2\nd\n";
+        let map = source_map("given.p4", text);
+        let included = |part: &str| {
+            let span = map.inclusion(map.text().find(part).expect("part of the text") as u32)?;
+            Some(format!("{} by {}", map.locate(span.start).line, map.snippet(span)))
+        };
+        assert_eq!(included("a\n"), None);
+        assert_eq!(included("b\n").as_deref(), Some("2 by # 1 \"v.p4\" 1"));
+        assert_eq!(included("c\n").as_deref(), Some("2 by # 1 \"v.p4\" 1"));
+        assert_eq!(included("d\n"), None);
+    }
 }
