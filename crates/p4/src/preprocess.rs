@@ -60,7 +60,8 @@ mod tests {
 
     #[test]
     fn what_an_included_file_holds_was_included_by_a_line_of_the_program() {
-        let text = "# 0 \"given.p4\"\n# 1 \"given.p4\"\na\n# 1 \"v.p4\" 1\nb\n# 1 \"core.p4\" 1\nc\n# 3 \"given.p4\" 2\nd\n";
+        let text =
+            "# 0 \"given.p4\"\n# 1 \"given.p4\"\na\n# 1 \"v.p4\" 1\nb\n# 1 \"core.p4\" 1\nc\n# 3 \"given.p4\" 2\nd\n";
         let map = source_map("given.p4", text);
         let included = |part: &str| {
             let span = map.inclusion(map.text().find(part).expect("part of the text") as u32)?;
