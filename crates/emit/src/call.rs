@@ -65,9 +65,7 @@ impl Body<'_, '_> {
                 self.add_entry(*table, *action as usize, arguments, *into);
             }
             Call::RestartTimer { expiry: _ } => self.restart_timer(),
-            Call::Custom { instance, method, .. } => {
-                self.unsupported(&format!("the custom extern `{instance}.{method}`"))
-            }
+            Call::Custom { function, .. } => self.unsupported(&format!("the custom extern `{function}`")),
         }
         true
     }

@@ -140,7 +140,7 @@ impl Unit<'_> {
         members.push(field("record_bytes", &bytes));
         members.push(word("records_own", self.records_own(id).into()));
         members.push(Expr::designated("size", Expr::long(table.size.unwrap_or(0))));
-        members.push(word("idle_timeout", table.idle_timeout.into()));
+        members.push(word("idle_timeout", table.idle_timeout.is_some().into()));
         members.push(word("source", number(id) as u32));
         Expr::List(members)
     }

@@ -101,7 +101,7 @@ impl Unit<'_> {
 
     /// Whether each entry has a record of its own.
     pub fn records_own(&self, table: TableId) -> bool {
-        let idle = self.program.tables[table].idle_timeout;
+        let idle = self.program.tables[table].idle_timeout.is_some();
         idle || !self.direct_counters(table).is_empty() || !self.direct_meters(table).is_empty()
     }
 
@@ -274,7 +274,7 @@ impl Body<'_, '_> {
         self.push(Stmt::Assign(Expr::Name(format!("run->{name}_hits")), "+=", hit));
         self.push(Stmt::Assign(Expr::Name(format!("run->{name}_lookups")), "+=", Expr::word(1)));
         // A table that its misses fill restarts timers only where an action says so.
-        if self.program().tables[table].idle_timeout && !self.program().tables[table].add_on_miss {
+        if self.program().tables[table].idle_timeout.is_some() && !self.program().tables[table].add_on_miss {
             let note = Stmt::call("record_hit", [Expr::name("record"), Expr::name("run->clock_ns")]);
             self.push(Stmt::when(Expr::binary("!=", Expr::name("found"), Expr::word(0)), vec![note]));
         }

@@ -67,7 +67,7 @@ pub fn call_places(call: &Call) -> Vec<Place> {
         Call::AddEntry { into, .. } => into.iter().copied().collect(),
         Call::Custom { arguments, into, .. } => {
             let outputs = arguments.iter().filter_map(|argument| match argument {
-                Argument::In(_) => None,
+                Argument::In(_) | Argument::Payload => None,
                 Argument::Out(place) | Argument::InOut(place) => Some(*place),
             });
             outputs.chain(*into).collect()

@@ -24,11 +24,14 @@ pub use entry::{Entry, Match};
 pub use expression::{Binary, Expression, Intrinsic, Type, Unary};
 pub use interface::Interface;
 pub use node::{Bytes, Case, Effect, Keep, KeySet, Next, Node, NodeKind, Reentry, Rule, Select};
-pub use objects::{Algorithm, Counter, CounterUnit, Digest, Meter, MeterUnit, Profile, Register, Selector, ValueSet};
+pub use objects::{
+    Algorithm, Counter, CounterUnit, Digest, Extern, ExternObject, Meter, MeterUnit, Profile, Register, Selector,
+    ValueSet,
+};
 pub use plan::Plan;
 pub use program::{Budget, Field, FieldRef, Header, Notes, Origin, Parser, Place, Program, Variable};
 pub use statement::{Argument, Call, HashInput, Statement};
-pub use table::{Action, ActionCall, Key, MatchKind, Parameter, Scope, Table};
+pub use table::{Action, ActionCall, IdleTimeout, Key, MatchKind, Parameter, Scope, Table};
 
 /// Typed indices: what a program refers to by number in memory and by name in text.
 pub type HeaderId = la_arena::Idx<Header>;
@@ -42,3 +45,4 @@ pub type RegisterId = la_arena::Idx<Register>;
 pub type DigestId = la_arena::Idx<Digest>;
 pub type ValueSetId = la_arena::Idx<ValueSet>;
 pub type ProfileId = la_arena::Idx<Profile>;
+pub type ExternId = la_arena::Idx<Extern>;

@@ -88,6 +88,24 @@ pub struct Selector {
     pub largest_group: u32,
 }
 
+/// An extern of the user's own: an object, or a function. What it does is written in C, and found by the names of the C functions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extern {
+    /// The name of the object, or of the function.
+    pub name: String,
+    /// What an object is; none for a function.
+    pub object: Option<ExternObject>,
+    pub notes: Notes,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExternObject {
+    /// A C identifier, like the names of the functions called.
+    pub of_type: String,
+    /// What the constructor is given: value and width.
+    pub arguments: Vec<(num_bigint::BigUint, u32)>,
+}
+
 /// Hash and checksum algorithms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Algorithm {

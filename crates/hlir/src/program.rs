@@ -5,7 +5,7 @@
 
 use crate::interface::Interface;
 use crate::{
-    Counter, Digest, Meter, Node, NodeId, ParserId, Profile, Register, Table, Type, ValueSet, VariableId,
+    Counter, Digest, Extern, Meter, Node, NodeId, ParserId, Profile, Register, Table, Type, ValueSet, VariableId,
     expression::Expression,
 };
 use crate::{HeaderId, VariableId as Variables};
@@ -27,6 +27,7 @@ pub struct Program {
     pub digests: Arena<Digest>,
     pub value_sets: Arena<ValueSet>,
     pub profiles: Arena<Profile>,
+    pub externs: Arena<Extern>,
     pub parsers: Arena<Parser>,
     pub nodes: Arena<Node>,
     /// Where a packet from a port enters. `None` in a program that has no main package (it is checked, not run).

@@ -3,7 +3,9 @@
 //! Control flow inside a node is structured: `if`, a `scope` that can be left early, and a `loop`. Lowering turned `return`, `break` and
 //! `continue` into `leave`, and wrote the copies back that P4 promises before each `leave` and `exit`.
 
-use crate::{CounterId, DigestId, Expression, FieldRef, HeaderId, MeterId, Place, RegisterId, TableId, VariableId};
+use crate::{
+    CounterId, DigestId, Expression, ExternId, FieldRef, HeaderId, MeterId, Place, RegisterId, TableId, VariableId,
+};
 use crate::{NodeKind, objects::Algorithm};
 
 /// Names the scope or loop that a `leave` ends; unique among those that enclose it.
@@ -110,16 +112,19 @@ pub enum Call {
     },
     /// Restarts the idle timer of the entry that was hit, after changing its profile if one is given.
     RestartTimer { expiry: Option<Expression> },
-    /// A method of a custom extern, bound to a C function by name.
-    Custom { instance: String, method: String, arguments: Vec<Argument>, into: Option<Place> },
+    /// A custom extern: calls the C function of this name, for an object with the object in front of the arguments.
+    Custom { object: ExternId, function: String, arguments: Vec<Argument>, into: Option<Place> },
 }
 
 /// An argument of a custom extern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument {
     In(Expression),
+    /// The function begins with zero there.
     Out(Place),
     InOut(Place),
+    /// The bytes behind the cursor, which the function may change, cut and extend.
+    Payload,
 }
 
 /// A piece of what is hashed. Pieces are concatenated, most significant bit first, and padded with zeros at the end to a whole byte.

@@ -23,8 +23,8 @@ pub struct Table {
     pub profile: Option<ProfileId>,
     /// What a selector hashes, in order.
     pub selector: Vec<Expression>,
-    /// Whether entries have an idle timeout.
-    pub idle_timeout: bool,
+    /// What becomes of entries that no packet has hit for long; nothing, if there is none.
+    pub idle_timeout: Option<IdleTimeout>,
     /// Whether the default action may insert an entry (PNA).
     pub add_on_miss: bool,
     /// Whether a miss hands the packet to the control plane and resumes it here.
@@ -40,6 +40,15 @@ pub struct Key {
     pub value: Expression,
     pub kind: MatchKind,
     pub notes: Notes,
+}
+
+/// What becomes of an entry whose time has passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IdleTimeout {
+    /// The control plane, which set the time, is told once; every hit restarts the timer.
+    Notify,
+    /// The entry is deleted. Its time is that of a profile, and only `restart_timer` restarts it.
+    Delete,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

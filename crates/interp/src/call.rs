@@ -48,8 +48,8 @@ impl<'p> Walker<'_, 'p> {
             }
             // Entries do not age here: what a profile of timeouts means in seconds is not part of a program.
             Call::RestartTimer { expiry: _ } => {}
-            Call::Custom { instance, method, .. } => {
-                let sentence = format!("the interpreter cannot run `{instance}.{method}`, which is a function in C");
+            Call::Custom { function, .. } => {
+                let sentence = format!("the interpreter cannot run `{function}`, which is a function in C");
                 return Err(Interrupt::Stop(sentence));
             }
         }

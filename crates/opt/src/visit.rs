@@ -106,7 +106,7 @@ fn call_expressions(call: &mut Call, visit: &mut impl FnMut(&mut Expression)) {
         Call::RestartTimer { expiry } => expiry.iter_mut().for_each(visit),
         Call::Custom { arguments, .. } => arguments.iter_mut().for_each(|argument| match argument {
             Argument::In(value) => visit(value),
-            Argument::Out(_) | Argument::InOut(_) => {}
+            Argument::Out(_) | Argument::InOut(_) | Argument::Payload => {}
         }),
     }
 }
@@ -126,7 +126,7 @@ pub fn call_reads(call: &Call) -> Vec<Place> {
             .iter()
             .filter_map(|argument| match argument {
                 Argument::InOut(place) => Some(*place),
-                Argument::In(_) | Argument::Out(_) => None,
+                Argument::In(_) | Argument::Out(_) | Argument::Payload => None,
             })
             .collect(),
         Call::Count { .. }

@@ -58,6 +58,7 @@ pub(crate) struct AllNames {
     pub digests: Names,
     pub value_sets: Names,
     pub profiles: Names,
+    pub externs: Names,
     pub parsers: Names,
     pub nodes: Names,
     /// For each table, its actions.
@@ -76,6 +77,7 @@ impl AllNames {
             digests: Names::of(&program.digests, |digest| &digest.name),
             value_sets: Names::of(&program.value_sets, |set| &set.name),
             profiles: Names::of(&program.profiles, |profile| &profile.name),
+            externs: Names::of(&program.externs, |custom| &custom.name),
             parsers: Names::of(&program.parsers, |parser| &parser.name),
             nodes: Names::of(&program.nodes, |node| &node.name),
             actions: program.tables.iter().map(|(_, table)| actions(table)).collect(),

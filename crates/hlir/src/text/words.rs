@@ -21,6 +21,7 @@ pub(crate) const ITEMS: &[&str] = &[
     "meter",
     "value_set",
     "profile",
+    "extern",
     "table",
     "parser",
     "entry",

@@ -170,7 +170,7 @@ fn touched(program: &Program, call: &Call) -> Option<String> {
         }
         Call::ExecuteMeter { meter, .. } => Some(format!("meter `{}`", program.meters[*meter].name)),
         Call::AddEntry { table, .. } => Some(format!("table `{}`", program.tables[*table].name)),
-        Call::Custom { instance, .. } => Some(format!("extern `{instance}`")),
+        Call::Custom { object, .. } => Some(format!("extern `{}`", program.externs[*object].name)),
         Call::Count { .. }
         | Call::Hash { .. }
         | Call::AddChecksum { .. }

@@ -38,6 +38,7 @@ impl Verifier<'_> {
         self.unique("digests", program.digests.iter().map(|(id, it)| (&it.name, Site::Digest(number(id)))));
         self.unique("value sets", program.value_sets.iter().map(|(id, it)| (&it.name, Site::ValueSet(number(id)))));
         self.unique("profiles", program.profiles.iter().map(|(id, it)| (&it.name, Site::Profile(number(id)))));
+        self.unique("externs", program.externs.iter().map(|(id, it)| (&it.name, Site::Extern(number(id)))));
         let registers = program.registers.iter().map(|(id, it)| (&it.name, Site::Register(number(id))));
         let counters = program.counters.iter().map(|(id, it)| (&it.name, Site::Counter(number(id))));
         let meters = program.meters.iter().map(|(id, it)| (&it.name, Site::Meter(number(id))));
@@ -122,6 +123,25 @@ impl Verifier<'_> {
         }
         for (id, set) in program.value_sets.iter() {
             set.fields.iter().for_each(|(_, width, _)| self.width(Site::ValueSet(number(id)), *width));
+        }
+        for (id, custom) in program.externs.iter() {
+            let Some(object) = &custom.object else { continue };
+            let site = Site::Extern(number(id));
+            self.c_name(site, &object.of_type);
+            for (value, width) in &object.arguments {
+                self.width(site, *width);
+                if value.bits() > u64::from(*width) {
+                    self.error(site, format!("{value} does not fit {width} bits"));
+                }
+            }
+        }
+    }
+
+    /// What becomes a name in C.
+    pub(super) fn c_name(&mut self, site: Site, name: &str) {
+        let is_word = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        if !is_word || name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) {
+            self.error(site, format!("`{name}` is no name in C"));
         }
     }
 

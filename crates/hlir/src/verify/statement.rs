@@ -194,15 +194,22 @@ impl<'p, 'w> Walk<'_, 'p, 'w> {
                 }
                 self.judge(site, |kinds| expiry.as_ref().and_then(|expiry| kinds.bits(expiry, "an expiry")));
             }
-            Call::Custom { arguments, into, .. } => self.judge(site, |kinds| {
-                for argument in arguments {
-                    match argument {
-                        Argument::In(value) => kinds.of(value),
-                        Argument::Out(place) | Argument::InOut(place) => kinds.place(*place),
-                    };
+            Call::Custom { object, function, arguments, into } => {
+                if get(&self.verifier.program.externs, *object).is_none() {
+                    self.error(site, format!("there is no extern number {}", number(*object)));
                 }
-                into.and_then(|into| kinds.place(into));
-            }),
+                self.verifier.c_name(site, function);
+                self.judge(site, |kinds| {
+                    for argument in arguments {
+                        match argument {
+                            Argument::In(value) => kinds.of(value),
+                            Argument::Out(place) | Argument::InOut(place) => kinds.place(*place),
+                            Argument::Payload => None,
+                        };
+                    }
+                    into.and_then(|into| kinds.place(into));
+                });
+            }
         }
     }
 

@@ -5,8 +5,9 @@ use super::statement::Kind;
 use super::{Generator, TEXTS};
 use hlir::entry::EntryAction;
 use hlir::{
-    Action, ActionCall, Algorithm, Budget, Counter, CounterUnit, Digest, Entry, Field, Header, Key, Match, MatchKind,
-    Meter, MeterUnit, Parameter, Profile, Program, Register, Scope, Selector, Table, TableId, Type, ValueSet, Variable,
+    Action, ActionCall, Algorithm, Budget, Counter, CounterUnit, Digest, Entry, Extern, ExternObject, Field, Header,
+    IdleTimeout, Key, Match, MatchKind, Meter, MeterUnit, Parameter, Profile, Program, Register, Scope, Selector,
+    Table, TableId, Type, ValueSet, Variable,
 };
 use num_bigint::BigUint;
 
@@ -92,6 +93,14 @@ impl Generator<'_> {
             self.program.meters.alloc(meter);
         }
         for _ in 0..self.below(2) {
+            let argument = |it: &mut Self| {
+                let width = it.width();
+                (it.value(width), width)
+            };
+            let object =
+                self.some(|it| ExternObject { of_type: "Cipher".to_string(), arguments: it.several(2, argument) });
+            let custom = Extern { name: self.name(), object, notes: self.notes() };
+            self.program.externs.alloc(custom);
             let selector = Selector { algorithm: Algorithm::Crc16, width: self.width(), largest_group: self.number() };
             let selector = self.some(|_| selector);
             let profile = Profile { name: self.name(), size: 16, selector, notes: self.notes() };
@@ -140,7 +149,7 @@ impl Generator<'_> {
             entries_constant: self.once_in(2),
             profile,
             selector,
-            idle_timeout: self.once_in(2),
+            idle_timeout: self.some(|it| it.pick(&[IdleTimeout::Notify, IdleTimeout::Delete])),
             add_on_miss,
             punt_on_miss: self.once_in(4),
             notes: self.notes(),

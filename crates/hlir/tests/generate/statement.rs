@@ -145,7 +145,7 @@ impl Generator<'_> {
             10 if matches!(kind, Kind::Action(_, _)) => {
                 Call::RestartTimer { expiry: self.some(|it| it.bits(8, around, 1)) }
             }
-            _ => self.custom(around),
+            _ => self.custom(around)?,
         })
     }
 
@@ -185,13 +185,15 @@ impl Generator<'_> {
         Some(Call::AddEntry { table, action: 1, arguments, expiry, into: self.place_of(Type::Bool) })
     }
 
-    fn custom(&mut self, around: Around) -> Call {
-        let arguments = self.several(3, |it| match it.below(3) {
-            0 => Argument::In(it.boolean(around, 2)),
+    fn custom(&mut self, around: Around) -> Option<Call> {
+        let object = self.index(self.program.externs.len())?;
+        let arguments = self.several(3, |it| match it.below(4) {
+            0 => Argument::Payload,
+            3 => Argument::In(it.boolean(around, 2)),
             1 => Argument::Out(it.any_place().0),
             _ => Argument::InOut(it.any_place().0),
         });
         let into = self.some(|it| it.any_place().0);
-        Call::Custom { instance: self.name(), method: self.name(), arguments, into }
+        Some(Call::Custom { object, function: self.pick(&["seal", "Cipher_open"]).to_string(), arguments, into })
     }
 }

@@ -75,7 +75,7 @@ fn shared(program: &Program, call: &Call) -> Option<String> {
         }
         Call::ExecuteMeter { meter, .. } => Some(format!("meter `{}`", program.meters[*meter].name)),
         Call::AddEntry { table, .. } => Some(format!("table `{}`", program.tables[*table].name)),
-        Call::Custom { instance, .. } => Some(format!("extern `{instance}`")),
+        Call::Custom { object, .. } => Some(format!("extern `{}`", program.externs[*object].name)),
         // Sums do not depend on the order, digests and log lines are compared without it, and random numbers belong to their packet.
         Call::Count { .. }
         | Call::Hash { .. }

@@ -3,8 +3,7 @@
 //! A package nobody knows is lowered too, so that the program is checked to the end: each of its parsers and controls by itself, without
 //! an entry. Externs nobody knows become calls of C functions of the same name.
 
-use hlir::source::Span;
-use hlir::{Argument as Passing, Call as Op, NodeId, Notes, Place, Rule, TableId};
+use hlir::{IdleTimeout, NodeId, Notes, Rule, TableId};
 
 use super::call::Passed;
 use super::graph::{EndKind, Role};
@@ -13,7 +12,7 @@ use super::objects::{ExternInstance, Handle, Object, ObjectId, Package};
 use super::scope::Binding;
 use super::storage::{Leaf, Storage};
 use super::value::{Target, Value};
-use super::{Lowered, Lowering};
+use super::{Lowered, Lowering, arithmetic};
 use crate::ast::{self, Argument, Declaration, DeclarationKind, Expression, PropertyValue};
 use crate::check::Call;
 use crate::types::{Type, substitute};
@@ -138,7 +137,7 @@ impl<'a> Lowering<'a> {
                 of_type: nominal.clone(),
                 name: name.to_string(),
                 notes: Notes::default(),
-                arguments: Default::default(),
+                arguments: Vec::new(),
                 handle: Handle::None,
                 declaration: None,
                 scope: self.globals.clone(),
@@ -168,7 +167,7 @@ impl<'a> Lowering<'a> {
         match self.architecture.kind {
             Architecture::V1model => self.v1model_function(expression, &call, passed, name),
             Architecture::Psa | Architecture::Pna => self.portable_function(expression, &call, passed, name),
-            Architecture::Own => self.custom_call(expression.span, "", name, &call, passed),
+            Architecture::Own => self.custom_call(expression.span, None, &call, passed),
         }
     }
 
@@ -197,104 +196,8 @@ impl<'a> Lowering<'a> {
         match self.architecture.kind {
             Architecture::V1model => self.v1model_method(expression, instance, name, call, passed),
             Architecture::Psa | Architecture::Pna => self.portable_method(expression, instance, name, call, passed),
-            Architecture::Own => self.custom_call(expression.span, &instance.name, name, call, passed),
+            Architecture::Own => self.custom_call(expression.span, Some(instance), call, passed),
         }
-    }
-
-    /// A call of a C function: scalars in, places out; what has parts is passed part by part.
-    pub fn custom_call(
-        &mut self,
-        span: Span,
-        instance: &str,
-        method: &str,
-        call: &Call,
-        passed: Vec<Passed>,
-    ) -> Lowered<Value> {
-        let mut arguments = Vec::new();
-        let mut copies: Vec<(Target, Storage)> = Vec::new();
-        for (binding, passed) in call.bindings.iter().zip(passed) {
-            match passed {
-                Passed::Value(value) => self.custom_input(&value, &mut arguments),
-                Passed::Target(target) => {
-                    let storage = match &target {
-                        Target::Storage(storage) => storage.clone(),
-                        _ => {
-                            let name = self.local_name("argument");
-                            let storage = self.allocate(&binding.of_type, &name, &Notes::default());
-                            if binding.direction == ast::Direction::InOut {
-                                let value = self.load_target(&target);
-                                self.assign(&storage, value);
-                            }
-                            copies.push((target.clone(), storage.clone()));
-                            storage
-                        }
-                    };
-                    for header in storage.headers() {
-                        if binding.direction == ast::Direction::Out {
-                            self.set_valid(header);
-                        }
-                    }
-                    for place in self.scalar_places(&storage) {
-                        arguments.push(match binding.direction {
-                            ast::Direction::Out => Passing::Out(place),
-                            _ => Passing::InOut(place),
-                        });
-                    }
-                }
-                Passed::Nothing => {}
-            }
-        }
-        let result = self.substituted(&call.result);
-        let storage = match &result {
-            Type::Void => Storage::Nothing,
-            result => {
-                let name = self.local_name(&format!("result{}", self.line_of(span)));
-                self.allocate(result, &name, &Notes::default())
-            }
-        };
-        let mut places = self.scalar_places(&storage);
-        let into = if places.len() == 1 { places.pop() } else { None };
-        for header in storage.headers() {
-            self.set_valid(header);
-        }
-        arguments.extend(places.into_iter().map(Passing::Out));
-        let (instance, method) = (instance.to_string(), method.to_string());
-        self.call(Op::Custom { instance, method, arguments, into });
-        self.copy_out(&copies);
-        Ok(self.load(&storage))
-    }
-
-    fn custom_input(&mut self, value: &Value, into: &mut Vec<Passing>) {
-        match value {
-            Value::Scalar(scalar) => into.push(Passing::In(scalar.clone())),
-            Value::Header { id, members } => {
-                let made = self.unfold(*id, members);
-                self.custom_input(&made, into);
-            }
-            Value::Made { fields: parts, .. }
-            | Value::Struct(parts)
-            | Value::Union(parts)
-            | Value::Stack { elements: parts, .. } => parts.iter().for_each(|part| self.custom_input(part, into)),
-            Value::Void
-            | Value::Integer(_)
-            | Value::Text(_)
-            | Value::Varbit(_)
-            | Value::Object(_)
-            | Value::DontCare => {}
-        }
-    }
-
-    /// The places of all scalars that are not varbit.
-    fn scalar_places(&mut self, storage: &Storage) -> Vec<Place> {
-        let leaves = storage.leaves();
-        let places = leaves.into_iter().map(|leaf| self.place(leaf)).collect::<Vec<Place>>();
-        places
-            .into_iter()
-            .filter(|place| match place {
-                Place::Field(field) => !self.program.field(*field).varbit,
-                Place::Variable(_) => true,
-            })
-            .collect()
     }
 
     /// Connects a table with the externs that its properties name.
@@ -324,7 +227,16 @@ impl<'a> Lowering<'a> {
                 let value = self.expression(expression)?;
                 let off =
                     matches!(&value, Value::Scalar(hlir::Expression::Bool(false))) || value == Value::constant(0, 32);
-                self.program.tables[id].idle_timeout = !off;
+                let deletes = match &value {
+                    Value::Scalar(scalar) if name == "pna_idle_timeout" => {
+                        let number = arithmetic::constant_of(scalar).and_then(|(number, _)| u64::try_from(number).ok());
+                        let member = number.and_then(|number| self.enumeration_member("PNA_IdleTimeout_t", number));
+                        member.is_some_and(|member| member == "AUTO_DELETE")
+                    }
+                    _ => name == "idle_timeout_with_auto_delete",
+                };
+                let kind = if deletes { IdleTimeout::Delete } else { IdleTimeout::Notify };
+                self.program.tables[id].idle_timeout = (!off).then_some(kind);
                 Ok(())
             }
             "add_on_miss" => {

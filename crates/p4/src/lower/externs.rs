@@ -304,7 +304,7 @@ impl<'a> Lowering<'a> {
 
     /// The number of a constructor argument.
     pub fn argument_number(&self, instance: &ExternInstance, name: &str) -> Option<u64> {
-        match instance.arguments.get(name)? {
+        match instance.argument(name)? {
             Value::Scalar(scalar) => arithmetic::constant_of(scalar).and_then(|(number, _)| u64::try_from(number).ok()),
             Value::Integer(number) => u64::try_from(number).ok(),
             _ => None,

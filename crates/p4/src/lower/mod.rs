@@ -13,6 +13,7 @@ mod arithmetic;
 mod assign;
 mod call;
 mod control;
+mod custom;
 mod effects;
 mod entries;
 mod expression;
@@ -112,6 +113,8 @@ pub(crate) struct Lowering<'a> {
     /// Instances that a direct application made.
     direct: HashMap<(crate::ast::ExpressionId, String), objects::ObjectId>,
     roots: Vec<NodeId>,
+    /// Externs of the user's own that were called before, by kind and name.
+    custom: HashMap<String, hlir::ExternId>,
 }
 
 impl<'a> Lowering<'a> {
@@ -146,6 +149,7 @@ impl<'a> Lowering<'a> {
             called_actions: Vec::new(),
             direct: HashMap::new(),
             roots: Vec::new(),
+            custom: HashMap::new(),
         }
     }
 

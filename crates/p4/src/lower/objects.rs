@@ -44,12 +44,18 @@ pub struct ExternInstance {
     pub of_type: Nominal,
     pub name: String,
     pub notes: Notes,
-    /// Constructor arguments by the name of the parameter.
-    pub arguments: HashMap<String, Value>,
+    /// Constructor arguments with the names of the parameters, in their order.
+    pub arguments: Vec<(String, Value)>,
     pub handle: Handle,
     /// The declaration, if it has a name, and where it stands: abstract methods have their bodies in it.
     pub declaration: Option<DeclarationId>,
     pub scope: Rc<Scope>,
+}
+
+impl ExternInstance {
+    pub fn argument(&self, name: &str) -> Option<&Value> {
+        self.arguments.iter().find(|(parameter, _)| parameter == name).map(|(_, value)| value)
+    }
 }
 
 /// What an extern instance is in the program.

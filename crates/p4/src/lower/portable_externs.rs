@@ -46,7 +46,7 @@ impl<'a> Lowering<'a> {
             "Register" => {
                 let size = size("size");
                 let width = instance.of_type.arguments.first().and_then(|cell| self.cell_width(cell)).unwrap_or(32);
-                let initial = instance.arguments.get("initial_value").cloned().map(|value| self.packed(&value));
+                let initial = instance.argument("initial_value").cloned().map(|value| self.packed(&value));
                 let initial = initial.as_ref().and_then(arithmetic::constant_of).map(|(value, _)| value.clone());
                 let (name, initial) = (self.names.object(&name), initial.unwrap_or_default());
                 Handle::Register(self.program.registers.alloc(hlir::Register { name, size, width, initial, notes }))
@@ -156,7 +156,7 @@ impl<'a> Lowering<'a> {
                 return self.internet_checksum(&sum, name, call, data());
             }
             ("Checksum", Handle::None, _) => self.string_checksum(instance, name, call, data()),
-            _ => return self.custom_call(expression.span, &instance.name, name, call, passed),
+            _ => return self.custom_call(expression.span, Some(instance), call, passed),
         })
     }
 
@@ -267,7 +267,7 @@ impl<'a> Lowering<'a> {
     fn portable_random(&mut self, instance: &ExternInstance, call: &Call) -> Value {
         let width = self.result_width(call);
         let mut limit = |name: &str| {
-            let value = instance.arguments.get(name).cloned().and_then(|value| self.as_bits(value));
+            let value = instance.argument(name).cloned().and_then(|value| self.as_bits(value));
             value.unwrap_or_else(|| Hlir::constant(0u32, width))
         };
         let (low, high) = (limit("min"), limit("max"));
@@ -392,7 +392,7 @@ impl<'a> Lowering<'a> {
         let result = self.substituted(&call.result);
         match self.pna_function(name, &values, &result) {
             Some(value) => Ok(value),
-            None => self.custom_call(expression.span, "", name, call, passed),
+            None => self.custom_call(expression.span, None, call, passed),
         }
     }
 }

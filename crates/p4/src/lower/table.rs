@@ -160,7 +160,7 @@ impl<'a> Lowering<'a> {
             entries_constant: false,
             profile: None,
             selector: Vec::new(),
-            idle_timeout: false,
+            idle_timeout: None,
             add_on_miss: false,
             punt_on_miss: false,
             notes,

@@ -176,7 +176,7 @@ impl<'a> Lowering<'a> {
                 let sum = self.hashed(Algorithm::InternetChecksum, inputs, 16);
                 return Ok(Value::Scalar(sum));
             }
-            _ => return self.custom_call(expression.span, &instance.name, name, call, passed.collect()),
+            _ => return self.custom_call(expression.span, Some(instance), call, passed.collect()),
         }
         Ok(Value::Void)
     }
@@ -255,7 +255,7 @@ impl<'a> Lowering<'a> {
                 }
             }
             "log_msg" => self.log_message(passed),
-            _ => return self.custom_call(expression.span, "", name, call, passed),
+            _ => return self.custom_call(expression.span, None, call, passed),
         }
         Ok(Value::Void)
     }

@@ -9,8 +9,8 @@ use crate::text::print::{CORE_ERRORS, base_name};
 use crate::text::words::{ALGORITHMS, COUNTER_UNITS, MATCH_KINDS, METER_UNITS};
 use crate::verify::Site;
 use crate::{
-    Budget, Counter, Digest, Header, Meter, Notes, Parser, Profile, Register, Selector, TableId, Type, ValueSet,
-    Variable,
+    Budget, Counter, Digest, Expression, Extern, ExternObject, Header, Meter, Notes, Parser, Profile, Register,
+    Selector, TableId, Type, ValueSet, Variable,
 };
 use num_bigint::BigUint;
 
@@ -225,6 +225,27 @@ impl Reader {
         self.origin(&mut notes);
         self.places.set(Site::Profile(self.program.profiles.len() as u32), self.head_since(start));
         self.program.profiles.alloc(Profile { name, size, selector, notes });
+        Ok(())
+    }
+
+    /// `extern NAME: TYPE(32w5, …)`, an object, or `extern NAME`, a function.
+    pub(super) fn custom_extern(&mut self) -> Read<()> {
+        let start = self.at;
+        let (mut notes, name) = self.beginning("the extern's name")?;
+        let object = if self.eat(":") {
+            let of_type = self.name("the name of the extern's type")?;
+            self.expect("(")?;
+            let arguments = self.list(")", |reader| match reader.expression(None)? {
+                Expression::Constant { value, width } => Ok((value, width)),
+                _ => Err(reader.fail("a constant")),
+            })?;
+            Some(ExternObject { of_type, arguments })
+        } else {
+            None
+        };
+        self.origin(&mut notes);
+        self.places.set(Site::Extern(self.program.externs.len() as u32), self.head_since(start));
+        self.program.externs.alloc(Extern { name, object, notes });
         Ok(())
     }
 

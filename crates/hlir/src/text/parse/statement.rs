@@ -268,10 +268,11 @@ impl Reader {
             }
             "restart_timer" => Ok(Call::RestartTimer { expiry: self.optional("expire")? }),
             "call" => {
-                let (instance, method) = (self.name("an extern's instance")?, self.name("a method")?);
+                let object = self.reference("an extern", |names| &names.externs)?;
+                let function = self.name("a function in C")?;
                 self.expect("(")?;
                 let arguments = self.list(")", Reader::argument)?;
-                Ok(Call::Custom { instance, method, arguments, into: self.optional_into()? })
+                Ok(Call::Custom { object, function, arguments, into: self.optional_into()? })
             }
             _ => Err(self.fail("a statement")),
         }
@@ -284,8 +285,10 @@ impl Reader {
             Ok(Argument::Out(self.place()?))
         } else if self.eat_word("inout") {
             Ok(Argument::InOut(self.place()?))
+        } else if self.eat_word("payload") {
+            Ok(Argument::Payload)
         } else {
-            Err(self.fail("`in`, `out` or `inout`"))
+            Err(self.fail("`in`, `out`, `inout` or `payload`"))
         }
     }
 

@@ -7,7 +7,7 @@ use crate::text::lex::TokenKind;
 use crate::text::names::id;
 use crate::text::words::{MATCH_KINDS, SCOPES, value_of};
 use crate::verify::{Body, Site};
-use crate::{Action, ActionCall, Entry, Expression, Key, Match, Notes, Parameter, Scope, Table, TableId};
+use crate::{Action, ActionCall, Entry, Expression, IdleTimeout, Key, Match, Notes, Parameter, Scope, Table, TableId};
 
 const MEMBERS: &str = "`key`, `action`, `default`, `size`, `profile`, `selector`, `idle_timeout`, `add_on_miss`, `punt_on_miss` or `entries`";
 
@@ -30,7 +30,7 @@ impl Reader {
             entries_constant: false,
             profile: None,
             selector: Vec::new(),
-            idle_timeout: false,
+            idle_timeout: None,
             add_on_miss: false,
             punt_on_miss: false,
             notes,
@@ -94,7 +94,10 @@ impl Reader {
                     value.selector.push(self.expression(None)?);
                 }
             }
-            "idle_timeout" => value.idle_timeout = true,
+            "idle_timeout" => {
+                let deletes = self.eat_word("delete");
+                value.idle_timeout = Some(if deletes { IdleTimeout::Delete } else { IdleTimeout::Notify });
+            }
             "add_on_miss" => value.add_on_miss = true,
             _ => value.punt_on_miss = true,
         }

@@ -3,7 +3,7 @@
 use super::lines::{Lines, in_braces};
 use super::{Printer, number_text};
 use crate::text::words::{ALGORITHMS, COUNTER_UNITS, MATCH_KINDS, METER_UNITS, word_of, written};
-use crate::{Counter, Header, Meter, Parser, Profile, Type, ValueSet};
+use crate::{Counter, Extern, Header, Meter, Parser, Profile, Type, ValueSet};
 use num_bigint::BigUint;
 
 /// A header with more characters than this has a line for each field.
@@ -47,6 +47,7 @@ impl Printer<'_> {
         program.meters.values().for_each(|meter| self.meter(lines, meter));
         program.value_sets.values().for_each(|set| self.value_set(lines, set));
         program.profiles.values().for_each(|profile| self.profile(lines, profile));
+        program.externs.values().for_each(|custom| self.custom_extern(lines, custom));
     }
 
     fn counter(&self, lines: &mut Lines, counter: &Counter) {
@@ -72,6 +73,16 @@ impl Printer<'_> {
     fn cells(&self, size: u64, table: Option<crate::TableId>) -> String {
         let of = table.map_or(String::new(), |table| format!(" of {}", self.table_name(table)));
         if size == 0 && table.is_some() { of } else { format!(" [{size}]{of}") }
+    }
+
+    fn custom_extern(&self, lines: &mut Lines, custom: &Extern) {
+        lines.notes(&custom.notes);
+        let object = custom.object.as_ref().map_or(String::new(), |object| {
+            let value = |(value, width): &(BigUint, u32)| format!("{width}w{}", number_text(value, Some(*width)));
+            let arguments: Vec<String> = object.arguments.iter().map(value).collect();
+            format!(": {}({})", written(&object.of_type), arguments.join(", "))
+        });
+        lines.add(format!("extern {}{object}{}", written(&custom.name), self.origin(&custom.notes)));
     }
 
     pub(super) fn parser(&self, lines: &mut Lines, parser: &Parser) {

@@ -59,11 +59,13 @@ impl Printer<'_> {
 }
 
 fn for_each_origin<'p>(program: &'p Program, visit: &mut impl FnMut(&'p Origin)) {
-    let Program { headers, variables, digests, registers, counters, meters, value_sets, profiles, .. } = program;
+    let Program { headers, variables, digests, registers, counters, meters, value_sets, profiles, externs, .. } =
+        program;
     let storage = headers.values().map(|it| &it.notes).chain(variables.values().map(|it| &it.notes));
     let objects = digests.values().map(|it| &it.notes).chain(registers.values().map(|it| &it.notes));
     let cells = counters.values().map(|it| &it.notes).chain(meters.values().map(|it| &it.notes));
     let sets = value_sets.values().map(|it| &it.notes).chain(profiles.values().map(|it| &it.notes));
+    let sets = sets.chain(externs.values().map(|it| &it.notes));
     let nodes = program.nodes.values().map(|it| &it.notes);
     let notes = storage.chain(objects).chain(cells).chain(sets).chain(nodes);
     notes.filter_map(|notes| notes.origin.as_ref()).for_each(&mut *visit);

@@ -143,11 +143,11 @@ impl Printer<'_> {
                 format!("insert {table} => {action}({}){expire}{into}", list(arguments))
             }
             Call::RestartTimer { expiry } => format!("restart_timer{}", clause("expire", expiry)),
-            Call::Custom { instance, method, arguments, into: target } => {
+            Call::Custom { object, function, arguments, into: target } => {
                 let arguments: Vec<String> =
                     arguments.iter().map(|argument| self.argument(argument, parameters)).collect();
-                let (instance, method) = (written(instance), written(method));
-                format!("call {instance} {method}({}){}", arguments.join(", "), into(target))
+                let object = self.refer(&self.program.externs, *object, &self.names.externs, |custom| &custom.name);
+                format!("call {object} {}({}){}", written(function), arguments.join(", "), into(target))
             }
         }
     }
@@ -157,6 +157,7 @@ impl Printer<'_> {
             Argument::In(value) => format!("in {}", self.expression(value, parameters)),
             Argument::Out(place) => format!("out {}", self.place(*place, parameters)),
             Argument::InOut(place) => format!("inout {}", self.place(*place, parameters)),
+            Argument::Payload => "payload".to_string(),
         }
     }
 

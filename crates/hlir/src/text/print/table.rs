@@ -4,7 +4,7 @@ use super::lines::{Lines, annotations, docs_lines};
 use super::{Printer, hexadecimal, number_text};
 use crate::entry::EntryAction;
 use crate::text::words::{MATCH_KINDS, SCOPES, word_of, written};
-use crate::{Action, ActionCall, Entry, Key, Match, Notes, Parameter, Table, TableId, Type};
+use crate::{Action, ActionCall, Entry, IdleTimeout, Key, Match, Notes, Parameter, Table, TableId, Type};
 use num_bigint::BigUint;
 
 impl Printer<'_> {
@@ -27,11 +27,12 @@ impl Printer<'_> {
                 let inputs: Vec<String> = table.selector.iter().map(|value| self.expression(value, &[])).collect();
                 lines.add(format!("selector {}", inputs.join(", ")));
             }
-            let flags = [
-                (table.idle_timeout, "idle_timeout"),
-                (table.add_on_miss, "add_on_miss"),
-                (table.punt_on_miss, "punt_on_miss"),
-            ];
+            match table.idle_timeout {
+                Some(IdleTimeout::Notify) => lines.add("idle_timeout"),
+                Some(IdleTimeout::Delete) => lines.add("idle_timeout delete"),
+                None => {}
+            }
+            let flags = [(table.add_on_miss, "add_on_miss"), (table.punt_on_miss, "punt_on_miss")];
             flags.iter().filter(|(set, _)| *set).for_each(|(_, word)| lines.add(word));
             self.entries(lines, id, table);
         });
