@@ -136,7 +136,16 @@ struct worker {
 };
 
 enum match_kind { MATCH_EXACT, MATCH_LPM, MATCH_TERNARY, MATCH_RANGE, MATCH_OPTIONAL };
-enum structure { STRUCTURE_EXACT, STRUCTURE_DIR24_8, STRUCTURE_LPM_TRIE, STRUCTURE_LIST };
+enum structure {
+	STRUCTURE_EXACT,
+	STRUCTURE_DIR24_8,
+	STRUCTURE_LPM_TRIE,
+	STRUCTURE_LIST,
+	STRUCTURE_EXACT48,
+	STRUCTURE_DIR24_8_U16,
+	STRUCTURE_DIR24_8_U8,
+	STRUCTURES		/* how many there are */
+};
 enum descriptor { DESCRIPTOR_MBUF, DESCRIPTOR_OWN };
 
 /* A field of a table's key. The whole key is one number of `key_bits` bits, in 64-bit limbs, low limb first; a field is `width` of its bits

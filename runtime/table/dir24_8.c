@@ -1,4 +1,5 @@
-/* Writes the arrays of dir24_8.h while workers read them.
+/* Writes the arrays of dir24_8.h while workers read them. Here, an entry is what it is with four bytes: a record's number, or a group's with DIR24_8_GROUP;
+ * `dir24_8_get` and `dir24_8_set` know how wide entries are in memory.
  *
  * Beside each entry that readers see stands the length of the prefix that owns it, so that a new prefix overwrites what is shorter and a deleted one gives
  * back exactly what was its own, to the next shorter prefix among the rules. */
@@ -14,6 +15,8 @@
 struct dir24_8_writer {
 	struct layout layout;
 	struct dir24_8 *dir;
+	uint32_t entry_bytes;
+	uint32_t groups_most;
 	struct rules rules;		/* a prefix's value; its length as priority */
 	uint32_t per_length[33];	/* prefixes */
 	uint8_t *lengths;		/* of the owner of each entry of the first array, plus one; 0: none */
@@ -22,10 +25,11 @@ struct dir24_8_writer {
 	struct numbers groups;
 };
 
-/* Entries, and who owns them. */
+/* Entries of the first array or of a group, and who owns them. */
 struct dir24_8_span {
-	uint32_t *entries;
-	uint8_t *lengths;
+	void *entries;
+	uint64_t from;
+	uint8_t *lengths;	/* of the first one */
 	uint64_t count;
 };
 
@@ -47,13 +51,61 @@ dir24_8_group_count(const struct dir24_8_writer *writer)
 	return (uint64_t)1 << writer->dir->rest_bits;
 }
 
+static uint64_t
+dir24_8_first_bytes(const struct dir24_8_writer *writer)
+{
+	return dir24_8_first_count(writer) * writer->entry_bytes + sizeof(uint32_t);
+}
+
+static uint32_t
+dir24_8_get(const struct dir24_8_writer *writer, uint64_t at)
+{
+	const struct dir24_8 *dir = writer->dir;
+	uint32_t entry;
+
+	if (writer->entry_bytes == sizeof(uint32_t))
+		return ((const uint32_t *)dir->first)[at];
+	if (writer->entry_bytes == sizeof(uint16_t)) {
+		entry = ((const uint16_t *)dir->first)[at];
+		return entry & DIR24_8_U16_GROUP ? (entry & ~DIR24_8_U16_GROUP) | DIR24_8_GROUP : entry;
+	}
+	entry = ((const uint8_t *)dir->first)[at];
+	return entry == DIR24_8_U8_GROUP ? dir->links[at] | DIR24_8_GROUP : entry;
+}
+
+static void
+dir24_8_set_record(const struct dir24_8_writer *writer, void *entries, uint64_t at, uint32_t record)
+{
+	if (writer->entry_bytes == sizeof(uint32_t))
+		__atomic_store_n((uint32_t *)entries + at, record, __ATOMIC_RELEASE);
+	else if (writer->entry_bytes == sizeof(uint16_t))
+		__atomic_store_n((uint16_t *)entries + at, (uint16_t)record, __ATOMIC_RELEASE);
+	else
+		__atomic_store_n((uint8_t *)entries + at, (uint8_t)record, __ATOMIC_RELEASE);
+}
+
+static void
+dir24_8_set_group(const struct dir24_8_writer *writer, uint64_t at, uint32_t group)
+{
+	struct dir24_8 *dir = writer->dir;
+
+	if (writer->entry_bytes == sizeof(uint32_t)) {
+		dir24_8_set_record(writer, dir->first, at, group | DIR24_8_GROUP);
+	} else if (writer->entry_bytes == sizeof(uint16_t)) {
+		dir24_8_set_record(writer, dir->first, at, group | DIR24_8_U16_GROUP);
+	} else {
+		__atomic_store_n(&dir->links[at], (uint16_t)group, __ATOMIC_RELEASE);
+		dir24_8_set_record(writer, dir->first, at, DIR24_8_U8_GROUP);
+	}
+}
+
 static struct dir24_8_span
 dir24_8_group(const struct dir24_8_writer *writer, uint32_t entry)
 {
 	const uint64_t at = (uint64_t)(entry & ~DIR24_8_GROUP) << writer->dir->rest_bits;
 
 	return (struct dir24_8_span){
-		.entries = writer->dir->groups + at, .lengths = writer->group_lengths + at, .count = dir24_8_group_count(writer),
+		.entries = writer->dir->groups, .from = at, .lengths = writer->group_lengths + at, .count = dir24_8_group_count(writer),
 	};
 }
 
@@ -68,34 +120,35 @@ struct dir24_8_change {
 };
 
 static void
-dir24_8_change_span(struct dir24_8_span span, const struct dir24_8_change *change)
+dir24_8_change_span(const struct dir24_8_writer *writer, struct dir24_8_span span, const struct dir24_8_change *change)
 {
 	for (uint64_t i = 0; i < span.count; i++)
 		if (span.lengths[i] >= change->least && span.lengths[i] <= change->most) {
 			span.lengths[i] = change->owner;
-			__atomic_store_n(&span.entries[i], change->record, __ATOMIC_RELEASE);
+			dir24_8_set_record(writer, span.entries, span.from + i, change->record);
 		}
 }
 
-/* Another array of groups, twice as large; no reader needs a new group before all use it. */
+/* Another array of groups, twice as large; no reader needs a new group before all use it. Full when entries have no room for larger numbers. */
 static enum table_status
 dir24_8_groups_grow(struct dir24_8_writer *writer)
 {
 	struct memory *memory = writer->layout.memory;
-	const uint64_t size = dir24_8_group_count(writer);
-	const uint64_t old = writer->groups.capacity, count = old == 0 ? DIR24_8_GROUPS_LEAST : 2 * old;
-	uint32_t *old_groups = writer->dir->groups, *groups = memory_allocate(memory, count * size * sizeof(*groups));
+	const uint64_t size = dir24_8_group_count(writer), bytes = size * writer->entry_bytes;
+	const uint64_t old = writer->groups.capacity, twice = old == 0 ? DIR24_8_GROUPS_LEAST : 2 * old;
+	const uint64_t count = twice > writer->groups_most ? (uint64_t)writer->groups_most + 1 : twice;
+	void *old_groups = writer->dir->groups, *groups = count > old ? memory_allocate(memory, count * bytes) : NULL;
 	uint8_t *lengths = memory_allocate(memory, count * size);
 	uint32_t *deep = memory_allocate(memory, count * sizeof(*deep));
 
 	if (groups == NULL || lengths == NULL || deep == NULL || !numbers_grow(&writer->groups, memory, (uint32_t)count)) {
-		memory_release(memory, groups, count * size * sizeof(*groups));
+		memory_release(memory, groups, count * bytes);
 		memory_release(memory, lengths, count * size);
 		memory_release(memory, deep, count * sizeof(*deep));
-		return TABLE_NO_MEMORY;
+		return count > old ? TABLE_NO_MEMORY : TABLE_FULL;
 	}
 	if (old != 0) {
-		memcpy(groups, old_groups, old * size * sizeof(*groups));
+		memcpy(groups, old_groups, old * bytes);
 		memcpy(lengths, writer->group_lengths, old * size);
 		memcpy(deep, writer->deep, old * sizeof(*deep));
 		memory_release(memory, writer->group_lengths, old * size);
@@ -106,7 +159,7 @@ dir24_8_groups_grow(struct dir24_8_writer *writer)
 	__atomic_store_n(&writer->dir->groups, groups, __ATOMIC_RELEASE);
 	if (old != 0) {
 		memory_grace(memory);
-		memory_release(memory, old_groups, old * size * sizeof(*groups));
+		memory_release(memory, old_groups, old * bytes);
 	}
 	return TABLE_OK;
 }
@@ -115,9 +168,10 @@ static enum table_status
 dir24_8_group_take(struct dir24_8_writer *writer, uint32_t *group)
 {
 	while ((*group = numbers_take(&writer->groups, writer->layout.memory)) == 0) {
+		const int at_most = writer->groups.capacity > writer->groups_most;
 		enum table_status status = TABLE_OK;
 
-		if (writer->groups.retired_count > writer->groups.capacity / 4)
+		if (writer->groups.retired_count > (at_most ? 0 : writer->groups.capacity / 4))
 			memory_grace(writer->layout.memory);
 		else
 			status = dir24_8_groups_grow(writer);
@@ -139,10 +193,10 @@ dir24_8_split(struct dir24_8_writer *writer, uint64_t at)
 		return status;
 	span = dir24_8_group(writer, group);
 	for (uint64_t i = 0; i < span.count; i++)
-		__atomic_store_n(&span.entries[i], writer->dir->first[at], __ATOMIC_RELAXED);
+		dir24_8_set_record(writer, span.entries, span.from + i, dir24_8_get(writer, at));
 	memset(span.lengths, writer->lengths[at], span.count);
 	writer->deep[group] = 0;
-	__atomic_store_n(&writer->dir->first[at], group | DIR24_8_GROUP, __ATOMIC_RELEASE);
+	dir24_8_set_group(writer, at, group);
 	return TABLE_OK;
 }
 
@@ -150,11 +204,13 @@ dir24_8_split(struct dir24_8_writer *writer, uint64_t at)
 static void
 dir24_8_unite(struct dir24_8_writer *writer, uint64_t at)
 {
-	const uint32_t entry = writer->dir->first[at];
+	const uint32_t entry = dir24_8_get(writer, at);
 	const struct dir24_8_span span = dir24_8_group(writer, entry);
+	uint32_t record = 0;
 
+	memcpy(&record, (const uint8_t *)span.entries + span.from * writer->entry_bytes, writer->entry_bytes);
 	writer->lengths[at] = span.lengths[0];
-	__atomic_store_n(&writer->dir->first[at], span.entries[0], __ATOMIC_RELEASE);
+	dir24_8_set_record(writer, writer->dir->first, at, record);
 	numbers_retire(&writer->groups, writer->layout.memory, entry & ~DIR24_8_GROUP);
 }
 
@@ -171,22 +227,22 @@ dir24_8_apply(const struct dir24_8_writer *writer, const struct dir24_8_change *
 	const uint64_t from = change->value >> rest;
 
 	if (dir24_8_is_deep(writer, change->length)) {
-		struct dir24_8_span span = dir24_8_group(writer, writer->dir->first[from]);
+		struct dir24_8_span span = dir24_8_group(writer, dir24_8_get(writer, from));
 		const uint64_t at = change->value & (dir24_8_group_count(writer) - 1);
 
-		span.entries += at;
+		span.from += at;
 		span.lengths += at;
 		span.count = (uint64_t)1 << (writer->layout.key_bits - change->length);
-		dir24_8_change_span(span, change);
+		dir24_8_change_span(writer, span, change);
 		return;
 	}
 	for (uint64_t i = from; i < from + ((uint64_t)1 << (writer->layout.key_bits - rest - change->length)); i++) {
-		const uint32_t entry = writer->dir->first[i];
-		struct dir24_8_span span = { .entries = &writer->dir->first[i], .lengths = &writer->lengths[i], .count = 1 };
+		const uint32_t entry = dir24_8_get(writer, i);
+		struct dir24_8_span span = { .entries = writer->dir->first, .from = i, .lengths = &writer->lengths[i], .count = 1 };
 
 		if (entry & DIR24_8_GROUP)
 			span = dir24_8_group(writer, entry);
-		dir24_8_change_span(span, change);
+		dir24_8_change_span(writer, span, change);
 	}
 }
 
@@ -224,15 +280,18 @@ dir24_8_insert(struct layout *layout, const struct layout_match *match, uint32_t
 	const uint64_t at = match->value[0] >> writer->dir->rest_bits;
 	const int deep = dir24_8_is_deep(writer, match->length);
 	const uint32_t rule = rules_add(&writer->rules, match->length, match->value, record);
+	enum table_status status = rule == 0 ? TABLE_NO_MEMORY : TABLE_OK;
 
-	if (rule == 0)
-		return TABLE_NO_MEMORY;
-	if (deep && (writer->dir->first[at] & DIR24_8_GROUP) == 0 && dir24_8_split(writer, at) != TABLE_OK) {
+	if (status != TABLE_OK)
+		return status;
+	if (deep && (dir24_8_get(writer, at) & DIR24_8_GROUP) == 0)
+		status = dir24_8_split(writer, at);
+	if (status != TABLE_OK) {
 		rules_remove(&writer->rules, rule);
-		return TABLE_NO_MEMORY;
+		return status;
 	}
 	if (deep)
-		writer->deep[writer->dir->first[at] & ~DIR24_8_GROUP]++;
+		writer->deep[dir24_8_get(writer, at) & ~DIR24_8_GROUP]++;
 	if (layout->records->own)
 		layout->records->cells.links[records_cell(layout->records, record)] = rule;
 	dir24_8_claim(writer, match, record);
@@ -271,7 +330,7 @@ dir24_8_remove(struct layout *layout, const struct layout_match *match)
 	};
 
 	dir24_8_apply(writer, &change);
-	if (dir24_8_is_deep(writer, match->length) && --writer->deep[writer->dir->first[at] & ~DIR24_8_GROUP] == 0)
+	if (dir24_8_is_deep(writer, match->length) && --writer->deep[dir24_8_get(writer, at) & ~DIR24_8_GROUP] == 0)
 		dir24_8_unite(writer, at);
 	writer->per_length[match->length]--;
 	rules_remove(&writer->rules, rules_find(&writer->rules, match->length, match->value));
@@ -304,9 +363,14 @@ dir24_8_next(const struct layout *layout, uint64_t cursor, struct layout_match *
 static uint32_t
 dir24_8_lookup(const struct layout *layout, const uint64_t *key)
 {
-	const struct dir24_8 *dir = dir24_8_of(layout)->dir;
+	const struct dir24_8_writer *writer = dir24_8_of(layout);
+	const struct dir24_8 *dir = writer->dir;
 
-	return dir24_8_find(dir, dir24_8_address(dir, key[0]), key[0], key, 1);
+	if (writer->entry_bytes == sizeof(uint32_t))
+		return dir24_8_find(dir, dir24_8_address(dir, key[0]), key[0], key, 1);
+	if (writer->entry_bytes == sizeof(uint16_t))
+		return dir24_8_u16_find(dir, dir24_8_u16_address(dir, key[0]), key[0], key, 1);
+	return dir24_8_u8_find(dir, dir24_8_u8_address(dir, key[0]), key[0], key, 1);
 }
 
 static enum table_status
@@ -323,9 +387,10 @@ dir24_8_destroy(struct layout *layout)
 	const uint64_t groups = writer->groups.capacity;
 
 	if (writer->dir != NULL) {
-		memory_release(memory, writer->dir->first, dir24_8_first_count(writer) * sizeof(*writer->dir->first));
+		memory_release(memory, writer->dir->first, dir24_8_first_bytes(writer));
+		memory_release(memory, writer->dir->links, dir24_8_first_count(writer) * sizeof(*writer->dir->links));
 		memory_release(memory, writer->lengths, dir24_8_first_count(writer));
-		memory_release(memory, writer->dir->groups, groups * dir24_8_group_count(writer) * sizeof(*writer->dir->groups));
+		memory_release(memory, writer->dir->groups, groups * dir24_8_group_count(writer) * writer->entry_bytes);
 		memory_release(memory, writer->group_lengths, groups * dir24_8_group_count(writer));
 		memory_release(memory, writer->deep, groups * sizeof(*writer->deep));
 	}
@@ -340,36 +405,42 @@ static const struct layout_functions dir24_8_functions = {
 	.locate = dir24_8_locate, .lookup = dir24_8_lookup, .reserve = dir24_8_reserve, .destroy = dir24_8_destroy,
 };
 
-struct table *
-dir24_8_table(struct layout *layout)
+/* The array over the first bits. 0: no memory. */
+static int
+dir24_8_create_first(struct dir24_8_writer *writer)
 {
-	return &dir24_8_of(layout)->dir->table;
+	struct memory *memory = writer->layout.memory;
+	struct dir24_8 *dir = writer->dir;
+	const uint32_t key_bits = writer->layout.key_bits;
+
+	dir->key_bits = key_bits;
+	dir->rest_bits = key_bits > DIR24_8_FIRST_BITS ? key_bits - DIR24_8_FIRST_BITS : 0;
+	dir->first = memory_allocate(memory, dir24_8_first_bytes(writer));
+	writer->lengths = memory_allocate(memory, dir24_8_first_count(writer));
+	if (writer->entry_bytes != 1)
+		return dir->first != NULL && writer->lengths != NULL;
+	dir->links = memory_allocate(memory, dir24_8_first_count(writer) * sizeof(*dir->links));
+	return dir->first != NULL && writer->lengths != NULL && dir->links != NULL;
 }
 
 struct layout *
 dir24_8_create(const struct layout_request *request)
 {
-	const uint32_t key_bits = request->descriptor->key_bits;
+	const uint32_t structure = request->descriptor->structure;
 	struct memory *memory = request->memory;
-	struct dir24_8_writer *writer = key_bits > 32 ? NULL : memory_allocate(memory, sizeof(*writer));
+	struct dir24_8_writer *writer = request->descriptor->key_bits > 32 ? NULL : memory_allocate(memory, sizeof(*writer));
 
 	if (writer == NULL)
 		return NULL;
-	writer->layout = (struct layout){
-		.functions = &dir24_8_functions, .memory = memory, .records = request->records, .key_bits = key_bits, .limbs = 1,
-		.size = request->descriptor->size,
-	};
+	writer->layout = layout_begin(request, &dir24_8_functions);
 	writer->rules.memory = memory;
+	writer->entry_bytes = structure == STRUCTURE_DIR24_8_U8 ? 1 : structure == STRUCTURE_DIR24_8_U16 ? 2 : 4;
+	writer->groups_most = writer->entry_bytes == 4 ? ~DIR24_8_GROUP - 1 : writer->entry_bytes == 2 ? DIR24_8_U16_MOST : UINT16_MAX;
 	writer->dir = memory_allocate(memory, sizeof(*writer->dir));
-	if (writer->dir != NULL) {
-		writer->dir->key_bits = key_bits;
-		writer->dir->rest_bits = key_bits > DIR24_8_FIRST_BITS ? key_bits - DIR24_8_FIRST_BITS : 0;
-		writer->dir->first = memory_allocate(memory, dir24_8_first_count(writer) * sizeof(*writer->dir->first));
-		writer->lengths = memory_allocate(memory, dir24_8_first_count(writer));
-	}
-	if (writer->dir == NULL || writer->dir->first == NULL || writer->lengths == NULL || rules_create(&writer->rules, memory, 1) != TABLE_OK) {
+	if (writer->dir == NULL || !dir24_8_create_first(writer) || rules_create(&writer->rules, memory, 1) != TABLE_OK) {
 		dir24_8_destroy(&writer->layout);
 		return NULL;
 	}
+	writer->layout.table = &writer->dir->table;
 	return &writer->layout;
 }

@@ -207,12 +207,6 @@ static const struct layout_functions exact_functions = {
 	.locate = exact_locate, .lookup = exact_lookup, .reserve = exact_reserve, .destroy = exact_destroy,
 };
 
-struct table *
-exact_table(struct layout *layout)
-{
-	return &exact_of(layout)->exact->table;
-}
-
 struct layout *
 exact_create(const struct layout_request *request)
 {
@@ -220,10 +214,7 @@ exact_create(const struct layout_request *request)
 
 	if (writer == NULL)
 		return NULL;
-	writer->layout = (struct layout){
-		.functions = &exact_functions, .memory = request->memory, .records = request->records,
-		.key_bits = request->descriptor->key_bits, .limbs = request->descriptor->key_limbs, .size = request->descriptor->size,
-	};
+	writer->layout = layout_begin(request, &exact_functions);
 	writer->exact = memory_allocate(request->memory, sizeof(*writer->exact));
 	writer->retired = memory_allocate(request->memory, EXACT_RETIRED_MOST * sizeof(*writer->retired));
 	if (writer->exact != NULL)
@@ -232,5 +223,6 @@ exact_create(const struct layout_request *request)
 		exact_destroy(&writer->layout);
 		return NULL;
 	}
+	writer->layout.table = &writer->exact->table;
 	return &writer->layout;
 }

@@ -7,12 +7,7 @@
 #define BACUS_TABLE_EXACT_H
 
 #include "table/table.h"
-
-/* Not under the thread sanitizer, which does not know that vectors are read word by word. */
-#if defined(__AVX2__) && !defined(__SANITIZE_THREAD__)
-#define EXACT_VECTORS 1
-#include <immintrin.h>
-#endif
+#include "table/vectors.h"
 
 #define EXACT_SEED 0x2d358dccaa6c78a5ull
 #define EXACT_MULTIPLIER 0x9e3779b97f4a7c15ull
@@ -138,12 +133,12 @@ exact_scan(const struct exact_bucket *bucket, const uint64_t *key, uint32_t slot
 	return found;
 }
 
-#ifdef EXACT_VECTORS
+#ifdef TABLE_AVX2
 /* A bit for each of the bucket's eight words that is the key's: `low` at even places, `high` at odd ones. Words are read whole, in no order. */
 static inline uint32_t
 exact_words(const struct exact_bucket *bucket, uint64_t low, uint64_t high)
 {
-#ifdef __AVX512F__
+#ifdef TABLE_AVX512
 	const __m512i wanted = _mm512_broadcast_i32x4(_mm_set_epi64x((long long)high, (long long)low));
 
 	return _mm512_cmpeq_epi64_mask(_mm512_load_si512((const void *)bucket->keys), wanted);
@@ -187,7 +182,7 @@ exact_item(const struct exact *table, uint32_t item, uint32_t limbs)
 static inline uint32_t
 exact_scan_wide(const struct exact *table, const struct exact_bucket *bucket, uint64_t hash, const uint64_t *key, uint32_t limbs)
 {
-#ifdef EXACT_VECTORS
+#ifdef TABLE_AVX2
 	const uint32_t match = exact_words(bucket, hash, hash) & 31;
 
 	__atomic_signal_fence(__ATOMIC_ACQ_REL);
@@ -217,7 +212,7 @@ exact_find_in(const struct exact *table, const void *address, uint64_t hash, con
 {
 	if (limbs > 2)
 		return exact_scan_wide(table, address, hash, key, limbs);
-#ifdef EXACT_VECTORS
+#ifdef TABLE_AVX2
 	return exact_scan_vectors(address, key, exact_slot_limbs(limbs), exact_slots(limbs));
 #else
 	return exact_scan(address, key, exact_slot_limbs(limbs), exact_slots(limbs));

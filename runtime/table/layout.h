@@ -19,6 +19,7 @@ struct layout {
 	const struct layout_functions *functions;
 	struct memory *memory;
 	struct records *records;
+	struct table *table;	/* the part that readers see */
 	uint32_t key_bits;
 	uint32_t limbs;
 	uint64_t size;
@@ -50,15 +51,19 @@ struct layout_request {
 	uint32_t range_count;
 };
 
+static inline struct layout
+layout_begin(const struct layout_request *request, const struct layout_functions *functions)
+{
+	return (struct layout){
+		.functions = functions, .memory = request->memory, .records = request->records, .key_bits = request->descriptor->key_bits,
+		.limbs = request->descriptor->key_limbs, .size = request->descriptor->size,
+	};
+}
+
 struct layout *exact_create(const struct layout_request *request);
+struct layout *exact48_create(const struct layout_request *request);
 struct layout *dir24_8_create(const struct layout_request *request);
 struct layout *lpm_trie_create(const struct layout_request *request);
 struct layout *list_create(const struct layout_request *request);
-
-/* The part that readers see. */
-struct table *exact_table(struct layout *layout);
-struct table *dir24_8_table(struct layout *layout);
-struct table *lpm_trie_table(struct layout *layout);
-struct table *list_table(struct layout *layout);
 
 #endif

@@ -295,12 +295,6 @@ static const struct layout_functions list_functions = {
 	.locate = list_locate, .lookup = list_lookup, .reserve = list_reserve, .destroy = list_destroy,
 };
 
-struct table *
-list_table(struct layout *layout)
-{
-	return &list_of(layout)->list->table;
-}
-
 struct layout *
 list_create(const struct layout_request *request)
 {
@@ -310,10 +304,7 @@ list_create(const struct layout_request *request)
 
 	if (writer == NULL)
 		return NULL;
-	writer->layout = (struct layout){
-		.functions = &list_functions, .memory = memory, .records = request->records, .key_bits = request->descriptor->key_bits,
-		.limbs = limbs, .size = request->descriptor->size,
-	};
+	writer->layout = layout_begin(request, &list_functions);
 	writer->rules.memory = memory;
 	writer->parts = request->range_count != 0 ? 3 : 2;
 	writer->list = memory_allocate(memory, sizeof(*writer->list));
@@ -328,5 +319,6 @@ list_create(const struct layout_request *request)
 	writer->list->limbs = limbs;
 	writer->list->ranges = request->ranges;
 	writer->list->range_count = request->range_count;
+	writer->layout.table = &writer->list->table;
 	return &writer->layout;
 }

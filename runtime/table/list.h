@@ -5,10 +5,7 @@
 #define BACUS_TABLE_LIST_H
 
 #include "table/table.h"
-
-#if defined(__AVX512F__) || defined(__AVX2__)
-#include <immintrin.h>
-#endif
+#include "table/vectors.h"
 
 #define LIST_LANES 8u
 #define LIST_RANGES_MAX 32u
@@ -71,7 +68,7 @@ list_in_range(const struct list_block *block, uint32_t lane, const uint64_t *fie
 static inline uint32_t
 list_agree(const struct list_block *block, const uint64_t *key, uint32_t limbs)
 {
-#if defined(__AVX512F__)
+#if defined(TABLE_AVX512)
 	__m512i differ = _mm512_setzero_si512();
 
 	for (uint32_t limb = 0; limb < limbs; limb++) {
@@ -80,7 +77,7 @@ list_agree(const struct list_block *block, const uint64_t *key, uint32_t limbs)
 		differ = _mm512_or_si512(differ, _mm512_and_si512(_mm512_xor_si512(value, _mm512_set1_epi64((long long)key[limb])), mask));
 	}
 	return _mm512_testn_epi64_mask(differ, differ);
-#elif defined(__AVX2__)
+#elif defined(TABLE_AVX2)
 	__m256i front = _mm256_setzero_si256(), back = front;
 
 	for (uint32_t limb = 0; limb < limbs; limb++) {

@@ -478,12 +478,6 @@ static const struct layout_functions lpm_trie_functions = {
 	.locate = lpm_trie_locate, .lookup = lpm_trie_lookup, .reserve = lpm_trie_reserve, .destroy = lpm_trie_destroy,
 };
 
-struct table *
-lpm_trie_table(struct layout *layout)
-{
-	return &lpm_trie_of(layout)->trie->table;
-}
-
 struct layout *
 lpm_trie_create(const struct layout_request *request)
 {
@@ -493,10 +487,7 @@ lpm_trie_create(const struct layout_request *request)
 
 	if (writer == NULL)
 		return NULL;
-	writer->layout = (struct layout){
-		.functions = &lpm_trie_functions, .memory = memory, .records = request->records, .key_bits = key_bits,
-		.limbs = request->descriptor->key_limbs, .size = request->descriptor->size,
-	};
+	writer->layout = layout_begin(request, &lpm_trie_functions);
 	writer->rules.memory = memory;
 	writer->trie = memory_allocate(memory, sizeof(*writer->trie));
 	writer->steps = memory_allocate(memory, (key_bits / LPM_TRIE_STRIDE + 2) * sizeof(*writer->steps));
@@ -505,5 +496,6 @@ lpm_trie_create(const struct layout_request *request)
 		return NULL;
 	}
 	writer->trie->key_bits = key_bits;
+	writer->layout.table = &writer->trie->table;
 	return &writer->layout;
 }

@@ -136,11 +136,12 @@ static enum table_status
 records_grow(struct records *records)
 {
 	const uint32_t old_capacity = records->numbers.capacity, used = records->numbers.used;
-	const uint32_t capacity = old_capacity == 0 ? RECORDS_LEAST : 2 * old_capacity;
+	const uint32_t twice = old_capacity == 0 ? RECORDS_LEAST : 2 * old_capacity;
+	const uint32_t capacity = twice > records->most ? records->most + 1 : twice;
 	uint8_t *old = records->table->records, *new;
 
-	if (capacity > RECORDS_MOST)
-		return TABLE_NO_MEMORY;
+	if (capacity <= old_capacity)
+		return records->most == RECORDS_MOST ? TABLE_NO_MEMORY : TABLE_FULL;
 	new = memory_allocate(records->memory, records_size(records, capacity));
 	if (new == NULL)
 		return TABLE_NO_MEMORY;
@@ -168,7 +169,7 @@ records_take(struct records *records, uint32_t *number)
 		*number = numbers_take(&records->numbers, records->memory);
 		if (*number != 0)
 			return TABLE_OK;
-		if (records->numbers.retired_count > records->numbers.capacity / 4) {
+		if (records->numbers.retired_count > (records->numbers.capacity > records->most ? 0 : records->numbers.capacity / 4)) {
 			memory_grace(records->memory);
 		} else {
 			const enum table_status status = records_grow(records);
@@ -385,7 +386,7 @@ records_cancel(struct records *records, uint32_t number)
 }
 
 enum table_status
-records_create(struct records *records, struct memory *memory, struct table *table, uint64_t size)
+records_create(struct records *records, struct memory *memory, struct table *table, uint64_t size, uint32_t most)
 {
 	static const uint64_t zeros[8192];
 	const uint32_t own = table->records_own;
@@ -393,7 +394,7 @@ records_create(struct records *records, struct memory *memory, struct table *tab
 
 	*records = (struct records){
 		.memory = memory, .table = table, .own = own, .bytes = table->record_bytes, .stride = table->record_stride,
-		.cells_most = size == 0 ? UINT64_MAX : size + 1,
+		.most = most != 0 ? most : RECORDS_MOST, .cells_most = size == 0 ? UINT64_MAX : size + 1,
 	};
 	if (table->record_bytes % 8 != 0 || table->record_bytes < 8 || table->record_bytes > sizeof(zeros))
 		return TABLE_INVALID;

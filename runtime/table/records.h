@@ -36,13 +36,15 @@ struct records {
 	uint32_t stride;
 	struct numbers numbers;	/* links: references, where records are shared */
 	struct numbers cells;	/* links: what the structure notes, to find the entry of a cell */
+	uint32_t most;		/* numbers of records that the structure has room for */
 	uint64_t cells_most;	/* UINT64_MAX: no limit */
 	uint32_t *index;	/* shared records by content: open addressing, 0 is free */
 	uint32_t index_mask;
 	uint32_t index_count;
 };
 
-enum table_status records_create(struct records *records, struct memory *memory, struct table *table, uint64_t size);
+/* `most`: the largest number that a record may have; 0: any. */
+enum table_status records_create(struct records *records, struct memory *memory, struct table *table, uint64_t size, uint32_t most);
 void records_destroy(struct records *records);
 
 /* A record with this content, for one more entry, with a cell of its own where records are. */

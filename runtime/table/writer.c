@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "table/dir24_8.h"
 #include "table/layout.h"
 
 struct writer {
@@ -10,7 +11,8 @@ struct writer {
 	struct records records;
 	struct layout *layout;
 	struct table *table;
-	uint32_t kind;			/* enum structure */
+	uint32_t prioritised;		/* entries have priorities, and masks of any form; else prefixes */
+	uint32_t length_least;		/* of prefixes: the whole key, where keys are exact */
 	uint32_t key_bits;
 	uint32_t limbs;
 	uint32_t range_count;
@@ -112,9 +114,9 @@ writer_take_match(struct writer *writer, const struct table_match *match)
 	if (!writer_take_limbs(writer, taken->value, match->value, 0) || !writer_take_limbs(writer, taken->mask, match->mask, UINT64_MAX) ||
 	    !writer_take_limbs(writer, taken->high, match->high, 0))
 		return TABLE_INVALID;
-	taken->priority = writer->kind == STRUCTURE_LIST ? match->priority : 0;
+	taken->priority = writer->prioritised ? match->priority : 0;
 	taken->length = 0;
-	if (writer->kind == STRUCTURE_LIST) {
+	if (writer->prioritised) {
 		if (writer->range_count != 0 && match->high == NULL)
 			return TABLE_INVALID;
 		for (uint32_t range = 0; range < writer->range_count; range++)
@@ -122,7 +124,7 @@ writer_take_match(struct writer *writer, const struct table_match *match)
 				return TABLE_INVALID;
 	} else {
 		taken->length = writer_prefix_length(writer, taken->mask);
-		if (taken->length == UINT32_MAX || (writer->kind == STRUCTURE_EXACT && taken->length != writer->key_bits))
+		if (taken->length == UINT32_MAX || taken->length < writer->length_least)
 			return TABLE_INVALID;
 	}
 	writer_drop_unused_bits(writer);
@@ -135,7 +137,7 @@ writer_show(struct writer *writer, uint32_t number, struct table_entry *entry)
 {
 	const struct layout_match *given = &writer->given;
 
-	if (writer->kind != STRUCTURE_LIST)
+	if (!writer->prioritised)
 		writer_prefix_mask(writer, given->length, given->mask);
 	*entry = (struct table_entry){
 		.match = { .value = given->value, .mask = given->mask, .high = given->high, .priority = given->priority },
@@ -358,36 +360,31 @@ writer_create_fields(struct writer *writer, const struct table_descriptor *descr
 	return 1;
 }
 
-static struct layout *
-writer_create_layout(const struct layout_request *request, struct table **table)
-{
-	struct layout *layout = NULL;
+/* What the writer must know of a structure. */
+struct writer_structure {
+	struct layout *(*create)(const struct layout_request *request);
+	uint32_t key_bits_most;
+	uint32_t records_most;	/* the largest number of a record that an entry has room for; 0: any */
+	uint32_t prioritised;
+	uint32_t exact;		/* keys are matched whole */
+};
 
-	switch ((enum structure)request->descriptor->structure) {
-	case STRUCTURE_EXACT:
-		layout = exact_create(request);
-		*table = layout != NULL ? exact_table(layout) : NULL;
-		break;
-	case STRUCTURE_DIR24_8:
-		layout = dir24_8_create(request);
-		*table = layout != NULL ? dir24_8_table(layout) : NULL;
-		break;
-	case STRUCTURE_LPM_TRIE:
-		layout = lpm_trie_create(request);
-		*table = layout != NULL ? lpm_trie_table(layout) : NULL;
-		break;
-	case STRUCTURE_LIST:
-		layout = list_create(request);
-		*table = layout != NULL ? list_table(layout) : NULL;
-		break;
-	}
-	return layout;
-}
+static const struct writer_structure writer_structures[] = {
+	[STRUCTURE_EXACT] = { exact_create, UINT32_MAX, 0, 0, 1 },
+	[STRUCTURE_DIR24_8] = { dir24_8_create, 32, 0, 0, 0 },
+	[STRUCTURE_LPM_TRIE] = { lpm_trie_create, UINT32_MAX, 0, 0, 0 },
+	[STRUCTURE_LIST] = { list_create, UINT32_MAX, 0, 1, 0 },
+	[STRUCTURE_EXACT48] = { exact48_create, 48, UINT16_MAX, 0, 1 },
+	[STRUCTURE_DIR24_8_U16] = { dir24_8_create, 32, DIR24_8_U16_MOST, 0, 0 },
+	[STRUCTURE_DIR24_8_U8] = { dir24_8_create, 32, DIR24_8_U8_MOST, 0, 0 },
+};
 
 static int
 writer_can(const struct table_descriptor *descriptor)
 {
-	if (descriptor->structure > STRUCTURE_LIST || (descriptor->structure == STRUCTURE_DIR24_8 && descriptor->key_bits > 32))
+	if (descriptor->structure >= sizeof(writer_structures) / sizeof(writer_structures[0]))
+		return 0;
+	if (descriptor->key_bits > writer_structures[descriptor->structure].key_bits_most)
 		return 0;
 	return descriptor->key_limbs != 0 && descriptor->key_bits <= 64 * descriptor->key_limbs;
 }
@@ -395,9 +392,11 @@ writer_can(const struct table_descriptor *descriptor)
 static enum table_status
 writer_begin(struct writer *writer, const struct table_descriptor *descriptor)
 {
+	const struct writer_structure *structure = &writer_structures[descriptor->structure];
 	struct layout_request request = { .memory = &writer->memory, .records = &writer->records, .descriptor = descriptor };
 
-	writer->kind = descriptor->structure;
+	writer->prioritised = structure->prioritised;
+	writer->length_least = structure->exact ? descriptor->key_bits : 0;
 	writer->key_bits = descriptor->key_bits;
 	writer->limbs = descriptor->key_limbs;
 	writer->size = descriptor->size;
@@ -405,14 +404,15 @@ writer_begin(struct writer *writer, const struct table_descriptor *descriptor)
 		return TABLE_NO_MEMORY;
 	request.ranges = writer->ranges;
 	request.range_count = writer->range_count;
-	writer->layout = writer_create_layout(&request, &writer->table);
+	writer->layout = structure->create(&request);
 	if (writer->layout == NULL)
 		return TABLE_NO_MEMORY;
+	writer->table = writer->layout->table;
 	writer->table->structure = descriptor->structure;
 	writer->table->record_bytes = descriptor->record_bytes;
 	writer->table->records_own = descriptor->records_own != 0;
 	writer->table->record_stride = table_stride(descriptor->record_bytes, writer->table->records_own);
-	return records_create(&writer->records, &writer->memory, writer->table, descriptor->size);
+	return records_create(&writer->records, &writer->memory, writer->table, descriptor->size, structure->records_most);
 }
 
 struct writer *

@@ -13,7 +13,7 @@
 
 enum table_status {
 	TABLE_OK,
-	TABLE_FULL,		/* `size` entries are there */
+	TABLE_FULL,		/* `size` entries are there, or as many different records as the structure's entries can name */
 	TABLE_EXISTS,		/* an entry with this match and priority */
 	TABLE_MISSING,		/* no such entry */
 	TABLE_INVALID,		/* not a match for this table: bits beyond the key, a mask that is no prefix, an empty range */

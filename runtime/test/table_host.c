@@ -4,6 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "table/dir24_8.h"
+#include "table/exact.h"
+#include "table/exact48.h"
+#include "table/list.h"
+#include "table/lpm_trie.h"
+
 static void *
 test_allocate(void *argument, size_t bytes)
 {
@@ -75,6 +81,53 @@ test_descriptor(uint32_t structure, uint32_t key_bits, uint32_t own, uint64_t si
 		.name = "test", .structure = structure, .key_bits = key_bits, .key_limbs = key_bits == 0 ? 1 : (key_bits + 63) / 64,
 		.record_bytes = TEST_RECORD_BYTES, .records_own = own, .size = size,
 	};
+}
+
+enum test_matching
+test_matching(const struct table_descriptor *descriptor)
+{
+	switch ((enum structure)descriptor->structure) {
+	case STRUCTURE_EXACT:
+	case STRUCTURE_EXACT48:
+		return TEST_EXACT;
+	case STRUCTURE_DIR24_8:
+	case STRUCTURE_DIR24_8_U16:
+	case STRUCTURE_DIR24_8_U8:
+	case STRUCTURE_LPM_TRIE:
+		return TEST_PREFIX;
+	case STRUCTURE_LIST:
+	case STRUCTURES:
+		break;
+	}
+	return TEST_PRIORITISED;
+}
+
+#define TEST_FIND(NAME)                                                                                                             \
+	NAME##_find((const void *)table, NAME##_address((const void *)table, NAME##_hash((const void *)table, key, limbs)),         \
+		NAME##_hash((const void *)table, key, limbs), key, limbs)
+
+uint32_t
+test_find(const struct table *table, const uint64_t *key, uint32_t limbs)
+{
+	switch ((enum structure)table->structure) {
+	case STRUCTURE_EXACT:
+		return TEST_FIND(exact);
+	case STRUCTURE_EXACT48:
+		return TEST_FIND(exact48);
+	case STRUCTURE_DIR24_8:
+		return TEST_FIND(dir24_8);
+	case STRUCTURE_DIR24_8_U16:
+		return TEST_FIND(dir24_8_u16);
+	case STRUCTURE_DIR24_8_U8:
+		return TEST_FIND(dir24_8_u8);
+	case STRUCTURE_LPM_TRIE:
+		return TEST_FIND(lpm_trie);
+	case STRUCTURE_LIST:
+		return TEST_FIND(list);
+	case STRUCTURES:
+		break;
+	}
+	return 0;
 }
 
 struct test_record

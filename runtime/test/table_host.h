@@ -19,6 +19,14 @@ struct table_host test_table_host(struct test_host *host);
 /* A descriptor of this structure and key, without fields. */
 struct table_descriptor test_descriptor(uint32_t structure, uint32_t key_bits, uint32_t own, uint64_t size);
 
+/* How the entries of a table match. */
+enum test_matching { TEST_EXACT, TEST_PREFIX, TEST_PRIORITISED };
+
+enum test_matching test_matching(const struct table_descriptor *descriptor);
+
+/* One look-up by the stages that generated code would use. */
+uint32_t test_find(const struct table *table, const uint64_t *key, uint32_t limbs);
+
 #define TEST_RECORD_BYTES 16u
 
 /* A record that shows when half of it is another one's. */

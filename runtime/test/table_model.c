@@ -31,6 +31,14 @@ struct model {
 	struct writer *writer;
 };
 
+static int
+model_is_dir24_8(const struct model *model)
+{
+	const uint32_t structure = model->descriptor.structure;
+
+	return structure == STRUCTURE_DIR24_8 || structure == STRUCTURE_DIR24_8_U16 || structure == STRUCTURE_DIR24_8_U8;
+}
+
 static void
 model_key(struct model *model, uint64_t *key)
 {
@@ -91,19 +99,19 @@ model_match(struct model *model, struct model_entry *entry)
 
 	memset(entry, 0, sizeof(*entry));
 	model_key(model, entry->value);
-	switch (model->descriptor.structure) {
-	case STRUCTURE_EXACT:
+	switch (test_matching(&model->descriptor)) {
+	case TEST_EXACT:
 		model_prefix(model, bits, entry->mask);
 		break;
-	case STRUCTURE_LIST:
+	case TEST_PRIORITISED:
 		model_key(model, entry->mask);
 		if (test_random(&model->random) % 2)
 			model_prefix(model, bits, entry->mask);
 		entry->priority = (uint32_t)(test_random(&model->random) % 4);
 		break;
-	default:
+	case TEST_PREFIX:
 		/* Short prefixes cover millions of entries of dir24_8, so there they are rare. */
-		least = model->descriptor.structure == STRUCTURE_DIR24_8 && bits > 16 && test_random(&model->random) % 128 != 0 ? bits - 16 : 0;
+		least = model_is_dir24_8(model) && bits > 16 && test_random(&model->random) % 128 != 0 ? bits - 16 : 0;
 		model_prefix(model, least + (uint32_t)(test_random(&model->random) % (bits - least + 1)), entry->mask);
 		break;
 	}
@@ -156,7 +164,7 @@ model_lookup(const struct model *model, const uint64_t *key)
 			continue;
 		if (best == NULL)
 			best = entry;
-		else if (model->descriptor.structure != STRUCTURE_LIST)
+		else if (test_matching(&model->descriptor) != TEST_PRIORITISED)
 			best = model_weight(entry) > model_weight(best) ? entry : best;
 		else if (entry->priority > best->priority || (entry->priority == best->priority && entry->order < best->order))
 			best = entry;
@@ -375,6 +383,11 @@ test_table_model(void)
 		{ STRUCTURE_LIST, 8, 6, 0, 0, 0, NULL },	{ STRUCTURE_LIST, 64, 7, 1, 250, 0, NULL },
 		{ STRUCTURE_LIST, 104, 7, 0, 0, 2, acl_ranges },	{ STRUCTURE_LIST, 300, 6, 1, 100, 2, acl_ranges },
 		{ STRUCTURE_LIST, 6, 4, 0, 0, 1, wide_range },
+		{ STRUCTURE_EXACT48, 48, 10, 1, 0, 0, NULL },	{ STRUCTURE_EXACT48, 48, 12, 0, 0, 0, NULL },
+		{ STRUCTURE_EXACT48, 9, 9, 1, 100, 0, NULL },	{ STRUCTURE_EXACT48, 33, 8, 0, 0, 0, NULL },
+		{ STRUCTURE_DIR24_8_U16, 9, 7, 0, 0, 0, NULL },	{ STRUCTURE_DIR24_8_U16, 32, 8, 1, 200, 0, NULL },
+		{ STRUCTURE_DIR24_8_U16, 26, 8, 0, 0, 0, NULL },	{ STRUCTURE_DIR24_8_U8, 8, 8, 1, 200, 0, NULL },
+		{ STRUCTURE_DIR24_8_U8, 32, 8, 0, 0, 0, NULL },	{ STRUCTURE_DIR24_8_U8, 27, 8, 1, 200, 0, NULL },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -5,10 +5,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "table/dir24_8.h"
-#include "table/exact.h"
-#include "table/list.h"
-#include "table/lpm_trie.h"
 #include "table_host.h"
 #include "test.h"
 
@@ -43,31 +39,12 @@ threads_record(uint32_t key, uint32_t version)
 	return test_record(key | version << 16);
 }
 
-static uint32_t
-threads_find(const struct table *table, const uint64_t *key, uint32_t limbs)
-{
-	uint64_t hash;
-
-	switch ((enum structure)table->structure) {
-	case STRUCTURE_EXACT:
-		hash = exact_hash((const void *)table, key, limbs);
-		return exact_find((const void *)table, exact_address((const void *)table, hash), hash, key, limbs);
-	case STRUCTURE_DIR24_8:
-		return dir24_8_find((const void *)table, dir24_8_address((const void *)table, key[0]), key[0], key, limbs);
-	case STRUCTURE_LPM_TRIE:
-		return lpm_trie_find((const void *)table, lpm_trie_address((const void *)table, 0), 0, key, limbs);
-	case STRUCTURE_LIST:
-		return list_find((const void *)table, list_address((const void *)table, 0), 0, key, limbs);
-	}
-	return 0;
-}
-
 static void
 threads_look_up(struct threads_reader *reader)
 {
 	const struct threads *threads = reader->threads;
 	const uint32_t entry = (uint32_t)(test_random(&reader->random) % (PERMANENT + PASSING));
-	const uint32_t number = threads_find(threads->table, threads->keys[entry], threads->descriptor.key_limbs);
+	const uint32_t number = test_find(threads->table, threads->keys[entry], threads->descriptor.key_limbs);
 	const struct test_record *record = table_record(threads->table, number);
 
 	if (number == 0 && entry < PERMANENT)
@@ -205,4 +182,8 @@ test_table_threads(void)
 	threads_run(STRUCTURE_LPM_TRIE, 128, 1);
 	threads_run(STRUCTURE_LIST, 104, 0);
 	threads_run(STRUCTURE_LIST, 32, 1);
+	threads_run(STRUCTURE_EXACT48, 48, 0);
+	threads_run(STRUCTURE_EXACT48, 40, 1);
+	threads_run(STRUCTURE_DIR24_8_U16, 27, 0);
+	threads_run(STRUCTURE_DIR24_8_U8, 32, 0);
 }

@@ -74,6 +74,18 @@ fn file(unit: &Unit, written: &[Written], entry: NodeId) -> Vec<Item> {
     pruned(items)
 }
 
+/// Headers of the usual structures, and of what the plan has beside them.
+fn table_headers(unit: &Unit) -> Vec<String> {
+    let mut names = vec!["exact", "dir24_8", "lpm_trie", "list"];
+    for table in unit.looked_up() {
+        let name = table::structure_type(unit.structure(table));
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.into_iter().map(|name| format!("table/{name}.h")).collect()
+}
+
 fn opening(unit: &Unit) -> Vec<Item> {
     let title = format!(
         "The pipeline of {}, as bacus compiled it. It is written to be read, but not to be edited.",
@@ -84,18 +96,9 @@ fn opening(unit: &Unit) -> Vec<Item> {
         .into_iter()
         .map(|header| format!("include {header}"))
         .collect();
-    for header in [
-        "abi.h",
-        packet,
-        "walk.h",
-        "table/exact.h",
-        "table/dir24_8.h",
-        "table/lpm_trie.h",
-        "table/list.h",
-        "extern/group.h",
-        "extern/meter.h",
-        "extern/state.h",
-    ] {
+    let tables = table_headers(unit);
+    let externs = ["extern/group.h", "extern/meter.h", "extern/state.h"].map(str::to_string);
+    for header in ["abi.h", packet, "walk.h"].map(str::to_string).into_iter().chain(tables).chain(externs) {
         lines.push(format!("include \"{header}\""));
     }
     let mut items = vec![Item::Comment(title)];

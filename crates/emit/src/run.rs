@@ -3,7 +3,7 @@
 //! `struct run` is a local variable: stores to packets cannot change what is in it, so table addresses and counts stay in registers.
 
 use crate::c::{Expr, Item, Member, Stmt, Struct};
-use crate::table::structure_names;
+use crate::table::structure_type;
 use crate::unit::{Unit, number};
 use hlir::{NodeId, TableId};
 
@@ -17,7 +17,7 @@ fn function(of: &str, title: &str, parameters: &[&str], body: Vec<Stmt>) -> [Ite
 }
 
 impl Unit<'_> {
-    fn looked_up(&self) -> Vec<TableId> {
+    pub fn looked_up(&self) -> Vec<TableId> {
         self.program.tables.iter().map(|(id, _)| id).filter(|id| self.facts.tables.contains(&number(*id))).collect()
     }
 
@@ -42,7 +42,7 @@ impl Unit<'_> {
         ];
         for table in self.looked_up() {
             let held = self.table_name(table);
-            let (structure, _) = structure_names(self.structure(table));
+            let structure = structure_type(self.structure(table));
             run.push(Member::plain(format!("const struct {structure} *"), held, ""));
             run.push(Member::plain("uint64_t", format!("{held}_lookups"), ""));
             run.push(Member::plain("uint64_t", format!("{held}_hits"), ""));

@@ -17,13 +17,26 @@ pub struct KeyField {
     pub shift: u32,
 }
 
-/// C's names for a structure: of its type and functions, and of its enumerator.
+/// C's names for a structure: of its functions, and of its enumerator.
 pub fn structure_names(structure: Structure) -> (&'static str, &'static str) {
     match structure {
         Structure::Exact => ("exact", "STRUCTURE_EXACT"),
+        Structure::Exact48 => ("exact48", "STRUCTURE_EXACT48"),
         Structure::Dir24_8 => ("dir24_8", "STRUCTURE_DIR24_8"),
+        Structure::Dir24_8U16 => ("dir24_8_u16", "STRUCTURE_DIR24_8_U16"),
+        Structure::Dir24_8U8 => ("dir24_8_u8", "STRUCTURE_DIR24_8_U8"),
         Structure::LpmTrie => ("lpm_trie", "STRUCTURE_LPM_TRIE"),
         Structure::List => ("list", "STRUCTURE_LIST"),
+    }
+}
+
+/// C's type of a structure.
+pub fn structure_type(structure: Structure) -> &'static str {
+    match structure {
+        Structure::Dir24_8U16 | Structure::Dir24_8U8 => structure_names(Structure::Dir24_8).0,
+        Structure::Exact | Structure::Exact48 | Structure::Dir24_8 | Structure::LpmTrie | Structure::List => {
+            structure_names(structure).0
+        }
     }
 }
 
@@ -72,19 +85,13 @@ impl Unit<'_> {
     pub fn check_structure(&self, table: TableId) -> Option<Diagnostic> {
         let structure = self.structure(table);
         let keys = &self.program.tables[table].keys;
-        let only = |allowed: &[MatchKind]| keys.iter().all(|key| allowed.contains(&key.kind));
-        let lpm = keys.iter().filter(|key| key.kind == MatchKind::Lpm).count();
-        let fits = match structure {
-            Structure::Exact => only(&[MatchKind::Exact]),
-            Structure::Dir24_8 => only(&[MatchKind::Exact, MatchKind::Lpm]) && lpm <= 1 && self.key_bits(table) <= 32,
-            Structure::LpmTrie => only(&[MatchKind::Exact, MatchKind::Lpm]) && lpm <= 1,
-            Structure::List => true,
-        };
+        let fields = self.key_fields(table).into_iter().zip(keys);
+        let keys: Vec<_> = fields.map(|(field, key)| (key.kind, field.width)).collect();
         let (name, _) = structure_names(structure);
         let table = &self.program.tables[table].name;
-        (!fits).then(|| {
+        structure.misses(&keys).map(|needs| {
             Diagnostic::error(format!(
-                "the plan gives table `{table}` the structure {name}, which cannot match its keys"
+                "the plan gives table `{table}` the structure {name}, which cannot match its keys: it needs {needs}"
             ))
         })
     }

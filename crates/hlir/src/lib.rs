@@ -15,6 +15,7 @@ pub mod plan;
 pub mod program;
 pub mod source;
 pub mod statement;
+pub mod structure;
 pub mod table;
 pub mod text;
 pub mod value;

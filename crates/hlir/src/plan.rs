@@ -3,6 +3,8 @@
 //! [`Plan::default`] is the plain program: packet by packet, each table with the structure its keys suggest, nothing prefetched. Nodes and
 //! tables are named by their stable names, so that a plan outlives a rewrite that keeps them, and can be pinned by a person.
 
+pub use crate::structure::Structure;
+
 /// The schedule. What a list leaves out is done the plain way.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Plan {
@@ -112,19 +114,6 @@ pub struct TablePlan {
     pub table: String,
     pub structure: Structure,
     pub reason: Option<Reason>,
-}
-
-/// Data structures of tables. The runtime has one file for each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Structure {
-    /// Bucketised cuckoo hash on the whole key.
-    Exact,
-    /// DIR-24-8: one or two accesses for keys of up to 32 bits.
-    Dir24_8,
-    /// A path-compressed trie on keys of any width.
-    LpmTrie,
-    /// Rules in order of priority, compared one by one: any mixture of match kinds.
-    List,
 }
 
 /// Bytes of the packet that are loaded once and written back once.

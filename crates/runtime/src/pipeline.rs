@@ -50,12 +50,44 @@ pub enum MatchKind {
     Optional,
 }
 
+/// `enum structure` of abi.h.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Structure {
     Exact,
     Dir24_8,
     LpmTrie,
     List,
+    Exact48,
+    Dir24_8U16,
+    Dir24_8U8,
+}
+
+impl Structure {
+    /// Whether the entry with the largest priority wins, whatever its masks.
+    pub fn is_prioritised(self) -> bool {
+        match self {
+            Structure::List => true,
+            Structure::Exact
+            | Structure::Exact48
+            | Structure::Dir24_8
+            | Structure::Dir24_8U16
+            | Structure::Dir24_8U8
+            | Structure::LpmTrie => false,
+        }
+    }
+
+    fn read(number: u32) -> Option<Structure> {
+        Some(match number {
+            0 => Structure::Exact,
+            1 => Structure::Dir24_8,
+            2 => Structure::LpmTrie,
+            3 => Structure::List,
+            4 => Structure::Exact48,
+            5 => Structure::Dir24_8U16,
+            6 => Structure::Dir24_8U8,
+            _ => return None,
+        })
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -209,13 +241,8 @@ impl Table {
     /// As for [`Description::read`].
     unsafe fn read(raw: &abi::TableDescriptor) -> Result<Table, String> {
         let name = text(raw.name);
-        let structure = match raw.structure {
-            0 => Structure::Exact,
-            1 => Structure::Dir24_8,
-            2 => Structure::LpmTrie,
-            3 => Structure::List,
-            other => return Err(format!("table {name} has the unknown structure {other}")),
-        };
+        let structure = Structure::read(raw.structure)
+            .ok_or_else(|| format!("table {name} has the unknown structure {}", raw.structure))?;
         // SAFETY: each array has as many elements as the descriptor says.
         let (fields, actions) = unsafe { (array(raw.fields, raw.field_count), array(raw.actions, raw.action_count)) };
         let fields =

@@ -3,7 +3,7 @@
 use crate::native::{NativeEngine, Replay, translate};
 use hlir::TableId;
 use interp::engine::Refusal;
-use runtime::pipeline::{self, MatchKind, Structure};
+use runtime::pipeline::{self, MatchKind};
 use runtime::tables::Match;
 use runtime::{Table, TableError};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ impl Loader {
         let description = table.description();
         let limbs = description.key_limbs as usize;
         let has_lpm = description.fields.iter().any(|field| field.kind == MatchKind::Lpm);
-        let prefixes_rank = description.structure == Structure::List && has_lpm && !has_priorities(description);
+        let prefixes_rank = description.structure.is_prioritised() && has_lpm && !has_priorities(description);
         let zero = || vec![0; limbs];
         let entry = Match { value: zero(), mask: zero(), high: zero(), priority: 0 };
         Some(Loader { entry, record: vec![0; description.record_bytes as usize], prefixes_rank, table })

@@ -3,7 +3,7 @@
 use hlir::{ActionCall, Match};
 use interp::engine::Refusal;
 use num_bigint::BigUint;
-use runtime::pipeline::{self, MatchKind, Structure};
+use runtime::pipeline::{self, MatchKind};
 use runtime::tables;
 
 /// Limbs of 64 bits, low limb first, at least one.
@@ -80,7 +80,7 @@ fn rank(table: &pipeline::Table, matches: &[Match], priority: u32) -> u32 {
     if has_priorities {
         return priority;
     }
-    if table.structure != Structure::List {
+    if !table.structure.is_prioritised() {
         return 0;
     }
     let prefix = |(found, field): (&Match, &pipeline::KeyField)| match found {
@@ -118,6 +118,7 @@ pub fn parameter_bytes(width: u32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use runtime::pipeline::Structure;
 
     fn table(structure: Structure, fields: &[(u32, u32, MatchKind)]) -> pipeline::Table {
         let field =

@@ -3,8 +3,8 @@
 //! Whether batching changes what a packet sees is a matter of its own, in `batching`.
 
 use super::{Site, Verifier};
-use crate::plan::{Access, Layout, Loop, Structure, TablePlan};
-use crate::{MatchKind, NodeId, Plan, Program, Table, Type};
+use crate::plan::{Access, Layout, Loop, TablePlan};
+use crate::{NodeId, Plan, Program, Type};
 use std::collections::{HashMap, HashSet};
 
 impl Verifier<'_> {
@@ -100,28 +100,15 @@ impl Verifier<'_> {
         let Some(table) = self.program.tables.values().find(|table| table.name == planned.table) else {
             return self.error(site, format!("the program has no table `{}`", planned.table));
         };
-        let count = |kind: MatchKind| table.keys.iter().filter(|key| key.kind == kind).count();
-        let (exact, lpm) = (count(MatchKind::Exact), count(MatchKind::Lpm));
-        let keys = table.keys.len();
-        let (legal, needs) = match planned.structure {
-            Structure::Exact => (exact == keys, "keys that are all exact"),
-            Structure::Dir24_8 => (
-                lpm == 1 && keys == 1 && self.key_width(table) <= Some(32),
-                "one lpm key of at most 32 bits and no other",
-            ),
-            Structure::LpmTrie => (lpm == 1 && exact + lpm == keys, "one lpm key, all others being exact"),
-            Structure::List => (true, ""),
+        let mut kinds = super::Kinds::new(self.program, &[]);
+        let mut width = |value| match kinds.of(value) {
+            Some(Type::Bits(width)) => width,
+            Some(Type::Bool) | None => 0,
         };
-        if !legal {
+        let keys: Vec<_> = table.keys.iter().map(|key| (key.kind, width(&key.value))).collect();
+        if let Some(needs) = planned.structure.misses(&keys) {
             let word = crate::text::structure_word(planned.structure);
             self.report(site, format!("`{word}` does not suit table `{}`", table.name), &format!("it needs {needs}"));
         }
-    }
-
-    fn key_width(&self, table: &Table) -> Option<u32> {
-        table.keys.first().map(|key| match super::Kinds::new(self.program, &[]).of(&key.value) {
-            Some(Type::Bits(width)) => width,
-            Some(Type::Bool) | None => 0,
-        })
     }
 }

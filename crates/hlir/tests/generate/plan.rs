@@ -27,9 +27,10 @@ impl Generator<'_> {
                 requests: it.several(2, |it| it.request()),
                 reason: it.cost(),
             }),
-            tables: self.several(3, |it| {
-                let structures = [Structure::Exact, Structure::Dir24_8, Structure::LpmTrie, Structure::List];
-                TablePlan { table: it.name(), structure: it.pick(&structures), reason: it.cost() }
+            tables: self.several(3, |it| TablePlan {
+                table: it.name(),
+                structure: it.pick(&Structure::ALL),
+                reason: it.cost(),
             }),
             windows: self.several(2, |it| Window {
                 node: it.name(),

@@ -1,0 +1,51 @@
+//! Data structures of tables, and which keys each can hold. The runtime has one header for each.
+
+use crate::MatchKind;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Structure {
+    /// Bucketised cuckoo hash on the whole key, of any width.
+    Exact,
+    /// The same for keys of at most 48 bits, eight entries to a line; at most 65,535 different records.
+    Exact48,
+    /// DIR-24-8: one or two accesses for keys of up to 32 bits.
+    Dir24_8,
+    /// The same with entries of two bytes: at most 32,767 different records.
+    Dir24_8U16,
+    /// The same with entries of one byte: at most 254 different records.
+    Dir24_8U8,
+    /// A path-compressed trie on keys of any width.
+    LpmTrie,
+    /// Rules in order of priority, compared one by one: any mixture of match kinds.
+    List,
+}
+
+impl Structure {
+    pub const ALL: [Structure; 7] = [
+        Structure::Exact,
+        Structure::Exact48,
+        Structure::Dir24_8,
+        Structure::Dir24_8U16,
+        Structure::Dir24_8U8,
+        Structure::LpmTrie,
+        Structure::List,
+    ];
+
+    /// What the structure needs that these keys, kinds and widths, are not; `None` if it can hold them.
+    pub fn misses(self, keys: &[(MatchKind, u32)]) -> Option<&'static str> {
+        let bits: u32 = keys.iter().map(|(_, width)| width).sum();
+        let count = |kind: MatchKind| keys.iter().filter(|(found, _)| *found == kind).count();
+        let exact = count(MatchKind::Exact) == keys.len();
+        let prefix = count(MatchKind::Lpm) == 1 && count(MatchKind::Exact) + 1 == keys.len();
+        let (fits, needs) = match self {
+            Structure::Exact => (exact, "keys that are all exact"),
+            Structure::Exact48 => (exact && bits <= 48, "exact keys of at most 48 bits together"),
+            Structure::Dir24_8 | Structure::Dir24_8U16 | Structure::Dir24_8U8 => {
+                (prefix && bits <= 32, "one lpm key, all others being exact, of at most 32 bits together")
+            }
+            Structure::LpmTrie => (prefix, "one lpm key, all others being exact"),
+            Structure::List => (true, ""),
+        };
+        (!fits).then_some(needs)
+    }
+}

@@ -1,0 +1,149 @@
+/* Exact match on keys of at most 48 bits: a cuckoo hash of buckets of one cache line, eight entries each. An entry is one word, the key and above it the
+ * record's 16-bit number, so it appears, changes and goes by one store, and what a reader compares and what it returns can never be of two entries.
+ *
+ * A key is in one of two buckets. It is in the second one only if the first was full when it came; while there are such keys, the first bucket's last slot
+ * is not zero: where no entry stands there, a marker without record does. So most look-ups read one line, those of absent keys too. */
+#ifndef BACUS_TABLE_EXACT48_H
+#define BACUS_TABLE_EXACT48_H
+
+#include "table/table.h"
+#include "table/vectors.h"
+
+#define EXACT48_SLOTS 8u
+#define EXACT48_KEY_BITS 48u
+#define EXACT48_KEY 0xffffffffffffull
+#define EXACT48_MULTIPLIER 0x9e3779b97f4a7c15ull
+#define EXACT48_MULTIPLIER_SECOND 0xc2b2ae3d27d4eb4full
+
+struct exact48_bucket {
+	_Alignas(64) uint64_t slots[EXACT48_SLOTS];
+};
+
+/* An array of buckets, replaced as a whole when it grows. */
+struct exact48_array {
+	_Alignas(64) uint64_t bucket_count;
+	uint64_t bytes;
+	uint8_t unused[48];
+	struct exact48_bucket buckets[];
+};
+
+struct exact48 {
+	struct table table;
+	struct exact48_array *array;
+};
+
+static inline uint64_t
+exact48_hash(const struct exact48 *table, const uint64_t *key, uint32_t limbs)
+{
+	(void)table;
+	(void)limbs;
+	return key[0] * EXACT48_MULTIPLIER;
+}
+
+static inline const struct exact48_array *
+exact48_array(const struct exact48 *table)
+{
+	return __atomic_load_n(&table->array, __ATOMIC_ACQUIRE);
+}
+
+static inline const struct exact48_bucket *
+exact48_first(const struct exact48_array *array, uint64_t hash)
+{
+	return &array->buckets[(hash >> 32) * array->bucket_count >> 32];
+}
+
+/* Of the key itself, with another multiplier: what meets in one bucket is spread over all others. */
+static inline const struct exact48_bucket *
+exact48_second(const struct exact48_array *array, uint64_t key)
+{
+	return &array->buckets[((key ^ key >> 21) * EXACT48_MULTIPLIER_SECOND >> 32) * array->bucket_count >> 32];
+}
+
+/* The line to request. */
+static inline const void *
+exact48_address(const struct exact48 *table, uint64_t hash)
+{
+	return exact48_first(exact48_array(table), hash);
+}
+
+/* A finer stage: the line to request for a key that is not in its first bucket, if `exact48_overflowed`. */
+static inline const void *
+exact48_address_second(const struct exact48 *table, uint64_t key)
+{
+	return exact48_second(exact48_array(table), key);
+}
+
+/* Whether a key that is not in this bucket may be in its second one. Read after the slots. */
+static inline uint32_t
+exact48_overflowed(const void *address)
+{
+	const struct exact48_bucket *bucket = address;
+
+	return __atomic_load_n(&bucket->slots[EXACT48_SLOTS - 1], __ATOMIC_ACQUIRE) != 0;
+}
+
+/* A finer stage: one bucket only. Words that are the key's are united: at most one of them has a record. */
+static inline uint32_t
+exact48_find_in(const void *address, uint64_t key)
+{
+	const struct exact48_bucket *bucket = address;
+#if defined(TABLE_AVX512)
+	const __m512i slots = _mm512_load_si512((const void *)bucket->slots);
+	const __m512i differ = _mm512_xor_si512(slots, _mm512_set1_epi64((long long)key));
+	const __mmask8 used = _mm512_test_epi64_mask(slots, _mm512_set1_epi64((long long)~EXACT48_KEY));
+	const __mmask8 match = _mm512_mask_testn_epi64_mask(used, differ, _mm512_set1_epi64((long long)EXACT48_KEY));
+
+	__atomic_signal_fence(__ATOMIC_ACQ_REL);
+	return (uint32_t)((uint64_t)_mm_cvtsi128_si64(_mm512_castsi512_si128(_mm512_maskz_compress_epi64(match, slots))) >> EXACT48_KEY_BITS);
+#elif defined(TABLE_AVX2)
+	const __m256i wanted = _mm256_set1_epi64x((long long)(key << 16));
+	const __m256i front = _mm256_load_si256((const void *)bucket->slots), back = _mm256_load_si256((const void *)(bucket->slots + 4));
+	const __m256i front_match = _mm256_cmpeq_epi64(_mm256_slli_epi64(front, 16), wanted);
+	const __m256i back_match = _mm256_cmpeq_epi64(_mm256_slli_epi64(back, 16), wanted);
+	const __m256i both = _mm256_or_si256(_mm256_and_si256(front, front_match), _mm256_and_si256(back, back_match));
+	const __m128i half = _mm_or_si128(_mm256_castsi256_si128(both), _mm256_extracti128_si256(both, 1));
+	const __m128i word = _mm_or_si128(half, _mm_unpackhi_epi64(half, half));
+
+	__atomic_signal_fence(__ATOMIC_ACQ_REL);
+	return (uint32_t)((uint64_t)_mm_cvtsi128_si64(word) >> EXACT48_KEY_BITS);
+#else
+	uint64_t found = 0;
+
+	for (uint32_t slot = 0; slot < EXACT48_SLOTS; slot++) {
+		const uint64_t held = __atomic_load_n(&bucket->slots[slot], __ATOMIC_ACQUIRE);
+
+		found |= ((held ^ key) & EXACT48_KEY) == 0 ? held : 0;
+	}
+	return (uint32_t)(found >> EXACT48_KEY_BITS);
+#endif
+}
+
+/* The rest of a look-up that did not find its key in the bucket at `address`. If the array was replaced since that address was computed, the second
+ * bucket alone would be the wrong one, so everything begins again. */
+static inline uint32_t
+exact48_find_second(const struct exact48 *table, const void *address, uint64_t hash, uint64_t key)
+{
+	const struct exact48_array *array = exact48_array(table);
+
+	if ((uintptr_t)address - (uintptr_t)array >= array->bytes) {
+		const struct exact48_bucket *first = exact48_first(array, hash);
+		const uint32_t found = exact48_find_in(first, key);
+
+		if (found != 0 || !exact48_overflowed(first))
+			return found;
+	}
+	return exact48_find_in(exact48_second(array, key), key);
+}
+
+static inline uint32_t
+exact48_find(const struct exact48 *table, const void *address, uint64_t hash, const uint64_t *key, uint32_t limbs)
+{
+	const uint32_t found = exact48_find_in(address, key[0]);
+
+	(void)limbs;
+	if (__builtin_expect(found != 0, 1) || exact48_overflowed(address) == 0)
+		return found;
+	return exact48_find_second(table, address, hash, key[0]);
+}
+
+#endif
