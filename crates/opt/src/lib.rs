@@ -2,6 +2,7 @@
 //!
 //! A rewrite changes the program and never what a packet sees. A planner reads the program and fills in the plan.
 
+pub mod analyze;
 pub mod inputs;
 pub mod rewrite;
 pub mod visit;

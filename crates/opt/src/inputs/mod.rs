@@ -1,10 +1,30 @@
-//! What passes consult beside the program: the machine, and (with the passes that read it) the traffic.
+//! What passes consult beside the program: the machine, the traffic, what stands in the tables, and what the ports can do.
 
+pub mod hints;
 pub mod machine;
+pub mod occupancy;
+pub mod profile;
 
 pub use machine::{Access, Machine};
+pub use occupancy::{Content, Occupancy};
+pub use profile::Profile;
 
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {
     pub machine: Machine,
+    /// What a run has counted; without it, traffic is guessed from the program.
+    pub profile: Option<Profile>,
+    pub occupancy: Occupancy,
+    pub ports: Ports,
+}
+
+/// What the ports that the program will run on can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Ports {
+    /// Whether they take packets in the program's own descriptor, or DPDK's only.
+    pub own_descriptor: bool,
+    /// Packets that may be taken at once at most; 0 for no limit.
+    pub most_burst: u32,
+    /// Nanoseconds that a packet may wait for its burst to be worked through; 0 for no limit.
+    pub latency_ns: u32,
 }

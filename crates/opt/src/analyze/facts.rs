@@ -1,0 +1,305 @@
+//! What probably holds at a point of the program: validity of headers, booleans, equality of a place with a constant that some condition tests.
+//!
+//! A fact has a probability from 0 to 1, given that a packet is there. Facts are combined as if they were independent, which they are not; what is
+//! certain stays certain, and that is what decides most branches behind a parser.
+
+use super::doom::place_of;
+use hlir::{Binary, Expression, HeaderId, Place, Program, Statement, Type, Unary};
+use num_bigint::BigUint;
+use std::collections::HashMap;
+
+/// Something that a condition of the program tests.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Atom {
+    Valid(HeaderId),
+    Holds(Place),
+    Equals(Place, BigUint),
+}
+
+/// All atoms of a program, numbered.
+pub struct Atoms<'p> {
+    pub program: &'p Program,
+    numbers: HashMap<Atom, usize>,
+    /// Atoms that speak of a place.
+    by_place: HashMap<Place, Vec<usize>>,
+    list: Vec<Atom>,
+}
+
+/// A probability for each atom.
+pub type Facts = Vec<f64>;
+
+/// A field that came from outside equals a constant that somebody tests for: more often than chance would have it, less than always.
+const FIELD_IS_CONSTANT: f64 = 0.3;
+/// What nothing is known about.
+const UNKNOWN: f64 = 0.5;
+
+impl<'p> Atoms<'p> {
+    pub fn new(program: &'p Program) -> Atoms<'p> {
+        let mut atoms = Atoms { program, numbers: HashMap::new(), by_place: HashMap::new(), list: Vec::new() };
+        let mut visited = program.clone();
+        crate::visit::expressions(&mut visited, &mut |expression| {
+            expression.walk(&mut |part| {
+                atom_of(program, part).into_iter().chain(inequality(part)).for_each(|atom| atoms.add(atom));
+            });
+        });
+        for id in program.headers.iter().map(|(id, _)| id) {
+            atoms.add(Atom::Valid(id));
+        }
+        atoms
+    }
+
+    fn add(&mut self, atom: Atom) {
+        if self.numbers.contains_key(&atom) {
+            return;
+        }
+        let number = self.list.len();
+        self.numbers.insert(atom.clone(), number);
+        match &atom {
+            Atom::Valid(_) => {}
+            Atom::Holds(place) | Atom::Equals(place, _) => self.by_place.entry(*place).or_default().push(number),
+        }
+        self.list.push(atom);
+    }
+
+    pub fn number(&self, atom: &Atom) -> Option<usize> {
+        self.numbers.get(atom).copied()
+    }
+
+    /// What holds when a packet enters: all storage is zero, all headers are invalid.
+    pub fn at_entry(&self) -> Facts {
+        self.list.iter().map(|atom| if matches!(atom, Atom::Equals(_, value) if *value == BigUint::ZERO) { 1.0 } else { 0.0 }).collect()
+    }
+
+    /// How probable a condition is.
+    pub fn probability(&self, condition: &Expression, facts: &Facts) -> f64 {
+        if let Some(number) = atom_of(self.program, condition).and_then(|atom| self.number(&atom)) {
+            return facts[number];
+        }
+        match condition {
+            Expression::Bool(value) => f64::from(u8::from(*value)),
+            Expression::Unary { operator: Unary::Not, operand } => 1.0 - self.probability(operand, facts),
+            Expression::Binary { operator, left, right } => self.binary(*operator, left, right, facts),
+            Expression::Choose { condition, then, otherwise } => {
+                let chosen = self.probability(condition, facts);
+                chosen * self.probability(then, facts) + (1.0 - chosen) * self.probability(otherwise, facts)
+            }
+            Expression::FromBool(operand) => self.probability(operand, facts),
+            Expression::Constant { .. }
+            | Expression::Variable(_)
+            | Expression::Field(_)
+            | Expression::Valid(_)
+            | Expression::Parameter(_)
+            | Expression::Intrinsic(_)
+            | Expression::Unary { .. }
+            | Expression::Slice { .. }
+            | Expression::Extend { .. }
+            | Expression::VarbitLength(_)
+            | Expression::VarbitEqual(_, _) => UNKNOWN,
+        }
+    }
+
+    fn binary(&self, operator: Binary, left: &Expression, right: &Expression, facts: &Facts) -> f64 {
+        match operator {
+            Binary::LogicalAnd => self.probability(left, facts) * self.probability(right, facts),
+            Binary::LogicalOr => {
+                let neither = (1.0 - self.probability(left, facts)) * (1.0 - self.probability(right, facts));
+                1.0 - neither
+            }
+            Binary::NotEqual => {
+                let atom = equality(left, right).and_then(|atom| self.number(&atom));
+                atom.map_or(UNKNOWN, |number| 1.0 - facts[number])
+            }
+            Binary::Less | Binary::LessEqual => below(right).map_or(UNKNOWN, |share| share.clamp(0.02, 0.98)),
+            Binary::Greater | Binary::GreaterEqual => {
+                below(right).map_or(UNKNOWN, |share| (1.0 - share).clamp(0.02, 0.98))
+            }
+            Binary::Add
+            | Binary::Subtract
+            | Binary::Multiply
+            | Binary::Divide
+            | Binary::Remainder
+            | Binary::AddSaturating
+            | Binary::SubtractSaturating
+            | Binary::AddSaturatingSigned
+            | Binary::SubtractSaturatingSigned
+            | Binary::And
+            | Binary::Or
+            | Binary::Xor
+            | Binary::ShiftLeft
+            | Binary::ShiftRight
+            | Binary::ShiftRightSigned
+            | Binary::Concat
+            | Binary::Equal
+            | Binary::LessSigned
+            | Binary::LessEqualSigned
+            | Binary::GreaterSigned
+            | Binary::GreaterEqualSigned => UNKNOWN,
+        }
+    }
+
+    /// What holds where a condition was found to be `outcome`.
+    pub fn assume(&self, condition: &Expression, outcome: bool, facts: &mut Facts) {
+        if let Some(atom) = atom_of(self.program, condition) {
+            return self.set(&atom, outcome, facts);
+        }
+        if let Some(atom) = inequality(condition) {
+            return self.set(&atom, !outcome, facts);
+        }
+        if let Expression::Unary { operator: Unary::Not, operand } = condition {
+            self.assume(operand, !outcome, facts);
+        }
+        if let Expression::Binary { operator, left, right } = condition {
+            let both = (*operator == Binary::LogicalAnd && outcome) || (*operator == Binary::LogicalOr && !outcome);
+            if both {
+                self.assume(left, outcome, facts);
+                self.assume(right, outcome, facts);
+            }
+        }
+    }
+
+    fn set(&self, atom: &Atom, outcome: bool, facts: &mut Facts) {
+        let Some(number) = self.number(atom) else { return };
+        if let (Atom::Equals(place, _), true) = (atom, outcome) {
+            self.by_place.get(place).into_iter().flatten().for_each(|other| facts[*other] = 0.0);
+        }
+        facts[number] = f64::from(u8::from(outcome));
+    }
+
+    /// What an assignment makes true, and what it leaves open.
+    pub fn assign(&self, target: Place, value: &Expression, facts: &mut Facts) {
+        let Some(atoms) = self.by_place.get(&target) else { return };
+        let source = place_of(value);
+        let new: Vec<f64> = atoms
+            .iter()
+            .map(|number| match (&self.list[*number], value) {
+                (Atom::Equals(_, wanted), Expression::Constant { value, .. }) => f64::from(u8::from(wanted == value)),
+                (Atom::Holds(_), _) => self.probability(value, facts),
+                (Atom::Equals(_, wanted), _) => {
+                    let copied = source.and_then(|from| self.number(&Atom::Equals(from, wanted.clone())));
+                    copied.map_or(chance(self.program.place_type(target)), |number| facts[number])
+                }
+                (Atom::Valid(_), _) => UNKNOWN,
+            })
+            .collect();
+        atoms.iter().zip(new).for_each(|(number, probability)| facts[*number] = probability);
+    }
+
+    /// A place that something else than an assignment has written.
+    pub fn forget(&self, place: Place, facts: &mut Facts) {
+        for number in self.by_place.get(&place).into_iter().flatten() {
+            facts[*number] = match &self.list[*number] {
+                Atom::Equals(_, _) => chance(self.program.place_type(place)),
+                Atom::Holds(_) | Atom::Valid(_) => UNKNOWN,
+            };
+        }
+    }
+
+    pub fn set_valid(&self, header: HeaderId, valid: bool, facts: &mut Facts) {
+        self.set(&Atom::Valid(header), valid, facts);
+    }
+
+    /// A header that was read from the packet.
+    pub fn extract(&self, header: HeaderId, facts: &mut Facts) {
+        self.set_valid(header, true, facts);
+        for (place, numbers) in &self.by_place {
+            if matches!(place, Place::Field(field) if field.header == header) {
+                numbers.iter().for_each(|number| facts[*number] = FIELD_IS_CONSTANT);
+            }
+        }
+    }
+
+    pub fn copy_header(&self, to: HeaderId, from: HeaderId, facts: &mut Facts) {
+        if let (Some(to), Some(from)) = (self.number(&Atom::Valid(to)), self.number(&Atom::Valid(from))) {
+            facts[to] = facts[from];
+        }
+    }
+}
+
+/// The share of a type's values that one of them is.
+fn chance(kind: Type) -> f64 {
+    0.5f64.powi(kind.width().clamp(1, 20) as i32)
+}
+
+/// The share of its type's values below a constant.
+fn below(limit: &Expression) -> Option<f64> {
+    let Expression::Constant { value, width } = limit else { return None };
+    let digits: Vec<u64> = value.iter_u64_digits().collect();
+    let value = digits.iter().rev().fold(0.0, |sum: f64, digit| sum * 2f64.powi(64) + *digit as f64);
+    Some(value / 2f64.powi((*width).min(1000) as i32))
+}
+
+/// The atom that a condition is.
+fn atom_of(program: &Program, condition: &Expression) -> Option<Atom> {
+    if let Expression::Valid(header) = condition {
+        return Some(Atom::Valid(*header));
+    }
+    if let Expression::Variable(variable) = condition {
+        let is_boolean = program.variables[*variable].kind == Type::Bool;
+        return is_boolean.then_some(Atom::Holds(Place::Variable(*variable)));
+    }
+    let Expression::Binary { operator: Binary::Equal, left, right } = condition else { return None };
+    equality(left, right)
+}
+
+/// The atom whose opposite a condition is: `x == 3` for `x != 3`.
+fn inequality(condition: &Expression) -> Option<Atom> {
+    let Expression::Binary { operator: Binary::NotEqual, left, right } = condition else { return None };
+    equality(left, right)
+}
+
+fn equality(left: &Expression, right: &Expression) -> Option<Atom> {
+    match (left, right) {
+        (place, Expression::Constant { value, .. }) | (Expression::Constant { value, .. }, place) => {
+            Some(Atom::Equals(place_of(place)?, value.clone()))
+        }
+        (_, _) => None,
+    }
+}
+
+/// Statements that only one kind of analysis cares for change no fact; those that write storage do.
+pub fn apply(atoms: &Atoms, statement: &Statement, facts: &mut Facts) {
+    match statement {
+        Statement::Assign { target, value } => atoms.assign(*target, value, facts),
+        Statement::SetValid(header) => atoms.set_valid(*header, true, facts),
+        Statement::SetInvalid(header) => atoms.set_valid(*header, false, facts),
+        Statement::CopyHeader { to, from } => atoms.copy_header(*to, *from, facts),
+        Statement::Extract { header, .. } => atoms.extract(*header, facts),
+        Statement::Lookahead { into, .. } => atoms.forget(Place::Variable(*into), facts),
+        Statement::Call(call) => results(call).into_iter().for_each(|place| atoms.forget(place, facts)),
+        Statement::CopyVarbit { .. }
+        | Statement::If { .. }
+        | Statement::Scope { .. }
+        | Statement::Loop { .. }
+        | Statement::Leave(_)
+        | Statement::Exit
+        | Statement::Advance(_)
+        | Statement::Verify { .. }
+        | Statement::Emit(_)
+        | Statement::Truncate(_) => {}
+    }
+}
+
+/// Places that a call writes.
+pub fn results(call: &hlir::Call) -> Vec<Place> {
+    use hlir::{Argument, Call};
+    match call {
+        Call::ReadRegister { into, .. } | Call::ExecuteMeter { into, .. } | Call::Hash { into, .. } | Call::Random { into, .. } => {
+            vec![*into]
+        }
+        Call::AddChecksum { sum, .. } => vec![*sum],
+        Call::AddEntry { into, .. } => into.iter().copied().collect(),
+        Call::Custom { arguments, into, .. } => {
+            let written = arguments.iter().filter_map(|argument| match argument {
+                Argument::In(_) => None,
+                Argument::Out(place) | Argument::InOut(place) => Some(*place),
+            });
+            written.chain(*into).collect()
+        }
+        Call::Count { .. }
+        | Call::WriteRegister { .. }
+        | Call::SendDigest { .. }
+        | Call::Log { .. }
+        | Call::Assert { .. }
+        | Call::RestartTimer { .. } => Vec::new(),
+    }
+}

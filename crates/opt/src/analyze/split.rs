@@ -1,0 +1,280 @@
+//! How the packets at one node divide over its edges.
+//!
+//! In this order: what a profile counted, what the programmer says, what is certain, and rules of thumb: tests are for what goes wrong, tables are
+//! filled so that packets hit, parsers are written for the packets that come. The rules' numbers decide between shapes of code, not about correctness.
+
+use super::doom::Doom;
+use super::facts::{Atoms, Facts};
+use super::flow::{self, Mass};
+use crate::Inputs;
+use crate::inputs::hints::{self, Hint};
+use hlir::{
+    Call, Effect, Expression, MatchKind, Next, Node, NodeId, NodeKind, Program, Reentry, Select, Statement, Table,
+    TableId,
+};
+
+/// Arms that end in a drop.
+const DROPS: f64 = 0.02;
+/// Packets that no case of a parser expects, or that it rejects.
+const UNEXPECTED: f64 = 0.02;
+/// The parser's `otherwise`, where it goes on: payload that needs no more headers.
+const OTHERWISE: f64 = 0.1;
+/// Misses of a table whose default action does not drop: by whether all keys are exact or prefixes, or rules decide.
+const MISSES: f64 = 0.1;
+const MISSES_RULES: f64 = 0.5;
+/// Misses that are told to the control plane: it answers with an entry.
+const MISSES_LEARNED: f64 = 0.02;
+/// Members of a multicast group of which nobody says how many it has.
+pub const COPIES: f64 = 4.0;
+
+/// Packets on one edge; `to` is `None` where they leave the switch.
+#[derive(Clone, Debug)]
+pub struct Way {
+    pub to: Option<NodeId>,
+    pub mass: Mass,
+    /// Whether the packets enter the graph again, so that a budget ends them.
+    pub again: bool,
+}
+
+/// What happens at a table.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Lookup {
+    /// Share of the look-ups that hit.
+    pub hit: f64,
+    /// Share of the packets that run each action of the table, the default action of the misses included.
+    pub actions: Vec<f64>,
+}
+
+pub struct Splitter<'a, 'p> {
+    pub program: &'p Program,
+    pub inputs: &'a Inputs,
+    pub atoms: &'a Atoms<'p>,
+    pub doom: &'a Doom<'p>,
+}
+
+impl Splitter<'_, '_> {
+    /// Divides `mass` over the edges of a node, several to one target possible. `lookup` learns what a table did.
+    pub fn split(&self, id: NodeId, mass: Mass, lookup: &mut Lookup) -> Vec<Way> {
+        let node = &self.program.nodes[id];
+        let mut ways = match &node.kind {
+            NodeKind::State { parser, body, select } => {
+                let reject = self.program.parsers[*parser].reject;
+                self.state(body, select, reject, mass)
+            }
+            NodeKind::Block { body, next, exit } => self.block(body, *next, *exit, mass),
+            NodeKind::Deparse { body, next } => self.block(body, *next, None, mass),
+            NodeKind::Branch { condition, then, otherwise } => self.branch(condition, *then, *otherwise, mass),
+            NodeKind::Apply { table, next, exit } => self.table(*table, next, *exit, mass, lookup),
+            NodeKind::Buffer { rules, otherwise } => self.buffer(rules, *otherwise, mass),
+        };
+        self.count(node, &mut ways);
+        ways
+    }
+
+    /// Divides as the profile says, if it has seen packets here; `mass` is what came.
+    fn count(&self, node: &Node, ways: &mut [Way]) {
+        let Some(profile) = &self.inputs.profile else { return };
+        let is_entry = self.program.entry.is_some_and(|entry| self.program.nodes[entry].name == node.name);
+        let arrived = profile.arrived(&node.name, is_entry);
+        if arrived == 0 {
+            return;
+        }
+        let whole: f64 = ways.iter().filter(|way| !way.again).map(|way| way.mass.share).sum();
+        let targets: Vec<NodeId> = ways.iter().filter_map(|way| way.to).collect();
+        let mut inside = 0.0;
+        for (at, target) in targets.iter().enumerate() {
+            if targets[..at].contains(target) {
+                continue;
+            }
+            let name = &self.program.nodes[*target].name;
+            let share = profile.count(&node.name, name).unwrap_or(0) as f64 / arrived as f64 * whole;
+            let same: Vec<usize> = (0..ways.len()).filter(|way| ways[*way].to == Some(*target)).collect();
+            let guessed: f64 = same.iter().map(|way| ways[*way].mass.share).sum();
+            for way in &same {
+                let part = if guessed > 0.0 { ways[*way].mass.share / guessed } else { 1.0 / same.len() as f64 };
+                ways[*way].mass.share = share * part;
+            }
+            inside += share;
+        }
+        let left: f64 = ways.iter().filter(|way| way.to.is_none()).map(|way| way.mass.share).sum();
+        for way in ways.iter_mut().filter(|way| way.to.is_none() && left > 0.0) {
+            way.mass.share *= (whole - inside).max(0.0) / left;
+        }
+    }
+
+    fn block(&self, body: &[Statement], next: NodeId, exit: Option<NodeId>, mass: Mass) -> Vec<Way> {
+        let judge = |_: &Expression, then: &[Statement], otherwise: &[Statement], facts: &Facts| {
+            self.judge_arms((then, otherwise), next, exit, facts)
+        };
+        let judge = |condition: &Expression, then: &[Statement], otherwise: &[Statement], facts: &Facts| {
+            let certain = self.atoms.probability(condition, facts);
+            if certain <= 0.0 || certain >= 1.0 { None } else { judge(condition, then, otherwise, facts) }
+        };
+        let ends = flow::run(self.atoms, body, mass, &judge);
+        let mut ways = vec![Way { to: Some(next), mass: ends.through, again: false }];
+        ways.extend(exit.map(|exit| Way { to: Some(exit), mass: ends.exit, again: false }));
+        ways
+    }
+
+    /// How likely the first arm of an `if` is, where one of the two ends in a drop.
+    fn judge_arms(
+        &self,
+        (then, otherwise): (&[Statement], &[Statement]),
+        next: NodeId,
+        exit: Option<NodeId>,
+        _: &Facts,
+    ) -> Option<f64> {
+        match (self.doom.dooms(then, next, exit), self.doom.dooms(otherwise, next, exit)) {
+            (true, false) => Some(DROPS),
+            (false, true) => Some(1.0 - DROPS),
+            (true, true) | (false, false) => None,
+        }
+    }
+
+    fn branch(&self, condition: &Expression, then: NodeId, otherwise: NodeId, mass: Mass) -> Vec<Way> {
+        let mut share = self.atoms.probability(condition, &mass.facts);
+        if share > 0.0 && share < 1.0 {
+            share = match (self.doom.is_doomed(then), self.doom.is_doomed(otherwise)) {
+                (true, false) => share.min(DROPS),
+                (false, true) => share.max(1.0 - DROPS),
+                (true, true) | (false, false) => share,
+            };
+        }
+        let arm = |to: NodeId, outcome: bool, share: f64| {
+            let mut facts = mass.facts.clone();
+            self.atoms.assume(condition, outcome, &mut facts);
+            Way { to: Some(to), mass: Mass { share: mass.share * share, facts }, again: false }
+        };
+        vec![arm(then, true, share), arm(otherwise, false, 1.0 - share)]
+    }
+
+    fn state(&self, body: &[Statement], select: &Select, reject: NodeId, mass: Mass) -> Vec<Way> {
+        let ends = flow::run(self.atoms, body, mass, &|_, _, _, _| None);
+        let mut targets: Vec<(NodeId, f64)> = Vec::new();
+        let mut add = |to: NodeId, guess: f64| match targets.iter_mut().find(|(known, _)| *known == to) {
+            Some((_, known)) => *known = known.max(guess),
+            None => targets.push((to, guess)),
+        };
+        let is_state = |to: NodeId| self.program.nodes[to].parser().is_some();
+        for case in &select.cases {
+            let whole = case.sets.iter().all(|set| *set == hlir::KeySet::Any);
+            let guess = if whole && !select.cases.is_empty() { OTHERWISE } else { 1.0 };
+            add(case.to, if case.to == reject && !is_state(reject) && select.cases.len() > 1 { guess.min(OTHERWISE) } else { guess });
+        }
+        match select.otherwise {
+            Some(to) => add(to, if select.cases.is_empty() { 1.0 } else { OTHERWISE }),
+            None => add(reject, UNEXPECTED),
+        }
+        let hints: Vec<Option<Hint>> =
+            targets.iter().map(|(to, _)| if is_state(*to) { hints::of(&self.program.nodes[*to].notes) } else { None }).collect();
+        let mut shares: Vec<f64> = targets.iter().map(|(_, guess)| *guess).collect();
+        hints::distribute(&mut shares, &hints, ends.through.share);
+        let mut ways: Vec<Way> = targets
+            .iter()
+            .zip(shares)
+            .map(|((to, _), share)| Way {
+                to: Some(*to),
+                mass: Mass { share, facts: ends.through.facts.clone() },
+                again: false,
+            })
+            .collect();
+        ways.push(Way { to: Some(reject), mass: ends.failed, again: false });
+        ways
+    }
+
+    fn table(&self, id: TableId, next: &Next, exit: Option<NodeId>, mass: Mass, lookup: &mut Lookup) -> Vec<Way> {
+        let table = &self.program.tables[id];
+        let onward = |action: usize, hit: bool| match next {
+            Next::Always(next) => *next,
+            Next::Hit { hit: to, miss } => if hit { *to } else { *miss },
+            Next::Actions { cases, otherwise } => {
+                let case = cases.iter().find(|(number, _)| *number as usize == action);
+                case.map_or(*otherwise, |(_, to)| *to)
+            }
+        };
+        let dooms = |action: usize, hit: bool| self.doom.dooms(&table.actions[action].body, onward(action, hit), exit);
+        let default = table.default.action as usize;
+        let hit = self.hit_share(table, dooms(default, false));
+        let mut shares: Vec<f64> = (0..table.actions.len())
+            .map(|action| match table.actions[action].scope {
+                hlir::Scope::DefaultOnly => 0.0,
+                // Who may stand in entries, but is the default action as well, stands there seldom.
+                hlir::Scope::Everywhere | hlir::Scope::TableOnly if action == default && table.actions.len() > 1 => DROPS,
+                hlir::Scope::Everywhere | hlir::Scope::TableOnly if dooms(action, true) => DROPS,
+                hlir::Scope::Everywhere | hlir::Scope::TableOnly => 1.0,
+            })
+            .collect();
+        let notes: Vec<Option<Hint>> = table.actions.iter().map(|action| hints::of(&action.notes)).collect();
+        hints::distribute(&mut shares, &notes, hit);
+        *lookup = Lookup { hit, actions: shares.clone() };
+        if let Some(share) = lookup.actions.get_mut(default) {
+            *share += 1.0 - hit;
+        }
+        let mut ways = Vec::new();
+        let runs = shares.iter().enumerate().map(|(action, share)| (action, *share, true));
+        for (action, share, is_hit) in runs.chain([(default, 1.0 - hit, false)]) {
+            if share <= 0.0 || action >= table.actions.len() {
+                continue;
+            }
+            let part = Mass { share: mass.share * share, facts: mass.facts.clone() };
+            ways.extend(self.block(&table.actions[action].body, onward(action, is_hit), exit, part));
+        }
+        ways
+    }
+
+    fn hit_share(&self, table: &Table, default_drops: bool) -> f64 {
+        let content = self.inputs.occupancy.of(table);
+        if content.entries == 0 || table.keys.is_empty() {
+            return 0.0;
+        }
+        let tells = |statement: &Statement| {
+            matches!(statement, Statement::Call(Call::SendDigest { .. } | Call::AddEntry { .. }))
+        };
+        let default = table.actions.get(table.default.action as usize);
+        let learns = default.is_some_and(|action| action.body.iter().any(tells)) || table.punt_on_miss;
+        let rules = table.keys.iter().any(|key| !matches!(key.kind, MatchKind::Exact | MatchKind::Lpm));
+        let misses = match (learns, default_drops, rules) {
+            (true, _, _) => MISSES_LEARNED,
+            (false, true, _) => DROPS,
+            (false, false, true) => MISSES_RULES,
+            (false, false, false) => MISSES,
+        };
+        hints::of(&table.notes).map_or(1.0 - misses, |hint| hint.share(1.0 - misses))
+    }
+
+    fn buffer(&self, rules: &[hlir::Rule], otherwise: Option<NodeId>, mut mass: Mass) -> Vec<Way> {
+        let mut ways = Vec::new();
+        for rule in rules {
+            let share = self.atoms.probability(&rule.condition, &mass.facts);
+            let mut taken = Mass { share: mass.share * share, facts: mass.facts.clone() };
+            self.atoms.assume(&rule.condition, true, &mut taken.facts);
+            if rule.effect.is_last() {
+                mass.share -= taken.share;
+                self.atoms.assume(&rule.condition, false, &mut mass.facts);
+            }
+            ways.extend(self.effect(&rule.effect, taken));
+        }
+        ways.extend(otherwise.map(|to| Way { to: Some(to), mass, again: false }));
+        ways
+    }
+
+    fn effect(&self, effect: &Effect, mut mass: Mass) -> Option<Way> {
+        let again = |copy: &Reentry, mass: Mass, factor: f64, again: bool| {
+            let mut facts = if copy.bytes == hlir::Bytes::Current { mass.facts } else { self.atoms.at_entry() };
+            copy.set.iter().for_each(|(place, value)| self.atoms.assign(*place, value, &mut facts));
+            Some(Way { to: Some(copy.to), mass: Mass { share: mass.share * factor, facts }, again })
+        };
+        match effect {
+            Effect::Drop { .. } | Effect::Send { .. } => Some(Way { to: None, mass, again: false }),
+            Effect::Unicast { set, to } => {
+                set.iter().for_each(|(place, value)| self.atoms.assign(*place, value, &mut mass.facts));
+                Some(Way { to: Some(*to), mass, again: false })
+            }
+            Effect::Replicate { copy, .. } => again(copy, mass, COPIES, false),
+            Effect::Clone { copy, .. } | Effect::Resubmit { copy } | Effect::Recirculate { copy } => {
+                again(copy, mass, 1.0, true)
+            }
+            Effect::Punt { resume, .. } => Some(Way { to: Some(*resume), mass, again: true }),
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! Traffic estimation: the share of the packets at each node and on each edge, by a forward data flow over the graph.
+//!
+//! The traffic into a node is the sum over its incoming edges. Where edges lead back (parser loops, resubmitted and recirculated packets), the sums are
+//! a system of linear equations; its unknowns are the few nodes that edges lead back to.
+
+use super::doom::{Doom, number};
+use super::facts::Atoms;
+use super::flow::Mass;
+use super::split::{Lookup, Splitter, Way};
+use crate::Inputs;
+use hlir::{NodeId, NodeKind, Program};
+use std::collections::BTreeMap;
+
+/// Rounds after which facts at nodes that edges lead back to are good enough.
+const ROUNDS: usize = 4;
+/// Attempts to make packets that multiply without end fewer.
+const DAMPINGS: usize = 12;
+
+/// Shares are relative to the packets that come from ports: 1.0 is each of them once.
+#[derive(Clone, Debug, Default)]
+pub struct Traffic {
+    nodes: Vec<f64>,
+    edges: BTreeMap<(usize, usize), f64>,
+    left: Vec<f64>,
+    lookups: BTreeMap<usize, Lookup>,
+    order: Vec<NodeId>,
+}
+
+impl Traffic {
+    pub fn estimate(program: &Program, inputs: &Inputs) -> Traffic {
+        let Some(entry) = program.entry else { return Traffic::default() };
+        let order = reverse_postorder(program, entry);
+        let (atoms, doom) = (Atoms::new(program), Doom::new(program, &order));
+        let splitter = Splitter { program, inputs, atoms: &atoms, doom: &doom };
+        let mut flow = Flow::new(program, &order);
+        let rounds = if flow.heads.is_empty() { 1 } else { ROUNDS };
+        for _ in 0..rounds {
+            flow.sweep(&splitter, entry);
+            flow.solve(program, entry);
+        }
+        flow.traffic(order)
+    }
+
+    /// Packets that come to a node.
+    pub fn node(&self, node: NodeId) -> f64 {
+        self.nodes.get(number(node)).copied().unwrap_or(0.0)
+    }
+
+    pub fn edge(&self, from: NodeId, to: NodeId) -> f64 {
+        self.edges.get(&(number(from), number(to))).copied().unwrap_or(0.0)
+    }
+
+    /// Packets whose way ends at a node: sent, or dropped.
+    pub fn leaving(&self, node: NodeId) -> f64 {
+        self.left.get(number(node)).copied().unwrap_or(0.0)
+    }
+
+    /// What happens at a table node.
+    pub fn lookup(&self, node: NodeId) -> Option<&Lookup> {
+        self.lookups.get(&number(node))
+    }
+
+    /// Nodes that packets reach, each before those that follow it.
+    pub fn order(&self) -> &[NodeId] {
+        &self.order
+    }
+
+    /// The most packets anywhere for one from a port: above 1 where packets are replicated.
+    pub fn expansion(&self) -> f64 {
+        self.nodes.iter().copied().fold(1.0, f64::max)
+    }
+}
+
+/// Reachable nodes, each before those that follow it but for edges that lead back.
+pub fn reverse_postorder(program: &Program, entry: NodeId) -> Vec<NodeId> {
+    let mut seen = vec![false; program.nodes.len()];
+    let mut order = Vec::new();
+    let mut way = vec![(entry, followers(program, entry))];
+    seen[number(entry)] = true;
+    while let Some((node, rest)) = way.last_mut() {
+        match rest.pop() {
+            Some(next) if !seen[number(next)] => {
+                seen[number(next)] = true;
+                way.push((next, followers(program, next)));
+            }
+            Some(_) => {}
+            None => {
+                order.push(*node);
+                way.pop();
+            }
+        }
+    }
+    order.reverse();
+    order
+}
+
+fn followers(program: &Program, id: NodeId) -> Vec<NodeId> {
+    let node = &program.nodes[id];
+    let mut all = node.successors();
+    if let NodeKind::State { parser, .. } = &node.kind {
+        all.push(program.parsers[*parser].reject);
+    }
+    // The first successor is visited last, so that it comes first in the order.
+    all.reverse();
+    all
+}
+
+/// The estimate while it is made.
+struct Flow {
+    order: Vec<NodeId>,
+    position: Vec<usize>,
+    /// Nodes that edges lead back to.
+    heads: Vec<NodeId>,
+    /// Packets on each edge out of a node, for one packet at it.
+    ways: Vec<Vec<Way>>,
+    totals: Vec<f64>,
+    lookups: BTreeMap<usize, Lookup>,
+}
+
+impl Flow {
+    fn new(program: &Program, order: &[NodeId]) -> Flow {
+        let mut position = vec![usize::MAX; program.nodes.len()];
+        order.iter().enumerate().for_each(|(at, node)| position[number(*node)] = at);
+        let mut heads: Vec<NodeId> = Vec::new();
+        for node in order {
+            for next in followers(program, *node) {
+                if position[number(next)] <= position[number(*node)] && !heads.contains(&next) {
+                    heads.push(next);
+                }
+            }
+        }
+        let count = program.nodes.len();
+        Flow { order: order.to_vec(), position, heads, ways: vec![Vec::new(); count], totals: vec![0.0; count], lookups: BTreeMap::new() }
+    }
+
+    /// Divides at every node in order, with what holds there.
+    fn sweep(&mut self, splitter: &Splitter, entry: NodeId) {
+        let facts = splitter.atoms.at_entry();
+        let mut arrived: Vec<Mass> = self.totals.iter().map(|_| Mass::none(facts.len())).collect();
+        arrived[number(entry)] = Mass { share: 1.0, facts };
+        // What came back in the round before.
+        for (from, ways) in self.ways.iter().enumerate() {
+            for way in ways {
+                if let Some(to) = way.to.filter(|to| self.position[number(*to)] <= self.position[from]) {
+                    let share = way.mass.share * self.totals[from];
+                    arrived[number(to)].add(&Mass { share, facts: way.mass.facts.clone() });
+                }
+            }
+        }
+        for at in 0..self.order.len() {
+            let node = self.order[at];
+            let mass = Mass { share: 1.0, facts: arrived[number(node)].facts.clone() };
+            let mut lookup = Lookup::default();
+            let ways = splitter.split(node, mass, &mut lookup);
+            if !lookup.actions.is_empty() {
+                self.lookups.insert(number(node), lookup);
+            }
+            let here = arrived[number(node)].share;
+            for way in &ways {
+                if let Some(to) = way.to.filter(|to| self.position[number(*to)] > at) {
+                    arrived[number(to)].add(&Mass { share: way.mass.share * here, facts: way.mass.facts.clone() });
+                }
+            }
+            self.ways[number(node)] = ways;
+        }
+    }
+
+    /// Packets at every node for given numbers that come back to the heads, and how many come back then.
+    fn carry(&self, entry: Option<NodeId>, back: &[f64], limits: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let mut totals = vec![0.0; self.totals.len()];
+        if let Some(entry) = entry {
+            totals[number(entry)] += 1.0;
+        }
+        self.heads.iter().zip(back).for_each(|(head, packets)| totals[number(*head)] += packets);
+        let mut returned = vec![0.0; self.heads.len()];
+        for node in &self.order {
+            for way in &self.ways[number(*node)] {
+                let Some(to) = way.to else { continue };
+                let packets = totals[number(*node)] * way.mass.share;
+                if self.position[number(to)] > self.position[number(*node)] {
+                    totals[number(to)] += packets;
+                } else if let Some(head) = self.heads.iter().position(|head| *head == to) {
+                    returned[head] += packets * limits[head];
+                }
+            }
+        }
+        (totals, returned)
+    }
+
+    /// Solves for the packets that come back: x = b + A x, where b is what the packets from ports bring back, and A what those that came back do.
+    fn solve(&mut self, program: &Program, entry: NodeId) {
+        let count = self.heads.len();
+        let budget = |head: &NodeId| match program.nodes[*head].kind {
+            NodeKind::State { .. } => 1.0 - 1.0 / f64::from(program.budget.states.max(2)),
+            NodeKind::Block { .. }
+            | NodeKind::Branch { .. }
+            | NodeKind::Apply { .. }
+            | NodeKind::Deparse { .. }
+            | NodeKind::Buffer { .. } => 1.0 - 1.0 / f64::from(program.budget.reentries.max(2)),
+        };
+        let mut limits: Vec<f64> = self.heads.iter().map(budget).collect();
+        for _ in 0..DAMPINGS {
+            let (_, first) = self.carry(Some(entry), &vec![0.0; count], &limits);
+            let columns: Vec<Vec<f64>> = (0..count)
+                .map(|head| {
+                    let unit: Vec<f64> = (0..count).map(|other| f64::from(u8::from(other == head))).collect();
+                    self.carry(None, &unit, &limits).1
+                })
+                .collect();
+            if let Some(back) = gauss(&columns, &first) {
+                self.totals = self.carry(Some(entry), &back, &limits).0;
+                return;
+            }
+            limits.iter_mut().for_each(|limit| *limit /= 2.0);
+        }
+        self.totals = self.carry(Some(entry), &vec![0.0; count], &limits).0;
+    }
+
+    fn traffic(self, order: Vec<NodeId>) -> Traffic {
+        let mut traffic = Traffic {
+            left: vec![0.0; self.totals.len()],
+            edges: BTreeMap::new(),
+            lookups: self.lookups,
+            order,
+            nodes: self.totals,
+        };
+        for (from, ways) in self.ways.iter().enumerate() {
+            for way in ways {
+                let packets = way.mass.share * traffic.nodes[from];
+                match way.to {
+                    Some(to) => *traffic.edges.entry((from, number(to))).or_default() += packets,
+                    None => traffic.left[from] += packets,
+                }
+            }
+        }
+        traffic
+    }
+}
+
+/// Solves x = b + A x with the columns of A, by elimination with the largest pivot; `None` where packets would multiply without end.
+fn gauss(columns: &[Vec<f64>], b: &[f64]) -> Option<Vec<f64>> {
+    let count = b.len();
+    let mut rows: Vec<Vec<f64>> = (0..count)
+        .map(|row| {
+            let coefficients = (0..count).map(|column| f64::from(u8::from(row == column)) - columns[column][row]);
+            coefficients.chain([b[row]]).collect()
+        })
+        .collect();
+    for step in 0..count {
+        let pivot = (step..count).max_by(|a, b| rows[*a][step].abs().total_cmp(&rows[*b][step].abs()))?;
+        rows.swap(step, pivot);
+        if rows[step][step].abs() < 1e-9 {
+            return None;
+        }
+        let (done, rest) = rows.split_at_mut(step + 1);
+        for row in rest {
+            let factor = row[step] / done[step][step];
+            for (value, above) in row[step..].iter_mut().zip(&done[step][step..]) {
+                *value -= factor * above;
+            }
+        }
+    }
+    let mut solution = vec![0.0; count];
+    for step in (0..count).rev() {
+        let known: f64 = (step + 1..count).map(|column| rows[step][column] * solution[column]).sum();
+        solution[step] = (rows[step][count] - known) / rows[step][step];
+    }
+    solution.iter().all(|packets| packets.is_finite() && *packets > -1e-9).then_some(solution)
+}

@@ -1,0 +1,79 @@
+//! What stands in the tables: how many entries, with how many different actions and data. It decides how large a structure becomes.
+//!
+//! Where nobody says, a table has its own entries if they are constant, else as many as the source asks room for, else [`UNSAID_ENTRIES`].
+
+use hlir::{Match, Program, Table};
+use std::collections::{BTreeMap, HashSet};
+
+/// Entries of a table of which neither the source nor the user says how many it will have.
+pub const UNSAID_ENTRIES: u64 = 1024;
+
+/// By table name; tables that it leaves out are as [`Content::assumed`].
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Occupancy {
+    pub tables: BTreeMap<String, Content>,
+}
+
+/// What is in one table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Content {
+    pub entries: u64,
+    /// Different actions with different data: what an entry's value has to tell apart.
+    pub records: u64,
+    /// Different combinations of masks and prefix lengths.
+    pub masks: u64,
+    /// Entries with an lpm key whose prefix is longer than 24 bits.
+    pub long_prefixes: u64,
+    /// Whether somebody has counted, rather than assumed.
+    pub is_known: bool,
+}
+
+impl Content {
+    /// What a table holds of which nobody says anything.
+    pub fn assumed(table: &Table) -> Content {
+        if table.entries_constant {
+            return Content::of(table.entries.iter());
+        }
+        let entries = table.size.unwrap_or(UNSAID_ENTRIES).max(table.entries.len() as u64).max(1);
+        let most_masks = if table.has_priorities() { 16 } else { 1 };
+        Content { entries, records: entries, masks: entries.min(most_masks), long_prefixes: 0, is_known: false }
+    }
+
+    /// Counts entries.
+    pub fn of<'e>(entries: impl Iterator<Item = &'e hlir::Entry>) -> Content {
+        let (mut count, mut long_prefixes) = (0, 0);
+        let (mut records, mut masks) = (HashSet::new(), HashSet::new());
+        for entry in entries {
+            count += 1;
+            records.insert(format!("{:?}", entry.action));
+            masks.insert(entry.matches.iter().map(shape).collect::<Vec<String>>());
+            let is_long = |key: &Match| matches!(key, Match::Lpm { prefix, .. } if *prefix > 24);
+            long_prefixes += u64::from(entry.matches.iter().any(is_long));
+        }
+        let (records, masks) = (records.len() as u64, masks.len() as u64);
+        Content { entries: count, records, masks, long_prefixes, is_known: true }
+    }
+}
+
+/// What entries that can share a hash table have in common.
+fn shape(key: &Match) -> String {
+    match key {
+        Match::Exact(_) => "exact".to_string(),
+        Match::Lpm { prefix, .. } => format!("/{prefix}"),
+        Match::Ternary { mask, .. } => format!("{mask:x}"),
+        Match::Range { low, high } if low == high => "exact".to_string(),
+        Match::Range { low, high } => format!("{low:x}..{high:x}"),
+        Match::Any => "_".to_string(),
+    }
+}
+
+impl Occupancy {
+    pub fn of(&self, table: &Table) -> Content {
+        self.tables.get(&table.name).copied().unwrap_or_else(|| Content::assumed(table))
+    }
+
+    /// Names that the program's tables do not have.
+    pub fn strangers<'o>(&'o self, program: &'o Program) -> impl Iterator<Item = &'o String> {
+        self.tables.keys().filter(|name| program.tables.values().all(|table| table.name != **name))
+    }
+}
