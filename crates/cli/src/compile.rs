@@ -1,5 +1,6 @@
 //! `bacus compile`: a program to native code in a shared object, or to the C it is made of.
 
+use crate::entries::Origin;
 use crate::failure::Failure;
 use crate::frontend::{self, Loaded};
 use crate::options::{DescriptorKind, Native, Passes, Source};
@@ -45,6 +46,9 @@ pub struct Arguments {
     /// What a packet is to the code [default: mbuf, or what the plan says]
     #[arg(long, value_enum)]
     descriptor: Option<DescriptorKind>,
+    /// What the tables will hold: it decides their data structures; repeatable
+    #[arg(long, value_name = "FILE|gen:TABLE:COUNT:SEED")]
+    entries: Vec<Origin>,
     #[command(flatten)]
     passes: Passes,
     #[command(flatten)]
@@ -53,7 +57,10 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let loaded = frontend::load(&arguments.source)?;
-    let (program, mut plan) = frontend::optimize(loaded, &arguments.passes, None)?;
+    let mut passes = arguments.passes.clone();
+    passes.entries.clone_from(&arguments.entries);
+    passes.ports.own_descriptor = arguments.descriptor == Some(DescriptorKind::Own);
+    let (program, mut plan) = frontend::optimize(loaded, &passes, None)?;
     if let Some(descriptor) = arguments.descriptor {
         plan.descriptor = descriptor.plan();
     }

@@ -1,6 +1,7 @@
 //! From a program's file to HLIR: preprocessing by the system's `cpp`, the P4 frontend, or the reader of HLIR text.
 
 use crate::failure::Failure;
+use crate::inputs;
 use crate::options::{Passes, Source};
 use hlir::diagnostic::Diagnostic;
 use hlir::source::SourceMap;
@@ -166,7 +167,8 @@ pub fn optimize(loaded: Loaded, passes: &Passes, until: Option<&str>) -> Result<
     };
     let selection = selection(passes)?;
     let mut plan = pinned.clone().unwrap_or_default();
-    opt::optimize(&mut program, &mut plan, &opt::Inputs::default(), &selection, until);
+    let inputs = inputs::gather(&program, passes)?;
+    opt::optimize(&mut program, &mut plan, &inputs, &selection, until);
     Ok((program, pinned.unwrap_or(plan)))
 }
 

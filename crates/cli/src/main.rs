@@ -7,6 +7,7 @@ mod compile;
 mod entries;
 mod failure;
 mod frontend;
+mod inputs;
 mod native;
 mod options;
 mod pcap;

@@ -1,7 +1,9 @@
 //! Flags that mean the same in every command.
 
+use crate::entries::Origin;
 use crate::warnings::Warnings;
 use clap::{Args, ValueEnum};
+use opt::inputs::Ports;
 use std::path::{Path, PathBuf};
 
 /// A program and how its text is read.
@@ -43,6 +45,18 @@ pub struct Passes {
     /// Take the schedule from this file, instead of planning one
     #[arg(long, value_name = "FILE", help_heading = "Optimizing")]
     pub plan: Option<PathBuf>,
+    /// Plan for the machine of this file of `bacus calibrate` [default: machines/HOST.toml, else careful guesses]
+    #[arg(long, value_name = "FILE", help_heading = "Optimizing")]
+    pub machine: Option<PathBuf>,
+    /// Plan for the traffic of this file of `--profile-out`, instead of guessing
+    #[arg(long, value_name = "FILE", help_heading = "Optimizing")]
+    pub profile: Option<PathBuf>,
+    /// What the tables will hold, where a command knows.
+    #[arg(skip)]
+    pub entries: Vec<Origin>,
+    /// What the ports can do.
+    #[arg(skip)]
+    pub ports: Ports,
 }
 
 /// How native code is made.

@@ -1,5 +1,6 @@
 //! `bacus show`: prints a program as HLIR, as lowered or after a step of the optimizer.
 
+use crate::entries::Origin;
 use crate::failure::Failure;
 use crate::frontend::{self, Loaded};
 use crate::options::{Passes, Source};
@@ -26,6 +27,9 @@ pub struct Arguments {
     /// Print the program after this step: `lower`, a pass of the optimizer, or `all`
     #[arg(long, value_name = "NAME")]
     after: Option<String>,
+    /// What the tables will hold; repeatable
+    #[arg(long, value_name = "FILE|gen:TABLE:COUNT:SEED")]
+    entries: Vec<Origin>,
     #[command(flatten)]
     passes: Passes,
 }
@@ -46,7 +50,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         hlir::text::print_file(&program, plan.as_ref())
     } else {
         let until = (after != "all").then_some(after);
-        let (program, plan) = frontend::optimize(loaded, &arguments.passes, until)?;
+        let mut passes = arguments.passes.clone();
+        passes.entries.clone_from(&arguments.entries);
+        let (program, plan) = frontend::optimize(loaded, &passes, until)?;
         hlir::text::print_file(&program, Some(&plan))
     };
     print(&text)

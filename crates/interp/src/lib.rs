@@ -5,6 +5,7 @@
 
 mod bytes;
 mod call;
+mod content;
 pub mod engine;
 mod evaluate;
 mod execute;
@@ -21,5 +22,6 @@ mod tables;
 pub mod trace;
 mod walk;
 
+pub use content::Content;
 pub use engine::Engine;
 pub use switch::{DEFAULT_PORTS, Punted, Switch};

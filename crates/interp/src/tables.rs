@@ -92,6 +92,11 @@ impl<'p> TableState<'p> {
         self.entries[id].as_mut().expect("ids of entries are those of entries that exist")
     }
 
+    /// All entries, in no order that means anything.
+    pub fn stored(&self) -> impl Iterator<Item = &StoredEntry> {
+        self.entries.iter().flatten()
+    }
+
     /// The best entry that the key matches.
     pub fn find(&self, key: &[Bits]) -> Option<usize> {
         let mut best: Option<(Rank, usize)> = None;
@@ -296,6 +301,10 @@ impl<'p> TableState<'p> {
 }
 
 impl StoredEntry {
+    pub fn patterns(&self) -> &[Pattern] {
+        &self.patterns
+    }
+
     fn matches(&self, key: &[Bits]) -> bool {
         self.patterns.iter().zip(key).all(|(pattern, key)| pattern.matches(key))
     }

@@ -334,6 +334,18 @@ impl<L: Lane> Switch<L> {
         (0..count).map(|reason| self.workers.iter().filter_map(|worker| worker.drops.get(reason)).sum()).collect()
     }
 
+    /// Packets on each edge, where the plan counts them.
+    pub fn edges(&self) -> Vec<u64> {
+        let count = self.pipeline.description().edges.len();
+        (0..count).map(|edge| self.workers.iter().filter_map(|worker| worker.edges.get(edge)).sum()).collect()
+    }
+
+    /// Cycles spent in each node, where the plan sums them.
+    pub fn cycles(&self) -> Vec<u64> {
+        let count = self.pipeline.description().nodes.len();
+        (0..count).map(|node| self.workers.iter().filter_map(|worker| worker.cycles.get(node)).sum()).collect()
+    }
+
     /// Hits and misses of a table.
     pub fn hits(&self, table: usize) -> (u64, u64) {
         let hits = self.workers.iter().filter_map(|worker| worker.hits.get(table)).sum();

@@ -19,24 +19,32 @@ use std::path::Path;
 pub const MAGIC: &[u8; 8] = b"bacusE1\n";
 
 /// Bytes that are still to be read.
-struct Input<'a> {
+pub struct Input<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 impl<'a> Input<'a> {
-    fn take(&mut self, count: usize) -> Result<&'a [u8], String> {
+    pub fn new(bytes: &'a [u8], at: usize) -> Input<'a> {
+        Input { bytes, at }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.at >= self.bytes.len()
+    }
+
+    pub fn take(&mut self, count: usize) -> Result<&'a [u8], String> {
         let taken = self.bytes.get(self.at..self.at + count);
         let taken = taken.ok_or_else(|| format!("the file ends at byte {} within an entry", self.bytes.len()))?;
         self.at += count;
         Ok(taken)
     }
 
-    fn number(&mut self, bytes: usize) -> Result<u64, String> {
+    pub fn number(&mut self, bytes: usize) -> Result<u64, String> {
         Ok(self.take(bytes)?.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
     }
 
-    fn text(&mut self) -> Result<String, String> {
+    pub fn text(&mut self) -> Result<String, String> {
         let length = self.number(2)? as usize;
         String::from_utf8(self.take(length)?.to_vec()).map_err(|_| "a name is not UTF-8 text".to_string())
     }
@@ -48,9 +56,9 @@ pub fn load<L: Replay>(engine: &mut NativeEngine<'_, L>, path: &Path) -> Result<
     if bytes.get(..MAGIC.len()) != Some(MAGIC) {
         return Err(wrong("not entries in binary form".to_string()));
     }
-    let mut input = Input { bytes: &bytes, at: MAGIC.len() };
+    let mut input = Input::new(&bytes, MAGIC.len());
     let mut sum = 0;
-    while input.at < bytes.len() {
+    while !input.is_empty() {
         sum += section(engine, &mut input, &wrong)?;
     }
     Ok(sum)

@@ -3,8 +3,11 @@
 //! Text goes through the control plane's books and is for people; the other two go straight to the tables and are for millions.
 
 mod binary;
+mod content;
 mod generate;
 mod loader;
+
+pub use content::occupancy;
 
 use crate::failure::Failure;
 use crate::native::{NativeEngine, Replay};

@@ -77,6 +77,8 @@ pub struct NativeEngine<'p, L: Lane> {
     sessions: BTreeMap<u32, interp::engine::Session>,
     clock_ns: u64,
     stopped: Option<String>,
+    /// Packets on each edge, of the switches before the last reset.
+    edges: Vec<u64>,
 }
 
 impl<'p, L: Lane> NativeEngine<'p, L> {
@@ -97,6 +99,7 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
             sessions: BTreeMap::new(),
             clock_ns: 0,
             stopped: None,
+            edges: vec![0; pipeline.description().edges.len()],
             lanes: Box::new(lanes),
             program,
             compiled,
@@ -110,6 +113,11 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
 
     pub fn switch(&mut self) -> &mut Switch<L> {
         &mut self.switch
+    }
+
+    /// Packets on each edge since the engine was made, where the plan counts them.
+    pub fn edge_counts(&self) -> Vec<u64> {
+        self.edges.iter().zip(self.switch.edges()).map(|(before, now)| before + now).collect()
     }
 
     pub fn program(&self) -> &'p Program {
@@ -179,6 +187,7 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
     /// Back to the state at the start.
     fn restart(&mut self) {
         self.books.reset();
+        self.edges = self.edge_counts();
         self.switch = Switch::new(self.pipeline.clone(), (self.lanes)(), self.settings)
             .expect("a switch that could be built once can be built again");
         self.entries.iter_mut().for_each(|book| *book = Book::default());

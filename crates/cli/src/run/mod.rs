@@ -7,6 +7,7 @@ use crate::compile;
 use crate::entries::{self, Origin};
 use crate::failure::Failure;
 use crate::frontend;
+use crate::inputs;
 use crate::native::{NativeEngine, Replay};
 use crate::options::{Native, Passes, Source};
 use clap::Args;
@@ -15,6 +16,7 @@ use interp::engine::{Frame, Refusal};
 use ports::{MOST_PORTS, Port};
 use runtime::{Compiler, Dpdk, DpdkLane, DpdkSettings, Event, Packet, Pipeline, PortCounts, Settings, interrupt};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -75,6 +77,9 @@ pub struct Arguments {
     /// Seed of `random`
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
+    /// Count packets on the edges of the graph, and write them here: what --profile reads. The switch runs packet by packet
+    #[arg(long, value_name = "FILE")]
+    profile_out: Option<PathBuf>,
     #[command(flatten)]
     passes: Passes,
     #[command(flatten)]
@@ -122,9 +127,15 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         )));
     }
     let program = loaded.program.clone();
-    let (pipeline, compiled) = compile::pipeline(loaded, &arguments.passes, &arguments.native, |plan| {
+    let mut passes = arguments.passes.clone();
+    passes.entries.clone_from(&arguments.entries);
+    passes.ports.most_burst = arguments.burst;
+    let (pipeline, compiled) = compile::pipeline(loaded, &passes, &arguments.native, |plan| {
         plan.descriptor = hlir::plan::Descriptor::Mbuf;
         plan.burst = arguments.burst;
+        if arguments.profile_out.is_some() {
+            inputs::counting(plan);
+        }
     })?;
     let finished = switch(arguments, (&program, &compiled), pipeline);
     if finished.is_err() {
@@ -152,6 +163,11 @@ fn switch(arguments: &Arguments, programs: (&Program, &Program), pipeline: Arc<P
     running.dpdk.stop();
     running.ports.iter().try_for_each(Port::finish)?;
     summary::print(&mut running);
+    if let Some(path) = &arguments.profile_out {
+        let switch = running.engine.switch();
+        inputs::write_profile(path, &switch.pipeline().description().edges, &switch.edges())?;
+        println!("profile: {}", path.display());
+    }
     stopped
 }
 

@@ -5,6 +5,7 @@ mod trace;
 use crate::compile;
 use crate::failure::Failure;
 use crate::frontend::{self, Loaded};
+use crate::inputs;
 use crate::native::NativeEngine;
 use crate::options::{DescriptorKind, EngineKind, Native, Passes, Source};
 use clap::Args;
@@ -45,6 +46,9 @@ pub struct Arguments {
     /// What a packet is to native code
     #[arg(long, value_enum, default_value_t = DescriptorKind::Own, help_heading = "Native code")]
     descriptor: DescriptorKind,
+    /// Count packets on the edges of the graph in native code, and write them here: what --profile reads
+    #[arg(long, value_name = "FILE")]
+    profile_out: Option<PathBuf>,
     #[command(flatten)]
     trace: trace::Options,
     #[command(flatten)]
@@ -61,11 +65,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         });
     }
     match arguments.engine {
-        EngineKind::Interp => {
+        EngineKind::Interp if arguments.profile_out.is_none() => {
             let mut engine = interp::Switch::new(&loaded.program, 0, DEFAULT_PORTS);
             run_files(arguments, &loaded.program, &mut engine)
         }
-        EngineKind::Native => run_native(arguments, loaded, |program, engine| run_files(arguments, program, engine)),
+        EngineKind::Interp | EngineKind::Native => {
+            run_native(arguments, loaded, |program, engine| run_files(arguments, program, engine))
+        }
     }
 }
 
@@ -80,20 +86,31 @@ fn run_native(
         plan.descriptor = arguments.descriptor.plan();
         // The runner hands over bursts of the size asked for; the code need not be compiled for each.
         plan.burst = plan.burst.max(arguments.burst.max(SMALLEST_COMPILED));
+        if arguments.profile_out.is_some() {
+            inputs::counting(plan);
+        }
     })?;
     let programs = (&program, &compiled);
     let settings = Settings { ports: DEFAULT_PORTS, seed: 0 };
     match arguments.descriptor {
         DescriptorKind::Own => {
             let lanes = || vec![MemoryPort::new(Buffers::default())];
-            test(&program, &mut NativeEngine::new(programs, pipeline, settings, lanes)?)
+            let mut engine = NativeEngine::new(programs, pipeline, settings, lanes)?;
+            test(&program, &mut engine).and(write_profile(arguments, &mut engine))
         }
         DescriptorKind::Mbuf => {
             let dpdk = start_dpdk(&arguments.native)?;
             let lanes = || vec![DpdkMemoryPort::new(&dpdk)];
-            test(&program, &mut NativeEngine::new(programs, pipeline, settings, lanes)?)
+            let mut engine = NativeEngine::new(programs, pipeline, settings, lanes)?;
+            test(&program, &mut engine).and(write_profile(arguments, &mut engine))
         }
     }
+}
+
+fn write_profile<L: runtime::Lane>(arguments: &Arguments, engine: &mut NativeEngine<'_, L>) -> Result<(), Failure> {
+    let Some(path) = &arguments.profile_out else { return Ok(()) };
+    let counts = engine.edge_counts();
+    inputs::write_profile(path, &engine.switch().pipeline().description().edges, &counts)
 }
 
 /// DPDK without any port: mbufs in memory.

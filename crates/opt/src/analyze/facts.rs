@@ -67,7 +67,10 @@ impl<'p> Atoms<'p> {
 
     /// What holds when a packet enters: all storage is zero, all headers are invalid.
     pub fn at_entry(&self) -> Facts {
-        self.list.iter().map(|atom| if matches!(atom, Atom::Equals(_, value) if *value == BigUint::ZERO) { 1.0 } else { 0.0 }).collect()
+        self.list
+            .iter()
+            .map(|atom| if matches!(atom, Atom::Equals(_, value) if *value == BigUint::ZERO) { 1.0 } else { 0.0 })
+            .collect()
     }
 
     /// How probable a condition is.
@@ -95,6 +98,42 @@ impl<'p> Atoms<'p> {
             | Expression::Extend { .. }
             | Expression::VarbitLength(_)
             | Expression::VarbitEqual(_, _) => UNKNOWN,
+        }
+    }
+
+    /// How probable a condition is if what nobody knows is as `wanted`, but for a share `seldom`. Which headers are there is known from the parser.
+    pub fn leaning(&self, condition: &Expression, facts: &Facts, wanted: bool, seldom: f64) -> f64 {
+        let guess = if wanted { 1.0 - seldom } else { seldom };
+        let atom = atom_of(self.program, condition).or_else(|| inequality(condition));
+        if let Some(atom) = atom {
+            let known = self.probability(condition, facts);
+            let is_known = matches!(atom, Atom::Valid(_)) || known <= 0.0 || known >= 1.0;
+            return if is_known { known } else { guess };
+        }
+        match condition {
+            Expression::Unary { operator: Unary::Not, operand } => 1.0 - self.leaning(operand, facts, !wanted, seldom),
+            Expression::Binary { operator: Binary::LogicalAnd, left, right } => {
+                self.leaning(left, facts, wanted, seldom) * self.leaning(right, facts, wanted, seldom)
+            }
+            Expression::Binary { operator: Binary::LogicalOr, left, right } => {
+                let neither = |operand: &Expression| 1.0 - self.leaning(operand, facts, wanted, seldom);
+                1.0 - neither(left) * neither(right)
+            }
+            Expression::Bool(value) => f64::from(u8::from(*value)),
+            Expression::Constant { .. }
+            | Expression::Variable(_)
+            | Expression::Field(_)
+            | Expression::Valid(_)
+            | Expression::Parameter(_)
+            | Expression::Intrinsic(_)
+            | Expression::Unary { .. }
+            | Expression::Binary { .. }
+            | Expression::Slice { .. }
+            | Expression::Extend { .. }
+            | Expression::Choose { .. }
+            | Expression::FromBool(_)
+            | Expression::VarbitLength(_)
+            | Expression::VarbitEqual(_, _) => guess,
         }
     }
 
@@ -283,7 +322,10 @@ pub fn apply(atoms: &Atoms, statement: &Statement, facts: &mut Facts) {
 pub fn results(call: &hlir::Call) -> Vec<Place> {
     use hlir::{Argument, Call};
     match call {
-        Call::ReadRegister { into, .. } | Call::ExecuteMeter { into, .. } | Call::Hash { into, .. } | Call::Random { into, .. } => {
+        Call::ReadRegister { into, .. }
+        | Call::ExecuteMeter { into, .. }
+        | Call::Hash { into, .. }
+        | Call::Random { into, .. } => {
             vec![*into]
         }
         Call::AddChecksum { sum, .. } => vec![*sum],

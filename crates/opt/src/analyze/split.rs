@@ -56,6 +56,7 @@ impl Splitter<'_, '_> {
     /// Divides `mass` over the edges of a node, several to one target possible. `lookup` learns what a table did.
     pub fn split(&self, id: NodeId, mass: Mass, lookup: &mut Lookup) -> Vec<Way> {
         let node = &self.program.nodes[id];
+        let whole = mass.share;
         let mut ways = match &node.kind {
             NodeKind::State { parser, body, select } => {
                 let reject = self.program.parsers[*parser].reject;
@@ -67,19 +68,18 @@ impl Splitter<'_, '_> {
             NodeKind::Apply { table, next, exit } => self.table(*table, next, *exit, mass, lookup),
             NodeKind::Buffer { rules, otherwise } => self.buffer(rules, *otherwise, mass),
         };
-        self.count(node, &mut ways);
+        self.count(node, whole, &mut ways);
         ways
     }
 
-    /// Divides as the profile says, if it has seen packets here; `mass` is what came.
-    fn count(&self, node: &Node, ways: &mut [Way]) {
+    /// Divides `whole` as the profile says, if it has seen packets here.
+    fn count(&self, node: &Node, whole: f64, ways: &mut [Way]) {
         let Some(profile) = &self.inputs.profile else { return };
         let is_entry = self.program.entry.is_some_and(|entry| self.program.nodes[entry].name == node.name);
         let arrived = profile.arrived(&node.name, is_entry);
         if arrived == 0 {
             return;
         }
-        let whole: f64 = ways.iter().filter(|way| !way.again).map(|way| way.mass.share).sum();
         let targets: Vec<NodeId> = ways.iter().filter_map(|way| way.to).collect();
         let mut inside = 0.0;
         for (at, target) in targets.iter().enumerate() {
@@ -103,12 +103,9 @@ impl Splitter<'_, '_> {
     }
 
     fn block(&self, body: &[Statement], next: NodeId, exit: Option<NodeId>, mass: Mass) -> Vec<Way> {
-        let judge = |_: &Expression, then: &[Statement], otherwise: &[Statement], facts: &Facts| {
-            self.judge_arms((then, otherwise), next, exit, facts)
-        };
         let judge = |condition: &Expression, then: &[Statement], otherwise: &[Statement], facts: &Facts| {
-            let certain = self.atoms.probability(condition, facts);
-            if certain <= 0.0 || certain >= 1.0 { None } else { judge(condition, then, otherwise, facts) }
+            let arms = (self.doom.dooms(then, next, exit), self.doom.dooms(otherwise, next, exit));
+            self.judge(condition, arms, facts)
         };
         let ends = flow::run(self.atoms, body, mass, &judge);
         let mut ways = vec![Way { to: Some(next), mass: ends.through, again: false }];
@@ -116,30 +113,19 @@ impl Splitter<'_, '_> {
         ways
     }
 
-    /// How likely the first arm of an `if` is, where one of the two ends in a drop.
-    fn judge_arms(
-        &self,
-        (then, otherwise): (&[Statement], &[Statement]),
-        next: NodeId,
-        exit: Option<NodeId>,
-        _: &Facts,
-    ) -> Option<f64> {
-        match (self.doom.dooms(then, next, exit), self.doom.dooms(otherwise, next, exit)) {
-            (true, false) => Some(DROPS),
-            (false, true) => Some(1.0 - DROPS),
+    /// How likely a condition is of whose outcomes one leads to a drop: what nothing is known about holds for the other.
+    fn judge(&self, condition: &Expression, dooms: (bool, bool), facts: &Facts) -> Option<f64> {
+        match dooms {
+            (true, false) => Some(self.atoms.leaning(condition, facts, false, DROPS)),
+            (false, true) => Some(self.atoms.leaning(condition, facts, true, DROPS)),
             (true, true) | (false, false) => None,
         }
     }
 
     fn branch(&self, condition: &Expression, then: NodeId, otherwise: NodeId, mass: Mass) -> Vec<Way> {
-        let mut share = self.atoms.probability(condition, &mass.facts);
-        if share > 0.0 && share < 1.0 {
-            share = match (self.doom.is_doomed(then), self.doom.is_doomed(otherwise)) {
-                (true, false) => share.min(DROPS),
-                (false, true) => share.max(1.0 - DROPS),
-                (true, true) | (false, false) => share,
-            };
-        }
+        let dooms = (self.doom.is_doomed(then), self.doom.is_doomed(otherwise));
+        let share = self.judge(condition, dooms, &mass.facts);
+        let share = share.unwrap_or_else(|| self.atoms.probability(condition, &mass.facts));
         let arm = |to: NodeId, outcome: bool, share: f64| {
             let mut facts = mass.facts.clone();
             self.atoms.assume(condition, outcome, &mut facts);
@@ -159,14 +145,23 @@ impl Splitter<'_, '_> {
         for case in &select.cases {
             let whole = case.sets.iter().all(|set| *set == hlir::KeySet::Any);
             let guess = if whole && !select.cases.is_empty() { OTHERWISE } else { 1.0 };
-            add(case.to, if case.to == reject && !is_state(reject) && select.cases.len() > 1 { guess.min(OTHERWISE) } else { guess });
+            add(
+                case.to,
+                if case.to == reject && !is_state(reject) && select.cases.len() > 1 {
+                    guess.min(OTHERWISE)
+                } else {
+                    guess
+                },
+            );
         }
         match select.otherwise {
             Some(to) => add(to, if select.cases.is_empty() { 1.0 } else { OTHERWISE }),
             None => add(reject, UNEXPECTED),
         }
-        let hints: Vec<Option<Hint>> =
-            targets.iter().map(|(to, _)| if is_state(*to) { hints::of(&self.program.nodes[*to].notes) } else { None }).collect();
+        let hints: Vec<Option<Hint>> = targets
+            .iter()
+            .map(|(to, _)| if is_state(*to) { hints::of(&self.program.nodes[*to].notes) } else { None })
+            .collect();
         let mut shares: Vec<f64> = targets.iter().map(|(_, guess)| *guess).collect();
         hints::distribute(&mut shares, &hints, ends.through.share);
         let mut ways: Vec<Way> = targets
@@ -186,7 +181,13 @@ impl Splitter<'_, '_> {
         let table = &self.program.tables[id];
         let onward = |action: usize, hit: bool| match next {
             Next::Always(next) => *next,
-            Next::Hit { hit: to, miss } => if hit { *to } else { *miss },
+            Next::Hit { hit: to, miss } => {
+                if hit {
+                    *to
+                } else {
+                    *miss
+                }
+            }
             Next::Actions { cases, otherwise } => {
                 let case = cases.iter().find(|(number, _)| *number as usize == action);
                 case.map_or(*otherwise, |(_, to)| *to)
@@ -199,7 +200,9 @@ impl Splitter<'_, '_> {
             .map(|action| match table.actions[action].scope {
                 hlir::Scope::DefaultOnly => 0.0,
                 // Who may stand in entries, but is the default action as well, stands there seldom.
-                hlir::Scope::Everywhere | hlir::Scope::TableOnly if action == default && table.actions.len() > 1 => DROPS,
+                hlir::Scope::Everywhere | hlir::Scope::TableOnly if action == default && table.actions.len() > 1 => {
+                    DROPS
+                }
                 hlir::Scope::Everywhere | hlir::Scope::TableOnly if dooms(action, true) => DROPS,
                 hlir::Scope::Everywhere | hlir::Scope::TableOnly => 1.0,
             })

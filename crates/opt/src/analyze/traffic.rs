@@ -65,6 +65,29 @@ impl Traffic {
         &self.order
     }
 
+    /// A line a node, in order: its share, and the shares of its edges.
+    pub fn print(&self, program: &Program) -> String {
+        let percent = |share: f64| format!("{:.1} %", share * 100.0);
+        let mut text = String::new();
+        for node in &self.order {
+            let from = number(*node);
+            let edges = self.edges.range((from, 0)..=(from, usize::MAX));
+            let name = |to: usize| &program.nodes[NodeId::from_raw(la_arena::RawIdx::from_u32(to as u32))].name;
+            let mut ways: Vec<String> =
+                edges.map(|((_, to), share)| format!("{} {}", name(*to), percent(*share))).collect();
+            if self.left[from] > 0.0 {
+                ways.push(format!("leave {}", percent(self.left[from])));
+            }
+            text.push_str(&format!(
+                "{} {} -> {}\n",
+                program.nodes[*node].name,
+                percent(self.node(*node)),
+                ways.join(", ")
+            ));
+        }
+        text
+    }
+
     /// The most packets anywhere for one from a port: above 1 where packets are replicated.
     pub fn expansion(&self) -> f64 {
         self.nodes.iter().copied().fold(1.0, f64::max)
@@ -130,7 +153,14 @@ impl Flow {
             }
         }
         let count = program.nodes.len();
-        Flow { order: order.to_vec(), position, heads, ways: vec![Vec::new(); count], totals: vec![0.0; count], lookups: BTreeMap::new() }
+        Flow {
+            order: order.to_vec(),
+            position,
+            heads,
+            ways: vec![Vec::new(); count],
+            totals: vec![0.0; count],
+            lookups: BTreeMap::new(),
+        }
     }
 
     /// Divides at every node in order, with what holds there.
@@ -176,11 +206,11 @@ impl Flow {
         for node in &self.order {
             for way in &self.ways[number(*node)] {
                 let Some(to) = way.to else { continue };
-                let packets = totals[number(*node)] * way.mass.share;
+                let here = totals[number(*node)];
                 if self.position[number(to)] > self.position[number(*node)] {
-                    totals[number(to)] += packets;
+                    totals[number(to)] += here * way.mass.share;
                 } else if let Some(head) = self.heads.iter().position(|head| *head == to) {
-                    returned[head] += packets * limits[head];
+                    returned[head] += here * way.mass.share.min(limits[head]);
                 }
             }
         }

@@ -1,0 +1,79 @@
+//! Gathers what the optimizer consults: the machine's file, a profile, what the tables will hold.
+//!
+//! A machine file that is missing, of another processor or damaged costs speed, never correctness: it is warned about, and careful guesses stand in.
+
+use crate::calibrate;
+use crate::entries;
+use crate::failure::Failure;
+use crate::options::Passes;
+use hlir::Program;
+use opt::Inputs;
+use opt::inputs::{Machine, Profile};
+use std::fs;
+use std::path::Path;
+
+pub fn gather(program: &Program, passes: &Passes) -> Result<Inputs, Failure> {
+    Ok(Inputs {
+        machine: machine(passes.machine.as_deref()),
+        profile: passes.profile.as_deref().map(profile).transpose()?,
+        occupancy: entries::occupancy(program, &passes.entries)?,
+        ports: passes.ports,
+    })
+}
+
+/// The machine of a file, or of the host's file if there is one; else careful guesses.
+pub fn machine(named: Option<&Path>) -> Machine {
+    let default = calibrate::default_file();
+    if named.is_none() && !default.exists() {
+        return Machine::default();
+    }
+    let path = named.unwrap_or(&default);
+    let guess = |why: String| {
+        eprintln!("warning: {}: {why}; planning with careful guesses instead", path.display());
+        eprintln!("hint: `bacus calibrate` measures this machine");
+        Machine::default()
+    };
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) => return guess(error.to_string()),
+    };
+    match Machine::parse(&text) {
+        Err(message) => guess(message.lines().collect::<Vec<&str>>().join(" ")),
+        Ok(machine) if machine.cpu != calibrate::cpu() && named.is_none() => {
+            guess(format!("it was measured on {}, this is {}", machine.cpu, calibrate::cpu()))
+        }
+        Ok(machine) => {
+            if machine.cpu != calibrate::cpu() {
+                let (other, this) = (&machine.cpu, calibrate::cpu());
+                eprintln!("warning: {}: plans are for {other}, this is {this}", path.display());
+            }
+            machine
+        }
+    }
+}
+
+fn profile(path: &Path) -> Result<Profile, Failure> {
+    let text = fs::read_to_string(path).map_err(|error| Failure::unreadable(path, &error))?;
+    Profile::parse(&text).map_err(|message| Failure::input(format!("{}: {message}", path.display())))
+}
+
+/// Writes what the edges of a pipeline have counted.
+pub fn write_profile(path: &Path, edges: &[String], counts: &[u64]) -> Result<(), Failure> {
+    let mut profile = Profile::default();
+    for (edge, count) in edges.iter().zip(counts) {
+        let (from, to) = edge.split_once(" -> ").expect("the emitter writes edges so");
+        profile.add(from, to, *count);
+    }
+    crate::compile::write(path, profile.print().as_bytes())
+}
+
+/// A plan that counts edges: the plain one, since what the packets do does not depend on it.
+pub fn counting(plan: &mut hlir::Plan) {
+    *plan = hlir::Plan {
+        descriptor: plan.descriptor,
+        burst: plan.burst,
+        tables: plan.tables.clone(),
+        ..Default::default()
+    };
+    plan.instrument.edges = true;
+}

@@ -1,0 +1,48 @@
+//! What a table holds, in numbers: what a planner asks before it chooses a data structure.
+
+use crate::Switch;
+use crate::pattern::Pattern;
+use hlir::{MatchKind, TableId};
+use std::collections::HashSet;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Content {
+    pub entries: u64,
+    /// Different actions with different data.
+    pub records: u64,
+    /// Different combinations of masks.
+    pub masks: u64,
+    /// Entries whose lpm key has a prefix longer than 24 bits.
+    pub long_prefixes: u64,
+}
+
+/// Prefixes up to here are found in the first array of DIR-24-8.
+const SHORT_BITS: u32 = 24;
+
+impl Switch<'_> {
+    pub fn content(&self, table: TableId) -> Content {
+        let keys = &self.program.tables[table].keys;
+        let lpm = keys.iter().position(|key| key.kind == MatchKind::Lpm);
+        let mut records = HashSet::new();
+        let mut content = Content::default();
+        let mut masks = HashSet::new();
+        for entry in self.state.tables[table.into_raw().into_u32() as usize].stored() {
+            content.entries += 1;
+            records.insert(format!("{:?}", entry.target));
+            masks.insert(entry.patterns().iter().map(mask).collect::<Vec<String>>());
+            let prefix = lpm.map(|lpm| entry.patterns()[lpm].prefix_bits());
+            content.long_prefixes += u64::from(prefix.is_some_and(|bits| bits > SHORT_BITS));
+        }
+        content.records = records.len() as u64;
+        content.masks = masks.len() as u64;
+        content
+    }
+}
+
+fn mask(pattern: &Pattern) -> String {
+    match pattern {
+        Pattern::Masked { mask, .. } => format!("{mask:?}"),
+        Pattern::Range { low, high } if low == high => "exact".to_string(),
+        Pattern::Range { low, high } => format!("{low:?}..{high:?}"),
+    }
+}

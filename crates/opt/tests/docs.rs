@@ -1,0 +1,120 @@
+//! Runs the blocks of docs/passes: what a page says that a pass does, it does.
+//!
+//! `hlir` is the program that the blocks behind it speak of, `profile` the traffic of what follows; `traffic` and `plan PASS…` are what comes out, `plan-error PASS…`
+//! a plan and what is wrong with it. `UPDATE_EXPECT=1 cargo test -p opt --test docs` writes what comes out anew; read the difference before you commit it.
+
+use hlir::text::{parse_file, print_plan, print_program};
+use hlir::{Plan, Program, verify};
+use opt::analyze::Traffic;
+use opt::inputs::Profile;
+use opt::{Inputs, Selection};
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// A page while it is read.
+#[derive(Default)]
+struct Page {
+    program: Program,
+    inputs: Inputs,
+    /// The page as it should be.
+    text: String,
+    checked: usize,
+}
+
+fn pages() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/passes");
+    let files = fs::read_dir(folder).expect("the folder is here").map(|entry| entry.expect("it can be read").path());
+    let mut files: Vec<PathBuf> = files.filter(|file| file.extension().is_some_and(|ending| ending == "md")).collect();
+    files.sort();
+    files
+}
+
+impl Page {
+    fn block(&mut self, info: &str, text: &str) {
+        let mut words = info.split_whitespace();
+        let kind = words.next().unwrap_or("");
+        let passes: Vec<String> = words.map(str::to_string).collect();
+        let made = match kind {
+            "hlir" => {
+                let parsed = parse_file(text).unwrap_or_else(|errors| panic!("{errors:#?}"));
+                let complaints = parsed.verify();
+                assert!(complaints.is_empty(), "{complaints:#?}");
+                (self.program, self.inputs) = (parsed.program, Inputs::default());
+                text.to_string()
+            }
+            "profile" => {
+                self.inputs.profile = Some(Profile::parse(text).unwrap_or_else(|error| panic!("{error}")));
+                text.to_string()
+            }
+            "entries" => {
+                self.entries(text);
+                text.to_string()
+            }
+            "traffic" => Traffic::estimate(&self.program, &self.inputs).print(&self.program),
+            "plan" => print_plan(&self.planned(passes).1),
+            "becomes" => print_program(&self.planned(passes).0),
+            _ => text.to_string(),
+        };
+        self.checked += usize::from(matches!(kind, "traffic" | "plan" | "becomes"));
+        self.text.push_str(&made);
+    }
+
+    /// `TABLE ENTRIES RECORDS` a line.
+    fn entries(&mut self, text: &str) {
+        for line in text.lines() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let number = |at: usize| words[at].parse::<u64>().expect("a number");
+            let content = opt::inputs::Content {
+                entries: number(1),
+                records: number(2),
+                masks: words.get(3).map_or(1, |_| number(3)),
+                long_prefixes: 0,
+                is_known: true,
+            };
+            self.inputs.occupancy.tables.insert(words[0].to_string(), content);
+        }
+    }
+
+    fn planned(&self, passes: Vec<String>) -> (Program, Plan) {
+        let (mut program, mut plan) = (self.program.clone(), Plan::default());
+        passes.iter().for_each(|pass| assert!(opt::pass(pass).is_some(), "there is no pass `{pass}`"));
+        opt::optimize(&mut program, &mut plan, &self.inputs, &Selection::Only(passes), None);
+        let complaints: Vec<_> =
+            verify::verify(&program).into_iter().chain(verify::verify_plan(&program, &plan)).collect();
+        assert!(complaints.is_empty(), "{complaints:#?}");
+        (program, plan)
+    }
+}
+
+#[test]
+fn pages_say_what_passes_do() {
+    let mut differ = Vec::new();
+    for file in pages() {
+        let text = fs::read_to_string(&file).expect("a page is text");
+        let mut page = Page::default();
+        let mut block: Option<(String, String)> = None;
+        for line in text.lines() {
+            match (line.strip_prefix("```"), &mut block) {
+                (Some(info), None) => {
+                    page.text.push_str(&format!("{line}\n"));
+                    block = Some((info.to_string(), String::new()));
+                }
+                (Some(_), Some(_)) => {
+                    let (info, inner) = block.take().expect("a block is open");
+                    page.block(&info, &inner);
+                    page.text.push_str("```\n");
+                }
+                (None, Some((_, inner))) => inner.push_str(&format!("{line}\n")),
+                (None, None) => page.text.push_str(&format!("{line}\n")),
+            }
+        }
+        assert!(page.checked > 0, "{}: nothing is checked", file.display());
+        if page.text != text {
+            if env::var_os("UPDATE_EXPECT").is_some() {
+                fs::write(&file, &page.text).expect("a page can be written");
+            }
+            differ.push(format!("{} should be\n{}", file.display(), page.text));
+        }
+    }
+    assert!(differ.is_empty(), "{}", differ.join("\n"));
+}
