@@ -4,6 +4,7 @@
 //! certain stays certain, and that is what decides most branches behind a parser.
 
 use super::doom::place_of;
+use hlir::effects::call_places;
 use hlir::{Binary, Expression, HeaderId, Place, Program, Statement, Type, Unary};
 use num_bigint::BigUint;
 use std::collections::HashMap;
@@ -304,7 +305,7 @@ pub fn apply(atoms: &Atoms, statement: &Statement, facts: &mut Facts) {
         Statement::CopyHeader { to, from } => atoms.copy_header(*to, *from, facts),
         Statement::Extract { header, .. } => atoms.extract(*header, facts),
         Statement::Lookahead { into, .. } => atoms.forget(Place::Variable(*into), facts),
-        Statement::Call(call) => results(call).into_iter().for_each(|place| atoms.forget(place, facts)),
+        Statement::Call(call) => call_places(call).into_iter().for_each(|place| atoms.forget(place, facts)),
         Statement::CopyVarbit { .. }
         | Statement::If { .. }
         | Statement::Scope { .. }
@@ -315,33 +316,5 @@ pub fn apply(atoms: &Atoms, statement: &Statement, facts: &mut Facts) {
         | Statement::Verify { .. }
         | Statement::Emit(_)
         | Statement::Truncate(_) => {}
-    }
-}
-
-/// Places that a call writes.
-pub fn results(call: &hlir::Call) -> Vec<Place> {
-    use hlir::{Argument, Call};
-    match call {
-        Call::ReadRegister { into, .. }
-        | Call::ExecuteMeter { into, .. }
-        | Call::Hash { into, .. }
-        | Call::Random { into, .. } => {
-            vec![*into]
-        }
-        Call::AddChecksum { sum, .. } => vec![*sum],
-        Call::AddEntry { into, .. } => into.iter().copied().collect(),
-        Call::Custom { arguments, into, .. } => {
-            let written = arguments.iter().filter_map(|argument| match argument {
-                Argument::In(_) => None,
-                Argument::Out(place) | Argument::InOut(place) => Some(*place),
-            });
-            written.chain(*into).collect()
-        }
-        Call::Count { .. }
-        | Call::WriteRegister { .. }
-        | Call::SendDigest { .. }
-        | Call::Log { .. }
-        | Call::Assert { .. }
-        | Call::RestartTimer { .. } => Vec::new(),
     }
 }
