@@ -77,6 +77,21 @@ struct groups {
 	struct group_slot slots[];
 };
 
+/* In the place of an action's number: a record whose `group_offset` has the slot of a selector's group. */
+#define SELECTOR_GROUP UINT32_MAX
+
+/* A group of a selector: the records of its members, as the table has them, one behind the other. Replaced as a whole. */
+struct selector_group {
+	uint32_t count;
+	uint32_t unused;
+	uint8_t records[];
+};
+
+/* The groups of one table, by slot. Read `groups` and its elements with acquire order; NULL: no such group. */
+struct selection {
+	const struct selector_group **groups;
+};
+
 /* An array of bit strings: 1, 2, 4 or 8 bytes each, or whole 64-bit limbs, low limb first. */
 struct state_array {
 	uint64_t count;
@@ -93,13 +108,15 @@ struct shared {
 	struct meter_cell *const *meters;	/* by meter number; a direct meter has a cell for each record of its table */
 	struct groups *_Atomic *groups;
 	struct groups *_Atomic *sessions;
+	const struct selection *const *selections;	/* by table number */
+	void *const *externs;	/* by extern number: what `create` gave */
 	/* The control plane's ears. They copy what they are given. Values: limbs of 64 bits, each field starting a new one. */
 	void (*digest)(struct worker *worker, uint32_t digest, const uint64_t *values, uint32_t limbs);
 	void (*log)(struct worker *worker, const char *format, const uint64_t *values, const uint32_t *widths, uint32_t count);
 	void (*fail)(struct worker *worker, const char *text);	/* an assertion does not hold: the switch stops after this burst */
 	void (*punt)(struct worker *worker, void *packet, uint16_t length, const void *saved, uint32_t saved_bytes, uint32_t node);
-	/* Inserts an entry from the data plane (PNA add_entry). 0 on success. */
-	int (*insert)(struct worker *worker, uint32_t table, const uint64_t *key, const void *record);
+	/* Inserts an entry from the data plane (PNA add_entry) with its timer started. 0 on success. */
+	int (*insert)(struct worker *worker, uint32_t table, const uint64_t *key, const void *record, uint32_t timer);
 };
 
 /* Packet memory of a worker. */
@@ -146,6 +163,7 @@ enum structure {
 	STRUCTURE_DIR24_8_U8,
 	STRUCTURES		/* how many there are */
 };
+enum idle_timeout { IDLE_NONE, IDLE_NOTIFY, IDLE_DELETE };
 enum descriptor { DESCRIPTOR_MBUF, DESCRIPTOR_OWN };
 
 /* A field of a table's key. The whole key is one number of `key_bits` bits, in 64-bit limbs, low limb first; a field is `width` of its bits
@@ -183,8 +201,9 @@ struct table_descriptor {
 	uint32_t record_bytes;	/* a multiple of 8 */
 	uint32_t records_own;	/* 1: a record for each entry (direct counters, meters, timeouts); 0: equal records are shared */
 	uint64_t size;		/* entries that the source asks for; 0: grows as needed */
-	uint32_t idle_timeout;	/* 1: note the time of the last hit */
+	uint32_t idle_timeout;	/* enum idle_timeout */
 	uint32_t source;	/* number of the table in the program; value sets follow the tables */
+	uint32_t group_offset;	/* where a record has its group's slot (uint32_t); 0: the table has no selector */
 };
 
 struct counter_descriptor {
@@ -206,6 +225,14 @@ struct register_descriptor {
 	uint32_t width;
 	uint32_t cell_bytes;
 	const uint64_t *initial;	/* limbs, or NULL for zero */
+};
+
+/* An object of a custom extern. */
+struct extern_descriptor {
+	const char *name;
+	const char *of_type;
+	void *(*create)(void);	/* before the first `attach`; NULL if it cannot be */
+	void (*destroy)(void *object);	/* after the last `detach` */
 };
 
 /* A variable or header bit in a saved packet. */
@@ -240,6 +267,8 @@ struct pipeline {
 	uint32_t saved_bytes;
 	const struct saved_field *saved;
 	uint64_t worker_bytes;
+	uint32_t extern_count;
+	const struct extern_descriptor *externs;
 	/* Before the first burst of a worker. 0 on success. */
 	int (*attach)(struct worker *worker);
 	/* After the last: gives back, by `freed`, every packet that the pipeline still holds. */

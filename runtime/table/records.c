@@ -109,7 +109,7 @@ records_merge_hits(struct records *records, const uint8_t *old, uint32_t count)
 		const uint64_t hit = __atomic_load_n(&from->last_hit_ns, __ATOMIC_RELAXED);
 
 		if (hit > __atomic_load_n(&to->last_hit_ns, __ATOMIC_RELAXED))
-			__atomic_store_n(&to->last_hit_ns, hit, __ATOMIC_RELAXED);
+			record_restart(to + 1, hit, record_timer(from + 1));
 	}
 }
 
@@ -126,7 +126,7 @@ records_copy(const struct records *records, uint8_t *to, const uint8_t *from, ui
 		uint8_t *new = to + (size_t)number * records->stride;
 
 		((struct record_head *)(void *)new)[-1] = (struct record_head){
-			.last_hit_ns = record_last_hit(old), .cell = record_cell(old),
+			.last_hit_ns = record_last_hit(old), .cell = record_cell(old), .timer = record_timer(old),
 		};
 		memcpy(new, old, records->bytes);
 	}
@@ -344,6 +344,7 @@ records_change(struct records *records, const void *content, uint32_t old, uint3
 		return status;
 	*records_head(records, *number) = (struct record_head){
 		.cell = records_head(records, old)->cell, .last_hit_ns = record_last_hit(records_at(records, old)),
+		.timer = record_timer(records_at(records, old)),
 	};
 	memcpy(records_at(records, *number), content, records->bytes);
 	return TABLE_OK;

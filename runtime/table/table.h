@@ -26,7 +26,7 @@ struct table {
 struct record_head {
 	uint64_t last_hit_ns;
 	uint32_t cell;		/* of the direct counters and meters, and the entry's handle; 0 is the default action's */
-	uint32_t unused;
+	uint32_t timer;		/* 0: none; else a number that the host knows the time of: 1 is profile 0 */
 };
 
 /* Bytes from one record to the next: a literal where the arguments are. */
@@ -73,6 +73,22 @@ record_hit(const void *record, uint64_t now_ns)
 
 	if (__atomic_load_n(&head->last_hit_ns, __ATOMIC_RELAXED) != now_ns)
 		__atomic_store_n(&head->last_hit_ns, now_ns, __ATOMIC_RELAXED);
+}
+
+/* Restarts an entry's timer with the time of another profile. */
+static inline void
+record_restart(const void *record, uint64_t now_ns, uint32_t timer)
+{
+	struct record_head *head = (struct record_head *)(uintptr_t)record - 1;
+
+	__atomic_store_n(&head->timer, timer, __ATOMIC_RELAXED);
+	__atomic_store_n(&head->last_hit_ns, now_ns, __ATOMIC_RELAXED);
+}
+
+static inline uint32_t
+record_timer(const void *record)
+{
+	return __atomic_load_n(&((const struct record_head *)record - 1)->timer, __ATOMIC_RELAXED);
 }
 
 static inline uint64_t

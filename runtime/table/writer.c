@@ -143,6 +143,10 @@ writer_show(struct writer *writer, uint32_t number, struct table_entry *entry)
 		.match = { .value = given->value, .mask = given->mask, .high = given->high, .priority = given->priority },
 		.record = records_at(&writer->records, number), .number = number, .handle = records_cell(&writer->records, number),
 	};
+	if (writer->records.own) {
+		entry->timer = record_timer(entry->record);
+		entry->last_hit_ns = record_last_hit(entry->record);
+	}
 }
 
 enum table_status
@@ -188,6 +192,23 @@ writer_modify(struct writer *writer, const struct table_match *match, const void
 	if (number != old)
 		writer->layout->functions->modify(writer->layout, &writer->match, number);
 	records_retire_modified(&writer->records, old);
+	return TABLE_OK;
+}
+
+enum table_status
+writer_restart(struct writer *writer, const struct table_match *match, uint32_t timer, uint64_t now_ns)
+{
+	enum table_status status = writer_take_match(writer, match);
+	uint32_t number;
+
+	if (status != TABLE_OK)
+		return status;
+	if (!writer->records.own)
+		return TABLE_INVALID;
+	number = writer->layout->functions->find(writer->layout, &writer->match);
+	if (number == 0)
+		return TABLE_MISSING;
+	record_restart(records_at(&writer->records, number), now_ns, timer);
 	return TABLE_OK;
 }
 

@@ -55,6 +55,8 @@ struct table_entry {
 	const void *record;
 	uint32_t number;	/* of the record, now */
 	uint32_t handle;	/* with records of their own: the cell, stable as long as the entry lives. Else 0 */
+	uint32_t timer;		/* with records of their own: of its idle timeout. Else 0 */
+	uint64_t last_hit_ns;
 };
 
 struct writer;
@@ -73,6 +75,9 @@ enum table_status writer_insert(struct writer *writer, const struct table_match 
 
 /* Gives the entry another record. Its cell, its time of last hit and its place among equal priorities stay. */
 enum table_status writer_modify(struct writer *writer, const struct table_match *match, const void *record);
+
+/* Restarts the idle timer of the entry, as `record_restart`. TABLE_INVALID: the table's entries share records. */
+enum table_status writer_restart(struct writer *writer, const struct table_match *match, uint32_t timer, uint64_t now_ns);
 
 enum table_status writer_delete(struct writer *writer, const struct table_match *match);
 

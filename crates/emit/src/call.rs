@@ -61,10 +61,10 @@ impl Body<'_, '_> {
                 });
                 self.push(Stmt::when(Expr::unary("!", test), failed));
             }
-            Call::AddEntry { table, action, arguments, expiry: _, into } => {
-                self.add_entry(*table, *action as usize, arguments, *into);
+            Call::AddEntry { table, action, arguments, expiry, into } => {
+                self.add_entry(*table, *action as usize, arguments, expiry.as_ref(), *into);
             }
-            Call::RestartTimer { expiry: _ } => self.restart_timer(),
+            Call::RestartTimer { expiry } => self.restart_timer(expiry.as_ref()),
             Call::Custom { function, .. } => self.unsupported(&format!("the custom extern `{function}`")),
         }
         true
@@ -79,8 +79,15 @@ impl Body<'_, '_> {
         self.push(Stmt::call("counter_add", arguments));
     }
 
-    /// Inserts an entry for the key that has just missed. How long it lives is the host's business; entries do not age yet.
-    fn add_entry(&mut self, table: TableId, action: usize, arguments: &[Expression], into: Option<Place>) {
+    /// Inserts an entry for the key that has just missed. What a profile of timeouts means is the host's business.
+    fn add_entry(
+        &mut self,
+        table: TableId,
+        action: usize,
+        arguments: &[Expression],
+        expiry: Option<&Expression>,
+        into: Option<Place>,
+    ) {
         if self.action.is_none_or(|(running, _)| running != table) {
             return self.unsupported("inserting an entry into another table");
         }
@@ -105,8 +112,9 @@ impl Body<'_, '_> {
             }
         }
         let pointer = Expr::Name(format!("&{record}"));
+        let timer = expiry.map_or(Expr::word(0), |expiry| self.timer(expiry));
         let table = Expr::word(number(table) as u32);
-        let arguments = [Expr::name("run->worker"), table, Expr::name("key"), pointer];
+        let arguments = [Expr::name("run->worker"), table, Expr::name("key"), pointer, timer];
         let inserted = Expr::call("run->worker->shared->insert", arguments);
         let hit = Expr::binary("!=", Expr::name("found"), Expr::word(0));
         let failed = self.temporary("failed");
@@ -118,12 +126,22 @@ impl Body<'_, '_> {
         }
     }
 
-    fn restart_timer(&mut self) {
+    /// The number of a profile's timer: 0 is none.
+    fn timer(&mut self, profile: &Expression) -> Expr {
+        let low = Expr::binary("&", self.amount(profile), Expr::word(0xff));
+        Expr::binary("+", Expr::cast("uint32_t", low), Expr::word(1))
+    }
+
+    fn restart_timer(&mut self, expiry: Option<&Expression>) {
         let Some((table, _)) = self.action else {
             return self.unsupported("restarting a timer outside of an action");
         };
         if self.unit.records_own(table) {
-            let note = Stmt::call("record_hit", [Expr::name("record"), Expr::name("run->clock_ns")]);
+            let (record, clock) = (Expr::name("record"), Expr::name("run->clock_ns"));
+            let note = match expiry {
+                Some(expiry) => Stmt::call("record_restart", [record, clock, self.timer(expiry)]),
+                None => Stmt::call("record_hit", [record, clock]),
+            };
             self.push(Stmt::when(Expr::binary("!=", Expr::name("found"), Expr::word(0)), vec![note]));
         }
     }

@@ -5,7 +5,7 @@ use crate::storage::Words;
 use crate::table::{cell_bytes, structure_names};
 use crate::unit::{Unit, number};
 use hlir::plan::Structure;
-use hlir::{CounterUnit, MatchKind, MeterUnit};
+use hlir::{CounterUnit, IdleTimeout, MatchKind, MeterUnit};
 
 fn kind(kind: MatchKind) -> Expr {
     Expr::name(match kind {
@@ -140,7 +140,12 @@ impl Unit<'_> {
         members.push(field("record_bytes", &bytes));
         members.push(word("records_own", self.records_own(id).into()));
         members.push(Expr::designated("size", Expr::long(table.size.unwrap_or(0))));
-        members.push(word("idle_timeout", table.idle_timeout.is_some().into()));
+        let idle = match table.idle_timeout {
+            None => "IDLE_NONE",
+            Some(IdleTimeout::Notify) => "IDLE_NOTIFY",
+            Some(IdleTimeout::Delete) => "IDLE_DELETE",
+        };
+        members.push(field("idle_timeout", idle));
         members.push(word("source", number(id) as u32));
         Expr::List(members)
     }

@@ -81,6 +81,22 @@ pub struct Groups {
     pub slots: [GroupSlot; 0],
 }
 
+/// In the place of an action's number: the record has the slot of a selector's group.
+pub const SELECTOR_GROUP: u32 = u32::MAX;
+
+/// The front of a selector's group; the records of `count` members follow.
+#[repr(C)]
+pub struct SelectorGroup {
+    pub count: u32,
+    pub unused: u32,
+    pub records: [u8; 0],
+}
+
+#[repr(C)]
+pub struct Selection {
+    pub groups: AtomicPtr<AtomicPtr<SelectorGroup>>,
+}
+
 #[repr(C)]
 pub struct StateArray {
     pub count: u64,
@@ -105,7 +121,7 @@ pub type Punt = unsafe extern "C" fn(
     node: u32,
 );
 pub type Insert =
-    unsafe extern "C" fn(worker: *mut Worker, table: u32, key: *const u64, record: *const c_void) -> c_int;
+    unsafe extern "C" fn(worker: *mut Worker, table: u32, key: *const u64, record: *const c_void, timer: u32) -> c_int;
 
 #[repr(C)]
 pub struct Shared {
@@ -114,6 +130,8 @@ pub struct Shared {
     pub meters: *const *mut MeterCell,
     pub groups: *const AtomicPtr<Groups>,
     pub sessions: *const AtomicPtr<Groups>,
+    pub selections: *const *const Selection,
+    pub externs: *const *mut c_void,
     pub digest: Digest,
     pub log: Log,
     pub fail: Fail,
@@ -196,6 +214,7 @@ pub struct TableDescriptor {
     pub size: u64,
     pub idle_timeout: u32,
     pub source: u32,
+    pub group_offset: u32,
 }
 
 #[repr(C)]
@@ -220,6 +239,14 @@ pub struct RegisterDescriptor {
     pub width: u32,
     pub cell_bytes: u32,
     pub initial: *const u64,
+}
+
+#[repr(C)]
+pub struct ExternDescriptor {
+    pub name: *const c_char,
+    pub of_type: *const c_char,
+    pub create: unsafe extern "C" fn() -> *mut c_void,
+    pub destroy: unsafe extern "C" fn(object: *mut c_void),
 }
 
 #[repr(C)]
@@ -254,6 +281,8 @@ pub struct Pipeline {
     pub saved_bytes: u32,
     pub saved: *const SavedField,
     pub worker_bytes: u64,
+    pub extern_count: u32,
+    pub externs: *const ExternDescriptor,
     pub attach: unsafe extern "C" fn(worker: *mut Worker) -> c_int,
     pub detach: unsafe extern "C" fn(worker: *mut Worker),
     pub process: unsafe extern "C" fn(worker: *mut Worker, burst: *mut Burst),
@@ -314,8 +343,10 @@ mod tests {
             "group" Group { count, truncation, members }
             "group_slot" GroupSlot { number, group }
             "groups" Groups { mask, slots }
+            "selector_group" SelectorGroup { count, unused, records }
+            "selection" Selection { groups }
             "state_array" StateArray { count, cells }
-            "shared" Shared { tables, registers, meters, groups, sessions, digest, log, fail, punt, insert }
+            "shared" Shared { tables, registers, meters, groups, sessions, selections, externs, digest, log, fail, punt, insert }
             "pool" Pool { handle, allocate, buffer_bytes, headroom_bytes }
             "worker" Worker { id, port_count, clock_ns, seed, packet_number, shared, memory, pool, flush, host, out, freed, drops, hits, misses,
                 counters, edges, cycles, quiescent }
@@ -323,14 +354,15 @@ mod tests {
             "parameter" Parameter { name, width, offset }
             "action" Action { name, parameter_count, parameters }
             "table_descriptor" TableDescriptor { name, structure, key_bits, key_limbs, field_count, fields, action_count, actions, record_bytes,
-                records_own, size, idle_timeout, source }
+                records_own, size, idle_timeout, source, group_offset }
             "counter_descriptor" CounterDescriptor { name, size, table }
             "meter_descriptor" MeterDescriptor { name, size, table, bytes }
             "register_descriptor" RegisterDescriptor { name, size, width, cell_bytes, initial }
+            "extern_descriptor" ExternDescriptor { name, of_type, create, destroy }
             "saved_field" SavedField { name, width, offset }
             "pipeline" Pipeline { version, descriptor, layout, program, burst, table_count, tables, counter_count, meter_count, counters, meters,
                 register_count, drop_count, registers, drops, node_count, edge_count, nodes, edges, saved_count, saved_bytes, saved, worker_bytes,
-                attach, detach, process, resume }
+                extern_count, externs, attach, detach, process, resume }
         };
         assert_eq!(ours, places());
     }

@@ -156,9 +156,10 @@ pub(crate) unsafe extern "C" fn insert(
     table: u32,
     key: *const u64,
     record: *const c_void,
+    timer: u32,
 ) -> c_int {
     // SAFETY: the worker is one of this host's, and alive.
-    let (events, id) = unsafe { (host(worker).1, (*worker).id) };
+    let (events, id, now_ns) = unsafe { (host(worker).1, (*worker).id, (*worker).clock_ns) };
     let tables = events.tables.read().unwrap_or_else(PoisonError::into_inner);
     let Some((readers, target)) =
         tables.as_ref().and_then(|(readers, tables)| Some((readers, tables.get(table as usize)?)))
@@ -173,7 +174,7 @@ pub(crate) unsafe extern "C" fn insert(
     let ones = |limb| if bits(limb) == 64 { u64::MAX } else { (1 << bits(limb)) - 1 };
     let mask = (0..description.key_limbs).map(ones).collect();
     let matches = crate::tables::Match { high: key.clone(), value: key, mask, priority: 0 };
-    match readers.while_inserting(id as usize, table, || target.insert(&matches, &record)) {
+    match readers.while_inserting(id as usize, table, || target.insert_running(&matches, &record, timer, now_ns)) {
         Ok(_) => 0,
         Err(_) => 1,
     }

@@ -11,13 +11,16 @@ pub mod dpdk;
 pub mod events;
 pub mod interrupt;
 pub mod memory;
+mod objects;
 pub mod pipeline;
 pub mod probe;
 pub mod readers;
 pub mod region;
+mod selection;
 pub mod state;
 pub mod switch;
 pub mod tables;
+pub mod timers;
 mod worker;
 
 pub use cache::Cache;

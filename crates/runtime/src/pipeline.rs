@@ -39,6 +39,8 @@ pub struct Description {
     pub edges: Vec<String>,
     pub saved_bytes: u32,
     pub worker_bytes: u64,
+    /// Objects of custom externs.
+    pub externs: Vec<Extern>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,8 +103,23 @@ pub struct Table {
     pub record_bytes: u32,
     pub records_own: bool,
     pub size: u64,
-    pub idle_timeout: bool,
+    pub idle_timeout: Option<IdleTimeout>,
     pub source: u32,
+    /// Where a record has its group's slot; 0 in tables without a selector.
+    pub group_offset: u32,
+}
+
+/// What becomes of an entry whose time has passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdleTimeout {
+    Notify,
+    Delete,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extern {
+    pub name: String,
+    pub of_type: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -231,6 +248,10 @@ impl Description {
                 edges: texts(raw.edges, raw.edge_count),
                 saved_bytes: raw.saved_bytes,
                 worker_bytes: raw.worker_bytes,
+                externs: array(raw.externs, raw.extern_count)
+                    .iter()
+                    .map(|object| Extern { name: text(object.name), of_type: text(object.of_type) })
+                    .collect(),
             })
         }
     }
@@ -258,8 +279,14 @@ impl Table {
             record_bytes: raw.record_bytes,
             records_own: raw.records_own != 0,
             size: raw.size,
-            idle_timeout: raw.idle_timeout != 0,
+            idle_timeout: match raw.idle_timeout {
+                0 => None,
+                1 => Some(IdleTimeout::Notify),
+                2 => Some(IdleTimeout::Delete),
+                other => return Err(format!("table {name} has the unknown idle timeout {other}")),
+            },
             source: raw.source,
+            group_offset: raw.group_offset,
             name,
         })
     }

@@ -6,6 +6,7 @@
 use crate::abi;
 use crate::compile::Descriptor;
 use crate::events::{self, Event};
+use crate::objects::Objects;
 use crate::pipeline::Pipeline;
 use crate::readers::Readers;
 use crate::state::{Meter, Register, State};
@@ -42,9 +43,22 @@ pub trait Lane: Send + 'static {
 /// Why a switch cannot be built.
 #[derive(Debug)]
 pub enum SwitchError {
-    Descriptor { pipeline: Descriptor, port: Descriptor },
-    Table { name: String, error: TableError },
-    Attach { worker: u32, status: c_int },
+    Descriptor {
+        pipeline: Descriptor,
+        port: Descriptor,
+    },
+    Table {
+        name: String,
+        error: TableError,
+    },
+    Attach {
+        worker: u32,
+        status: c_int,
+    },
+    /// The user's code refuses to make this object.
+    Extern {
+        name: String,
+    },
 }
 
 impl fmt::Display for SwitchError {
@@ -54,6 +68,7 @@ impl fmt::Display for SwitchError {
                 write!(f, "the pipeline's packets are {pipeline:?}, the port's {port:?}")
             }
             SwitchError::Table { name, error } => write!(f, "table {name} cannot be made: {error}"),
+            SwitchError::Extern { name } => write!(f, "the object `{name}` cannot be made: its C function gave NULL"),
             SwitchError::Attach { worker, status } => write!(f, "worker {worker} cannot start: status {status}"),
         }
     }
@@ -73,6 +88,7 @@ pub struct Settings {
 pub struct Switch<L: Lane> {
     pipeline: Arc<Pipeline>,
     shared: Box<SharedMemory>,
+    objects: Objects,
     tables: Vec<Arc<Table>>,
     pub state: State,
     workers: Vec<Worker>,
@@ -88,6 +104,7 @@ struct SharedMemory {
     _tables: Vec<*const c_void>,
     _registers: Vec<abi::StateArray>,
     _meters: Vec<*mut abi::MeterCell>,
+    _selections: Vec<*const abi::Selection>,
 }
 
 // SAFETY: the addresses in it belong to the switch, which changes them only while no worker runs.
@@ -118,9 +135,11 @@ impl<L: Lane> Switch<L> {
             .map(|number| make_table(&pipeline, number, &readers))
             .collect::<Result<Vec<_>, _>>()?;
         let state = State::new(description, readers);
-        let shared = SharedMemory::new(&tables, &state);
+        let objects = make_objects(&pipeline)?;
+        let shared = SharedMemory::new(&tables, &state, &objects);
         let mut switch = Switch {
             shared,
+            objects,
             tables,
             state,
             workers,
@@ -202,6 +221,13 @@ impl<L: Lane> Switch<L> {
         self.workers.iter_mut().for_each(|worker| worker.raw.clock_ns = nanoseconds);
     }
 
+    /// The clock of the worker that is furthest.
+    pub fn clock(&self) -> u64 {
+        // SAFETY: the worker lives as long as the switch; its clock is one word, which its thread writes.
+        let clock = |worker: &Worker| unsafe { (&raw const worker.raw.clock_ns).read_volatile() };
+        self.workers.iter().map(clock).max().unwrap_or(0)
+    }
+
     /// Seeds `random`, and numbers packets from 0 again.
     pub fn set_seed(&mut self, seed: u64) {
         for worker in &mut self.workers {
@@ -275,13 +301,15 @@ impl<L: Lane> Switch<L> {
         let was_running = !self.threads.is_empty();
         self.stop();
         let (tables, fresh) = self.carry_tables(&pipeline)?;
+        let objects = make_objects(&pipeline)?;
         self.detach();
+        self.objects = objects;
         let old = std::mem::replace(&mut self.pipeline, pipeline);
         let description = self.pipeline.description();
         self.workers.iter_mut().for_each(|worker| worker.fit(description, Some(old.description())));
         self.tables = tables;
         self.carry_state();
-        self.shared = SharedMemory::new(&self.tables, &self.state);
+        self.shared = SharedMemory::new(&self.tables, &self.state, &self.objects);
         self.attach()?;
         reload(self, &fresh);
         if was_running {
@@ -392,8 +420,13 @@ fn make_table(pipeline: &Arc<Pipeline>, number: usize, readers: &Arc<Readers>) -
     Table::new(pipeline, number, readers).map(Arc::new).map_err(|error| SwitchError::Table { name: name(), error })
 }
 
+fn make_objects(pipeline: &Arc<Pipeline>) -> Result<Objects, SwitchError> {
+    Objects::create(pipeline).map_err(|name| SwitchError::Extern { name })
+}
+
 impl SharedMemory {
-    fn new(tables: &[Arc<Table>], state: &State) -> Box<SharedMemory> {
+    fn new(tables: &[Arc<Table>], state: &State, objects: &Objects) -> Box<SharedMemory> {
+        let selections: Vec<_> = tables.iter().map(|table| table.groups_view()).collect();
         let tables: Vec<_> = tables.iter().map(|table| table.readers_view()).collect();
         let mut registers: Vec<_> = state.registers.iter().map(Register::raw).collect();
         let meters: Vec<_> = state.meters.iter().map(|meter| meter.cells.as_mut_ptr()).collect();
@@ -403,13 +436,15 @@ impl SharedMemory {
             meters: meters.as_ptr(),
             groups: state.groups.raw(),
             sessions: state.sessions.raw(),
+            selections: selections.as_ptr(),
+            externs: objects.raw(),
             digest: events::digest,
             log: events::log,
             fail: events::fail,
             punt: events::punt,
             insert: events::insert,
         };
-        Box::new(SharedMemory { raw, _tables: tables, _registers: registers, _meters: meters })
+        Box::new(SharedMemory { raw, _tables: tables, _registers: registers, _meters: meters, _selections: selections })
     }
 }
 

@@ -3,8 +3,10 @@
 //! A table belongs to the host and outlives the pipeline it was made for, if the next one has an equal table. One lock a table makes "one writer"
 //! true even where the data plane inserts entries itself; readers never take it.
 
-use crate::pipeline::{self, Pipeline};
+use crate::pipeline::{self, IdleTimeout, Pipeline};
 use crate::readers::Readers;
+use crate::selection::Selection;
+use crate::timers::{SLICE, Timers};
 use crate::{abi, region};
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -67,6 +69,8 @@ struct RawEntry {
     record: *const c_void,
     number: u32,
     handle: u32,
+    timer: u32,
+    last_hit_ns: u64,
 }
 
 #[repr(C)]
@@ -91,6 +95,9 @@ unsafe extern "C" {
     fn writer_insert(writer: *mut Writer, matches: *const RawMatch, record: *const c_void, handle: *mut u32) -> c_int;
     fn writer_modify(writer: *mut Writer, matches: *const RawMatch, record: *const c_void) -> c_int;
     fn writer_delete(writer: *mut Writer, matches: *const RawMatch) -> c_int;
+    fn writer_restart(writer: *mut Writer, matches: *const RawMatch, timer: u32, now_ns: u64) -> c_int;
+    fn writer_find_handle(writer: *mut Writer, handle: u32, entry: *mut RawEntry) -> c_int;
+    fn writer_cells(writer: *const Writer) -> u64;
     fn writer_set_default(writer: *mut Writer, record: *const c_void) -> c_int;
     fn writer_find(writer: *mut Writer, matches: *const RawMatch, entry: *mut RawEntry) -> c_int;
     fn writer_next(writer: *mut Writer, cursor: u64, entry: *mut RawEntry) -> u64;
@@ -140,6 +147,8 @@ pub struct Table {
     writer: Mutex<*mut Writer>,
     description: pipeline::Table,
     ears: Box<Ears>,
+    selection: Mutex<Selection>,
+    timers: Mutex<Timers>,
     /// The writer refers to the descriptor of the pipeline it was made for.
     _pipeline: Arc<Pipeline>,
 }
@@ -202,7 +211,14 @@ impl Table {
         if writer.is_null() {
             return Err(checked(status).err().unwrap_or(TableError::NoMemory));
         }
-        Ok(Table { writer: Mutex::new(writer), description, ears, _pipeline: pipeline.clone() })
+        Ok(Table {
+            writer: Mutex::new(writer),
+            description,
+            ears,
+            selection: Mutex::new(Selection::new()),
+            timers: Mutex::new(Timers::new()),
+            _pipeline: pipeline.clone(),
+        })
     }
 
     /// What the pipeline that it was made for says about it.
@@ -254,6 +270,110 @@ impl Table {
         // SAFETY: lengths were checked; the writer copies.
         checked(unsafe { writer_insert(*self.lock(), &raw, record.as_ptr().cast(), &mut handle) })?;
         Ok(handle)
+    }
+
+    /// From the data plane: with its timer started.
+    pub(crate) fn insert_running(
+        &self,
+        matches: &Match,
+        record: &[u8],
+        timer: u32,
+        now_ns: u64,
+    ) -> Result<(), TableError> {
+        let (raw, record) = (self.raw(matches)?, self.record(record)?);
+        let writer = self.lock();
+        // SAFETY: lengths were checked; the writer copies.
+        checked(unsafe { writer_insert(*writer, &raw, record.as_ptr().cast(), std::ptr::null_mut()) })?;
+        if timer != 0 && self.description.records_own {
+            // SAFETY: likewise.
+            checked(unsafe { writer_restart(*writer, &raw, timer, now_ns) })?;
+        }
+        Ok(())
+    }
+
+    /// Gives an entry a time without hits after which it is idle, 0 for none, and starts it.
+    pub fn set_timer(&self, matches: &Match, time_ns: u64, now_ns: u64) -> Result<(), TableError> {
+        let raw = self.raw(matches)?;
+        let timer = self.timers().number(time_ns);
+        // SAFETY: lengths were checked.
+        checked(unsafe { writer_restart(*self.lock(), &raw, timer, now_ns) })
+    }
+
+    /// The time that entries of a profile have.
+    pub fn set_profile(&self, profile: u8, time_ns: u64) {
+        self.timers().set_profile(profile, time_ns);
+    }
+
+    /// The entries whose time has passed: those that are deleted now, or those that nobody was told of since their last hit.
+    pub fn age(&self, now_ns: u64) -> Vec<Entry> {
+        let Some(kind) = self.description.idle_timeout else { return Vec::new() };
+        let mut idle = Vec::new();
+        // SAFETY: the writer is alive.
+        let cells = unsafe { writer_cells(*self.lock()) } as u32;
+        for from in (0..cells).step_by(SLICE as usize) {
+            let mut timers = self.timers();
+            let writer = self.lock();
+            for cell in from..cells.min(from + SLICE) {
+                let mut raw = RawEntry::empty();
+                // SAFETY: the lock is held until the entry was copied.
+                let passed = unsafe {
+                    writer_find_handle(*writer, cell, &mut raw) == 0
+                        && timers.has_passed(raw.timer, raw.last_hit_ns, now_ns)
+                };
+                if !passed {
+                    timers.forget(cell);
+                    continue;
+                }
+                // SAFETY: the writer has filled it.
+                let entry = unsafe { self.entry(&raw) };
+                match kind {
+                    IdleTimeout::Notify if !timers.tell(cell, raw.last_hit_ns) => continue,
+                    IdleTimeout::Notify => {}
+                    IdleTimeout::Delete => {
+                        let matches = self.raw(&entry.matches).expect("an entry's own key fits its table");
+                        // SAFETY: as for `delete`.
+                        let deleted = checked(unsafe { writer_delete(*writer, &matches) });
+                        if deleted.is_err() {
+                            continue;
+                        }
+                    }
+                }
+                idle.push(entry);
+            }
+        }
+        idle
+    }
+
+    fn timers(&self) -> std::sync::MutexGuard<'_, Timers> {
+        self.timers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn selection(&self) -> std::sync::MutexGuard<'_, Selection> {
+        self.selection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What packets see of the selector's groups.
+    pub(crate) fn groups_view(&self) -> *const abi::Selection {
+        self.selection().raw()
+    }
+
+    /// The slot of a selector's group, for the records of entries that refer to it.
+    pub fn group_slot(&self, number: u32) -> Option<u32> {
+        self.selection().slot(number)
+    }
+
+    /// Makes, replaces or removes a group: the records of its members.
+    pub fn set_group(&self, number: u32, records: Option<&[Vec<u8>]>) -> Result<(), TableError> {
+        let ears = &self.ears;
+        let wait = || ears.readers.wait(ears.number.load(Ordering::Relaxed) as u32);
+        match records {
+            Some(records) => {
+                records.iter().try_for_each(|record| self.record(record).map(drop))?;
+                self.selection().set(number, records, wait);
+            }
+            None => self.selection().remove(number, wait),
+        }
+        Ok(())
     }
 
     pub fn modify(&self, matches: &Match, record: &[u8]) -> Result<(), TableError> {
@@ -357,6 +477,8 @@ impl RawEntry {
             record: nothing.cast(),
             number: 0,
             handle: 0,
+            timer: 0,
+            last_hit_ns: 0,
         }
     }
 }

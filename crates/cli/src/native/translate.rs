@@ -138,8 +138,9 @@ mod tests {
             record_bytes: 16,
             records_own: false,
             size: 0,
-            idle_timeout: false,
+            idle_timeout: None,
             source: 0,
+            group_offset: 0,
         }
     }
 

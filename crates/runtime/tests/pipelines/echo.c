@@ -18,7 +18,7 @@ static const struct parameter set_parameters[] = { { "port", 9, 4 } };
 static const struct action actions[] = { { "NoAction", 0, NULL }, { "set", 1, set_parameters } };
 static const struct key_field station_key[] = { { "address", 48, 0, MATCH_EXACT } };
 static const struct table_descriptor tables[] = {
-	{ "stations", STRUCTURE_EXACT, 48, 1, 1, station_key, 2, actions, 8, 0, 64, 0, 0 },
+	{ "stations", STRUCTURE_EXACT, 48, 1, 1, station_key, 2, actions, 8, 0, 64, 0, 0, 0 },
 };
 static const struct counter_descriptor counters[] = { { "frames", 4, 0 } };
 static const uint64_t seven[] = { 7 };
@@ -33,7 +33,7 @@ learn(struct worker *worker, const uint8_t *data, uint16_t port)
 	uint64_t key = 0;
 
 	memcpy(&key, data + 6, 6);
-	if (worker->shared->insert(worker, 0, &key, record) == 0)
+	if (worker->shared->insert(worker, 0, &key, record, 0) == 0)
 		worker->counters[0][1].packets++;
 }
 
