@@ -25,7 +25,7 @@ pub struct Head<'p> {
 impl Unit<'_> {
     /// Whether the plan has loops over several packets.
     pub fn batched(&self) -> bool {
-        self.plan.loops.iter().any(|plan| plan.batch > 1)
+        self.plan.path.is_none() && self.plan.loops.iter().any(|plan| plan.batch > 1)
     }
 
     /// The loops, in the order of the graph; the first is the entry's. Copies of a group run at once to their end, so nothing behind a node that makes
@@ -69,7 +69,6 @@ impl Unit<'_> {
         let plan = self.plan;
         for (is, what) in [
             (plan.layout == hlir::plan::Layout::Arrays, "a layout of arrays"),
-            (plan.path.is_some(), "a path"),
             (plan.loops.iter().any(|plan| plan.lanes > 1), "a loop of several lanes"),
             (!plan.windows.is_empty(), "a window"),
             (!plan.queues.is_empty(), "a queue"),
@@ -341,7 +340,7 @@ impl Unit<'_> {
     }
 }
 
-fn prefetch(address: Expr, hint: Hint) -> Stmt {
+pub fn prefetch(address: Expr, hint: Hint) -> Stmt {
     let locality = match hint {
         Hint::T0 => 3,
         Hint::T1 => 2,

@@ -56,6 +56,10 @@ pub struct Body<'u, 'a> {
     pub parameters: Vec<u32>,
     pub labels: Vec<crate::statement::Target>,
     pub problems: Vec<Diagnostic>,
+    /// Whether this is run ahead of its turn: what can be seen from outside is left out, and what cannot be run twice ends it.
+    pub ahead: bool,
+    /// Whether something was left out so.
+    pub waits: bool,
     /// Temporaries so far.
     pub temporaries: u32,
 }
@@ -76,6 +80,8 @@ impl<'u, 'a> Body<'u, 'a> {
             parameters: Vec::new(),
             labels: Vec::new(),
             problems: Vec::new(),
+            ahead: false,
+            waits: false,
             temporaries: 0,
         }
     }
@@ -183,6 +189,10 @@ impl<'u, 'a> Body<'u, 'a> {
 
     /// Counts a packet on an edge, if the plan asks for it.
     pub fn count_edge(&mut self, to: NodeId) {
+        if self.ahead {
+            self.waits |= self.unit.plan.instrument.edges;
+            return;
+        }
         if self.unit.plan.instrument.edges {
             let edge = self.unit.edge_number(self.node, to);
             let counter = Expr::unary("&", Expr::index(Expr::name("run->worker->edges"), Expr::word(edge)));
@@ -197,6 +207,9 @@ impl<'u, 'a> Body<'u, 'a> {
 
     /// Drops the packet and ends.
     pub fn drop_packet(&mut self, reason: &str) {
+        if self.ahead {
+            return self.end();
+        }
         let reason_number = self.unit.drop_number(reason);
         let arguments = [Expr::name("run->worker"), Expr::name("state->packet"), drop_reason(reason, reason_number)];
         self.push(Stmt::call("walk_drop", arguments));
@@ -205,6 +218,9 @@ impl<'u, 'a> Body<'u, 'a> {
 
     /// Ends the packet without counting it.
     pub fn release(&mut self) {
+        if self.ahead {
+            return self.end();
+        }
         let packet = self.temporary("gone");
         self.push(Stmt::declare("const struct packet", &packet, Expr::name("state->packet")));
         self.push(Stmt::call("packet_drop", [Expr::name("run->worker"), Expr::Name(format!("&{packet}"))]));

@@ -22,7 +22,7 @@ impl Body<'_, '_> {
             self.present = before;
             if always {
                 self.out.extend(code);
-                if rule.effect.is_last() {
+                if rule.effect.is_last() || self.ahead {
                     return;
                 }
             } else {
@@ -37,6 +37,9 @@ impl Body<'_, '_> {
     }
 
     fn effect(&mut self, effect: &Effect) {
+        if self.ahead && !matches!(effect, Effect::Unicast { .. }) {
+            return self.end();
+        }
         match effect {
             Effect::Drop { reason } => self.drop_packet(reason),
             Effect::Send { port } => {

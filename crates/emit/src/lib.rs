@@ -17,6 +17,7 @@ mod field;
 mod names;
 mod node;
 mod parser;
+mod path;
 mod run;
 mod saved;
 mod statement;
@@ -29,7 +30,8 @@ mod wide;
 use c::Item;
 use hlir::diagnostic::Diagnostic;
 use hlir::{NodeId, Plan, Program};
-use node::Written;
+use node::Nodes;
+use path::Way;
 use storage::Words;
 use unit::Unit;
 
@@ -43,15 +45,16 @@ pub fn emit(program: &Program, plan: &Plan) -> Result<String, Vec<Diagnostic>> {
     if !problems.is_empty() {
         return Err(problems.into_iter().map(Diagnostic::error).collect());
     }
-    let written = node::nodes(&unit)?;
-    Ok(c::print(&file(&unit, &written, entry)))
+    let nodes = node::nodes(&unit)?;
+    Ok(c::print(&file(&unit, &nodes, entry)))
 }
 
 /// The whole file, in an order in which everything is declared before it is used.
-fn file(unit: &Unit, written: &[Written], entry: NodeId) -> Vec<Item> {
-    let nodes: Vec<Item> = written.iter().flat_map(|written| written.items.clone()).collect();
+fn file(unit: &Unit, nodes: &Nodes, entry: NodeId) -> Vec<Item> {
+    let code: Vec<Item> = nodes.written.iter().flat_map(|written| written.items.clone()).collect();
+    let way = Way::new(unit, nodes);
     let mut used = Words::new();
-    storage::words(&nodes, &mut used);
+    storage::words(&code, &mut used);
     let mut items = opening(unit);
     items.extend(enumerations(unit));
     for (id, _) in unit.program.tables.iter().filter(|(id, _)| unit.facts.tables.contains(&unit::number(*id))) {
@@ -67,9 +70,11 @@ fn file(unit: &Unit, written: &[Written], entry: NodeId) -> Vec<Item> {
         let name = "walk_copy(struct run *run, struct copy *copy, enum node at)".to_string();
         items.extend([Item::Variable { of, name, value: None }, Item::Blank]);
     }
-    items.extend(nodes);
-    items.extend(walks(unit, written, entry));
-    items.extend(unit.host_items(entry));
+    items.extend(code);
+    items.extend(walks(unit, &nodes.written, entry));
+    items.extend(unit.entry_items());
+    items.extend(way.iter().flat_map(|way| way.items(nodes, entry)));
+    items.extend(unit.host_items(entry, way.as_ref()));
     items.extend(unit.descriptor_items("sizeof(struct memory)", &used));
     pruned(items)
 }
@@ -128,7 +133,7 @@ fn enumerations(unit: &Unit) -> Vec<Item> {
 }
 
 /// The plain walk, which copies need in every plan, and the loops of a batched one.
-fn walks(unit: &Unit, written: &[Written], entry: NodeId) -> Vec<Item> {
+fn walks(unit: &Unit, written: &[node::Written], entry: NodeId) -> Vec<Item> {
     let mut items = Vec::new();
     if !unit.batched() || unit.copies() || unit.facts.punts {
         let starts = unit.facts.order.iter().copied().filter(|node| unit.facts.starts.contains(&unit::number(*node)));

@@ -29,8 +29,59 @@ impl Written {
     }
 }
 
-/// All reachable nodes, in the order of `Facts::order`.
-pub fn nodes(unit: &Unit) -> Result<Vec<Written>, Vec<Diagnostic>> {
+/// All reachable nodes, in the order of `Facts::order`, and what is known of headers where each begins.
+pub struct Nodes {
+    pub written: Vec<Written>,
+    known: Vec<Option<Presences>>,
+}
+
+/// A node as it is run ahead of its turn: `NODE_ahead`, or of a table's `NODE_act_ahead`.
+pub struct AheadOf {
+    /// Of its function; the node's own, where both would do the same.
+    pub name: String,
+    /// Whether the function says where the packet goes on; else there is one way only.
+    pub answers: bool,
+    pub items: Vec<Item>,
+    pub outcomes: Vec<NodeId>,
+    /// Whether something is left out until the packet's turn.
+    pub waits: bool,
+}
+
+impl Nodes {
+    fn known(&self, unit: &Unit, node: NodeId) -> Presences {
+        self.known[number(node)].clone().unwrap_or_else(|| vec![Presence::Absent; unit.program.headers.len()])
+    }
+
+    pub fn ahead(&self, unit: &Unit, node: NodeId) -> AheadOf {
+        let draft = Draft::of(unit, node, self.known(unit, node), true);
+        let ends = draft.code.iter().any(|statement| statement.mentions("ENDED"));
+        let own = unit.node_name(node);
+        let (own, more) = match &draft.key {
+            Some(_) => (format!("{own}_act"), &["uint32_t found"][..]),
+            None => (own.to_string(), &[][..]),
+        };
+        let mut ahead =
+            AheadOf { name: own, answers: true, items: Vec::new(), outcomes: draft.outcomes, waits: draft.waits };
+        if draft.code == Draft::of(unit, node, self.known(unit, node), false).code {
+            ahead.answers = ends || ahead.outcomes.len() > 1;
+            return ahead;
+        }
+        ahead.name.push_str("_ahead");
+        ahead.items = draft.helpers;
+        ahead.items.push(Item::Comment(format!("{}, ahead of the packet's turn.", unit.node(node).name)));
+        ahead.items.extend(stage(&ahead.name, "INLINE enum node", draft.code, more));
+        ahead
+    }
+
+    /// Puts the key of a node's look-up into `key`, for a packet that is still at `from`.
+    pub fn key_ahead(&self, unit: &Unit, node: NodeId, table: TableId, from: NodeId) -> Vec<Item> {
+        let mut body = Body::new(unit, node, self.known(unit, from));
+        let code = body.nested(|body| body.key(table));
+        stage(&format!("{}_key_ahead", unit.node_name(node)), "INLINE void", code, &["uint64_t *key"])
+    }
+}
+
+pub fn nodes(unit: &Unit) -> Result<Nodes, Vec<Diagnostic>> {
     let mut known: Vec<Option<Presences>> = vec![None; unit.program.nodes.len()];
     let mut problems = Vec::new();
     if let Some(entry) = unit.facts.order.first() {
@@ -41,7 +92,7 @@ pub fn nodes(unit: &Unit) -> Result<Vec<Written>, Vec<Diagnostic>> {
         changed = false;
         for &node in &unit.facts.order {
             let Some(present) = known[number(node)].clone() else { continue };
-            for (to, present) in Draft::of(unit, node, present).exits {
+            for (to, present) in Draft::of(unit, node, present, false).exits {
                 changed |= meet(&mut known[number(to)], &present);
             }
         }
@@ -49,11 +100,11 @@ pub fn nodes(unit: &Unit) -> Result<Vec<Written>, Vec<Diagnostic>> {
     let mut written = Vec::new();
     for &node in &unit.facts.order {
         let unreached = || vec![Presence::Absent; unit.program.headers.len()];
-        let draft = Draft::of(unit, node, known[number(node)].clone().unwrap_or_else(unreached));
+        let draft = Draft::of(unit, node, known[number(node)].clone().unwrap_or_else(unreached), false);
         problems.extend(draft.problems.iter().cloned());
         written.push(draft.finish(unit, node));
     }
-    if problems.is_empty() { Ok(written) } else { Err(problems) }
+    if problems.is_empty() { Ok(Nodes { written, known }) } else { Err(problems) }
 }
 
 /// What writing a node gave.
@@ -65,11 +116,13 @@ struct Draft {
     outcomes: Vec<NodeId>,
     helpers: Vec<Item>,
     problems: Vec<Diagnostic>,
+    waits: bool,
 }
 
 impl Draft {
-    fn of(unit: &Unit, node: NodeId, present: Presences) -> Draft {
+    fn of(unit: &Unit, node: NodeId, present: Presences, ahead: bool) -> Draft {
         let mut body = Body::new(unit, node, present);
+        body.ahead = ahead;
         let mut key = None;
         match &unit.node(node).kind {
             NodeKind::State { body: statements, select, .. } => body.state(statements, select),
@@ -89,8 +142,8 @@ impl Draft {
             NodeKind::Deparse { body: statements, next } => body.deparse(statements, *next),
             NodeKind::Buffer { rules, otherwise } => body.buffer(rules, *otherwise),
         }
-        let Body { out, exits, outcomes, helpers, problems, .. } = body;
-        Draft { key, code: out, exits, outcomes, helpers, problems }
+        let Body { out, exits, outcomes, helpers, problems, waits, .. } = body;
+        Draft { key, code: out, exits, outcomes, helpers, problems, waits }
     }
 
     fn finish(self, unit: &Unit, node: NodeId) -> Written {

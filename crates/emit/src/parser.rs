@@ -25,6 +25,12 @@ impl Body<'_, '_> {
             self.push(Stmt::when(Expr::binary("==", visits.clone(), limit), over));
             self.push(Stmt::Assign(visits, "+=", Expr::word(1)));
         }
+        // A value set may have other members by the time of the packet's turn.
+        let asks_control_plane =
+            select.cases.iter().any(|case| case.sets.iter().any(|set| matches!(set, KeySet::Set(_))));
+        if self.ahead && asks_control_plane {
+            return self.end();
+        }
         if self.statements(statements) {
             self.select(select);
         }
@@ -49,6 +55,10 @@ impl Body<'_, '_> {
         let end = self.named(end, 32, "end");
         let packet = Expr::name("&state->packet");
         let short = Expr::binary("<", Expr::call("packet_contiguous", [packet.clone()]), end.clone());
+        if self.ahead {
+            let left = self.nested(|body| body.end());
+            return self.push(Stmt::when(short, left));
+        }
         let failed = self.reject_code(error_code::PACKET_TOO_SHORT);
         if self.unit.own() {
             self.push(Stmt::when(short, failed));

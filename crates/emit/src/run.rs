@@ -3,6 +3,7 @@
 //! `struct run` is a local variable: stores to packets cannot change what is in it, so table addresses and counts stay in registers.
 
 use crate::c::{Expr, Item, Member, Stmt, Struct};
+use crate::path::Way;
 use crate::table::structure_type;
 use crate::unit::{Unit, number};
 use hlir::{NodeId, TableId};
@@ -62,7 +63,8 @@ impl Unit<'_> {
         ]
     }
 
-    pub fn host_items(&self, entry: NodeId) -> Vec<Item> {
+    /// How a burst, and a packet of it, begins.
+    pub fn entry_items(&self) -> Vec<Item> {
         let mut items = Vec::new();
         items.extend(function("static struct run", "run_begin", &["struct worker *worker"], self.run_begin()));
         items.extend(function("static void", "run_end", &["const struct run *run"], self.run_end()));
@@ -71,6 +73,12 @@ impl Unit<'_> {
         items.extend(function("INLINE void", "state_enter", &parameters, self.enter()));
         let parameters = ["struct packet packet", "uint16_t port", "struct scratch *scratch", "uint64_t number"];
         items.extend(function("INLINE struct state", "state_begin", &parameters, self.begin()));
+        items
+    }
+
+    /// What the host calls.
+    pub fn host_items(&self, entry: NodeId, way: Option<&Way>) -> Vec<Item> {
+        let mut items = Vec::new();
         if self.facts.pending {
             items.push(Item::Comment(
                 "Packets that enter again, first come first served, until none is left.".to_string(),
@@ -85,7 +93,7 @@ impl Unit<'_> {
         ));
         items.extend(function("static void", "detach", &["struct worker *worker"], self.detach_body()));
         let parameters = ["struct worker *worker", "struct burst *burst"];
-        items.extend(function("static void", "process", &parameters, self.process(entry)));
+        items.extend(function("static void", "process", &parameters, self.process(entry, way)));
         let about = match self.facts.punts {
             true => "A packet that the control plane brings back.",
             false => "No node hands packets to the control plane, so none comes back.",
@@ -187,7 +195,7 @@ impl Unit<'_> {
         ]
     }
 
-    fn process(&self, entry: NodeId) -> Vec<Stmt> {
+    fn process(&self, entry: NodeId, way: Option<&Way>) -> Vec<Stmt> {
         let mut body = vec![
             Stmt::declare("struct run", "run", Expr::call("run_begin", [name("worker")])),
             Stmt::declare("const uint32_t", "count", name("burst->count")),
@@ -196,7 +204,9 @@ impl Unit<'_> {
         let number = Expr::binary("+", name("worker->packet_number"), name("i"));
         let taken = Expr::call("packet_take", [name("burst"), name("i")]);
         let port = Expr::index(name("burst->ports"), name("i"));
-        if self.batched() {
+        if let Some(way) = way {
+            body.extend(way.process());
+        } else if self.batched() {
             body.extend(self.process_batched(entry, taken, port, number));
         } else {
             let begun = Expr::call("state_begin", [taken, port, name("&run.memory->scratch"), number]);

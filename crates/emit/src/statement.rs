@@ -5,6 +5,7 @@
 use crate::body::{Body, Exit, Presence, Presences, join, limbs, storage_bytes};
 use crate::c::{Expr, Stmt};
 use crate::unit::{headers_used, number};
+use hlir::effects::{self, Ahead};
 use hlir::{Expression, FieldRef, HeaderId, Place, Statement};
 use std::collections::BTreeSet;
 
@@ -22,6 +23,19 @@ impl Body<'_, '_> {
     }
 
     fn statement(&mut self, statement: &Statement) -> bool {
+        if self.ahead {
+            match effects::ahead(statement) {
+                Ahead::Runs => {}
+                Ahead::Waits => {
+                    self.waits = true;
+                    return true;
+                }
+                Ahead::Prevents => {
+                    self.end();
+                    return false;
+                }
+            }
+        }
         match statement {
             Statement::Assign { target, value } => self.assign(*target, value),
             Statement::SetValid(header) => self.set_valid(*header),

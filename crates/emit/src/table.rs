@@ -8,7 +8,7 @@ use crate::c::{Expr, Item, Member, Stmt, Struct};
 use crate::unit::{Unit, number};
 use hlir::diagnostic::Diagnostic;
 use hlir::plan::Structure;
-use hlir::{Call, Counter, MatchKind, Meter, Next, NodeId, Statement, TableId, Type};
+use hlir::{Counter, MatchKind, Meter, Next, NodeId, TableId, Type};
 
 /// A field of a table's key: its bits in the whole key.
 pub struct KeyField {
@@ -230,9 +230,13 @@ impl Body<'_, '_> {
         let arguments = [Expr::name(format!("&run->{name}->table")), Expr::name("found"), stride];
         let record = Expr::call("table_record_at", arguments);
         self.push(Stmt::declare(format!("const struct {name}_record *const"), "record", record));
-        self.count_look_up(table, &name);
         self.exit = exit.map_or(Exit::None, Exit::To);
-        self.automatic(table);
+        if !self.ahead {
+            self.count_look_up(table, &name);
+            self.automatic(table);
+        } else if self.unit.direct_meters(table).iter().any(|(_, meter)| meter.automatic.is_some()) {
+            return self.end();
+        }
         let mut cases: Vec<(Vec<Expr>, Vec<Stmt>)> = Vec::new();
         let mut meets: Option<Presences> = None;
         let before = self.present.clone();

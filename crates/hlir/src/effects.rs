@@ -136,22 +136,31 @@ fn statements(body: &[Statement], parts: &mut BTreeSet<Part>) {
     }
 }
 
-/// Whether a statement itself (not those within it) can be run ahead of its turn, and run again when its turn comes: it changes variables and
-/// the parser's cursor only, and reads nothing that another packet can change.
-pub fn runs_ahead(statement: &Statement) -> bool {
+/// What becomes of a statement when a node is run ahead of its turn, to be run again when its turn comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ahead {
+    /// It can be run twice: it changes variables and the parser's cursor only, and reads nothing that another packet can change.
+    Runs,
+    /// It changes nothing that the packet carries, and can be left out until its turn.
+    Waits,
+    /// Nothing behind it can be run ahead either.
+    Prevents,
+}
+
+/// Of a statement itself, not of those within it.
+pub fn ahead(statement: &Statement) -> Ahead {
     match statement {
-        Statement::Assign { target, .. } => matches!(target, Place::Variable(_)),
-        Statement::Call(Call::Hash { into, data, .. } | Call::AddChecksum { sum: into, data, .. }) => {
-            matches!(into, Place::Variable(_)) && !data.contains(&HashInput::Payload)
-        }
-        Statement::If { .. }
+        Statement::Assign { target: Place::Variable(_), .. }
+        | Statement::If { .. }
         | Statement::Scope { .. }
         | Statement::Leave(_)
         | Statement::Exit
         | Statement::Extract { varbit: None, .. }
         | Statement::Lookahead { .. }
-        | Statement::Verify { .. } => true,
-        Statement::SetValid(_)
+        | Statement::Verify { .. } => Ahead::Runs,
+        Statement::Call(call) => ahead_call(call),
+        Statement::Assign { target: Place::Field(_), .. }
+        | Statement::SetValid(_)
         | Statement::SetInvalid(_)
         | Statement::CopyHeader { .. }
         | Statement::CopyVarbit { .. }
@@ -159,8 +168,30 @@ pub fn runs_ahead(statement: &Statement) -> bool {
         | Statement::Extract { varbit: Some(_), .. }
         | Statement::Advance(_)
         | Statement::Emit(_)
-        | Statement::Truncate(_)
-        | Statement::Call(_) => false,
+        | Statement::Truncate(_) => Ahead::Prevents,
+    }
+}
+
+fn ahead_call(call: &Call) -> Ahead {
+    match call {
+        Call::Hash { into: Place::Variable(_), data, .. } | Call::AddChecksum { sum: Place::Variable(_), data, .. }
+            if !data.contains(&HashInput::Payload) =>
+        {
+            Ahead::Runs
+        }
+        Call::Count { .. }
+        | Call::WriteRegister { .. }
+        | Call::SendDigest { .. }
+        | Call::Log { .. }
+        | Call::Assert { .. }
+        | Call::RestartTimer { .. } => Ahead::Waits,
+        Call::ReadRegister { .. }
+        | Call::ExecuteMeter { .. }
+        | Call::Hash { .. }
+        | Call::AddChecksum { .. }
+        | Call::Random { .. }
+        | Call::AddEntry { .. }
+        | Call::Custom { .. } => Ahead::Prevents,
     }
 }
 

@@ -2,7 +2,6 @@
 
 use crate::effects::{Part, key_reads, learns, writes};
 use crate::plan::{Access, Path};
-use crate::verify::onward;
 use crate::{NodeId, NodeKind, Plan, Program, TableId};
 use std::collections::BTreeSet;
 
@@ -13,8 +12,8 @@ pub struct Stage {
     pub number: usize,
     /// Place of its node on the path.
     pub place: usize,
-    /// Nodes whose look-ups are made when it begins: its own, and those of the tables that it asks memory for. In the order of the path.
-    pub looked_up: Vec<NodeId>,
+    /// Places of the nodes whose look-ups are made when it begins: its own, and those of the tables that it asks memory for.
+    pub looked_up: Vec<usize>,
 }
 
 /// The path's nodes; none if one of the names is unknown.
@@ -38,13 +37,12 @@ pub fn stages(program: &Program, plan: &Plan, path: &[NodeId]) -> Vec<Stage> {
             let named = |name: &str| table.is_some_and(|table| program.tables[table].name == name);
             lp.requests.iter().any(|request| matches!(&request.access, Access::Table { table, .. } if named(table)))
         };
-        let looked_up = path[place..].iter().enumerate();
-        let looked_up = looked_up.filter(|(behind, node)| *behind == 0 || wanted(**node)).map(|(_, node)| *node);
-        stages.push(Stage { number, place, looked_up: looked_up.collect() });
+        let looked_up = (place..path.len()).filter(|behind| *behind == place || wanted(path[*behind])).collect();
+        stages.push(Stage { number, place, looked_up });
     }
     stages.sort_by_key(|stage| stage.place);
     let mut taken = BTreeSet::new();
-    stages.iter_mut().for_each(|stage| stage.looked_up.retain(|node| taken.insert(*node)));
+    stages.iter_mut().for_each(|stage| stage.looked_up.retain(|place| taken.insert(*place)));
     stages
 }
 
@@ -53,45 +51,18 @@ pub fn stages(program: &Program, plan: &Plan, path: &[NodeId]) -> Vec<Stage> {
 pub enum Obstacle {
     /// Packets put entries into the table: an older packet of the burst may still do so.
     Learns,
-    /// This node can lie between, and writes what the key reads.
+    /// This node lies between, and may write what the key reads.
     Written(NodeId),
 }
 
-/// Whether the table of `node` can be looked up when the packet is at `from`, whichever way it will take from there.
-pub fn obstacle(program: &Program, from: NodeId, node: NodeId) -> Option<Obstacle> {
-    let table = table_of(program, node)?;
+/// Whether the look-up at a place of the path can be made when the packet is still at an earlier one. A packet that leaves the path in between is
+/// none of this: it looks up for itself.
+pub fn obstacle(program: &Program, path: &[NodeId], from: usize, place: usize) -> Option<Obstacle> {
+    let table = table_of(program, path[place])?;
     if learns(program, table) {
         return Some(Obstacle::Learns);
     }
     let key: BTreeSet<Part> = key_reads(program, table);
-    let between = between(program, from, node);
-    between.into_iter().find(|between| !writes(program, *between).is_disjoint(&key)).map(Obstacle::Written)
-}
-
-/// Nodes on any way from `from`, itself included, to `to`.
-fn between(program: &Program, from: NodeId, to: NodeId) -> Vec<NodeId> {
-    if from == to {
-        return Vec::new();
-    }
-    let mut reached = BTreeSet::new();
-    let mut left = vec![from];
-    while let Some(node) = left.pop() {
-        if node != to && reached.insert(node) {
-            left.extend(onward(program, node));
-        }
-    }
-    let mut leading = BTreeSet::from([to]);
-    loop {
-        let more: Vec<NodeId> = reached
-            .iter()
-            .filter(|node| !leading.contains(*node))
-            .filter(|node| onward(program, **node).iter().any(|next| leading.contains(next)))
-            .copied()
-            .collect();
-        if more.is_empty() {
-            break;
-        }
-        leading.extend(more);
-    }
-    reached.intersection(&leading).copied().collect()
+    let writer = path[from..place].iter().find(|node| !writes(program, **node).is_disjoint(&key));
+    writer.copied().map(Obstacle::Written)
 }

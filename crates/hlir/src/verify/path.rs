@@ -63,26 +63,38 @@ impl Verifier<'_> {
     }
 
     fn looked_up_ahead(&mut self, plan: &Plan, nodes: &[NodeId]) {
-        for stage in path::stages(self.program, plan, nodes) {
+        let stages = path::stages(self.program, plan, nodes);
+        let mut taken = HashSet::new();
+        for stage in &stages {
             let site = Site::Loop(stage.number as u32);
-            for node in stage.looked_up {
-                let name = &self.program.nodes[node].name;
-                match path::obstacle(self.program, nodes[stage.place], node) {
-                    None => {}
-                    Some(Obstacle::Learns) => self.report(
-                        site,
-                        format!("the look-up at `{name}` cannot be made ahead: packets put entries into its table"),
-                        "an older packet of the burst may still insert what this one is to find",
-                    ),
-                    Some(Obstacle::Written(writer)) => {
-                        let writer = &self.program.nodes[writer].name;
-                        self.report(
-                            site,
-                            format!("the look-up at `{name}` cannot be made this early: `{writer}` may write its key"),
-                            &format!("let a loop of its own begin at `{name}`"),
-                        );
-                    }
-                }
+            for &place in &stage.looked_up {
+                taken.insert(place);
+                self.look_up(site, nodes, stage.place, place);
+            }
+        }
+        let last = stages.last().map_or(0, |stage| stage.place);
+        // What is looked up on the way to the last stage is looked up ahead as well.
+        for place in (0..last).filter(|place| !taken.contains(place)) {
+            self.look_up(Site::Path, nodes, place, place);
+        }
+    }
+
+    fn look_up(&mut self, site: Site, nodes: &[NodeId], from: usize, place: usize) {
+        let name = &self.program.nodes[nodes[place]].name;
+        match path::obstacle(self.program, nodes, from, place) {
+            None => {}
+            Some(Obstacle::Learns) => self.report(
+                site,
+                format!("the look-up at `{name}` cannot be made ahead: packets put entries into its table"),
+                "an older packet of the burst may still insert what this one is to find",
+            ),
+            Some(Obstacle::Written(writer)) => {
+                let writer = &self.program.nodes[writer].name;
+                self.report(
+                    site,
+                    format!("the look-up at `{name}` cannot be made this early: `{writer}` may write its key"),
+                    &format!("let a loop of its own begin at `{name}`"),
+                );
             }
         }
     }
