@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/mman.h>
 
 #include <rte_eal.h>
 #include <rte_errno.h>
@@ -65,6 +66,54 @@ dpdk_argument(struct arguments *arguments, const char *word)
 		arguments->words[arguments->count++] = (char *)(uintptr_t)word;
 }
 
+/* Memory at a large page's border, which the kernel may back with large pages where the system has set none aside. */
+static void *
+dpdk_map(size_t bytes)
+{
+	const size_t page = (size_t)2 << 20;
+	uint8_t *memory = mmap(NULL, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return NULL;
+	memory += -(uintptr_t)memory & (page - 1);
+	(void)madvise(memory, bytes, MADV_HUGEPAGE);
+	return memory;
+}
+
+/* A pool of mbufs in memory of that kind: of small pages, a burst of them takes twice the cycles to receive and send. */
+static struct rte_mempool *
+dpdk_pool_mapped(const struct dpdk_settings *settings, uint16_t room)
+{
+	const uint32_t element = (uint32_t)sizeof(struct rte_mbuf) + room;
+	struct rte_mempool *pool = rte_mempool_create_empty("bacus", settings->buffers, element, DPDK_CACHE,
+		sizeof(struct rte_pktmbuf_pool_private), SOCKET_ID_ANY, 0);
+	struct rte_pktmbuf_pool_private private = { .mbuf_data_room_size = room, .mbuf_priv_size = 0 };
+	size_t bytes;
+	void *memory;
+
+	if (pool == NULL)
+		return NULL;
+	bytes = ((size_t)pool->header_size + pool->elt_size + pool->trailer_size) * settings->buffers + ((size_t)4 << 20);
+	memory = dpdk_map(bytes);
+	rte_pktmbuf_pool_init(pool, &private);
+	if (memory == NULL ||
+	    rte_mempool_populate_virt(pool, memory, bytes, (size_t)2 << 20, NULL, NULL) < (int)settings->buffers) {
+		rte_mempool_free(pool);
+		return NULL;
+	}
+	(void)rte_mempool_obj_iter(pool, rte_pktmbuf_init, NULL);
+	return pool;
+}
+
+static struct rte_mempool *
+dpdk_pool_create(const struct dpdk_settings *settings)
+{
+	const uint16_t room = (uint16_t)(settings->buffer_bytes + RTE_PKTMBUF_HEADROOM);
+	struct rte_mempool *pool = settings->huge ? NULL : dpdk_pool_mapped(settings, room);
+
+	return pool != NULL ? pool : rte_pktmbuf_pool_create("bacus", settings->buffers, DPDK_CACHE, 0, room, SOCKET_ID_ANY);
+}
+
 static int
 dpdk_start(const struct dpdk_settings *settings, char *error)
 {
@@ -90,8 +139,7 @@ dpdk_start(const struct dpdk_settings *settings, char *error)
 	}
 	if (dpdk_start_eal(arguments.count, arguments.words) < 0)
 		return dpdk_fail(error, "DPDK does not start: %s", rte_strerror(rte_errno));
-	dpdk_mempool = rte_pktmbuf_pool_create("bacus", settings->buffers, DPDK_CACHE, 0,
-		(uint16_t)(settings->buffer_bytes + RTE_PKTMBUF_HEADROOM), SOCKET_ID_ANY);
+	dpdk_mempool = dpdk_pool_create(settings);
 	if (dpdk_mempool == NULL)
 		return dpdk_fail(error, "no memory for %u packets of %u bytes within %u MB: %s", settings->buffers, settings->buffer_bytes,
 			settings->megabytes, rte_strerror(rte_errno));
@@ -134,6 +182,7 @@ const struct dpdk_layer bacus_dpdk = {
 	.memory_destroy = dpdk_memory_destroy,
 	.memory_pool = dpdk_memory_pool,
 	.memory_load = dpdk_memory_load,
+	.memory_more = dpdk_memory_more,
 	.memory_counts = dpdk_memory_counts,
 	.memory_log = dpdk_memory_log,
 	.memory_log_restart = dpdk_memory_log_restart,

@@ -15,7 +15,7 @@
 #include "port/host.h"
 #include "port/trace.h"
 
-#define DPDK_VERSION 1u
+#define DPDK_VERSION 2u
 #define DPDK_PORTS 512u		/* numbers that ports may have: 0 .. 511 */
 #define DPDK_WORKERS 64u
 #define DPDK_BURST 512u		/* the largest burst that a pipeline may ask for here */
@@ -93,6 +93,7 @@ struct dpdk_layer {
 	void (*memory_destroy)(struct dpdk_memory *port);
 	struct pool *(*memory_pool)(struct dpdk_memory *port);
 	void (*memory_load)(struct dpdk_memory *port, const struct trace *trace, uint64_t packets, uint32_t burst);
+	void (*memory_more)(struct dpdk_memory *port, uint64_t packets);
 	const struct memory_counts *(*memory_counts)(const struct dpdk_memory *port);
 	const struct sent_log *(*memory_log)(const struct dpdk_memory *port);
 	void (*memory_log_restart)(struct dpdk_memory *port, uint32_t logging);
@@ -122,6 +123,7 @@ struct dpdk_memory *dpdk_memory_create(void);
 void dpdk_memory_destroy(struct dpdk_memory *port);
 struct pool *dpdk_memory_pool(struct dpdk_memory *port);
 void dpdk_memory_load(struct dpdk_memory *port, const struct trace *trace, uint64_t packets, uint32_t burst);
+void dpdk_memory_more(struct dpdk_memory *port, uint64_t packets);
 const struct memory_counts *dpdk_memory_counts(const struct dpdk_memory *port);
 const struct sent_log *dpdk_memory_log(const struct dpdk_memory *port);
 void dpdk_memory_log_restart(struct dpdk_memory *port, uint32_t logging);

@@ -1,17 +1,23 @@
 /* The DPDK port layer: the in-memory port for mbufs. As memory.c, with what a driver does to an mbuf. */
 #include "port/dpdk.h"
 
+#include <immintrin.h>
+
 struct dpdk_memory {
 	struct pool pool;
 	struct trace trace;
+	struct overlay overlay;
 	uint64_t position;
 	uint64_t left;
 	uint32_t burst;
 	uint32_t logging;
+	uint32_t long_frames;	/* 1: some frame of the trace takes more than one buffer */
 	struct sent_log log;
 	struct memory_counts counts;
+	uint32_t free_count;
 	uint16_t ports[DPDK_BURST];
 	struct rte_mbuf *packets[DPDK_BURST];
+	struct rte_mbuf *free[2 * DPDK_BURST];	/* taken back, last one first to go: a burst finds its buffers in the first cache level */
 };
 
 struct dpdk_memory *
@@ -42,6 +48,10 @@ void
 dpdk_memory_load(struct dpdk_memory *port, const struct trace *trace, uint64_t packets, uint32_t burst)
 {
 	port->trace = *trace;
+	port->overlay = trace_overlay(trace);
+	port->long_frames = 0;
+	for (uint32_t i = 0; i < trace->frame_count; i++)
+		port->long_frames |= trace->frames[i].length + RTE_PKTMBUF_HEADROOM + LINE_BYTES > rte_pktmbuf_data_room_size(dpdk_mempool);
 	port->position = 0;
 	port->left = packets;
 	port->burst = burst;
@@ -93,41 +103,46 @@ dpdk_memory_chain(struct rte_mbuf *first, const struct frame *frame)
 	return 1;
 }
 
-static inline int
-dpdk_memory_write(const struct trace *trace, uint64_t position, struct rte_mbuf *packet)
-{
-	const struct frame *frame = trace_frame(trace, position);
+/* What a driver writes to an mbuf of one segment: two stores of 16 bytes. */
+struct description {
+	__m128i rearm;
+	__m128i lengths;
+};
 
-	rte_pktmbuf_reset(packet);
-	packet->port = frame->port;
-	if (__builtin_expect(frame->length + LINE_BYTES > rte_pktmbuf_tailroom(packet), 0))
-		return dpdk_memory_chain(packet, frame);
-	(void)trace_copy(trace, position, rte_pktmbuf_mtod(packet, uint8_t *));
-	packet->data_len = (uint16_t)frame->length;
-	packet->pkt_len = frame->length;
-	return 1;
+static inline struct description
+dpdk_memory_describe(const struct frame *frame)
+{
+	const uint64_t rearm = RTE_PKTMBUF_HEADROOM | (uint64_t)1 << 16 | (uint64_t)1 << 32 | (uint64_t)frame->port << 48;
+
+	return (struct description){
+		.rearm = _mm_set_epi64x(0, (int64_t)rearm),
+		.lengths = _mm_set_epi32(0, (int)frame->length, (int)frame->length, 0),
+	};
 }
 
-/* The next burst; packets for which there is no buffer are lost. */
+static inline uint8_t *
+dpdk_memory_begin(struct rte_mbuf *packet, struct description description)
+{
+	_mm_store_si128((__m128i *)(void *)&packet->rearm_data, description.rearm);
+	_mm_storeu_si128((__m128i *)(void *)&packet->rx_descriptor_fields1, description.lengths);
+	return (uint8_t *)packet->buf_addr + RTE_PKTMBUF_HEADROOM;
+}
+
+/* The slow way, for frames of any length: a burst is filled by it when its trace has one that no buffer holds. */
 static uint32_t
-dpdk_memory_receive(struct dpdk_memory *port, uint32_t limit)
+dpdk_memory_fill_any(struct dpdk_memory *port, uint32_t wanted)
 {
 	const struct trace trace = port->trace;
-	const uint32_t wanted = port->left < limit ? (uint32_t)port->left : limit;
 	uint32_t count = 0;
 
-	port->left -= wanted;
-	port->counts.received += wanted;
-	if (rte_mempool_get_bulk(dpdk_mempool, (void **)port->packets, wanted) != 0) {
-		port->counts.starved += wanted;
-		port->position = (port->position + wanted) % trace.count;
-		return 0;
-	}
 	for (uint32_t i = 0; i < wanted; i++) {
 		struct rte_mbuf *packet = port->packets[i];
+		const struct frame *frame = trace_frame(&trace, port->position);
 
-		port->ports[count] = trace_frame(&trace, port->position)->port;
-		if (dpdk_memory_write(&trace, port->position, packet)) {
+		rte_pktmbuf_reset(packet);
+		packet->port = frame->port;
+		port->ports[count] = frame->port;
+		if (dpdk_memory_chain(packet, frame)) {
 			port->packets[count++] = packet;
 		} else {
 			rte_pktmbuf_free(packet);
@@ -136,6 +151,108 @@ dpdk_memory_receive(struct dpdk_memory *port, uint32_t limit)
 		port->position = trace_next(&trace, port->position);
 	}
 	return count;
+}
+
+/* Packets of one frame. */
+static inline void
+dpdk_memory_fill_uniform(struct dpdk_memory *port, uint32_t first, uint32_t count)
+{
+	const struct trace trace = port->trace;	/* stores to packets cannot change a local */
+	const struct overlay overlay = port->overlay;
+	const struct frame frame = trace.frames[0];
+	const struct description description = dpdk_memory_describe(&frame);
+	const uint8_t *own = trace_own(&trace, port->position);
+	struct rte_mbuf **packets = port->packets + first;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint8_t *buffer = dpdk_memory_begin(packets[i], description);
+
+		trace_merge(buffer, frame.bytes, own, &overlay);
+		trace_copy_rest(buffer, &frame);
+		own += trace.overlay_bytes;
+	}
+	for (uint32_t i = first; i < first + count; i++)
+		port->ports[i] = frame.port;
+}
+
+static inline void
+dpdk_memory_fill_mixed(struct dpdk_memory *port, uint32_t first, uint32_t count)
+{
+	const struct trace trace = port->trace;
+	const struct overlay overlay = port->overlay;
+	const uint64_t position = port->position;
+	struct rte_mbuf **packets = port->packets + first;
+	uint16_t *ports = port->ports + first;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct frame *frame = trace_frame(&trace, position + i);
+
+		(void)trace_copy(&trace, &overlay, position + i, dpdk_memory_begin(packets[i], dpdk_memory_describe(frame)));
+		ports[i] = frame->port;
+	}
+}
+
+static void
+dpdk_memory_fill(struct dpdk_memory *port, uint32_t count)
+{
+	const int uniform = trace_is_uniform(&port->trace);
+	uint32_t done = 0;
+
+	while (done < count) {
+		const uint32_t run = trace_run(&port->trace, port->position, count - done);
+
+		if (uniform)
+			dpdk_memory_fill_uniform(port, done, run);
+		else
+			dpdk_memory_fill_mixed(port, done, run);
+		done += run;
+		port->position = port->position + run == port->trace.count ? 0 : port->position + run;
+	}
+}
+
+/* `count` buffers into `packets`. The pool is asked for more than are missing, so that it is asked rarely. */
+static inline int
+dpdk_memory_take(struct dpdk_memory *port, uint32_t count)
+{
+	if (__builtin_expect(port->free_count < count, 0)) {
+		if (rte_mempool_get_bulk(dpdk_mempool, (void **)port->free + port->free_count, DPDK_BURST) == 0)
+			port->free_count += DPDK_BURST;
+		else if (rte_mempool_get_bulk(dpdk_mempool, (void **)port->free + port->free_count, count - port->free_count) == 0)
+			port->free_count = count;
+		else
+			return -1;
+	}
+	port->free_count -= count;
+	memcpy(port->packets, port->free + port->free_count, count * sizeof(port->packets[0]));
+	return 0;
+}
+
+/* Gives the pool what the port has taken back, so that between runs every buffer that is free is there. */
+static void
+dpdk_memory_drain(struct dpdk_memory *port)
+{
+	if (port->free_count != 0)
+		rte_mempool_put_bulk(dpdk_mempool, (void *const *)port->free, port->free_count);
+	port->free_count = 0;
+}
+
+/* The next burst; packets for which there is no buffer are lost. */
+static uint32_t
+dpdk_memory_receive(struct dpdk_memory *port, uint32_t limit)
+{
+	const uint32_t wanted = port->left < limit ? (uint32_t)port->left : limit;
+
+	port->left -= wanted;
+	port->counts.received += wanted;
+	if (dpdk_memory_take(port, wanted) != 0) {
+		port->counts.starved += wanted;
+		port->position = (port->position + wanted) % port->trace.count;
+		return 0;
+	}
+	if (port->long_frames)
+		return dpdk_memory_fill_any(port, wanted);
+	dpdk_memory_fill(port, wanted);
+	return wanted;
 }
 
 static void
@@ -152,23 +269,53 @@ dpdk_memory_note(struct dpdk_memory *port, const struct output *out)
 	}
 }
 
+/* Frees as a driver with the fast-free offload does where it may: one pool, one holder, one segment. Returns the packets' bytes. */
+static uint64_t
+dpdk_memory_free(struct dpdk_memory *port, struct rte_mbuf **packets, uint32_t count)
+{
+	const struct rte_mempool *pool = dpdk_mempool;
+	uint64_t unusual = 0, bytes = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct rte_mbuf *packet = packets[i];
+
+		unusual |= (uint64_t)((packet->refcnt ^ 1) | (packet->nb_segs ^ 1));
+		unusual |= (uint64_t)(uintptr_t)packet->pool ^ (uint64_t)(uintptr_t)pool;
+		bytes += packet->pkt_len;
+	}
+	if (__builtin_expect(unusual != 0, 0)) {
+		rte_pktmbuf_free_bulk(packets, count);
+	} else if (__builtin_expect(port->free_count + count > 2 * DPDK_BURST, 0)) {
+		rte_mempool_put_bulk(dpdk_mempool, (void *const *)packets, count);
+	} else {
+		memcpy(port->free + port->free_count, packets, count * sizeof(packets[0]));
+		port->free_count += count;
+	}
+	return bytes;
+}
+
 void
 dpdk_memory_flush(struct worker *worker)
 {
 	struct dpdk_memory *port = ((struct host *)worker->host)->port;
 	struct output *out = &worker->out;
+	const uint16_t *numbers = out->ports;
+	const uint32_t count = out->count;
+	uint32_t ports = 0;
 
 	if (port->logging)
 		dpdk_memory_note(port, out);
-	for (uint32_t i = 0; i < out->count; i++) {
-		port->counts.sent_bytes += ((const struct rte_mbuf *)out->packets[i])->pkt_len;
-		port->counts.sent_ports += out->ports[i];
-	}
-	port->counts.sent += out->count;
-	rte_pktmbuf_free_bulk((struct rte_mbuf **)out->packets, out->count);
+	for (uint32_t i = 0; i < count; i++)
+		ports += numbers[i];
+	port->counts.sent += count;
+	port->counts.sent_ports += ports;
+	if (count != 0)
+		port->counts.sent_bytes += dpdk_memory_free(port, (struct rte_mbuf **)out->packets, count);
 	out->count = 0;
+	if (worker->freed.count == 0)
+		return;
 	port->counts.released += worker->freed.count;
-	rte_pktmbuf_free_bulk((struct rte_mbuf **)worker->freed.packets, worker->freed.count);
+	(void)dpdk_memory_free(port, (struct rte_mbuf **)worker->freed.packets, worker->freed.count);
 	worker->freed.count = 0;
 }
 
@@ -183,6 +330,12 @@ dpdk_memory_step(struct worker *worker, struct dpdk_memory *port, const struct p
 }
 
 void
+dpdk_memory_more(struct dpdk_memory *port, uint64_t packets)
+{
+	port->left = packets;
+}
+
+void
 dpdk_memory_run(struct worker *worker, struct dpdk_memory *port, const struct pipeline *pipeline, const _Atomic uint32_t *stop)
 {
 	uint32_t limit = port->burst != 0 && port->burst < pipeline->burst ? port->burst : pipeline->burst;
@@ -193,4 +346,5 @@ dpdk_memory_run(struct worker *worker, struct dpdk_memory *port, const struct pi
 		dpdk_memory_step(worker, port, pipeline, dpdk_memory_receive(port, limit));
 	if (port->left == 0)
 		dpdk_memory_step(worker, port, pipeline, 0);
+	dpdk_memory_drain(port);
 }

@@ -13,6 +13,7 @@
 
 struct memory_port {
 	struct trace trace;
+	struct overlay overlay;
 	uint64_t position;	/* next packet of the trace */
 	uint64_t left;		/* packets still to be received */
 	uint32_t burst;		/* packets handed over at once, or 0: what the pipeline takes */

@@ -32,7 +32,7 @@ own_create(uint32_t count, uint32_t buffer_bytes, uint32_t headroom_bytes)
 		return NULL;
 	}
 	for (uint32_t i = 0; i < count; i++)
-		own->free[i] = own_first(own, count - 1 - i);
+		own->free[i] = own_front(own, own->memory + ((size_t)(count - 1 - i) << own->shift));
 	own->free_count = count;
 	return own;
 }

@@ -16,14 +16,16 @@ struct frame {
 };
 
 /* Packets in order of arrival. Millions of flows need not be millions of frames: each packet may overlay some bytes of its own within
- * the first line, so that a long trace stays small enough to be read from cache. */
+ * the first line, so that a long trace stays small enough to be read as a stream. */
 struct trace {
 	const struct frame *frames;
-	const uint32_t *order;		/* frame of each packet; NULL: packet i is frame i */
-	const uint8_t *overlays;	/* `overlay_bytes` for each packet */
+	const uint32_t *order;		/* frame of each packet; NULL: packet i is frame i, or the only frame */
+	const uint8_t *overlays;	/* `overlay_bytes` for each packet; a line before and behind all of them may be read */
 	uint64_t count;
+	uint32_t frame_count;
 	uint32_t overlay_offset;
 	uint32_t overlay_bytes;
+	uint32_t unused;
 };
 
 /* What left, in order. `bytes` of all packets lie one behind the other in `data`. */
@@ -55,21 +57,83 @@ struct memory_counts {
 static inline const struct frame *
 trace_frame(const struct trace *trace, uint64_t position)
 {
-	return &trace->frames[trace->order == NULL ? position : trace->order[position]];
+	if (trace->order != NULL)
+		return &trace->frames[trace->order[position]];
+	return &trace->frames[trace->frame_count == 1 ? 0 : position];
+}
+
+/* Half a line at any address. An extension of gcc and clang: a copy through an array costs a dozen moves of the stack. */
+typedef uint64_t half_line __attribute__((vector_size(32), aligned(1), may_alias));
+
+/* Which bytes of the first line are a packet's own: all ones there, else zeros. */
+struct overlay {
+	uint8_t bytes[LINE_BYTES];
+};
+
+static inline struct overlay
+trace_overlay(const struct trace *trace)
+{
+	struct overlay overlay;
+
+	for (uint32_t i = 0; i < LINE_BYTES; i++)
+		overlay.bytes[i] = i - trace->overlay_offset < trace->overlay_bytes ? 0xff : 0;
+	return overlay;
+}
+
+static inline void
+trace_merge_half(uint8_t *buffer, const uint8_t *frame, const uint8_t *own, const uint8_t *mask)
+{
+	const half_line shared = *(const half_line *)(const void *)frame, other = *(const half_line *)(const void *)own;
+
+	*(half_line *)(void *)buffer = shared ^ ((shared ^ other) & *(const half_line *)(const void *)mask);
+}
+
+/* The first line of a packet. Each byte is stored once: a program that reads it soon after finds it in one store. */
+static inline void
+trace_merge(uint8_t *buffer, const uint8_t *frame, const uint8_t *own, const struct overlay *overlay)
+{
+	trace_merge_half(buffer, frame, own, overlay->bytes);
+	trace_merge_half(buffer + LINE_BYTES / 2, frame + LINE_BYTES / 2, own + LINE_BYTES / 2, overlay->bytes + LINE_BYTES / 2);
+}
+
+/* What follows the first line, as whole lines. */
+static inline void
+trace_copy_rest(uint8_t *buffer, const struct frame *frame)
+{
+	for (uint32_t done = LINE_BYTES; __builtin_expect(done < frame->length, 0); done += LINE_BYTES / 2)
+		*(half_line *)(void *)(buffer + done) = *(const half_line *)(const void *)(frame->bytes + done);
+}
+
+/* Where the line lies whose bytes under the overlay are those of packet `position`. */
+static inline const uint8_t *
+trace_own(const struct trace *trace, uint64_t position)
+{
+	return trace->overlays + position * trace->overlay_bytes - trace->overlay_offset;
 }
 
 /* Writes a packet as a NIC does: whole lines. The buffer has room for the last one. */
 static inline const struct frame *
-trace_copy(const struct trace *trace, uint64_t position, uint8_t *buffer)
+trace_copy(const struct trace *trace, const struct overlay *overlay, uint64_t position, uint8_t *buffer)
 {
 	const struct frame *frame = trace_frame(trace, position);
 
-	memcpy(buffer, frame->bytes, LINE_BYTES);
-	for (uint32_t done = LINE_BYTES; done < frame->length; done += LINE_BYTES)
-		memcpy(buffer + done, frame->bytes + done, LINE_BYTES);
-	if (trace->overlay_bytes != 0)
-		memcpy(buffer + trace->overlay_offset, trace->overlays + position * trace->overlay_bytes, trace->overlay_bytes);
+	trace_merge(buffer, frame->bytes, trace_own(trace, position), overlay);
+	trace_copy_rest(buffer, frame);
 	return frame;
+}
+
+/* Whether all packets are one frame, but for what they overlay: then the loop that writes them reads nothing else. */
+static inline int
+trace_is_uniform(const struct trace *trace)
+{
+	return trace->order == NULL && trace->frame_count == 1;
+}
+
+/* Packets from `position` on that come before the trace begins again, `limit` at most. */
+static inline uint32_t
+trace_run(const struct trace *trace, uint64_t position, uint32_t limit)
+{
+	return trace->count - position < limit ? (uint32_t)(trace->count - position) : limit;
 }
 
 static inline uint64_t

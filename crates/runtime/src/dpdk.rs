@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const ERROR_BYTES: usize = 512;
 
 /// How much DPDK takes, and from where.
@@ -107,6 +107,7 @@ struct Layer {
     memory_destroy: unsafe extern "C" fn(port: *mut RawMemory),
     memory_pool: unsafe extern "C" fn(port: *mut RawMemory) -> *mut abi::Pool,
     memory_load: unsafe extern "C" fn(port: *mut RawMemory, trace: *const RawTrace, packets: u64, burst: u32),
+    memory_more: unsafe extern "C" fn(port: *mut RawMemory, packets: u64),
     memory_counts: unsafe extern "C" fn(port: *const RawMemory) -> *const Counts,
     memory_log: unsafe extern "C" fn(port: *const RawMemory) -> *const SentLog,
     memory_log_restart: unsafe extern "C" fn(port: *mut RawMemory, logging: u32),
@@ -256,7 +257,7 @@ impl Lane for DpdkLane {
 pub struct DpdkMemoryPort {
     dpdk: Arc<Dpdk>,
     raw: *mut RawMemory,
-    trace: Option<Trace>,
+    trace: Option<Arc<Trace>>,
 }
 
 // SAFETY: the C port belongs to this value.
@@ -271,11 +272,19 @@ impl DpdkMemoryPort {
     }
 
     /// As [`crate::MemoryPort::load`].
-    pub fn load(&mut self, trace: Trace, packets: u64, burst: u32) {
+    pub fn load(&mut self, trace: impl Into<Arc<Trace>>, packets: u64, burst: u32) {
+        let trace = trace.into();
         assert!(!trace.is_empty() || packets == 0, "an empty trace has no packets to give");
         // SAFETY: the trace lives in this value until the next one replaces it.
         unsafe { (self.dpdk.layer().memory_load)(self.raw, &trace.raw(), packets, burst) };
         self.trace = Some(trace);
+    }
+
+    /// As [`crate::MemoryPort::more`].
+    pub fn more(&mut self, packets: u64) {
+        assert!(self.trace.is_some() || packets == 0, "a trace was loaded");
+        // SAFETY: the port is not running: it is borrowed.
+        unsafe { (self.dpdk.layer().memory_more)(self.raw, packets) };
     }
 
     pub fn keep_sent(&mut self) {

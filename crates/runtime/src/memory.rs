@@ -2,6 +2,7 @@
 
 use crate::abi;
 use crate::compile::Descriptor;
+use crate::region::Region;
 use crate::switch::{Connection, Lane};
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -39,8 +40,10 @@ pub(crate) struct RawTrace {
     order: *const u32,
     overlays: *const u8,
     count: u64,
+    frame_count: u32,
     overlay_offset: u32,
     overlay_bytes: u32,
+    unused: u32,
 }
 
 #[repr(C)]
@@ -91,8 +94,10 @@ pub struct Trace {
     frames: Vec<Frame>,
     _lines: Vec<Line>,
     order: Vec<u32>,
-    overlays: Vec<u8>,
+    /// Overlays with a line before and behind them: the port reads whole lines.
+    overlays: Region<u8>,
     overlay: (u32, u32),
+    count: u64,
 }
 
 #[repr(align(64))]
@@ -123,20 +128,50 @@ impl Trace {
             length: length as u32,
             port,
         };
-        let frames = places.iter().map(frame).collect();
-        Trace { frames, _lines: lines, order: Vec::new(), overlays: Vec::new(), overlay: (0, 0) }
+        let frames: Vec<Frame> = places.iter().map(frame).collect();
+        let count = frames.len() as u64;
+        Trace { frames, _lines: lines, order: Vec::new(), overlays: Region::new(2 * LINE), overlay: (0, 0), count }
     }
 
-    /// Makes the trace as many packets as `order` has: each a frame, by number, with bytes of its own from `offset` on, within the first line.
-    pub fn overlay(mut self, order: Vec<u32>, offset: u32, bytes: u32, overlays: Vec<u8>) -> Trace {
-        assert!((offset + bytes) as usize <= LINE && overlays.len() == order.len() * bytes as usize);
+    /// Makes the trace as many packets as there are overlays: each has `bytes` bytes of its own from `offset` on, within the first line. `order` says
+    /// which frame a packet is; empty where there is but one.
+    pub fn overlay(mut self, order: Vec<u32>, offset: u32, bytes: u32, overlays: &[u8]) -> Trace {
+        let count = overlays.len() / bytes as usize;
+        assert!((offset + bytes) as usize <= LINE && overlays.len() == count * bytes as usize);
+        assert!(if order.is_empty() { self.frames.len() == 1 } else { order.len() == count });
         assert!(order.iter().all(|frame| (*frame as usize) < self.frames.len()));
-        (self.order, self.overlays, self.overlay) = (order, overlays, (offset, bytes));
+        self.overlays = Region::new(overlays.len() + 2 * LINE);
+        // SAFETY: the region is longer by a line on either side.
+        unsafe {
+            let to = self.overlays.as_mut_ptr().add(LINE);
+            std::ptr::copy_nonoverlapping(overlays.as_ptr(), to, overlays.len());
+        }
+        (self.order, self.overlay, self.count) = (order, (offset, bytes), count as u64);
         self
     }
 
     pub fn len(&self) -> u64 {
-        if self.order.is_empty() { self.frames.len() as u64 } else { self.order.len() as u64 }
+        self.count
+    }
+
+    /// The packets as they arrive, for those that want to know what a program should make of them.
+    pub fn packets(&self) -> impl Iterator<Item = Packet> + '_ {
+        (0..self.count as usize).map(|position| {
+            let number =
+                self.order.get(position).map_or(if self.frames.len() == 1 { 0 } else { position }, |n| *n as usize);
+            let (frame, (offset, bytes)) = (&self.frames[number], self.overlay);
+            let (offset, own) = (offset as usize, bytes as usize);
+            // SAFETY: a frame's bytes lie in the trace's lines; there is an overlay for each position.
+            let (lines, overlay) = unsafe {
+                let overlay = self.overlays.as_mut_ptr().add(LINE + position * own);
+                let whole = (frame.length as usize).max(offset + own);
+                (std::slice::from_raw_parts(frame.bytes, whole), std::slice::from_raw_parts(overlay, own))
+            };
+            let mut packet = lines.to_vec();
+            packet[offset..offset + own].copy_from_slice(overlay);
+            packet.truncate(frame.length as usize);
+            Packet { port: frame.port, bytes: packet }
+        })
     }
 
     pub fn is_empty(&self) -> bool {
@@ -152,10 +187,13 @@ impl Trace {
         RawTrace {
             frames: self.frames.as_ptr(),
             order,
-            overlays: self.overlays.as_ptr(),
+            // SAFETY: the region has a line before the first overlay.
+            overlays: unsafe { self.overlays.as_mut_ptr().add(LINE) },
             count: self.len(),
+            frame_count: self.frames.len() as u32,
             overlay_offset: self.overlay.0,
             overlay_bytes: self.overlay.1,
+            unused: 0,
         }
     }
 }

@@ -59,7 +59,7 @@ fn a_trace_repeats_and_overlays_give_each_packet_bytes_of_its_own() {
     let mut switch = Switch::new(echo(0x11), vec![port()], SETTINGS).unwrap();
     let frame = [0u8; 60];
     let overlays: Vec<u8> = (0..6u8).collect();
-    let trace = Trace::new([(3, &frame[..])]).overlay(vec![0; 3], 20, 2, overlays);
+    let trace = Trace::new([(3, &frame[..])]).overlay(Vec::new(), 20, 2, &overlays);
     let lane = switch.lane(0).unwrap();
     lane.keep_sent();
     lane.load(trace, 7, 2);

@@ -117,7 +117,7 @@ fn trace(
         debug_assert_eq!(bytes.len(), count as usize);
         overlays.extend_from_slice(&bytes[..count as usize]);
     }
-    Arc::new(Trace::new([(1u16, frame.as_slice())]).overlay(vec![0; packets as usize], from, count, overlays))
+    Arc::new(Trace::new([(1u16, frame.as_slice())]).overlay(Vec::new(), from, count, &overlays))
 }
 
 fn l2fwd(entries: u64) -> Workload {
