@@ -26,6 +26,18 @@ group_find(struct groups *_Atomic *groups, uint64_t number)
 	}
 }
 
+/* The record of the member of a selector's group that the hash chooses; NULL: there is none. `record_bytes` is that of the table. */
+static inline const void *
+selector_member(const struct selection *selection, uint32_t slot, uint64_t hash, uint32_t record_bytes)
+{
+	const struct selector_group *const *groups = __atomic_load_n(&selection->groups, __ATOMIC_ACQUIRE);
+	const struct selector_group *group = __atomic_load_n(&groups[slot], __ATOMIC_ACQUIRE);
+
+	if (group == NULL || group->count == 0)
+		return NULL;
+	return group->records + (size_t)(hash % group->count) * record_bytes;
+}
+
 /* For the control thread, which builds a new table: `mask + 1` is a power of two above the number of groups. 0: no free slot. */
 static inline int
 group_insert(struct groups *table, uint64_t number, const struct group *group)

@@ -289,24 +289,25 @@ impl Body<'_, '_> {
     }
 
     fn hash(&mut self, algorithm: Algorithm, data: &[HashInput], into: Place) {
+        if algorithm == Algorithm::InternetChecksum && self.sum_words(data, None, into, "~") {
+            return;
+        }
+        let hash = self.hash_value_of(algorithm, data);
+        self.put_number(into, hash, 64);
+    }
+
+    /// A hash as a number of 64 bits. The custom CRCs have the parameters of the plain ones: nothing sets others.
+    pub fn hash_value_of(&mut self, algorithm: Algorithm, data: &[HashInput]) -> Expr {
         let function = match algorithm {
-            Algorithm::Crc32 => "hash_crc32",
-            Algorithm::Crc16 => "hash_crc16",
+            Algorithm::Crc32 | Algorithm::Crc32Custom => "hash_crc32",
+            Algorithm::Crc16 | Algorithm::Crc16Custom => "hash_crc16",
             Algorithm::Identity => "hash_identity",
             Algorithm::InternetChecksum => "hash_csum16",
             Algorithm::Xor16 => "hash_xor16",
             Algorithm::Target => "hash_target",
-            Algorithm::Crc32Custom | Algorithm::Crc16Custom => {
-                self.unsupported("a custom CRC");
-                return;
-            }
         };
-        if algorithm == Algorithm::InternetChecksum && self.sum_words(data, None, into, "~") {
-            return;
-        }
         let (bytes, input) = self.hash_input(data);
-        let hash = Expr::call(function, [bytes, Expr::call("hash_bytes", [Expr::Name(format!("&{input}"))])]);
-        self.put_number(into, hash, 64);
+        Expr::call(function, [bytes, Expr::call("hash_bytes", [Expr::Name(format!("&{input}"))])])
     }
 
     /// Gathers what is hashed; gives the bytes and the name of the input.

@@ -147,6 +147,7 @@ impl Unit<'_> {
         };
         members.push(field("idle_timeout", idle));
         members.push(word("source", number(id) as u32));
+        members.push(Expr::designated("group_offset", self.slot_offset(id)));
         Expr::List(members)
     }
 

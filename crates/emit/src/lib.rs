@@ -20,6 +20,7 @@ mod parser;
 mod path;
 mod run;
 mod saved;
+mod selector;
 mod statement;
 mod storage;
 mod table;

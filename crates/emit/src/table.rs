@@ -133,6 +133,7 @@ impl Unit<'_> {
                 data.push(Member::Inner { name, members: parameters });
             }
         }
+        data.extend(self.slot_member(table));
         if !data.is_empty() {
             members.push(Member::Union(data));
         }
@@ -222,14 +223,7 @@ impl Body<'_, '_> {
     pub fn act(&mut self, table: TableId, next: &Next, exit: Option<NodeId>) {
         let name = self.unit.table_name(table).to_string();
         let declared = &self.program().tables[table];
-        let own = if self.unit.records_own(table) { "1" } else { "0" };
-        let stride = Expr::call(
-            "table_stride",
-            [Expr::call("sizeof", [Expr::name(format!("struct {name}_record"))]), Expr::name(own)],
-        );
-        let arguments = [Expr::name(format!("&run->{name}->table")), Expr::name("found"), stride];
-        let record = Expr::call("table_record_at", arguments);
-        self.push(Stmt::declare(format!("const struct {name}_record *const"), "record", record));
+        self.record(table);
         self.exit = exit.map_or(Exit::None, Exit::To);
         if !self.ahead {
             self.count_look_up(table, &name);
@@ -254,7 +248,7 @@ impl Body<'_, '_> {
         if cases.len() < declared.actions.len() {
             crate::parser::meet(&mut meets, &before);
         }
-        self.dispatch(cases, declared.actions.len());
+        self.dispatch(table, cases);
         self.present = meets.unwrap_or(before);
         match next {
             Next::Always(to) => self.go(*to),
@@ -267,16 +261,17 @@ impl Body<'_, '_> {
         }
     }
 
-    fn dispatch(&mut self, mut cases: Vec<(Vec<Expr>, Vec<Stmt>)>, actions: usize) {
+    fn dispatch(&mut self, table: TableId, mut cases: Vec<(Vec<Expr>, Vec<Stmt>)>) {
+        let action = Expr::Name(format!("{}->action", self.unit.chosen(table)));
         match cases.len() {
             0 => {}
-            1 if actions == 1 => self.out.extend(cases.remove(0).1),
+            1 if self.program().tables[table].actions.len() == 1 => self.out.extend(cases.remove(0).1),
             1 => {
                 let (mut labels, code) = cases.remove(0);
-                let test = Expr::binary("==", Expr::name("record->action"), labels.remove(0));
+                let test = Expr::binary("==", action, labels.remove(0));
                 self.push(Stmt::when(test, code));
             }
-            _ => self.push(Stmt::Switch { on: Expr::name("record->action"), cases, default: Vec::new() }),
+            _ => self.push(Stmt::Switch { on: action, cases, default: Vec::new() }),
         }
     }
 
@@ -334,7 +329,7 @@ impl Body<'_, '_> {
                     0..=64 => format!("const {}", crate::body::word_type(parameter.width)),
                     _ => "const uint64_t *const".to_string(),
                 };
-                self.push(Stmt::declare(of, name, Expr::Name(format!("record->{data}.{name}"))));
+                self.push(Stmt::declare(of, name, Expr::Name(format!("{}->{data}.{name}", self.unit.chosen(table)))));
             }
         }
         self.out.extend(code);

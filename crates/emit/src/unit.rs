@@ -156,6 +156,7 @@ impl Facts {
         for key in &program.tables[table].keys {
             self.expression(&key.value);
         }
+        program.tables[table].selector.iter().for_each(|input| self.expression(input));
         for action in &program.tables[table].actions {
             self.statements(&action.body);
         }

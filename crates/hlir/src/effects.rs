@@ -123,7 +123,14 @@ fn statements(body: &[Statement], parts: &mut BTreeSet<Part>) {
             Statement::CopyVarbit { to, .. } => drop(parts.insert(Part::Header(to.header))),
             Statement::Lookahead { into, .. } => drop(parts.insert(Part::Variable(*into))),
             Statement::Truncate(_) => drop(parts.insert(Part::Length)),
-            Statement::Call(call) => parts.extend(call_places(call).into_iter().map(Part::from)),
+            Statement::Call(call) => {
+                parts.extend(call_places(call).into_iter().map(Part::from));
+                if let Call::Custom { arguments, .. } = call
+                    && arguments.contains(&Argument::Payload)
+                {
+                    parts.insert(Part::Length);
+                }
+            }
             Statement::If { .. }
             | Statement::Scope { .. }
             | Statement::Loop { .. }

@@ -160,7 +160,7 @@ impl<L: Replay> Engine for NativeEngine<'_, L> {
     fn modify(&mut self, table: TableId, entry: &Entry) -> Result<(), Refusal> {
         self.books.modify(table, entry)?;
         if let Some(number) = self.table_number(table) {
-            let record = self.record(number, table, &self.call_of(table, entry)?)?;
+            let record = self.entry_record(number, table, entry)?;
             let target = &self.switch.tables()[number];
             let matches = translate::matches(target.description(), &entry.matches, entry.priority)?;
             target.modify(&matches, &record).map_err(|error| table_refusal(&target.description().name, error))?;
@@ -221,7 +221,8 @@ impl<L: Replay> Engine for NativeEngine<'_, L> {
             .flat_map(|(id, _)| self.entries[index(id)].entries().map(move |entry| (id, entry.clone())))
             .filter(|(_, entry)| entry.action == EntryAction::Member(member))
             .collect();
-        users.into_iter().try_for_each(|(table, entry)| self.modify(table, &entry))
+        users.into_iter().try_for_each(|(table, entry)| self.modify(table, &entry))?;
+        self.rewrite_groups_of(profile, member)
     }
 
     fn delete_member(&mut self, profile: ProfileId, member: u32) -> Result<(), Refusal> {
@@ -231,11 +232,15 @@ impl<L: Replay> Engine for NativeEngine<'_, L> {
     }
 
     fn set_group(&mut self, profile: ProfileId, group: u32, members: &[u32]) -> Result<(), Refusal> {
-        self.books.set_group(profile, group, members)
+        self.books.set_group(profile, group, members)?;
+        self.groups.insert((index(profile) as u32, group), members.to_vec());
+        self.write_group(profile, group)
     }
 
     fn delete_group(&mut self, profile: ProfileId, group: u32) -> Result<(), Refusal> {
-        self.books.delete_group(profile, group)
+        self.books.delete_group(profile, group)?;
+        self.groups.remove(&(index(profile) as u32, group));
+        self.write_group(profile, group)
     }
 
     fn read_counter(&mut self, counter: CounterId, cell: &Cell) -> Result<CounterValue, Refusal> {

@@ -23,6 +23,7 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
             let Some(number) = self.table_number(id).filter(|number| fresh.contains(number)) else { continue };
             let default = self.defaults.get(&index(id)).unwrap_or(&table.default).clone();
             self.write_default(id, &default)?;
+            self.write_groups(number, id)?;
             self.rewrite(number, id)?;
         }
         if was_started {

@@ -6,6 +6,7 @@
 mod book;
 mod engine;
 mod exchange;
+mod selector;
 pub mod translate;
 
 use book::Book;
@@ -75,6 +76,8 @@ pub struct NativeEngine<'p, L: Lane> {
     members: BTreeMap<(u32, u32), ActionCall>,
     multicast: BTreeMap<u32, Vec<interp::engine::Replica>>,
     sessions: BTreeMap<u32, interp::engine::Session>,
+    /// Members of each group, by profile and group.
+    groups: BTreeMap<(u32, u32), Vec<u32>>,
     clock_ns: u64,
     stopped: Option<String>,
     /// Packets on each edge, of the switches before the last reset.
@@ -97,6 +100,7 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
             members: BTreeMap::new(),
             multicast: BTreeMap::new(),
             sessions: BTreeMap::new(),
+            groups: BTreeMap::new(),
             clock_ns: 0,
             stopped: None,
             edges: vec![0; pipeline.description().edges.len()],
@@ -163,7 +167,7 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
 
     /// Writes an entry to the table that packets read, past the books: for entries by the million.
     pub fn write_entry(&mut self, number: usize, id: TableId, entry: &Entry) -> Result<(), Refusal> {
-        let record = self.record(number, id, &self.call_of(id, entry)?)?;
+        let record = self.entry_record(number, id, entry)?;
         let description = &self.pipeline.description().tables[number];
         let matches = translate::matches(description, &entry.matches, entry.priority)?;
         let inserted = self.switch.tables()[number].insert(&matches, &record);
@@ -178,9 +182,7 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
                 let call = self.members.get(&(profile, *member)).cloned();
                 call.ok_or_else(|| Refusal(format!("there is no member {member}")))
             }
-            hlir::entry::EntryAction::Group(_) => {
-                Err(Refusal("the native engine has no selector groups yet; use --engine interp".to_string()))
-            }
+            hlir::entry::EntryAction::Group(_) => Err(Refusal("a group has no action of its own".to_string())),
         }
     }
 
@@ -195,6 +197,7 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
         self.members.clear();
         self.multicast.clear();
         self.sessions.clear();
+        self.groups.clear();
         (self.clock_ns, self.stopped) = (0, None);
         self.write_own_entries().expect("entries that were accepted once are accepted again");
     }

@@ -1,0 +1,97 @@
+//! Action selectors: an entry that leads to a group runs the action of one of its members, chosen by a hash.
+
+use crate::body::{Body, Presence};
+use crate::c::{Expr, Member, Stmt};
+use crate::unit::{Unit, number};
+use hlir::{HashInput, Selector, TableId};
+
+/// Where a record has the slot of its group.
+pub const SLOT: &str = "selector_group";
+
+impl Unit<'_> {
+    /// The selector that entries of the table may choose by.
+    pub fn selector(&self, table: TableId) -> Option<&Selector> {
+        let profile = self.program.tables[table].profile?;
+        self.program.profiles[profile].selector.as_ref()
+    }
+
+    /// The slot of a group, in a record that has no action.
+    pub fn slot_member(&self, table: TableId) -> Option<Member> {
+        self.selector(table).map(|_| Member::plain("uint32_t", SLOT, ""))
+    }
+
+    /// `offsetof` the slot in a table's record; 0 for tables without a selector.
+    pub fn slot_offset(&self, table: TableId) -> Expr {
+        let used = self.facts.tables.contains(&number(table));
+        match self.selector(table) {
+            Some(_) if used => Expr::Name(format!("offsetof(struct {}_record, {SLOT})", self.table_name(table))),
+            Some(_) | None => Expr::word(0),
+        }
+    }
+
+    /// What an action's data are read from: the entry's record, or that of the member that was chosen.
+    pub fn chosen(&self, table: TableId) -> &'static str {
+        if self.selector(table).is_some() { "member" } else { "record" }
+    }
+}
+
+impl Body<'_, '_> {
+    /// Declares `record`, the entry's, for the look-up's result `found`; with a selector also `member`, whose action runs. A group without
+    /// members makes a miss of the hit.
+    pub fn record(&mut self, table: TableId) {
+        let name = self.unit.table_name(table);
+        let of = format!("const struct {name}_record *");
+        let size = Expr::call("sizeof", [Expr::Name(format!("struct {name}_record"))]);
+        let own = if self.unit.records_own(table) { "1" } else { "0" };
+        let stride = Expr::call("table_stride", [size.clone(), Expr::name(own)]);
+        let held = Expr::Name(format!("&run->{name}->table"));
+        let record = |found: Expr| Expr::call("table_record_at", [held.clone(), found, stride.clone()]);
+        let found = || Expr::name("found");
+        let Some(selector) = self.unit.selector(table) else {
+            return self.push(Stmt::declare(format!("{of}const"), "record", record(found())));
+        };
+        self.push(Stmt::declare(of.clone(), "record", record(found())));
+        self.push(Stmt::declare(of, "member", Expr::name("record")));
+        let (code, _) = self.branch(|body| {
+            let selection =
+                Expr::index(Expr::name("run->worker->shared->selections"), Expr::word(number(table) as u32));
+            let hash = body.selector_hash(table, selector);
+            let slot = Expr::Name(format!("record->{SLOT}"));
+            let member = Expr::call("selector_member", [selection, slot, hash, size]);
+            body.push(Stmt::set(Expr::name("member"), member));
+            let miss = vec![
+                Stmt::set(found(), Expr::word(0)),
+                Stmt::set(Expr::name("record"), record(Expr::word(0))),
+                Stmt::set(Expr::name("member"), Expr::name("record")),
+            ];
+            body.push(Stmt::when(Expr::binary("==", Expr::name("member"), Expr::name("NULL")), miss));
+        });
+        let leads_to_group = Expr::binary("==", Expr::name("record->action"), Expr::name("SELECTOR_GROUP"));
+        self.push(Stmt::when(leads_to_group, code));
+        // The branch may have pointed headers at scratch that are not there on the other way.
+        for header in self.selector_headers(table) {
+            let presence = &mut self.present[number(header)];
+            if *presence == Presence::Absent {
+                *presence = Presence::Maybe;
+            }
+        }
+    }
+
+    fn selector_headers(&self, table: TableId) -> Vec<hlir::HeaderId> {
+        let mut headers = std::collections::BTreeSet::new();
+        for value in &self.program().tables[table].selector {
+            crate::unit::headers_read(value, &mut headers);
+        }
+        headers.into_iter().collect()
+    }
+
+    /// The hash of the selector's inputs, cut to its width.
+    fn selector_hash(&mut self, table: TableId, selector: &Selector) -> Expr {
+        let data: Vec<HashInput> = self.program().tables[table].selector.iter().cloned().map(HashInput::Bits).collect();
+        let hash = self.hash_value_of(selector.algorithm, &data);
+        if selector.width >= 64 {
+            return hash;
+        }
+        Expr::binary("&", hash, Expr::long((1u64 << selector.width) - 1))
+    }
+}
