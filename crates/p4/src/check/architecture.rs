@@ -6,6 +6,7 @@ use hlir::diagnostic::Diagnostic;
 use hlir::source::Span;
 
 use super::checker::{Checker, Place};
+use super::limits::Limits;
 use super::results::Reference;
 use crate::ast::{
     Argument, Declaration, DeclarationId, DeclarationKind, Expression, ExpressionKind, Property, PropertyValue, Table,
@@ -22,9 +23,11 @@ pub(super) struct Uses {
     attached: Vec<(DeclarationId, DeclarationId, Span)>,
     /// Calls of `add_entry`: the action around, the name of the action of the new entry, the place.
     learned: Vec<(Option<DeclarationId>, Option<String>, Span)>,
-    tables: Vec<DeclarationId>,
+    pub tables: Vec<DeclarationId>,
     /// Calls of functions that only some places of an architecture have.
     placed: Vec<Placed>,
+    /// What targets ask of a program.
+    pub limits: Limits,
 }
 
 struct Placed {
@@ -111,6 +114,7 @@ impl<'a> Checker<'a> {
         self.check_direct_uses();
         self.check_learning();
         self.check_placed();
+        self.check_limits();
     }
 
     /// The control that the package of PNA takes as its main control.
@@ -258,7 +262,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn is_true(&self, table: &Table, name: &str) -> bool {
+    pub fn is_true(&self, table: &Table, name: &str) -> bool {
         match table.find(name).map(|property| &property.value) {
             Some(PropertyValue::Expression(value)) => self.value_of(value) == Some(&Value::Bool(true)),
             _ => false,

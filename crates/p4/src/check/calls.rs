@@ -204,12 +204,27 @@ impl<'a> Checker<'a> {
         }
         let signature = self.signature(id, Substitution::default());
         let bound = self.bind(expression.span, &signature, explicit, arguments, expected, Mode::Run)?;
+        self.check_result_exists(expression.span, id, &bound);
         self.warn_deprecated(expression.span, id);
         self.note_function(expression.span, &name, arguments);
+        self.note_values_lent(id, &bound.bindings, arguments);
         if name.as_ref() == "static_assert" {
             self.evaluate_assertion(expression, arguments);
         }
         Some(finish(Callee::Function(id), bound))
+    }
+
+    /// A function of the program runs when packets do, and an `int` exists at compile time only.
+    fn check_result_exists(&mut self, span: Span, id: DeclarationId, bound: &Bound) {
+        if bound.returns == Type::Integer && !self.is_core_function(id) {
+            let message = "this call returns an `int`, which exists at compile time only";
+            self.report(
+                Diagnostic::error(message)
+                    .kind("type-error")
+                    .label(span, "")
+                    .hint("give the argument a width: `f(8w255)`"),
+            );
+        }
     }
 
     fn is_core_function(&self, id: DeclarationId) -> bool {

@@ -274,6 +274,7 @@ impl<'a> Checker<'a> {
                     return;
                 }
                 self.check_one_varbit(place, &header);
+                self.note_extract(place, &header);
                 let varies = self.has_varbit(&header);
                 if varies && bindings.len() == 1 {
                     self.type_error(
@@ -298,6 +299,15 @@ impl<'a> Checker<'a> {
                         place,
                         format!("only headers, and what consists of headers, can be emitted, this is `{emitted}`"),
                     );
+                }
+            }
+            ("register", "read") => self.note_cell(place, first),
+            ("ipsec_accelerator", "set_sa_index") => {
+                let number = |of_type: &Type| {
+                    matches!(self.out.representation(of_type), Type::Bits { .. } | Type::Integer | Type::Unknown)
+                };
+                if let Some(index) = first.filter(|index| !number(index) && !matches!(index, Type::Variable(_))) {
+                    self.type_error(place, format!("the index of a security association is a number, not `{index}`"));
                 }
             }
             _ => {}

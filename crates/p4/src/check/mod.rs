@@ -53,6 +53,7 @@ mod expressions;
 mod flow;
 mod infer;
 mod instances;
+mod limits;
 mod members;
 mod methods;
 mod nesting;

@@ -204,8 +204,14 @@ impl<'a> Checker<'a> {
         if of == ParametersOf::Action && matches!(of_type, Type::Integer) {
             self.type_error(span, "actions cannot have parameters with type `int`");
         }
-        if parameter.attributes.has("optional") && matches!(of, ParametersOf::Function | ParametersOf::Action) {
-            self.error("invalid", span, "`@optional` parameters are for externs, parsers, controls and packages", "");
+        let may_be_optional = match of {
+            ParametersOf::Function | ParametersOf::Action => false,
+            ParametersOf::Constructor => self.is_package_constructor(),
+            ParametersOf::Apply | ParametersOf::ExternConstructor | ParametersOf::Extern => true,
+        };
+        if parameter.attributes.has("optional") && !may_be_optional {
+            let message = "`@optional` parameters are for externs, packages, and what is applied";
+            self.error("invalid", span, message, "");
         }
         if parameter.default.is_some() && matches!(parameter.direction, Direction::Out | Direction::InOut) {
             self.error("invalid", span, "`out` and `inout` parameters cannot have default values", "");

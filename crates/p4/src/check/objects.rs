@@ -186,6 +186,7 @@ impl<'a> Checker<'a> {
         self.declare_type(id, own);
         self.check_no_type_parameter_named(id, &parser.parameters);
         self.check_no_type_parameter_named(id, &parser.constructor_parameters);
+        self.check_distinct(parser.constructor_parameters.iter().chain(&parser.parameters).map(|one| &one.name));
         self.parameters(&parser.constructor_parameters, ParametersOf::Constructor);
         self.parameters(&parser.parameters, ParametersOf::Apply);
         if let Some(body) = &parser.body {
@@ -215,6 +216,7 @@ impl<'a> Checker<'a> {
         self.declare_type(id, own);
         self.check_no_type_parameter_named(id, &control.parameters);
         self.check_no_type_parameter_named(id, &control.constructor_parameters);
+        self.check_distinct(control.constructor_parameters.iter().chain(&control.parameters).map(|one| &one.name));
         self.parameters(&control.constructor_parameters, ParametersOf::Constructor);
         self.parameters(&control.parameters, ParametersOf::Apply);
         if let Some(apply) = &control.apply {

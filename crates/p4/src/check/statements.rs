@@ -170,6 +170,7 @@ impl<'a> Checker<'a> {
             self.error("invalid", span, "`switch` cannot be used in parsers", "");
         }
         self.check_default_label(span, cases);
+        self.note_switch(span);
         let of_type = self.switch_subject(subject);
         if !cases.is_empty() {
             self.check_exact_exists(subject, &of_type);
