@@ -100,6 +100,13 @@ impl SourceMap {
         }
     }
 
+    /// Whether `offset` is in a file that the program includes.
+    pub fn is_included(&self, offset: u32) -> bool {
+        let line = self.line_index(offset) as u32;
+        let mark = self.marks.partition_point(|mark| mark.first_line <= line) - 1;
+        self.marks[mark].file != self.marks[0].file
+    }
+
     /// The line of the program's own file by which the file that `offset` is in was included; nothing if it is the program's own.
     pub fn inclusion(&self, offset: u32) -> Option<Span> {
         let line = self.line_index(offset) as u32;

@@ -147,7 +147,7 @@ impl Corpus {
     }
 
     fn push_packets(&self, jobs: &mut Vec<Job>, source: Source, program: &Path, files: &[PathBuf]) {
-        let source = if is_filter(program) { Source::Other } else { source };
+        let source = if is_of_other(program) { Source::Other } else { source };
         for engine in [Engine::Interp, Engine::Native] {
             if source == Source::Other && engine == Engine::Native {
                 continue;
@@ -164,10 +164,10 @@ impl Corpus {
     }
 }
 
-/// The eBPF family, whose STF files have a dialect of their own.
-fn is_filter(program: &Path) -> bool {
+/// Whether a program is for none of the architectures that run: one of the eBPF family, or one with a package of its own.
+fn is_of_other(program: &Path) -> bool {
     let text = fs::read_to_string(program).unwrap_or_default();
-    ["ebpf_model.p4", "ubpf_model.p4", "xdp_model.p4"].iter().any(|model| text.contains(model))
+    !["v1model.p4", "psa.p4", "pna.p4"].iter().any(|architecture| text.contains(architecture))
 }
 
 fn printed_forms(program: &Path) -> Vec<PathBuf> {

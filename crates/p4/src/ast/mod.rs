@@ -36,6 +36,8 @@ pub struct Program {
     pub declarations: Vec<Declaration>,
     pub expression_count: u32,
     pub declaration_count: u32,
+    /// The declarations that an included file holds, in increasing order: those of architectures, mostly.
+    pub included: Vec<DeclarationId>,
 }
 
 /// An identifier where it is written. Equal texts usually share their memory.

@@ -305,6 +305,9 @@ impl<'a> Checker<'a> {
         seen: &mut std::collections::HashMap<String, Span>,
     ) {
         let (given, span) = given_name(action);
+        if is_printed_copy(action.name.as_str(), &given) {
+            return;
+        }
         if given.trim_start_matches('.') == "NoAction" || self.tables_with(action.id).is_empty() {
             return;
         }
@@ -342,6 +345,18 @@ impl<'a> Checker<'a> {
             );
         }
     }
+}
+
+/// Whether p4c made an action when it gave each table actions of its own: `drop_2` is another one with `@name("ingress.drop")`.
+fn is_printed_copy(declared: &str, given: &str) -> bool {
+    let base = |name: &str| match name.rsplit_once('_') {
+        Some((base, number)) if !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()) => {
+            Some(base.to_owned())
+        }
+        _ => None,
+    };
+    let own = given.rsplit('.').next().unwrap_or(given);
+    declared != own && base(declared).is_some_and(|made| made == own || base(own) == Some(made))
 }
 
 /// The name that `@name` gives, or the one that is declared.

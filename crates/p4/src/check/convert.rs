@@ -108,8 +108,34 @@ impl<'a> Checker<'a> {
                 true
             }
             Type::Tuple(_) if matches!(target, Type::ListLiteral { .. }) => true,
-            _ => self.unify(target, &from),
+            _ => self.unify(target, &from) || self.convert_opened(expression, &from, target),
         }
+    }
+
+    /// A dialect of p4c: the programs that it prints have lost the new types of their own declarations, but include the architecture, which
+    /// has not. So a value of an architecture's new type is taken for the bits that it is, and the other way round, with a warning.
+    pub fn convert_opened(&mut self, expression: &'a Expression, from: &Type, target: &Type) -> bool {
+        let is_included = |of_type: &Type| match of_type {
+            Type::Newtype(nominal) => self.out.program.included.binary_search(&nominal.declaration).is_ok(),
+            _ => false,
+        };
+        let opened = match (from, target) {
+            (Type::Bits { .. }, Type::Newtype(_)) => is_included(target) && self.out.representation(target) == *from,
+            (Type::Newtype(_), Type::Bits { .. }) => is_included(from) && self.out.representation(from) == *target,
+            _ => false,
+        };
+        if opened {
+            self.report(
+                Diagnostic::warning(format!(
+                    "`{from}` is taken for `{target}`, which it does not convert to by itself"
+                ))
+                .kind("mismatch")
+                .label(expression.span, "")
+                .hint(format!("write the cast: `({target})`")),
+            );
+            self.facts(expression).converted = Some(target.clone());
+        }
+        opened
     }
 
     fn convert_integer(&mut self, expression: &'a Expression, target: &Type) -> bool {

@@ -254,6 +254,12 @@ impl<'a> Checker<'a> {
         if yields(left_type) && self.unify(right_type, left_type) && self.convert(left, right_type) {
             return Some(right_type.clone());
         }
+        if self.convert_opened(left, left_type, right_type) {
+            return Some(right_type.clone());
+        }
+        if self.convert_opened(right, right_type, left_type) {
+            return Some(left_type.clone());
+        }
         if matches!(
             (left_type, right_type),
             (Type::SerializableEnum(_), Type::SerializableEnum(_) | Type::Integer)

@@ -69,7 +69,10 @@ impl<'a> Checker<'a> {
         for place in limits.lent {
             let message = "an extern function cannot change a structure that holds headers or structures";
             self.report(
-                Diagnostic::error(message).kind("target-error").label(place, "").hint("pass the header that it is to change"),
+                Diagnostic::error(message)
+                    .kind("target-error")
+                    .label(place, "")
+                    .hint("pass the header that it is to change"),
             );
         }
         if known.contains(&package.as_str()) {

@@ -61,8 +61,10 @@ impl<'a> Lowering<'a> {
                 let name = self.instance_name.clone();
                 self.construct(&call, arguments, &name, span, None)
             }
-            Callee::ApplyTable(_) => {
-                self.apply_table_plainly(expression)?;
+            Callee::ApplyTable(table) => {
+                if !self.apply_fixed(expression, *table)? {
+                    self.apply_table_plainly(expression)?;
+                }
                 Ok(Value::Void)
             }
             Callee::Apply { .. } => {

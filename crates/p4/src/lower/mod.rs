@@ -18,6 +18,7 @@ mod effects;
 mod entries;
 mod expression;
 mod externs;
+mod fixed;
 mod graph;
 mod interface;
 mod loops;

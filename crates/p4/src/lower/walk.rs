@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::Lowering;
+use super::fixed::fixed_action;
 use crate::ast::{
     Block, Collection, DeclarationId, DeclarationKind, Expression, ExpressionKind, Statement, StatementKind,
     SwitchLabel,
@@ -160,8 +161,14 @@ impl<'a> Lowering<'a> {
 }
 
 fn call_cuts(checked: &Checked, expression: &Expression, seen: &mut HashSet<DeclarationId>) -> bool {
+    // `t.apply().hit` needs the look-up of any table.
+    if let ExpressionKind::Member { base, .. } = &expression.kind
+        && let Some(Callee::ApplyTable(_)) = checked.call(base).map(|call| &call.callee)
+    {
+        return true;
+    }
     match checked.call(expression).map(|call| &call.callee) {
-        Some(Callee::ApplyTable(_)) => true,
+        Some(Callee::ApplyTable(table)) => fixed_action(checked, *table).is_none(),
         Some(Callee::Apply { object } | Callee::ApplyDirect { object }) => match object {
             Type::Control(nominal) => body_cuts(checked, nominal.declaration, seen),
             _ => true,

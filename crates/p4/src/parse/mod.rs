@@ -27,7 +27,7 @@ use std::sync::Arc;
 use hlir::diagnostic::Diagnostic;
 use hlir::source::{SourceMap, Span};
 
-use crate::ast::{Attributes, DeclarationId, Expression, ExpressionId, ExpressionKind, Program};
+use crate::ast::{Attributes, Declaration, DeclarationId, Expression, ExpressionId, ExpressionKind, Program};
 use crate::lex::{Lexed, Token, lex};
 use crate::preprocess::source_map;
 use crate::stack::with_deep_stack;
@@ -69,8 +69,13 @@ fn parse_here(file: &str, text: &str) -> Parsed {
         declaration_count: 0,
     };
     let declarations = parser.program();
+    let from_elsewhere = |declaration: &&Declaration| map.is_included(declaration.name.span.start);
+    let mut included: Vec<DeclarationId> =
+        declarations.iter().filter(from_elsewhere).map(|declaration| declaration.id).collect();
+    included.sort_unstable();
     let program = Program {
         declarations,
+        included,
         expression_count: parser.heights.len() as u32,
         declaration_count: parser.declaration_count,
     };
