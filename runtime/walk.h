@@ -24,14 +24,41 @@ walk_drop(struct worker *worker, struct packet packet, uint32_t reason)
 	packet_drop(worker, &packet);
 }
 
+/* What leaves during a burst is counted in a copy of `worker->out`, which stays in registers: between `walk_open` and `walk_close` the worker's own
+ * says that nothing has left yet, so that a flush for the sake of dropped packets sends nothing twice. */
+static inline struct output
+walk_open(struct worker *worker)
+{
+	if (__builtin_expect(worker->out.count != 0, 0))
+		worker->flush(worker);
+	return worker->out;
+}
+
+static inline void
+walk_close(struct worker *worker, const struct output *out)
+{
+	worker->out.count = out->count;
+}
+
+static __attribute__((noinline, unused)) struct output
+walk_flush(struct worker *worker, struct output out)
+{
+	walk_close(worker, &out);
+	worker->flush(worker);
+	return worker->out;
+}
+
 /* Sends a packet by a port that there is; by another it is dropped for `reason`. */
 static inline void
-walk_send(struct worker *worker, struct packet packet, uint32_t port, uint32_t reason)
+walk_send(struct worker *worker, struct output *out, struct packet packet, uint32_t port, uint32_t reason)
 {
-	if (__builtin_expect(port >= worker->port_count, 0))
+	if (__builtin_expect(port >= worker->port_count, 0)) {
 		walk_drop(worker, packet, reason);
-	else
-		packet_send(worker, &packet, port);
+		return;
+	}
+	packet_put(worker, out, &packet, port);
+	if (__builtin_expect(out->count == out->capacity, 0))
+		*out = walk_flush(worker, *out);
 }
 
 /* As many of the packet's first `bytes` side by side as is possible. */

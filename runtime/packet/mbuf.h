@@ -139,10 +139,10 @@ packet_drop(struct worker *worker, const struct packet *packet)
 	packet_release(worker, packet->mbuf);
 }
 
+/* Puts a packet behind those that leave. Whoever calls it sees to it that there is room for the next one. */
 static inline void
-packet_send(struct worker *worker, const struct packet *packet, uint32_t port)
+packet_put(const struct worker *worker, struct output *out, const struct packet *packet, uint32_t port)
 {
-	struct output *out = &worker->out;
 	const uint32_t at = out->count;
 
 	if (packet_shared(worker, packet))
@@ -151,7 +151,13 @@ packet_send(struct worker *worker, const struct packet *packet, uint32_t port)
 		out->packets[at] = packet_store(packet);
 	out->ports[at] = (uint16_t)port;
 	out->count = at + 1;
-	if (__builtin_expect(at + 1 == out->capacity, 0))
+}
+
+static inline void
+packet_send(struct worker *worker, const struct packet *packet, uint32_t port)
+{
+	packet_put(worker, &worker->out, packet, port);
+	if (__builtin_expect(worker->out.count == worker->out.capacity, 0))
 		worker->flush(worker);
 }
 

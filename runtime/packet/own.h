@@ -166,17 +166,24 @@ packet_store(const struct packet *packet)
 	return packet->data;
 }
 
+/* Puts a packet behind those that leave. Whoever calls it sees to it that there is room for the next one. */
 static inline void
-packet_send(struct worker *worker, const struct packet *packet, uint32_t port)
+packet_put(const struct worker *worker, struct output *out, const struct packet *packet, uint32_t port)
 {
-	struct output *out = &worker->out;
 	const uint32_t at = out->count;
 
+	(void)worker;
 	out->packets[at] = packet->data;
 	out->lengths[at] = (uint16_t)packet->length;
 	out->ports[at] = (uint16_t)port;
 	out->count = at + 1;
-	if (__builtin_expect(at + 1 == out->capacity, 0))
+}
+
+static inline void
+packet_send(struct worker *worker, const struct packet *packet, uint32_t port)
+{
+	packet_put(worker, &worker->out, packet, port);
+	if (__builtin_expect(worker->out.count == worker->out.capacity, 0))
 		worker->flush(worker);
 }
 

@@ -47,7 +47,7 @@ impl Body<'_, '_> {
                 let reason = crate::body::drop_reason("no such port", self.unit.drop_number("no such port"));
                 self.push(Stmt::call(
                     "walk_send",
-                    [Expr::name("run->worker"), Expr::name("state->packet"), port, reason],
+                    [Expr::name("run->worker"), Expr::name("&run->out"), Expr::name("state->packet"), port, reason],
                 ));
                 self.end();
             }

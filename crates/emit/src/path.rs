@@ -515,12 +515,18 @@ impl<'u> Way<'u> {
     pub fn process(&self) -> Vec<Stmt> {
         let group = Expr::word(self.group());
         let size = Expr::binary("-", name("count"), name("from"));
-        let call = |size: Expr| Stmt::call("path_group", [name("&run"), name("burst"), name("from"), size]);
+        let call = |size: Expr| Stmt::call("path_group", [name("&run"), name("&taken"), name("from"), size]);
         let body = vec![Stmt::If {
             condition: Expr::binary(">=", size.clone(), group.clone()),
             then: vec![call(group.clone())],
             otherwise: vec![call(size)],
         }];
-        vec![Stmt::Count { name: "from".to_string(), from: Expr::word(0), to: name("count"), step: group, body }]
+        // A copy of the burst's pointers, which no store to a packet can change.
+        let taken = Stmt::declare("const struct burst", "taken", name("*burst"));
+        vec![
+            taken,
+            Stmt::Blank,
+            Stmt::Count { name: "from".to_string(), from: Expr::word(0), to: name("count"), step: group, body },
+        ]
     }
 }

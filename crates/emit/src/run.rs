@@ -40,6 +40,7 @@ impl Unit<'_> {
             Member::plain("struct worker *", "worker", ""),
             Member::plain("struct memory *", "memory", ""),
             Member::plain("uint64_t", "clock_ns", ""),
+            Member::plain("struct output", "out", "packets that leave"),
         ];
         for table in self.looked_up() {
             let held = self.table_name(table);
@@ -66,8 +67,8 @@ impl Unit<'_> {
     /// How a burst, and a packet of it, begins.
     pub fn entry_items(&self) -> Vec<Item> {
         let mut items = Vec::new();
-        items.extend(function("static struct run", "run_begin", &["struct worker *worker"], self.run_begin()));
-        items.extend(function("static void", "run_end", &["const struct run *run"], self.run_end()));
+        items.extend(function("INLINE struct run", "run_begin", &["struct worker *worker"], self.run_begin()));
+        items.extend(function("INLINE void", "run_end", &["const struct run *run"], self.run_end()));
         items.push(Item::Comment("A packet as it enters the graph.".to_string()));
         let parameters = ["struct state *state"];
         items.extend(function("INLINE void", "state_enter", &parameters, self.enter()));
@@ -111,6 +112,7 @@ impl Unit<'_> {
             member("worker", name("worker")),
             member("memory", name("worker->memory")),
             member("clock_ns", name("worker->clock_ns")),
+            member("out", Expr::call("walk_open", [name("worker")])),
         ];
         let table = |index: usize| Expr::index(name("worker->shared->tables"), Expr::word(index as u32));
         for id in self.looked_up() {
@@ -123,7 +125,7 @@ impl Unit<'_> {
     }
 
     fn run_end(&self) -> Vec<Stmt> {
-        let mut body = Vec::new();
+        let mut body = vec![Stmt::call("walk_close", [name("run->worker"), name("&run->out")])];
         for id in self.looked_up() {
             let (index, held) = (number(id) as u32, self.table_name(id));
             let cell = |of: &str| Expr::index(Expr::Name(format!("run->worker->{of}")), Expr::word(index));
@@ -131,9 +133,6 @@ impl Unit<'_> {
             body.push(Stmt::Assign(cell("hits"), "+=", hits.clone()));
             let missed = Expr::binary("-", Expr::Name(format!("run->{held}_lookups")), hits);
             body.push(Stmt::Assign(cell("misses"), "+=", missed));
-        }
-        if body.is_empty() {
-            body.push(Stmt::Do(Expr::cast("void", name("run"))));
         }
         body
     }
