@@ -2,14 +2,19 @@
 //!
 //! Rewrites may merge or split the tables of the program; these stay as the source has them, and [`Physical`] says where each has gone.
 
-use crate::{MatchKind, Notes, Scope, TableId};
+use crate::{CounterUnit, MatchKind, MeterUnit, Notes, Scope, TableId};
+use num_bigint::BigUint;
 
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Interface {
+    /// What the source says about the program as a whole: the annotations of `main`.
+    pub package: Notes,
     pub tables: Vec<SourceTable>,
     pub actions: Vec<SourceAction>,
     /// Everything else that has an id, in the order of the source.
     pub objects: Vec<SourceObject>,
+    /// The declared types that keys, parameters and cells are of, in the order of their names.
+    pub types: Vec<SourceType>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,8 +25,18 @@ pub struct SourceTable {
     pub alias: String,
     pub keys: Vec<SourceKey>,
     pub actions: Vec<SourceActionUse>,
+    /// What runs on a miss before the controller has written anything. `None` if it may not know.
+    pub default: Option<SourceDefault>,
+    /// The id of its action profile.
+    pub profile: Option<u32>,
+    /// The ids of its direct counters and meters.
+    pub direct: Vec<u32>,
     pub size: Option<u64>,
+    /// Whether the controller is told of entries that are not hit for long.
+    pub idle_timeout: bool,
     pub entries_constant: bool,
+    /// Whether the program itself gives it entries.
+    pub entries_initial: bool,
     pub physical: Physical,
     pub notes: Notes,
 }
@@ -41,6 +56,8 @@ pub struct SourceKey {
     pub name: String,
     pub width: u32,
     pub kind: MatchKind,
+    /// The name of its type, if that is one of [`Interface::types`] made by `type`.
+    pub type_name: Option<String>,
     pub notes: Notes,
 }
 
@@ -53,6 +70,16 @@ pub struct SourceActionUse {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceDefault {
+    /// The action's id.
+    pub action: u32,
+    /// A value for each parameter, in their order.
+    pub arguments: Vec<BigUint>,
+    /// Whether the controller may not change it.
+    pub constant: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceAction {
     pub id: u32,
     pub name: String,
@@ -61,22 +88,84 @@ pub struct SourceAction {
     pub notes: Notes,
 }
 
+/// A parameter of an action, or a field of a controller header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceParameter {
     pub id: u32,
     pub name: String,
     pub width: u32,
+    pub type_name: Option<String>,
     pub notes: Notes,
 }
 
 /// A counter, meter, register, digest, value set, profile or controller header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceObject {
-    pub kind: ObjectKind,
     pub id: u32,
     pub name: String,
     pub alias: String,
+    pub detail: Detail,
     pub notes: Notes,
+}
+
+/// What the controller knows about an object beside its name; `index` is the name of the type that counts its cells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Detail {
+    ValueSet {
+        size: u64,
+        keys: Vec<SourceKey>,
+    },
+    ControllerHeader {
+        fields: Vec<SourceParameter>,
+    },
+    /// `tables` are the ids of those that use it.
+    ActionProfile {
+        tables: Vec<u32>,
+        size: u64,
+        selector: Option<SourceSelector>,
+    },
+    Counter {
+        unit: CounterUnit,
+        size: u64,
+        index: Option<String>,
+    },
+    /// Direct objects have the id of their table.
+    DirectCounter {
+        unit: CounterUnit,
+        table: u32,
+    },
+    Meter {
+        unit: MeterUnit,
+        size: u64,
+        index: Option<String>,
+    },
+    DirectMeter {
+        unit: MeterUnit,
+        table: u32,
+    },
+    Register {
+        cell: TypeSpec,
+        size: u64,
+        index: Option<String>,
+    },
+    Digest {
+        record: TypeSpec,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceSelector {
+    /// Members of a group at most; 0 leaves it to the switch.
+    pub largest_group: u64,
+    pub semantics: Option<SizeSemantics>,
+}
+
+/// What the size of a selector limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SizeSemantics {
+    SumOfWeights,
+    /// With the largest weight of a member, if there is a limit.
+    SumOfMembers(Option<u64>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -90,6 +179,91 @@ pub enum ObjectKind {
     DirectMeter,
     Register,
     Digest,
+}
+
+/// The type of a cell or a record, as P4 has it: the flat storage of the program has forgotten it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TypeSpec {
+    Bits(u32),
+    Signed(u32),
+    Varbit(u32),
+    Bool,
+    Error,
+    Tuple(Vec<TypeSpec>),
+    /// A declared type, which stands among [`Interface::types`].
+    Named(NamedKind, String),
+    /// A stack of this many headers or unions.
+    Stack(NamedKind, String, u32),
+}
+
+/// What a declared type is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NamedKind {
+    Struct,
+    Header,
+    Union,
+    Enumeration,
+    /// An enumeration with an underlying type.
+    Serializable,
+    /// `type T name;`
+    New,
+}
+
+/// A declared type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceType {
+    /// The type of errors has none.
+    pub name: String,
+    pub definition: Definition,
+    pub notes: Notes,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Definition {
+    Struct(Vec<Member<TypeSpec>>),
+    /// Structs inside are taken apart.
+    Header(Vec<Member<TypeSpec>>),
+    /// Its members are headers, by the names of their types.
+    Union(Vec<Member<String>>),
+    Enumeration(Vec<Member<()>>),
+    Serializable(u32, Vec<Member<BigUint>>),
+    Errors(Vec<Member<()>>),
+    New(TypeSpec),
+    /// A type whose values are others for the controller, as the document with this address says.
+    Translated {
+        uri: String,
+        to: Translation,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member<T> {
+    pub name: String,
+    pub value: T,
+    pub notes: Notes,
+}
+
+/// What the controller writes for a value of a translated type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Translation {
+    Bits(u32),
+    Text,
+}
+
+impl Detail {
+    pub const fn kind(&self) -> ObjectKind {
+        match self {
+            Detail::ValueSet { .. } => ObjectKind::ValueSet,
+            Detail::ControllerHeader { .. } => ObjectKind::ControllerHeader,
+            Detail::ActionProfile { .. } => ObjectKind::ActionProfile,
+            Detail::Counter { .. } => ObjectKind::Counter,
+            Detail::DirectCounter { .. } => ObjectKind::DirectCounter,
+            Detail::Meter { .. } => ObjectKind::Meter,
+            Detail::DirectMeter { .. } => ObjectKind::DirectMeter,
+            Detail::Register { .. } => ObjectKind::Register,
+            Detail::Digest { .. } => ObjectKind::Digest,
+        }
+    }
 }
 
 impl ObjectKind {

@@ -10,6 +10,7 @@ use crate::{
 };
 use crate::{HeaderId, VariableId as Variables};
 use la_arena::Arena;
+use num_bigint::BigInt;
 
 /// What happens to a packet, and nothing about speed.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -133,11 +134,29 @@ pub struct Notes {
     pub docs: String,
 }
 
-/// `@name(body)`; `body` is the text between the parentheses as it was written, or `None` without parentheses.
+/// `@name`, `@name(text)`, `@name[1, "two", true]` or `@name[key = 1]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Annotation {
     pub name: String,
-    pub body: Option<String>,
+    pub body: AnnotationBody,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub enum AnnotationBody {
+    #[default]
+    None,
+    /// What stands between the parentheses, as it was written.
+    Text(String),
+    Values(Vec<AnnotationValue>),
+    Pairs(Vec<(String, AnnotationValue)>),
+}
+
+/// A value in a structured annotation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AnnotationValue {
+    Number(BigInt),
+    Text(String),
+    Bool(bool),
 }
 
 /// Reasons to drop a packet that every program has; those of a program's own `drop` rules are counted after them.
@@ -212,5 +231,15 @@ impl Program {
     /// The type of `expression`, in the body of an action whose parameters are `parameters` bits wide.
     pub fn expression_type(&self, expression: &Expression, parameters: &[u32]) -> Type {
         expression.type_in(self, parameters)
+    }
+}
+
+impl Annotation {
+    /// The text of its body, if it is one.
+    pub fn text(&self) -> Option<&str> {
+        match &self.body {
+            AnnotationBody::Text(text) => Some(text),
+            AnnotationBody::None | AnnotationBody::Values(_) | AnnotationBody::Pairs(_) => None,
+        }
     }
 }

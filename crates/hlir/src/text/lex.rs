@@ -82,9 +82,9 @@ pub(crate) fn lex(text: &str, errors: &mut Vec<Diagnostic>) -> Vec<Token> {
     lexer.tokens
 }
 
-struct Lexer<'t, 'e> {
-    text: &'t str,
-    at: usize,
+pub(super) struct Lexer<'t, 'e> {
+    pub(super) text: &'t str,
+    pub(super) at: usize,
     /// Where the token in hand begins.
     start: usize,
     first_of_line: bool,
@@ -93,7 +93,7 @@ struct Lexer<'t, 'e> {
 }
 
 impl<'t> Lexer<'t, '_> {
-    fn rest(&self) -> &'t str {
+    pub(super) fn rest(&self) -> &'t str {
         &self.text[self.at..]
     }
 
@@ -101,13 +101,13 @@ impl<'t> Lexer<'t, '_> {
         Span::new(self.start as u32, self.at as u32)
     }
 
-    fn push(&mut self, kind: TokenKind) {
+    pub(super) fn push(&mut self, kind: TokenKind) {
         let at_margin = self.start == 0 || self.text.as_bytes()[self.start - 1] == b'\n';
         self.tokens.push(Token { kind, span: self.span(), first_of_line: self.first_of_line, at_margin });
         self.first_of_line = false;
     }
 
-    fn error(&mut self, message: &str, hint: &str) {
+    pub(super) fn error(&mut self, message: &str, hint: &str) {
         self.errors.push(Diagnostic::error(message).label(self.span(), "").hint(hint));
     }
 
@@ -212,7 +212,7 @@ impl<'t> Lexer<'t, '_> {
     }
 
     /// What stands between this quote and the next one, escapes replaced. `None` if it does not end on its line.
-    fn until_quote(&mut self, quote: char) -> Option<String> {
+    pub(super) fn until_quote(&mut self, quote: char) -> Option<String> {
         let mut out = String::new();
         let start = self.at;
         let mut characters = self.rest().char_indices().skip(1);
@@ -233,32 +233,6 @@ impl<'t> Lexer<'t, '_> {
         self.at = start + line.len();
         self.error("a quote is not closed on its line", "write a line break as \\n");
         None
-    }
-
-    fn annotation(&mut self) {
-        self.at += 1;
-        let name = if self.rest().starts_with('`') {
-            self.until_quote('`')
-        } else {
-            let length = words::plain_length(self.rest());
-            self.at += length;
-            (length > 0).then(|| self.text[self.at - length..self.at].to_string())
-        };
-        let Some(name) = name else {
-            return self.error("`@` is followed by no name", "an annotation is written @name or @name(body)");
-        };
-        let mut body = None;
-        if self.rest().starts_with('(') {
-            let Some(end) = words::body_end(&self.rest()[1..]) else {
-                self.at += 1;
-                return self.error("the annotation is not closed on its line", "write an odd body as @name\"…\"");
-            };
-            body = Some(self.rest()[1..1 + end].to_string());
-            self.at += end + 2;
-        } else if self.rest().starts_with('"') {
-            body = self.until_quote('"');
-        }
-        self.push(TokenKind::Annotation(Annotation { name, body }));
     }
 
     fn ordinal(&mut self) {

@@ -3,6 +3,7 @@
 //! `lex` makes tokens, `parse` makes programs and plans of them, `print` makes text; what they must agree on (words, symbols, which name
 //! means what) stands once, in `words` and `names`. `docs/hlir.md` describes the language.
 
+mod annotation;
 mod lex;
 mod names;
 mod parse;

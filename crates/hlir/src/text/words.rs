@@ -3,7 +3,7 @@
 //! A name is written as it is if it looks like a name and is not reserved, else between backquotes. Quotes are a matter of the lexer alone:
 //! whoever resolves a name sees its characters, and that it was quoted and so is no keyword.
 
-use crate::interface::ObjectKind;
+use crate::interface::{NamedKind, ObjectKind};
 use crate::plan::{Descriptor, Hint, Placement, Structure};
 use crate::{Algorithm, Binary, Bytes, CounterUnit, Intrinsic, MatchKind, MeterUnit, Scope};
 
@@ -140,6 +140,16 @@ pub(crate) const OBJECT_KINDS: Words<ObjectKind> = &[
     (ObjectKind::DirectMeter, "direct_meter"),
     (ObjectKind::Register, "register"),
     (ObjectKind::Digest, "digest"),
+];
+
+#[rustfmt::skip]
+pub(crate) const NAMED_KINDS: Words<NamedKind> = &[
+    (NamedKind::Struct, "struct"),
+    (NamedKind::Header, "header"),
+    (NamedKind::Union, "union"),
+    (NamedKind::Enumeration, "enum"),
+    (NamedKind::Serializable, "serializable"),
+    (NamedKind::New, "new"),
 ];
 
 pub(crate) const DESCRIPTORS: Words<Descriptor> = &[(Descriptor::Mbuf, "mbuf"), (Descriptor::Own, "own")];

@@ -196,6 +196,10 @@ impl Verifier<'_> {
             for used in table.actions.iter().filter(|used| !actions.contains(&used.action)) {
                 self.error(site, format!("no action has the id {:#010x}", used.action));
             }
+            let default = table.default.iter().map(|default| default.action);
+            for action in default.filter(|action| !actions.contains(action)) {
+                self.error(site, format!("no action has the id {action:#010x}"));
+            }
             match table.physical {
                 Physical::Table(id) if get(&self.program.tables, id).is_none() => {
                     self.error(site, format!("there is no table number {}", number(id)));

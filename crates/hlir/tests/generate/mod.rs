@@ -10,7 +10,7 @@ mod plan;
 mod program;
 mod statement;
 
-use hlir::program::Annotation;
+use hlir::program::{Annotation, AnnotationBody, AnnotationValue};
 use hlir::{Notes, Origin, Program};
 use num_bigint::BigUint;
 
@@ -151,10 +151,24 @@ impl<'c> Generator<'c> {
         });
         let annotations = self.several(2, |it| {
             let bodies = ["", "\"ingress.x\"", "a, (b), \")\"", "a)", "(", "two\nlines", "\"", "\\"];
-            let name = it.pick(&["name", "odd name", "p4runtime", "brief"]).to_string();
-            Annotation { name, body: it.some(|it| it.pick(&bodies).to_string()) }
+            let name = it.pick(&["name", "odd name", "p4runtime", "brief", "a[1]"]).to_string();
+            let body = match it.below(4) {
+                0 => AnnotationBody::None,
+                1 => AnnotationBody::Values(it.several(2, Self::annotation_value)),
+                2 => AnnotationBody::Pairs(vec![(it.name(), it.annotation_value())]),
+                _ => AnnotationBody::Text(it.pick(&bodies).to_string()),
+            };
+            Annotation { name, body }
         });
         let docs = self.pick(&["", "One line.", "Two\nlines", "\n", " indented\n\n/// so", "end\r"]).to_string();
         Notes { origin, annotations, docs }
+    }
+
+    fn annotation_value(&mut self) -> AnnotationValue {
+        match self.below(3) {
+            0 => AnnotationValue::Bool(self.once_in(2)),
+            1 => AnnotationValue::Text(self.text()),
+            _ => AnnotationValue::Number(i64::from(self.number() as i32).into()),
+        }
     }
 }

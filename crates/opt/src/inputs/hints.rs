@@ -22,7 +22,7 @@ pub fn of(notes: &Notes) -> Option<Hint> {
         "likely" => Some(Hint::Likely),
         "unlikely" => Some(Hint::Unlikely),
         "traffic" => {
-            let share: f64 = annotation.body.as_deref()?.trim().trim_matches('"').parse().ok()?;
+            let share: f64 = annotation.text()?.trim().trim_matches('"').parse().ok()?;
             (0.0..=1.0).contains(&share).then_some(Hint::Share(share))
         }
         _ => None,

@@ -13,7 +13,7 @@ use super::scope::Binding;
 use super::storage::{Leaf, Storage};
 use super::value::{Target, Value};
 use super::{Lowered, Lowering, arithmetic};
-use crate::ast::{self, Argument, Declaration, DeclarationKind, Expression, PropertyValue};
+use crate::ast::{self, Argument, Declaration, DeclarationKind, Expression, ExpressionKind, Property, PropertyValue};
 use crate::check::Call;
 use crate::types::{Type, substitute};
 
@@ -148,10 +148,33 @@ impl<'a> Lowering<'a> {
 
     /// What an extern instance becomes in the program.
     pub fn extern_handle(&mut self, instance: &ExternInstance) -> Lowered<Handle> {
-        match self.architecture.kind {
+        let handle = match self.architecture.kind {
             Architecture::V1model => self.v1model_handle(instance),
             Architecture::Psa | Architecture::Pna => self.portable_handle(instance),
             Architecture::Own => Ok(Handle::None),
+        }?;
+        self.note_cells(instance, &handle);
+        Ok(handle)
+    }
+
+    /// Keeps the types of an extern's cells and of their indexes for the controller: they are among its type arguments.
+    fn note_cells(&mut self, instance: &ExternInstance, handle: &Handle) {
+        let program = &self.program;
+        let (name, cell, index) = match (handle, &*instance.of_type.name) {
+            (Handle::Counter(counter), "counter") => (&program.counters[*counter].name, None, Some(0)),
+            (Handle::Counter(counter), "Counter") => (&program.counters[*counter].name, None, Some(1)),
+            (Handle::Meter(meter, _), "meter" | "Meter") => (&program.meters[*meter].name, None, Some(0)),
+            (Handle::Register(register), _) => (&program.registers[*register].name, Some(0), Some(1)),
+            (Handle::Digest(digest), _) => (&program.digests[*digest].name, Some(0), None),
+            _ => return,
+        };
+        let name = name.clone();
+        let argument = |at: Option<usize>| at.and_then(|at| instance.of_type.arguments.get(at));
+        if let Some(cell) = argument(cell) {
+            self.facts.cells.insert(name.clone(), self.substituted(cell));
+        }
+        if let Some(index) = argument(index) {
+            self.facts.indexes.insert(name, self.substituted(index));
         }
     }
 
@@ -206,34 +229,25 @@ impl<'a> Lowering<'a> {
             let PropertyValue::Expression(expression) = &property.value else { continue };
             match property.name.as_str() {
                 "default_action" | "size" | "largest_priority_wins" | "priority_delta" => {}
-                name => {
-                    let given = name_annotation(&property.attributes.annotations);
-                    self.table_property(id, name, given, expression)?;
-                }
+                _ => self.table_property(id, property, expression)?,
             }
         }
         Ok(())
     }
 
-    fn table_property(
-        &mut self,
-        id: TableId,
-        name: &str,
-        given: Option<String>,
-        expression: &'a Expression,
-    ) -> Lowered<()> {
-        match name {
+    fn table_property(&mut self, id: TableId, property: &'a Property, expression: &'a Expression) -> Lowered<()> {
+        match property.name.as_str() {
             "support_timeout" | "psa_idle_timeout" | "pna_idle_timeout" | "idle_timeout_with_auto_delete" => {
                 let value = self.expression(expression)?;
                 let off =
                     matches!(&value, Value::Scalar(hlir::Expression::Bool(false))) || value == Value::constant(0, 32);
                 let deletes = match &value {
-                    Value::Scalar(scalar) if name == "pna_idle_timeout" => {
+                    Value::Scalar(scalar) if property.name.as_str() == "pna_idle_timeout" => {
                         let number = arithmetic::constant_of(scalar).and_then(|(number, _)| u64::try_from(number).ok());
                         let member = number.and_then(|number| self.enumeration_member("PNA_IdleTimeout_t", number));
                         member.is_some_and(|member| member == "AUTO_DELETE")
                     }
-                    _ => name == "idle_timeout_with_auto_delete",
+                    _ => property.name.as_str() == "idle_timeout_with_auto_delete",
                 };
                 let kind = if deletes { IdleTimeout::Delete } else { IdleTimeout::Notify };
                 self.program.tables[id].idle_timeout = (!off).then_some(kind);
@@ -247,16 +261,28 @@ impl<'a> Lowering<'a> {
             "implementation" | "counters" | "meters" | "psa_implementation" | "psa_direct_counter"
             | "psa_direct_meter" | "pna_implementation" | "pna_direct_counter" | "pna_direct_meter" => {
                 // The property's own name stands alone, whatever the table is in.
-                let wanted = match given {
+                let wanted = match name_annotation(&property.attributes.annotations) {
                     Some(given) => given.trim_start_matches('.').to_string(),
-                    None => format!("{}.{name}", self.program.tables[id].name),
+                    None => format!("{}.{}", self.program.tables[id].name, property.name),
                 };
                 let value = self.with_instance_name(wanted, |lowering| lowering.expression(expression))?;
+                if matches!(expression.kind, ExpressionKind::Call { .. }) {
+                    self.annotate_profile(&value, property);
+                }
                 self.attach_value(id, value);
                 Ok(())
             }
             // A property that only some other target reads.
             _ => Ok(()),
+        }
+    }
+
+    /// A profile made where it is used is described by what stands before the property.
+    fn annotate_profile(&mut self, value: &Value, property: &'a Property) {
+        let Value::Object(object) = value else { return };
+        let Object::Extern(instance) = self.object(*object) else { return };
+        if let Handle::Profile(profile) = instance.handle {
+            self.program.profiles[profile].notes = self.notes(property.span, &property.attributes);
         }
     }
 

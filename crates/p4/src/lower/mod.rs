@@ -111,6 +111,7 @@ pub(crate) struct Lowering<'a> {
     prefix: String,
     /// Actions that the program calls itself, by name; P4Info lists them too.
     called_actions: Vec<hlir::interface::SourceAction>,
+    facts: interface::Facts,
     /// Instances that a direct application made.
     direct: HashMap<(crate::ast::ExpressionId, String), objects::ObjectId>,
     roots: Vec<NodeId>,
@@ -148,6 +149,7 @@ impl<'a> Lowering<'a> {
             architecture: v1model::State::default(),
             prefix: String::new(),
             called_actions: Vec::new(),
+            facts: interface::Facts::default(),
             direct: HashMap::new(),
             roots: Vec::new(),
             custom: HashMap::new(),

@@ -1,12 +1,13 @@
 //! What HLIR keeps of the source beside its meaning: places, annotations, documentation.
 
-use hlir::program::Annotation as Note;
+use hlir::program::{Annotation as Note, AnnotationBody as NoteBody, AnnotationValue as NoteValue};
 use hlir::source::Span;
 use hlir::{Notes, Origin};
 
 use super::Lowering;
-use crate::ast::{Annotation, AnnotationBody, Attributes, DeclarationId, ExpressionKind};
+use crate::ast::{Annotation, AnnotationBody, Attributes, DeclarationId, Expression, ExpressionKind, KeyValue};
 use crate::check::Node;
+use crate::evaluate::Value;
 
 impl<'a> Lowering<'a> {
     pub fn origin(&self, span: Span) -> Option<Origin> {
@@ -47,20 +48,28 @@ impl<'a> Lowering<'a> {
     }
 
     fn annotation(&self, annotation: &Annotation) -> Note {
-        let list = |from: u32, to: u32| self.sources.snippet(Span::new(from, to)).to_string();
         let body = match &annotation.body {
-            AnnotationBody::Empty => None,
-            AnnotationBody::Unstructured { text, .. } => Some(text.to_string()),
-            AnnotationBody::Expressions(expressions) => Some(match (expressions.first(), expressions.last()) {
-                (Some(first), Some(last)) => list(first.span.start, last.span.end),
-                _ => String::new(),
-            }),
-            AnnotationBody::Pairs(pairs) => Some(match (pairs.first(), pairs.last()) {
-                (Some(first), Some(last)) => list(first.key.span.start, last.value.span.end),
-                _ => String::new(),
-            }),
+            AnnotationBody::Empty => NoteBody::None,
+            AnnotationBody::Unstructured { text, .. } => NoteBody::Text(text.to_string()),
+            AnnotationBody::Expressions(values) => {
+                NoteBody::Values(values.iter().map(|value| self.annotation_value(value)).collect())
+            }
+            AnnotationBody::Pairs(pairs) => {
+                let pair = |pair: &KeyValue| (pair.key.to_string(), self.annotation_value(&pair.value));
+                NoteBody::Pairs(pairs.iter().map(pair).collect())
+            }
         };
         Note { name: annotation.name.to_string(), body }
+    }
+
+    /// What a structured annotation says; what is no constant stands as it was written.
+    fn annotation_value(&self, expression: &Expression) -> NoteValue {
+        match (self.checked.constant(expression), &expression.kind) {
+            (Some(Value::Integer(number)), _) => NoteValue::Number(number.clone()),
+            (Some(Value::Bool(value)), _) => NoteValue::Bool(*value),
+            (Some(Value::String(text)), _) | (_, ExpressionKind::String(text)) => NoteValue::Text(text.to_string()),
+            _ => NoteValue::Text(self.sources.snippet(expression.span).to_string()),
+        }
     }
 
     pub fn attributes_of(&self, id: DeclarationId) -> Option<&'a Attributes> {
@@ -97,13 +106,13 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// What `@name("x")` says.
+/// What `@name("x")` says; of several the first counts, as p4c has it.
 pub fn name_annotation(annotations: &[Annotation]) -> Option<String> {
     string_annotation(annotations, "name")
 }
 
 pub fn string_annotation(annotations: &[Annotation], name: &str) -> Option<String> {
-    let annotation = annotations.iter().rev().find(|annotation| annotation.name.as_str() == name)?;
+    let annotation = annotations.iter().find(|annotation| annotation.name.as_str() == name)?;
     match &annotation.single()?.kind {
         ExpressionKind::String(text) => Some(text.to_string()),
         _ => None,

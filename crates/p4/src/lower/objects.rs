@@ -115,7 +115,7 @@ impl<'a> Lowering<'a> {
     pub fn instantiate_globals(&mut self) -> Lowered<()> {
         for declaration in &self.checked.program.declarations {
             if let DeclarationKind::Instance(instance) = &declaration.kind {
-                let name = self.external_name(declaration.id);
+                let name = Self::qualified("", &self.external_name(declaration.id));
                 self.instantiate_declaration(declaration, instance, &name)?;
             }
         }

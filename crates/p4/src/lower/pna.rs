@@ -4,7 +4,7 @@
 //! for leaves by port 0. Mirror slots are variables, too; the buffering manager makes their copies before it looks at the verdict, so a
 //! dropped packet is mirrored as well, with the bytes that the deparser would have sent.
 
-use hlir::program::Annotation;
+use hlir::program::{Annotation, AnnotationBody};
 use hlir::source::Span;
 use hlir::{Binary, Bytes, Call as Op, Effect, Expression as Hlir, Intrinsic, Keep, NodeId, Notes, Reentry, Rule};
 
@@ -130,7 +130,7 @@ impl<'a> Lowering<'a> {
         let register = known.unwrap_or_else(|| {
             let name = self.names.object("direction");
             // The controller's view has only what the program declares.
-            let annotations = vec![Annotation { name: "hidden".to_string(), body: None }];
+            let annotations = vec![Annotation { name: "hidden".to_string(), body: AnnotationBody::None }];
             let notes = Notes { annotations, ..Notes::default() };
             self.program.registers.alloc(hlir::Register {
                 name,
@@ -306,7 +306,7 @@ impl<'a> Lowering<'a> {
         let known = self.program.registers.iter().find(|(_, register)| register.name == "flow_ids").map(|(id, _)| id);
         let register = known.unwrap_or_else(|| {
             let name = self.names.object("flow_ids");
-            let annotations = vec![Annotation { name: "hidden".to_string(), body: None }];
+            let annotations = vec![Annotation { name: "hidden".to_string(), body: AnnotationBody::None }];
             let notes = Notes { annotations, ..Notes::default() };
             let initial = Default::default();
             self.program.registers.alloc(hlir::Register { name, size: 1, width, initial, notes })

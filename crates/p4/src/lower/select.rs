@@ -1,6 +1,6 @@
 //! Sets of keys, in select cases and entries, and the choice at the end of a parser state.
 
-use hlir::{Case, Expression as Hlir, KeySet, NodeId, Select, ValueSetId};
+use hlir::{Case, Expression as Hlir, KeySet, NodeId, Notes, Select, ValueSetId};
 use num_bigint::BigUint;
 
 use super::graph::EndKind;
@@ -265,39 +265,38 @@ impl<'a> Lowering<'a> {
     ) -> Lowered<ValueSetId> {
         let of_type = self.substituted(self.checked.declared_type(declaration.id));
         let element = if let Type::ValueSet(element) = &of_type { (**element).clone() } else { of_type };
-        let mut fields = Vec::new();
-        self.value_set_fields(&element, "", hlir::MatchKind::Exact, &mut fields);
+        let mut found = Vec::new();
+        self.value_set_fields(&element, ("", &Notes::default()), hlir::MatchKind::Exact, &mut found);
         let size = self.known_number(&set.size)?;
-        let made = hlir::ValueSet {
-            name: self.names.object(name),
-            size: u64::from(size),
-            fields,
-            notes: self.notes_of(declaration.id),
-        };
+        let name = self.names.object(name);
+        let (fields, facts): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+        self.facts.fields.insert(name.clone(), facts);
+        let made = hlir::ValueSet { name, size: u64::from(size), fields, notes: self.notes_of(declaration.id) };
         Ok(self.program.value_sets.alloc(made))
     }
 
     fn value_set_fields(
         &mut self,
         of_type: &Type,
-        name: &str,
+        (name, notes): (&str, &Notes),
         kind: hlir::MatchKind,
-        into: &mut Vec<(String, u32, hlir::MatchKind)>,
+        into: &mut Vec<(SetField, (Type, Notes))>,
     ) {
         if let Some(scalar) = self.scalar_type(of_type) {
             let name = if name.is_empty() { "value".to_string() } else { name.to_string() };
-            into.push((name, scalar.width(), kind));
+            into.push(((name, scalar.width(), kind), (of_type.clone(), notes.clone())));
             return;
         }
         let fields = self.checked.fields_of(of_type);
         if fields.is_empty() {
             for (at, part) in self.part_types(of_type, 0).iter().enumerate() {
-                self.value_set_fields(part, &format!("{name}{at}"), kind, into);
+                self.value_set_fields(part, (&format!("{name}{at}"), notes), kind, into);
             }
         }
         for field in fields {
             let kind = self.field_match_kind(field.id);
-            self.value_set_fields(&field.of_type, &field.name, kind, into);
+            let notes = self.notes_of(field.id);
+            self.value_set_fields(&field.of_type, (&field.name, &notes), kind, into);
         }
     }
 
@@ -319,6 +318,9 @@ impl<'a> Lowering<'a> {
         }
     }
 }
+
+/// Name, width and match kind of a field of a value set.
+type SetField = (String, u32, hlir::MatchKind);
 
 /// How many keys a subject is.
 fn scalars_in(value: &Value) -> usize {

@@ -206,6 +206,8 @@ impl<'a> Lowering<'a> {
             annotations: self.annotations(&key.annotations),
             docs: String::new(),
         };
+        let of_type = self.substituted(self.checked.used_type(&key.expression));
+        self.facts.keys.entry(table).or_default().push(of_type);
         self.program.tables[table].keys.push(Key { name, value, kind, notes });
         Ok(())
     }
@@ -256,6 +258,9 @@ impl<'a> Lowering<'a> {
             self.in_table = outer;
             let made = made?;
             self.program.tables[id].actions.push(made);
+            let annotations = self.annotations(&reference.annotations);
+            let notes = Notes { annotations, ..Notes::default() };
+            self.facts.uses.entry(id).or_default().push(notes);
             actions.push((action, call));
         }
         Ok(actions)
@@ -288,7 +293,9 @@ impl<'a> Lowering<'a> {
                 self.entry_parameter(&of_type, &name, &notes, &mut parameters)
             }));
         }
-        let widths = parameters.iter().map(|parameter: &Parameter| parameter.width).collect();
+        let (parameters, types): (Vec<Parameter>, Vec<Type>) = parameters.into_iter().unzip();
+        self.facts.parameters.entry(name.clone()).or_insert(types);
+        let widths = parameters.iter().map(|parameter| parameter.width).collect();
         let before = std::mem::replace(&mut self.parameter_widths, widths);
         let mut result = Ok(());
         self.frames.push(Frame::new(FrameKind::Boundary));
@@ -319,10 +326,17 @@ impl<'a> Lowering<'a> {
     }
 
     /// A parameter that the entry supplies; a struct is one parameter for each of its fields.
-    fn entry_parameter(&mut self, of_type: &Type, name: &str, notes: &Notes, into: &mut Vec<Parameter>) -> Value {
+    fn entry_parameter(
+        &mut self,
+        of_type: &Type,
+        name: &str,
+        notes: &Notes,
+        into: &mut Vec<(Parameter, Type)>,
+    ) -> Value {
         if let Some(scalar) = self.scalar_type(of_type) {
             let number = into.len() as u32;
-            into.push(Parameter { name: name.to_string(), width: scalar.width(), notes: notes.clone() });
+            let made = Parameter { name: name.to_string(), width: scalar.width(), notes: notes.clone() };
+            into.push((made, of_type.clone()));
             let read = hlir::Expression::Parameter(number);
             return Value::Scalar(if scalar == hlir::Type::Bool { arithmetic::to_bool(read) } else { read });
         }
@@ -355,8 +369,10 @@ impl<'a> Lowering<'a> {
         if let Some(found) = found {
             return found as u32;
         }
-        let annotation = hlir::program::Annotation { name: "defaultonly".to_string(), body: None };
-        let notes = Notes { annotations: vec![annotation], ..Notes::default() };
+        let annotation = hlir::program::Annotation { name: "defaultonly".to_string(), body: Default::default() };
+        let used = Notes { annotations: vec![annotation], ..Notes::default() };
+        self.facts.uses.entry(id).or_default().push(used);
+        let notes = self.no_action_declaration().map(|declared| self.notes_of(declared)).unwrap_or_default();
         let name = "NoAction".to_string();
         let scope = ActionScope::DefaultOnly;
         let actions = &mut self.program.tables[id].actions;

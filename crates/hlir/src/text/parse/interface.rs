@@ -2,11 +2,10 @@
 
 use super::Reader;
 use super::cursor::Read;
-use crate::interface::{
-    Physical, SourceAction, SourceActionUse, SourceKey, SourceObject, SourceParameter, SourceTable,
-};
+use crate::interface::{Detail, ObjectKind, Physical, SizeSemantics, SourceKey, SourceObject, SourceSelector};
+use crate::interface::{SourceAction, SourceActionUse, SourceDefault, SourceParameter, SourceTable};
 use crate::text::print::usual_alias;
-use crate::text::words::{MATCH_KINDS, OBJECT_KINDS, SCOPES, value_of};
+use crate::text::words::{COUNTER_UNITS, MATCH_KINDS, METER_UNITS, OBJECT_KINDS, SCOPES, value_of};
 use crate::verify::Site;
 use crate::{Interface, Notes};
 
@@ -18,16 +17,21 @@ impl Reader {
         self.places.set(Site::Interface, self.since(start));
         self.expect("{")?;
         let mut interface = Interface::default();
-        self.members(|reader| reader.source_object(&mut interface))?;
+        self.members(|reader| reader.source_member(&mut interface))?;
         self.program.interface = interface;
         Ok(())
     }
 
-    fn source_object(&mut self, interface: &mut Interface) -> Read<()> {
+    fn source_member(&mut self, interface: &mut Interface) -> Read<()> {
         let start = self.at;
-        let notes = self.notes();
+        let mut notes = self.notes();
         let word = self.word().unwrap_or("").to_string();
         match word.as_str() {
+            "package" => {
+                self.advance();
+                self.origin(&mut notes);
+                interface.package = notes;
+            }
             "table" => {
                 let number = interface.tables.len() as u32;
                 let table = self.source_table(notes)?;
@@ -35,17 +39,107 @@ impl Reader {
                 interface.tables.push(table);
             }
             "action" => interface.actions.push(self.source_action(notes)?),
+            "type" => interface.types.push(self.source_type(notes)?),
             word => {
                 let Some(kind) = value_of(OBJECT_KINDS, word) else {
-                    return Err(self.fail("`table`, `action` or the kind of another object"));
+                    return Err(self.fail("`package`, `table`, `action`, `type` or the kind of another object"));
                 };
-                let mut notes = notes;
-                let (id, name, alias) = self.identity()?;
-                self.origin(&mut notes);
-                interface.objects.push(SourceObject { kind, id, name, alias, notes });
+                interface.objects.push(self.source_object(kind, notes)?);
             }
         }
         Ok(())
+    }
+
+    fn source_object(&mut self, kind: ObjectKind, mut notes: Notes) -> Read<SourceObject> {
+        let (id, name, alias) = self.identity()?;
+        if kind != ObjectKind::ControllerHeader {
+            self.expect(":")?;
+        }
+        let detail = match kind {
+            ObjectKind::ValueSet => {
+                let size = self.in_brackets()?.0;
+                self.origin(&mut notes);
+                self.expect("{")?;
+                let mut keys = Vec::new();
+                self.members(|reader| {
+                    let notes = reader.notes();
+                    keys.push(reader.source_key(notes)?);
+                    Ok(())
+                })?;
+                Detail::ValueSet { size, keys }
+            }
+            ObjectKind::ControllerHeader => {
+                self.origin(&mut notes);
+                Detail::ControllerHeader { fields: self.source_parameters()? }
+            }
+            ObjectKind::ActionProfile => self.source_profile()?,
+            ObjectKind::Counter => {
+                let unit = self.one_of(COUNTER_UNITS)?;
+                let (size, index) = self.in_brackets()?;
+                Detail::Counter { unit, size, index }
+            }
+            ObjectKind::DirectCounter => {
+                Detail::DirectCounter { unit: self.one_of(COUNTER_UNITS)?, table: self.of_table()? }
+            }
+            ObjectKind::Meter => {
+                let unit = self.one_of(METER_UNITS)?;
+                let (size, index) = self.in_brackets()?;
+                Detail::Meter { unit, size, index }
+            }
+            ObjectKind::DirectMeter => Detail::DirectMeter { unit: self.one_of(METER_UNITS)?, table: self.of_table()? },
+            ObjectKind::Register => {
+                let cell = self.type_spec()?;
+                let (size, index) = self.in_brackets()?;
+                Detail::Register { cell, size, index }
+            }
+            ObjectKind::Digest => Detail::Digest { record: self.type_spec()? },
+        };
+        self.origin(&mut notes);
+        Ok(SourceObject { id, name, alias, detail, notes })
+    }
+
+    /// `[1024 type port_t]`: cells, and the type that counts them.
+    fn in_brackets(&mut self) -> Read<(u64, Option<String>)> {
+        self.expect("[")?;
+        let size = self.number("a number of cells")?;
+        let index = self.type_name()?;
+        self.expect("]")?;
+        Ok((size, index))
+    }
+
+    fn of_table(&mut self) -> Read<u32> {
+        self.expect_word("of")?;
+        self.number("a table's id")
+    }
+
+    fn source_profile(&mut self) -> Read<Detail> {
+        let (size, _) = self.in_brackets()?;
+        let mut selector = None;
+        if self.eat_word("selector") {
+            self.expect_word("largest_group")?;
+            let largest_group = self.number("a number of members")?;
+            let mut semantics = None;
+            if self.eat_word("sum_of_weights") {
+                semantics = Some(SizeSemantics::SumOfWeights);
+            } else if self.eat_word("sum_of_members") {
+                let weight = if self.is_word("of") { None } else { Some(self.number("a weight")?) };
+                semantics = Some(SizeSemantics::SumOfMembers(weight));
+            }
+            selector = Some(SourceSelector { largest_group, semantics });
+        }
+        self.expect_word("of")?;
+        self.expect("{")?;
+        let tables = self.list("}", |reader| reader.number("a table's id"))?;
+        Ok(Detail::ActionProfile { tables, size, selector })
+    }
+
+    /// ` type NAME`, where the program has declared the type.
+    fn type_name(&mut self) -> Read<Option<String>> {
+        // A member that begins with the word stands on a line of its own.
+        if self.peek().first_of_line || !self.eat_word("type") {
+            return Ok(None);
+        }
+        self.name("the name of a type").map(Some)
     }
 
     /// Keyword, id, name and alias.
@@ -61,23 +155,27 @@ impl Reader {
         let (id, name, alias) = self.identity()?;
         self.origin(&mut notes);
         self.expect("{")?;
-        let (keys, actions) = (Vec::new(), Vec::new());
         let mut table = SourceTable {
             id,
             name,
             alias,
-            keys,
-            actions,
+            keys: Vec::new(),
+            actions: Vec::new(),
+            default: None,
+            profile: None,
+            direct: Vec::new(),
             size: None,
+            idle_timeout: false,
             entries_constant: false,
+            entries_initial: false,
             physical: Physical::None,
             notes,
         };
-        self.members(|reader| reader.source_member(&mut table))?;
+        self.members(|reader| reader.table_member(&mut table))?;
         Ok(table)
     }
 
-    fn source_member(&mut self, table: &mut SourceTable) -> Read<()> {
+    fn table_member(&mut self, table: &mut SourceTable) -> Read<()> {
         let mut notes = self.notes();
         let scope = self.word().and_then(|word| value_of(SCOPES, word));
         if scope.is_some() {
@@ -87,17 +185,27 @@ impl Reader {
             let action = self.number("an action's id")?;
             self.origin(&mut notes);
             table.actions.push(SourceActionUse { action, scope: scope.unwrap_or_default(), notes });
-        } else if self.eat_word("key") {
-            let id = self.number("a key's id")?;
-            let name = self.name("the key's name")?;
-            self.expect(":")?;
-            let width = self.number("a width in bits")?;
-            let kind = self.one_of(MATCH_KINDS)?;
-            self.origin(&mut notes);
-            table.keys.push(SourceKey { id, name, width, kind, notes });
+        } else if self.is_word("key") {
+            table.keys.push(self.source_key(notes)?);
         } else if self.eat_word("size") {
             table.size = Some(self.number("a number of entries")?);
+        } else if self.eat_word("default") {
+            table.default = Some(self.source_default(false)?);
+        } else if self.eat_word("profile") {
+            table.profile = Some(self.number("a profile's id")?);
+        } else if self.eat_word("direct") {
+            table.direct.push(self.number("an object's id")?);
+        } else if self.eat_word("idle_timeout") {
+            table.idle_timeout = true;
+        } else if self.eat_word("initial") {
+            self.expect_word("entries")?;
+            table.entries_initial = true;
         } else if self.eat_word("const") {
+            if self.eat_word("default") {
+                table.default = Some(self.source_default(true)?);
+                return Ok(());
+            }
+            table.entries_initial = !self.eat_word("no");
             self.expect_word("entries")?;
             table.entries_constant = true;
         } else if self.eat_word("physical") {
@@ -105,14 +213,38 @@ impl Reader {
         } else if self.eat_word("unreachable") {
             table.physical = Physical::None;
         } else {
-            return Err(self.fail("`key`, `action`, `size`, `const entries`, `physical` or `unreachable`"));
+            return Err(self.fail("`key`, `action`, `default`, `size`, `entries`, `physical` or another property"));
         }
         Ok(())
+    }
+
+    fn source_default(&mut self, constant: bool) -> Read<SourceDefault> {
+        let action = self.number("an action's id")?;
+        self.expect("(")?;
+        let arguments = self.list(")", |reader| reader.value("a value"))?;
+        Ok(SourceDefault { action, arguments, constant })
+    }
+
+    fn source_key(&mut self, mut notes: Notes) -> Read<SourceKey> {
+        self.expect_word("key")?;
+        let id = self.number("a key's id")?;
+        let name = self.name("the key's name")?;
+        self.expect(":")?;
+        let width = self.number("a width in bits")?;
+        let kind = self.one_of(MATCH_KINDS)?;
+        let type_name = self.type_name()?;
+        self.origin(&mut notes);
+        Ok(SourceKey { id, name, width, kind, type_name, notes })
     }
 
     fn source_action(&mut self, mut notes: Notes) -> Read<SourceAction> {
         let (id, name, alias) = self.identity()?;
         self.origin(&mut notes);
+        let parameters = self.source_parameters()?;
+        Ok(SourceAction { id, name, alias, parameters, notes })
+    }
+
+    fn source_parameters(&mut self) -> Read<Vec<SourceParameter>> {
         self.expect("{")?;
         let mut parameters = Vec::new();
         self.members(|reader| {
@@ -122,10 +254,11 @@ impl Reader {
             let name = reader.name("the parameter's name")?;
             reader.expect(":")?;
             let width = reader.number("a width in bits")?;
+            let type_name = reader.type_name()?;
             reader.origin(&mut notes);
-            parameters.push(SourceParameter { id, name, width, notes });
+            parameters.push(SourceParameter { id, name, width, type_name, notes });
             Ok(())
         })?;
-        Ok(SourceAction { id, name, alias, parameters, notes })
+        Ok(parameters)
     }
 }

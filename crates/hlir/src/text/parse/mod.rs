@@ -9,6 +9,7 @@ mod objects;
 mod plan;
 mod statement;
 mod table;
+mod types;
 
 use super::lex::{Token, TokenKind, lex};
 use super::names::{AllNames, Names, storage_names};

@@ -1,8 +1,7 @@
 //! Lines of text with their indentation, and what all parts of a program are printed with: bodies in braces and notes.
 
 use crate::Notes;
-use crate::program::Annotation;
-use crate::text::words::{between, body_end, written};
+use crate::text::annotation;
 
 /// Lines are kept below this length where a choice is to be made.
 const LONGEST_LINE: usize = 100;
@@ -117,16 +116,7 @@ pub(super) fn docs_lines(notes: &Notes) -> Vec<String> {
 }
 
 pub(super) fn annotations(notes: &Notes) -> String {
-    notes.annotations.iter().map(annotation).collect::<Vec<_>>().join(" ")
-}
-
-fn annotation(annotation: &Annotation) -> String {
-    let name = written(&annotation.name);
-    match &annotation.body {
-        None => format!("@{name}"),
-        Some(body) if body_end(&format!("{body})")) == Some(body.len()) => format!("@{name}({body})"),
-        Some(body) => format!("@{name}{}", between(body, '"')),
-    }
+    notes.annotations.iter().map(annotation::print).collect::<Vec<_>>().join(" ")
 }
 
 pub(super) fn in_braces(list: &[String]) -> String {

@@ -11,6 +11,7 @@ mod origin;
 mod plan;
 mod statement;
 mod table;
+mod types;
 
 pub(crate) use interface::usual_alias;
 pub(crate) use origin::base_name;

@@ -2,6 +2,7 @@
 //! are from goes without saying.
 
 use super::Printer;
+use crate::interface::{Definition, Detail, Member};
 use crate::text::words::{between, is_plain_file};
 use crate::{Notes, Origin, Program};
 use std::collections::HashMap;
@@ -87,5 +88,33 @@ fn for_each_origin<'p>(program: &'p Program, visit: &mut impl FnMut(&'p Origin))
         let notes = [&action.notes].into_iter().chain(parameters);
         notes.filter_map(|notes| notes.origin.as_ref()).for_each(&mut *visit);
     }
-    interface.objects.iter().filter_map(|object| object.notes.origin.as_ref()).for_each(visit);
+    interface.package.origin.iter().for_each(&mut *visit);
+    for object in &interface.objects {
+        let parts: Vec<&Notes> = match &object.detail {
+            Detail::ValueSet { keys, .. } => keys.iter().map(|key| &key.notes).collect(),
+            Detail::ControllerHeader { fields } => fields.iter().map(|field| &field.notes).collect(),
+            Detail::ActionProfile { .. }
+            | Detail::Counter { .. }
+            | Detail::DirectCounter { .. }
+            | Detail::Meter { .. }
+            | Detail::DirectMeter { .. }
+            | Detail::Register { .. }
+            | Detail::Digest { .. } => Vec::new(),
+        };
+        [&object.notes].into_iter().chain(parts).filter_map(|notes| notes.origin.as_ref()).for_each(&mut *visit);
+    }
+    for declared in &interface.types {
+        let members: Vec<&Notes> = match &declared.definition {
+            Definition::Struct(members) | Definition::Header(members) => notes_of(members),
+            Definition::Union(members) => notes_of(members),
+            Definition::Enumeration(members) | Definition::Errors(members) => notes_of(members),
+            Definition::Serializable(_, members) => notes_of(members),
+            Definition::New(_) | Definition::Translated { .. } => Vec::new(),
+        };
+        [&declared.notes].into_iter().chain(members).filter_map(|notes| notes.origin.as_ref()).for_each(&mut *visit);
+    }
+}
+
+fn notes_of<T>(members: &[Member<T>]) -> Vec<&Notes> {
+    members.iter().map(|member| &member.notes).collect()
 }

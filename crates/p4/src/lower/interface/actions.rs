@@ -1,0 +1,85 @@
+//! The actions of the controller's view: those of tables, and those that the program calls itself.
+
+use std::collections::{BTreeMap, HashMap};
+
+use hlir::interface::{SourceAction, SourceParameter};
+
+use super::{alias, id_note, is_hidden, number};
+use crate::ast::{DeclarationId, Direction};
+use crate::check::Call;
+use crate::lower::Lowering;
+
+const ACTION: u32 = 0x01;
+
+impl Lowering<'_> {
+    /// Keeps an action that the program calls itself for the list of actions.
+    pub fn note_called_action(&mut self, action: DeclarationId, call: &Call) {
+        // Those that only actions call are part of them.
+        if self.path != self.prefix {
+            return;
+        }
+        let name = self.action_name(action);
+        let notes = self.notes_of(action);
+        if is_hidden(&notes) || self.called_actions.iter().any(|known| known.name == name) {
+            return;
+        }
+        let mut parameters = Vec::new();
+        let mut types = Vec::new();
+        for binding in call.bindings.iter().filter(|binding| binding.direction == Direction::None) {
+            let notes = self.notes_of(binding.parameter);
+            let of_type = self.substituted(&binding.of_type);
+            let width = self.scalar_type(&of_type).map_or(0, |scalar| scalar.width());
+            let id = id_note(&notes).unwrap_or(parameters.len() as u32 + 1);
+            let name = self.external_name(binding.parameter);
+            parameters.push(SourceParameter { id, name, width, type_name: None, notes });
+            types.push(of_type);
+        }
+        self.facts.parameters.entry(name.clone()).or_insert(types);
+        self.called_actions.push(SourceAction { id: 0, name, alias: String::new(), parameters, notes });
+    }
+
+    pub(super) fn source_actions(&mut self) {
+        let mut names = BTreeMap::new();
+        let mut order: Vec<SourceAction> = Vec::new();
+        for (_, table) in self.program.tables.iter().filter(|(_, table)| !is_hidden(&table.notes)) {
+            for action in &table.actions {
+                if names.contains_key(&action.name) {
+                    continue;
+                }
+                names.insert(action.name.clone(), id_note(&action.notes));
+                let parameters = action.parameters.iter().enumerate().map(|(at, parameter)| SourceParameter {
+                    id: id_note(&parameter.notes).unwrap_or(at as u32 + 1),
+                    name: parameter.name.clone(),
+                    width: parameter.width,
+                    type_name: None,
+                    notes: parameter.notes.clone(),
+                });
+                let parameters = parameters.collect();
+                let (name, notes) = (action.name.clone(), action.notes.clone());
+                order.push(SourceAction { id: 0, name, alias: String::new(), parameters, notes });
+            }
+        }
+        for action in std::mem::take(&mut self.called_actions) {
+            if !names.contains_key(&action.name) {
+                names.insert(action.name.clone(), id_note(&action.notes));
+                order.push(action);
+            }
+        }
+        let ids = number(ACTION, &names);
+        let all: Vec<String> = names.into_keys().collect();
+        for action in &mut order {
+            action.id = ids[&action.name];
+            action.alias = alias(&action.name, &all);
+            let types = self.facts.parameters.get(&action.name).map_or(&[][..], |types| types);
+            for (parameter, of_type) in action.parameters.iter_mut().zip(types) {
+                parameter.type_name = self.type_name(of_type);
+            }
+        }
+        self.program.interface.actions = order;
+    }
+
+    /// The ids of actions, by name.
+    pub(super) fn action_ids(&self) -> HashMap<String, u32> {
+        self.program.interface.actions.iter().map(|action| (action.name.clone(), action.id)).collect()
+    }
+}

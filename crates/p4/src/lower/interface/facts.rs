@@ -1,0 +1,23 @@
+//! What the controller's view needs of the source and the flat program does not keep: types, and annotations of mentions.
+
+use std::collections::HashMap;
+
+use hlir::{Notes, TableId};
+
+use crate::types::Type;
+
+#[derive(Debug, Default)]
+pub struct Facts {
+    /// The types of a table's keys.
+    pub keys: HashMap<TableId, Vec<Type>>,
+    /// What stands in front of the actions in a table's list.
+    pub uses: HashMap<TableId, Vec<Notes>>,
+    /// The types of an action's parameters, by the action's name.
+    pub parameters: HashMap<String, Vec<Type>>,
+    /// The fields of a value set, by its name.
+    pub fields: HashMap<String, Vec<(Type, Notes)>>,
+    /// The type of a register's cells or of a digest's record, by the object's name.
+    pub cells: HashMap<String, Type>,
+    /// The type of an object's indexes, by the object's name.
+    pub indexes: HashMap<String, Type>,
+}

@@ -1,0 +1,130 @@
+//! The controller's view: what P4Info lists, with P4Runtime's ids.
+//!
+//! An id is the kind's prefix and 24 bits of a hash of the name. Names are numbered in sorted order; one whose id is taken counts its hash
+//! up. `@id` is taken as it is. What the flat program has forgotten, the types above all, was kept aside as [`Facts`].
+
+mod actions;
+mod facts;
+mod objects;
+mod order;
+mod tables;
+mod types;
+
+use std::collections::{BTreeMap, HashSet};
+
+use hlir::Notes;
+
+use super::Lowering;
+pub use facts::Facts;
+
+/// Jenkins' one-at-a-time hash.
+fn one_at_a_time(name: &str) -> u32 {
+    let mut hash: u32 = 0;
+    for byte in name.bytes() {
+        hash = hash.wrapping_add(u32::from(byte));
+        hash = hash.wrapping_add(hash << 10);
+        hash ^= hash >> 6;
+    }
+    hash = hash.wrapping_add(hash << 3);
+    hash ^= hash >> 11;
+    hash.wrapping_add(hash << 15)
+}
+
+/// Ids of one kind, by name.
+fn number(prefix: u32, names: &BTreeMap<String, Option<u32>>) -> BTreeMap<String, u32> {
+    let mut taken = HashSet::new();
+    let mut ids = BTreeMap::new();
+    for (name, given) in names {
+        if let Some(given) = given {
+            let id = (prefix << 24) | (given & 0xff_ffff);
+            taken.insert(id);
+            ids.insert(name.clone(), id);
+        }
+    }
+    for (name, given) in names {
+        if given.is_some() {
+            continue;
+        }
+        let mut hash = one_at_a_time(name);
+        let id = loop {
+            let id = (prefix << 24) | (hash & 0xff_ffff);
+            if taken.insert(id) {
+                break id;
+            }
+            hash = hash.wrapping_add(1);
+        };
+        ids.insert(name.clone(), id);
+    }
+    ids
+}
+
+/// The shortest suffix, in whole components, that no other name of the kind ends in.
+fn alias(name: &str, all: &[String]) -> String {
+    let components: Vec<&str> = name.split('.').collect();
+    for count in 1..components.len() {
+        let suffix = components[components.len() - count..].join(".");
+        let ends = |other: &&String| **other == suffix || other.ends_with(&format!(".{suffix}"));
+        if all.iter().filter(ends).count() == 1 {
+            return suffix;
+        }
+    }
+    name.to_string()
+}
+
+/// The id that `@id` gives.
+fn id_note(notes: &Notes) -> Option<u32> {
+    let note = notes.annotations.iter().rev().find(|note| note.name == "id")?;
+    let text = note.text()?.trim();
+    match text.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+fn is_hidden(notes: &Notes) -> bool {
+    notes.annotations.iter().any(|note| note.name == "hidden")
+}
+
+impl Lowering<'_> {
+    /// Freezes the interface, once all tables and objects are there.
+    pub fn finish_interface(&mut self) {
+        // A direct counter or meter that no table names never runs, and nobody can ask for it.
+        let mut useless = HashSet::new();
+        for (_, counter) in self.program.counters.iter_mut().filter(|(_, counter)| counter.table.is_none()) {
+            if std::mem::take(&mut counter.automatic) {
+                useless.insert(counter.name.clone());
+            }
+        }
+        for (_, meter) in self.program.meters.iter_mut().filter(|(_, meter)| meter.table.is_none()) {
+            if meter.automatic.take().is_some() {
+                useless.insert(meter.name.clone());
+            }
+        }
+        self.program.interface.package = self.checked.main().map(|main| self.notes_of(main)).unwrap_or_default();
+        self.source_actions();
+        self.source_tables();
+        self.source_objects(&useless);
+        self.tie_objects();
+        self.program.interface.types = self.source_types();
+        self.order_interface();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_those_of_p4runtime() {
+        // NoAction has this id in every P4Info.
+        let names = BTreeMap::from([("NoAction".to_string(), None)]);
+        assert_eq!(number(0x01, &names)["NoAction"], 21_257_015);
+    }
+
+    #[test]
+    fn an_alias_is_the_shortest_suffix_of_its_own() {
+        let all = ["ingress.a.t".to_string(), "ingress.b.t".to_string(), "egress.u".to_string()];
+        assert_eq!(alias("egress.u", &all), "u");
+        assert_eq!(alias("ingress.a.t", &all), "a.t");
+    }
+}

@@ -1,0 +1,79 @@
+//! The tables of the controller's view.
+
+use std::collections::{BTreeMap, HashSet};
+
+use hlir::interface::{Physical, SourceActionUse, SourceDefault, SourceKey, SourceTable};
+use hlir::{NodeKind, TableId};
+
+use super::{alias, id_note, is_hidden, number};
+use crate::lower::Lowering;
+
+const TABLE: u32 = 0x02;
+
+impl Lowering<'_> {
+    pub(super) fn source_tables(&mut self) {
+        let visible = |table: &hlir::Table| !is_hidden(&table.notes);
+        let tables = self.program.tables.iter().filter(|(_, table)| visible(table));
+        let names: BTreeMap<String, Option<u32>> =
+            tables.map(|(_, table)| (table.name.clone(), id_note(&table.notes))).collect();
+        let ids = number(TABLE, &names);
+        let all: Vec<String> = names.into_keys().collect();
+        let reached = self.reached_tables();
+        let actions = self.action_ids();
+        let mut made = Vec::new();
+        for (id, table) in self.program.tables.iter().filter(|(_, table)| visible(table)) {
+            let uses = table.actions.iter().enumerate().map(|(at, action)| SourceActionUse {
+                action: actions[&action.name],
+                scope: action.scope,
+                notes: self.facts.uses.get(&id).and_then(|uses| uses.get(at)).cloned().unwrap_or_default(),
+            });
+            let default = table.actions.get(table.default.action as usize).map(|action| SourceDefault {
+                action: actions[&action.name],
+                arguments: table.default.arguments.clone(),
+                constant: table.default_constant,
+            });
+            made.push(SourceTable {
+                id: ids[&table.name],
+                name: table.name.clone(),
+                alias: alias(&table.name, &all),
+                keys: self.source_keys(id, table),
+                actions: uses.collect(),
+                default,
+                profile: None,
+                direct: Vec::new(),
+                size: table.size,
+                idle_timeout: table.idle_timeout.is_some(),
+                entries_constant: table.entries_constant,
+                entries_initial: !table.entries.is_empty(),
+                physical: if reached.contains(&id) { Physical::Table(id) } else { Physical::None },
+                notes: table.notes.clone(),
+            });
+        }
+        self.program.interface.tables = made;
+    }
+
+    fn source_keys(&self, id: TableId, table: &hlir::Table) -> Vec<SourceKey> {
+        let types = self.facts.keys.get(&id).map_or(&[][..], |types| types);
+        let keys = table.keys.iter().enumerate().map(|(at, key)| SourceKey {
+            id: id_note(&key.notes).unwrap_or(at as u32 + 1),
+            name: key.name.clone(),
+            width: self.width(&key.value),
+            kind: key.kind,
+            type_name: types.get(at).and_then(|of_type| self.type_name(of_type)),
+            notes: key.notes.clone(),
+        });
+        keys.collect()
+    }
+
+    fn reached_tables(&self) -> HashSet<TableId> {
+        let applied = self.program.nodes.iter().filter_map(|(_, node)| match &node.kind {
+            NodeKind::Apply { table, .. } => Some(*table),
+            NodeKind::State { .. }
+            | NodeKind::Block { .. }
+            | NodeKind::Branch { .. }
+            | NodeKind::Deparse { .. }
+            | NodeKind::Buffer { .. } => None,
+        });
+        applied.collect()
+    }
+}
