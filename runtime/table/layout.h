@@ -65,5 +65,9 @@ struct layout *exact48_create(const struct layout_request *request);
 struct layout *dir24_8_create(const struct layout_request *request);
 struct layout *lpm_trie_create(const struct layout_request *request);
 struct layout *list_create(const struct layout_request *request);
+struct layout *direct_create(const struct layout_request *request);
+struct layout *compare_create(const struct layout_request *request);
+struct layout *scan_create(const struct layout_request *request);
+struct layout *bit_vector_create(const struct layout_request *request);
 
 #endif

@@ -3,8 +3,12 @@
 
 #include <string.h>
 
+#include "table/bit_vector.h"
+#include "table/compare.h"
 #include "table/dir24_8.h"
+#include "table/direct.h"
 #include "table/layout.h"
+#include "table/scan.h"
 
 struct writer {
 	struct memory memory;
@@ -398,6 +402,10 @@ static const struct writer_structure writer_structures[] = {
 	[STRUCTURE_EXACT48] = { exact48_create, 48, UINT16_MAX, 0, 1 },
 	[STRUCTURE_DIR24_8_U16] = { dir24_8_create, 32, DIR24_8_U16_MOST, 0, 0 },
 	[STRUCTURE_DIR24_8_U8] = { dir24_8_create, 32, DIR24_8_U8_MOST, 0, 0 },
+	[STRUCTURE_DIRECT] = { direct_create, DIRECT_KEY_BITS, 0, 0, 1 },
+	[STRUCTURE_COMPARE] = { compare_create, COMPARE_KEY_BITS, 0, 0, 1 },
+	[STRUCTURE_SCAN] = { scan_create, SCAN_KEY_BITS, 0, 1, 0 },
+	[STRUCTURE_BIT_VECTOR] = { bit_vector_create, BIT_VECTOR_CHUNKS_MOST * BIT_VECTOR_CHUNK_BITS, 0, 1, 0 },
 };
 
 static int

@@ -4,11 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "table/bit_vector.h"
+#include "table/compare.h"
 #include "table/dir24_8.h"
+#include "table/direct.h"
 #include "table/exact.h"
 #include "table/exact48.h"
 #include "table/list.h"
 #include "table/lpm_trie.h"
+#include "table/scan.h"
 
 static void *
 test_allocate(void *argument, size_t bytes)
@@ -89,6 +93,8 @@ test_matching(const struct table_descriptor *descriptor)
 	switch ((enum structure)descriptor->structure) {
 	case STRUCTURE_EXACT:
 	case STRUCTURE_EXACT48:
+	case STRUCTURE_DIRECT:
+	case STRUCTURE_COMPARE:
 		return TEST_EXACT;
 	case STRUCTURE_DIR24_8:
 	case STRUCTURE_DIR24_8_U16:
@@ -96,6 +102,8 @@ test_matching(const struct table_descriptor *descriptor)
 	case STRUCTURE_LPM_TRIE:
 		return TEST_PREFIX;
 	case STRUCTURE_LIST:
+	case STRUCTURE_SCAN:
+	case STRUCTURE_BIT_VECTOR:
 	case STRUCTURES:
 		break;
 	}
@@ -124,6 +132,14 @@ test_find(const struct table *table, const uint64_t *key, uint32_t limbs)
 		return TEST_FIND(lpm_trie);
 	case STRUCTURE_LIST:
 		return TEST_FIND(list);
+	case STRUCTURE_DIRECT:
+		return TEST_FIND(direct);
+	case STRUCTURE_COMPARE:
+		return TEST_FIND(compare);
+	case STRUCTURE_SCAN:
+		return TEST_FIND(scan);
+	case STRUCTURE_BIT_VECTOR:
+		return TEST_FIND(bit_vector);
 	case STRUCTURES:
 		break;
 	}

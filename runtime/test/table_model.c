@@ -363,6 +363,12 @@ static const struct key_field acl_ranges[] = {
 	{ .name = "destination port", .width = 16, .shift = 56, .kind = MATCH_RANGE },
 };
 
+static const struct key_field three_ranges[] = {
+	{ .name = "wide", .width = 32, .shift = 40, .kind = MATCH_RANGE },
+	{ .name = "narrow", .width = 8, .shift = 8, .kind = MATCH_RANGE },
+	{ .name = "middle", .width = 17, .shift = 100, .kind = MATCH_RANGE },
+};
+
 static const struct key_field wide_range[] = { { .name = "all", .width = 6, .shift = 0, .kind = MATCH_RANGE } };
 
 void
@@ -383,6 +389,14 @@ test_table_model(void)
 		{ STRUCTURE_LIST, 8, 6, 0, 0, 0, NULL },	{ STRUCTURE_LIST, 64, 7, 1, 250, 0, NULL },
 		{ STRUCTURE_LIST, 104, 7, 0, 0, 2, acl_ranges },	{ STRUCTURE_LIST, 300, 6, 1, 100, 2, acl_ranges },
 		{ STRUCTURE_LIST, 6, 4, 0, 0, 1, wide_range },
+		{ STRUCTURE_DIRECT, 12, 10, 0, 0, 0, NULL },	{ STRUCTURE_DIRECT, 20, 9, 1, 300, 0, NULL },
+		{ STRUCTURE_COMPARE, 48, 6, 0, 30, 0, NULL },	{ STRUCTURE_COMPARE, 128, 5, 1, 32, 0, NULL },
+		{ STRUCTURE_SCAN, 8, 6, 0, 0, 0, NULL },	{ STRUCTURE_SCAN, 64, 7, 1, 250, 0, NULL },
+		{ STRUCTURE_SCAN, 104, 7, 0, 0, 2, acl_ranges },	{ STRUCTURE_SCAN, 300, 6, 1, 100, 2, acl_ranges },
+		{ STRUCTURE_SCAN, 6, 4, 0, 0, 1, wide_range },	{ STRUCTURE_SCAN, 130, 6, 0, 0, 3, three_ranges },
+		{ STRUCTURE_BIT_VECTOR, 8, 6, 0, 0, 0, NULL },	{ STRUCTURE_BIT_VECTOR, 64, 7, 1, 250, 0, NULL },
+		{ STRUCTURE_BIT_VECTOR, 104, 7, 0, 0, 2, acl_ranges },	{ STRUCTURE_BIT_VECTOR, 300, 6, 1, 100, 2, acl_ranges },
+		{ STRUCTURE_BIT_VECTOR, 6, 4, 0, 0, 1, wide_range },
 		{ STRUCTURE_EXACT48, 48, 10, 1, 0, 0, NULL },	{ STRUCTURE_EXACT48, 48, 12, 0, 0, 0, NULL },
 		{ STRUCTURE_EXACT48, 9, 9, 1, 100, 0, NULL },	{ STRUCTURE_EXACT48, 33, 8, 0, 0, 0, NULL },
 		{ STRUCTURE_DIR24_8_U16, 9, 7, 0, 0, 0, NULL },	{ STRUCTURE_DIR24_8_U16, 32, 8, 1, 200, 0, NULL },

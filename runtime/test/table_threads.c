@@ -182,6 +182,10 @@ test_table_threads(void)
 	threads_run(STRUCTURE_LPM_TRIE, 128, 1);
 	threads_run(STRUCTURE_LIST, 104, 0);
 	threads_run(STRUCTURE_LIST, 32, 1);
+	threads_run(STRUCTURE_DIRECT, 16, 1);
+	threads_run(STRUCTURE_SCAN, 104, 0);
+	threads_run(STRUCTURE_BIT_VECTOR, 104, 0);
+	threads_run(STRUCTURE_BIT_VECTOR, 40, 1);
 	threads_run(STRUCTURE_EXACT48, 48, 0);
 	threads_run(STRUCTURE_EXACT48, 40, 1);
 	threads_run(STRUCTURE_DIR24_8_U16, 27, 0);

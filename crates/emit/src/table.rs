@@ -26,6 +26,10 @@ pub fn structure_names(structure: Structure) -> (&'static str, &'static str) {
         Structure::Dir24_8U16 => ("dir24_8_u16", "STRUCTURE_DIR24_8_U16"),
         Structure::Dir24_8U8 => ("dir24_8_u8", "STRUCTURE_DIR24_8_U8"),
         Structure::LpmTrie => ("lpm_trie", "STRUCTURE_LPM_TRIE"),
+        Structure::Direct => ("direct", "STRUCTURE_DIRECT"),
+        Structure::Compare => ("compare", "STRUCTURE_COMPARE"),
+        Structure::Scan => ("scan", "STRUCTURE_SCAN"),
+        Structure::BitVector => ("bit_vector", "STRUCTURE_BIT_VECTOR"),
         Structure::List => ("list", "STRUCTURE_LIST"),
     }
 }
@@ -34,9 +38,15 @@ pub fn structure_names(structure: Structure) -> (&'static str, &'static str) {
 pub fn structure_type(structure: Structure) -> &'static str {
     match structure {
         Structure::Dir24_8U16 | Structure::Dir24_8U8 => structure_names(Structure::Dir24_8).0,
-        Structure::Exact | Structure::Exact48 | Structure::Dir24_8 | Structure::LpmTrie | Structure::List => {
-            structure_names(structure).0
-        }
+        Structure::Exact
+        | Structure::Exact48
+        | Structure::Dir24_8
+        | Structure::LpmTrie
+        | Structure::List
+        | Structure::Direct
+        | Structure::Compare
+        | Structure::Scan
+        | Structure::BitVector => structure_names(structure).0,
     }
 }
 

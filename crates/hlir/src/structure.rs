@@ -16,18 +16,30 @@ pub enum Structure {
     Dir24_8U8,
     /// A path-compressed trie on keys of any width.
     LpmTrie,
+    /// An array with a place for every key, of at most 20 bits.
+    Direct,
+    /// At most 32 entries, compared with the key side by side.
+    Compare,
+    /// At most 1,024 rules, each compared with the key, many side by side.
+    Scan,
+    /// At most 4,096 rules: sets of rules by chunks of the key, and their intersection.
+    BitVector,
     /// Rules in order of priority, compared one by one: any mixture of match kinds.
     List,
 }
 
 impl Structure {
-    pub const ALL: [Structure; 7] = [
+    pub const ALL: [Structure; 11] = [
         Structure::Exact,
         Structure::Exact48,
         Structure::Dir24_8,
         Structure::Dir24_8U16,
         Structure::Dir24_8U8,
         Structure::LpmTrie,
+        Structure::Direct,
+        Structure::Compare,
+        Structure::Scan,
+        Structure::BitVector,
         Structure::List,
     ];
 
@@ -37,6 +49,8 @@ impl Structure {
         let count = |kind: MatchKind| keys.iter().filter(|(found, _)| *found == kind).count();
         let exact = count(MatchKind::Exact) == keys.len();
         let prefix = count(MatchKind::Lpm) == 1 && count(MatchKind::Exact) + 1 == keys.len();
+        let ranges = keys.iter().filter(|(kind, _)| *kind == MatchKind::Range);
+        let widest_range = ranges.map(|(_, width)| *width).max().unwrap_or(0);
         let (fits, needs) = match self {
             Structure::Exact => (exact, "keys that are all exact"),
             Structure::Exact48 => (exact && bits <= 48, "exact keys of at most 48 bits together"),
@@ -44,6 +58,16 @@ impl Structure {
                 (prefix && bits <= 32, "one lpm key, all others being exact, of at most 32 bits together")
             }
             Structure::LpmTrie => (prefix, "one lpm key, all others being exact"),
+            Structure::Direct => (exact && bits <= 20, "exact keys of at most 20 bits together"),
+            Structure::Compare => (exact && bits <= 128, "exact keys of at most 128 bits together"),
+            Structure::Scan => {
+                let fits = bits <= 640 && count(MatchKind::Range) <= 8 && widest_range <= 32;
+                (fits, "keys of at most 640 bits together, among them at most 8 ranges, each of at most 32 bits")
+            }
+            Structure::BitVector => {
+                let fits = bits <= 512 && count(MatchKind::Range) <= 8 && widest_range <= 16;
+                (fits, "keys of at most 512 bits together, among them at most 8 ranges, each of at most 16 bits")
+            }
             Structure::List => (true, ""),
         };
         (!fits).then_some(needs)

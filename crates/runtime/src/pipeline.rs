@@ -62,19 +62,25 @@ pub enum Structure {
     Exact48,
     Dir24_8U16,
     Dir24_8U8,
+    Direct,
+    Compare,
+    Scan,
+    BitVector,
 }
 
 impl Structure {
     /// Whether the entry with the largest priority wins, whatever its masks.
     pub fn is_prioritised(self) -> bool {
         match self {
-            Structure::List => true,
+            Structure::List | Structure::Scan | Structure::BitVector => true,
             Structure::Exact
             | Structure::Exact48
             | Structure::Dir24_8
             | Structure::Dir24_8U16
             | Structure::Dir24_8U8
-            | Structure::LpmTrie => false,
+            | Structure::LpmTrie
+            | Structure::Compare
+            | Structure::Direct => false,
         }
     }
 
@@ -87,6 +93,10 @@ impl Structure {
             4 => Structure::Exact48,
             5 => Structure::Dir24_8U16,
             6 => Structure::Dir24_8U8,
+            7 => Structure::Direct,
+            8 => Structure::Compare,
+            9 => Structure::Scan,
+            10 => Structure::BitVector,
             _ => return None,
         })
     }

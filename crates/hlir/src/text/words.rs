@@ -167,6 +167,10 @@ pub(crate) const STRUCTURES: Words<Structure> = &[
     (Structure::Dir24_8U16, "dir24_8_u16"),
     (Structure::Dir24_8U8, "dir24_8_u8"),
     (Structure::LpmTrie, "lpm_trie"),
+    (Structure::Direct, "direct"),
+    (Structure::Compare, "compare"),
+    (Structure::Scan, "scan"),
+    (Structure::BitVector, "bit_vector"),
     (Structure::List, "list"),
 ];
 

@@ -1,0 +1,483 @@
+/* Writes the classes and sets of bit_vector.h while workers read them.
+ *
+ * A new rule divides classes of which it allows a part. First the sets are made anew: with a bit for the rule, 0 but where the rule allows all of a
+ * class, and with copies for the new classes, where it is 1. When every reader uses these, the values that the rule allows get their new classes, one by
+ * one; a key finds the rule when all its chunks have. Classes that a deletion made equal are united when many have come together. A reader takes the sets first and
+ * classes after, so the number of a class without values can be given to another with the next sets. */
+#include "table/bit_vector.h"
+
+#include <string.h>
+
+#include "table/ruled.h"
+
+#define BIT_VECTOR_UNITE_LEAST 64u	/* classes more than there need be, before any are united */
+
+/* The writer's view of a chunk. */
+struct bit_vector_side {
+	uint32_t class_count;	/* numbers below it may have values */
+	uint32_t live;		/* classes that have */
+	uint32_t settled;	/* of them, after they were last united */
+	uint32_t value_count;
+	uint32_t range;		/* 1: a range field, else bits */
+	uint32_t *sizes;	/* of classes, in values */
+	uint32_t *allowed;	/* of a class's values, those that the rule in hand allows */
+	uint32_t *divided;	/* for a class that the rule in hand divides, the number of the other part; 0: none */
+};
+
+struct bit_vector_writer {
+	struct ruled ruled;
+	struct bit_vector *vector;
+	struct ranking ranking;
+	struct bit_vector_side sides[BIT_VECTOR_CHUNKS_MOST];
+};
+
+/* What one chunk of a rule allows. */
+struct bit_vector_part {
+	uint32_t value;		/* or the range's lower end */
+	uint32_t mask;		/* or its upper end */
+	uint32_t range;
+};
+
+static struct bit_vector_writer *
+bit_vector_of(const struct ruled *ruled)
+{
+	return (struct bit_vector_writer *)(uintptr_t)ruled;
+}
+
+static struct bit_vector_part
+bit_vector_part(const struct bit_vector_writer *writer, const struct rule *rule, uint32_t chunk)
+{
+	const struct bit_vector_chunk *bits = &writer->vector->chunks[chunk];
+	const uint32_t range = writer->sides[chunk].range;
+	const uint64_t *other = range ? ruled_high(&writer->ruled, rule) : ruled_mask(&writer->ruled, rule);
+
+	return (struct bit_vector_part){
+		.value = bit_vector_value(bits, ruled_value(rule)), .mask = bit_vector_value(bits, other), .range = range,
+	};
+}
+
+/* Goes through the values that a part allows: begin with `first`, end when it returns a value that is not larger. */
+static uint32_t
+bit_vector_first(const struct bit_vector_part *part)
+{
+	return part->range ? part->value : part->value & part->mask;
+}
+
+static uint32_t
+bit_vector_following(const struct bit_vector_part *part, uint32_t value, uint32_t count)
+{
+	if (part->range)
+		return value < part->mask ? value + 1 : 0;
+	/* Adding to the bits that do not matter, carrying over those that do. */
+	return (((value | part->mask) + 1) & ~part->mask & (count - 1)) | (part->value & part->mask);
+}
+
+/* An array with room for so many classes of each chunk and so many rules, or NULL. */
+static struct bit_vector_array *
+bit_vector_array_create(const struct bit_vector_writer *writer, const uint32_t *class_counts, uint32_t rules)
+{
+	const uint32_t chunks = writer->vector->chunk_count;
+	const uint64_t quads = (rules + 64 * BIT_VECTOR_QUAD - 1) / (64 * BIT_VECTOR_QUAD), words = (quads == 0 ? 1 : quads) * BIT_VECTOR_QUAD;
+	const uint64_t front = (sizeof(struct bit_vector_array) + 63) / 64 * 64;
+	uint64_t sets = 0, *at;
+	struct bit_vector_array *array;
+
+	for (uint32_t chunk = 0; chunk < chunks; chunk++)
+		sets += class_counts[chunk];
+	array = memory_allocate(writer->ruled.layout.memory, front + sets * words * sizeof(uint64_t) + words * 64 * sizeof(uint32_t));
+	if (array == NULL)
+		return NULL;
+	array->words = words;
+	array->bytes = front + sets * words * sizeof(uint64_t) + words * 64 * sizeof(uint32_t);
+	at = (uint64_t *)(void *)((uint8_t *)array + front);
+	for (uint32_t chunk = 0; chunk < chunks; chunk++) {
+		array->sets[chunk] = at;
+		at += class_counts[chunk] * words;
+	}
+	array->records = (uint32_t *)(void *)at;
+	for (uint32_t place = 0; place < writer->ranking.count; place++)
+		array->records[place] = rules_at(&writer->ruled.rules, writer->ranking.numbers[place])->record;
+	return array;
+}
+
+static void
+bit_vector_publish_array(struct bit_vector_writer *writer, struct bit_vector_array *new)
+{
+	struct bit_vector_array *old = writer->vector->array;
+
+	__atomic_store_n(&writer->vector->array, new, __ATOMIC_RELEASE);
+	if (old != NULL)
+		memory_retire(writer->ruled.layout.memory, old, old->bytes);
+}
+
+/* Copies a set, with one more bit at a place. */
+static void
+bit_vector_widen(uint64_t *to, uint64_t to_words, const uint64_t *from, uint64_t from_words, uint32_t place, uint64_t bit)
+{
+	const uint64_t word = place / 64, below = ((uint64_t)1 << place % 64) - 1;
+
+	memcpy(to, from, word * sizeof(*to));
+	for (uint64_t i = word; i < to_words; i++) {
+		const uint64_t here = i < from_words ? from[i] : 0, before = i == 0 || i - 1 >= from_words ? 0 : from[i - 1];
+
+		if (i == word)
+			to[i] = (here & below) | bit << place % 64 | (here & ~below) << 1;
+		else
+			to[i] = here << 1 | before >> 63;
+	}
+}
+
+/* Copies a set, with the bit at a place gone. */
+static void
+bit_vector_narrow(uint64_t *to, uint64_t to_words, const uint64_t *from, uint64_t from_words, uint32_t place)
+{
+	const uint64_t word = place / 64, below = ((uint64_t)1 << place % 64) - 1;
+
+	memcpy(to, from, (word < to_words ? word : to_words) * sizeof(*to));
+	for (uint64_t i = word; i < to_words; i++) {
+		const uint64_t next = i + 1 < from_words ? from[i + 1] << 63 : 0;
+
+		to[i] = i == word ? (from[i] & below) | ((from[i] >> 1 | next) & ~below) : from[i] >> 1 | next;
+	}
+}
+
+/* The first number without values from `class` on. */
+static uint32_t
+bit_vector_unused(const struct bit_vector_side *side, uint32_t class)
+{
+	while (class < side->class_count && side->sizes[class] != 0)
+		class++;
+	return class;
+}
+
+/* Which classes the rule divides: `allowed`, `divided`; and the number of classes then. */
+static uint32_t
+bit_vector_divide(struct bit_vector_writer *writer, const struct rule *rule, uint32_t chunk)
+{
+	const struct bit_vector_part part = bit_vector_part(writer, rule, chunk);
+	const uint16_t *classes = writer->vector->chunks[chunk].classes;
+	struct bit_vector_side *side = &writer->sides[chunk];
+	uint32_t count = side->class_count, value = bit_vector_first(&part), unused = 0, next;
+
+	memset(side->allowed, 0, count * sizeof(*side->allowed));
+	memset(side->divided, 0, count * sizeof(*side->divided));
+	for (;; value = next) {
+		side->allowed[classes[value]]++;
+		next = bit_vector_following(&part, value, side->value_count);
+		if (next <= value)
+			break;
+	}
+	for (uint32_t class = 0; class < side->class_count; class++)
+		if (side->allowed[class] != 0 && side->allowed[class] != side->sizes[class]) {
+			unused = bit_vector_unused(side, unused);
+			side->divided[class] = unused++;	/* never 0: there is a class that is divided */
+			count = unused > count ? unused : count;
+		}
+	return count;
+}
+
+/* Gives the values that the rule allows their new classes. */
+static void
+bit_vector_reclass(struct bit_vector_writer *writer, const struct rule *rule, uint32_t chunk, uint32_t class_count)
+{
+	const struct bit_vector_part part = bit_vector_part(writer, rule, chunk);
+	uint16_t *classes = writer->vector->chunks[chunk].classes;
+	struct bit_vector_side *side = &writer->sides[chunk];
+	uint32_t value = bit_vector_first(&part), next;
+
+	for (;; value = next) {
+		const uint32_t divided = side->divided[classes[value]];
+
+		if (divided != 0)
+			__atomic_store_n(&classes[value], (uint16_t)divided, __ATOMIC_RELEASE);
+		next = bit_vector_following(&part, value, side->value_count);
+		if (next <= value)
+			break;
+	}
+	for (uint32_t class = 0; class < side->class_count; class++)
+		if (side->divided[class] != 0) {
+			side->sizes[side->divided[class]] = side->allowed[class];
+			side->sizes[class] -= side->allowed[class];
+			side->live++;
+		}
+	side->class_count = class_count;
+}
+
+static int
+bit_vector_divides(const struct bit_vector_side *side)
+{
+	for (uint32_t class = 0; class < side->class_count; class++)
+		if (side->divided[class] != 0)
+			return 1;
+	return 0;
+}
+
+/* Sets with one more rule at a place; NULL: no memory. */
+static struct bit_vector_array *
+bit_vector_with(const struct bit_vector_writer *writer, const uint32_t *class_counts, uint32_t place)
+{
+	const struct bit_vector_array *old = writer->vector->array;
+	struct bit_vector_array *new = bit_vector_array_create(writer, class_counts, writer->ranking.count);
+
+	for (uint32_t chunk = 0; new != NULL && chunk < writer->vector->chunk_count; chunk++) {
+		const struct bit_vector_side *side = &writer->sides[chunk];
+
+		for (uint32_t class = 0; class < side->class_count; class++) {
+			const uint64_t *from = old->sets[chunk] + class * old->words;
+			const int whole = side->allowed[class] == side->sizes[class];
+
+			if (side->sizes[class] == 0)
+				continue;
+			bit_vector_widen(new->sets[chunk] + class * new->words, new->words, from, old->words, place, (uint64_t)whole);
+			if (side->divided[class] != 0)
+				bit_vector_widen(new->sets[chunk] + side->divided[class] * new->words, new->words, from, old->words, place, 1);
+		}
+	}
+	return new;
+}
+
+static enum table_status
+bit_vector_publish(struct ruled *ruled, uint32_t number)
+{
+	struct bit_vector_writer *writer = bit_vector_of(ruled);
+	const struct rule *rule = rules_at(&ruled->rules, number);
+	const uint32_t chunks = writer->vector->chunk_count;
+	uint32_t class_counts[BIT_VECTOR_CHUNKS_MOST], divides = 0;
+	struct bit_vector_array *new;
+
+	if (ruled->rules.count > BIT_VECTOR_MOST)
+		return TABLE_FULL;
+	if (!ranking_insert(&writer->ranking, &ruled->rules, number))
+		return TABLE_NO_MEMORY;
+	for (uint32_t chunk = 0; chunk < chunks; chunk++) {
+		class_counts[chunk] = bit_vector_divide(writer, rule, chunk);
+		divides |= bit_vector_divides(&writer->sides[chunk]);
+	}
+	new = bit_vector_with(writer, class_counts, ranking_place(&writer->ranking, &ruled->rules, rule));
+	if (new == NULL) {
+		ranking_remove(&writer->ranking, &ruled->rules, number);
+		return TABLE_NO_MEMORY;
+	}
+	bit_vector_publish_array(writer, new);
+	if (divides)
+		memory_grace(ruled->layout.memory);
+	for (uint32_t chunk = 0; chunk < chunks; chunk++)
+		bit_vector_reclass(writer, rule, chunk, class_counts[chunk]);
+	return TABLE_OK;
+}
+
+/* The class with the same set that comes first, among those that `allowed` holds by hash. */
+static uint32_t
+bit_vector_same(const struct bit_vector_writer *writer, uint32_t chunk, uint32_t class)
+{
+	const struct bit_vector_array *array = writer->vector->array;
+	const struct bit_vector_side *side = &writer->sides[chunk];
+	const uint64_t *sets = array->sets[chunk], *set = sets + class * array->words;
+	uint64_t hash = 0;
+	uint32_t slot;
+
+	for (uint64_t word = 0; word < array->words; word++) {
+		hash = (hash ^ set[word]) * 0x9e3779b97f4a7c15ull;
+		hash ^= hash >> 29;
+	}
+	slot = (uint32_t)((hash >> 32) * side->class_count >> 32);
+	while (side->allowed[slot] != UINT32_MAX && memcmp(sets + side->allowed[slot] * array->words, set, array->words * sizeof(*set)) != 0)
+		slot = slot + 1 == side->class_count ? 0 : slot + 1;
+	if (side->allowed[slot] == UINT32_MAX)
+		side->allowed[slot] = class;
+	return side->allowed[slot];
+}
+
+/* Gives values of classes with equal sets one class. No reader may use older sets. */
+static void
+bit_vector_unite(struct bit_vector_writer *writer, uint32_t chunk)
+{
+	struct bit_vector_side *side = &writer->sides[chunk];
+	uint16_t *classes = writer->vector->chunks[chunk].classes;
+
+	memset(side->allowed, 0xff, side->class_count * sizeof(*side->allowed));
+	for (uint32_t class = 0; class < side->class_count; class++) {
+		if (side->sizes[class] == 0)
+			continue;
+		side->divided[class] = bit_vector_same(writer, chunk, class);
+		if (side->divided[class] == class)
+			continue;
+		side->sizes[side->divided[class]] += side->sizes[class];
+		side->sizes[class] = 0;
+		side->live--;
+	}
+	for (uint32_t value = 0; value < side->value_count; value++)
+		if (side->divided[classes[value]] != classes[value])
+			__atomic_store_n(&classes[value], (uint16_t)side->divided[classes[value]], __ATOMIC_RELEASE);
+	while (side->sizes[side->class_count - 1] == 0)
+		side->class_count--;
+	side->settled = side->live;
+}
+
+/* Unites classes where many may have become equal. */
+static void
+bit_vector_unite_all(struct bit_vector_writer *writer)
+{
+	int waited = 0;
+
+	for (uint32_t chunk = 0; chunk < writer->vector->chunk_count; chunk++) {
+		struct bit_vector_side *side = &writer->sides[chunk];
+
+		if (side->live <= 2 * side->settled + BIT_VECTOR_UNITE_LEAST && writer->ranking.count != 0)
+			continue;
+		if (!waited)
+			memory_grace(writer->ruled.layout.memory);
+		waited = 1;
+		bit_vector_unite(writer, chunk);
+	}
+}
+
+static enum table_status
+bit_vector_withdraw(struct ruled *ruled, uint32_t number)
+{
+	struct bit_vector_writer *writer = bit_vector_of(ruled);
+	const uint32_t place = ranking_place(&writer->ranking, &ruled->rules, rules_at(&ruled->rules, number));
+	const struct bit_vector_array *old = writer->vector->array;
+	uint32_t class_counts[BIT_VECTOR_CHUNKS_MOST];
+	struct bit_vector_array *new;
+
+	for (uint32_t chunk = 0; chunk < writer->vector->chunk_count; chunk++)
+		class_counts[chunk] = writer->sides[chunk].class_count;
+	ranking_remove(&writer->ranking, &ruled->rules, number);
+	new = bit_vector_array_create(writer, class_counts, writer->ranking.count);
+	if (new == NULL) {
+		ranking_insert(&writer->ranking, &ruled->rules, number);	/* there was room for it before */
+		return TABLE_NO_MEMORY;
+	}
+	for (uint32_t chunk = 0; chunk < writer->vector->chunk_count; chunk++)
+		for (uint32_t class = 0; class < class_counts[chunk]; class++)
+			bit_vector_narrow(new->sets[chunk] + class * new->words, new->words, old->sets[chunk] + class * old->words, old->words, place);
+	bit_vector_publish_array(writer, new);
+	bit_vector_unite_all(writer);
+	return TABLE_OK;
+}
+
+static void
+bit_vector_change(struct ruled *ruled, uint32_t number)
+{
+	struct bit_vector_writer *writer = bit_vector_of(ruled);
+	const struct rule *rule = rules_at(&ruled->rules, number);
+
+	__atomic_store_n(&writer->vector->array->records[ranking_place(&writer->ranking, &ruled->rules, rule)], rule->record, __ATOMIC_RELEASE);
+}
+
+static uint32_t
+bit_vector_lookup(const struct layout *layout, const uint64_t *key)
+{
+	const struct bit_vector *vector = bit_vector_of(ruled_of(layout))->vector;
+
+	return bit_vector_find(vector, bit_vector_address(vector, 0), 0, key, layout->limbs);
+}
+
+static void
+bit_vector_destroy(struct layout *layout)
+{
+	struct bit_vector_writer *writer = bit_vector_of(ruled_of(layout));
+	struct memory *memory = layout->memory;
+
+	for (uint32_t chunk = 0; writer->vector != NULL && chunk < writer->vector->chunk_count; chunk++) {
+		const struct bit_vector_side *side = &writer->sides[chunk];
+
+		memory_release(memory, writer->vector->chunks[chunk].classes, side->value_count * sizeof(uint16_t));
+		memory_release(memory, side->sizes, side->value_count * sizeof(*side->sizes));
+		memory_release(memory, side->allowed, side->value_count * sizeof(*side->allowed));
+		memory_release(memory, side->divided, side->value_count * sizeof(*side->divided));
+	}
+	if (writer->vector != NULL && writer->vector->array != NULL)
+		memory_release(memory, writer->vector->array, writer->vector->array->bytes);
+	ranking_destroy(&writer->ranking, memory);
+	memory_release(memory, writer->vector, sizeof(*writer->vector));
+	ruled_destroy(&writer->ruled);
+	memory_release(memory, writer, sizeof(*writer));
+}
+
+static const struct layout_functions bit_vector_layout = RULED_LAYOUT(bit_vector_lookup, bit_vector_destroy);
+static const struct ruled_functions bit_vector_functions = { bit_vector_publish, bit_vector_withdraw, bit_vector_change };
+
+/* One more chunk, all of whose values are in class 0. 0: too many, or no memory. */
+static int
+bit_vector_add_chunk(struct bit_vector_writer *writer, uint32_t position, uint32_t width, uint32_t range)
+{
+	struct memory *memory = writer->ruled.layout.memory;
+	const uint32_t last = 8 * writer->ruled.layout.limbs - (uint32_t)sizeof(uint32_t), offset = position / 8 < last ? position / 8 : last;
+	const uint32_t chunk = writer->vector->chunk_count;
+	struct bit_vector_side *side = &writer->sides[chunk];
+
+	if (chunk == BIT_VECTOR_CHUNKS_MOST)
+		return 0;
+	*side = (struct bit_vector_side){ .class_count = 1, .live = 1, .settled = 1, .value_count = 1u << width, .range = range };
+	writer->vector->chunks[chunk] = (struct bit_vector_chunk){
+		.classes = memory_allocate(memory, side->value_count * sizeof(uint16_t)), .offset = offset,
+		.shift = (uint16_t)(position - 8 * offset), .mask = (uint16_t)(side->value_count - 1),
+	};
+	side->sizes = memory_allocate(memory, side->value_count * sizeof(*side->sizes));
+	side->allowed = memory_allocate(memory, side->value_count * sizeof(*side->allowed));
+	side->divided = memory_allocate(memory, side->value_count * sizeof(*side->divided));
+	writer->vector->chunk_count++;
+	if (writer->vector->chunks[chunk].classes == NULL || side->sizes == NULL || side->allowed == NULL || side->divided == NULL)
+		return 0;
+	side->sizes[0] = side->value_count;
+	return 1;
+}
+
+static int
+bit_vector_is_range(const struct layout_request *request, uint32_t bit)
+{
+	for (uint32_t range = 0; range < request->range_count; range++)
+		if (request->ranges[range * request->descriptor->key_limbs + bit / 64] >> bit % 64 & 1)
+			return 1;
+	return 0;
+}
+
+/* Range fields, and between them all bits, sixteen at a time. 0: a range too wide, a key too wide, or no memory. */
+static int
+bit_vector_cut(struct bit_vector_writer *writer, const struct layout_request *request)
+{
+	const struct table_descriptor *descriptor = request->descriptor;
+
+	for (uint32_t i = 0; i < descriptor->field_count; i++) {
+		const struct key_field *field = &descriptor->fields[i];
+
+		if (field->kind != MATCH_RANGE)
+			continue;
+		if (field->width > BIT_VECTOR_CHUNK_BITS || !bit_vector_add_chunk(writer, field->shift, field->width, 1))
+			return 0;
+	}
+	for (uint32_t bit = 0; bit < descriptor->key_bits;) {
+		uint32_t width = 0;
+
+		while (width < BIT_VECTOR_CHUNK_BITS && bit + width < descriptor->key_bits && !bit_vector_is_range(request, bit + width))
+			width++;
+		if (width != 0 && !bit_vector_add_chunk(writer, bit, width, 0))
+			return 0;
+		bit += width != 0 ? width : 1;
+	}
+	return writer->vector->chunk_count != 0 || bit_vector_add_chunk(writer, 0, 0, 0);
+}
+
+struct layout *
+bit_vector_create(const struct layout_request *request)
+{
+	struct bit_vector_writer *writer = memory_allocate(request->memory, sizeof(*writer));
+	uint32_t class_counts[BIT_VECTOR_CHUNKS_MOST];
+
+	if (writer == NULL)
+		return NULL;
+	for (uint32_t chunk = 0; chunk < BIT_VECTOR_CHUNKS_MOST; chunk++)
+		class_counts[chunk] = 1;
+	if (ruled_create(&writer->ruled, request, &bit_vector_layout, &bit_vector_functions, 3) == TABLE_OK)
+		writer->vector = memory_allocate(request->memory, sizeof(*writer->vector));
+	if (writer->vector != NULL && bit_vector_cut(writer, request))
+		writer->vector->array = bit_vector_array_create(writer, class_counts, 0);
+	if (writer->vector == NULL || writer->vector->array == NULL) {
+		bit_vector_destroy(&writer->ruled.layout);
+		return NULL;
+	}
+	writer->ruled.layout.table = &writer->vector->table;
+	return &writer->ruled.layout;
+}

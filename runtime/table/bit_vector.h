@@ -1,0 +1,151 @@
+/* Ternary match by bit vectors, for some fifty to four thousand rules: each chunk of the key, of at most 16 bits, selects a class, a class is the set of
+ * rules which that chunk of a key allows, and the first rule in the intersection of all sets is the answer. The cost depends on the number of chunks
+ * and, little, on that of rules; not on which rules they are. A range field, of at most 16 bits, is a chunk of its own.
+ *
+ * Classes of chunks are changed in place, a store for each value. The sets, whose bits are the rules in their order, are replaced as a whole: what is
+ * visible between two stores is always the table with the last change or without. */
+#ifndef BACUS_TABLE_BIT_VECTOR_H
+#define BACUS_TABLE_BIT_VECTOR_H
+
+#include <string.h>
+
+#include "table/table.h"
+#include "table/vectors.h"
+
+#define BIT_VECTOR_MOST 4096u		/* rules */
+#define BIT_VECTOR_CHUNKS_MOST 48u
+#define BIT_VECTOR_CHUNK_BITS 16u
+#define BIT_VECTOR_QUAD 4u		/* words of a set come in fours */
+#define BIT_VECTOR_STRIDE 16u		/* words that are looked at between two branches */
+
+/* Bits of the key, which lie within four bytes of it. */
+struct bit_vector_chunk {
+	uint16_t *classes;	/* by the chunk's value */
+	uint32_t offset;	/* of the bytes */
+	uint16_t shift;
+	uint16_t mask;
+};
+
+/* The sets of all chunks. `sets[chunk]` has one for each class, of `words` words. */
+struct bit_vector_array {
+	uint64_t words;
+	uint64_t bytes;
+	uint32_t *records;	/* by place, 64 for each word */
+	uint64_t *sets[BIT_VECTOR_CHUNKS_MOST];
+};
+
+struct bit_vector {
+	struct table table;
+	struct bit_vector_array *array;
+	uint32_t chunk_count;
+	struct bit_vector_chunk chunks[BIT_VECTOR_CHUNKS_MOST];
+};
+
+static inline uint64_t
+bit_vector_hash(const struct bit_vector *table, const uint64_t *key, uint32_t limbs)
+{
+	(void)table;
+	(void)limbs;
+	return key[0];
+}
+
+static inline const void *
+bit_vector_address(const struct bit_vector *table, uint64_t hash)
+{
+	(void)hash;
+	return __atomic_load_n(&table->array, __ATOMIC_ACQUIRE);
+}
+
+/* The chunk's value in a key. */
+static inline uint32_t
+bit_vector_value(const struct bit_vector_chunk *chunk, const uint64_t *key)
+{
+	uint32_t bytes;
+
+	memcpy(&bytes, (const uint8_t *)key + chunk->offset, sizeof(bytes));
+	return bytes >> chunk->shift & chunk->mask;
+}
+
+/* Up to `BIT_VECTOR_STRIDE` words of the intersection into `meet`; a bit for each of them that is not empty. */
+static inline __attribute__((always_inline)) uint32_t
+bit_vector_meet(const uint64_t *const *sets, uint64_t from, uint64_t words, uint32_t chunks, uint64_t *meet)
+{
+	uint32_t any = 0;
+
+	for (uint32_t at = 0; at < BIT_VECTOR_STRIDE && from + at < words; at += BIT_VECTOR_QUAD) {
+#ifdef TABLE_AVX2
+		__m256i all = _mm256_load_si256((const void *)(sets[0] + from + at));
+		int empty;
+
+		for (uint32_t chunk = 1; chunk < chunks; chunk++)
+			all = _mm256_and_si256(all, _mm256_load_si256((const void *)(sets[chunk] + from + at)));
+		_mm256_store_si256((void *)(meet + at), all);
+		empty = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(all, _mm256_setzero_si256())));
+		any |= ((uint32_t)empty ^ 0xf) << at;
+#else
+		for (uint32_t word = at; word < at + BIT_VECTOR_QUAD; word++) {
+			uint64_t all = __atomic_load_n(&sets[0][from + word], __ATOMIC_RELAXED);
+
+			for (uint32_t chunk = 1; chunk < chunks; chunk++)
+				all &= __atomic_load_n(&sets[chunk][from + word], __ATOMIC_RELAXED);
+			meet[word] = all;
+			any |= (uint32_t)(all != 0) << word;
+		}
+#endif
+	}
+	return any;
+}
+
+/* Inlined with a literal count, so that the loop over the chunks is gone. */
+static inline __attribute__((always_inline)) uint32_t
+bit_vector_all(const struct bit_vector *table, const struct bit_vector_array *array, const uint64_t *key, uint32_t chunks)
+{
+	const uint64_t words = array->words;
+	const uint64_t *sets[BIT_VECTOR_CHUNKS_MOST];
+	_Alignas(32) uint64_t meet[BIT_VECTOR_STRIDE];
+
+	sets[0] = array->sets[0];
+	for (uint32_t i = 0; i < chunks; i++) {
+		const struct bit_vector_chunk *chunk = &table->chunks[i];
+
+		sets[i] = array->sets[i] + __atomic_load_n(&chunk->classes[bit_vector_value(chunk, key)], __ATOMIC_ACQUIRE) * words;
+	}
+	/* Which word has the first rule cannot be predicted, so there is no branch about it; sixteen words are a thousand rules. */
+	for (uint64_t from = 0; from < words; from += BIT_VECTOR_STRIDE) {
+		const uint32_t any = bit_vector_meet(sets, from, words, chunks, meet);
+
+		if (any != 0) {
+			const uint32_t word = (uint32_t)__builtin_ctz(any);
+
+			return __atomic_load_n(&array->records[(from + word) * 64 + (uint32_t)__builtin_ctzll(meet[word])], __ATOMIC_ACQUIRE);
+		}
+	}
+	return 0;
+}
+
+static inline uint32_t
+bit_vector_find(const struct bit_vector *table, const void *address, uint64_t hash, const uint64_t *key, uint32_t limbs)
+{
+	const struct bit_vector_array *array = address;
+
+	(void)hash;
+	(void)limbs;
+	switch (table->chunk_count) {
+	case 2:
+		return bit_vector_all(table, array, key, 2);
+	case 3:
+		return bit_vector_all(table, array, key, 3);
+	case 4:
+		return bit_vector_all(table, array, key, 4);
+	case 5:
+		return bit_vector_all(table, array, key, 5);
+	case 6:
+		return bit_vector_all(table, array, key, 6);
+	case 7:
+		return bit_vector_all(table, array, key, 7);
+	default:
+		return bit_vector_all(table, array, key, table->chunk_count);
+	}
+}
+
+#endif
