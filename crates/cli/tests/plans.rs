@@ -7,9 +7,9 @@ use command::{bacus, path};
 /// Both engines on mutated packets, with every check that the C compiler can build in.
 #[test]
 fn a_path_in_stages_sends_what_the_interpreter_sends() {
-    for app in ["l2fwd", "ipv4fwd", "l2l3acl"] {
+    for (app, plan) in [("l2fwd", "l2fwd"), ("l2fwd", "l2fwd_behind"), ("ipv4fwd", "ipv4fwd"), ("l2l3acl", "l2l3acl")] {
         let file = |ending: &str| path(&format!("apps/{app}/{app}.{ending}")).display().to_string();
-        let plan = path(&format!("crates/cli/tests/plans/{app}.plan")).display().to_string();
+        let plan = path(&format!("crates/cli/tests/plans/{plan}.plan")).display().to_string();
         let trace = path("apps/l2l3acl/port1.pcap").display().to_string();
         let (program, test) = (file("p4"), file("stf"));
         for burst in ["1", "7", "64"] {

@@ -63,7 +63,8 @@ fn file(unit: &Unit, nodes: &Nodes, entry: NodeId) -> Vec<Item> {
     }
     items.extend(unit.storage_items(&used));
     items.extend(unit.saved_items(&used));
-    items.extend(unit.run_items());
+    items.extend(way.iter().flat_map(Way::storage_items));
+    items.extend(unit.run_items(way.as_ref()));
     items.extend(unit.access_items());
     if unit.copies() {
         items.extend(unit.copy_items(&used));

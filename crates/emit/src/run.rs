@@ -23,7 +23,7 @@ impl Unit<'_> {
     }
 
     /// The worker's own memory, and what is at hand during a burst.
-    pub fn run_items(&self) -> Vec<Item> {
+    pub fn run_items(&self, way: Option<&Way>) -> Vec<Item> {
         let mut memory = Vec::new();
         if self.copies() {
             memory.push(Member::plain("struct copy *", "copies", "free ones"));
@@ -42,6 +42,10 @@ impl Unit<'_> {
             Member::plain("uint64_t", "clock_ns", ""),
             Member::plain("struct output", "out", "packets that leave"),
         ];
+        if let Some(way) = way {
+            memory.extend(way.flight_members());
+            run.push(Member::plain("uint64_t", "number", "of the burst's first packet"));
+        }
         for table in self.looked_up() {
             let held = self.table_name(table);
             let structure = structure_type(self.structure(table));

@@ -2,7 +2,7 @@
 
 use super::{Site, Verifier};
 use crate::path::{self, Obstacle};
-use crate::plan::{Access, Path};
+use crate::plan::{Access, Path, Placement};
 use crate::{NodeId, Plan};
 use std::collections::{HashMap, HashSet};
 
@@ -72,10 +72,31 @@ impl Verifier<'_> {
                 self.look_up(site, nodes, stage.place, place);
             }
         }
+        self.behind(plan, nodes, &stages);
         let last = stages.last().map_or(0, |stage| stage.place);
         // What is looked up on the way to the last stage is looked up ahead as well.
         for place in (0..last).filter(|place| !taken.contains(place)) {
             self.look_up(Site::Path, nodes, place, place);
+        }
+    }
+
+    /// Requests with the consumption of an older burst: keys wait for their turn, but nothing that was found does, for a writer may take it back.
+    fn behind(&mut self, plan: &Plan, nodes: &[NodeId], stages: &[path::Stage]) {
+        for (number, stage) in stages.iter().enumerate() {
+            let mut requests = plan.loops[stage.number].requests.iter();
+            let Some(request) = requests.find(|request| request.placement == Placement::WithConsumption) else {
+                continue;
+            };
+            let site = Site::Loop(stage.number as u32);
+            if number > 0 || nodes[..stage.place].iter().any(|node| path::table_of(self.program, *node).is_some()) {
+                let hint = "requests for later look-ups stand `in own_loop`";
+                self.report(site, "only the path's first look-ups can be requested a burst ahead", hint);
+            } else if request.distance != 1 {
+                self.error(
+                    site,
+                    format!("a path is worked on one burst behind its requests, not {}", request.distance),
+                );
+            }
         }
     }
 

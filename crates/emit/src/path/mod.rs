@@ -1,0 +1,216 @@
+//! The path shape: the way of most packets, run in stages for all packets of a group.
+//!
+//! `path_0` runs a packet ahead, from the entry to the first cut, and says whether it is still on the path; what it does changes nothing outside
+//! `struct state`, so every later stage does it again instead of keeping its results, and the C compiler leaves out what that stage does not
+//! use. Between two stages stand the look-ups of all packets of the group. `path_finish` runs a packet in its turn, with what was found for it;
+//! one that has left the path is run from its beginning by `walk_on`.
+
+mod stages;
+mod turn;
+
+use crate::c::{Expr, Item, Member, Stmt, Struct};
+use crate::node::{AheadOf, Nodes};
+use crate::table::structure_names;
+use crate::unit::Unit;
+use hlir::path::{self, Stage};
+use hlir::plan::Loop;
+use hlir::{NodeId, NodeKind, TableId};
+use std::collections::BTreeSet;
+
+fn name(text: impl Into<String>) -> Expr {
+    Expr::Name(text.into())
+}
+
+fn each(variable: &str, to: Expr, body: Vec<Stmt>) -> Stmt {
+    Stmt::Count { name: variable.to_string(), from: Expr::word(0), to, step: Expr::word(1), body }
+}
+
+fn inline(of: &str, title: impl Into<String>, parameters: &[&str], body: Vec<Stmt>) -> [Item; 2] {
+    let parameters = parameters.iter().map(|parameter| parameter.to_string()).collect();
+    [Item::Function { of: format!("INLINE {of}"), name: title.into(), parameters, body }, Item::Blank]
+}
+
+/// The path of a plan, and what its functions are made of.
+pub struct Way<'u> {
+    unit: &'u Unit<'u>,
+    nodes: Vec<NodeId>,
+    /// Behind `path_0`; there is at least one.
+    stages: Vec<Stage>,
+    /// Places whose look-up is made ahead, in order: `found` has a number for each.
+    found: Vec<usize>,
+    /// Of the nodes before the last cut.
+    ahead: Vec<AheadOf>,
+}
+
+impl<'u> Way<'u> {
+    /// None where the plan has no path, or one without stages.
+    pub fn new(unit: &'u Unit<'u>, nodes: &Nodes) -> Option<Way<'u>> {
+        let path = path::nodes(unit.program, unit.plan.path.as_ref()?)?;
+        let stages = path::stages(unit.program, unit.plan, &path);
+        let last = stages.last()?.place;
+        let taken: BTreeSet<usize> = stages.iter().flat_map(|stage| stage.looked_up.iter().copied()).collect();
+        let on_the_way = (0..last).filter(|place| path::table_of(unit.program, path[*place]).is_some());
+        let found: BTreeSet<usize> = taken.iter().copied().chain(on_the_way).collect();
+        let ahead = path[..last].iter().map(|node| nodes.ahead(unit, *node)).collect();
+        Some(Way { unit, nodes: path, stages, found: found.into_iter().collect(), ahead })
+    }
+
+    fn planned(&self, stage: &Stage) -> &'u Loop {
+        &self.unit.plan.loops[stage.number]
+    }
+
+    /// Packets that go through the stages together.
+    fn group(&self) -> u32 {
+        self.stages.iter().map(|stage| self.planned(stage).group).min().unwrap_or(1).clamp(1, 64)
+    }
+
+    fn table(&self, place: usize) -> TableId {
+        path::table_of(self.unit.program, self.nodes[place]).expect("what is looked up ahead has a key")
+    }
+
+    fn at(&self, place: usize) -> Expr {
+        name(self.unit.place_name(self.nodes[place]))
+    }
+
+    fn title(&self, place: usize) -> &str {
+        self.unit.node_name(self.nodes[place])
+    }
+
+    fn found_number(&self, place: usize) -> Option<u32> {
+        self.found.iter().position(|found| *found == place).map(|number| number as u32)
+    }
+
+    /// Whether a node looks up a table, with or without a key.
+    fn applies(&self, place: usize) -> bool {
+        matches!(self.unit.node(self.nodes[place]).kind, NodeKind::Apply { .. })
+    }
+
+    /// Where the look-up of a place is made between two stages, if it is.
+    fn stage_of(&self, place: usize) -> Option<usize> {
+        self.stages.iter().position(|stage| stage.looked_up.contains(&place))
+    }
+
+    /// What the functions work on.
+    pub fn storage_items(&self) -> Vec<Item> {
+        let mut items: Vec<Item> = self.struct_path().into();
+        items.extend(self.flight_items());
+        items
+    }
+
+    pub fn items(&self, nodes: &Nodes, entry: NodeId) -> Vec<Item> {
+        let mut items = Vec::new();
+        for ahead in &self.ahead {
+            items.extend(ahead.items.clone());
+        }
+        for stage in &self.stages {
+            for place in stage.looked_up.iter().filter(|place| **place != stage.place) {
+                let from = self.nodes[stage.place];
+                items.extend(nodes.key_ahead(self.unit, self.nodes[*place], self.table(*place), from));
+            }
+        }
+        for place in
+            (0..self.last()).filter(|place| self.found_number(*place).is_some() && self.stage_of(*place).is_none())
+        {
+            items.extend(self.find(place));
+        }
+        (0..self.stages.len()).for_each(|number| items.extend(self.run_ahead(number)));
+        items.extend(self.turn_items(nodes, entry));
+        items.extend(self.stage_items());
+        items
+    }
+
+    fn last(&self) -> usize {
+        self.ahead.len()
+    }
+
+    /// What the stages of a group hand on.
+    fn struct_path(&self) -> [Item; 3] {
+        let group = self.group();
+        let mut members = Vec::new();
+        for place in self.stages.iter().flat_map(|stage| &stage.looked_up) {
+            let table = self.unit.table_name(self.table(*place));
+            let limbs = crate::body::limbs(self.unit.key_bits(self.table(*place)));
+            members.push(Member::plain("uint64_t", format!("{table}_key[{group}][{limbs}]"), ""));
+            members.push(Member::plain("uint64_t", format!("{table}_hash[{group}]"), ""));
+            members.push(Member::plain("const void *", format!("{table}_address[{group}]"), ""));
+        }
+        members.push(Member::plain("uint32_t", format!("found[{group}][{}]", self.found.len()), "numbers of records"));
+        members.push(Member::plain("uint64_t", "left", "packets that have left the path, a bit each"));
+        [
+            Item::Comment("What the stages of the path hand on, of a group of packets.".to_string()),
+            Item::Struct(Struct { name: "path".to_string(), members }),
+            Item::Blank,
+        ]
+    }
+
+    /// A look-up on the way to a cut, at once.
+    fn find(&self, place: usize) -> [Item; 2] {
+        let table = self.table(place);
+        let (structure, _) = structure_names(self.unit.structure(table));
+        let limbs = crate::body::limbs(self.unit.key_bits(table));
+        let held = name(format!("run->{}", self.unit.table_name(table)));
+        let (run, state, key) = (name("run"), name("state"), name("key"));
+        let hash = Expr::call(format!("{structure}_hash"), [held.clone(), key.clone(), Expr::word(limbs)]);
+        let address = Expr::call(format!("{structure}_address"), [held.clone(), name("hash")]);
+        let found =
+            Expr::call(format!("{structure}_find"), [held, address, name("hash"), key.clone(), Expr::word(limbs)]);
+        let body = vec![
+            Stmt::Declare { of: "uint64_t".to_string(), name: format!("key[{limbs}]"), value: None },
+            Stmt::Declare { of: "uint64_t".to_string(), name: "hash".to_string(), value: None },
+            Stmt::Blank,
+            Stmt::call(format!("{}_key", self.title(place)), [run, state, key]),
+            Stmt::set(name("hash"), hash),
+            Stmt::result(found),
+        ];
+        let parameters = ["struct run *run", "struct state *state"];
+        inline("uint32_t", format!("{}_find", self.title(place)), &parameters, body)
+    }
+
+    /// `path_N`: from one cut to the next. What it looks up on the way it keeps in `found`, so that doing it again gives the same.
+    fn run_ahead(&self, number: usize) -> Vec<Item> {
+        let from = if number == 0 { 0 } else { self.stages[number - 1].place };
+        let to = self.stages[number].place;
+        let mut body = Vec::new();
+        for place in from..to {
+            let found = self.found_number(place);
+            if let Some(found) = found.filter(|_| self.stage_of(place).is_none()) {
+                let look_up = Expr::call(format!("{}_find", self.title(place)), [name("run"), name("state")]);
+                let keep = Stmt::set(name(format!("found[{found}]")), look_up);
+                body.push(Stmt::when(Expr::unary("!", name("again")), vec![keep]));
+            }
+            if self.ahead[place].answers {
+                let leaves = Expr::binary("!=", self.call_ahead(place), self.at(place + 1));
+                body.push(Stmt::when(leaves, vec![Stmt::result(name("false"))]));
+            } else {
+                body.push(Stmt::Do(self.call_ahead(place)));
+            }
+        }
+        body.push(Stmt::result(name("true")));
+        let mut unused: Vec<Stmt> = Vec::new();
+        for parameter in ["run", "state", "found", "again"] {
+            if !body.iter().any(|statement| statement.mentions(parameter)) {
+                unused.push(Stmt::Do(Expr::cast("void", name(parameter))));
+            }
+        }
+        body.splice(0..0, unused);
+        let about = match number {
+            0 => format!("From the entry up to {}.", self.unit.node(self.nodes[to]).name),
+            _ => {
+                let node = |place: usize| &self.unit.node(self.nodes[place]).name;
+                format!("From what was found at {} up to {}.", node(from), node(to))
+            }
+        };
+        let parameters = ["struct run *run", "struct state *state", "uint32_t *found", "bool again"];
+        let mut items = vec![Item::Comment(format!("{about} False if the packet leaves the path."))];
+        items.extend(inline("bool", format!("path_{number}"), &parameters, body));
+        items
+    }
+
+    fn call_ahead(&self, place: usize) -> Expr {
+        let mut arguments = vec![name("run"), name("state")];
+        if let Some(found) = self.found_number(place) {
+            arguments.push(name(format!("found[{found}]")));
+        }
+        Expr::call(self.ahead[place].name.clone(), arguments)
+    }
+}

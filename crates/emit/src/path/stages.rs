@@ -1,0 +1,400 @@
+//! The stages: loops over the packets of a group, and the groups of a burst.
+//!
+//! Where the plan asks for the memory of a burst while an older one is worked on, a group waits in the worker's memory, as a flight, until the next
+//! one has come. An empty burst drives it out.
+
+use super::{Way, each, inline, name};
+use crate::batch::prefetch;
+use crate::c::{Expr, Item, Member, Stmt, Struct};
+use crate::table::structure_names;
+use hlir::path::Stage;
+use hlir::plan::{Access, Hint, Placement};
+
+const STAGE: [&str; 6] = [
+    "struct run *run",
+    "const struct burst *burst",
+    "uint32_t from",
+    "uint32_t count",
+    "struct path *path",
+    "uint64_t left",
+];
+
+impl Way<'_> {
+    /// Whether look-ups are made one group behind their requests.
+    pub fn is_behind(&self) -> bool {
+        let placements = |stage: &Stage| self.planned(stage).requests.iter().map(|request| request.placement);
+        self.stages.first().is_some_and(|stage| placements(stage).any(|it| it == Placement::WithConsumption))
+    }
+
+    /// A group that waits for its look-ups.
+    pub fn flight_items(&self) -> Vec<Item> {
+        if !self.is_behind() {
+            return Vec::new();
+        }
+        let group = self.group();
+        let mut members = vec![
+            Member::plain("struct path", "path", ""),
+            Member::plain("struct burst", "burst", "its pointers are to the arrays below"),
+            Member::plain("void *", format!("packets[{group}]"), ""),
+            Member::plain("uint16_t", format!("lengths[{group}]"), ""),
+            Member::plain("uint16_t", format!("ports[{group}]"), ""),
+            Member::plain("uint64_t", "clock_ns", "when it came"),
+            Member::plain("uint64_t", "number", "of its first packet"),
+        ];
+        members.retain(|member| {
+            self.unit.own() || !matches!(member, Member::Plain { name, .. } if name.starts_with("lengths"))
+        });
+        vec![
+            Item::Comment("A group of packets on its way.".to_string()),
+            Item::Struct(Struct { name: "flight".to_string(), members }),
+            Item::Blank,
+        ]
+    }
+
+    /// Of the worker's memory.
+    pub fn flight_members(&self) -> Vec<Member> {
+        if !self.is_behind() {
+            return Vec::new();
+        }
+        vec![
+            Member::plain("struct flight", "flights[2]", "the newest group's and that of the one before"),
+            Member::plain("uint32_t", "turn", "its lowest bit says which is the newest"),
+        ]
+    }
+
+    pub fn stage_items(&self) -> Vec<Item> {
+        let mut items: Vec<Item> = self.begin().into();
+        (0..self.stages.len()).for_each(|number| items.extend(self.stage(number)));
+        items.extend(self.turn());
+        if self.is_behind() {
+            items.extend(self.take());
+            items.extend(self.pass());
+            items.extend(self.advance());
+        } else {
+            items.extend(self.whole_group());
+        }
+        items
+    }
+
+    /// A packet of the burst.
+    fn begin(&self) -> [Item; 2] {
+        let number = Expr::binary("+", name("run->number"), name("i"));
+        let arguments = [
+            Expr::call("packet_take", [name("burst"), name("i")]),
+            name("burst->ports[i]"),
+            name("&run->memory->scratch"),
+            number,
+        ];
+        let parameters = ["struct run *run", "const struct burst *burst", "uint32_t i"];
+        inline("struct state", "path_begin", &parameters, vec![Stmt::result(Expr::call("state_begin", arguments))])
+    }
+
+    /// A stage for all packets of a group: run ahead to the cut, then compute keys and request what the look-ups will read.
+    fn stage(&self, number: usize) -> Vec<Item> {
+        let stage = &self.stages[number];
+        let on = |number: usize, again: bool| {
+            Expr::call(
+                format!("path_{number}"),
+                [name("run"), name("&state"), name("path->found[i]"), name(if again { "true" } else { "false" })],
+            )
+        };
+        let mut stays = on(number, false);
+        for earlier in (0..number).rev() {
+            stays = Expr::binary("&&", on(earlier, true), stays);
+        }
+        if number > 0 {
+            let left = Expr::binary("&", Expr::binary(">>", name("left"), name("i")), name("1"));
+            stays = Expr::binary("&&", Expr::unary("!", left), stays);
+        }
+        let mut keys = Vec::new();
+        let mut zeros = vec![Stmt::Assign(name("path->left"), "|=", Expr::binary("<<", name("1ull"), name("i")))];
+        let mut requests = Vec::new();
+        for &place in &stage.looked_up {
+            let held = self.unit.table_name(self.table(place));
+            let early = if place == stage.place { "key" } else { "key_ahead" };
+            let key = name(format!("path->{held}_key[i]"));
+            let arguments = [name("run"), name("&state"), key.clone()];
+            keys.push(Stmt::call(format!("{}_{early}", self.title(place)), arguments));
+            zeros.push(Stmt::call("memset", [key.clone(), name("0"), Expr::call("sizeof", [key.clone()])]));
+            requests.extend(self.request(stage, place, key));
+        }
+        let mut body = vec![
+            Stmt::declare("struct state", "state", Expr::call("path_begin", ["run", "burst", "from + i"].map(name))),
+            Stmt::Blank,
+        ];
+        body.push(Stmt::If {
+            condition: Expr::call("__builtin_expect", [stays, name("1")]),
+            then: keys,
+            otherwise: zeros,
+        });
+        body.extend(requests);
+        let mut code = vec![each("i", name("count"), body)];
+        if number == 0 {
+            code.insert(0, Stmt::Do(Expr::cast("void", name("left"))));
+        }
+        let mut items = vec![Item::Comment(format!(
+            "Stage {number}: all packets of a group up to {}, and the keys of the look-ups there.",
+            self.unit.node(self.nodes[stage.place]).name
+        ))];
+        items.extend(inline("void", format!("path_stage_{number}"), &STAGE, code));
+        items.extend(self.look_up_items(number));
+        items
+    }
+
+    /// The look-ups behind a stage. Where the group is an older one, its lines were requested a group ago, and each look-up pays for one request
+    /// of the newest group: a loop of requests alone would stall on the core's line fill buffers. Tables may have moved since, so addresses are
+    /// computed again.
+    fn look_up_items(&self, number: usize) -> Vec<Item> {
+        let stage = &self.stages[number];
+        let title = format!("path_look_up_{number}");
+        if number > 0 || !self.is_behind() {
+            let parameters = ["struct run *run", "uint32_t count", "struct path *path"];
+            let code = vec![each("i", name("count"), self.look_ups(stage, false))];
+            return inline("void", title, &parameters, code).into();
+        }
+        let requests = || stage.looked_up.iter().filter_map(|place| self.requested(stage, *place));
+        let request = |(held, hint): (&str, Hint)| prefetch(name(format!("newest->{held}_address[i]")), hint);
+        let mut code = self.look_ups(stage, true);
+        code.push(Stmt::when(Expr::binary("<", name("i"), name("size")), requests().map(request).collect()));
+        let mut rest = each("i", name("size"), requests().map(request).collect());
+        if let Stmt::Count { from, .. } = &mut rest {
+            *from = name("count");
+        }
+        let parameters =
+            ["struct run *run", "uint32_t count", "struct path *path", "uint32_t size", "const struct path *newest"];
+        inline("void", title, &parameters, vec![each("i", name("count"), code), rest]).into()
+    }
+
+    /// The table of a place and the hint, if the plan requests its first line.
+    fn requested(&self, stage: &Stage, place: usize) -> Option<(&str, Hint)> {
+        let table = self.table(place);
+        let wanted = &self.unit.program.tables[table].name;
+        let is = |access: &Access| matches!(access, Access::Table { table, line: 0 } if table == wanted);
+        let mut requests = self.planned(stage).requests.iter();
+        let request = requests.find(|request| is(&request.access) && request.placement != Placement::None)?;
+        Some((self.unit.table_name(table), request.hint))
+    }
+
+    /// Hash and address of a key, and the plan's request for what lies there.
+    fn request(&self, stage: &Stage, place: usize, key: Expr) -> Vec<Stmt> {
+        let table = self.table(place);
+        let held = self.unit.table_name(table);
+        let (structure, _) = structure_names(self.unit.structure(table));
+        let limbs = Expr::word(crate::body::limbs(self.unit.key_bits(table)));
+        let pointer = name(format!("run->{held}"));
+        let (hash, address) = (name(format!("path->{held}_hash[i]")), name(format!("path->{held}_address[i]")));
+        let computed = Expr::call(format!("{structure}_address"), [pointer.clone(), hash.clone()]);
+        let mut code = vec![
+            Stmt::set(hash, Expr::call(format!("{structure}_hash"), [pointer, key, limbs])),
+            Stmt::set(address.clone(), computed),
+        ];
+        if let Some((_, hint)) = self.requested(stage, place).filter(|_| !self.is_behind()) {
+            code.push(prefetch(address, hint));
+        }
+        code
+    }
+
+    fn look_ups(&self, stage: &Stage, moved: bool) -> Vec<Stmt> {
+        let mut code = Vec::new();
+        for &place in &stage.looked_up {
+            let table = self.table(place);
+            let held = self.unit.table_name(table);
+            let (structure, _) = structure_names(self.unit.structure(table));
+            let limbs = Expr::word(crate::body::limbs(self.unit.key_bits(table)));
+            let part = |part: &str| name(format!("path->{held}_{part}[i]"));
+            let pointer = name(format!("run->{held}"));
+            let address = match moved {
+                true => Expr::call(format!("{structure}_address"), [pointer.clone(), part("hash")]),
+                false => part("address"),
+            };
+            let arguments = [pointer, address, part("hash"), part("key"), limbs];
+            let found = self.found_number(place).expect("what is looked up ahead is kept");
+            code.push(Stmt::set(
+                name(format!("path->found[i][{found}]")),
+                Expr::call(format!("{structure}_find"), arguments),
+            ));
+        }
+        code
+    }
+
+    /// The last stage.
+    fn turn(&self) -> [Item; 3] {
+        let left = Expr::binary("&", Expr::binary(">>", name("left"), name("i")), name("1"));
+        let first = name(self.unit.place_name(self.nodes[0]));
+        let body = vec![
+            Stmt::declare("struct state", "state", Expr::call("path_begin", ["run", "burst", "from + i"].map(name))),
+            Stmt::Blank,
+            Stmt::call("state_enter", [name("&state")]),
+            Stmt::If {
+                condition: left,
+                then: vec![Stmt::call("path_leave", [name("run"), name("&state"), first])],
+                otherwise: vec![Stmt::call("path_finish", [name("run"), name("&state"), name("path->found[i]")])],
+            },
+        ];
+        let [function, blank] = inline("void", "path_turn", &STAGE, vec![each("i", name("count"), body)]);
+        [Item::Comment("The last stage: each packet in its turn.".to_string()), function, blank]
+    }
+
+    /// Requests for the packets' own bytes, if the plan has them.
+    fn packet_requests(&self, burst: &str, count: &str) -> Option<Stmt> {
+        let first = self.stages.first().map(|stage| &self.planned(stage).requests).into_iter().flatten();
+        let mut packets = first.filter(|request| request.access == Access::Packet);
+        let request = packets.find(|request| request.placement != Placement::None)?;
+        let address = Expr::call("packet_address_data", [burst, "from + i"].map(name));
+        Some(each("i", name(count), vec![prefetch(address, request.hint)]))
+    }
+
+    /// What comes behind the first look-ups. A group that nobody has left has code of its own.
+    fn later(&self, burst: &str, from: &str, path: &str) -> Vec<Stmt> {
+        let (left, path) = (format!("{path}.left"), format!("&{path}"));
+        let mut body = Vec::new();
+        let call = |function: &str, left: &str| {
+            Stmt::call(function, ["run", burst, from, "count", path.as_str(), left].map(name))
+        };
+        let rest = (1..self.stages.len()).map(|number| (format!("path_stage_{number}"), Some(number)));
+        for (function, look_up) in rest.chain(std::iter::once(("path_turn".to_string(), None))) {
+            let nobody = Expr::binary("==", name(left.as_str()), Expr::word(0));
+            body.push(Stmt::If {
+                condition: Expr::call("__builtin_expect", [nobody, name("1")]),
+                then: vec![call(&function, "0")],
+                otherwise: vec![call(&function, &left)],
+            });
+            if let Some(number) = look_up {
+                body.push(Stmt::call(format!("path_look_up_{number}"), ["run", "count", path.as_str()].map(name)));
+            }
+        }
+        body
+    }
+
+    /// All stages for a group.
+    fn whole_group(&self) -> [Item; 2] {
+        let mut body = vec![
+            Stmt::Declare { of: "struct path".to_string(), name: "path".to_string(), value: None },
+            Stmt::Blank,
+            Stmt::set(name("path.left"), Expr::word(0)),
+        ];
+        body.extend(self.packet_requests("burst", "count"));
+        body.push(Stmt::call("path_stage_0", ["run", "burst", "from", "count", "&path", "0"].map(name)));
+        body.push(Stmt::call("path_look_up_0", ["run", "count", "&path"].map(name)));
+        body.extend(self.later("burst", "from", "path"));
+        let parameters = ["struct run *run", "const struct burst *burst", "uint32_t from", "uint32_t count"];
+        inline("void", "path_group", &parameters, body)
+    }
+
+    /// Packets of a burst become a flight.
+    fn take(&self) -> [Item; 2] {
+        let mut members = vec![
+            Expr::designated("count", name("count")),
+            Expr::designated("ports", name("flight->ports")),
+            Expr::designated("packets", name("flight->packets")),
+        ];
+        let mut arrays = vec!["packets", "ports"];
+        if self.unit.own() {
+            members.push(Expr::designated("lengths", name("flight->lengths")));
+            arrays.push("lengths");
+        }
+        let mut body = vec![Stmt::declare("const struct burst", "taken", Expr::List(members)), Stmt::Blank];
+        for array in arrays {
+            let bytes = Expr::binary("*", name("count"), name(format!("sizeof(flight->{array}[0])")));
+            let from = Expr::binary("+", name(format!("burst->{array}")), name("from"));
+            body.push(Stmt::call("memcpy", [name(format!("flight->{array}")), from, bytes]));
+        }
+        body.push(Stmt::set(name("flight->burst"), name("taken")));
+        body.push(Stmt::set(name("flight->clock_ns"), name("run->clock_ns")));
+        body.push(Stmt::set(
+            name("flight->number"),
+            Expr::binary("+", name("run->worker->packet_number"), name("from")),
+        ));
+        body.push(Stmt::set(name("flight->path.left"), Expr::word(0)));
+        let parameters = [
+            "const struct run *run",
+            "struct flight *flight",
+            "const struct burst *burst",
+            "uint32_t from",
+            "uint32_t count",
+        ];
+        inline("void", "flight_take", &parameters, body)
+    }
+
+    /// The newest group's keys, then everything that is left to do for the one before.
+    fn pass(&self) -> [Item; 3] {
+        let mut body = vec![
+            Stmt::declare("const uint64_t", "clock_ns", name("run->clock_ns")),
+            Stmt::declare("const uint32_t", "from", Expr::word(0)),
+            Stmt::Blank,
+            Stmt::set(name("run->number"), name("newest->number")),
+        ];
+        body.extend(self.packet_requests("&newest->burst", "size"));
+        let arguments = ["run", "&newest->burst", "from", "size", "&newest->path", "0"].map(name);
+        body.push(Stmt::call("path_stage_0", arguments));
+        body.push(Stmt::call("path_look_up_0", ["run", "count", "&older->path", "size", "&newest->path"].map(name)));
+        body.push(Stmt::set(name("run->clock_ns"), name("older->clock_ns")));
+        body.push(Stmt::set(name("run->number"), name("older->number")));
+        body.extend(self.later("&older->burst", "from", "older->path"));
+        body.push(Stmt::set(name("run->clock_ns"), name("clock_ns")));
+        body.push(Stmt::set(name("older->burst.count"), Expr::word(0)));
+        let parameters =
+            ["struct run *run", "struct flight *newest", "struct flight *older", "uint32_t size", "uint32_t count"];
+        let [function, blank] = inline("void", "path_pass", &parameters, body);
+        let about = "The keys of the newest group, of `size` packets; then the group before, of `count`, to its end.";
+        [Item::Comment(about.to_string()), function, blank]
+    }
+
+    fn advance(&self) -> [Item; 2] {
+        let group = Expr::word(self.group());
+        let flight = |shift: &str| name(format!("&run->memory->flights[{shift}]"));
+        let held = name("older->burst.count");
+        let full = Expr::binary("==", name("size"), group.clone());
+        let full = Expr::binary("&&", full, Expr::binary("==", held.clone(), group.clone()));
+        let pass = |size: Expr, count: Expr| {
+            vec![Stmt::call("path_pass", [name("run"), name("newest"), name("older"), size, count])]
+        };
+        let body = vec![
+            Stmt::declare("const uint32_t", "turn", name("run->memory->turn++ & 1")),
+            Stmt::declare("struct flight *const", "newest", flight("turn")),
+            Stmt::declare("struct flight *const", "older", flight("1 - turn")),
+            Stmt::Blank,
+            Stmt::call("flight_take", ["run", "newest", "burst", "from", "size"].map(name)),
+            Stmt::If {
+                condition: Expr::call("__builtin_expect", [full, name("1")]),
+                then: pass(group.clone(), group),
+                otherwise: pass(name("size"), held),
+            },
+        ];
+        let parameters = ["struct run *run", "const struct burst *burst", "uint32_t from", "uint32_t size"];
+        inline("void", "path_advance", &parameters, body)
+    }
+
+    /// The burst, group by group; a full group's size is known to the C compiler.
+    pub fn process(&self) -> Vec<Stmt> {
+        let group = Expr::word(self.group());
+        let size = Expr::binary("-", name("count"), name("from"));
+        let full = Expr::binary(">=", size.clone(), group.clone());
+        // A copy of the burst's pointers, which no store to a packet can change.
+        let mut body = vec![
+            Stmt::declare("const struct burst", "taken", name("*burst")),
+            Stmt::Blank,
+            Stmt::set(name("run.number"), name("worker->packet_number")),
+        ];
+        let to = name("count");
+        if self.is_behind() {
+            let size = Expr::conditional(full, group.clone(), size);
+            let advance = Stmt::call("path_advance", [name("&run"), name("&taken"), name("from"), size]);
+            body.push(Stmt::Count {
+                name: "from".to_string(),
+                from: Expr::word(0),
+                to,
+                step: group,
+                body: vec![advance],
+            });
+            // Nothing came: what is held goes.
+            let drive = Stmt::call("path_advance", ["&run", "&taken", "0", "0"].map(name));
+            body.push(Stmt::when(Expr::binary("==", name("count"), Expr::word(0)), vec![drive]));
+            return body;
+        }
+        let call = |size: Expr| vec![Stmt::call("path_group", [name("&run"), name("&taken"), name("from"), size])];
+        let choice = Stmt::If { condition: full, then: call(group.clone()), otherwise: call(size) };
+        body.push(Stmt::Count { name: "from".to_string(), from: Expr::word(0), to, step: group, body: vec![choice] });
+        body
+    }
+}

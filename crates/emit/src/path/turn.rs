@@ -1,0 +1,144 @@
+//! A packet's turn: what it does when everything ahead of it has been done, and how it goes on when it leaves the path.
+
+use super::{Way, inline, name};
+use crate::c::{Expr, Item, Stmt};
+use crate::node::Nodes;
+use crate::walk::Region;
+use hlir::NodeId;
+use std::collections::BTreeSet;
+
+impl Way<'_> {
+    pub fn turn_items(&self, nodes: &Nodes, entry: NodeId) -> Vec<Item> {
+        let mut items = self.walk_on(nodes, entry);
+        items.extend(self.leave());
+        items.extend(self.finish(nodes));
+        items
+    }
+
+    /// The plain program, from any node on; by a function of its own, since it is rare.
+    fn walk_on(&self, nodes: &Nodes, entry: NodeId) -> Vec<Item> {
+        let unit = self.unit;
+        let mut starts: BTreeSet<usize> = BTreeSet::new();
+        let position = |node: NodeId| unit.facts.order.iter().position(|known| *known == node);
+        for node in self.nodes.iter().take(self.end() + 1) {
+            let index = position(*node).expect("a path's nodes are reachable");
+            starts.extend(nodes.written[index].outcomes.iter().filter_map(|to| position(*to)));
+        }
+        let mut starts: Vec<NodeId> = starts.into_iter().map(|index| unit.facts.order[index]).collect();
+        starts.retain(|start| *start != entry);
+        let region = Region { nodes: (0..nodes.written.len()).collect(), starts, heads: &[] };
+        let code = region.body(unit, &nodes.written);
+        let mut body = vec![Stmt::declare("struct state *const", "state", name("&whole")), Stmt::Blank];
+        body.extend(crate::walk::measuring(&code));
+        body.extend(code);
+        if !body.iter().skip(1).any(|statement| statement.mentions("at")) {
+            body.insert(2, Stmt::Do(Expr::cast("void", name("at"))));
+        }
+        let parameters = ["struct run *run", "struct state whole", "enum node at"];
+        let of = "static __attribute__((noinline)) void".to_string();
+        let parameters = parameters.iter().map(|parameter| parameter.to_string()).collect();
+        vec![
+            Item::Comment("The way of a packet that has left the path.".to_string()),
+            Item::Function { of, name: "walk_on".to_string(), parameters, body },
+            Item::Blank,
+        ]
+    }
+
+    /// Leaves the path. `walk_on` works on a copy of `run`: what it changes must not be in memory all the time for its sake.
+    fn leave(&self) -> [Item; 2] {
+        let body = vec![
+            Stmt::declare("struct run", "copy", name("*run")),
+            Stmt::Blank,
+            Stmt::call("walk_on", [name("&copy"), name("*state"), name("at")]),
+            Stmt::set(name("*run"), name("copy")),
+        ];
+        inline("void", "path_leave", &["struct run *run", "struct state *state", "enum node at"], body)
+    }
+
+    /// Place of the last look-up that is made ahead.
+    fn end(&self) -> usize {
+        self.found.last().copied().unwrap_or(0)
+    }
+
+    /// A packet in its turn: the path with what was found, then the rest of the graph.
+    fn finish(&self, nodes: &Nodes) -> Vec<Item> {
+        let unit = self.unit;
+        let mut body = Vec::new();
+        let mut on = None;
+        let mut certain = true;
+        for place in 0..=self.end() {
+            let index = unit.facts.order.iter().position(|known| *known == self.nodes[place]);
+            let written = &nodes.written[index.expect("a path's nodes are reachable")];
+            certain &= !self.applies(place);
+            let next = self.nodes.get(place + 1).copied().or_else(|| written.outcomes.first().copied());
+            // Whoever comes here has been at this place before: what led elsewhere cannot do so now, for nothing has changed since.
+            if let Some(ahead) = self.ahead.get(place).filter(|ahead| certain && !ahead.waits) {
+                if !ahead.answers {
+                    body.push(Stmt::Do(self.call_ahead(place)));
+                } else {
+                    let elsewhere = Expr::binary("!=", self.call_ahead(place), self.at(place + 1));
+                    body.push(Stmt::when(elsewhere, vec![Stmt::call("__builtin_unreachable", [])]));
+                }
+                on = next;
+                continue;
+            }
+            let call = match self.found_number(place) {
+                Some(found) => Expr::call(
+                    format!("{}_act", self.title(place)),
+                    [name("run"), name("state"), name(format!("found[{found}]"))],
+                ),
+                None => Expr::call(self.title(place), [name("run"), name("state")]),
+            };
+            on = next;
+            let Some(next) = next else {
+                body.push(Stmt::Do(call));
+                break;
+            };
+            if written.only() == Some(next) {
+                body.push(Stmt::Do(call));
+                continue;
+            }
+            body.push(Stmt::set(name("at"), call));
+            let mut leave = vec![Stmt::call("path_leave", ["run", "state", "at"].map(name))];
+            if written.ends {
+                leave = vec![Stmt::when(Expr::binary("!=", name("at"), name("ENDED")), leave)];
+            }
+            leave.push(Stmt::Return(None));
+            let left = Expr::binary("!=", name("at"), name(unit.place_name(next)));
+            body.push(Stmt::when(Expr::call("__builtin_expect", [left, name("0")]), leave));
+        }
+        if let Some(on) = on {
+            let rest = self.rest(nodes, on);
+            body.extend(rest);
+        }
+        let mut declared = crate::walk::measuring(&body);
+        if body.iter().any(|statement| matches!(statement, Stmt::Assign(Expr::Name(place), _, _) if place == "at")) {
+            declared.push(Stmt::Declare { of: "enum node".to_string(), name: "at".to_string(), value: None });
+        }
+        if !declared.is_empty() {
+            declared.push(Stmt::Blank);
+        }
+        declared.extend(body);
+        let parameters = ["struct run *run", "struct state *state", "uint32_t *found"];
+        let mut items = vec![Item::Comment(
+            "A packet that is still on the path, in its turn, with the records that were found for it.".to_string(),
+        )];
+        items.extend(inline("void", "path_finish", &parameters, declared));
+        items
+    }
+
+    /// The graph from a node on.
+    fn rest(&self, nodes: &Nodes, from: NodeId) -> Vec<Stmt> {
+        let unit = self.unit;
+        let position =
+            |node: NodeId| unit.facts.order.iter().position(|known| *known == node).expect("outcomes are reachable");
+        let mut reached = BTreeSet::from([position(from)]);
+        let mut left = vec![position(from)];
+        while let Some(index) = left.pop() {
+            left.extend(nodes.written[index].outcomes.iter().map(|to| position(*to)).filter(|to| reached.insert(*to)));
+        }
+        reached.remove(&position(from));
+        let order = std::iter::once(position(from)).chain(reached).collect();
+        Region { nodes: order, starts: Vec::new(), heads: &[] }.body(unit, &nodes.written)
+    }
+}
