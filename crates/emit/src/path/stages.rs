@@ -294,11 +294,14 @@ impl Way<'_> {
             arrays.push("lengths");
         }
         let mut body = vec![Stmt::declare("const struct burst", "taken", Expr::List(members)), Stmt::Blank];
+        let mut copies = Vec::new();
         for array in arrays {
             let bytes = Expr::binary("*", name("count"), name(format!("sizeof(flight->{array}[0])")));
             let from = Expr::binary("+", name(format!("burst->{array}")), name("from"));
-            body.push(Stmt::call("memcpy", [name(format!("flight->{array}")), from, bytes]));
+            copies.push(Stmt::call("memcpy", [name(format!("flight->{array}")), from, bytes]));
         }
+        // An empty burst may have no arrays.
+        body.push(Stmt::when(Expr::binary("!=", name("count"), Expr::word(0)), copies));
         body.push(Stmt::set(name("flight->burst"), name("taken")));
         body.push(Stmt::set(name("flight->clock_ns"), name("run->clock_ns")));
         body.push(Stmt::set(
