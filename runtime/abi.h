@@ -165,6 +165,7 @@ enum structure {
 	STRUCTURE_COMPARE,
 	STRUCTURE_SCAN,
 	STRUCTURE_BIT_VECTOR,
+	STRUCTURE_BTREE,
 	STRUCTURES		/* how many there are */
 };
 enum idle_timeout { IDLE_NONE, IDLE_NOTIFY, IDLE_DELETE };

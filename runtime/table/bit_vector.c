@@ -396,7 +396,7 @@ bit_vector_destroy(struct layout *layout)
 	memory_release(memory, writer, sizeof(*writer));
 }
 
-static const struct layout_functions bit_vector_layout = RULED_LAYOUT(bit_vector_lookup, bit_vector_destroy);
+static const struct layout_functions bit_vector_layout = RULED_LAYOUT(bit_vector_lookup, bit_vector_destroy, .compact = NULL);
 static const struct ruled_functions bit_vector_functions = { bit_vector_publish, bit_vector_withdraw, bit_vector_change };
 
 /* One more chunk, all of whose values are in class 0. 0: too many, or no memory. */

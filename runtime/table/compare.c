@@ -96,7 +96,7 @@ compare_destroy(struct layout *layout)
 	memory_release(memory, writer, sizeof(*writer));
 }
 
-static const struct layout_functions compare_layout = RULED_LAYOUT(compare_lookup, compare_destroy);
+static const struct layout_functions compare_layout = RULED_LAYOUT(compare_lookup, compare_destroy, .compact = NULL);
 static const struct ruled_functions compare_functions = { compare_publish, compare_withdraw, compare_change };
 
 struct layout *

@@ -39,6 +39,8 @@ struct layout_functions {
 	int (*locate)(const struct layout *layout, uint32_t note, struct layout_match *match, uint32_t *record);
 	uint32_t (*lookup)(const struct layout *layout, const uint64_t *key);
 	enum table_status (*reserve)(struct layout *layout, uint64_t entries);
+	/* Brings what is there into its best form. NULL: it always is. */
+	void (*compact)(struct layout *layout);
 	void (*destroy)(struct layout *layout);
 };
 
@@ -69,5 +71,6 @@ struct layout *direct_create(const struct layout_request *request);
 struct layout *compare_create(const struct layout_request *request);
 struct layout *scan_create(const struct layout_request *request);
 struct layout *bit_vector_create(const struct layout_request *request);
+struct layout *btree_create(const struct layout_request *request);
 
 #endif

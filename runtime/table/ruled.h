@@ -39,10 +39,10 @@ uint64_t ruled_next(const struct layout *layout, uint64_t cursor, struct layout_
 int ruled_locate(const struct layout *layout, uint32_t note, struct layout_match *match, uint32_t *record);
 enum table_status ruled_reserve(struct layout *layout, uint64_t entries);
 
-#define RULED_LAYOUT(lookup_function, destroy_function)                                                                                     \
+#define RULED_LAYOUT(lookup_function, destroy_function, ...)                                                                                \
 	{                                                                                                                                   \
 		.insert = ruled_insert, .find = ruled_find, .modify = ruled_modify, .remove = ruled_remove, .next = ruled_next,             \
-		.locate = ruled_locate, .lookup = lookup_function, .reserve = ruled_reserve, .destroy = destroy_function,                   \
+		.locate = ruled_locate, .lookup = lookup_function, .reserve = ruled_reserve, .destroy = destroy_function, __VA_ARGS__       \
 	}
 
 static inline struct ruled *

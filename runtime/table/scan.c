@@ -153,7 +153,7 @@ scan_destroy(struct layout *layout)
 	memory_release(memory, writer, sizeof(*writer));
 }
 
-static const struct layout_functions scan_layout = RULED_LAYOUT(scan_lookup, scan_destroy);
+static const struct layout_functions scan_layout = RULED_LAYOUT(scan_lookup, scan_destroy, .compact = NULL);
 static const struct ruled_functions scan_functions = { scan_publish, scan_withdraw, scan_change };
 
 /* Which parts of the key are words, pairs and wide ranges. 0: a range too wide, or too many. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "table/bit_vector.h"
+#include "table/btree.h"
 #include "table/compare.h"
 #include "table/dir24_8.h"
 #include "table/direct.h"
@@ -325,6 +326,13 @@ writer_reserve(struct writer *writer, uint64_t entries)
 	return writer->layout->functions->reserve(writer->layout, entries);
 }
 
+void
+writer_compact(struct writer *writer)
+{
+	if (writer->layout->functions->compact != NULL)
+		writer->layout->functions->compact(writer->layout);
+}
+
 const struct table *
 writer_table(const struct writer *writer)
 {
@@ -405,6 +413,7 @@ static const struct writer_structure writer_structures[] = {
 	[STRUCTURE_DIRECT] = { direct_create, DIRECT_KEY_BITS, 0, 0, 1 },
 	[STRUCTURE_COMPARE] = { compare_create, COMPARE_KEY_BITS, 0, 0, 1 },
 	[STRUCTURE_SCAN] = { scan_create, SCAN_KEY_BITS, 0, 1, 0 },
+	[STRUCTURE_BTREE] = { btree_create, BTREE_KEY_BITS, BTREE_SUBTREE - 1, 0, 0 },
 	[STRUCTURE_BIT_VECTOR] = { bit_vector_create, BIT_VECTOR_CHUNKS_MOST * BIT_VECTOR_CHUNK_BITS, 0, 1, 0 },
 };
 
@@ -424,7 +433,9 @@ writer_begin(struct writer *writer, const struct table_descriptor *descriptor)
 	const struct writer_structure *structure = &writer_structures[descriptor->structure];
 	struct layout_request request = { .memory = &writer->memory, .records = &writer->records, .descriptor = descriptor };
 
-	writer->prioritised = structure->prioritised;
+	for (uint32_t i = 0; i < descriptor->field_count; i++)
+		writer->prioritised |= descriptor->fields[i].kind == MATCH_RANGE;
+	writer->prioritised |= structure->prioritised;
 	writer->length_least = structure->exact ? descriptor->key_bits : 0;
 	writer->key_bits = descriptor->key_bits;
 	writer->limbs = descriptor->key_limbs;

@@ -111,6 +111,9 @@ uint64_t writer_bytes(const struct writer *writer);
 /* Makes room for `entries` before they come, so that no insertion has to. */
 enum table_status writer_reserve(struct writer *writer, uint64_t entries);
 
+/* Brings the table into the form in which look-ups are fastest, at the cost of some time: after many insertions, when there will be few for a while. */
+void writer_compact(struct writer *writer);
+
 /* Deletes all entries. The default stays. */
 void writer_clear(struct writer *writer);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "table/bit_vector.h"
+#include "table/btree.h"
 #include "table/compare.h"
 #include "table/dir24_8.h"
 #include "table/direct.h"
@@ -101,6 +102,8 @@ test_matching(const struct table_descriptor *descriptor)
 	case STRUCTURE_DIR24_8_U8:
 	case STRUCTURE_LPM_TRIE:
 		return TEST_PREFIX;
+	case STRUCTURE_BTREE:
+		return descriptor->field_count != 0 ? TEST_PRIORITISED : TEST_PREFIX;
 	case STRUCTURE_LIST:
 	case STRUCTURE_SCAN:
 	case STRUCTURE_BIT_VECTOR:
@@ -132,6 +135,8 @@ test_find(const struct table *table, const uint64_t *key, uint32_t limbs)
 		return TEST_FIND(lpm_trie);
 	case STRUCTURE_LIST:
 		return TEST_FIND(list);
+	case STRUCTURE_BTREE:
+		return TEST_FIND(btree);
 	case STRUCTURE_DIRECT:
 		return TEST_FIND(direct);
 	case STRUCTURE_COMPARE:

@@ -349,6 +349,8 @@ model_run(struct model *model, uint32_t steps)
 		model_step(model, step / 1000 % 2 == 0);
 		if (step % 500 == 0)
 			model_check_entries(model);
+		if (step % 1700 == 0)
+			writer_compact(model->writer);
 	}
 	CHECK(writer_cells(model->writer) <= (model->descriptor.records_own ? memory.cells : 1));
 	writer_clear(model->writer);
@@ -368,6 +370,9 @@ static const struct key_field three_ranges[] = {
 	{ .name = "narrow", .width = 8, .shift = 8, .kind = MATCH_RANGE },
 	{ .name = "middle", .width = 17, .shift = 100, .kind = MATCH_RANGE },
 };
+
+static const struct key_field port_range[] = { { .name = "port", .width = 16, .shift = 0, .kind = MATCH_RANGE } };
+static const struct key_field long_range[] = { { .name = "long", .width = 64, .shift = 0, .kind = MATCH_RANGE } };
 
 static const struct key_field wide_range[] = { { .name = "all", .width = 6, .shift = 0, .kind = MATCH_RANGE } };
 
@@ -389,6 +394,10 @@ test_table_model(void)
 		{ STRUCTURE_LIST, 8, 6, 0, 0, 0, NULL },	{ STRUCTURE_LIST, 64, 7, 1, 250, 0, NULL },
 		{ STRUCTURE_LIST, 104, 7, 0, 0, 2, acl_ranges },	{ STRUCTURE_LIST, 300, 6, 1, 100, 2, acl_ranges },
 		{ STRUCTURE_LIST, 6, 4, 0, 0, 1, wide_range },
+		{ STRUCTURE_BTREE, 5, 5, 0, 0, 0, NULL },	{ STRUCTURE_BTREE, 32, 9, 1, 150, 0, NULL },
+		{ STRUCTURE_BTREE, 64, 12, 0, 0, 0, NULL },	{ STRUCTURE_BTREE, 128, 7, 0, 0, 0, NULL },
+		{ STRUCTURE_BTREE, 128, 12, 1, 0, 0, NULL },	{ STRUCTURE_BTREE, 70, 9, 0, 300, 0, NULL },
+		{ STRUCTURE_BTREE, 16, 16, 0, 0, 1, port_range },	{ STRUCTURE_BTREE, 64, 9, 1, 0, 1, long_range },
 		{ STRUCTURE_DIRECT, 12, 10, 0, 0, 0, NULL },	{ STRUCTURE_DIRECT, 20, 9, 1, 300, 0, NULL },
 		{ STRUCTURE_COMPARE, 48, 6, 0, 30, 0, NULL },	{ STRUCTURE_COMPARE, 128, 5, 1, 32, 0, NULL },
 		{ STRUCTURE_SCAN, 8, 6, 0, 0, 0, NULL },	{ STRUCTURE_SCAN, 64, 7, 1, 250, 0, NULL },

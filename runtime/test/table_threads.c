@@ -123,6 +123,8 @@ threads_write(struct threads *threads, struct writer *writer, double seconds)
 
 			CHECK(status == TABLE_OK || status == TABLE_MISSING);
 		}
+		if (version % 5000 == 0)
+			writer_compact(writer);
 		if (version % 1000 == 0)
 			CHECK(writer_reserve(writer, writer_count(writer) * 2 + version / 1000 % 4000) == TABLE_OK);
 	}
@@ -182,6 +184,8 @@ test_table_threads(void)
 	threads_run(STRUCTURE_LPM_TRIE, 128, 1);
 	threads_run(STRUCTURE_LIST, 104, 0);
 	threads_run(STRUCTURE_LIST, 32, 1);
+	threads_run(STRUCTURE_BTREE, 64, 0);
+	threads_run(STRUCTURE_BTREE, 128, 1);
 	threads_run(STRUCTURE_DIRECT, 16, 1);
 	threads_run(STRUCTURE_SCAN, 104, 0);
 	threads_run(STRUCTURE_BIT_VECTOR, 104, 0);

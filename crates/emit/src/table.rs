@@ -30,6 +30,7 @@ pub fn structure_names(structure: Structure) -> (&'static str, &'static str) {
         Structure::Compare => ("compare", "STRUCTURE_COMPARE"),
         Structure::Scan => ("scan", "STRUCTURE_SCAN"),
         Structure::BitVector => ("bit_vector", "STRUCTURE_BIT_VECTOR"),
+        Structure::Btree => ("btree", "STRUCTURE_BTREE"),
         Structure::List => ("list", "STRUCTURE_LIST"),
     }
 }
@@ -46,7 +47,8 @@ pub fn structure_type(structure: Structure) -> &'static str {
         | Structure::Direct
         | Structure::Compare
         | Structure::Scan
-        | Structure::BitVector => structure_names(structure).0,
+        | Structure::BitVector
+        | Structure::Btree => structure_names(structure).0,
     }
 }
 

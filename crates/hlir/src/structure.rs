@@ -24,12 +24,14 @@ pub enum Structure {
     Scan,
     /// At most 4,096 rules: sets of rules by chunks of the key, and their intersection.
     BitVector,
+    /// A tree of pieces of the key space: prefixes of at most 128 bits, or one range.
+    Btree,
     /// Rules in order of priority, compared one by one: any mixture of match kinds.
     List,
 }
 
 impl Structure {
-    pub const ALL: [Structure; 11] = [
+    pub const ALL: [Structure; 12] = [
         Structure::Exact,
         Structure::Exact48,
         Structure::Dir24_8,
@@ -40,6 +42,7 @@ impl Structure {
         Structure::Compare,
         Structure::Scan,
         Structure::BitVector,
+        Structure::Btree,
         Structure::List,
     ];
 
@@ -67,6 +70,11 @@ impl Structure {
             Structure::BitVector => {
                 let fits = bits <= 512 && count(MatchKind::Range) <= 8 && widest_range <= 16;
                 (fits, "keys of at most 512 bits together, among them at most 8 ranges, each of at most 16 bits")
+            }
+            Structure::Btree => {
+                let one_range = keys.len() == 1 && widest_range == bits && bits <= 64 && count(MatchKind::Range) == 1;
+                let needs = "one lpm key, all others being exact, of at most 128 bits together, or one range alone of at most 64";
+                ((prefix && bits <= 128) || one_range, needs)
             }
             Structure::List => (true, ""),
         };

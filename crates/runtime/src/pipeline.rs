@@ -66,6 +66,7 @@ pub enum Structure {
     Compare,
     Scan,
     BitVector,
+    Btree,
 }
 
 impl Structure {
@@ -79,6 +80,7 @@ impl Structure {
             | Structure::Dir24_8U16
             | Structure::Dir24_8U8
             | Structure::LpmTrie
+            | Structure::Btree
             | Structure::Compare
             | Structure::Direct => false,
         }
@@ -97,6 +99,7 @@ impl Structure {
             8 => Structure::Compare,
             9 => Structure::Scan,
             10 => Structure::BitVector,
+            11 => Structure::Btree,
             _ => return None,
         })
     }

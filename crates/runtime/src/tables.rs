@@ -104,6 +104,7 @@ unsafe extern "C" {
     fn writer_count(writer: *const Writer) -> u64;
     fn writer_bytes(writer: *const Writer) -> u64;
     fn writer_reserve(writer: *mut Writer, entries: u64) -> c_int;
+    fn writer_compact(writer: *mut Writer);
     fn writer_clear(writer: *mut Writer);
 }
 
@@ -439,6 +440,12 @@ impl Table {
     pub fn reserve(&self, entries: u64) -> Result<(), TableError> {
         // SAFETY: the writer is alive.
         checked(unsafe { writer_reserve(*self.lock(), entries) })
+    }
+
+    /// Brings the table into its fastest form, when many entries have come and few will for a while.
+    pub fn compact(&self) {
+        // SAFETY: the writer is alive.
+        unsafe { writer_compact(*self.lock()) }
     }
 
     pub fn clear(&self) {

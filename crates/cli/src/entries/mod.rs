@@ -53,14 +53,17 @@ impl FromStr for Origin {
 
 /// Loads all of them, in order; the number of entries. `ports` bounds generated port numbers.
 pub fn load<L: Replay>(engine: &mut NativeEngine<'_, L>, origins: &[Origin], ports: u32) -> Result<u64, Failure> {
-    origins.iter().try_fold(0, |sum, origin| {
-        Ok(sum
-            + match origin {
+    let count = origins.iter().try_fold(0, |sum, origin| {
+        Ok::<u64, Failure>(
+            sum + match origin {
                 Origin::Text(path) => load_text(engine, path)?,
                 Origin::Binary(path) => binary::load(engine, path)?,
                 Origin::Generated { table, count, seed } => generate::load(engine, table, (*count, *seed), ports)?,
-            })
-    })
+            },
+        )
+    })?;
+    engine.switch().tables().iter().for_each(|table| table.compact());
+    Ok(count)
 }
 
 fn load_text<L: Replay>(engine: &mut NativeEngine<'_, L>, path: &Path) -> Result<u64, Failure> {

@@ -1,0 +1,428 @@
+/* Entries of btree.h as pieces of its trees: each piece belongs to the rule that decides there, and has that rule's record.
+ *
+ * A new entry cuts the tree where it begins and ends, and takes the pieces between that belong to lesser ones; one that goes leaves them to the next in
+ * rank and joins what it had cut. Prefixes longer than a wide key's upper part have a subtree for that part, and in it their pieces; the piece of the
+ * upper tree is then one key wide, and its owner the prefix that covers it. */
+#include "table/btree.h"
+
+#include <string.h>
+
+#include "table/btree_writer.h"
+#include "table/ruled.h"
+
+#define BTREE_SUBTREES_LEAST 16u
+
+/* The tree over the lower 64 bits of one upper part. */
+struct btree_sub {
+	struct btree_tree tree;
+	uint64_t upper;
+	uint32_t rules;		/* prefixes that end in it */
+};
+
+struct btree_writer {
+	struct ruled ruled;
+	struct btree *btree;
+	struct btree_tree tree;
+	uint32_t ranges;		/* 1: a range field, whose rules have priorities; else prefixes */
+	uint32_t per_length[BTREE_KEY_BITS + 1];	/* prefixes */
+	struct btree_sub *subs;
+	struct numbers numbers;		/* of subtrees */
+};
+
+/* Keys of one tree, and what becomes of its pieces there. */
+struct btree_span {
+	uint64_t low;
+	uint64_t high;
+};
+
+enum btree_deed { BTREE_CLAIM, BTREE_YIELD, BTREE_CHANGE };
+
+static struct btree_writer *
+btree_of(const struct ruled *ruled)
+{
+	return (struct btree_writer *)(uintptr_t)ruled;
+}
+
+static uint32_t
+btree_upper_bits(const struct btree_writer *writer)
+{
+	const uint32_t bits = writer->ruled.layout.key_bits;
+
+	return bits > 64 ? bits - 64 : bits;
+}
+
+/* Whether the rule ends in a subtree. */
+static int
+btree_is_deep(const struct btree_writer *writer, const struct rule *rule)
+{
+	return writer->btree->wide && rule->priority > btree_upper_bits(writer);
+}
+
+static uint64_t
+btree_ones(uint32_t bits)
+{
+	return bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
+}
+
+static struct btree_span
+btree_span(const struct btree_writer *writer, const struct rule *rule)
+{
+	const uint64_t *value = ruled_value(rule);
+	const uint32_t upper = btree_upper_bits(writer);
+
+	if (writer->ranges)
+		return (struct btree_span){ .low = value[0], .high = ruled_high(&writer->ruled, rule)[0] };
+	if (btree_is_deep(writer, rule))
+		return (struct btree_span){ .low = value[0], .high = value[0] | btree_ones(64 + upper - rule->priority) };
+	return (struct btree_span){
+		.low = value[writer->ruled.layout.limbs - 1], .high = value[writer->ruled.layout.limbs - 1] | btree_ones(upper - rule->priority),
+	};
+}
+
+/* Whether rule `number` has precedence over the owner of a piece. */
+static int
+btree_outranks(const struct btree_writer *writer, uint32_t number, uint32_t owner)
+{
+	const struct rule *one = rules_at(&writer->ruled.rules, number), *other = rules_at(&writer->ruled.rules, owner);
+
+	if (owner == 0)
+		return 1;
+	return writer->ranges ? ruled_before(one, other) : one->priority >= other->priority;
+}
+
+/* The longest prefix that is shorter than this one and covers it, or 0. */
+static uint32_t
+btree_shorter(const struct btree_writer *writer, const struct rule *rule)
+{
+	const uint32_t bits = writer->ruled.layout.key_bits, limbs = writer->ruled.layout.limbs;
+
+	for (uint32_t length = rule->priority; length-- != 0;) {
+		const uint32_t below = bits - length;
+		uint64_t value[2];
+		uint32_t found;
+
+		if (writer->per_length[length] == 0)
+			continue;
+		for (uint32_t limb = 0; limb < limbs; limb++)
+			value[limb] = rule->limbs[limb] & ~btree_ones(below > 64 * limb ? below - 64 * limb : 0);
+		found = rules_find(&writer->ruled.rules, length, value);
+		if (found != 0)
+			return found;
+	}
+	return 0;
+}
+
+/* The range that decides for a key when rule `without` is gone, or 0. */
+static uint32_t
+btree_next_range(const struct btree_writer *writer, uint64_t key, uint32_t without)
+{
+	const struct rules *rules = &writer->ruled.rules;
+	uint32_t best = 0;
+
+	for (uint32_t number = rules_next(rules, 0); number != 0; number = rules_next(rules, number)) {
+		const struct btree_span span = btree_span(writer, rules_at(rules, number));
+
+		if (number == without || key < span.low || key > span.high)
+			continue;
+		if (best == 0 || ruled_before(rules_at(rules, number), rules_at(rules, best)))
+			best = number;
+	}
+	return best;
+}
+
+static uint32_t
+btree_record(const struct btree_writer *writer, uint32_t number)
+{
+	return number == 0 ? 0 : rules_at(&writer->ruled.rules, number)->record;
+}
+
+static void btree_do(struct btree_writer *writer, struct btree_tree *tree, struct btree_span span, enum btree_deed deed, uint32_t number, uint32_t heir);
+
+/* Gives a piece to another owner, or its owner's other record; of a piece with a subtree, all of that which belongs to the same. */
+static void
+btree_give(struct btree_writer *writer, const struct btree_piece *piece, enum btree_deed deed, uint32_t number, uint32_t heir)
+{
+	const int mine = deed == BTREE_CLAIM ? btree_outranks(writer, number, *piece->owner) : *piece->owner == number;
+	uint32_t owner = number;
+
+	if (*piece->value & BTREE_SUBTREE) {
+		const struct btree_span all = { .low = 0, .high = UINT64_MAX };
+
+		btree_do(writer, &writer->subs[*piece->value & ~BTREE_SUBTREE].tree, all, deed, number, heir);
+	}
+	if (!mine)
+		return;
+	if (deed == BTREE_YIELD)
+		owner = writer->ranges ? btree_next_range(writer, piece->low, number) : heir;
+	*piece->owner = owner;
+	if ((*piece->value & BTREE_SUBTREE) == 0)
+		__atomic_store_n(piece->value, btree_record(writer, owner), __ATOMIC_RELEASE);
+}
+
+/* Goes through the pieces of a span. `heir`: who gets what a prefix leaves. */
+static void
+btree_do(struct btree_writer *writer, struct btree_tree *tree, struct btree_span span, enum btree_deed deed, uint32_t number, uint32_t heir)
+{
+	struct btree_piece piece = btree_tree_piece(tree, span.low);
+
+	for (;;) {
+		btree_give(writer, &piece, deed, number, heir);
+		if (piece.high >= span.high)
+			return;
+		piece = btree_tree_piece(tree, piece.high + 1);
+	}
+}
+
+static enum table_status
+btree_cut(const struct btree_writer *writer, struct btree_tree *tree, struct btree_span span)
+{
+	const uint64_t most = tree == &writer->tree ? btree_ones(btree_upper_bits(writer)) : UINT64_MAX;
+	const enum table_status status = btree_tree_cut(tree, span.low);
+
+	return status != TABLE_OK || span.high == most ? status : btree_tree_cut(tree, span.high + 1);
+}
+
+/* Joins the piece at `key` with the one before if nothing tells them apart. */
+static void
+btree_mend(struct btree_tree *tree, uint64_t key)
+{
+	const struct btree_piece right = btree_tree_piece(tree, key);
+	struct btree_piece left;
+
+	if (right.low != key || key == 0)
+		return;
+	left = btree_tree_piece(tree, key - 1);
+	if (*left.owner == *right.owner && *left.value == *right.value && (*left.value & BTREE_SUBTREE) == 0)
+		btree_tree_join(tree, key);
+}
+
+static void
+btree_mend_span(struct btree_tree *tree, struct btree_span span)
+{
+	btree_mend(tree, span.low);
+	if (span.high != UINT64_MAX)
+		btree_mend(tree, span.high + 1);
+	if (btree_tree_is_sparse(tree))
+		btree_tree_compact(tree);
+}
+
+/* Another array of places for subtrees, twice as large. No reader needs a new one before all use it. */
+static enum table_status
+btree_subtrees_grow(struct btree_writer *writer)
+{
+	struct memory *memory = writer->ruled.layout.memory;
+	const uint32_t old = writer->numbers.capacity, count = old == 0 ? BTREE_SUBTREES_LEAST : 2 * old;
+	struct btree_top **places = memory_allocate(memory, count * sizeof(*places)), **old_places = writer->btree->subtrees;
+	struct btree_sub *subs = memory_allocate(memory, count * sizeof(*subs));
+
+	if (places == NULL || subs == NULL || !numbers_grow(&writer->numbers, memory, count)) {
+		memory_release(memory, places, count * sizeof(*places));
+		memory_release(memory, subs, count * sizeof(*subs));
+		return TABLE_NO_MEMORY;
+	}
+	for (uint32_t i = 0; i < old; i++) {
+		places[i] = old_places[i];
+		subs[i] = writer->subs[i];
+		subs[i].tree.place = &places[i];
+	}
+	memory_release(memory, writer->subs, old * sizeof(*subs));
+	writer->subs = subs;
+	__atomic_store_n(&writer->btree->subtrees, places, __ATOMIC_RELEASE);
+	memory_grace(memory);
+	memory_release(memory, old_places, old * sizeof(*places));
+	return TABLE_OK;
+}
+
+static enum table_status
+btree_subtree_take(struct btree_writer *writer, uint32_t *number)
+{
+	enum table_status status = TABLE_OK;
+
+	while (status == TABLE_OK && (*number = numbers_take(&writer->numbers, writer->ruled.layout.memory)) == 0) {
+		if (writer->numbers.retired_count > writer->numbers.capacity / 4)
+			memory_grace(writer->ruled.layout.memory);
+		else
+			status = btree_subtrees_grow(writer);
+	}
+	return status;
+}
+
+/* The subtree for the upper part of a rule, a new one if there is none. */
+static enum table_status
+btree_subtree(struct btree_writer *writer, uint64_t upper, struct btree_sub **sub)
+{
+	struct btree_piece piece = btree_tree_piece(&writer->tree, upper);
+	enum table_status status = TABLE_OK;
+	uint32_t number = 0;
+
+	*sub = NULL;
+	if (*piece.value & BTREE_SUBTREE) {
+		*sub = &writer->subs[*piece.value & ~BTREE_SUBTREE];
+		return TABLE_OK;
+	}
+	status = btree_subtree_take(writer, &number);
+	if (status != TABLE_OK)
+		return status;
+	*sub = &writer->subs[number];
+	status = btree_tree_create(&(*sub)->tree, writer->ruled.layout.memory, *piece.value, *piece.owner);
+	if (status == TABLE_OK)
+		status = btree_cut(writer, &writer->tree, (struct btree_span){ .low = upper, .high = upper });
+	if (status != TABLE_OK) {
+		btree_tree_destroy(&(*sub)->tree);
+		(*sub)->tree.top = NULL;
+		*sub = NULL;
+		numbers_give(&writer->numbers, number);
+		return status;
+	}
+	(*sub)->upper = upper;
+	(*sub)->rules = 0;
+	btree_tree_show(&(*sub)->tree, &writer->btree->subtrees[number]);
+	piece = btree_tree_piece(&writer->tree, upper);
+	__atomic_store_n(piece.value, number | BTREE_SUBTREE, __ATOMIC_RELEASE);
+	return TABLE_OK;
+}
+
+/* Puts what covers it in the place of a subtree in which no prefix ends any more. */
+static void
+btree_subtree_drop(struct btree_writer *writer, struct btree_sub *sub)
+{
+	const struct btree_span span = { .low = sub->upper, .high = sub->upper };
+	const struct btree_piece piece = btree_tree_piece(&writer->tree, sub->upper);
+	const uint32_t number = *piece.value & ~BTREE_SUBTREE;
+
+	__atomic_store_n(piece.value, btree_record(writer, *piece.owner), __ATOMIC_RELEASE);
+	btree_tree_retire(&sub->tree);
+	numbers_retire(&writer->numbers, writer->ruled.layout.memory, number);
+	sub->tree.top = NULL;
+	btree_mend_span(&writer->tree, span);
+}
+
+/* The tree in which a rule has its pieces. */
+static struct btree_sub *
+btree_home(struct btree_writer *writer, const struct rule *rule)
+{
+	const struct btree_piece piece = btree_tree_piece(&writer->tree, rule->limbs[1]);
+
+	return &writer->subs[*piece.value & ~BTREE_SUBTREE];
+}
+
+static enum table_status
+btree_publish(struct ruled *ruled, uint32_t number)
+{
+	struct btree_writer *writer = btree_of(ruled);
+	const struct rule *rule = rules_at(&ruled->rules, number);
+	const struct btree_span span = btree_span(writer, rule);
+	struct btree_tree *tree = &writer->tree;
+	struct btree_sub *sub = NULL;
+	enum table_status status = TABLE_OK;
+
+	if (btree_is_deep(writer, rule))
+		status = btree_subtree(writer, rule->limbs[1], &sub);
+	if (sub != NULL)
+		tree = &sub->tree;
+	if (status == TABLE_OK)
+		status = btree_cut(writer, tree, span);
+	if (status != TABLE_OK) {
+		if (sub != NULL && sub->rules == 0)
+			btree_subtree_drop(writer, sub);
+		return status;
+	}
+	if (sub != NULL)
+		sub->rules++;
+	btree_do(writer, tree, span, BTREE_CLAIM, number, 0);
+	if (!writer->ranges)
+		writer->per_length[rule->priority]++;
+	return TABLE_OK;
+}
+
+static enum table_status
+btree_withdraw(struct ruled *ruled, uint32_t number)
+{
+	struct btree_writer *writer = btree_of(ruled);
+	const struct rule *rule = rules_at(&ruled->rules, number);
+	const struct btree_span span = btree_span(writer, rule);
+	struct btree_sub *sub = btree_is_deep(writer, rule) ? btree_home(writer, rule) : NULL;
+	struct btree_tree *tree = sub != NULL ? &sub->tree : &writer->tree;
+
+	btree_do(writer, tree, span, BTREE_YIELD, number, writer->ranges ? 0 : btree_shorter(writer, rule));
+	if (!writer->ranges)
+		writer->per_length[rule->priority]--;
+	if (sub != NULL && --sub->rules == 0)
+		btree_subtree_drop(writer, sub);
+	else
+		btree_mend_span(tree, span);
+	return TABLE_OK;
+}
+
+static void
+btree_change(struct ruled *ruled, uint32_t number)
+{
+	struct btree_writer *writer = btree_of(ruled);
+	const struct rule *rule = rules_at(&ruled->rules, number);
+	struct btree_tree *tree = btree_is_deep(writer, rule) ? &btree_home(writer, rule)->tree : &writer->tree;
+
+	btree_do(writer, tree, btree_span(writer, rule), BTREE_CHANGE, number, 0);
+}
+
+static uint32_t
+btree_lookup(const struct layout *layout, const uint64_t *key)
+{
+	const struct btree *btree = btree_of(ruled_of(layout))->btree;
+
+	return btree_find(btree, btree_address(btree, 0), btree_hash(btree, key, layout->limbs), key, layout->limbs);
+}
+
+static void
+btree_compact(struct layout *layout)
+{
+	btree_tree_compact(&btree_of(ruled_of(layout))->tree);
+}
+
+static void
+btree_destroy(struct layout *layout)
+{
+	struct btree_writer *writer = btree_of(ruled_of(layout));
+	struct memory *memory = layout->memory;
+	const uint32_t count = writer->numbers.capacity;
+
+	for (uint32_t i = 1; i < count && i < writer->numbers.used; i++)
+		btree_tree_destroy(&writer->subs[i].tree);
+	btree_tree_destroy(&writer->tree);
+	if (writer->btree != NULL)
+		memory_release(memory, writer->btree->subtrees, count * sizeof(*writer->btree->subtrees));
+	memory_release(memory, writer->subs, count * sizeof(*writer->subs));
+	numbers_destroy(&writer->numbers, memory);
+	memory_release(memory, writer->btree, sizeof(*writer->btree));
+	ruled_destroy(&writer->ruled);
+	memory_release(memory, writer, sizeof(*writer));
+}
+
+static const struct layout_functions btree_layout = RULED_LAYOUT(btree_lookup, btree_destroy, .compact = btree_compact);
+static const struct ruled_functions btree_functions = { btree_publish, btree_withdraw, btree_change };
+
+/* For a range field: that alone, of at most 64 bits. */
+static int
+btree_suits(const struct layout_request *request)
+{
+	return request->range_count == 0 || (request->range_count == 1 && request->descriptor->key_limbs == 1 && request->descriptor->field_count == 1);
+}
+
+struct layout *
+btree_create(const struct layout_request *request)
+{
+	struct btree_writer *writer = btree_suits(request) ? memory_allocate(request->memory, sizeof(*writer)) : NULL;
+
+	if (writer == NULL)
+		return NULL;
+	writer->ranges = request->range_count != 0;
+	if (ruled_create(&writer->ruled, request, &btree_layout, &btree_functions, writer->ranges ? 3 : 1) == TABLE_OK)
+		writer->btree = memory_allocate(request->memory, sizeof(*writer->btree));
+	if (writer->btree == NULL || btree_tree_create(&writer->tree, request->memory, 0, 0) != TABLE_OK) {
+		btree_destroy(&writer->ruled.layout);
+		return NULL;
+	}
+	btree_tree_show(&writer->tree, &writer->btree->top);
+	writer->btree->wide = request->descriptor->key_limbs > 1;
+	writer->ruled.layout.table = &writer->btree->table;
+	return &writer->ruled.layout;
+}

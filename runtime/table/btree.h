@@ -1,0 +1,127 @@
+/* Longest prefix match on keys of up to 128 bits, and single range fields of up to 64: the key space is cut where any entry begins or ends, and the pieces
+ * are found by a tree of seven separators to a line, all compared at once. No step depends on how long prefixes are, and a table of a router is as
+ * small as what it holds, so its upper levels stay in the caches.
+ *
+ * Trees have 64-bit keys. Of wider keys the upper part is looked up first; where prefixes longer than that exist, the piece leads to a tree over the lower
+ * 64 bits. Nodes never change but for the values of pieces; a writer makes those on the way to a change anew. */
+#ifndef BACUS_TABLE_BTREE_H
+#define BACUS_TABLE_BTREE_H
+
+#include "table/table.h"
+#include "table/vectors.h"
+
+#define BTREE_KEY_BITS 128u
+#define BTREE_CHILDREN 8u		/* they lie side by side, so that a node has room for their separators and one pointer */
+#define BTREE_PIECES 6u			/* of a leaf */
+#define BTREE_SUBTREE 0x80000000u	/* the value's other bits are a subtree's number, not a record's */
+#define BTREE_SIGN ((uint64_t)1 << 63)
+
+/* Separators are the last keys of the pieces to their left, with the top bit flipped, for vectors compare signed numbers; BTREE_SIGN - 1 where there is none. */
+union btree_node {
+	_Alignas(64) uint64_t separators[BTREE_CHILDREN];
+	struct {
+		uint64_t separators_inner[BTREE_CHILDREN - 1];
+		union btree_node *children;
+	};
+	struct {
+		uint64_t separators_leaf[BTREE_PIECES - 1];
+		uint32_t values[BTREE_PIECES];	/* 0: no record */
+	};
+};
+
+struct btree_top {
+	union btree_node root;
+	uint64_t height;	/* levels above the leaves */
+	uint8_t unused[56];
+};
+
+struct btree {
+	struct table table;
+	struct btree_top *top;
+	struct btree_top **subtrees;
+	uint32_t wide;		/* 1: keys of more than 64 bits */
+};
+
+static inline uint64_t
+btree_hash(const struct btree *table, const uint64_t *key, uint32_t limbs)
+{
+	(void)table;
+	return key[limbs - 1];
+}
+
+static inline const void *
+btree_address(const struct btree *table, uint64_t hash)
+{
+	(void)hash;
+	return __atomic_load_n(&table->top, __ATOMIC_ACQUIRE);
+}
+
+/* How many of a node's separators are below the key, among those that `mask` has a bit for. What this reads never changes. */
+static inline uint32_t
+btree_count(const union btree_node *node, uint64_t key, uint32_t mask)
+{
+#if defined(TABLE_AVX512)
+	const __m512i wanted = _mm512_set1_epi64((long long)(key ^ BTREE_SIGN));
+
+	return (uint32_t)__builtin_popcount(_mm512_cmpgt_epi64_mask(wanted, _mm512_load_si512((const void *)node->separators)) & mask);
+#elif defined(TABLE_AVX2)
+	const __m256i wanted = _mm256_set1_epi64x((long long)(key ^ BTREE_SIGN));
+	const __m256i front = _mm256_cmpgt_epi64(wanted, _mm256_load_si256((const void *)node->separators));
+	const __m256i back = _mm256_cmpgt_epi64(wanted, _mm256_load_si256((const void *)(node->separators + 4)));
+	const uint32_t above = (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(front)) | (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(back)) << 4;
+
+	return (uint32_t)__builtin_popcount(above & mask);
+#else
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; mask >> i != 0; i++)
+		count += (int64_t)(key ^ BTREE_SIGN) > (int64_t)node->separators[i];
+	return count;
+#endif
+}
+
+/* A finer stage: from a node above the leaves to the next one, which is the line to request. */
+static inline const union btree_node *
+btree_step(const union btree_node *node, uint64_t key)
+{
+	return node->children + btree_count(node, key, 0x7f);
+}
+
+/* A finer stage: the value of the key's piece in a leaf: a record's number unless BTREE_SUBTREE is set. */
+static inline uint32_t
+btree_value(const union btree_node *leaf, uint64_t key)
+{
+	return __atomic_load_n(&leaf->values[btree_count(leaf, key, 0x1f)], __ATOMIC_ACQUIRE);
+}
+
+static inline uint32_t
+btree_descend(const struct btree_top *top, uint64_t key)
+{
+	const union btree_node *node = &top->root;
+
+	for (uint64_t level = top->height; level != 0; level--)
+		node = btree_step(node, key);
+	return btree_value(node, key);
+}
+
+/* A finer stage: the record's number, from the value of the upper part. */
+static inline uint32_t
+btree_finish(const struct btree *table, uint32_t value, const uint64_t *key)
+{
+	struct btree_top *const *subtrees;
+
+	if (__builtin_expect((value & BTREE_SUBTREE) == 0, 1))
+		return value;
+	subtrees = __atomic_load_n(&table->subtrees, __ATOMIC_ACQUIRE);
+	return btree_descend(__atomic_load_n(&subtrees[value & ~BTREE_SUBTREE], __ATOMIC_ACQUIRE), key[0]);
+}
+
+static inline uint32_t
+btree_find(const struct btree *table, const void *address, uint64_t hash, const uint64_t *key, uint32_t limbs)
+{
+	const uint32_t value = btree_descend(address, hash);
+
+	return limbs > 1 ? btree_finish(table, value, key) : value;
+}
+
+#endif
