@@ -1,6 +1,7 @@
 //! Entries of tables: their keys by match kind, actions and priorities.
 
 use hlir::diagnostic::Diagnostic;
+use hlir::source::Span;
 
 use super::bindings::Mode;
 use super::checker::Checker;
@@ -82,6 +83,11 @@ impl<'a> Checker<'a> {
             | (ExpressionKind::Range { .. }, "exact" | "ternary" | "lpm" | "optional") => true,
             (ExpressionKind::Mask { .. }, "lpm") => {
                 self.check_prefix(key);
+                self.check_masked_off(key, "LPM");
+                false
+            }
+            (ExpressionKind::Mask { .. }, "ternary") => {
+                self.check_masked_off(key, "Ternary");
                 false
             }
             _ => false,
@@ -108,6 +114,16 @@ impl<'a> Checker<'a> {
         let zeros = (&one << width) - &one - &bits;
         if (&zeros & (&zeros + &one)) != num_bigint::BigInt::ZERO {
             self.error("invalid", key.span, "invalid mask for an `lpm` key", "its ones have to come first");
+        }
+    }
+
+    /// Controllers are given the value of an entry with zeros where its mask has zeros.
+    fn check_masked_off(&mut self, key: &'a Expression, kind: &str) {
+        let Some(Value::Mask(value, mask)) = self.value_of(key).cloned() else { return };
+        if &value & &mask != value {
+            let message =
+                format!("P4Runtime requires that {kind} matches have masked-off bits set to 0, this one has not");
+            self.warn("mismatch", key.span, message, "it matches as if they were 0");
         }
     }
 
@@ -148,11 +164,17 @@ impl<'a> Checker<'a> {
             );
             return;
         }
-        self.check_priorities_in_range(declaration, table, entries);
+        self.check_priorities_in_range(declaration, table, property, entries);
     }
 
     /// Priorities that are not given step down or up from the one before: none may become negative.
-    fn check_priorities_in_range(&mut self, declaration: &'a Declaration, table: &'a Table, entries: &'a [Entry]) {
+    fn check_priorities_in_range(
+        &mut self,
+        declaration: &'a Declaration,
+        table: &'a Table,
+        table_property: &'a Property,
+        entries: &'a [Entry],
+    ) {
         let constant = |name: &str| match table.find(name).map(|property| &property.value) {
             Some(PropertyValue::Expression(value)) => self.value_of(value).cloned(),
             _ => None,
@@ -160,6 +182,7 @@ impl<'a> Checker<'a> {
         let delta = constant("priority_delta").and_then(|value| value.integer().cloned()).unwrap_or(1.into());
         let largest_wins = constant("largest_priority_wins").and_then(|value| value.boolean()).unwrap_or(true);
         let mut priority = num_bigint::BigInt::ZERO;
+        let mut before: Option<(num_bigint::BigInt, Span)> = None;
         for entry in entries {
             match &entry.priority {
                 Some(given) => {
@@ -175,6 +198,31 @@ impl<'a> Checker<'a> {
                 self.error("overlimit", entry.span, message, &format!("this one gets priority {priority}"));
                 return;
             }
+            if let Some((earlier, place)) = before.take() {
+                self.warn_priorities(table_property, (&earlier, place), (&priority, entry.span), largest_wins);
+            }
+            before = Some((priority.clone(), entry.span));
+        }
+    }
+
+    /// Entries that one would read as tried in another order than they are.
+    fn warn_priorities(
+        &mut self,
+        property: &'a Property,
+        (earlier, first): (&num_bigint::BigInt, Span),
+        (later, second): (&num_bigint::BigInt, Span),
+        largest_wins: bool,
+    ) {
+        let (kind, message) = if earlier == later {
+            ("duplicate-priorities", format!("two entries have the same priority {later}"))
+        } else if (later > earlier) == largest_wins {
+            ("entries-out-of-priority-order", format!("priority {later} after {earlier}: the entries are out of order"))
+        } else {
+            return;
+        };
+        if !super::unused::silences(&property.attributes.annotations, kind) {
+            let report = Diagnostic::warning(message).kind(kind).label(second, "").label(first, "the entry before it");
+            self.report(report);
         }
     }
 

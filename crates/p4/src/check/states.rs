@@ -31,6 +31,7 @@ impl<'a> Checker<'a> {
             self.state(state, &by_name);
         }
         self.check_end(parser, states);
+        self.warn_never_accepts(parser, states);
     }
 
     fn state(&mut self, state: &'a State, states: &States) {
@@ -234,6 +235,11 @@ impl<'a> Checker<'a> {
             ExpressionKind::Mask { .. } => crate::evaluate::Value::Mask(low, high),
             _ => crate::evaluate::Value::Range(low, high),
         });
+        if let Some(crate::evaluate::Value::Range(low, high)) = &value
+            && low > high
+        {
+            self.warn("invalid", key.span, format!("{low}..{high}: a range that ends before it starts is empty"), "");
+        }
         if value.is_none() {
             for side in [low, high] {
                 if number_missing(self, side) {
@@ -284,6 +290,27 @@ impl<'a> Checker<'a> {
         if let Some(late) = cases.get(at + 1) {
             self.warn("parser-transition", late.span, "unreachable case", "a case before it matches everything");
         }
+    }
+
+    /// A parser whose states only lead to `reject`, or round and round.
+    fn warn_never_accepts(&mut self, parser: &'a Name, states: &'a [State]) {
+        let mut reached = vec!["start"];
+        let mut at = 0;
+        while let Some(name) = reached.get(at).copied() {
+            at += 1;
+            if name == "accept" {
+                return;
+            }
+            let Some(state) = states.iter().find(|state| state.name.as_str() == name) else { continue };
+            let next: Vec<&'a str> = match &state.transition {
+                Some(Transition::Direct(next)) => vec![next.as_str()],
+                Some(Transition::Select { cases, .. }) => cases.iter().map(|case| case.state.as_str()).collect(),
+                None => Vec::new(),
+            };
+            reached.extend(next.into_iter().filter(|name| !reached.contains(name)).collect::<Vec<_>>());
+        }
+        let message = format!("accept state in parser {parser} is unreachable");
+        self.warn("unreachable", parser.span, message, "");
     }
 }
 

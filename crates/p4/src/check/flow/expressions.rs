@@ -199,6 +199,7 @@ impl<'a> Flow<'a, '_> {
             (Callee::Action(action), _) => self.action(*action, &call, arguments),
             _ => {
                 let given = self.given(&call, arguments);
+                self.check_order(&given);
                 given.iter().filter(|(_, out, _)| *out != Direction::Out).for_each(|(_, _, value)| self.read(value));
                 for (_, direction, value) in given {
                     if matches!(direction, Direction::Out | Direction::InOut) {
@@ -206,6 +207,36 @@ impl<'a> Flow<'a, '_> {
                     }
                 }
             }
+        }
+    }
+
+    /// Warns if what a call writes for one parameter is a part of what it writes for another: the last copy stays.
+    fn check_order(&mut self, given: &[(DeclarationId, Direction, &'a Expression)]) {
+        let is_written = |direction: &Direction| matches!(direction, Direction::Out | Direction::InOut);
+        for (at, (_, _, value)) in given.iter().enumerate().filter(|(_, (_, direction, _))| is_written(direction)) {
+            for (_, direction, other) in &given[at + 1..] {
+                let mut written = Vec::new();
+                if is_written(direction) {
+                    written.push(*other);
+                }
+                self.written_in(other, &mut written);
+                if let Some(other) = written.into_iter().find(|other| overlap(&value.to_string(), &other.to_string())) {
+                    let message = format!("{other}: 'out' argument has fields in common with {value}");
+                    self.warn("ordering", other.span, message);
+                }
+            }
+        }
+    }
+
+    /// What calls in an argument write.
+    fn written_in(&self, expression: &'a Expression, written: &mut Vec<&'a Expression>) {
+        let ExpressionKind::Call { arguments, .. } = &expression.kind else { return };
+        let Some(call) = self.checked.call(expression) else { return };
+        for (_, direction, value) in self.given(call, arguments) {
+            if matches!(direction, Direction::Out | Direction::InOut) {
+                written.push(value);
+            }
+            self.written_in(value, written);
         }
     }
 
@@ -224,6 +255,7 @@ impl<'a> Flow<'a, '_> {
         let DeclarationKind::Action { parameters, body } = &declaration.kind else { return };
         self.followed.insert(id);
         let given = self.given(call, arguments);
+        self.check_order(&given);
         for (_, _, value) in given.iter().filter(|(_, direction, _)| *direction != Direction::Out) {
             self.read(value);
         }
@@ -295,7 +327,9 @@ impl<'a> Flow<'a, '_> {
             _ => None,
         };
         let miss = match default {
-            Some(Callee::Action(default)) => runs.iter().find(|(run, _)| *run == default).map(|(_, facts)| facts.clone()),
+            Some(Callee::Action(default)) => {
+                runs.iter().find(|(run, _)| *run == default).map(|(_, facts)| facts.clone())
+            }
             _ => None,
         };
         (hit, miss.unwrap_or(before), runs)
@@ -338,4 +372,12 @@ fn listed(table: &Table) -> Vec<&Expression> {
         Some(PropertyValue::Actions(list)) => list.iter().map(|reference| &reference.action).collect(),
         _ => Vec::new(),
     }
+}
+
+/// Whether one of two places, as they are written, is the other or a part of it.
+fn overlap(one: &str, other: &str) -> bool {
+    let is_within = |part: &str, whole: &str| {
+        part.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    };
+    is_within(one, other) || is_within(other, one)
 }

@@ -66,14 +66,7 @@ impl Layout {
         root
     }
 
-    fn add(
-        &mut self,
-        checked: &Checked,
-        of_type: &Type,
-        parent: Option<u32>,
-        depth: Depth,
-        limit: u32,
-    ) -> Option<u32> {
+    fn add(&mut self, checked: &Checked, of_type: &Type, parent: Option<u32>, depth: Depth, limit: u32) -> Option<u32> {
         let own = self.parts.len() as u32;
         if own >= limit {
             return None;

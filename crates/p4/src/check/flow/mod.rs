@@ -17,9 +17,7 @@ use hlir::source::Span;
 
 use super::results::Checked;
 use super::unused::silences;
-use crate::ast::{
-    Annotation, Block, Declaration, DeclarationId, DeclarationKind, Direction, Parameter, ParserBody,
-};
+use crate::ast::{Annotation, Block, Declaration, DeclarationId, DeclarationKind, Direction, Parameter, ParserBody};
 use facts::{Depth, Facts, Layout};
 
 pub(super) fn warnings<'a>(checked: &Checked<'a>) -> Vec<Diagnostic> {

@@ -3,7 +3,9 @@
 use expect_test::{Expect, expect};
 use hlir::diagnostic::Diagnostic;
 
+mod limits;
 mod objects;
+mod warnings;
 
 use super::*;
 use crate::ast::{DeclarationKind, Expression, Program};

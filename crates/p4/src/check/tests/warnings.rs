@@ -1,0 +1,118 @@
+//! Warnings that follow a program: what is said, and what is not.
+
+use super::*;
+
+const HEADERS: &str = "extern packet_in { void extract<T>(out T h); }\nheader E { bit<8> a; } header_union U { E x; E y; } struct H { E e; E f; U u; }\n";
+
+#[test]
+fn a_parser_is_followed_through_its_states() {
+    warns(
+        &format!(
+            "{HEADERS}parser p(packet_in b, out H h, out bit<8> n, out bit<8> m) {{
+    bit<8> count;
+    state start {{ h.f.a = 1; transition select(h.e.a) {{ 1: more; default: accept; }} }}
+    state more {{ b.extract(h.e); n = h.e.a; m = count; transition select(h.f.a) {{ 2: start; 3: last; }} }}
+    state last {{ m = h.e.a; count = 1; b.extract(h.u.x); m = h.u.y.a; transition more; }}
+}}\n"
+        ),
+        expect![[r#"
+            t.p4(3): [--Wwarn=unused] warning: parser 'p' is unused
+            t.p4(5): [--Wwarn=invalid-header] warning: accessing a field of an invalid header h.f
+            t.p4(5): [--Wwarn=invalid-header] warning: accessing a field of a potentially invalid header h.e
+            t.p4(5): [--Wwarn=uninitialized-use] warning: h.e.a may be uninitialized
+            t.p4(6): [--Wwarn=uninitialized-use] warning: count may be uninitialized
+            t.p4(6): [--Wwarn=invalid-header] warning: accessing a field of an invalid header h.f
+            t.p4(7): [--Wwarn=invalid-header] warning: accessing a field of an invalid header h.u.y
+            t.p4(7): [--Wwarn=uninitialized-use] warning: h.u.y.a may be uninitialized
+            t.p4(3): [--Wwarn=uninitialized-out-param] warning: out parameter 'n' may be uninitialized when 'p' terminates
+            t.p4(3): [--Wwarn=uninitialized-out-param] warning: out parameter 'm' may be uninitialized when 'p' terminates
+        "#]],
+    );
+}
+
+#[test]
+fn actions_and_tables_are_followed_where_they_run() {
+    warns(
+        &format!(
+            "{HEADERS}action NoAction() {{}}\nmatch_kind {{ exact }}\ncontrol c(inout H h) {{
+    bit<8> x; bit<8> y; bit<8> z;
+    action set(bit<8> v) {{ x = v; h.e.setInvalid(); }}
+    action use() {{ y = z; }}
+    table t {{ key = {{ h.f.a : exact; }} actions = {{ set; NoAction; }} const default_action = NoAction; }}
+    apply {{
+        if (t.apply().hit) {{ y = x; }}
+        switch (t.apply().action_run) {{ set: {{ y = x; }} default: {{}} }}
+        if (h.e.isValid() && h.e.a == y) {{ z = 1; use(); }}
+        h.f.a = h.e.a;
+        if (!h.e.isValid()) {{ return; }}
+        h.f.a = h.e.a;
+    }}
+}}\n"
+        ),
+        expect![[r#"
+            t.p4(5): [--Wwarn=unused] warning: control 'c' is unused
+            t.p4(11): [--Wwarn=uninitialized-use] warning: x may be uninitialized
+            t.p4(13): [--Wwarn=uninitialized-use] warning: y may be uninitialized
+            t.p4(14): [--Wwarn=invalid-header] warning: accessing a field of a potentially invalid header h.e
+        "#]],
+    );
+}
+
+#[test]
+fn loops_come_round_again() {
+    warns(
+        "void f(in bit<8> n, out bit<8> r) {
+    bit<8> x; bit<8> y;
+    for (bit<8> i in 1..n) { r = y; if (i == 3) { break; } y = 1; x = 2; }
+    r = x;
+}
+",
+        expect![[r#"
+            t.p4(1): [--Wwarn=unused] warning: 'f' is unused
+            t.p4(3): [--Wwarn=uninitialized-use] warning: y may be uninitialized
+            t.p4(4): [--Wwarn=uninitialized-use] warning: x may be uninitialized
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_written_twice_and_what_never_matches_is_told() {
+    warns(
+        "match_kind { ternary }\naction NoAction() {}\nvoid f(inout bit<8> a, out bit<8> b) { b = a; }
+control c(inout bit<8> k) {
+    action a() {}
+    table t { key = { k : ternary; } actions = { a; } default_action = a;
+      entries = { priority = 9: 0x11 &&& 0xF0 : a(); priority = 9: 0 &&& 0 : a(); priority = 10: 1 &&& 1 : a(); } }
+    apply { f(k, k); t.apply(); }
+}
+parser p(in bit<8> k) { state start { transition select(k) { 4..3: start; default: reject; } } }
+",
+        expect![[r#"
+            t.p4(7): [--Wwarn=mismatch] warning: P4Runtime requires that Ternary matches have masked-off bits set to 0, this one has not
+            t.p4(7): [--Wwarn=duplicate-priorities] warning: two entries have the same priority 9
+            t.p4(7): [--Wwarn=entries-out-of-priority-order] warning: priority 10 after 9: the entries are out of order
+            t.p4(10): [--Wwarn=invalid] warning: 4..3: a range that ends before it starts is empty
+            t.p4(10): [--Wwarn=unreachable] warning: accept state in parser p is unreachable
+            t.p4(2): [--Wwarn=unused] warning: 'NoAction' is unused
+            t.p4(4): [--Wwarn=unused] warning: control 'c' is unused
+            t.p4(10): [--Wwarn=unused] warning: parser 'p' is unused
+            t.p4(8): [--Wwarn=ordering] warning: k: 'out' argument has fields in common with k
+        "#]],
+    );
+}
+
+#[test]
+fn a_new_type_of_an_included_file_opens_with_a_warning() {
+    let text = "# 1 \"t.p4\"\n# 1 \"arch.p4\" 1\ntype bit<9> Port;\n# 2 \"t.p4\" 2\ntype bit<9> Own;
+void f(in bit<9> x, inout Port p, inout Own o) { p = x; o = x; }\n";
+    let (found, map) = diagnostics(text);
+    let lines: Vec<String> = found
+        .iter()
+        .filter(|one| matches!(one.class(), Some("mismatch" | "type-error")))
+        .map(|one| one.render(&map).lines().next().unwrap_or_default().to_string())
+        .collect();
+    expect![[r#"
+        t.p4(3): [--Wwarn=mismatch] warning: `bit<9>` is taken for `Port`, which it does not convert to by itself
+        t.p4(3): [--Werror=type-error] error: cannot implicitly cast `bit<9>` to `Own`"#]]
+    .assert_eq(&lines.join("\n"));
+}
