@@ -220,6 +220,32 @@ packet_append(struct worker *worker, struct packet *packet, uint32_t bytes)
 	return 1;
 }
 
+/* As `packet_append`, with one more buffer where the last one is full. 0: no memory. */
+static inline int
+packet_extend(struct worker *worker, struct packet *packet, uint32_t bytes)
+{
+	struct rte_mbuf *last = packet->mbuf, *more;
+
+	if (packet_append(worker, packet, bytes))
+		return 1;
+	more = worker->pool->allocate(worker->pool);
+	if (more == NULL)
+		return 0;
+	if ((uint32_t)more->buf_len - more->data_off < bytes) {
+		packet_release(worker, more);
+		return 0;
+	}
+	while (last->next != NULL)
+		last = last->next;
+	more->data_len = (uint16_t)bytes;
+	more->next = NULL;
+	last->next = more;
+	packet->mbuf->nb_segs++;
+	packet->length += bytes;
+	packet->mbuf->pkt_len = packet->length;
+	return 1;
+}
+
 /* Takes `bytes` off the front of the second segment on, into the first one's tail room; segments that become empty go back. */
 static inline void
 packet_pull(struct worker *worker, struct packet *packet, uint32_t bytes)

@@ -129,6 +129,13 @@ packet_append(struct worker *worker, struct packet *packet, uint32_t bytes)
 	return 1;
 }
 
+/* As `packet_append`: here a packet has one buffer. */
+static inline int
+packet_extend(struct worker *worker, struct packet *packet, uint32_t bytes)
+{
+	return packet_append(worker, packet, bytes);
+}
+
 /* The packet's bytes from `offset` on, piece by piece. `offset` is at most its length. */
 static inline struct packet_segment
 packet_segment(const struct packet *packet, uint32_t offset)

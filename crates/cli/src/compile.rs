@@ -1,6 +1,7 @@
 //! `bacus compile`: a program to native code in a shared object, or to the C it is made of.
 
 use crate::entries::Origin;
+use crate::externs::{self, Externs};
 use crate::failure::Failure;
 use crate::frontend::{self, Loaded};
 use crate::options::{DescriptorKind, Native, Passes, Source};
@@ -57,6 +58,7 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let loaded = frontend::load(&arguments.source)?;
+    let externs = externs::find(&loaded.program, &arguments.native)?;
     let mut passes = arguments.passes.clone();
     passes.entries.clone_from(&arguments.entries);
     passes.ports.own_descriptor = arguments.descriptor == Some(DescriptorKind::Own);
@@ -64,14 +66,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(descriptor) = arguments.descriptor {
         plan.descriptor = descriptor.plan();
     }
-    let c = emit(&program, &plan)?;
+    let c = emit(&program, &plan, &externs)?;
     match arguments.emit {
         Emit::C => match target(arguments.output.as_deref(), &program.name, "c") {
             Some(path) => write(&path, c.as_bytes()),
             None => show::print(&c),
         },
         Emit::So => {
-            let object = object(&program.name, &c, plan.descriptor, &arguments.native)?;
+            let object = object(&program.name, &c, plan.descriptor, (&arguments.native, &externs))?;
             let bytes = fs::read(&object).map_err(|error| Failure::unreadable(&object, &error))?;
             let path = target(arguments.output.as_deref(), &program.name, "so");
             write(&path.unwrap_or_else(|| PathBuf::from(format!("{}.so", program.name))), &bytes)
@@ -93,21 +95,27 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 }
 
 /// The C text of a program under a plan.
-pub fn emit(program: &Program, plan: &Plan) -> Result<String, Failure> {
+pub fn emit(program: &Program, plan: &Plan, externs: &Externs) -> Result<String, Failure> {
     let wrong = hlir::verify::verify_plan(program, plan);
     let map = hlir::source::SourceMap::new(&program.name, "");
     if wrong.iter().any(hlir::diagnostic::Diagnostic::is_error) {
         return Err(Failure::diagnostics(&wrong, &map));
     }
-    emit::emit(program, plan).map_err(|diagnostics| Failure::diagnostics(&diagnostics, &map))
+    emit::emit_with(program, plan, &externs.code).map_err(|diagnostics| Failure::diagnostics(&diagnostics, &map))
 }
 
-pub fn object(name: &str, c: &str, descriptor: hlir::plan::Descriptor, native: &Native) -> Result<PathBuf, Failure> {
+pub fn object(
+    name: &str,
+    c: &str,
+    descriptor: hlir::plan::Descriptor,
+    (native, externs): (&Native, &Externs),
+) -> Result<PathBuf, Failure> {
     let cache = cache()?;
     let mut compiler = Compiler::find(native.cc.as_deref())?;
     if native.sanitize {
         compiler.sanitize = Sanitize::On;
     }
+    compiler.user_code.clone_from(&externs.user);
     let descriptor = match descriptor {
         hlir::plan::Descriptor::Own => runtime::Descriptor::Own,
         hlir::plan::Descriptor::Mbuf => runtime::Descriptor::Mbuf,
@@ -115,7 +123,7 @@ pub fn object(name: &str, c: &str, descriptor: hlir::plan::Descriptor, native: &
     let bar = progress(format!("compiling {name} with {}", compiler.command()));
     let object = compiler.pipeline(&cache, name, c, descriptor);
     bar.finish_and_clear();
-    Ok(object?)
+    object.map_err(externs::user_failure)
 }
 
 pub fn cache() -> Result<Cache, Failure> {
@@ -140,10 +148,11 @@ pub fn pipeline(
     if native.sanitize {
         preload_sanitizer(native)?;
     }
+    let externs = externs::find(&loaded.program, native)?;
     let (program, mut plan) = frontend::optimize(loaded, passes, None)?;
     adjust(&mut plan);
-    let c = emit(&program, &plan)?;
-    let object = object(&program.name, &c, plan.descriptor, native)?;
+    let c = emit(&program, &plan, &externs)?;
+    let object = object(&program.name, &c, plan.descriptor, (native, &externs))?;
     Ok((Arc::new(Pipeline::load(&object)?), program))
 }
 

@@ -5,6 +5,7 @@ mod calibrate;
 mod check;
 mod compile;
 mod entries;
+mod externs;
 mod failure;
 mod frontend;
 mod inputs;

@@ -65,6 +65,9 @@ pub struct Native {
     /// The C compiler [default: gcc, else clang]
     #[arg(long, value_name = "CC", help_heading = "Native code")]
     pub cc: Option<String>,
+    /// C code of the program's own externs: sources and headers (.c, .h) to include, objects and libraries (.o, .a, .so) to link; repeatable
+    #[arg(long = "extern", value_name = "FILE", help_heading = "Native code")]
+    pub externs: Vec<PathBuf>,
     /// Let the native code watch itself for bad accesses and undefined behaviour
     #[arg(long, help_heading = "Native code")]
     pub sanitize: bool,

@@ -65,7 +65,7 @@ impl Body<'_, '_> {
                 self.add_entry(*table, *action as usize, arguments, expiry.as_ref(), *into);
             }
             Call::RestartTimer { expiry } => self.restart_timer(expiry.as_ref()),
-            Call::Custom { function, .. } => self.unsupported(&format!("the custom extern `{function}`")),
+            Call::Custom { object, function, arguments, into } => self.custom(*object, function, arguments, *into),
         }
         true
     }

@@ -102,6 +102,12 @@ impl Unit<'_> {
         members.push(field("saved_bytes", if self.facts.punts { "sizeof(struct saved)" } else { "0" }));
         members.push(named("saved", array(&mut items, "struct saved_field", "pipeline_saved", saved)));
         members.push(field("worker_bytes", worker_bytes));
+        let (functions, objects) = self.object_descriptors();
+        items.extend(functions);
+        if !objects.is_empty() {
+            members.push(word("extern_count", objects.len() as u32));
+            members.push(named("externs", array(&mut items, "struct extern_descriptor", "pipeline_externs", objects)));
+        }
         for name in ["attach", "detach", "process", "resume"] {
             members.push(field(name, name));
         }
@@ -147,7 +153,7 @@ impl Unit<'_> {
         };
         members.push(field("idle_timeout", idle));
         members.push(word("source", number(id) as u32));
-        members.push(Expr::designated("group_offset", self.slot_offset(id)));
+        members.extend(self.slot_offset(id).map(|offset| Expr::designated("group_offset", offset)));
         Expr::List(members)
     }
 

@@ -10,6 +10,7 @@ mod c;
 mod call;
 mod checksum;
 mod copies;
+mod custom;
 mod deparse;
 mod descriptor;
 mod expression;
@@ -36,8 +37,15 @@ use path::Way;
 use storage::Words;
 use unit::Unit;
 
+pub use custom::{CustomCode, library as extern_library, object_prototypes};
+
 /// The C source of a pipeline; or everything in the program and the plan that it cannot be written for.
 pub fn emit(program: &Program, plan: &Plan) -> Result<String, Vec<Diagnostic>> {
+    emit_with(program, plan, &CustomCode::default())
+}
+
+/// As `emit`, for a program whose externs are the user's code.
+pub fn emit_with(program: &Program, plan: &Plan, code: &CustomCode) -> Result<String, Vec<Diagnostic>> {
     let Some(entry) = program.entry else {
         return Err(vec![Diagnostic::error("a program without a main package is checked, not run")]);
     };
@@ -47,16 +55,17 @@ pub fn emit(program: &Program, plan: &Plan) -> Result<String, Vec<Diagnostic>> {
         return Err(problems.into_iter().map(Diagnostic::error).collect());
     }
     let nodes = node::nodes(&unit)?;
-    Ok(c::print(&file(&unit, &nodes, entry)))
+    Ok(c::print(&file(&unit, &nodes, entry, code)))
 }
 
 /// The whole file, in an order in which everything is declared before it is used.
-fn file(unit: &Unit, nodes: &Nodes, entry: NodeId) -> Vec<Item> {
+fn file(unit: &Unit, nodes: &Nodes, entry: NodeId, custom: &CustomCode) -> Vec<Item> {
     let code: Vec<Item> = nodes.written.iter().flat_map(|written| written.items.clone()).collect();
     let way = Way::new(unit, nodes);
     let mut used = Words::new();
     storage::words(&code, &mut used);
     let mut items = opening(unit);
+    items.extend(custom::user_items(unit.program, custom, "extern/custom.h"));
     items.extend(enumerations(unit));
     for (id, _) in unit.program.tables.iter().filter(|(id, _)| unit.facts.tables.contains(&unit::number(*id))) {
         items.extend([unit.record(id), Item::Blank]);
@@ -190,8 +199,8 @@ fn pruned(mut items: Vec<Item>) -> Vec<Item> {
 fn without_lone_prototypes(mut items: Vec<Item>) -> Vec<Item> {
     let defined = |wanted: &str| items.iter().any(|item| matches!(item, Item::Function { name, .. } if name == wanted));
     let lone = |item: &Item| {
-        let Item::Variable { name, value: None, .. } = item else { return false };
-        name.split_once('(').is_some_and(|(name, _)| !defined(name))
+        let Item::Variable { of, name, value: None } = item else { return false };
+        of.starts_with("static") && name.split_once('(').is_some_and(|(name, _)| !defined(name))
     };
     let places: Vec<usize> = (0..items.len()).filter(|place| lone(&items[*place])).collect();
     remove(&mut items, &places);

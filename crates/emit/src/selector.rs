@@ -20,13 +20,10 @@ impl Unit<'_> {
         self.selector(table).map(|_| Member::plain("uint32_t", SLOT, ""))
     }
 
-    /// `offsetof` the slot in a table's record; 0 for tables without a selector.
-    pub fn slot_offset(&self, table: TableId) -> Expr {
-        let used = self.facts.tables.contains(&number(table));
-        match self.selector(table) {
-            Some(_) if used => Expr::Name(format!("offsetof(struct {}_record, {SLOT})", self.table_name(table))),
-            Some(_) | None => Expr::word(0),
-        }
+    /// `offsetof` the slot in a table's record.
+    pub fn slot_offset(&self, table: TableId) -> Option<Expr> {
+        self.selector(table).filter(|_| self.facts.tables.contains(&number(table)))?;
+        Some(Expr::Name(format!("offsetof(struct {}_record, {SLOT})", self.table_name(table))))
     }
 
     /// What an action's data are read from: the entry's record, or that of the member that was chosen.

@@ -155,7 +155,7 @@ impl Unit<'_> {
     /// Bytes of a packet's front that a program may change in place: what its parsers can take.
     pub fn original_bytes(&self) -> u32 {
         let mut bytes = 0u32;
-        if !self.facts.cyclic.is_empty() {
+        if !self.facts.cyclic.is_empty() || self.changes_payload() {
             return 0xffff;
         }
         for &node in &self.facts.order {

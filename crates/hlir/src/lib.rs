@@ -7,6 +7,7 @@ pub mod diagnostic;
 pub mod effects;
 pub mod entry;
 pub mod expression;
+pub mod externs;
 pub mod interface;
 pub mod node;
 pub mod objects;

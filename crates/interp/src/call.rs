@@ -48,10 +48,7 @@ impl<'p> Walker<'_, 'p> {
             }
             // Entries do not age here: what a profile of timeouts means in seconds is not part of a program.
             Call::RestartTimer { expiry: _ } => {}
-            Call::Custom { function, .. } => {
-                let sentence = format!("the interpreter cannot run `{function}`, which is a function in C");
-                return Err(Interrupt::Stop(sentence));
-            }
+            Call::Custom { object, function, arguments, into } => self.custom(*object, function, arguments, *into)?,
         }
         Ok(())
     }

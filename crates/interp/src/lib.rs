@@ -9,6 +9,7 @@ mod content;
 pub mod engine;
 mod evaluate;
 mod execute;
+pub mod externs;
 pub mod hash;
 pub mod meter;
 mod packet;

@@ -60,6 +60,12 @@ impl Packet {
         &self.bytes[self.cursor.div_ceil(8)..]
     }
 
+    /// Puts other bytes behind the cursor.
+    pub fn replace_payload(&mut self, payload: &[u8]) {
+        self.bytes.truncate(self.cursor.div_ceil(8));
+        self.bytes.extend_from_slice(payload);
+    }
+
     pub fn truncate(&mut self, bytes: u64) {
         self.bytes.truncate(usize::try_from(bytes).unwrap_or(usize::MAX));
         self.cursor = self.cursor.min(self.bytes.len() * 8);

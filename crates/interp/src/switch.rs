@@ -2,6 +2,7 @@
 
 use crate::engine::*;
 use crate::execute::Walker;
+use crate::externs::Externs;
 use crate::meter::MeterCell;
 use crate::packet::Packet;
 use crate::pattern::{self, Pattern};
@@ -10,7 +11,9 @@ use crate::storage::{Layout, number};
 use crate::tables;
 use hlir::entry::EntryAction;
 use hlir::value::Bits;
-use hlir::{ActionCall, CounterId, Entry, Match, MeterId, NodeId, ProfileId, Program, RegisterId, TableId, ValueSetId};
+use hlir::{
+    ActionCall, CounterId, Entry, ExternId, Match, MeterId, NodeId, ProfileId, Program, RegisterId, TableId, ValueSetId,
+};
 use num_bigint::BigUint;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -32,6 +35,9 @@ pub struct Switch<'p> {
     /// Keys with which each table was looked up, if anybody wants to know.
     pub(crate) keys: Option<Vec<Vec<Vec<Bits>>>>,
     drop_reasons: HashMap<String, usize>,
+    /// The user's functions for custom externs, and the objects that they are called on.
+    pub(crate) externs: Option<Box<dyn Externs>>,
+    pub(crate) extern_objects: Vec<ExternId>,
 }
 
 /// A packet that was handed to the control plane with all it carries.
@@ -54,9 +60,16 @@ impl<'p> Switch<'p> {
             trace: None,
             keys: None,
             drop_reasons: reasons.collect(),
+            externs: None,
+            extern_objects: hlir::externs::objects(program),
         };
         switch.state.seed = seed;
         switch
+    }
+
+    /// From now on, custom externs are these.
+    pub fn bind(&mut self, externs: Option<Box<dyn Externs>>) {
+        self.externs = externs;
     }
 
     /// From now on, notes each step of each packet.
@@ -159,6 +172,9 @@ impl Engine for Switch<'_> {
         self.state = State::new(self.program);
         self.waiting.clear();
         self.punted.clear();
+        if let Some(Err(name)) = self.externs.as_mut().map(|externs| externs.reset()) {
+            self.state.stopped = Some(format!("the object `{name}` cannot be made: its C function gave NULL"));
+        }
     }
 
     fn process(&mut self, burst: &[Frame]) -> Result<Outcome, Refusal> {

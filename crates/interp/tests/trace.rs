@@ -34,7 +34,7 @@ fn equal_engines_do_not_differ() {
         let program = program(name);
         let (packets, entries) = capture(name);
         let source = Source { capture: &packets, seed: 3, ports: 8 };
-        let settings = Settings { source, count: 500, bursts: &BURSTS };
+        let settings = Settings { source, count: 500, bursts: &BURSTS, externs: &|| None };
         let configure = |engine: &mut dyn Engine| {
             stf::configure(&program, &entries, engine).expect("the entries fit");
             Ok(())
@@ -59,7 +59,7 @@ fn the_first_difference_is_shown_with_the_packet_and_its_way() {
     *value = Expression::constant(0u8, 33);
     let (packets, _) = capture("values");
     let source = Source { capture: &packets, seed: 3, ports: 8 };
-    let settings = Settings { source, count: 500, bursts: &[7] };
+    let settings = Settings { source, count: 500, bursts: &[7], externs: &|| None };
     let mut other = Switch::new(&wrong, 0, DEFAULT_PORTS);
     let failure = run(&right, &mut other, DEFAULT_PORTS, &settings, &|_| Ok(()), &mut |_| {});
     let Err(Failure::Difference(difference)) = failure else { panic!("the engines differ: {failure:?}") };
@@ -78,7 +78,7 @@ fn random_entries_are_hit() {
         let program = program(name);
         let (packets, _) = capture(name);
         let source = Source { capture: &packets, seed: 8, ports: 8 };
-        let make = || random_writes(&program, source, 40, &|_| Ok(())).expect("nothing was configured");
+        let make = || random_writes(&program, source, 40, &|_| Ok(()), &|| None).expect("nothing was configured");
         let writes = make();
         assert_eq!(writes, make(), "the same seed gives the same entries");
         let mut switch = Switch::new(&program, 0, DEFAULT_PORTS);

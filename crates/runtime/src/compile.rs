@@ -32,12 +32,28 @@ const PIPELINE_FLAGS: [&str; 11] = [
     "-Wno-error=array-bounds", "-Wno-error=maybe-uninitialized", "-Wno-error=uninitialized", "-Wno-unknown-warning-option",
 ];
 
+/// With code of the user's: its warnings are its own, but for a call that does not fit its function.
+#[rustfmt::skip]
+const USER_FLAGS: [&str; 4] = [
+    "-Wno-error", "-Werror=incompatible-pointer-types", "-Werror=int-conversion", "-Werror=implicit-function-declaration",
+];
+
 /// A C compiler that answers.
 #[derive(Clone, Debug)]
 pub struct Compiler {
     command: String,
     version: String,
     pub sanitize: Sanitize,
+    pub user_code: Option<UserCode>,
+}
+
+/// C code of the user's that pipelines call. Its own warnings are no errors, and it may use what POSIX and GNU have beyond C11.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UserCode {
+    /// Files to link: `.so`, `.a`, `.o`.
+    pub linked: Vec<PathBuf>,
+    /// Everything that its sources are made of, so that a change is another object.
+    pub fingerprint: String,
 }
 
 /// Why there is no pipeline, as sentences for the user.
@@ -52,6 +68,11 @@ pub enum Failure {
     Rejected {
         command: String,
         c: PathBuf,
+        errors: String,
+    },
+    /// The compiler refuses the C text together with the user's own.
+    RejectedUser {
+        command: String,
         errors: String,
     },
     Io {
@@ -78,6 +99,9 @@ impl fmt::Display for Failure {
                  command: {command}\ncode: {}\n{errors}",
                 c.display()
             ),
+            Failure::RejectedUser { command, errors } => {
+                write!(f, "the C compiler refuses the code of the program's externs\ncommand: {command}\n{errors}")
+            }
             Failure::Io { what, error } => write!(f, "{what}: {error}"),
         }
     }
@@ -97,7 +121,12 @@ impl Compiler {
             match Command::new(command).arg("--version").output() {
                 Ok(Output { status, stdout, .. }) if status.success() => {
                     let version = String::from_utf8_lossy(&stdout).into_owned();
-                    return Ok(Compiler { command: command.to_string(), version, sanitize: Sanitize::Off });
+                    return Ok(Compiler {
+                        command: command.to_string(),
+                        version,
+                        sanitize: Sanitize::Off,
+                        user_code: None,
+                    });
                 }
                 Ok(output) => reason = format!("`{command} --version` ends with {}", output.status),
                 Err(error) => reason = error.to_string(),
@@ -119,18 +148,47 @@ impl Compiler {
     pub fn pipeline(&self, cache: &Cache, name: &str, c: &str, descriptor: Descriptor) -> Result<PathBuf, Failure> {
         let mut flags: Vec<String> = PIPELINE_FLAGS.map(String::from).into();
         match descriptor {
-            Descriptor::Own => flags.push("-std=c11".into()),
+            Descriptor::Own => flags.push(if self.user_code.is_some() { "-std=gnu11" } else { "-std=c11" }.into()),
             // DPDK's headers use `asm` and `typeof`.
             Descriptor::Mbuf => {
                 flags.push("-std=gnu11".into());
                 flags.extend(dpdk_flags("--cflags")?);
             }
         }
+        self.extend_flags(&mut flags);
+        self.shared_object(cache, name, &Source::Text(c), &flags, &[])
+    }
+
+    fn extend_flags(&self, flags: &mut Vec<String>) {
+        if self.user_code.is_some() {
+            flags.extend(USER_FLAGS.map(String::from));
+        }
         if self.sanitize == Sanitize::On {
             let sanitizers = "-g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined";
             flags.extend(sanitizers.split(' ').map(String::from));
         }
-        self.shared_object(cache, name, &Source::Text(c), &flags, &[])
+    }
+
+    /// Compiles the library through which the interpreter calls the user's code.
+    pub fn extern_library(&self, cache: &Cache, name: &str, c: &str) -> Result<PathBuf, Failure> {
+        let mut flags: Vec<String> =
+            ["-O2", "-march=native", "-std=gnu11", "-Wall", "-Wextra"].map(String::from).into();
+        self.extend_flags(&mut flags);
+        self.shared_object(cache, &format!("{name}-externs"), &Source::Text(c), &flags, &[])
+    }
+
+    /// A file of the user's after the preprocessor: everything that it is made of.
+    pub fn preprocess(&self, cache: &Cache, file: &Path) -> Result<String, Failure> {
+        let runtime = cache.runtime().map_err(io_failure("cannot unpack the runtime"))?;
+        let mut command = Command::new(&self.command);
+        command.env_remove("LD_PRELOAD").args(["-E", "-P", "-std=gnu11", "-I"]).arg(&runtime).arg(file);
+        let shown = format!("{command:?}").replace('"', "");
+        let output = command.output().map_err(io_failure(&shown))?;
+        if output.status.success() {
+            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+        }
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        Err(Failure::RejectedUser { command: shown, errors })
     }
 
     /// Compiles the DPDK port layer.
@@ -189,6 +247,8 @@ impl Compiler {
         }
         if let Source::Text(text) = source {
             hash.add(text.as_bytes());
+            let fingerprint = self.user_code.as_ref().map_or("", |code| &code.fingerprint);
+            hash.add(fingerprint.as_bytes());
         }
         let directory = cache.root().join("pipelines");
         fs::create_dir_all(&directory).map_err(io_failure(&directory.display().to_string()))?;
@@ -209,7 +269,12 @@ impl Compiler {
         // What is loaded into this process to watch a sanitised pipeline is not for the compiler.
         command.env_remove("LD_PRELOAD");
         command.args(flags).args(["-shared", "-fPIC"]).arg("-I").arg(&runtime).args(&files).arg("-o").arg(&fresh);
-        run(command.args(libraries), &files[0])?;
+        let user = self.user_code.as_ref().filter(|_| matches!(source, Source::Text(_)));
+        command.args(user.iter().flat_map(|code| &code.linked));
+        run(command.args(libraries), &files[0]).map_err(|failure| match (failure, user) {
+            (Failure::Rejected { command, errors, .. }, Some(_)) => Failure::RejectedUser { command, errors },
+            (failure, _) => failure,
+        })?;
         fs::rename(&fresh, &object).map_err(io_failure(&object.display().to_string()))?;
         Ok(object)
     }

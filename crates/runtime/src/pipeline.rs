@@ -189,9 +189,15 @@ pub struct LoadError {
     reason: String,
 }
 
+impl LoadError {
+    pub(crate) fn new(path: &Path, reason: String) -> LoadError {
+        LoadError { path: path.to_path_buf(), reason }
+    }
+}
+
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot load the pipeline {}: {}", self.path.display(), self.reason)
+        write!(f, "cannot load {}: {}", self.path.display(), self.reason)
     }
 }
 

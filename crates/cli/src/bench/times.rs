@@ -1,6 +1,7 @@
 //! What a user waits for: a check, and the way from P4 to a loaded switch.
 
 use crate::compile;
+use crate::externs::Externs;
 use crate::failure::Failure;
 use crate::frontend;
 use crate::options::{Native, Passes, Source};
@@ -45,9 +46,10 @@ pub fn compile_and_load(program: &str, passes: &Passes, native: &Native) -> Resu
     let loaded = frontend::load(&source(&PathBuf::from(program)))?;
     let (program, mut plan) = frontend::optimize(loaded, passes, None)?;
     plan.descriptor = hlir::plan::Descriptor::Own;
+    let none = Externs::default();
     // A text that no cache has seen.
-    let text = format!("{}\n/* {:?} */\n", compile::emit(&program, &plan)?, start);
-    let object = compile::object(&program.name, &text, plan.descriptor, native)?;
+    let text = format!("{}\n/* {:?} */\n", compile::emit(&program, &plan, &none)?, start);
+    let object = compile::object(&program.name, &text, plan.descriptor, (native, &none))?;
     Pipeline::load(&object)?;
     let elapsed = start.elapsed();
     let removed = fs::remove_file(&object).and_then(|()| fs::remove_file(object.with_extension("c")));

@@ -3,6 +3,7 @@
 mod trace;
 
 use crate::compile;
+use crate::externs::ForInterpreter;
 use crate::failure::Failure;
 use crate::frontend::{self, Loaded};
 use crate::inputs;
@@ -60,13 +61,15 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let loaded = frontend::load(&arguments.source)?;
     if arguments.trace.is_asked() {
+        let externs = ForInterpreter::compile(&loaded.program, &arguments.native)?;
         return run_native(arguments, loaded, |program, engine| {
-            trace::run(&arguments.trace, &arguments.files, program, engine)
+            trace::run(&arguments.trace, &arguments.files, program, (engine, &|| externs.bind()))
         });
     }
     match arguments.engine {
         EngineKind::Interp if arguments.profile_out.is_none() => {
             let mut engine = interp::Switch::new(&loaded.program, 0, DEFAULT_PORTS);
+            engine.bind(ForInterpreter::compile(&loaded.program, &arguments.native)?.bind());
             run_files(arguments, &loaded.program, &mut engine)
         }
         EngineKind::Interp | EngineKind::Native => {

@@ -7,6 +7,7 @@ use clap::Args;
 use hlir::Program;
 use indicatif::{ProgressBar, ProgressStyle};
 use interp::engine::Frame;
+use interp::externs::Bind;
 use interp::trace::{Sample, Settings, Source};
 use interp::{DEFAULT_PORTS, Engine};
 use std::path::{Path, PathBuf};
@@ -40,7 +41,12 @@ impl Options {
 }
 
 /// Compares; `files` configure both switches (their packets and expectations are left out).
-pub fn run(options: &Options, files: &[PathBuf], program: &Program, engine: &mut dyn Engine) -> Result<(), Failure> {
+pub fn run(
+    options: &Options,
+    files: &[PathBuf],
+    program: &Program,
+    (engine, externs): (&mut dyn Engine, Bind<'_>),
+) -> Result<(), Failure> {
     let Some(path) = &options.trace else { return Ok(()) };
     let capture = capture(path)?;
     let mut commands = Vec::new();
@@ -57,14 +63,14 @@ pub fn run(options: &Options, files: &[PathBuf], program: &Program, engine: &mut
     };
     let writes = match options.random_entries {
         0 => Vec::new(),
-        count => interp::trace::random_writes(program, source, count, &configured)
+        count => interp::trace::random_writes(program, source, count, &configured, externs)
             .map_err(|refusal| Failure::refusal(path.display(), &refusal))?,
     };
     let configure = |engine: &mut dyn Engine| {
         configured(engine)?;
         writes.iter().try_for_each(|write| write.apply(engine))
     };
-    let settings = Settings { source, count: options.count, bursts: &BURSTS };
+    let settings = Settings { source, count: options.count, bursts: &BURSTS, externs };
     let style =
         ProgressStyle::with_template("comparing [{bar:30}] {pos}/{len} {eta}").expect("the template is well formed");
     let bar = ProgressBar::new(options.count * BURSTS.len() as u64).with_style(style);

@@ -11,6 +11,7 @@ pub use packets::{Sample, Source};
 pub use writes::{Write, random_writes};
 
 use crate::engine::{Engine, Frame, Outcome, Refusal, TableCounts};
+use crate::externs::Bind;
 use crate::stf::{compare::hex, shared_state};
 use crate::switch::Switch;
 use hlir::Program;
@@ -26,6 +27,8 @@ pub struct Settings<'a> {
     /// Packets at each burst size.
     pub count: u64,
     pub bursts: &'a [usize],
+    /// What brings the interpreter's custom externs.
+    pub externs: Bind<'a>,
 }
 
 /// Gives a switch that has just been reset its entries and whatever else it needs.
@@ -103,8 +106,9 @@ pub fn run(
         bursts = &[1];
     }
     for burst in bursts {
-        let mut pair =
-            Pair { program, oracle: Switch::new(program, 0, ports), engine: &mut *engine, settings, configure };
+        let mut oracle = Switch::new(program, 0, ports);
+        oracle.bind((settings.externs)());
+        let mut pair = Pair { program, oracle, engine: &mut *engine, settings, configure };
         pair.run(*burst, &mut summary, progress)?;
     }
     Ok(summary)

@@ -4,6 +4,7 @@
 
 use super::{Configure, Source};
 use crate::engine::{Cell, Engine, EntryKey, MeterRates, Refusal, Replica, Session, SessionTarget};
+use crate::externs::Bind;
 use crate::random::Draws;
 use crate::switch::{DEFAULT_PORTS, Switch};
 use hlir::entry::EntryAction;
@@ -58,9 +59,11 @@ pub fn random_writes(
     source: Source<'_>,
     count: u64,
     configure: Configure<'_>,
+    externs: Bind<'_>,
 ) -> Result<Vec<Write>, Refusal> {
     let mut draws = Draws::new(source.seed, u64::MAX);
     let mut writes = Writes { switch: Switch::new(program, source.seed, DEFAULT_PORTS), written: Vec::new() };
+    writes.switch.bind(externs());
     configure(&mut writes.switch)?;
     for (profile, _) in program.profiles.iter() {
         writes.fill_profile(program, profile, &mut draws);

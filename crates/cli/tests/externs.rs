@@ -1,0 +1,120 @@
+//! Externs of the user's own, as a user meets them: the example of the manual on both engines, code that is linked, and what is said where code is missing
+//! or does not fit.
+
+mod command;
+
+use command::{bacus, path};
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+fn said(output: &Output) -> String {
+    let texts = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned());
+    texts.concat()
+}
+
+fn example(name: &str) -> PathBuf {
+    path("docs/examples").join(name)
+}
+
+/// Runs the example's test with this code.
+fn stf(code: &[PathBuf], more: &[&str]) -> Output {
+    let mut command = bacus();
+    command.arg("stf").arg(example("sealer.p4")).arg(example("sealer.stf")).args(more);
+    command.args(code.iter().flat_map(|file| [PathBuf::from("--extern"), file.clone()]));
+    command.output().unwrap()
+}
+
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("bacus-externs-{name}-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+#[test]
+fn the_example_runs_on_both_engines_packet_by_packet_and_in_bursts() {
+    for (engine, burst) in [("interp", "1"), ("interp", "64"), ("native", "1"), ("native", "64")] {
+        let ran = stf(&[example("sealer.c")], &["--engine", engine, "--burst", burst]);
+        assert!(ran.status.success(), "{engine}, burst {burst}: {}", said(&ran));
+    }
+}
+
+#[test]
+fn both_engines_agree_on_mutated_packets() {
+    let folder = folder("trace");
+    let entries = folder.join("entries.stf");
+    fs::write(
+        &entries,
+        "add stations hdr.ethernet.dst:1 seal(port:1)\nadd stations hdr.ethernet.dst:2 forward(port:2)\n",
+    )
+    .unwrap();
+    let mut command = bacus();
+    command.arg("stf").arg(example("sealer.p4")).arg(&entries).arg("--extern").arg(example("sealer.c"));
+    let ran = command.arg("--trace").arg(example("sealer.stf")).args(["--count", "500"]).output().unwrap();
+    assert!(ran.status.success(), "{}", said(&ran));
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn objects_are_linked() {
+    let folder = folder("linked");
+    let object = folder.join("sealer.o");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-c", "-fPIC", "-I"]).arg(path("runtime")).arg(example("sealer.c")).arg("-o").arg(&object);
+    assert!(compiler.status().unwrap().success());
+    for engine in ["interp", "native"] {
+        let ran = stf(std::slice::from_ref(&object), &["--engine", engine]);
+        assert!(ran.status.success(), "{engine}: {}", said(&ran));
+    }
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn missing_functions_are_told_of_where_the_program_declares_them() {
+    for engine in ["interp", "native"] {
+        let ran = stf(&[], &["--engine", engine]);
+        let said = said(&ran);
+        assert_eq!(ran.status.code(), Some(1), "{said}");
+        let line = fs::read_to_string(example("sealer.p4")).unwrap();
+        let line = line.lines().position(|line| line.starts_with("extern bool fold")).unwrap() + 1;
+        assert!(
+            said.contains(&format!("sealer.p4({line}): [--Werror=extern] error: the program calls `fold`")),
+            "{said}"
+        );
+        assert!(said.contains("uint64_t fold(uint64_t a1, const uint64_t *a2, uint64_t *a3, uint64_t *a4);"), "{said}");
+        assert!(said.contains("--extern FILE.c"), "{said}");
+    }
+}
+
+#[test]
+fn code_that_does_not_fit_is_the_users_mistake() {
+    let folder = folder("misfit");
+    let code = folder.join("misfit.c");
+    let text = fs::read_to_string(example("sealer.c")).unwrap();
+    fs::write(
+        &code,
+        text.replace("fold(uint64_t address, const uint64_t *salt", "fold(uint64_t address, const uint8_t *salt"),
+    )
+    .unwrap();
+    for engine in ["interp", "native"] {
+        let ran = stf(std::slice::from_ref(&code), &["--engine", engine]);
+        let said = said(&ran);
+        assert_eq!(ran.status.code(), Some(1), "{said}");
+        assert!(said.contains("refuses the code of the program's externs") && said.contains("fold"), "{said}");
+    }
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn an_object_that_cannot_be_made_keeps_the_switch_from_starting() {
+    let folder = folder("refused");
+    let code = folder.join("refused.c");
+    let text = fs::read_to_string(example("sealer.c")).unwrap();
+    fs::write(&code, text.replace("calloc(1, sizeof(*sealer))", "NULL")).unwrap();
+    for engine in ["interp", "native"] {
+        let ran = stf(std::slice::from_ref(&code), &["--engine", engine]);
+        let said = said(&ran);
+        assert!(!ran.status.success() && said.contains("the object `Seal.sealer` cannot be made"), "{said}");
+    }
+    fs::remove_dir_all(folder).unwrap();
+}
