@@ -178,11 +178,10 @@ hash_xor16(const uint8_t *bytes, uint64_t count)
 static inline uint16_t
 hash_sum_fold(uint64_t sum)
 {
-	sum = (sum & 0xffffffff) + (sum >> 32);
-	sum = (sum & 0xffffffff) + (sum >> 32);
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)sum;
+	/* A number added to itself turned by half its width has the sum of both halves in the upper one, with the carry that came around. */
+	const uint32_t half = (uint32_t)((sum + (sum >> 32 | sum << 32)) >> 32);
+
+	return (uint16_t)((half + (half >> 16 | half << 16)) >> 16);
 }
 
 /* Adds the words to a ones' complement sum. */

@@ -30,6 +30,15 @@ fn inline(of: &str, title: impl Into<String>, parameters: &[&str], body: Vec<Stm
     [Item::Function { of: format!("INLINE {of}"), name: title.into(), parameters, body }, Item::Blank]
 }
 
+/// A function that is not inlined.
+fn apart(of: &str, title: impl Into<String>, parameters: &[&str], body: Vec<Stmt>) -> [Item; 2] {
+    let [mut function, blank] = inline(of, title, parameters, body);
+    if let Item::Function { of: kind, .. } = &mut function {
+        *kind = format!("static __attribute__((noinline)) {of}");
+    }
+    [function, blank]
+}
+
 /// The path of a plan, and what its functions are made of.
 pub struct Way<'u> {
     unit: &'u Unit<'u>,

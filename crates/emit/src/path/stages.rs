@@ -3,7 +3,7 @@
 //! Where the plan asks for the memory of a burst while an older one is worked on, a group waits in the worker's memory, as a flight, until the next
 //! one has come. An empty burst drives it out.
 
-use super::{Way, each, inline, name};
+use super::{Way, apart, each, inline, name};
 use crate::batch::prefetch;
 use crate::c::{Expr, Item, Member, Stmt, Struct};
 use crate::table::structure_names;
@@ -66,6 +66,7 @@ impl Way<'_> {
         let mut items: Vec<Item> = self.begin().into();
         (0..self.stages.len()).for_each(|number| items.extend(self.stage(number)));
         items.extend(self.turn());
+        items.extend(self.whole("path_turn", true));
         if self.is_behind() {
             items.extend(self.take());
             items.extend(self.pass());
@@ -137,6 +138,7 @@ impl Way<'_> {
             self.unit.node(self.nodes[stage.place]).name
         ))];
         items.extend(inline("void", format!("path_stage_{number}"), &STAGE, code));
+        items.extend(self.whole(&format!("path_stage_{number}"), false));
         items.extend(self.look_up_items(number));
         items
     }
@@ -148,9 +150,9 @@ impl Way<'_> {
         let stage = &self.stages[number];
         let title = format!("path_look_up_{number}");
         if number > 0 || !self.is_behind() {
-            let parameters = ["struct run *run", "uint32_t count", "struct path *path"];
+            let parameters = ["struct run run", "uint32_t count", "struct path *path"];
             let code = vec![each("i", name("count"), self.look_ups(stage, false))];
-            return inline("void", title, &parameters, code).into();
+            return apart("void", title, &parameters, code).into();
         }
         let requests = || stage.looked_up.iter().filter_map(|place| self.requested(stage, *place));
         let request = |(held, hint): (&str, Hint)| prefetch(name(format!("newest->{held}_address[i]")), hint);
@@ -161,8 +163,8 @@ impl Way<'_> {
             *from = name("count");
         }
         let parameters =
-            ["struct run *run", "uint32_t count", "struct path *path", "uint32_t size", "const struct path *newest"];
-        inline("void", title, &parameters, vec![each("i", name("count"), code), rest]).into()
+            ["struct run run", "uint32_t count", "struct path *path", "uint32_t size", "const struct path *newest"];
+        apart("void", title, &parameters, vec![each("i", name("count"), code), rest]).into()
     }
 
     /// The table of a place and the hint, if the plan requests its first line.
@@ -202,7 +204,7 @@ impl Way<'_> {
             let (structure, _) = structure_names(self.unit.structure(table));
             let limbs = Expr::word(crate::body::limbs(self.unit.key_bits(table)));
             let part = |part: &str| name(format!("path->{held}_{part}[i]"));
-            let pointer = name(format!("run->{held}"));
+            let pointer = name(format!("run.{held}"));
             let address = match moved {
                 true => Expr::call(format!("{structure}_address"), [pointer.clone(), part("hash")]),
                 false => part("address"),
@@ -244,25 +246,43 @@ impl Way<'_> {
         Some(each("i", name(count), vec![prefetch(address, request.hint)]))
     }
 
-    /// What comes behind the first look-ups. A group that nobody has left has code of its own.
-    fn later(&self, burst: &str, from: &str, path: &str) -> Vec<Stmt> {
-        let (left, path) = (format!("{path}.left"), format!("&{path}"));
-        let mut body = Vec::new();
-        let call = |function: &str, left: &str| {
-            Stmt::call(function, ["run", burst, from, "count", path.as_str(), left].map(name))
+    /// A stage as a function of its own, so that each has the core's registers for itself. A full group that nobody has left has code of its own.
+    /// `struct run` goes and comes by value: nothing that a stage stores can be part of it.
+    fn whole(&self, stage: &str, changes: bool) -> [Item; 2] {
+        let group = Expr::word(self.group());
+        let call = |count: Expr, left: &str| {
+            vec![Stmt::call(stage, [name("&run"), name("&taken"), name("from"), count, name("path"), name(left)])]
         };
-        let rest = (1..self.stages.len()).map(|number| (format!("path_stage_{number}"), Some(number)));
-        for (function, look_up) in rest.chain(std::iter::once(("path_turn".to_string(), None))) {
-            let nobody = Expr::binary("==", name(left.as_str()), Expr::word(0));
-            body.push(Stmt::If {
-                condition: Expr::call("__builtin_expect", [nobody, name("1")]),
-                then: vec![call(&function, "0")],
-                otherwise: vec![call(&function, &left)],
-            });
-            if let Some(number) = look_up {
-                body.push(Stmt::call(format!("path_look_up_{number}"), ["run", "count", path.as_str()].map(name)));
-            }
+        let full = Expr::binary("==", name("count"), group.clone());
+        let usual = Expr::binary("&&", full, Expr::binary("==", name("left"), Expr::word(0)));
+        let mut body = vec![
+            Stmt::declare("const struct burst", "taken", name("*burst")),
+            Stmt::declare("const uint64_t", "left", name("path->left")),
+            Stmt::Blank,
+            Stmt::If {
+                condition: Expr::call("__builtin_expect", [usual, name("1")]),
+                then: call(group, "0"),
+                otherwise: call(name("count"), "left"),
+            },
+        ];
+        if changes {
+            body.push(Stmt::result(name("run")));
         }
+        let of = if changes { "struct run" } else { "void" };
+        let parameters =
+            ["struct run run", "const struct burst *burst", "uint32_t from", "uint32_t count", "struct path *path"];
+        apart(of, format!("{stage}_group"), &parameters, body)
+    }
+
+    /// What comes behind the first look-ups.
+    fn later(&self, burst: &str, from: &str, path: &str) -> Vec<Stmt> {
+        let arguments = || ["*run", burst, from, "count", path].map(name);
+        let mut body = Vec::new();
+        for number in 1..self.stages.len() {
+            body.push(Stmt::call(format!("path_stage_{number}_group"), arguments()));
+            body.push(Stmt::call(format!("path_look_up_{number}"), ["*run", "count", path].map(name)));
+        }
+        body.push(Stmt::set(name("*run"), Expr::call("path_turn_group", arguments())));
         body
     }
 
@@ -274,9 +294,9 @@ impl Way<'_> {
             Stmt::set(name("path.left"), Expr::word(0)),
         ];
         body.extend(self.packet_requests("burst", "count"));
-        body.push(Stmt::call("path_stage_0", ["run", "burst", "from", "count", "&path", "0"].map(name)));
-        body.push(Stmt::call("path_look_up_0", ["run", "count", "&path"].map(name)));
-        body.extend(self.later("burst", "from", "path"));
+        body.push(Stmt::call("path_stage_0_group", ["*run", "burst", "from", "count", "&path"].map(name)));
+        body.push(Stmt::call("path_look_up_0", ["*run", "count", "&path"].map(name)));
+        body.extend(self.later("burst", "from", "&path"));
         let parameters = ["struct run *run", "const struct burst *burst", "uint32_t from", "uint32_t count"];
         inline("void", "path_group", &parameters, body)
     }
@@ -328,12 +348,12 @@ impl Way<'_> {
             Stmt::set(name("run->number"), name("newest->number")),
         ];
         body.extend(self.packet_requests("&newest->burst", "size"));
-        let arguments = ["run", "&newest->burst", "from", "size", "&newest->path", "0"].map(name);
-        body.push(Stmt::call("path_stage_0", arguments));
-        body.push(Stmt::call("path_look_up_0", ["run", "count", "&older->path", "size", "&newest->path"].map(name)));
+        let arguments = ["*run", "&newest->burst", "from", "size", "&newest->path"].map(name);
+        body.push(Stmt::call("path_stage_0_group", arguments));
+        body.push(Stmt::call("path_look_up_0", ["*run", "count", "&older->path", "size", "&newest->path"].map(name)));
         body.push(Stmt::set(name("run->clock_ns"), name("older->clock_ns")));
         body.push(Stmt::set(name("run->number"), name("older->number")));
-        body.extend(self.later("&older->burst", "from", "older->path"));
+        body.extend(self.later("&older->burst", "from", "&older->path"));
         body.push(Stmt::set(name("run->clock_ns"), name("clock_ns")));
         body.push(Stmt::set(name("older->burst.count"), Expr::word(0)));
         let parameters =
@@ -344,31 +364,20 @@ impl Way<'_> {
     }
 
     fn advance(&self) -> [Item; 2] {
-        let group = Expr::word(self.group());
         let flight = |shift: &str| name(format!("&run->memory->flights[{shift}]"));
-        let held = name("older->burst.count");
-        let full = Expr::binary("==", name("size"), group.clone());
-        let full = Expr::binary("&&", full, Expr::binary("==", held.clone(), group.clone()));
-        let pass = |size: Expr, count: Expr| {
-            vec![Stmt::call("path_pass", [name("run"), name("newest"), name("older"), size, count])]
-        };
         let body = vec![
             Stmt::declare("const uint32_t", "turn", name("run->memory->turn++ & 1")),
             Stmt::declare("struct flight *const", "newest", flight("turn")),
             Stmt::declare("struct flight *const", "older", flight("1 - turn")),
             Stmt::Blank,
             Stmt::call("flight_take", ["run", "newest", "burst", "from", "size"].map(name)),
-            Stmt::If {
-                condition: Expr::call("__builtin_expect", [full, name("1")]),
-                then: pass(group.clone(), group),
-                otherwise: pass(name("size"), held),
-            },
+            Stmt::call("path_pass", ["run", "newest", "older", "size", "older->burst.count"].map(name)),
         ];
         let parameters = ["struct run *run", "const struct burst *burst", "uint32_t from", "uint32_t size"];
         inline("void", "path_advance", &parameters, body)
     }
 
-    /// The burst, group by group; a full group's size is known to the C compiler.
+    /// The burst, group by group.
     pub fn process(&self) -> Vec<Stmt> {
         let group = Expr::word(self.group());
         let size = Expr::binary("-", name("count"), name("from"));
@@ -380,24 +389,15 @@ impl Way<'_> {
             Stmt::set(name("run.number"), name("worker->packet_number")),
         ];
         let to = name("count");
+        let size = Expr::conditional(full, group.clone(), size);
+        let function = if self.is_behind() { "path_advance" } else { "path_group" };
+        let call = Stmt::call(function, [name("&run"), name("&taken"), name("from"), size]);
+        body.push(Stmt::Count { name: "from".to_string(), from: Expr::word(0), to, step: group, body: vec![call] });
         if self.is_behind() {
-            let size = Expr::conditional(full, group.clone(), size);
-            let advance = Stmt::call("path_advance", [name("&run"), name("&taken"), name("from"), size]);
-            body.push(Stmt::Count {
-                name: "from".to_string(),
-                from: Expr::word(0),
-                to,
-                step: group,
-                body: vec![advance],
-            });
             // Nothing came: what is held goes.
             let drive = Stmt::call("path_advance", ["&run", "&taken", "0", "0"].map(name));
             body.push(Stmt::when(Expr::binary("==", name("count"), Expr::word(0)), vec![drive]));
-            return body;
         }
-        let call = |size: Expr| vec![Stmt::call("path_group", [name("&run"), name("&taken"), name("from"), size])];
-        let choice = Stmt::If { condition: full, then: call(group.clone()), otherwise: call(size) };
-        body.push(Stmt::Count { name: "from".to_string(), from: Expr::word(0), to, step: group, body: vec![choice] });
         body
     }
 }
