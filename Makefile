@@ -37,7 +37,7 @@ bench: build
 conformance: build
 	@test -n "$(P4C)" || { echo "make conformance P4C=DIR: name a checkout of p4c (the directory with p4include and testdata)"; exit 2; }
 	cargo run --release -q -p tests --bin conformance -- --p4c "$(P4C)" --bacus $(BACUS) --out $(OUT)/conformance.txt \
-		--exempt tests/conformance-exempt.txt \
+		--exempt tests/conformance-exempt.txt --externs tests/externs \
 		$(if $(STF),--stf "$(STF)") $(if $(ERRORS),--errors "$(ERRORS)") $(if $(VECTORS),--vectors "$(VECTORS)") $(if $(FORMS),--forms)
 
 clean:

@@ -34,6 +34,9 @@ pub struct Arguments {
     /// Cases that fail for a reason that is not ours: `PATH REASON` a line
     #[arg(long)]
     exempt: Option<PathBuf>,
+    /// C code for the externs of programs: NAME.c for NAME.p4
+    #[arg(long)]
+    externs: Option<PathBuf>,
     /// Only cases whose path contains this
     #[arg(long, default_value = "")]
     only: String,
@@ -64,7 +67,7 @@ fn main() -> ExitCode {
 
 /// Whether every case passed or is exempt.
 fn conformance(arguments: &Arguments) -> Result<bool, String> {
-    let corpus = cases::Corpus::open(&arguments.p4c)?;
+    let corpus = cases::Corpus::open(&arguments.p4c, arguments.externs.clone())?;
     let mut jobs = corpus.accept();
     if let Some(list) = &arguments.errors {
         jobs.extend(corpus.reject(list)?);

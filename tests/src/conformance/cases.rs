@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 pub struct Corpus {
     pub include: PathBuf,
     testdata: PathBuf,
+    /// Where the externs of programs are, in C: `NAME.c` for `NAME.p4`.
+    pub externs: Option<PathBuf>,
 }
 
 /// One process to run.
@@ -72,14 +74,20 @@ impl Kind {
 }
 
 impl Corpus {
-    pub fn open(p4c: &Path) -> Result<Corpus, String> {
-        let corpus = Corpus { include: p4c.join("p4include"), testdata: p4c.join("testdata") };
+    pub fn open(p4c: &Path, externs: Option<PathBuf>) -> Result<Corpus, String> {
+        let corpus = Corpus { include: p4c.join("p4include"), testdata: p4c.join("testdata"), externs };
         for needed in [&corpus.include, &corpus.testdata] {
             if !needed.is_dir() {
                 return Err(format!("{}: not found; --p4c names a checkout of p4c", needed.display()));
             }
         }
         Ok(corpus)
+    }
+
+    /// The code of a program's externs, if there is some: what p4c's corpus has in `extern_modules` for BMv2.
+    pub fn extern_code(&self, test: &Path) -> Option<PathBuf> {
+        let file = self.externs.as_ref()?.join(test.file_stem()?).with_extension("c");
+        file.is_file().then_some(file)
     }
 
     /// Every program of `p4_16_samples`, and P4Info where the corpus has it.

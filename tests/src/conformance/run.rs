@@ -124,6 +124,9 @@ fn packets(bacus: &Path, corpus: &Corpus, job: &Job, engine: Engine, files: &[Pa
         let mut command = Command::new(bacus);
         command.arg("stf").arg("-I").arg(&corpus.include).arg(&job.program).args(files);
         command.args(["--engine", engine.name(), "--burst", burst]);
+        for code in files.iter().filter_map(|file| corpus.extern_code(file)) {
+            command.arg("--extern").arg(code);
+        }
         let ended = wait(command, CHECK_LIMIT + COMPILER_LIMIT + STF_LIMIT * files.len() as u32);
         for (file, outcome) in files.iter().zip(&mut outcomes).filter(|(_, outcome)| **outcome == Outcome::Passed) {
             *outcome = file_outcome(&ended, file, burst);
