@@ -229,6 +229,7 @@ impl Unit<'_> {
                 let (before, first, found) = self.stages(title, table, head, group);
                 code.extend(before);
                 code.push(Stmt::Blank);
+                code.push(self.count_look_ups(table, name("size")));
                 let mut body = vec![packet, state];
                 body.extend(first);
                 code.push(each(body));

@@ -208,6 +208,7 @@ fn look_up(unit: &Unit, name: &str, table: TableId, of: &str) -> Vec<Stmt> {
         let address = Expr::call(format!("{structure}_address"), [held.clone(), Expr::name("hash")]);
         found = Expr::call(format!("{structure}_find"), [held, address, Expr::name("hash"), key, Expr::word(limbs)]);
     }
+    code.push(unit.count_look_ups(table, Expr::word(1)));
     let learns =
         unit.learns(table).then(|| Expr::name(if unit.program.tables[table].keys.is_empty() { "NULL" } else { "key" }));
     let act = Expr::call(format!("{name}_act"), [run, state, found].into_iter().chain(learns));

@@ -1,7 +1,7 @@
 //! Tables: the key as one number, the record of each entry, and the node that looks one up.
 //!
 //! A look-up is cut into the stages that the runtime offers, so that a batch can run each for all its packets: `NODE_key` builds the key,
-//! the structure's functions find a record, `NODE_act` counts and runs the action.
+//! the structure's functions find a record, `NODE_act` runs the action. Whoever looks up counts that; `NODE_act` counts the hits.
 
 use crate::body::{Body, Exit, Presences, limbs, unsupported};
 use crate::c::{Expr, Item, Member, Stmt, Struct};
@@ -106,6 +106,11 @@ impl Unit<'_> {
                 "the plan gives table `{table}` the structure {name}, which cannot match its keys: it needs {needs}"
             ))
         })
+    }
+
+    /// Counts look-ups.
+    pub fn count_look_ups(&self, table: TableId, count: Expr) -> Stmt {
+        Stmt::Assign(Expr::Name(format!("run->{}_lookups", self.table_name(table))), "+=", count)
     }
 
     pub fn direct_counters(&self, table: TableId) -> Vec<(u32, &Counter)> {
@@ -238,7 +243,7 @@ impl Body<'_, '_> {
         self.record(table);
         self.exit = exit.map_or(Exit::None, Exit::To);
         if !self.ahead {
-            self.count_look_up(table, &name);
+            self.count_hit(table, &name);
             self.automatic(table);
         } else if self.unit.direct_meters(table).iter().any(|(_, meter)| meter.automatic.is_some()) {
             return self.end();
@@ -287,10 +292,9 @@ impl Body<'_, '_> {
         }
     }
 
-    fn count_look_up(&mut self, table: TableId, name: &str) {
+    fn count_hit(&mut self, table: TableId, name: &str) {
         let hit = Expr::binary("!=", Expr::name("found"), Expr::word(0));
         self.push(Stmt::Assign(Expr::Name(format!("run->{name}_hits")), "+=", hit));
-        self.push(Stmt::Assign(Expr::Name(format!("run->{name}_lookups")), "+=", Expr::word(1)));
         // A table that its misses fill restarts timers only where an action says so.
         if self.program().tables[table].idle_timeout.is_some() && !self.program().tables[table].add_on_miss {
             let note = Stmt::call("record_hit", [Expr::name("record"), Expr::name("run->clock_ns")]);

@@ -124,7 +124,7 @@ impl<'u> Way<'u> {
         }
         (0..self.stages.len()).for_each(|number| items.extend(self.run_ahead(number)));
         items.extend(self.turn_items(nodes, entry));
-        items.extend(self.stage_items());
+        items.extend(self.stage_items(nodes));
         items
     }
 

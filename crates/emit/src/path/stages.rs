@@ -6,6 +6,7 @@
 use super::{Way, apart, each, inline, name};
 use crate::batch::prefetch;
 use crate::c::{Expr, Item, Member, Stmt, Struct};
+use crate::node::Nodes;
 use crate::table::structure_names;
 use hlir::path::Stage;
 use hlir::plan::{Access, Hint, Placement};
@@ -62,10 +63,10 @@ impl Way<'_> {
         ]
     }
 
-    pub fn stage_items(&self) -> Vec<Item> {
+    pub fn stage_items(&self, nodes: &Nodes) -> Vec<Item> {
         let mut items: Vec<Item> = self.begin().into();
         (0..self.stages.len()).for_each(|number| items.extend(self.stage(number)));
-        items.extend(self.turn());
+        items.extend(self.turn(nodes));
         items.extend(self.whole("path_turn", true));
         if self.is_behind() {
             items.extend(self.take());
@@ -220,7 +221,7 @@ impl Way<'_> {
     }
 
     /// The last stage.
-    fn turn(&self) -> [Item; 3] {
+    fn turn(&self, nodes: &Nodes) -> [Item; 3] {
         let left = Expr::binary("&", Expr::binary(">>", name("left"), name("i")), name("1"));
         let first = name(self.unit.place_name(self.nodes[0]));
         let body = vec![
@@ -233,7 +234,14 @@ impl Way<'_> {
                 otherwise: vec![Stmt::call("path_finish", [name("run"), name("&state"), name("path->found[i]")])],
             },
         ];
-        let [function, blank] = inline("void", "path_turn", &STAGE, vec![each("i", name("count"), body)]);
+        let mut code = vec![each("i", name("count"), body)];
+        let on = Expr::binary(
+            "-",
+            name("count"),
+            Expr::cast("uint32_t", Expr::call("__builtin_popcountll", [name("left")])),
+        );
+        code.extend(self.sure(nodes).into_iter().map(|place| self.unit.count_look_ups(self.table(place), on.clone())));
+        let [function, blank] = inline("void", "path_turn", &STAGE, code);
         [Item::Comment("The last stage: each packet in its turn.".to_string()), function, blank]
     }
 

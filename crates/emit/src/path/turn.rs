@@ -60,10 +60,31 @@ impl Way<'_> {
         self.found.last().copied().unwrap_or(0)
     }
 
+    /// Places whose look-up counts for every packet that is on the path when its turn comes: nothing before it can lead elsewhere then.
+    pub fn sure(&self, nodes: &Nodes) -> Vec<usize> {
+        let unit = self.unit;
+        let mut applied = false;
+        let mut sure = Vec::new();
+        for place in 0..=self.end() {
+            if self.found_number(place).is_some() {
+                sure.push(place);
+            }
+            applied |= self.applies(place);
+            let again = self.ahead.get(place).is_some_and(|ahead| !applied && !ahead.waits);
+            let index = unit.facts.order.iter().position(|known| *known == self.nodes[place]);
+            let only = nodes.written[index.expect("a path's nodes are reachable")].only();
+            if !again && only != self.nodes.get(place + 1).copied() {
+                break;
+            }
+        }
+        sure
+    }
+
     /// A packet in its turn: the path with what was found, then the rest of the graph.
     fn finish(&self, nodes: &Nodes) -> Vec<Item> {
         let unit = self.unit;
         let mut body = Vec::new();
+        let sure = self.sure(nodes);
         let mut on = None;
         let mut certain = true;
         for place in 0..=self.end() {
@@ -81,6 +102,9 @@ impl Way<'_> {
                 }
                 on = next;
                 continue;
+            }
+            if self.found_number(place).is_some() && !sure.contains(&place) {
+                body.push(unit.count_look_ups(self.table(place), Expr::word(1)));
             }
             let call = match self.found_number(place) {
                 Some(found) => Expr::call(
