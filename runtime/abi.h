@@ -166,6 +166,7 @@ enum structure {
 	STRUCTURE_SCAN,
 	STRUCTURE_BIT_VECTOR,
 	STRUCTURE_BTREE,
+	STRUCTURE_PERFECT,
 	STRUCTURES		/* how many there are */
 };
 enum idle_timeout { IDLE_NONE, IDLE_NOTIFY, IDLE_DELETE };

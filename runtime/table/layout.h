@@ -72,5 +72,6 @@ struct layout *compare_create(const struct layout_request *request);
 struct layout *scan_create(const struct layout_request *request);
 struct layout *bit_vector_create(const struct layout_request *request);
 struct layout *btree_create(const struct layout_request *request);
+struct layout *perfect_create(const struct layout_request *request);
 
 #endif

@@ -180,6 +180,7 @@ test_table_edges(void)
 	}
 	edges_full(STRUCTURE_COMPARE, 0);
 	edges_records(STRUCTURE_EXACT48, 65535);
+	edges_records(STRUCTURE_PERFECT, 65535);
 	edges_records(STRUCTURE_DIR24_8_U16, 32767);
 	edges_records(STRUCTURE_DIR24_8_U8, 254);
 }

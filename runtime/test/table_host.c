@@ -13,6 +13,7 @@
 #include "table/exact48.h"
 #include "table/list.h"
 #include "table/lpm_trie.h"
+#include "table/perfect.h"
 #include "table/scan.h"
 
 static void *
@@ -94,6 +95,7 @@ test_matching(const struct table_descriptor *descriptor)
 	switch ((enum structure)descriptor->structure) {
 	case STRUCTURE_EXACT:
 	case STRUCTURE_EXACT48:
+	case STRUCTURE_PERFECT:
 	case STRUCTURE_DIRECT:
 	case STRUCTURE_COMPARE:
 		return TEST_EXACT;
@@ -137,6 +139,8 @@ test_find(const struct table *table, const uint64_t *key, uint32_t limbs)
 		return TEST_FIND(list);
 	case STRUCTURE_BTREE:
 		return TEST_FIND(btree);
+	case STRUCTURE_PERFECT:
+		return TEST_FIND(perfect);
 	case STRUCTURE_DIRECT:
 		return TEST_FIND(direct);
 	case STRUCTURE_COMPARE:

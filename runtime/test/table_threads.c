@@ -186,6 +186,7 @@ test_table_threads(void)
 	threads_run(STRUCTURE_LIST, 32, 1);
 	threads_run(STRUCTURE_BTREE, 64, 0);
 	threads_run(STRUCTURE_BTREE, 128, 1);
+	threads_run(STRUCTURE_PERFECT, 48, 0);
 	threads_run(STRUCTURE_DIRECT, 16, 1);
 	threads_run(STRUCTURE_SCAN, 104, 0);
 	threads_run(STRUCTURE_BIT_VECTOR, 104, 0);

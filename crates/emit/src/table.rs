@@ -31,6 +31,7 @@ pub fn structure_names(structure: Structure) -> (&'static str, &'static str) {
         Structure::Scan => ("scan", "STRUCTURE_SCAN"),
         Structure::BitVector => ("bit_vector", "STRUCTURE_BIT_VECTOR"),
         Structure::Btree => ("btree", "STRUCTURE_BTREE"),
+        Structure::Perfect => ("perfect", "STRUCTURE_PERFECT"),
         Structure::List => ("list", "STRUCTURE_LIST"),
     }
 }
@@ -48,7 +49,8 @@ pub fn structure_type(structure: Structure) -> &'static str {
         | Structure::Compare
         | Structure::Scan
         | Structure::BitVector
-        | Structure::Btree => structure_names(structure).0,
+        | Structure::Btree
+        | Structure::Perfect => structure_names(structure).0,
     }
 }
 

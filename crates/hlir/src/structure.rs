@@ -26,12 +26,14 @@ pub enum Structure {
     BitVector,
     /// A tree of pieces of the key space: prefixes of at most 128 bits, or one range.
     Btree,
+    /// A perfect hash of keys of at most 48 bits, for entries that are rarely written; at most 65,535 different records.
+    Perfect,
     /// Rules in order of priority, compared one by one: any mixture of match kinds.
     List,
 }
 
 impl Structure {
-    pub const ALL: [Structure; 12] = [
+    pub const ALL: [Structure; 13] = [
         Structure::Exact,
         Structure::Exact48,
         Structure::Dir24_8,
@@ -43,6 +45,7 @@ impl Structure {
         Structure::Scan,
         Structure::BitVector,
         Structure::Btree,
+        Structure::Perfect,
         Structure::List,
     ];
 
@@ -76,6 +79,7 @@ impl Structure {
                 let needs = "one lpm key, all others being exact, of at most 128 bits together, or one range alone of at most 64";
                 ((prefix && bits <= 128) || one_range, needs)
             }
+            Structure::Perfect => (exact && bits <= 48, "exact keys of at most 48 bits together"),
             Structure::List => (true, ""),
         };
         (!fits).then_some(needs)

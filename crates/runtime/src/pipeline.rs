@@ -67,6 +67,7 @@ pub enum Structure {
     Scan,
     BitVector,
     Btree,
+    Perfect,
 }
 
 impl Structure {
@@ -80,6 +81,7 @@ impl Structure {
             | Structure::Dir24_8U16
             | Structure::Dir24_8U8
             | Structure::LpmTrie
+            | Structure::Perfect
             | Structure::Btree
             | Structure::Compare
             | Structure::Direct => false,
@@ -100,6 +102,7 @@ impl Structure {
             9 => Structure::Scan,
             10 => Structure::BitVector,
             11 => Structure::Btree,
+            12 => Structure::Perfect,
             _ => return None,
         })
     }

@@ -172,6 +172,7 @@ pub(crate) const STRUCTURES: Words<Structure> = &[
     (Structure::Scan, "scan"),
     (Structure::BitVector, "bit_vector"),
     (Structure::Btree, "btree"),
+    (Structure::Perfect, "perfect"),
     (Structure::List, "list"),
 ];
 
