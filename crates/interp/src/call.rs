@@ -1,5 +1,6 @@
 //! Calls: counters, registers, meters, hashes, and the other objects that outlive a packet.
 
+use crate::aging::{Idle, Timer};
 use crate::bytes::BitString;
 use crate::engine::{CounterValue, DigestRecord};
 use crate::execute::{Interrupt, Walker};
@@ -43,11 +44,20 @@ impl<'p> Walker<'_, 'p> {
                     return Err(Interrupt::Stop(format!("assertion failed: {text}")));
                 }
             }
-            Call::AddEntry { table, action, arguments, expiry: _, into } => {
-                self.add_entry(*table, *action, arguments, *into);
+            Call::AddEntry { table, action, arguments, expiry, into } => {
+                let idle = Idle {
+                    timer: self.profile(expiry.as_ref()).map(Timer::Profile),
+                    restarted_ns: self.switch.state.clock_ns,
+                    ..Idle::default()
+                };
+                self.add_entry(*table, *action, arguments, idle, *into);
             }
-            // Entries do not age here: what a profile of timeouts means in seconds is not part of a program.
-            Call::RestartTimer { expiry: _ } => {}
+            Call::RestartTimer { expiry } => {
+                if let Some((table, entry)) = self.hit() {
+                    let (profile, now) = (self.profile(expiry.as_ref()), self.switch.state.clock_ns);
+                    self.switch.state.table_mut(table).restart(entry, profile, now);
+                }
+            }
             Call::Custom { object, function, arguments, into } => self.custom(*object, function, arguments, *into)?,
         }
         Ok(())
@@ -169,13 +179,18 @@ impl<'p> Walker<'_, 'p> {
         self.switch.outcome.log.push(line);
     }
 
-    fn add_entry(&mut self, table: TableId, action: u32, arguments: &[Expression], into: Option<Place>) {
+    /// The number of a profile: its low eight bits.
+    fn profile(&self, expiry: Option<&Expression>) -> Option<u8> {
+        expiry.map(|expiry| self.value(expiry).to_u64() as u8)
+    }
+
+    fn add_entry(&mut self, table: TableId, action: u32, arguments: &[Expression], idle: Idle, into: Option<Place>) {
         let parameters = &self.switch.program.tables[table].actions[action as usize].parameters;
         let arguments = arguments.iter().zip(parameters);
         let arguments = arguments.map(|(argument, parameter)| self.value(argument).resize(parameter.width)).collect();
         let missed = self.running.as_ref().filter(|running| running.table == table && running.entry.is_none());
         let inserted = match missed.map(|running| running.key.clone()) {
-            Some(key) => self.switch.state.table_mut(table).insert_missed(&key, Invocation { action, arguments }),
+            Some(key) => self.switch.state.table_mut(table).insert_missed(&key, Invocation { action, arguments }, idle),
             None => false,
         };
         if let Some(into) = into {

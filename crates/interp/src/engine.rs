@@ -144,6 +144,13 @@ pub trait Engine {
     fn set_default(&mut self, table: TableId, call: &ActionCall) -> Result<(), Refusal>;
     fn table_counts(&self, table: TableId) -> TableCounts;
 
+    /// Gives an entry a time without hits after which it is idle, beginning now; 0 for none. Refuses tables without idle timeouts.
+    fn set_idle_timeout(&mut self, key: &EntryKey, nanoseconds: u64) -> Result<(), Refusal>;
+    /// The time of the entries that packets insert with this profile. Those of a new engine are [`crate::default_expiry_ns`].
+    fn set_expiry(&mut self, table: TableId, profile: u8, nanoseconds: u64) -> Result<(), Refusal>;
+    /// The entries whose time has passed (when the clock was set), each once for its last hit. Entries that are deleted then are not among them.
+    fn take_idle(&mut self) -> Vec<EntryKey>;
+
     /// Makes or changes a member; actions are numbered as in the tables of the profile.
     fn set_member(&mut self, profile: ProfileId, member: u32, call: &ActionCall) -> Result<(), Refusal>;
     fn delete_member(&mut self, profile: ProfileId, member: u32) -> Result<(), Refusal>;

@@ -3,6 +3,7 @@
 //! It executes a [`hlir::Program`] packet by packet and knows nothing of plans. Clear comes before fast. No files, no clock, no environment: equal
 //! inputs give equal answers.
 
+mod aging;
 mod bytes;
 mod call;
 mod content;
@@ -23,6 +24,7 @@ mod tables;
 pub mod trace;
 mod walk;
 
+pub use aging::default_expiry_ns;
 pub use content::Content;
 pub use engine::Engine;
 pub use switch::{DEFAULT_PORTS, Punted, Switch};

@@ -38,6 +38,8 @@ pub struct Switch<'p> {
     /// The user's functions for custom externs, and the objects that they are called on.
     pub(crate) externs: Option<Box<dyn Externs>>,
     pub(crate) extern_objects: Vec<ExternId>,
+    /// Entries whose time has passed, for the control plane.
+    idle: Vec<EntryKey>,
 }
 
 /// A packet that was handed to the control plane with all it carries.
@@ -62,6 +64,7 @@ impl<'p> Switch<'p> {
             drop_reasons: reasons.collect(),
             externs: None,
             extern_objects: hlir::externs::objects(program),
+            idle: Vec::new(),
         };
         switch.state.seed = seed;
         switch
@@ -172,6 +175,7 @@ impl Engine for Switch<'_> {
         self.state = State::new(self.program);
         self.waiting.clear();
         self.punted.clear();
+        self.idle.clear();
         if let Some(Err(name)) = self.externs.as_mut().map(|externs| externs.reset()) {
             self.state.stopped = Some(format!("the object `{name}` cannot be made: its C function gave NULL"));
         }
@@ -199,6 +203,8 @@ impl Engine for Switch<'_> {
 
     fn set_clock(&mut self, nanoseconds: u64) {
         self.state.clock_ns = nanoseconds;
+        let told = self.state.age();
+        self.idle.extend(told);
     }
 
     fn set_seed(&mut self, seed: u64) {
@@ -232,6 +238,20 @@ impl Engine for Switch<'_> {
 
     fn table_counts(&self, table: TableId) -> TableCounts {
         self.state.table(table).counts
+    }
+
+    fn set_idle_timeout(&mut self, key: &EntryKey, nanoseconds: u64) -> Result<(), Refusal> {
+        let now = self.state.clock_ns;
+        self.state.table_mut(key.table).set_timer(key, nanoseconds, now)
+    }
+
+    fn set_expiry(&mut self, table: TableId, profile: u8, nanoseconds: u64) -> Result<(), Refusal> {
+        self.state.table_mut(table).set_expiry(profile, nanoseconds);
+        Ok(())
+    }
+
+    fn take_idle(&mut self) -> Vec<EntryKey> {
+        std::mem::take(&mut self.idle)
     }
 
     fn set_member(&mut self, profile: ProfileId, member: u32, call: &ActionCall) -> Result<(), Refusal> {

@@ -3,6 +3,7 @@
 //! One structure serves every mixture of match kinds: entries with equal masks share a hash map from masked key to entries, best first. A key is
 //! looked up in each map. Exact tables have one map, prefix tables one a length; ranges are compared one by one within theirs.
 
+use crate::aging::{Idle, default_expiry_ns};
 use crate::engine::{CounterValue, EntryKey, Refusal, TableCounts};
 use crate::meter::MeterCell;
 use crate::pattern::{self, Pattern};
@@ -31,8 +32,8 @@ pub enum Target {
 type Rank = (u64, Reverse<u64>);
 
 pub struct StoredEntry {
-    patterns: Vec<Pattern>,
-    priority: u32,
+    pub patterns: Vec<Pattern>,
+    pub priority: u32,
     rank: Rank,
     pub target: Target,
     /// Cells of the table's direct counters and meters, in the order of the program.
@@ -40,6 +41,7 @@ pub struct StoredEntry {
     pub meters: Vec<MeterCell>,
     /// Whether the program itself brought it.
     own: bool,
+    pub idle: Idle,
 }
 
 /// Entries by masked key, best first.
@@ -59,6 +61,8 @@ pub struct TableState<'p> {
     direct_counters: usize,
     direct_meters: usize,
     pub counts: TableCounts,
+    /// Times of profiles that are not as they were at the start.
+    expiry_ns: HashMap<u8, u64>,
 }
 
 impl<'p> TableState<'p> {
@@ -77,6 +81,7 @@ impl<'p> TableState<'p> {
             direct_counters,
             direct_meters,
             counts: TableCounts::default(),
+            expiry_ns: HashMap::new(),
         };
         for entry in &table.entries {
             state.store(entry, true);
@@ -170,8 +175,21 @@ impl<'p> TableState<'p> {
         Ok(())
     }
 
+    /// Numbers of all entries.
+    pub fn entry_ids(&self) -> Vec<usize> {
+        (0..self.entries.len()).filter(|id| self.entries[*id].is_some()).collect()
+    }
+
+    pub fn expiry_ns(&self, profile: u8) -> u64 {
+        self.expiry_ns.get(&profile).copied().unwrap_or_else(|| default_expiry_ns(profile))
+    }
+
+    pub fn set_expiry(&mut self, profile: u8, time_ns: u64) {
+        self.expiry_ns.insert(profile, time_ns);
+    }
+
     /// Inserts an entry for exactly this key from the data plane; says whether there was room.
-    pub fn insert_missed(&mut self, key: &[Bits], invocation: Invocation) -> bool {
+    pub fn insert_missed(&mut self, key: &[Bits], invocation: Invocation, idle: Idle) -> bool {
         if self.find(key).is_some() || self.table.size.is_some_and(|size| self.count >= size) {
             return false;
         }
@@ -181,7 +199,8 @@ impl<'p> TableState<'p> {
             .map(|(value, width)| Pattern::Masked { value: value.clone(), mask: Bits::ones(*width) });
         let patterns: Vec<Pattern> = patterns.collect();
         let rank = self.next_rank(u64::from(self.widths.iter().sum::<u32>()));
-        self.place(patterns, 0, rank, Target::Call(Rc::new(invocation)), false);
+        let id = self.place(patterns, 0, rank, Target::Call(Rc::new(invocation)), false);
+        self.entry_mut(id).idle = idle;
         true
     }
 
@@ -216,12 +235,13 @@ impl<'p> TableState<'p> {
         (major, Reverse(self.sequence))
     }
 
-    fn place(&mut self, patterns: Vec<Pattern>, priority: u32, rank: Rank, target: Target, own: bool) {
+    fn place(&mut self, patterns: Vec<Pattern>, priority: u32, rank: Rank, target: Target, own: bool) -> usize {
         let (masks, masked) = self.hashed(&patterns);
         let identity = (patterns.clone(), priority);
         let counters = vec![CounterValue::default(); self.direct_counters];
         let meters = vec![MeterCell::default(); self.direct_meters];
-        let stored = StoredEntry { patterns, priority, rank, target, counters, meters, own };
+        let idle = Idle::default();
+        let stored = StoredEntry { patterns, priority, rank, target, counters, meters, own, idle };
         let id = self.free.pop().unwrap_or(self.entries.len());
         if id == self.entries.len() {
             self.entries.push(None);
@@ -233,9 +253,10 @@ impl<'p> TableState<'p> {
         let position = bucket.partition_point(|other| self.entry(*other).rank > rank);
         bucket.insert(position, id);
         self.groups.entry(masks).or_default().insert(masked, bucket);
+        id
     }
 
-    fn remove(&mut self, id: usize) {
+    pub fn remove(&mut self, id: usize) {
         let Some(entry) = self.entries[id].take() else { return };
         let (masks, masked) = self.hashed(&entry.patterns);
         self.identities.remove(&(entry.patterns, entry.priority));
@@ -267,7 +288,7 @@ impl<'p> TableState<'p> {
         if self.table.has_priorities() { priority } else { 0 }
     }
 
-    fn refusal(&self, what: &str) -> Refusal {
+    pub fn refusal(&self, what: &str) -> Refusal {
         Refusal(format!("table `{}` {what}", self.table.name))
     }
 

@@ -152,6 +152,8 @@ impl<'s, 'p> Walker<'s, 'p> {
         let ran = invocation.action;
         self.running = Some(Running { table: id, entry, key, invocation });
         if let Some(entry) = entry {
+            let now = self.switch.state.clock_ns;
+            self.switch.state.table_mut(id).note_hit(entry, now);
             self.run_automatic(id, entry);
         }
         let ended = self.run(&action.body);

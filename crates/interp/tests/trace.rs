@@ -21,7 +21,11 @@ fn capture(name: &str) -> (Vec<Sample>, Vec<stf::Command>) {
     let commands = stf::parse(&read(&format!("{name}.stf"))).expect("the file is well formed");
     let packet = |command: &stf::Command| match &command.kind {
         Kind::Packet { port, bytes } => Some(Sample { port: Some(*port), bytes: bytes.clone() }),
-        Kind::Expect { .. } | Kind::ExpectDigest { .. } | Kind::NoPacket | Kind::Control(_) => None,
+        Kind::Expect { .. }
+        | Kind::ExpectDigest { .. }
+        | Kind::ExpectIdle { .. }
+        | Kind::NoPacket
+        | Kind::Control(_) => None,
     };
     let packets = commands.iter().filter_map(packet).collect();
     let adds = |command: &stf::Command| matches!(command.kind, Kind::Control(Control::Add { .. }));

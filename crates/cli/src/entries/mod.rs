@@ -91,7 +91,11 @@ fn failure(path: &Path, mistakes: &[interp::stf::Mistake]) -> Failure {
 pub fn packets(path: &Path) -> Result<Vec<Frame>, Failure> {
     let packet = |command: Command| match command.kind {
         Kind::Packet { port, bytes } => Some(Frame { port, bytes }),
-        Kind::Expect { .. } | Kind::NoPacket | Kind::ExpectDigest { .. } | Kind::Control(_) => None,
+        Kind::Expect { .. }
+        | Kind::NoPacket
+        | Kind::ExpectDigest { .. }
+        | Kind::ExpectIdle { .. }
+        | Kind::Control(_) => None,
     };
     Ok(read_commands(path)?.into_iter().filter_map(packet).collect())
 }
@@ -99,7 +103,11 @@ pub fn packets(path: &Path) -> Result<Vec<Frame>, Failure> {
 /// Whether a command makes a switch what it is, rather than testing it.
 pub fn configures(kind: &Kind) -> bool {
     match kind {
-        Kind::Packet { .. } | Kind::Expect { .. } | Kind::NoPacket | Kind::ExpectDigest { .. } => false,
+        Kind::Packet { .. }
+        | Kind::Expect { .. }
+        | Kind::NoPacket
+        | Kind::ExpectDigest { .. }
+        | Kind::ExpectIdle { .. } => false,
         Kind::Control(control) => !matches!(
             control,
             Control::CheckCounter { .. } | Control::Clock { .. } | Control::Seed { .. } | Control::Wait

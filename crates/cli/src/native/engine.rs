@@ -137,6 +137,7 @@ impl<L: Replay> Engine for NativeEngine<'_, L> {
         self.clock_ns = nanoseconds;
         self.books.set_clock(nanoseconds);
         self.switch.set_clock(nanoseconds);
+        self.age_until(nanoseconds);
     }
 
     fn set_seed(&mut self, seed: u64) {
@@ -208,6 +209,23 @@ impl<L: Replay> Engine for NativeEngine<'_, L> {
     fn table_counts(&self, table: TableId) -> TableCounts {
         let counts = self.table_number(table).map(|number| self.switch.hits(number));
         counts.map_or(TableCounts::default(), |(hits, misses)| TableCounts { hits, misses })
+    }
+
+    fn set_idle_timeout(&mut self, key: &EntryKey, nanoseconds: u64) -> Result<(), Refusal> {
+        // Not in the books: no packet hits their entries, so there they would grow old.
+        self.start_timer(key, nanoseconds)
+    }
+
+    fn set_expiry(&mut self, table: TableId, profile: u8, nanoseconds: u64) -> Result<(), Refusal> {
+        self.expiry.insert((index(table), profile), nanoseconds);
+        if let Some(number) = self.table_number(table) {
+            self.switch.tables()[number].set_profile(profile, nanoseconds);
+        }
+        Ok(())
+    }
+
+    fn take_idle(&mut self) -> Vec<EntryKey> {
+        std::mem::take(&mut self.idle)
     }
 
     fn set_member(&mut self, profile: ProfileId, member: u32, call: &ActionCall) -> Result<(), Refusal> {

@@ -19,6 +19,7 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
         let exchanged = self.switch.exchange(pipeline.clone(), |_, numbers| fresh = numbers.to_vec());
         exchanged.map_err(|error| Refusal(error.to_string()))?;
         (self.compiled, self.pipeline) = (compiled, pipeline);
+        self.begin_aging();
         for (id, table) in self.program.tables.iter() {
             let Some(number) = self.table_number(id).filter(|number| fresh.contains(number)) else { continue };
             let default = self.defaults.get(&index(id)).unwrap_or(&table.default).clone();

@@ -3,6 +3,7 @@
 //! The interpreter keeps the control plane's books beside it (what exists, what is refused and why), so both engines refuse the same things
 //! in the same words; what it accepts is translated and written to the tables that packets read.
 
+mod aging;
 mod book;
 mod engine;
 mod exchange;
@@ -78,6 +79,10 @@ pub struct NativeEngine<'p, L: Lane> {
     sessions: BTreeMap<u32, interp::engine::Session>,
     /// Members of each group, by profile and group.
     groups: BTreeMap<(u32, u32), Vec<u32>>,
+    /// Times of profiles that are not as they were at the start, by table.
+    expiry: BTreeMap<(usize, u8), u64>,
+    /// Entries whose time has passed, for the control plane.
+    idle: Vec<interp::engine::EntryKey>,
     clock_ns: u64,
     stopped: Option<String>,
     /// Packets on each edge, of the switches before the last reset.
@@ -101,6 +106,8 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
             multicast: BTreeMap::new(),
             sessions: BTreeMap::new(),
             groups: BTreeMap::new(),
+            expiry: BTreeMap::new(),
+            idle: Vec::new(),
             clock_ns: 0,
             stopped: None,
             edges: vec![0; pipeline.description().edges.len()],
@@ -141,6 +148,7 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
     }
 
     fn write_own_entries(&mut self) -> Result<(), Refusal> {
+        self.begin_aging();
         for (id, table) in self.program.tables.iter() {
             let Some(number) = self.table_number(id) else { continue };
             self.write_default(id, &table.default)?;
@@ -198,6 +206,8 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
         self.multicast.clear();
         self.sessions.clear();
         self.groups.clear();
+        self.expiry.clear();
+        self.idle.clear();
         (self.clock_ns, self.stopped) = (0, None);
         self.write_own_entries().expect("entries that were accepted once are accepted again");
     }

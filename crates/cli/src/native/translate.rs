@@ -71,6 +71,24 @@ pub fn matches(table: &pipeline::Table, matches: &[Match], priority: u32) -> Res
     })
 }
 
+/// The matches that an entry of a table has, as a controller would write them.
+pub fn key(table: &pipeline::Table, found: &tables::Match) -> Vec<Match> {
+    let [value, mask, high] = [&found.value, &found.mask, &found.high].map(|limbs| number(limbs));
+    let field = |field: &pipeline::KeyField| {
+        let all = ones(field.width);
+        let [value, mask, high] = [&value, &mask, &high].map(|number| (number >> field.shift) & &all);
+        match field.kind {
+            MatchKind::Exact => Match::Exact(value),
+            MatchKind::Lpm => Match::Lpm { value, prefix: mask.count_ones() as u32 },
+            MatchKind::Range => Match::Range { low: value, high },
+            MatchKind::Ternary | MatchKind::Optional if mask == BigUint::ZERO => Match::Any,
+            MatchKind::Ternary => Match::Ternary { value, mask },
+            MatchKind::Optional => Match::Exact(value),
+        }
+    };
+    table.fields.iter().map(field).collect()
+}
+
 /// The priority among rules: the entry's, or in a list of prefixes the prefix length, which decides there.
 fn rank(table: &pipeline::Table, matches: &[Match], priority: u32) -> u32 {
     let has_priorities = table

@@ -12,6 +12,7 @@ use crate::native::{NativeEngine, Replay};
 use crate::options::{Native, Passes, Source};
 use clap::Args;
 use hlir::Program;
+use interp::Engine as _;
 use interp::engine::{Frame, Refusal};
 use ports::{MOST_PORTS, Port};
 use runtime::{Compiler, Dpdk, DpdkLane, DpdkSettings, Event, Packet, Pipeline, PortCounts, Settings, interrupt};
@@ -24,6 +25,8 @@ use std::time::{Duration, Instant};
 const IDLE: Duration = Duration::from_millis(200);
 /// How often the control thread looks.
 const LOOK: Duration = Duration::from_millis(2);
+/// How often entries are looked through for those that no packet has hit for long.
+const AGING: Duration = Duration::from_millis(50);
 /// Empty polls in a row that make a worker idle.
 const IDLE_POLLS: u64 = 64;
 const MOST_FREE_BURST: u32 = 512;
@@ -215,7 +218,7 @@ fn carry(arguments: &Arguments, running: &mut Running<'_>) -> Result<(), Failure
     let every = arguments.stats.map(Duration::from_secs_f64);
     running.engine.switch().start();
     let start = Instant::now();
-    let (mut seen, mut last, mut told) = (0, Duration::ZERO, Duration::ZERO);
+    let (mut seen, mut last, mut told, mut aged) = (0, Duration::ZERO, Duration::ZERO, Duration::ZERO);
     let mut failed = None;
     loop {
         std::thread::sleep(LOOK);
@@ -225,6 +228,10 @@ fn carry(arguments: &Arguments, running: &mut Running<'_>) -> Result<(), Failure
             (seen, last) = (received, now);
         }
         failed = failed.or(listen(running));
+        if running.engine.has_aging() && now >= aged + AGING {
+            running.age();
+            aged = now;
+        }
         if every.is_some_and(|every| now >= told + every) {
             summary::line(running, now, seen);
             told = now;
@@ -239,6 +246,17 @@ fn carry(arguments: &Arguments, running: &mut Running<'_>) -> Result<(), Failure
     running.engine.switch().stop();
     failed = failed.or(listen(running));
     failed.map_or(Ok(()), |text| Err(Failure::input(text)))
+}
+
+impl Running<'_> {
+    /// Lets entries age, and counts those that the control plane would be told of.
+    fn age(&mut self) {
+        self.engine.age();
+        for key in self.engine.take_idle() {
+            let name = format!("idle entries of {}", self.engine.program().tables[key.table].name);
+            *self.events.entry(name).or_default() += 1;
+        }
+    }
 }
 
 fn received(running: &Running<'_>) -> u64 {

@@ -32,6 +32,7 @@ pub enum Act {
         digest: DigestId,
         fields: Vec<(usize, BigUint)>,
     },
+    ExpectIdle(EntryKey),
     NoPacket,
     /// Happens between bursts.
     Control(Control),
@@ -60,6 +61,8 @@ pub enum Control {
     ValueSet(ValueSetId, Vec<Vec<Match>>),
     Multicast(u32, Vec<Replica>),
     Session(u32, Option<Session>),
+    IdleTimeout(EntryKey, u64),
+    Expiry(TableId, u8, u64),
     Clock(u64),
     Seed(u64),
     /// Splits bursts and does nothing else: `wait`, and writes to what the program never reaches.
@@ -80,7 +83,7 @@ pub fn bind(program: &Program, commands: &[Command]) -> Result<Vec<Step>, Vec<Mi
     if mistakes.is_empty() { Ok(steps) } else { Err(mistakes) }
 }
 
-struct Binder<'p> {
+pub(super) struct Binder<'p> {
     program: &'p Program,
     /// Entries by the name behind `=`.
     labels: HashMap<String, EntryKey>,
@@ -99,6 +102,7 @@ impl Binder<'_> {
             Kind::Expect { port, pattern } => Act::Expect { port: *port, pattern: pattern.clone() },
             Kind::NoPacket => Act::NoPacket,
             Kind::ExpectDigest { digest, fields } => self.expect_digest(digest, fields)?,
+            Kind::ExpectIdle { table, priority, keys } => self.expect_idle(table, priority.as_ref(), keys)?,
             Kind::Control(control) => {
                 let controls = self.controls(control)?;
                 return Ok(controls.into_iter().map(Act::Control).collect());
@@ -111,6 +115,7 @@ impl Binder<'_> {
         let control = match command {
             command::Control::Wait | command::Control::MirrorGet { .. } => Control::Nothing,
             command::Control::RemoveAll => Control::Clear,
+            command::Control::Aging(aging) => self.aging(aging)?,
             command::Control::Clock { nanoseconds } => Control::Clock(*nanoseconds),
             command::Control::Seed { seed } => Control::Seed(matches::index(seed, "the seed")?),
             command::Control::Add { table, priority, keys, action, label } => {
@@ -140,7 +145,7 @@ impl Binder<'_> {
     }
 
     /// The table that is meant; nothing if it is one that no packet reaches.
-    fn table(&self, word: &Word) -> Result<Option<TableId>, Mistake> {
+    pub fn table(&self, word: &Word) -> Result<Option<TableId>, Mistake> {
         let reachable = self.program.tables.iter().map(|(_, table)| table.name.as_str());
         let gone = self.program.interface.tables.iter().filter(|table| table.physical == Physical::None);
         let names = reachable.chain(gone.map(|table| table.name.as_str()));
@@ -174,7 +179,13 @@ impl Binder<'_> {
         Ok(Control::Delete(self.entry_key(id, priority, keys, table)?))
     }
 
-    fn entry_key(&self, id: TableId, priority: Option<&Word>, keys: &[Key], word: &Word) -> Result<EntryKey, Mistake> {
+    pub fn entry_key(
+        &self,
+        id: TableId,
+        priority: Option<&Word>,
+        keys: &[Key],
+        word: &Word,
+    ) -> Result<EntryKey, Mistake> {
         let table = &self.program.tables[id];
         let priority = match priority {
             Some(priority) => matches::small(priority, "a priority")?,

@@ -31,6 +31,12 @@ pub enum Kind {
         digest: Word,
         fields: Vec<(Word, Word)>,
     },
+    /// An entry whose time has passed, and of which the control plane is told.
+    ExpectIdle {
+        table: Word,
+        priority: Option<Word>,
+        keys: Vec<Key>,
+    },
     /// Happens between bursts.
     Control(Control),
 }
@@ -78,6 +84,7 @@ pub enum Control {
     },
     Multicast(Multicast),
     Cells(Cells),
+    Aging(super::Aging),
     Wait,
     /// Nanoseconds to go on.
     Clock {

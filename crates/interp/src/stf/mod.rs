@@ -4,6 +4,7 @@
 //! one of p4c's BMv2 runner with the additions of this project: masks, prefixes and ranges by name, `clock`, `seed`, `expect_digest`, `value_set`,
 //! `member`, `group`, and a `remove`, `check_counter` and `no_packet` that do what they say.
 
+pub(crate) mod aging;
 pub mod bind;
 pub mod command;
 pub mod compare;
@@ -14,6 +15,7 @@ mod parse;
 mod reentry;
 pub mod run;
 
+pub use aging::Aging;
 pub use command::Command;
 pub use parse::{COMMANDS, parse};
 pub use reentry::shared_state;

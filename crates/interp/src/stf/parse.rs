@@ -6,7 +6,7 @@ use super::command::{
 };
 use super::lex::{self, Token};
 use super::names::nearest;
-use super::{Mistake, Place};
+use super::{Mistake, Place, aging};
 
 /// All commands of a text, or all its mistakes.
 pub fn parse(text: &str) -> Result<Vec<Command>, Vec<Mistake>> {
@@ -22,7 +22,7 @@ pub fn parse(text: &str) -> Result<Vec<Command>, Vec<Mistake>> {
 }
 
 /// The first words of lines.
-pub const COMMANDS: [&str; 30] = [
+pub const COMMANDS: [&str; 33] = [
     "add",
     "setdefault",
     "remove",
@@ -53,6 +53,9 @@ pub const COMMANDS: [&str; 30] = [
     "value_set",
     "member",
     "group",
+    "idle_timeout",
+    "expiry",
+    "expect_idle",
 ];
 
 fn parse_line(line: &str, number: u32) -> Result<Option<Command>, Mistake> {
@@ -139,7 +142,7 @@ fn expectation(port: u32, digits: &[&(Place, char)]) -> Result<Kind, Mistake> {
 }
 
 /// The rest of a line, read from left to right.
-struct Line {
+pub(super) struct Line {
     tokens: Vec<Token>,
     next: usize,
     /// Behind the last character.
@@ -167,15 +170,15 @@ impl Line {
         Ok(Word { text, place })
     }
 
-    fn name(&mut self, what: &str) -> Result<Word, Mistake> {
+    pub fn name(&mut self, what: &str) -> Result<Word, Mistake> {
         self.take(lex::Kind::Name, what)
     }
 
-    fn number(&mut self) -> Result<Word, Mistake> {
+    pub fn number(&mut self) -> Result<Word, Mistake> {
         self.take(lex::Kind::Number, "a number")
     }
 
-    fn is_number(&self) -> bool {
+    pub fn is_number(&self) -> bool {
         self.peek().is_some_and(|token| token.kind == lex::Kind::Number)
     }
 
@@ -198,7 +201,7 @@ impl Line {
         is_there
     }
 
-    fn mark(&mut self, mark: &str) -> Result<(), Mistake> {
+    pub fn mark(&mut self, mark: &str) -> Result<(), Mistake> {
         if self.accept(mark) { Ok(()) } else { Err(self.expected(&format!("`{mark}`"))) }
     }
 
@@ -210,6 +213,7 @@ impl Line {
         Ok(match command {
             "no_packet" => Kind::NoPacket,
             "expect_digest" => Kind::ExpectDigest { digest: self.name("a digest")?, fields: self.fields()? },
+            "expect_idle" => aging::expectation(self)?,
             _ => Kind::Control(self.control(command, place)?),
         })
     }
@@ -221,7 +225,9 @@ impl Line {
             "remove" => self.remove()?,
             "wait" => Control::Wait,
             "check_counter" => self.check_counter()?,
-            "clock" => self.clock()?,
+            "clock" => Control::Clock { nanoseconds: self.duration()? },
+            "idle_timeout" => Control::Aging(self.idle_timeout()?),
+            "expiry" => Control::Aging(self.expiry()?),
             "seed" => Control::Seed { seed: self.number()? },
             "value_set" => Control::ValueSet { set: self.name("a value set")?, members: self.members()? },
             "member" => {
@@ -319,13 +325,7 @@ impl Line {
             return Ok(Control::RemoveAll);
         }
         let priority = if self.is_number() { Some(self.number()?) } else { None };
-        let mut keys = Vec::new();
-        while self.peek().is_some() {
-            let name = self.name("a key")?;
-            self.mark(":")?;
-            keys.push(Key { name, value: self.value()? });
-        }
-        Ok(Control::Remove { table, priority, keys })
+        Ok(Control::Remove { table, priority, keys: self.keys("")? })
     }
 
     fn value(&mut self) -> Result<Value, Mistake> {
@@ -414,21 +414,15 @@ impl Line {
         Ok(relation)
     }
 
-    fn clock(&mut self) -> Result<Control, Mistake> {
-        self.mark("+")?;
-        let word = self.number()?;
-        let digits = word.text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-        let factor = match &word.text[digits.len()..] {
-            "ns" => Some(1),
-            "us" => Some(1_000),
-            "ms" => Some(1_000_000),
-            "s" => Some(1_000_000_000),
-            _ => None,
-        };
-        let number: Option<u64> = digits.parse().ok();
-        let nanoseconds = number.zip(factor).and_then(|(number, factor)| number.checked_mul(factor));
-        let wrong = || Mistake::new(word.place, "expected a duration such as `10ms`, in ns, us, ms or s");
-        Ok(Control::Clock { nanoseconds: nanoseconds.ok_or_else(wrong)? })
+    /// Keys, up to the end of the line or a mark.
+    pub fn keys(&mut self, end: &str) -> Result<Vec<Key>, Mistake> {
+        let mut keys = Vec::new();
+        while self.peek().is_some() && !self.is_mark(end) {
+            let name = self.name("a key")?;
+            self.mark(":")?;
+            keys.push(Key { name, value: self.value()? });
+        }
+        Ok(keys)
     }
 
     /// `RATE:BURST`, the rate in packets or bytes a microsecond.

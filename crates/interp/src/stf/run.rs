@@ -1,5 +1,6 @@
 //! Runs an STF file on an engine, and reports what was not as expected.
 
+use super::aging::IdleEntries;
 use super::bind::{self, Act, Control, Step};
 use super::command::{Command, Condition, Unit};
 use super::compare::{Expectation, Order, Ports, hex};
@@ -50,7 +51,7 @@ pub fn configure(program: &Program, commands: &[Command], engine: &mut dyn Engin
     for Step { place, act } in &steps {
         match act {
             Act::Control(control) => runner.control(*place, control),
-            Act::Packet { .. } | Act::Expect { .. } | Act::ExpectDigest { .. } | Act::NoPacket => {
+            Act::Packet { .. } | Act::Expect { .. } | Act::ExpectDigest { .. } | Act::ExpectIdle(_) | Act::NoPacket => {
                 let message = "packets and expectations do not belong here";
                 runner.report.failures.push(Mistake::new(*place, message));
             }
@@ -72,8 +73,8 @@ struct Silence {
     seen: BTreeMap<u32, usize>,
 }
 
-struct Runner<'a> {
-    program: &'a Program,
+pub(super) struct Runner<'a> {
+    pub(super) program: &'a Program,
     engine: &'a mut dyn Engine,
     burst: usize,
     waiting: Vec<Frame>,
@@ -85,7 +86,8 @@ struct Runner<'a> {
     expected_digests: BTreeMap<u32, Vec<ExpectedDigest>>,
     clock_ns: u64,
     stopped: bool,
-    report: Report,
+    pub(super) idle: IdleEntries,
+    pub(super) report: Report,
 }
 
 impl<'a> Runner<'a> {
@@ -107,6 +109,7 @@ impl<'a> Runner<'a> {
             expected_digests: BTreeMap::new(),
             clock_ns: 0,
             stopped: false,
+            idle: IdleEntries::default(),
             report,
         }
     }
@@ -129,6 +132,7 @@ impl<'a> Runner<'a> {
                 let expected = ExpectedDigest { place: step.place, fields: fields.clone() };
                 self.expected_digests.entry(digest.into_raw().into_u32()).or_default().push(expected);
             }
+            Act::ExpectIdle(key) => self.idle.expect(step.place, key.clone()),
             Act::NoPacket => {
                 self.flush();
                 let expectations = self.ports.expectations.keys();
@@ -187,9 +191,13 @@ impl<'a> Runner<'a> {
             Control::ValueSet(set, members) => self.engine.set_value_set(*set, members),
             Control::Multicast(group, members) => self.engine.set_multicast(*group, members),
             Control::Session(session, value) => self.engine.set_session(*session, value.as_ref()),
+            Control::IdleTimeout(key, time) => self.engine.set_idle_timeout(key, *time),
+            Control::Expiry(table, profile, time) => self.engine.set_expiry(*table, *profile, *time),
             Control::Clock(nanoseconds) => {
                 self.clock_ns += nanoseconds;
                 self.engine.set_clock(self.clock_ns);
+                let idle = self.engine.take_idle();
+                self.idle.found(idle);
                 Ok(())
             }
             Control::Seed(seed) => {
@@ -279,6 +287,7 @@ impl<'a> Runner<'a> {
         let order = if self.burst == 1 { Order::Kept } else { Order::Open };
         self.report.failures.extend(self.ports.compare(order));
         self.compare_digests();
+        self.compare_idle();
         self.report
     }
 

@@ -12,7 +12,7 @@ pub use writes::{Write, random_writes};
 
 use crate::engine::{Engine, Frame, Outcome, Refusal, TableCounts};
 use crate::externs::Bind;
-use crate::stf::{compare::hex, shared_state};
+use crate::stf::{aging::normal, compare::hex, shared_state};
 use crate::switch::Switch;
 use hlir::Program;
 
@@ -131,9 +131,10 @@ impl Pair<'_, '_> {
             let frames = self.frames(first, burst);
             let sent = frames.len() as u64;
             set_clocks(&mut self.oracle, self.engine, first);
+            let idle_differs = self.idle_differs();
             let expected = self.oracle.process(&frames)?;
             let found = self.engine.process(&frames)?;
-            let differs = compare::difference(&expected, &found, burst == 1);
+            let differs = idle_differs.or(compare::difference(&expected, &found, burst == 1));
             let counts_open = expected.stopped.is_some();
             if let Some(told) = differs.or_else(|| if counts_open { None } else { self.counts_differ() }) {
                 let trace = self.trace(since, first, burst)?;
@@ -173,6 +174,26 @@ impl Pair<'_, '_> {
     /// Hits and misses of all tables.
     fn counts(&self, engine: &dyn Engine) -> Vec<TableCounts> {
         self.program.tables.iter().map(|(table, _)| engine.table_counts(table)).collect()
+    }
+
+    /// Whether other entries became idle when the clock was set.
+    fn idle_differs(&mut self) -> Option<String> {
+        let mut expected = self.oracle.take_idle();
+        let count = expected.len();
+        for key in self.engine.take_idle() {
+            let wanted = normal(self.program, &key);
+            let position = expected.iter().position(|other| normal(self.program, other) == wanted);
+            let Some(position) = position else {
+                return Some(format!(
+                    "an entry of table `{}` became idle too early",
+                    self.program.tables[key.table].name
+                ));
+            };
+            expected.remove(position);
+        }
+        let missing = expected.first()?;
+        let name = &self.program.tables[missing.table].name;
+        Some(format!("table `{name}`: of {count} entries that became idle, {} were not told of", expected.len()))
     }
 
     fn counts_differ(&self) -> Option<String> {

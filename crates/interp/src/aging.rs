@@ -1,0 +1,120 @@
+//! Idle timers: an entry that no packet has hit for its time is deleted, or the control plane is told of it.
+//!
+//! The clock is an input, so entries age where it is set, between bursts, and on every engine at once. The time of an entry that the data plane inserts is
+//! that of a profile; the control plane gives the others theirs, or none.
+
+use crate::engine::{EntryKey, Refusal};
+use crate::pattern::Pattern;
+use crate::state::State;
+use crate::tables::TableState;
+use hlir::{IdleTimeout, Match, MatchKind};
+
+/// How long an entry may go without a hit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timer {
+    Profile(u8),
+    Nanoseconds(u64),
+}
+
+/// An entry's timer, and when it was restarted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Idle {
+    pub timer: Option<Timer>,
+    pub restarted_ns: u64,
+    /// The restart after which the control plane was told that the time has passed.
+    pub(crate) told_ns: Option<u64>,
+}
+
+/// Nanoseconds of a profile that nobody has set: those of DPDK's learner tables for the first eight, then two minutes.
+pub fn default_expiry_ns(profile: u8) -> u64 {
+    const SECONDS: [u64; 8] = [10, 30, 60, 120, 300, 43_200, 120, 120];
+    SECONDS.get(usize::from(profile)).unwrap_or(&120) * 1_000_000_000
+}
+
+impl State<'_> {
+    /// Lets the entries of all tables age; gives those that somebody is to be told of.
+    pub fn age(&mut self) -> Vec<EntryKey> {
+        let now = self.clock_ns;
+        let ids: Vec<_> = self.program.tables.iter().map(|(id, _)| id).collect();
+        let mut told = Vec::new();
+        for id in ids {
+            let found = self.table_mut(id).age(now).into_iter();
+            told.extend(found.map(|(matches, priority)| EntryKey { table: id, matches, priority }));
+        }
+        told
+    }
+}
+
+impl TableState<'_> {
+    fn age(&mut self, now_ns: u64) -> Vec<(Vec<Match>, u32)> {
+        let Some(kind) = self.table.idle_timeout else { return Vec::new() };
+        let mut told = Vec::new();
+        for id in self.entry_ids() {
+            let Idle { timer, restarted_ns, told_ns } = self.entry(id).idle;
+            let time = match timer {
+                None => continue,
+                Some(Timer::Nanoseconds(time)) => time,
+                Some(Timer::Profile(profile)) => self.expiry_ns(profile),
+            };
+            if now_ns.saturating_sub(restarted_ns) < time {
+                continue;
+            }
+            match kind {
+                IdleTimeout::Delete => self.remove(id),
+                IdleTimeout::Notify if told_ns == Some(restarted_ns) => {}
+                IdleTimeout::Notify => {
+                    self.entry_mut(id).idle.told_ns = Some(restarted_ns);
+                    told.push(self.key_of(id));
+                }
+            }
+        }
+        told
+    }
+
+    /// Gives an entry a time, or none, and restarts it.
+    pub fn set_timer(&mut self, key: &EntryKey, time_ns: u64, now_ns: u64) -> Result<(), Refusal> {
+        if self.table.idle_timeout.is_none() {
+            return Err(self.refusal("has no idle timeout"));
+        }
+        let id = self.identify(key)?;
+        let timer = (time_ns > 0).then_some(Timer::Nanoseconds(time_ns));
+        self.entry_mut(id).idle = Idle { timer, restarted_ns: now_ns, told_ns: None };
+        Ok(())
+    }
+
+    /// A hit restarts the timer, but in tables that their misses fill.
+    pub fn note_hit(&mut self, id: usize, now_ns: u64) {
+        if !self.table.add_on_miss {
+            self.entry_mut(id).idle.restarted_ns = now_ns;
+        }
+    }
+
+    pub fn restart(&mut self, id: usize, profile: Option<u8>, now_ns: u64) {
+        let idle = &mut self.entry_mut(id).idle;
+        idle.restarted_ns = now_ns;
+        idle.timer = profile.map(Timer::Profile).or(idle.timer);
+    }
+
+    /// What identifies an entry, as the control plane writes it.
+    fn key_of(&self, id: usize) -> (Vec<Match>, u32) {
+        let entry = self.entry(id);
+        let kinds = self.table.keys.iter().map(|key| key.kind);
+        let matches = entry.patterns.iter().zip(kinds).map(|(pattern, kind)| match_of(pattern, kind));
+        (matches.collect(), entry.priority)
+    }
+}
+
+fn match_of(pattern: &Pattern, kind: MatchKind) -> Match {
+    match (pattern, kind) {
+        (Pattern::Range { low, high }, _) => Match::Range { low: low.to_big(), high: high.to_big() },
+        (Pattern::Masked { value, .. }, MatchKind::Exact) => Match::Exact(value.to_big()),
+        (Pattern::Masked { value, mask }, MatchKind::Lpm) => {
+            Match::Lpm { value: value.to_big(), prefix: mask.to_big().count_ones() as u32 }
+        }
+        (Pattern::Masked { mask, .. }, _) if mask.to_big().count_ones() == 0 => Match::Any,
+        (Pattern::Masked { value, .. }, MatchKind::Optional | MatchKind::Range) => Match::Exact(value.to_big()),
+        (Pattern::Masked { value, mask }, MatchKind::Ternary) => {
+            Match::Ternary { value: value.to_big(), mask: mask.to_big() }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Idle timeouts in STF: what is written, what it means in a program, and whether what was expected came.
+
+use super::bind::{Act, Binder, Control};
+use super::command::{self, Key, Word};
+use super::parse::Line;
+use super::run::Runner;
+use super::{Mistake, Place, matches};
+use crate::engine::EntryKey;
+use crate::pattern::Pattern;
+use hlir::{Match, Program};
+
+/// `idle_timeout TABLE [PRIORITY] KEY... +DURATION` and `expiry TABLE PROFILE +DURATION`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Aging {
+    IdleTimeout { table: Word, priority: Option<Word>, keys: Vec<Key>, nanoseconds: u64 },
+    Expiry { table: Word, profile: Word, nanoseconds: u64 },
+}
+
+impl Line {
+    pub fn idle_timeout(&mut self) -> Result<Aging, Mistake> {
+        let table = self.name("a table")?;
+        let priority = if self.is_number() { Some(self.number()?) } else { None };
+        let keys = self.keys("+")?;
+        Ok(Aging::IdleTimeout { table, priority, keys, nanoseconds: self.duration()? })
+    }
+
+    pub fn expiry(&mut self) -> Result<Aging, Mistake> {
+        Ok(Aging::Expiry { table: self.name("a table")?, profile: self.number()?, nanoseconds: self.duration()? })
+    }
+
+    /// `+10ms`
+    pub fn duration(&mut self) -> Result<u64, Mistake> {
+        self.mark("+")?;
+        let word = self.number()?;
+        let digits = word.text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let factor = match &word.text[digits.len()..] {
+            "ns" => Some(1),
+            "us" => Some(1_000),
+            "ms" => Some(1_000_000),
+            "s" => Some(1_000_000_000),
+            _ => None,
+        };
+        let number: Option<u64> = digits.parse().ok();
+        let nanoseconds = number.zip(factor).and_then(|(number, factor)| number.checked_mul(factor));
+        nanoseconds.ok_or_else(|| Mistake::new(word.place, "expected a duration such as `10ms`, in ns, us, ms or s"))
+    }
+}
+
+impl Binder<'_> {
+    pub fn aging(&self, aging: &Aging) -> Result<Control, Mistake> {
+        match aging {
+            Aging::IdleTimeout { table, priority, keys, nanoseconds } => {
+                let Some(id) = self.table(table)? else { return Ok(Control::Nothing) };
+                Ok(Control::IdleTimeout(self.entry_key(id, priority.as_ref(), keys, table)?, *nanoseconds))
+            }
+            Aging::Expiry { table, profile, nanoseconds } => {
+                let profile_number = matches::small(profile, "a profile")?;
+                let profile = u8::try_from(profile_number)
+                    .map_err(|_| Mistake::new(profile.place, "profiles are numbered up to 255"))?;
+                Ok(match self.table(table)? {
+                    Some(table) => Control::Expiry(table, profile, *nanoseconds),
+                    None => Control::Nothing,
+                })
+            }
+        }
+    }
+
+    pub fn expect_idle(&self, table: &Word, priority: Option<&Word>, keys: &[Key]) -> Result<Act, Mistake> {
+        let Some(id) = self.table(table)? else { return Ok(Act::Control(Control::Nothing)) };
+        Ok(Act::ExpectIdle(self.entry_key(id, priority, keys, table)?))
+    }
+}
+
+/// Entries that became idle, and those that were expected to.
+#[derive(Default)]
+pub struct IdleEntries {
+    found: Vec<EntryKey>,
+    expected: Vec<(Place, EntryKey)>,
+}
+
+impl IdleEntries {
+    pub fn found(&mut self, keys: Vec<EntryKey>) {
+        self.found.extend(keys);
+    }
+
+    pub fn expect(&mut self, place: Place, key: EntryKey) {
+        self.expected.push((place, key));
+    }
+}
+
+impl Runner<'_> {
+    /// Entries of a table that any command mentions must become idle as often as is expected, in any order.
+    pub fn compare_idle(&mut self) {
+        let IdleEntries { mut found, expected } = std::mem::take(&mut self.idle);
+        found.retain(|key| expected.iter().any(|(_, other)| other.table == key.table));
+        for (place, key) in expected {
+            let wanted = normal(self.program, &key);
+            match found.iter().position(|other| normal(self.program, other) == wanted) {
+                Some(index) => drop(found.remove(index)),
+                None => self.report.failures.push(Mistake::new(place, "no such entry became idle")),
+            }
+        }
+        for key in found {
+            let table = &self.program.tables[key.table].name;
+            let message = format!("nobody expected that an entry of table `{table}` becomes idle: {:?}", key.matches);
+            self.report.failures.push(Mistake::new(Place { line: 0, column: 0 }, message));
+        }
+    }
+}
+
+/// A key in a form that equal keys share, however they were written.
+pub(crate) fn normal(program: &Program, key: &EntryKey) -> (hlir::TableId, Vec<Pattern>, u32) {
+    let table = &program.tables[key.table];
+    let widths = table.keys.iter().map(|key| program.expression_type(&key.value, &[]).width());
+    let pattern = |(found, width): (&Match, u32)| match found {
+        // Every number is as good as any.
+        Match::Range { low, high } if low.bits() == 0 && high.count_ones() == u64::from(width) => {
+            Pattern::new(&Match::Any, width)
+        }
+        Match::Range { low, high } if low == high => Pattern::new(&Match::Exact(low.clone()), width),
+        found => Pattern::new(found, width),
+    };
+    let patterns = key.matches.iter().zip(widths).map(pattern).collect();
+    (key.table, patterns, if table.has_priorities() { key.priority } else { 0 })
+}
+
+/// What stands in a line, for `expect_idle`.
+pub(super) fn expectation(line: &mut Line) -> Result<command::Kind, Mistake> {
+    let table = line.name("a table")?;
+    let priority = if line.is_number() { Some(line.number()?) } else { None };
+    Ok(command::Kind::ExpectIdle { table, priority, keys: line.keys("")? })
+}
