@@ -37,6 +37,7 @@ impl<'a> Lowering<'a> {
                 let value = self.atom(value, "value");
                 self.each_choice(target, &mut |lowering, chosen| lowering.store(chosen, value.clone()));
             }
+            Target::Copied { target, .. } => self.store(target, value),
             Target::Discard => {}
         }
     }

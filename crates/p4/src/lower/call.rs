@@ -127,7 +127,12 @@ impl<'a> Lowering<'a> {
             let (value, Some(mark)) = &mut passed[index] else { continue };
             match value {
                 Passed::Value(value) => self.settle(value, *mark),
-                Passed::Target(target) => self.settle_target(target, *mark),
+                Passed::Target(target) => {
+                    self.settle_target(target, *mark);
+                    if call.bindings[index].direction == Direction::InOut {
+                        self.settle_input(target, *mark);
+                    }
+                }
                 Passed::Nothing => {}
             }
         }

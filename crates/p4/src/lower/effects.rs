@@ -257,8 +257,28 @@ impl<'a> Lowering<'a> {
                 self.settle_target(base, mark);
                 self.settle_expression(low, mark);
             }
-            Target::Storage(_) | Target::Discard => {}
+            Target::Storage(_) | Target::Copied { .. } | Target::Discard => {}
         }
+    }
+
+    /// The value that an `inout` argument had at `mark`, saved there if it was written since.
+    pub fn settle_input(&mut self, target: &mut Target, mark: Mark) {
+        let since = self.log.len();
+        if since == mark.log {
+            return;
+        }
+        let mut value = Value::Void;
+        let loading = self.aside(|lowering| value = lowering.load_target(target));
+        let reads = Reads::of(&value);
+        if reads.is_empty() || !self.log[mark.log..since].iter().any(|touch| reads.conflicts(touch)) {
+            return;
+        }
+        let name = self.local_name("tmp");
+        let storage = self.allocate_like(&value, &name);
+        let saving = self.aside(|lowering| lowering.assign(&storage, value));
+        self.graph.splice(mark.block, mark.at, loading.into_iter().chain(saving).collect());
+        let value = self.load(&storage);
+        *target = Target::Copied { target: Box::new(target.clone()), value };
     }
 
     fn settle_expression(&mut self, expression: &mut Expression, mark: Mark) {

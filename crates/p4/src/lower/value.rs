@@ -73,6 +73,11 @@ pub enum Target {
         index: Expression,
         index_width: u32,
     },
+    /// A target that was something else when the call around it was evaluated up to here: that is what an `inout` parameter begins with.
+    Copied {
+        target: Box<Target>,
+        value: Value,
+    },
     /// `_`
     Discard,
 }
@@ -129,7 +134,9 @@ impl Target {
                 index: index.clone(),
                 index_width: *index_width,
             },
-            Target::Slice { .. } | Target::PlusSlice { .. } | Target::Discard => Target::Discard,
+            Target::Slice { .. } | Target::PlusSlice { .. } | Target::Copied { .. } | Target::Discard => {
+                Target::Discard
+            }
         }
     }
 
@@ -142,7 +149,7 @@ impl Target {
         match self {
             Target::Storage(storage) => Some(storage),
             Target::Choice { candidates, .. } => candidates.first().and_then(Target::example),
-            Target::Slice { .. } | Target::PlusSlice { .. } | Target::Discard => None,
+            Target::Slice { .. } | Target::PlusSlice { .. } | Target::Copied { .. } | Target::Discard => None,
         }
     }
 }
@@ -198,6 +205,7 @@ impl<'a> Lowering<'a> {
                 let values: Vec<Value> = candidates.iter().map(|candidate| self.load_target(candidate)).collect();
                 self.choose_by(index, *index_width, values)
             }
+            Target::Copied { value, .. } => value.clone(),
             Target::Discard => Value::Void,
         }
     }

@@ -1,0 +1,58 @@
+//! What implementations of P4 get wrong, one program for each: on the interpreter and as native code, packet by packet and in bursts.
+//!
+//! A test is named by what it says, and so is its program in `semantics/`, beside its packets. Those of PSA and PNA are in `architectures/`.
+
+mod command;
+
+use command::{bacus, path};
+
+fn holds(name: &str) {
+    let program = path(&format!("crates/cli/tests/{name}.p4"));
+    for (engine, burst) in [("interp", "1"), ("interp", "64"), ("native", "1"), ("native", "64")] {
+        let mut command = bacus();
+        command.arg("stf").args(["--engine", engine, "--burst", burst]);
+        let ran = command.arg(&program).arg(program.with_extension("stf")).output().expect("bacus can be run");
+        let said = [ran.stdout, ran.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+        assert!(ran.status.success(), "{name} on {engine}, burst {burst}:\n{said}");
+    }
+}
+
+macro_rules! points {
+    ($($name:ident: $program:literal,)*) => {
+        $(#[test] fn $name() { holds($program); })*
+    };
+}
+
+points! {
+    arguments_are_copied_in_from_left_to_right_and_out_after_the_return: "semantics/arguments_are_copied",
+    outputs_are_invalid_at_the_start: "semantics/outputs_start_invalid",
+    operands_are_evaluated_from_left_to_right_and_keys_before_the_look_up: "semantics/operands_go_from_left_to_right",
+    exit_and_return_copy_out_and_egress_still_runs: "semantics/exit_copies_out",
+    shifts_negation_and_saturation_are_defined_at_every_amount: "semantics/shifts_and_overflow_are_defined",
+    an_int_is_computed_exactly_and_division_where_it_is_allowed: "semantics/int_is_computed_exactly",
+    slices_are_unsigned_nested_and_written_in_place: "semantics/slices_are_unsigned_and_written_in_place",
+    bit_operators_bind_tighter_than_comparisons: "semantics/bits_bind_before_comparisons",
+    validity_is_copied_compared_and_not_written_through: "semantics/validity_is_a_value",
+    a_union_holds_one_header: "semantics/a_union_holds_one_header",
+    stacks_shift_in_invalid_headers_and_survive_any_index: "semantics/stacks_shift_and_know_their_end",
+    what_nobody_wrote_is_zero_for_each_packet: "semantics/what_nobody_wrote_is_zero",
+    switch_falls_through_empty_labels_and_a_keyless_table_misses: "semantics/switch_falls_through_empty_labels",
+    action_data_may_come_from_the_program: "semantics/action_data_may_come_from_the_program",
+    errors_are_numbered_as_they_are_declared: "semantics/errors_are_numbered_as_declared",
+    a_failing_extract_takes_nothing_and_tells_why: "semantics/a_failing_extract_takes_nothing",
+    a_parser_that_rejects_does_not_drop: "semantics/reject_goes_on_in_ingress",
+    headers_leave_in_the_order_emitted_before_the_payload: "semantics/headers_leave_in_the_order_emitted",
+    egress_spec_is_zero_at_first_and_511_drops: "semantics/egress_spec_decides_last",
+    ingress_ends_with_clone_resubmit_multicast_drop_and_send: "semantics/ingress_ends_in_an_order",
+    instance_types_tell_how_a_packet_came: "semantics/instance_types_tell_the_way",
+    what_comes_again_keeps_its_field_list_only: "semantics/what_comes_again_keeps_its_field_list",
+    checksums_cover_valid_fields_and_payload: "semantics/checksums_cover_what_is_valid",
+    hashes_stay_between_base_and_max: "semantics/hashes_stay_between_base_and_max",
+    state_has_bounds_and_direct_counters_count_every_hit: "semantics/state_has_bounds",
+    truncation_takes_the_shortest_length: "semantics/truncation_takes_the_shortest",
+    larger_priorities_win_and_the_first_constant_entry: "semantics/larger_priorities_win",
+    restrictions_of_bmv2_are_not_copied: "semantics/restrictions_of_bmv2_are_not_copied",
+    psa_drops_by_default_and_parses_again_in_egress: "architectures/psa_paths",
+    pna_takes_the_last_call_and_sends_to_port_0_without_one: "architectures/pna_paths",
+    pna_learns_an_entry_for_the_next_packet: "architectures/pna_learning",
+}

@@ -1,0 +1,20 @@
+/* A shift by the width or more leaves nothing, or the sign; negation wraps; saturating operators stay within their type. */
+#include "frame.p4"
+
+INGRESS {
+    apply {
+        s.egress_spec = 1;
+        bit<128> far = 1;
+        far = far << 100;
+        int<8> sign = (int<8>)h.h.a;
+        h.h.b = (bit<8>)(sign >> h.h.b);
+        h.h.c = h.h.a << h.h.c;
+        h.h.x = h.h.x >> far;
+        h.h.d = -h.h.d;
+        h.h.y = (h.h.a |+| 0x90) ++ (h.h.a |-| 0x90);
+        h.t.setValid();
+        h.t.v = (bit<8>)(sign |+| -100);
+    }
+}
+
+SWITCH
