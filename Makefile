@@ -8,6 +8,8 @@ STF ?=
 ERRORS ?=
 VECTORS ?=
 FORMS ?=
+QUICK ?=
+RIB ?=
 
 .PHONY: help setup build demo test bench conformance clean
 
@@ -16,7 +18,7 @@ help:
 	@echo "make build        the command $(BACUS)"
 	@echo "make demo         compile a switch, send a capture through DPDK ports, show what happened"
 	@echo "make test         every test"
-	@echo "make bench        what the applications cost on this machine [OUT=DIR]"
+	@echo "make bench        what the applications cost on this machine [OUT=DIR] [QUICK=1] [RIB=FILE]"
 	@echo "make conformance  the p4c corpus: P4C=DIR [STF=LIST] [ERRORS=LIST] [VECTORS=DIR] [FORMS=1]"
 
 setup:
@@ -32,7 +34,7 @@ test: setup
 	@scripts/test
 
 bench: build
-	$(BACUS) bench --out $(OUT)/bench
+	$(BACUS) bench --out $(OUT)/bench $(if $(QUICK),--quick) $(if $(RIB),--rib "$(RIB)")
 
 conformance: build
 	@test -n "$(P4C)" || { echo "make conformance P4C=DIR: name a checkout of p4c (the directory with p4include and testdata)"; exit 2; }

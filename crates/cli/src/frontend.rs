@@ -185,7 +185,7 @@ fn selection(passes: &Passes) -> Result<opt::Selection, Failure> {
     })
 }
 
-fn read_plan(path: &Path) -> Result<Plan, Failure> {
+pub fn read_plan(path: &Path) -> Result<Plan, Failure> {
     let text = read(path)?;
     let map = SourceMap::new(&path.display().to_string(), &text);
     hlir::text::parse_plan(&text).map_err(|diagnostics| Failure::diagnostics(&diagnostics, &map))

@@ -202,6 +202,26 @@ impl Compiler {
         self.shared_object(cache, "bacus_dpdk", &Source::Files(&files), &flags, &dpdk_flags("--libs")?)
     }
 
+    /// Compiles a pipeline that somebody wrote by hand, with `flags` of its own; those of mbufs are linked with all of DPDK's libraries.
+    pub fn by_hand(
+        &self,
+        cache: &Cache,
+        name: &str,
+        file: &Path,
+        descriptor: Descriptor,
+        flags: &[String],
+    ) -> Result<PathBuf, Failure> {
+        let mut all: Vec<String> =
+            ["-O3", "-march=native", "-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra"].map(String::from).into();
+        all.extend_from_slice(flags);
+        let mut libraries = Vec::new();
+        if descriptor == Descriptor::Mbuf {
+            all.extend(dpdk_flags("--cflags")?);
+            libraries = dpdk_flags("--libs")?;
+        }
+        self.shared_object(cache, name, &Source::Files(&[file.to_path_buf()]), &all, &libraries)
+    }
+
     /// Compiles the kernels of the calibration for this machine.
     pub fn probe(&self, cache: &Cache) -> Result<PathBuf, Failure> {
         let flags: Vec<String> = ["-O3", "-march=native", "-std=gnu11", "-Wall", "-Wextra"].map(String::from).into();
@@ -245,10 +265,16 @@ impl Compiler {
         for flag in flags.iter().chain(libraries) {
             hash.add(flag.as_bytes());
         }
-        if let Source::Text(text) = source {
-            hash.add(text.as_bytes());
-            let fingerprint = self.user_code.as_ref().map_or("", |code| &code.fingerprint);
-            hash.add(fingerprint.as_bytes());
+        match source {
+            Source::Text(text) => {
+                hash.add(text.as_bytes());
+                let fingerprint = self.user_code.as_ref().map_or("", |code| &code.fingerprint);
+                hash.add(fingerprint.as_bytes());
+            }
+            // They lie in directories that are named by what is in them.
+            Source::Files(files) => files.iter().for_each(|file| {
+                hash.add(file.as_os_str().as_encoded_bytes());
+            }),
         }
         let directory = cache.root().join("pipelines");
         fs::create_dir_all(&directory).map_err(io_failure(&directory.display().to_string()))?;

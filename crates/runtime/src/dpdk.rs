@@ -292,6 +292,12 @@ impl DpdkMemoryPort {
         unsafe { (self.dpdk.layer().memory_log_restart)(self.raw, 1) };
     }
 
+    /// Ends the log.
+    pub fn forget_sent(&mut self) {
+        // SAFETY: the port is not running: it is borrowed.
+        unsafe { (self.dpdk.layer().memory_log_restart)(self.raw, 0) };
+    }
+
     pub fn take_sent(&mut self) -> Vec<Packet> {
         // SAFETY: as above; the log is copied before it is emptied.
         unsafe {

@@ -4,6 +4,7 @@
 #![allow(unsafe_code)]
 
 pub mod abi;
+pub mod attention;
 pub mod cache;
 pub mod clock;
 pub mod compile;
@@ -13,6 +14,8 @@ pub mod externs;
 pub mod interrupt;
 pub mod memory;
 mod objects;
+pub mod pages;
+pub mod peer;
 pub mod pipeline;
 pub mod probe;
 pub mod readers;
@@ -24,12 +27,14 @@ pub mod tables;
 pub mod timers;
 mod worker;
 
+pub use attention::Undisturbed;
 pub use cache::Cache;
 pub use compile::{Compiler, Descriptor, Sanitize, UserCode};
 pub use dpdk::{Dpdk, DpdkError, DpdkLane, DpdkMemoryPort, DpdkSettings, PortCounts};
 pub use events::Event;
 pub use externs::ExternLibrary;
 pub use memory::{Buffers, MemoryPort, Packet, Trace};
+pub use peer::{Peer, PeerError};
 pub use pipeline::{Description, Pipeline};
 pub use probe::{Probe, ProbeError};
 pub use state::Group;

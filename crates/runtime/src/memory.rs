@@ -286,6 +286,12 @@ impl MemoryPort {
         unsafe { memory_port_log_restart(self.raw, 1) };
     }
 
+    /// Ends the log.
+    pub fn forget_sent(&mut self) {
+        // SAFETY: the port is not running: it is borrowed.
+        unsafe { memory_port_log_restart(self.raw, 0) };
+    }
+
     /// What was sent since the log was begun; begins anew.
     pub fn take_sent(&mut self) -> Vec<Packet> {
         // SAFETY: as above; the log is copied before it is emptied.

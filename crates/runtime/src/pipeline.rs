@@ -231,6 +231,12 @@ impl Pipeline {
         &self.description
     }
 
+    /// Something else that the object exports, by its name with a zero byte at the end.
+    pub(crate) fn symbol<T>(&self, name: &[u8]) -> Option<*const T> {
+        // SAFETY: the address of a symbol, of whatever type; it is the caller who uses it as a `T`.
+        unsafe { self._library.get::<*const T>(name) }.ok().map(|symbol| *symbol)
+    }
+
     pub(crate) fn raw(&self) -> &abi::Pipeline {
         // SAFETY: it points into the library that this value holds.
         unsafe { &*self.raw }

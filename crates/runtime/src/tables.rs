@@ -56,11 +56,23 @@ impl std::fmt::Display for TableError {
 impl std::error::Error for TableError {}
 
 #[repr(C)]
-struct RawMatch {
+pub(crate) struct RawMatch {
     value: *const u64,
     mask: *const u64,
     high: *const u64,
     priority: u32,
+}
+
+impl Match {
+    /// As C sees it, while this lives.
+    pub(crate) fn raw(&self) -> RawMatch {
+        RawMatch {
+            value: self.value.as_ptr(),
+            mask: self.mask.as_ptr(),
+            high: self.high.as_ptr(),
+            priority: self.priority,
+        }
+    }
 }
 
 #[repr(C)]
@@ -256,12 +268,7 @@ impl Table {
         if [&matches.value, &matches.mask, &matches.high].iter().any(|side| side.len() != limbs) {
             return Err(TableError::Invalid);
         }
-        Ok(RawMatch {
-            value: matches.value.as_ptr(),
-            mask: matches.mask.as_ptr(),
-            high: matches.high.as_ptr(),
-            priority: matches.priority,
-        })
+        Ok(matches.raw())
     }
 
     /// The new entry's cell.

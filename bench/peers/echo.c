@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "abi.h"
-#ifdef ECHO_MBUF
+#ifdef PEER_MBUF
 #include "packet/mbuf.h"
 #else
 #include "packet/own.h"

@@ -1,0 +1,180 @@
+/* ipv4fwd as the compiler should emit it. Two stages, cut where the route table is read:
+ *   headers  every check, the new word of time to live and checksum, the address; with REQUESTS, the route's line asked for
+ *   finish   next hops of the whole burst, then the packets: addresses and that word stored, nothing read but the next hop's record
+ * With AHEAD `finish` works on the burst before, and asks for a line of the newest with each packet done. A bad packet is not special until the
+ * end: its bit is in a mask, and a burst with one in it is split by a cold function.
+ *
+ * Sixteen packets at a time in lanes where there is AVX-512. With AVX2 the transposition costs more than it gains, and plain loops are faster. */
+#include "ipv4fwd.h"
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
+#include "lanes.h"
+#endif
+
+#define LANES 16u
+
+struct flight {
+	_Alignas(64) uint32_t address[PEER_BURST];	/* host order */
+	_Alignas(64) uint32_t word[PEER_BURST];		/* time to live, protocol, checksum as they will leave */
+	_Alignas(64) uint8_t bad[PEER_BURST];
+	_Alignas(64) uint8_t nexthop[PEER_BURST];
+	struct burst burst;
+	void *packets[PEER_BURST];
+	uint16_t lengths[PEER_BURST];
+};
+
+static struct nexthops nexthops;
+static struct lpm routes;
+static struct flight flights[2];
+static uint32_t newest;
+
+static int
+ipv4fwd_open(uint64_t entries)
+{
+	(void)entries;
+	return 0;
+}
+
+static int
+ipv4fwd_insert(uint32_t table, const struct table_match *match, const void *record)
+{
+	const int number = nexthop_number(&nexthops, record);
+
+	(void)table;
+	return number < 0 ? -1 : lpm_add(&routes, match, (uint8_t)number);
+}
+
+static int
+ipv4fwd_ready(void)
+{
+	return lpm_build(&routes);
+}
+
+const struct peer bacus_peer = { ipv4fwd_open, ipv4fwd_insert, ipv4fwd_ready };
+
+PEER_INLINE void
+ipv4fwd_header(struct flight *flight, uint32_t i)
+{
+	const uint8_t *data = burst_data(&flight->burst, i);
+
+	flight->bad[i] = (uint8_t)ipv4_is_bad(data, burst_length(&flight->burst, i));
+	flight->word[i] = ipv4_decrement(load32(data + ETHERNET_BYTES + 8));
+	flight->address[i] = __builtin_bswap32(load32(data + ETHERNET_BYTES + 16));
+}
+
+PEER_INLINE void
+ipv4fwd_headers(struct flight *flight, const uint32_t count)
+{
+	const uint8_t *blocks = routes.blocks;
+	uint32_t done = 0;
+
+#ifdef LANES_AVX512
+	for (; done + LANES <= count; done += LANES) {
+		const uint8_t *data[LANES];
+		uint16_t lengths[LANES];
+		uint32_t bad;
+
+		for (uint32_t i = 0; i < LANES; i++) {
+			data[i] = burst_data(&flight->burst, done + i);
+			lengths[i] = (uint16_t)burst_length(&flight->burst, done + i);
+		}
+		bad = lanes_ipv4(data, lengths, &flight->address[done], &flight->word[done]);
+		_mm_storeu_si128((void *)&flight->bad[done], _mm_movm_epi8((__mmask16)bad));
+	}
+#endif
+	for (; done < count; done++)
+		ipv4fwd_header(flight, done);
+	if (REQUESTS && !AHEAD)
+		for (uint32_t i = 0; i < count; i++)
+			prefetch(blocks + (flight->address[i] >> 8));
+}
+
+/* What the table says of the whole burst; not 0 if some packet is not to be forwarded. */
+PEER_INLINE uint32_t
+ipv4fwd_routes(struct flight *flight, const uint32_t count)
+{
+	const struct lpm table = routes;
+	uint32_t bad = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		flight->nexthop[i] = (uint8_t)lpm_find(&table, flight->address[i]);
+		flight->bad[i] = (uint8_t)(flight->bad[i] | (flight->nexthop[i] == LPM_MISS));
+		bad |= flight->bad[i];
+	}
+	return bad;
+}
+
+PEER_INLINE void
+ipv4fwd_rewrite(uint8_t *data, const struct nexthop *nexthop, uint32_t word)
+{
+	memcpy(data, nexthop->macs, 8);
+	memcpy(data + 8, nexthop->macs + 8, 4);
+	memcpy(data + ETHERNET_BYTES + 8, &word, 4);
+}
+
+/* A burst with a packet in it that is not forwarded: it may be rewritten all the same, nobody will see it. */
+static void __attribute__((noinline))
+ipv4fwd_rest(struct worker *worker, struct flight *flight)
+{
+	uint16_t ports[PEER_BURST];
+
+	for (uint32_t i = 0; i < flight->burst.count; i++) {
+		const struct nexthop *nexthop = &nexthops.records[flight->nexthop[i] < NEXTHOPS ? flight->nexthop[i] : 0];
+
+		ports[i] = nexthop->port;
+		ipv4fwd_rewrite(burst_data(&flight->burst, i), nexthop, flight->word[i]);
+	}
+	burst_split(worker, &flight->burst, ports, flight->bad);
+}
+
+PEER_INLINE void
+ipv4fwd_finish(struct worker *worker, struct flight *flight, const struct flight *next, const uint32_t count)
+{
+	const uint8_t *blocks = routes.blocks;
+	uint16_t ports[PEER_BURST];
+
+	if (__builtin_expect(ipv4fwd_routes(flight, count) != 0, 0)) {
+		if (AHEAD)
+			for (uint32_t i = 0; i < count; i++)
+				prefetch(blocks + (next->address[i] >> 8));
+		ipv4fwd_rest(worker, flight);
+		return;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		const struct nexthop *nexthop = &nexthops.records[flight->nexthop[i]];
+
+		if (AHEAD)
+			prefetch(blocks + (next->address[i] >> 8));
+		ipv4fwd_rewrite(burst_data(&flight->burst, i), nexthop, flight->word[i]);
+		ports[i] = nexthop->port;
+	}
+	burst_send(worker, &flight->burst, ports, count);
+}
+
+PEER_INLINE void
+ipv4fwd_take(struct flight *flight, const struct burst *burst)
+{
+	if (!AHEAD) {
+		flight->burst = *burst;
+		return;
+	}
+	flight->burst = (struct burst){ burst->count, NULL, flight->packets, flight->lengths };
+	memcpy(flight->packets, burst->packets, burst->count * sizeof(flight->packets[0]));
+	if (PEER_DESCRIPTOR == DESCRIPTOR_OWN)
+		memcpy(flight->lengths, burst->lengths, burst->count * sizeof(flight->lengths[0]));
+}
+
+static void
+process(struct worker *worker, struct burst *burst)
+{
+	struct flight *flight = &flights[AHEAD ? newest ^= 1 : 0];
+	struct flight *due = AHEAD ? &flights[newest ^ 1] : flight;
+
+	ipv4fwd_take(flight, burst);
+	PEER_COUNTS(burst->count, ipv4fwd_headers, flight);
+	if (due->burst.count != 0)
+		PEER_COUNTS(due->burst.count, ipv4fwd_finish, worker, due, flight);
+	if (AHEAD)
+		due->burst.count = 0;
+}
+
+PEER_PIPELINE("ipv4fwd by hand, staged", tables, process);

@@ -1,0 +1,106 @@
+/* l2fwd by hand over DPDK's rte_hash, a burst at a time by its bulk look-up. KEY_WORDS 1: keys of 8 bytes; 2: padded to 16, which DPDK compares
+ * inline and not by memcmp. */
+#include "dpdk.h"
+#include "l2fwd.h"
+
+#include <rte_hash.h>
+#include <rte_hash_crc.h>
+
+struct key {
+	uint64_t words[KEY_WORDS];
+};
+
+static struct rte_hash *hashes[TABLES];
+
+static int
+l2fwd_open(uint64_t entries)
+{
+	static const char *const kinds[TABLES] = { "smac", "dmac" };
+	const int socket = peer_heap(TABLES * peer_hash_bytes(entries, sizeof(struct key)));
+	char name[32];
+
+	for (uint32_t table = 0; table < TABLES; table++) {
+		struct rte_hash_parameters parameters = {
+			.name = peer_name(name, sizeof(name), kinds[table]), .entries = peer_hash_slots(entries),
+			.key_len = sizeof(struct key), .hash_func = rte_hash_crc, .socket_id = socket,
+		};
+
+		hashes[table] = rte_hash_create(&parameters);
+		if (hashes[table] == NULL)
+			return peer_fail("rte_hash_create");
+	}
+	return 0;
+}
+
+static int
+l2fwd_insert(uint32_t table, const struct table_match *match, const void *record)
+{
+	const struct dmac_record *forward = record;
+	const struct key key = { { mac_key(match->value[0]) } };
+	const uintptr_t value = table == DMAC ? forward->port : 0;
+
+	return rte_hash_add_key_data(hashes[table], &key, (void *)value);
+}
+
+static int
+l2fwd_ready(void)
+{
+	return 0;
+}
+
+const struct peer bacus_peer = { l2fwd_open, l2fwd_insert, l2fwd_ready };
+
+/* A burst with a short frame or an unknown address in it. */
+static void __attribute__((noinline))
+l2fwd_rest(struct worker *worker, struct burst *burst, const uint64_t hits[TABLES], const uint16_t *ports)
+{
+	uint8_t bad[PEER_MOST];
+
+	for (uint32_t i = 0; i < burst->count; i++) {
+		const uint32_t too_short = burst_length(burst, i) < ETHERNET_BYTES;
+
+		bad[i] = too_short || !(hits[DMAC] >> i & 1);
+		if (!too_short && !(hits[SMAC] >> i & 1))
+			l2fwd_learn(worker, burst, i);
+	}
+	burst_split(worker, burst, ports, bad);
+}
+
+PEER_INLINE void
+l2fwd_burst(struct worker *worker, struct burst *burst, const uint32_t count)
+{
+	struct key dmac[PEER_BURST], smac[PEER_BURST];
+	const void *dmacs[PEER_BURST], *smacs[PEER_BURST];
+	void *found[PEER_BURST], *unused[PEER_BURST];
+	uint64_t hits[TABLES] = { 0, 0 };
+	const uint64_t all = count == 64 ? UINT64_MAX : ((uint64_t)1 << count) - 1;
+	uint32_t too_short = 0;
+	uint16_t ports[PEER_BURST];
+
+	for (uint32_t i = 0; i < count; i++) {
+		const uint8_t *data = burst_data(burst, i);
+
+		dmac[i] = (struct key){ { ethernet_dmac(data) } };
+		smac[i] = (struct key){ { ethernet_smac(data) } };
+		dmacs[i] = &dmac[i];
+		smacs[i] = &smac[i];
+		too_short |= burst_length(burst, i) < ETHERNET_BYTES;
+	}
+	rte_hash_lookup_bulk_data(hashes[SMAC], smacs, count, &hits[SMAC], unused);
+	rte_hash_lookup_bulk_data(hashes[DMAC], dmacs, count, &hits[DMAC], found);
+	for (uint32_t i = 0; i < count; i++)
+		ports[i] = (uint16_t)(uintptr_t)found[i];
+	if (__builtin_expect(too_short || (hits[SMAC] & hits[DMAC]) != all, 0))
+		l2fwd_rest(worker, burst, hits, ports);
+	else
+		burst_send(worker, burst, ports, count);
+}
+
+static void
+process(struct worker *worker, struct burst *burst)
+{
+	if (burst->count != 0)
+		PEER_COUNTS(burst->count, l2fwd_burst, worker, burst);
+}
+
+PEER_PIPELINE("l2fwd by hand over rte_hash", tables, process);

@@ -1,0 +1,315 @@
+//! One cell of the table, measured by a process of its own: an application at a size, all variants in turns on the same packets.
+//!
+//! What is found goes to standard output, a line a variant, for the process that draws the table.
+
+use super::check;
+use super::gauge::{Gauge, drift};
+use super::runner::Runner;
+use super::traffic::Traffic;
+use super::variants::{self, Origin, Subject, Variant};
+use super::workload::{Wishes, Workload, application};
+use super::{Arguments, peers};
+use crate::compile;
+use crate::failure::Failure;
+use runtime::{Compiler, Descriptor, Dpdk, DpdkSettings, Trace, attention, pages};
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// Rounds of samples of each variant.
+const ROUNDS: usize = 7;
+/// A line's cost may move by so much within a cell; else the cell is measured again, so often at most.
+pub const DRIFT: f64 = 0.15;
+const REPEATS: usize = 2;
+/// Bytes of an mbuf's packet that lie side by side: small, so that the packets of a burst share pages, as in the own descriptor's buffers.
+const ROOM: u32 = 256;
+const MBUFS: u32 = 4096;
+
+/// Which cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cell {
+    pub application: String,
+    pub size: u64,
+    /// Percent of the packets that are dropped.
+    pub dropped: u32,
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.application, self.size, self.dropped)
+    }
+}
+
+impl FromStr for Cell {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Cell, String> {
+        let mut parts = text.split(':');
+        let mut next = || parts.next().ok_or_else(|| format!("`{text}` is not APPLICATION:SIZE:DROPPED"));
+        let (application, size, dropped) = (next()?.to_string(), next()?, next()?);
+        let number = |part: &str| part.parse::<u64>().map_err(|error| format!("`{part}`: {error}"));
+        Ok(Cell { application, size: number(size)?, dropped: number(dropped)? as u32 })
+    }
+}
+
+/// What one process found of one variant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    pub variant: String,
+    pub traffic: Traffic,
+    pub burst: u32,
+    pub cycles: f64,
+    pub floor: f64,
+    pub spread: f64,
+    pub predicted: Option<f64>,
+    /// The port's floor and what the lines cost that a packet must read.
+    pub limit: f64,
+    pub drift: f64,
+    pub pages: String,
+}
+
+impl Found {
+    fn line(&self) -> String {
+        let predicted = self.predicted.map_or("-".to_string(), |cycles| format!("{cycles:.3}"));
+        format!(
+            "found\t{}\t{}\t{}\t{:.3}\t{:.3}\t{:.5}\t{predicted}\t{:.3}\t{:.4}\t{}",
+            self.variant,
+            self.traffic,
+            self.burst,
+            self.cycles,
+            self.floor,
+            self.spread,
+            self.limit,
+            self.drift,
+            self.pages
+        )
+    }
+
+    /// `None` for a line that says something else.
+    pub fn parse(line: &str) -> Option<Found> {
+        let mut words = line.strip_prefix("found\t")?.split('\t');
+        let mut next = || words.next();
+        Some(Found {
+            variant: next()?.to_string(),
+            traffic: Traffic::named(next()?)?,
+            burst: next()?.parse().ok()?,
+            cycles: next()?.parse().ok()?,
+            floor: next()?.parse().ok()?,
+            spread: next()?.parse().ok()?,
+            predicted: next()?.parse().ok(),
+            limit: next()?.parse().ok()?,
+            drift: next()?.parse().ok()?,
+            pages: next()?.to_string(),
+        })
+    }
+}
+
+/// Something to be said under the table.
+fn note(text: impl fmt::Display) {
+    println!("note\t{}", text.to_string().replace('\n', " "));
+}
+
+/// The child's whole work.
+pub fn run(cell: &Cell, arguments: &Arguments) -> Result<(), Failure> {
+    let application = application(&cell.application)
+        .ok_or_else(|| Failure::input(format!("there is no application `{}`", cell.application)))?;
+    let wishes = Wishes { rib: arguments.rib.clone(), dropped: cell.dropped };
+    let workload = (application.build)(cell.size, &wishes)?;
+    let mut variants = variants::of(&cell.application, workload.size, arguments);
+    attention::pin();
+    let dpdk =
+        if variants.iter().any(|variant| variant.descriptor == Descriptor::Mbuf) { dpdk(arguments) } else { None };
+    variants.retain(|variant| variant.descriptor == Descriptor::Own || dpdk.is_some());
+    let echoes = echoes(&workload, arguments, dpdk.as_ref())?;
+    let mut runners = runners(&variants, &workload, arguments, dpdk.as_ref())?;
+    if runners.is_empty() {
+        return Err(Failure::input("no variant can be measured"));
+    }
+    keep_right(&mut runners, &Arc::new((workload.trace)(Traffic::Uniform)));
+    let gauge = Gauge::new(&workload, &arguments.native)?;
+    let pages = pages::measure().map_or("unmeasured".to_string(), |pages| pages.to_string());
+    let mut bench = Bench { cell, asked: &arguments.bursts, echoes, runners, gauge, pages };
+    for traffic in arguments.traffic.iter().filter_map(|name| Traffic::named(name)) {
+        let trace = Arc::new((workload.trace)(traffic));
+        for burst in bench.bursts() {
+            bench.burst(traffic, &trace, burst);
+        }
+    }
+    Ok(())
+}
+
+/// DPDK, if this machine has it; else its peers and mbufs are left out.
+fn dpdk(arguments: &Arguments) -> Option<Arc<Dpdk>> {
+    let start = || -> Result<Arc<Dpdk>, Failure> {
+        let layer = Compiler::find(arguments.native.cc.as_deref())?.dpdk_layer(&compile::cache()?)?;
+        Dpdk::start(&layer, &DpdkSettings::of_machine(MBUFS, ROOM)).map_err(Failure::environment)
+    };
+    match start() {
+        Ok(dpdk) => Some(dpdk),
+        Err(Failure::Environment(text) | Failure::Input(text)) => {
+            note(format!("without mbufs and DPDK's peers: {}", text.trim()));
+            None
+        }
+        Err(Failure::Said) => None,
+    }
+}
+
+fn echoes(workload: &Workload, arguments: &Arguments, dpdk: Option<&Arc<Dpdk>>) -> Result<Vec<Runner>, Failure> {
+    let sources = peers::ECHO.iter().filter(|source| source.descriptor == Descriptor::Own || dpdk.is_some());
+    let runner = |source: &'static peers::Source| {
+        let (name, descriptor) = (source.name.to_string(), source.descriptor);
+        let variant = Variant { name, origin: Origin::ByHand(source), descriptor };
+        let pipeline = variants::by_hand(source, &arguments.native)?;
+        Runner::new(&variant, variants::Built { pipeline, predicted: None, defaults: Vec::new() }, workload, dpdk)
+    };
+    sources.map(runner).collect()
+}
+
+/// A variant that cannot be built or loaded is said and left out; the plain program must be there.
+fn runners(
+    variants: &[Variant],
+    workload: &Workload,
+    arguments: &Arguments,
+    dpdk: Option<&Arc<Dpdk>>,
+) -> Result<Vec<Runner>, Failure> {
+    let subject = Subject::new(workload, arguments)?;
+    let mut runners: Vec<Runner> = Vec::new();
+    for variant in variants {
+        match subject.build(variant).and_then(|built| Runner::new(variant, built, workload, dpdk)) {
+            Ok(runner) => {
+                if runner.entries >= 100_000 {
+                    let seconds = runner.load.as_secs_f64();
+                    println!("load\t{}\t{}\t{seconds:.3}", variant.name, runner.entries);
+                }
+                runners.push(runner);
+            }
+            Err(Failure::Input(text) | Failure::Environment(text)) if !runners.is_empty() => {
+                println!("left\t{}\t{}", variant.name, text.trim().replace('\n', " "));
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok(runners)
+}
+
+/// Takes out the variants that send other packets than the first.
+fn keep_right(runners: &mut Vec<Runner>, trace: &Arc<Trace>) {
+    let trace = check::trace(trace);
+    let expected: Vec<_> = [7, 32].map(|burst| runners[0].sent(&trace, burst)).into();
+    runners.retain_mut(|runner| {
+        for (burst, expected) in [7, 32].into_iter().zip(&expected) {
+            if let Some(difference) = check::difference(expected, &runner.sent(&trace, burst)) {
+                println!("wrong\t{}\tin bursts of {burst}, {}", runner.name, difference.replace('\n', " "));
+                return false;
+            }
+        }
+        true
+    });
+}
+
+/// Plans choose their burst; the others are measured at those that were asked for.
+fn is_planned(runner: &Runner) -> bool {
+    !runner.name.starts_with("peer:") && !runner.name.starts_with("plain")
+}
+
+/// All variants of a cell, ready.
+struct Bench<'a> {
+    cell: &'a Cell,
+    asked: &'a [u32],
+    echoes: Vec<Runner>,
+    runners: Vec<Runner>,
+    gauge: Gauge,
+    pages: String,
+}
+
+impl Bench<'_> {
+    /// Those asked for, and those that plans have chosen.
+    fn bursts(&self) -> Vec<u32> {
+        let mut bursts = self.asked.to_vec();
+        bursts.extend(self.runners.iter().filter(|runner| is_planned(runner)).map(|runner| runner.burst));
+        bursts.sort_unstable();
+        bursts.dedup();
+        bursts
+    }
+
+    fn takes_part(asked: &[u32], runner: &Runner, burst: u32) -> bool {
+        if is_planned(runner) { runner.burst == burst } else { asked.contains(&burst) && runner.burst >= burst }
+    }
+
+    /// Measures until the machine was the same before and after, a few times at most.
+    fn burst(&mut self, traffic: Traffic, trace: &Arc<Trace>, burst: u32) {
+        let (mut before, mut after) = self.measure(trace, burst);
+        for _ in 0..REPEATS {
+            if drift(before, after) > DRIFT {
+                (before, after) = self.measure(trace, burst);
+            }
+        }
+        let costs: Vec<(Descriptor, f64)> =
+            self.echoes.iter_mut().map(|echo| (echo.descriptor, echo.cost().cycles)).collect();
+        for runner in &mut self.runners {
+            if !Self::takes_part(self.asked, runner, burst) {
+                continue;
+            }
+            let cost = runner.cost();
+            let expected = f64::from(self.cell.dropped) / 100.0;
+            if (cost.lost - expected).abs() > expected * 0.2 + 1e-9 {
+                let (name, lost) = (&runner.name, cost.lost * 100.0);
+                println!("wrong\t{name}\t{lost:.2} % of the packets were not forwarded");
+                continue;
+            }
+            let floor = costs.iter().find(|(descriptor, _)| *descriptor == runner.descriptor);
+            let floor = floor.map_or(0.0, |(_, cycles)| *cycles);
+            let found = Found {
+                variant: runner.name.clone(),
+                traffic,
+                burst,
+                cycles: cost.cycles,
+                floor,
+                spread: cost.spread,
+                predicted: runner.predicted,
+                limit: floor + (before + after) / 2.0,
+                drift: drift(before, after),
+                pages: self.pages.clone(),
+            };
+            println!("{}", found.line());
+        }
+    }
+
+    /// All variants in turns; what the lines of a packet cost before and after.
+    fn measure(&mut self, trace: &Arc<Trace>, burst: u32) -> (f64, f64) {
+        let before = self.gauge.read();
+        let taking = self.runners.iter_mut().filter(|runner| Self::takes_part(self.asked, runner, burst));
+        let mut all: Vec<&mut Runner> = taking.chain(self.echoes.iter_mut()).collect();
+        all.iter_mut().for_each(|runner| runner.begin(trace, burst));
+        for _ in 0..ROUNDS {
+            all.iter_mut().for_each(|runner| runner.round());
+        }
+        (before, self.gauge.read())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_and_what_was_found_go_from_process_to_process() {
+        let cell = Cell { application: "ipv4fwd".into(), size: 4, dropped: 17 };
+        assert_eq!(cell.to_string().parse(), Ok(cell));
+        assert!("ipv4fwd:4".parse::<Cell>().is_err());
+        let found = Found {
+            variant: "peer:lpm".into(),
+            traffic: Traffic::Zipf,
+            burst: 64,
+            cycles: 20.5,
+            floor: 6.25,
+            spread: 0.125,
+            predicted: None,
+            limit: 9.5,
+            drift: 0.25,
+            pages: "2M".into(),
+        };
+        assert_eq!(Found::parse(&found.line()), Some(found));
+        assert_eq!(Found::parse("note\tnothing"), None);
+    }
+}

@@ -1,0 +1,177 @@
+//! Entries by the million: plain numbers until they reach a table, and laid out for it by what its descriptor says.
+
+use crate::failure::Failure;
+use crate::native::translate::parameter_bytes;
+use runtime::pipeline::{self, Structure};
+use runtime::tables;
+
+/// What one field of a key is compared with.
+#[derive(Clone, Copy, Debug)]
+pub enum Field {
+    Exact(u128),
+    Lpm { value: u128, prefix: u32 },
+    Ternary { value: u128, mask: u128 },
+    Range { low: u128, high: u128 },
+    Any,
+}
+
+impl Field {
+    /// What entries that can share a hash table have in common.
+    pub fn shape(&self) -> (u32, u128) {
+        match *self {
+            Field::Exact(_) => (0, 0),
+            Field::Lpm { prefix, .. } => (1, u128::from(prefix)),
+            Field::Ternary { mask, .. } => (2, mask),
+            Field::Range { low, high } if low == high => (0, 0),
+            Field::Range { low, high } => (3, low << 64 | high),
+            Field::Any => (4, 0),
+        }
+    }
+
+    pub fn is_long_prefix(&self) -> bool {
+        matches!(self, Field::Lpm { prefix, .. } if *prefix > 24)
+    }
+}
+
+/// An entry by the names that the source has; the end of a full name is enough.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    pub table: &'static str,
+    pub fields: &'a [Field],
+    pub priority: u32,
+    pub action: &'static str,
+    pub arguments: &'a [u64],
+}
+
+pub fn ones(width: u32) -> u128 {
+    if width >= 128 { u128::MAX } else { (1 << width) - 1 }
+}
+
+pub fn is_named(name: &str, end: &str) -> bool {
+    name == end || name.strip_suffix(end).is_some_and(|front| front.ends_with('.'))
+}
+
+/// Tables as a pipeline describes them, with what was found by name kept.
+pub struct Encoder<'a> {
+    tables: &'a [pipeline::Table],
+    places: Vec<(&'static str, &'static str, Option<(usize, usize)>)>,
+}
+
+impl<'a> Encoder<'a> {
+    pub fn new(tables: &'a [pipeline::Table]) -> Encoder<'a> {
+        Encoder { tables, places: Vec::new() }
+    }
+
+    /// The table's number, and the entry as it has it; `None` if there is no such table.
+    pub fn encode(&mut self, entry: &Entry<'_>) -> Result<Option<(usize, tables::Match, Vec<u8>)>, Failure> {
+        let Some((number, action)) = self.place(entry)? else { return Ok(None) };
+        let table = &self.tables[number];
+        Ok(Some((number, matches(table, entry), record(table, action, entry.arguments))))
+    }
+
+    fn place(&mut self, entry: &Entry<'_>) -> Result<Option<(usize, usize)>, Failure> {
+        let known = |(table, action, _): &&(&str, &str, _)| *table == entry.table && *action == entry.action;
+        if let Some((_, _, place)) = self.places.iter().find(known) {
+            return Ok(*place);
+        }
+        let place = match self.tables.iter().position(|table| is_named(&table.name, entry.table)) {
+            None => None,
+            Some(number) => {
+                let table = &self.tables[number];
+                let action = table.actions.iter().position(|action| is_named(&action.name, entry.action));
+                let unknown = || Failure::input(format!("table `{}` has no action `{}`", table.name, entry.action));
+                Some((number, action.ok_or_else(unknown)?))
+            }
+        };
+        self.places.push((entry.table, entry.action, place));
+        Ok(place)
+    }
+}
+
+fn sides(field: &Field, width: u32) -> (u128, u128, u128) {
+    let all = ones(width);
+    match *field {
+        Field::Exact(value) => (value, all, value),
+        Field::Lpm { value, prefix } => {
+            let mask = all ^ ones(width - prefix);
+            (value & mask, mask, value & mask)
+        }
+        Field::Ternary { value, mask } => (value & mask, mask, value & mask),
+        Field::Range { low, high } => (low, all, high),
+        Field::Any => (0, 0, 0),
+    }
+}
+
+fn matches(table: &pipeline::Table, entry: &Entry<'_>) -> tables::Match {
+    let (mut value, mut mask, mut high) = (0u128, 0u128, 0u128);
+    let mut prefix = 0;
+    for (field, key) in entry.fields.iter().zip(&table.fields) {
+        let any_range = matches!(field, Field::Any) && key.kind == pipeline::MatchKind::Range;
+        let whole = Field::Range { low: 0, high: ones(key.width) };
+        let (of_value, of_mask, of_high) = sides(if any_range { &whole } else { field }, key.width);
+        value |= of_value << key.shift;
+        mask |= of_mask << key.shift;
+        high |= of_high << key.shift;
+        prefix += of_mask.count_ones();
+    }
+    let limbs = |number: u128| (0..table.key_limbs).map(|limb| (number >> (64 * limb)) as u64).collect();
+    // A list of prefixes without priorities of its own is ordered by their lengths.
+    let rank = if entry.priority == 0 && table.structure == Structure::List { prefix } else { entry.priority };
+    tables::Match { value: limbs(value), mask: limbs(mask), high: limbs(high), priority: rank }
+}
+
+fn record(table: &pipeline::Table, action: usize, arguments: &[u64]) -> Vec<u8> {
+    let mut record = vec![0u8; table.record_bytes as usize];
+    record[..4].copy_from_slice(&(action as u32).to_le_bytes());
+    for (parameter, argument) in table.actions[action].parameters.iter().zip(arguments) {
+        let (at, count) = (parameter.offset as usize, parameter_bytes(parameter.width).min(8));
+        record[at..at + count].copy_from_slice(&argument.to_le_bytes()[..count]);
+    }
+    record
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use runtime::pipeline::{Action, KeyField, MatchKind, Parameter};
+
+    fn routes() -> pipeline::Table {
+        let parameter = |width, offset| Parameter { name: "p".into(), width, offset };
+        pipeline::Table {
+            name: "Router.routes".into(),
+            structure: Structure::Dir24_8,
+            key_bits: 32,
+            key_limbs: 1,
+            fields: vec![KeyField { name: "dst".into(), width: 32, shift: 0, kind: MatchKind::Lpm }],
+            actions: vec![
+                Action { name: "NoAction".into(), parameters: Vec::new() },
+                Action { name: "Router.forward".into(), parameters: vec![parameter(9, 4), parameter(48, 8)] },
+            ],
+            record_bytes: 16,
+            records_own: false,
+            size: 0,
+            idle_timeout: None,
+            source: 0,
+            group_offset: 0,
+        }
+    }
+
+    #[test]
+    fn an_entry_is_laid_out_as_the_table_says() {
+        let tables = [routes()];
+        let fields = [Field::Lpm { value: 0x0a01_02ff, prefix: 24 }];
+        let entry = Entry { table: "routes", fields: &fields, priority: 0, action: "forward", arguments: &[0x1ff, 7] };
+        let (number, matches, record) = Encoder::new(&tables).encode(&entry).unwrap().unwrap();
+        assert_eq!((number, matches.value, matches.mask), (0, vec![0x0a01_0200], vec![0xffff_ff00]));
+        assert_eq!(record, [1, 0, 0, 0, 0xff, 1, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn tables_that_are_not_there_are_left_out_and_unknown_actions_said() {
+        let tables = [routes()];
+        let mut encoder = Encoder::new(&tables);
+        let entry = |table, action| Entry { table, fields: &[], priority: 0, action, arguments: &[] };
+        assert!(encoder.encode(&entry("outes", "forward")).unwrap().is_none());
+        assert!(encoder.encode(&entry("routes", "backward")).is_err());
+    }
+}

@@ -1,0 +1,50 @@
+//! What a line costs on this machine right now: its memory is shared, and cells of different minutes are only comparable if that did not change.
+
+use super::workload::Workload;
+use crate::compile;
+use crate::failure::Failure;
+use crate::options::Native;
+use runtime::{Compiler, Probe, probe::Access};
+
+const SAMPLES: usize = 15;
+const IN_FLIGHT: u32 = 32;
+const SMALLEST: u64 = 64 << 10;
+const LARGEST: u64 = 512 << 20;
+
+/// The working sets of a workload, ready to be measured.
+pub struct Gauge {
+    probe: Probe,
+    /// Lines a packet, and the working set that they lie in.
+    lines: Vec<(f64, usize)>,
+}
+
+impl Gauge {
+    pub fn new(workload: &Workload, native: &Native) -> Result<Gauge, Failure> {
+        let round = |bytes: u64| bytes.clamp(SMALLEST, LARGEST).next_power_of_two() as usize;
+        let lines: Vec<(f64, usize)> = workload.lines.iter().map(|(count, bytes)| (*count, round(*bytes))).collect();
+        let largest = lines.iter().map(|(_, bytes)| *bytes).max().unwrap_or(SMALLEST as usize);
+        let compiler = Compiler::find(native.cc.as_deref())?;
+        let probe = Probe::open(&compiler, &compile::cache()?, largest).map_err(Failure::environment)?;
+        Ok(Gauge { probe, lines })
+    }
+
+    /// Cycles that a packet's lines cost when many are asked for at a time.
+    pub fn read(&self) -> f64 {
+        self.lines.iter().map(|(count, bytes)| count * self.line((*bytes).min(self.probe.bytes()))).sum()
+    }
+
+    fn line(&self, bytes: usize) -> f64 {
+        let median = |access| {
+            let mut samples: Vec<f64> =
+                (0..SAMPLES).filter_map(|_| self.probe.lines(bytes, access, IN_FLIGHT)).collect();
+            samples.sort_by(f64::total_cmp);
+            samples.get(samples.len() / 2).copied().unwrap_or(f64::INFINITY)
+        };
+        median(Access::PrefetchT0).min(median(Access::PrefetchT1))
+    }
+}
+
+/// How far two readings are apart, relative to the smaller.
+pub fn drift(before: f64, after: f64) -> f64 {
+    (before - after).abs() / before.min(after).max(f64::MIN_POSITIVE)
+}

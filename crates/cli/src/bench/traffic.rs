@@ -1,0 +1,67 @@
+//! Which entry a packet is for: drawn uniformly, or by Zipf's law, where the entry of rank n comes 1/n as often as the first.
+
+use super::random::Random;
+use std::fmt;
+
+/// Traces are made from this, and entries as well.
+pub const SEED: u64 = 1;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Traffic {
+    Uniform,
+    /// With exponent 1.
+    Zipf,
+}
+
+impl fmt::Display for Traffic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Traffic::Uniform => "uniform",
+            Traffic::Zipf => "zipf",
+        })
+    }
+}
+
+impl Traffic {
+    pub fn named(name: &str) -> Option<Traffic> {
+        [Traffic::Uniform, Traffic::Zipf].into_iter().find(|traffic| traffic.to_string() == name)
+    }
+
+    /// An index below `count`. Entries are in no order that a table would know, so that rank may be index.
+    pub fn draw(self, random: &mut Random, count: u64) -> u64 {
+        match self {
+            Traffic::Uniform => random.below(count),
+            Traffic::Zipf => {
+                // The inverse of the continuous distribution: exact in the tail, close at the head.
+                let unit = (random.next() >> 11) as f64 / (1u64 << 53) as f64;
+                let rank = (unit * ((count + 1) as f64).ln()).exp() as u64;
+                (rank - 1).min(count - 1)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_rank_comes_about_half_as_often() {
+        let mut random = Random::new(SEED);
+        let mut seen = [0u32; 1000];
+        for _ in 0..1_000_000 {
+            seen[Traffic::Zipf.draw(&mut random, 1000) as usize] += 1;
+        }
+        let ratio = |a: usize, b: usize| f64::from(seen[a]) / f64::from(seen[b]);
+        assert!((1.4..2.2).contains(&ratio(0, 1)) && (1.7..2.3).contains(&ratio(9, 19)) && ratio(99, 999) > 5.0);
+        assert!(seen.iter().all(|count| *count > 0));
+    }
+
+    #[test]
+    fn uniform_traffic_reaches_everything() {
+        let mut random = Random::new(SEED);
+        let mut seen = [0u32; 4];
+        (0..1000).for_each(|_| seen[Traffic::Uniform.draw(&mut random, 4) as usize] += 1);
+        assert!(seen.iter().all(|count| (200..300).contains(count)), "{seen:?}");
+    }
+}

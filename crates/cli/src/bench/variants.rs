@@ -1,0 +1,190 @@
+//! What is compared: a program under several plans, and programs written by hand.
+//!
+//! A variant is a source of code and a descriptor. Plans are a list, so that a new one is a line.
+
+use super::entry::is_named;
+use super::workload::Workload;
+use super::{Arguments, peers};
+use crate::compile;
+use crate::failure::Failure;
+use crate::frontend::{self, Loaded};
+use crate::inputs;
+use crate::native::translate;
+use crate::options::{Native, Source};
+use hlir::{Plan, Program};
+use opt::inputs::{Content, Occupancy, Ports};
+use opt::{Inputs, Run, Selection};
+use runtime::{Compiler, Descriptor, Pipeline};
+use std::collections::{BTreeMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+#[derive(Clone, Debug)]
+pub enum Origin {
+    /// Packet by packet, each table as its keys suggest.
+    Plain,
+    /// What the planners choose for this machine and these tables.
+    Best,
+    /// A plan that a person has pinned.
+    Pinned(PathBuf),
+    ByHand(&'static peers::Source),
+}
+
+#[derive(Clone, Debug)]
+pub struct Variant {
+    pub name: String,
+    pub origin: Origin,
+    pub descriptor: Descriptor,
+}
+
+/// A variant that can be run, and what the model says that it costs.
+pub struct Built {
+    pub pipeline: Arc<Pipeline>,
+    pub predicted: Option<f64>,
+    /// Records of default actions, by table.
+    pub defaults: Vec<(usize, Vec<u8>)>,
+}
+
+fn suffixed(name: &str, descriptor: Descriptor) -> String {
+    match descriptor {
+        Descriptor::Own => name.to_string(),
+        Descriptor::Mbuf => format!("{name}-mbuf"),
+    }
+}
+
+/// All variants of an application at a size: `plain` with the own descriptor first, which the others' packets are compared with.
+pub fn of(application: &str, size: u64, arguments: &Arguments) -> Vec<Variant> {
+    let mut variants = Vec::new();
+    for descriptor in [Descriptor::Own, Descriptor::Mbuf] {
+        let mut add = |name: &str, origin| {
+            variants.push(Variant { name: suffixed(name, descriptor), origin, descriptor });
+        };
+        add("plain", Origin::Plain);
+        add("best", Origin::Best);
+        for file in &arguments.plan {
+            let name = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+            add(&name, Origin::Pinned(file.clone()));
+        }
+    }
+    variants.extend(peers::of(application, size).map(|source| Variant {
+        name: format!("peer:{}", source.name),
+        origin: Origin::ByHand(source),
+        descriptor: source.descriptor,
+    }));
+    let is_wanted = |variant: &Variant| {
+        variant.name == "plain" || arguments.only.is_empty() || arguments.only.contains(&variant.name)
+    };
+    variants.retain(is_wanted);
+    variants
+}
+
+/// What stands in the tables, for the planners.
+pub fn occupancy(program: &Program, workload: &Workload) -> Result<Occupancy, Failure> {
+    let mut seen: BTreeMap<&'static str, (Content, HashSet<u64>, HashSet<u64>)> = BTreeMap::new();
+    let hash = |value: &dyn Fn(&mut DefaultHasher)| {
+        let mut hasher = DefaultHasher::new();
+        value(&mut hasher);
+        hasher.finish()
+    };
+    (workload.entries)(&mut |entry| {
+        let (content, records, masks) = seen.entry(entry.table).or_default();
+        content.entries += 1;
+        records.insert(hash(&|hasher| (entry.action, entry.arguments).hash(hasher)));
+        masks.insert(hash(&|hasher| entry.fields.iter().for_each(|field| field.shape().hash(hasher))));
+        content.long_prefixes += u64::from(entry.fields.iter().any(|field| field.is_long_prefix()));
+        Ok(())
+    })?;
+    let mut occupancy = Occupancy::default();
+    for (name, (mut content, records, masks)) in seen {
+        content.records = records.len() as u64;
+        content.masks = masks.len() as u64;
+        content.is_known = true;
+        if let Some((_, table)) = program.tables.iter().find(|(_, table)| is_named(&table.name, name)) {
+            occupancy.tables.insert(table.name.clone(), content);
+        }
+    }
+    Ok(occupancy)
+}
+
+/// A program and the tables it is measured with: what is the same for all of its variants.
+pub struct Subject {
+    program: Program,
+    inputs: Inputs,
+    native: Native,
+}
+
+impl Subject {
+    pub fn new(workload: &Workload, arguments: &Arguments) -> Result<Subject, Failure> {
+        let Loaded { program, plan: _ } = frontend::load(&Source::plain(Path::new(workload.source)))?;
+        let occupancy = occupancy(&program, workload)?;
+        let machine = inputs::machine(arguments.machine.as_deref());
+        let inputs = Inputs { machine, occupancy, ..Inputs::default() };
+        Ok(Subject { program, inputs, native: arguments.native.clone() })
+    }
+
+    pub fn build(&self, variant: &Variant) -> Result<Built, Failure> {
+        match &variant.origin {
+            Origin::Plain => self.planned(variant.descriptor, &rewrites(), None),
+            Origin::Best => self.planned(variant.descriptor, &Selection::All, None),
+            Origin::Pinned(file) => self.planned(variant.descriptor, &rewrites(), Some(frontend::read_plan(file)?)),
+            Origin::ByHand(source) => {
+                let pipeline = by_hand(source, &self.native)?;
+                let defaults = self.defaults(&pipeline)?;
+                Ok(Built { pipeline, predicted: None, defaults })
+            }
+        }
+    }
+
+    /// What the program does with packets that no entry matches.
+    fn defaults(&self, pipeline: &Pipeline) -> Result<Vec<(usize, Vec<u8>)>, Failure> {
+        let mut defaults = Vec::new();
+        for (number, described) in pipeline.description().tables.iter().enumerate() {
+            let Some((_, table)) = self.program.tables.iter().find(|(_, table)| table.name == described.name) else {
+                continue;
+            };
+            let call = &table.default;
+            let record = translate::record(described, &table.actions[call.action as usize].name, call);
+            defaults.push((number, record.map_err(|refusal| Failure::refusal(&table.name, &refusal))?));
+        }
+        Ok(defaults)
+    }
+
+    fn planned(&self, descriptor: Descriptor, passes: &Selection, pinned: Option<Plan>) -> Result<Built, Failure> {
+        let (mut program, mut plan, mut inputs) = (self.program.clone(), Plan::default(), self.inputs.clone());
+        inputs.ports = Ports { own_descriptor: descriptor == Descriptor::Own, ..Ports::default() };
+        opt::optimize(&mut program, &mut plan, &inputs, passes, None);
+        plan = pinned.unwrap_or(plan);
+        plan.descriptor = match descriptor {
+            Descriptor::Own => hlir::plan::Descriptor::Own,
+            Descriptor::Mbuf => hlir::plan::Descriptor::Mbuf,
+        };
+        let c = compile::emit(&program, &plan)?;
+        let object = compile::object(&program.name, &c, plan.descriptor, &self.native)?;
+        let pipeline = Arc::new(Pipeline::load(&object)?);
+        let defaults = self.defaults(&pipeline)?;
+        Ok(Built { pipeline, predicted: None, defaults })
+    }
+}
+
+/// The passes that change the program, without those that schedule it.
+fn rewrites() -> Selection {
+    let rewrite = |pass: &&opt::Pass| matches!(pass.run, Run::Rewrite(_));
+    Selection::Only(opt::PIPELINE.iter().filter(rewrite).map(|pass| pass.name.to_string()).collect())
+}
+
+/// A program written by hand, compiled and loaded.
+pub fn by_hand(source: &peers::Source, native: &Native) -> Result<Arc<Pipeline>, Failure> {
+    let cache = compile::cache()?;
+    let files = cache.unpack("peers", peers::FILES);
+    let folder = files.map_err(|error| Failure::environment(format!("the cache cannot be used: {error}")))?;
+    let compiler = Compiler::find(native.cc.as_deref())?;
+    let mut flags: Vec<String> = source.flags.iter().map(|flag| flag.to_string()).collect();
+    flags.push(format!("-I{}", folder.display()));
+    if source.descriptor == Descriptor::Mbuf {
+        flags.push("-DPEER_MBUF".to_string());
+    }
+    let name = source.name.replace(|letter: char| !letter.is_ascii_alphanumeric(), "_");
+    let object = compiler.by_hand(&cache, &name, &folder.join(source.file), source.descriptor, &flags)?;
+    Ok(Arc::new(Pipeline::load(&object)?))
+}

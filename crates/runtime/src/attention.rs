@@ -1,0 +1,30 @@
+//! A thread that measures: on one core, undisturbed for a while where the system allows it.
+
+unsafe extern "C" {
+    fn core_pin();
+    fn core_hold(held: u32) -> i32;
+}
+
+/// Keeps the calling thread on one core, the last that it may use.
+pub fn pin() {
+    // SAFETY: the function changes the thread's affinity and nothing else.
+    unsafe { core_pin() }
+}
+
+/// As long as this lives, nothing of ordinary priority interrupts the thread that made it, if the system allows that.
+pub struct Undisturbed(());
+
+impl Undisturbed {
+    pub fn begin() -> Undisturbed {
+        // SAFETY: the function changes the thread's priority and nothing else.
+        unsafe { core_hold(1) };
+        Undisturbed(())
+    }
+}
+
+impl Drop for Undisturbed {
+    fn drop(&mut self) {
+        // SAFETY: as above.
+        unsafe { core_hold(0) };
+    }
+}
