@@ -6,6 +6,7 @@ use super::entry::is_named;
 use super::workload::Workload;
 use super::{Arguments, peers};
 use crate::compile;
+use crate::externs::Externs;
 use crate::failure::Failure;
 use crate::frontend::{self, Loaded};
 use crate::inputs;
@@ -159,8 +160,9 @@ impl Subject {
             Descriptor::Own => hlir::plan::Descriptor::Own,
             Descriptor::Mbuf => hlir::plan::Descriptor::Mbuf,
         };
-        let c = compile::emit(&program, &plan)?;
-        let object = compile::object(&program.name, &c, plan.descriptor, &self.native)?;
+        let none = Externs::default();
+        let c = compile::emit(&program, &plan, &none)?;
+        let object = compile::object(&program.name, &c, plan.descriptor, (&self.native, &none))?;
         let pipeline = Arc::new(Pipeline::load(&object)?);
         let defaults = self.defaults(&pipeline)?;
         Ok(Built { pipeline, predicted: None, defaults })
