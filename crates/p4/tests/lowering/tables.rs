@@ -64,7 +64,7 @@ fn a_key_with_effects_is_computed_before_the_lookup() {
         }
 
         node c.start: block {
-          call `` effect(inout c.m.x) into c.result_17
+          call effect effect(inout c.m.x) into c.result_17
           c.t.key = c.m.y
           c.t.key_2 = c.result_17
         } -> c.t

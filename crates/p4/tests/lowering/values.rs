@@ -20,7 +20,7 @@ fn what_a_later_operand_changes_is_saved_before() {
     expect![[r#"
         node c.start: block {
           c.tmp = c.m.x
-          call `` effect(inout c.m.x) into c.result_17
+          call effect effect(inout c.m.x) into c.result_17
           c.m.y = c.tmp + c.result_17
         } -> c.end
 
@@ -35,7 +35,7 @@ fn what_a_later_operand_changes_is_saved_before() {
 fn nothing_is_saved_that_nobody_changes() {
     expect![[r#"
         node c.start: block {
-          call `` effect(inout c.m.x) into c.result_17
+          call effect effect(inout c.m.x) into c.result_17
           c.m.y = c.hdr.h.a + c.result_17
         } -> c.end
 
@@ -50,7 +50,7 @@ fn nothing_is_saved_that_nobody_changes() {
 fn an_index_on_the_left_is_frozen() {
     expect![[r#"
         node c.start: block {
-          call `` effect(inout c.m.x) into c.result_17
+          call effect effect(inout c.m.x) into c.result_17
           if c.m.i == 0 {
             c.hdr.s[0].a = c.result_17
           } else if c.m.i == 1 {
@@ -90,7 +90,7 @@ fn a_right_side_with_effects_runs_only_where_it_counts() {
         node c.start: block {
           c.condition_17 = c.m.f
           if c.condition_17 {
-            call `` effect(inout c.m.x) into c.result_17
+            call effect effect(inout c.m.x) into c.result_17
             c.condition_17 = c.result_17 == 1
           }
           c.m.f = c.condition_17
