@@ -151,7 +151,7 @@ impl Region<'_> {
 }
 
 /// Code around a node that sums its cycles, if the plan asks for it.
-fn measure(unit: &Unit, index: usize) -> (Vec<Stmt>, Vec<Stmt>) {
+pub fn measure(unit: &Unit, index: usize) -> (Vec<Stmt>, Vec<Stmt>) {
     if !unit.plan.instrument.cycles {
         return (Vec::new(), Vec::new());
     }

@@ -287,11 +287,22 @@ impl Way<'_> {
         let arguments = || ["*run", burst, from, "count", path].map(name);
         let mut body = Vec::new();
         for number in 1..self.stages.len() {
-            body.push(Stmt::call(format!("path_stage_{number}_group"), arguments()));
-            body.push(Stmt::call(format!("path_look_up_{number}"), ["*run", "count", path].map(name)));
+            let stage = Stmt::call(format!("path_stage_{number}_group"), arguments());
+            let look_up = Stmt::call(format!("path_look_up_{number}"), ["*run", "count", path].map(name));
+            body.extend(self.measured(self.stages[number].place, vec![stage, look_up]));
         }
         body.push(Stmt::set(name("*run"), Expr::call("path_turn_group", arguments())));
         body
+    }
+
+    /// Around calls for a group: their cycles are those of the node at a place, if the plan asks for them.
+    pub fn measured(&self, place: usize, calls: Vec<Stmt>) -> Vec<Stmt> {
+        let order = &self.unit.facts.order;
+        let index = order.iter().position(|known| *known == self.nodes[place]).expect("a path's nodes are reachable");
+        let (mut code, after) = crate::walk::measure(self.unit, index);
+        code.extend(calls);
+        code.extend(after);
+        code
     }
 
     /// All stages for a group.
@@ -302,9 +313,11 @@ impl Way<'_> {
             Stmt::set(name("path.left"), Expr::word(0)),
         ];
         body.extend(self.packet_requests("burst", "count"));
-        body.push(Stmt::call("path_stage_0_group", ["*run", "burst", "from", "count", "&path"].map(name)));
-        body.push(Stmt::call("path_look_up_0", ["*run", "count", "&path"].map(name)));
+        let stage = Stmt::call("path_stage_0_group", ["*run", "burst", "from", "count", "&path"].map(name));
+        let look_up = Stmt::call("path_look_up_0", ["*run", "count", "&path"].map(name));
+        body.extend(self.measured(self.stages[0].place, vec![stage, look_up]));
         body.extend(self.later("burst", "from", "&path"));
+        body.splice(0..0, crate::walk::measuring(&body));
         let parameters = ["struct run *run", "const struct burst *burst", "uint32_t from", "uint32_t count"];
         inline("void", "path_group", &parameters, body)
     }
@@ -357,13 +370,16 @@ impl Way<'_> {
         ];
         body.extend(self.packet_requests("&newest->burst", "size"));
         let arguments = ["*run", "&newest->burst", "from", "size", "&newest->path"].map(name);
-        body.push(Stmt::call("path_stage_0_group", arguments));
-        body.push(Stmt::call("path_look_up_0", ["*run", "count", "&older->path", "size", "&newest->path"].map(name)));
+        let stage = Stmt::call("path_stage_0_group", arguments);
+        let look_up =
+            Stmt::call("path_look_up_0", ["*run", "count", "&older->path", "size", "&newest->path"].map(name));
+        body.extend(self.measured(self.stages[0].place, vec![stage, look_up]));
         body.push(Stmt::set(name("run->clock_ns"), name("older->clock_ns")));
         body.push(Stmt::set(name("run->number"), name("older->number")));
         body.extend(self.later("&older->burst", "from", "&older->path"));
         body.push(Stmt::set(name("run->clock_ns"), name("clock_ns")));
         body.push(Stmt::set(name("older->burst.count"), Expr::word(0)));
+        body.splice(0..0, crate::walk::measuring(&body));
         let parameters =
             ["struct run *run", "struct flight *newest", "struct flight *older", "uint32_t size", "uint32_t count"];
         let [function, blank] = inline("void", "path_pass", &parameters, body);

@@ -131,6 +131,7 @@ impl Way<'_> {
             let left = Expr::binary("!=", name("at"), name(unit.place_name(next)));
             body.push(Stmt::when(Expr::call("__builtin_expect", [left, name("0")]), leave));
         }
+        let mut body = self.measured(self.end(), body);
         if let Some(on) = on {
             let rest = self.rest(nodes, on);
             body.extend(rest);
