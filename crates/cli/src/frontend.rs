@@ -161,15 +161,41 @@ fn cpp_errors(stderr: &str) -> String {
 /// The plan and the program after the passes that were chosen, up to and including `until`.
 pub fn optimize(loaded: Loaded, passes: &Passes, until: Option<&str>) -> Result<(Program, Plan), Failure> {
     let Loaded { mut program, plan } = loaded;
-    let pinned = match &passes.plan {
-        Some(path) => Some(read_plan(path)?),
-        None => plan,
-    };
+    let given = passes.plan.as_deref().map(PlanFile::read).transpose()?;
+    let pinned = passes.pin.as_deref().map(PlanFile::read).transpose()?;
     let selection = selection(passes)?;
-    let mut plan = pinned.clone().unwrap_or_default();
-    let inputs = inputs::gather(&program, passes)?;
+    let is_planned = given.is_none() && plan.is_none();
+    let selection = if is_planned { selection } else { selection.rewrites() };
+    let mut inputs = inputs::gather(&program, passes)?;
+    inputs.pinned = pinned.as_ref().map(|file| file.plan.clone()).unwrap_or_default();
+    let mut plan = given.as_ref().map(|file| file.plan.clone()).or(plan).unwrap_or_default();
     opt::optimize(&mut program, &mut plan, &inputs, &selection, until);
-    Ok((program, pinned.unwrap_or(plan)))
+    given.iter().chain(&pinned).try_for_each(|file| file.check(&program))?;
+    Ok((program, plan))
+}
+
+/// A plan, and where its file says what.
+struct PlanFile {
+    plan: Plan,
+    places: hlir::verify::Places,
+    map: SourceMap,
+}
+
+impl PlanFile {
+    fn read(path: &Path) -> Result<PlanFile, Failure> {
+        let text = read(path)?;
+        let map = SourceMap::new(&path.display().to_string(), &text);
+        let parsed = hlir::text::parse_file(&text).map_err(|diagnostics| Failure::diagnostics(&diagnostics, &map))?;
+        let name = path.display();
+        let plan = parsed.plan.ok_or_else(|| Failure::input(format!("{name}: there is no `plan {{ ... }}` in it")))?;
+        Ok(PlanFile { plan, places: parsed.places, map })
+    }
+
+    /// What is wrong with it for this program, at its place.
+    fn check(&self, program: &Program) -> Result<(), Failure> {
+        let wrong = hlir::verify::verify_plan_at(program, &self.plan, &self.places);
+        if wrong.is_empty() { Ok(()) } else { Err(Failure::diagnostics(&wrong, &self.map)) }
+    }
 }
 
 fn selection(passes: &Passes) -> Result<opt::Selection, Failure> {

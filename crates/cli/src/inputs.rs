@@ -15,9 +15,10 @@ use std::path::Path;
 pub fn gather(program: &Program, passes: &Passes) -> Result<Inputs, Failure> {
     Ok(Inputs {
         machine: machine(passes.machine.as_deref()),
-        profile: passes.profile.as_deref().map(profile).transpose()?,
+        profile: passes.profile.as_deref().map(profile).transpose()?.or_else(|| passes.counted.clone()),
         occupancy: entries::occupancy(program, &passes.entries)?,
         ports: passes.ports,
+        pinned: hlir::Plan::default(),
     })
 }
 

@@ -5,6 +5,7 @@ mod calibrate;
 mod check;
 mod compile;
 mod entries;
+mod explain;
 mod externs;
 mod failure;
 mod frontend;
@@ -27,6 +28,7 @@ Examples:
   bacus check router.p4                          find mistakes
   bacus show router.p4 | less                    the program as the optimizer sees it
   bacus compile router.p4 -o router.so           native code for this machine
+  bacus explain router.p4                        what was planned, and why
   bacus stf router.p4 tests/*.stf                do packets come out as expected?
   bacus run router.p4 --entries routes.stf --port 0=veth0 --port 1=veth1
 
@@ -54,6 +56,9 @@ enum Command {
     /// Print a program as HLIR
     #[command(after_help = show::EXAMPLES)]
     Show(show::Arguments),
+    /// Say where packets go, what was planned and why, and what it costs
+    #[command(after_help = explain::EXAMPLES)]
+    Explain(explain::Arguments),
     /// Run a program as a switch: on NICs, interfaces, captures
     #[command(after_help = run::EXAMPLES)]
     Run(run::Arguments),
@@ -74,6 +79,7 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::run(arguments),
         Command::Compile(arguments) => compile::run(arguments),
         Command::Show(arguments) => show::run(arguments),
+        Command::Explain(arguments) => explain::run(arguments),
         Command::Run(arguments) => run::run(arguments),
         Command::Stf(arguments) => stf::run(arguments),
         Command::Calibrate(arguments) => calibrate::run(arguments),

@@ -3,7 +3,7 @@
 use crate::entries::Origin;
 use crate::warnings::Warnings;
 use clap::{Args, ValueEnum};
-use opt::inputs::Ports;
+use opt::inputs::{Ports, Profile};
 use std::path::{Path, PathBuf};
 
 /// A program and how its text is read.
@@ -45,6 +45,9 @@ pub struct Passes {
     /// Take the schedule from this file, instead of planning one
     #[arg(long, value_name = "FILE", help_heading = "Optimizing")]
     pub plan: Option<PathBuf>,
+    /// Decide what this plan file says, and plan the rest
+    #[arg(long, value_name = "FILE", conflicts_with = "plan", help_heading = "Optimizing")]
+    pub pin: Option<PathBuf>,
     /// Plan for the machine of this file of `bacus calibrate` [default: machines/HOST.toml, else careful guesses]
     #[arg(long, value_name = "FILE", help_heading = "Optimizing")]
     pub machine: Option<PathBuf>,
@@ -54,6 +57,9 @@ pub struct Passes {
     /// What the tables will hold, where a command knows.
     #[arg(skip)]
     pub entries: Vec<Origin>,
+    /// What a run has counted, where the user gives no profile.
+    #[arg(skip)]
+    pub counted: Option<Profile>,
     /// What the ports can do.
     #[arg(skip)]
     pub ports: Ports,

@@ -3,12 +3,16 @@
 //! A rewrite changes the program and never what a packet sees. A planner reads the program and fills in the plan.
 
 pub mod analyze;
+pub mod explain;
 pub mod inputs;
+pub mod model;
+pub mod plan;
 pub mod rewrite;
 pub mod visit;
 
 use hlir::{Plan, Program};
 pub use inputs::Inputs;
+use plan::{batches, descriptor, groups, path, prefetch, structures};
 use rewrite::{constants, dead};
 
 #[derive(Clone, Copy)]
@@ -27,8 +31,14 @@ pub struct Pass {
 
 #[rustfmt::skip]
 pub const PIPELINE: &[Pass] = &[
-    Pass { name: "constants", about: "compute what is known already, and take the branches it decides", run: Run::Rewrite(constants::fold) },
-    Pass { name: "dead",      about: "drop what nobody reads and nodes that nothing reaches",           run: Run::Rewrite(dead::remove) },
+    Pass { name: "constants",  about: "compute what is known already, and take the branches it decides",  run: Run::Rewrite(constants::fold) },
+    Pass { name: "dead",       about: "drop what nobody reads and nodes that nothing reaches",            run: Run::Rewrite(dead::remove) },
+    Pass { name: "structures", about: "give each table the data structure in which look-ups cost least",  run: Run::Plan(structures::choose) },
+    Pass { name: "descriptor", about: "let packets be what the ports make cheapest",                      run: Run::Plan(descriptor::choose) },
+    Pass { name: "path",       about: "find the way that most packets take",                              run: Run::Plan(path::find) },
+    Pass { name: "batches",    about: "take packets in bursts, and cut the path where tables are slow",   run: Run::Plan(batches::allocate) },
+    Pass { name: "groups",     about: "choose how many packets go through a stage together",              run: Run::Plan(groups::choose) },
+    Pass { name: "prefetch",   about: "ask for lines far enough ahead, no further",                       run: Run::Plan(prefetch::place) },
 ];
 
 /// Which passes run.
@@ -50,6 +60,14 @@ impl Selection {
             Selection::Only(names) => names.iter().any(|only| only == name),
             Selection::Without(names) => names.iter().all(|without| without != name),
         }
+    }
+}
+
+impl Selection {
+    /// The passes of these that rewrite the program: for a plan that is given already.
+    pub fn rewrites(&self) -> Selection {
+        let is_rewrite = |pass: &&Pass| matches!(pass.run, Run::Rewrite(_)) && self.has(pass.name);
+        Selection::Only(PIPELINE.iter().filter(is_rewrite).map(|pass| pass.name.to_string()).collect())
     }
 }
 

@@ -31,7 +31,8 @@ fn program(text: &str, file: &Path) -> Program {
 fn passes_make_what_their_files_say() {
     let mut differ = Vec::new();
     let files = files();
-    assert!(files.len() >= opt::PIPELINE.len(), "each pass has a file");
+    let rewrites = opt::PIPELINE.iter().filter(|pass| matches!(pass.run, opt::Run::Rewrite(_))).count();
+    assert!(files.len() >= rewrites, "each rewrite has a file; planners have pages in docs/passes");
     for file in &files {
         let text = fs::read_to_string(file).unwrap();
         let (before, expected) = text.split_once(DIVIDER).unwrap_or_else(|| panic!("{}: no divider", file.display()));

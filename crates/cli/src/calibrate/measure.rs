@@ -1,6 +1,6 @@
 //! What is measured of a machine, cell by cell: medians of many short samples, since these machines are shared.
 
-use opt::inputs::machine::Lines;
+use opt::inputs::machine::{Lines, Port};
 use opt::inputs::{Access, Machine};
 use runtime::{Probe, probe};
 
@@ -58,10 +58,25 @@ pub fn measure(probe: &Probe, cpu: String, now: String, progress: &mut dyn FnMut
         parallelism,
         burst: first_close(&bursts.iter().map(|(burst, _)| *burst).collect::<Vec<_>>(), &costs(&bursts)),
         mispredict_cycles: sample(|| probe.mispredict()).median.max(1.0),
+        // Measured by running pipelines, when all else is known.
+        operation_cycles: 1.0,
+        vector_bytes: vector_bytes(),
+        port: Port::default(),
         lines,
     };
     progress(1.0, "");
     Measured { machine, windows, bursts }
+}
+
+/// The one thing that is asked, not measured: which vectors there are.
+fn vector_bytes() -> u32 {
+    if is_x86_feature_detected!("avx512bw") {
+        64
+    } else if is_x86_feature_detected!("avx2") {
+        32
+    } else {
+        16
+    }
 }
 
 fn costs(points: &[(u32, f64)]) -> Vec<f64> {

@@ -2,6 +2,7 @@
 
 mod draw;
 mod measure;
+mod port;
 
 use crate::compile;
 use crate::failure::Failure;
@@ -52,10 +53,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Probe::open(&compiler, &compile::cache()?, (arguments.memory as usize) << 20).map_err(Failure::environment)?;
     let style = ProgressStyle::with_template("calibrate {bar:40} {percent:>3} % {msg}").expect("the template is valid");
     let bar = ProgressBar::new(1000).with_style(style);
-    let measured = measure::measure(&probe, cpu(), now(), &mut |done, next| {
+    let mut measured = measure::measure(&probe, cpu(), now(), &mut |done, next| {
         bar.set_position((done * 1000.0) as u64);
         bar.set_message(next.to_string());
     });
+    bar.set_message("port and operations");
+    let ran = port::measure(&compiler, &measured.machine)?;
+    measured.machine.port = ran.port;
+    measured.machine.operation_cycles = ran.operation_cycles;
     bar.finish_and_clear();
     write(&output, &header(&measured.machine))?;
     println!("{}", summary(&measured));
@@ -90,7 +95,8 @@ fn summary(measured: &Measured) -> String {
     let machine = &measured.machine;
     let mut text = format!(
         "{}\n{:.0} ticks a microsecond, {:.2} core cycles a tick, pages of {} KB, spread {:.1} %\n\
-         reorder window {} instructions, {} lines in flight, bursts of {}, {:.0} cycles for a mispredicted branch\n\n\
+         reorder window {} instructions, {} lines in flight, bursts of {}, {:.0} cycles for a mispredicted branch\n\
+         {:.2} cycles an operation; a packet costs the port {}\n\n\
          cycles a line    latency  4 in flight  16 in flight  64 in flight  prefetched\n",
         machine.cpu,
         machine.ticks_per_us,
@@ -101,6 +107,8 @@ fn summary(measured: &Measured) -> String {
         machine.parallelism,
         machine.burst,
         machine.mispredict_cycles,
+        machine.operation_cycles,
+        floors(machine),
     );
     for kb in machine.lines.working_set_kb.iter().step_by(2) {
         let bytes = kb << 10;
@@ -118,6 +126,12 @@ fn summary(measured: &Measured) -> String {
         ));
     }
     text
+}
+
+/// What the port costs, by burst.
+fn floors(machine: &Machine) -> String {
+    let costs = machine.port.burst.iter().zip(&machine.port.own);
+    costs.map(|(burst, cycles)| format!("{cycles:.1} in bursts of {burst}")).collect::<Vec<String>>().join(", ")
 }
 
 /// The processor's name with family and model: what makes a file of another one stale.

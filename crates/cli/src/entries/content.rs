@@ -32,10 +32,6 @@ pub fn occupancy(program: &Program, origins: &[Origin]) -> Result<Occupancy, Fai
     for (id, table) in program.tables.iter() {
         let text = if has_text { books.content(id) } else { interp::Content::default() };
         let other = counts.tables.remove(&id);
-        let loaded = has_text || !origins.is_empty();
-        if !loaded {
-            continue;
-        }
         let other = other.unwrap_or_default();
         let content = Content {
             entries: text.entries.max(table.entries.len() as u64) + other.entries,
@@ -44,7 +40,10 @@ pub fn occupancy(program: &Program, origins: &[Origin]) -> Result<Occupancy, Fai
             long_prefixes: text.long_prefixes + other.long_prefixes,
             is_known: true,
         };
-        occupancy.tables.insert(table.name.clone(), content);
+        // A table of which nothing was said may be filled later: it counts as unknown, not as empty.
+        if content.entries > 0 {
+            occupancy.tables.insert(table.name.clone(), content);
+        }
     }
     Ok(occupancy)
 }

@@ -21,6 +21,17 @@ pub(crate) fn symbol(operator: crate::Binary) -> &'static str {
     words::symbol_of(operator).0
 }
 
-pub(crate) fn structure_word(structure: crate::plan::Structure) -> &'static str {
+/// The word that plans have for a descriptor.
+pub fn written_descriptor(descriptor: crate::plan::Descriptor) -> &'static str {
+    words::word_of(words::DESCRIPTORS, &descriptor).unwrap_or_default()
+}
+
+/// The word that plans have for a hint.
+pub fn written_hint(hint: crate::plan::Hint) -> &'static str {
+    words::word_of(words::HINTS, &hint).unwrap_or_default()
+}
+
+/// The word that plans have for a structure.
+pub fn written_structure(structure: crate::plan::Structure) -> &'static str {
     words::word_of(words::STRUCTURES, &structure).unwrap_or_default()
 }

@@ -107,7 +107,7 @@ impl Verifier<'_> {
         };
         let keys: Vec<_> = table.keys.iter().map(|key| (key.kind, width(&key.value))).collect();
         if let Some(needs) = planned.structure.misses(&keys) {
-            let word = crate::text::structure_word(planned.structure);
+            let word = crate::text::written_structure(planned.structure);
             self.report(site, format!("`{word}` does not suit table `{}`", table.name), &format!("it needs {needs}"));
         }
     }

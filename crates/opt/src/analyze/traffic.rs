@@ -88,9 +88,10 @@ impl Traffic {
         text
     }
 
-    /// The most packets anywhere for one from a port: above 1 where packets are replicated.
-    pub fn expansion(&self) -> f64 {
-        self.nodes.iter().copied().fold(1.0, f64::max)
+    /// The most packets anywhere for one from a port: above 1 where packets are replicated. Parser states see a packet several times.
+    pub fn expansion(&self, program: &Program) -> f64 {
+        let passed = self.order.iter().filter(|node| program.nodes[**node].parser().is_none());
+        passed.map(|node| self.node(*node)).fold(1.0, f64::max)
     }
 }
 

@@ -67,10 +67,11 @@ pub fn distribute(guesses: &mut [f64], hints: &[Option<Hint>], whole: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hlir::program::Annotation;
+    use hlir::program::{Annotation, AnnotationBody};
 
     fn notes(name: &str, body: Option<&str>) -> Notes {
-        let annotation = Annotation { name: name.to_string(), body: body.map(str::to_string) };
+        let body = body.map_or(AnnotationBody::None, |text| AnnotationBody::Text(text.to_string()));
+        let annotation = Annotation { name: name.to_string(), body };
         Notes { annotations: vec![annotation], ..Notes::default() }
     }
 

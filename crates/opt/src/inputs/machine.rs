@@ -28,7 +28,39 @@ pub struct Machine {
     /// Packets to a burst at which the first touch of each costs least.
     pub burst: u32,
     pub mispredict_cycles: f64,
+    /// Cycles of an operation of generated code whose data are at hand.
+    #[serde(default = "usual_operation")]
+    pub operation_cycles: f64,
+    /// Bytes of the widest vectors that it computes with.
+    #[serde(default = "usual_vector")]
+    pub vector_bytes: u32,
+    #[serde(default)]
+    pub port: Port,
     pub lines: Lines,
+}
+
+/// Cycles a packet of a program that only sends packets on, by burst and by what stands for a packet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Port {
+    pub burst: Vec<u32>,
+    pub own: Vec<f64>,
+    pub mbuf: Vec<f64>,
+}
+
+impl Default for Port {
+    fn default() -> Self {
+        Port { burst: vec![32, 64, 128], own: vec![8.0; 3], mbuf: vec![10.0; 3] }
+    }
+}
+
+/// A guess for a machine whose file does not say.
+fn usual_operation() -> f64 {
+    0.35
+}
+
+fn usual_vector() -> u32 {
+    32
 }
 
 /// Cycles a line. Row `i` of a table is for `working_set_kb[i]`, column `j` for `in_flight[j]` lines at a time.
@@ -88,6 +120,9 @@ impl Default for Machine {
             parallelism: 10,
             burst: 32,
             mispredict_cycles: 15.0,
+            operation_cycles: usual_operation(),
+            vector_bytes: usual_vector(),
+            port: Port::default(),
             lines: Lines {
                 working_set_kb: vec![32, 512, 8 << 10, 256 << 10],
                 in_flight: vec![1, 4, 16, 64],
@@ -125,9 +160,19 @@ impl Machine {
         for access in Access::ALL {
             check_table(access, lines)?;
         }
-        let numbers = [self.ticks_per_us, self.core_per_tick, self.mispredict_cycles];
+        let numbers = [self.ticks_per_us, self.core_per_tick, self.mispredict_cycles, self.operation_cycles];
         if numbers.iter().any(|number| !number.is_finite() || *number <= 0.0) {
-            return Err("ticks_per_us, core_per_tick and mispredict_cycles: expected numbers above 0".to_string());
+            let names = "ticks_per_us, core_per_tick, mispredict_cycles and operation_cycles";
+            return Err(format!("{names}: expected numbers above 0"));
+        }
+        let port = &self.port;
+        let is_cost = |cycles: &f64| cycles.is_finite() && *cycles >= 0.0;
+        let costs = [&port.own, &port.mbuf];
+        if costs.iter().any(|costs| costs.len() != port.burst.len() || !costs.iter().all(is_cost)) {
+            return Err("port: expected a number for each burst".to_string());
+        }
+        if !matches!(self.vector_bytes, 16 | 32 | 64) {
+            return Err("vector_bytes: expected 16, 32 or 64".to_string());
         }
         if self.burst == 0 || self.parallelism == 0 || self.window == 0 {
             return Err("burst, parallelism and window: expected counts above 0".to_string());

@@ -9,6 +9,8 @@ pub use machine::{Access, Machine};
 pub use occupancy::{Content, Occupancy};
 pub use profile::Profile;
 
+use hlir::Plan;
+
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {
     pub machine: Machine,
@@ -16,6 +18,8 @@ pub struct Inputs {
     pub profile: Option<Profile>,
     pub occupancy: Occupancy,
     pub ports: Ports,
+    /// What a person has decided: planners leave that as it is, and plan the rest.
+    pub pinned: Plan,
 }
 
 /// What the ports that the program will run on can do.

@@ -1,0 +1,88 @@
+//! What is planned by default: explained, correct, and robust against machine files that are none.
+
+mod command;
+
+use command::{bacus, path};
+use std::fs;
+
+fn app(name: &str, ending: &str) -> String {
+    path(&format!("apps/{name}/{name}.{ending}")).display().to_string()
+}
+
+fn run(arguments: &[&str]) -> (bool, String, String) {
+    let output = bacus().args(arguments).output().expect("bacus runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.success(), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn explanations_have_traffic_decisions_and_costs_in_every_form() {
+    let program = app("l2l3acl", "p4");
+    let (is_good, text, errors) = run(&["explain", &program, "--entries", "gen:routes:100000:1"]);
+    assert!(is_good, "{errors}");
+    for part in
+        ["cycles a packet: ", "structure of Switch.routes  ", "(against ", "Switch.routes ", " -> Switch.if_255"]
+    {
+        assert!(text.contains(part), "no `{part}` in\n{text}");
+    }
+    let (_, json, _) = run(&["explain", &program, "--json"]);
+    assert!(
+        json.starts_with("{\n\"program\": \"l2l3acl\"") && json.contains("\"alternatives\": [{\"name\": "),
+        "{json}"
+    );
+    let (_, html, _) = run(&["explain", &program, "--html"]);
+    assert!(html.contains("<svg ") && html.contains("</html>") && html.contains("Switch.routes"), "{html}");
+}
+
+#[test]
+fn machine_files_that_are_wrong_are_warned_about_and_not_used() {
+    let whole = fs::read_to_string(path("machines/epyc-milan.toml")).expect("the file can be read");
+    let cases = [
+        ("missing", None),
+        ("truncated", Some(whole[..whole.len() / 3].to_string())),
+        ("absurd", Some(whole.replace("burst = 128", "burst = 0"))),
+        ("stale", Some(whole.replace("cpu = \"", "cpu = \"Another "))),
+    ];
+    for (name, text) in cases {
+        let file = std::env::temp_dir().join(format!("bacus-{}-{name}.toml", std::process::id()));
+        if let Some(text) = &text {
+            fs::write(&file, text).expect("a file can be written");
+        }
+        let file_name = file.display().to_string();
+        let (is_good, plan, errors) = run(&["show", &app("l2fwd", "p4"), "--after", "all", "--machine", &file_name]);
+        assert!(is_good && plan.contains("plan {"), "{name}: {errors}");
+        assert!(errors.contains("warning: ") && errors.contains(&file_name), "{name}: {errors}");
+        let _ = fs::remove_file(&file);
+    }
+}
+
+#[test]
+fn a_pinned_decision_stands_and_a_wrong_one_is_shown_where_it_is() {
+    let file = std::env::temp_dir().join(format!("bacus-{}-pins.plan", std::process::id()));
+    let name = file.display().to_string();
+    fs::write(&file, "plan {\n  table Router.routes: lpm_trie\n}\n").expect("a file can be written");
+    let (is_good, plan, errors) = run(&["show", &app("ipv4fwd", "p4"), "--after", "all", "--pin", &name]);
+    assert!(is_good && plan.contains("table Router.routes: lpm_trie\n") && plan.contains("  burst "), "{errors}{plan}");
+    fs::write(&file, "plan {\n  burst 32\n  table Router.routes: exact\n}\n").expect("a file can be written");
+    for flag in ["--pin", "--plan"] {
+        let (is_good, _, errors) = run(&["compile", &app("ipv4fwd", "p4"), "--emit", "c", flag, &name]);
+        assert!(!is_good && errors.contains("pins.plan(3)") && errors.contains("does not suit"), "{flag}: {errors}");
+    }
+    let _ = fs::remove_file(&file);
+}
+
+/// On a machine with memory as slow as that, every application is planned in stages as far as that is legal.
+#[test]
+fn planned_stages_send_what_the_interpreter_sends() {
+    let slow = path("crates/cli/tests/plans/slow.toml").display().to_string();
+    for name in ["l2fwd", "ipv4fwd", "ipv6fwd", "l2l3acl", "mpls", "firewall"] {
+        let (program, test) = (app(name, "p4"), app(name, "stf"));
+        for burst in ["7", "64"] {
+            let run = run(&["stf", &program, &test, "--engine", "native", "--burst", burst, "--machine", &slow]);
+            assert!(run.0, "{name}, burst {burst}: {}{}", run.1, run.2);
+        }
+        let (is_good, said, errors) =
+            run(&["stf", &program, &test, "--trace", &test, "--count", "1000", "--machine", &slow]);
+        assert!(is_good && said.contains("both engines agree"), "{name}: {said}{errors}");
+    }
+}

@@ -1,0 +1,78 @@
+//! An explanation as JSON.
+
+use super::{Decision, Explanation, NodeRow, Total};
+
+pub fn json(explained: &Explanation) -> String {
+    let decisions: Vec<String> = explained.decisions.iter().map(decision).collect();
+    let nodes: Vec<String> = explained.nodes.iter().map(node).collect();
+    format!(
+        "{{\n\"program\": {}, \"machine\": {}, \"traffic\": {},\n\"cycles\": {}, \"plain\": {}, \"floor\": {:.2}, \"staging\": {:.2}, \
+         \"latency_ns\": {:.1},\n\"decisions\": [\n{}\n],\n\"nodes\": [\n{}\n]\n}}\n",
+        string(&explained.program),
+        string(&explained.machine),
+        string(explained.traffic),
+        total(&explained.planned),
+        total(&explained.plain),
+        explained.floor,
+        explained.staging,
+        explained.latency_ns,
+        decisions.join(",\n"),
+        nodes.join(",\n"),
+    )
+}
+
+fn total(total: &Total) -> String {
+    format!("{{\"predicted\": {:.2}, \"measured\": {}}}", total.predicted, optional(total.measured))
+}
+
+fn optional(number: Option<f64>) -> String {
+    number.map_or("null".to_string(), |number| format!("{number:.2}"))
+}
+
+fn decision(decision: &Decision) -> String {
+    let cost = decision.reason.as_ref().map(|reason| reason.cost as f64 / 10.0);
+    let others = decision.reason.iter().flat_map(|reason| &reason.alternatives);
+    let others: Vec<String> = others
+        .map(|(name, cost)| format!("{{\"name\": {}, \"cycles\": {:.1}}}", string(name), *cost as f64 / 10.0))
+        .collect();
+    format!(
+        "  {{\"what\": {}, \"chosen\": {}, \"cycles\": {}, \"alternatives\": [{}]}}",
+        string(&decision.what),
+        string(&decision.chosen),
+        optional(cost),
+        others.join(", ")
+    )
+}
+
+fn node(node: &NodeRow) -> String {
+    let ways = node.onward.iter().map(|(to, share)| format!("{{\"to\": {}, \"share\": {share:.5}}}", string(to)));
+    format!(
+        "  {{\"name\": {}, \"kind\": {}, \"place\": {}, \"share\": {:.5}, \"leaving\": {:.5}, \"on_path\": {}, \"issue\": {:.2}, \
+         \"memory\": {:.2}, \"mispredicted\": {:.2}, \"measured\": {}, \"onward\": [{}]}}",
+        string(&node.name),
+        string(node.kind),
+        string(&node.place),
+        node.share,
+        node.leaving,
+        node.is_on_path,
+        node.predicted.issue,
+        node.predicted.memory,
+        node.predicted.mispredicted,
+        optional(node.measured),
+        ways.collect::<Vec<String>>().join(", ")
+    )
+}
+
+fn string(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            control if u32::from(control) < 32 => quoted.push_str(&format!("\\u{:04x}", u32::from(control))),
+            other => quoted.push(other),
+        }
+    }
+    quoted.push('"');
+    quoted
+}

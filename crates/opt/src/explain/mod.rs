@@ -1,0 +1,215 @@
+//! Explains a plan: where packets go, what was decided and what the alternatives would have cost, and what each node is predicted to cost.
+//!
+//! Everything is in the plan and the model already; this puts it side by side, as text, JSON or HTML.
+
+mod draw;
+mod html;
+mod json;
+mod text;
+
+use crate::Inputs;
+use crate::analyze::Traffic;
+use crate::model::{Model, NodeCost};
+use crate::plan::batches::BURSTS;
+use hlir::plan::{Access, Placement, Reason};
+use hlir::text::written_structure;
+use hlir::{NodeId, NodeKind, Plan, Program};
+
+/// Something that was decided.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision {
+    pub what: String,
+    pub chosen: String,
+    pub reason: Option<Reason>,
+}
+
+/// A node of the graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeRow {
+    pub id: NodeId,
+    pub name: String,
+    pub kind: &'static str,
+    /// Where it stands in the source: `router.p4:41`.
+    pub place: String,
+    pub share: f64,
+    pub predicted: NodeCost,
+    /// Cycles for each packet from a port, where somebody has measured.
+    pub measured: Option<f64>,
+    pub is_on_path: bool,
+    /// Nodes that packets go on to, with their shares.
+    pub onward: Vec<(String, f64)>,
+    /// Packets that leave the switch here.
+    pub leaving: f64,
+}
+
+/// Cycles a packet in all.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Total {
+    pub predicted: f64,
+    pub measured: Option<f64>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    pub program: String,
+    pub machine: String,
+    /// Where shares come from.
+    pub traffic: &'static str,
+    pub floor: f64,
+    pub staging: f64,
+    pub latency_ns: f64,
+    pub planned: Total,
+    pub plain: Total,
+    pub decisions: Vec<Decision>,
+    pub nodes: Vec<NodeRow>,
+}
+
+/// What there is to say about a plan for a program.
+pub fn explain(program: &Program, plan: &Plan, inputs: &Inputs) -> Explanation {
+    let traffic = Traffic::estimate(program, inputs);
+    let model = Model::new(program, inputs, &traffic);
+    let predicted = model.predict(plan);
+    let plain = Plan { descriptor: plan.descriptor, burst: plan.burst, ..Plan::default() };
+    let path = plan.path.as_ref().map(|path| path.nodes.clone()).unwrap_or_default();
+    let total = |predicted: f64| Total { predicted, measured: None };
+    Explanation {
+        program: program.name.clone(),
+        machine: inputs.machine.cpu.clone(),
+        traffic: if inputs.profile.is_some() { "counted" } else { "estimated" },
+        floor: predicted.floor,
+        staging: predicted.staging,
+        latency_ns: predicted.latency_ns,
+        planned: total(predicted.cycles()),
+        plain: total(model.predict(&plain).cycles()),
+        decisions: decisions(program, plan, inputs, &model),
+        nodes: traffic
+            .order()
+            .iter()
+            .map(|node| {
+                let name = &program.nodes[*node].name;
+                row(program, &traffic, *node, predicted.node(*node), path.contains(name))
+            })
+            .collect(),
+    }
+}
+
+impl Explanation {
+    /// Adds what a run has measured: cycles in all under the plan and packet by packet, and by node of the plain program.
+    pub fn measured(&mut self, planned: f64, plain: f64, nodes: &[(String, f64)]) {
+        self.planned.measured = Some(planned);
+        self.plain.measured = Some(plain);
+        for row in &mut self.nodes {
+            row.measured = nodes.iter().find(|(name, _)| *name == row.name).map(|(_, cycles)| *cycles);
+        }
+    }
+
+    pub fn text(&self) -> String {
+        text::text(self)
+    }
+
+    pub fn json(&self) -> String {
+        json::json(self)
+    }
+
+    pub fn html(&self) -> String {
+        html::html(self)
+    }
+}
+
+fn row(program: &Program, traffic: &Traffic, id: NodeId, predicted: NodeCost, is_on_path: bool) -> NodeRow {
+    let node = &program.nodes[id];
+    let mut onward: Vec<(String, f64)> = Vec::new();
+    let reject = node.parser().map(|parser| program.parsers[parser].reject);
+    for next in node.successors().into_iter().chain(reject) {
+        let name = &program.nodes[next].name;
+        let share = traffic.edge(id, next);
+        if share > 0.0 && onward.iter().all(|(known, _)| known != name) {
+            onward.push((name.clone(), share));
+        }
+    }
+    let base = |file: &str| file.rsplit('/').next().unwrap_or_default().to_string();
+    let place = node.notes.origin.as_ref().map(|origin| format!("{}:{}", base(&origin.file), origin.line));
+    NodeRow {
+        id,
+        name: node.name.clone(),
+        kind: kind(&node.kind),
+        place: place.unwrap_or_default(),
+        share: traffic.node(id),
+        predicted,
+        measured: None,
+        is_on_path,
+        onward,
+        leaving: traffic.leaving(id),
+    }
+}
+
+fn kind(kind: &NodeKind) -> &'static str {
+    match kind {
+        NodeKind::State { .. } => "state",
+        NodeKind::Block { .. } => "block",
+        NodeKind::Branch { .. } => "branch",
+        NodeKind::Apply { .. } => "table",
+        NodeKind::Deparse { .. } => "deparser",
+        NodeKind::Buffer { .. } => "buffer",
+    }
+}
+
+fn decisions(program: &Program, plan: &Plan, inputs: &Inputs, model: &Model) -> Vec<Decision> {
+    let decision =
+        |what: String, chosen: String, reason: &Option<Reason>| Decision { what, chosen, reason: reason.clone() };
+    let mut decisions = Vec::new();
+    let descriptor = hlir::text::written_descriptor(plan.descriptor).to_string();
+    let costs = crate::plan::descriptor::costs(program, plan, inputs);
+    decisions.push(decision("descriptor".to_string(), descriptor, &costs));
+    if plan.burst > 0 {
+        let cost = |burst: u32| model.predict(&at_burst(plan, burst)).cycles();
+        let others = BURSTS.iter().filter(|burst| **burst != plan.burst);
+        let others = others.map(|burst| (format!("{burst}"), cost(*burst)));
+        let reason = crate::plan::reason(cost(plan.burst), others);
+        decisions.push(decision("burst".to_string(), plan.burst.to_string(), &reason));
+    }
+    for table in &plan.tables {
+        let chosen = written_structure(table.structure).to_string();
+        decisions.push(decision(format!("structure of {}", table.table), chosen, &table.reason));
+    }
+    if let Some(path) = &plan.path {
+        decisions.push(decision("path".to_string(), format!("{} nodes in stages", path.nodes.len()), &path.reason));
+    }
+    for stage in &plan.loops {
+        let chosen = format!("a stage of {} packets", stage.group);
+        decisions.push(decision(format!("look-up at {}", stage.node), chosen, &stage.reason));
+        for request in &stage.requests {
+            decisions.push(decision(requested(&request.access), placed(request), &request.reason));
+        }
+    }
+    decisions
+}
+
+/// The plan with another burst, and groups that are no larger.
+fn at_burst(plan: &Plan, burst: u32) -> Plan {
+    let mut other = Plan { burst, ..plan.clone() };
+    for stage in &mut other.loops {
+        stage.batch = burst;
+        stage.group = stage.group.min(burst);
+    }
+    other
+}
+
+fn requested(access: &Access) -> String {
+    match access {
+        Access::Packet => "lines of packets".to_string(),
+        Access::Table { table, line } => format!("line {line} of {table}"),
+        Access::Cell { object } => format!("cells of {object}"),
+    }
+}
+
+fn placed(request: &hlir::plan::Request) -> String {
+    let hint = hlir::text::written_hint(request.hint);
+    match request.placement {
+        Placement::None => "not asked for".to_string(),
+        Placement::OwnLoop => format!("asked for in a loop of its own, to {hint}"),
+        Placement::WithConsumption => {
+            format!("asked for {} group ahead, one for each consumed, to {hint}", request.distance)
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! An explanation as lines for people.
+
+use super::{Explanation, Total};
+use std::fmt::Write as _;
+
+/// Alternatives beyond these are far off.
+const SHOWN: usize = 4;
+
+pub fn text(explained: &Explanation) -> String {
+    let mut text = String::new();
+    let _ = writeln!(text, "{} on {}, traffic {}", explained.program, explained.machine, explained.traffic);
+    let _ = writeln!(text, "{}", totals(explained));
+    let _ = writeln!(text, "\ndecisions, with predicted cycles for each packet");
+    let wide = explained.decisions.iter().map(|decision| decision.what.chars().count()).max().unwrap_or(0);
+    for decision in &explained.decisions {
+        let _ = write!(text, "  {:wide$}  {}", decision.what, decision.chosen);
+        if let Some(reason) = &decision.reason {
+            let _ = write!(text, "  {}", cycles(reason.cost));
+            let others = reason.alternatives.iter().take(SHOWN);
+            let others: Vec<String> = others.map(|(name, cost)| format!("{name} {}", cycles(*cost))).collect();
+            if !others.is_empty() {
+                let _ = write!(text, "  (against {})", others.join(", "));
+            }
+        }
+        text.push('\n');
+    }
+    text.push_str(&nodes(explained));
+    text
+}
+
+fn totals(explained: &Explanation) -> String {
+    let one = |total: &Total| match total.measured {
+        Some(measured) => format!("{:.1} predicted, {measured:.1} measured", total.predicted),
+        None => format!("{:.1} predicted", total.predicted),
+    };
+    format!(
+        "cycles a packet: {} (port {:.1}, stages {:.1}); packet by packet {}; {:.1} us in the switch",
+        one(&explained.planned),
+        explained.floor,
+        explained.staging,
+        one(&explained.plain),
+        explained.latency_ns / 1000.0
+    )
+}
+
+fn cycles(tenths: u64) -> String {
+    format!("{}.{}", tenths / 10, tenths % 10)
+}
+
+fn nodes(explained: &Explanation) -> String {
+    let is_measured = explained.nodes.iter().any(|node| node.measured.is_some());
+    let wide = explained.nodes.iter().map(|node| node.name.chars().count()).max().unwrap_or(0);
+    let mut text = String::from("\nnodes, with cycles for each packet that comes from a port");
+    text.push_str(if is_measured { "; measured packet by packet\n" } else { "\n" });
+    let _ = write!(text, "  {:wide$} {:>8} {:>8} {:>8} {:>8} {:>8}", "", "share", "issue", "memory", "jumps", "all");
+    text.push_str(if is_measured { "  measured\n" } else { "\n" });
+    for node in &explained.nodes {
+        let predicted = &node.predicted;
+        let _ = write!(
+            text,
+            "{} {:wide$} {:>6.1} % {:>8.1} {:>8.1} {:>8.1} {:>8.1}",
+            if node.is_on_path { "*" } else { " " },
+            node.name,
+            node.share * 100.0,
+            predicted.issue,
+            predicted.memory,
+            predicted.mispredicted,
+            predicted.cycles()
+        );
+        if let Some(measured) = node.measured {
+            let _ = write!(text, " {measured:>9.1}");
+        }
+        let ways: Vec<String> = node.onward.iter().map(|(to, share)| format!("{to} {:.1} %", share * 100.0)).collect();
+        let _ = writeln!(text, "  -> {}", if ways.is_empty() { "leaves".to_string() } else { ways.join(", ") });
+    }
+    if explained.nodes.iter().any(|node| node.is_on_path) {
+        text.push_str("* on the path that is run in stages\n");
+    }
+    text
+}

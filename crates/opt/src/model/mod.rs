@@ -1,0 +1,216 @@
+//! The performance model: predicted cycles a packet, and latency, of a program under a plan, from the machine's file alone.
+//!
+//! A packet costs what its port costs, its operations, its mispredicted branches, and the lines that it waits for; on one core these add up, for they use the
+//! same issue slots and fill buffers. How long lines are waited for depends on how many are on their way together, and that is what a plan decides.
+
+pub mod memory;
+pub mod operations;
+pub mod stage;
+pub mod structures;
+
+use crate::Inputs;
+use crate::analyze::Traffic;
+use crate::analyze::doom::number;
+use hlir::plan::{Descriptor, Structure};
+use hlir::{NodeId, NodeKind, Plan, Program, TableId};
+use memory::{Memory, Touched};
+use operations::Operations;
+use std::collections::BTreeMap;
+use structures::Shape;
+
+/// What one node costs each packet that comes from a port.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct NodeCost {
+    pub share: f64,
+    pub issue: f64,
+    pub memory: f64,
+    pub mispredicted: f64,
+}
+
+impl NodeCost {
+    pub fn cycles(&self) -> f64 {
+        self.issue + self.memory + self.mispredicted
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Prediction {
+    /// Of the port, for a program that does nothing.
+    pub floor: f64,
+    /// What the stages themselves cost: packets put aside and taken up again.
+    pub staging: f64,
+    /// By node number.
+    pub nodes: Vec<NodeCost>,
+    /// How long a packet is in the switch.
+    pub latency_ns: f64,
+}
+
+impl Prediction {
+    /// Cycles a packet, the port's included.
+    pub fn cycles(&self) -> f64 {
+        self.floor + self.staging + self.nodes.iter().map(NodeCost::cycles).sum::<f64>()
+    }
+
+    pub fn node(&self, node: NodeId) -> NodeCost {
+        self.nodes.get(number(node)).copied().unwrap_or_default()
+    }
+}
+
+/// A look-up of the program, with its table's shape under a plan.
+pub struct Lookup {
+    pub node: NodeId,
+    pub table: TableId,
+    pub shape: Shape,
+    pub share: f64,
+    /// The working set that each of its lines effectively lies in.
+    pub working_sets: Vec<u64>,
+}
+
+pub struct Model<'a> {
+    pub program: &'a Program,
+    pub inputs: &'a Inputs,
+    pub traffic: &'a Traffic,
+    /// Operations of one visit, by node number.
+    work: Vec<f64>,
+    /// Share of a node's packets whose way its branch predictor does not guess.
+    surprise: Vec<f64>,
+}
+
+impl<'a> Model<'a> {
+    pub fn new(program: &'a Program, inputs: &'a Inputs, traffic: &'a Traffic) -> Model<'a> {
+        let operations = Operations::new(program);
+        let (mut work, mut surprise) = (vec![0.0; program.nodes.len()], vec![0.0; program.nodes.len()]);
+        for &node in traffic.order() {
+            work[number(node)] = operations.node(node, traffic);
+            surprise[number(node)] = surprising(program, node, traffic);
+        }
+        Model { program, inputs, traffic, work, surprise }
+    }
+
+    pub fn memory(&self) -> Memory<'_> {
+        Memory { machine: &self.inputs.machine }
+    }
+
+    /// Cycles of one operation of generated code.
+    pub fn operation(&self) -> f64 {
+        self.inputs.machine.operation_cycles
+    }
+
+    pub fn work(&self, node: NodeId) -> f64 {
+        self.work[number(node)]
+    }
+
+    /// Operations of a packet, tables' structures included.
+    pub fn packet_operations(&self, lookups: &[Lookup]) -> f64 {
+        let nodes: f64 = self.traffic.order().iter().map(|node| self.traffic.node(*node) * self.work(*node)).sum();
+        nodes + lookups.iter().map(|lookup| lookup.share * lookup.shape.operations).sum::<f64>()
+    }
+
+    /// The structure of a table under a plan.
+    pub fn structure(&self, plan: &Plan, table: TableId) -> Structure {
+        let name = &self.program.tables[table].name;
+        let planned = plan.tables.iter().find(|planned| planned.table == *name);
+        planned.map_or_else(|| structures::usual(self.program, table), |planned| planned.structure)
+    }
+
+    /// All look-ups that packets make, in order.
+    pub fn lookups(&self, plan: &Plan) -> Vec<Lookup> {
+        let mut lookups: Vec<Lookup> = Vec::new();
+        for &node in self.traffic.order() {
+            let Some(table) = hlir::path::table_of(self.program, node) else { continue };
+            let content = self.inputs.occupancy.of(&self.program.tables[table]);
+            let shape = structures::shape(
+                self.program,
+                table,
+                self.structure(plan, table),
+                &content,
+                self.inputs.machine.vector_bytes,
+            );
+            lookups.push(Lookup { node, table, shape, share: self.traffic.node(node), working_sets: Vec::new() });
+        }
+        let touched: Vec<Touched> = lookups
+            .iter()
+            .flat_map(|lookup| lookup.shape.lines.iter().map(|line| Touched { line: *line, share: lookup.share }))
+            .collect();
+        let mut sets = memory::working_sets(&touched).into_iter();
+        for lookup in &mut lookups {
+            lookup.working_sets = sets.by_ref().take(lookup.shape.lines.len()).collect();
+        }
+        lookups
+    }
+
+    /// What look-ups cost a packet, by table: their structures' operations, and waiting for them in each packet's turn.
+    pub fn lookup_cycles(&self, plan: &Plan) -> BTreeMap<TableId, f64> {
+        let lookups = self.lookups(plan);
+        let mut nodes = vec![NodeCost::default(); self.program.nodes.len()];
+        let in_turn = Plan { path: None, loops: Vec::new(), ..plan.clone() };
+        self.wait(&in_turn, &lookups, &mut nodes);
+        let mut cycles = BTreeMap::new();
+        for lookup in &lookups {
+            let issue = lookup.share * lookup.shape.operations * self.operation();
+            *cycles.entry(lookup.table).or_default() += issue + nodes[number(lookup.node)].memory;
+        }
+        cycles
+    }
+
+    /// Cycles that a program which does nothing costs a packet.
+    pub fn floor(&self, plan: &Plan) -> f64 {
+        let port = &self.inputs.machine.port;
+        let costs = match plan.descriptor {
+            Descriptor::Own => &port.own,
+            Descriptor::Mbuf => &port.mbuf,
+        };
+        let burst = if plan.burst == 0 { self.inputs.machine.burst } else { plan.burst };
+        let nearest = port.burst.iter().zip(costs).min_by_key(|(known, _)| known.abs_diff(burst));
+        nearest.map_or(0.0, |(_, cycles)| *cycles)
+    }
+
+    pub fn predict(&self, plan: &Plan) -> Prediction {
+        let lookups = self.lookups(plan);
+        let mut nodes: Vec<NodeCost> = vec![NodeCost::default(); self.program.nodes.len()];
+        let mispredict = self.inputs.machine.mispredict_cycles;
+        for &node in self.traffic.order() {
+            let share = self.traffic.node(node);
+            let at = &mut nodes[number(node)];
+            at.share = share;
+            at.issue = share * self.work(node) * self.operation();
+            at.mispredicted = share * self.surprise[number(node)] * mispredict;
+        }
+        for lookup in &lookups {
+            nodes[number(lookup.node)].issue += lookup.share * lookup.shape.operations * self.operation();
+        }
+        let staging = self.wait(plan, &lookups, &mut nodes);
+        let mut prediction = Prediction { floor: self.floor(plan), staging, nodes, latency_ns: 0.0 };
+        let burst = f64::from(if plan.burst == 0 { self.inputs.machine.burst } else { plan.burst });
+        let ahead = stage::bursts_ahead(plan);
+        prediction.latency_ns =
+            prediction.cycles() * burst * f64::from(1 + ahead) / self.inputs.machine.ticks_per_us * 1000.0;
+        prediction
+    }
+}
+
+/// How often, for each packet at a node, the jump out of it goes another way than usual.
+fn surprising(program: &Program, id: NodeId, traffic: &Traffic) -> f64 {
+    let share = traffic.node(id);
+    if share <= 0.0 {
+        return 0.0;
+    }
+    let node = &program.nodes[id];
+    let usual = |shares: Vec<f64>| (1.0 - shares.into_iter().fold(0.0, f64::max)).clamp(0.0, 0.5);
+    let targets = || -> Vec<f64> {
+        let mut seen: Vec<NodeId> = Vec::new();
+        for next in node.successors() {
+            if !seen.contains(&next) {
+                seen.push(next);
+            }
+        }
+        seen.into_iter().map(|next| traffic.edge(id, next) / share).chain([traffic.leaving(id) / share]).collect()
+    };
+    match &node.kind {
+        NodeKind::Branch { .. } | NodeKind::State { .. } | NodeKind::Block { .. } | NodeKind::Buffer { .. } => {
+            usual(targets())
+        }
+        NodeKind::Apply { .. } => traffic.lookup(id).map_or(0.0, |lookup| usual(lookup.actions.clone())),
+        NodeKind::Deparse { .. } => 0.0,
+    }
+}

@@ -1,0 +1,200 @@
+//! What waiting for tables costs under a plan: packet by packet, or in the stages of a path.
+//!
+//! Packet by packet, the core overlaps what stands within its window: few packets. A stage makes a look-up for a whole group, so that many lines are on
+//! their way; asked for ahead, they are there when they are read, but for the first ones of a group that has nothing else to do meanwhile.
+
+use super::{Lookup, Model, NodeCost};
+use crate::analyze::doom::number;
+use hlir::plan::{Access, Hint, Loop, Placement, Request};
+use hlir::{NodeId, Plan};
+use std::collections::BTreeMap;
+
+/// Operations that put what a packet needs in the next stage aside and take it up again.
+const ASIDE: f64 = 10.0;
+/// Of the operations before a look-up, those that its key needs: they are done for it, and again in the packet's turn.
+const AGAIN: f64 = 0.35;
+/// Operations around a look-up in the loop of a stage.
+const LOOP: f64 = 6.0;
+/// Operations of a request.
+const REQUEST: f64 = 2.0;
+/// Operations that leaving the path costs.
+const LEAVE: f64 = 60.0;
+/// Operations to begin a stage, for each group.
+const BEGIN: f64 = 24.0;
+
+/// A stage, with the look-ups that it makes.
+struct Staged {
+    /// Number of the loop in the plan.
+    number: usize,
+    /// Place of its node on the path.
+    place: usize,
+    looked_up: Vec<NodeId>,
+}
+
+/// How a look-up is made.
+enum Way<'p> {
+    InTurn,
+    Staged { stage: &'p Loop, request: Option<&'p Request>, together: f64 },
+}
+
+/// Bursts that packets wait while those behind them are begun.
+pub fn bursts_ahead(plan: &Plan) -> u32 {
+    let requests = plan.loops.iter().flat_map(|stage| &stage.requests);
+    let ahead =
+        requests.filter(|request| request.placement == Placement::WithConsumption).map(|request| request.distance);
+    ahead.max().unwrap_or(0)
+}
+
+impl Model<'_> {
+    /// Adds to `nodes` what waiting for their tables costs; gives what the stages themselves cost.
+    pub(super) fn wait(&self, plan: &Plan, lookups: &[Lookup], nodes: &mut [NodeCost]) -> f64 {
+        let path = plan.path.as_ref().and_then(|path| hlir::path::nodes(self.program, path)).unwrap_or_default();
+        let stages = self.stages(plan, &path);
+        let in_window = self.in_window(lookups);
+        let on_path = self.share_on(&path, &stages);
+        let mut drained: BTreeMap<usize, f64> = BTreeMap::new();
+        for lookup in lookups {
+            let way = self.way(plan, &stages, lookup);
+            let in_turn = self.in_turn(lookup, in_window);
+            let cost = match &way {
+                Way::InTurn => lookup.share * in_turn,
+                Way::Staged { stage, request, together } => {
+                    let (steady, drain) = self.staged(lookup, stage, *request, *together);
+                    let index = plan.loops.iter().position(|other| std::ptr::eq(other, *stage)).unwrap_or(0);
+                    let latest = drained.entry(index).or_default();
+                    // Look-ups of one stage wait for their first lines together.
+                    let more = (drain - *latest).max(0.0);
+                    *latest = latest.max(drain);
+                    let on = lookup.share.min(on_path);
+                    on * (steady + more) + (lookup.share - on).max(0.0) * in_turn
+                }
+            };
+            nodes[number(lookup.node)].memory += cost;
+        }
+        self.staging(plan, &path, &stages, on_path)
+    }
+
+    /// The stages of a path; without a path, its loops as they stand.
+    fn stages(&self, plan: &Plan, path: &[NodeId]) -> Vec<Staged> {
+        if !path.is_empty() {
+            let stages = hlir::path::stages(self.program, plan, path).into_iter();
+            let looked_up = |places: Vec<usize>| places.into_iter().map(|place| path[place]).collect();
+            let staged = stages.map(|stage| Staged {
+                number: stage.number,
+                place: stage.place,
+                looked_up: looked_up(stage.looked_up),
+            });
+            return staged.collect();
+        }
+        let mut stages = Vec::new();
+        for (number, stage) in plan.loops.iter().enumerate().filter(|(_, stage)| stage.batch > 1) {
+            let node = self.program.nodes.iter().find(|(_, node)| node.name == stage.node).map(|(id, _)| id);
+            stages.extend(node.map(|node| Staged { number, place: 0, looked_up: vec![node] }));
+        }
+        stages
+    }
+
+    fn way<'p>(&self, plan: &'p Plan, stages: &[Staged], lookup: &Lookup) -> Way<'p> {
+        let Some(stage) = stages.iter().find(|stage| stage.looked_up.contains(&lookup.node)) else {
+            return Way::InTurn;
+        };
+        let planned = &plan.loops[stage.number];
+        let name = &self.program.tables[lookup.table].name;
+        let asks = |request: &&Request| {
+            let is_ours = matches!(&request.access, Access::Table { table, line: 0 } if table == name);
+            is_ours && request.placement != Placement::None && lookup.shape.is_staged
+        };
+        let request = planned.requests.iter().find(asks);
+        Way::Staged { stage: planned, request, together: stage.looked_up.len() as f64 }
+    }
+
+    /// Packets whose instructions the core sees at once, going packet by packet.
+    fn in_window(&self, lookups: &[Lookup]) -> f64 {
+        (f64::from(self.inputs.machine.window) / self.packet_operations(lookups).max(1.0)).max(1.0)
+    }
+
+    /// A look-up in its packet's turn: other packets' lines are on their way as far as the window reaches.
+    fn in_turn(&self, lookup: &Lookup, in_window: f64) -> f64 {
+        let memory = self.memory();
+        let lines = lookup.shape.lines.iter().zip(&lookup.working_sets);
+        lines.map(|(line, bytes)| line.often * memory.load(*bytes, in_window * line.abreast)).sum()
+    }
+
+    /// A look-up of a stage: what each costs in a steady stream, and what a group waits for its first.
+    fn staged(&self, lookup: &Lookup, stage: &Loop, request: Option<&Request>, together: f64) -> (f64, f64) {
+        let memory = self.memory();
+        let group = f64::from(stage.group.max(1));
+        let window = f64::from(self.inputs.machine.window) / (lookup.shape.operations + LOOP);
+        let loaded = (window * together).min(group * together);
+        let mut lines = lookup.shape.lines.iter().zip(&lookup.working_sets);
+        let mut steady = 0.0;
+        let mut drain = 0.0;
+        if let Some(request) = request
+            && let Some((line, bytes)) = lines.next()
+        {
+            let ahead = match request.placement {
+                Placement::None | Placement::OwnLoop => group,
+                Placement::WithConsumption => group * f64::from(request.distance.max(1)),
+            };
+            let latency = memory.latency(*bytes);
+            let cycles = memory.prefetch(request.hint, *bytes, ahead * together);
+            // Where a line is closer than the group is long, asking for all of them takes as long as waiting for the first.
+            steady += cycles + REQUEST * self.operation();
+            // What is read beside the first line, as a second bucket, nobody has asked for.
+            steady += (line.often - 1.0).max(0.0) * memory.load(*bytes, loaded);
+            drain = if request.placement == Placement::OwnLoop { latency / group } else { 0.0 };
+        }
+        for (line, bytes) in lines {
+            steady += line.often * memory.load(*bytes, loaded * line.abreast);
+        }
+        (steady, drain)
+    }
+
+    /// Packets that are still on the path at its last stage.
+    fn share_on(&self, path: &[NodeId], stages: &[Staged]) -> f64 {
+        let Some(last) = stages.iter().map(|stage| stage.place).max() else { return 0.0 };
+        if path.is_empty() {
+            return 1.0;
+        }
+        let mut share = self.traffic.node(path[0]).min(1.0);
+        for pair in path[..=last].windows(2) {
+            share *= self.traffic.edge(pair[0], pair[1]) / self.traffic.node(pair[0]).max(f64::MIN_POSITIVE);
+        }
+        share.clamp(0.0, 1.0)
+    }
+
+    /// Operations that stages add to a packet, in cycles.
+    fn staging(&self, plan: &Plan, path: &[NodeId], stages: &[Staged], on_path: f64) -> f64 {
+        if stages.is_empty() {
+            return 0.0;
+        }
+        let operations = crate::model::operations::Operations::new(self.program);
+        let mut sum = 0.0;
+        for stage in stages {
+            let group = f64::from(plan.loops[stage.number].group.max(1));
+            sum += ASIDE * stage.looked_up.len() as f64 + BEGIN / group;
+        }
+        // Each stage does again what stands before it, as far as its keys need it.
+        for stage in stages {
+            let before = path.iter().take(stage.place);
+            sum += before.map(|node| AGAIN * self.work(*node) * self.traffic.node(*node).min(1.0)).sum::<f64>();
+        }
+        let keys = stages.iter().flat_map(|stage| &stage.looked_up);
+        sum += keys
+            .filter_map(|node| hlir::path::table_of(self.program, *node))
+            .map(|table| operations.key(table))
+            .sum::<f64>();
+        // A packet that leaves the path is guessed wrong once, and is copied to where it can run alone.
+        let leaving = self.inputs.machine.mispredict_cycles + LEAVE * self.operation();
+        sum * self.operation() + (1.0 - on_path) * leaving
+    }
+
+    /// The hint with which a table's first line is cheapest.
+    pub fn best_hint(&self, lookup: &Lookup, in_flight: f64) -> Hint {
+        let memory = self.memory();
+        let bytes = lookup.working_sets.first().copied().unwrap_or(0);
+        let (near, far) = (memory.prefetch(Hint::T0, bytes, in_flight), memory.prefetch(Hint::T1, bytes, in_flight));
+        // Nearer is better where it costs the same: the spread of a measurement decides nothing.
+        if far < near * 0.95 { Hint::T1 } else { Hint::T0 }
+    }
+}

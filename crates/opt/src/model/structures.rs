@@ -1,0 +1,303 @@
+//! What a look-up costs in each data structure: operations, and the lines of memory that it reads one after the other.
+//!
+//! Taken from the layouts in `runtime/table`: a structure that changes its layout changes here. Nothing of a processor is in these numbers.
+
+use super::operations::limbs;
+use crate::inputs::Content;
+use hlir::plan::Structure;
+use hlir::{MatchKind, Program, Table, TableId};
+
+pub const LINE_BYTES: u64 = 64;
+/// What a table that grows by doubling is filled to, on average.
+const LOAD: f64 = 0.65;
+/// Keys that had to leave for their second bucket, at that load.
+const SECOND_BUCKETS: f64 = 0.08;
+/// What nodes of a tree are filled to, on average.
+const TREE_FILL: f64 = 0.75;
+/// A prefix of a routing table covers so many lines of an array over all addresses, at most and on average.
+const LINES_OF_PREFIX: f64 = 2.0;
+
+/// One line that a look-up reads, after those before it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Line {
+    /// Bytes among which it lies.
+    pub bytes: u64,
+    /// How often a look-up reads it.
+    pub often: f64,
+    /// How many such lines can be on their way at once for one look-up.
+    pub abreast: f64,
+}
+
+impl Line {
+    fn alone(bytes: u64, often: f64) -> Line {
+        Line { bytes, often, abreast: 1.0 }
+    }
+}
+
+/// A table in a structure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shape {
+    pub structure: Structure,
+    /// Operations of hash, address and comparison.
+    pub operations: f64,
+    /// In the order in which they are read; each needs the one before. The last is the action record.
+    pub lines: Vec<Line>,
+    /// Different records at most.
+    pub most_records: Option<u64>,
+    /// Entries at most, where it has a bound of its own.
+    pub most_entries: Option<u64>,
+    /// Whether it can be asked for ahead: its first line's address is known from the key alone.
+    pub is_staged: bool,
+}
+
+impl Shape {
+    /// All bytes that look-ups touch.
+    pub fn bytes(&self) -> u64 {
+        self.lines.iter().map(|line| line.bytes).sum()
+    }
+
+    /// Whether what the table holds, and what it may come to hold, has room: a controller that was promised so many entries can write them all. Where
+    /// nothing was promised, entries have room to become four times as many. Different records are few where they were counted.
+    pub fn has_room(&self, content: &Content, table: &Table) -> bool {
+        let most = if table.entries_constant { Some(content.entries) } else { table.size };
+        let entries = match (self.most_entries, most) {
+            (None, _) => true,
+            (Some(limit), Some(size)) => size <= limit,
+            (Some(limit), None) => content.is_known && content.entries <= limit / 4,
+        };
+        let records = match (self.most_records, most) {
+            (None, _) => true,
+            (Some(limit), Some(size)) if size < limit => true,
+            (Some(limit), _) => content.is_known && content.records < limit - limit / 10,
+        };
+        // An insertion into a perfect hash may search for long: entries that a controller writes go elsewhere.
+        let written = table.entries_constant || self.structure != Structure::Perfect;
+        entries && records && written
+    }
+}
+
+/// The structure that the emitter takes where a plan has none.
+pub fn usual(program: &Program, id: TableId) -> Structure {
+    let keys = keys(program, &program.tables[id]);
+    let fits = |structure: &Structure| structure.misses(&keys).is_none();
+    let order = [Structure::Exact, Structure::Dir24_8, Structure::LpmTrie, Structure::List];
+    order.into_iter().find(fits).unwrap_or(Structure::List)
+}
+
+/// Kinds and widths of a table's keys.
+pub fn keys(program: &Program, table: &Table) -> Vec<(MatchKind, u32)> {
+    table.keys.iter().map(|key| (key.kind, program.expression_type(&key.value, &[]).width())).collect()
+}
+
+/// Bytes of an action record: the action's number, then parameters, each aligned to its size.
+fn record_bytes(table: &Table) -> u64 {
+    let parameter = |width: u32| u64::from(width.div_ceil(8).next_power_of_two().min(8)) * limbs(width) as u64;
+    let action = |action: &hlir::Action| -> u64 { action.parameters.iter().map(|it| parameter(it.width)).sum() };
+    4 + table.actions.iter().map(action).max().unwrap_or(0)
+}
+
+/// What a structure's costs depend on.
+struct Keyed {
+    keys: Vec<(MatchKind, u32)>,
+    bits: u32,
+    /// Limbs of a key.
+    words: f64,
+    entries: u64,
+    long_prefixes: u64,
+    /// Limbs to a vector.
+    lanes: f64,
+}
+
+/// What a look-up in this table costs, in a structure that can hold its keys, with vectors of so many bytes.
+pub fn shape(program: &Program, id: TableId, structure: Structure, content: &Content, vector_bytes: u32) -> Shape {
+    let table = &program.tables[id];
+    let keys = keys(program, table);
+    let bits: u32 = keys.iter().map(|(_, width)| width).sum();
+    let keyed = Keyed {
+        bits,
+        words: limbs(bits),
+        entries: content.entries.max(1),
+        long_prefixes: content.long_prefixes,
+        lanes: f64::from(vector_bytes) / 8.0,
+        keys,
+    };
+    let (operations, mut lines) = keyed.look_up(structure);
+    lines.push(Line::alone(content.records.clamp(1, keyed.entries) * record_bytes(table), 1.0));
+    Shape {
+        structure,
+        operations,
+        lines,
+        most_records: most_records(structure),
+        most_entries: most_entries(structure),
+        is_staged: !matches!(structure, Structure::List | Structure::Scan | Structure::BitVector | Structure::Compare),
+    }
+}
+
+impl Keyed {
+    /// Operations of hash, address and comparison, and the lines that are read.
+    fn look_up(&self, structure: Structure) -> (f64, Vec<Line>) {
+        match structure {
+            Structure::Exact => self.exact(),
+            Structure::Exact48 => (11.0, self.hashed(8.0)),
+            Structure::Dir24_8 => self.dir24_8(4),
+            Structure::Dir24_8U16 => self.dir24_8(2),
+            Structure::Dir24_8U8 => self.dir24_8(1),
+            Structure::LpmTrie => self.lpm_trie(),
+            Structure::Direct => {
+                let array = 4u64 << self.bits.min(40);
+                (3.0, vec![Line::alone(array.min(self.entries * LINE_BYTES), 1.0)])
+            }
+            Structure::Compare => {
+                let blocks = (self.entries as f64 / 8.0).ceil();
+                let vectors = blocks * self.words * 8.0 / self.lanes;
+                (5.0 + 3.0 * vectors, vec![Line::alone(192 + (blocks * self.words) as u64 * LINE_BYTES, 1.0)])
+            }
+            Structure::Scan => self.scan(),
+            Structure::BitVector => self.bit_vector(),
+            // A pilot for each four keys, two bytes; then the key's own place.
+            Structure::Perfect => {
+                let pilots = Line::alone((self.entries / 4 * 2).max(LINE_BYTES), 1.0);
+                (12.0, vec![pilots, Line::alone(self.entries * 8, 1.0)])
+            }
+            Structure::Btree => self.btree(),
+            Structure::List => self.list(),
+        }
+    }
+
+    /// The bucket of a hash table with so many slots to a line.
+    fn hashed(&self, slots: f64) -> Vec<Line> {
+        let bytes = (self.entries as f64 / slots / LOAD).ceil() as u64 * LINE_BYTES;
+        vec![Line::alone(bytes, 1.0 + SECOND_BUCKETS)]
+    }
+
+    fn exact(&self) -> (f64, Vec<Line>) {
+        let mut lines = self.hashed(if self.words as u32 == 2 { 3.0 } else { 5.0 });
+        if self.words > 2.0 {
+            lines.push(Line::alone(self.entries * (8 + 8 * self.words as u64), 1.0));
+        }
+        (14.0 + 5.0 * self.words, lines)
+    }
+
+    fn dir24_8(&self, width: u64) -> (f64, Vec<Line>) {
+        let array = (1u64 << self.bits.min(24)) * width;
+        let touched = (self.entries as f64 * LINES_OF_PREFIX * LINE_BYTES as f64) as u64;
+        let mut lines = vec![Line::alone(array.min(touched).max(LINE_BYTES), 1.0)];
+        let escapes = self.long_prefixes as f64 / self.entries as f64;
+        if self.bits > 24 && escapes > 0.0 {
+            lines.push(Line::alone(self.long_prefixes * 256 * width, escapes));
+        }
+        (5.0 + 4.0 * escapes, lines)
+    }
+
+    /// Six bits a node, a path without branches in one: as many nodes as entries, log64 of them on the way, and the prefix's end.
+    fn lpm_trie(&self) -> (f64, Vec<Line>) {
+        let branching = (self.entries as f64).log2().max(1.0) / 6.0;
+        let steps = (branching + 2.0).ceil().min(f64::from(self.bits.div_ceil(6)));
+        let lines = (0..steps as u32).map(|step| {
+            let nodes = 64u64.saturating_pow(step).min(self.entries + 1);
+            Line::alone(nodes * LINE_BYTES, 1.0)
+        });
+        (6.0 + steps * (22.0 + 4.0 * self.words), lines.collect())
+    }
+
+    /// Each entry cuts the key space twice; a leaf has six pieces, a node eight children, all but some full.
+    fn btree(&self) -> (f64, Vec<Line>) {
+        let leaves = (2.0 * self.entries as f64 / 6.0 / TREE_FILL).max(1.0);
+        let levels = 1.0 + leaves.log(8.0 * TREE_FILL).ceil().max(0.0);
+        let lines = (0..levels as i32).map(|level| {
+            let nodes = (8.0 * TREE_FILL).powi(level).min(leaves);
+            Line::alone(nodes as u64 * LINE_BYTES, 1.0)
+        });
+        // Eight separators are compared at once, with vectors that hold them.
+        (8.0 + levels * (5.0 + 3.0 * 8.0 / self.lanes), lines.collect())
+    }
+
+    fn ranges(&self) -> f64 {
+        self.keys.iter().filter(|(kind, _)| *kind == MatchKind::Range).count() as f64
+    }
+
+    /// All rules, half a limb at a time, 64 of them between two branches; half of them before one matches.
+    fn scan(&self) -> (f64, Vec<Line>) {
+        let halves = (f64::from(self.bits) / 32.0).ceil();
+        let blocks = (self.entries as f64 / 64.0).ceil();
+        let compared = (blocks / 2.0).max(1.0);
+        // 64 halves are 32 limbs; each is xored, masked and gathered, a range compared twice.
+        let vectors = 32.0 / self.lanes;
+        let operations = 10.0 + compared * vectors * (3.0 * halves + 3.0 * self.ranges() + 2.0);
+        let block_lines = 4.0 * 2.0 * halves;
+        (operations, self.streamed(blocks * block_lines, compared * block_lines))
+    }
+
+    /// A class for each chunk, and the intersection of the classes' sets of rules.
+    fn bit_vector(&self) -> (f64, Vec<Line>) {
+        let chunks: f64 = self.keys.iter().map(|(_, width)| f64::from(width.div_ceil(16))).sum();
+        let set_words = (self.entries as f64 / 64.0).ceil().max(4.0);
+        let looked_at = (set_words / 2.0).max(16.0f64.min(set_words));
+        let operations = 12.0 + chunks * (5.0 + (looked_at / self.lanes).max(1.0) * 1.5);
+        // A packet's chunks have few values: what rules tell apart, and what else there is in the packets.
+        let classes = self.entries.min(4096);
+        let sets = (chunks * classes as f64 * set_words * 8.0) as u64;
+        let table = Line { bytes: (chunks as u64) << 17, often: chunks, abreast: chunks };
+        let often = chunks * (looked_at / 8.0).ceil();
+        (operations, vec![table, Line { bytes: sets, often, abreast: often }])
+    }
+
+    fn list(&self) -> (f64, Vec<Line>) {
+        let blocks = (self.entries as f64 / 8.0).ceil();
+        let block_lines = 1.0 + self.words * if self.ranges() > 0.0 { 3.0 } else { 2.0 };
+        // Half of the rules are compared before one matches.
+        let compared = (blocks / 2.0).max(1.0);
+        let vectors = 8.0 / self.lanes;
+        let operations = 4.0 + compared * (4.0 + vectors * (3.0 * self.words + 4.0 * self.ranges()));
+        (operations, self.streamed(blocks * block_lines, compared * block_lines))
+    }
+
+    /// Lines that are read one behind the other: where the next one lies does not depend on what this one holds.
+    fn streamed(&self, lines: f64, read: f64) -> Vec<Line> {
+        vec![Line { bytes: lines as u64 * LINE_BYTES, often: read, abreast: read }]
+    }
+}
+
+fn most_entries(structure: Structure) -> Option<u64> {
+    match structure {
+        Structure::Compare => Some(32),
+        Structure::Scan => Some(1024),
+        Structure::BitVector => Some(4096),
+        Structure::Exact
+        | Structure::Exact48
+        | Structure::Dir24_8
+        | Structure::Dir24_8U16
+        | Structure::Dir24_8U8
+        | Structure::LpmTrie
+        | Structure::Direct
+        | Structure::Perfect
+        | Structure::Btree
+        | Structure::List => None,
+    }
+}
+
+fn most_records(structure: Structure) -> Option<u64> {
+    match structure {
+        Structure::Exact48 | Structure::Perfect => Some(65_535),
+        Structure::Dir24_8U16 => Some(32_767),
+        Structure::Dir24_8U8 => Some(254),
+        Structure::Exact
+        | Structure::Dir24_8
+        | Structure::LpmTrie
+        | Structure::Direct
+        | Structure::Compare
+        | Structure::Scan
+        | Structure::BitVector
+        | Structure::Btree
+        | Structure::List => None,
+    }
+}
+
+/// All structures that can hold the table's keys and what it holds.
+pub fn candidates(program: &Program, id: TableId, content: &Content, vector_bytes: u32) -> Vec<Shape> {
+    let table = &program.tables[id];
+    let keys = keys(program, table);
+    let fitting = Structure::ALL.into_iter().filter(|structure| structure.misses(&keys).is_none());
+    let shapes = fitting.map(|structure| shape(program, id, structure, content, vector_bytes));
+    shapes.filter(|shape| shape.has_room(content, table)).collect()
+}

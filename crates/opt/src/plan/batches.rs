@@ -1,0 +1,144 @@
+//! Takes packets in bursts, and cuts the path into stages at the look-ups that are likely to wait for memory.
+//!
+//! The burst is the size at which a packet is predicted to cost least, divided by what a packet may become where packets are replicated. A look-up stays in
+//! its packet's turn, joins a stage before it, or begins one of its own: whatever is cheapest, given the look-ups before it. A stage's batch is the burst:
+//! packets that have left the path take up their places in it, and do nothing there.
+
+use super::{WORTH, is_legal, reason, with_model};
+use crate::Inputs;
+use crate::model::Model;
+use hlir::plan::{Access, Hint, Loop, Placement, Request};
+use hlir::{NodeId, Plan, Program};
+
+pub const BURSTS: [u32; 3] = [32, 64, 128];
+/// Packets of a group of a path's stage: verdicts are bits of one word.
+pub const LARGEST_GROUP: u32 = 64;
+
+pub fn allocate(program: &Program, plan: &mut Plan, inputs: &Inputs) {
+    let pinned = &inputs.pinned;
+    with_model(program, inputs, |model| {
+        let expansion = (model.traffic.expansion(program) - 0.01).ceil().max(1.0) as u32;
+        let most = if inputs.ports.most_burst == 0 { u32::MAX } else { inputs.ports.most_burst };
+        let mut bursts: Vec<u32> = BURSTS.iter().map(|burst| (burst / expansion).clamp(1, most)).collect();
+        bursts.dedup();
+        if pinned.burst > 0 {
+            bursts = vec![pinned.burst];
+        }
+        let plain = Plan { path: None, loops: Vec::new(), ..plan.clone() };
+        let mut best: Option<(f64, Plan)> = None;
+        for burst in bursts {
+            let begun = Plan { burst, ..plan.clone() };
+            let cut =
+                if pinned.loops.is_empty() { cut(model, begun) } else { Plan { loops: pinned.loops.clone(), ..begun } };
+            let predicted = model.predict(&cut);
+            let limit = f64::from(inputs.ports.latency_ns);
+            if limit > 0.0 && predicted.latency_ns > limit && best.is_some() {
+                continue;
+            }
+            let cycles = predicted.cycles();
+            if best.as_ref().is_none_or(|(least, _)| cycles < least * (1.0 - WORTH)) {
+                best = Some((cycles, cut));
+            }
+        }
+        let Some((cycles, mut chosen)) = best else { return };
+        let plain = model.predict(&Plan { burst: chosen.burst, ..plain }).cycles();
+        if chosen.loops.is_empty() && pinned.path.is_none() {
+            chosen.path = None;
+        } else if let Some(path) = &mut chosen.path {
+            path.reason = reason(cycles, [("packet_by_packet".to_string(), plain)]);
+        }
+        *plan = chosen;
+    });
+}
+
+/// What a look-up on the path can be.
+enum Cut {
+    InTurn,
+    Joined(usize),
+    Own,
+}
+
+/// Cuts the path for the plan's burst.
+fn cut(model: &Model, mut plan: Plan) -> Plan {
+    plan.loops.clear();
+    let Some(path) = plan.path.as_ref().and_then(|path| hlir::path::nodes(model.program, path)) else { return plan };
+    for &node in &path {
+        let Some(table) = hlir::path::table_of(model.program, node) else { continue };
+        let mut ways: Vec<(Cut, Plan)> = vec![(Cut::InTurn, plan.clone())];
+        let name = &model.program.tables[table].name;
+        for number in 0..plan.loops.len() {
+            let mut joined = plan.clone();
+            joined.loops[number].requests.push(asked(name));
+            ways.push((Cut::Joined(number), joined));
+        }
+        let mut own = plan.clone();
+        own.loops.push(stage(model, node, name, plan.burst));
+        ways.push((Cut::Own, own));
+        plan = cheapest(model, ways);
+    }
+    plan
+}
+
+fn stage(model: &Model, node: NodeId, table: &str, batch: u32) -> Loop {
+    Loop {
+        node: model.program.nodes[node].name.clone(),
+        batch,
+        group: batch.min(LARGEST_GROUP),
+        lanes: 1,
+        requests: vec![asked(table)],
+        reason: None,
+    }
+}
+
+/// A look-up that a stage makes; where its line is asked for is for `prefetch` to say.
+fn asked(table: &str) -> Request {
+    Request {
+        access: Access::Table { table: table.to_string(), line: 0 },
+        placement: Placement::None,
+        distance: 1,
+        hint: Hint::T0,
+        reason: None,
+    }
+}
+
+/// The cheapest of the ways that are legal, each as if its lines were asked for as well as can be.
+fn cheapest(model: &Model, ways: Vec<(Cut, Plan)>) -> Plan {
+    let mut costs: Vec<(String, f64)> = Vec::new();
+    let mut best: Option<(f64, Cut, Plan)> = None;
+    for (cut, plan) in ways {
+        let is_plain = matches!(cut, Cut::InTurn);
+        let cycles = super::prefetch::at_best(model, &plan);
+        let least = best.as_ref().map_or(f64::INFINITY, |(least, _, _)| *least);
+        let is_better = cycles < least * if is_plain { 1.0 } else { 1.0 - WORTH };
+        // Legality is asked last: it looks at the whole graph.
+        if !is_plain && (is_better || costs.len() < 2) && !is_legal(model.program, &plan) {
+            continue;
+        }
+        let name = match &cut {
+            Cut::InTurn => "in_turn".to_string(),
+            Cut::Joined(number) => format!("with_{}", plan.loops[*number].node),
+            Cut::Own => "stage".to_string(),
+        };
+        costs.push((name, cycles));
+        if is_better {
+            best = Some((cycles, cut, plan));
+        }
+    }
+    let (cycles, cut, mut plan) = best.expect("in its turn is always legal");
+    let others = |name: &str| costs.iter().filter(|(other, _)| other != name).cloned().collect::<Vec<_>>();
+    match cut {
+        Cut::InTurn => {}
+        Cut::Joined(number) => {
+            let name = format!("with_{}", plan.loops[number].node);
+            if let Some(request) = plan.loops[number].requests.last_mut() {
+                request.reason = reason(cycles, others(&name));
+            }
+        }
+        Cut::Own => {
+            if let Some(stage) = plan.loops.last_mut() {
+                stage.reason = reason(cycles, others("stage"));
+            }
+        }
+    }
+    plan
+}

@@ -1,0 +1,23 @@
+//! Lets packets be what costs least on the ports at hand: the program's own arrays where the ports take them, else DPDK's buffers.
+
+use super::{reason, with_model};
+use crate::Inputs;
+use hlir::plan::Descriptor;
+use hlir::{Plan, Program};
+
+/// Plans have no place for a descriptor's reason; [`costs`] is what explains it.
+pub fn choose(_: &Program, plan: &mut Plan, inputs: &Inputs) {
+    plan.descriptor = if inputs.ports.own_descriptor { Descriptor::Own } else { Descriptor::Mbuf };
+}
+
+/// What a packet costs with the program's own descriptor and with DPDK's.
+pub fn costs(program: &Program, plan: &Plan, inputs: &Inputs) -> Option<hlir::plan::Reason> {
+    with_model(program, inputs, |model| {
+        let cost = |descriptor| model.predict(&Plan { descriptor, ..plan.clone() }).cycles();
+        let (other, name) = match plan.descriptor {
+            Descriptor::Own => (Descriptor::Mbuf, "mbuf"),
+            Descriptor::Mbuf => (Descriptor::Own, "own"),
+        };
+        reason(cost(plan.descriptor), [(name.to_string(), cost(other))])
+    })
+}

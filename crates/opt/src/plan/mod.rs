@@ -1,0 +1,42 @@
+//! Planners: each fills in a part of the plan with what the model predicts to be cheapest, and says what the alternatives would have cost.
+//!
+//! No planner decides what is legal: a plan that the verifier refuses is no alternative.
+
+pub mod batches;
+pub mod descriptor;
+pub mod groups;
+pub mod path;
+pub mod prefetch;
+pub mod structures;
+
+use crate::Inputs;
+use crate::analyze::Traffic;
+use crate::model::Model;
+use hlir::plan::Reason;
+use hlir::{Plan, Program};
+
+/// Plans that are not at least so much cheaper are not worth their trouble: the model is not as exact as that.
+pub const WORTH: f64 = 0.02;
+
+/// Gives `plan` the program's model.
+fn with_model<T>(program: &Program, inputs: &Inputs, plan: impl FnOnce(&Model) -> T) -> T {
+    let traffic = Traffic::estimate(program, inputs);
+    plan(&Model::new(program, inputs, &traffic))
+}
+
+/// A cost as plans write it.
+fn tenths(cycles: f64) -> u64 {
+    (cycles * 10.0).round().clamp(0.0, 1e15) as u64
+}
+
+/// What was chosen beside what was not, cheapest first.
+pub(crate) fn reason(chosen: f64, alternatives: impl IntoIterator<Item = (String, f64)>) -> Option<Reason> {
+    let mut alternatives: Vec<(String, u64)> =
+        alternatives.into_iter().map(|(name, cycles)| (name, tenths(cycles))).collect();
+    alternatives.sort_by_key(|(_, cost)| *cost);
+    Some(Reason { cost: tenths(chosen), alternatives })
+}
+
+fn is_legal(program: &Program, plan: &Plan) -> bool {
+    hlir::verify::verify_plan(program, plan).is_empty()
+}

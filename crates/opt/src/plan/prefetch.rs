@@ -1,0 +1,83 @@
+//! Decides where the lines of staged look-ups are asked for: nowhere, in a loop of requests before the look-ups, or one for each line consumed of an older burst.
+//!
+//! In the first caches a request costs more than it saves. Beyond them, a group that is asked for as a whole waits once for its first line; asked for a burst
+//! ahead it does not wait at all, but what the packets carry must stay in the cache so long. Which hint is better is the machine's to say.
+
+use super::{is_legal, reason, with_model};
+use crate::Inputs;
+use crate::model::Model;
+use hlir::plan::{Access, Hint, Placement};
+use hlir::{Plan, Program};
+
+/// Ways to ask for a line, with the name that reasons give them.
+const WAYS: [(Placement, &str); 3] =
+    [(Placement::None, "nowhere"), (Placement::OwnLoop, "own_loop"), (Placement::WithConsumption, "with_consumption")];
+
+pub fn place(program: &Program, plan: &mut Plan, inputs: &Inputs) {
+    if !inputs.pinned.loops.is_empty() {
+        return;
+    }
+    with_model(program, inputs, |model| {
+        for number in 0..plan.loops.len() {
+            for request in 0..plan.loops[number].requests.len() {
+                place_one(model, plan, number, request);
+            }
+        }
+    });
+}
+
+/// The plan's cost if each request were placed as well as can be without changing anything else.
+pub fn at_best(model: &Model, plan: &Plan) -> f64 {
+    let mut plan = plan.clone();
+    for number in 0..plan.loops.len() {
+        for request in 0..plan.loops[number].requests.len() {
+            let mut costs = costs(model, &plan, number, request);
+            // What a burst ahead gains over a group is not what decides about cuts, and whether it is legal is not known yet.
+            costs.retain(|(name, _, _)| *name != "with_consumption");
+            let best = costs.into_iter().min_by(|(_, a, _), (_, b, _)| a.total_cmp(b));
+            if let Some((_, _, better)) = best {
+                plan = better;
+            }
+        }
+    }
+    model.predict(&plan).cycles()
+}
+
+/// Each way to place a request: its name, what a packet costs then, and the plan.
+fn costs(model: &Model, plan: &Plan, number: usize, request: usize) -> Vec<(&'static str, f64, Plan)> {
+    let hint = hint(model, plan, number, request);
+    WAYS.into_iter()
+        .map(|(placement, name)| {
+            let mut other = plan.clone();
+            let group = other.loops[number].group;
+            let asked = &mut other.loops[number].requests[request];
+            asked.placement = placement;
+            asked.hint = if placement == Placement::None { Hint::T0 } else { hint };
+            asked.distance = if placement == Placement::OwnLoop { group } else { 1 };
+            let cycles = model.predict(&other).cycles();
+            (name, cycles, other)
+        })
+        .collect()
+}
+
+fn hint(model: &Model, plan: &Plan, number: usize, request: usize) -> Hint {
+    let asked = &plan.loops[number].requests[request];
+    let Access::Table { table, .. } = &asked.access else { return Hint::T0 };
+    let lookups = model.lookups(plan);
+    let found = lookups.iter().find(|lookup| model.program.tables[lookup.table].name == *table);
+    found.map_or(Hint::T0, |lookup| model.best_hint(lookup, f64::from(plan.loops[number].group)))
+}
+
+fn place_one(model: &Model, plan: &mut Plan, number: usize, request: usize) {
+    let mut costs = costs(model, plan, number, request);
+    costs.sort_by(|(_, a, _), (_, b, _)| a.total_cmp(b));
+    let legal = costs.iter().position(|(_, _, other)| is_legal(model.program, other));
+    let Some(at) = legal else { return };
+    let (name, cycles, mut chosen) = costs.remove(at);
+    let asked = &mut chosen.loops[number].requests[request];
+    let before = asked.reason.take().into_iter().flat_map(|reason| reason.alternatives);
+    let before = before.map(|(name, cost)| (name, cost as f64 / 10.0));
+    let others = costs.iter().filter(|(other, _, _)| *other != name);
+    asked.reason = reason(cycles, others.map(|(name, cycles, _)| (name.to_string(), *cycles)).chain(before));
+    *plan = chosen;
+}
