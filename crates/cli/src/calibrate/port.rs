@@ -13,7 +13,7 @@ use opt::model::Model;
 use runtime::{Buffers, Compiler, MemoryPort, Pipeline, Settings, Switch, Trace, clock};
 use std::sync::Arc;
 
-const ECHO: &str = include_str!("../../../../bench/hand/echo.c");
+const ECHO: &str = include_str!("../../../../bench/peers/echo.c");
 const OPERATIONS: &str = include_str!("operations.hlir");
 const BURSTS: [u32; 3] = [32, 64, 128];
 /// As `bacus bench` runs programs.
