@@ -126,13 +126,14 @@ impl Binder<'_> {
             command::Control::ValueSet { set, members } => self.value_set(set, members)?,
             command::Control::Member { profile, id, action } => self.member(profile, id, action)?,
             command::Control::Group { profile, id, members } => self.group(profile, id, members)?,
-            command::Control::MirrorToPort { session, port } => {
+            command::Control::MirrorToPort { session, port, bytes } => {
                 let members = vec![Replica { port: matches::small(port, "a port")?, instance: 0 }];
-                self.session(session, Some(SessionTarget::Members(members)))?
+                let bytes = bytes.as_ref().map_or(Ok(0), |bytes| matches::small(bytes, "a number of bytes"))?;
+                self.session(session, Some((SessionTarget::Members(members), bytes)))?
             }
             command::Control::MirrorToGroup { session, group } => {
                 let group = matches::small(group, "a multicast group")?;
-                self.session(session, Some(SessionTarget::Group(group)))?
+                self.session(session, Some((SessionTarget::Group(group), 0)))?
             }
             command::Control::MirrorDelete { session } => self.session(session, None)?,
             command::Control::Multicast(multicast) => return self.multicast(multicast),
@@ -286,9 +287,9 @@ impl Binder<'_> {
         Ok(Control::SetGroup(profile, matches::small(id, "a group")?, members))
     }
 
-    fn session(&self, session: &Word, target: Option<SessionTarget>) -> Result<Control, Mistake> {
+    fn session(&self, session: &Word, target: Option<(SessionTarget, u32)>) -> Result<Control, Mistake> {
         let session = matches::small(session, "a session")?;
-        Ok(Control::Session(session, target.map(|target| Session { target, truncation_bytes: 0 })))
+        Ok(Control::Session(session, target.map(|(target, truncation_bytes)| Session { target, truncation_bytes })))
     }
 
     fn multicast(&mut self, command: &Multicast) -> Controls {

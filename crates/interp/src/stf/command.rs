@@ -68,9 +68,11 @@ pub enum Control {
         cell: Option<Word>,
         condition: Condition,
     },
+    /// With a number of bytes that the copies keep, or all.
     MirrorToPort {
         session: Word,
         port: Word,
+        bytes: Option<Word>,
     },
     MirrorToGroup {
         session: Word,

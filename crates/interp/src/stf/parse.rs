@@ -238,7 +238,11 @@ impl Line {
                 id: self.number()?,
                 members: self.numbers()?,
             },
-            "mirroring_add" => Control::MirrorToPort { session: self.number()?, port: self.number()? },
+            "mirroring_add" => Control::MirrorToPort {
+                session: self.number()?,
+                port: self.number()?,
+                bytes: if self.is_number() { Some(self.number()?) } else { None },
+            },
             "mirroring_add_mc" => Control::MirrorToGroup { session: self.number()?, group: self.number()? },
             "mirroring_delete" => Control::MirrorDelete { session: self.number()? },
             "mirroring_get" => Control::MirrorGet { session: self.number()? },

@@ -210,7 +210,7 @@ impl<'a> Lowering<'a> {
         self.hidden("mirror_port", hlir::Type::Bits(32))
     }
 
-    fn mirror_limit(&mut self) -> Storage {
+    pub fn mirror_limit(&mut self) -> Storage {
         self.hidden("mirror_limit", hlir::Type::Bits(32))
     }
 

@@ -433,6 +433,10 @@ impl<'a> Lowering<'a> {
             let (flag, length) = (self.read(&flag), self.read(&length));
             self.branch(flag, "", |lowering| lowering.emit(hlir::Statement::Truncate(length)), |_| {});
         }
+        if ["clone_i2e", "clone_e2e"].iter().any(|request| self.architecture.requests.contains_key(request)) {
+            let limit = self.mirror_limit();
+            self.cut_copy(self.current, &limit);
+        }
         let mut rules = Vec::new();
         for list in self.architecture.requests.get("recirculate").cloned().unwrap_or_default() {
             let set = self.reentry_metadata(4);
@@ -487,6 +491,9 @@ impl<'a> Lowering<'a> {
         self.set_if_used(&mut set, "instance_type", Hlir::constant(instance_type, 32));
         self.set_if_used(&mut set, "egress_rid", Hlir::Intrinsic(Intrinsic::CopyInstance));
         self.set_if_used(&mut set, "packet_length", Hlir::Intrinsic(Intrinsic::PacketLength));
+        if let Storage::Scalar { leaf, .. } = self.mirror_limit() {
+            set.push((self.place(leaf), Hlir::Intrinsic(Intrinsic::CopyTruncation)));
+        }
         set
     }
 
