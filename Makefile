@@ -10,8 +10,10 @@ VECTORS ?=
 FORMS ?=
 QUICK ?=
 RIB ?=
+SECONDS ?= 600
+CORPUS ?=
 
-.PHONY: help setup build demo test bench conformance clean
+.PHONY: help setup build demo test bench conformance fuzz clean
 
 help:
 	@echo "make setup        install what is missing (the only step that may need root)"
@@ -20,6 +22,7 @@ help:
 	@echo "make test         every test"
 	@echo "make bench        what the applications cost on this machine [OUT=DIR] [QUICK=1] [RIB=FILE]"
 	@echo "make conformance  the p4c corpus: P4C=DIR [STF=LIST] [ERRORS=LIST] [VECTORS=DIR] [FORMS=1]"
+	@echo "make fuzz         random texts for the frontend and the IR's reader [SECONDS=600] [CORPUS=DIR of more programs]"
 
 setup:
 	@scripts/setup
@@ -41,6 +44,9 @@ conformance: build
 	cargo run --release -q -p tests --bin conformance -- --p4c "$(P4C)" --bacus $(BACUS) --out $(OUT)/conformance.txt \
 		--exempt tests/conformance-exempt.txt --externs tests/externs \
 		$(if $(STF),--stf "$(STF)") $(if $(ERRORS),--errors "$(ERRORS)") $(if $(VECTORS),--vectors "$(VECTORS)") $(if $(FORMS),--forms)
+
+fuzz: setup
+	@scripts/fuzz $(SECONDS) $(CORPUS)
 
 clean:
 	cargo clean

@@ -1,5 +1,6 @@
 //! `bacus compile`: a program to native code in a shared object, or to the C it is made of.
 
+use crate::describe;
 use crate::entries::Origin;
 use crate::externs::{self, Externs};
 use crate::failure::Failure;
@@ -23,6 +24,8 @@ Examples:
   bacus compile router.p4 -o out/                writes out/router.so
   bacus compile router.p4 --emit c | less        the C that it is made of
   bacus compile router.p4 --cc clang-19 --plan pinned.plan
+  bacus compile router.p4 --p4runtime-files router.p4info.txtpb
+                                                 only what a P4Runtime controller reads
 
 The object is for this machine (-march=native) and this version of bacus.";
 
@@ -41,9 +44,15 @@ pub struct Arguments {
     /// Write here: a file, or a directory (with `/` at its end, or one that exists)
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
-    /// What to write
-    #[arg(long, value_enum, default_value_t = Emit::So)]
-    emit: Emit,
+    /// What to write [default: so]
+    #[arg(long, value_enum)]
+    emit: Option<Emit>,
+    /// Write P4Info to these files: .txtpb, .json or .bin; without -o and --emit nothing else is written
+    #[arg(long, value_name = "FILES", value_delimiter = ',')]
+    p4runtime_files: Vec<PathBuf>,
+    /// Write the entries of the program's own tables, as a P4Runtime WriteRequest, to these files
+    #[arg(long, value_name = "FILES", value_delimiter = ',')]
+    p4runtime_entries_files: Vec<PathBuf>,
     /// What a packet is to the code [default: mbuf, or what the plan says]
     #[arg(long, value_enum)]
     descriptor: Option<DescriptorKind>,
@@ -57,7 +66,12 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let described = describe::Files::of(&arguments.p4runtime_files, &arguments.p4runtime_entries_files)?;
     let loaded = frontend::load(&arguments.source)?;
+    described.write(&loaded.program)?;
+    if !described.is_empty() && arguments.output.is_none() && arguments.emit.is_none() {
+        return Ok(());
+    }
     let externs = externs::find(&loaded.program, &arguments.native)?;
     let mut passes = arguments.passes.clone();
     passes.entries.clone_from(&arguments.entries);
@@ -67,7 +81,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         plan.descriptor = descriptor.plan();
     }
     let c = emit(&program, &plan, &externs)?;
-    match arguments.emit {
+    match arguments.emit.unwrap_or(Emit::So) {
         Emit::C => match target(arguments.output.as_deref(), &program.name, "c") {
             Some(path) => write(&path, c.as_bytes()),
             None => show::print(&c),

@@ -4,6 +4,7 @@ mod bench;
 mod calibrate;
 mod check;
 mod compile;
+mod describe;
 mod entries;
 mod explain;
 mod externs;

@@ -88,3 +88,24 @@ fn what_is_printed_reads_back_unchanged() {
     assert_eq!(code, Some(1));
     assert!(text.contains("there is no step `nothing`") && text.contains("lower"), "{text}");
 }
+
+#[test]
+fn what_a_controller_reads_is_written_whole_or_not_at_all() {
+    let directory = scratch("describe");
+    let program = path("apps/ipv4fwd/ipv4fwd.p4").display().to_string();
+    let named = |name: &str| directory.join(name).display().to_string();
+    let (text, json, bytes, odd) = (named("a.txtpb"), named("a.json"), named("a.bin"), named("a.yaml"));
+    let (code, said) = ran(&["compile", &program, "--p4runtime-files", &format!("{text},{odd}")]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("a.yaml: the ending says nothing") && said.contains(".txtpb"), "{said}");
+    assert!(!directory.join("a.txtpb").exists(), "nothing is written when one file cannot be");
+
+    let entries = named("e.txtpb");
+    let files = format!("{text},{json},{bytes}");
+    let (code, said) = ran(&["compile", &program, "--p4runtime-files", &files, "--p4runtime-entries-files", &entries]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(fs::read_to_string(&text).unwrap().contains("name: \"Router.routes\""));
+    assert!(fs::read_to_string(&json).unwrap().contains("\"matchType\": \"LPM\""));
+    assert!(!fs::read(&bytes).unwrap().is_empty());
+    assert!(fs::read_to_string(&entries).unwrap().contains("p4.v1.WriteRequest"));
+}

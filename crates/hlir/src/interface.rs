@@ -21,7 +21,7 @@ pub struct Interface {
 pub struct SourceTable {
     pub id: u32,
     pub name: String,
-    /// The shortest suffix of the name that no other object of its kind has.
+    /// The shortest suffix of the name that no other name has.
     pub alias: String,
     pub keys: Vec<SourceKey>,
     pub actions: Vec<SourceActionUse>,
@@ -56,7 +56,7 @@ pub struct SourceKey {
     pub name: String,
     pub width: u32,
     pub kind: MatchKind,
-    /// The name of its type, if that is one of [`Interface::types`] made by `type`.
+    /// The name of its type, if that is one of [`Interface::types`] made by `type`, or an enumeration that is no number.
     pub type_name: Option<String>,
     pub notes: Notes,
 }

@@ -1,7 +1,9 @@
 //! Runs one case: a process with a time limit, and what its exit code and its lines say.
 
 use super::cases::{Corpus, Engine, Job, Kind};
+use super::message::difference;
 use super::report::{Outcome, Result};
+use control::format::Kind as MessageKind;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -88,33 +90,33 @@ fn located(ended: &Ended, program: &Path) -> Outcome {
     }
 }
 
+/// P4Info and entries must say what p4c's files say, field by field.
 fn p4info(bacus: &Path, corpus: &Corpus, program: &Path, expected: &Path) -> Outcome {
-    let output = scratch("p4info").with_extension("txtpb");
+    let (info, entries) = (scratch("p4info").with_extension("txtpb"), scratch("entries").with_extension("txtpb"));
     let mut command = Command::new(bacus);
-    command.arg("compile").arg("-I").arg(&corpus.include).arg(program).arg("--p4runtime-files").arg(&output);
+    command.arg("compile").arg("-I").arg(&corpus.include).arg(program);
+    command.arg("--p4runtime-files").arg(&info).arg("--p4runtime-entries-files").arg(&entries);
     let ended = wait(command, CHECK_LIMIT);
-    let actual = fs::read_to_string(&output);
-    let _ = fs::remove_file(&output);
-    let expected = fs::read_to_string(expected).unwrap_or_default();
-    match (ended.crash(), actual) {
-        (Some(crash), _) => Outcome::Failed(crash),
-        (None, Err(_)) => Outcome::Failed(ended.first_line()),
-        (None, Ok(actual)) => compare_lines(&actual, &expected),
+    let actual = [&info, &entries].map(|path| {
+        let text = fs::read_to_string(path);
+        let _ = fs::remove_file(path);
+        text
+    });
+    if let Some(crash) = ended.crash() {
+        return Outcome::Failed(crash);
     }
-}
-
-fn compare_lines(actual: &str, expected: &str) -> Outcome {
-    let clean = |text: &str| -> Vec<String> {
-        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-        lines.map(str::to_string).collect()
-    };
-    let (actual, expected) = (clean(actual), clean(expected));
-    let differs = actual.iter().zip(&expected).position(|(one, other)| one != other);
-    match differs {
-        Some(line) => Outcome::Failed(format!("`{}` where `{}` was expected", actual[line], expected[line])),
-        None if actual.len() == expected.len() => Outcome::Passed,
-        None => Outcome::Failed(format!("{} lines where {} were expected", actual.len(), expected.len())),
+    let name = expected.to_string_lossy().replace(".p4info.txtpb", ".entries.txtpb");
+    let expected = [fs::read_to_string(expected), fs::read_to_string(name)];
+    for ((kind, actual), expected) in
+        [MessageKind::P4Info, MessageKind::WriteRequest].into_iter().zip(actual).zip(expected)
+    {
+        let Ok(actual) = actual else { return Outcome::Failed(ended.first_line()) };
+        match difference(kind, &actual, &expected.unwrap_or_default()) {
+            Ok(None) => {}
+            Ok(Some(difference)) | Err(difference) => return Outcome::Failed(difference),
+        }
     }
+    Outcome::Passed
 }
 
 /// A file passes if it does at every burst. `bacus stf` says `PATH: passed` or `PATH: failed: REASON`.

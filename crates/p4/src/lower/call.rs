@@ -221,7 +221,7 @@ impl<'a> Lowering<'a> {
     /// A direct call of an action: `in` what the caller gives, nothing from a table.
     pub fn action_call(&mut self, action: DeclarationId, call: &Call, arguments: &'a [Argument]) -> Lowered<()> {
         let passed = self.pass(call, arguments)?;
-        self.note_called_action(action, call);
+        self.note_called_action(action);
         self.run_action(action, call, passed)
     }
 

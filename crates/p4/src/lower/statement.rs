@@ -13,7 +13,8 @@ impl<'a> Lowering<'a> {
     pub fn statements(&mut self, statements: &'a [Statement]) {
         for statement in statements {
             if !self.graph.is_open(self.current) {
-                return;
+                self.note_calls_in(statement);
+                continue;
             }
             let result = self.nested(statement.span, |lowering| lowering.statement(statement));
             self.report(result);

@@ -19,7 +19,8 @@ use crate::ast::{
     self, ActionReference, Declaration, DeclarationId, DeclarationKind, Expression, ExpressionKind, KeyElement,
     Property, PropertyValue,
 };
-use crate::check::{Call, Callee, Source};
+use crate::check::{Call, Callee, Reference, Source};
+use crate::evaluate::Value as Known;
 use crate::types::Type;
 
 /// A table that stands in the program.
@@ -216,7 +217,22 @@ impl<'a> Lowering<'a> {
     fn key_name(&self, expression: &Expression) -> String {
         match &expression.kind {
             ExpressionKind::Path(path) => path.name.to_string(),
-            ExpressionKind::Member { base, member } => format!("{}.{member}", self.key_name(base)),
+            ExpressionKind::Member { base, member } => match self.checked.reference(expression) {
+                Reference::Field(field) => Self::qualified(&self.key_name(base), &self.external_name(*field)),
+                _ => format!("{}.{member}", self.key_name(base)),
+            },
+            ExpressionKind::Integer(number) => {
+                let value = match self.checked.constant(expression) {
+                    Some(Known::Integer(value)) => value,
+                    _ => &number.value,
+                };
+                match number.base {
+                    ast::IntegerBase::Hexadecimal => format!("0x{value:X}"),
+                    ast::IntegerBase::Octal => format!("0o{value:o}"),
+                    ast::IntegerBase::Binary => format!("0b{value:b}"),
+                    ast::IntegerBase::Decimal => value.to_string(),
+                }
+            }
             ExpressionKind::Index { base, index } => format!("{}[{}]", self.key_name(base), self.key_name(index)),
             ExpressionKind::Slice { base, high, low } => {
                 format!("{}[{}:{}]", self.key_name(base), self.key_name(high), self.key_name(low))
@@ -246,9 +262,15 @@ impl<'a> Lowering<'a> {
         };
         let mut actions = Vec::new();
         for reference in references {
-            let Some(call) = self.checked.call(&reference.action).cloned() else {
+            let Some(mut call) = self.checked.call(&reference.action).cloned() else {
                 return Err(self.internal(reference.span, "an action of a table"));
             };
+            // What has a default value is action data as well: the controller may give another.
+            for binding in call.bindings.iter_mut().filter(|binding| binding.direction == ast::Direction::None) {
+                if binding.source == Source::Default {
+                    binding.source = Source::ControlPlane;
+                }
+            }
             let Callee::Action(action) = call.callee else {
                 return Err(self.internal(reference.span, "an action of a table"));
             };
@@ -402,6 +424,10 @@ impl<'a> Lowering<'a> {
             }
             let value = match self.checked.argument(binding, given) {
                 Some(argument) => self.expression(argument)?,
+                None if binding.source == Source::Default => match self.checked.parameter(binding.parameter) {
+                    Some(ast::Parameter { default: Some(default), .. }) => self.expression(default)?,
+                    _ => return Err(self.internal(expression.span, "a default value")),
+                },
                 None => {
                     let of_type = self.substituted(&binding.of_type);
                     self.zero_of(&of_type)

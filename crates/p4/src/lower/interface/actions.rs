@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, HashMap};
 
 use hlir::interface::{SourceAction, SourceParameter};
 
-use super::{alias, id_note, is_hidden, number};
-use crate::ast::{DeclarationId, Direction};
-use crate::check::Call;
-use crate::lower::Lowering;
+use super::{controller_width, id_note, is_hidden, number};
+use crate::ast::{DeclarationId, Statement};
+use crate::check::Callee;
+use crate::lower::{Lowering, walk};
 
 const ACTION: u32 = 0x01;
 
 impl Lowering<'_> {
     /// Keeps an action that the program calls itself for the list of actions.
-    pub fn note_called_action(&mut self, action: DeclarationId, call: &Call) {
+    pub fn note_called_action(&mut self, action: DeclarationId) {
         // Those that only actions call are part of them.
         if self.path != self.prefix {
             return;
@@ -23,19 +23,20 @@ impl Lowering<'_> {
         if is_hidden(&notes) || self.called_actions.iter().any(|known| known.name == name) {
             return;
         }
-        let mut parameters = Vec::new();
-        let mut types = Vec::new();
-        for binding in call.bindings.iter().filter(|binding| binding.direction == Direction::None) {
-            let notes = self.notes_of(binding.parameter);
-            let of_type = self.substituted(&binding.of_type);
-            let width = self.scalar_type(&of_type).map_or(0, |scalar| scalar.width());
-            let id = id_note(&notes).unwrap_or(parameters.len() as u32 + 1);
-            let name = self.external_name(binding.parameter);
-            parameters.push(SourceParameter { id, name, width, type_name: None, notes });
-            types.push(of_type);
-        }
-        self.facts.parameters.entry(name.clone()).or_insert(types);
+        // Its data is what the caller gives: the controller has no say.
+        let parameters = Vec::new();
         self.called_actions.push(SourceAction { id: 0, name, alias: String::new(), parameters, notes });
+    }
+
+    /// The same for what is called where nothing gets to, behind an `exit`.
+    pub fn note_calls_in(&mut self, statement: &Statement) {
+        let mut called = Vec::new();
+        walk::statement_expressions(statement, &mut |expression| {
+            if let Some(Callee::Action(action)) = self.checked.call(expression).map(|call| &call.callee) {
+                called.push(*action);
+            }
+        });
+        called.into_iter().for_each(|action| self.note_called_action(action));
     }
 
     pub(super) fn source_actions(&mut self) {
@@ -66,13 +67,12 @@ impl Lowering<'_> {
             }
         }
         let ids = number(ACTION, &names);
-        let all: Vec<String> = names.into_keys().collect();
         for action in &mut order {
             action.id = ids[&action.name];
-            action.alias = alias(&action.name, &all);
             let types = self.facts.parameters.get(&action.name).map_or(&[][..], |types| types);
             for (parameter, of_type) in action.parameters.iter_mut().zip(types) {
                 parameter.type_name = self.type_name(of_type);
+                parameter.width = controller_width(of_type, parameter.width);
             }
         }
         self.program.interface.actions = order;

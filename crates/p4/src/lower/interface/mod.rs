@@ -10,11 +10,12 @@ mod order;
 mod tables;
 mod types;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use hlir::Notes;
 
 use super::Lowering;
+use crate::types::Type;
 pub use facts::Facts;
 
 /// Jenkins' one-at-a-time hash.
@@ -58,7 +59,7 @@ fn number(prefix: u32, names: &BTreeMap<String, Option<u32>>) -> BTreeMap<String
     ids
 }
 
-/// The shortest suffix, in whole components, that no other name of the kind ends in.
+/// The shortest suffix, in whole components, that no other name ends in.
 fn alias(name: &str, all: &[String]) -> String {
     let components: Vec<&str> = name.split('.').collect();
     for count in 1..components.len() {
@@ -85,6 +86,11 @@ fn is_hidden(notes: &Notes) -> bool {
     notes.annotations.iter().any(|note| note.name == "hidden")
 }
 
+/// Bits of a value as the controller writes it: members of an enumeration without an underlying type have none.
+fn controller_width(of_type: &Type, width: u32) -> u32 {
+    if matches!(of_type, Type::Enum(_) | Type::Error) { 0 } else { width }
+}
+
 impl Lowering<'_> {
     /// Freezes the interface, once all tables and objects are there.
     pub fn finish_interface(&mut self) {
@@ -105,8 +111,21 @@ impl Lowering<'_> {
         self.source_tables();
         self.source_objects(&useless);
         self.tie_objects();
+        self.alias_all();
         self.program.interface.types = self.source_types();
         self.order_interface();
+    }
+
+    /// Gives everything its alias. Names of all kinds count, those that two kinds share once.
+    fn alias_all(&mut self) {
+        let interface = &mut self.program.interface;
+        let tables = interface.tables.iter_mut().map(|table| (&table.name, &mut table.alias));
+        let actions = interface.actions.iter_mut().map(|action| (&action.name, &mut action.alias));
+        let objects = interface.objects.iter_mut().map(|object| (&object.name, &mut object.alias));
+        let named: Vec<(&String, &mut String)> = tables.chain(actions).chain(objects).collect();
+        let all: BTreeSet<&str> = named.iter().map(|(name, _)| name.as_str()).collect();
+        let all: Vec<String> = all.into_iter().map(str::to_string).collect();
+        named.into_iter().for_each(|(name, given)| *given = alias(name, &all));
     }
 }
 

@@ -7,7 +7,7 @@ use hlir::interface::{
 };
 use hlir::{Notes, TableId};
 
-use super::{alias, id_note, is_hidden, number};
+use super::{id_note, is_hidden, number};
 use crate::lower::Lowering;
 use crate::lower::notes::string_annotation;
 use crate::types::Type;
@@ -23,11 +23,9 @@ impl Lowering<'_> {
         }
         let ids: HashMap<u8, BTreeMap<String, u32>> =
             names.iter().map(|(prefix, names)| (*prefix, number(u32::from(*prefix), names))).collect();
-        let every: HashMap<u8, Vec<String>> =
-            names.into_iter().map(|(prefix, names)| (prefix, names.into_keys().collect())).collect();
         let objects = all.into_iter().map(|(detail, name, notes)| {
             let prefix = detail.kind().prefix();
-            SourceObject { id: ids[&prefix][&name], alias: alias(&name, &every[&prefix]), name, detail, notes }
+            SourceObject { id: ids[&prefix][&name], alias: String::new(), name, detail, notes }
         });
         self.program.interface.objects = objects.collect();
         self.program.interface.objects.extend(headers);
@@ -125,7 +123,9 @@ impl Lowering<'_> {
                 None => (None, Notes::default()),
             };
             let id = id_note(&notes).unwrap_or(at as u32 + 1);
-            SourceKey { id, name: name.clone(), width: *width, kind: *kind, type_name, notes }
+            // The only value of a set that is of no struct has no name.
+            let name = if notes.origin.is_some() { name.clone() } else { String::new() };
+            SourceKey { id, name, width: *width, kind: *kind, type_name, notes }
         });
         keys.collect()
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use hlir::interface::{Physical, SourceActionUse, SourceDefault, SourceKey, SourceTable};
 use hlir::{NodeKind, TableId};
 
-use super::{alias, id_note, is_hidden, number};
+use super::{controller_width, id_note, is_hidden, number};
 use crate::lower::Lowering;
 
 const TABLE: u32 = 0x02;
@@ -17,7 +17,6 @@ impl Lowering<'_> {
         let names: BTreeMap<String, Option<u32>> =
             tables.map(|(_, table)| (table.name.clone(), id_note(&table.notes))).collect();
         let ids = number(TABLE, &names);
-        let all: Vec<String> = names.into_keys().collect();
         let reached = self.reached_tables();
         let actions = self.action_ids();
         let mut made = Vec::new();
@@ -35,7 +34,7 @@ impl Lowering<'_> {
             made.push(SourceTable {
                 id: ids[&table.name],
                 name: table.name.clone(),
-                alias: alias(&table.name, &all),
+                alias: String::new(),
                 keys: self.source_keys(id, table),
                 actions: uses.collect(),
                 default,
@@ -57,7 +56,7 @@ impl Lowering<'_> {
         let keys = table.keys.iter().enumerate().map(|(at, key)| SourceKey {
             id: id_note(&key.notes).unwrap_or(at as u32 + 1),
             name: key.name.clone(),
-            width: self.width(&key.value),
+            width: types.get(at).map_or(0, |of_type| controller_width(of_type, self.width(&key.value))),
             kind: key.kind,
             type_name: types.get(at).and_then(|of_type| self.type_name(of_type)),
             notes: key.notes.clone(),

@@ -16,16 +16,17 @@ use crate::types::{Nominal, Type};
 struct Declared(BTreeMap<(u8, String), SourceType>);
 
 impl Lowering<'_> {
-    /// The name of a type made by `type`; others show the controller their bits alone.
+    /// The name of a type made by `type`, or of an enumeration that is no number; others show the controller their bits alone.
     pub(super) fn type_name(&self, of_type: &Type) -> Option<String> {
-        let Type::Newtype(nominal) = of_type else { return None };
+        let (Type::Newtype(nominal) | Type::Enum(nominal)) = of_type else { return None };
         Some(self.name_of_type(nominal))
     }
 
     /// The controller's name of a declared type; the arguments of a generic one become part of it, unless `@name` names it.
     fn name_of_type(&self, nominal: &Nominal) -> String {
         let written = self.external_name(nominal.declaration);
-        if nominal.arguments.is_empty() || written != nominal.name.as_ref() {
+        let is_named = self.attributes_of(nominal.declaration).is_some_and(|attributes| attributes.has("name"));
+        if nominal.arguments.is_empty() || is_named {
             return written;
         }
         let arguments = nominal.arguments.iter().map(|argument| {

@@ -1,0 +1,45 @@
+//! What a P4Runtime controller reads: files with P4Info, and with the entries of the program's own tables.
+
+use crate::compile;
+use crate::failure::Failure;
+use control::format::{self, ENDINGS, Format, Kind};
+use hlir::Program;
+use std::path::PathBuf;
+
+/// The files that were asked for, each with the format that its name's ending means.
+pub struct Files<'a> {
+    info: Vec<(&'a PathBuf, Format)>,
+    entries: Vec<(&'a PathBuf, Format)>,
+}
+
+impl<'a> Files<'a> {
+    /// An unknown ending is a mistake, and known before any work is done.
+    pub fn of(info: &'a [PathBuf], entries: &'a [PathBuf]) -> Result<Files<'a>, Failure> {
+        let formats = |paths: &'a [PathBuf]| {
+            let known = paths.iter().map(|path| match Format::of(path) {
+                Some(format) => Ok((path, format)),
+                None => Err(Failure::input(format!(
+                    "{}: the ending says nothing about the format\nhint: known endings are {ENDINGS}",
+                    path.display()
+                ))),
+            });
+            known.collect::<Result<Vec<_>, Failure>>()
+        };
+        Ok(Files { info: formats(info)?, entries: formats(entries)? })
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.info.is_empty() && self.entries.is_empty()
+    }
+
+    /// Writes each file whole or not at all.
+    pub fn write(&self, program: &Program) -> Result<(), Failure> {
+        for (path, format) in &self.info {
+            compile::write(path, &format::write(Kind::P4Info, &control::p4info(program), *format))?;
+        }
+        for (path, format) in &self.entries {
+            compile::write(path, &format::write(Kind::WriteRequest, &control::entries::entries(program), *format))?;
+        }
+        Ok(())
+    }
+}
