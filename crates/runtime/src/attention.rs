@@ -11,6 +11,13 @@ pub fn pin() {
     unsafe { core_pin() }
 }
 
+/// Gives up a priority that the process was started with: a process that waits for others, or starts DPDK, with a real-time priority can keep a
+/// core for itself for minutes.
+pub fn be_ordinary() {
+    // SAFETY: the function changes the thread's priority and nothing else.
+    unsafe { core_hold(0) };
+}
+
 /// As long as this lives, nothing of ordinary priority interrupts the thread that made it, if the system allows that.
 pub struct Undisturbed(());
 

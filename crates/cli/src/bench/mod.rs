@@ -22,7 +22,7 @@ use crate::options::{Native, Passes};
 use cell::{Cell, Found};
 use indicatif::{ProgressBar, ProgressStyle};
 use report::Record;
-use runtime::clock;
+use runtime::{attention, clock};
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -87,6 +87,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    attention::be_ordinary();
     match &arguments.cell {
         Some(cell) => cell::run(cell, arguments),
         None => all(arguments),
