@@ -13,13 +13,14 @@ RIB ?=
 SECONDS ?= 600
 CORPUS ?=
 
-.PHONY: help setup build demo test bench conformance fuzz clean
+.PHONY: help setup build demo test bench sweep conformance fuzz clean
 
 help:
 	@echo "make setup        install what is missing (the only step that may need root)"
 	@echo "make build        the command $(BACUS)"
 	@echo "make demo         compile a switch, send a capture through DPDK ports, show what happened"
 	@echo "make test         every test"
+	@echo "make sweep        is the model's pick the best plan? a grid of plans, measured [OUT=DIR]"
 	@echo "make bench        what the applications cost on this machine [OUT=DIR] [QUICK=1] [RIB=FILE]"
 	@echo "make conformance  the p4c corpus: P4C=DIR [STF=LIST] [ERRORS=LIST] [VECTORS=DIR] [FORMS=1]"
 	@echo "make fuzz         random texts for the frontend and the IR's reader [SECONDS=600] [CORPUS=DIR of more programs]"
@@ -35,6 +36,9 @@ demo: build
 
 test: setup
 	@scripts/test
+
+sweep: build
+	$(BACUS) bench --sweep --traffic uniform --processes 1 --bursts 32,64 --out $(OUT)/sweep
 
 bench: build
 	$(BACUS) bench --out $(OUT)/bench $(if $(QUICK),--quick) $(if $(RIB),--rib "$(RIB)")

@@ -174,7 +174,8 @@ fn runners(
 ) -> Result<Vec<Runner>, Failure> {
     let subject = Subject::new(workload, arguments)?;
     let mut runners: Vec<Runner> = Vec::new();
-    for variant in variants {
+    let grid = if arguments.sweep { subject.grid() } else { Vec::new() };
+    for variant in variants.iter().chain(&grid) {
         match subject.build(variant).and_then(|built| Runner::new(variant, built, workload, dpdk)) {
             Ok(runner) => {
                 if runner.entries >= 100_000 {

@@ -5,12 +5,14 @@
 mod cell;
 mod chart;
 mod check;
+mod counted;
 mod entry;
 mod gauge;
 mod peers;
 mod random;
 mod report;
 mod runner;
+mod sweep;
 mod times;
 mod traffic;
 mod variants;
@@ -34,6 +36,7 @@ Examples:
   bacus bench                                 all applications
   bacus bench --quick                         a few cells, in a few minutes
   bacus bench l2fwd ipv4fwd --out out/bench   two of them; records, table and picture into out/bench
+  bacus bench --sweep --out out/sweep         is the model's pick the best plan?
   bacus bench ipv4fwd --sizes 100000 --only best,peer:lpm --plan pinned.plan
 Run it where the applications' sources are: below the project's directory.";
 
@@ -79,6 +82,9 @@ pub struct Arguments {
     /// Leave the drops experiment out
     #[arg(long)]
     no_drops: bool,
+    /// Measure a grid of plans around the one that the model picks, instead of peers, and say how far the pick is from the best
+    #[arg(long)]
+    sweep: bool,
     /// Measure one cell, in this process
     #[arg(long, hide = true)]
     cell: Option<Cell>,
@@ -115,7 +121,7 @@ fn all(arguments: &Arguments) -> Result<(), Failure> {
         bar.inc(1);
         // A long run that is interrupted has not been for nothing.
         if let Some(folder) = &arguments.out {
-            write(folder, &heard.records)?;
+            write(folder, &heard.records, arguments.sweep)?;
         }
     }
     bar.finish_and_clear();
@@ -137,14 +143,26 @@ fn cells(arguments: &Arguments) -> Result<Vec<Cell>, Failure> {
         }
     }
     let (name, size, percents) = DROPS;
-    if is_chosen(name) && !arguments.no_drops && !arguments.quick && arguments.sizes.is_empty() {
+    if is_chosen(name) && !arguments.no_drops && !arguments.sweep && !arguments.quick && arguments.sizes.is_empty() {
         let cell = |dropped| Cell { application: name.to_string(), size, dropped };
         cells.extend(percents.map(cell));
     }
     Ok(cells)
 }
 
+/// Sizes of a sweep: small, middle and large tables.
+const SWEPT: [(&str, [u64; 3]); 4] = [
+    ("l2fwd", [256, 65_536, 1 << 20]),
+    ("ipv4fwd", [1_000, 100_000, 606_138]),
+    ("ipv6fwd", [1_000, 50_000, 200_000]),
+    ("l2l3acl", [256, 65_536, 1 << 20]),
+];
+
 fn sizes(application: &Application, arguments: &Arguments) -> Vec<u64> {
+    if arguments.sweep && arguments.sizes.is_empty() {
+        let swept = SWEPT.iter().find(|(name, _)| *name == application.name);
+        return swept.map_or(Vec::new(), |(_, sizes)| sizes.to_vec());
+    }
     match (&arguments.sizes[..], arguments.quick) {
         ([], false) => application.sizes.to_vec(),
         ([], true) => application.quick.to_vec(),
@@ -230,6 +248,10 @@ fn child_arguments(cell: &Cell, arguments: &Arguments) -> Vec<String> {
     if !arguments.only.is_empty() {
         add("--only", arguments.only.join(","));
     }
+    if arguments.sweep {
+        all.push("--sweep".to_string());
+    }
+    let mut add = |name: &str, value: String| all.extend([name.to_string(), value]);
     let path = |path: &Path| path.display().to_string();
     arguments.plan.iter().for_each(|file| add("--plan", path(file)));
     arguments.machine.iter().for_each(|file| add("--machine", path(file)));
@@ -238,7 +260,13 @@ fn child_arguments(cell: &Cell, arguments: &Arguments) -> Vec<String> {
     all
 }
 
-fn write(folder: &Path, records: &[Record]) -> Result<(), Failure> {
+fn write(folder: &Path, records: &[Record], is_sweep: bool) -> Result<(), Failure> {
+    if is_sweep {
+        compile::write(&folder.join("sweep.json"), report::json(records).as_bytes())?;
+        compile::write(&folder.join("sweep.txt"), sweep::table(records).as_bytes())?;
+        let picture = sweep::svg(records).map_err(Failure::environment)?;
+        return compile::write(&folder.join("sweep.svg"), picture.as_bytes());
+    }
     compile::write(&folder.join("bench.json"), report::json(records).as_bytes())?;
     compile::write(&folder.join("bench.txt"), report::table(records).as_bytes())?;
     let picture = chart::svg(records).map_err(Failure::environment)?;
@@ -246,14 +274,14 @@ fn write(folder: &Path, records: &[Record]) -> Result<(), Failure> {
 }
 
 fn say(heard: &Heard, arguments: &Arguments) -> Result<(), Failure> {
-    if !arguments.quick && arguments.sizes.is_empty() {
+    if !arguments.quick && arguments.sizes.is_empty() && !arguments.sweep {
         let check = times::check(&compile::cache()?)?;
         println!("check of a program of 1,500 lines: {:.0} ms", check.as_secs_f64() * 1e3);
         let compiled = times::compile_and_load("apps/l2l3acl/l2l3acl.p4", &Passes::default(), &arguments.native)?;
         println!("l2l3acl from P4 to a loaded switch: {:.2} s", compiled.as_secs_f64());
     }
     heard.loads.iter().for_each(|load| println!("{load}"));
-    print!("{}", report::table(&heard.records));
+    print!("{}", if arguments.sweep { sweep::table(&heard.records) } else { report::table(&heard.records) });
     println!();
     if heard.records.iter().any(|record| record.pages != "2M") {
         println!("rows marked with pages were measured without large pages throughout: every look-up costs more there");
@@ -261,7 +289,8 @@ fn say(heard: &Heard, arguments: &Arguments) -> Result<(), Failure> {
     heard.notes.iter().for_each(|note| println!("note: {note}"));
     heard.wrong.iter().for_each(|wrong| println!("wrong: {wrong}"));
     if let Some(folder) = &arguments.out {
-        println!("records, table and picture: {}", folder.join("bench.{json,txt,svg}").display());
+        let name = if arguments.sweep { "sweep" } else { "bench" };
+        println!("records, table and picture: {}", folder.join(format!("{name}.{{json,txt,svg}}")).display());
     }
     Ok(())
 }

@@ -29,6 +29,8 @@ pub enum Origin {
     Best,
     /// A plan that a person has pinned.
     Pinned(PathBuf),
+    /// A plan of a sweep.
+    Swept(Box<Plan>),
     ByHand(&'static peers::Source),
 }
 
@@ -57,6 +59,10 @@ fn suffixed(name: &str, descriptor: Descriptor) -> String {
 /// All variants of an application at a size: `plain` with the own descriptor first, which the others' packets are compared with.
 pub fn of(application: &str, size: u64, arguments: &Arguments) -> Vec<Variant> {
     let mut variants = Vec::new();
+    if arguments.sweep {
+        // The grid is made when the program is known.
+        return vec![Variant { name: "plain".to_string(), origin: Origin::Plain, descriptor: Descriptor::Own }];
+    }
     for descriptor in [Descriptor::Own, Descriptor::Mbuf] {
         let mut add = |name: &str, origin| {
             variants.push(Variant { name: suffixed(name, descriptor), origin, descriptor });
@@ -120,8 +126,23 @@ impl Subject {
         let Loaded { program, plan: _ } = frontend::load(&Source::plain(Path::new(workload.source)))?;
         let occupancy = occupancy(&program, workload)?;
         let machine = inputs::machine(arguments.machine.as_deref());
-        let inputs = Inputs { machine, occupancy, ..Inputs::default() };
+        let profile = Some(super::counted::profile(&program, workload, &arguments.native)?);
+        let inputs = Inputs { machine, occupancy, profile, ..Inputs::default() };
         Ok(Subject { program, inputs, native: arguments.native.clone() })
+    }
+
+    /// The plans of a sweep.
+    pub fn grid(&self) -> Vec<Variant> {
+        let mut program = self.program.clone();
+        opt::optimize(&mut program, &mut Plan::default(), &self.inputs, &rewrites(), None);
+        let mut inputs = self.inputs.clone();
+        inputs.ports.own_descriptor = true;
+        let variant = |point: super::sweep::Point| Variant {
+            name: point.name,
+            origin: Origin::Swept(Box::new(point.plan)),
+            descriptor: Descriptor::Own,
+        };
+        super::sweep::grid(&program, &inputs).into_iter().map(variant).collect()
     }
 
     pub fn build(&self, variant: &Variant) -> Result<Built, Failure> {
@@ -129,6 +150,7 @@ impl Subject {
             Origin::Plain => self.planned(variant.descriptor, &rewrites(), None),
             Origin::Best => self.planned(variant.descriptor, &Selection::All, None),
             Origin::Pinned(file) => self.planned(variant.descriptor, &rewrites(), Some(frontend::read_plan(file)?)),
+            Origin::Swept(plan) => self.planned(variant.descriptor, &rewrites(), Some((**plan).clone())),
             Origin::ByHand(source) => {
                 let pipeline = by_hand(source, &self.native)?;
                 let defaults = self.defaults(&pipeline)?;
@@ -165,7 +187,9 @@ impl Subject {
         let object = compile::object(&program.name, &c, plan.descriptor, (&self.native, &none))?;
         let pipeline = Arc::new(Pipeline::load(&object)?);
         let defaults = self.defaults(&pipeline)?;
-        Ok(Built { pipeline, predicted: None, defaults })
+        let traffic = opt::analyze::Traffic::estimate(&program, &inputs);
+        let predicted = Some(opt::model::Model::new(&program, &inputs, &traffic).predict(&plan).cycles());
+        Ok(Built { pipeline, predicted, defaults })
     }
 }
 
