@@ -58,8 +58,7 @@ add dmac hdr.ethernet.dst:0x02000000000b forward(port:2)
 
     fn l2fwd() -> frontend::Loaded {
         let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../apps/l2fwd/l2fwd.p4");
-        frontend::load(&Source { program, include: vec![], define: vec![], undefine: vec![] })
-            .expect("l2fwd is a program")
+        frontend::load(&Source::plain(&program)).expect("l2fwd is a program")
     }
 
     /// The program under a plan that has `structure` for every table.
