@@ -40,6 +40,17 @@ fn the_example_runs_on_both_engines_packet_by_packet_and_in_bursts() {
 }
 
 #[test]
+fn values_with_parts_come_part_by_part_and_equal_names_are_told_apart() {
+    let file = |name: &str| path("crates/cli/tests/externs").join(name);
+    for engine in ["interp", "native"] {
+        let mut command = bacus();
+        command.arg("stf").arg(file("parts.p4")).arg(file("parts.stf")).args(["--engine", engine]);
+        let ran = command.arg("--extern").arg(file("parts.c")).output().unwrap();
+        assert!(ran.status.success(), "{engine}: {}", said(&ran));
+    }
+}
+
+#[test]
 fn both_engines_agree_on_mutated_packets() {
     let folder = folder("trace");
     let entries = folder.join("entries.stf");
