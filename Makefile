@@ -8,6 +8,7 @@ STF ?=
 ERRORS ?=
 VECTORS ?=
 FORMS ?=
+PLANS ?=
 QUICK ?=
 RIB ?=
 SECONDS ?= 600
@@ -22,7 +23,7 @@ help:
 	@echo "make test         every test"
 	@echo "make sweep        is the model's pick the best plan? a grid of plans, measured [OUT=DIR]"
 	@echo "make bench        what the applications cost on this machine [OUT=DIR] [QUICK=1] [RIB=FILE]"
-	@echo "make conformance  the p4c corpus: P4C=DIR [STF=LIST] [ERRORS=LIST] [VECTORS=DIR] [FORMS=1]"
+	@echo "make conformance  the p4c corpus: P4C=DIR [STF=LIST] [ERRORS=LIST] [VECTORS=DIR] [FORMS=1] [PLANS=all]"
 	@echo "make fuzz         random texts for the frontend and the IR's reader [SECONDS=600] [CORPUS=DIR of more programs]"
 
 setup:
@@ -47,7 +48,8 @@ conformance: build
 	@test -n "$(P4C)" || { echo "make conformance P4C=DIR: name a checkout of p4c (the directory with p4include and testdata)"; exit 2; }
 	cargo run --release -q -p tests --bin conformance -- --p4c "$(P4C)" --bacus $(BACUS) --out $(OUT)/conformance.txt \
 		--exempt tests/conformance-exempt.txt --externs tests/externs \
-		$(if $(STF),--stf "$(STF)") $(if $(ERRORS),--errors "$(ERRORS)") $(if $(VECTORS),--vectors "$(VECTORS)") $(if $(FORMS),--forms)
+		$(if $(STF),--stf "$(STF)") $(if $(ERRORS),--errors "$(ERRORS)") $(if $(VECTORS),--vectors "$(VECTORS)") $(if $(FORMS),--forms) \
+		$(if $(filter all,$(PLANS)),--all-plans)
 
 fuzz: setup
 	@scripts/fuzz $(SECONDS) $(CORPUS)

@@ -1,29 +1,43 @@
-//! Plans written by hand: whatever an application is told to do with its packets, it sends the same ones.
+//! Plans: whatever an application is told to do with its packets, it sends the same ones.
 
 mod command;
 
 use command::{bacus, path};
 
-/// Both engines on mutated packets, with every check that the C compiler can build in.
+const APPS: [&str; 6] = ["l2fwd", "ipv4fwd", "ipv6fwd", "l2l3acl", "mpls", "firewall"];
+
+/// Runs an application's tests natively at several bursts, then both engines on mutated packets, with every check that the C compiler can build in.
+fn agrees(app: &str, plan: &[&str]) {
+    let file = |ending: &str| path(&format!("apps/{app}/{app}.{ending}")).display().to_string();
+    let trace = path("apps/l2l3acl/port1.pcap").display().to_string();
+    let (program, test) = (file("p4"), file("stf"));
+    let run = |arguments: &[&str]| {
+        let output = bacus().args(["stf", &program, &test, "--sanitize"]).args(arguments).args(plan).output();
+        let output = output.expect("bacus runs");
+        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{app} {plan:?} {arguments:?}: {said}");
+        said
+    };
+    for burst in ["1", "7", "32", "64"] {
+        run(&["--engine", "native", "--burst", burst]);
+    }
+    assert!(run(&["--trace", &trace, "--count", "2000"]).contains("both engines agree"), "{app} {plan:?}");
+}
+
 #[test]
-fn a_path_in_stages_sends_what_the_interpreter_sends() {
+fn plans_by_hand_send_what_the_interpreter_sends() {
     for (app, plan) in [("l2fwd", "l2fwd"), ("l2fwd", "l2fwd_behind"), ("ipv4fwd", "ipv4fwd"), ("l2l3acl", "l2l3acl")] {
-        let file = |ending: &str| path(&format!("apps/{app}/{app}.{ending}")).display().to_string();
-        let plan = path(&format!("crates/cli/tests/plans/{plan}.plan")).display().to_string();
-        let trace = path("apps/l2l3acl/port1.pcap").display().to_string();
-        let (program, test) = (file("p4"), file("stf"));
-        for burst in ["1", "7", "64"] {
-            let run = ["stf", &program, &test, "--engine", "native", "--burst", burst, "--plan", &plan, "--sanitize"];
-            let output = bacus().args(run).output().expect("bacus runs");
-            assert!(output.status.success(), "{app}, burst {burst}: {}", String::from_utf8_lossy(&output.stderr));
-        }
-        let both = ["stf", &program, &test, "--trace", &trace, "--count", "3000", "--plan", &plan, "--sanitize"];
-        let output = bacus().args(both).output().expect("bacus runs");
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert!(
-            output.status.success() && said.contains("both engines agree"),
-            "{app}: {said}{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        agrees(app, &["--plan", &path(&format!("crates/cli/tests/plans/{plan}.plan")).display().to_string()]);
+    }
+}
+
+/// On a machine whose memory is slow, every look-up that can have one has a stage.
+#[test]
+fn applications_send_what_the_interpreter_sends_under_every_plan() {
+    let machine = path("tests/machines/slow-memory.toml").display().to_string();
+    for app in APPS {
+        agrees(app, &["--passes", ""]);
+        agrees(app, &["--machine", &machine]);
+        agrees(app, &["--machine", &machine, "--without", "prefetch"]);
     }
 }

@@ -31,6 +31,9 @@ pub struct Arguments {
     /// Also run each STF on the corpus' -first, -frontend and -midend forms of its program
     #[arg(long)]
     forms: bool,
+    /// Run native code under every plan: planned, plain, in stages
+    #[arg(long)]
+    all_plans: bool,
     /// Cases that fail for a reason that is not ours: `PATH REASON` a line
     #[arg(long)]
     exempt: Option<PathBuf>,
@@ -67,7 +70,8 @@ fn main() -> ExitCode {
 
 /// Whether every case passed or is exempt.
 fn conformance(arguments: &Arguments) -> Result<bool, String> {
-    let corpus = cases::Corpus::open(&arguments.p4c, arguments.externs.clone())?;
+    let mut corpus = cases::Corpus::open(&arguments.p4c, arguments.externs.clone())?;
+    corpus.plans = run::plans(arguments.all_plans);
     let mut jobs = corpus.accept();
     if let Some(list) = &arguments.errors {
         jobs.extend(corpus.reject(list)?);

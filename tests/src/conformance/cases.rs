@@ -2,6 +2,7 @@
 //!
 //! All paths come from the caller: a checkout of p4c, lists of names relative to its `testdata`, a directory of vectors.
 
+use super::run::Plan;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,8 @@ pub struct Corpus {
     testdata: PathBuf,
     /// Where the externs of programs are, in C: `NAME.c` for `NAME.p4`.
     pub externs: Option<PathBuf>,
+    /// How native code is planned.
+    pub plans: &'static [Plan],
 }
 
 /// One process to run.
@@ -75,7 +78,8 @@ impl Kind {
 
 impl Corpus {
     pub fn open(p4c: &Path, externs: Option<PathBuf>) -> Result<Corpus, String> {
-        let corpus = Corpus { include: p4c.join("p4include"), testdata: p4c.join("testdata"), externs };
+        let plans = super::run::plans(false);
+        let corpus = Corpus { include: p4c.join("p4include"), testdata: p4c.join("testdata"), externs, plans };
         for needed in [&corpus.include, &corpus.testdata] {
             if !needed.is_dir() {
                 return Err(format!("{}: not found; --p4c names a checkout of p4c", needed.display()));

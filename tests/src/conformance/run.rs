@@ -119,19 +119,44 @@ fn p4info(bacus: &Path, corpus: &Corpus, program: &Path, expected: &Path) -> Out
     Outcome::Passed
 }
 
-/// A file passes if it does at every burst. `bacus stf` says `PATH: passed` or `PATH: failed: REASON`.
+/// How native code is planned.
+pub struct Plan {
+    /// Behind the burst, in what is said of a failure.
+    pub name: &'static str,
+    pub arguments: &'static [&'static str],
+}
+
+const ONE_PLAN: [Plan; 1] = [Plan { name: "", arguments: &[] }];
+
+/// What the optimizer plans for this machine; nothing; and a stage for every look-up that can have one.
+pub const ALL_PLANS: [Plan; 3] = [
+    Plan { name: "", arguments: &[] },
+    Plan { name: ", plain", arguments: &["--passes", ""] },
+    Plan {
+        name: ", in stages",
+        arguments: &["--machine", concat!(env!("CARGO_MANIFEST_DIR"), "/machines/slow-memory.toml")],
+    },
+];
+
+/// One plan or all of them.
+pub fn plans(all: bool) -> &'static [Plan] {
+    if all { &ALL_PLANS } else { &ONE_PLAN }
+}
+
+/// A file passes if it does at every burst, and under every plan. `bacus stf` says `PATH: passed` or `PATH: failed: REASON`.
 fn packets(bacus: &Path, corpus: &Corpus, job: &Job, engine: Engine, files: &[PathBuf]) -> Vec<Result> {
     let mut outcomes: Vec<Outcome> = vec![Outcome::Passed; files.len()];
-    for burst in ["1", "64"] {
+    let plans = if engine == Engine::Native { corpus.plans } else { &ONE_PLAN[..] };
+    for (plan, burst) in plans.iter().flat_map(|plan| ["1", "64"].map(|burst| (plan, burst))) {
         let mut command = Command::new(bacus);
         command.arg("stf").arg("-I").arg(&corpus.include).arg(&job.program).args(files);
-        command.args(["--engine", engine.name(), "--burst", burst]);
+        command.args(["--engine", engine.name(), "--burst", burst]).args(plan.arguments);
         for code in files.iter().filter_map(|file| corpus.extern_code(file)) {
             command.arg("--extern").arg(code);
         }
         let ended = wait(command, CHECK_LIMIT + COMPILER_LIMIT + STF_LIMIT * files.len() as u32);
         for (file, outcome) in files.iter().zip(&mut outcomes).filter(|(_, outcome)| **outcome == Outcome::Passed) {
-            *outcome = file_outcome(&ended, file, burst);
+            *outcome = file_outcome(&ended, file, &format!("burst {burst}{}", plan.name));
         }
     }
     let result = |(file, outcome): (&PathBuf, Outcome)| {
@@ -145,21 +170,21 @@ fn packets(bacus: &Path, corpus: &Corpus, job: &Job, engine: Engine, files: &[Pa
     files.iter().zip(outcomes).map(result).collect()
 }
 
-fn file_outcome(ended: &Ended, file: &Path, burst: &str) -> Outcome {
+fn file_outcome(ended: &Ended, file: &Path, setting: &str) -> Outcome {
     if let Some(crash) = ended.crash() {
-        return Outcome::Failed(format!("burst {burst}: {crash}"));
+        return Outcome::Failed(format!("{setting}: {crash}"));
     }
     let path = file.display().to_string();
     // Notes and what a file prints stand before its verdict.
     let verdict = |line: &'_ str| -> Option<Outcome> {
         match line.strip_prefix(&path)?.strip_prefix(": ")? {
             "passed" => Some(Outcome::Passed),
-            said => said.strip_prefix("failed: ").map(|reason| Outcome::Failed(format!("burst {burst}: {reason}"))),
+            said => said.strip_prefix("failed: ").map(|reason| Outcome::Failed(format!("{setting}: {reason}"))),
         }
     };
     match ended.text.lines().find_map(verdict) {
         Some(outcome) => outcome,
-        None => Outcome::Failed(format!("burst {burst}: {}", ended.first_line())),
+        None => Outcome::Failed(format!("{setting}: {}", ended.first_line())),
     }
 }
 
