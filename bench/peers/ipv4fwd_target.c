@@ -4,10 +4,14 @@
  * With AHEAD `finish` works on the burst before, and asks for a line of the newest with each packet done. A bad packet is not special until the
  * end: its bit is in a mask, and a burst with one in it is split by a cold function.
  *
- * Sixteen packets at a time in lanes where there is AVX-512. With AVX2 the transposition costs more than it gains, and plain loops are faster. */
+ * Sixteen packets at a time in lanes where there is AVX-512. With AVX2 the transposition costs more than it gains, and plain loops are faster; if
+ * the table lies in the first cache levels (no REQUESTS), nothing is worth a stage of its own then, and a packet is done in one pass. */
 #include "ipv4fwd.h"
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
 #include "lanes.h"
+#define STAGED 1
+#else
+#define STAGED 0
 #endif
 
 #define LANES 16u
@@ -17,6 +21,7 @@ struct flight {
 	_Alignas(64) uint32_t word[PEER_BURST];		/* time to live, protocol, checksum as they will leave */
 	_Alignas(64) uint8_t bad[PEER_BURST];
 	_Alignas(64) uint8_t nexthop[PEER_BURST];
+	uint8_t *data[PEER_BURST];
 	struct burst burst;
 	void *packets[PEER_BURST];
 	uint16_t lengths[PEER_BURST];
@@ -54,8 +59,9 @@ const struct peer bacus_peer = { ipv4fwd_open, ipv4fwd_insert, ipv4fwd_ready };
 PEER_INLINE void
 ipv4fwd_header(struct flight *flight, uint32_t i)
 {
-	const uint8_t *data = burst_data(&flight->burst, i);
+	uint8_t *data = burst_data(&flight->burst, i);
 
+	flight->data[i] = data;
 	flight->bad[i] = (uint8_t)ipv4_is_bad(data, burst_length(&flight->burst, i));
 	flight->word[i] = ipv4_decrement(load32(data + ETHERNET_BYTES + 8));
 	flight->address[i] = __builtin_bswap32(load32(data + ETHERNET_BYTES + 16));
@@ -69,15 +75,14 @@ ipv4fwd_headers(struct flight *flight, const uint32_t count)
 
 #ifdef LANES_AVX512
 	for (; done + LANES <= count; done += LANES) {
-		const uint8_t *data[LANES];
 		uint16_t lengths[LANES];
 		uint32_t bad;
 
 		for (uint32_t i = 0; i < LANES; i++) {
-			data[i] = burst_data(&flight->burst, done + i);
+			flight->data[done + i] = burst_data(&flight->burst, done + i);
 			lengths[i] = (uint16_t)burst_length(&flight->burst, done + i);
 		}
-		bad = lanes_ipv4(data, lengths, &flight->address[done], &flight->word[done]);
+		bad = lanes_ipv4((const uint8_t *const *)&flight->data[done], lengths, &flight->address[done], &flight->word[done]);
 		_mm_storeu_si128((void *)&flight->bad[done], _mm_movm_epi8((__mmask16)bad));
 	}
 #endif
@@ -121,7 +126,7 @@ ipv4fwd_rest(struct worker *worker, struct flight *flight)
 		const struct nexthop *nexthop = &nexthops.records[flight->nexthop[i] < NEXTHOPS ? flight->nexthop[i] : 0];
 
 		ports[i] = nexthop->port;
-		ipv4fwd_rewrite(burst_data(&flight->burst, i), nexthop, flight->word[i]);
+		ipv4fwd_rewrite(flight->data[i], nexthop, flight->word[i]);
 	}
 	burst_split(worker, &flight->burst, ports, flight->bad);
 }
@@ -144,10 +149,36 @@ ipv4fwd_finish(struct worker *worker, struct flight *flight, const struct flight
 
 		if (AHEAD)
 			prefetch(blocks + (next->address[i] >> 8));
-		ipv4fwd_rewrite(burst_data(&flight->burst, i), nexthop, flight->word[i]);
+		ipv4fwd_rewrite(flight->data[i], nexthop, flight->word[i]);
 		ports[i] = nexthop->port;
 	}
 	burst_send(worker, &flight->burst, ports, count);
+}
+
+/* All of a packet in one pass. */
+PEER_INLINE void
+ipv4fwd_whole(struct worker *worker, const struct burst *burst, const uint32_t count)
+{
+	const struct lpm table = routes;
+	uint16_t ports[PEER_BURST];
+	uint8_t bad[PEER_BURST];
+	uint32_t any_bad = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint8_t *data = burst_data(burst, i);
+		const uint32_t found = lpm_find(&table, __builtin_bswap32(load32(data + ETHERNET_BYTES + 16)));
+		const uint32_t is_bad = ipv4_is_bad(data, burst_length(burst, i)) | (found == LPM_MISS);
+		const struct nexthop *nexthop = &nexthops.records[found == LPM_MISS ? 0 : found];
+
+		bad[i] = (uint8_t)is_bad;
+		any_bad |= is_bad;
+		ports[i] = nexthop->port;
+		ipv4fwd_rewrite(data, nexthop, ipv4_decrement(load32(data + ETHERNET_BYTES + 8)));
+	}
+	if (__builtin_expect(any_bad, 0))
+		burst_split(worker, burst, ports, bad);
+	else
+		burst_send(worker, burst, ports, count);
 }
 
 PEER_INLINE void
@@ -169,6 +200,11 @@ process(struct worker *worker, struct burst *burst)
 	struct flight *flight = &flights[AHEAD ? newest ^= 1 : 0];
 	struct flight *due = AHEAD ? &flights[newest ^ 1] : flight;
 
+	if (!REQUESTS && !STAGED) {
+		if (burst->count != 0)
+			PEER_COUNTS(burst->count, ipv4fwd_whole, worker, burst);
+		return;
+	}
 	ipv4fwd_take(flight, burst);
 	PEER_COUNTS(burst->count, ipv4fwd_headers, flight);
 	if (due->burst.count != 0)
