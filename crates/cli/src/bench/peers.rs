@@ -43,8 +43,9 @@ macro_rules! files {
 }
 
 files! {
-    "echo.c", "exact.h", "dpdk.h", "ipv4fwd.h", "ipv4fwd_dpdk.c", "ipv4fwd_plain.c", "ipv4fwd_target.c", "ipv6fwd_dpdk.c", "l2fwd.h",
-    "l2fwd_hash.c", "l2fwd_plain.c", "l2fwd_target.c", "l2l3acl.h", "l2l3acl_dpdk.c", "l2l3acl_one.h", "l2l3acl_target.c", "lanes.h", "lpm.h", "lpm_dpdk.h", "peer.h", "ternary.h",
+    "echo.c", "exact.h", "dpdk.h", "ipv4fwd.h", "ipv4fwd_dpdk.c", "ipv4fwd_plain.c", "ipv4fwd_target.c",
+    "ipv6fwd_dpdk.c", "l2fwd.h", "l2fwd_hash.c", "l2fwd_plain.c", "l2fwd_target.c", "l2l3acl.h", "l2l3acl_dpdk.c",
+    "l2l3acl_one.h", "l2l3acl_target.c", "lanes.h", "lpm.h", "lpm_dpdk.h", "peer.h", "ternary.h",
 }
 
 /// What a port costs when a program does nothing.
