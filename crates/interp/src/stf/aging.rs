@@ -112,13 +112,14 @@ impl Runner<'_> {
 pub(crate) fn normal(program: &Program, key: &EntryKey) -> (hlir::TableId, Vec<Pattern>, u32) {
     let table = &program.tables[key.table];
     let widths = table.keys.iter().map(|key| program.expression_type(&key.value, &[]).width());
-    let pattern = |(found, width): (&Match, u32)| match found {
-        // Every number is as good as any.
-        Match::Range { low, high } if low.bits() == 0 && high.count_ones() == u64::from(width) => {
-            Pattern::new(&Match::Any, width)
+    let pattern = |(found, width): (&Match, u32)| {
+        let Match::Range { low, high } = found else { return Pattern::new(found, width) };
+        let is_all = low.bits() == 0 && high.count_ones() == u64::from(width);
+        match (is_all, low == high) {
+            (true, _) => Pattern::new(&Match::Any, width),
+            (false, true) => Pattern::new(&Match::Exact(low.clone()), width),
+            (false, false) => Pattern::new(found, width),
         }
-        Match::Range { low, high } if low == high => Pattern::new(&Match::Exact(low.clone()), width),
-        found => Pattern::new(found, width),
     };
     let patterns = key.matches.iter().zip(widths).map(pattern).collect();
     (key.table, patterns, if table.has_priorities() { key.priority } else { 0 })

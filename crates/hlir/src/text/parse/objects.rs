@@ -235,9 +235,11 @@ impl Reader {
         let object = if self.eat(":") {
             let of_type = self.name("the name of the extern's type")?;
             self.expect("(")?;
-            let arguments = self.list(")", |reader| match reader.expression(None)? {
-                Expression::Constant { value, width } => Ok((value, width)),
-                _ => Err(reader.fail("a constant")),
+            let arguments = self.list(")", |reader| {
+                let Expression::Constant { value, width } = reader.expression(None)? else {
+                    return Err(reader.fail("a constant"));
+                };
+                Ok((value, width))
             })?;
             Some(ExternObject { of_type, arguments })
         } else {
