@@ -139,16 +139,14 @@ impl<'a> Model<'a> {
         lookups
     }
 
-    /// What look-ups cost a packet, by table: their structures' operations, and waiting for them in each packet's turn.
+    /// What look-ups cost a packet, by table, each made in the cheaper way: their structures' operations, and waiting for them.
     pub fn lookup_cycles(&self, plan: &Plan) -> BTreeMap<TableId, f64> {
         let lookups = self.lookups(plan);
-        let mut nodes = vec![NodeCost::default(); self.program.nodes.len()];
-        let in_turn = Plan { path: None, loops: Vec::new(), ..plan.clone() };
-        self.wait(&in_turn, &lookups, &mut nodes);
         let mut cycles = BTreeMap::new();
         for lookup in &lookups {
-            let issue = lookup.share * lookup.shape.operations * self.operation();
-            *cycles.entry(lookup.table).or_default() += issue + nodes[number(lookup.node)].memory;
+            let issue = lookup.shape.operations * self.operation();
+            let sum: &mut f64 = cycles.entry(lookup.table).or_default();
+            *sum += lookup.share * (issue + self.at_best(lookup, &lookups));
         }
         cycles
     }

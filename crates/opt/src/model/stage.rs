@@ -19,6 +19,12 @@ const LOOP: f64 = 6.0;
 const REQUEST: f64 = 2.0;
 /// Operations that leaving the path costs.
 const LEAVE: f64 = 60.0;
+/// Operations one after the other between two lines of a look-up: comparing, and making the next address.
+const STEP: f64 = 6.0;
+/// Tables with fewer look-ups to a packet are not on the path of most packets.
+const SHARE_OF_PATH: f64 = 0.5;
+/// A group as planners choose it.
+const USUAL_GROUP: u32 = 32;
 /// Operations to begin a stage, for each group.
 const BEGIN: f64 = 24.0;
 
@@ -117,7 +123,44 @@ impl Model<'_> {
     fn in_turn(&self, lookup: &Lookup, in_window: f64) -> f64 {
         let memory = self.memory();
         let lines = lookup.shape.lines.iter().zip(&lookup.working_sets);
-        lines.map(|(line, bytes)| line.often * memory.load(*bytes, in_window * line.abreast)).sum()
+        let waiting: f64 = lines.map(|(line, bytes)| line.often * memory.load(*bytes, in_window * line.abreast)).sum();
+        waiting + self.chain(lookup, in_window)
+    }
+
+    /// Steps of a look-up that each need the one before take time even where all lines are at hand: what that is beyond the operations.
+    fn chain(&self, lookup: &Lookup, side_by_side: f64) -> f64 {
+        let machine = &self.inputs.machine;
+        let nearest = machine.latency_cycles(machine.lines.working_set_kb[0] << 10);
+        let dependent: f64 = lookup.shape.lines.iter().filter(|line| line.abreast <= 1.0).map(|line| line.often).sum();
+        let step = nearest + STEP / machine.core_per_tick;
+        let issued = lookup.shape.operations * self.operation();
+        ((dependent - 1.0).max(0.0) * step / side_by_side.max(1.0) - issued).max(0.0)
+    }
+
+    /// What waiting for a look-up costs where it is made in the cheaper way: in its turn, or in a stage that asks for its line.
+    pub(super) fn at_best(&self, lookup: &Lookup, lookups: &[Lookup]) -> f64 {
+        let in_turn = self.in_turn(lookup, self.in_window(lookups));
+        if lookup.share < SHARE_OF_PATH || hlir::effects::learns(self.program, lookup.table) {
+            return in_turn;
+        }
+        let request = Request {
+            access: Access::Table { table: self.program.tables[lookup.table].name.clone(), line: 0 },
+            placement: Placement::OwnLoop,
+            distance: USUAL_GROUP,
+            hint: self.best_hint(lookup, f64::from(USUAL_GROUP)),
+            reason: None,
+        };
+        let stage = Loop {
+            node: String::new(),
+            batch: USUAL_GROUP,
+            group: USUAL_GROUP,
+            lanes: 1,
+            requests: Vec::new(),
+            reason: None,
+        };
+        let request = lookup.shape.is_staged.then_some(&request);
+        let (steady, drain) = self.staged(lookup, &stage, request, 1.0);
+        in_turn.min(steady + drain + (ASIDE + BEGIN / f64::from(USUAL_GROUP)) * self.operation())
     }
 
     /// A look-up of a stage: what each costs in a steady stream, and what a group waits for its first.
@@ -147,7 +190,7 @@ impl Model<'_> {
         for (line, bytes) in lines {
             steady += line.often * memory.load(*bytes, loaded * line.abreast);
         }
-        (steady, drain)
+        (steady + self.chain(lookup, loaded), drain)
     }
 
     /// Packets that are still on the path at its last stage.
