@@ -25,6 +25,10 @@ const STEP: f64 = 6.0;
 const SHARE_OF_PATH: f64 = 0.5;
 /// A group as planners choose it.
 const USUAL_GROUP: u32 = 32;
+/// Operations for a packet whose keys wait until the next group has come: they are copied, and its code begins anew.
+const BEHIND: f64 = 40.0;
+/// Loops of a stage, for keys and for look-ups: the core guesses wrong where each of them ends.
+const LOOPS: f64 = 2.0;
 /// Operations to begin a stage, for each group.
 const BEGIN: f64 = 24.0;
 
@@ -213,9 +217,15 @@ impl Model<'_> {
         }
         let operations = crate::model::operations::Operations::new(self.program);
         let mut sum = 0.0;
+        let mut jumps = 0.0;
         for stage in stages {
             let group = f64::from(plan.loops[stage.number].group.max(1));
             sum += ASIDE * stage.looked_up.len() as f64 + BEGIN / group;
+            jumps += LOOPS / group;
+            let waits = |request: &Request| request.placement == Placement::WithConsumption;
+            if plan.loops[stage.number].requests.iter().any(waits) {
+                sum += BEHIND;
+            }
         }
         // Each stage does again what stands before it, as far as its keys need it.
         for stage in stages {
@@ -229,7 +239,7 @@ impl Model<'_> {
             .sum::<f64>();
         // A packet that leaves the path is guessed wrong once, and is copied to where it can run alone.
         let leaving = self.inputs.machine.mispredict_cycles + LEAVE * self.operation();
-        sum * self.operation() + (1.0 - on_path) * leaving
+        sum * self.operation() + jumps * self.inputs.machine.mispredict_cycles + (1.0 - on_path) * leaving
     }
 
     /// The hint with which a table's first line is cheapest.
