@@ -3,8 +3,8 @@
 use std::fmt;
 use std::fs;
 
-/// Mappings below this hold no tables, and are not counted.
-const LARGE_KB: u64 = 4096;
+/// What has been touched of a mapping must be as much as a large page to matter.
+const LARGE_KB: u64 = 2048;
 
 /// What pages large mappings lie in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,35 +25,26 @@ impl fmt::Display for Pages {
     }
 }
 
-/// Of all memory in large mappings that has been touched. `None` where the system does not tell, or nothing is that large.
+/// A mapping as the system describes it.
+#[derive(Clone, Copy, Default)]
+struct Mapping {
+    resident_kb: u64,
+    large_kb: u64,
+    /// Large pages were asked for.
+    is_meant: bool,
+}
+
+/// Of all memory for which large pages were asked, and which has been touched. `None` where the system does not tell, or there is none: small tables
+/// need no pages of their own.
 pub fn measure() -> Option<Pages> {
     judge(&fs::read_to_string("/proc/self/smaps").ok()?)
 }
 
 fn judge(text: &str) -> Option<Pages> {
-    let (mut touched, mut large) = (0, 0);
-    let mut of_mapping = (0, 0, 0);
-    let mut close = |(resident, huge, page): (u64, u64, u64)| {
-        let resident = if page > 4 { huge } else { resident };
-        if resident >= LARGE_KB {
-            touched += resident;
-            large += huge;
-        }
-    };
-    for line in text.lines() {
-        let mut words = line.split_whitespace();
-        let (name, number) = (words.next().unwrap_or(""), words.next().and_then(|word| word.parse::<u64>().ok()));
-        match (name, number) {
-            ("Size:", _) => close(std::mem::take(&mut of_mapping)),
-            ("Rss:", Some(kb)) => of_mapping.0 = kb,
-            ("AnonHugePages:" | "ShmemPmdMapped:" | "Private_Hugetlb:" | "Shared_Hugetlb:", Some(kb)) => {
-                of_mapping.1 += kb;
-            }
-            ("KernelPageSize:", Some(kb)) => of_mapping.2 = kb,
-            _ => {}
-        }
-    }
-    close(of_mapping);
+    let mappings = mappings(text);
+    let meant = || mappings.iter().filter(|mapping| mapping.is_meant && mapping.resident_kb >= LARGE_KB);
+    let touched: u64 = meant().map(|mapping| mapping.resident_kb).sum();
+    let large: u64 = meant().map(|mapping| mapping.large_kb).sum();
     match (large * 10, touched) {
         (_, 0) => None,
         (tenfold, all) if tenfold >= all * 9 => Some(Pages::Large),
@@ -62,27 +53,58 @@ fn judge(text: &str) -> Option<Pages> {
     }
 }
 
+fn mappings(text: &str) -> Vec<Mapping> {
+    let mut mappings: Vec<Mapping> = Vec::new();
+    for line in text.lines() {
+        let mut words = line.split_whitespace();
+        let name = words.next().unwrap_or("");
+        if name == "Size:" {
+            mappings.push(Mapping::default());
+        }
+        let Some(mapping) = mappings.last_mut() else { continue };
+        if name == "VmFlags:" {
+            // `hg`: advised; `ht`: set aside by the system.
+            mapping.is_meant = words.any(|flag| flag == "hg" || flag == "ht");
+            continue;
+        }
+        let kb = words.next().and_then(|word| word.parse::<u64>().ok()).unwrap_or(0);
+        match name {
+            "Rss:" => mapping.resident_kb += kb,
+            "AnonHugePages:" | "ShmemPmdMapped:" => mapping.large_kb += kb,
+            // Memory that was set aside is not counted as resident.
+            "Private_Hugetlb:" | "Shared_Hugetlb:" => {
+                mapping.resident_kb += kb;
+                mapping.large_kb += kb;
+            }
+            _ => {}
+        }
+    }
+    mappings
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn mapping(resident: u64, huge: u64) -> String {
+    fn mapping(resident: u64, large: u64, flags: &str) -> String {
         format!(
-            "7f0000-7f1000 rw-p 0 00:00 0\nSize: 1 kB\nKernelPageSize: 4 kB\nRss: {resident} kB\nAnonHugePages: {huge} kB\n"
+            "7f00-7f10 rw-p 0 00:00 0\nSize: 1 kB\nRss: {resident} kB\nAnonHugePages: {large} kB\nVmFlags: rd wr {flags}\n"
         )
     }
 
     #[test]
-    fn what_counts_is_where_the_memory_is() {
-        assert_eq!(judge(&mapping(100, 0)), None);
-        assert_eq!(judge(&(mapping(100, 0) + &mapping(20_480, 20_480))), Some(Pages::Large));
-        assert_eq!(judge(&(mapping(20_480, 0) + &mapping(20_480, 20_480))), Some(Pages::Mixed));
-        assert_eq!(judge(&(mapping(204_800, 0) + &mapping(20_480, 2_048))), Some(Pages::Small));
+    fn what_counts_is_where_the_memory_is_that_was_meant_to_be_large() {
+        let large = mapping(20_480, 20_480, "hg");
+        assert_eq!(judge(&mapping(100, 0, "hg")), None);
+        assert_eq!(judge(&mapping(204_800, 0, "mr")), None);
+        assert_eq!(judge(&(mapping(204_800, 0, "mr") + &large)), Some(Pages::Large));
+        assert_eq!(judge(&(mapping(20_480, 0, "hg") + &large)), Some(Pages::Mixed));
+        assert_eq!(judge(&(mapping(204_800, 0, "hg") + &mapping(20_480, 2_048, "hg"))), Some(Pages::Small));
     }
 
     #[test]
     fn pages_that_were_set_aside_are_large() {
-        let text = "Size: 1 kB\nKernelPageSize: 2048 kB\nRss: 0 kB\nPrivate_Hugetlb: 8192 kB\n";
+        let text = "Size: 1 kB\nRss: 0 kB\nPrivate_Hugetlb: 8192 kB\nVmFlags: rd ht\n";
         assert_eq!(judge(text), Some(Pages::Large));
     }
 }

@@ -127,7 +127,7 @@ pub fn run(cell: &Cell, arguments: &Arguments) -> Result<(), Failure> {
     }
     keep_right(&mut runners, &Arc::new((workload.trace)(Traffic::Uniform)));
     let gauge = Gauge::new(&workload, &arguments.native)?;
-    let pages = pages::measure().map_or("unmeasured".to_string(), |pages| pages.to_string());
+    let pages = pages::measure().map_or("none".to_string(), |pages| pages.to_string());
     let mut bench = Bench { cell, asked: &arguments.bursts, echoes, runners, gauge, pages };
     for traffic in arguments.traffic.iter().filter_map(|name| Traffic::named(name)) {
         let trace = Arc::new((workload.trace)(traffic));

@@ -283,7 +283,7 @@ fn say(heard: &Heard, arguments: &Arguments) -> Result<(), Failure> {
     heard.loads.iter().for_each(|load| println!("{load}"));
     print!("{}", if arguments.sweep { sweep::table(&heard.records) } else { report::table(&heard.records) });
     println!();
-    if heard.records.iter().any(|record| record.pages != "2M") {
+    if heard.records.iter().any(report::lacks_large_pages) {
         println!("rows marked with pages were measured without large pages throughout: every look-up costs more there");
     }
     heard.notes.iter().for_each(|note| println!("note: {note}"));

@@ -134,6 +134,11 @@ pub fn table(records: &[Record]) -> String {
     text
 }
 
+/// Where no memory was large, there is nothing to lack.
+pub fn lacks_large_pages(record: &Record) -> bool {
+    record.pages != "2M" && record.pages != "none"
+}
+
 fn head(text: &mut String, records: &[Record], record: &Record) {
     let dropped = match record.cell.dropped {
         0 => String::new(),
@@ -141,7 +146,7 @@ fn head(text: &mut String, records: &[Record], record: &Record) {
     };
     let Record { cell, traffic, pages, .. } = record;
     let _ = write!(text, "\n{}, {} entries, {traffic}{dropped}", cell.application, cell.size);
-    if pages != "2M" {
+    if lacks_large_pages(record) {
         let _ = write!(text, "  [pages: {pages}]");
     }
     if record.drift > DRIFT {
