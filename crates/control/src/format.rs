@@ -85,7 +85,7 @@ fn fields(message: &DynamicMessage, depth: usize, out: &mut String) {
             Value::List(values) => values.iter().for_each(|value| line(&field, field.name(), value, depth, out)),
             Value::Map(entries) => {
                 let mut sorted: Vec<(&MapKey, &Value)> = entries.iter().collect();
-                sorted.sort_by(|(left, _), (right, _)| left.cmp(right));
+                sorted.sort_by_key(|(key, _)| *key);
                 sorted.iter().for_each(|(key, value)| map_entry(&field, key, value, depth, out));
             }
             Value::Bool(_)
