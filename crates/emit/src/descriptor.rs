@@ -102,12 +102,7 @@ impl Unit<'_> {
         members.push(field("saved_bytes", if self.facts.punts { "sizeof(struct saved)" } else { "0" }));
         members.push(named("saved", array(&mut items, "struct saved_field", "pipeline_saved", saved)));
         members.push(field("worker_bytes", worker_bytes));
-        let (functions, objects) = self.object_descriptors();
-        items.extend(functions);
-        if !objects.is_empty() {
-            members.push(word("extern_count", objects.len() as u32));
-            members.push(named("externs", array(&mut items, "struct extern_descriptor", "pipeline_externs", objects)));
-        }
+        members.extend(self.extern_members(&mut items));
         for name in ["attach", "detach", "process", "resume"] {
             members.push(field(name, name));
         }
@@ -124,6 +119,18 @@ impl Unit<'_> {
             value: Some(Expr::List(members)),
         });
         items
+    }
+
+    /// The objects of custom externs, where there are some.
+    fn extern_members(&self, items: &mut Vec<Item>) -> Vec<Expr> {
+        let (functions, objects) = self.object_descriptors();
+        items.extend(functions);
+        if objects.is_empty() {
+            return Vec::new();
+        }
+        let count = word("extern_count", objects.len() as u32);
+        let objects = array(items, "struct extern_descriptor", "pipeline_externs", objects);
+        vec![count, Expr::designated("externs", objects)]
     }
 
     fn table_descriptor(&self, items: &mut Vec<Item>, id: hlir::TableId) -> Expr {
