@@ -70,7 +70,7 @@ fn panel(area: &Area<'_>, title: &str, rows: &[&Record]) -> Result<(), String> {
         .y_label_area_size(50)
         .build_cartesian_2d((first * 0.8..last * 1.25).log_scale(), (bottom..top).log_scale())
         .map_err(failed)?;
-    chart.configure_mesh().x_desc("entries").y_desc("cycles a packet").draw().map_err(failed)?;
+    chart.configure_mesh().max_light_lines(1).x_desc("entries").y_desc("cycles a packet").draw().map_err(failed)?;
     let mut variants: Vec<&str> = Vec::new();
     rows.iter().for_each(|row| {
         if !variants.contains(&row.variant.as_str()) {
