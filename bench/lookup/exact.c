@@ -1,0 +1,548 @@
+/* Exact keys of 48 and of 104 bits, and two tables one behind the other, beside rte_hash with keys of 8 and of 16 bytes. */
+#include <rte_hash.h>
+#include <rte_hash_crc.h>
+
+#include "lookup.h"
+#include "table/exact.h"
+#include "table/exact48.h"
+#include "table/perfect.h"
+
+#define VALUES 200u
+
+/* Loops as generated code has them: each look-up by itself; and requested in a loop of its own. */
+#define EXACT_KERNELS(NAME, LIMBS, WORDS)                                                                                                   \
+	static void NAME##_##LIMBS##_plain(const void *of, struct sample *sample)                                                           \
+	{                                                                                                                                   \
+		const struct NAME *table = of;                                                                                              \
+                                                                                                                                            \
+		for (uint32_t from = 0; from < SAMPLE; from += BURST)                                                                       \
+			for (uint32_t i = from; i < from + BURST; i++) {                                                                    \
+				const uint64_t *key = sample->keys + (size_t)i * (WORDS), hash = NAME##_hash(table, key, LIMBS);            \
+                                                                                                                                            \
+				sample->found[i] = NAME##_find(table, NAME##_address(table, hash), hash, key, LIMBS);                       \
+			}                                                                                                                   \
+	}                                                                                                                                   \
+                                                                                                                                            \
+	static void NAME##_##LIMBS##_requested(const void *of, struct sample *sample)                                                       \
+	{                                                                                                                                   \
+		const struct NAME *table = of;                                                                                              \
+                                                                                                                                            \
+		for (uint32_t from = 0; from < SAMPLE; from += BURST) {                                                                     \
+			const void *address[BURST];                                                                                         \
+			uint64_t hash[BURST];                                                                                               \
+                                                                                                                                            \
+			for (uint32_t i = 0; i < BURST; i++) {                                                                              \
+				hash[i] = NAME##_hash(table, sample->keys + (size_t)(from + i) * (WORDS), LIMBS);                           \
+				address[i] = NAME##_address(table, hash[i]);                                                                \
+				__builtin_prefetch(address[i]);                                                                             \
+			}                                                                                                                   \
+			for (uint32_t i = 0; i < BURST; i++) {                                                                              \
+				const uint64_t *key = sample->keys + (size_t)(from + i) * (WORDS);                                          \
+                                                                                                                                            \
+				sample->found[from + i] = NAME##_find(table, address[i], hash[i], key, LIMBS);                              \
+			}                                                                                                                   \
+		}                                                                                                                           \
+	}
+
+EXACT_KERNELS(exact48, 1, 1)
+EXACT_KERNELS(perfect, 1, 1)
+EXACT_KERNELS(exact, 2, 2)
+
+/* A burst that waits for its lines: one burst ahead, each line requested when one of the older burst is read; what is not in its first bucket is read
+ * one burst later still. */
+struct flight {
+	const void *address[BURST];
+	uint64_t hash[BURST];
+	uint32_t from;
+	uint32_t missed[BURST + 1];
+	uint32_t missed_count;
+};
+
+#define AHEAD_KERNEL(NAME, LIMBS, WORDS, IN, SECOND_ADDRESS)                                                                                \
+	INLINE void NAME##_##LIMBS##_begin(const struct NAME *table, const struct sample *sample, struct flight *flight, uint32_t i)        \
+	{                                                                                                                                   \
+		flight->hash[i] = NAME##_hash(table, sample->keys + (size_t)(flight->from + i) * (WORDS), LIMBS);                           \
+		flight->address[i] = NAME##_address(table, flight->hash[i]);                                                                \
+		__builtin_prefetch(flight->address[i]);                                                                                     \
+	}                                                                                                                                   \
+                                                                                                                                            \
+	static void NAME##_##LIMBS##_finish(const struct NAME *table, struct sample *sample, const struct flight *flight)                   \
+	{                                                                                                                                   \
+		for (uint32_t i = 0; i < flight->missed_count; i++) {                                                                       \
+			const uint32_t at = flight->missed[i];                                                                              \
+			const uint64_t *key = sample->keys + (size_t)(flight->from + at) * (WORDS);                                         \
+                                                                                                                                            \
+			sample->found[flight->from + at] = NAME##_find(table, flight->address[at], flight->hash[at], key, LIMBS);           \
+		}                                                                                                                           \
+	}                                                                                                                                   \
+                                                                                                                                            \
+	static void NAME##_##LIMBS##_ahead(const void *of, struct sample *sample)                                                           \
+	{                                                                                                                                   \
+		const struct NAME *table = of;                                                                                              \
+		struct flight flights[3];                                                                                                   \
+		const uint32_t bursts = SAMPLE / BURST;                                                                                     \
+                                                                                                                                            \
+		for (uint32_t n = 0; n < bursts + 2; n++) {                                                                                 \
+			struct flight *newest = &flights[n % 3], *read = &flights[(n + 2) % 3], *last = &flights[(n + 1) % 3];              \
+			uint32_t missed = 0;                                                                                                \
+                                                                                                                                            \
+			newest->from = n * BURST;                                                                                           \
+			if (n == 0) {                                                                                                       \
+				for (uint32_t i = 0; i < BURST; i++)                                                                        \
+					NAME##_##LIMBS##_begin(table, sample, newest, i);                                                   \
+				continue;                                                                                                   \
+			}                                                                                                                   \
+			for (uint32_t i = 0; n <= bursts && i < BURST; i++) {                                                               \
+				const uint64_t *key = sample->keys + (size_t)(read->from + i) * (WORDS);                                    \
+				const uint32_t found = IN;                                                                                  \
+                                                                                                                                            \
+				if (n < bursts)                                                                                             \
+					NAME##_##LIMBS##_begin(table, sample, newest, i);                                                   \
+				sample->found[read->from + i] = found;                                                                      \
+				read->missed[missed] = i;                                                                                   \
+				missed += found == 0;                                                                                       \
+			}                                                                                                                   \
+			read->missed_count = missed;                                                                                        \
+			for (uint32_t i = 0; n <= bursts && i < missed; i++) {                                                              \
+				const uint32_t at = read->missed[i];                                                                        \
+				const uint64_t *key = sample->keys + (size_t)(read->from + at) * (WORDS);                                   \
+                                                                                                                                            \
+				(void)key;                                                                                                  \
+				__builtin_prefetch(SECOND_ADDRESS);                                                                         \
+			}                                                                                                                   \
+			if (n >= 2)                                                                                                         \
+				NAME##_##LIMBS##_finish(table, sample, last);                                                               \
+		}                                                                                                                           \
+	}
+
+AHEAD_KERNEL(exact48, 1, 1, exact48_find_in(read->address[i], key[0]), exact48_address_second(table, key[0]))
+AHEAD_KERNEL(exact, 2, 2, exact_find_in(table, read->address[i], read->hash[i], key, 2), exact_address_second(table, read->hash[at]))
+
+static void
+hash_run(const void *table, struct sample *sample)
+{
+	for (uint32_t from = 0; from < SAMPLE; from += BURST)
+		rte_hash_lookup_bulk(table, sample->pointers + from, BURST, (int32_t *)sample->found + from);
+}
+
+static void
+hash_run_padded(const void *table, struct sample *sample)
+{
+	for (uint32_t from = 0; from < SAMPLE; from += BURST)
+		rte_hash_lookup_bulk(table, sample->padded_pointers + from, BURST, (int32_t *)sample->found + from);
+}
+
+/* Positions say whose entry was found only through the data. */
+static void
+hash_decode_by(const void *table, struct sample *sample, const void *const *pointers)
+{
+	for (uint32_t i = 0; i < SAMPLE; i++) {
+		void *data = NULL;
+
+		if ((int32_t)sample->found[i] >= 0 && rte_hash_lookup_data(table, pointers[i], &data) == (int32_t)sample->found[i])
+			sample->found[i] = (uint32_t)(uintptr_t)data;
+	}
+}
+
+static void
+hash_decode(const void *table, struct sample *sample)
+{
+	hash_decode_by(table, sample, sample->pointers);
+}
+
+static void
+hash_decode_padded(const void *table, struct sample *sample)
+{
+	hash_decode_by(table, sample, sample->padded_pointers);
+}
+
+/* Keys of `words` words: 48 bits, and for two words the other 56 bits of a 5-tuple. */
+struct exact_keys {
+	uint64_t entries;
+	uint32_t words;		/* of a key in the sample */
+};
+
+static void
+exact_key(uint64_t entry, uint64_t *key)
+{
+	key[0] = key48(entry) | key48(entry) << 48;
+	key[1] = key48(entry) >> 8;
+}
+
+static uint32_t
+exact_value(uint64_t entry)
+{
+	return (uint32_t)(entry % VALUES) + 1;
+}
+
+static void
+exact_draw(struct sample *sample, const void *context)
+{
+	const struct exact_keys *keys = context;
+
+	for (uint32_t i = 0; i < SAMPLE; i++) {
+		const uint64_t entry = (random_next() >> 32) * keys->entries >> 32;
+		uint64_t *key = sample->keys + (size_t)i * keys->words;
+
+		if (keys->words == 1)
+			key[0] = sample->padded[2 * (size_t)i] = key48(entry);
+		else
+			exact_key(entry, key);
+		sample->pointers[i] = key;
+		sample->padded_pointers[i] = sample->padded + 2 * (size_t)i;
+		sample->expected[i] = exact_value(entry);
+	}
+}
+
+static struct rte_hash *
+hash_make(uint64_t entries, uint32_t key_bytes, int tuple)
+{
+	static uint32_t made;
+	char name[32];
+	struct rte_hash_parameters parameters = {
+		.name = name, .entries = (uint32_t)(entries + entries / 3 + 64), .key_len = key_bytes, .hash_func = rte_hash_crc,
+		.socket_id = memory_socket((size_t)entries * 192 + ((size_t)64 << 20)),
+	};
+	struct rte_hash *table;
+
+	snprintf(name, sizeof(name), "hash%u", made++);
+	table = rte_hash_create(&parameters);
+	for (uint64_t i = 0; table != NULL && i < entries; i++) {
+		uint64_t key[2] = { key48(i), 0 };
+
+		if (tuple)
+			exact_key(i, key);
+		if (rte_hash_add_key_data(table, key, (void *)(uintptr_t)exact_value(i)) != 0) {
+			fprintf(stderr, "lookup: rte_hash refuses an entry\n");
+			exit(1);
+		}
+	}
+	if (table == NULL) {
+		fprintf(stderr, "lookup: no rte_hash\n");
+		exit(1);
+	}
+	return table;
+}
+
+static struct writer *
+exact_make(uint32_t structure, uint64_t entries, uint32_t key_bits)
+{
+	struct writer *writer = table_make(structure, key_bits, entries, NULL, 0);
+
+	for (uint64_t i = 0; i < entries; i++) {
+		uint64_t key[2] = { key48(i), 0 };
+
+		if (key_bits > 64)
+			exact_key(i, key);
+		table_add(writer, &(const struct table_match){ .value = key }, exact_value(i));
+	}
+	return writer;
+}
+
+/* The share of keys whose first bucket is not theirs, by sample. */
+static double
+exact48_second_share(const struct exact48 *table, uint64_t entries)
+{
+	uint32_t second = 0;
+
+	for (uint32_t i = 0; i < SAMPLE; i++) {
+		const uint64_t key = key48((random_next() >> 32) * entries >> 32);
+
+		second += exact48_find_in(exact48_address(table, exact48_hash(table, &key, 1)), key) == 0;
+	}
+	return (double)second / SAMPLE;
+}
+
+static double
+exact_second_share(const struct exact *table, uint64_t entries)
+{
+	uint32_t second = 0;
+
+	for (uint32_t i = 0; i < SAMPLE; i++) {
+		uint64_t key[2], hash;
+
+		exact_key((random_next() >> 32) * entries >> 32, key);
+		hash = exact_hash(table, key, 2);
+		second += exact_find_in(table, exact_address(table, hash), hash, key, 2) == 0;
+	}
+	return (double)second / SAMPLE;
+}
+
+#define OURS48(table)                                                                                                                       \
+	{ "exact48 plain", exact48_1_plain, table, 0, table_decode }, { "exact48 requested", exact48_1_requested, table, 0, table_decode }, \
+	{ "exact48 one ahead", exact48_1_ahead, table, 0, table_decode }
+#define OURS_PERFECT(table)                                                                                                                 \
+	{ "perfect plain", perfect_1_plain, table, 0, table_decode }, { "perfect requested", perfect_1_requested, table, 0, table_decode }
+#define OURS128(table)                                                                                                                      \
+	{ "exact plain", exact_2_plain, table, 0, table_decode }, { "exact requested", exact_2_requested, table, 0, table_decode },         \
+	{ "exact one ahead", exact_2_ahead, table, 0, table_decode }
+
+static double
+exact48_issue(void)
+{
+	struct writer *writer = exact_make(STRUCTURE_EXACT48, 64, 48);
+	struct kernel kernels[] = { OURS48(writer_table(writer)) };
+	const struct exact_keys keys = { .entries = 64, .words = 1 };
+	const double cost = row_cost(&(const struct row){ .name = "issue", .draw = exact_draw, .context = &keys }, kernels, 3);
+
+	writer_destroy(writer);
+	return cost;
+}
+
+static double
+exact_issue(void)
+{
+	struct writer *writer = exact_make(STRUCTURE_EXACT, 64, 104);
+	struct kernel kernels[] = { OURS128(writer_table(writer)) };
+	const struct exact_keys keys = { .entries = 64, .words = 2 };
+	const double cost = row_cost(&(const struct row){ .name = "issue", .draw = exact_draw, .context = &keys }, kernels, 3);
+
+	writer_destroy(writer);
+	return cost;
+}
+
+/* 48 bits: a MAC address. Cycles of our best. */
+static void
+exact_row48(const char *name, uint64_t entries, double issue)
+{
+	const struct exact_keys keys = { .entries = entries, .words = 1 };
+	struct row row = { .name = name, .entries = entries, .draw = exact_draw, .context = &keys, .issue = issue };
+	struct writer *writer, *perfect;
+	struct rte_hash *hash8, *hash16;
+	uint32_t count = 5;
+
+	if (!row_wanted(name))
+		return;
+	writer = exact_make(STRUCTURE_EXACT48, entries, 48);
+	perfect = entries <= 1u << 20 ? exact_make(STRUCTURE_PERFECT, entries, 48) : NULL;
+	hash8 = hash_make(entries, 8, 0);
+	hash16 = hash_make(entries, 16, 0);
+	row.lines = 1 + exact48_second_share((const void *)writer_table(writer), entries);
+	row.bytes = writer_bytes(writer);
+	{
+		struct kernel kernels[] = {
+			{ "rte_hash 8 B", hash_run, hash8, 1, hash_decode }, { "rte_hash 16 B", hash_run_padded, hash16, 1, hash_decode_padded },
+			OURS48(writer_table(writer)), OURS_PERFECT(perfect != NULL ? writer_table(perfect) : NULL),
+		};
+
+		if (perfect != NULL)
+			count += 2;
+		row_run(&row, kernels, count);
+	}
+	rte_hash_free(hash8);
+	rte_hash_free(hash16);
+	writer_destroy(writer);
+	if (perfect != NULL)
+		writer_destroy(perfect);
+}
+
+/* 13 bytes: addresses, ports and protocol. */
+static void
+exact_row104(const char *name, uint64_t entries, double issue)
+{
+	const struct exact_keys keys = { .entries = entries, .words = 2 };
+	struct row row = { .name = name, .entries = entries, .draw = exact_draw, .context = &keys, .issue = issue };
+	struct writer *writer;
+	struct rte_hash *hash;
+
+	if (!row_wanted(name))
+		return;
+	writer = exact_make(STRUCTURE_EXACT, entries, 104);
+	hash = hash_make(entries, 16, 1);
+	row.lines = 1 + exact_second_share((const void *)writer_table(writer), entries);
+	row.bytes = writer_bytes(writer);
+	{
+		struct kernel kernels[] = { { "rte_hash 16 B", hash_run, hash, 1, hash_decode }, OURS128(writer_table(writer)) };
+
+		row_run(&row, kernels, 4);
+	}
+	rte_hash_free(hash);
+	writer_destroy(writer);
+}
+
+/* Two tables one behind the other: the second's key is made of what the first found and of the first key. */
+struct dependent {
+	const struct exact48 *first;
+	const struct exact48 *second;
+	const struct rte_hash *first_hash;
+	const struct rte_hash *second_hash;
+	uint64_t entries;
+};
+
+INLINE uint64_t
+dependent_key(uint32_t value, uint64_t key, uint64_t entries)
+{
+	return key48(((value + key) & 0xffffffff) * entries >> 32);
+}
+
+static void
+dependent_draw(struct sample *sample, const void *context)
+{
+	const struct dependent *tables = context;
+
+	for (uint32_t i = 0; i < SAMPLE; i++) {
+		const uint64_t entry = (random_next() >> 32) * tables->entries >> 32, key = key48(entry);
+		const uint64_t second = ((exact_value(entry) + key) & 0xffffffff) * tables->entries >> 32;
+
+		sample->keys[i] = sample->padded[2 * (size_t)i] = key;
+		sample->padded_pointers[i] = sample->padded + 2 * (size_t)i;
+		sample->expected[i] = exact_value(second);
+	}
+}
+
+/* What a number of the first table's means: two loads more, as in a program whose second key comes from the first action's data. */
+INLINE uint32_t
+dependent_value(const struct table *table, uint32_t number)
+{
+	return ((const uint32_t *)table_record_at(table, number, RECORD_BYTES))[1];
+}
+
+/* Both tables one burst ahead of each other: lines of the first for burst n, of the second for burst n - 1, answers of burst n - 2. */
+static void
+dependent_ahead(const void *of, struct sample *sample)
+{
+	const struct dependent *tables = of;
+	struct flight first[2], second[2];
+	static uint64_t keys[2][BURST];
+	const uint32_t bursts = SAMPLE / BURST;
+
+	for (uint32_t n = 0; n < bursts + 2; n++) {
+		struct flight *ask = &first[n & 1], *read = &first[(n + 1) & 1], *next = &second[n & 1], *last = &second[(n + 1) & 1];
+
+		for (uint32_t i = 0; i < BURST; i++) {
+			if (n >= 1 && n <= bursts) {
+				const uint64_t key = sample->keys[(n - 1) * BURST + i];
+				const uint32_t number = exact48_find(tables->first, read->address[i], read->hash[i], &key, 1);
+				uint64_t *made = &keys[n & 1][i];
+
+				*made = dependent_key(dependent_value(&tables->first->table, number), key, tables->entries);
+				next->hash[i] = exact48_hash(tables->second, made, 1);
+				next->address[i] = exact48_address(tables->second, next->hash[i]);
+				__builtin_prefetch(next->address[i]);
+			}
+			if (n < bursts) {
+				ask->hash[i] = exact48_hash(tables->first, &sample->keys[n * BURST + i], 1);
+				ask->address[i] = exact48_address(tables->first, ask->hash[i]);
+				__builtin_prefetch(ask->address[i]);
+			}
+			if (n >= 2)
+				sample->found[(n - 2) * BURST + i] = exact48_find(tables->second, last->address[i], last->hash[i], &keys[(n + 1) & 1][i], 1);
+		}
+	}
+}
+
+static void
+dependent_requested(const void *of, struct sample *sample)
+{
+	const struct dependent *tables = of;
+
+	for (uint32_t from = 0; from < SAMPLE; from += BURST) {
+		struct flight flight;
+		uint64_t keys[BURST];
+
+		for (uint32_t i = 0; i < BURST; i++) {
+			flight.hash[i] = exact48_hash(tables->first, &sample->keys[from + i], 1);
+			flight.address[i] = exact48_address(tables->first, flight.hash[i]);
+			__builtin_prefetch(flight.address[i]);
+		}
+		for (uint32_t i = 0; i < BURST; i++) {
+			const uint64_t key = sample->keys[from + i];
+			const uint32_t number = exact48_find(tables->first, flight.address[i], flight.hash[i], &key, 1);
+
+			keys[i] = dependent_key(dependent_value(&tables->first->table, number), key, tables->entries);
+			flight.hash[i] = exact48_hash(tables->second, &keys[i], 1);
+			flight.address[i] = exact48_address(tables->second, flight.hash[i]);
+			__builtin_prefetch(flight.address[i]);
+		}
+		for (uint32_t i = 0; i < BURST; i++)
+			sample->found[from + i] = exact48_find(tables->second, flight.address[i], flight.hash[i], &keys[i], 1);
+	}
+}
+
+static void
+dependent_hash(const void *of, struct sample *sample)
+{
+	const struct dependent *tables = of;
+
+	for (uint32_t from = 0; from < SAMPLE; from += BURST) {
+		static uint64_t keys[BURST][2];
+		const void *pointers[BURST];
+		void *data[BURST];
+		uint64_t hits;
+
+		rte_hash_lookup_bulk_data(tables->first_hash, sample->padded_pointers + from, BURST, &hits, data);
+		for (uint32_t i = 0; i < BURST; i++) {
+			keys[i][0] = dependent_key((uint32_t)(uintptr_t)data[i], sample->padded[2 * (size_t)(from + i)], tables->entries);
+			pointers[i] = keys[i];
+		}
+		rte_hash_lookup_bulk_data(tables->second_hash, pointers, BURST, &hits, data);
+		for (uint32_t i = 0; i < BURST; i++)
+			sample->found[from + i] = (uint32_t)(uintptr_t)data[i];
+	}
+}
+
+static void
+dependent_decode(const void *of, struct sample *sample)
+{
+	table_decode(&((const struct dependent *)of)->second->table, sample);
+}
+
+static void
+dependent_row(const char *name, uint64_t entries)
+{
+	struct writer *writers[2];
+	struct rte_hash *hash;
+	struct dependent tables = { .entries = entries };
+	struct row row = { .name = name, .entries = entries, .draw = dependent_draw, .context = &tables };
+	struct kernel kernels[] = {
+		{ "rte_hash 16 B, two", dependent_hash, &tables, 1, NULL }, { "exact48 requested, two", dependent_requested, &tables, 0, dependent_decode },
+		{ "exact48 one ahead, two", dependent_ahead, &tables, 0, dependent_decode },
+	};
+
+	if (!row_wanted(name))
+		return;
+	writers[0] = exact_make(STRUCTURE_EXACT48, entries, 48);
+	writers[1] = exact_make(STRUCTURE_EXACT48, entries, 48);
+	hash = hash_make(entries, 16, 0);
+	tables.first_hash = hash;
+	/* Another one with the same entries, so that two tables take the room of two. */
+	tables.second_hash = hash_make(entries, 16, 0);
+	tables.first = (const void *)writer_table(writers[0]);
+	tables.second = (const void *)writer_table(writers[1]);
+	{
+		struct writer *few[2] = { exact_make(STRUCTURE_EXACT48, 64, 48), exact_make(STRUCTURE_EXACT48, 64, 48) };
+		struct dependent small = { .first = (const void *)writer_table(few[0]), .second = (const void *)writer_table(few[1]), .entries = 64 };
+		struct row issue = { .name = "issue", .draw = dependent_draw, .context = &small };
+		struct kernel ours[] = { { "", dependent_requested, &small, 0, dependent_decode }, { "", dependent_ahead, &small, 0, dependent_decode } };
+
+		row.issue = row_cost(&issue, ours, 2);
+		writer_destroy(few[0]);
+		writer_destroy(few[1]);
+	}
+	row.lines = 2 * (1 + exact48_second_share(tables.first, entries));
+	row.bytes = writer_bytes(writers[0]);
+	row_run(&row, kernels, 3);
+	rte_hash_free(hash);
+	rte_hash_free((struct rte_hash *)(uintptr_t)tables.second_hash);
+	writer_destroy(writers[0]);
+	writer_destroy(writers[1]);
+}
+
+void
+bench_exact(void)
+{
+	double issue48, issue104;
+
+	if (options.only != NULL && strncmp(options.only, "exact", 5) != 0)
+		return;
+	issue48 = exact48_issue();
+	issue104 = exact_issue();
+	exact_row48("exact 48 bits, 16K", 1u << 14, issue48);
+	exact_row48("exact 48 bits, 1M", 1u << 20, issue48);
+	exact_row104("exact 104 bits, 1M", 1u << 20, issue104);
+	if (options.quick)
+		return;
+	exact_row48("exact 48 bits, 16M", 1u << 24, issue48);
+	exact_row104("exact 104 bits, 16M", 1u << 24, issue104);
+	dependent_row("exact 48 bits, two of 16M", 1u << 24);
+}

@@ -1,0 +1,94 @@
+/* What the look-up benchmarks share: time, keys, memory with the same pages for everybody, the machine's floor, and records of results. */
+#ifndef LOOKUP_H
+#define LOOKUP_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table/writer.h"
+
+#define BURST 32u
+#define SAMPLE 1024u		/* look-ups that are timed at once: shorter than a time slice */
+#define SAMPLES 301u
+#define KEY_WORDS_MOST 4u
+
+struct options {
+	const char *rib4;	/* "PREFIX<TAB>NUMBER" lines; NULL: drawn */
+	const char *rib6;
+	const char *only;	/* part of a row's name; NULL: all */
+	const char *out;	/* file for the records; NULL: none */
+	int quick;		/* 1: nothing above a million entries */
+};
+
+extern struct options options;
+
+/* Keys of one sample, drawn anew for each, so that no trace repeats. What a kernel does with them is timed, drawing is not. */
+struct sample {
+	_Alignas(64) uint64_t keys[SAMPLE * KEY_WORDS_MOST];
+	const void *pointers[SAMPLE];	/* to the keys, for those who want pointers */
+	_Alignas(64) uint64_t padded[SAMPLE * 2];	/* keys of 48 bits, in 16 bytes: as rte_hash likes them best */
+	const void *padded_pointers[SAMPLE];
+	uint32_t expected[SAMPLE];
+	uint32_t found[SAMPLE];
+};
+
+/* A way to look up a whole sample, burst by burst. */
+struct kernel {
+	const char *name;
+	void (*run)(const void *table, struct sample *sample);
+	const void *table;
+	int peer;
+	/* Makes `found` comparable with `expected`; NULL: it is. */
+	void (*decode)(const void *table, struct sample *sample);
+};
+
+/* A row of the report: what is looked up, and what may be reached. */
+struct row {
+	const char *name;
+	uint64_t entries;
+	void (*draw)(struct sample *sample, const void *context);
+	const void *context;
+	double lines;		/* read by a look-up of ours */
+	uint64_t bytes;		/* of our table; 0: no floor */
+	double issue;		/* cycles of ours in a table of a few entries */
+};
+
+uint64_t random_next(void);
+/* The key of an entry: 48 bits, different for each number. */
+uint64_t key48(uint64_t entry);
+
+/* Zeroed, with pages of 2 MB where the system gives them. */
+void *memory_take(size_t bytes);
+void memory_give(void *memory, size_t bytes);
+extern const struct table_host memory_host;
+/* A socket number for DPDK that stands for memory of the same kind. */
+int memory_socket(size_t bytes);
+const char *memory_pages(void);
+
+/* Cycles for one random line of so many bytes of memory, as many in flight as the machine can have. */
+double floor_line(uint64_t bytes);
+
+int row_wanted(const char *name);
+/* Measures all kernels in turns, checks each one's answers, prints them with their ratios and keeps the records. Median cycles of ours at best. */
+double row_run(const struct row *row, struct kernel *kernels, uint32_t count);
+/* The same without a report: the cheapest of the kernels, for the cost of issue alone. */
+double row_cost(const struct row *row, struct kernel *kernels, uint32_t count);
+void records_write(const char *file);
+
+struct writer *table_make(uint32_t structure, uint32_t key_bits, uint64_t size, const struct key_field *fields, uint32_t field_count);
+void table_add(struct writer *writer, const struct table_match *match, uint32_t value);
+/* Turns numbers of records into their values. */
+void table_decode(const void *table, struct sample *sample);
+
+void bench_exact(void);
+void bench_prefix(void);
+void bench_ternary(void);
+
+#define RECORD_BYTES 16u
+
+#define INLINE static inline __attribute__((always_inline))
+
+#endif

@@ -1,0 +1,2 @@
+#include "lookup.h"
+void bench_prefix(void) {}
