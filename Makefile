@@ -14,7 +14,7 @@ RIB ?=
 SECONDS ?= 600
 CORPUS ?=
 
-.PHONY: help setup build demo test bench sweep conformance fuzz clean
+.PHONY: help setup build demo test bench bench-lookup sweep conformance fuzz clean
 
 help:
 	@echo "make setup        install what is missing (the only step that may need root)"
@@ -24,6 +24,8 @@ help:
 	@echo "make sweep        is the model's pick the best plan? a grid of plans, measured [OUT=DIR]"
 	@echo "make bench        what the applications cost on this machine [OUT=DIR] [QUICK=1] [RIB=FILE]"
 	@echo "make conformance  the p4c corpus: P4C=DIR [STF=LIST] [ERRORS=LIST] [VECTORS=DIR] [FORMS=1] [PLANS=all]"
+	@echo "make bench-lookup our tables' look-ups beside DPDK's [RIB=FILE] [QUICK=1]"
+	@echo "make conformance  the p4c corpus: P4C=DIR [STF=LIST] [ERRORS=LIST] [VECTORS=DIR] [FORMS=1]"
 	@echo "make fuzz         random texts for the frontend and the IR's reader [SECONDS=600] [CORPUS=DIR of more programs]"
 
 setup:
@@ -43,6 +45,9 @@ sweep: build
 
 bench: build
 	$(BACUS) bench --out $(OUT)/bench $(if $(QUICK),--quick) $(if $(RIB),--rib "$(RIB)")
+
+bench-lookup:
+	$(MAKE) -C bench/lookup OUT="$(abspath $(OUT))/bench" ARGUMENTS="$(if $(RIB),--rib $(abspath $(RIB)))$(if $(QUICK), --quick)"
 
 conformance: build
 	@test -n "$(P4C)" || { echo "make conformance P4C=DIR: name a checkout of p4c (the directory with p4include and testdata)"; exit 2; }

@@ -16,8 +16,7 @@
 #define KEY_WORDS_MOST 4u
 
 struct options {
-	const char *rib4;	/* "PREFIX<TAB>NUMBER" lines; NULL: drawn */
-	const char *rib6;
+	const char *rib;	/* lines that begin with an IPv4 prefix; NULL: drawn */
 	const char *only;	/* part of a row's name; NULL: all */
 	const char *out;	/* file for the records; NULL: none */
 	int quick;		/* 1: nothing above a million entries */

@@ -11,7 +11,7 @@ struct options options;
 static void
 usage(void)
 {
-	fprintf(stderr, "usage: lookup [--rib4 FILE] [--rib6 FILE] [--only PART] [--out FILE.json] [--quick]\n");
+	fprintf(stderr, "usage: lookup [--rib FILE] [--only PART] [--out FILE.json] [--quick]\n");
 	exit(2);
 }
 
@@ -19,8 +19,7 @@ static void
 options_read(int count, char **words)
 {
 	for (int i = 1; i < count; i++) {
-		const char **place = strcmp(words[i], "--rib4") == 0 ? &options.rib4 : strcmp(words[i], "--rib6") == 0 ? &options.rib6 :
-			strcmp(words[i], "--only") == 0 ? &options.only : strcmp(words[i], "--out") == 0 ? &options.out : NULL;
+		const char **place = strcmp(words[i], "--rib") == 0 ? &options.rib : strcmp(words[i], "--only") == 0 ? &options.only : strcmp(words[i], "--out") == 0 ? &options.out : NULL;
 
 		if (strcmp(words[i], "--quick") == 0)
 			options.quick = 1;

@@ -1,2 +1,413 @@
+/* Longest prefixes: IPv4 beside rte_lpm and rte_fib, IPv6 beside rte_lpm6 and rte_fib6. */
+#include <rte_fib.h>
+#include <rte_fib6.h>
+#include <rte_lpm.h>
+#include <rte_lpm6.h>
+
 #include "lookup.h"
-void bench_prefix(void) {}
+#include "table/btree.h"
+#include "table/dir24_8.h"
+
+#define NEXT_HOPS 200u
+#define DRAWN_IPV4 600000u
+#define DRAWN_IPV6 200000u
+
+/* Left-aligned in 64 bits for IPv6, in 32 for IPv4. */
+struct prefix {
+	uint64_t value;
+	uint32_t length;
+	uint32_t next_hop;
+};
+
+struct prefixes {
+	struct prefix *list;
+	uint32_t count;
+	uint32_t bits;		/* of an address */
+};
+
+struct prefix_draw {
+	const struct prefixes *prefixes;
+	const struct writer *writer;
+};
+
+static int
+prefix_order(const void *a, const void *b)
+{
+	const struct prefix *left = a, *right = b;
+
+	if (left->length != right->length)
+		return left->length < right->length ? -1 : 1;
+	return (left->value > right->value) - (left->value < right->value);
+}
+
+static uint64_t
+prefix_mask(uint32_t bits, uint32_t length)
+{
+	const uint64_t all = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
+
+	return length == 0 ? 0 : all & ~(length >= bits ? 0 : all >> length);
+}
+
+static void
+prefixes_settle(struct prefixes *prefixes)
+{
+	uint32_t kept = 0;
+
+	qsort(prefixes->list, prefixes->count, sizeof(*prefixes->list), prefix_order);
+	for (uint32_t i = 0; i < prefixes->count; i++)
+		if (kept == 0 || prefix_order(&prefixes->list[kept - 1], &prefixes->list[i]) != 0)
+			prefixes->list[kept++] = prefixes->list[i];
+	prefixes->count = kept;
+}
+
+static struct prefixes
+prefixes_make(uint32_t bits, uint32_t room)
+{
+	return (struct prefixes){ .list = calloc(room, sizeof(struct prefix)), .bits = bits };
+}
+
+static void
+prefixes_add(struct prefixes *prefixes, uint64_t value, uint32_t length)
+{
+	prefixes->list[prefixes->count++] = (struct prefix){
+		.value = value & prefix_mask(prefixes->bits, length), .length = length, .next_hop = (uint32_t)(random_next() % NEXT_HOPS) + 1,
+	};
+}
+
+/* Lengths as routers hold them, clustered as networks are. */
+static struct prefixes
+prefixes_draw_ipv4(uint32_t count)
+{
+	static const uint8_t lengths[16] = { 24, 24, 24, 24, 24, 24, 24, 24, 24, 22, 22, 23, 21, 20, 19, 16 };
+	struct prefixes prefixes = prefixes_make(32, count + 1);
+	static uint32_t networks[40000];
+
+	for (uint32_t i = 0; i < 40000; i++)
+		networks[i] = (uint32_t)(random_next() % (223 * 256) + 256) << 16;
+	for (uint32_t i = 0; i < count; i++) {
+		const uint64_t at = random_next() % 40000 * (random_next() % 40000) / 40000;
+
+		prefixes_add(&prefixes, networks[at] | (random_next() & 0xffff), random_next() % 500 == 0 ? 25 + (uint32_t)(random_next() % 8) :
+			lengths[random_next() % 16]);
+	}
+	prefixes_settle(&prefixes);
+	return prefixes;
+}
+
+static struct prefixes
+prefixes_draw_ipv6(uint32_t count)
+{
+	static const uint8_t lengths[16] = { 48, 48, 48, 48, 48, 48, 48, 32, 32, 44, 44, 40, 36, 29, 46, 47 };
+	struct prefixes prefixes = prefixes_make(64, count + 1);
+	static uint64_t networks[24000];
+
+	for (uint32_t i = 0; i < 24000; i++)
+		networks[i] = (0x2001 + random_next() % 45 * 0x40) << 48 | (random_next() & 0xffff) << 32;
+	for (uint32_t i = 0; i < count; i++) {
+		const uint64_t at = random_next() % 24000 * (random_next() % 24000) / 24000;
+
+		prefixes_add(&prefixes, networks[at] ^ (random_next() & 0xfffffffff), lengths[random_next() % 16]);
+	}
+	prefixes_settle(&prefixes);
+	return prefixes;
+}
+
+/* "A.B.C.D/LENGTH<TAB>..." lines. */
+static struct prefixes
+prefixes_read_ipv4(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	struct prefixes prefixes = prefixes_make(32, 2000000);
+	char line[256];
+	unsigned part[4], length;
+
+	if (file == NULL) {
+		perror(path);
+		exit(1);
+	}
+	while (fgets(line, sizeof(line), file) != NULL && prefixes.count < 2000000)
+		if (sscanf(line, "%u.%u.%u.%u/%u", &part[0], &part[1], &part[2], &part[3], &length) == 5)
+			prefixes_add(&prefixes, (uint32_t)(part[0] << 24 | part[1] << 16 | part[2] << 8 | part[3]), length);
+	fclose(file);
+	prefixes_settle(&prefixes);
+	return prefixes;
+}
+
+/* Addresses below prefixes that are drawn uniformly; what they should find is what our table, which tests compare with a list, says of them. */
+static void
+prefix_draw(struct sample *sample, const void *context)
+{
+	const struct prefix_draw *draw = context;
+	const struct prefixes *prefixes = draw->prefixes;
+
+	for (uint32_t i = 0; i < SAMPLE; i++) {
+		const struct prefix *prefix = &prefixes->list[random_next() % prefixes->count];
+		const uint64_t low = prefix_mask(prefixes->bits, prefixes->bits) & ~prefix_mask(prefixes->bits, prefix->length);
+		const uint64_t address = prefix->value | (random_next() & low);
+		uint32_t number;
+
+		if (prefixes->bits == 32) {
+			sample->keys[i] = address;
+			((uint32_t *)sample->padded)[i] = (uint32_t)address;
+		} else {
+			const uint64_t swapped[2] = { __builtin_bswap64(address), 0 };
+
+			sample->keys[2 * (size_t)i] = 0;
+			sample->keys[2 * (size_t)i + 1] = address;
+			memcpy(sample->padded + 2 * (size_t)i, swapped, sizeof(swapped));
+		}
+		number = writer_lookup(draw->writer, sample->keys + (size_t)i * (prefixes->bits == 32 ? 1 : 2));
+		sample->expected[i] = ((const uint32_t *)table_record(writer_table(draw->writer), number))[1];
+	}
+}
+
+#define DIR_KERNEL(NAME)                                                                                                                    \
+	static void NAME##_plain(const void *of, struct sample *sample)                                                                     \
+	{                                                                                                                                   \
+		for (uint32_t i = 0; i < SAMPLE; i++)                                                                                       \
+			sample->found[i] = NAME##_find(of, NAME##_address(of, sample->keys[i]), sample->keys[i], &sample->keys[i], 1);      \
+	}                                                                                                                                   \
+                                                                                                                                            \
+	static void NAME##_requested(const void *of, struct sample *sample)                                                                 \
+	{                                                                                                                                   \
+		for (uint32_t from = 0; from < SAMPLE; from += BURST) {                                                                     \
+			const void *address[BURST];                                                                                         \
+                                                                                                                                            \
+			for (uint32_t i = 0; i < BURST; i++) {                                                                              \
+				address[i] = NAME##_address(of, sample->keys[from + i]);                                                    \
+				__builtin_prefetch(address[i]);                                                                             \
+			}                                                                                                                   \
+			for (uint32_t i = 0; i < BURST; i++) {                                                                              \
+				const uint64_t *key = &sample->keys[from + i];                                                              \
+                                                                                                                                            \
+				sample->found[from + i] = NAME##_find(of, address[i], *key, key, 1);                                        \
+			}                                                                                                                   \
+		}                                                                                                                           \
+	}
+
+DIR_KERNEL(dir24_8_u8)
+DIR_KERNEL(dir24_8_u16)
+
+static void
+lpm_run(const void *of, struct sample *sample)
+{
+	const uint32_t *addresses = (const uint32_t *)sample->padded;
+
+	for (uint32_t i = 0; i < SAMPLE; i += 4)
+		rte_lpm_lookupx4(of, _mm_loadu_si128((const void *)(addresses + i)), sample->found + i, 0);
+}
+
+static void
+fib_run(const void *of, struct sample *sample)
+{
+	for (uint32_t from = 0; from < SAMPLE; from += BURST) {
+		uint64_t hops[BURST];
+
+		rte_fib_lookup_bulk((struct rte_fib *)(uintptr_t)of, (uint32_t *)sample->padded + from, hops, BURST);
+		for (uint32_t i = 0; i < BURST; i++)
+			sample->found[from + i] = (uint32_t)hops[i];
+	}
+}
+
+static void
+btree_plain(const void *of, struct sample *sample)
+{
+	for (uint32_t i = 0; i < SAMPLE; i++) {
+		const uint64_t *key = sample->keys + 2 * (size_t)i;
+
+		sample->found[i] = btree_find(of, btree_address(of, key[1]), key[1], key, 2);
+	}
+}
+
+/* Level by level over a burst: so many lines are on their way at once. The last levels are requested. */
+static void
+btree_levels(const void *of, struct sample *sample)
+{
+	const struct btree *table = of;
+
+	for (uint32_t from = 0; from < SAMPLE; from += BURST) {
+		const struct btree_top *top = btree_address(table, 0);
+		const uint64_t *keys = sample->keys + 2 * (size_t)from;
+		const union btree_node *nodes[BURST];
+		const uint64_t height = top->height;
+
+		for (uint32_t i = 0; i < BURST; i++)
+			nodes[i] = &top->root;
+		for (uint64_t level = 0; level < height; level++)
+			for (uint32_t i = 0; i < BURST; i++) {
+				nodes[i] = btree_step(nodes[i], keys[2 * i + 1]);
+				if (level + 3 >= height)
+					__builtin_prefetch(nodes[i]);
+			}
+		for (uint32_t i = 0; i < BURST; i++)
+			sample->found[from + i] = btree_finish(table, btree_value(nodes[i], keys[2 * i + 1]), keys + 2 * i);
+	}
+}
+
+static void
+fib6_run(const void *of, struct sample *sample)
+{
+	for (uint32_t from = 0; from < SAMPLE; from += BURST) {
+		uint64_t hops[BURST];
+
+		rte_fib6_lookup_bulk((struct rte_fib6 *)(uintptr_t)of, (uint8_t (*)[16])(sample->padded + 2 * (size_t)from), hops, BURST);
+		for (uint32_t i = 0; i < BURST; i++)
+			sample->found[from + i] = (uint32_t)hops[i];
+	}
+}
+
+static void
+lpm6_run(const void *of, struct sample *sample)
+{
+	for (uint32_t from = 0; from < SAMPLE; from += BURST)
+		rte_lpm6_lookup_bulk_func(of, (uint8_t (*)[16])(sample->padded + 2 * (size_t)from), (int32_t *)sample->found + from, BURST);
+}
+
+static struct writer *
+prefix_make(uint32_t structure, const struct prefixes *prefixes)
+{
+	struct writer *writer = table_make(structure, prefixes->bits == 32 ? 32 : 128, prefixes->count, NULL, 0);
+
+	for (uint32_t i = 0; i < prefixes->count; i++) {
+		const struct prefix *prefix = &prefixes->list[i];
+		const uint64_t mask = prefix_mask(prefixes->bits, prefix->length), narrow[2] = { prefix->value, mask };
+		const uint64_t wide[2] = { 0, prefix->value }, wide_mask[2] = { 0, mask };
+		const struct table_match match = {
+			.value = prefixes->bits == 32 ? narrow : wide, .mask = prefixes->bits == 32 ? narrow + 1 : wide_mask,
+		};
+
+		table_add(writer, &match, prefix->next_hop);
+	}
+	writer_compact(writer);
+	return writer;
+}
+
+/* Cycles of a kernel whose 64 addresses stay in the first-level cache: what issuing it takes. */
+static double
+prefix_issue(const struct writer *writer, const struct prefixes *prefixes, const struct kernel *kernel)
+{
+	const struct prefixes few = { .list = prefixes->list + prefixes->count - 16, .count = 16, .bits = prefixes->bits };
+	const struct prefix_draw draw = { .prefixes = &few, .writer = writer };
+	struct kernel copy = *kernel;
+
+	return row_cost(&(const struct row){ .name = "issue", .draw = prefix_draw, .context = &draw }, &copy, 1);
+}
+
+static struct rte_lpm *
+lpm_make(const struct prefixes *prefixes)
+{
+	struct rte_lpm_config config = { .max_rules = prefixes->count + 16, .number_tbl8s = 65536 };
+	struct rte_lpm *table = rte_lpm_create("lpm", memory_socket((size_t)512 << 20), &config);
+
+	/* Each insertion goes through all routes of the same length, so a router's whole table cannot be loaded: the caller leaves it out there. */
+	for (uint32_t i = 0; table != NULL && i < prefixes->count; i++)
+		if (rte_lpm_add(table, (uint32_t)prefixes->list[i].value, (uint8_t)prefixes->list[i].length, prefixes->list[i].next_hop) != 0) {
+			fprintf(stderr, "lookup: rte_lpm refuses a route\n");
+			exit(1);
+		}
+	return table;
+}
+
+static struct rte_fib *
+fib_make(const struct prefixes *prefixes)
+{
+	struct rte_fib_conf config = { .type = RTE_FIB_DIR24_8, .default_nh = 0, .max_routes = (int)prefixes->count + 16,
+		.dir24_8 = { .nh_sz = RTE_FIB_DIR24_8_2B, .num_tbl8 = 32767 } };
+	struct rte_fib *table = rte_fib_create("fib", memory_socket((size_t)512 << 20), &config);
+
+	for (uint32_t i = 0; table != NULL && i < prefixes->count; i++)
+		if (rte_fib_add(table, (uint32_t)prefixes->list[i].value, (uint8_t)prefixes->list[i].length, prefixes->list[i].next_hop) != 0)
+			exit(1);
+	if (table != NULL && rte_fib_select_lookup(table, RTE_FIB_LOOKUP_DIR24_8_VECTOR_AVX512) != 0)
+		rte_fib_select_lookup(table, RTE_FIB_LOOKUP_DIR24_8_SCALAR_MACRO);
+	return table;
+}
+
+static void
+ipv4_row(const char *name, const struct prefixes *prefixes)
+{
+	struct writer *u8, *u16;
+	struct prefix_draw draw = { .prefixes = prefixes };
+	struct row row = { .name = name, .entries = prefixes->count, .draw = prefix_draw, .context = &draw, .lines = 1, .bytes = 16 << 20 };
+	const int loads_lpm = prefixes->count <= 120000;
+
+	u8 = prefix_make(STRUCTURE_DIR24_8_U8, prefixes);
+	u16 = prefix_make(STRUCTURE_DIR24_8_U16, prefixes);
+	draw.writer = u8;
+	{
+		struct kernel kernels[] = {
+			{ "dir24_8_u8 plain", dir24_8_u8_plain, writer_table(u8), 0, table_decode },
+			{ "dir24_8_u8 requested", dir24_8_u8_requested, writer_table(u8), 0, table_decode },
+			{ "dir24_8_u16 plain", dir24_8_u16_plain, writer_table(u16), 0, table_decode },
+			{ "dir24_8_u16 requested", dir24_8_u16_requested, writer_table(u16), 0, table_decode },
+			{ "rte_fib 2 B", fib_run, fib_make(prefixes), 1, NULL },
+			{ "rte_lpm x4", lpm_run, loads_lpm ? lpm_make(prefixes) : NULL, 1, NULL },
+		};
+
+		row.issue = prefix_issue(u8, prefixes, &kernels[0]);
+		row_run(&row, kernels, loads_lpm ? 6 : 5);
+		rte_fib_free((struct rte_fib *)(uintptr_t)kernels[4].table);
+		if (loads_lpm)
+			rte_lpm_free((struct rte_lpm *)(uintptr_t)kernels[5].table);
+	}
+	writer_destroy(u8);
+	writer_destroy(u16);
+}
+
+static void
+ipv6_row(const char *name, const struct prefixes *prefixes)
+{
+	struct writer *writer = prefix_make(STRUCTURE_BTREE, prefixes);
+	struct prefix_draw draw = { .prefixes = prefixes, .writer = writer };
+	struct row row = { .name = name, .entries = prefixes->count, .draw = prefix_draw, .context = &draw, .lines = 3, .bytes = writer_bytes(writer) };
+	struct rte_fib6_conf fib_config = { .type = RTE_FIB6_TRIE, .default_nh = 0, .max_routes = (int)prefixes->count + 16,
+		.trie = { .nh_sz = RTE_FIB6_TRIE_4B, .num_tbl8 = 600000 } };
+	struct rte_lpm6_config lpm_config = { .max_rules = prefixes->count + 16, .number_tbl8s = 600000 };
+	const int socket = memory_socket((size_t)2200 << 20);
+	struct rte_fib6 *fib = rte_fib6_create("fib6", socket, &fib_config);
+	struct rte_lpm6 *lpm = rte_lpm6_create("lpm6", socket, &lpm_config);
+
+	for (uint32_t i = 0; i < prefixes->count; i++) {
+		const uint64_t value = __builtin_bswap64(prefixes->list[i].value);
+		uint8_t address[16] = { 0 };
+
+		memcpy(address, &value, sizeof(value));
+		if (fib == NULL || lpm == NULL || rte_fib6_add(fib, address, (uint8_t)prefixes->list[i].length, prefixes->list[i].next_hop) != 0 ||
+		    rte_lpm6_add(lpm, address, (uint8_t)prefixes->list[i].length, prefixes->list[i].next_hop) != 0) {
+			fprintf(stderr, "lookup: DPDK's IPv6 tables refuse a route\n");
+			exit(1);
+		}
+	}
+	if (rte_fib6_select_lookup(fib, RTE_FIB6_LOOKUP_TRIE_VECTOR_AVX512) != 0)
+		rte_fib6_select_lookup(fib, RTE_FIB6_LOOKUP_TRIE_SCALAR);
+	{
+		struct kernel kernels[] = {
+			{ "btree plain", btree_plain, writer_table(writer), 0, table_decode },
+			{ "btree by levels", btree_levels, writer_table(writer), 0, table_decode },
+			{ "rte_fib6", fib6_run, fib, 1, NULL }, { "rte_lpm6", lpm6_run, lpm, 1, NULL },
+		};
+
+		row.issue = prefix_issue(writer, prefixes, &kernels[1]);
+		row_run(&row, kernels, 4);
+	}
+	rte_fib6_free(fib);
+	rte_lpm6_free(lpm);
+	writer_destroy(writer);
+}
+
+void
+bench_prefix(void)
+{
+	struct prefixes prefixes;
+
+	if (row_wanted("ipv4")) {
+		prefixes = options.rib != NULL ? prefixes_read_ipv4(options.rib) : prefixes_draw_ipv4(options.quick ? 100000 : DRAWN_IPV4);
+		ipv4_row(options.rib != NULL ? "ipv4, real table" : "ipv4, drawn table", &prefixes);
+		free(prefixes.list);
+	}
+	if (row_wanted("ipv6")) {
+		prefixes = prefixes_draw_ipv6(options.quick ? 50000 : DRAWN_IPV6);
+		ipv6_row("ipv6, drawn table", &prefixes);
+		free(prefixes.list);
+	}
+}

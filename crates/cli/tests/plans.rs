@@ -41,3 +41,21 @@ fn applications_send_what_the_interpreter_sends_under_every_plan() {
         agrees(app, &["--machine", &machine, "--without", "prefetch"]);
     }
 }
+
+/// Every structure under random entries, the interpreter beside it.
+#[test]
+fn every_structure_finds_what_the_interpreter_finds() {
+    let program = path("crates/cli/tests/plans/structures.p4").display().to_string();
+    let trace = path("apps/l2l3acl/port1.pcap").display().to_string();
+    for number in 1..=6 {
+        let plan = path(&format!("crates/cli/tests/plans/structures_{number}.plan")).display().to_string();
+        let both = ["stf", &program, "--trace", &trace, "--count", "300", "--random-entries", "25", "--plan", &plan];
+        let output = bacus().args(both).output().expect("bacus runs");
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(
+            output.status.success() && said.contains("both engines agree"),
+            "structures_{number}: {said}{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+}
