@@ -19,7 +19,8 @@ static void
 options_read(int count, char **words)
 {
 	for (int i = 1; i < count; i++) {
-		const char **place = strcmp(words[i], "--rib") == 0 ? &options.rib : strcmp(words[i], "--only") == 0 ? &options.only : strcmp(words[i], "--out") == 0 ? &options.out : NULL;
+		const char **place = strcmp(words[i], "--rib") == 0 ? &options.rib
+			: strcmp(words[i], "--only") == 0 ? &options.only : strcmp(words[i], "--out") == 0 ? &options.out : NULL;
 
 		if (strcmp(words[i], "--quick") == 0)
 			options.quick = 1;

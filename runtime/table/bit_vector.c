@@ -2,8 +2,8 @@
  *
  * A new rule divides classes of which it allows a part. First the sets are made anew: with a bit for the rule, 0 but where the rule allows all of a
  * class, and with copies for the new classes, where it is 1. When every reader uses these, the values that the rule allows get their new classes, one by
- * one; a key finds the rule when all its chunks have. Classes that a deletion made equal are united when many have come together. A reader takes the sets first and
- * classes after, so the number of a class without values can be given to another with the next sets. */
+ * one; a key finds the rule when all its chunks have. Classes that a deletion made equal are united when many have come together. A reader takes the sets
+ * first and classes after, so the number of a class without values can be given to another with the next sets. */
 #include "table/bit_vector.h"
 
 #include <string.h>

@@ -16,7 +16,7 @@
 #define BTREE_SUBTREE 0x80000000u	/* the value's other bits are a subtree's number, not a record's */
 #define BTREE_SIGN ((uint64_t)1 << 63)
 
-/* Separators are the last keys of the pieces to their left, with the top bit flipped, for vectors compare signed numbers; BTREE_SIGN - 1 where there is none. */
+/* Separators are the last keys of the pieces to their left, with the top bit flipped, for vectors compare signed numbers. None: BTREE_SIGN - 1. */
 union btree_node {
 	_Alignas(64) uint64_t separators[BTREE_CHILDREN];
 	struct {
