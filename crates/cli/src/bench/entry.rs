@@ -51,10 +51,13 @@ pub fn is_named(name: &str, end: &str) -> bool {
     name == end || name.strip_suffix(end).is_some_and(|front| front.ends_with('.'))
 }
 
+/// Numbers of a table and of an action of it.
+type Place = (usize, usize);
+
 /// Tables as a pipeline describes them, with what was found by name kept.
 pub struct Encoder<'a> {
     tables: &'a [pipeline::Table],
-    places: Vec<(&'static str, &'static str, Option<(usize, usize)>)>,
+    places: Vec<(&'static str, &'static str, Option<Place>)>,
 }
 
 impl<'a> Encoder<'a> {
@@ -69,7 +72,7 @@ impl<'a> Encoder<'a> {
         Ok(Some((number, matches(table, entry), record(table, action, entry.arguments))))
     }
 
-    fn place(&mut self, entry: &Entry<'_>) -> Result<Option<(usize, usize)>, Failure> {
+    fn place(&mut self, entry: &Entry<'_>) -> Result<Option<Place>, Failure> {
         let known = |(table, action, _): &&(&str, &str, _)| *table == entry.table && *action == entry.action;
         if let Some((_, _, place)) = self.places.iter().find(known) {
             return Ok(*place);

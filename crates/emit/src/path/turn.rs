@@ -80,6 +80,18 @@ impl Way<'_> {
         sure
     }
 
+    /// Goes on only at the path's next node; elsewhere the packet leaves the path.
+    fn follow(&self, call: Expr, ends: bool, next: NodeId) -> [Stmt; 2] {
+        let mut leave = vec![Stmt::call("path_leave", ["run", "state", "at"].map(name))];
+        if ends {
+            leave = vec![Stmt::when(Expr::binary("!=", name("at"), name("ENDED")), leave)];
+        }
+        leave.push(Stmt::Return(None));
+        let left = Expr::binary("!=", name("at"), name(self.unit.place_name(next)));
+        let unlikely = Expr::call("__builtin_expect", [left, name("0")]);
+        [Stmt::set(name("at"), call), Stmt::when(unlikely, leave)]
+    }
+
     /// A packet in its turn: the path with what was found, then the rest of the graph.
     fn finish(&self, nodes: &Nodes) -> Vec<Item> {
         let unit = self.unit;
@@ -122,14 +134,7 @@ impl Way<'_> {
                 body.push(Stmt::Do(call));
                 continue;
             }
-            body.push(Stmt::set(name("at"), call));
-            let mut leave = vec![Stmt::call("path_leave", ["run", "state", "at"].map(name))];
-            if written.ends {
-                leave = vec![Stmt::when(Expr::binary("!=", name("at"), name("ENDED")), leave)];
-            }
-            leave.push(Stmt::Return(None));
-            let left = Expr::binary("!=", name("at"), name(unit.place_name(next)));
-            body.push(Stmt::when(Expr::call("__builtin_expect", [left, name("0")]), leave));
+            body.extend(self.follow(call, written.ends, next));
         }
         let mut body = self.measured(self.end(), body);
         if let Some(on) = on {

@@ -22,12 +22,15 @@ const LONGEST_TRACE: u64 = 1 << 24;
 /// Takes entries one by one.
 pub type Sink<'a> = dyn FnMut(&Entry<'_>) -> Result<(), Failure> + 'a;
 
+/// Gives all entries of a workload to a sink.
+pub type Source = dyn Fn(&mut Sink<'_>) -> Result<(), Failure>;
+
 /// What an application is measured with at one size.
 pub struct Workload {
     pub source: &'static str,
     /// Entries of the tables that grow.
     pub size: u64,
-    pub entries: Box<dyn Fn(&mut Sink<'_>) -> Result<(), Failure>>,
+    pub entries: Box<Source>,
     pub trace: Box<dyn Fn(Traffic) -> Trace>,
     /// What a packet must read at least, however good the tables: lines, and the bytes that they lie in.
     pub lines: Vec<(f64, u64)>,
