@@ -1,6 +1,8 @@
 //! Externs of the user's own, as a user meets them: the example of the manual on both engines, code that is linked, and what is said where code is missing
 //! or does not fit.
 
+#![allow(clippy::unwrap_used)]
+
 mod command;
 
 use command::{bacus, path};

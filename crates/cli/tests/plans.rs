@@ -49,7 +49,19 @@ fn every_structure_finds_what_the_interpreter_finds() {
     let trace = path("apps/l2l3acl/port1.pcap").display().to_string();
     for number in 1..=6 {
         let plan = path(&format!("crates/cli/tests/plans/structures_{number}.plan")).display().to_string();
-        let both = ["stf", &program, "--trace", &trace, "--count", "300", "--random-entries", "25", "--plan", &plan];
+        let both = [
+            "stf",
+            &program,
+            "--trace",
+            &trace,
+            "--count",
+            "300",
+            "--random-entries",
+            "25",
+            "--plan",
+            &plan,
+            "--sanitize",
+        ];
         let output = bacus().args(both).output().expect("bacus runs");
         let said = String::from_utf8_lossy(&output.stdout);
         assert!(
