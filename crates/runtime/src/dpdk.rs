@@ -142,7 +142,9 @@ unsafe impl Sync for Dpdk {}
 impl Dpdk {
     /// Loads the layer and starts DPDK; once in a process.
     pub fn start(object: &Path, settings: &DpdkSettings) -> Result<Arc<Dpdk>, DpdkError> {
-        let failed = |error: libloading::Error| DpdkError(format!("cannot load {}: {error}", object.display()));
+        let failed = |error: libloading::Error| {
+            DpdkError(format!("cannot load {}: {}", object.display(), crate::pipeline::loader_says(&error)))
+        };
         // SAFETY: this program has compiled the object.
         let library: &'static Library = Box::leak(Box::new(unsafe { Library::new(object) }.map_err(failed)?));
         // SAFETY: the name is that of a `struct dpdk_layer`, whose version is checked before anything else is used.

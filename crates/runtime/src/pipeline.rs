@@ -206,12 +206,17 @@ impl fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
+/// What the system's loader has against an object; the error itself only says which call failed.
+pub(crate) fn loader_says(error: &libloading::Error) -> String {
+    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
+}
+
 impl Pipeline {
     /// Loads what this program has compiled. The object's code runs in this process: load none from others.
     pub fn load(path: &Path) -> Result<Pipeline, LoadError> {
         let refused = |reason: String| LoadError { path: path.to_path_buf(), reason };
         // SAFETY: the object's initialisers are run; the caller vouches for the file.
-        let library = unsafe { Library::new(path) }.map_err(|error| refused(error.to_string()))?;
+        let library = unsafe { Library::new(path) }.map_err(|error| refused(loader_says(&error)))?;
         // SAFETY: the name is that of a `struct pipeline`; version and layout are checked before anything else is read.
         let raw = unsafe { library.get::<*const abi::Pipeline>(b"bacus_pipeline") };
         let raw = raw.map_err(|_| refused("it exports no `bacus_pipeline`".into()))?;
