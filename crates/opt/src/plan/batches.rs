@@ -14,6 +14,8 @@ use hlir::{NodeId, Plan, Program};
 pub const BURSTS: [u32; 3] = [64, 32, 128];
 /// How much cheaper that is.
 const CLEARLY: f64 = 0.05;
+/// What stages must promise before packets go through them: in the caches they promise a little and do not keep it.
+const WORTH_STAGES: f64 = 0.15;
 /// Packets of a group of a path's stage: verdicts are bits of one word.
 pub const LARGEST_GROUP: u32 = 64;
 
@@ -45,8 +47,9 @@ pub fn allocate(program: &Program, plan: &mut Plan, inputs: &Inputs) {
         }
         let Some((cycles, mut chosen)) = best else { return };
         let plain = model.predict(&Plan { burst: chosen.burst, ..plain }).cycles();
-        if chosen.loops.is_empty() && pinned.path.is_none() {
-            chosen.path = None;
+        let is_worth_it = !chosen.loops.is_empty() && cycles < plain * (1.0 - WORTH_STAGES);
+        if !is_worth_it && pinned.path.is_none() && pinned.loops.is_empty() {
+            (chosen.path, chosen.loops) = (None, Vec::new());
         } else if let Some(path) = &mut chosen.path {
             path.reason = reason(cycles, [("packet_by_packet".to_string(), plain)]);
         }
