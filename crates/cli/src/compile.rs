@@ -67,11 +67,11 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let described = describe::Files::of(&arguments.p4runtime_files, &arguments.p4runtime_entries_files)?;
+    if !described.is_empty() && arguments.output.is_none() && arguments.emit.is_none() {
+        return described.write(&frontend::load_interface(&arguments.source)?);
+    }
     let loaded = frontend::load(&arguments.source)?;
     described.write(&loaded.program)?;
-    if !described.is_empty() && arguments.output.is_none() && arguments.emit.is_none() {
-        return Ok(());
-    }
     let externs = externs::find(&loaded.program, &arguments.native)?;
     let mut passes = arguments.passes.clone();
     passes.entries.clone_from(&arguments.entries);

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::inputs;
 use crate::options::{Passes, Source};
-use hlir::diagnostic::Diagnostic;
+use hlir::diagnostic::{Diagnostic, Severity};
 use hlir::source::SourceMap;
 use hlir::{Plan, Program};
 use runtime::Cache;
@@ -24,22 +24,44 @@ pub fn load(source: &Source) -> Result<Loaded, Failure> {
     if is_hlir(&source.program) { load_hlir(source) } else { load_p4(source) }
 }
 
+/// Reads a program for the sake of its interface alone. What only the target cannot do is a warning then.
+pub fn load_interface(source: &Source) -> Result<Program, Failure> {
+    if is_hlir(&source.program) {
+        return Ok(load_hlir(source)?.program);
+    }
+    let text = preprocess(source)?;
+    with_checked(source, &text, no_limits, |checked, map| {
+        p4::lower_interface(checked, map, &name_of(&source.program)).map_err(|wrong| Failure::diagnostics(&wrong, map))
+    })
+}
+
+fn no_limits(diagnostic: Diagnostic) -> Diagnostic {
+    if p4::check::is_target_limit(&diagnostic) { diagnostic.at(Severity::Warning) } else { diagnostic }
+}
+
 /// Only finds mistakes. Programs without a main package pass: there is nothing to lower.
 pub fn check(source: &Source) -> Result<(), Failure> {
     if is_hlir(&source.program) {
         return load_hlir(source).map(drop);
     }
     let text = preprocess(source)?;
-    p4::with_deep_stack(|| {
-        let parsed = p4::parse(&source.program.display().to_string(), &text);
-        stop_at_errors(source, parsed.diagnostics.clone(), &parsed.map)?;
-        let (_, diagnostics) = p4::check::check(&parsed.program);
-        stop_at_errors(source, diagnostics, &parsed.map)
-    })
+    with_checked(source, &text, |diagnostic| diagnostic, |_, _| Ok(()))
 }
 
-fn lower(checked: &p4::check::Checked<'_>, map: &SourceMap, name: &str) -> Result<Program, Failure> {
-    p4::lower(checked, map, name).map_err(|diagnostics| Failure::diagnostics(&diagnostics, map))
+/// Parses and checks a program, and goes on with it if nothing is wrong, or nothing that `judge` leaves an error.
+fn with_checked<T: Send>(
+    source: &Source,
+    text: &str,
+    judge: fn(Diagnostic) -> Diagnostic,
+    then: impl FnOnce(&p4::check::Checked<'_>, &SourceMap) -> Result<T, Failure> + Send,
+) -> Result<T, Failure> {
+    p4::with_deep_stack(|| {
+        let parsed = p4::parse(&source.program.display().to_string(), text);
+        stop_at_errors(source, parsed.diagnostics.clone(), &parsed.map)?;
+        let (checked, diagnostics) = p4::check::check(&parsed.program);
+        stop_at_errors(source, diagnostics.into_iter().map(judge).collect(), &parsed.map)?;
+        then(&checked, &parsed.map)
+    })
 }
 
 fn is_hlir(path: &Path) -> bool {
@@ -57,15 +79,16 @@ fn load_hlir(source: &Source) -> Result<Loaded, Failure> {
 
 fn load_p4(source: &Source) -> Result<Loaded, Failure> {
     let text = preprocess(source)?;
-    let file = source.program.display().to_string();
-    p4::with_deep_stack(|| {
-        let parsed = p4::parse(&file, &text);
-        stop_at_errors(source, parsed.diagnostics.clone(), &parsed.map)?;
-        let (checked, diagnostics) = p4::check::check(&parsed.program);
-        stop_at_errors(source, diagnostics, &parsed.map)?;
-        let program = lower(&checked, &parsed.map, &name_of(&source.program))?;
-        Ok(Loaded { program, plan: None })
-    })
+    with_checked(
+        source,
+        &text,
+        |diagnostic| diagnostic,
+        |checked, map| {
+            let program = p4::lower(checked, map, &name_of(&source.program));
+            let program = program.map_err(|diagnostics| Failure::diagnostics(&diagnostics, map))?;
+            Ok(Loaded { program, plan: None })
+        },
+    )
 }
 
 /// Shows warnings and goes on, or fails with everything that was found.

@@ -109,3 +109,24 @@ fn what_a_controller_reads_is_written_whole_or_not_at_all() {
     assert!(!fs::read(&bytes).unwrap().is_empty());
     assert!(fs::read_to_string(&entries).unwrap().contains("p4.v1.WriteRequest"));
 }
+
+#[test]
+fn what_only_the_target_cannot_do_is_nothing_to_a_controller() {
+    let directory = scratch("limits");
+    let text = fs::read_to_string(path("apps/ipv4fwd/ipv4fwd.p4")).unwrap();
+    let text = text.replacen("header ipv4_t {", "header ipv4_t {\n    bit<3> odd;", 1);
+    let program = file(&directory, "odd.p4", &text);
+    let info = directory.join("odd.txtpb").display().to_string();
+    let said = "error: a header that is no whole number of bytes cannot be extracted";
+    for arguments in [&["check", &program][..], &["compile", &program, "--p4runtime-files", &info, "--emit", "c"]] {
+        let (code, text) = ran(arguments);
+        assert_eq!(code, Some(1), "{text}");
+        assert!(text.contains(said) && !Path::new(&info).exists(), "{text}");
+    }
+    let (code, text) = ran(&["compile", &program, "--p4runtime-files", &info]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("[--Wwarn=target-error] warning: a header that is no whole"), "{text}");
+    assert!(fs::read_to_string(&info).unwrap().contains("name: \"Router.routes\""));
+    let (code, text) = ran(&["compile", &program, "--p4runtime-files", &info, "--Werror=target-error"]);
+    assert_eq!(code, Some(1), "{text}");
+}

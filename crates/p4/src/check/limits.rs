@@ -10,6 +10,14 @@ use super::results::Binding;
 use crate::ast::{Argument, DeclarationId, DeclarationKind, Direction, KeyElement, PropertyValue};
 use crate::types::Type;
 
+/// The kind of mistakes that are none of the language: only the target that the program is for cannot do what they are about.
+pub const TARGET_LIMIT: &str = "target-error";
+
+/// Whether a mistake is only what the target cannot do. What a controller reads of the program does not depend on it.
+pub fn is_target_limit(diagnostic: &Diagnostic) -> bool {
+    diagnostic.class() == Some(TARGET_LIMIT)
+}
+
 /// What the walk notes for `check_limits`.
 #[derive(Default)]
 pub(super) struct Limits {
@@ -70,7 +78,7 @@ impl<'a> Checker<'a> {
             let message = "an extern function cannot change a structure that holds headers or structures";
             self.report(
                 Diagnostic::error(message)
-                    .kind("target-error")
+                    .kind(TARGET_LIMIT)
                     .label(place, "")
                     .hint("pass the header that it is to change"),
             );
@@ -78,19 +86,17 @@ impl<'a> Checker<'a> {
         if known.contains(&package.as_str()) {
             for place in limits.odd_headers {
                 let message = "a header that is no whole number of bytes cannot be extracted";
-                self.error("target-error", place, message, "no switch of this architecture can");
+                self.error(TARGET_LIMIT, place, message, "no switch of this architecture can");
             }
         }
         if package == "V1Switch" {
             for place in limits.switches {
                 let message = "a `switch` in an action is not possible in v1model";
-                self.report(
-                    Diagnostic::error(message).kind("unsupported").label(place, "").hint("use `if` and `else`"),
-                );
+                self.report(Diagnostic::error(message).kind(TARGET_LIMIT).label(place, "").hint("use `if` and `else`"));
             }
             for place in limits.structured {
                 let message = "a register of v1model cannot be read into a structure";
-                self.error("unsupported", place, message, "v1model.p4 asks for a `bit<W>`");
+                self.error(TARGET_LIMIT, place, message, "v1model.p4 asks for a `bit<W>`");
             }
             self.check_headers_are_struct();
         }
@@ -118,7 +124,7 @@ impl<'a> Checker<'a> {
             let message = format!("the headers of v1model have to be a struct, `{}` is none", headers.name);
             self.report(
                 Diagnostic::error(message)
-                    .kind("expected")
+                    .kind(TARGET_LIMIT)
                     .label(headers.of_type.span, "")
                     .hint("put the header into a struct: `struct headers { hdr h; }`"),
             );

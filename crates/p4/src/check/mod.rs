@@ -71,6 +71,7 @@ mod tests;
 mod unused;
 mod written_types;
 
+pub use limits::{TARGET_LIMIT, is_target_limit};
 pub use nodes::Node;
 pub use results::{Binding, Builtin, Call, Callee, Checked, Property, Reference, Source};
 pub use shapes::{FieldOf, Size};

@@ -51,7 +51,7 @@ use hlir::diagnostic::Diagnostic;
 use hlir::source::{SourceMap, Span};
 use hlir::{HeaderId, NodeId, Notes, Program};
 
-use crate::check::Checked;
+use crate::check::{Checked, TARGET_LIMIT, is_target_limit};
 use crate::types::{Type, substitute};
 use effects::Touch;
 use graph::{Graph, Role};
@@ -68,11 +68,16 @@ const DEPTH_LIMIT: usize = 2 * crate::DEEPEST_NESTING as usize;
 
 /// Lowers a program that was checked without errors. `name` is what it shall be called: letters, digits and `_`.
 pub fn lower(checked: &Checked, sources: &SourceMap, name: &str) -> Result<Program, Vec<Diagnostic>> {
-    let mut lowering = Lowering::new(checked, sources, name);
-    if let Err(diagnostic) = lowering.lower_program() {
-        lowering.diagnostics.push(diagnostic);
-    }
-    if lowering.diagnostics.iter().any(Diagnostic::is_error) { Err(lowering.diagnostics) } else { Ok(lowering.program) }
+    let (program, diagnostics) = Lowering::new(checked, sources, name).lowered();
+    if diagnostics.iter().any(Diagnostic::is_error) { Err(diagnostics) } else { Ok(program) }
+}
+
+/// Lowers a program for the sake of its interface alone, which does not depend on what the target can do: parts that it cannot do may be
+/// missing from the rest, which nobody may run.
+pub fn lower_interface(checked: &Checked, sources: &SourceMap, name: &str) -> Result<Program, Vec<Diagnostic>> {
+    let (program, mut diagnostics) = Lowering::new(checked, sources, name).lowered();
+    diagnostics.retain(|diagnostic| diagnostic.is_error() && !is_target_limit(diagnostic));
+    if diagnostics.is_empty() { Ok(program) } else { Err(diagnostics) }
 }
 
 /// The state of a lowering: the program so far, and where in the source and in the graph it stands.
@@ -154,6 +159,13 @@ impl<'a> Lowering<'a> {
             roots: Vec::new(),
             custom: HashMap::new(),
         }
+    }
+
+    fn lowered(mut self) -> (Program, Vec<Diagnostic>) {
+        if let Err(diagnostic) = self.lower_program() {
+            self.diagnostics.push(diagnostic);
+        }
+        (self.program, self.diagnostics)
     }
 
     fn lower_program(&mut self) -> Lowered<()> {
@@ -273,6 +285,14 @@ impl<'a> Lowering<'a> {
     /// What cannot be lowered yet.
     fn unsupported(&self, span: Span, what: impl AsRef<str>) -> Diagnostic {
         Diagnostic::error(format!("{} not supported yet", what.as_ref())).kind("unsupported").label(span, "here")
+    }
+
+    /// A header of a size that packets do not have: those of architectures that run are found by the checker.
+    fn part_of_byte(&self, span: Span) -> Diagnostic {
+        Diagnostic::error("a header that is no whole number of bytes cannot be extracted or emitted")
+            .kind(TARGET_LIMIT)
+            .label(span, "here")
+            .hint("add a field of padding to the header")
     }
 
     /// Something that the checker promises not to let through.

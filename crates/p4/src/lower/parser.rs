@@ -187,9 +187,7 @@ impl<'a> Lowering<'a> {
                 for argument in arguments {
                     let value = self.expression(&argument.value)?;
                     if !self.emit_value(value) {
-                        return Err(self
-                            .unsupported(expression.span, "a header that is no whole number of bytes is")
-                            .hint("add a field of padding to the header"));
+                        return Err(self.part_of_byte(expression.span));
                     }
                 }
                 Ok(Value::Void)
@@ -238,9 +236,7 @@ impl<'a> Lowering<'a> {
             return Err(self.unsupported(expression.span, "the extraction of something that is no header is"));
         }
         if part_of_byte {
-            return Err(self
-                .unsupported(expression.span, "a header that is no whole number of bytes is")
-                .hint("add a field of padding to the header"));
+            return Err(self.part_of_byte(expression.span));
         }
         if let Some(argument) = argument {
             self.advance_stack(argument)?;

@@ -53,13 +53,13 @@ fn what_is_learned_has_one_key() {
 #[test]
 fn v1model_has_numbers_in_registers_and_no_switch_in_actions() {
     let register = "register<H>(8) r;";
-    expect!["t.p4(12): [--Werror=unsupported] error: a register of v1model cannot be read into a structure"]
+    expect!["t.p4(12): [--Werror=target-error] error: a register of v1model cannot be read into a structure"]
         .assert_eq(&first_error(&v1model(STRUCT, "", register, "r.read(h, 1);")));
     let action = "action f() { switch (h.e.a) { 1: {} } }";
-    expect!["t.p4(11): [--Werror=unsupported] error: a `switch` in an action is not possible in v1model"]
+    expect!["t.p4(11): [--Werror=target-error] error: a `switch` in an action is not possible in v1model"]
         .assert_eq(&first_error(&v1model(STRUCT, "", action, "f();")));
     let header = "header H { bit<8> a; }";
-    expect!["t.p4(9): [--Werror=expected] error: the headers of v1model have to be a struct, `h` is none"]
+    expect!["t.p4(9): [--Werror=target-error] error: the headers of v1model have to be a struct, `h` is none"]
         .assert_eq(&first_error(&v1model(header, "", "", "")));
 }
 
