@@ -58,7 +58,10 @@ fn with_checked<T: Send>(
     p4::with_deep_stack(|| {
         let parsed = p4::parse(&source.program.display().to_string(), text);
         stop_at_errors(source, parsed.diagnostics.clone(), &parsed.map)?;
-        let (checked, diagnostics) = p4::check::check(&parsed.program);
+        let (checked, mut diagnostics) = p4::check::check(&parsed.program);
+        if !diagnostics.iter().any(Diagnostic::is_error) {
+            diagnostics.extend(p4::check::dpdk_limits(&checked, &parsed.map));
+        }
         stop_at_errors(source, diagnostics.into_iter().map(judge).collect(), &parsed.map)?;
         then(&checked, &parsed.map)
     })

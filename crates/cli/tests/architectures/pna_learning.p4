@@ -35,6 +35,11 @@ control PreImpl(in headers_t hdr, inout user_t user, in pna_pre_input_metadata_t
 control MainImpl(inout headers_t hdr, inout user_t user, in pna_main_input_metadata_t istd, inout pna_main_output_metadata_t ostd) {
     bool added = false;
 
+    // What such a function takes is known at compile time, or the data of an action, which the program may call with anything.
+    action send(PortId_t to) {
+        send_to_port(to);
+    }
+
     action forward(bit<8> port, bit<8> seen) {
         hdr.order.seen = seen;
         send_to_port((PortId_t)(bit<32>)port);
@@ -45,7 +50,7 @@ control MainImpl(inout headers_t hdr, inout user_t user, in pna_main_input_metad
         learnt_t data = { hdr.order.port, 0x11 };
         added = add_entry("forward", data, (ExpireTimeProfileId_t)1);
         hdr.order.seen = added ? 8w0xaa : 8w0xbb;
-        send_to_port((PortId_t)(bit<32>)hdr.order.port);
+        send((PortId_t)(bit<32>)hdr.order.port);
     }
 
     table flows {

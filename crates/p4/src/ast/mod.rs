@@ -10,6 +10,7 @@ mod print;
 mod statements;
 mod tables;
 mod types;
+pub mod walk;
 
 pub use annotations::{Annotation, AnnotationBody, AnnotationToken, KeyValue};
 pub use declarations::{

@@ -8,8 +8,10 @@ use hlir::diagnostic::Diagnostic;
 use hlir::source::Span;
 
 use super::checker::Checker;
-use super::results::{Binding, Source};
-use crate::ast::{Argument, DeclarationId, Direction, ExpressionKind, Parameter, TypeParameter};
+use super::results::{Binding, Reference, Source};
+use crate::ast::{
+    Argument, DeclarationId, DeclarationKind, Direction, Expression, ExpressionKind, Parameter, TypeParameter,
+};
 use crate::types::{Substitution, Type, substitute};
 
 /// What is known about something before it is called.
@@ -121,7 +123,7 @@ impl<'a> Checker<'a> {
         let mut bindings = Vec::new();
         for (at, parameter) in signature.parameters.iter().enumerate() {
             let of_type = substitute(self.out.declared_type(parameter.id), &closed);
-            self.check_argument(parameter, &of_type, sources[at], arguments, mode);
+            self.check_argument(parameter, &of_type, sources[at], arguments, (mode, signature.declaration));
             bindings.push(Binding {
                 parameter: parameter.id,
                 direction: parameter.direction,
@@ -212,8 +214,7 @@ impl<'a> Checker<'a> {
 
     fn missing(&mut self, span: Span, signature: &Signature<'a>, parameter: &'a Parameter, mode: Mode) {
         let message = format!("`{}`: no argument for parameter `{}`", signature.name, parameter.name);
-        let is_action =
-            matches!(self.out.kind(signature.declaration), Some(crate::ast::DeclarationKind::Action { .. }));
+        let is_action = matches!(self.out.kind(signature.declaration), Some(DeclarationKind::Action { .. }));
         let kind = if is_action && mode == Mode::Run { "uninitialized" } else { "type-error" };
         self.report(Diagnostic::error(message).kind(kind).label(span, "").label(parameter.name.span, "the parameter"));
     }
@@ -292,7 +293,7 @@ impl<'a> Checker<'a> {
         of_type: &Type,
         source: Source,
         arguments: &'a [Argument],
-        mode: Mode,
+        (mode, callee): (Mode, DeclarationId),
     ) {
         let directed_out = matches!(parameter.direction, Direction::Out | Direction::InOut);
         let at = match source {
@@ -341,7 +342,7 @@ impl<'a> Checker<'a> {
         }
         if !directed_out {
             if self.convert_or_report(value, &actual, of_type) {
-                self.check_known_argument(parameter, value, mode);
+                self.check_known_argument(parameter, value, mode, callee);
             }
             return;
         }
@@ -368,7 +369,13 @@ impl<'a> Checker<'a> {
         matches!(actual, Type::SerializableEnum(_)) || *of_type == Type::Integer
     }
 
-    fn check_known_argument(&mut self, parameter: &'a Parameter, value: &'a crate::ast::Expression, mode: Mode) {
+    fn check_known_argument(
+        &mut self,
+        parameter: &'a Parameter,
+        value: &'a Expression,
+        mode: Mode,
+        callee: DeclarationId,
+    ) {
         if parameter.direction != Direction::None {
             return;
         }
@@ -384,8 +391,38 @@ impl<'a> Checker<'a> {
                     self.type_error(value.span, "an action's data has to be a compile-time constant here");
                 }
             }
-            Mode::Run | Mode::ActionList => {}
+            // The program itself may give an action any data.
+            Mode::Run if matches!(self.out.kind(callee), Some(DeclarationKind::Action { .. })) => {}
+            Mode::Run => {
+                if !self.is_settled(value) {
+                    let message = format!("the argument of `{}` has to be known at compile time", parameter.name);
+                    let hint = "the data of an action may be known later: make the call in an action, and call that";
+                    self.report(Diagnostic::error(message).kind("type-error").label(value.span, "").hint(hint));
+                }
+            }
+            Mode::ActionList => {}
         }
+    }
+
+    /// Whether a value is known before a packet comes: it is made of constants, objects, and parameters without a direction.
+    fn is_settled(&self, value: &Expression) -> bool {
+        let is_object = matches!(self.out.used_type(value), Type::Extern(_));
+        let given = match self.out.reference(value) {
+            Reference::Declaration(id) => self.out.parameter(*id).map(|parameter| parameter.direction),
+            _ => None,
+        };
+        let is_made = matches!(
+            value.kind,
+            ExpressionKind::Unary { .. }
+                | ExpressionKind::Binary { .. }
+                | ExpressionKind::Cast { .. }
+                | ExpressionKind::Slice { .. }
+                | ExpressionKind::Member { .. }
+                | ExpressionKind::List { .. }
+                | ExpressionKind::Structure { .. }
+        );
+        let made_of_settled = || value.children().into_iter().all(|part| self.is_settled(part));
+        is_object || given == Some(Direction::None) || self.is_known(value) || (is_made && made_of_settled())
     }
 }
 

@@ -48,6 +48,7 @@ mod calls;
 mod checker;
 mod convert;
 mod declarations;
+mod dpdk;
 mod entries;
 mod expressions;
 mod flow;
@@ -71,6 +72,7 @@ mod tests;
 mod unused;
 mod written_types;
 
+pub use dpdk::dpdk_limits;
 pub use limits::{TARGET_LIMIT, is_target_limit};
 pub use nodes::Node;
 pub use results::{Binding, Builtin, Call, Callee, Checked, Property, Reference, Source};

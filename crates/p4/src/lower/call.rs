@@ -13,6 +13,7 @@ use super::scope::{Binding, Scope};
 use super::storage::Storage;
 use super::value::{Target, Value};
 use super::{Lowered, Lowering, walk};
+use crate::ast::walk::block_expressions;
 use crate::ast::{
     Argument, Block, Declaration, DeclarationId, DeclarationKind, Direction, Expression, ExpressionKind, StatementKind,
 };
@@ -245,7 +246,7 @@ impl<'a> Lowering<'a> {
         let mut pending = vec![body];
         let mut seen = Vec::new();
         while let Some(block) = pending.pop() {
-            walk::block_expressions(block, &mut |expression| {
+            block_expressions(block, &mut |expression| {
                 roots.push(expression);
                 let Some(Callee::Action(called)) = self.checked.call(expression).map(|call| &call.callee) else {
                     return;

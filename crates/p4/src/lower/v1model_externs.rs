@@ -9,7 +9,8 @@ use super::storage::Storage;
 use super::v1model::DROP_PORT;
 use super::value::{Target, Value};
 use super::{Lowered, Lowering, arithmetic};
-use crate::ast::{DeclarationKind, Expression, ExpressionKind};
+use crate::ast::walk::declaration_expressions;
+use crate::ast::{Expression, ExpressionKind};
 use crate::check::{Call, Callee, Reference};
 use crate::types::Type;
 
@@ -420,31 +421,4 @@ pub fn algorithm(number: u64) -> Option<Algorithm> {
         6 => Algorithm::InternetChecksum,
         _ => Algorithm::Xor16,
     })
-}
-
-pub fn declaration_expressions<'a>(declaration: &'a crate::ast::Declaration, visit: &mut dyn FnMut(&'a Expression)) {
-    use super::walk::{block_expressions, statement_expressions};
-    match &declaration.kind {
-        DeclarationKind::Control(control) => {
-            control.locals.iter().for_each(|local| declaration_expressions(local, visit));
-            control.apply.iter().for_each(|body| block_expressions(body, visit));
-        }
-        DeclarationKind::Parser(parser) => {
-            let Some(body) = &parser.body else { return };
-            body.locals.iter().for_each(|local| declaration_expressions(local, visit));
-            for state in &body.states {
-                state.statements.iter().for_each(|statement| statement_expressions(statement, visit));
-            }
-        }
-        DeclarationKind::Action { body, .. } => block_expressions(body, visit),
-        DeclarationKind::Function(function) => function.body.iter().for_each(|body| block_expressions(body, visit)),
-        DeclarationKind::Table(table) => {
-            for property in &table.properties {
-                if let crate::ast::PropertyValue::Keys(keys) = &property.value {
-                    keys.iter().for_each(|key| super::walk::expressions(&key.expression, visit));
-                }
-            }
-        }
-        _ => {}
-    }
 }

@@ -1,111 +1,13 @@
-//! Walks over the syntax tree: what a body contains, before it is lowered.
+//! What a body contains, asked before it is lowered.
 
 use std::collections::HashSet;
 
 use super::Lowering;
 use super::fixed::fixed_action;
-use crate::ast::{
-    Block, Collection, DeclarationId, DeclarationKind, Expression, ExpressionKind, Statement, StatementKind,
-    SwitchLabel,
-};
+use crate::ast::walk::{block_expressions, statement_expressions};
+use crate::ast::{Block, DeclarationId, DeclarationKind, Expression, ExpressionKind, Statement, StatementKind};
 use crate::check::{Callee, Checked, Node};
 use crate::types::Type;
-
-/// Calls `visit` with every expression of a statement, also those within others.
-pub fn statement_expressions<'a>(statement: &'a Statement, visit: &mut dyn FnMut(&'a Expression)) {
-    match &statement.kind {
-        StatementKind::Assign { target, value, .. } => {
-            expressions(target, visit);
-            expressions(value, visit);
-        }
-        StatementKind::Call(call) => expressions(call, visit),
-        StatementKind::If { condition, accepted, rejected } => {
-            expressions(condition, visit);
-            statement_expressions(accepted, visit);
-            if let Some(rejected) = rejected {
-                statement_expressions(rejected, visit);
-            }
-        }
-        StatementKind::Block(block) => block_expressions(block, visit),
-        StatementKind::Switch { subject, cases } => {
-            expressions(subject, visit);
-            for case in cases {
-                if let SwitchLabel::Expression(label) = &case.label {
-                    expressions(label, visit);
-                }
-                if let Some(body) = &case.body {
-                    block_expressions(body, visit);
-                }
-            }
-        }
-        StatementKind::For(parts) => {
-            parts.initial.iter().chain(&parts.update).for_each(|part| statement_expressions(part, visit));
-            expressions(&parts.condition, visit);
-            statement_expressions(&parts.body, visit);
-        }
-        StatementKind::ForIn(parts) => {
-            match &parts.collection {
-                Collection::Expression(collection) => expressions(collection, visit),
-                Collection::Range { low, high } => {
-                    expressions(low, visit);
-                    expressions(high, visit);
-                }
-            }
-            statement_expressions(&parts.body, visit);
-        }
-        StatementKind::Return(value) => value.iter().for_each(|value| expressions(value, visit)),
-        StatementKind::Declare(declaration) => {
-            if let DeclarationKind::Variable(variable) = &declaration.kind {
-                variable.value.iter().for_each(|value| expressions(value, visit));
-            }
-        }
-        StatementKind::Empty | StatementKind::Break | StatementKind::Continue | StatementKind::Exit => {}
-    }
-}
-
-pub fn block_expressions<'a>(block: &'a Block, visit: &mut dyn FnMut(&'a Expression)) {
-    block.statements.iter().for_each(|statement| statement_expressions(statement, visit));
-}
-
-/// Calls `visit` with an expression and all within it, outermost first.
-pub fn expressions<'a>(expression: &'a Expression, visit: &mut dyn FnMut(&'a Expression)) {
-    visit(expression);
-    match &expression.kind {
-        ExpressionKind::List { elements, .. } => elements.iter().for_each(|element| expressions(element, visit)),
-        ExpressionKind::Structure { fields, .. } => fields.iter().for_each(|field| expressions(&field.value, visit)),
-        ExpressionKind::Unary { operand, .. } | ExpressionKind::Cast { operand, .. } => expressions(operand, visit),
-        ExpressionKind::Binary { left, right, .. }
-        | ExpressionKind::Mask { value: left, mask: right }
-        | ExpressionKind::Range { low: left, high: right }
-        | ExpressionKind::Index { base: left, index: right } => {
-            expressions(left, visit);
-            expressions(right, visit);
-        }
-        ExpressionKind::Conditional { condition: first, accepted: second, rejected: third }
-        | ExpressionKind::Slice { base: first, high: second, low: third }
-        | ExpressionKind::PlusSlice { base: first, low: second, width: third } => {
-            expressions(first, visit);
-            expressions(second, visit);
-            expressions(third, visit);
-        }
-        ExpressionKind::Member { base, .. } => expressions(base, visit),
-        ExpressionKind::Call { callee, arguments, .. } => {
-            expressions(callee, visit);
-            arguments.iter().for_each(|argument| expressions(&argument.value, visit));
-        }
-        ExpressionKind::Bool(_)
-        | ExpressionKind::Integer(_)
-        | ExpressionKind::String(_)
-        | ExpressionKind::Path(_)
-        | ExpressionKind::This
-        | ExpressionKind::Type(_)
-        | ExpressionKind::Invalid
-        | ExpressionKind::DefaultValue
-        | ExpressionKind::DontCare
-        | ExpressionKind::Default
-        | ExpressionKind::Erroneous => {}
-    }
-}
 
 /// Whether a statement contains one that `test` accepts.
 pub fn contains(statement: &Statement, test: &dyn Fn(&StatementKind) -> bool) -> bool {

@@ -3,6 +3,7 @@
 use expect_test::{Expect, expect};
 use hlir::diagnostic::Diagnostic;
 
+mod dpdk;
 mod limits;
 mod objects;
 mod warnings;

@@ -313,3 +313,23 @@ fn overloads_are_told_apart_by_number_name_and_type() {
         "#]],
     );
 }
+
+#[test]
+fn a_parameter_without_direction_is_known_at_compile_time_but_for_data() {
+    let send = "extern void send(bit<9> port);\nconst bit<9> CPU = 5;\n";
+    accepts(&format!(
+        "{send}control c() {{ action to(bit<9> port) {{ send(port); send(port + 1); send(CPU); }}
+apply {{ bit<9> at = 1; to(at); }} }}\n"
+    ));
+    rejects(
+        &format!("{send}control c(in bit<9> at) {{ apply {{ send(at); }} }}\n"),
+        expect![[r#"
+        t.p4(3): [--Werror=type-error] error: the argument of `port` has to be known at compile time
+         --> t.p4:3:40
+          |
+        3 | control c(in bit<9> at) { apply { send(at); } }
+          |                                        ^^
+        hint: the data of an action may be known later: make the call in an action, and call that
+    "#]],
+    );
+}

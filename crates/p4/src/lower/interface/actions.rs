@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use hlir::interface::{SourceAction, SourceParameter};
 
 use super::{controller_width, id_note, is_hidden, number};
+use crate::ast::walk::statement_expressions;
 use crate::ast::{DeclarationId, Statement};
 use crate::check::Callee;
-use crate::lower::{Lowering, walk};
+use crate::lower::Lowering;
 
 const ACTION: u32 = 0x01;
 
@@ -31,7 +32,7 @@ impl Lowering<'_> {
     /// The same for what is called where nothing gets to, behind an `exit`.
     pub fn note_calls_in(&mut self, statement: &Statement) {
         let mut called = Vec::new();
-        walk::statement_expressions(statement, &mut |expression| {
+        statement_expressions(statement, &mut |expression| {
             if let Some(Callee::Action(action)) = self.checked.call(expression).map(|call| &call.callee) {
                 called.push(*action);
             }

@@ -4,12 +4,13 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::ast::walk::block_expressions;
 use crate::ast::{ActionReference, Declaration, DeclarationId, DeclarationKind, PropertyValue, Table};
 use crate::check::{Callee, Node};
+use crate::lower::Lowering;
 use crate::lower::objects::{Block, Object, ObjectId};
 use crate::lower::scope::Binding;
 use crate::lower::value::Value;
-use crate::lower::{Lowering, walk};
 
 /// Tables, actions and objects may have the same name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -165,7 +166,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn called_in(&self, body: &'a crate::ast::Block, into: &mut Vec<DeclarationId>) {
-        walk::block_expressions(body, &mut |expression| {
+        block_expressions(body, &mut |expression| {
             if let Some(Callee::Action(action)) = self.checked.call(expression).map(|call| &call.callee) {
                 into.push(*action);
             }
