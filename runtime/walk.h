@@ -61,14 +61,6 @@ walk_send(struct worker *worker, struct output *out, struct packet packet, uint3
 		*out = walk_flush(worker, *out);
 }
 
-/* As many of the packet's first `bytes` side by side as is possible. */
-static __attribute__((noinline, unused)) struct packet
-walk_gather(struct worker *worker, struct packet packet, uint32_t bytes)
-{
-	packet_gather(worker, &packet, bytes);
-	return packet;
-}
-
 static inline struct packet
 walk_truncate(struct worker *worker, struct packet packet, uint64_t bytes)
 {
@@ -112,20 +104,44 @@ walk_varbit(uint8_t *scratch, const uint8_t *header, uint32_t before, uint32_t o
 	return memcpy(scratch, bytes, before + count + behind);
 }
 
-/* Adds big-endian 16-bit words to a ones' complement sum that is still to be folded (`hash_sum_fold`); a last odd byte counts as a word with a zero. */
+/* Ones' complement sums of 16-bit words as they lie in memory: the sum of words with turned bytes is the turned sum (RFC 1071, section 2 B), so that bytes
+ * are turned once, by `walk_sum_end`. A last odd byte counts as a word with a zero. */
 static inline uint64_t
 walk_sum(uint64_t sum, const uint8_t *bytes, uint32_t count)
 {
 	uint32_t i = 0;
 
-	for (; i + 4 <= count; i += 4)
-		sum += bits_load32(bytes + i);
-	for (; i + 2 <= count; i += 2)
-		sum += bits_load16(bytes + i);
-	return i < count ? sum + ((uint64_t)bytes[i] << 8) : sum;
+	for (; i + 4 <= count; i += 4) {
+		uint32_t words;
+
+		memcpy(&words, bytes + i, sizeof(words));
+		sum += words;
+	}
+	for (; i + 2 <= count; i += 2) {
+		uint16_t word;
+
+		memcpy(&word, bytes + i, sizeof(word));
+		sum += word;
+	}
+	return i < count ? sum + bytes[i] : sum;
 }
 
-/* The same for what is behind `cursor`. A piece that begins at an odd place has its bytes the other way round in every word. */
+/* Adds a number of 16, 32, 48 or 64 bits as it would lie in memory. */
+static inline uint64_t
+walk_sum_number(uint64_t sum, uint64_t number, uint32_t width)
+{
+	const uint64_t words = __builtin_bswap64(number) >> (64 - width);
+
+	return sum + (words & 0xffffffff) + (words >> 32);
+}
+
+static inline uint16_t
+walk_sum_end(uint64_t sum)
+{
+	return __builtin_bswap16(hash_sum_fold(sum));
+}
+
+/* Adds what is behind `cursor`. A piece that begins at an odd place has its bytes the other way round in every word. */
 static inline uint64_t
 walk_sum_payload(uint64_t sum, struct packet packet, uint32_t cursor)
 {
@@ -133,9 +149,9 @@ walk_sum_payload(uint64_t sum, struct packet packet, uint32_t cursor)
 	uint32_t odd = 0;
 
 	do {
-		const uint32_t part = hash_sum_fold(walk_sum(0, segment.data, segment.length));
+		const uint16_t part = hash_sum_fold(walk_sum(0, segment.data, segment.length));
 
-		sum += odd ? (part >> 8 | part << 8) & 0xffff : part;
+		sum += odd ? __builtin_bswap16(part) : part;
 		odd ^= segment.length & 1;
 	} while (packet_segment_next(&segment));
 	return sum;

@@ -246,20 +246,19 @@ packet_extend(struct worker *worker, struct packet *packet, uint32_t bytes)
 	return 1;
 }
 
-/* Takes `bytes` off the front of the second segment on, into the first one's tail room; segments that become empty go back. */
-static inline void
-packet_pull(struct worker *worker, struct packet *packet, uint32_t bytes)
+/* Takes `bytes` off the front of the second segment on, to `end` in the first one's tail room; segments that become empty go back. A
+ * function of its own, given what it needs one by one: so the packet in hand stays in registers. */
+static __attribute__((noinline, unused)) void
+packet_pull(struct worker *worker, struct rte_mbuf *first, uint8_t *end, uint32_t bytes)
 {
-	struct rte_mbuf *first = packet->mbuf;
-
 	while (bytes != 0) {
 		struct rte_mbuf *segment = first->next;
 		const uint32_t part = segment->data_len < bytes ? segment->data_len : bytes;
 
-		memcpy(packet->data + packet->contiguous, (uint8_t *)segment->buf_addr + segment->data_off, part);
+		memcpy(end, (uint8_t *)segment->buf_addr + segment->data_off, part);
 		segment->data_off = (uint16_t)(segment->data_off + part);
 		segment->data_len = (uint16_t)(segment->data_len - part);
-		packet->contiguous += part;
+		end += part;
 		bytes -= part;
 		if (segment->data_len == 0) {
 			first->next = segment->next;
@@ -284,7 +283,8 @@ packet_gather(struct worker *worker, struct packet *packet, uint32_t bytes)
 		return 0;
 	if ((uint8_t *)mbuf->buf_addr + mbuf->buf_len - packet->data < (ptrdiff_t)bytes)
 		return 0;
-	packet_pull(worker, packet, bytes - packet->contiguous);
+	packet_pull(worker, packet->mbuf, packet->data + packet->contiguous, bytes - packet->contiguous);
+	packet->contiguous = bytes;
 	return 1;
 }
 

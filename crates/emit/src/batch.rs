@@ -319,15 +319,14 @@ impl Unit<'_> {
 
     /// The burst's packets get their states, then the loops run until no packet waits.
     pub fn process_batched(&self, entry: NodeId, taken: Expr, port: Expr, number: Expr) -> Vec<Stmt> {
-        let begun = Expr::call("state_begin", [taken, port, name("&run.memory->scratch[i]"), number]);
-        let state = name("run.memory->states[i]");
+        let begun = [name("&run.memory->states[i]"), taken, port, name("&run.memory->scratch[i]"), number];
         let begin = Stmt::Count {
             name: "i".to_string(),
             from: Expr::word(0),
             to: name("count"),
             step: Expr::word(1),
             body: vec![
-                Stmt::set(state, begun),
+                Stmt::call("state_begin", begun),
                 Stmt::call("state_enter", [name("&run.memory->states[i]")]),
                 Stmt::call("wait", [name("&run"), name("i"), name(self.place_name(entry))]),
             ],

@@ -71,13 +71,15 @@ impl Body<'_, '_> {
         complement: &'static str,
     ) -> bool {
         let Some(parts) = self.parts(data) else { return false };
-        let begin = begin.map_or(Expr::long(0), |place| self.place_value(place));
+        let begin = begin.map(|place| self.place_value(place));
         let sum = self.temporary("sum");
+        let none = Expr::long(0);
+        let begin = begin.map_or(none.clone(), |value| Expr::call("walk_sum_number", [none, value, Expr::word(16)]));
         self.push(Stmt::declare("uint64_t", &sum, begin));
         for part in parts {
             self.sum_part(&sum, &part);
         }
-        let folded = Expr::call("hash_sum_fold", [Expr::name(&sum)]);
+        let folded = Expr::call("walk_sum_end", [Expr::name(&sum)]);
         let result = if complement.is_empty() { folded } else { Expr::unary(complement, folded) };
         self.put_number(into, Expr::cast("uint16_t", result), 16);
         true
@@ -104,13 +106,7 @@ impl Body<'_, '_> {
     fn sum_value(&mut self, total: Expr, value: &Expression) {
         let width = self.width_of(value);
         let value = self.value(value);
-        let value = self.named(value, width, "word");
-        let low = Expr::name("0xffffffff");
-        if width <= 32 {
-            self.push(Stmt::Assign(total, "+=", value));
-            return;
-        }
-        let upper = Expr::binary(">>", value.clone(), Expr::word(32));
-        self.push(Stmt::Assign(total, "+=", Expr::binary("+", Expr::binary("&", value, low), upper)));
+        let added = Expr::call("walk_sum_number", [total.clone(), value, Expr::word(width)]);
+        self.push(Stmt::set(total, added));
     }
 }

@@ -64,8 +64,7 @@ impl Body<'_, '_> {
             self.push(Stmt::when(short, failed));
             return;
         }
-        let gathered = Expr::call("walk_gather", [Expr::name("run->worker"), Expr::name("state->packet"), end.clone()]);
-        let mut rare = vec![Stmt::set(Expr::name("state->packet"), gathered)];
+        let mut rare = vec![Stmt::call("packet_gather", [Expr::name("run->worker"), packet.clone(), end.clone()])];
         let there = Expr::binary(">=", Expr::call("packet_length", [packet]), end);
         let segmented = self.nested(|body| body.drop_packet("segmented packet"));
         rare.push(Stmt::when(short.clone(), vec![Stmt::when(there, segmented)].into_iter().chain(failed).collect()));

@@ -76,8 +76,14 @@ impl Unit<'_> {
         items.push(Item::Comment("A packet as it enters the graph.".to_string()));
         let parameters = ["struct state *state"];
         items.extend(function("INLINE void", "state_enter", &parameters, self.enter()));
-        let parameters = ["struct packet packet", "uint16_t port", "struct scratch *scratch", "uint64_t number"];
-        items.extend(function("INLINE struct state", "state_begin", &parameters, self.begin()));
+        let parameters = [
+            "struct state *state",
+            "struct packet packet",
+            "uint16_t port",
+            "struct scratch *scratch",
+            "uint64_t number",
+        ];
+        items.extend(function("INLINE void", "state_begin", &parameters, self.begin()));
         items
     }
 
@@ -162,8 +168,9 @@ impl Unit<'_> {
         if self.facts.random {
             members.push(Expr::designated("number", name("number")));
         }
-        let begun = Stmt::declare("const struct state", "state", Expr::List(members));
-        let mut body = vec![begun, Stmt::Blank];
+        // Written where it is to stay: a copy of a whole state goes through memory, and what is read of it soon after waits for that.
+        let begun = Expr::cast("struct state", Expr::List(members));
+        let mut body = vec![Stmt::set(name("*state"), begun)];
         for statement in self.zero_wide() {
             if let Stmt::Do(Expr::Call(function, mut arguments)) = statement {
                 if let Some(Expr::Name(place)) = arguments.first_mut() {
@@ -175,7 +182,6 @@ impl Unit<'_> {
         if !self.facts.random {
             body.push(Stmt::Do(Expr::cast("void", name("number"))));
         }
-        body.push(Stmt::result(name("state")));
         body
     }
 
@@ -212,12 +218,13 @@ impl Unit<'_> {
         } else if self.batched() {
             body.extend(self.process_batched(entry, taken, port, number));
         } else {
-            let begun = Expr::call("state_begin", [taken, port, name("&run.memory->scratch"), number]);
+            let begun = [name("&state"), taken, port, name("&run.memory->scratch"), number];
             let mut walk = vec![name("&run"), name("&state")];
             walk.extend(self.walk_from(entry));
             let inner = vec![
-                Stmt::declare("struct state", "state", begun),
+                Stmt::Declare { of: "struct state".to_string(), name: "state".to_string(), value: None },
                 Stmt::Blank,
+                Stmt::call("state_begin", begun),
                 Stmt::call("state_enter", [name("&state")]),
                 Stmt::call("walk", walk),
             ];

@@ -155,15 +155,16 @@ impl Unit<'_> {
             ];
         }
         let scratch = if self.batched() { "&run.memory->scratch[0]" } else { "&run.memory->scratch" };
-        let begun = Expr::call("state_begin", [taken, name("0"), name(scratch), name("0")]);
+        let begun = [name("&state"), taken, name("0"), name(scratch), name("0")];
         let mut walk = vec![name("&run"), name("&state")];
         if self.walk_from(entry).is_some() {
             walk.push(Expr::cast("enum node", Expr::binary("+", name("node"), Expr::word(1))));
         }
         let mut body = vec![
             Stmt::declare("struct run", "run", Expr::call("run_begin", [name("worker")])),
-            Stmt::declare("struct state", "state", begun),
+            Stmt::Declare { of: "struct state".to_string(), name: "state".to_string(), value: None },
             Stmt::Blank,
+            Stmt::call("state_begin", begun),
             Stmt::call("state_enter", [name("&state")]),
             Stmt::call("state_restore", [name("&state"), name("saved")]),
         ];

@@ -82,13 +82,14 @@ impl Way<'_> {
     fn begin(&self) -> [Item; 2] {
         let number = Expr::binary("+", name("run->number"), name("i"));
         let arguments = [
+            name("state"),
             Expr::call("packet_take", [name("burst"), name("i")]),
             name("burst->ports[i]"),
             name("&run->memory->scratch"),
             number,
         ];
-        let parameters = ["struct run *run", "const struct burst *burst", "uint32_t i"];
-        inline("struct state", "path_begin", &parameters, vec![Stmt::result(Expr::call("state_begin", arguments))])
+        let parameters = ["struct run *run", "struct state *state", "const struct burst *burst", "uint32_t i"];
+        inline("void", "path_begin", &parameters, vec![Stmt::call("state_begin", arguments)])
     }
 
     /// A stage for all packets of a group: run ahead to the cut, then compute keys and request what the look-ups will read.
@@ -225,8 +226,9 @@ impl Way<'_> {
         let left = Expr::binary("&", Expr::binary(">>", name("left"), name("i")), name("1"));
         let first = name(self.unit.place_name(self.nodes[0]));
         let body = vec![
-            Stmt::declare("struct state", "state", Expr::call("path_begin", ["run", "burst", "from + i"].map(name))),
+            Stmt::Declare { of: "struct state".to_string(), name: "state".to_string(), value: None },
             Stmt::Blank,
+            Stmt::call("path_begin", ["run", "&state", "burst", "from + i"].map(name)),
             Stmt::call("state_enter", [name("&state")]),
             Stmt::If {
                 condition: left,
