@@ -122,8 +122,9 @@ impl Way<'_> {
             requests.extend(self.request(stage, place, key));
         }
         let mut body = vec![
-            Stmt::declare("struct state", "state", Expr::call("path_begin", ["run", "burst", "from + i"].map(name))),
+            Stmt::Declare { of: "struct state".to_string(), name: "state".to_string(), value: None },
             Stmt::Blank,
+            Stmt::call("path_begin", ["run", "&state", "burst", "from + i"].map(name)),
         ];
         body.push(Stmt::If {
             condition: Expr::call("__builtin_expect", [stays, name("1")]),
