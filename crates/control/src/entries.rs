@@ -30,7 +30,7 @@ fn table_entry(program: &Program, source: &SourceTable, table: &Table, entry: &E
         r#match: matches.filter_map(|(key, matched)| field_match(key, matched)).collect(),
         action: table_action(program, table, &entry.action),
         priority: int32(entry.priority),
-        is_const: source.entries_constant,
+        is_const: source.entries_constant || entry.constant,
     }
 }
 

@@ -11,6 +11,8 @@ pub struct Entry {
     /// 0 in tables without priorities.
     pub priority: u32,
     pub action: EntryAction,
+    /// Whether the control plane may not change it, though it may change others of the table.
+    pub constant: bool,
 }
 
 /// What an entry does: an action of its own, or one kept in the table's action profile.

@@ -39,9 +39,18 @@ pub struct StoredEntry {
     /// Cells of the table's direct counters and meters, in the order of the program.
     pub counters: Vec<CounterValue>,
     pub meters: Vec<MeterCell>,
-    /// Whether the program itself brought it.
-    own: bool,
+    origin: Origin,
     pub idle: Idle,
+}
+
+/// Who brought an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    Program,
+    /// The program, for good.
+    Constant,
+    /// The control plane, or a packet.
+    Written,
 }
 
 /// Entries by masked key, best first.
@@ -84,7 +93,7 @@ impl<'p> TableState<'p> {
             expiry_ns: HashMap::new(),
         };
         for entry in &table.entries {
-            state.store(entry, true);
+            state.store(entry, if entry.constant { Origin::Constant } else { Origin::Program });
         }
         state
     }
@@ -137,13 +146,13 @@ impl<'p> TableState<'p> {
         if let Some(size) = self.table.size.filter(|size| self.count >= *size) {
             return Err(self.refusal(&format!("is full: it was declared for {size} entries")));
         }
-        self.store(entry, false);
+        self.store(entry, Origin::Written);
         Ok(())
     }
 
     pub fn modify(&mut self, entry: &Entry, key: &EntryKey) -> Result<(), Refusal> {
         self.check_writable()?;
-        let id = self.identify(key)?;
+        let id = self.changeable(key)?;
         self.check_action(&entry.action)?;
         let target = target(self.table, &entry.action);
         self.entry_mut(id).target = target;
@@ -152,15 +161,21 @@ impl<'p> TableState<'p> {
 
     pub fn delete(&mut self, key: &EntryKey) -> Result<(), Refusal> {
         self.check_writable()?;
-        let id = self.identify(key)?;
+        let id = self.changeable(key)?;
         self.remove(id);
         Ok(())
+    }
+
+    /// The entry with exactly this key and priority, if the program lets it be changed.
+    fn changeable(&self, key: &EntryKey) -> Result<usize, Refusal> {
+        let id = self.identify(key)?;
+        if self.entry(id).origin == Origin::Constant { Err(self.refusal("has this entry for good")) } else { Ok(id) }
     }
 
     /// Deletes all entries that the program did not bring.
     pub fn clear(&mut self) {
         for id in 0..self.entries.len() {
-            if self.entries[id].as_ref().is_some_and(|entry| !entry.own) {
+            if self.entries[id].as_ref().is_some_and(|entry| entry.origin == Origin::Written) {
                 self.remove(id);
             }
         }
@@ -199,7 +214,7 @@ impl<'p> TableState<'p> {
             .map(|(value, width)| Pattern::Masked { value: value.clone(), mask: Bits::ones(*width) });
         let patterns: Vec<Pattern> = patterns.collect();
         let rank = self.next_rank(u64::from(self.widths.iter().sum::<u32>()));
-        let id = self.place(patterns, 0, rank, Target::Call(Rc::new(invocation)), false);
+        let id = self.place(patterns, 0, rank, Target::Call(Rc::new(invocation)), Origin::Written);
         self.entry_mut(id).idle = idle;
         true
     }
@@ -212,7 +227,7 @@ impl<'p> TableState<'p> {
         self.entries.iter().flatten().any(|entry| entry.target == Target::Group(wanted))
     }
 
-    fn store(&mut self, entry: &Entry, own: bool) {
+    fn store(&mut self, entry: &Entry, origin: Origin) {
         let patterns = self.patterns(&entry.matches);
         let major = if self.table.has_priorities() {
             u64::from(entry.priority)
@@ -227,7 +242,7 @@ impl<'p> TableState<'p> {
         };
         let rank = self.next_rank(major);
         let target = target(self.table, &entry.action);
-        self.place(patterns, self.identifying_priority(entry.priority), rank, target, own);
+        self.place(patterns, self.identifying_priority(entry.priority), rank, target, origin);
     }
 
     fn next_rank(&mut self, major: u64) -> Rank {
@@ -235,13 +250,13 @@ impl<'p> TableState<'p> {
         (major, Reverse(self.sequence))
     }
 
-    fn place(&mut self, patterns: Vec<Pattern>, priority: u32, rank: Rank, target: Target, own: bool) -> usize {
+    fn place(&mut self, patterns: Vec<Pattern>, priority: u32, rank: Rank, target: Target, origin: Origin) -> usize {
         let (masks, masked) = self.hashed(&patterns);
         let identity = (patterns.clone(), priority);
         let counters = vec![CounterValue::default(); self.direct_counters];
         let meters = vec![MeterCell::default(); self.direct_meters];
         let idle = Idle::default();
-        let stored = StoredEntry { patterns, priority, rank, target, counters, meters, own, idle };
+        let stored = StoredEntry { patterns, priority, rank, target, counters, meters, origin, idle };
         let id = self.free.pop().unwrap_or(self.entries.len());
         if id == self.entries.len() {
             self.entries.push(None);

@@ -156,6 +156,8 @@ mirroring_add 1 5
 mc_node_create 0 1
 mc_node_associate 0 0
 add none set2()
+remove range 7 d:0xfff0..0xfffe e:0
+remove range 8 d:0xfffd..0xfffe e:0
 "#;
     expect![[r#"
         4:1: table `exact` has such an entry already
@@ -170,6 +172,7 @@ add none set2()
         20:1: counter `asked` belongs to another table
         23:1: multicast group 0 means no group
         24:1: table `none` has no keys, so it has no entries
+        25:1: table `range` has this entry for good
     "#]]
     .assert_eq(&told(text));
 }

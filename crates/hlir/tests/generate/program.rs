@@ -194,7 +194,8 @@ impl Generator<'_> {
                 EntryAction::Call(ActionCall { action, arguments })
             }
         };
-        Entry { matches, priority, action }
+        let constant = self.below(4) == 0;
+        Entry { matches, priority, action, constant }
     }
 
     fn matches(&mut self, kind: MatchKind, width: u32) -> Match {

@@ -172,7 +172,7 @@ impl Binder<'_> {
         if let Some(label) = label {
             self.labels.insert(label.text.clone(), key.clone());
         }
-        Ok(Control::Insert(id, Entry { matches: key.matches, priority: key.priority, action }))
+        Ok(Control::Insert(id, Entry { matches: key.matches, priority: key.priority, action, constant: false }))
     }
 
     fn remove(&mut self, table: &Word, priority: Option<&Word>, keys: &[Key]) -> Result<Control, Mistake> {

@@ -227,7 +227,7 @@ fn random_entry(program: &Program, table: &Table, keys: &[Vec<Bits>], draws: &mu
         matches.push(random_match(value, key.kind, width, draws));
     }
     let priority = if table.has_priorities() { (draws.draw() % LARGEST_PRIORITY) as u32 + 1 } else { 0 };
-    Some(Entry { matches, priority, action })
+    Some(Entry { matches, priority, action, constant: false })
 }
 
 /// A match that the value fits.

@@ -41,7 +41,8 @@ impl<'a> Lowering<'a> {
             }
             let call = self.entry_call(actions, &entry.action)?;
             let priority = if ordered { priority } else { 0 };
-            self.program.tables[id].entries.push(Entry { matches, priority, action: EntryAction::Call(call) });
+            let (action, constant) = (EntryAction::Call(call), entry.is_constant);
+            self.program.tables[id].entries.push(Entry { matches, priority, action, constant });
         }
         Ok(())
     }

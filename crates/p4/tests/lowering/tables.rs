@@ -106,6 +106,14 @@ fn constant_entries_are_tried_in_order() {
 }
 
 #[test]
+fn single_entries_may_be_constant() {
+    let locals = "action a(bit<8> v) { m.x = v; }
+        table t { key = { m.x : exact; } actions = { a; NoAction; } entries = { const 1 : a(1); 2 : a(2); } }";
+    let program = control(locals, "t.apply();");
+    assert!(program.contains("entries {\n    const 1 => c.a(1)\n    2 => c.a(2)\n  }"), "{program}");
+}
+
+#[test]
 fn an_action_bound_in_the_list_gets_its_arguments_there() {
     let locals = "action a(in bit<8> v, bit<8> w) { m.x = v + w; }
         table t { key = { m.y : exact; } actions = { a(hdr.h.a); NoAction; } const default_action = NoAction(); }";

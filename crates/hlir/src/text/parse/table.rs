@@ -165,8 +165,9 @@ impl Reader {
         })
     }
 
-    /// `priority 10: 0x0a000000/8, _ => forward(1)`
+    /// `const priority 10: 0x0a000000/8, _ => forward(1)`
     fn table_entry(&mut self, table: TableId) -> Read<Entry> {
+        let constant = self.eat_word("const");
         let mut priority = 0;
         if self.eat_word("priority") {
             priority = self.number("a priority")?;
@@ -181,7 +182,7 @@ impl Reader {
         } else {
             EntryAction::Call(self.action_call(table)?)
         };
-        Ok(Entry { matches, priority, action })
+        Ok(Entry { matches, priority, action, constant })
     }
 
     fn key_match(&mut self) -> Read<Match> {

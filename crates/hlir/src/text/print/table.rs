@@ -90,7 +90,8 @@ impl Printer<'_> {
                 EntryAction::Group(group) => format!("group {group}"),
             };
             let space = if matches.is_empty() { "" } else { " " };
-            format!("{priority}{}{space}=> {action}", matches.join(", "))
+            let constant = if entry.constant { "const " } else { "" };
+            format!("{constant}{priority}{}{space}=> {action}", matches.join(", "))
         };
         let constant = if table.entries_constant { "const " } else { "" };
         lines.block(&format!("{constant}entries"), "", |lines| {
