@@ -25,8 +25,8 @@ const STEP: f64 = 6.0;
 const SHARE_OF_PATH: f64 = 0.5;
 /// A group as planners choose it.
 const USUAL_GROUP: u32 = 32;
-/// Operations for a packet whose keys wait until the next group has come: they are copied, and its code begins anew.
-const BEHIND: f64 = 40.0;
+/// Operations for a packet whose keys wait until the next group has come: it is copied, and addresses are made anew.
+const BEHIND: f64 = 16.0;
 /// Loops of a stage, for keys and for look-ups: the core guesses wrong where each of them ends.
 const LOOPS: f64 = 2.0;
 /// Operations to begin a stage, for each group.
@@ -184,7 +184,11 @@ impl Model<'_> {
                 Placement::WithConsumption => group * f64::from(request.distance.max(1)),
             };
             let latency = memory.latency(*bytes);
-            let cycles = memory.prefetch(request.hint, *bytes, ahead * together);
+            let mut cycles = memory.prefetch(request.hint, *bytes, ahead * together);
+            if request.placement == Placement::WithConsumption {
+                // The line comes while an older group's look-up is made, which has its lines already.
+                cycles = (cycles - (lookup.shape.operations + LOOP) * self.operation()).max(0.0);
+            }
             // Where a line is closer than the group is long, asking for all of them takes as long as waiting for the first.
             steady += cycles + REQUEST * self.operation();
             // What is read beside the first line, as a second bucket, nobody has asked for.

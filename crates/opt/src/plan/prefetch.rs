@@ -8,6 +8,7 @@ use crate::Inputs;
 use crate::model::Model;
 use hlir::plan::{Access, Hint, Placement};
 use hlir::{Plan, Program};
+use std::ops::Range;
 
 /// Ways to ask for a line, with the name that reasons give them.
 const WAYS: [(Placement, &str); 3] =
@@ -19,6 +20,7 @@ pub fn place(program: &Program, plan: &mut Plan, inputs: &Inputs) {
     }
     with_model(program, inputs, |model| {
         for number in 0..plan.loops.len() {
+            place_all(model, plan, number);
             for request in 0..plan.loops[number].requests.len() {
                 place_one(model, plan, number, request);
             }
@@ -31,7 +33,7 @@ pub fn at_best(model: &Model, plan: &Plan) -> f64 {
     let mut plan = plan.clone();
     for number in 0..plan.loops.len() {
         for request in 0..plan.loops[number].requests.len() {
-            let mut costs = costs(model, &plan, number, request);
+            let mut costs = costs(model, &plan, number, request..request + 1);
             // What a burst ahead gains over a group is not what decides about cuts, and whether it is legal is not known yet.
             costs.retain(|(name, _, _)| *name != "with_consumption");
             let best = costs.into_iter().min_by(|(_, a, _), (_, b, _)| a.total_cmp(b));
@@ -43,17 +45,19 @@ pub fn at_best(model: &Model, plan: &Plan) -> f64 {
     model.predict(&plan).cycles()
 }
 
-/// Each way to place a request: its name, what a packet costs then, and the plan.
-fn costs(model: &Model, plan: &Plan, number: usize, request: usize) -> Vec<(&'static str, f64, Plan)> {
-    let hint = hint(model, plan, number, request);
+/// Each way to place some requests of a loop: its name, what a packet costs then, and the plan.
+fn costs(model: &Model, plan: &Plan, number: usize, requests: Range<usize>) -> Vec<(&'static str, f64, Plan)> {
     WAYS.into_iter()
         .map(|(placement, name)| {
             let mut other = plan.clone();
             let group = other.loops[number].group;
-            let asked = &mut other.loops[number].requests[request];
-            asked.placement = placement;
-            asked.hint = if placement == Placement::None { Hint::T0 } else { hint };
-            asked.distance = if placement == Placement::OwnLoop { group } else { 1 };
+            for request in requests.clone() {
+                let hint = hint(model, plan, number, request);
+                let asked = &mut other.loops[number].requests[request];
+                asked.placement = placement;
+                asked.hint = if placement == Placement::None { Hint::T0 } else { hint };
+                asked.distance = if placement == Placement::OwnLoop { group } else { 1 };
+            }
             let cycles = model.predict(&other).cycles();
             (name, cycles, other)
         })
@@ -68,8 +72,17 @@ fn hint(model: &Model, plan: &Plan, number: usize, request: usize) -> Hint {
     found.map_or(Hint::T0, |lookup| model.best_hint(lookup, f64::from(plan.loops[number].group)))
 }
 
+/// All requests of a loop in one way: what waiting for the next group costs, they cost together.
+fn place_all(model: &Model, plan: &mut Plan, number: usize) {
+    let mut costs = costs(model, plan, number, 0..plan.loops[number].requests.len());
+    costs.sort_by(|(_, a, _), (_, b, _)| a.total_cmp(b));
+    if let Some((_, _, chosen)) = costs.into_iter().find(|(_, _, other)| is_legal(model.program, other)) {
+        *plan = chosen;
+    }
+}
+
 fn place_one(model: &Model, plan: &mut Plan, number: usize, request: usize) {
-    let mut costs = costs(model, plan, number, request);
+    let mut costs = costs(model, plan, number, request..request + 1);
     costs.sort_by(|(_, a, _), (_, b, _)| a.total_cmp(b));
     let legal = costs.iter().position(|(_, _, other)| is_legal(model.program, other));
     let Some(at) = legal else { return };
