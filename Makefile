@@ -11,6 +11,7 @@ FORMS ?=
 PLANS ?=
 QUICK ?=
 RIB ?=
+DPDK ?=
 SECONDS ?= 600
 CORPUS ?=
 
@@ -22,7 +23,7 @@ help:
 	@echo "make demo         compile a switch, send a capture through DPDK ports, show what happened"
 	@echo "make test         every test"
 	@echo "make sweep        is the model's pick the best plan? a grid of plans, measured [OUT=DIR]"
-	@echo "make bench        what the applications cost on this machine [OUT=DIR] [QUICK=1] [RIB=FILE]"
+	@echo "make bench        what the applications cost on this machine [OUT=DIR] [QUICK=1] [RIB=FILE] [DPDK=DIR]"
 	@echo "make conformance  the p4c corpus: P4C=DIR [STF=LIST] [ERRORS=LIST] [VECTORS=DIR] [FORMS=1] [PLANS=all]"
 	@echo "make bench-lookup our tables' look-ups beside DPDK's [RIB=FILE] [QUICK=1]"
 	@echo "make fuzz         random texts for the frontend and the IR's reader [SECONDS=600] [CORPUS=DIR of more programs]"
@@ -43,7 +44,7 @@ sweep: build
 	$(BACUS) bench --sweep --traffic uniform --processes 1 --bursts 32,64 --out $(OUT)/sweep
 
 bench: build
-	$(BACUS) bench --out $(OUT)/bench $(if $(QUICK),--quick) $(if $(RIB),--rib "$(RIB)")
+	$(BACUS) bench --out $(OUT)/bench $(if $(QUICK),--quick) $(if $(RIB),--rib "$(RIB)") $(if $(DPDK),--dpdk "$(DPDK)")
 
 bench-lookup:
 	$(MAKE) -C bench/lookup OUT="$(abspath $(OUT))/bench" ARGUMENTS="$(if $(RIB),--rib $(abspath $(RIB)))$(if $(QUICK), --quick)"

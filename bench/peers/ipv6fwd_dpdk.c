@@ -1,27 +1,18 @@
 /* ipv6fwd by hand over DPDK: the burst's addresses in one call of rte_lpm6, or of rte_fib6 with PEER_FIB; then packets are checked and rewritten
  * by loads, blends and stores of 16 bytes. */
 #include "dpdk.h"
-#include "ipv4fwd.h"
+#include "ipv6fwd.h"
 
 #include <rte_fib6.h>
 #include <rte_lpm6.h>
 #include <rte_rib6.h>
 #include <rte_vect.h>
 
-#define IPV6_BYTES 40u
-#define IPV6_DST 24u
-#define TYPE_IPV6 0xdd86u	/* as loaded */
 #define MISS 255u
 /* What they take for each group of 256, and for each route. */
 #define GROUP_BYTES ((size_t)1100)
 #define ROUTE_BYTES ((size_t)1024)
 #define MOST_GROUPS (1u << 21)	/* of rte_lpm6 */
-
-static const struct key_field route6_fields[] = { { "dst", 128, 0, MATCH_LPM } };
-static const struct table_descriptor tables6[] = {
-	{ .name = "routes", .structure = STRUCTURE_LPM_TRIE, .key_bits = 128, .key_limbs = 2, .field_count = 1, .fields = route6_fields,
-	  .action_count = 1, .actions = route_actions, .record_bytes = sizeof(struct route_record) },
-};
 
 static struct nexthops nexthops;
 static struct rte_lpm6 *lpm __attribute__((unused));
@@ -105,17 +96,6 @@ ipv6fwd_find(uint8_t address[][16], uint32_t *nexthop, const uint32_t count)
 	for (uint32_t i = 0; i < count; i++)
 		nexthop[i] = found[i] < 0 ? MISS : (uint32_t)found[i];
 #endif
-}
-
-PEER_INLINE uint32_t
-ipv6_is_bad(const uint8_t *data, uint32_t length)
-{
-	const uint8_t *header = data + ETHERNET_BYTES;
-
-	if (length < ETHERNET_BYTES + IPV6_BYTES)
-		return 1;
-	return (load16(data + 12) != TYPE_IPV6) | (header[0] >> 4 != 6) |
-	       (__builtin_bswap16(load16(header + 4)) > length - ETHERNET_BYTES - IPV6_BYTES) | (header[7] <= 1);
 }
 
 PEER_INLINE void

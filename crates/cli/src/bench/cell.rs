@@ -159,7 +159,7 @@ fn echoes(workload: &Workload, arguments: &Arguments, dpdk: Option<&Arc<Dpdk>>) 
     let runner = |source: &'static peers::Source| {
         let (name, descriptor) = (source.name.to_string(), source.descriptor);
         let variant = Variant { name, origin: Origin::ByHand(source), descriptor };
-        let pipeline = variants::by_hand(source, &arguments.native)?;
+        let pipeline = variants::by_hand(source, &arguments.native, None)?;
         Runner::new(&variant, variants::Built { pipeline, predicted: None, defaults: Vec::new() }, workload, dpdk)
     };
     sources.map(runner).collect()

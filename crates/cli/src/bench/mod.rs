@@ -6,6 +6,7 @@ mod cell;
 mod chart;
 mod check;
 mod counted;
+mod dpdk_tree;
 mod entry;
 mod gauge;
 mod peers;
@@ -79,6 +80,9 @@ pub struct Arguments {
     /// IPv4 routes, `ADDRESS/LENGTH NEXTHOP` a line; may be compressed by gzip [default: made, with the lengths of a real table]
     #[arg(long, value_name = "FILE")]
     rib: Option<PathBuf>,
+    /// DPDK's source tree, of the version that is installed: SWX programs run as the C that DPDK writes for them
+    #[arg(long, value_name = "DIR")]
+    dpdk: Option<PathBuf>,
     /// Leave the drops experiment out
     #[arg(long)]
     no_drops: bool,
@@ -256,6 +260,7 @@ fn child_arguments(cell: &Cell, arguments: &Arguments) -> Vec<String> {
     arguments.plan.iter().for_each(|file| add("--plan", path(file)));
     arguments.machine.iter().for_each(|file| add("--machine", path(file)));
     arguments.rib.iter().for_each(|file| add("--rib", path(file)));
+    arguments.dpdk.iter().for_each(|folder| add("--dpdk", path(folder)));
     arguments.native.cc.iter().for_each(|cc| add("--cc", cc.clone()));
     all
 }

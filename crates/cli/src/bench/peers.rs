@@ -13,15 +13,21 @@ pub struct Source {
     pub descriptor: Descriptor,
     /// The numbers of entries that it is meant for.
     pub entries: RangeInclusive<u64>,
+    /// A program for DPDK's SWX pipeline, which the file runs.
+    pub specification: Option<&'static str>,
 }
 
 impl Source {
     const fn new(name: &'static str, application: &'static str, file: &'static str, descriptor: Descriptor) -> Source {
-        Source { name, application, file, flags: &[], descriptor, entries: 0..=u64::MAX }
+        Source { name, application, file, flags: &[], descriptor, entries: 0..=u64::MAX, specification: None }
     }
 
     const fn flags(self, flags: &'static [&'static str]) -> Source {
         Source { flags, ..self }
+    }
+
+    const fn specification(self, file: &'static str) -> Source {
+        Source { specification: Some(file), ..self }
     }
 
     /// For fewer entries than this.
@@ -44,8 +50,10 @@ macro_rules! files {
 
 files! {
     "echo.c", "exact.h", "dpdk.h", "ipv4fwd.h", "ipv4fwd_dpdk.c", "ipv4fwd_plain.c", "ipv4fwd_target.c",
-    "ipv6fwd_dpdk.c", "l2fwd.h", "l2fwd_hash.c", "l2fwd_plain.c", "l2fwd_target.c", "l2l3acl.h", "l2l3acl_dpdk.c",
-    "l2l3acl_one.h", "l2l3acl_target.c", "lanes.h", "lpm.h", "lpm_dpdk.h", "peer.h", "ternary.h",
+    "ipv4fwd_swx.c", "ipv4fwd.spec", "ipv6fwd.h", "ipv6fwd_dpdk.c", "ipv6fwd_swx.c", "ipv6fwd.spec", "l2fwd.h",
+    "l2fwd_hash.c", "l2fwd_plain.c", "l2fwd_swx.c", "l2fwd.spec", "l2fwd_target.c", "l2l3acl.h", "l2l3acl_dpdk.c",
+    "l2l3acl_one.h", "l2l3acl_swx.c", "l2l3acl.spec", "l2l3acl_target.c", "lanes.h", "lpm.h", "lpm_dpdk.h", "peer.h",
+    "swx.h", "swx_ports.c", "swx_read.h", "ternary.h",
 }
 
 /// What a port costs when a program does nothing.
@@ -68,6 +76,7 @@ const PEERS: &[Source] = &[
     Source::new("target-mbuf", "l2fwd",   "l2fwd_target.c",   Descriptor::Mbuf).flags(AHEAD).from(STATIONS),
     Source::new("hash8",       "l2fwd",   "l2fwd_hash.c",     Descriptor::Mbuf).flags(&["-DKEY_WORDS=1"]),
     Source::new("hash16",      "l2fwd",   "l2fwd_hash.c",     Descriptor::Mbuf).flags(&["-DKEY_WORDS=2"]),
+    Source::new("swx",         "l2fwd",   "l2fwd_swx.c",      Descriptor::Mbuf).specification("l2fwd.spec"),
     Source::new("hand",        "ipv4fwd", "ipv4fwd_plain.c",  Descriptor::Own),
     Source::new("target",      "ipv4fwd", "ipv4fwd_target.c", Descriptor::Own).flags(CACHED).below(ROUTES),
     Source::new("target",      "ipv4fwd", "ipv4fwd_target.c", Descriptor::Own).flags(AHEAD).from(ROUTES),
@@ -75,11 +84,14 @@ const PEERS: &[Source] = &[
     Source::new("target-mbuf", "ipv4fwd", "ipv4fwd_target.c", Descriptor::Mbuf).flags(AHEAD).from(ROUTES),
     Source::new("lpm",         "ipv4fwd", "ipv4fwd_dpdk.c",   Descriptor::Mbuf),
     Source::new("fib",         "ipv4fwd", "ipv4fwd_dpdk.c",   Descriptor::Mbuf).flags(&["-DPEER_FIB"]),
+    Source::new("swx",         "ipv4fwd", "ipv4fwd_swx.c",    Descriptor::Mbuf).specification("ipv4fwd.spec"),
     Source::new("lpm6",        "ipv6fwd", "ipv6fwd_dpdk.c",   Descriptor::Mbuf),
     Source::new("fib6",        "ipv6fwd", "ipv6fwd_dpdk.c",   Descriptor::Mbuf).flags(&["-DPEER_FIB"]),
+    Source::new("swx",         "ipv6fwd", "ipv6fwd_swx.c",    Descriptor::Mbuf).specification("ipv6fwd.spec"),
     Source::new("target",      "l2l3acl", "l2l3acl_target.c", Descriptor::Own).flags(AHEAD),
     Source::new("target-mbuf", "l2l3acl", "l2l3acl_target.c", Descriptor::Mbuf).flags(AHEAD),
     Source::new("dpdk",        "l2l3acl", "l2l3acl_dpdk.c",   Descriptor::Mbuf),
+    Source::new("swx",         "l2l3acl", "l2l3acl_swx.c",    Descriptor::Mbuf).specification("l2l3acl.spec"),
 ];
 
 /// Those for an application of this size.
@@ -108,6 +120,9 @@ mod tests {
 
     #[test]
     fn every_file_is_there() {
-        assert!(PEERS.iter().chain(&ECHO).all(|peer| FILES.iter().any(|(name, _)| *name == peer.file)));
+        let files = PEERS.iter().chain(&ECHO).flat_map(|peer| [Some(peer.file), peer.specification]).flatten();
+        for file in files {
+            assert!(FILES.iter().any(|(name, _)| *name == file), "{file}");
+        }
     }
 }

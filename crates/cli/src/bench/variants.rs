@@ -2,6 +2,7 @@
 //!
 //! A variant is a source of code and a descriptor. Plans are a list, so that a new one is a line.
 
+use super::dpdk_tree::DpdkTree;
 use super::entry::is_named;
 use super::workload::Workload;
 use super::{Arguments, peers};
@@ -56,6 +57,12 @@ fn suffixed(name: &str, descriptor: Descriptor) -> String {
     }
 }
 
+/// A program of SWX is another peer if the library interprets it.
+fn peer_name(source: &peers::Source, is_generated: bool) -> String {
+    let how = if source.specification.is_some() && !is_generated { "-interpreted" } else { "" };
+    format!("peer:{}{how}", source.name)
+}
+
 /// All variants of an application at a size: `plain` with the own descriptor first, which the others' packets are compared with.
 pub fn of(application: &str, size: u64, arguments: &Arguments) -> Vec<Variant> {
     let mut variants = Vec::new();
@@ -75,7 +82,7 @@ pub fn of(application: &str, size: u64, arguments: &Arguments) -> Vec<Variant> {
         }
     }
     variants.extend(peers::of(application, size).map(|source| Variant {
-        name: format!("peer:{}", source.name),
+        name: peer_name(source, arguments.dpdk.is_some()),
         origin: Origin::ByHand(source),
         descriptor: source.descriptor,
     }));
@@ -119,6 +126,7 @@ pub struct Subject {
     program: Program,
     inputs: Inputs,
     native: Native,
+    tree: Option<DpdkTree>,
 }
 
 impl Subject {
@@ -128,7 +136,8 @@ impl Subject {
         let machine = inputs::machine(arguments.machine.as_deref());
         let profile = Some(super::counted::profile(&program, workload, &arguments.native)?);
         let inputs = Inputs { machine, occupancy, profile, ..Inputs::default() };
-        Ok(Subject { program, inputs, native: arguments.native.clone() })
+        let tree = arguments.dpdk.as_deref().map(DpdkTree::open).transpose()?;
+        Ok(Subject { program, inputs, native: arguments.native.clone(), tree })
     }
 
     /// The plans of a sweep.
@@ -152,7 +161,7 @@ impl Subject {
             Origin::Pinned(file) => self.planned(variant.descriptor, &rewrites(), Some(frontend::read_plan(file)?)),
             Origin::Swept(plan) => self.planned(variant.descriptor, &rewrites(), Some((**plan).clone())),
             Origin::ByHand(source) => {
-                let pipeline = by_hand(source, &self.native)?;
+                let pipeline = by_hand(source, &self.native, self.tree.as_ref())?;
                 let defaults = self.defaults(&pipeline)?;
                 Ok(Built { pipeline, predicted: None, defaults })
             }
@@ -200,7 +209,7 @@ fn rewrites() -> Selection {
 }
 
 /// A program written by hand, compiled and loaded.
-pub fn by_hand(source: &peers::Source, native: &Native) -> Result<Arc<Pipeline>, Failure> {
+pub fn by_hand(source: &peers::Source, native: &Native, tree: Option<&DpdkTree>) -> Result<Arc<Pipeline>, Failure> {
     let cache = compile::cache()?;
     let files = cache.unpack("peers", peers::FILES);
     let folder = files.map_err(|error| Failure::environment(format!("the cache cannot be used: {error}")))?;
@@ -209,6 +218,10 @@ pub fn by_hand(source: &peers::Source, native: &Native) -> Result<Arc<Pipeline>,
     flags.push(format!("-I{}", folder.display()));
     if source.descriptor == Descriptor::Mbuf {
         flags.push("-DPEER_MBUF".to_string());
+    }
+    if let Some(specification) = source.specification {
+        flags.push(format!("-DSWX_SPEC=\"{}\"", folder.join(specification).display()));
+        flags.extend(tree.into_iter().flat_map(|tree| tree.swx_flags(compiler.command(), &folder)));
     }
     let name = source.name.replace(|letter: char| !letter.is_ascii_alphanumeric(), "_");
     let object = compiler.by_hand(&cache, &name, &folder.join(source.file), source.descriptor, &flags)?;
