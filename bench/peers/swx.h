@@ -17,6 +17,7 @@
 #include <rte_swx_port.h>
 #include <rte_swx_table_em.h>
 #include <rte_swx_table_wm.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "swx_read.h"
@@ -250,11 +251,12 @@ swx_build_from(const char *name, const char *object)
 static int
 swx_build(const char *name, FILE *specification)
 {
-	char folder[] = "/tmp/swxXXXXXX", c[64], object[64];
+	char folder[32], c[64], object[64];
 	int status;
 
-	if (mkdtemp(folder) == NULL)
-		return -1;
+	snprintf(folder, sizeof(folder), "/tmp/swx%d", getpid());
+	if (mkdir(folder, 0700) != 0)
+		return swx_fail(folder, "cannot be made", 0);
 	snprintf(c, sizeof(c), "%s/program.c", folder);
 	snprintf(object, sizeof(object), "%s/program.so", folder);
 	status = swx_generate(specification, c, object) || swx_build_from(name, object) ? -1 : 0;
