@@ -45,6 +45,7 @@ sweep: build
 
 bench: build
 	$(BACUS) bench --out $(OUT)/bench $(if $(QUICK),--quick) $(if $(RIB),--rib "$(RIB)") $(if $(DPDK),--dpdk "$(DPDK)")
+	$(if $(DPDK),scripts/device "$(DPDK)" $(OUT)/bench $(BACUS))
 
 bench-lookup:
 	$(MAKE) -C bench/lookup OUT="$(abspath $(OUT))/bench" ARGUMENTS="$(if $(RIB),--rib $(abspath $(RIB)))$(if $(QUICK), --quick)"
