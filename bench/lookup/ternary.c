@@ -111,6 +111,21 @@ rule_draw(struct sample *sample, const void *context)
 RULE_KERNEL(scan)
 RULE_KERNEL(bit_vector)
 
+#define RULE_GROUP_KERNEL(NAME)                                                                                                             \
+	static void NAME##_group(const void *of, struct sample *sample)                                                                     \
+	{                                                                                                                                   \
+		for (uint32_t from = 0; from < SAMPLE; from += BURST) {                                                                     \
+			const struct table_group group = {                                                                                  \
+				.count = BURST, .limbs = 2, .keys = sample->keys + 2 * (size_t)from, .found = sample->found + from, .found_stride = 1,\
+			};                                                                                                                  \
+                                                                                                                                            \
+			NAME##_find_group(of, &group);                                                                                      \
+		}                                                                                                                           \
+	}
+
+RULE_GROUP_KERNEL(scan)
+RULE_GROUP_KERNEL(bit_vector)
+
 static void
 acl_run(const void *of, struct sample *sample)
 {
@@ -198,11 +213,13 @@ rule_row(const char *name, uint32_t count)
 	acl = acl_make(&rules, name);
 	{
 		struct kernel kernels[] = {
-			{ "scan", scan_run, writer_table(scan), 0, table_decode }, { "bit_vector", bit_vector_run, writer_table(vector), 0, table_decode },
+			{ "scan", scan_run, writer_table(scan), 0, table_decode }, { "scan, group", scan_group, writer_table(scan), 0, table_decode },
+			{ "bit_vector", bit_vector_run, writer_table(vector), 0, table_decode },
+			{ "bit_vector, group", bit_vector_group, writer_table(vector), 0, table_decode },
 			{ "rte_acl", acl_run, acl, 1, NULL },
 		};
 
-		row_run(&row, kernels, 3);
+		row_run(&row, kernels, 5);
 	}
 	rte_acl_free(acl);
 	writer_destroy(scan);

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "table/group.h"
 #include "table/table.h"
 #include "table/vectors.h"
 
@@ -96,6 +97,22 @@ bit_vector_meet(const uint64_t *const *sets, uint64_t from, uint64_t words, uint
 	return any;
 }
 
+/* The record of the first rule in all sets. Which word has it cannot be predicted, so there is no branch about it; sixteen words are a thousand rules. */
+static inline __attribute__((always_inline)) uint32_t
+bit_vector_first_rule(const struct bit_vector_array *array, const uint64_t *const *sets, uint32_t chunks, uint64_t *meet)
+{
+	for (uint64_t from = 0; from < array->words; from += BIT_VECTOR_STRIDE) {
+		const uint32_t any = bit_vector_meet(sets, from, array->words, chunks, meet);
+
+		if (any != 0) {
+			const uint32_t word = (uint32_t)__builtin_ctz(any);
+
+			return __atomic_load_n(&array->records[(from + word) * 64 + (uint32_t)__builtin_ctzll(meet[word])], __ATOMIC_ACQUIRE);
+		}
+	}
+	return 0;
+}
+
 /* Inlined with a literal count, so that the loop over the chunks is gone. */
 static inline __attribute__((always_inline)) uint32_t
 bit_vector_all(const struct bit_vector *table, const struct bit_vector_array *array, const uint64_t *key, uint32_t chunks)
@@ -110,17 +127,7 @@ bit_vector_all(const struct bit_vector *table, const struct bit_vector_array *ar
 
 		sets[i] = array->sets[i] + __atomic_load_n(&chunk->classes[bit_vector_value(chunk, key)], __ATOMIC_ACQUIRE) * words;
 	}
-	/* Which word has the first rule cannot be predicted, so there is no branch about it; sixteen words are a thousand rules. */
-	for (uint64_t from = 0; from < words; from += BIT_VECTOR_STRIDE) {
-		const uint32_t any = bit_vector_meet(sets, from, words, chunks, meet);
-
-		if (any != 0) {
-			const uint32_t word = (uint32_t)__builtin_ctz(any);
-
-			return __atomic_load_n(&array->records[(from + word) * 64 + (uint32_t)__builtin_ctzll(meet[word])], __ATOMIC_ACQUIRE);
-		}
-	}
-	return 0;
+	return bit_vector_first_rule(array, sets, chunks, meet);
 }
 
 static inline uint32_t
@@ -145,6 +152,54 @@ bit_vector_find(const struct bit_vector *table, const void *address, uint64_t ha
 		return bit_vector_all(table, array, key, 7);
 	default:
 		return bit_vector_all(table, array, key, table->chunk_count);
+	}
+}
+
+/* Packets whose sets are found together. */
+#define BIT_VECTOR_PACKETS 16u
+
+/* All classes of some packets, then all their sets: no packet's rule waits for more than the lines of all. */
+static inline __attribute__((always_inline)) void
+bit_vector_some(const struct bit_vector *table, const struct bit_vector_array *array, const struct table_group *group, uint32_t from, uint32_t count,
+		uint32_t chunks)
+{
+	const uint64_t words = array->words;
+	const uint64_t *sets[BIT_VECTOR_PACKETS][BIT_VECTOR_CHUNKS_MOST];
+	_Alignas(32) uint64_t meet[BIT_VECTOR_STRIDE];
+
+	for (uint32_t chunk = 0; chunk < chunks; chunk++) {
+		const struct bit_vector_chunk bits = table->chunks[chunk];
+		const uint64_t *first = array->sets[chunk];
+
+		for (uint32_t i = 0; i < count; i++) {
+			const uint64_t *key = group->keys + (size_t)(from + i) * group->limbs;
+
+			sets[i][chunk] = first + __atomic_load_n(&bits.classes[bit_vector_value(&bits, key)], __ATOMIC_ACQUIRE) * words;
+			__builtin_prefetch(sets[i][chunk]);
+		}
+	}
+	for (uint32_t i = 0; i < count; i++)
+		group->found[(from + i) * group->found_stride] = bit_vector_first_rule(array, sets[i], chunks, meet);
+}
+
+static inline __attribute__((always_inline)) void
+bit_vector_find_group(const struct bit_vector *table, const struct table_group *group)
+{
+	const struct bit_vector_array *array = bit_vector_address(table, 0);
+
+	for (uint32_t from = 0; from < group->count; from += BIT_VECTOR_PACKETS) {
+		const uint32_t left = group->count - from, count = left < BIT_VECTOR_PACKETS ? left : BIT_VECTOR_PACKETS;
+
+		switch (table->chunk_count) {
+		case 4:
+			bit_vector_some(table, array, group, from, count, 4);
+			break;
+		case 7:
+			bit_vector_some(table, array, group, from, count, 7);
+			break;
+		default:
+			bit_vector_some(table, array, group, from, count, table->chunk_count);
+		}
 	}
 }
 

@@ -7,6 +7,7 @@
 #ifndef BACUS_TABLE_BTREE_H
 #define BACUS_TABLE_BTREE_H
 
+#include "table/group.h"
 #include "table/table.h"
 #include "table/vectors.h"
 
@@ -122,6 +123,29 @@ btree_find(const struct btree *table, const void *address, uint64_t hash, const 
 	const uint32_t value = btree_descend(address, hash);
 
 	return limbs > 1 ? btree_finish(table, value, key) : value;
+}
+
+/* Level by level, each node requested as soon as it is known: so many lines are on their way at once as the group has packets. */
+static inline __attribute__((always_inline)) void
+btree_find_group(const struct btree *table, const struct table_group *group)
+{
+	const struct btree_top *top = btree_address(table, 0);
+	const uint64_t height = top->height;
+	const union btree_node *nodes[TABLE_GROUP_MOST];
+
+	for (uint32_t i = 0; i < group->count; i++)
+		nodes[i] = &top->root;
+	for (uint64_t level = 0; level < height; level++)
+		for (uint32_t i = 0; i < group->count; i++) {
+			nodes[i] = btree_step(nodes[i], group->hashes[i]);
+			__builtin_prefetch(nodes[i]);
+		}
+	for (uint32_t i = 0; i < group->count; i++) {
+		const uint64_t *key = group->keys + (size_t)i * group->limbs;
+		const uint32_t value = btree_value(nodes[i], group->hashes[i]);
+
+		group->found[i * group->found_stride] = group->limbs > 1 ? btree_finish(table, value, key) : value;
+	}
 }
 
 #endif

@@ -6,6 +6,7 @@
 #ifndef BACUS_TABLE_EXACT_H
 #define BACUS_TABLE_EXACT_H
 
+#include "table/group.h"
 #include "table/table.h"
 #include "table/vectors.h"
 
@@ -243,6 +244,34 @@ exact_find(const struct exact *table, const void *address, uint64_t hash, const 
 	if (found != 0 || __builtin_expect(exact_overflowed(address) == 0, 1))
 		return found;
 	return exact_find_second(table, address, hash, key, limbs);
+}
+
+/* All first buckets, then those of the keys that were not there: their second lines are on their way together. */
+static inline __attribute__((always_inline)) void
+exact_find_group(const struct exact *table, const struct table_group *group)
+{
+	const uint32_t limbs = group->limbs;
+	uint32_t missed[TABLE_GROUP_MOST + 1], missed_count = 0;
+
+	for (uint32_t i = 0; i < group->count; i++) {
+		const uint64_t hash = group->hashes[i];
+		const void *address = group->addresses != NULL ? group->addresses[i] : exact_address(table, hash);
+		const uint32_t found = exact_find_in(table, address, hash, group->keys + (size_t)i * limbs, limbs);
+
+		table_group_request(group, i);
+		group->found[i * group->found_stride] = found;
+		missed[missed_count] = i;
+		missed_count += found == 0;
+	}
+	table_group_request_rest(group);
+	for (uint32_t i = 0; i < missed_count; i++)
+		__builtin_prefetch(exact_address_second(table, group->hashes[missed[i]]));
+	for (uint32_t i = 0; i < missed_count; i++) {
+		const uint32_t at = missed[i];
+		const uint64_t hash = group->hashes[at];
+
+		group->found[at * group->found_stride] = exact_find(table, exact_address(table, hash), hash, group->keys + (size_t)at * limbs, limbs);
+	}
 }
 
 #endif

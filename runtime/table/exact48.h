@@ -6,6 +6,7 @@
 #ifndef BACUS_TABLE_EXACT48_H
 #define BACUS_TABLE_EXACT48_H
 
+#include "table/group.h"
 #include "table/table.h"
 #include "table/vectors.h"
 
@@ -144,6 +145,32 @@ exact48_find(const struct exact48 *table, const void *address, uint64_t hash, co
 	if (__builtin_expect(found != 0, 1) || exact48_overflowed(address) == 0)
 		return found;
 	return exact48_find_second(table, address, hash, key[0]);
+}
+
+/* All first buckets, then those of the keys that were not there: their second lines are on their way together. */
+static inline __attribute__((always_inline)) void
+exact48_find_group(const struct exact48 *table, const struct table_group *group)
+{
+	uint32_t missed[TABLE_GROUP_MOST + 1], missed_count = 0;
+
+	for (uint32_t i = 0; i < group->count; i++) {
+		const void *address = group->addresses != NULL ? group->addresses[i] : exact48_address(table, group->hashes[i]);
+		const uint32_t found = exact48_find_in(address, group->keys[i]);
+
+		table_group_request(group, i);
+		group->found[i * group->found_stride] = found;
+		missed[missed_count] = i;
+		missed_count += found == 0;
+	}
+	table_group_request_rest(group);
+	for (uint32_t i = 0; i < missed_count; i++)
+		__builtin_prefetch(exact48_address_second(table, group->keys[missed[i]]));
+	for (uint32_t i = 0; i < missed_count; i++) {
+		const uint32_t at = missed[i];
+		const uint64_t hash = group->hashes[at];
+
+		group->found[at * group->found_stride] = exact48_find(table, exact48_address(table, hash), hash, &group->keys[at], 1);
+	}
 }
 
 #endif

@@ -155,6 +155,64 @@ test_find(const struct table *table, const uint64_t *key, uint32_t limbs)
 	return 0;
 }
 
+#define TEST_FIND_GROUP(NAME)                                                                                                       \
+	static void                                                                                                                 \
+	test_group_##NAME(const struct NAME *table, const uint64_t *keys, uint32_t limbs, uint32_t count, uint32_t *found)          \
+	{                                                                                                                           \
+		uint64_t hashes[TEST_GROUP_MOST];                                                                                   \
+		const void *addresses[TEST_GROUP_MOST];                                                                             \
+		const struct table_group group = {                                                                                  \
+			.count = count, .limbs = limbs, .keys = keys, .hashes = hashes, .addresses = count % 2 != 0 ? addresses : NULL,     \
+			.found = found, .found_stride = 1, .requests = count % 3 != 0 ? addresses : NULL, .request_count = count / 2,       \
+		};                                                                                                                  \
+                                                                                                                                    \
+		for (uint32_t i = 0; i < count; i++) {                                                                              \
+			hashes[i] = NAME##_hash(table, keys + (size_t)i * limbs, limbs);                                            \
+			addresses[i] = NAME##_address(table, hashes[i]);                                                            \
+		}                                                                                                                   \
+		NAME##_find_group(table, &group);                                                                                   \
+	}
+
+TEST_FIND_GROUP(exact)
+TEST_FIND_GROUP(exact48)
+TEST_FIND_GROUP(btree)
+TEST_FIND_GROUP(scan)
+TEST_FIND_GROUP(bit_vector)
+
+void
+test_find_group(const struct table *table, const uint64_t *keys, uint32_t limbs, uint32_t count, uint32_t *found)
+{
+	switch ((enum structure)table->structure) {
+	case STRUCTURE_EXACT:
+		test_group_exact((const void *)table, keys, limbs, count, found);
+		return;
+	case STRUCTURE_EXACT48:
+		test_group_exact48((const void *)table, keys, limbs, count, found);
+		return;
+	case STRUCTURE_BTREE:
+		test_group_btree((const void *)table, keys, limbs, count, found);
+		return;
+	case STRUCTURE_SCAN:
+		test_group_scan((const void *)table, keys, limbs, count, found);
+		return;
+	case STRUCTURE_BIT_VECTOR:
+		test_group_bit_vector((const void *)table, keys, limbs, count, found);
+		return;
+	case STRUCTURE_DIR24_8:
+	case STRUCTURE_DIR24_8_U16:
+	case STRUCTURE_DIR24_8_U8:
+	case STRUCTURE_LPM_TRIE:
+	case STRUCTURE_LIST:
+	case STRUCTURE_PERFECT:
+	case STRUCTURE_DIRECT:
+	case STRUCTURE_COMPARE:
+	case STRUCTURES:
+		break;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		found[i] = test_find(table, keys + (size_t)i * limbs, limbs);
+}
+
 struct test_record
 test_record(uint32_t value)
 {

@@ -27,6 +27,11 @@ enum test_matching test_matching(const struct table_descriptor *descriptor);
 /* One look-up by the stages that generated code would use. */
 uint32_t test_find(const struct table *table, const uint64_t *key, uint32_t limbs);
 
+#define TEST_GROUP_MOST 64u
+
+/* All keys at once, where the structure has a function for that; else one by one. */
+void test_find_group(const struct table *table, const uint64_t *keys, uint32_t limbs, uint32_t count, uint32_t *found);
+
 #define TEST_RECORD_BYTES 16u
 
 /* A record that shows when half of it is another one's. */

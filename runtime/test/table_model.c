@@ -250,6 +250,21 @@ model_check_key(const struct model *model, const uint64_t *key)
 		CHECK(record_cell(record) == (expected != NULL ? expected->handle : 0));
 }
 
+/* Keys that were looked up one by one, once more as a group. In memory of their own, so that reading beyond them is noticed. */
+static void
+model_check_group(const struct model *model, const uint64_t *keys, uint32_t count)
+{
+	const uint32_t limbs = model->descriptor.key_limbs;
+	uint64_t *copy = malloc(count * limbs * sizeof(*copy));
+	uint32_t found[TEST_GROUP_MOST];
+
+	memcpy(copy, keys, count * limbs * sizeof(*copy));
+	test_find_group(writer_table(model->writer), copy, limbs, count, found);
+	for (uint32_t i = 0; i < count; i++)
+		CHECK(found[i] == writer_lookup(model->writer, keys + (size_t)i * limbs));
+	free(copy);
+}
+
 static void
 model_check_entries(struct model *model)
 {
@@ -294,6 +309,22 @@ model_probe(struct model *model, uint64_t *key)
 	}
 }
 
+/* Groups of all sizes; now and then, for all that they find is looked up singly as well. */
+static void
+model_probe_group(struct model *model)
+{
+	const uint32_t limbs = model->descriptor.key_limbs, count = (uint32_t)(test_random(&model->random) % (TEST_GROUP_MOST + 1));
+	uint64_t keys[TEST_GROUP_MOST * MODEL_LIMBS], key[MODEL_LIMBS];
+
+	if (test_random(&model->random) % 8 != 0)
+		return;
+	for (uint32_t i = 0; i < count; i++) {
+		model_probe(model, key);
+		memcpy(keys + (size_t)i * limbs, key, limbs * sizeof(*key));
+	}
+	model_check_group(model, keys, count);
+}
+
 static void
 model_step(struct model *model, uint32_t grow)
 {
@@ -332,6 +363,7 @@ model_step(struct model *model, uint32_t grow)
 		model_probe(model, key);
 		model_check_key(model, key);
 	}
+	model_probe_group(model);
 }
 
 static void

@@ -40,11 +40,9 @@ threads_record(uint32_t key, uint32_t version)
 }
 
 static void
-threads_look_up(struct threads_reader *reader)
+threads_check(struct threads_reader *reader, uint32_t entry, uint32_t number)
 {
 	const struct threads *threads = reader->threads;
-	const uint32_t entry = (uint32_t)(test_random(&reader->random) % (PERMANENT + PASSING));
-	const uint32_t number = test_find(threads->table, threads->keys[entry], threads->descriptor.key_limbs);
 	const struct test_record *record = table_record(threads->table, number);
 
 	if (number == 0 && entry < PERMANENT)
@@ -56,14 +54,32 @@ threads_look_up(struct threads_reader *reader)
 	reader->found += number != 0;
 }
 
+static void
+threads_look_up(struct threads_reader *reader)
+{
+	const struct threads *threads = reader->threads;
+	const uint32_t limbs = threads->descriptor.key_limbs;
+	uint64_t keys[BURST * LIMBS_MOST];
+	uint32_t entries[BURST], found[BURST];
+
+	for (uint32_t i = 0; i < BURST; i++) {
+		entries[i] = (uint32_t)(test_random(&reader->random) % (PERMANENT + PASSING));
+		memcpy(keys + (size_t)i * limbs, threads->keys[entries[i]], limbs * sizeof(*keys));
+		if (reader->found % 2 == 0)
+			threads_check(reader, entries[i], test_find(threads->table, threads->keys[entries[i]], limbs));
+	}
+	test_find_group(threads->table, keys, limbs, BURST, found);
+	for (uint32_t i = 0; i < BURST; i++)
+		threads_check(reader, entries[i], found[i]);
+}
+
 static void *
 threads_read(void *argument)
 {
 	struct threads_reader *reader = argument;
 
 	while (!__atomic_load_n(&reader->threads->stop, __ATOMIC_ACQUIRE)) {
-		for (uint32_t i = 0; i < BURST; i++)
-			threads_look_up(reader);
+		threads_look_up(reader);
 		__atomic_fetch_add(&reader->quiescent, 1, __ATOMIC_SEQ_CST);
 	}
 	__atomic_store_n(&reader->running, 0, __ATOMIC_RELEASE);

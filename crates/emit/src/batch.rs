@@ -4,6 +4,7 @@
 //! keys, hashes and addresses and makes the plan's requests, loop 2 finds, runs the action, and walks on to the next loop's list.
 
 use crate::c::{Expr, Item, Member, Stmt};
+use crate::group::{GROUP_MOST, Grouped};
 use crate::node::Written;
 use crate::table::structure_names;
 use crate::unit::{Unit, number};
@@ -233,6 +234,22 @@ impl Unit<'_> {
                 let mut body = vec![packet, state];
                 body.extend(first);
                 code.push(each(body));
+                let mut found = found;
+                // Where a packet of the group may insert an entry, each finds what those before it left.
+                if group <= GROUP_MOST && self.finds_groups(table) && !self.learns(table) {
+                    code.insert(0, Stmt::Declare { of: "uint32_t".to_string(), name: format!("found[{group}]"), value: None });
+                    let grouped = Grouped {
+                        prefix: String::new(),
+                        run: "run->",
+                        count: name("size"),
+                        is_addressed: true,
+                        found: name("found"),
+                        found_stride: 1,
+                        requests: None,
+                    };
+                    code.extend(self.find_group(table, grouped));
+                    found = name("found[i]");
+                }
                 let learns = self.learns(table).then(|| name("key[i]"));
                 call =
                     Expr::call(format!("{title}_act"), [name("run"), name("state"), found].into_iter().chain(learns));

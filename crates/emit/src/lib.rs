@@ -15,6 +15,7 @@ mod deparse;
 mod descriptor;
 mod expression;
 mod field;
+mod group;
 mod names;
 mod node;
 mod parser;

@@ -6,6 +6,7 @@
 use super::{Way, apart, each, inline, name};
 use crate::batch::prefetch;
 use crate::c::{Expr, Item, Member, Stmt, Struct};
+use crate::group::{Grouped, Requests};
 use crate::node::Nodes;
 use crate::table::structure_names;
 use hlir::path::Stage;
@@ -19,6 +20,11 @@ const STAGE: [&str; 6] = [
     "struct path *path",
     "uint64_t left",
 ];
+
+/// A loop over packets, if it has something to do.
+fn in_loop(count: Expr, body: Vec<Stmt>) -> Option<Stmt> {
+    (!body.is_empty()).then(|| each("i", count, body))
+}
 
 impl Way<'_> {
     /// Whether look-ups are made one group behind their requests.
@@ -154,20 +160,61 @@ impl Way<'_> {
         let title = format!("path_look_up_{number}");
         if number > 0 || !self.is_behind() {
             let parameters = ["struct run run", "uint32_t count", "struct path *path"];
-            let code = vec![each("i", name("count"), self.look_ups(stage, false))];
+            let mut code = self.look_up_groups(stage, false);
+            code.extend(in_loop(name("count"), self.look_ups(stage, false)));
             return apart("void", title, &parameters, code).into();
         }
-        let requests = || stage.looked_up.iter().filter_map(|place| self.requested(stage, *place));
+        let single = stage.looked_up.iter().filter(|place| !self.unit.finds_groups(self.table(**place)));
+        let requests = || single.clone().filter_map(|place| self.requested(stage, *place));
         let request = |(held, hint): (&str, Hint)| prefetch(name(format!("newest->{held}_address[i]")), hint);
+        let mut body = self.look_up_groups(stage, true);
         let mut code = self.look_ups(stage, true);
-        code.push(Stmt::when(Expr::binary("<", name("i"), name("size")), requests().map(request).collect()));
-        let mut rest = each("i", name("size"), requests().map(request).collect());
-        if let Stmt::Count { from, .. } = &mut rest {
+        if requests().next().is_some() {
+            code.push(Stmt::when(Expr::binary("<", name("i"), name("size")), requests().map(request).collect()));
+        }
+        body.extend(in_loop(name("count"), code));
+        let mut rest = in_loop(name("size"), requests().map(request).collect());
+        if let Some(Stmt::Count { from, .. }) = &mut rest {
             *from = name("count");
         }
+        body.extend(rest);
         let parameters =
             ["struct run run", "uint32_t count", "struct path *path", "uint32_t size", "const struct path *newest"];
-        apart("void", title, &parameters, vec![each("i", name("count"), code), rest]).into()
+        let unused = ["size", "newest"].into_iter().filter(|name| !body.iter().any(|it| it.mentions(name)));
+        let unused: Vec<Stmt> = unused.map(|unused| Stmt::Do(Expr::cast("void", name(unused)))).collect();
+        body.splice(0..0, unused);
+        apart("void", title, &parameters, body).into()
+    }
+
+    /// The look-ups that a structure makes for the whole group.
+    fn look_up_groups(&self, stage: &Stage, moved: bool) -> Vec<Stmt> {
+        let mut code = Vec::new();
+        for &place in &stage.looked_up {
+            let table = self.table(place);
+            if !self.unit.finds_groups(table) {
+                continue;
+            }
+            let held = self.unit.table_name(table);
+            let requests = self.requested(stage, place).filter(|_| moved).map(|(_, hint)| Requests {
+                addresses: name(format!("newest->{held}_address")),
+                count: name("size"),
+                hint,
+            });
+            let number = self.found_number(place).expect("what is looked up ahead is kept");
+            code.extend(self.unit.find_group(
+                table,
+                Grouped {
+                    prefix: format!("path->{held}_"),
+                    run: "run.",
+                    count: name("count"),
+                    is_addressed: !moved,
+                    found: name(format!("&path->found[0][{number}]")),
+                    found_stride: self.found.len() as u32,
+                    requests,
+                },
+            ));
+        }
+        code
     }
 
     /// The table of a place and the hint, if the plan requests its first line.
@@ -201,7 +248,7 @@ impl Way<'_> {
 
     fn look_ups(&self, stage: &Stage, moved: bool) -> Vec<Stmt> {
         let mut code = Vec::new();
-        for &place in &stage.looked_up {
+        for &place in stage.looked_up.iter().filter(|place| !self.unit.finds_groups(self.table(**place))) {
             let table = self.table(place);
             let held = self.unit.table_name(table);
             let (structure, _) = structure_names(self.unit.structure(table));

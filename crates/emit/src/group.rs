@@ -1,0 +1,85 @@
+//! Look-ups of a whole group at once, for the structures that have a function for it: `NAME_find_group` of the runtime.
+
+use crate::c::{Expr, Stmt};
+use crate::table::structure_names;
+use crate::unit::Unit;
+use hlir::TableId;
+use hlir::plan::{Hint, Structure};
+
+/// Packets that the runtime's functions take at most.
+pub const GROUP_MOST: u32 = 64;
+
+/// Where a group's keys and hashes stand, and where its answers go.
+pub struct Grouped {
+    /// What makes names of arrays: `path->acl_` for `path->acl_key`.
+    pub prefix: String,
+    pub run: &'static str,
+    pub count: Expr,
+    /// Addresses that are still good stand beside the hashes.
+    pub is_addressed: bool,
+    pub found: Expr,
+    pub found_stride: u32,
+    pub requests: Option<Requests>,
+}
+
+/// Lines of a newer group, of which each look-up requests one.
+pub struct Requests {
+    pub addresses: Expr,
+    pub count: Expr,
+    pub hint: Hint,
+}
+
+/// Whether a look-up has more to gain from the group than from the same steps packet by packet.
+fn is_grouped(structure: Structure) -> bool {
+    match structure {
+        Structure::Exact | Structure::Exact48 | Structure::Scan | Structure::BitVector | Structure::Btree => true,
+        Structure::Dir24_8
+        | Structure::Dir24_8U16
+        | Structure::Dir24_8U8
+        | Structure::LpmTrie
+        | Structure::Direct
+        | Structure::Compare
+        | Structure::Perfect
+        | Structure::List => false,
+    }
+}
+
+impl Unit<'_> {
+    pub fn finds_groups(&self, table: TableId) -> bool {
+        is_grouped(self.structure(table))
+    }
+
+    /// The call, with its description in a variable.
+    pub fn find_group(&self, table: TableId, grouped: Grouped) -> Vec<Stmt> {
+        let (structure, _) = structure_names(self.structure(table));
+        let held = self.table_name(table);
+        let limbs = Expr::word(crate::body::limbs(self.key_bits(table)));
+        let array = |part: &str| Expr::Name(format!("{}{part}", grouped.prefix));
+        let mut members = vec![
+            Expr::designated("count", grouped.count),
+            Expr::designated("limbs", limbs),
+            Expr::designated("keys", array("key[0]")),
+            Expr::designated("hashes", array("hash")),
+            Expr::designated("found", grouped.found),
+            Expr::designated("found_stride", Expr::word(grouped.found_stride)),
+        ];
+        if grouped.is_addressed {
+            members.push(Expr::designated("addresses", array("address")));
+        }
+        if let Some(requests) = grouped.requests {
+            members.push(Expr::designated("requests", requests.addresses));
+            members.push(Expr::designated("request_count", requests.count));
+            let far = match requests.hint {
+                Hint::T0 => 0,
+                Hint::T1 | Hint::NonTemporal => 1,
+            };
+            members.push(Expr::designated("request_far", Expr::word(far)));
+        }
+        let group = format!("{held}_group");
+        let call = Stmt::call(
+            format!("{structure}_find_group"),
+            [Expr::Name(format!("{}{held}", grouped.run)), Expr::Name(format!("&{group}"))],
+        );
+        vec![Stmt::declare("const struct table_group", group, Expr::List(members)), call]
+    }
+}

@@ -1,0 +1,47 @@
+/* Look-ups of a group of packets at once. A structure that has more to gain from that than from the same steps packet by packet has a function
+ * `NAME_find_group`: rules against several keys at a time, a tree level by level, what needs a second line after all that need one.
+ *
+ * Keys and hashes are known. Everything is a literal or a local of the caller's where this is inlined, so what is not used costs nothing. */
+#ifndef BACUS_TABLE_GROUP_H
+#define BACUS_TABLE_GROUP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TABLE_GROUP_MOST 64u	/* packets */
+
+struct table_group {
+	uint32_t count;
+	uint32_t limbs;			/* of a key */
+	const uint64_t *keys;
+	const uint64_t *hashes;
+	const void *const *addresses;	/* NULL: they are of a time before the last grace period, and must be computed anew */
+	uint32_t *found;		/* numbers of records */
+	uint32_t found_stride;		/* from one packet's to the next's */
+	/* Lines of a newer group: one is requested with each that this group consumes. NULL: none. */
+	const void *const *requests;
+	uint32_t request_count;
+	uint32_t request_far;		/* 1: into the second-level cache */
+};
+
+/* What each look-up does for the newer group. */
+static inline __attribute__((always_inline)) void
+table_group_request(const struct table_group *group, uint32_t i)
+{
+	if (group->requests == NULL || i >= group->request_count)
+		return;
+	if (group->request_far)
+		__builtin_prefetch(group->requests[i], 0, 2);
+	else
+		__builtin_prefetch(group->requests[i], 0, 3);
+}
+
+/* The newer group has more packets than this one. */
+static inline __attribute__((always_inline)) void
+table_group_request_rest(const struct table_group *group)
+{
+	for (uint32_t i = group->count; group->requests != NULL && i < group->request_count; i++)
+		table_group_request(group, i);
+}
+
+#endif
