@@ -53,6 +53,12 @@ pub fn machine(named: Option<&Path>) -> Machine {
     }
 }
 
+/// Whether the host has a machine file of its own processor.
+pub fn is_calibrated() -> bool {
+    let text = fs::read_to_string(calibrate::default_file()).unwrap_or_default();
+    Machine::parse(&text).is_ok_and(|machine| machine.cpu == calibrate::cpu())
+}
+
 fn profile(path: &Path) -> Result<Profile, Failure> {
     let text = fs::read_to_string(path).map_err(|error| Failure::unreadable(path, &error))?;
     Profile::parse(&text).map_err(|message| Failure::input(format!("{}: {message}", path.display())))

@@ -237,7 +237,10 @@ impl Unit<'_> {
                 let mut found = found;
                 // Where a packet of the group may insert an entry, each finds what those before it left.
                 if group <= GROUP_MOST && self.finds_groups(table) && !self.learns(table) {
-                    code.insert(0, Stmt::Declare { of: "uint32_t".to_string(), name: format!("found[{group}]"), value: None });
+                    code.insert(
+                        0,
+                        Stmt::Declare { of: "uint32_t".to_string(), name: format!("found[{group}]"), value: None },
+                    );
                     let grouped = Grouped {
                         prefix: String::new(),
                         run: "run->",

@@ -19,8 +19,10 @@ mod traffic;
 mod variants;
 mod workload;
 
+use crate::calibrate;
 use crate::compile;
 use crate::failure::Failure;
+use crate::inputs;
 use crate::options::{Native, Passes};
 use cell::{Cell, Found};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -44,7 +46,7 @@ Run it where the applications' sources are: below the project's directory.";
 /// Drops are measured here, by so many percent of the packets.
 const DROPS: (&str, u64, [u32; 3]) = ("ipv4fwd", 100_000, [1, 4, 17]);
 
-#[derive(clap::Args)]
+#[derive(clap::Args, Clone)]
 pub struct Arguments {
     /// Applications to measure [default: all]
     #[arg(value_name = "APPLICATION")]
@@ -74,7 +76,7 @@ pub struct Arguments {
     /// Also measure this plan, under the file's name; may be repeated
     #[arg(long, value_name = "FILE")]
     plan: Vec<PathBuf>,
-    /// Plan for the machine of this file of `bacus calibrate` [default: machines/HOST.toml, else careful guesses]
+    /// Plan for the machine of this file of `bacus calibrate` [default: machines/HOST.toml, else it is calibrated first]
     #[arg(long, value_name = "FILE")]
     machine: Option<PathBuf>,
     /// IPv4 routes, `ADDRESS/LENGTH NEXTHOP` a line; may be compressed by gzip [default: made, with the lengths of a real table]
@@ -100,8 +102,23 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     attention::be_ordinary();
     match &arguments.cell {
         Some(cell) => cell::run(cell, arguments),
-        None => all(arguments),
+        None => all(&calibrated(arguments)?),
     }
+}
+
+/// With a machine file: without one of this processor, the machine is measured now.
+fn calibrated(arguments: &Arguments) -> Result<Arguments, Failure> {
+    let mut arguments = arguments.clone();
+    if arguments.machine.is_none() && !inputs::is_calibrated() {
+        let file = match &arguments.out {
+            Some(folder) => folder.join("machine.toml"),
+            None => std::env::temp_dir().join(format!("bacus-machine-{}.toml", std::process::id())),
+        };
+        calibrate::write_now(&file, arguments.native.cc.as_deref())?;
+        println!("machine file: {}", file.display());
+        arguments.machine = Some(file);
+    }
+    Ok(arguments)
 }
 
 /// What all processes have said.

@@ -1,5 +1,6 @@
 //! What is measured of a machine, cell by cell: medians of many short samples, since these machines are shared.
 
+use super::smooth::smooth;
 use opt::inputs::machine::{Lines, Port};
 use opt::inputs::{Access, Machine};
 use runtime::{Probe, probe};
@@ -103,6 +104,7 @@ fn measure_lines(probe: &Probe, spreads: &mut Vec<f64>, progress: &mut dyn FnMut
             table.extend(row(probe, bytes, kernel, spreads));
         }
     }
+    tables.iter_mut().for_each(|table| smooth(table));
     let [load, gather, prefetch_t0, prefetch_t1] = tables;
     Lines { working_set_kb: sizes, in_flight: IN_FLIGHT.to_vec(), load, gather, prefetch_t0, prefetch_t1 }
 }

@@ -3,6 +3,7 @@
 mod draw;
 mod measure;
 mod port;
+mod smooth;
 
 use crate::compile;
 use crate::failure::Failure;
@@ -18,6 +19,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// A machine of which the samples of one cell differ by more than this is too busy to be measured.
 const TOO_NOISY: f64 = 0.15;
 
+/// MB that are measured if nobody says otherwise: more than any cache.
+const MEMORY: u32 = 1024;
+
 pub const EXAMPLES: &str = "\
 Examples:
   bacus calibrate                             write machines/HOST.toml
@@ -32,7 +36,7 @@ pub struct Arguments {
     #[arg(long)]
     svg: Option<PathBuf>,
     /// Memory to measure at most, in MB
-    #[arg(long, value_name = "MB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(64..=65536))]
+    #[arg(long, value_name = "MB", default_value_t = MEMORY, value_parser = clap::value_parser!(u32).range(64..=65536))]
     memory: u32,
     /// C compiler for the kernels
     #[arg(long)]
@@ -46,11 +50,10 @@ pub fn default_file() -> PathBuf {
     Path::new("machines").join(format!("{host}.toml"))
 }
 
-pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let output = arguments.output.clone().unwrap_or_else(default_file);
-    let compiler = Compiler::find(arguments.cc.as_deref())?;
-    let probe =
-        Probe::open(&compiler, &compile::cache()?, (arguments.memory as usize) << 20).map_err(Failure::environment)?;
+/// Measures with up to `memory` MB, and shows how far it is.
+fn measure_all(cc: Option<&str>, memory: u32) -> Result<Measured, Failure> {
+    let compiler = Compiler::find(cc)?;
+    let probe = Probe::open(&compiler, &compile::cache()?, (memory as usize) << 20).map_err(Failure::environment)?;
     let style = ProgressStyle::with_template("calibrate {bar:40} {percent:>3} % {msg}").expect("the template is valid");
     let bar = ProgressBar::new(1000).with_style(style);
     let mut measured = measure::measure(&probe, cpu(), now(), &mut |done, next| {
@@ -62,6 +65,18 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     measured.machine.port = ran.port;
     measured.machine.operation_cycles = ran.operation_cycles;
     bar.finish_and_clear();
+    Ok(measured)
+}
+
+/// A machine file of this host, written now: for runs whose plans should fit where nobody has calibrated.
+pub fn write_now(path: &Path, cc: Option<&str>) -> Result<(), Failure> {
+    let measured = measure_all(cc, MEMORY)?;
+    write(path, &header(&measured.machine))
+}
+
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let output = arguments.output.clone().unwrap_or_else(default_file);
+    let measured = measure_all(arguments.cc.as_deref(), arguments.memory)?;
     write(&output, &header(&measured.machine))?;
     println!("{}", summary(&measured));
     println!("machine file: {}", output.display());

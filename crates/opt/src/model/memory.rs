@@ -1,7 +1,7 @@
 //! What waiting for lines costs, from the machine's file: L_eff by working set, by how a line is asked for, and by how many are on their way.
 //!
-//! Structures compete for the caches. Who is touched often for its size stays in: a line's working set is everything that is touched at least as often, for
-//! its size, as the line itself. No cache has a size here.
+//! Structures compete for the caches. Who is touched often for its size stays in: a line's working set is what is touched between two touches of it. No cache
+//! has a size here.
 
 use super::structures::{LINE_BYTES, Line};
 use crate::inputs::{Access, Machine};
@@ -22,11 +22,14 @@ impl Touched {
     }
 }
 
-/// The working set that each line effectively lies in.
+/// The working set that each line effectively lies in: its own structure, all that is touched as often for its size, and of what is touched less often
+/// the part that comes in between, as in a cache that forgets what was not touched for longest.
 pub fn working_sets(touched: &[Touched]) -> Vec<u64> {
+    let between = |ratio: f64| ((-ratio).exp_m1() / (-1.0f64).exp_m1()).min(1.0);
     let sum = |own: &Touched| {
-        let others = touched.iter().filter(|other| other.rate() >= own.rate());
-        others.map(|other| other.line.bytes).fold(0u64, u64::saturating_add)
+        let own_rate = own.rate().max(f64::MIN_POSITIVE);
+        let others = touched.iter().map(|other| other.line.bytes as f64 * between(other.rate() / own_rate));
+        others.sum::<f64>() as u64
     };
     touched.iter().map(sum).collect()
 }
@@ -78,7 +81,17 @@ mod tests {
     #[test]
     fn who_is_touched_often_for_its_size_stays_in_the_cache() {
         let lines = [touched(1 << 20, 1.0), touched(1 << 10, 1.0), touched(1 << 20, 0.01)];
-        assert_eq!(working_sets(&lines), [(1 << 20) + (1 << 10), 1 << 10, (2 << 20) + (1 << 10)]);
+        let sets = working_sets(&lines);
+        assert!((1 << 20) + (1 << 10) < sets[0] && sets[0] < (1 << 20) + (32 << 10), "{sets:?}");
+        assert!(1 << 10 < sets[1] && sets[1] < 4 << 10, "{sets:?}");
+        assert_eq!(sets[2], (2 << 20) + (1 << 10));
+    }
+
+    #[test]
+    fn a_larger_structure_takes_more_room_from_its_neighbour() {
+        let beside = |bytes: u64| working_sets(&[touched(1 << 20, 1.0), touched(bytes, 1.0)])[0];
+        assert_eq!(beside(1 << 20), 2 << 20);
+        assert!(beside(1 << 20) < beside(2 << 20) && beside(2 << 20) < beside(4 << 20));
     }
 
     #[test]
