@@ -1,7 +1,7 @@
 /* ipv4fwd by hand over DPDK, as l3fwd does it and with what it leaves out: addresses of the whole burst are looked up (rte_lpm four at a time, or
  * rte_fib with PEER_FIB), then packets are checked and rewritten by loads, blends and stores of 16 bytes. */
-#include "ipv4fwd.h"
 #include "lpm_dpdk.h"
+#include "router_dpdk.h"
 
 #include <rte_fib.h>
 
@@ -83,39 +83,24 @@ ipv4fwd_find(const uint32_t *address, uint32_t *nexthop, const uint32_t count)
 }
 
 PEER_INLINE void
+ipv4fwd_age(uint8_t *data)
+{
+	const uint32_t word = ipv4_decrement(load32(data + ETHERNET_BYTES + 8));
+
+	memcpy(data + ETHERNET_BYTES + 8, &word, sizeof(word));
+}
+
+PEER_INLINE void
 ipv4fwd_burst(struct worker *worker, struct burst *burst, const uint32_t count)
 {
 	_Alignas(64) uint32_t address[PEER_BURST], found[PEER_BURST];
-	uint16_t ports[PEER_BURST];
-	uint8_t bad[PEER_BURST];
-	uint32_t any_bad = 0;
 
 	for (uint32_t i = 0; i < count; i++)
 		address[i] = load32(burst_data(burst, i) + ETHERNET_BYTES + 16);
 	for (uint32_t i = count; i % 4 != 0; i++)
 		address[i] = address[0];
 	ipv4fwd_find(address, found, count);
-	for (uint32_t i = 0; i < count; i++) {
-		uint8_t *data = burst_data(burst, i);
-		const uint32_t is_bad = ipv4_is_bad(data, burst_length(burst, i)) | (found[i] == LPM_MISS);
-		const struct nexthop *nexthop = &nexthops.records[is_bad ? 0 : found[i]];
-		__m128i front;
-		uint32_t word;
-
-		bad[i] = (uint8_t)is_bad;
-		any_bad |= is_bad;
-		ports[i] = nexthop->port;
-		if (__builtin_expect(is_bad, 0))
-			continue;
-		front = _mm_blend_epi16(_mm_load_si128((const void *)nexthop), _mm_loadu_si128((const void *)data), 0xc0);
-		word = ipv4_decrement(load32(data + ETHERNET_BYTES + 8));
-		_mm_storeu_si128((void *)data, front);
-		memcpy(data + ETHERNET_BYTES + 8, &word, sizeof(word));
-	}
-	if (__builtin_expect(any_bad, 0))
-		burst_split(worker, burst, ports, bad);
-	else
-		burst_send(worker, burst, ports, count);
+	router_finish(worker, burst, &nexthops, found, LPM_MISS, ipv4_is_bad, ipv4fwd_age, count);
 }
 
 static void

@@ -6,6 +6,7 @@
  *
  * Sixteen packets at a time in lanes where there is AVX-512. With AVX2 the transposition costs more than it gains, and plain loops are faster; if
  * the table lies in the first cache levels (no REQUESTS), nothing is worth a stage of its own then, and a packet is done in one pass. */
+#include "flight.h"
 #include "ipv4fwd.h"
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
 #include "lanes.h"
@@ -17,20 +18,16 @@
 #define LANES 16u
 
 struct flight {
+	struct held held;
 	_Alignas(64) uint32_t address[PEER_BURST];	/* host order */
 	_Alignas(64) uint32_t word[PEER_BURST];		/* time to live, protocol, checksum as they will leave */
 	_Alignas(64) uint8_t bad[PEER_BURST];
 	_Alignas(64) uint8_t nexthop[PEER_BURST];
 	uint8_t *data[PEER_BURST];
-	struct burst burst;
-	void *packets[PEER_BURST];
-	uint16_t lengths[PEER_BURST];
 };
 
 static struct nexthops nexthops;
 static struct lpm routes;
-static struct flight flights[2];
-static uint32_t newest;
 
 static int
 ipv4fwd_open(uint64_t entries)
@@ -59,10 +56,10 @@ const struct peer bacus_peer = { ipv4fwd_open, ipv4fwd_insert, ipv4fwd_ready };
 PEER_INLINE void
 ipv4fwd_header(struct flight *flight, uint32_t i)
 {
-	uint8_t *data = burst_data(&flight->burst, i);
+	uint8_t *data = burst_data(&flight->held.burst, i);
 
 	flight->data[i] = data;
-	flight->bad[i] = (uint8_t)ipv4_is_bad(data, burst_length(&flight->burst, i));
+	flight->bad[i] = (uint8_t)ipv4_is_bad(data, burst_length(&flight->held.burst, i));
 	flight->word[i] = ipv4_decrement(load32(data + ETHERNET_BYTES + 8));
 	flight->address[i] = __builtin_bswap32(load32(data + ETHERNET_BYTES + 16));
 }
@@ -79,8 +76,8 @@ ipv4fwd_headers(struct flight *flight, const uint32_t count)
 		uint32_t bad;
 
 		for (uint32_t i = 0; i < LANES; i++) {
-			flight->data[done + i] = burst_data(&flight->burst, done + i);
-			lengths[i] = (uint16_t)burst_length(&flight->burst, done + i);
+			flight->data[done + i] = burst_data(&flight->held.burst, done + i);
+			lengths[i] = (uint16_t)burst_length(&flight->held.burst, done + i);
 		}
 		bad = lanes_ipv4((const uint8_t *const *)&flight->data[done], lengths, &flight->address[done], &flight->word[done]);
 		_mm_storeu_si128((void *)&flight->bad[done], _mm_movm_epi8((__mmask16)bad));
@@ -122,13 +119,13 @@ ipv4fwd_rest(struct worker *worker, struct flight *flight)
 {
 	uint16_t ports[PEER_BURST];
 
-	for (uint32_t i = 0; i < flight->burst.count; i++) {
+	for (uint32_t i = 0; i < flight->held.burst.count; i++) {
 		const struct nexthop *nexthop = &nexthops.records[flight->nexthop[i] < NEXTHOPS ? flight->nexthop[i] : 0];
 
 		ports[i] = nexthop->port;
 		ipv4fwd_rewrite(flight->data[i], nexthop, flight->word[i]);
 	}
-	burst_split(worker, &flight->burst, ports, flight->bad);
+	burst_split(worker, &flight->held.burst, ports, flight->bad);
 }
 
 PEER_INLINE void
@@ -152,7 +149,7 @@ ipv4fwd_finish(struct worker *worker, struct flight *flight, const struct flight
 		ipv4fwd_rewrite(flight->data[i], nexthop, flight->word[i]);
 		ports[i] = nexthop->port;
 	}
-	burst_send(worker, &flight->burst, ports, count);
+	burst_send(worker, &flight->held.burst, ports, count);
 }
 
 /* All of a packet in one pass. */
@@ -181,36 +178,15 @@ ipv4fwd_whole(struct worker *worker, const struct burst *burst, const uint32_t c
 		burst_send(worker, burst, ports, count);
 }
 
-PEER_INLINE void
-ipv4fwd_take(struct flight *flight, const struct burst *burst)
-{
-	if (!AHEAD) {
-		flight->burst = *burst;
-		return;
-	}
-	flight->burst = (struct burst){ burst->count, NULL, flight->packets, flight->lengths };
-	memcpy(flight->packets, burst->packets, burst->count * sizeof(flight->packets[0]));
-	if (PEER_DESCRIPTOR == DESCRIPTOR_OWN)
-		memcpy(flight->lengths, burst->lengths, burst->count * sizeof(flight->lengths[0]));
-}
+PEER_STAGES(ipv4fwd_stages, ipv4fwd_headers, ipv4fwd_finish)
 
 static void
 process(struct worker *worker, struct burst *burst)
 {
-	struct flight *flight = &flights[AHEAD ? newest ^= 1 : 0];
-	struct flight *due = AHEAD ? &flights[newest ^ 1] : flight;
-
-	if (!REQUESTS && !STAGED) {
-		if (burst->count != 0)
-			PEER_COUNTS(burst->count, ipv4fwd_whole, worker, burst);
-		return;
-	}
-	ipv4fwd_take(flight, burst);
-	PEER_COUNTS(burst->count, ipv4fwd_headers, flight);
-	if (due->burst.count != 0)
-		PEER_COUNTS(due->burst.count, ipv4fwd_finish, worker, due, flight);
-	if (AHEAD)
-		due->burst.count = 0;
+	if (REQUESTS || STAGED)
+		ipv4fwd_stages(worker, burst);
+	else if (burst->count != 0)
+		PEER_COUNTS(burst->count, ipv4fwd_whole, worker, burst);
 }
 
 PEER_PIPELINE("ipv4fwd by hand, staged", tables, process);

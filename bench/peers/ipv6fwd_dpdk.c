@@ -2,11 +2,11 @@
  * by loads, blends and stores of 16 bytes. */
 #include "dpdk.h"
 #include "ipv6fwd.h"
+#include "router_dpdk.h"
 
 #include <rte_fib6.h>
 #include <rte_lpm6.h>
 #include <rte_rib6.h>
-#include <rte_vect.h>
 
 #define MISS 255u
 /* What they take for each group of 256, and for each route. */
@@ -99,34 +99,21 @@ ipv6fwd_find(uint8_t address[][16], uint32_t *nexthop, const uint32_t count)
 }
 
 PEER_INLINE void
+ipv6fwd_age(uint8_t *data)
+{
+	data[ETHERNET_BYTES + 7]--;
+}
+
+PEER_INLINE void
 ipv6fwd_burst(struct worker *worker, struct burst *burst, const uint32_t count)
 {
-	uint8_t address[PEER_BURST][16], bad[PEER_BURST];
-	uint32_t found[PEER_BURST], any_bad = 0;
-	uint16_t ports[PEER_BURST];
+	uint8_t address[PEER_BURST][16];
+	uint32_t found[PEER_BURST];
 
 	for (uint32_t i = 0; i < count; i++)
 		memcpy(address[i], burst_data(burst, i) + ETHERNET_BYTES + IPV6_DST, 16);
 	ipv6fwd_find(address, found, count);
-	for (uint32_t i = 0; i < count; i++) {
-		uint8_t *data = burst_data(burst, i);
-		const uint32_t is_bad = ipv6_is_bad(data, burst_length(burst, i)) | (found[i] == MISS);
-		const struct nexthop *nexthop = &nexthops.records[is_bad ? 0 : found[i]];
-		__m128i front;
-
-		bad[i] = (uint8_t)is_bad;
-		any_bad |= is_bad;
-		ports[i] = nexthop->port;
-		if (__builtin_expect(is_bad, 0))
-			continue;
-		front = _mm_blend_epi16(_mm_load_si128((const void *)nexthop), _mm_loadu_si128((const void *)data), 0xc0);
-		_mm_storeu_si128((void *)data, front);
-		data[ETHERNET_BYTES + 7]--;
-	}
-	if (__builtin_expect(any_bad, 0))
-		burst_split(worker, burst, ports, bad);
-	else
-		burst_send(worker, burst, ports, count);
+	router_finish(worker, burst, &nexthops, found, MISS, ipv6_is_bad, ipv6fwd_age, count);
 }
 
 static void

@@ -3,26 +3,20 @@
  *   stations both compared; second buckets asked for
  *   finish   second buckets, next hops, and if nothing in the burst is unusual the rewriting; else packet by packet
  * With AHEAD the two later stages work on the burst before. */
-#include "exact.h"
+#include "flight.h"
 #include "l2l3acl.h"
+#include "pairs.h"
 #include "ternary.h"
 
 #define VLANS_MOST 4096u
 #define ROUTE_VALUE 0x8000u	/* of a station that is ours; others are ports */
 
 struct flight {
-	_Alignas(64) uint64_t key[2 * PEER_BURST];	/* entry 2i: destination of packet i, 2i + 1: source */
-	_Alignas(64) const struct exact_bucket *bucket[2 * PEER_BURST];
-	_Alignas(64) uint16_t value[2 * PEER_BURST];
+	struct held held;
+	struct pairs pairs;
 	_Alignas(64) uint32_t address[PEER_BURST];
-	uint16_t missed[2 * PEER_BURST];
 	uint16_t vlan[PEER_BURST];
-	uint32_t missed_count;
 	uint32_t unusual;
-	struct burst burst;
-	void *packets[PEER_BURST];
-	uint16_t lengths[PEER_BURST];
-	uint16_t ports[PEER_BURST];
 };
 
 static struct small small;
@@ -30,8 +24,6 @@ static struct exact stations[2][VLANS_MOST];	/* 0: dmac, 1: smac; by VLAN */
 static struct lpm routes;
 static struct nexthop resolved[LPM_MISS + 1];	/* by what the route table says; `type` 0: not that simple */
 static struct ternary acl;
-static struct flight flights[2];
-static uint32_t newest;
 static uint64_t room;
 
 static int
@@ -140,118 +132,71 @@ header_is_unusual(const uint8_t *data, uint32_t length)
 	       ((data[23] != 17) & (data[23] != 6));
 }
 
+static inline const struct exact *
+l2l3acl_table(const void *flight, uint32_t entry)
+{
+	return &stations[entry & 1][((const struct flight *)flight)->vlan[entry / 2]];
+}
+
 PEER_INLINE void
 l2l3acl_headers(struct flight *flight, const uint32_t count)
 {
+	const struct burst *burst = &flight->held.burst;
 	uint32_t unusual = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		const uint8_t *data = burst_data(&flight->burst, i);
-		const uint16_t vlan = small.vlan[flight->burst.ports[i] & (PORTS - 1)] & (VLANS_MOST - 1);
+		const uint8_t *data = burst_data(burst, i);
+		const uint16_t vlan = small.vlan[burst->ports[i] & (PORTS - 1)] & (VLANS_MOST - 1);
 		const struct exact *dmac = &stations[0][vlan], *smac = &stations[1][vlan];
-		const uint64_t to = station_dst(data, 0), from = station_src(data, 0);
 		const struct tuple tuple = tuple_of(data, 1);
 
-		unusual |= header_is_unusual(data, burst_length(&flight->burst, i)) | (dmac->buckets == NULL) | (smac->buckets == NULL);
+		unusual |= header_is_unusual(data, burst_length(burst, i)) | (dmac->buckets == NULL) | (smac->buckets == NULL);
 		unusual |= ternary_denies(&acl, &tuple);
 		flight->vlan[i] = vlan;
-		flight->key[2 * i] = to;
-		flight->key[2 * i + 1] = from;
-		flight->bucket[2 * i] = exact_first(dmac, to);
-		flight->bucket[2 * i + 1] = exact_first(smac, from);
+		pairs_begin(&flight->pairs, i, dmac, station_dst(data, 0), smac, station_src(data, 0));
 		flight->address[i] = __builtin_bswap32(tuple.dst);
-		prefetch(flight->bucket[2 * i + 1]);
+		prefetch(flight->pairs.bucket[2 * i + 1]);
 		prefetch(routes.blocks + (flight->address[i] >> 8));
 	}
 	flight->unusual = unusual;
 }
 
 PEER_INLINE void
-l2l3acl_stations(struct flight *flight, const uint32_t count)
-{
-	uint32_t missed_count = 0;
-
-	for (uint32_t entry = 0; entry < 2 * count; entry++) {
-		const struct exact_bucket *bucket = flight->bucket[entry];
-		const uint32_t match = exact_match(bucket, flight->key[entry]);
-
-		flight->value[entry] = exact_value(bucket, match);
-		flight->missed[missed_count] = (uint16_t)entry;
-		missed_count += match == 0;
-	}
-	flight->missed_count = missed_count;
-	for (uint32_t i = 0; i < missed_count; i++) {
-		const uint32_t entry = flight->missed[i];
-
-		prefetch(exact_second(&stations[entry & 1][flight->vlan[entry / 2]], flight->key[entry]));
-	}
-}
-
-PEER_INLINE void
 l2l3acl_finish(struct worker *worker, struct flight *flight, const uint32_t count)
 {
 	const struct lpm table = routes;
+	const struct pairs *pairs = &flight->pairs;
 	const struct nexthop *rewrites[PEER_BURST];
 	uint16_t ports[PEER_BURST];
 	uint32_t unusual = 0;
 
-	for (uint32_t i = 0; i < flight->missed_count; i++) {
-		const uint32_t entry = flight->missed[i];
-		const struct exact *vlan = &stations[entry & 1][flight->vlan[entry / 2]];
-
-		flight->value[entry] = exact_find_second(exact_second(vlan, flight->key[entry]), flight->key[entry]);
-	}
 	for (uint32_t i = 0; i < count; i++) {
 		rewrites[i] = &resolved[lpm_find(&table, flight->address[i])];
 		ports[i] = rewrites[i]->port;
-		unusual |= (flight->value[2 * i] != ROUTE_VALUE) | (flight->value[2 * i + 1] == EXACT_MISS) | (rewrites[i]->type == 0);
+		unusual |= (pairs->value[2 * i] != ROUTE_VALUE) | (pairs->value[2 * i + 1] == EXACT_MISS) | (rewrites[i]->type == 0);
 	}
 	if (__builtin_expect(unusual, 0)) {
-		l2l3acl_rest(worker, &flight->burst);
+		l2l3acl_rest(worker, &flight->held.burst);
 		return;
 	}
 	for (uint32_t i = 0; i < count; i++)
-		routed_rewrite(burst_data(&flight->burst, i), rewrites[i]);
-	burst_send(worker, &flight->burst, ports, count);
+		routed_rewrite(burst_data(&flight->held.burst, i), rewrites[i]);
+	burst_send(worker, &flight->held.burst, ports, count);
 }
 
 PEER_INLINE void
-l2l3acl_complete(struct worker *worker, struct flight *flight, const uint32_t count)
+l2l3acl_complete(struct worker *worker, struct flight *flight, const struct flight *next, const uint32_t count)
 {
+	(void)next;
 	if (__builtin_expect(flight->unusual, 0)) {
-		l2l3acl_rest(worker, &flight->burst);
+		l2l3acl_rest(worker, &flight->held.burst);
 		return;
 	}
-	l2l3acl_stations(flight, count);
+	pairs_compare(&flight->pairs, NULL, flight, l2l3acl_table, count);
+	pairs_retry(&flight->pairs, flight, l2l3acl_table);
 	l2l3acl_finish(worker, flight, count);
 }
 
-PEER_INLINE void
-l2l3acl_take(struct flight *flight, const struct burst *burst)
-{
-	if (!AHEAD) {
-		flight->burst = *burst;
-		return;
-	}
-	flight->burst = (struct burst){ burst->count, flight->ports, flight->packets, flight->lengths };
-	memcpy(flight->packets, burst->packets, burst->count * sizeof(flight->packets[0]));
-	memcpy(flight->ports, burst->ports, burst->count * sizeof(flight->ports[0]));
-	if (PEER_DESCRIPTOR == DESCRIPTOR_OWN)
-		memcpy(flight->lengths, burst->lengths, burst->count * sizeof(flight->lengths[0]));
-}
-
-static void
-process(struct worker *worker, struct burst *burst)
-{
-	struct flight *flight = &flights[AHEAD ? newest ^= 1 : 0];
-	struct flight *due = AHEAD ? &flights[newest ^ 1] : flight;
-
-	l2l3acl_take(flight, burst);
-	PEER_COUNTS(burst->count, l2l3acl_headers, flight);
-	if (due->burst.count != 0)
-		PEER_COUNTS(due->burst.count, l2l3acl_complete, worker, due);
-	if (AHEAD)
-		due->burst.count = 0;
-}
+PEER_STAGES(process, l2l3acl_headers, l2l3acl_complete)
 
 PEER_PIPELINE("l2l3acl by hand, staged", switch_tables, process);
