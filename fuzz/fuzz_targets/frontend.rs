@@ -50,6 +50,7 @@ fn compile(text: &str) {
     if is_error(&diagnostics) {
         return;
     }
+    drop(p4::check::dpdk_limits(&checked, &parsed.map));
     match p4::lower(&checked, &parsed.map, "fuzz") {
         Ok(program) => {
             let found = hlir::verify::verify(&program);

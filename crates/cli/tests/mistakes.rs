@@ -130,3 +130,21 @@ fn what_only_the_target_cannot_do_is_nothing_to_a_controller() {
     let (code, text) = ran(&["compile", &program, "--p4runtime-files", &info, "--Werror=target-error"]);
     assert_eq!(code, Some(1), "{text}");
 }
+
+#[test]
+fn a_program_that_nothing_can_run_is_told_why() {
+    let directory = scratch("nothing");
+    let test = file(&directory, "packet.stf", "packet 1 00\n");
+    let own = "control c(); package Mine(c it); control mine() { apply {} } Mine(mine()) main;\n";
+    let cases = [("action a() {}\n", "the program has no main package"), (own, "the parts of the package `Mine`")];
+    for (text, said) in cases {
+        let program = file(&directory, "nothing.p4", text);
+        for engine in ["interp", "native"] {
+            let (code, told) = ran(&["stf", &program, &test, "--engine", engine]);
+            assert_eq!(code, Some(1), "{told}");
+            assert!(told.contains(said), "{engine}: {told}");
+        }
+        let (code, told) = ran(&["run", &program, "--port", "1=memory"]);
+        assert!(code == Some(1) && told.contains(said), "run: {told}");
+    }
+}

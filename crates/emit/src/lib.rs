@@ -47,9 +47,7 @@ pub fn emit(program: &Program, plan: &Plan) -> Result<String, Vec<Diagnostic>> {
 
 /// As `emit`, for a program whose externs are the user's code.
 pub fn emit_with(program: &Program, plan: &Plan, code: &CustomCode) -> Result<String, Vec<Diagnostic>> {
-    let Some(entry) = program.entry else {
-        return Err(vec![Diagnostic::error("a program without a main package is checked, not run")]);
-    };
+    let entry = program.runnable().map_err(|why| vec![Diagnostic::error(why)])?;
     let unit = Unit::new(program, plan, entry);
     let problems = unit.plan_problems();
     if !problems.is_empty() {

@@ -199,6 +199,16 @@ impl Header {
 }
 
 impl Program {
+    /// Where packets enter, or why none can.
+    pub fn runnable(&self) -> Result<NodeId, String> {
+        self.entry.ok_or_else(|| match self.architecture.as_str() {
+            "" | "none" => "the program has no main package, so there is nothing to run".to_string(),
+            other => {
+                format!("nothing says how the parts of the package `{other}` work together, so there is nothing to run")
+            }
+        })
+    }
+
     /// The type of what `place` holds.
     pub fn place_type(&self, place: Place) -> Type {
         match place {

@@ -185,9 +185,7 @@ impl Engine for Switch<'_> {
         self.check_running()?;
         self.outcome = Outcome::default();
         self.waiting.clear();
-        let Some(entry) = self.program.entry else {
-            return Err(Refusal("the program has no main package, so there is nothing to run".to_string()));
-        };
+        let entry = self.program.runnable().map_err(Refusal)?;
         for frame in burst {
             let number = self.state.next_packet;
             self.state.next_packet += 1;

@@ -119,9 +119,7 @@ impl<L: Replay> Engine for NativeEngine<'_, L> {
         if let Some(sentence) = &self.stopped {
             return Err(Refusal(format!("the switch has stopped: {sentence}")));
         }
-        if self.program.entry.is_none() {
-            return Err(Refusal("the program has no main package, so there is nothing to run".to_string()));
-        }
+        self.program.runnable().map_err(Refusal)?;
         let lane = self.switch.lane(0).expect("a test runs its one worker itself");
         lane.replay(burst)?;
         self.switch.run(0);

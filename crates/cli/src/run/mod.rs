@@ -123,12 +123,8 @@ impl Running<'_> {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     check_ports(&arguments.ports)?;
     let loaded = frontend::load(&arguments.source)?;
-    if loaded.program.entry.is_none() {
-        return Err(Failure::input(format!(
-            "{}: the program has no main package, so there is nothing to run",
-            arguments.source.program.display()
-        )));
-    }
+    let named = |why: String| Failure::input(format!("{}: {why}", arguments.source.program.display()));
+    loaded.program.runnable().map_err(named)?;
     let program = loaded.program.clone();
     let mut passes = arguments.passes.clone();
     passes.entries.clone_from(&arguments.entries);
