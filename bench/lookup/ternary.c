@@ -163,7 +163,7 @@ acl_make(const struct rules5 *rules, const char *name)
 	};
 	static const enum rte_acl_classify_alg best[] = { RTE_ACL_CLASSIFY_AVX512X32, RTE_ACL_CLASSIFY_AVX512X16, RTE_ACL_CLASSIFY_AVX2, RTE_ACL_CLASSIFY_SSE };
 	struct rte_acl_param parameters = {
-		.name = name, .socket_id = memory_socket((size_t)256 << 20), .rule_size = RTE_ACL_RULE_SZ(5), .max_rule_num = RULES_MOST,
+		.name = name, .socket_id = memory_socket((size_t)64 << 20), .rule_size = RTE_ACL_RULE_SZ(5), .max_rule_num = RULES_MOST,
 	};
 	struct rte_acl_config config = { .num_categories = 1, .num_fields = 5 };
 	struct rte_acl_ctx *table = rte_acl_create(&parameters);

@@ -1,9 +1,11 @@
 /* Writes the classes and sets of bit_vector.h while workers read them.
  *
  * A new rule divides classes of which it allows a part. First the sets are made anew: with a bit for the rule, 0 but where the rule allows all of a
- * class, and with copies for the new classes, where it is 1. When every reader uses these, the values that the rule allows get their new classes, one by
- * one; a key finds the rule when all its chunks have. Classes that a deletion made equal are united when many have come together. A reader takes the sets
- * first and classes after, so the number of a class without values can be given to another with the next sets. */
+ * class, and with copies for the new classes, where it is 1. When every reader uses these, the values that the rule allows get their new classes, chunk by
+ * chunk; a key finds the rule when all its chunks have. Classes that a deletion made equal are united when many have come together. A reader takes the sets
+ * first and classes after, so the number of a class without values can be given to another with the next sets.
+ *
+ * Readers see a chunk's classes in one of two places, in turn: between two changes of the same chunk a grace period passes, for the sets' sake. */
 #include "table/bit_vector.h"
 
 #include <string.h>
@@ -19,6 +21,8 @@ struct bit_vector_side {
 	uint32_t settled;	/* of them, after they were last united */
 	uint32_t value_count;
 	uint32_t range;		/* 1: a range field, else bits */
+	uint16_t *classes;	/* by value */
+	struct chunk_index *indexes[2];	/* the one that readers see, and the next */
 	uint32_t *sizes;	/* of classes, in values */
 	uint32_t *allowed;	/* of a class's values, those that the rule in hand allows */
 	uint32_t *divided;	/* for a class that the rule in hand divides, the number of the other part; 0: none */
@@ -30,6 +34,13 @@ struct bit_vector_writer {
 	struct ranking ranking;
 	struct bit_vector_side sides[BIT_VECTOR_CHUNKS_MOST];
 };
+
+/* The largest index of a chunk: no page is one number. */
+static uint64_t
+bit_vector_index_bytes(const struct bit_vector_side *side)
+{
+	return sizeof(struct chunk_index) + side->value_count * sizeof(uint16_t);
+}
 
 /* What one chunk of a rule allows. */
 struct bit_vector_part {
@@ -47,12 +58,12 @@ bit_vector_of(const struct ruled *ruled)
 static struct bit_vector_part
 bit_vector_part(const struct bit_vector_writer *writer, const struct rule *rule, uint32_t chunk)
 {
-	const struct bit_vector_chunk *bits = &writer->vector->chunks[chunk];
+	const struct chunk *bits = &writer->vector->chunks[chunk].bits;
 	const uint32_t range = writer->sides[chunk].range;
 	const uint64_t *other = range ? ruled_high(&writer->ruled, rule) : ruled_mask(&writer->ruled, rule);
 
 	return (struct bit_vector_part){
-		.value = bit_vector_value(bits, ruled_value(rule)), .mask = bit_vector_value(bits, other), .range = range,
+		.value = chunk_value(bits, ruled_value(rule)), .mask = chunk_value(bits, other), .range = range,
 	};
 }
 
@@ -155,8 +166,8 @@ static uint32_t
 bit_vector_divide(struct bit_vector_writer *writer, const struct rule *rule, uint32_t chunk)
 {
 	const struct bit_vector_part part = bit_vector_part(writer, rule, chunk);
-	const uint16_t *classes = writer->vector->chunks[chunk].classes;
 	struct bit_vector_side *side = &writer->sides[chunk];
+	const uint16_t *classes = side->classes;
 	uint32_t count = side->class_count, value = bit_vector_first(&part), unused = 0, next;
 
 	memset(side->allowed, 0, count * sizeof(*side->allowed));
@@ -176,20 +187,53 @@ bit_vector_divide(struct bit_vector_writer *writer, const struct rule *rule, uin
 	return count;
 }
 
+static int
+bit_vector_divides(const struct bit_vector_side *side)
+{
+	for (uint32_t class = 0; class < side->class_count; class++)
+		if (side->divided[class] != 0)
+			return 1;
+	return 0;
+}
+
+/* Shows a chunk's classes in the place that no reader uses. */
+static void
+bit_vector_show(struct bit_vector_writer *writer, uint32_t chunk)
+{
+	struct bit_vector_side *side = &writer->sides[chunk];
+	struct chunk_index *index = side->indexes[1];
+	const uint32_t page_values = side->value_count < CHUNK_PAGE ? side->value_count : CHUNK_PAGE;
+	uint32_t used = 0;
+
+	for (uint32_t from = 0; from < side->value_count; from += page_values) {
+		const uint16_t *page = side->classes + from;
+		const uint32_t one = memcmp(page, page + 1, (page_values - 1) * sizeof(*page)) == 0;	/* each is equal to the next */
+		const uint32_t count = one ? 1 : page_values;
+
+		memcpy(index->numbers + used, page, count * sizeof(*page));
+		index->pages[from / CHUNK_PAGE] = used << 8 | (count - 1);
+		used += count;
+	}
+	__atomic_store_n(&writer->vector->chunks[chunk].index, index, __ATOMIC_RELEASE);
+	side->indexes[1] = side->indexes[0];
+	side->indexes[0] = index;
+}
+
 /* Gives the values that the rule allows their new classes. */
 static void
 bit_vector_reclass(struct bit_vector_writer *writer, const struct rule *rule, uint32_t chunk, uint32_t class_count)
 {
 	const struct bit_vector_part part = bit_vector_part(writer, rule, chunk);
-	uint16_t *classes = writer->vector->chunks[chunk].classes;
 	struct bit_vector_side *side = &writer->sides[chunk];
 	uint32_t value = bit_vector_first(&part), next;
 
+	if (!bit_vector_divides(side))
+		return;
 	for (;; value = next) {
-		const uint32_t divided = side->divided[classes[value]];
+		const uint32_t divided = side->divided[side->classes[value]];
 
 		if (divided != 0)
-			__atomic_store_n(&classes[value], (uint16_t)divided, __ATOMIC_RELEASE);
+			side->classes[value] = (uint16_t)divided;
 		next = bit_vector_following(&part, value, side->value_count);
 		if (next <= value)
 			break;
@@ -201,15 +245,7 @@ bit_vector_reclass(struct bit_vector_writer *writer, const struct rule *rule, ui
 			side->live++;
 		}
 	side->class_count = class_count;
-}
-
-static int
-bit_vector_divides(const struct bit_vector_side *side)
-{
-	for (uint32_t class = 0; class < side->class_count; class++)
-		if (side->divided[class] != 0)
-			return 1;
-	return 0;
+	bit_vector_show(writer, chunk);
 }
 
 /* Sets with one more rule at a place; NULL: no memory. */
@@ -293,7 +329,6 @@ static void
 bit_vector_unite(struct bit_vector_writer *writer, uint32_t chunk)
 {
 	struct bit_vector_side *side = &writer->sides[chunk];
-	uint16_t *classes = writer->vector->chunks[chunk].classes;
 
 	memset(side->allowed, 0xff, side->class_count * sizeof(*side->allowed));
 	for (uint32_t class = 0; class < side->class_count; class++) {
@@ -307,8 +342,8 @@ bit_vector_unite(struct bit_vector_writer *writer, uint32_t chunk)
 		side->live--;
 	}
 	for (uint32_t value = 0; value < side->value_count; value++)
-		if (side->divided[classes[value]] != classes[value])
-			__atomic_store_n(&classes[value], (uint16_t)side->divided[classes[value]], __ATOMIC_RELEASE);
+		side->classes[value] = (uint16_t)side->divided[side->classes[value]];
+	bit_vector_show(writer, chunk);
 	while (side->sizes[side->class_count - 1] == 0)
 		side->class_count--;
 	side->settled = side->live;
@@ -383,7 +418,9 @@ bit_vector_destroy(struct layout *layout)
 	for (uint32_t chunk = 0; writer->vector != NULL && chunk < writer->vector->chunk_count; chunk++) {
 		const struct bit_vector_side *side = &writer->sides[chunk];
 
-		memory_release(memory, writer->vector->chunks[chunk].classes, side->value_count * sizeof(uint16_t));
+		memory_release(memory, side->classes, side->value_count * sizeof(*side->classes));
+		for (uint32_t i = 0; i < 2; i++)
+			memory_release(memory, side->indexes[i], bit_vector_index_bytes(side));
 		memory_release(memory, side->sizes, side->value_count * sizeof(*side->sizes));
 		memory_release(memory, side->allowed, side->value_count * sizeof(*side->allowed));
 		memory_release(memory, side->divided, side->value_count * sizeof(*side->divided));
@@ -399,65 +436,45 @@ bit_vector_destroy(struct layout *layout)
 static const struct layout_functions bit_vector_layout = RULED_LAYOUT(bit_vector_lookup, bit_vector_destroy, .compact = NULL);
 static const struct ruled_functions bit_vector_functions = { bit_vector_publish, bit_vector_withdraw, bit_vector_change };
 
-/* One more chunk, all of whose values are in class 0. 0: too many, or no memory. */
+/* One more chunk, all of whose values are in class 0. 0: no memory. */
 static int
-bit_vector_add_chunk(struct bit_vector_writer *writer, uint32_t position, uint32_t width, uint32_t range)
+bit_vector_add_chunk(struct bit_vector_writer *writer, const struct chunk_cut *cut)
 {
 	struct memory *memory = writer->ruled.layout.memory;
-	const uint32_t last = 8 * writer->ruled.layout.limbs - (uint32_t)sizeof(uint32_t), offset = position / 8 < last ? position / 8 : last;
 	const uint32_t chunk = writer->vector->chunk_count;
 	struct bit_vector_side *side = &writer->sides[chunk];
 
-	if (chunk == BIT_VECTOR_CHUNKS_MOST)
-		return 0;
-	*side = (struct bit_vector_side){ .class_count = 1, .live = 1, .settled = 1, .value_count = 1u << width, .range = range };
-	writer->vector->chunks[chunk] = (struct bit_vector_chunk){
-		.classes = memory_allocate(memory, side->value_count * sizeof(uint16_t)), .offset = offset,
-		.shift = (uint16_t)(position - 8 * offset), .mask = (uint16_t)(side->value_count - 1),
-	};
+	*side = (struct bit_vector_side){ .class_count = 1, .live = 1, .settled = 1, .value_count = 1u << cut->width, .range = cut->range };
+	writer->vector->chunks[chunk].bits = chunk_at(cut->position, cut->width, writer->ruled.layout.limbs);
+	side->classes = memory_allocate(memory, side->value_count * sizeof(*side->classes));
+	for (uint32_t i = 0; i < 2; i++)
+		side->indexes[i] = memory_allocate(memory, bit_vector_index_bytes(side));
 	side->sizes = memory_allocate(memory, side->value_count * sizeof(*side->sizes));
 	side->allowed = memory_allocate(memory, side->value_count * sizeof(*side->allowed));
 	side->divided = memory_allocate(memory, side->value_count * sizeof(*side->divided));
 	writer->vector->chunk_count++;
-	if (writer->vector->chunks[chunk].classes == NULL || side->sizes == NULL || side->allowed == NULL || side->divided == NULL)
+	if (side->classes == NULL || side->indexes[0] == NULL || side->indexes[1] == NULL || side->sizes == NULL || side->allowed == NULL || side->divided == NULL)
 		return 0;
 	side->sizes[0] = side->value_count;
+	bit_vector_show(writer, chunk);
 	return 1;
 }
 
-static int
-bit_vector_is_range(const struct layout_request *request, uint32_t bit)
-{
-	for (uint32_t range = 0; range < request->range_count; range++)
-		if (request->ranges[range * request->descriptor->key_limbs + bit / 64] >> bit % 64 & 1)
-			return 1;
-	return 0;
-}
-
-/* Range fields, and between them all bits, sixteen at a time. 0: a range too wide, a key too wide, or no memory. */
+/* 0: a range too wide, a key too wide, or no memory. */
 static int
 bit_vector_cut(struct bit_vector_writer *writer, const struct layout_request *request)
 {
 	const struct table_descriptor *descriptor = request->descriptor;
+	struct chunk_cut cuts[BIT_VECTOR_CHUNKS_MOST];
+	const uint32_t count = chunks_cut(request, cuts, BIT_VECTOR_CHUNKS_MOST);
+	int added = count <= BIT_VECTOR_CHUNKS_MOST;
 
-	for (uint32_t i = 0; i < descriptor->field_count; i++) {
-		const struct key_field *field = &descriptor->fields[i];
-
-		if (field->kind != MATCH_RANGE)
-			continue;
-		if (field->width > BIT_VECTOR_CHUNK_BITS || !bit_vector_add_chunk(writer, field->shift, field->width, 1))
+	for (uint32_t i = 0; i < descriptor->field_count; i++)
+		if (descriptor->fields[i].kind == MATCH_RANGE && descriptor->fields[i].width > CHUNK_BITS)
 			return 0;
-	}
-	for (uint32_t bit = 0; bit < descriptor->key_bits;) {
-		uint32_t width = 0;
-
-		while (width < BIT_VECTOR_CHUNK_BITS && bit + width < descriptor->key_bits && !bit_vector_is_range(request, bit + width))
-			width++;
-		if (width != 0 && !bit_vector_add_chunk(writer, bit, width, 0))
-			return 0;
-		bit += width != 0 ? width : 1;
-	}
-	return writer->vector->chunk_count != 0 || bit_vector_add_chunk(writer, 0, 0, 0);
+	for (uint32_t i = 0; i < count && added; i++)
+		added = bit_vector_add_chunk(writer, &cuts[i]);
+	return added && (count != 0 || bit_vector_add_chunk(writer, &(const struct chunk_cut){ .width = 0 }));
 }
 
 struct layout *

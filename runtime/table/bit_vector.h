@@ -2,29 +2,24 @@
  * rules which that chunk of a key allows, and the first rule in the intersection of all sets is the answer. The cost depends on the number of chunks
  * and, little, on that of rules; not on which rules they are. A range field, of at most 16 bits, is a chunk of its own.
  *
- * Classes of chunks are changed in place, a store for each value. The sets, whose bits are the rules in their order, are replaced as a whole: what is
- * visible between two stores is always the table with the last change or without. */
+ * The classes of a chunk's values are replaced as a whole, and so are the sets, whose bits are the rules in their order: what is visible between two stores
+ * is always the table with the last change or without. */
 #ifndef BACUS_TABLE_BIT_VECTOR_H
 #define BACUS_TABLE_BIT_VECTOR_H
 
-#include <string.h>
-
+#include "table/chunk.h"
 #include "table/group.h"
 #include "table/table.h"
 #include "table/vectors.h"
 
 #define BIT_VECTOR_MOST 4096u		/* rules */
 #define BIT_VECTOR_CHUNKS_MOST 48u
-#define BIT_VECTOR_CHUNK_BITS 16u
 #define BIT_VECTOR_QUAD 4u		/* words of a set come in fours */
 #define BIT_VECTOR_STRIDE 16u		/* words that are looked at between two branches */
 
-/* Bits of the key, which lie within four bytes of it. */
 struct bit_vector_chunk {
-	uint16_t *classes;	/* by the chunk's value */
-	uint32_t offset;	/* of the bytes */
-	uint16_t shift;
-	uint16_t mask;
+	struct chunk_index *index;	/* classes */
+	struct chunk bits;
 };
 
 /* The sets of all chunks. `sets[chunk]` has one for each class, of `words` words. */
@@ -55,16 +50,6 @@ bit_vector_address(const struct bit_vector *table, uint64_t hash)
 {
 	(void)hash;
 	return __atomic_load_n(&table->array, __ATOMIC_ACQUIRE);
-}
-
-/* The chunk's value in a key. */
-static inline uint32_t
-bit_vector_value(const struct bit_vector_chunk *chunk, const uint64_t *key)
-{
-	uint32_t bytes;
-
-	memcpy(&bytes, (const uint8_t *)key + chunk->offset, sizeof(bytes));
-	return bytes >> chunk->shift & chunk->mask;
 }
 
 /* Up to `BIT_VECTOR_STRIDE` words of the intersection into `meet`; a bit for each of them that is not empty. */
@@ -125,7 +110,7 @@ bit_vector_all(const struct bit_vector *table, const struct bit_vector_array *ar
 	for (uint32_t i = 0; i < chunks; i++) {
 		const struct bit_vector_chunk *chunk = &table->chunks[i];
 
-		sets[i] = array->sets[i] + __atomic_load_n(&chunk->classes[bit_vector_value(chunk, key)], __ATOMIC_ACQUIRE) * words;
+		sets[i] = array->sets[i] + chunk_number(__atomic_load_n(&chunk->index, __ATOMIC_ACQUIRE), chunk_value(&chunk->bits, key)) * words;
 	}
 	return bit_vector_first_rule(array, sets, chunks, meet);
 }
@@ -168,14 +153,14 @@ bit_vector_some(const struct bit_vector *table, const struct bit_vector_array *a
 	_Alignas(32) uint64_t meet[BIT_VECTOR_STRIDE];
 
 	for (uint32_t chunk = 0; chunk < chunks; chunk++) {
-		const struct bit_vector_chunk bits = table->chunks[chunk];
+		const struct chunk bits = table->chunks[chunk].bits;
+		const struct chunk_index *index = __atomic_load_n(&table->chunks[chunk].index, __ATOMIC_ACQUIRE);
 		const uint64_t *first = array->sets[chunk];
 
 		for (uint32_t i = 0; i < count; i++) {
 			const uint64_t *key = group->keys + (size_t)(from + i) * group->limbs;
 
-			sets[i][chunk] = first + __atomic_load_n(&bits.classes[bit_vector_value(&bits, key)], __ATOMIC_ACQUIRE) * words;
-			__builtin_prefetch(sets[i][chunk]);
+			sets[i][chunk] = first + chunk_number(index, chunk_value(&bits, key)) * words;
 		}
 	}
 	for (uint32_t i = 0; i < count; i++)

@@ -1,14 +1,40 @@
-/* Writes the rules of scan.h: every insertion and deletion makes the rows from the changed block on anew. */
+/* Writes the rules of scan.h: every insertion and deletion makes all of it anew.
+ *
+ * Buckets go by the chunk that takes most rules from the others' way: those that say all of its bits, less those that then are compared with each other; what
+ * is left may have another chunk. Which chunks these are is asked again when the number of rules has changed by an eighth. */
 #include "table/scan.h"
 
 #include <string.h>
 
 #include "table/ruled.h"
 
+#define SCAN_TOGETHER 48u		/* rules: so few are compared sixteen packets at a time, without buckets */
+#define SCAN_CUTS_MOST 48u
+#define SCAN_REST SCAN_WAYS_MOST	/* the way of rules in no bucket */
+#define SCAN_RULES (SCAN_MOST + 1)	/* one that is refused is among them for a while */
+#define SCAN_VALUES ((size_t)1 << CHUNK_BITS)
+
 struct scan_writer {
 	struct ruled ruled;
 	struct scan *scan;
 	struct ranking ranking;
+	struct chunk_cut cuts[SCAN_CUTS_MOST];
+	struct chunk chunks[SCAN_CUTS_MOST];
+	uint32_t cut_count;
+	uint32_t chosen[SCAN_WAYS_MOST];	/* cuts */
+	uint32_t chosen_count;
+	uint32_t chosen_at;			/* rules, then */
+	uint16_t *numbers;			/* by a chunk's value: 0 but while one chunk is looked at */
+	uint16_t *buckets;			/* by place: the rule's bucket, from 1 on */
+	uint8_t *ways;				/* by place */
+};
+
+/* How large an array will be. */
+struct scan_room {
+	uint64_t blocks;
+	uint64_t rest;				/* of them, without bucket */
+	uint32_t bucket_counts[SCAN_WAYS_MOST];
+	uint32_t page_counts[SCAN_WAYS_MOST];
 };
 
 static struct scan_writer *
@@ -23,20 +49,171 @@ scan_stride(const struct scan *scan)
 	return 2 * (scan->word_count + scan->pair_count + scan->wide_count);
 }
 
-/* An array for so many rules, or NULL. */
-static struct scan_array *
-scan_array_create(const struct scan_writer *writer, uint32_t count)
+static const struct rule *
+scan_rule_at(const struct scan_writer *writer, uint32_t place)
 {
-	const uint64_t blocks = (count + SCAN_LANES - 1) / SCAN_LANES;
-	const uint64_t rows = sizeof(struct scan_array) + blocks * scan_stride(writer->scan) * sizeof(uint32_t) * SCAN_LANES;
-	const uint64_t bytes = rows + (blocks * SCAN_LANES + 1) * sizeof(uint32_t);
-	struct scan_array *array = memory_allocate(writer->ruled.layout.memory, bytes);
+	return rules_at(&writer->ruled.rules, writer->ranking.numbers[place]);
+}
 
+/* Whether a rule says all bits of a chunk, and which. */
+static int
+scan_says(const struct scan_writer *writer, uint32_t place, uint32_t cut, uint32_t *value)
+{
+	const struct rule *rule = scan_rule_at(writer, place);
+	const struct chunk *chunk = &writer->chunks[cut];
+
+	*value = chunk_value(chunk, ruled_value(rule));
+	if (writer->cuts[cut].range)
+		return chunk_value(chunk, ruled_high(&writer->ruled, rule)) == *value;
+	return chunk_value(chunk, ruled_mask(&writer->ruled, rule)) == chunk->mask;
+}
+
+/* How many rules a key is not compared with if a chunk's have buckets. */
+static uint64_t
+scan_score(const struct scan_writer *writer, uint32_t cut)
+{
+	uint64_t count = 0, squares = 0;
+	uint32_t value;
+
+	for (uint32_t place = 0; place < writer->ranking.count; place++)
+		if (writer->ways[place] == SCAN_REST && scan_says(writer, place, cut, &value)) {
+			squares += 2 * (uint64_t)writer->numbers[value]++ + 1;
+			count++;
+		}
+	for (uint32_t place = 0; place < writer->ranking.count; place++)
+		if (writer->ways[place] == SCAN_REST && scan_says(writer, place, cut, &value))
+			writer->numbers[value] = 0;
+	return count == 0 ? 0 : count - squares / count;
+}
+
+/* Gives the rules that say all of a chunk to a way. */
+static void
+scan_assign(struct scan_writer *writer, uint32_t cut, uint32_t way)
+{
+	uint32_t value;
+
+	for (uint32_t place = 0; place < writer->ranking.count; place++)
+		if (writer->ways[place] == SCAN_REST && scan_says(writer, place, cut, &value))
+			writer->ways[place] = (uint8_t)way;
+}
+
+static void
+scan_choose(struct scan_writer *writer)
+{
+	const uint32_t count = writer->ranking.count;
+
+	writer->chosen_count = 0;
+	writer->chosen_at = count;
+	while (count > SCAN_TOGETHER && writer->chosen_count < SCAN_WAYS_MOST) {
+		uint64_t most = 2 * SCAN_LANES;
+		uint32_t best = SCAN_CUTS_MOST;
+
+		for (uint32_t cut = 0; cut < writer->cut_count; cut++) {
+			const uint64_t score = scan_score(writer, cut);
+
+			best = score > most ? cut : best;
+			most = score > most ? score : most;
+		}
+		if (best == SCAN_CUTS_MOST)
+			return;
+		scan_assign(writer, best, writer->chosen_count);
+		writer->chosen[writer->chosen_count++] = best;
+	}
+}
+
+/* Each rule's way. */
+static void
+scan_divide_rules(struct scan_writer *writer)
+{
+	const uint32_t count = writer->ranking.count, at = writer->chosen_at;
+
+	memset(writer->ways, SCAN_REST, count);
+	if (count <= SCAN_TOGETHER || count > at + at / 8 || count < at - at / 8) {
+		scan_choose(writer);
+		return;
+	}
+	for (uint32_t way = 0; way < writer->chosen_count; way++)
+		scan_assign(writer, writer->chosen[way], way);
+}
+
+/* Each rule's bucket, and how much room the way takes. */
+static void
+scan_measure(struct scan_writer *writer, uint32_t way, struct scan_room *room)
+{
+	const uint32_t cut = writer->chosen[way];
+	uint8_t paged[SCAN_VALUES / CHUNK_PAGE] = { 0 };
+	uint32_t value;
+
+	for (uint32_t place = 0; place < writer->ranking.count; place++) {
+		if (writer->ways[place] != way || !scan_says(writer, place, cut, &value))
+			continue;
+		if (writer->numbers[value] == 0)
+			writer->numbers[value] = (uint16_t)++room->bucket_counts[way];
+		room->page_counts[way] += paged[value / CHUNK_PAGE] == 0;
+		paged[value / CHUNK_PAGE] = 1;
+		writer->buckets[place] = writer->numbers[value];
+	}
+	for (uint32_t place = 0; place < writer->ranking.count; place++)
+		if (writer->ways[place] == way && scan_says(writer, place, cut, &value))
+			writer->numbers[value] = 0;
+}
+
+/* Blocks at most: a rule may be alone in its bucket. */
+static struct scan_room
+scan_room(struct scan_writer *writer)
+{
+	struct scan_room room = { .blocks = 0 };
+	uint64_t rest = 0, bucketed = 0;
+
+	for (uint32_t way = 0; way < writer->chosen_count; way++) {
+		scan_measure(writer, way, &room);
+		room.blocks += room.bucket_counts[way];
+	}
+	for (uint32_t place = 0; place < writer->ranking.count; place++)
+		rest += writer->ways[place] == SCAN_REST;
+	bucketed = writer->ranking.count - rest;
+	room.rest = (rest + SCAN_LANES - 1) / SCAN_LANES;
+	room.blocks += room.rest + bucketed / SCAN_LANES;
+	return room;
+}
+
+static uint64_t
+scan_index_bytes(const struct scan_room *room, uint32_t way)
+{
+	return sizeof(struct chunk_index) + (1 + (uint64_t)room->page_counts[way] * CHUNK_PAGE + 1) / 2 * 2 * sizeof(uint16_t);
+}
+
+/* An array with so much room, or NULL. */
+static struct scan_array *
+scan_array_create(const struct scan_writer *writer, const struct scan_room *room)
+{
+	const uint64_t rows = sizeof(struct scan_array) + room->blocks * scan_stride(writer->scan) * sizeof(uint32_t) * SCAN_LANES;
+	const uint64_t places = room->blocks * SCAN_LANES, records = (writer->ranking.count > places ? writer->ranking.count : places) + 1;
+	uint64_t bytes = rows + (places + 1 + records) * sizeof(uint32_t);
+	struct scan_array *array;
+	uint8_t *at;
+
+	bytes = (bytes + 7) / 8 * 8;
+	for (uint32_t way = 0; way < writer->chosen_count; way++)
+		bytes += (room->bucket_counts[way] + 1) * sizeof(struct scan_bucket) + (scan_index_bytes(room, way) + 7) / 8 * 8;
+	array = memory_allocate(writer->ruled.layout.memory, bytes);
 	if (array == NULL)
 		return NULL;
-	array->block_count = blocks;
+	array->rest_count = room->rest;
 	array->bytes = bytes;
-	array->records = (uint32_t *)(void *)((uint8_t *)array + rows);
+	array->places = (uint32_t *)(void *)((uint8_t *)array + rows);
+	array->records = array->places + places + 1;
+	array->rule_count = writer->ranking.count;
+	array->way_count = writer->chosen_count;
+	memset(array->places, 0xff, (places + 1) * sizeof(*array->places));
+	at = (uint8_t *)array + (rows + (places + 1 + records) * sizeof(uint32_t) + 7) / 8 * 8;
+	for (uint32_t way = 0; way < writer->chosen_count; way++) {
+		array->ways[way].chunk = writer->chunks[writer->chosen[way]];
+		array->ways[way].buckets = (void *)at;
+		at += (room->bucket_counts[way] + 1) * sizeof(struct scan_bucket);
+		array->ways[way].index = (void *)at;
+		at += (scan_index_bytes(room, way) + 7) / 8 * 8;
+	}
 	return array;
 }
 
@@ -54,13 +231,14 @@ scan_pair(const struct scan *scan, const uint64_t *limbs, uint32_t i)
 }
 
 static void
-scan_fill(const struct scan_writer *writer, struct scan_array *array, uint32_t place, const struct rule *rule)
+scan_fill(const struct scan_writer *writer, struct scan_array *array, uint64_t block, uint32_t lane, uint32_t place)
 {
 	const struct scan *scan = writer->scan;
-	uint32_t (*rows)[SCAN_LANES] = array->rows + (size_t)(place / SCAN_LANES) * scan_stride(scan);
+	const struct rule *rule = scan_rule_at(writer, place);
+	uint32_t (*rows)[SCAN_LANES] = array->rows + block * scan_stride(scan);
 	const uint64_t *value = ruled_value(rule), *mask = ruled_mask(&writer->ruled, rule), *high = ruled_high(&writer->ruled, rule);
-	const uint32_t lane = place % SCAN_LANES;
 
+	array->places[block * SCAN_LANES + lane] = place;
 	array->records[place] = rule->record;
 	for (uint32_t i = 0; i < scan->word_count; i++, rows += 2) {
 		rows[1][lane] = scan_word(scan, mask, i);
@@ -76,17 +254,63 @@ scan_fill(const struct scan_writer *writer, struct scan_array *array, uint32_t p
 	}
 }
 
-/* Rows of all rules in their order. */
+/* Fills a way's blocks from `block` on; the next free one. Until it is done, a bucket counts rules. */
+static uint64_t
+scan_fill_way(const struct scan_writer *writer, struct scan_array *array, uint32_t number, uint64_t block, uint32_t bucket_count)
+{
+	const struct scan_way *way = &array->ways[number];
+	uint32_t pages = 0, value;
+
+	for (uint32_t place = 0; place < writer->ranking.count; place++)
+		if (writer->ways[place] == number)
+			way->buckets[writer->buckets[place]].count++;
+	for (uint32_t i = 1; i <= bucket_count; i++) {
+		way->buckets[i].block = (uint32_t)block;
+		block += (way->buckets[i].count + SCAN_LANES - 1) / SCAN_LANES;
+		way->buckets[i].count = 0;
+	}
+	for (uint32_t place = 0; place < writer->ranking.count; place++) {
+		struct scan_bucket *bucket;
+		uint32_t *page;
+
+		if (writer->ways[place] != number || !scan_says(writer, place, writer->chosen[number], &value))
+			continue;
+		bucket = &way->buckets[writer->buckets[place]];
+		scan_fill(writer, array, bucket->block + bucket->count / SCAN_LANES, bucket->count % SCAN_LANES, place);
+		bucket->count++;
+		page = &way->index->pages[value / CHUNK_PAGE];
+		if (*page == 0)
+			*page = (1 + CHUNK_PAGE * pages++) << 8 | (CHUNK_PAGE - 1);
+		way->index->numbers[(*page >> 8) + value % CHUNK_PAGE] = writer->buckets[place];
+	}
+	for (uint32_t i = 1; i <= bucket_count; i++)
+		way->buckets[i].count = (way->buckets[i].count + SCAN_LANES - 1) / SCAN_LANES;
+	return block;
+}
+
+/* Rows of all rules. */
 static enum table_status
 scan_rebuild(struct scan_writer *writer)
 {
 	struct memory *memory = writer->ruled.layout.memory;
-	struct scan_array *old = writer->scan->array, *new = scan_array_create(writer, writer->ranking.count);
+	struct scan_array *old = writer->scan->array, *new;
+	struct scan_room room;
+	uint64_t block;
+	uint32_t rest = 0;
 
+	scan_divide_rules(writer);
+	room = scan_room(writer);
+	new = scan_array_create(writer, &room);
 	if (new == NULL)
 		return TABLE_NO_MEMORY;
 	for (uint32_t place = 0; place < writer->ranking.count; place++)
-		scan_fill(writer, new, place, rules_at(&writer->ruled.rules, writer->ranking.numbers[place]));
+		if (writer->ways[place] == SCAN_REST) {
+			scan_fill(writer, new, rest / SCAN_LANES, rest % SCAN_LANES, place);
+			rest++;
+		}
+	block = room.rest;
+	for (uint32_t way = 0; way < writer->chosen_count; way++)
+		block = scan_fill_way(writer, new, way, block, room.bucket_counts[way]);
 	__atomic_store_n(&writer->scan->array, new, __ATOMIC_RELEASE);
 	if (old != NULL)
 		memory_retire(memory, old, old->bytes);
@@ -147,6 +371,9 @@ scan_destroy(struct layout *layout)
 
 	if (writer->scan != NULL && writer->scan->array != NULL)
 		memory_release(memory, writer->scan->array, writer->scan->array->bytes);
+	memory_release(memory, writer->numbers, SCAN_VALUES * sizeof(*writer->numbers));
+	memory_release(memory, writer->buckets, SCAN_RULES * sizeof(*writer->buckets));
+	memory_release(memory, writer->ways, SCAN_RULES * sizeof(*writer->ways));
 	ranking_destroy(&writer->ranking, memory);
 	memory_release(memory, writer->scan, sizeof(*writer->scan));
 	ruled_destroy(&writer->ruled);
@@ -188,17 +415,33 @@ scan_divide(struct scan *scan, const struct layout_request *request)
 	return 1;
 }
 
+/* The chunks that buckets may go by, and room to try them. 0: no memory. */
+static int
+scan_cut(struct scan_writer *writer, const struct layout_request *request)
+{
+	const uint32_t count = chunks_cut(request, writer->cuts, SCAN_CUTS_MOST);
+
+	writer->cut_count = count < SCAN_CUTS_MOST ? count : SCAN_CUTS_MOST;
+	for (uint32_t i = 0; i < writer->cut_count; i++)
+		writer->chunks[i] = chunk_at(writer->cuts[i].position, writer->cuts[i].width, request->descriptor->key_limbs);
+	writer->numbers = memory_allocate(request->memory, SCAN_VALUES * sizeof(*writer->numbers));
+	writer->buckets = memory_allocate(request->memory, SCAN_RULES * sizeof(*writer->buckets));
+	writer->ways = memory_allocate(request->memory, SCAN_RULES * sizeof(*writer->ways));
+	return writer->numbers != NULL && writer->buckets != NULL && writer->ways != NULL;
+}
+
 struct layout *
 scan_create(const struct layout_request *request)
 {
 	struct scan_writer *writer = memory_allocate(request->memory, sizeof(*writer));
+	const struct scan_room none = { .blocks = 0 };
 
 	if (writer == NULL)
 		return NULL;
 	if (ruled_create(&writer->ruled, request, &scan_layout, &scan_functions, 3) == TABLE_OK)
 		writer->scan = memory_allocate(request->memory, sizeof(*writer->scan));
-	if (writer->scan != NULL && scan_divide(writer->scan, request))
-		writer->scan->array = scan_array_create(writer, 0);
+	if (writer->scan != NULL && scan_divide(writer->scan, request) && scan_cut(writer, request))
+		writer->scan->array = scan_array_create(writer, &none);
 	if (writer->scan == NULL || writer->scan->array == NULL) {
 		scan_destroy(&writer->ruled.layout);
 		return NULL;

@@ -1,17 +1,23 @@
-/* Ternary match by brute force: sixteen rules side by side, all words of the key against all of theirs, 64 rules between two branches. For up to some fifty
- * rules nothing is faster. Ranges, of fields of at most 32 bits, are compared in lanes as well; those of up to 16 bits two at a time.
+/* Ternary match by brute force: eight rules side by side, all words of the key against all of theirs, 64 rules between two branches. Ranges, of fields of at
+ * most 32 bits, are compared in lanes as well; those of up to 16 bits two at a time.
+ *
+ * Of many rules, most say all bits of some chunk of the key: the upper half of an address, a port. Such rules stand in a bucket for the chunk's value, so a key
+ * is compared with those of its own value, by one or two chunks, and with the rules that are in no bucket. Of few rules, all are compared, and a group of
+ * packets is: sixteen side by side against each rule.
  *
  * What readers see never changes but for the numbers of records; the writer replaces it as a whole. */
 #ifndef BACUS_TABLE_SCAN_H
 #define BACUS_TABLE_SCAN_H
 
+#include "table/chunk.h"
 #include "table/group.h"
 #include "table/table.h"
 #include "table/vectors.h"
 
-#define SCAN_MOST 1024u			/* rules */
-#define SCAN_LANES 16u
-#define SCAN_BLOCKS 4u			/* between two branches */
+#define SCAN_MOST 4096u			/* rules */
+#define SCAN_LANES 8u
+#define SCAN_BLOCKS 8u			/* between two branches */
+#define SCAN_WAYS_MOST 4u
 #define SCAN_KEY_BITS 640u
 #define SCAN_WORDS_MOST (SCAN_KEY_BITS / 32)
 #define SCAN_RANGES_MOST 8u
@@ -22,12 +28,29 @@ struct scan_field {
 	uint32_t width;
 };
 
-/* For each block, in rows of sixteen: value and mask of each word, then lower end and width of each pair of ranges, then of each wide range. */
+/* Blocks with the rules of one value of a chunk. */
+struct scan_bucket {
+	uint32_t block;
+	uint32_t count;
+};
+
+/* A chunk, and its values' buckets; number 0 is an empty one. */
+struct scan_way {
+	struct chunk chunk;
+	struct chunk_index *index;
+	struct scan_bucket *buckets;
+};
+
+/* For each block, in rows of eight: value and mask of each word, then lower end and width of each pair of ranges, then of each wide range. First the blocks of
+ * the rules that are in no bucket. Places are the ranks of rules, in the order in which they match. */
 struct scan_array {
-	uint64_t block_count;
+	uint64_t rest_count;	/* blocks */
 	uint64_t bytes;
 	uint32_t *records;	/* by place; 0 behind the last rule */
-	uint8_t unused[40];
+	uint32_t *places;	/* by block and lane; UINT32_MAX for none */
+	uint32_t rule_count;
+	uint32_t way_count;
+	struct scan_way ways[SCAN_WAYS_MOST];
 	_Alignas(64) uint32_t rows[][SCAN_LANES];
 };
 
@@ -91,56 +114,25 @@ scan_prepare(const struct scan *table, const uint64_t *key, struct scan_key *pre
 static inline uint32_t
 scan_block(const uint32_t (*rows)[SCAN_LANES], const struct scan_key *key, uint32_t words, uint32_t pairs, uint32_t wides)
 {
-#if defined(TABLE_AVX512)
-	__m512i miss = _mm512_setzero_si512();
+#if defined(TABLE_AVX2)
+	__m256i miss = _mm256_setzero_si256();
 
 	for (uint32_t i = 0; i < words; i++, rows += 2) {
-		const __m512i differ = _mm512_xor_si512(_mm512_load_si512(rows[0]), _mm512_set1_epi32((int)key->words[i]));
+		const __m256i differ = _mm256_xor_si256(_mm256_load_si256((const void *)rows[0]), _mm256_set1_epi32((int)key->words[i]));
 
-		miss = _mm512_ternarylogic_epi32(miss, differ, _mm512_load_si512(rows[1]), 0xf8);
+		miss = _mm256_or_si256(miss, _mm256_and_si256(differ, _mm256_load_si256((const void *)rows[1])));
 	}
 	for (uint32_t i = 0; i < pairs; i++, rows += 2) {
-		const __m512i above = _mm512_sub_epi16(_mm512_set1_epi32((int)key->pairs[i]), _mm512_load_si512(rows[0]));
+		const __m256i above = _mm256_sub_epi16(_mm256_set1_epi32((int)key->pairs[i]), _mm256_load_si256((const void *)rows[0]));
 
-		miss = _mm512_or_si512(miss, _mm512_subs_epu16(above, _mm512_load_si512(rows[1])));
+		miss = _mm256_or_si256(miss, _mm256_subs_epu16(above, _mm256_load_si256((const void *)rows[1])));
 	}
 	for (uint32_t i = 0; i < wides; i++, rows += 2) {
-		const __m512i above = _mm512_sub_epi32(_mm512_set1_epi32((int)key->wides[i]), _mm512_load_si512(rows[0]));
+		const __m256i above = _mm256_sub_epi32(_mm256_set1_epi32((int)key->wides[i]), _mm256_load_si256((const void *)rows[0]));
 
-		miss = _mm512_or_si512(miss, _mm512_xor_si512(above, _mm512_min_epu32(above, _mm512_load_si512(rows[1]))));
+		miss = _mm256_or_si256(miss, _mm256_xor_si256(above, _mm256_min_epu32(above, _mm256_load_si256((const void *)rows[1]))));
 	}
-	return _mm512_testn_epi32_mask(miss, miss);
-#elif defined(TABLE_AVX2)
-	__m256i miss[2] = { _mm256_setzero_si256(), _mm256_setzero_si256() };
-	uint32_t match[2];
-
-	for (uint32_t i = 0; i < words; i++, rows += 2) {
-		const __m256i wanted = _mm256_set1_epi32((int)key->words[i]);
-
-		for (uint32_t half = 0; half < 2; half++) {
-			const __m256i differ = _mm256_xor_si256(_mm256_load_si256((const void *)(rows[0] + 8 * half)), wanted);
-
-			miss[half] = _mm256_or_si256(miss[half], _mm256_and_si256(differ, _mm256_load_si256((const void *)(rows[1] + 8 * half))));
-		}
-	}
-	for (uint32_t i = 0; i < pairs; i++, rows += 2)
-		for (uint32_t half = 0; half < 2; half++) {
-			const __m256i low = _mm256_load_si256((const void *)(rows[0] + 8 * half));
-			const __m256i above = _mm256_sub_epi16(_mm256_set1_epi32((int)key->pairs[i]), low);
-
-			miss[half] = _mm256_or_si256(miss[half], _mm256_subs_epu16(above, _mm256_load_si256((const void *)(rows[1] + 8 * half))));
-		}
-	for (uint32_t i = 0; i < wides; i++, rows += 2)
-		for (uint32_t half = 0; half < 2; half++) {
-			const __m256i low = _mm256_load_si256((const void *)(rows[0] + 8 * half));
-			const __m256i above = _mm256_sub_epi32(_mm256_set1_epi32((int)key->wides[i]), low);
-			const __m256i within = _mm256_min_epu32(above, _mm256_load_si256((const void *)(rows[1] + 8 * half)));
-
-			miss[half] = _mm256_or_si256(miss[half], _mm256_xor_si256(above, within));
-		}
-	for (uint32_t half = 0; half < 2; half++)
-		match[half] = (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(miss[half], _mm256_setzero_si256())));
-	return match[0] | match[1] << 8;
+	return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(miss, _mm256_setzero_si256())));
 #else
 	uint32_t miss[SCAN_LANES] = { 0 }, match = 0;
 
@@ -162,27 +154,58 @@ scan_block(const uint32_t (*rows)[SCAN_LANES], const struct scan_key *key, uint3
 #endif
 }
 
+static inline uint32_t
+scan_earlier(uint32_t one, uint32_t other)
+{
+	return one < other ? one : other;
+}
+
+/* The place of the first rule that matches in the key's bucket, or what was best before. Whether a block has one cannot be predicted: no branch about it. */
+static inline __attribute__((always_inline)) uint32_t
+scan_bucket(const struct scan_array *array, struct scan_bucket bucket, const struct scan_key *key, uint32_t best, uint32_t words, uint32_t pairs, uint32_t wides)
+{
+	const uint32_t stride = 2 * (words + pairs + wides);
+
+	for (uint32_t block = bucket.block; block < bucket.block + bucket.count; block++) {
+		const uint32_t match = scan_block((const uint32_t (*)[SCAN_LANES])array->rows + (size_t)block * stride, key, words, pairs, wides);
+		const uint32_t lane = (uint32_t)__builtin_ctz(match | 1u << (SCAN_LANES - 1));
+
+		best = scan_earlier(best, array->places[block * SCAN_LANES + lane] | (uint32_t)-(match == 0));
+	}
+	return best;
+}
+
 /* Inlined with literal counts, so that the loops over them are gone. */
 static inline __attribute__((always_inline)) uint32_t
 scan_all(const struct scan *table, const struct scan_array *array, const uint64_t *key, uint32_t words, uint32_t pairs, uint32_t wides)
 {
 	const uint32_t stride = 2 * (words + pairs + wides);
-	const uint64_t block_count = array->block_count;
+	const uint64_t rest_count = array->rest_count;
+	const struct scan_way *ways = array->ways;
+	uint32_t best = array->rule_count;
 	struct scan_key prepared;
 
 	/* For compilers that see a loop over none read the first one. */
 	prepared.words[0] = prepared.pairs[0] = prepared.wides[0] = 0;
 	scan_prepare(table, key, &prepared, words, pairs, wides);
-	for (uint64_t from = 0; from < block_count; from += SCAN_BLOCKS) {
-		const uint64_t count = block_count - from < SCAN_BLOCKS ? block_count - from : SCAN_BLOCKS;
+	for (uint32_t i = 0; i < array->way_count; i++) {
+		const uint32_t number = chunk_number(ways[i].index, chunk_value(&ways[i].chunk, key));
+
+		best = scan_bucket(array, ways[i].buckets[number], &prepared, best, words, pairs, wides);
+	}
+	for (uint64_t from = 0; from < rest_count && array->places[from * SCAN_LANES] < best; from += SCAN_BLOCKS) {
+		const uint64_t count = rest_count - from < SCAN_BLOCKS ? rest_count - from : SCAN_BLOCKS;
 		uint64_t match = 0;
 
-		for (uint64_t i = 0; i < count; i++)
-			match |= (uint64_t)scan_block(array->rows + (from + i) * stride, &prepared, words, pairs, wides) << i * SCAN_LANES;
+		for (uint64_t i = 0; i < count; i++) {
+			const uint32_t (*rows)[SCAN_LANES] = (const uint32_t (*)[SCAN_LANES])array->rows + (from + i) * stride;
+
+			match |= (uint64_t)scan_block(rows, &prepared, words, pairs, wides) << i * SCAN_LANES;
+		}
 		if (match != 0)
-			return __atomic_load_n(&array->records[from * SCAN_LANES + (uint32_t)__builtin_ctzll(match)], __ATOMIC_ACQUIRE);
+			best = scan_earlier(best, array->places[from * SCAN_LANES + (uint32_t)__builtin_ctzll(match)]);
 	}
-	return 0;
+	return __atomic_load_n(&array->records[best], __ATOMIC_ACQUIRE);
 }
 
 static inline uint32_t
@@ -216,7 +239,7 @@ scan_find(const struct scan *table, const void *address, uint64_t hash, const ui
 
 #ifdef TABLE_AVX2
 #define SCAN_PACKETS 16u	/* compared with a rule at a time, in two vectors */
-#define SCAN_GROUP_MOST 192u	/* rules: of more, half are left out packet by packet, for a packet's rule ends the search */
+#define SCAN_GROUP_MOST 128u	/* rules: of more, half are left out packet by packet, for a packet's rule ends the search */
 
 /* Keys of sixteen packets, in two vectors for each word. */
 struct scan_lanes {
@@ -285,7 +308,7 @@ scan_prepare_lanes(const struct scan *table, const uint64_t *keys, uint32_t limb
 	}
 }
 
-/* Zero in the lanes of the packets that a rule matches, whose values stand at `rule` and in every sixteenth word behind. */
+/* Zero in the lanes of the packets that a rule matches, whose values stand at `rule` and in every eighth word behind. */
 static inline __attribute__((always_inline)) __m256i
 scan_rule(const uint32_t *rule, const struct scan_lanes *lanes, uint32_t half, uint32_t words, uint32_t pairs, uint32_t wides)
 {
@@ -314,13 +337,13 @@ static inline __attribute__((always_inline)) void
 scan_sixteen(const struct scan *table, const struct scan_array *array, const struct table_group *group, uint32_t from, uint32_t words, uint32_t pairs,
 	     uint32_t wides)
 {
-	const uint32_t stride = 2 * (words + pairs + wides), limbs = group->limbs, none = (uint32_t)array->block_count * SCAN_LANES;
+	const uint32_t stride = 2 * (words + pairs + wides), limbs = group->limbs, none = (uint32_t)array->rest_count * SCAN_LANES;
 	__m256i place = _mm256_set1_epi32((int)none), best[2] = { place, place };
 	struct scan_lanes lanes;
 	uint32_t places[SCAN_PACKETS];
 
 	scan_prepare_lanes(table, group->keys + (size_t)from * limbs, limbs, &lanes, words, pairs, wides);
-	for (uint32_t block = (uint32_t)array->block_count; block-- != 0;) {
+	for (uint32_t block = (uint32_t)array->rest_count; block-- != 0;) {
 		const uint32_t *rows = array->rows[(size_t)block * stride];
 
 		for (uint32_t lane = SCAN_LANES; lane-- != 0;) {
@@ -345,7 +368,7 @@ scan_find_lanes(const struct scan *table, const struct scan_array *array, const 
 {
 	uint32_t from = 0;
 
-	if (array->block_count > SCAN_GROUP_MOST / SCAN_LANES || table->wide_count != 0 || table->pair_count > 1)
+	if (array->way_count != 0 || array->rest_count > SCAN_GROUP_MOST / SCAN_LANES || table->wide_count != 0 || table->pair_count > 1)
 		return 0;
 	for (; from + SCAN_PACKETS <= group->count; from += SCAN_PACKETS)
 		switch (2 * table->word_count + table->pair_count) {

@@ -416,7 +416,7 @@ static const struct writer_structure writer_structures[] = {
 	[STRUCTURE_SCAN] = { scan_create, SCAN_KEY_BITS, 0, 1, 0 },
 	[STRUCTURE_PERFECT] = { perfect_create, PERFECT_KEY_BITS, UINT16_MAX, 0, 1 },
 	[STRUCTURE_BTREE] = { btree_create, BTREE_KEY_BITS, BTREE_SUBTREE - 1, 0, 0 },
-	[STRUCTURE_BIT_VECTOR] = { bit_vector_create, BIT_VECTOR_CHUNKS_MOST * BIT_VECTOR_CHUNK_BITS, 0, 1, 0 },
+	[STRUCTURE_BIT_VECTOR] = { bit_vector_create, BIT_VECTOR_CHUNKS_MOST * CHUNK_BITS, 0, 1, 0 },
 };
 
 static int

@@ -1,0 +1,60 @@
+/* Cuts keys into chunks, so that no chunk has bits of two wide fields: their values would have as many classes as those of both together. */
+#include "table/chunk.h"
+
+#include "table/layout.h"
+
+struct chunk
+chunk_at(uint32_t position, uint32_t width, uint32_t limbs)
+{
+	const uint32_t last = 8 * limbs - (uint32_t)sizeof(uint32_t), offset = position / 8 < last ? position / 8 : last;
+
+	return (struct chunk){ .offset = offset, .shift = (uint16_t)(position - 8 * offset), .mask = (uint16_t)(((uint32_t)1 << width) - 1) };
+}
+
+/* The field that has a bit; a key without fields is one. */
+static struct key_field
+chunk_field(const struct table_descriptor *descriptor, uint32_t bit)
+{
+	uint32_t end = descriptor->key_bits;
+
+	for (uint32_t i = 0; i < descriptor->field_count; i++) {
+		const struct key_field *field = &descriptor->fields[i];
+
+		if (bit >= field->shift && bit < field->shift + field->width)
+			return *field;
+		if (field->shift > bit && field->shift < end)
+			end = field->shift;
+	}
+	return (struct key_field){ .shift = bit, .width = end - bit, .kind = MATCH_TERNARY };
+}
+
+uint32_t
+chunks_cut(const struct layout_request *request, struct chunk_cut *cuts, uint32_t most)
+{
+	const struct table_descriptor *descriptor = request->descriptor;
+	struct chunk_cut open = { .width = 0 };		/* narrow fields that another may join */
+	uint32_t count = 0;
+
+	for (uint32_t bit = 0; bit < descriptor->key_bits;) {
+		const struct key_field field = chunk_field(descriptor, bit);
+		const uint32_t range = field.kind == MATCH_RANGE, end = field.shift + field.width, rest = (end - bit) % CHUNK_BITS;
+		struct chunk_cut cut = { .position = bit, .width = rest != 0 ? rest : CHUNK_BITS, .range = range };
+
+		if (range && field.width > CHUNK_BITS) {
+			bit = end;
+			continue;
+		}
+		bit += cut.width;
+		if (!range && field.width < CHUNK_BITS && open.width != 0 && open.position + open.width == cut.position &&
+		    open.width + cut.width <= CHUNK_BITS) {
+			open.width += cut.width;
+			if (count <= most)
+				cuts[count - 1] = open;
+			continue;
+		}
+		open = range || field.width >= CHUNK_BITS ? (struct chunk_cut){ .width = 0 } : cut;
+		if (count++ < most)
+			cuts[count - 1] = cut;
+	}
+	return count;
+}
