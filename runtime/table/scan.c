@@ -167,7 +167,7 @@ scan_room(struct scan_writer *writer)
 
 	for (uint32_t way = 0; way < writer->chosen_count; way++) {
 		scan_measure(writer, way, &room);
-		room.blocks += room.bucket_counts[way];
+		room.blocks += room.bucket_counts[way] + 1;
 	}
 	for (uint32_t place = 0; place < writer->ranking.count; place++)
 		rest += writer->ways[place] == SCAN_REST;
@@ -254,20 +254,39 @@ scan_fill(const struct scan_writer *writer, struct scan_array *array, uint64_t b
 	}
 }
 
+/* The number of blocks in which seven of eight rules' buckets have room. Buckets count rules. */
+static uint32_t
+scan_usual(const struct scan_way *way, uint32_t bucket_count)
+{
+	uint32_t all = 0, within = 0, blocks = 0;
+
+	for (uint32_t i = 1; i <= bucket_count; i++)
+		all += way->buckets[i].last;
+	while (within < all - all / 8) {
+		within = 0;
+		blocks++;
+		for (uint32_t i = 1; i <= bucket_count; i++)
+			within += way->buckets[i].last <= blocks * SCAN_LANES ? way->buckets[i].last : 0;
+	}
+	return blocks;
+}
+
 /* Fills a way's blocks from `block` on; the next free one. Until it is done, a bucket counts rules. */
 static uint64_t
 scan_fill_way(const struct scan_writer *writer, struct scan_array *array, uint32_t number, uint64_t block, uint32_t bucket_count)
 {
-	const struct scan_way *way = &array->ways[number];
+	struct scan_way *way = &array->ways[number];
 	uint32_t pages = 0, value;
 
 	for (uint32_t place = 0; place < writer->ranking.count; place++)
 		if (writer->ways[place] == number)
-			way->buckets[writer->buckets[place]].count++;
+				way->buckets[writer->buckets[place]].last++;
+	way->usual = scan_usual(way, bucket_count);
+	way->buckets[0].block = (uint32_t)block++;
 	for (uint32_t i = 1; i <= bucket_count; i++) {
 		way->buckets[i].block = (uint32_t)block;
-		block += (way->buckets[i].count + SCAN_LANES - 1) / SCAN_LANES;
-		way->buckets[i].count = 0;
+		block += (way->buckets[i].last + SCAN_LANES - 1) / SCAN_LANES;
+		way->buckets[i].last = 0;
 	}
 	for (uint32_t place = 0; place < writer->ranking.count; place++) {
 		struct scan_bucket *bucket;
@@ -276,15 +295,15 @@ scan_fill_way(const struct scan_writer *writer, struct scan_array *array, uint32
 		if (writer->ways[place] != number || !scan_says(writer, place, writer->chosen[number], &value))
 			continue;
 		bucket = &way->buckets[writer->buckets[place]];
-		scan_fill(writer, array, bucket->block + bucket->count / SCAN_LANES, bucket->count % SCAN_LANES, place);
-		bucket->count++;
+		scan_fill(writer, array, bucket->block + bucket->last / SCAN_LANES, bucket->last % SCAN_LANES, place);
+		bucket->last++;
 		page = &way->index->pages[value / CHUNK_PAGE];
 		if (*page == 0)
 			*page = (1 + CHUNK_PAGE * pages++) << 8 | (CHUNK_PAGE - 1);
 		way->index->numbers[(*page >> 8) + value % CHUNK_PAGE] = writer->buckets[place];
 	}
 	for (uint32_t i = 1; i <= bucket_count; i++)
-		way->buckets[i].count = (way->buckets[i].count + SCAN_LANES - 1) / SCAN_LANES;
+		way->buckets[i].last = (way->buckets[i].last - 1) / SCAN_LANES;
 	return block;
 }
 
@@ -403,6 +422,15 @@ scan_divide(struct scan *scan, const struct layout_request *request)
 			scan->wides[scan->wide_count++] = field;
 	}
 	scan->pair_count = (narrow + 1) / 2;
+	for (uint32_t i = 0; i < 2 * scan->pair_count; i++)
+		scan->pair_chunks[i] = chunk_at(scan->pairs[i].shift, scan->pairs[i].width, descriptor->key_limbs);
+	for (uint32_t i = 0; i < scan->pair_count; i++) {
+		const struct chunk *first = &scan->pair_chunks[2 * i], *second = first + 1;
+		const int apart = first->shift != 0 || first->mask != 0xffff || second->mask != 0xffff;
+
+		if (!apart && 8 * first->offset + 16 == scan->pairs[2 * i + 1].shift)
+			scan->whole_pairs |= 1u << i;
+	}
 	for (uint32_t word = 0; word < (descriptor->key_bits + 31) / 32; word++) {
 		const uint32_t bits = descriptor->key_bits - 32 * word < 32 ? descriptor->key_bits - 32 * word : 32;
 		uint64_t ranges = 0;

@@ -28,15 +28,16 @@ struct scan_field {
 	uint32_t width;
 };
 
-/* Blocks with the rules of one value of a chunk. */
+/* Blocks with the rules of one value of a chunk: at least one, which may be empty. */
 struct scan_bucket {
 	uint32_t block;
-	uint32_t count;
+	uint32_t last;		/* how many there are beyond the first */
 };
 
 /* A chunk, and its values' buckets; number 0 is an empty one. */
 struct scan_way {
 	struct chunk chunk;
+	uint32_t usual;		/* blocks that are compared without asking how many there are: no more are in all but few buckets */
 	struct chunk_index *index;
 	struct scan_bucket *buckets;
 };
@@ -61,6 +62,8 @@ struct scan {
 	uint32_t pair_count;
 	uint32_t wide_count;
 	uint32_t words[SCAN_WORDS_MOST];
+	uint32_t whole_pairs;	/* a bit for each pair that lies in the key as it is compared */
+	struct chunk pair_chunks[2 * SCAN_RANGES_MOST];
 	struct scan_field pairs[2 * SCAN_RANGES_MOST];
 	struct scan_field wides[SCAN_RANGES_MOST];
 };
@@ -99,19 +102,34 @@ scan_bits(const uint64_t *key, struct scan_field field)
 	return (uint32_t)(bits & (((uint64_t)1 << field.width) - 1));
 }
 
-static inline void
+static inline uint32_t
+scan_word32(const uint64_t *key, uint32_t offset)
+{
+	uint32_t word;
+
+	memcpy(&word, (const uint8_t *)key + offset, sizeof(word));
+	return word;
+}
+
+static inline __attribute__((always_inline)) void
 scan_prepare(const struct scan *table, const uint64_t *key, struct scan_key *prepared, uint32_t words, uint32_t pairs, uint32_t wides)
 {
 	for (uint32_t i = 0; i < words; i++)
-		prepared->words[i] = (uint32_t)(key[table->words[i] / 2] >> table->words[i] % 2 * 32);
-	for (uint32_t i = 0; i < pairs; i++)
-		prepared->pairs[i] = scan_bits(key, table->pairs[2 * i]) | scan_bits(key, table->pairs[2 * i + 1]) << 16;
+		prepared->words[i] = scan_word32(key, 4 * table->words[i]);
+	for (uint32_t i = 0; i < pairs; i++) {
+		const struct chunk *chunks = &table->pair_chunks[2 * i];
+
+		if (table->whole_pairs >> i & 1)
+			prepared->pairs[i] = scan_word32(key, chunks[0].offset);
+		else
+			prepared->pairs[i] = chunk_value(&chunks[0], key) | chunk_value(&chunks[1], key) << 16;
+	}
 	for (uint32_t i = 0; i < wides; i++)
 		prepared->wides[i] = scan_bits(key, table->wides[i]);
 }
 
 /* A bit for each rule of the block that matches. */
-static inline uint32_t
+static inline __attribute__((always_inline)) uint32_t
 scan_block(const uint32_t (*rows)[SCAN_LANES], const struct scan_key *key, uint32_t words, uint32_t pairs, uint32_t wides)
 {
 #if defined(TABLE_AVX2)
@@ -160,18 +178,28 @@ scan_earlier(uint32_t one, uint32_t other)
 	return one < other ? one : other;
 }
 
-/* The place of the first rule that matches in the key's bucket, or what was best before. Whether a block has one cannot be predicted: no branch about it. */
+/* The place of a block's first rule that matches, or what was best before. Whether there is one cannot be predicted: no branch about it. */
 static inline __attribute__((always_inline)) uint32_t
-scan_bucket(const struct scan_array *array, struct scan_bucket bucket, const struct scan_key *key, uint32_t best, uint32_t words, uint32_t pairs, uint32_t wides)
+scan_best(const struct scan_array *array, uint32_t block, const struct scan_key *key, uint32_t best, uint32_t words, uint32_t pairs, uint32_t wides)
 {
-	const uint32_t stride = 2 * (words + pairs + wides);
+	const size_t stride = 2 * (words + pairs + wides);
+	const uint32_t match = scan_block((const uint32_t (*)[SCAN_LANES])array->rows + block * stride, key, words, pairs, wides);
+	const uint32_t lane = (uint32_t)__builtin_ctz(match | 1u << (SCAN_LANES - 1));
 
-	for (uint32_t block = bucket.block; block < bucket.block + bucket.count; block++) {
-		const uint32_t match = scan_block((const uint32_t (*)[SCAN_LANES])array->rows + (size_t)block * stride, key, words, pairs, wides);
-		const uint32_t lane = (uint32_t)__builtin_ctz(match | 1u << (SCAN_LANES - 1));
+	return scan_earlier(best, array->places[block * SCAN_LANES + lane] | (uint32_t)-(match == 0));
+}
 
-		best = scan_earlier(best, array->places[block * SCAN_LANES + lane] | (uint32_t)-(match == 0));
-	}
+/* The same for a key's bucket. A bucket of few blocks has its last one compared again. */
+static inline __attribute__((always_inline)) uint32_t
+scan_way_best(const struct scan_array *array, const struct scan_way *way, const uint64_t *key, const struct scan_key *prepared, uint32_t best, uint32_t words,
+	      uint32_t pairs, uint32_t wides)
+{
+	const struct scan_bucket bucket = way->buckets[chunk_number(way->index, chunk_value(&way->chunk, key))];
+
+	for (uint32_t i = 0; i < way->usual; i++)
+		best = scan_best(array, bucket.block + scan_earlier(i, bucket.last), prepared, best, words, pairs, wides);
+	for (uint32_t i = way->usual; i <= bucket.last; i++)
+		best = scan_best(array, bucket.block + i, prepared, best, words, pairs, wides);
 	return best;
 }
 
@@ -181,17 +209,18 @@ scan_all(const struct scan *table, const struct scan_array *array, const uint64_
 {
 	const uint32_t stride = 2 * (words + pairs + wides);
 	const uint64_t rest_count = array->rest_count;
-	const struct scan_way *ways = array->ways;
 	uint32_t best = array->rule_count;
 	struct scan_key prepared;
 
 	/* For compilers that see a loop over none read the first one. */
 	prepared.words[0] = prepared.pairs[0] = prepared.wides[0] = 0;
 	scan_prepare(table, key, &prepared, words, pairs, wides);
-	for (uint32_t i = 0; i < array->way_count; i++) {
-		const uint32_t number = chunk_number(ways[i].index, chunk_value(&ways[i].chunk, key));
-
-		best = scan_bucket(array, ways[i].buckets[number], &prepared, best, words, pairs, wides);
+	for (uint32_t i = 0; i < array->way_count; i++)
+		best = scan_way_best(array, &array->ways[i], key, &prepared, best, words, pairs, wides);
+	if (array->way_count != 0 && rest_count <= SCAN_BLOCKS) {
+		for (uint32_t i = 0; i < rest_count; i++)
+			best = scan_best(array, i, &prepared, best, words, pairs, wides);
+		return __atomic_load_n(&array->records[best], __ATOMIC_ACQUIRE);
 	}
 	for (uint64_t from = 0; from < rest_count && array->places[from * SCAN_LANES] < best; from += SCAN_BLOCKS) {
 		const uint64_t count = rest_count - from < SCAN_BLOCKS ? rest_count - from : SCAN_BLOCKS;
@@ -208,6 +237,13 @@ scan_all(const struct scan *table, const struct scan_array *array, const uint64_
 	return __atomic_load_n(&array->records[best], __ATOMIC_ACQUIRE);
 }
 
+/* For the shapes of keys that have code of their own: 5-tuples, and words alone. */
+static inline uint32_t
+scan_shape(const struct scan *table)
+{
+	return table->wide_count != 0 || table->pair_count > 1 ? UINT32_MAX : 2 * table->word_count + table->pair_count;
+}
+
 static inline uint32_t
 scan_find(const struct scan *table, const void *address, uint64_t hash, const uint64_t *key, uint32_t limbs)
 {
@@ -215,25 +251,17 @@ scan_find(const struct scan *table, const void *address, uint64_t hash, const ui
 
 	(void)hash;
 	(void)limbs;
-	if (table->wide_count != 0 || table->pair_count > 1)
-		return scan_all(table, array, key, table->word_count, table->pair_count, table->wide_count);
-	switch (2 * table->word_count + table->pair_count) {
+	switch (scan_shape(table)) {
 	case 2:
 		return scan_all(table, array, key, 1, 0, 0);
 	case 4:
 		return scan_all(table, array, key, 2, 0, 0);
-	case 5:
-		return scan_all(table, array, key, 2, 1, 0);
-	case 6:
-		return scan_all(table, array, key, 3, 0, 0);
 	case 7:
 		return scan_all(table, array, key, 3, 1, 0);
 	case 8:
 		return scan_all(table, array, key, 4, 0, 0);
-	case 9:
-		return scan_all(table, array, key, 4, 1, 0);
 	default:
-		return scan_all(table, array, key, table->word_count, table->pair_count, 0);
+		return scan_all(table, array, key, table->word_count, table->pair_count, table->wide_count);
 	}
 }
 
@@ -362,58 +390,46 @@ scan_sixteen(const struct scan *table, const struct scan_array *array, const str
 		group->found[(from + i) * group->found_stride] = __atomic_load_n(&array->records[places[i]], __ATOMIC_ACQUIRE);
 }
 
-/* As many packets from the group's front as are compared side by side. */
-static inline uint32_t
-scan_find_lanes(const struct scan *table, const struct scan_array *array, const struct table_group *group)
-{
-	uint32_t from = 0;
-
-	if (array->way_count != 0 || array->rest_count > SCAN_GROUP_MOST / SCAN_LANES || table->wide_count != 0 || table->pair_count > 1)
-		return 0;
-	for (; from + SCAN_PACKETS <= group->count; from += SCAN_PACKETS)
-		switch (2 * table->word_count + table->pair_count) {
-		case 2:
-			scan_sixteen(table, array, group, from, 1, 0, 0);
-			break;
-		case 4:
-			scan_sixteen(table, array, group, from, 2, 0, 0);
-			break;
-		case 5:
-			scan_sixteen(table, array, group, from, 2, 1, 0);
-			break;
-		case 6:
-			scan_sixteen(table, array, group, from, 3, 0, 0);
-			break;
-		case 7:
-			scan_sixteen(table, array, group, from, 3, 1, 0);
-			break;
-		case 8:
-			scan_sixteen(table, array, group, from, 4, 0, 0);
-			break;
-		case 9:
-			scan_sixteen(table, array, group, from, 4, 1, 0);
-			break;
-		default:
-			scan_sixteen(table, array, group, from, table->word_count, table->pair_count, 0);
-		}
-	return from;
-}
 #endif
 
-/* Rules against many packets at once; what is left of the group, packet by packet. */
+/* Inlined with literal counts. Few rules are compared with packets side by side; what is left of the group goes packet by packet. */
 static inline __attribute__((always_inline)) void
-scan_find_group(const struct scan *table, const struct table_group *group)
+scan_all_group(const struct scan *table, const struct table_group *group, uint32_t words, uint32_t pairs, uint32_t wides)
 {
 	const struct scan_array *array = scan_address(table, 0);
 	uint32_t from = 0;
 
 #ifdef TABLE_AVX2
-	from = scan_find_lanes(table, array, group);
+	while (array->way_count == 0 && array->rest_count <= SCAN_GROUP_MOST / SCAN_LANES && from + SCAN_PACKETS <= group->count) {
+		scan_sixteen(table, array, group, from, words, pairs, wides);
+		from += SCAN_PACKETS;
+	}
 #endif
 	for (uint32_t i = from; i < group->count; i++) {
 		const uint64_t *key = group->keys + (size_t)i * group->limbs;
 
-		group->found[i * group->found_stride] = scan_find(table, array, 0, key, group->limbs);
+		group->found[i * group->found_stride] = scan_all(table, array, key, words, pairs, wides);
+	}
+}
+
+static inline __attribute__((always_inline)) void
+scan_find_group(const struct scan *table, const struct table_group *group)
+{
+	switch (scan_shape(table)) {
+	case 2:
+		scan_all_group(table, group, 1, 0, 0);
+		break;
+	case 4:
+		scan_all_group(table, group, 2, 0, 0);
+		break;
+	case 7:
+		scan_all_group(table, group, 3, 1, 0);
+		break;
+	case 8:
+		scan_all_group(table, group, 4, 0, 0);
+		break;
+	default:
+		scan_all_group(table, group, table->word_count, table->pair_count, table->wide_count);
 	}
 }
 
