@@ -9,114 +9,111 @@
 
 #define VALUES 200u
 
-/* Loops as generated code has them: each look-up by itself; and requested in a loop of its own. */
-#define EXACT_KERNELS(NAME, LIMBS, WORDS)                                                                                                   \
+/* Loops as generated code has them: each look-up by itself; and a group's lines requested in a loop of their own. */
+#define SINGLE_KERNELS(NAME, LIMBS)                                                                                                         \
 	static void NAME##_##LIMBS##_plain(const void *of, struct sample *sample)                                                           \
 	{                                                                                                                                   \
 		const struct NAME *table = of;                                                                                              \
                                                                                                                                             \
 		for (uint32_t from = 0; from < SAMPLE; from += BURST)                                                                       \
 			for (uint32_t i = from; i < from + BURST; i++) {                                                                    \
-				const uint64_t *key = sample->keys + (size_t)i * (WORDS), hash = NAME##_hash(table, key, LIMBS);            \
+				const uint64_t *key = sample->keys + (size_t)i * (LIMBS), hash = NAME##_hash(table, key, LIMBS);            \
                                                                                                                                             \
 				sample->found[i] = NAME##_find(table, NAME##_address(table, hash), hash, key, LIMBS);                       \
 			}                                                                                                                   \
 	}                                                                                                                                   \
                                                                                                                                             \
-	static void NAME##_##LIMBS##_requested(const void *of, struct sample *sample)                                                       \
+	INLINE void NAME##_##LIMBS##_begin(const struct NAME *table, const uint64_t *keys, struct flight *flight, int request)              \
 	{                                                                                                                                   \
-		const struct NAME *table = of;                                                                                              \
-                                                                                                                                            \
-		for (uint32_t from = 0; from < SAMPLE; from += BURST) {                                                                     \
-			const void *address[BURST];                                                                                         \
-			uint64_t hash[BURST];                                                                                               \
-                                                                                                                                            \
-			for (uint32_t i = 0; i < BURST; i++) {                                                                              \
-				hash[i] = NAME##_hash(table, sample->keys + (size_t)(from + i) * (WORDS), LIMBS);                           \
-				address[i] = NAME##_address(table, hash[i]);                                                                \
-				__builtin_prefetch(address[i]);                                                                             \
-			}                                                                                                                   \
-			for (uint32_t i = 0; i < BURST; i++) {                                                                              \
-				const uint64_t *key = sample->keys + (size_t)(from + i) * (WORDS);                                          \
-                                                                                                                                            \
-				sample->found[from + i] = NAME##_find(table, address[i], hash[i], key, LIMBS);                              \
-			}                                                                                                                   \
+		for (uint32_t i = 0; i < BURST; i++) {                                                                                      \
+			flight->hash[i] = NAME##_hash(table, keys + (size_t)i * (LIMBS), LIMBS);                                            \
+			flight->address[i] = NAME##_address(table, flight->hash[i]);                                                        \
+			if (request)                                                                                                        \
+				__builtin_prefetch(flight->address[i]);                                                                     \
 		}                                                                                                                           \
 	}
 
-EXACT_KERNELS(exact48, 1, 1)
-EXACT_KERNELS(perfect, 1, 1)
-EXACT_KERNELS(exact, 2, 2)
-
-/* A burst that waits for its lines: one burst ahead, each line requested when one of the older burst is read; what is not in its first bucket is read
- * one burst later still. */
+/* A group of look-ups on their way. */
 struct flight {
 	const void *address[BURST];
 	uint64_t hash[BURST];
-	uint32_t from;
-	uint32_t missed[BURST + 1];
-	uint32_t missed_count;
 };
 
-#define AHEAD_KERNEL(NAME, LIMBS, WORDS, IN, SECOND_ADDRESS)                                                                                \
-	INLINE void NAME##_##LIMBS##_begin(const struct NAME *table, const struct sample *sample, struct flight *flight, uint32_t i)        \
+/* The structures that look up a group at once, also one group behind its requests: then each line that is read pays for one request of the next group. */
+#define GROUP_KERNELS(NAME, LIMBS)                                                                                                          \
+	INLINE struct table_group NAME##_##LIMBS##_group(struct sample *sample, uint32_t from, const struct flight *flight)                 \
 	{                                                                                                                                   \
-		flight->hash[i] = NAME##_hash(table, sample->keys + (size_t)(flight->from + i) * (WORDS), LIMBS);                           \
-		flight->address[i] = NAME##_address(table, flight->hash[i]);                                                                \
-		__builtin_prefetch(flight->address[i]);                                                                                     \
+		return (struct table_group){                                                                                                \
+			.count = BURST, .limbs = LIMBS, .keys = sample->keys + (size_t)from * (LIMBS), .hashes = flight->hash,              \
+			.found = sample->found + from, .found_stride = 1,                                                                   \
+		};                                                                                                                          \
 	}                                                                                                                                   \
                                                                                                                                             \
-	static void NAME##_##LIMBS##_finish(const struct NAME *table, struct sample *sample, const struct flight *flight)                   \
+	static void NAME##_##LIMBS##_requested(const void *of, struct sample *sample)                                                       \
 	{                                                                                                                                   \
-		for (uint32_t i = 0; i < flight->missed_count; i++) {                                                                       \
-			const uint32_t at = flight->missed[i];                                                                              \
-			const uint64_t *key = sample->keys + (size_t)(flight->from + at) * (WORDS);                                         \
+		for (uint32_t from = 0; from < SAMPLE; from += BURST) {                                                                     \
+			struct flight flight;                                                                                               \
+			struct table_group group = NAME##_##LIMBS##_group(sample, from, &flight);                                           \
                                                                                                                                             \
-			sample->found[flight->from + at] = NAME##_find(table, flight->address[at], flight->hash[at], key, LIMBS);           \
+			NAME##_##LIMBS##_begin(of, sample->keys + (size_t)from * (LIMBS), &flight, 1);                                      \
+			group.addresses = flight.address;                                                                                   \
+			NAME##_find_group(of, &group);                                                                                      \
 		}                                                                                                                           \
 	}                                                                                                                                   \
                                                                                                                                             \
 	static void NAME##_##LIMBS##_ahead(const void *of, struct sample *sample)                                                           \
 	{                                                                                                                                   \
-		const struct NAME *table = of;                                                                                              \
-		struct flight flights[3];                                                                                                   \
-		const uint32_t bursts = SAMPLE / BURST;                                                                                     \
+		struct flight flights[2];                                                                                                   \
                                                                                                                                             \
-		for (uint32_t n = 0; n < bursts + 2; n++) {                                                                                 \
-			struct flight *newest = &flights[n % 3], *read = &flights[(n + 2) % 3], *last = &flights[(n + 1) % 3];              \
-			uint32_t missed = 0;                                                                                                \
+		NAME##_##LIMBS##_begin(of, sample->keys, &flights[0], 1);                                                                   \
+		for (uint32_t from = 0; from < SAMPLE; from += BURST) {                                                                     \
+			struct flight *older = &flights[from / BURST % 2], *newest = &flights[from / BURST % 2 ^ 1];                        \
+			struct table_group group = NAME##_##LIMBS##_group(sample, from, older);                                             \
                                                                                                                                             \
-			newest->from = n * BURST;                                                                                           \
-			if (n == 0) {                                                                                                       \
-				for (uint32_t i = 0; i < BURST; i++)                                                                        \
-					NAME##_##LIMBS##_begin(table, sample, newest, i);                                                   \
-				continue;                                                                                                   \
+			if (from + BURST < SAMPLE) {                                                                                        \
+				NAME##_##LIMBS##_begin(of, sample->keys + (size_t)(from + BURST) * (LIMBS), newest, 0);                     \
+				group.requests = newest->address;                                                                           \
+				group.request_count = BURST;                                                                                \
 			}                                                                                                                   \
-			for (uint32_t i = 0; n <= bursts && i < BURST; i++) {                                                               \
-				const uint64_t *key = sample->keys + (size_t)(read->from + i) * (WORDS);                                    \
-				const uint32_t found = IN;                                                                                  \
-                                                                                                                                            \
-				if (n < bursts)                                                                                             \
-					NAME##_##LIMBS##_begin(table, sample, newest, i);                                                   \
-				sample->found[read->from + i] = found;                                                                      \
-				read->missed[missed] = i;                                                                                   \
-				missed += found == 0;                                                                                       \
-			}                                                                                                                   \
-			read->missed_count = missed;                                                                                        \
-			for (uint32_t i = 0; n <= bursts && i < missed; i++) {                                                              \
-				const uint32_t at = read->missed[i];                                                                        \
-				const uint64_t *key = sample->keys + (size_t)(read->from + at) * (WORDS);                                   \
-                                                                                                                                            \
-				(void)key;                                                                                                  \
-				__builtin_prefetch(SECOND_ADDRESS);                                                                         \
-			}                                                                                                                   \
-			if (n >= 2)                                                                                                         \
-				NAME##_##LIMBS##_finish(table, sample, last);                                                               \
+			NAME##_find_group(of, &group);                                                                                      \
 		}                                                                                                                           \
 	}
 
-AHEAD_KERNEL(exact48, 1, 1, exact48_find_in(read->address[i], key[0]), exact48_address_second(table, key[0]))
-AHEAD_KERNEL(exact, 2, 2, exact_find_in(table, read->address[i], read->hash[i], key, 2), exact_address_second(table, read->hash[at]))
+SINGLE_KERNELS(exact48, 1)
+SINGLE_KERNELS(perfect, 1)
+SINGLE_KERNELS(exact, 2)
+GROUP_KERNELS(exact48, 1)
+GROUP_KERNELS(exact, 2)
+
+static void
+perfect_1_staged(const void *of, struct sample *sample)
+{
+	for (uint32_t from = 0; from < SAMPLE; from += BURST) {
+		struct flight flight;
+
+		perfect_1_begin(of, sample->keys + from, &flight, 0);
+		for (uint32_t i = 0; i < BURST; i++) {
+			const uint64_t *key = &sample->keys[from + i];
+
+			sample->found[from + i] = perfect_find(of, flight.address[i], flight.hash[i], key, 1);
+		}
+	}
+}
+
+static void
+perfect_1_requested(const void *of, struct sample *sample)
+{
+	for (uint32_t from = 0; from < SAMPLE; from += BURST) {
+		struct flight flight;
+
+		perfect_1_begin(of, sample->keys + from, &flight, 1);
+		for (uint32_t i = 0; i < BURST; i++) {
+			const uint64_t *key = &sample->keys[from + i];
+
+			sample->found[from + i] = perfect_find(of, flight.address[i], flight.hash[i], key, 1);
+		}
+	}
+}
 
 static void
 hash_run(const void *table, struct sample *sample)
@@ -272,7 +269,8 @@ exact_second_share(const struct exact *table, uint64_t entries)
 	{ "exact48 plain", exact48_1_plain, table, 0, table_decode }, { "exact48 requested", exact48_1_requested, table, 0, table_decode }, \
 	{ "exact48 one ahead", exact48_1_ahead, table, 0, table_decode }
 #define OURS_PERFECT(table)                                                                                                                 \
-	{ "perfect plain", perfect_1_plain, table, 0, table_decode }, { "perfect requested", perfect_1_requested, table, 0, table_decode }
+	{ "perfect plain", perfect_1_plain, table, 0, table_decode }, { "perfect staged", perfect_1_staged, table, 0, table_decode },       \
+	{ "perfect requested", perfect_1_requested, table, 0, table_decode }
 #define OURS128(table)                                                                                                                      \
 	{ "exact plain", exact_2_plain, table, 0, table_decode }, { "exact requested", exact_2_requested, table, 0, table_decode },         \
 	{ "exact one ahead", exact_2_ahead, table, 0, table_decode }
@@ -326,7 +324,7 @@ exact_row48(const char *name, uint64_t entries, double issue)
 		};
 
 		if (perfect != NULL)
-			count += 2;
+			count += 3;
 		row_run(&row, kernels, count);
 	}
 	rte_hash_free(hash8);
