@@ -11,15 +11,20 @@ chunk_at(uint32_t position, uint32_t width, uint32_t limbs)
 	return (struct chunk){ .offset = offset, .shift = (uint16_t)(position - 8 * offset), .mask = (uint16_t)(((uint32_t)1 << width) - 1) };
 }
 
+/* What no chunk has two of, unless they are narrow; or only ranges are kept apart, and there are as few chunks as can be. */
+enum chunk_division { CHUNK_BY_FIELDS, CHUNK_BY_RANGES };
+
 /* The field that has a bit; a key without fields is one. */
 static struct key_field
-chunk_field(const struct table_descriptor *descriptor, uint32_t bit)
+chunk_field(const struct table_descriptor *descriptor, enum chunk_division division, uint32_t bit)
 {
 	uint32_t end = descriptor->key_bits;
 
 	for (uint32_t i = 0; i < descriptor->field_count; i++) {
 		const struct key_field *field = &descriptor->fields[i];
 
+		if (division == CHUNK_BY_RANGES && field->kind != MATCH_RANGE)
+			continue;
 		if (bit >= field->shift && bit < field->shift + field->width)
 			return *field;
 		if (field->shift > bit && field->shift < end)
@@ -28,15 +33,14 @@ chunk_field(const struct table_descriptor *descriptor, uint32_t bit)
 	return (struct key_field){ .shift = bit, .width = end - bit, .kind = MATCH_TERNARY };
 }
 
-uint32_t
-chunks_cut(const struct layout_request *request, struct chunk_cut *cuts, uint32_t most)
+static uint32_t
+chunks_divide(const struct table_descriptor *descriptor, enum chunk_division division, struct chunk_cut *cuts, uint32_t most)
 {
-	const struct table_descriptor *descriptor = request->descriptor;
 	struct chunk_cut open = { .width = 0 };		/* narrow fields that another may join */
 	uint32_t count = 0;
 
 	for (uint32_t bit = 0; bit < descriptor->key_bits;) {
-		const struct key_field field = chunk_field(descriptor, bit);
+		const struct key_field field = chunk_field(descriptor, division, bit);
 		const uint32_t range = field.kind == MATCH_RANGE, end = field.shift + field.width, rest = (end - bit) % CHUNK_BITS;
 		struct chunk_cut cut = { .position = bit, .width = rest != 0 ? rest : CHUNK_BITS, .range = range };
 
@@ -57,4 +61,12 @@ chunks_cut(const struct layout_request *request, struct chunk_cut *cuts, uint32_
 			cuts[count - 1] = cut;
 	}
 	return count;
+}
+
+uint32_t
+chunks_cut(const struct layout_request *request, struct chunk_cut *cuts, uint32_t most)
+{
+	const uint32_t count = chunks_divide(request->descriptor, CHUNK_BY_FIELDS, cuts, most);
+
+	return count <= most ? count : chunks_divide(request->descriptor, CHUNK_BY_RANGES, cuts, most);
 }

@@ -49,8 +49,8 @@ struct chunk_cut {
 	uint32_t range;		/* 1: a range field, else bits of which a rule says which ones matter */
 };
 
-/* All of a key's chunks: range fields whole, wide fields from their upper ends on, narrow ones that lie side by side together. Their number; above `most`,
- * so many there would be. A range field that is wider than a chunk is none. */
+/* All of a key's chunks: range fields whole, wide fields from their upper ends on, narrow ones that lie side by side together; where these would be too many,
+ * as few as can be. Their number; above `most`, so many there would be. A range field that is wider than a chunk is none. */
 uint32_t chunks_cut(const struct layout_request *request, struct chunk_cut *cuts, uint32_t most);
 
 struct chunk chunk_at(uint32_t position, uint32_t width, uint32_t limbs);

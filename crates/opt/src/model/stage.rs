@@ -173,11 +173,17 @@ impl Model<'_> {
         let group = f64::from(stage.group.max(1));
         let window = f64::from(self.inputs.machine.window) / (lookup.shape.operations + LOOP);
         let loaded = (window * together).min(group * together);
-        let mut lines = lookup.shape.lines.iter().zip(&lookup.working_sets);
-        let mut steady = 0.0;
+        let record = lookup.shape.lines.len().saturating_sub(1);
+        let mut lines = lookup.shape.lines.iter().zip(&lookup.working_sets).enumerate();
+        // A structure that looks up groups has a line for each packet on its way; a record is read in its packet's turn.
+        let (saved, in_group) = match lookup.shape.grouped {
+            Some(saved) => (saved, group * together),
+            None => (0.0, loaded),
+        };
+        let mut steady = -saved * self.operation();
         let mut drain = 0.0;
         if let Some(request) = request
-            && let Some((line, bytes)) = lines.next()
+            && let Some((_, (line, bytes))) = lines.next()
         {
             let ahead = match request.placement {
                 Placement::None | Placement::OwnLoop => group,
@@ -192,13 +198,14 @@ impl Model<'_> {
             // Where a line is closer than the group is long, asking for all of them takes as long as waiting for the first.
             steady += cycles + REQUEST * self.operation();
             // What is read beside the first line, as a second bucket, nobody has asked for.
-            steady += (line.often - 1.0).max(0.0) * memory.load(*bytes, loaded);
+            steady += (line.often - 1.0).max(0.0) * memory.load(*bytes, in_group);
             drain = if request.placement == Placement::OwnLoop { latency / group } else { 0.0 };
         }
-        for (line, bytes) in lines {
-            steady += line.often * memory.load(*bytes, loaded * line.abreast);
+        for (number, (line, bytes)) in lines {
+            let in_flight = if number == record { loaded } else { in_group };
+            steady += line.often * memory.load(*bytes, in_flight * line.abreast);
         }
-        (steady + self.chain(lookup, loaded), drain)
+        (steady + self.chain(lookup, in_group), drain)
     }
 
     /// Packets that are still on the path at its last stage.

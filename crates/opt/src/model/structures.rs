@@ -12,6 +12,8 @@ pub const LINE_BYTES: u64 = 64;
 const LOAD: f64 = 0.65;
 /// Keys that had to leave for their second bucket, at that load.
 const SECOND_BUCKETS: f64 = 0.08;
+/// Rules that are compared with each key, without buckets.
+const SCAN_TOGETHER: u64 = 48;
 /// What nodes of a tree are filled to, on average.
 const TREE_FILL: f64 = 0.75;
 /// A prefix of a routing table covers so many lines of an array over all addresses, at most and on average.
@@ -48,6 +50,8 @@ pub struct Shape {
     pub most_entries: Option<u64>,
     /// Whether it can be asked for ahead: its first line's address is known from the key alone.
     pub is_staged: bool,
+    /// Operations that a look-up saves in a group, where the structure looks up all of a group's keys at once.
+    pub grouped: Option<f64>,
 }
 
 impl Shape {
@@ -122,6 +126,7 @@ pub fn shape(program: &Program, id: TableId, structure: Structure, content: &Con
         keys,
     };
     let (operations, mut lines) = keyed.look_up(structure);
+    let grouped = keyed.grouped(structure, operations);
     lines.push(Line::alone(content.records.clamp(1, keyed.entries) * record_bytes(table), 1.0));
     Shape {
         structure,
@@ -130,6 +135,7 @@ pub fn shape(program: &Program, id: TableId, structure: Structure, content: &Con
         most_records: most_records(structure),
         most_entries: most_entries(structure),
         is_staged: !matches!(structure, Structure::List | Structure::Scan | Structure::BitVector | Structure::Compare),
+        grouped,
     }
 }
 
@@ -216,30 +222,63 @@ impl Keyed {
         self.keys.iter().filter(|(kind, _)| *kind == MatchKind::Range).count() as f64
     }
 
-    /// All rules, half a limb at a time, 64 of them between two branches; half of them before one matches.
+    /// Words of 32 bits that rules are compared in.
+    fn halves(&self) -> f64 {
+        (f64::from(self.bits) / 32.0).ceil()
+    }
+
+    /// Eight rules to a block, all words at once. Of many rules, most are in buckets: counted in rules of firewalls, a thousand leave eight blocks, a hundred three.
     fn scan(&self) -> (f64, Vec<Line>) {
-        let halves = (f64::from(self.bits) / 32.0).ceil();
-        let blocks = (self.entries as f64 / 64.0).ceil();
-        let compared = (blocks / 2.0).max(1.0);
-        // 64 halves are 32 limbs; each is xored, masked and gathered, a range compared twice.
-        let vectors = 32.0 / self.lanes;
-        let operations = 10.0 + compared * vectors * (3.0 * halves + 3.0 * self.ranges() + 2.0);
-        let block_lines = 4.0 * 2.0 * halves;
+        let blocks = (self.entries as f64 / 8.0).ceil();
+        let (compared, way) = match self.entries {
+            0..=SCAN_TOGETHER => (blocks, 0.0),
+            _ => ((3.0 + self.entries as f64 / 200.0).min(blocks), 30.0),
+        };
+        let vectors = 4.0 / self.lanes;
+        let operations = 50.0 + way + compared * (12.0 + vectors * (3.0 * self.halves() + self.ranges()));
+        let block_lines = self.halves();
         (operations, self.streamed(blocks * block_lines, compared * block_lines))
     }
 
-    /// A class for each chunk, and the intersection of the classes' sets of rules.
+    /// A class for each chunk, by two steps, and the intersection of the classes' sets of rules.
     fn bit_vector(&self) -> (f64, Vec<Line>) {
-        let chunks: f64 = self.keys.iter().map(|(_, width)| f64::from(width.div_ceil(16))).sum();
+        let chunks = self.chunks();
         let set_words = (self.entries as f64 / 64.0).ceil().max(4.0);
         let looked_at = (set_words / 2.0).max(16.0f64.min(set_words));
-        let operations = 12.0 + chunks * (5.0 + (looked_at / self.lanes).max(1.0) * 1.5);
+        let operations = 30.0 + chunks * (28.0 + (looked_at / self.lanes).max(1.0) * 1.5);
         // A packet's chunks have few values: what rules tell apart, and what else there is in the packets.
         let classes = self.entries.min(4096);
         let sets = (chunks * classes as f64 * set_words * 8.0) as u64;
-        let table = Line { bytes: (chunks as u64) << 17, often: chunks, abreast: chunks };
+        let pages = chunks as u64 * (1024 + self.entries.min(256) * 256);
+        let table = Line { bytes: pages, often: 2.0 * chunks, abreast: chunks };
         let often = chunks * (looked_at / 8.0).ceil();
         (operations, vec![table, Line { bytes: sets, often, abreast: often }])
+    }
+
+    fn chunks(&self) -> f64 {
+        self.keys.iter().map(|(_, width)| f64::from(width.div_ceil(16))).sum()
+    }
+
+    /// What a look-up of a group saves, counted in instructions of 5-tuples.
+    fn grouped(&self, structure: Structure, operations: f64) -> Option<f64> {
+        match structure {
+            // Sixteen keys side by side, with vectors that have room for eight words.
+            Structure::Scan if self.entries <= SCAN_TOGETHER && self.lanes >= 4.0 => {
+                let rule = (8.0 * self.halves() + 5.0) / 16.0;
+                Some((operations - 14.0 - self.entries as f64 * rule).max(0.0))
+            }
+            Structure::Scan => Some(25.0),
+            Structure::BitVector => Some(10.0 * self.chunks()),
+            Structure::Exact | Structure::Exact48 | Structure::Btree => Some(0.0),
+            Structure::Dir24_8
+            | Structure::Dir24_8U16
+            | Structure::Dir24_8U8
+            | Structure::LpmTrie
+            | Structure::Direct
+            | Structure::Compare
+            | Structure::Perfect
+            | Structure::List => None,
+        }
     }
 
     fn list(&self) -> (f64, Vec<Line>) {
@@ -262,8 +301,7 @@ impl Keyed {
 fn most_entries(structure: Structure) -> Option<u64> {
     match structure {
         Structure::Compare => Some(32),
-        Structure::Scan => Some(1024),
-        Structure::BitVector => Some(4096),
+        Structure::Scan | Structure::BitVector => Some(4096),
         Structure::Exact
         | Structure::Exact48
         | Structure::Dir24_8
