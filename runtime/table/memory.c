@@ -1,5 +1,5 @@
-/* The writer's memory. Small pieces are rounded up to cache lines, which suits what they hold, and are kept in a list for each size. Retired pieces wait in
- * a list until there are enough of them to be worth a grace period. */
+/* The writer's memory. Small pieces are rounded up to cache lines, which suits what they hold, and are kept in a list for each size; so are large ones, which
+ * are cut from pages of 2 MB. Retired pieces wait in a list until there are enough of them to be worth a grace period. */
 #include "table/memory.h"
 
 #include <string.h>
@@ -72,6 +72,52 @@ memory_block(struct memory *memory, uint64_t bytes)
 	return block;
 }
 
+static int
+memory_is_large(uint64_t bytes)
+{
+	return bytes >= MEMORY_LARGE_LEAST && bytes <= MEMORY_LARGE_MOST;
+}
+
+/* The class of a large piece, and its size: the next of four steps between powers of two. */
+static uint32_t
+memory_large_class(uint64_t bytes, uint64_t *size)
+{
+	uint32_t class = 0;
+	uint64_t step = MEMORY_LARGE_LEAST / 4;
+
+	*size = MEMORY_LARGE_LEAST;
+	while (*size < bytes) {
+		*size += step;
+		class++;
+		if (class % 4 == 0)
+			step *= 2;
+	}
+	return class;
+}
+
+static void *
+memory_allocate_large(struct memory *memory, uint64_t bytes)
+{
+	uint64_t size;
+	const uint32_t class = memory_large_class(bytes, &size);
+	struct memory_piece *piece = memory->large[class];
+	struct memory_block *page = memory->pages;
+
+	if (piece != NULL) {
+		memory->large[class] = piece->next;
+		return memset(piece, 0, size);
+	}
+	if (page == NULL || page->bytes - page->used < size) {
+		page = memory_ask(memory, MEMORY_PAGE_BYTES);
+		if (page == NULL)
+			return NULL;
+		*page = (struct memory_block){ .next = memory->pages, .bytes = MEMORY_PAGE_BYTES, .used = MEMORY_PIECE_BYTES };
+		memory->pages = page;
+	}
+	page->used += size;
+	return (uint8_t *)page + page->used - size;
+}
+
 void *
 memory_allocate(struct memory *memory, uint64_t bytes)
 {
@@ -80,6 +126,8 @@ memory_allocate(struct memory *memory, uint64_t bytes)
 	struct memory_block *block;
 	void *piece;
 
+	if (memory_is_large(bytes))
+		return memory_allocate_large(memory, bytes);
 	if (bytes > MEMORY_CLASSES * (uint64_t)MEMORY_PIECE_BYTES)
 		return memory_ask(memory, bytes);
 	piece = memory->pieces[class];
@@ -103,6 +151,14 @@ memory_release(struct memory *memory, void *piece, uint64_t bytes)
 
 	if (piece == NULL)
 		return;
+	if (memory_is_large(bytes)) {
+		uint64_t size;
+		const uint32_t large = memory_large_class(bytes, &size);
+
+		free_piece->next = memory->large[large];
+		memory->large[large] = free_piece;
+		return;
+	}
 	if (bytes > MEMORY_CLASSES * (uint64_t)MEMORY_PIECE_BYTES) {
 		memory_return(memory, piece, bytes);
 		return;
@@ -162,16 +218,23 @@ memory_resize(struct memory *memory, void *old, uint64_t old_count, uint64_t cou
 	return array;
 }
 
+static void
+memory_return_blocks(struct memory *memory, struct memory_block *block)
+{
+	while (block != NULL) {
+		struct memory_block *next = block->next;
+
+		memory_return(memory, block, block->bytes);
+		block = next;
+	}
+}
+
 void
 memory_destroy(struct memory *memory)
 {
 	memory_release_retired(memory);
 	if (memory->retired != NULL)
 		memory_return(memory, memory->retired, MEMORY_RETIRED_MOST * sizeof(*memory->retired));
-	while (memory->blocks != NULL) {
-		struct memory_block *block = memory->blocks;
-
-		memory->blocks = block->next;
-		memory_return(memory, block, block->bytes);
-	}
+	memory_return_blocks(memory, memory->blocks);
+	memory_return_blocks(memory, memory->pages);
 }

@@ -5,7 +5,11 @@
 #include "table/writer.h"
 
 #define MEMORY_PIECE_BYTES 64u
-#define MEMORY_CLASSES 64u		/* pieces of 64 to 4096 bytes; what is larger comes from the host */
+#define MEMORY_CLASSES 64u		/* pieces of 64 to 4096 bytes */
+#define MEMORY_PAGE_BYTES (2u << 20)	/* what the host's memory is made of, where it can be */
+#define MEMORY_LARGE_LEAST (32u << 10)	/* pieces from here on share such pages, for a table in small ones costs a look-up more; others come from the host */
+#define MEMORY_LARGE_MOST (1u << 20)
+#define MEMORY_LARGE_CLASSES 24u	/* four to each doubling */
 
 struct memory_piece;
 struct memory_block;
@@ -17,6 +21,8 @@ struct memory {
 	uint64_t graces;	/* periods that have passed: what was retired before one is free after it */
 	struct memory_piece *pieces[MEMORY_CLASSES];
 	struct memory_block *blocks;
+	struct memory_piece *large[MEMORY_LARGE_CLASSES];
+	struct memory_block *pages;
 	struct memory_retired *retired;
 	uint64_t retired_count;
 	uint64_t retired_bytes;
@@ -24,7 +30,7 @@ struct memory {
 
 void memory_create(struct memory *memory, const struct table_host *host);
 
-/* Frees what is retired and the blocks of small pieces. Large pieces are their owners'. */
+/* Frees what is retired, the blocks of small pieces, and the pages. What came from the host by itself is its owner's to release. */
 void memory_destroy(struct memory *memory);
 
 /* Zeroed, aligned to 64 bytes; or NULL. */

@@ -227,7 +227,8 @@ impl Keyed {
         (f64::from(self.bits) / 32.0).ceil()
     }
 
-    /// Eight rules to a block, all words at once. Of many rules, most are in buckets: counted in rules of firewalls, a thousand leave eight blocks, a hundred three.
+    /// Eight rules to a block, all words at once. Of many rules, most are in buckets: counted in rules of firewalls, a thousand leave eight blocks,
+    /// a hundred three.
     fn scan(&self) -> (f64, Vec<Line>) {
         let blocks = (self.entries as f64 / 8.0).ceil();
         let (compared, way) = match self.entries {
