@@ -67,6 +67,8 @@ const STATIONS: u64 = 20_000;
 const ROUTES: u64 = 20_000;
 /// With so many routes or more, building rules for rte_acl takes minutes.
 const RULED_ROUTES: u64 = 300_000;
+/// Of IPv6 it is fewer.
+const RULED_ROUTES_6: u64 = 50_000;
 
 /// Each at its best settings for the size.
 #[rustfmt::skip]
@@ -89,7 +91,7 @@ const PEERS: &[Source] = &[
     Source::new("swx",         "ipv4fwd", "ipv4fwd_swx.c",    Descriptor::Mbuf).specification("ipv4fwd.spec").below(RULED_ROUTES),
     Source::new("lpm6",        "ipv6fwd", "ipv6fwd_dpdk.c",   Descriptor::Mbuf),
     Source::new("fib6",        "ipv6fwd", "ipv6fwd_dpdk.c",   Descriptor::Mbuf).flags(&["-DPEER_FIB"]),
-    Source::new("swx",         "ipv6fwd", "ipv6fwd_swx.c",    Descriptor::Mbuf).specification("ipv6fwd.spec"),
+    Source::new("swx",         "ipv6fwd", "ipv6fwd_swx.c",    Descriptor::Mbuf).specification("ipv6fwd.spec").below(RULED_ROUTES_6),
     Source::new("target",      "l2l3acl", "l2l3acl_target.c", Descriptor::Own).flags(AHEAD),
     Source::new("target-mbuf", "l2l3acl", "l2l3acl_target.c", Descriptor::Mbuf).flags(AHEAD),
     Source::new("dpdk",        "l2l3acl", "l2l3acl_dpdk.c",   Descriptor::Mbuf),
