@@ -227,32 +227,11 @@ impl Unit<'_> {
         let mut call = Expr::call(title, [name("run"), name("state")]);
         match self.key_table(head.node) {
             Some(table) => {
+                let mut opening = vec![packet, state];
                 let (before, first, found) = self.stages(title, table, head, group);
-                code.extend(before);
-                code.push(Stmt::Blank);
-                code.push(self.count_look_ups(table, name("size")));
-                let mut body = vec![packet, state];
-                body.extend(first);
-                code.push(each(body));
-                let mut found = found;
-                // Where a packet of the group may insert an entry, each finds what those before it left.
-                if group <= GROUP_MOST && self.finds_groups(table) && !self.learns(table) {
-                    code.insert(
-                        0,
-                        Stmt::Declare { of: "uint32_t".to_string(), name: format!("found[{group}]"), value: None },
-                    );
-                    let grouped = Grouped {
-                        prefix: String::new(),
-                        run: "run->",
-                        count: name("size"),
-                        is_addressed: true,
-                        found: name("found"),
-                        found_stride: 1,
-                        requests: None,
-                    };
-                    code.extend(self.find_group(table, grouped));
-                    found = name("found[i]");
-                }
+                opening.extend(first);
+                let (asked, found) = self.look_ups(table, before, each(opening), found, group);
+                code.extend(asked);
                 let learns = self.learns(table).then(|| name("key[i]"));
                 call =
                     Expr::call(format!("{title}_act"), [name("run"), name("state"), found].into_iter().chain(learns));
@@ -289,6 +268,28 @@ impl Unit<'_> {
         second.push(Stmt::call("wait", ["run", "packet", "at"].map(name)));
         code.push(each(second));
         code
+    }
+
+    /// What a group does until its records are found, and where a packet's record then stands: looked up with the others, or by an expression.
+    fn look_ups(&self, table: TableId, before: Vec<Stmt>, keys: Stmt, found: Expr, group: u32) -> (Vec<Stmt>, Expr) {
+        let mut code = before;
+        code.extend([Stmt::Blank, self.count_look_ups(table, name("size")), keys]);
+        // Where a packet of the group may insert an entry, each finds what those before it left.
+        if group > GROUP_MOST || !self.finds_groups(table) || self.learns(table) {
+            return (code, found);
+        }
+        code.insert(0, Stmt::Declare { of: "uint32_t".to_string(), name: format!("found[{group}]"), value: None });
+        let grouped = Grouped {
+            prefix: String::new(),
+            run: "run->",
+            count: name("size"),
+            is_addressed: true,
+            found: name("found"),
+            found_stride: 1,
+            requests: None,
+        };
+        code.extend(self.find_group(table, grouped));
+        (code, name("found[i]"))
     }
 
     fn key_table(&self, node: NodeId) -> Option<TableId> {
