@@ -4,6 +4,7 @@
 
 use crate::c::{Expr, Item, Member, Stmt, Struct};
 use crate::path::Way;
+use crate::storage::Words;
 use crate::table::structure_type;
 use crate::unit::{Unit, number};
 use hlir::{NodeId, TableId};
@@ -69,7 +70,7 @@ impl Unit<'_> {
     }
 
     /// How a burst, and a packet of it, begins.
-    pub fn entry_items(&self) -> Vec<Item> {
+    pub fn entry_items(&self, used: &Words) -> Vec<Item> {
         let mut items = Vec::new();
         items.extend(function("INLINE struct run", "run_begin", &["struct worker *worker"], self.run_begin()));
         items.extend(function("INLINE void", "run_end", &["const struct run *run"], self.run_end()));
@@ -83,7 +84,7 @@ impl Unit<'_> {
             "struct scratch *scratch",
             "uint64_t number",
         ];
-        items.extend(function("INLINE void", "state_begin", &parameters, self.begin()));
+        items.extend(function("INLINE void", "state_begin", &parameters, self.begin(used)));
         items
     }
 
@@ -162,15 +163,20 @@ impl Unit<'_> {
         ]
     }
 
-    fn begin(&self) -> Vec<Stmt> {
-        let mut members: Vec<Expr> =
-            ["packet", "port", "scratch"].into_iter().map(|member| Expr::designated(member, name(member))).collect();
-        if self.facts.random {
-            members.push(Expr::designated("number", name("number")));
+    /// Member by member, where the state is to stay: a whole state goes through memory, and what is read of it soon after waits for that.
+    fn begin(&self, used: &Words) -> Vec<Stmt> {
+        let given = ["packet", "port", "scratch", "number"];
+        let mut body = Vec::new();
+        for member in self.state(used).members {
+            let Member::Plain { of, name: title, .. } = member else { continue };
+            let value = match of.as_str() {
+                _ if given.contains(&title.as_str()) => name(&title),
+                pointer if pointer.ends_with('*') => name("NULL"),
+                "bool" => name("false"),
+                _ => Expr::word(0),
+            };
+            body.push(Stmt::set(Expr::Name(format!("state->{title}")), value));
         }
-        // Written where it is to stay: a copy of a whole state goes through memory, and what is read of it soon after waits for that.
-        let begun = Expr::cast("struct state", Expr::List(members));
-        let mut body = vec![Stmt::set(name("*state"), begun)];
         for statement in self.zero_wide() {
             if let Stmt::Do(Expr::Call(function, mut arguments)) = statement {
                 if let Some(Expr::Name(place)) = arguments.first_mut() {

@@ -93,7 +93,7 @@ impl Unit<'_> {
         Struct { name: "scratch".to_string(), members }
     }
 
-    fn state(&self, used: &Words) -> Struct {
+    pub fn state(&self, used: &Words) -> Struct {
         let mut members = vec![
             Member::plain("struct packet", "packet", ""),
             Member::plain("struct scratch *", "scratch", ""),

@@ -1,7 +1,7 @@
 //! Takes out of measured costs what cannot be so: that a line of a larger working set costs less, or of more lines in flight more.
 //!
-//! Neighbours that contradict each other are replaced by their geometric mean, as often as needed: isotonic regression by pooling adjacent violators. Without it
-//! the noise of one cell makes the larger of two structures the cheaper one.
+//! Neighbours that contradict each other are replaced by their geometric mean, as often as needed: isotonic regression by pooling adjacent violators.
+//! Without it the noise of one cell makes the larger of two structures the cheaper one.
 
 /// Sweeps over rows and columns: each may disturb the other a little.
 const SWEEPS: usize = 3;

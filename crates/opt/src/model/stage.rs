@@ -131,14 +131,16 @@ impl Model<'_> {
         waiting + self.chain(lookup, in_window)
     }
 
-    /// Steps of a look-up that each need the one before take time even where all lines are at hand: what that is beyond the operations.
+    /// Steps of a look-up that each need the one before take time even where all lines are at hand: what that is beyond the operations;
+    /// and beginning anew where its end was guessed wrong.
     fn chain(&self, lookup: &Lookup, side_by_side: f64) -> f64 {
         let machine = &self.inputs.machine;
         let nearest = machine.latency_cycles(machine.lines.working_set_kb[0] << 10);
         let dependent: f64 = lookup.shape.lines.iter().filter(|line| line.abreast <= 1.0).map(|line| line.often).sum();
         let step = nearest + STEP / machine.core_per_tick;
         let issued = lookup.shape.operations * self.operation();
-        ((dependent - 1.0).max(0.0) * step / side_by_side.max(1.0) - issued).max(0.0)
+        let surprised = lookup.shape.surprises * machine.mispredict_cycles;
+        ((dependent - 1.0).max(0.0) * step / side_by_side.max(1.0) - issued).max(0.0) + surprised
     }
 
     /// What waiting for a look-up costs where it is made in the cheaper way: in its turn, or in a stage that asks for its line.

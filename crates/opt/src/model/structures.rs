@@ -52,6 +52,8 @@ pub struct Shape {
     pub is_staged: bool,
     /// Operations that a look-up saves in a group, where the structure looks up all of a group's keys at once.
     pub grouped: Option<f64>,
+    /// How often the core guesses wrong where a look-up ends.
+    pub surprises: f64,
 }
 
 impl Shape {
@@ -136,6 +138,7 @@ pub fn shape(program: &Program, id: TableId, structure: Structure, content: &Con
         most_entries: most_entries(structure),
         is_staged: !matches!(structure, Structure::List | Structure::Scan | Structure::BitVector | Structure::Compare),
         grouped,
+        surprises: keyed.surprises(structure),
     }
 }
 
@@ -144,7 +147,7 @@ impl Keyed {
     fn look_up(&self, structure: Structure) -> (f64, Vec<Line>) {
         match structure {
             Structure::Exact => self.exact(),
-            Structure::Exact48 => (11.0, self.hashed(8.0)),
+            Structure::Exact48 => (18.0, self.hashed(8.0)),
             Structure::Dir24_8 => self.dir24_8(4),
             Structure::Dir24_8U16 => self.dir24_8(2),
             Structure::Dir24_8U8 => self.dir24_8(1),
@@ -280,6 +283,12 @@ impl Keyed {
             | Structure::Perfect
             | Structure::List => None,
         }
+    }
+
+    /// A list ends at the block in which a rule matches: any of them.
+    fn surprises(&self, structure: Structure) -> f64 {
+        let blocks = (self.entries as f64 / 8.0).ceil();
+        if structure == Structure::List { 1.0 - 1.0 / blocks } else { 0.0 }
     }
 
     fn list(&self) -> (f64, Vec<Line>) {
