@@ -152,9 +152,10 @@ impl Keyed {
             Structure::Dir24_8U16 => self.dir24_8(2),
             Structure::Dir24_8U8 => self.dir24_8(1),
             Structure::LpmTrie => self.lpm_trie(),
+            // Small keys are ports, VLANs, numbers of next hops: mostly given out one after the other, so that several share a line.
             Structure::Direct => {
                 let array = 4u64 << self.bits.min(40);
-                (3.0, vec![Line::alone(array.min(self.entries * LINE_BYTES), 1.0)])
+                (3.0, vec![Line::alone(array.min(self.entries * LINE_BYTES / 4), 1.0)])
             }
             Structure::Compare => {
                 let blocks = (self.entries as f64 / 8.0).ceil();
