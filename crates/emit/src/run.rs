@@ -52,7 +52,7 @@ impl Unit<'_> {
             let structure = structure_type(self.structure(table));
             run.push(Member::plain(format!("const struct {structure} *"), held, ""));
             run.push(Member::plain("uint64_t", format!("{held}_lookups"), ""));
-            run.push(Member::plain("uint64_t", format!("{held}_hits"), ""));
+            run.push(Member::plain("uint64_t", format!("{held}_misses"), ""));
         }
         for set in &self.names.value_sets {
             run.push(Member::plain("const struct list *", set, ""));
@@ -140,9 +140,9 @@ impl Unit<'_> {
         for id in self.looked_up() {
             let (index, held) = (number(id) as u32, self.table_name(id));
             let cell = |of: &str| Expr::index(Expr::Name(format!("run->worker->{of}")), Expr::word(index));
-            let hits = Expr::Name(format!("run->{held}_hits"));
-            body.push(Stmt::Assign(cell("hits"), "+=", hits.clone()));
-            let missed = Expr::binary("-", Expr::Name(format!("run->{held}_lookups")), hits);
+            let missed = Expr::Name(format!("run->{held}_misses"));
+            let hits = Expr::binary("-", Expr::Name(format!("run->{held}_lookups")), missed.clone());
+            body.push(Stmt::Assign(cell("hits"), "+=", hits));
             body.push(Stmt::Assign(cell("misses"), "+=", missed));
         }
         body

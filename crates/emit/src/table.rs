@@ -245,7 +245,7 @@ impl Body<'_, '_> {
         self.record(table);
         self.exit = exit.map_or(Exit::None, Exit::To);
         if !self.ahead {
-            self.count_hit(table, &name);
+            self.count_miss(table, &name);
             self.automatic(table);
         } else if self.unit.direct_meters(table).iter().any(|(_, meter)| meter.automatic.is_some()) {
             return self.end();
@@ -294,9 +294,11 @@ impl Body<'_, '_> {
         }
     }
 
-    fn count_hit(&mut self, table: TableId, name: &str) {
-        let hit = Expr::binary("!=", Expr::name("found"), Expr::word(0));
-        self.push(Stmt::Assign(Expr::Name(format!("run->{name}_hits")), "+=", hit));
+    /// Misses are counted, for they are rare; what else was looked up has hit.
+    fn count_miss(&mut self, table: TableId, name: &str) {
+        let missed = Expr::binary("==", Expr::name("found"), Expr::word(0));
+        let unlikely = Expr::call("__builtin_expect", [missed, Expr::name("0")]);
+        self.push(Stmt::when(unlikely, vec![Stmt::Do(Expr::Name(format!("run->{name}_misses++")))]));
         // A table that its misses fill restarts timers only where an action says so.
         if self.program().tables[table].idle_timeout.is_some() && !self.program().tables[table].add_on_miss {
             let note = Stmt::call("record_hit", [Expr::name("record"), Expr::name("run->clock_ns")]);

@@ -9,7 +9,7 @@ pub use print::print;
 /// An expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expr {
-    /// A name, or a chain of members that binds as tightly as one: `state->hdr_ipv4`, `run->dmac_hits`.
+    /// A name, or a chain of members that binds as tightly as one: `state->hdr_ipv4`, `run->dmac_misses`.
     Name(String),
     /// An unsigned number; `long` ones are 64 bits wide.
     Number {
