@@ -42,6 +42,23 @@ fn applications_send_what_the_interpreter_sends_under_every_plan() {
     }
 }
 
+/// A table without keys has no look-up to wait for, and stands on the way to one that has.
+#[test]
+fn what_is_done_without_a_look_up_waits_for_its_turn() {
+    let file = |name: &str| path(name).display().to_string();
+    let (program, test) = (file("crates/cli/tests/plans/keyless.p4"), file("crates/cli/tests/plans/keyless.stf"));
+    let machine = file("tests/machines/slow-memory.toml");
+    for plan in [&["--engine", "interp"][..], &["--engine", "native"], &["--engine", "native", "--machine", &machine]] {
+        for burst in ["1", "64"] {
+            let output = bacus().args(["stf", &program, &test, "--burst", burst]).args(plan).output();
+            let output = output.expect("bacus runs");
+            let said =
+                format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+            assert!(output.status.success(), "{plan:?} burst {burst}: {said}");
+        }
+    }
+}
+
 /// Every structure under random entries, the interpreter beside it.
 #[test]
 fn every_structure_finds_what_the_interpreter_finds() {

@@ -45,6 +45,8 @@ pub struct AheadOf {
     pub outcomes: Vec<NodeId>,
     /// Whether something is left out until the packet's turn.
     pub waits: bool,
+    /// Whether it takes the number of the record that was found: of a table, also one without keys.
+    pub takes_found: bool,
 }
 
 impl Nodes {
@@ -60,8 +62,14 @@ impl Nodes {
             Some(_) => (format!("{own}_act"), &["uint32_t found"][..]),
             None => (own.to_string(), &[][..]),
         };
-        let mut ahead =
-            AheadOf { name: own, answers: true, items: Vec::new(), outcomes: draft.outcomes, waits: draft.waits };
+        let mut ahead = AheadOf {
+            name: own,
+            answers: true,
+            items: Vec::new(),
+            outcomes: draft.outcomes,
+            waits: draft.waits,
+            takes_found: draft.key.is_some(),
+        };
         if draft.code == Draft::of(unit, node, self.known(unit, node), false).code {
             ahead.answers = ends || ahead.outcomes.len() > 1;
             return ahead;

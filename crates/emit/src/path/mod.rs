@@ -217,8 +217,10 @@ impl<'u> Way<'u> {
 
     fn call_ahead(&self, place: usize) -> Expr {
         let mut arguments = vec![name("run"), name("state")];
-        if let Some(found) = self.found_number(place) {
-            arguments.push(name(format!("found[{found}]")));
+        if self.ahead[place].takes_found {
+            // A table without keys has its default's record only.
+            let found = self.found_number(place).map_or_else(|| Expr::word(0), |found| name(format!("found[{found}]")));
+            arguments.push(found);
         }
         Expr::call(self.ahead[place].name.clone(), arguments)
     }
