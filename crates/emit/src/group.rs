@@ -4,7 +4,7 @@ use crate::c::{Expr, Stmt};
 use crate::table::structure_names;
 use crate::unit::Unit;
 use hlir::TableId;
-use hlir::plan::{Hint, Structure};
+use hlir::plan::Hint;
 
 /// Packets that the runtime's functions take at most.
 pub const GROUP_MOST: u32 = 64;
@@ -29,24 +29,9 @@ pub struct Requests {
     pub hint: Hint,
 }
 
-/// Whether a look-up has more to gain from the group than from the same steps packet by packet.
-fn is_grouped(structure: Structure) -> bool {
-    match structure {
-        Structure::Exact | Structure::Exact48 | Structure::Scan | Structure::BitVector | Structure::Btree => true,
-        Structure::Dir24_8
-        | Structure::Dir24_8U16
-        | Structure::Dir24_8U8
-        | Structure::LpmTrie
-        | Structure::Direct
-        | Structure::Compare
-        | Structure::Perfect
-        | Structure::List => false,
-    }
-}
-
 impl Unit<'_> {
     pub fn finds_groups(&self, table: TableId) -> bool {
-        is_grouped(self.structure(table))
+        self.structure(table).is_grouped()
     }
 
     /// The call, with its description in a variable.

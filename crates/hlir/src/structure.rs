@@ -49,6 +49,21 @@ impl Structure {
         Structure::List,
     ];
 
+    /// Whether it looks up all keys of a group at once: rules against several keys at a time, a tree level by level, what needs a second line after all that need one.
+    pub fn is_grouped(self) -> bool {
+        match self {
+            Structure::Exact | Structure::Exact48 | Structure::Scan | Structure::BitVector | Structure::Btree => true,
+            Structure::Dir24_8
+            | Structure::Dir24_8U16
+            | Structure::Dir24_8U8
+            | Structure::LpmTrie
+            | Structure::Direct
+            | Structure::Compare
+            | Structure::Perfect
+            | Structure::List => false,
+        }
+    }
+
     /// What the structure needs that these keys, kinds and widths, are not; `None` if it can hold them.
     pub fn misses(self, keys: &[(MatchKind, u32)]) -> Option<&'static str> {
         let bits: u32 = keys.iter().map(|(_, width)| width).sum();

@@ -266,24 +266,27 @@ impl Keyed {
 
     /// What a look-up of a group saves, counted in instructions of 5-tuples.
     fn grouped(&self, structure: Structure, operations: f64) -> Option<f64> {
-        match structure {
+        let saved = match structure {
             // Sixteen keys side by side, with vectors that have room for eight words.
             Structure::Scan if self.entries <= SCAN_TOGETHER && self.lanes >= 4.0 => {
                 let rule = (8.0 * self.halves() + 5.0) / 16.0;
-                Some((operations - 14.0 - self.entries as f64 * rule).max(0.0))
+                (operations - 14.0 - self.entries as f64 * rule).max(0.0)
             }
-            Structure::Scan => Some(25.0),
-            Structure::BitVector => Some(10.0 * self.chunks()),
-            Structure::Exact | Structure::Exact48 | Structure::Btree => Some(0.0),
-            Structure::Dir24_8
+            Structure::Scan => 25.0,
+            Structure::BitVector => 10.0 * self.chunks(),
+            Structure::Exact
+            | Structure::Exact48
+            | Structure::Btree
+            | Structure::Dir24_8
             | Structure::Dir24_8U16
             | Structure::Dir24_8U8
             | Structure::LpmTrie
             | Structure::Direct
             | Structure::Compare
             | Structure::Perfect
-            | Structure::List => None,
-        }
+            | Structure::List => 0.0,
+        };
+        structure.is_grouped().then_some(saved)
     }
 
     /// A list ends at the block in which a rule matches: any of them.
