@@ -129,6 +129,7 @@ pub fn object(
     if native.sanitize {
         compiler.sanitize = Sanitize::On;
     }
+    compiler.symbols = native.symbols;
     compiler.user_code.clone_from(&externs.user);
     let descriptor = match descriptor {
         hlir::plan::Descriptor::Own => runtime::Descriptor::Own,

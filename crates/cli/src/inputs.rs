@@ -9,8 +9,10 @@ use crate::options::Passes;
 use hlir::Program;
 use opt::Inputs;
 use opt::inputs::{Machine, Profile};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 pub fn gather(program: &Program, passes: &Passes) -> Result<Inputs, Failure> {
     Ok(Inputs {
@@ -30,8 +32,10 @@ pub fn machine(named: Option<&Path>) -> Machine {
     }
     let path = named.unwrap_or(&default);
     let guess = |why: String| {
-        eprintln!("warning: {}: {why}; planning with careful guesses instead", path.display());
-        eprintln!("hint: `bacus calibrate` measures this machine");
+        warn_once(format!(
+            "{}: {why}; planning with careful guesses instead\nhint: `bacus calibrate` measures this machine",
+            path.display()
+        ));
         Machine::default()
     };
     let text = match fs::read_to_string(path) {
@@ -46,17 +50,21 @@ pub fn machine(named: Option<&Path>) -> Machine {
         Ok(machine) => {
             if machine.cpu != calibrate::cpu() {
                 let (other, this) = (&machine.cpu, calibrate::cpu());
-                eprintln!("warning: {}: plans are for {other}, this is {this}", path.display());
+                warn_once(format!("{}: plans are for {other}, this is {this}", path.display()));
             }
             machine
         }
     }
 }
 
-/// Whether the host has a machine file of its own processor.
-pub fn is_calibrated() -> bool {
-    let text = fs::read_to_string(calibrate::default_file()).unwrap_or_default();
-    Machine::parse(&text).is_ok_and(|machine| machine.cpu == calibrate::cpu())
+/// A command may plan several times for the same file.
+fn warn_once(text: String) {
+    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    if !said.contains(&text) {
+        eprintln!("warning: {text}");
+        said.insert(text);
+    }
 }
 
 fn profile(path: &Path) -> Result<Profile, Failure> {

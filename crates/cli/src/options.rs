@@ -4,6 +4,7 @@ use crate::entries::Origin;
 use crate::warnings::Warnings;
 use clap::{Args, ValueEnum};
 use opt::inputs::{Ports, Profile};
+use runtime::Symbols;
 use std::path::{Path, PathBuf};
 
 /// A program and how its text is read.
@@ -77,6 +78,9 @@ pub struct Native {
     /// Let the native code watch itself for bad accesses and undefined behaviour
     #[arg(long, help_heading = "Native code")]
     pub sanitize: bool,
+    /// What objects say about their lines.
+    #[arg(skip)]
+    pub symbols: Symbols,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -34,6 +34,34 @@ fn explanations_have_traffic_decisions_and_costs_in_every_form() {
     assert!(html.contains("<svg ") && html.contains("</html>") && html.contains("Switch.routes"), "{html}");
 }
 
+/// Under a plan in stages every node is measured as well, and the parts are the whole.
+#[test]
+fn what_is_measured_under_a_plan_is_the_sum_of_its_nodes() {
+    let slow = path("crates/cli/tests/plans/slow.toml").display().to_string();
+    let program = app("l2fwd", "p4");
+    let entries = ["--entries", "gen:dmac:100000:1"];
+    let arguments = ["explain", &program, "--measure", "--json", "--machine", &slow, entries[0], entries[1]];
+    let (is_good, json, errors) = run(&arguments);
+    assert!(is_good && json.contains("\"on_path\": true"), "{errors}{json}");
+    assert_eq!(errors.matches("warning: ").count(), 1, "{errors}");
+    let number = |after: &str| -> f64 {
+        let rest = json.split_once(after).unwrap_or_else(|| panic!("no {after} in {json}")).1;
+        let rest = rest.split_once("\"measured\": ").unwrap_or_else(|| panic!("nothing measured in {json}")).1;
+        rest.split([',', '}']).next().and_then(|word| word.trim().parse().ok()).unwrap_or_else(|| panic!("{json}"))
+    };
+    let nodes: f64 = json
+        .split("\"name\": ")
+        .filter(|part| part.contains("\"mispredicted\""))
+        .map(|part| {
+            let rest = part.split_once("\"measured\": ").expect("a node is measured").1;
+            rest.split(',').next().and_then(|word| word.parse::<f64>().ok()).expect("by a number")
+        })
+        .sum();
+    let (all, floor, staging) = (number("\"cycles\": "), number("\"floor\": "), number("\"staging\": "));
+    assert!((nodes + floor + staging - all).abs() < all * 0.02 && nodes > 0.0, "{nodes} {floor} {staging}: {json}");
+    assert!(json.contains("machine file: ") && json.contains("packets of "), "{json}");
+}
+
 #[test]
 fn machine_files_that_are_wrong_are_warned_about_and_not_used() {
     let whole = fs::read_to_string(path("machines/epyc-milan.toml")).expect("the file can be read");

@@ -32,7 +32,7 @@ mod wide;
 
 use c::Item;
 use hlir::diagnostic::Diagnostic;
-use hlir::{NodeId, Plan, Program};
+use hlir::{NodeId, Plan, Program, TableId};
 use node::Nodes;
 use path::Way;
 use storage::Words;
@@ -55,6 +55,20 @@ pub fn emit_with(program: &Program, plan: &Plan, code: &CustomCode) -> Result<St
     }
     let nodes = node::nodes(&unit)?;
     Ok(c::print(&file(&unit, &nodes, entry, code)))
+}
+
+/// Names in the C text: of each node's functions, and of each table.
+pub struct CNames {
+    pub nodes: Vec<(NodeId, String)>,
+    pub tables: Vec<(TableId, String)>,
+}
+
+/// How nodes and tables are named in the C text of a program that can be emitted, for tools that read it.
+pub fn names(program: &Program) -> CNames {
+    let names = names::Names::new(program);
+    let nodes = program.nodes.iter().zip(names.nodes).map(|((id, _), name)| (id, name));
+    let tables = program.tables.iter().zip(names.tables).map(|((id, _), name)| (id, name));
+    CNames { nodes: nodes.collect(), tables: tables.collect() }
 }
 
 /// The whole file, in an order in which everything is declared before it is used.

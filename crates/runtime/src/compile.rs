@@ -25,6 +25,14 @@ pub enum Sanitize {
     On,
 }
 
+/// Whether objects say which line of C each instruction was made from. Their code is the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Symbols {
+    #[default]
+    None,
+    Lines,
+}
+
 /// Warnings are errors, but for those that depend on how far a compiler's optimizer sees: a user's next gcc may be wrong about them.
 /// Without `movbe`: gcc turns registers through the stack for its sake. Without vectors of neighbouring scalars: it packs counters and pointers that are in
 /// registers, to unpack them at once (l2l3acl: a sixth of its cycles).
@@ -46,6 +54,7 @@ pub struct Compiler {
     command: String,
     version: String,
     pub sanitize: Sanitize,
+    pub symbols: Symbols,
     pub user_code: Option<UserCode>,
 }
 
@@ -127,6 +136,7 @@ impl Compiler {
                         command: command.to_string(),
                         version,
                         sanitize: Sanitize::Off,
+                        symbols: Symbols::None,
                         user_code: None,
                     });
                 }
@@ -164,6 +174,9 @@ impl Compiler {
     fn extend_flags(&self, flags: &mut Vec<String>) {
         if self.user_code.is_some() {
             flags.extend(USER_FLAGS.map(String::from));
+        }
+        if self.symbols == Symbols::Lines {
+            flags.push("-g".to_string());
         }
         if self.sanitize == Sanitize::On {
             let sanitizers = "-g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined";

@@ -20,6 +20,7 @@ pub mod pipeline;
 pub mod probe;
 pub mod readers;
 pub mod region;
+pub mod sampler;
 mod selection;
 pub mod state;
 pub mod switch;
@@ -29,7 +30,7 @@ mod worker;
 
 pub use attention::Undisturbed;
 pub use cache::Cache;
-pub use compile::{Compiler, Descriptor, Sanitize, UserCode};
+pub use compile::{Compiler, Descriptor, Sanitize, Symbols, UserCode};
 pub use dpdk::{Dpdk, DpdkError, DpdkLane, DpdkMemoryPort, DpdkSettings, PortCounts};
 pub use events::Event;
 pub use externs::ExternLibrary;

@@ -22,12 +22,12 @@ mod workload;
 use crate::calibrate;
 use crate::compile;
 use crate::failure::Failure;
-use crate::inputs;
 use crate::options::{Native, Passes};
 use cell::{Cell, Found};
 use indicatif::{ProgressBar, ProgressStyle};
 use report::Record;
 use runtime::{attention, clock};
+use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -106,18 +106,21 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-/// With a machine file: without one of this processor, the machine is measured now.
+/// With a machine file: without one of this processor, the machine is measured now. What plans were made for is kept beside the records.
 fn calibrated(arguments: &Arguments) -> Result<Arguments, Failure> {
     let mut arguments = arguments.clone();
-    if arguments.machine.is_none() && !inputs::is_calibrated() {
-        let file = match &arguments.out {
-            Some(folder) => folder.join("machine.toml"),
-            None => std::env::temp_dir().join(format!("bacus-machine-{}.toml", std::process::id())),
-        };
-        calibrate::write_now(&file, arguments.native.cc.as_deref())?;
-        println!("machine file: {}", file.display());
-        arguments.machine = Some(file);
+    let file = match &arguments.machine {
+        Some(file) => file.clone(),
+        None => calibrate::at_hand(arguments.native.cc.as_deref())?,
+    };
+    println!("machine file: {}", file.display());
+    if let Some(folder) = &arguments.out {
+        // One that cannot be read is warned about where plans are made.
+        if let Ok(text) = fs::read(&file) {
+            compile::write(&folder.join("machine.toml"), &text)?;
+        }
     }
+    arguments.machine = Some(file);
     Ok(arguments)
 }
 

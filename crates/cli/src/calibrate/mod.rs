@@ -74,6 +74,26 @@ pub fn write_now(path: &Path, cc: Option<&str>) -> Result<(), Failure> {
     write(path, &header(&measured.machine))
 }
 
+/// A machine file of this processor: the host's, else one in the cache, else one that is written there now.
+pub fn at_hand(cc: Option<&str>) -> Result<PathBuf, Failure> {
+    if is_of_this_processor(&default_file()) {
+        return Ok(default_file());
+    }
+    let kept = compile::cache()?.root().join(default_file());
+    if !is_of_this_processor(&kept) {
+        eprintln!("there is no {}: this machine is measured first", default_file().display());
+        write_now(&kept, cc)?;
+        eprintln!("machine file: {} (`bacus calibrate` writes {})", kept.display(), default_file().display());
+    }
+    Ok(kept)
+}
+
+/// Whether a file tells of the processor that this program runs on.
+fn is_of_this_processor(path: &Path) -> bool {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    Machine::parse(&text).is_ok_and(|machine| machine.cpu == cpu())
+}
+
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let output = arguments.output.clone().unwrap_or_else(default_file);
     let measured = measure_all(arguments.cc.as_deref(), arguments.memory)?;

@@ -1,149 +1,191 @@
-//! What a program costs on the in-memory port, in all and by node.
+//! What a program costs on the in-memory port, in all and by node, under its plan.
 //!
-//! Nodes are timed in the plain program, where each stands alone; reading the clock before and after costs more than many nodes do, so that is
-//! measured as well and taken off. Small nodes therefore come out with some cycles more or less.
+//! Totals are the clock's. Where the time goes is sampled: the same code, compiled with line numbers, is interrupted some thousand times a second, and the
+//! instruction that it waited for belongs to a node. So nothing is added to the code, and nodes that a plan runs in stages have their times too.
 
+use super::attribute::{Part, Parts};
 use super::{Arguments, is_capture};
 use crate::compile;
 use crate::entries;
+use crate::externs;
 use crate::failure::Failure;
 use crate::frontend;
 use crate::inputs;
 use crate::native::{NativeEngine, trace_of};
 use crate::options::Passes;
 use crate::pcap;
-use hlir::Plan;
 use hlir::plan::Descriptor;
+use hlir::{Plan, Program};
 use interp::DEFAULT_PORTS;
 use interp::engine::Frame;
+use opt::explain::{Measured, Parted};
 use opt::inputs::Profile;
-use runtime::{Buffers, MemoryPort, Settings, Trace, clock};
+use runtime::{Buffers, MemoryPort, Pipeline, Settings, Symbols, Trace, clock, sampler};
 use std::path::Path;
 use std::sync::Arc;
 
 const BUFFERS: Buffers = Buffers { count: 1024, bytes: 2048, headroom_bytes: 128 };
-/// Packets of a sample: some 0.1 ms, shorter than a time slice.
+const ROOM: u32 = BUFFERS.bytes - BUFFERS.headroom_bytes;
+/// Packets of a sample of the clock: some 0.1 ms, shorter than a time slice.
 const SAMPLE: u64 = 4096;
 const SAMPLES: usize = 61;
+/// Places that are noted: some seconds, and each of twenty nodes is known within a few percent.
+const PLACES: usize = 12_000;
+/// Packets between two looks at whether that many are noted, and such looks at most.
+const STEP: u64 = 1 << 14;
+const STEPS: usize = 1 << 14;
+const USUAL_BURST: u32 = 32;
 
-pub struct Measured {
-    /// Cycles a packet, under the plan and packet by packet.
-    pub planned: f64,
-    pub plain: f64,
-    /// Cycles for each packet from a port, by node.
-    pub nodes: Vec<(String, f64)>,
-    pub profile: Profile,
+/// The packets of a file, over and over.
+pub struct Measuring<'a> {
+    arguments: &'a Arguments,
+    packets: &'a Path,
+    /// Packets that are not run: copying them would cost more than all else.
+    too_long: usize,
+    trace: Arc<Trace>,
 }
 
-/// A program that runs under some plan.
-struct Run {
-    cycles: f64,
-    packets: f64,
-    edges: Vec<(String, u64)>,
-    nodes: Vec<(String, u64)>,
+/// A program under a plan, with its entries, about to run.
+struct Ready<'r, 'p> {
+    engine: &'r mut NativeEngine<'p, MemoryPort>,
+    pipeline: &'r Pipeline,
+    object: &'r Path,
+    compiled: &'r Program,
 }
 
-pub fn measure(arguments: &Arguments, passes: &Passes, packets: &Path) -> Result<Measured, Failure> {
-    // Packets of a capture come in on port 0.
-    let frames = if is_capture(packets) {
-        pcap::read(packets)?.into_iter().map(|bytes| Frame { port: 0, bytes }).collect()
-    } else {
-        entries::packets(packets)?
-    };
-    if frames.is_empty() {
-        return Err(Failure::input(format!("{}: there are no packets in it", packets.display())));
-    }
-    let refused = |refusal| Failure::refusal(packets.display(), &refusal);
-    let trace = Arc::new(trace_of(&frames, BUFFERS.bytes - BUFFERS.headroom_bytes).map_err(refused)?);
-    let counted = under(arguments, passes, &trace, |plan| {
-        inputs::counting(plan);
-        plan.instrument.cycles = true;
-    })?;
-    let mut profile = Profile::default();
-    for (edge, count) in &counted.edges {
-        let (from, to) = edge.split_once(" -> ").expect("the emitter writes edges so");
-        profile.add(from, to, *count);
-    }
-    let nodes = nodes(&counted, &profile);
-    let mut known = passes.clone();
-    if known.profile.is_none() {
-        known.counted = Some(profile.clone());
-    }
-    let planned = under(arguments, &known, &trace, |_| {})?.cycles;
-    let plain = under(arguments, passes, &trace, |plan| *plan = Plan { burst: plan.burst, ..Plan::default() })?.cycles;
-    Ok(Measured { planned, plain, nodes, profile })
-}
-
-/// Cycles by node, without what the clock costs.
-fn nodes(run: &Run, profile: &Profile) -> Vec<(String, f64)> {
-    let clock = clock_cycles();
-    let cycles = |(name, cycles): &(String, u64)| {
-        let visits = profile.arrived(name, true) as f64 / run.packets;
-        (name.clone(), (*cycles as f64 / run.packets - visits * clock).max(0.0))
-    };
-    run.nodes.iter().map(cycles).collect()
-}
-
-/// What reading the clock twice costs, the best of many.
-fn clock_cycles() -> f64 {
-    (0..10_000)
-        .map(|_| {
-            let start = clock::ticks();
-            clock::ticks() - start
-        })
-        .min()
-        .map_or(0.0, |ticks| ticks as f64)
-}
-
-/// Compiles the program under the plan that `adjust` makes of the passes', and runs it.
-fn under(
-    arguments: &Arguments,
-    passes: &Passes,
-    trace: &Arc<Trace>,
-    adjust: impl FnOnce(&mut Plan),
-) -> Result<Run, Failure> {
-    let loaded = frontend::load(&arguments.source)?;
-    let program = loaded.program.clone();
-    let mut burst = 0;
-    let (pipeline, compiled) = compile::pipeline(loaded, passes, &arguments.native, |plan| {
-        adjust(plan);
-        plan.descriptor = Descriptor::Own;
-        burst = plan.burst;
-    })?;
-    let lanes = || vec![MemoryPort::new(BUFFERS)];
-    let settings = Settings { ports: DEFAULT_PORTS, seed: 0 };
-    let mut engine = NativeEngine::new((&program, &compiled), pipeline.clone(), settings, lanes)?;
-    entries::load(&mut engine, &passes.entries, DEFAULT_PORTS)?;
-    let burst = if burst == 0 { 32 } else { burst };
-    let samples = samples(&mut engine, trace, burst);
-    let switch = engine.switch();
-    let description = pipeline.description();
-    Ok(Run {
-        cycles: samples[samples.len() / 2],
-        packets: (SAMPLE * (SAMPLES as u64 + 1)) as f64,
-        edges: description.edges.iter().cloned().zip(switch.edges()).collect(),
-        nodes: description.nodes.iter().cloned().zip(switch.cycles()).collect(),
-    })
-}
-
-/// Cycles a packet, sorted.
-fn samples(engine: &mut NativeEngine<'_, MemoryPort>, trace: &Arc<Trace>, burst: u32) -> Vec<f64> {
-    let switch = engine.switch();
-    let mut more = |first: bool| {
-        let lane = switch.lane(0).expect("no thread runs the only lane");
-        if first {
-            lane.load(trace.clone(), 0, burst);
+impl<'a> Measuring<'a> {
+    pub fn new(arguments: &'a Arguments, packets: &'a Path) -> Result<Measuring<'a>, Failure> {
+        // Packets of a capture come in on port 0.
+        let mut frames = if is_capture(packets) {
+            pcap::read(packets)?.into_iter().map(|bytes| Frame { port: 0, bytes }).collect()
+        } else {
+            entries::packets(packets)?
+        };
+        let all = frames.len();
+        frames.retain(|frame| frame.bytes.len() <= ROOM as usize);
+        if frames.is_empty() {
+            return Err(Failure::input(format!(
+                "{}: there are no packets in it that a buffer holds",
+                packets.display()
+            )));
         }
-        lane.more(SAMPLE);
+        let refused = |refusal| Failure::refusal(packets.display(), &refusal);
+        let trace = Arc::new(trace_of(&frames, ROOM).map_err(refused)?);
+        Ok(Measuring { arguments, packets, too_long: all - frames.len(), trace })
+    }
+
+    /// Where the packets go.
+    pub fn profile(&self, passes: &Passes) -> Result<Profile, Failure> {
+        self.under(passes, Symbols::None, inputs::counting, |ready| {
+            samples(ready.engine);
+            let mut profile = Profile::default();
+            for (edge, count) in ready.pipeline.description().edges.iter().zip(ready.engine.switch().edges()) {
+                let (from, to) = edge.split_once(" -> ").expect("the emitter writes edges so");
+                profile.add(from, to, count);
+            }
+            Ok(profile)
+        })
+    }
+
+    /// What the plan costs that `passes` make, who know the profile by now, and what packet by packet.
+    pub fn measure(&self, passes: &Passes) -> Result<Measured, Failure> {
+        let (planned, places) = self.under(
+            passes,
+            Symbols::Lines,
+            |_| {},
+            |ready| {
+                let cycles = samples(ready.engine);
+                Ok((cycles, attributed(ready)))
+            },
+        )?;
+        let one_by_one = |plan: &mut Plan| *plan = Plan { burst: plan.burst, ..Plan::default() };
+        let plain = self.under(passes, Symbols::None, one_by_one, |ready| Ok(samples(ready.engine)))?;
+        let (count, file) = (self.trace.len(), self.packets.display());
+        let long = match self.too_long {
+            0 => String::new(),
+            more => format!(" ({more} longer than {ROOM} bytes left out)"),
+        };
+        let on = format!("measured with {count} packets of {file}{long}, over and over, on the in-memory port");
+        let (parted, how) = match places {
+            Ok(parts) => {
+                let cycles = |share: f64| share * planned;
+                let parted = Parted {
+                    floor: cycles(parts.share(&Part::Port)),
+                    staging: cycles(parts.share(&Part::Stages)),
+                    nodes: parts.nodes().map(|(name, share)| (name.to_string(), cycles(share))).collect(),
+                };
+                (Some(parted), format!("{on}; its time was seen {} times, to tell where it goes", parts.count()))
+            }
+            Err(why) => (None, format!("{on}; not by node: {why}")),
+        };
+        Ok(Measured { planned, plain, parted, how })
+    }
+
+    /// Compiles the program under the plan that `adjust` makes of the passes', fills its tables, and does `work`.
+    fn under<T>(
+        &self,
+        passes: &Passes,
+        symbols: Symbols,
+        adjust: impl FnOnce(&mut Plan),
+        work: impl FnOnce(&mut Ready) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let mut native = self.arguments.native.clone();
+        native.symbols = symbols;
+        let loaded = frontend::load(&self.arguments.source)?;
+        let program = loaded.program.clone();
+        let externs = externs::find(&program, &native)?;
+        let (compiled, mut plan) = frontend::optimize(loaded, passes, None)?;
+        adjust(&mut plan);
+        plan.descriptor = Descriptor::Own;
+        let c = compile::emit(&compiled, &plan, &externs)?;
+        let object = compile::object(&compiled.name, &c, plan.descriptor, (&native, &externs))?;
+        let pipeline = Arc::new(Pipeline::load(&object)?);
+        let lanes = || vec![MemoryPort::new(BUFFERS)];
+        let settings = Settings { ports: DEFAULT_PORTS, seed: 0 };
+        let mut engine = NativeEngine::new((&program, &compiled), pipeline.clone(), settings, lanes)?;
+        entries::load(&mut engine, &passes.entries, DEFAULT_PORTS)?;
+        let burst = if plan.burst == 0 { USUAL_BURST } else { plan.burst };
+        lane(&mut engine).load(self.trace.clone(), 0, burst);
+        work(&mut Ready { engine: &mut engine, pipeline: &pipeline, object: &object, compiled: &compiled })
+    }
+}
+
+fn lane<'e>(engine: &'e mut NativeEngine<'_, MemoryPort>) -> &'e mut MemoryPort {
+    engine.switch().lane(0).expect("no thread runs the only lane")
+}
+
+fn run(engine: &mut NativeEngine<'_, MemoryPort>, packets: u64) {
+    lane(engine).more(packets);
+    engine.switch().run(0);
+}
+
+/// What packets told the control plane is not wanted, but must not fill its ring.
+fn forget(engine: &mut NativeEngine<'_, MemoryPort>) {
+    let _ = engine.switch().take_events();
+}
+
+/// Median cycles a packet.
+fn samples(engine: &mut NativeEngine<'_, MemoryPort>) -> f64 {
+    run(engine, SAMPLE);
+    forget(engine);
+    let once = |_| {
         let start = clock::ticks();
-        switch.run(0);
+        run(engine, SAMPLE);
         let cycles = (clock::ticks() - start) as f64 / SAMPLE as f64;
-        // What packets told the control plane is not wanted, but must not fill its ring.
-        let _ = switch.take_events();
+        forget(engine);
         cycles
     };
-    more(true);
-    let mut samples: Vec<f64> = (0..SAMPLES).map(|_| more(false)).collect();
+    let mut samples: Vec<f64> = (0..SAMPLES).map(once).collect();
     samples.sort_by(f64::total_cmp);
-    samples
+    samples[SAMPLES / 2]
+}
+
+/// What the time goes to; or why that is not known.
+fn attributed(ready: &mut Ready) -> Result<Parts, String> {
+    let bar = compile::progress("sampling where the time goes".to_string());
+    let places = sampler::sample(PLACES, STEPS, ready.engine, |engine| run(engine, STEP), forget);
+    bar.finish_and_clear();
+    let places = places.ok_or("the system has no timer for it")?;
+    let places = sampler::places(ready.object, &places).map_err(|error| format!("addr2line: {error}"))?;
+    Ok(Parts::new(ready.compiled, &places))
 }

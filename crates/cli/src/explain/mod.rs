@@ -1,7 +1,9 @@
 //! `bacus explain`: where packets go, what was decided and why, and what it costs; with `--measure` beside what it really costs.
 
+mod attribute;
 mod measure;
 
+use crate::calibrate;
 use crate::compile;
 use crate::entries::Origin;
 use crate::failure::Failure;
@@ -10,6 +12,11 @@ use crate::inputs;
 use crate::options::{DescriptorKind, Native, Passes, Source};
 use crate::show;
 use clap::Args;
+use measure::Measuring;
+use opt::Inputs;
+use opt::explain::Measured;
+use opt::inputs::Machine;
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 pub const EXAMPLES: &str = "\
@@ -20,7 +27,8 @@ Examples:
   bacus explain router.p4 --measure --html -o router.html    predicted against measured, with a drawing
 
 --measure runs the program on the in-memory port, with the packets of --packets or else of the STF file beside the program (router.stf), and with
-the entries of --entries or else of entries.stf there. Where no --profile is given, the traffic is then what was counted.";
+the entries of --entries or else of entries.stf there. Where no --profile is given, the traffic is then what was counted. Where nobody has calibrated,
+that is done first, for some seconds, and kept in the cache for the next time. On a terminal, --html writes PROGRAM.html into the current directory.";
 
 #[derive(Args)]
 pub struct Arguments {
@@ -57,34 +65,70 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut passes = arguments.passes.clone();
     passes.entries.clone_from(&arguments.entries);
     passes.ports.own_descriptor = arguments.descriptor == DescriptorKind::Own;
-    let measured = if arguments.measure {
-        let beside = |name: &str| arguments.source.program.with_file_name(name);
-        if passes.entries.is_empty() && beside("entries.stf").exists() {
-            passes.entries.push(Origin::Text(beside("entries.stf")));
-        }
-        let packets = arguments.packets.clone().unwrap_or_else(|| arguments.source.program.with_extension("stf"));
-        Some(measure::measure(arguments, &passes, &packets)?)
-    } else {
-        None
-    };
-    if let Some(measured) = &measured {
-        passes.counted = Some(measured.profile.clone());
-    }
+    let measured = if arguments.measure { Some(measure(arguments, &mut passes)?) } else { None };
     let (program, plan) = frontend::optimize(frontend::load(&arguments.source)?, &passes, None)?;
     let given = inputs::gather(&program, &passes)?;
     let mut explained = opt::explain::explain(&program, &plan, &given);
+    explained.notes.push(machine_note(&passes, &given));
     if let Some(measured) = &measured {
-        explained.measured(measured.planned, measured.plain, &measured.nodes);
+        explained.measured(measured);
     }
-    let text = match (arguments.json, arguments.html) {
-        (true, _) => explained.json(),
-        (false, true) => explained.html(),
-        (false, false) => explained.text(),
-    };
-    match &arguments.output {
-        Some(path) => compile::write(path, text.as_bytes()),
-        None => show::print(&text),
+    match (arguments.json, arguments.html) {
+        (true, _) => say(arguments, &explained.json()),
+        (false, true) => say(arguments, &explained.html()),
+        (false, false) => say(arguments, &explained.text()),
     }
+}
+
+/// What the program costs with the packets and entries at hand; `passes` are told what machine this is and where packets go.
+fn measure(arguments: &Arguments, passes: &mut Passes) -> Result<Measured, Failure> {
+    if arguments.descriptor == DescriptorKind::Mbuf {
+        return Err(Failure::input("--measure runs on the in-memory port, whose packets are no mbufs"));
+    }
+    if passes.machine.is_none() {
+        passes.machine = Some(calibrate::at_hand(arguments.native.cc.as_deref())?);
+    }
+    let beside = |name: &str| arguments.source.program.with_file_name(name);
+    if passes.entries.is_empty() && beside("entries.stf").exists() {
+        passes.entries.push(Origin::Text(beside("entries.stf")));
+    }
+    let packets = arguments.packets.clone().unwrap_or_else(|| arguments.source.program.with_extension("stf"));
+    if !packets.exists() {
+        let name = packets.display();
+        return Err(Failure::input(format!(
+            "{name}: there is no such file\nhint: name packets with --packets FILE, STF or a capture"
+        )));
+    }
+    let measuring = Measuring::new(arguments, &packets)?;
+    if passes.profile.is_none() {
+        passes.counted = Some(measuring.profile(passes)?);
+    }
+    measuring.measure(passes)
+}
+
+/// What is known of the machine, and where from.
+fn machine_note(passes: &Passes, given: &Inputs) -> String {
+    let default = calibrate::default_file();
+    let file = passes.machine.as_ref().unwrap_or(&default).display();
+    if given.machine == Machine::default() {
+        return format!("machine: careful guesses, not {file}; `bacus calibrate` measures this one");
+    }
+    format!("machine file: {file}, calibrated {}", given.machine.calibrated)
+}
+
+/// To the file that was named; a page that would fill a terminal goes to one beside.
+fn say(arguments: &Arguments, text: &str) -> Result<(), Failure> {
+    if let Some(path) = &arguments.output {
+        return compile::write(path, text.as_bytes());
+    }
+    if !(arguments.html && std::io::stdout().is_terminal()) {
+        return show::print(text);
+    }
+    let name = arguments.source.program.with_extension("html");
+    let path = Path::new(name.file_name().unwrap_or(name.as_os_str()));
+    compile::write(path, text.as_bytes())?;
+    println!("page: {}", path.display());
+    Ok(())
 }
 
 /// Whether a file holds a capture rather than text.

@@ -91,12 +91,15 @@ fn shape(svg: &mut String, node: &NodeRow, place: (usize, usize)) {
         svg,
         "<g opacity=\"{opacity:.2}\"><rect x=\"{left:.0}\" y=\"{top:.0}\" width=\"{BOX_WIDTH}\" height=\"{BOX_HEIGHT}\" rx=\"6\" fill=\"{fill}\" \
          stroke=\"{border}\"/><text x=\"{x:.0}\" y=\"{:.0}\" text-anchor=\"middle\" font-weight=\"bold\">{}</text>\
-         <text x=\"{x:.0}\" y=\"{:.0}\" text-anchor=\"middle\">{:.1} %, {:.1} cycles</text></g>",
+         <text x=\"{x:.0}\" y=\"{:.0}\" text-anchor=\"middle\">{:.1} %, {}</text></g>",
         y - 4.0,
         escaped(&short(&node.name)),
         y + 12.0,
         node.share * 100.0,
-        node.predicted.cycles()
+        match node.measured {
+            Some(measured) => format!("{:.1} → {measured:.1} cycles", node.predicted.cycles()),
+            None => format!("{:.1} cycles", node.predicted.cycles()),
+        }
     );
 }
 

@@ -1,54 +1,124 @@
-//! An explanation as one page of HTML: totals, the graph, decisions, nodes.
+//! An explanation as one page of HTML: totals, the graph, decisions, nodes. It needs nothing from elsewhere.
 
 use super::draw::{escaped, graph};
 use super::{Decision, Explanation, NodeRow, Total};
 use std::fmt::Write as _;
 
-const STYLE: &str = "body{font-family:sans-serif;margin:2em;color:#222}table{border-collapse:collapse;margin:1em 0}\
-td,th{padding:.25em .7em;border-bottom:1px solid #ddd;text-align:left}td.n,th.n{text-align:right}\
-.path{background:#eaf1f8}.graph{overflow:auto;border:1px solid #ddd}";
+const STYLE: &str = "\
+body{font-family:system-ui,sans-serif;margin:2.5em auto;max-width:1180px;padding:0 1.5em;color:#1f2933;line-height:1.45}\
+h1{margin:0 0 .2em}h2{margin:2em 0 .5em;font-size:1.15em;border-bottom:2px solid #3b6ea5;padding-bottom:.2em}\
+p.note{margin:.15em 0;color:#52606d;font-size:.92em}\
+.cards{display:flex;flex-wrap:wrap;gap:1em;margin:1.5em 0}\
+.card{border:1px solid #d5dbe1;border-radius:8px;padding:.7em 1.1em;min-width:11em}\
+.card b{display:block;font-size:1.5em;font-weight:600}.card small{color:#52606d}\
+table{border-collapse:collapse;width:100%;font-size:.92em}\
+td,th{padding:.28em .6em;border-bottom:1px solid #e4e7eb;text-align:left;vertical-align:middle}th{color:#52606d;font-weight:600}\
+td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\
+tr.path td:first-child{border-left:4px solid #3b6ea5}tr.sum td{border-top:2px solid #9aa5b1;font-weight:600}tr.beside{color:#52606d}\
+.bar{height:7px;border-radius:2px;margin:2px 0;min-width:1px}.predicted{background:#3b6ea5}.measured{background:#e08e2b}\
+.key{display:inline-block;width:1.6em;margin:0 .4em 0 1em;vertical-align:middle}\
+.graph{overflow:auto;border:1px solid #d5dbe1;border-radius:8px;max-height:46em}";
+/// Pixels of the longest bar.
+const BAR: f64 = 190.0;
 
 pub fn html(explained: &Explanation) -> String {
     let name = escaped(&explained.program);
     let mut page = format!(
-        "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>{name}</title><style>{STYLE}</style></head><body>\n"
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{name}</title><style>{STYLE}</style></head><body>\n"
     );
     let _ = writeln!(
         page,
-        "<h1>{name}</h1><p>Planned for {}; traffic {}.</p>",
+        "<h1>{name}</h1><p class=\"note\">Planned for {}; traffic {}.</p>",
         escaped(&explained.machine),
         explained.traffic
     );
-    totals(&mut page, explained);
+    for note in &explained.notes {
+        let _ = writeln!(page, "<p class=\"note\">{}</p>", escaped(note));
+    }
+    cards(&mut page, explained);
+    page.push_str("<h2>What a packet costs</h2>");
+    nodes(&mut page, explained);
     let _ = writeln!(page, "<h2>Where packets go</h2><div class=\"graph\">{}</div>", graph(explained));
     page.push_str(
         "<h2>Decisions</h2><table><tr><th>what</th><th>chosen</th><th class=\"n\">cycles</th><th>against</th></tr>\n",
     );
     explained.decisions.iter().for_each(|decision| decided(&mut page, decision));
-    page.push_str("</table><h2>Nodes</h2><table><tr><th>node</th><th>kind</th><th>source</th><th class=\"n\">share</th><th class=\"n\">issue</th>");
-    page.push_str("<th class=\"n\">memory</th><th class=\"n\">jumps</th><th class=\"n\">predicted</th><th class=\"n\">measured</th></tr>\n");
-    explained.nodes.iter().for_each(|node| row(&mut page, node));
     page.push_str("</table></body></html>\n");
     page
 }
 
-fn totals(page: &mut String, explained: &Explanation) {
-    page.push_str(
-        "<table><tr><th>cycles a packet</th><th class=\"n\">predicted</th><th class=\"n\">measured</th></tr>\n",
-    );
-    let mut line = |what: &str, total: &Total| {
-        let measured = total.measured.map_or(String::new(), |cycles| format!("{cycles:.1}"));
-        let _ = writeln!(
-            page,
-            "<tr><td>{what}</td><td class=\"n\">{:.1}</td><td class=\"n\">{measured}</td></tr>",
-            total.predicted
-        );
+/// The sums: what is measured is the large number, where something is.
+fn cards(page: &mut String, explained: &Explanation) {
+    page.push_str("<div class=\"cards\">");
+    let mut card = |about: &str, number: String, below: String| {
+        let _ = write!(page, "<div class=\"card\"><small>{about}</small><b>{number}</b><small>{below}</small></div>");
     };
-    line("under this plan", &explained.planned);
-    line("packet by packet", &explained.plain);
-    line("of these, the port", &Total { predicted: explained.floor, measured: None });
-    line("of these, stages", &Total { predicted: explained.staging, measured: None });
-    let _ = writeln!(page, "</table><p>A packet is {:.1} µs in the switch.</p>", explained.latency_ns / 1000.0);
+    let mut cycles = |about: &str, total: &Total| match total.measured {
+        Some(measured) => {
+            let error = (total.predicted / measured - 1.0) * 100.0;
+            card(about, format!("{measured:.1}"), format!("{:.1} predicted ({error:+.0} %)", total.predicted));
+        }
+        None => card(about, format!("{:.1}", total.predicted), "predicted".to_string()),
+    };
+    cycles("cycles a packet, this plan", &explained.planned);
+    cycles("packet by packet", &explained.plain);
+    let gain = |of: fn(&Total) -> Option<f64>| Some(of(&explained.plain)? / of(&explained.planned)?);
+    let predicted = gain(|total| Some(total.predicted)).unwrap_or(1.0);
+    match gain(|total| total.measured) {
+        Some(measured) => card("the plan's gain", format!("{measured:.2}×"), format!("{predicted:.2}× predicted")),
+        None => card("the plan's gain", format!("{predicted:.2}×"), "predicted".to_string()),
+    }
+    card("in the switch", format!("{:.1} µs", explained.latency_ns / 1000.0), "predicted".to_string());
+    page.push_str("</div>\n");
+}
+
+/// A row a node, then what is not in nodes, then the sum.
+fn nodes(page: &mut String, explained: &Explanation) {
+    let is_measured = explained.floor.measured.is_some();
+    page.push_str("<p class=\"note\">Cycles for each packet that comes from a port.<span class=\"key bar predicted\"></span>predicted");
+    if is_measured {
+        page.push_str("<span class=\"key bar measured\"></span>measured");
+    }
+    page.push_str(
+        "</p><table><tr><th>node</th><th>kind</th><th>source</th><th class=\"n\">share</th><th class=\"n\">issue</th>",
+    );
+    page.push_str("<th class=\"n\">memory</th><th class=\"n\">jumps</th><th class=\"n\">predicted</th>");
+    page.push_str(if is_measured { "<th class=\"n\">measured</th><th></th></tr>\n" } else { "<th></th></tr>\n" });
+    let others = [&explained.floor, &explained.staging];
+    let all = explained.nodes.iter().flat_map(|node| [Some(node.predicted.cycles()), node.measured]);
+    let all = all.chain(others.into_iter().flat_map(|total| [Some(total.predicted), total.measured]));
+    let scale = BAR / all.flatten().fold(1.0, f64::max);
+    explained.nodes.iter().for_each(|node| row(page, node, scale, is_measured));
+    let mut beside = |class: &str, about: &str, total: &Total, scale: f64| {
+        let _ = write!(
+            page,
+            "<tr class=\"{class}\"><td>{about}</td><td></td><td></td><td></td><td></td><td></td><td></td>"
+        );
+        compared(page, total, scale, is_measured);
+    };
+    beside("beside", "stages: loops, packets put aside and taken up", &explained.staging, scale);
+    beside("beside", "port, and what the switch does for the program", &explained.floor, scale);
+    beside("sum", "in all", &explained.planned, 0.0);
+    page.push_str("</table>\n");
+    if explained.nodes.iter().any(|node| node.is_on_path) {
+        page.push_str("<p class=\"note\">Nodes with a blue edge are on the path that is run in stages.</p>\n");
+    }
+}
+
+/// The last columns of a row.
+fn compared(page: &mut String, total: &Total, scale: f64, is_measured: bool) {
+    let _ = write!(page, "<td class=\"n\">{:.1}</td>", total.predicted);
+    if is_measured {
+        let _ = write!(page, "<td class=\"n\">{:.1}</td>", total.measured.unwrap_or_default());
+    }
+    page.push_str("<td>");
+    let bars = [("predicted", Some(total.predicted)), ("measured", total.measured)];
+    for (class, cycles) in bars.into_iter().filter_map(|(class, cycles)| Some((class, cycles?))) {
+        if scale > 0.0 {
+            let _ = write!(page, "<div class=\"bar {class}\" style=\"width:{:.0}px\"></div>", cycles * scale);
+        }
+    }
+    page.push_str("</td></tr>\n");
 }
 
 fn decided(page: &mut String, decision: &Decision) {
@@ -64,14 +134,13 @@ fn decided(page: &mut String, decision: &Decision) {
     let _ = writeln!(page, "<tr><td>{what}</td><td>{chosen}</td><td class=\"n\">{cost}</td><td>{others}</td></tr>");
 }
 
-fn row(page: &mut String, node: &NodeRow) {
+fn row(page: &mut String, node: &NodeRow, scale: f64, is_measured: bool) {
     let class = if node.is_on_path { " class=\"path\"" } else { "" };
-    let measured = node.measured.map_or(String::new(), |cycles| format!("{cycles:.1}"));
     let predicted = &node.predicted;
-    let _ = writeln!(
+    let _ = write!(
         page,
         "<tr{class}><td>{}</td><td>{}</td><td>{}</td><td class=\"n\">{:.1} %</td><td class=\"n\">{:.1}</td><td class=\"n\">{:.1}</td>\
-         <td class=\"n\">{:.1}</td><td class=\"n\">{:.1}</td><td class=\"n\">{measured}</td></tr>",
+         <td class=\"n\">{:.1}</td>",
         escaped(&node.name),
         node.kind,
         escaped(&node.place),
@@ -79,6 +148,6 @@ fn row(page: &mut String, node: &NodeRow) {
         predicted.issue,
         predicted.memory,
         predicted.mispredicted,
-        predicted.cycles()
     );
+    compared(page, &Total { predicted: predicted.cycles(), measured: node.measured }, scale, is_measured);
 }

@@ -5,17 +5,19 @@ use super::{Decision, Explanation, NodeRow, Total};
 pub fn json(explained: &Explanation) -> String {
     let decisions: Vec<String> = explained.decisions.iter().map(decision).collect();
     let nodes: Vec<String> = explained.nodes.iter().map(node).collect();
+    let notes: Vec<String> = explained.notes.iter().map(|note| string(note)).collect();
     format!(
-        "{{\n\"program\": {}, \"machine\": {}, \"traffic\": {},\n\"cycles\": {}, \"plain\": {}, \"floor\": {:.2}, \"staging\": {:.2}, \
-         \"latency_ns\": {:.1},\n\"decisions\": [\n{}\n],\n\"nodes\": [\n{}\n]\n}}\n",
+        "{{\n\"program\": {}, \"machine\": {}, \"traffic\": {},\n\"cycles\": {}, \"plain\": {}, \"floor\": {}, \"staging\": {}, \
+         \"latency_ns\": {:.1}, \"notes\": [{}],\n\"decisions\": [\n{}\n],\n\"nodes\": [\n{}\n]\n}}\n",
         string(&explained.program),
         string(&explained.machine),
         string(explained.traffic),
         total(&explained.planned),
         total(&explained.plain),
-        explained.floor,
-        explained.staging,
+        total(&explained.floor),
+        total(&explained.staging),
         explained.latency_ns,
+        notes.join(", "),
         decisions.join(",\n"),
         nodes.join(",\n"),
     )

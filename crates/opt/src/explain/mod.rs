@@ -49,17 +49,39 @@ pub struct Total {
     pub measured: Option<f64>,
 }
 
+/// What a run has measured: cycles a packet under the plan and packet by packet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    pub planned: f64,
+    pub plain: f64,
+    /// Where those under the plan go, if that could be told.
+    pub parted: Option<Parted>,
+    pub how: String,
+}
+
+/// The parts of a packet's cycles.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parted {
+    pub floor: f64,
+    pub staging: f64,
+    /// By name; nodes that are not here cost nothing that could be seen.
+    pub nodes: Vec<(String, f64)>,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     pub program: String,
     pub machine: String,
     /// Where shares come from.
     pub traffic: &'static str,
-    pub floor: f64,
-    pub staging: f64,
+    /// What the port costs, and what stages cost beside their nodes.
+    pub floor: Total,
+    pub staging: Total,
     pub latency_ns: f64,
     pub planned: Total,
     pub plain: Total,
+    /// What the numbers come from, in sentences.
+    pub notes: Vec<String>,
     pub decisions: Vec<Decision>,
     pub nodes: Vec<NodeRow>,
 }
@@ -76,11 +98,12 @@ pub fn explain(program: &Program, plan: &Plan, inputs: &Inputs) -> Explanation {
         program: program.name.clone(),
         machine: inputs.machine.cpu.clone(),
         traffic: if inputs.profile.is_some() { "counted" } else { "estimated" },
-        floor: predicted.floor,
-        staging: predicted.staging,
+        floor: total(predicted.floor),
+        staging: total(predicted.staging),
         latency_ns: predicted.latency_ns,
         planned: total(predicted.cycles()),
         plain: total(model.predict(&plain).cycles()),
+        notes: Vec::new(),
         decisions: decisions(program, plan, inputs, &model),
         nodes: traffic
             .order()
@@ -94,12 +117,17 @@ pub fn explain(program: &Program, plan: &Plan, inputs: &Inputs) -> Explanation {
 }
 
 impl Explanation {
-    /// Adds what a run has measured: cycles in all under the plan and packet by packet, and by node of the plain program.
-    pub fn measured(&mut self, planned: f64, plain: f64, nodes: &[(String, f64)]) {
-        self.planned.measured = Some(planned);
-        self.plain.measured = Some(plain);
+    /// Adds what a run has measured.
+    pub fn measured(&mut self, measured: &Measured) {
+        self.planned.measured = Some(measured.planned);
+        self.plain.measured = Some(measured.plain);
+        self.notes.push(measured.how.clone());
+        let Some(parted) = &measured.parted else { return };
+        self.floor.measured = Some(parted.floor);
+        self.staging.measured = Some(parted.staging);
         for row in &mut self.nodes {
-            row.measured = nodes.iter().find(|(name, _)| *name == row.name).map(|(_, cycles)| *cycles);
+            let found = parted.nodes.iter().find(|(name, _)| *name == row.name);
+            row.measured = Some(found.map_or(0.0, |(_, cycles)| *cycles));
         }
     }
 

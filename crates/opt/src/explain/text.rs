@@ -9,7 +9,8 @@ const SHOWN: usize = 4;
 pub fn text(explained: &Explanation) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "{} on {}, traffic {}", explained.program, explained.machine, explained.traffic);
-    let _ = writeln!(text, "{}", totals(explained));
+    explained.notes.iter().for_each(|note| text.push_str(&format!("{note}\n")));
+    let _ = writeln!(text, "\n{}", totals(explained));
     let _ = writeln!(text, "\ndecisions, with predicted cycles for each packet");
     let wide = explained.decisions.iter().map(|decision| decision.what.chars().count()).max().unwrap_or(0);
     for decision in &explained.decisions {
@@ -34,11 +35,11 @@ fn totals(explained: &Explanation) -> String {
         None => format!("{:.1} predicted", total.predicted),
     };
     format!(
-        "cycles a packet: {} (port {:.1}, stages {:.1}); packet by packet {}; {:.1} us in the switch",
+        "cycles a packet: {}; packet by packet {}\nof these the port {}, stages {}; {:.1} us in the switch",
         one(&explained.planned),
-        explained.floor,
-        explained.staging,
         one(&explained.plain),
+        one(&explained.floor),
+        one(&explained.staging),
         explained.latency_ns / 1000.0
     )
 }
@@ -51,7 +52,7 @@ fn nodes(explained: &Explanation) -> String {
     let is_measured = explained.nodes.iter().any(|node| node.measured.is_some());
     let wide = explained.nodes.iter().map(|node| node.name.chars().count()).max().unwrap_or(0);
     let mut text = String::from("\nnodes, with cycles for each packet that comes from a port");
-    text.push_str(if is_measured { "; measured packet by packet\n" } else { "\n" });
+    text.push('\n');
     let _ = write!(text, "  {:wide$} {:>8} {:>8} {:>8} {:>8} {:>8}", "", "share", "issue", "memory", "jumps", "all");
     text.push_str(if is_measured { "  measured\n" } else { "\n" });
     for node in &explained.nodes {
