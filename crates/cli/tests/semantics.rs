@@ -49,6 +49,7 @@ points! {
     checksums_cover_valid_fields_and_payload: "semantics/checksums_cover_what_is_valid",
     hashes_stay_between_base_and_max: "semantics/hashes_stay_between_base_and_max",
     state_has_bounds_and_direct_counters_count_every_hit: "semantics/state_has_bounds",
+    direct_counters_and_meters_belong_to_their_table: "semantics/direct_objects_belong_to_their_table",
     truncation_takes_the_shortest_length: "semantics/truncation_takes_the_shortest",
     larger_priorities_win_and_the_first_constant_entry: "semantics/larger_priorities_win",
     restrictions_of_bmv2_are_not_copied: "semantics/restrictions_of_bmv2_are_not_copied",

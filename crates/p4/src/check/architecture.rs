@@ -176,15 +176,11 @@ impl<'a> Checker<'a> {
         self.uses.attached = attached;
     }
 
-    /// A direct counter or meter is used by actions of its table; in v1model other tables may have these actions too.
+    /// A direct counter or meter is used by actions of its table. In v1model the table counts and measures by itself, so a call may stand
+    /// anywhere, and tables without the object may share an action that calls it.
     fn check_direct_uses(&mut self) {
         for (object, action, span) in std::mem::take(&mut self.uses.direct) {
             let name = self.name_of(object);
-            let Some(action) = action else {
-                let message = format!("`{name}` can only be used in the actions of its table");
-                self.error("invalid", span, message, "this is not in an action");
-                continue;
-            };
             let owners: Vec<DeclarationId> = self
                 .uses
                 .attached
@@ -192,18 +188,23 @@ impl<'a> Checker<'a> {
                 .filter(|(other, _, _)| *other == object)
                 .map(|(_, table, _)| *table)
                 .collect();
-            let users = self.tables_with(action);
-            let stranger = users.iter().find(|table| !owners.contains(table)).copied();
-            let may_be_shared = self.is_of_v1model(object) && users.iter().any(|table| owners.contains(table));
-            if let (Some(table), false) = (stranger, may_be_shared) {
+            if self.is_of_v1model(object) {
+                if owners.is_empty() && self.is_meter_of_v1model(object) {
+                    let message = format!("direct meter `{name}` belongs to no table");
+                    self.error("invalid", span, message, "a table has to name it as its `meters`");
+                }
+                continue;
+            }
+            let Some(action) = action else {
+                let message = format!("`{name}` can only be used in the actions of its table");
+                self.error("invalid", span, message, "this is not in an action");
+                continue;
+            };
+            if let Some(stranger) = self.tables_with(action).iter().find(|table| !owners.contains(table)) {
                 let message =
-                    format!("`{name}` is not attached to table `{}`, which has this action", self.name_of(table));
-                self.report(
-                    Diagnostic::error(message)
-                        .kind("invalid")
-                        .label(span, "")
-                        .label(self.node(table).span(), "the table"),
-                );
+                    format!("`{name}` is not attached to table `{}`, which has this action", self.name_of(*stranger));
+                let table = self.node(*stranger).span();
+                self.report(Diagnostic::error(message).kind("invalid").label(span, "").label(table, "the table"));
             }
         }
     }
@@ -213,12 +214,15 @@ impl<'a> Checker<'a> {
         name.is_some_and(|name| name.starts_with("direct_"))
     }
 
+    fn is_meter_of_v1model(&self, object: DeclarationId) -> bool {
+        let of_type = self.out.declared_type(object);
+        of_type.nominal().is_some_and(|nominal| nominal.name.as_ref() == "direct_meter")
+    }
+
     /// A meter that no action reads colours no packet.
     fn check_meters_are_read(&mut self) {
         for (object, _, span) in self.uses.attached.clone() {
-            let of_type = self.out.declared_type(object);
-            let meter = of_type.nominal().is_some_and(|nominal| nominal.name.as_ref() == "direct_meter");
-            if meter && !self.uses.direct.iter().any(|(used, _, _)| *used == object) {
+            if self.is_meter_of_v1model(object) && !self.uses.direct.iter().any(|(used, _, _)| *used == object) {
                 let message = format!("direct meter `{}` is never read", self.name_of(object));
                 self.error("invalid", span, message, "an action of this table has to read it");
             }

@@ -64,6 +64,27 @@ fn v1model_has_numbers_in_registers_and_no_switch_in_actions() {
 }
 
 #[test]
+fn a_direct_counter_of_v1model_may_be_named_anywhere_and_a_direct_meter_belongs_to_a_table() {
+    let objects = format!(
+        "extern direct_counter {{ direct_counter(); void count(); }}\nextern direct_meter<T> {{ direct_meter(); void read(out T v); }}\n{STRUCT}"
+    );
+    let tables = |meters: &str, apply: &str| {
+        let locals = format!(
+            "direct_counter() c; direct_meter<bit<8>>() m; action a() {{ c.count(); m.read(h.e.a); }} action b() {{}}
+table t {{ key = {{ h.e.a : exact; }} actions = {{ a; NoAction; }} counters = c; {meters} }}
+table u {{ key = {{ h.e.b : exact; }} actions = {{ a; b; NoAction; }} }}"
+        );
+        first_error(&v1model(&objects, "", &locals, apply))
+    };
+    expect!["accepted"].assert_eq(&tables("meters = m;", "c.count(); t.apply(); u.apply();"));
+    expect!["accepted"].assert_eq(&tables("meters = m;", "u.apply();"));
+    expect!["t.p4(13): [--Werror=invalid] error: direct meter `m` belongs to no table"]
+        .assert_eq(&tables("", "t.apply(); u.apply();"));
+    let unattached = "direct_counter() c; action a() { c.count(); }\ntable u { key = { h.e.b : exact; } actions = { a; NoAction; } }";
+    expect!["accepted"].assert_eq(&first_error(&v1model(&objects, "", unattached, "u.apply();")));
+}
+
+#[test]
 fn a_function_in_c_changes_numbers_not_structures_of_structures() {
     let program = "header E { bit<8> a; } struct H { E e; }\nextern void f(inout H h); extern void g(inout E e);
 control C(inout H h); package P(C c);\ncontrol c(inout H h) { apply { g(h.e); f(h); } }\nP(c()) main;\n";
