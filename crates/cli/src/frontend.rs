@@ -99,7 +99,7 @@ fn stop_at_errors(source: &Source, diagnostics: Vec<Diagnostic>, map: &SourceMap
     // What the architectures' own files could do better is no concern of who includes them.
     let diagnostics = p4::check::without_headers(diagnostics, map, |file| is_own(source, file));
     let diagnostics = source.warnings.apply(diagnostics);
-    let diagnostics: Vec<Diagnostic> = diagnostics.into_iter().map(|one| in_the_program(one, map)).collect();
+    let diagnostics: Vec<Diagnostic> = diagnostics.into_iter().map(|one| in_the_program(source, one, map)).collect();
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Err(Failure::diagnostics(&diagnostics, map));
     }
@@ -107,11 +107,15 @@ fn stop_at_errors(source: &Source, diagnostics: Vec<Diagnostic>, map: &SourceMap
     Ok(())
 }
 
-/// A mistake that shows in an included file is placed at the line of the program that included it, too: the way out may be near it.
-fn in_the_program(diagnostic: Diagnostic, map: &SourceMap) -> Diagnostic {
-    match map.inclusion(diagnostic.span().start) {
-        Some(line) if !diagnostic.span().is_none() => diagnostic.first_label(line, "included here"),
-        _ => diagnostic,
+/// A mistake that shows in a file that is not the user's is placed at the line of the program that included it, too: the way out is near it.
+fn in_the_program(source: &Source, diagnostic: Diagnostic, map: &SourceMap) -> Diagnostic {
+    let place = diagnostic.span();
+    if place.is_none() || is_own(source, &map.locate(place.start).file) {
+        return diagnostic;
+    }
+    match map.inclusion(place.start) {
+        Some(line) => diagnostic.first_label(line, "included here"),
+        None => diagnostic,
     }
 }
 
@@ -148,7 +152,9 @@ fn preprocess(source: &Source) -> Result<String, Failure> {
     let cache = Cache::open().map_err(|error| Failure::environment(format!("the cache cannot be used: {error}")))?;
     let brought = cache.unpack("include", INCLUDES).map_err(|error| Failure::unwritable(cache.root(), &error))?;
     let mut command = Command::new("cpp");
-    command.args(["-C", "-undef", "-nostdinc", "-x", "assembler-with-cpp", "-D__TARGET_BACUS__"]);
+    command.args(["-C", "-undef", "-nostdinc", "-x", "assembler-with-cpp"]);
+    // What p4c-bm2-ss defines: what programs do for BMv2 is what they are to do here.
+    command.args(["-D__TARGET_BACUS__", "-D__TARGET_BMV2__"]);
     command.args(source.define.iter().map(|define| format!("-D{define}")));
     command.args(source.undefine.iter().map(|undefine| format!("-U{undefine}")));
     command.args(source.include.iter().chain([&brought]).flat_map(|directory| [Path::new("-I"), directory]));
@@ -159,8 +165,12 @@ fn preprocess(source: &Source) -> Result<String, Failure> {
     if !output.status.success() {
         return Err(Failure::Input(cpp_errors(&String::from_utf8_lossy(&output.stderr))));
     }
-    let name = source.program.display();
-    String::from_utf8(output.stdout).map_err(|_| Failure::input(format!("{name}: not UTF-8 text")))
+    Ok(text_of(output.stdout))
+}
+
+/// Comments were written in older character sets, too: what is not UTF-8 is taken for Latin-1, in which any byte is a letter.
+fn text_of(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| error.into_bytes().iter().map(|byte| char::from(*byte)).collect())
 }
 
 /// The preprocessor's messages in the shape of ours: `file.p4(12): [--Werror=preprocessor] error: ...`.

@@ -47,6 +47,36 @@ fn programs_that_cannot_be_read_are_refused() {
 }
 
 #[test]
+fn a_mistake_is_placed_in_the_users_file_that_holds_it() {
+    let directory = scratch("included");
+    let headers = directory.join("headers");
+    fs::create_dir_all(&headers).unwrap();
+    file(&headers, "shared.p4", "const bit<8> shared = 16w1;\n");
+    file(&directory, "own.p4", "const bit<8> own = true;\n");
+    let program = file(&directory, "main.p4", "#include \"own.p4\"\n");
+    let (code, text) = ran(&["check", &program]);
+    let first = text.lines().next().unwrap_or_default();
+    assert!(code == Some(1) && first.contains("own.p4(1): [--Werror=type-error]"), "{text}");
+    assert!(!text.contains("included here"), "{text}");
+
+    let program = file(&scratch("including"), "main.p4", "// one\n#include <shared.p4>\n");
+    let (code, text) = ran(&["check", "-I", &headers.display().to_string(), &program]);
+    let first = text.lines().next().unwrap_or_default();
+    assert!(code == Some(1) && first.contains("main.p4(2): [--Werror=type-error]"), "{text}");
+    assert!(text.contains("included here") && text.contains("shared.p4:1:"), "{text}");
+}
+
+#[test]
+fn programs_may_hold_letters_of_older_character_sets_and_parts_for_bmv2() {
+    let directory = scratch("letters");
+    let path = directory.join("main.p4");
+    let text = b"// r\xe9seau\n#ifdef __TARGET_BMV2__\nconst bit<8> known = 1;\n#endif\n@name(\"caf\xe9\") const bit<8> used = known;\n";
+    fs::write(&path, text).unwrap();
+    let (code, text) = ran(&["check", "--Wdisable", &path.display().to_string()]);
+    assert_eq!((code, text.as_str()), (Some(0), ""));
+}
+
+#[test]
 fn a_missing_compiler_is_the_machines_fault() {
     let directory = scratch("compiler");
     let program = path("apps/l2fwd/l2fwd.p4").display().to_string();
