@@ -1,9 +1,10 @@
 //! Action selectors: an entry that leads to a group runs the action of one of its members, chosen by a hash.
 
-use crate::body::{Body, Presence};
+use crate::body::{Body, Presence, limbs};
 use crate::c::{Expr, Member, Stmt};
 use crate::unit::{Unit, number};
-use hlir::{HashInput, Selector, TableId};
+use hlir::{ActionCall, HashInput, Selector, TableId};
+use num_bigint::BigUint;
 
 /// Where a record has the slot of its group.
 pub const SLOT: &str = "selector_group";
@@ -26,15 +27,42 @@ impl Unit<'_> {
         Some(Expr::Name(format!("offsetof(struct {}_record, {SLOT})", self.table_name(table))))
     }
 
+    /// Points `to` at a record of the table that the program itself gives.
+    fn constant_record(&self, table: TableId, call: &ActionCall, to: &str) -> Vec<Stmt> {
+        let (declared, action) = (&self.program.tables[table], call.action as usize);
+        let mut members = vec![Expr::designated("action", Expr::word(call.action))];
+        let names = &self.names.parameters[number(table)][action];
+        let data = declared.actions[action].parameters.iter().zip(names).zip(&call.arguments);
+        let data: Vec<Expr> = data
+            .map(|((parameter, name), value)| Expr::designated(name, constant_data(value, parameter.width)))
+            .collect();
+        if !data.is_empty() {
+            members.push(Expr::designated(&self.names.actions[number(table)][action], Expr::List(data)));
+        }
+        let of = format!("static const struct {}_record", self.table_name(table));
+        let (name, address) = ("empty_group", Expr::name("&empty_group"));
+        vec![Stmt::declare(of, name, Expr::List(members)), Stmt::set(Expr::name(to), address)]
+    }
+
     /// What an action's data are read from: the entry's record, or that of the member that was chosen.
     pub fn chosen(&self, table: TableId) -> &'static str {
         if self.selector(table).is_some() { "member" } else { "record" }
     }
 }
 
+/// An action's data as its member in a record has it.
+fn constant_data(value: &BigUint, width: u32) -> Expr {
+    let mut digits = value.to_u64_digits();
+    digits.resize(limbs(width) as usize, 0);
+    match width {
+        0..=64 => Expr::long(digits[0]),
+        _ => Expr::List(digits.into_iter().map(Expr::long).collect()),
+    }
+}
+
 impl Body<'_, '_> {
     /// Declares `record`, the entry's, for the look-up's result `found`; with a selector also `member`, whose action runs. A group without
-    /// members makes a miss of the hit.
+    /// members makes a miss of the hit, unless the table says what runs then.
     pub fn record(&mut self, table: TableId) {
         let name = self.unit.table_name(table);
         let of = format!("const struct {name}_record *");
@@ -56,12 +84,15 @@ impl Body<'_, '_> {
             let slot = Expr::Name(format!("record->{SLOT}"));
             let member = Expr::call("selector_member", [selection, slot, hash, size]);
             body.push(Stmt::set(Expr::name("member"), member));
-            let miss = vec![
-                Stmt::set(found(), Expr::word(0)),
-                Stmt::set(Expr::name("record"), record(Expr::word(0))),
-                Stmt::set(Expr::name("member"), Expr::name("record")),
-            ];
-            body.push(Stmt::when(Expr::binary("==", Expr::name("member"), Expr::name("NULL")), miss));
+            let empty = match &body.program().tables[table].empty_group {
+                Some(call) => body.unit.constant_record(table, call, "member"),
+                None => vec![
+                    Stmt::set(found(), Expr::word(0)),
+                    Stmt::set(Expr::name("record"), record(Expr::word(0))),
+                    Stmt::set(Expr::name("member"), Expr::name("record")),
+                ],
+            };
+            body.push(Stmt::when(Expr::binary("==", Expr::name("member"), Expr::name("NULL")), empty));
         });
         let leads_to_group = Expr::binary("==", Expr::name("record->action"), Expr::name("SELECTOR_GROUP"));
         self.push(Stmt::when(leads_to_group, code));

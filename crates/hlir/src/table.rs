@@ -23,6 +23,8 @@ pub struct Table {
     pub profile: Option<ProfileId>,
     /// What a selector hashes, in order.
     pub selector: Vec<Expression>,
+    /// What runs where an entry matches whose group has no members; without it, that is a miss.
+    pub empty_group: Option<ActionCall>,
     /// What becomes of entries that no packet has hit for long; nothing, if there is none.
     pub idle_timeout: Option<IdleTimeout>,
     /// Whether the default action may insert an entry (PNA).

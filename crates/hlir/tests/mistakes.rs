@@ -394,7 +394,7 @@ node a: block {
         6 |   action forward(port: 9) { meta.port = prot }
           |                                         ^^^^
         hint: did you mean `port`?
-        dmac.hlir(7): error: expected `key`, `action`, `default`, `size`, `profile`, `selector`, `idle_timeout`, `add_on_miss`, `punt_on_miss` or `entries`, found `defualt`
+        dmac.hlir(7): error: expected `key`, `action`, `default`, `size`, `profile`, `selector`, `empty_group`, `idle_timeout`, `add_on_miss`, `punt_on_miss` or `entries`, found `defualt`
          --> dmac.hlir:7:3
           |
         7 |   defualt forward(1)

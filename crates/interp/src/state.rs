@@ -86,7 +86,8 @@ impl<'p> State<'p> {
         &mut self.tables[number(table)]
     }
 
-    /// The action that an entry leads to; `hash_data` are what a selector chooses by. Nothing, if its group is empty.
+    /// The action that an entry leads to; `hash_data` are what a selector chooses by. Nothing, if its group is empty
+    /// and the table does not say what then.
     pub fn resolve(&self, table: TableId, entry: usize, hash_data: impl Fn() -> Vec<u8>) -> Option<Rc<Invocation>> {
         let state = self.table(table);
         let profile = || state.table.profile.map(|profile| &self.profiles[number(profile)]);
@@ -95,7 +96,9 @@ impl<'p> State<'p> {
             Target::Member(member) => profile()?.members.get(member).cloned(),
             Target::Group(group) => {
                 let profile = profile()?;
-                let members = profile.groups.get(group).filter(|members| !members.is_empty())?;
+                let Some(members) = profile.groups.get(group).filter(|members| !members.is_empty()) else {
+                    return state.empty_group.clone();
+                };
                 let chosen = choose(profile.profile.selector.as_ref(), &hash_data(), members.len());
                 profile.members.get(&members[chosen]).cloned()
             }

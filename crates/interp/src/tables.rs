@@ -60,6 +60,8 @@ pub struct TableState<'p> {
     pub table: &'p Table,
     widths: Vec<u32>,
     pub default: Rc<Invocation>,
+    /// What runs for an entry whose group has no members.
+    pub empty_group: Option<Rc<Invocation>>,
     entries: Vec<Option<StoredEntry>>,
     free: Vec<usize>,
     count: u64,
@@ -81,6 +83,7 @@ impl<'p> TableState<'p> {
             table,
             widths: table.keys.iter().map(|key| program.expression_type(&key.value, &[]).width()).collect(),
             default: Rc::new(invocation(table, &table.default)),
+            empty_group: table.empty_group.as_ref().map(|call| Rc::new(invocation(table, call))),
             entries: Vec::new(),
             free: Vec::new(),
             count: 0,

@@ -43,11 +43,29 @@ control IngressImpl(inout headers_t hdr, inout user_t user, in psa_ingress_input
         }
         actions = { send; drop; }
         psa_implementation = paths;
+        psa_empty_group_action = send((PortId_t)32w6, 0x66);
+    }
+
+    // Without a word on empty groups they do nothing, and nothing is not among the actions.
+    table silent {
+        key = {
+            hdr.flow.source: exact;
+            hdr.flow.kind: selector;
+        }
+        actions = { send; drop; }
+        default_action = send((PortId_t)32w5, 0x55);
+        psa_implementation = paths;
     }
 
     apply {
         ostd.drop = false;
-        if (!spread.apply().hit) {
+        if (hdr.flow.mark == 1) {
+            switch (silent.apply().action_run) {
+                drop: { hdr.flow.kind = 0xdd; }
+                send: { hdr.flow.kind = 0xcc; }
+                default: { send_to_port(ostd, (PortId_t)32w7); }
+            }
+        } else if (!spread.apply().hit) {
             send_to_port(ostd, (PortId_t)32w9);
         }
     }

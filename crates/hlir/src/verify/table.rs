@@ -54,6 +54,12 @@ impl Verifier<'_> {
         if !table.selector.is_empty() && !has_selector {
             self.error(site, "it has selector inputs, but no profile with a selector");
         }
+        if let Some(call) = &table.empty_group {
+            if !has_selector {
+                self.error(site, "it says what an empty group does, but has no profile with a selector");
+            }
+            self.action_call(site, table, call);
+        }
         for value in &table.selector {
             self.judge(site, &[], |kinds| kinds.of(value));
         }

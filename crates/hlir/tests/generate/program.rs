@@ -149,6 +149,7 @@ impl Generator<'_> {
             entries_constant: self.once_in(2),
             profile,
             selector,
+            empty_group: None,
             idle_timeout: self.some(|it| it.pick(&[IdleTimeout::Notify, IdleTimeout::Delete])),
             add_on_miss,
             punt_on_miss: self.once_in(4),
@@ -156,6 +157,11 @@ impl Generator<'_> {
         };
         self.program.tables.alloc(table);
         self.bodies(id);
+        if profile.is_some() && has_selector && self.once_in(2) {
+            let arguments =
+                self.program.tables[id].parameter_widths(1).iter().map(|width| self.value(*width)).collect();
+            self.program.tables[id].empty_group = Some(ActionCall { action: 1, arguments });
+        }
         let entries = self.several(3, |it| it.entry(id, &widths));
         self.program.tables[id].entries = entries;
     }

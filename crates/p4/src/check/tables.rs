@@ -170,6 +170,7 @@ impl<'a> Checker<'a> {
             PropertyValue::Entries(entries) => self.entries(declaration, table, property, entries, keys),
             PropertyValue::Expression(value) => match property.name.as_str() {
                 "default_action" => self.default_action(declaration, table, value),
+                "psa_empty_group_action" | "pna_empty_group_action" => self.empty_group_action(table, value),
                 "size" => {
                     let of_type = self.value(value, None);
                     let number = matches!(of_type, Type::Integer | Type::Bits { .. } | Type::Unknown);
@@ -217,6 +218,14 @@ impl<'a> Checker<'a> {
         let Some(listed) = self.check_listed(list, id, value) else { return };
         if listed.annotations.iter().any(|annotation| annotation.name.as_str() == "tableonly") {
             self.type_error(value.span, "an action marked `@tableonly` cannot be the default action");
+        }
+    }
+
+    /// What an empty group of a selector does is one of the table's actions.
+    fn empty_group_action(&mut self, table: &'a Table, value: &'a Expression) {
+        let Some(id) = self.refer_to_action(value, Mode::ActionData) else { return };
+        if let Some(PropertyValue::Actions(list)) = table.find("actions").map(|property| &property.value) {
+            self.check_listed(list, id, value);
         }
     }
 

@@ -6,6 +6,7 @@ use hlir::source::Span;
 use hlir::{Action, ActionCall, Key, MatchKind, Next, NodeId, Notes, Parameter, Scope as ActionScope, Table, TableId};
 use num_bigint::BigUint;
 
+use super::architecture::Architecture;
 use super::control::{Frame, FrameKind};
 use super::effects::Touch;
 use super::graph::{self, EndKind};
@@ -161,6 +162,7 @@ impl<'a> Lowering<'a> {
             entries_constant: false,
             profile: None,
             selector: Vec::new(),
+            empty_group: None,
             idle_timeout: None,
             add_on_miss: false,
             punt_on_miss: false,
@@ -182,6 +184,8 @@ impl<'a> Lowering<'a> {
             self.program.tables[id].profile.is_some_and(|profile| self.program.profiles[profile].selector.is_some());
         if !has_selector {
             self.program.tables[id].selector.clear();
+        } else {
+            self.lower_empty_group(id, &actions, table)?;
         }
         let exits = self.program.tables[id].actions.iter().any(|action| graph::has_exit(&action.body));
         let actions = actions.into_iter().map(|(action, _)| action).collect();
@@ -400,6 +404,31 @@ impl<'a> Lowering<'a> {
         let actions = &mut self.program.tables[id].actions;
         actions.push(Action { name, parameters: Vec::new(), body: Vec::new(), scope, notes });
         actions.len() as u32 - 1
+    }
+
+    /// What an entry does whose group has no members. PSA and PNA do nothing where the table does not say; for v1model it is a miss.
+    fn lower_empty_group(
+        &mut self,
+        id: TableId,
+        actions: &[(DeclarationId, Call)],
+        table: &'a ast::Table,
+    ) -> Lowered<()> {
+        let named = ["psa_empty_group_action", "pna_empty_group_action"];
+        let call = match named.iter().find_map(|name| expression_property(table, name)) {
+            Some(expression) => self.entry_call(actions, expression)?,
+            None if matches!(self.architecture.kind, Architecture::Psa | Architecture::Pna) => {
+                let known = self.program.tables[id].actions.len();
+                let nothing = self.program.tables[id].actions.iter().position(|action| action.name == "NoAction");
+                let action = nothing.map_or_else(|| self.no_action(id, actions), |found| found as u32);
+                if self.program.tables[id].actions.len() > known {
+                    self.facts.unlisted.insert((id, action));
+                }
+                ActionCall { action, arguments: Vec::new() }
+            }
+            None => return Ok(()),
+        };
+        self.program.tables[id].empty_group = Some(call);
+        Ok(())
     }
 
     /// An action with its data, as entries and the default action name one.

@@ -9,7 +9,7 @@ use crate::text::words::{MATCH_KINDS, SCOPES, value_of};
 use crate::verify::{Body, Site};
 use crate::{Action, ActionCall, Entry, Expression, IdleTimeout, Key, Match, Notes, Parameter, Scope, Table, TableId};
 
-const MEMBERS: &str = "`key`, `action`, `default`, `size`, `profile`, `selector`, `idle_timeout`, `add_on_miss`, `punt_on_miss` or `entries`";
+const MEMBERS: &str = "`key`, `action`, `default`, `size`, `profile`, `selector`, `empty_group`, `idle_timeout`, `add_on_miss`, `punt_on_miss` or `entries`";
 
 impl Reader {
     pub(super) fn table(&mut self) -> Read<()> {
@@ -30,6 +30,7 @@ impl Reader {
             entries_constant: false,
             profile: None,
             selector: Vec::new(),
+            empty_group: None,
             idle_timeout: None,
             add_on_miss: false,
             punt_on_miss: false,
@@ -63,6 +64,10 @@ impl Reader {
                 value.default_constant = constant;
                 value.default = self.action_call(table)?;
                 self.places.set(Site::Default(table), self.head_since(start));
+            }
+            ("empty_group", false, None) => {
+                self.advance();
+                value.empty_group = Some(self.action_call(table)?);
             }
             ("entries", _, None) => {
                 self.advance();

@@ -27,6 +27,9 @@ impl Printer<'_> {
                 let inputs: Vec<String> = table.selector.iter().map(|value| self.expression(value, &[])).collect();
                 lines.add(format!("selector {}", inputs.join(", ")));
             }
+            if let Some(call) = &table.empty_group {
+                lines.add(format!("empty_group {}", self.action_call(id, table, call)));
+            }
             match table.idle_timeout {
                 Some(IdleTimeout::Notify) => lines.add("idle_timeout"),
                 Some(IdleTimeout::Delete) => lines.add("idle_timeout delete"),

@@ -43,9 +43,9 @@ impl Lowering<'_> {
     pub(super) fn source_actions(&mut self) {
         let mut names = BTreeMap::new();
         let mut order: Vec<SourceAction> = Vec::new();
-        for (_, table) in self.program.tables.iter().filter(|(_, table)| !is_hidden(&table.notes)) {
-            for action in &table.actions {
-                if names.contains_key(&action.name) {
+        for (id, table) in self.program.tables.iter().filter(|(_, table)| !is_hidden(&table.notes)) {
+            for (at, action) in table.actions.iter().enumerate() {
+                if names.contains_key(&action.name) || self.facts.unlisted.contains(&(id, at as u32)) {
                     continue;
                 }
                 names.insert(action.name.clone(), id_note(&action.notes));

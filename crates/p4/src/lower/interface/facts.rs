@@ -1,6 +1,6 @@
 //! What the controller's view needs of the source and the flat program does not keep: types, and annotations of mentions.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use hlir::{Notes, TableId};
 
@@ -12,6 +12,8 @@ pub struct Facts {
     pub keys: HashMap<TableId, Vec<Type>>,
     /// What stands in front of the actions in a table's list.
     pub uses: HashMap<TableId, Vec<Notes>>,
+    /// Actions, by number, that a table's list does not have: no controller sees them.
+    pub unlisted: HashSet<(TableId, u32)>,
     /// The types of an action's parameters, by the action's name.
     pub parameters: HashMap<String, Vec<Type>>,
     /// The fields of a value set, by its name.

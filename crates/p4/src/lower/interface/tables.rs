@@ -21,7 +21,8 @@ impl Lowering<'_> {
         let actions = self.action_ids();
         let mut made = Vec::new();
         for (id, table) in self.program.tables.iter().filter(|(_, table)| visible(table)) {
-            let uses = table.actions.iter().enumerate().map(|(at, action)| SourceActionUse {
+            let listed = |at: &(usize, _)| !self.facts.unlisted.contains(&(id, at.0 as u32));
+            let uses = table.actions.iter().enumerate().filter(listed).map(|(at, action)| SourceActionUse {
                 action: actions[&action.name],
                 scope: action.scope,
                 notes: self.facts.uses.get(&id).and_then(|uses| uses.get(at)).cloned().unwrap_or_default(),
