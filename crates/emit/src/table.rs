@@ -1,7 +1,7 @@
 //! Tables: the key as one number, the record of each entry, and the node that looks one up.
 //!
 //! A look-up is cut into the stages that the runtime offers, so that a batch can run each for all its packets: `NODE_key` builds the key,
-//! the structure's functions find a record, `NODE_act` runs the action. Whoever looks up counts that; `NODE_act` counts the hits.
+//! the structure's functions find a record, `NODE_act` runs the action. Whoever looks up counts that; `NODE_act` counts the misses.
 
 use crate::body::{Body, Exit, Presences, limbs, unsupported};
 use crate::c::{Expr, Item, Member, Stmt, Struct};
@@ -298,7 +298,8 @@ impl Body<'_, '_> {
     fn count_miss(&mut self, table: TableId, name: &str) {
         let missed = Expr::binary("==", Expr::name("found"), Expr::word(0));
         let unlikely = Expr::call("__builtin_expect", [missed, Expr::name("0")]);
-        self.push(Stmt::when(unlikely, vec![Stmt::Do(Expr::Name(format!("run->{name}_misses++")))]));
+        let misses = Expr::Name(format!("run->{name}_misses"));
+        self.push(Stmt::when(unlikely, vec![Stmt::Assign(misses, "+=", Expr::word(1))]));
         // A table that its misses fill restarts timers only where an action says so.
         if self.program().tables[table].idle_timeout.is_some() && !self.program().tables[table].add_on_miss {
             let note = Stmt::call("record_hit", [Expr::name("record"), Expr::name("run->clock_ns")]);

@@ -96,7 +96,7 @@ impl TableState<'_> {
     }
 
     /// What identifies an entry, as the control plane writes it.
-    fn key_of(&self, id: usize) -> (Vec<Match>, u32) {
+    pub fn key_of(&self, id: usize) -> (Vec<Match>, u32) {
         let entry = self.entry(id);
         let kinds = self.table.keys.iter().map(|key| key.kind);
         let matches = entry.patterns.iter().zip(kinds).map(|(pattern, kind)| match_of(pattern, kind));

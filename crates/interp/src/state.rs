@@ -121,6 +121,16 @@ impl<'p> State<'p> {
         in_range.then(|| self.counters[number(counter)].entry(index).or_default())
     }
 
+    /// Cells that are not as they were at the start, in no order.
+    pub fn counter_cells(&self, counter: CounterId) -> impl Iterator<Item = u64> {
+        self.counters[number(counter)].keys().copied()
+    }
+
+    /// Cells that were written, in no order.
+    pub fn register_cells(&self, register: RegisterId) -> impl Iterator<Item = u64> {
+        self.registers[number(register)].keys().copied()
+    }
+
     pub fn meter_cell(&mut self, meter: MeterId, index: u64) -> Option<&mut MeterCell> {
         let in_range = index < self.program.meters[meter].size;
         in_range.then(|| self.meters[number(meter)].entry(index).or_default())

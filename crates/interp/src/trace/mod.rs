@@ -1,8 +1,9 @@
 //! The trace runner: sends the same packets through the interpreter and another engine, and finds the first difference.
 //!
-//! Outputs, drops by reason, digests, hits and misses are compared after every burst, at several burst sizes. What differs is reported with the packets in
-//! hexadecimal and the way they took through the interpreter.
+//! Outputs, drops by reason, digests, hits and misses are compared after every burst, counters and registers after the last, at several burst sizes. What
+//! differs is reported with the packets in hexadecimal and the way they took through the interpreter.
 
+mod cells;
 mod compare;
 mod packets;
 mod writes;
@@ -136,7 +137,11 @@ impl Pair<'_, '_> {
             let found = self.engine.process(&frames)?;
             let differs = idle_differs.or(compare::difference(&expected, &found, burst == 1));
             let counts_open = expected.stopped.is_some();
-            if let Some(told) = differs.or_else(|| if counts_open { None } else { self.counts_differ() }) {
+            let mut told = differs.or_else(|| if counts_open { None } else { self.counts_differ() });
+            if told.is_none() && !counts_open && first + sent == self.settings.count {
+                told = self.cells_differ()?;
+            }
+            if let Some(told) = told {
                 let trace = self.trace(since, first, burst)?;
                 let difference = Difference { burst, first, told, frames, expected, found, trace };
                 return Err(Failure::Difference(Box::new(difference)));

@@ -1,0 +1,57 @@
+//! What packets leave behind: counters, those of entries too, and registers.
+
+use super::Pair;
+use crate::engine::{Cell, Engine, EntryKey, Refusal};
+use hlir::{CounterId, TableId};
+use std::collections::BTreeSet;
+
+/// Cells that are compared although the interpreter's packets did not touch them.
+const UNTOUCHED: u64 = 64;
+
+impl Pair<'_, '_> {
+    /// The first cell of a counter or register that the engines do not have the same in.
+    pub fn cells_differ(&mut self) -> Result<Option<String>, Refusal> {
+        for (id, counter) in self.program.counters.iter() {
+            let cells = match counter.table {
+                Some(table) => self.entry_cells(table),
+                None => self.indexed_cells(id, counter.size),
+            };
+            for cell in cells {
+                let expected = self.oracle.read_counter(id, &cell)?;
+                let found = self.engine.read_counter(id, &cell)?;
+                if expected != found {
+                    let name = &counter.name;
+                    return Ok(Some(format!("counter `{name}` at {cell:?}: expected {expected:?}, found {found:?}")));
+                }
+            }
+        }
+        for (id, register) in self.program.registers.iter() {
+            let touched = self.oracle.state.register_cells(id);
+            for index in touched.chain(0..register.size.min(UNTOUCHED)).collect::<BTreeSet<u64>>() {
+                let expected = self.oracle.read_register(id, index)?;
+                let found = self.engine.read_register(id, index)?;
+                if expected != found {
+                    let name = &register.name;
+                    return Ok(Some(format!("register `{name}` at {index}: expected {expected}, found {found}")));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn indexed_cells(&self, counter: CounterId, size: u64) -> Vec<Cell> {
+        let touched = self.oracle.state.counter_cells(counter);
+        let cells: BTreeSet<u64> = touched.chain(0..size.min(UNTOUCHED)).collect();
+        cells.into_iter().map(Cell::Index).collect()
+    }
+
+    /// The entries of a table, unless packets put some there: of those no controller has a key.
+    fn entry_cells(&self, table: TableId) -> Vec<Cell> {
+        if hlir::effects::learns(self.program, table) {
+            return Vec::new();
+        }
+        let state = self.oracle.state.table(table);
+        let keys = state.entry_ids().into_iter().map(|id| state.key_of(id));
+        keys.map(|(matches, priority)| Cell::Entry(EntryKey { table, matches, priority })).collect()
+    }
+}
