@@ -325,12 +325,16 @@ nanoseconds(void)
 uint64_t
 probe_ticks(uint32_t microseconds)
 {
-	const uint64_t end = nanoseconds() + (uint64_t)microseconds * 1000;
-	const uint64_t start = ticks();
+	const uint64_t wanted = (uint64_t)microseconds * 1000, begun = nanoseconds(), start = ticks();
+	uint64_t now, passed;
 
-	while (nanoseconds() < end)
+	do {
 		_mm_pause();
-	return ticks() - start;
+		passed = nanoseconds() - begun;
+		now = ticks() - start;
+	} while (passed < wanted);
+	/* The thread may have been interrupted meanwhile. */
+	return (uint64_t)((double)now * (double)wanted / (double)passed);
 }
 
 /* Dependent multiplications take three cycles of the core each on the CPUs of this family, at any clock. */

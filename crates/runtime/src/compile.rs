@@ -176,7 +176,8 @@ impl Compiler {
             flags.extend(USER_FLAGS.map(String::from));
         }
         if self.symbols == Symbols::Lines {
-            flags.push("-g".to_string());
+            // The binutils read older debugging formats of every compiler.
+            flags.push("-gdwarf-4".to_string());
         }
         if self.sanitize == Sanitize::On {
             let sanitizers = "-g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined";

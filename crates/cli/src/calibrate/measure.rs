@@ -1,11 +1,15 @@
-//! What is measured of a machine, cell by cell: medians of many short samples, since these machines are shared.
+//! What is measured of a machine, cell by cell: many short samples, in rounds some seconds apart, since these machines are shared.
+//!
+//! What disturbs a sample only ever makes it longer, so a cell's cost is the lower quartile of its samples.
 
-use super::smooth::smooth;
+use super::smooth::{rise, smooth};
+use opt::inputs::Machine;
 use opt::inputs::machine::{Lines, Port};
-use opt::inputs::{Access, Machine};
-use runtime::{Probe, probe};
+use runtime::{Probe, Undisturbed, probe};
 
-const SAMPLES: usize = 15;
+/// Samples of a cell in a round, and rounds.
+const SAMPLES: usize = 9;
+const ROUNDS: usize = 6;
 const SMALLEST_KB: u64 = 16;
 const IN_FLIGHT: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 const WINDOWS: [u32; 20] =
@@ -23,18 +27,30 @@ pub struct Measured {
     pub bursts: Vec<(u32, f64)>,
 }
 
-/// Median and spread of samples.
-struct Sampled {
-    median: f64,
-    spread: f64,
+/// Samples of one thing.
+#[derive(Clone, Default)]
+struct Samples(Vec<f64>);
+
+impl Samples {
+    fn quartile(&self, quarters: usize) -> f64 {
+        let mut sorted = self.0.clone();
+        sorted.sort_by(f64::total_cmp);
+        sorted[(sorted.len() - 1) * quarters / 4]
+    }
+
+    fn cost(&self) -> f64 {
+        self.quartile(1)
+    }
+
+    /// Half the distance of the quartiles.
+    fn spread(&self) -> f64 {
+        (self.quartile(3) - self.quartile(1)) / 2.0 / self.quartile(2).max(f64::MIN_POSITIVE)
+    }
 }
 
-fn sample(mut once: impl FnMut() -> f64) -> Sampled {
-    let mut samples: Vec<f64> = (0..SAMPLES).map(|_| once()).collect();
-    samples.sort_by(f64::total_cmp);
-    let median = samples[SAMPLES / 2];
-    let spread = (samples[SAMPLES * 3 / 4] - samples[SAMPLES / 4]) / 2.0 / median.max(f64::MIN_POSITIVE);
-    Sampled { median, spread }
+fn sample(mut once: impl FnMut() -> f64) -> Samples {
+    let _undisturbed = Undisturbed::begin();
+    Samples((0..SAMPLES * ROUNDS).map(|_| once()).collect())
 }
 
 /// Measures all; `progress` hears how much of the work is done, from 0 to 1, and what comes next.
@@ -42,23 +58,25 @@ pub fn measure(probe: &Probe, cpu: String, now: String, progress: &mut dyn FnMut
     let mut spreads = Vec::new();
     let lines = measure_lines(probe, &mut spreads, progress);
     progress(0.9, "reorder window");
-    let windows: Vec<(u32, f64)> = WINDOWS.map(|fillers| (fillers, sample(|| probe.window(fillers)).median)).into();
+    let mut windows: Vec<(u32, f64)> = WINDOWS.map(|fillers| (fillers, sample(|| probe.window(fillers)).cost())).into();
+    rising(&mut windows);
     progress(0.95, "bursts");
-    let bursts: Vec<(u32, f64)> = BURSTS.map(|burst| (burst, sample(|| probe.burst(burst)).median)).into();
+    let mut bursts: Vec<(u32, f64)> = BURSTS.map(|burst| (burst, sample(|| probe.burst(burst)).cost())).into();
+    falling(&mut bursts);
     let last_row = lines.load.last().expect("at least one working set was measured");
     let parallelism = first_close(&lines.in_flight, last_row);
     spreads.sort_by(f64::total_cmp);
     let machine = Machine {
         cpu,
         calibrated: now,
-        ticks_per_us: sample(|| probe.ticks_per_us()).median,
-        core_per_tick: sample(|| probe.core_per_tick()).median,
+        ticks_per_us: sample(|| probe.ticks_per_us()).quartile(2),
+        core_per_tick: sample(|| probe.core_per_tick()).quartile(2),
         page_bytes: probe.page_bytes() as u64,
         spread: spreads[spreads.len() / 2],
         window: window(&windows),
         parallelism,
         burst: first_close(&bursts.iter().map(|(burst, _)| *burst).collect::<Vec<_>>(), &costs(&bursts)),
-        mispredict_cycles: sample(|| probe.mispredict()).median.max(1.0),
+        mispredict_cycles: sample(|| probe.mispredict()).quartile(2).max(1.0),
         // Measured by running pipelines, when all else is known.
         operation_cycles: 1.0,
         vector_bytes: vector_bytes(),
@@ -84,46 +102,75 @@ fn costs(points: &[(u32, f64)]) -> Vec<f64> {
     points.iter().map(|(_, cycles)| *cycles).collect()
 }
 
+/// Samples by working set and lines in flight; none where the processor cannot do it.
+type Grid = Vec<Vec<Option<Samples>>>;
+
+const KERNELS: [probe::Access; 4] =
+    [probe::Access::Load, probe::Access::Gather, probe::Access::PrefetchT0, probe::Access::PrefetchT1];
+
 fn measure_lines(probe: &Probe, spreads: &mut Vec<f64>, progress: &mut dyn FnMut(f64, &str)) -> Lines {
-    let kernels = [
-        (Access::Load, probe::Access::Load),
-        (Access::Gather, probe::Access::Gather),
-        (Access::PrefetchT0, probe::Access::PrefetchT0),
-        (Access::PrefetchT1, probe::Access::PrefetchT1),
-    ];
     let largest_kb = probe.bytes() as u64 >> 10;
     let sizes: Vec<u64> =
         std::iter::successors(Some(SMALLEST_KB), |kb| Some(kb * 2)).take_while(|kb| *kb <= largest_kb).collect();
-    let mut tables: [Vec<Vec<f64>>; 4] = Default::default();
-    for (number, kb) in sizes.iter().enumerate() {
-        // The largest sets take longest: their share of the work is their share of the bytes, with something for every cell.
-        progress(0.9 * (number as f64 / sizes.len() as f64).powi(3), &format!("working set {}", size_name(*kb)));
-        let bytes = (*kb as usize) << 10;
-        probe.arrange(bytes);
-        for (table, (_, kernel)) in tables.iter_mut().zip(kernels) {
-            table.extend(row(probe, bytes, kernel, spreads));
+    let empty: Grid = vec![vec![Some(Samples::default()); IN_FLIGHT.len()]; sizes.len()];
+    let mut grids = KERNELS.map(|_| empty.clone());
+    for round in 0..ROUNDS {
+        for (number, kb) in sizes.iter().enumerate() {
+            // The largest sets take longest: their share of the work is their share of the bytes, with something for every cell.
+            let done = (round as f64 + (number as f64 / sizes.len() as f64).powi(3)) / ROUNDS as f64;
+            progress(0.9 * done, &format!("working set {}", size_name(*kb)));
+            let bytes = (*kb as usize) << 10;
+            probe.arrange(bytes);
+            let _undisturbed = Undisturbed::begin();
+            for (grid, kernel) in grids.iter_mut().zip(KERNELS) {
+                grid[number]
+                    .iter_mut()
+                    .zip(IN_FLIGHT)
+                    .for_each(|(cell, lines)| more(probe, bytes, kernel, lines, cell));
+            }
         }
     }
-    tables.iter_mut().for_each(|table| smooth(table));
-    let [load, gather, prefetch_t0, prefetch_t1] = tables;
+    let cells = || grids.iter().flatten().flatten().flatten();
+    spreads.extend(cells().map(Samples::spread));
+    let [load, gather, prefetch_t0, prefetch_t1] = grids.map(|grid| {
+        let mut table: Vec<Vec<f64>> = grid.iter().filter_map(|row| costs_of(row)).collect();
+        smooth(&mut table);
+        table
+    });
     Lines { working_set_kb: sizes, in_flight: IN_FLIGHT.to_vec(), load, gather, prefetch_t0, prefetch_t1 }
+}
+
+/// A round's samples of a cell. The first brings the lines where the others find them.
+fn more(probe: &Probe, bytes: usize, kernel: probe::Access, lines: u32, cell: &mut Option<Samples>) {
+    let Some(samples) = cell else { return };
+    let first = probe.lines(bytes, kernel, lines);
+    let taken = (0..SAMPLES).filter_map(|_| probe.lines(bytes, kernel, lines));
+    match first {
+        Some(_) => samples.0.extend(taken),
+        None => *cell = None,
+    }
 }
 
 /// One row of a table; none where the processor does not have the access. A gather brings several lines, so it has no cell for fewer: the
 /// narrowest one that it can do stands there.
-fn row(probe: &Probe, bytes: usize, kernel: probe::Access, spreads: &mut Vec<f64>) -> Option<Vec<f64>> {
-    let mut cells: Vec<Option<f64>> = Vec::new();
-    for lines in IN_FLIGHT {
-        if probe.lines(bytes, kernel, lines).is_none() {
-            cells.push(None);
-            continue;
-        }
-        let cell = sample(|| probe.lines(bytes, kernel, lines).expect("it could a moment ago"));
-        spreads.push(cell.spread);
-        cells.push(Some(cell.median.max(0.001)));
-    }
-    let narrowest = cells.iter().flatten().next().copied()?;
-    Some(cells.into_iter().map(|cell| cell.unwrap_or(narrowest)).collect())
+fn costs_of(row: &[Option<Samples>]) -> Option<Vec<f64>> {
+    let cost = |samples: &Samples| samples.cost().max(0.001);
+    let narrowest = row.iter().flatten().next().map(cost)?;
+    Some(row.iter().map(|cell| cell.as_ref().map_or(narrowest, cost)).collect())
+}
+
+/// A larger burst never costs a packet more: what says so is noise.
+fn falling(points: &mut [(u32, f64)]) {
+    points.reverse();
+    rising(points);
+    points.reverse();
+}
+
+/// Two misses are never faster with more between them.
+fn rising(points: &mut [(u32, f64)]) {
+    let mut cycles = costs(points);
+    rise(&mut cycles);
+    points.iter_mut().zip(cycles).for_each(|((_, cost), smoothed)| *cost = smoothed);
 }
 
 /// The smallest count whose cost is within `CLOSE` of the least.

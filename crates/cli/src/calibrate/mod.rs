@@ -1,5 +1,6 @@
 //! `bacus calibrate`: measures this machine and writes what the planners need to know of it.
 
+mod compare;
 mod draw;
 mod measure;
 mod port;
@@ -11,7 +12,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use measure::Measured;
 use opt::inputs::{Access, Machine};
 use runtime::cache::write_whole;
-use runtime::{Compiler, Probe};
+use runtime::{Compiler, Probe, attention};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -25,7 +26,9 @@ const MEMORY: u32 = 1024;
 pub const EXAMPLES: &str = "\
 Examples:
   bacus calibrate                             write machines/HOST.toml
-  bacus calibrate -o lab.toml --svg lab.svg   and draw the curves";
+  bacus calibrate -o lab.toml --svg lab.svg   and draw the curves
+  bacus calibrate --compare lab.toml lab2.toml
+                                              measures nothing: which points of two files differ by more than 10 %";
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -38,6 +41,9 @@ pub struct Arguments {
     /// Memory to measure at most, in MB
     #[arg(long, value_name = "MB", default_value_t = MEMORY, value_parser = clap::value_parser!(u32).range(64..=65536))]
     memory: u32,
+    /// Measure nothing, and say which points of two machine files differ by more than two runs on an idle machine
+    #[arg(long, value_names = ["FILE", "FILE"], num_args = 2, conflicts_with_all = ["output", "svg", "cc"])]
+    compare: Vec<PathBuf>,
     /// C compiler for the kernels
     #[arg(long)]
     cc: Option<String>,
@@ -53,6 +59,8 @@ pub fn default_file() -> PathBuf {
 /// Measures with up to `memory` MB, and shows how far it is.
 fn measure_all(cc: Option<&str>, memory: u32) -> Result<Measured, Failure> {
     let compiler = Compiler::find(cc)?;
+    attention::be_ordinary();
+    attention::pin();
     let probe = Probe::open(&compiler, &compile::cache()?, (memory as usize) << 20).map_err(Failure::environment)?;
     let style = ProgressStyle::with_template("calibrate {bar:40} {percent:>3} % {msg}").expect("the template is valid");
     let bar = ProgressBar::new(1000).with_style(style);
@@ -94,7 +102,17 @@ fn is_of_this_processor(path: &Path) -> bool {
     Machine::parse(&text).is_ok_and(|machine| machine.cpu == cpu())
 }
 
+fn read(path: &Path) -> Result<Machine, Failure> {
+    let text = fs::read_to_string(path).map_err(|error| Failure::unreadable(path, &error))?;
+    Machine::parse(&text).map_err(|message| Failure::input(format!("{}: {message}", path.display())))
+}
+
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if let [one, other] = &arguments.compare[..] {
+        let (text, agree) = compare::compare(&read(one)?, &read(other)?);
+        print!("{text}");
+        return if agree { Ok(()) } else { Err(Failure::Said) };
+    }
     let output = arguments.output.clone().unwrap_or_else(default_file);
     let measured = measure_all(arguments.cc.as_deref(), arguments.memory)?;
     write(&output, &header(&measured.machine))?;

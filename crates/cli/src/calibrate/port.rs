@@ -10,7 +10,7 @@ use opt::analyze::Traffic;
 use opt::inputs::machine::Port;
 use opt::inputs::{Access, Machine};
 use opt::model::Model;
-use runtime::{Buffers, Compiler, MemoryPort, Pipeline, Settings, Switch, Trace, clock};
+use runtime::{Buffers, Compiler, MemoryPort, Pipeline, Settings, Switch, Trace, Undisturbed, clock};
 use std::sync::Arc;
 
 const ECHO: &str = include_str!("../../../../bench/peers/echo.c");
@@ -21,7 +21,9 @@ const BUFFERS: Buffers = Buffers { count: 1024, bytes: 2048, headroom_bytes: 128
 const PORTS: u32 = 512;
 const PACKETS: u32 = 1 << 14;
 const SAMPLE: u64 = 4096;
-const SAMPLES: usize = 61;
+/// Samples of a round, and rounds: pipelines take turns, so that what disturbs one disturbs all.
+const SAMPLES: usize = 21;
+const ROUNDS: usize = 12;
 /// Lines of an mbuf that its port and the program touch, beside what own descriptors touch.
 const MBUF_LINES: f64 = 2.0;
 /// Bytes of an mbuf's head.
@@ -35,18 +37,19 @@ pub struct Measured {
 /// Runs both; `machine` has been measured but for what this finds.
 pub fn measure(compiler: &Compiler, machine: &Machine) -> Result<Measured, Failure> {
     let echo = load(compiler, "echo", ECHO)?;
-    let own = BURSTS.iter().map(|burst| cycles(&echo, *burst)).collect::<Result<Vec<f64>, Failure>>()?;
     let program = hlir::text::parse_program(OPERATIONS).expect("the program of the calibration is right");
     let plan = Plan { descriptor: Descriptor::Own, burst: BURSTS[1], ..Plan::default() };
-    let worked =
-        cycles(&load(compiler, "operations", &compile::emit(&program, &plan, &Externs::default())?)?, BURSTS[1])?;
+    let operations = load(compiler, "operations", &compile::emit(&program, &plan, &Externs::default())?)?;
+    let [first, usual, last, worked] =
+        cycles([(&echo, BURSTS[0]), (&echo, BURSTS[1]), (&echo, BURSTS[2]), (&operations, BURSTS[1])])?;
+    let own = vec![first, usual, last];
     let inputs = Inputs::default();
     let traffic = Traffic::estimate(&program, &inputs);
-    let operations = Model::new(&program, &inputs, &traffic).packet_operations(&[]);
+    let count = Model::new(&program, &inputs, &traffic).packet_operations(&[]);
     let head = machine.line_cycles(Access::Load, u64::from(BUFFERS.count) * MBUF_BYTES, machine.parallelism);
     let mbuf = own.iter().map(|cycles| cycles + MBUF_LINES * head).collect();
     // A machine that was disturbed between the two says something absurd; a tick for a hundred operations is as absurd.
-    let operation_cycles = ((worked - own[1]) / operations).max(0.01);
+    let operation_cycles = ((worked - usual) / count).max(0.01);
     Ok(Measured { port: Port { burst: BURSTS.to_vec(), own, mbuf }, operation_cycles })
 }
 
@@ -55,20 +58,36 @@ fn load(compiler: &Compiler, name: &str, c: &str) -> Result<Arc<Pipeline>, Failu
     Ok(Arc::new(Pipeline::load(&object)?))
 }
 
-/// Median cycles a packet.
-fn cycles(pipeline: &Arc<Pipeline>, burst: u32) -> Result<f64, Failure> {
-    let mut switch = Switch::new(pipeline.clone(), vec![MemoryPort::new(BUFFERS)], Settings { ports: PORTS, seed: 1 })?;
+/// Cycles a packet of several pipelines, by turns: the lower quartiles of their samples.
+fn cycles<const N: usize>(runs: [(&Arc<Pipeline>, u32); N]) -> Result<[f64; N], Failure> {
     let trace = Arc::new(trace());
-    let mut samples = Vec::new();
-    lane(&mut switch).load(trace, 0, burst);
-    for _ in 0..SAMPLES {
-        lane(&mut switch).more(SAMPLE);
-        let start = clock::ticks();
-        switch.run(0);
-        samples.push((clock::ticks() - start) as f64 / SAMPLE as f64);
+    let mut switches = Vec::new();
+    for (pipeline, burst) in runs {
+        let settings = Settings { ports: PORTS, seed: 1 };
+        let mut switch = Switch::new(pipeline.clone(), vec![MemoryPort::new(BUFFERS)], settings)?;
+        lane(&mut switch).load(trace.clone(), 0, burst);
+        switches.push((switch, Vec::new()));
     }
-    samples.sort_by(f64::total_cmp);
-    Ok(samples[SAMPLES / 2])
+    for _ in 0..ROUNDS {
+        for (switch, samples) in &mut switches {
+            let _undisturbed = Undisturbed::begin();
+            for taken in 0..SAMPLES {
+                lane(switch).more(SAMPLE);
+                let start = clock::ticks();
+                switch.run(0);
+                // The first warms it up again.
+                if taken > 0 {
+                    samples.push((clock::ticks() - start) as f64 / SAMPLE as f64);
+                }
+            }
+        }
+    }
+    let mut costs = [0.0; N];
+    for (cost, (_, samples)) in costs.iter_mut().zip(&mut switches) {
+        samples.sort_by(f64::total_cmp);
+        *cost = samples[samples.len() / 4];
+    }
+    Ok(costs)
 }
 
 fn lane(switch: &mut Switch<MemoryPort>) -> &mut MemoryPort {

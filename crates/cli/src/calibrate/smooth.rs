@@ -24,7 +24,7 @@ pub fn smooth(table: &mut [Vec<f64>]) {
 }
 
 /// The nearest costs that never fall.
-fn rise(costs: &mut [f64]) {
+pub fn rise(costs: &mut [f64]) {
     // Runs of equal costs: their logarithm, and how many there are.
     let mut runs: Vec<(f64, usize)> = Vec::new();
     for cost in costs.iter() {

@@ -1,0 +1,111 @@
+//! Whether two machine files agree: which of their points differ by more than two runs on an idle machine do.
+
+use super::measure::size_name;
+use opt::inputs::Machine;
+use std::fmt::Write as _;
+
+/// Points may differ by so much, relative to the smaller.
+const CLOSE: f64 = 0.1;
+/// Or by so many cycles: with costs of one or two, a tenth is less than the clock tells.
+const CYCLES: f64 = 0.25;
+
+/// A point of both files.
+struct Point {
+    name: String,
+    one: f64,
+    other: f64,
+    agrees: bool,
+}
+
+impl Point {
+    fn new(name: String, one: f64, other: f64) -> Point {
+        let apart = (one - other).abs();
+        Point { name, one, other, agrees: apart <= one.min(other) * CLOSE || apart <= CYCLES }
+    }
+
+    /// Something of which only some values were tried, each twice the one before or less: the next one is as close as can be.
+    fn step(name: &str, one: u32, other: u32) -> Point {
+        let agrees = one.max(other) <= 2 * one.min(other);
+        Point { name: name.to_string(), one: f64::from(one), other: f64::from(other), agrees }
+    }
+}
+
+/// What there is to say about two files, and whether they agree.
+pub fn compare(one: &Machine, other: &Machine) -> (String, bool) {
+    let points = points(one, other);
+    let apart: Vec<&Point> = points.iter().filter(|point| !point.agrees).collect();
+    let mut text = String::new();
+    if one.cpu != other.cpu {
+        let _ = writeln!(text, "two processors: {} and {}", one.cpu, other.cpu);
+    }
+    for Point { name, one, other, .. } in &apart {
+        let _ = writeln!(text, "{name:<58} {one:>9.2} {other:>9.2} {:>+6.0} %", (other / one - 1.0) * 100.0);
+    }
+    let mut errors: Vec<f64> = points.iter().map(|point| (point.other / point.one - 1.0).abs()).collect();
+    errors.sort_by(f64::total_cmp);
+    let _ = writeln!(
+        text,
+        "{} of {} points agree within {:.0} %; half of them differ by less than {:.1} %",
+        points.len() - apart.len(),
+        points.len(),
+        CLOSE * 100.0,
+        errors[errors.len() / 2] * 100.0
+    );
+    (text, apart.is_empty())
+}
+
+fn points(one: &Machine, other: &Machine) -> Vec<Point> {
+    let mut points = vec![
+        Point::new("ticks a microsecond".to_string(), one.ticks_per_us, other.ticks_per_us),
+        Point::new("core cycles a tick".to_string(), one.core_per_tick, other.core_per_tick),
+        Point::new("cycles of a mispredicted branch".to_string(), one.mispredict_cycles, other.mispredict_cycles),
+        // A hundred operations are a packet's.
+        Point::new("a hundred operations".to_string(), one.operation_cycles * 100.0, other.operation_cycles * 100.0),
+        Point::step("instructions in the window", one.window, other.window),
+        Point::step("lines in flight that are enough", one.parallelism, other.parallelism),
+        Point::step("packets to a burst that are enough", one.burst, other.burst),
+    ];
+    for (burst, (a, b)) in one.port.burst.iter().zip(one.port.own.iter().zip(&other.port.own)) {
+        points.push(Point::new(format!("port, bursts of {burst}"), *a, *b));
+    }
+    let (lines, others) = (&one.lines, &other.lines);
+    let tables = [
+        ("load", &lines.load, &others.load),
+        ("gather", &lines.gather, &others.gather),
+        ("prefetch to the first cache", &lines.prefetch_t0, &others.prefetch_t0),
+        ("prefetch to the second cache", &lines.prefetch_t1, &others.prefetch_t1),
+    ];
+    for (access, table, beside) in tables {
+        let rows = lines.working_set_kb.iter().zip(table.iter().zip(beside));
+        for (kb, (row, next)) in rows {
+            for (count, (a, b)) in lines.in_flight.iter().zip(row.iter().zip(next)) {
+                points.push(Point::new(format!("{access}, {}, {count} lines in flight", size_name(*kb)), *a, *b));
+            }
+        }
+    }
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_point_that_moved_is_named() {
+        let one = Machine::default();
+        assert!(compare(&one, &one).1);
+        let mut other = one.clone();
+        other.lines.load[3][0] *= 1.5;
+        let (text, agrees) = compare(&one, &other);
+        assert!(
+            !agrees && text.contains("load, ") && text.contains("1 lines in flight") && text.contains("+50 %"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_quarter_of_a_cycle_and_a_step_are_no_difference() {
+        assert!(Point::new(String::new(), 1.0, 1.2).agrees && !Point::new(String::new(), 10.0, 11.2).agrees);
+        assert!(Point::step("", 32, 64).agrees && !Point::step("", 32, 128).agrees);
+    }
+}
