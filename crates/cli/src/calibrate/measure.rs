@@ -6,6 +6,7 @@ use super::smooth::{rise, smooth};
 use opt::inputs::Machine;
 use opt::inputs::machine::{Lines, Port};
 use runtime::{Probe, Undisturbed, probe};
+use std::time::{Duration, Instant};
 
 /// Samples of a cell in a round, and rounds.
 const SAMPLES: usize = 9;
@@ -15,6 +16,8 @@ const IN_FLIGHT: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 const WINDOWS: [u32; 20] =
     [16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640, 768, 896];
 const BURSTS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+/// No further round is begun that would end later than this: a busy machine gets by with fewer.
+const ENOUGH: Duration = Duration::from_secs(20);
 /// A value counts as the best one if it is within this of it: finer is noise.
 const CLOSE: f64 = 1.1;
 
@@ -114,7 +117,11 @@ fn measure_lines(probe: &Probe, spreads: &mut Vec<f64>, progress: &mut dyn FnMut
         std::iter::successors(Some(SMALLEST_KB), |kb| Some(kb * 2)).take_while(|kb| *kb <= largest_kb).collect();
     let empty: Grid = vec![vec![Some(Samples::default()); IN_FLIGHT.len()]; sizes.len()];
     let mut grids = KERNELS.map(|_| empty.clone());
+    let begun = Instant::now();
     for round in 0..ROUNDS {
+        if round > 0 && begun.elapsed() * (round as u32 + 1) / round as u32 > ENOUGH {
+            break;
+        }
         for (number, kb) in sizes.iter().enumerate() {
             // The largest sets take longest: their share of the work is their share of the bytes, with something for every cell.
             let done = (round as f64 + (number as f64 / sizes.len() as f64).powi(3)) / ROUNDS as f64;
