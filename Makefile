@@ -10,6 +10,8 @@ VECTORS ?=
 FORMS ?=
 PLANS ?=
 QUICK ?=
+# `make` itself has a CC; only one that the user names counts.
+COMPILER := $(if $(filter-out default undefined,$(origin CC)),--cc "$(CC)")
 RIB ?=
 DPDK ?=
 SECONDS ?= 600
@@ -23,7 +25,7 @@ help:
 	@echo "make demo         compile a switch, send a capture through DPDK ports, show what happened"
 	@echo "make test         every test"
 	@echo "make sweep        is the model's pick the best plan? a grid of plans, measured [OUT=DIR]"
-	@echo "make bench        what the applications cost on this machine [OUT=DIR] [QUICK=1] [RIB=FILE] [DPDK=DIR]"
+	@echo "make bench        what the applications cost on this machine [OUT=DIR] [QUICK=1] [CC=clang] [RIB=FILE] [DPDK=DIR]"
 	@echo "make conformance  the p4c corpus: P4C=DIR [STF=LIST] [ERRORS=LIST] [VECTORS=DIR] [FORMS=1] [PLANS=all]"
 	@echo "make bench-lookup our tables' look-ups beside DPDK's [RIB=FILE] [QUICK=1]"
 	@echo "make fuzz         random texts for the frontend and the IR's reader [SECONDS=600] [CORPUS=DIR of more programs]"
@@ -41,10 +43,10 @@ test: setup
 	@scripts/test
 
 sweep: build
-	$(BACUS) bench --sweep --traffic uniform --processes 1 --bursts 32,64 --out $(OUT)/sweep
+	$(BACUS) bench --sweep --traffic uniform --processes 1 --bursts 32,64 $(COMPILER) --out $(OUT)/sweep
 
 bench: build
-	$(BACUS) bench --out $(OUT)/bench $(if $(QUICK),--quick) $(if $(RIB),--rib "$(RIB)") $(if $(DPDK),--dpdk "$(DPDK)")
+	$(BACUS) bench --out $(OUT)/bench $(COMPILER) $(if $(QUICK),--quick) $(if $(RIB),--rib "$(RIB)") $(if $(DPDK),--dpdk "$(DPDK)")
 	$(if $(DPDK),scripts/device "$(DPDK)" $(OUT)/bench $(BACUS))
 
 bench-lookup:

@@ -3,6 +3,7 @@
 //! What is found goes to standard output, a line a variant, for the process that draws the table.
 
 use super::check;
+use super::experiment::{Cell, Experiment};
 use super::gauge::{Gauge, drift};
 use super::runner::Runner;
 use super::traffic::Traffic;
@@ -13,7 +14,6 @@ use crate::compile;
 use crate::failure::Failure;
 use runtime::{Compiler, Descriptor, Dpdk, DpdkSettings, Trace, attention, pages};
 use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 
 /// Rounds of samples of each variant.
@@ -24,33 +24,6 @@ const REPEATS: usize = 2;
 /// Bytes of an mbuf's packet that lie side by side: small, so that the packets of a burst share pages, as in the own descriptor's buffers.
 const ROOM: u32 = 256;
 const MBUFS: u32 = 4096;
-
-/// Which cell.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cell {
-    pub application: String,
-    pub size: u64,
-    /// Percent of the packets that are dropped.
-    pub dropped: u32,
-}
-
-impl fmt::Display for Cell {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}:{}", self.application, self.size, self.dropped)
-    }
-}
-
-impl FromStr for Cell {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Cell, String> {
-        let mut parts = text.split(':');
-        let mut next = || parts.next().ok_or_else(|| format!("`{text}` is not APPLICATION:SIZE:DROPPED"));
-        let (application, size, dropped) = (next()?.to_string(), next()?, next()?);
-        let number = |part: &str| part.parse::<u64>().map_err(|error| format!("`{part}`: {error}"));
-        Ok(Cell { application, size: number(size)?, dropped: number(dropped)? as u32 })
-    }
-}
 
 /// What one process found of one variant.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,15 +86,15 @@ fn note(text: impl fmt::Display) {
 pub fn run(cell: &Cell, arguments: &Arguments) -> Result<(), Failure> {
     let application = application(&cell.application)
         .ok_or_else(|| Failure::input(format!("there is no application `{}`", cell.application)))?;
-    let wishes = Wishes { rib: arguments.rib.clone(), dropped: cell.dropped };
+    let wishes = Wishes { rib: arguments.rib.clone(), dropped: cell.experiment.dropped() };
     let workload = (application.build)(cell.size, &wishes)?;
-    let mut variants = variants::of(&cell.application, workload.size, arguments);
+    let mut variants = variants::of(cell, workload.size, arguments);
     attention::pin();
     let dpdk =
         if variants.iter().any(|variant| variant.descriptor == Descriptor::Mbuf) { dpdk(arguments) } else { None };
     variants.retain(|variant| variant.descriptor == Descriptor::Own || dpdk.is_some());
     let echoes = echoes(&workload, arguments, dpdk.as_ref())?;
-    let mut runners = runners(&variants, &workload, arguments, dpdk.as_ref())?;
+    let mut runners = runners(cell.experiment, &variants, &workload, arguments, dpdk.as_ref())?;
     if runners.is_empty() {
         return Err(Failure::input("no variant can be measured"));
     }
@@ -132,6 +105,7 @@ pub fn run(cell: &Cell, arguments: &Arguments) -> Result<(), Failure> {
     for traffic in arguments.traffic.iter().filter_map(|name| Traffic::named(name)) {
         let trace = Arc::new((workload.trace)(traffic));
         for burst in bench.bursts() {
+            println!("step\tmeasuring {traffic} traffic in bursts of {burst}");
             bench.burst(traffic, &trace, burst);
         }
     }
@@ -167,6 +141,7 @@ fn echoes(workload: &Workload, arguments: &Arguments, dpdk: Option<&Arc<Dpdk>>) 
 
 /// A variant that cannot be built or loaded is said and left out; the plain program must be there.
 fn runners(
+    experiment: Experiment,
     variants: &[Variant],
     workload: &Workload,
     arguments: &Arguments,
@@ -174,8 +149,14 @@ fn runners(
 ) -> Result<Vec<Runner>, Failure> {
     let subject = Subject::new(workload, arguments)?;
     let mut runners: Vec<Runner> = Vec::new();
-    let grid = if arguments.sweep { subject.grid() } else { Vec::new() };
-    for variant in variants.iter().chain(&grid) {
+    let made = match (arguments.sweep, experiment) {
+        (true, _) => subject.grid(),
+        (false, Experiment::Gains) => subject.gains(),
+        (false, Experiment::Programs | Experiment::Drops(_)) => Vec::new(),
+    };
+    let all: Vec<&Variant> = variants.iter().chain(&made).collect();
+    for (number, variant) in all.iter().enumerate() {
+        println!("step\tbuilding {} of {}", number + 1, all.len());
         match subject.build(variant).and_then(|built| Runner::new(variant, built, workload, dpdk)) {
             Ok(runner) => {
                 if runner.entries >= 100_000 {
@@ -252,7 +233,7 @@ impl Bench<'_> {
                 continue;
             }
             let cost = runner.cost();
-            let expected = f64::from(self.cell.dropped) / 100.0;
+            let expected = f64::from(self.cell.experiment.dropped()) / 100.0;
             if (cost.lost - expected).abs() > expected * 0.2 + 1e-9 {
                 let (name, lost) = (&runner.name, cost.lost * 100.0);
                 println!("wrong\t{name}\t{lost:.2} % of the packets were not forwarded");
@@ -294,10 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cell_and_what_was_found_go_from_process_to_process() {
-        let cell = Cell { application: "ipv4fwd".into(), size: 4, dropped: 17 };
-        assert_eq!(cell.to_string().parse(), Ok(cell));
-        assert!("ipv4fwd:4".parse::<Cell>().is_err());
+    fn what_was_found_goes_from_process_to_process() {
         let found = Found {
             variant: "peer:lpm".into(),
             traffic: Traffic::Zipf,

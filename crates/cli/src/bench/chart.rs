@@ -33,10 +33,7 @@ fn failed(error: impl std::fmt::Display) -> String {
 fn panels(records: &[Record]) -> Vec<(String, Vec<&Record>)> {
     let mut panels: Vec<(String, Vec<&Record>)> = Vec::new();
     for record in records {
-        let title = match record.cell.dropped {
-            0 => format!("{}, {}", record.cell.application, record.traffic),
-            percent => format!("{}, {}, {percent} % dropped", record.cell.application, record.traffic),
-        };
+        let title = format!("{}, {}, {}", record.cell.application, record.cell.experiment, record.traffic);
         match panels.iter_mut().find(|(known, _)| *known == title) {
             Some((_, rows)) => rows.push(record),
             None => panels.push((title, vec![record])),

@@ -1,6 +1,7 @@
 //! What a benchmark says: a table for people, and records for programs.
 
-use super::cell::{Cell, DRIFT, Found};
+use super::cell::{DRIFT, Found};
+use super::experiment::Cell;
 use super::traffic::Traffic;
 use std::fmt::Write as _;
 
@@ -19,6 +20,8 @@ pub struct Record {
     pub mpps: f64,
     pub drift: f64,
     pub pages: String,
+    /// Of the programs and the peers.
+    pub compiler: String,
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -27,7 +30,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 /// What several processes have found of one variant, which is not nothing.
-pub fn record(cell: &Cell, found: &[&Found], ticks_per_us: f64) -> Record {
+pub fn record(cell: &Cell, found: &[&Found], ticks_per_us: f64, compiler: &str) -> Record {
     let of = |value: fn(&Found) -> f64| median(found.iter().map(|found| value(found)).collect());
     let cycles = of(|found| found.cycles);
     // Within a process, or between them: whichever is more.
@@ -48,6 +51,7 @@ pub fn record(cell: &Cell, found: &[&Found], ticks_per_us: f64) -> Record {
         mpps: ticks_per_us / cycles,
         drift: of(|found| found.drift),
         pages,
+        compiler: compiler.to_string(),
     }
 }
 
@@ -61,19 +65,12 @@ impl Record {
         self.variant.starts_with("peer:")
     }
 
-    fn experiment(&self) -> String {
-        match self.cell.dropped {
-            0 => "programs".to_string(),
-            percent => format!("drops-{percent}"),
-        }
-    }
-
     fn json(&self) -> String {
         let predicted = self.predicted.map_or("null".to_string(), |cycles| format!("{cycles:.2}"));
         format!(
             "{{\"experiment\":\"{}\",\"program\":\"{}\",\"entries\":{},\"traffic\":\"{}\",\"variant\":\"{}\",\"burst\":{},\
-             \"cycles\":{:.2},\"net_cycles\":{:.2},\"mpps\":{:.2},\"predicted\":{predicted},\"floor\":{:.2},\"spread\":{:.4},\"pages\":\"{}\"}}",
-            self.experiment(),
+             \"cycles\":{:.2},\"net_cycles\":{:.2},\"mpps\":{:.2},\"predicted\":{predicted},\"floor\":{:.2},\"spread\":{:.4},\"pages\":\"{}\",\"compiler\":\"{}\"}}",
+            self.cell.experiment,
             self.cell.application,
             self.cell.size,
             self.traffic,
@@ -85,6 +82,7 @@ impl Record {
             self.floor,
             self.spread,
             self.pages,
+            self.compiler.replace(['"', '\\'], " "),
         )
     }
 }
@@ -140,12 +138,8 @@ pub fn lacks_large_pages(record: &Record) -> bool {
 }
 
 fn head(text: &mut String, records: &[Record], record: &Record) {
-    let dropped = match record.cell.dropped {
-        0 => String::new(),
-        percent => format!(", {percent} % dropped"),
-    };
-    let Record { cell, traffic, pages, .. } = record;
-    let _ = write!(text, "\n{}, {} entries, {traffic}{dropped}", cell.application, cell.size);
+    let Record { cell, traffic, pages, compiler, .. } = record;
+    let _ = write!(text, "\n{}, {} entries, {traffic}, {} ({compiler})", cell.application, cell.size, cell.experiment);
     if lacks_large_pages(record) {
         let _ = write!(text, "  [pages: {pages}]");
     }
@@ -187,6 +181,7 @@ fn row(text: &mut String, records: &[Record], record: &Record) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::experiment::Experiment;
 
     fn found(variant: &str, cycles: f64) -> Found {
         Found {
@@ -204,9 +199,9 @@ mod tests {
     }
 
     fn of(variant: &str, cycles: &[f64]) -> Record {
-        let cell = Cell { application: "l2fwd".into(), size: 256, dropped: 0 };
+        let cell = Cell { application: "l2fwd".into(), size: 256, experiment: Experiment::Programs };
         let all: Vec<Found> = cycles.iter().map(|cycles| found(variant, *cycles)).collect();
-        record(&cell, &all.iter().collect::<Vec<_>>(), 2445.0)
+        record(&cell, &all.iter().collect::<Vec<_>>(), 2445.0, "gcc 12")
     }
 
     #[test]
@@ -230,7 +225,10 @@ mod tests {
         let text = json(&[of("plain", &[25.0]), of("peer:hand", &[20.0])]);
         assert!(text.starts_with("[\n{\"experiment\":\"programs\",\"program\":\"l2fwd\",\"entries\":256,"));
         assert!(
-            text.contains("\"net_cycles\":19.00") && text.contains("\"predicted\":null") && text.ends_with("}\n]\n")
+            text.contains("\"net_cycles\":19.00")
+                && text.contains("\"predicted\":null")
+                && text.contains("\"compiler\":\"gcc 12\"")
+                && text.ends_with("}\n]\n")
         );
     }
 }

@@ -3,7 +3,7 @@
 //! For each burst: the structures of the largest table that the model ranks first and second, four group sizes, and three ways to ask for lines. The pick is
 //! what the planners choose for that burst.
 
-use super::cell::Cell;
+use super::experiment::Cell;
 use super::report::Record;
 use hlir::plan::{Placement, Structure, TablePlan};
 use hlir::{Plan, Program};
@@ -56,20 +56,20 @@ pub fn grid(program: &Program, inputs: &Inputs) -> Vec<Point> {
     points
 }
 
-fn planned(program: &Program, inputs: &Inputs) -> Plan {
+pub fn planned(program: &Program, inputs: &Inputs) -> Plan {
     let mut plan = Plan::default();
     opt::optimize(&mut program.clone(), &mut plan, inputs, &opt::Selection::All, None);
     plan
 }
 
 /// The plan with stages wherever look-ups could gain by them: that of a machine whose operations cost next to nothing.
-fn staged(program: &Program, inputs: &Inputs) -> Plan {
+pub fn staged(program: &Program, inputs: &Inputs) -> Plan {
     let mut eager = inputs.clone();
     eager.machine.operation_cycles = f64::MIN_POSITIVE;
     planned(program, &eager)
 }
 
-fn placed(plan: &Plan, group: u32, placement: Placement) -> Plan {
+pub fn placed(plan: &Plan, group: u32, placement: Placement) -> Plan {
     let mut plan = plan.clone();
     for (number, stage) in plan.loops.iter_mut().enumerate() {
         stage.group = group;

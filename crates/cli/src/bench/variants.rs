@@ -4,6 +4,7 @@
 
 use super::dpdk_tree::DpdkTree;
 use super::entry::is_named;
+use super::experiment::{Cell, Experiment};
 use super::workload::Workload;
 use super::{Arguments, peers};
 use crate::compile;
@@ -30,8 +31,8 @@ pub enum Origin {
     Best,
     /// A plan that a person has pinned.
     Pinned(PathBuf),
-    /// A plan of a sweep.
-    Swept(Box<Plan>),
+    /// A plan of an experiment.
+    Made(Box<Plan>),
     ByHand(&'static peers::Source),
 }
 
@@ -64,11 +65,16 @@ fn peer_name(source: &peers::Source, is_generated: bool) -> String {
 }
 
 /// All variants of an application at a size: `plain` with the own descriptor first, which the others' packets are compared with.
-pub fn of(application: &str, size: u64, arguments: &Arguments) -> Vec<Variant> {
+pub fn of(cell: &Cell, size: u64, arguments: &Arguments) -> Vec<Variant> {
     let mut variants = Vec::new();
     if arguments.sweep {
         // The grid is made when the program is known.
         return vec![Variant { name: "plain".to_string(), origin: Origin::Plain, descriptor: Descriptor::Own }];
+    }
+    if cell.experiment == Experiment::Gains {
+        // Its own plans are made when the program is known.
+        let variant = |name: &str, origin| Variant { name: name.to_string(), origin, descriptor: Descriptor::Own };
+        return vec![variant("plain", Origin::Plain), variant("best", Origin::Best)];
     }
     for descriptor in [Descriptor::Own, Descriptor::Mbuf] {
         let mut add = |name: &str, origin| {
@@ -81,7 +87,7 @@ pub fn of(application: &str, size: u64, arguments: &Arguments) -> Vec<Variant> {
             add(&name, Origin::Pinned(file.clone()));
         }
     }
-    variants.extend(peers::of(application, size).map(|source| Variant {
+    variants.extend(peers::of(&cell.application, size).map(|source| Variant {
         name: peer_name(source, arguments.dpdk.is_some()),
         origin: Origin::ByHand(source),
         descriptor: source.descriptor,
@@ -142,16 +148,25 @@ impl Subject {
 
     /// The plans of a sweep.
     pub fn grid(&self) -> Vec<Variant> {
+        self.made(super::sweep::grid)
+    }
+
+    /// The plans of which gains are measured.
+    pub fn gains(&self) -> Vec<Variant> {
+        self.made(super::gains::plans)
+    }
+
+    fn made(&self, make: fn(&Program, &Inputs) -> Vec<super::sweep::Point>) -> Vec<Variant> {
         let mut program = self.program.clone();
         opt::optimize(&mut program, &mut Plan::default(), &self.inputs, &rewrites(), None);
         let mut inputs = self.inputs.clone();
         inputs.ports.own_descriptor = true;
         let variant = |point: super::sweep::Point| Variant {
             name: point.name,
-            origin: Origin::Swept(Box::new(point.plan)),
+            origin: Origin::Made(Box::new(point.plan)),
             descriptor: Descriptor::Own,
         };
-        super::sweep::grid(&program, &inputs).into_iter().map(variant).collect()
+        make(&program, &inputs).into_iter().map(variant).collect()
     }
 
     pub fn build(&self, variant: &Variant) -> Result<Built, Failure> {
@@ -159,7 +174,7 @@ impl Subject {
             Origin::Plain => self.planned(variant.descriptor, &rewrites(), None),
             Origin::Best => self.planned(variant.descriptor, &Selection::All, None),
             Origin::Pinned(file) => self.planned(variant.descriptor, &rewrites(), Some(frontend::read_plan(file)?)),
-            Origin::Swept(plan) => self.planned(variant.descriptor, &rewrites(), Some((**plan).clone())),
+            Origin::Made(plan) => self.planned(variant.descriptor, &rewrites(), Some((**plan).clone())),
             Origin::ByHand(source) => {
                 let pipeline = by_hand(source, &self.native, self.tree.as_ref())?;
                 let defaults = self.defaults(&pipeline)?;
