@@ -15,7 +15,9 @@ use hlir::plan::{Descriptor, Structure};
 use hlir::{NodeId, NodeKind, Plan, Program, TableId};
 use memory::{Memory, Touched};
 use operations::Operations;
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 use structures::Shape;
 
 /// What one node costs each packet that comes from a port.
@@ -74,7 +76,12 @@ pub struct Model<'a> {
     work: Vec<f64>,
     /// Share of a node's packets whose way its branch predictor does not guess.
     surprise: Vec<f64>,
+    /// The look-ups of the structures that were asked for last: planners try many plans with the same ones.
+    known: RefCell<Known>,
 }
+
+/// Structures of the look-ups that packets make, in order, and the look-ups.
+type Known = Option<(Vec<Structure>, Rc<[Lookup]>)>;
 
 impl<'a> Model<'a> {
     pub fn new(program: &'a Program, inputs: &'a Inputs, traffic: &'a Traffic) -> Model<'a> {
@@ -84,7 +91,7 @@ impl<'a> Model<'a> {
             work[number(node)] = operations.node(node, traffic);
             surprise[number(node)] = surprising(program, node, traffic);
         }
-        Model { program, inputs, traffic, work, surprise }
+        Model { program, inputs, traffic, work, surprise, known: RefCell::default() }
     }
 
     pub fn memory(&self) -> Memory<'_> {
@@ -106,26 +113,33 @@ impl<'a> Model<'a> {
         nodes + lookups.iter().map(|lookup| lookup.share * lookup.shape.operations).sum::<f64>()
     }
 
-    /// The structure of a table under a plan.
-    pub fn structure(&self, plan: &Plan, table: TableId) -> Structure {
-        let name = &self.program.tables[table].name;
-        let planned = plan.tables.iter().find(|planned| planned.table == *name);
-        planned.map_or_else(|| structures::usual(self.program, table), |planned| planned.structure)
+    /// All look-ups that packets make, in order.
+    pub fn lookups(&self, plan: &Plan) -> Rc<[Lookup]> {
+        let planned: HashMap<&str, Structure> =
+            plan.tables.iter().rev().map(|planned| (planned.table.as_str(), planned.structure)).collect();
+        let structure = |table: TableId| {
+            let planned = planned.get(self.program.tables[table].name.as_str());
+            planned.copied().unwrap_or_else(|| structures::usual(self.program, table))
+        };
+        let applied = |node: &NodeId| hlir::path::table_of(self.program, *node).map(|table| (*node, table));
+        let applied: Vec<(NodeId, TableId)> = self.traffic.order().iter().filter_map(applied).collect();
+        let wanted: Vec<Structure> = applied.iter().map(|(_, table)| structure(*table)).collect();
+        if let Some((known, lookups)) = &*self.known.borrow()
+            && *known == wanted
+        {
+            return lookups.clone();
+        }
+        let lookups = self.priced(&applied, &wanted);
+        *self.known.borrow_mut() = Some((wanted, lookups.clone()));
+        lookups
     }
 
-    /// All look-ups that packets make, in order.
-    pub fn lookups(&self, plan: &Plan) -> Vec<Lookup> {
+    fn priced(&self, applied: &[(NodeId, TableId)], structures: &[Structure]) -> Rc<[Lookup]> {
         let mut lookups: Vec<Lookup> = Vec::new();
-        for &node in self.traffic.order() {
-            let Some(table) = hlir::path::table_of(self.program, node) else { continue };
+        for (&(node, table), &structure) in applied.iter().zip(structures) {
             let content = self.inputs.occupancy.of(&self.program.tables[table]);
-            let shape = structures::shape(
-                self.program,
-                table,
-                self.structure(plan, table),
-                &content,
-                self.inputs.machine.vector_bytes,
-            );
+            let vector = self.inputs.machine.vector_bytes;
+            let shape = structures::shape(self.program, table, structure, &content, vector);
             lookups.push(Lookup { node, table, shape, share: self.traffic.node(node), working_sets: Vec::new() });
         }
         let touched: Vec<Touched> = lookups
@@ -136,14 +150,14 @@ impl<'a> Model<'a> {
         for lookup in &mut lookups {
             lookup.working_sets = sets.by_ref().take(lookup.shape.lines.len()).collect();
         }
-        lookups
+        lookups.into()
     }
 
     /// What look-ups cost a packet, by table, each made in the cheaper way: their structures' operations, and waiting for them.
     pub fn lookup_cycles(&self, plan: &Plan) -> BTreeMap<TableId, f64> {
         let lookups = self.lookups(plan);
         let mut cycles = BTreeMap::new();
-        for lookup in &lookups {
+        for lookup in &*lookups {
             let issue = lookup.shape.operations * self.operation();
             let sum: &mut f64 = cycles.entry(lookup.table).or_default();
             *sum += lookup.share * (issue + self.at_best(lookup, &lookups));
@@ -174,7 +188,7 @@ impl<'a> Model<'a> {
             at.issue = share * self.work(node) * self.operation();
             at.mispredicted = share * self.surprise[number(node)] * mispredict;
         }
-        for lookup in &lookups {
+        for lookup in &*lookups {
             nodes[number(lookup.node)].issue += lookup.share * lookup.shape.operations * self.operation();
         }
         let staging = self.wait(plan, &lookups, &mut nodes);

@@ -29,7 +29,8 @@ pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
 
 /// Tables that packets look up, by size: the largest decide what the caches hold.
 fn looked_up(model: &Model, plan: &Plan) -> Vec<TableId> {
-    let mut lookups: Vec<Lookup> = model.lookups(plan);
+    let lookups = model.lookups(plan);
+    let mut lookups: Vec<&Lookup> = lookups.iter().collect();
     lookups.sort_by_key(|lookup| std::cmp::Reverse(lookup.shape.bytes()));
     let mut tables: Vec<TableId> = Vec::new();
     for lookup in lookups {
