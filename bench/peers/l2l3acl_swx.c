@@ -32,31 +32,23 @@ l2l3acl_open(uint64_t entries)
 	return swx_open(switches, TABLES + 1, entries, 2 * swx_exact_bytes(entries) + RULES_BYTES);
 }
 
-/* Protocol, source, destination, ports of a 104-bit key. */
-static uint64_t
-tuple_part(const uint64_t *key, uint32_t shift, uint32_t bytes)
+/* Protocol, source, destination, ports: where they lie in a 104-bit key, and in the header. In metadata they are one behind the other. */
+static const struct {
+	uint32_t shift, bytes, in_header;
+} parts[] = { { 32, 1, 0 }, { 72, 4, 3 }, { 40, 4, 7 }, { 0, 4, 11 } };
+
+static void
+tuple_put(uint8_t *header, uint8_t *metadata, const uint64_t *key)
 {
 	const __uint128_t whole = (__uint128_t)key[1] << 64 | key[0];
 
-	return (uint64_t)(whole >> shift) & (((uint64_t)1 << (8 * bytes)) - 1);
-}
+	for (uint32_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		const uint64_t part = (uint64_t)(whole >> parts[i].shift) & (((uint64_t)1 << (8 * parts[i].bytes)) - 1);
 
-static void
-tuple_in_header(uint8_t *to, const uint64_t *key)
-{
-	swx_put_header(to, tuple_part(key, 32, 1), 1);
-	swx_put_header(to + 3, tuple_part(key, 72, 4), 4);
-	swx_put_header(to + 7, tuple_part(key, 40, 4), 4);
-	swx_put_header(to + 11, tuple_part(key, 0, 4), 4);
-}
-
-static void
-tuple_in_metadata(uint8_t *to, const uint64_t *key)
-{
-	swx_put_metadata(to, tuple_part(key, 32, 1), 1);
-	swx_put_metadata(to + 1, tuple_part(key, 72, 4), 4);
-	swx_put_metadata(to + 5, tuple_part(key, 40, 4), 4);
-	swx_put_metadata(to + 9, tuple_part(key, 0, 4), 4);
+		swx_put_header(header + parts[i].in_header, part, parts[i].bytes);
+		swx_put_metadata(metadata, part, parts[i].bytes);
+		metadata += parts[i].bytes;
+	}
 }
 
 static int
@@ -64,10 +56,8 @@ acl_insert(const struct table_match *match, const char *action)
 {
 	struct swx_entry entry = { .action = action, .priority = LOWEST - match->priority }, rest = entry;
 
-	tuple_in_header(entry.key, match->value);
-	tuple_in_header(entry.mask, match->mask);
-	tuple_in_metadata(rest.key, match->value);
-	tuple_in_metadata(rest.mask, match->mask);
+	tuple_put(entry.key, rest.key, match->value);
+	tuple_put(entry.mask, rest.mask, match->mask);
 	return swx_insert(&switches[ACL], &entry) | swx_insert(&switches[ACL_REST], &rest);
 }
 
@@ -110,13 +100,10 @@ l2l3acl_insert(uint32_t table, const struct table_match *match, const void *reco
 		swx_put_metadata(entry.data, any->first, 4);
 		swx_put_metadata(entry.data + 4, any->second, 4);
 	}
-	if (table == ROUTES) {
-		entry.priority = 32 - (uint32_t)__builtin_popcountll(match->mask[0]);
-		swx_put_header(entry.key, match->value[0], 4);
-		swx_put_header(entry.mask, match->mask[0], 4);
-	} else {
+	if (table == ROUTES)
+		swx_put_prefix(&entry, match, 4);
+	else
 		exact_key(entry.key, table, match->value[0]);
-	}
 	return swx_insert(&switches[table], &entry);
 }
 

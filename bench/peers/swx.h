@@ -363,6 +363,36 @@ struct swx_entry {
 	uint8_t data[SWX_DATA];
 };
 
+/* Numbers as headers (and what is copied to them whole) and as metadata have them. */
+static inline void
+swx_put_header(uint8_t *bytes, uint64_t value, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		bytes[i] = (uint8_t)(value >> (8 * (count - 1 - i)));
+}
+
+static inline void
+swx_put_metadata(uint8_t *bytes, uint64_t value, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		bytes[i] = (uint8_t)(value >> (8 * i));
+}
+
+/* A prefix of `bytes` as a rule: of those that match, the longest wins. */
+static inline void
+swx_put_prefix(struct swx_entry *entry, const struct table_match *match, uint32_t bytes)
+{
+	const uint32_t part = bytes < 8 ? bytes : 8;
+
+	for (uint32_t at = 0; at < bytes; at += part) {
+		const uint32_t limb = (bytes - at - part) / 8;
+
+		swx_put_header(entry->key + at, match->value[limb], part);
+		swx_put_header(entry->mask + at, match->mask[limb], part);
+		entry->priority += 8 * part - (uint32_t)__builtin_popcountll(match->mask[limb]);
+	}
+}
+
 static inline int
 swx_insert(struct swx_table *table, const struct swx_entry *entry)
 {
@@ -422,21 +452,6 @@ swx_process(struct worker *worker, struct burst *burst)
 		queue->polls = 0;
 		rte_swx_pipeline_run(swx.pipeline, SWX_THREADS);
 	}
-}
-
-/* Numbers as headers (and what is copied to them whole) and as metadata have them. */
-static inline void
-swx_put_header(uint8_t *bytes, uint64_t value, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++)
-		bytes[i] = (uint8_t)(value >> (8 * (count - 1 - i)));
-}
-
-static inline void
-swx_put_metadata(uint8_t *bytes, uint64_t value, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++)
-		bytes[i] = (uint8_t)(value >> (8 * i));
 }
 
 #endif
