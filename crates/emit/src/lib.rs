@@ -197,7 +197,7 @@ fn pruned(mut items: Vec<Item>) -> Vec<Item> {
             texts
                 .iter()
                 .enumerate()
-                .any(|(other, words)| other != place && words.contains(name) && !is_comment(&items[other]))
+                .any(|(other, words)| other != place && words.contains(name) && !only_mentions(&items[other]))
         };
         let unused: Vec<usize> = (0..items.len())
             .filter(|place| matches!(&items[*place], Item::Function { name, .. } if !called(*place, name)))
@@ -220,9 +220,10 @@ fn without_lone_prototypes(mut items: Vec<Item>) -> Vec<Item> {
     items
 }
 
-fn is_comment(item: &Item) -> bool {
-    // A prototype alone is no use either.
-    matches!(item, Item::Comment(_)) || matches!(item, Item::Variable { name, value: None, .. } if name.contains('('))
+/// Whether an item only mentions functions: the name of a header may be one's, and a prototype alone is no use either.
+fn only_mentions(item: &Item) -> bool {
+    matches!(item, Item::Comment(_) | Item::Directive(_))
+        || matches!(item, Item::Variable { name, value: None, .. } if name.contains('('))
 }
 
 /// Removes items, with the comment before each and the empty line behind.
