@@ -24,6 +24,17 @@ core_pin(void)
 	(void)sched_setaffinity(0, sizeof(one), &one);
 }
 
+void
+core_spread(void)
+{
+	cpu_set_t all;
+
+	CPU_ZERO(&all);
+	for (int core = 0; core < CPU_SETSIZE; core++)
+		CPU_SET(core, &all);
+	(void)sched_setaffinity(0, sizeof(all), &all);
+}
+
 int
 core_hold(uint32_t held)
 {

@@ -7,6 +7,9 @@
 /* Keeps the calling thread on the last core that it may use. */
 void core_pin(void);
 
+/* The thread, and what it starts from now on, may run on every core again. */
+void core_spread(void);
+
 /* From now on nothing of ordinary priority interrupts the calling thread (`held` 1), or as usual again (0). 0 where the system does not allow it. */
 int core_hold(uint32_t held);
 

@@ -2,6 +2,7 @@
 
 unsafe extern "C" {
     fn core_pin();
+    fn core_spread();
     fn core_hold(held: u32) -> i32;
 }
 
@@ -9,6 +10,12 @@ unsafe extern "C" {
 pub fn pin() {
     // SAFETY: the function changes the thread's affinity and nothing else.
     unsafe { core_pin() }
+}
+
+/// Lets the calling thread, and what it starts from now on, run on every core: for work beside what is measured.
+pub fn spread() {
+    // SAFETY: the function changes the thread's affinity and nothing else.
+    unsafe { core_spread() }
 }
 
 /// Gives up a priority that the process was started with: a process that waits for others, or starts DPDK, with a real-time priority can keep a

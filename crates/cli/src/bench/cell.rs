@@ -7,7 +7,7 @@ use super::experiment::{Cell, Experiment};
 use super::gauge::{Gauge, drift};
 use super::runner::Runner;
 use super::traffic::Traffic;
-use super::variants::{self, Origin, Subject, Variant};
+use super::variants::{self, Built, Origin, Subject, Variant};
 use super::workload::{Wishes, Workload, application};
 use super::{Arguments, peers};
 use crate::compile;
@@ -15,12 +15,19 @@ use crate::failure::Failure;
 use runtime::{Compiler, Descriptor, Dpdk, DpdkSettings, Trace, attention, pages};
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 /// Rounds of samples of each variant.
 const ROUNDS: usize = 7;
 /// A line's cost may move by so much within a cell; else the cell is measured again, so often at most.
 pub const DRIFT: f64 = 0.15;
 const REPEATS: usize = 2;
+/// Of a sweep, which has fifty plans in a cell: less of both.
+const SWEPT_ROUNDS: usize = 5;
+const SWEPT_REPEATS: usize = 1;
+/// Compilers that run at a time where the number of cores is not known, and at least.
+const BUILDERS: usize = 2;
 /// Bytes of an mbuf's packet that lie side by side: small, so that the packets of a burst share pages, as in the own descriptor's buffers.
 const ROOM: u32 = 256;
 const MBUFS: u32 = 4096;
@@ -101,7 +108,8 @@ pub fn run(cell: &Cell, arguments: &Arguments) -> Result<(), Failure> {
     keep_right(&mut runners, &Arc::new((workload.trace)(Traffic::Uniform)));
     let gauge = Gauge::new(&workload, &arguments.native)?;
     let pages = pages::measure().map_or("none".to_string(), |pages| pages.to_string());
-    let mut bench = Bench { cell, asked: &arguments.bursts, echoes, runners, gauge, pages };
+    let (rounds, repeats) = if arguments.sweep { (SWEPT_ROUNDS, SWEPT_REPEATS) } else { (ROUNDS, REPEATS) };
+    let mut bench = Bench { cell, asked: &arguments.bursts, echoes, runners, gauge, pages, rounds, repeats };
     for traffic in arguments.traffic.iter().filter_map(|name| Traffic::named(name)) {
         let trace = Arc::new((workload.trace)(traffic));
         for burst in bench.bursts() {
@@ -155,9 +163,9 @@ fn runners(
         (false, Experiment::Programs | Experiment::Drops(_)) => Vec::new(),
     };
     let all: Vec<&Variant> = variants.iter().chain(&made).collect();
-    for (number, variant) in all.iter().enumerate() {
-        println!("step\tbuilding {} of {}", number + 1, all.len());
-        match subject.build(variant).and_then(|built| Runner::new(variant, built, workload, dpdk)) {
+    for (number, (variant, built)) in all.iter().zip(build_all(&subject, &all)).enumerate() {
+        println!("step\tfilling {} of {}", number + 1, all.len());
+        match built.and_then(|built| Runner::new(variant, built, workload, dpdk)) {
             Ok(runner) => {
                 if runner.entries >= 100_000 {
                     let seconds = runner.load.as_secs_f64();
@@ -172,6 +180,29 @@ fn runners(
         }
     }
     Ok(runners)
+}
+
+/// Compiles on all cores: nothing is measured yet.
+fn build_all(subject: &Subject, variants: &[&Variant]) -> Vec<Result<Built, Failure>> {
+    let threads = thread::available_parallelism().map_or(1, usize::from).max(BUILDERS);
+    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let builder = || {
+        attention::spread();
+        let mut built = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(variant) = variants.get(number) else { break };
+            built.push((number, subject.build(variant)));
+            println!("step\tcompiled {} of {}", done.fetch_add(1, Ordering::Relaxed) + 1, variants.len());
+        }
+        built
+    };
+    let mut built: Vec<(usize, Result<Built, Failure>)> = thread::scope(|scope| {
+        let builders: Vec<_> = (0..threads).map(|_| scope.spawn(builder)).collect();
+        builders.into_iter().flat_map(|builder| builder.join().expect("a builder does not panic")).collect()
+    });
+    built.sort_by_key(|(number, _)| *number);
+    built.into_iter().map(|(_, built)| built).collect()
 }
 
 /// Takes out the variants that send other packets than the first.
@@ -202,6 +233,8 @@ struct Bench<'a> {
     runners: Vec<Runner>,
     gauge: Gauge,
     pages: String,
+    rounds: usize,
+    repeats: usize,
 }
 
 impl Bench<'_> {
@@ -221,7 +254,7 @@ impl Bench<'_> {
     /// Measures until the machine was the same before and after, a few times at most.
     fn burst(&mut self, traffic: Traffic, trace: &Arc<Trace>, burst: u32) {
         let (mut before, mut after) = self.measure(trace, burst);
-        for _ in 0..REPEATS {
+        for _ in 0..self.repeats {
             if drift(before, after) > DRIFT {
                 (before, after) = self.measure(trace, burst);
             }
@@ -263,7 +296,7 @@ impl Bench<'_> {
         let taking = self.runners.iter_mut().filter(|runner| Self::takes_part(self.asked, runner, burst));
         let mut all: Vec<&mut Runner> = taking.chain(self.echoes.iter_mut()).collect();
         all.iter_mut().for_each(|runner| runner.begin(trace, burst));
-        for _ in 0..ROUNDS {
+        for _ in 0..self.rounds {
             all.iter_mut().for_each(|runner| runner.round());
         }
         (before, self.gauge.read())
