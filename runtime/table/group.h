@@ -13,6 +13,7 @@
 struct table_group {
 	uint32_t count;
 	uint32_t limbs;			/* of a key */
+	uint32_t form;			/* of a key, for scan.h: its `scan_form`, or 0 */
 	const uint64_t *keys;
 	const uint64_t *hashes;
 	const void *const *addresses;	/* NULL: they are of a time before the last grace period, and must be computed anew */

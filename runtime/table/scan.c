@@ -10,6 +10,7 @@
 
 #define SCAN_TOGETHER 48u		/* rules: so few are compared sixteen packets at a time, without buckets */
 #define SCAN_CUTS_MOST 48u
+#define SCAN_SINGLE 3u			/* rules: where buckets have no more, they stand one by one */
 #define SCAN_REST SCAN_WAYS_MOST	/* the way of rules in no bucket */
 #define SCAN_RULES (SCAN_MOST + 1)	/* one that is refused is among them for a while */
 #define SCAN_VALUES ((size_t)1 << CHUNK_BITS)
@@ -26,6 +27,7 @@ struct scan_writer {
 	uint32_t chosen_at;			/* rules, then */
 	uint16_t *numbers;			/* by a chunk's value: 0 but while one chunk is looked at */
 	uint16_t *buckets;			/* by place: the rule's bucket, from 1 on */
+	uint16_t *counts;			/* by bucket: its rules, of the way that was measured last */
 	uint8_t *ways;				/* by place */
 };
 
@@ -33,6 +35,10 @@ struct scan_writer {
 struct scan_room {
 	uint64_t blocks;
 	uint64_t rest;				/* of them, without bucket */
+	uint64_t rules;				/* that stand one by one */
+	uint32_t is_single[SCAN_WAYS_MOST];
+	uint32_t single_count;
+	uint32_t slots[SCAN_WAYS_MOST];		/* of ways among the array's, single rules first */
 	uint32_t bucket_counts[SCAN_WAYS_MOST];
 	uint32_t page_counts[SCAN_WAYS_MOST];
 };
@@ -136,26 +142,56 @@ scan_divide_rules(struct scan_writer *writer)
 		scan_assign(writer, writer->chosen[way], way);
 }
 
-/* Each rule's bucket, and how much room the way takes. */
+/* The number of units, of so many rules each, in which seven of eight rules' buckets have room. */
+static uint32_t
+scan_usual(const uint16_t *counts, uint32_t bucket_count, uint32_t unit)
+{
+	uint32_t all = 0, within = 0, units = 0;
+
+	for (uint32_t i = 1; i <= bucket_count; i++)
+		all += counts[i];
+	while (within < all - all / 8) {
+		within = 0;
+		units++;
+		for (uint32_t i = 1; i <= bucket_count; i++)
+			within += counts[i] <= units * unit ? counts[i] : 0;
+	}
+	return units;
+}
+
+/* Each rule's bucket and each bucket's rules, and how much room the way takes. */
 static void
 scan_measure(struct scan_writer *writer, uint32_t way, struct scan_room *room)
 {
 	const uint32_t cut = writer->chosen[way];
 	uint8_t paged[SCAN_VALUES / CHUNK_PAGE] = { 0 };
-	uint32_t value;
+	const struct scan *scan = writer->scan;
+	uint32_t rules = 0, value;
 
 	for (uint32_t place = 0; place < writer->ranking.count; place++) {
 		if (writer->ways[place] != way || !scan_says(writer, place, cut, &value))
 			continue;
-		if (writer->numbers[value] == 0)
+		if (writer->numbers[value] == 0) {
 			writer->numbers[value] = (uint16_t)++room->bucket_counts[way];
+			writer->counts[room->bucket_counts[way]] = 0;
+		}
 		room->page_counts[way] += paged[value / CHUNK_PAGE] == 0;
 		paged[value / CHUNK_PAGE] = 1;
 		writer->buckets[place] = writer->numbers[value];
+		writer->counts[writer->numbers[value]]++;
+		rules++;
 	}
 	for (uint32_t place = 0; place < writer->ranking.count; place++)
 		if (writer->ways[place] == way && scan_says(writer, place, cut, &value))
 			writer->numbers[value] = 0;
+	if (scan_fits_rule(scan->word_count, scan->pair_count, scan->wide_count) &&
+	    scan_usual(writer->counts, room->bucket_counts[way], 1) <= SCAN_SINGLE) {
+		room->is_single[way] = 1;
+		room->single_count++;
+		room->rules += rules + 1;
+	} else {
+		room->blocks += room->bucket_counts[way] + 1 + rules / SCAN_LANES;
+	}
 }
 
 /* Blocks at most: a rule may be alone in its bucket. */
@@ -163,17 +199,16 @@ static struct scan_room
 scan_room(struct scan_writer *writer)
 {
 	struct scan_room room = { .blocks = 0 };
-	uint64_t rest = 0, bucketed = 0;
+	uint64_t rest = 0;
 
-	for (uint32_t way = 0; way < writer->chosen_count; way++) {
+	for (uint32_t way = 0; way < writer->chosen_count; way++)
 		scan_measure(writer, way, &room);
-		room.blocks += room.bucket_counts[way] + 1;
-	}
+	for (uint32_t way = 0, single = 0, other = room.single_count; way < writer->chosen_count; way++)
+		room.slots[way] = room.is_single[way] ? single++ : other++;
 	for (uint32_t place = 0; place < writer->ranking.count; place++)
 		rest += writer->ways[place] == SCAN_REST;
-	bucketed = writer->ranking.count - rest;
 	room.rest = (rest + SCAN_LANES - 1) / SCAN_LANES;
-	room.blocks += room.rest + bucketed / SCAN_LANES;
+	room.blocks += room.rest;
 	return room;
 }
 
@@ -183,36 +218,47 @@ scan_index_bytes(const struct scan_room *room, uint32_t way)
 	return sizeof(struct chunk_index) + (1 + (uint64_t)room->page_counts[way] * CHUNK_PAGE + 1) / 2 * 2 * sizeof(uint16_t);
 }
 
+static uint64_t
+scan_up(uint64_t bytes)
+{
+	return (bytes + 15) / 16 * 16;
+}
+
 /* An array with so much room, or NULL. */
 static struct scan_array *
 scan_array_create(const struct scan_writer *writer, const struct scan_room *room)
 {
 	const uint64_t rows = sizeof(struct scan_array) + room->blocks * scan_stride(writer->scan) * sizeof(uint32_t) * SCAN_LANES;
-	const uint64_t places = room->blocks * SCAN_LANES, records = (writer->ranking.count > places ? writer->ranking.count : places) + 1;
-	uint64_t bytes = rows + (places + 1 + records) * sizeof(uint32_t);
+	const uint64_t places = room->blocks * SCAN_LANES + 1, rules = scan_up(rows), numbers = rules + room->rules * sizeof(struct scan_rule);
+	/* A key that no rule matches reads the record behind the last rule's, or behind the last block's. */
+	const uint64_t records = (writer->ranking.count > places ? writer->ranking.count : places) + 1;
+	uint64_t bytes = scan_up(numbers + (places + room->rules + records) * sizeof(uint32_t)), at = bytes;
 	struct scan_array *array;
-	uint8_t *at;
 
-	bytes = (bytes + 7) / 8 * 8;
 	for (uint32_t way = 0; way < writer->chosen_count; way++)
-		bytes += (room->bucket_counts[way] + 1) * sizeof(struct scan_bucket) + (scan_index_bytes(room, way) + 7) / 8 * 8;
+		bytes += scan_up((room->bucket_counts[way] + 1) * sizeof(struct scan_bucket)) + scan_up(scan_index_bytes(room, way));
 	array = memory_allocate(writer->ruled.layout.memory, bytes);
 	if (array == NULL)
 		return NULL;
 	array->rest_count = room->rest;
 	array->bytes = bytes;
-	array->places = (uint32_t *)(void *)((uint8_t *)array + rows);
-	array->records = array->places + places + 1;
+	array->rules = (void *)((uint8_t *)array + rules);
+	array->places = (void *)((uint8_t *)array + numbers);
+	array->rule_places = array->places + places;
+	array->records = array->rule_places + room->rules;
 	array->rule_count = writer->ranking.count;
 	array->way_count = writer->chosen_count;
-	memset(array->places, 0xff, (places + 1) * sizeof(*array->places));
-	at = (uint8_t *)array + (rows + (places + 1 + records) * sizeof(uint32_t) + 7) / 8 * 8;
-	for (uint32_t way = 0; way < writer->chosen_count; way++) {
-		array->ways[way].chunk = writer->chunks[writer->chosen[way]];
-		array->ways[way].buckets = (void *)at;
-		at += (room->bucket_counts[way] + 1) * sizeof(struct scan_bucket);
-		array->ways[way].index = (void *)at;
-		at += (scan_index_bytes(room, way) + 7) / 8 * 8;
+	memset(array->places, 0xff, (places + room->rules) * sizeof(*array->places));
+	array->single_count = room->single_count;
+	array->has_blocks = room->rest != 0 || room->single_count != writer->chosen_count;
+	for (uint32_t number = 0; number < writer->chosen_count; number++) {
+		struct scan_way *way = &array->ways[room->slots[number]];
+
+		way->chunk = writer->chunks[writer->chosen[number]];
+		way->buckets = (void *)((uint8_t *)array + at);
+		at += scan_up((room->bucket_counts[number] + 1) * sizeof(struct scan_bucket));
+		way->index = (void *)((uint8_t *)array + at);
+		at += scan_up(scan_index_bytes(room, number));
 	}
 	return array;
 }
@@ -230,81 +276,99 @@ scan_pair(const struct scan *scan, const uint64_t *limbs, uint32_t i)
 	return scan_bits(limbs, scan->pairs[2 * i]) | scan_bits(limbs, scan->pairs[2 * i + 1]) << 16;
 }
 
+/* Where a rule is written: a lane of rows, or a row of its own. */
+struct scan_target {
+	uint32_t *values;
+	uint32_t *masks;
+	uint32_t step;		/* from one word's to the next's */
+};
+
 static void
-scan_fill(const struct scan_writer *writer, struct scan_array *array, uint64_t block, uint32_t lane, uint32_t place)
+scan_write(const struct scan_writer *writer, struct scan_target to, uint32_t place)
 {
 	const struct scan *scan = writer->scan;
 	const struct rule *rule = scan_rule_at(writer, place);
-	uint32_t (*rows)[SCAN_LANES] = array->rows + block * scan_stride(scan);
 	const uint64_t *value = ruled_value(rule), *mask = ruled_mask(&writer->ruled, rule), *high = ruled_high(&writer->ruled, rule);
 
+	for (uint32_t i = 0; i < scan->word_count; i++, to.values += to.step, to.masks += to.step) {
+		*to.masks = scan_word(scan, mask, i);
+		*to.values = scan_word(scan, value, i) & *to.masks;
+	}
+	for (uint32_t i = 0; i < scan->pair_count; i++, to.values += to.step, to.masks += to.step) {
+		*to.values = scan_pair(scan, value, i);
+		*to.masks = scan_pair(scan, high, i) - *to.values;	/* no half is below the other's, so nothing is borrowed */
+	}
+	for (uint32_t i = 0; i < scan->wide_count; i++, to.values += to.step, to.masks += to.step) {
+		*to.values = scan_bits(value, scan->wides[i]);
+		*to.masks = scan_bits(high, scan->wides[i]) - *to.values;
+	}
+}
+
+static void
+scan_fill(const struct scan_writer *writer, struct scan_array *array, uint64_t block, uint32_t lane, uint32_t place)
+{
+	uint32_t (*rows)[SCAN_LANES] = array->rows + block * scan_stride(writer->scan);
+
 	array->places[block * SCAN_LANES + lane] = place;
-	array->records[place] = rule->record;
-	for (uint32_t i = 0; i < scan->word_count; i++, rows += 2) {
-		rows[1][lane] = scan_word(scan, mask, i);
-		rows[0][lane] = scan_word(scan, value, i) & rows[1][lane];
-	}
-	for (uint32_t i = 0; i < scan->pair_count; i++, rows += 2) {
-		rows[0][lane] = scan_pair(scan, value, i);
-		rows[1][lane] = scan_pair(scan, high, i) - rows[0][lane];	/* no half is below the other's, so nothing is borrowed */
-	}
-	for (uint32_t i = 0; i < scan->wide_count; i++, rows += 2) {
-		rows[0][lane] = scan_bits(value, scan->wides[i]);
-		rows[1][lane] = scan_bits(high, scan->wides[i]) - rows[0][lane];
+	scan_write(writer, (struct scan_target){ &rows[0][lane], &rows[1][lane], 2 * SCAN_LANES }, place);
+}
+
+static void
+scan_fill_rule(const struct scan_writer *writer, struct scan_array *array, uint64_t number, uint32_t place)
+{
+	struct scan_rule *rule = &array->rules[number];
+
+	array->rule_places[number] = place;
+	scan_write(writer, (struct scan_target){ rule->values, rule->masks, 1 }, place);
+}
+
+/* The next blocks and rules that are free. */
+struct scan_next {
+	uint64_t block;
+	uint64_t rule;
+};
+
+/* Gives a way's buckets their room. */
+static void
+scan_open_buckets(const struct scan_writer *writer, struct scan_way *way, uint32_t is_single, uint32_t bucket_count, struct scan_next *next)
+{
+	const uint32_t unit = is_single ? 1 : SCAN_LANES;
+	uint64_t *free = is_single ? &next->rule : &next->block;
+
+	way->usual = scan_usual(writer->counts, bucket_count, unit);
+	way->buckets[0].first = (uint32_t)(*free)++;
+	for (uint32_t i = 1; i <= bucket_count; i++) {
+		way->buckets[i].first = (uint32_t)*free;
+		way->buckets[i].last = (writer->counts[i] + unit - 1) / unit - 1;
+		*free += way->buckets[i].last + 1;
+		writer->counts[i] = 0;
 	}
 }
 
-/* The number of blocks in which seven of eight rules' buckets have room. Buckets count rules. */
-static uint32_t
-scan_usual(const struct scan_way *way, uint32_t bucket_count)
+/* Fills the way that was measured last. From here on, counts are of rules that are in their buckets. */
+static void
+scan_fill_way(const struct scan_writer *writer, struct scan_array *array, uint32_t number, const struct scan_room *room, struct scan_next *next)
 {
-	uint32_t all = 0, within = 0, blocks = 0;
-
-	for (uint32_t i = 1; i <= bucket_count; i++)
-		all += way->buckets[i].last;
-	while (within < all - all / 8) {
-		within = 0;
-		blocks++;
-		for (uint32_t i = 1; i <= bucket_count; i++)
-			within += way->buckets[i].last <= blocks * SCAN_LANES ? way->buckets[i].last : 0;
-	}
-	return blocks;
-}
-
-/* Fills a way's blocks from `block` on; the next free one. Until it is done, a bucket counts rules. */
-static uint64_t
-scan_fill_way(const struct scan_writer *writer, struct scan_array *array, uint32_t number, uint64_t block, uint32_t bucket_count)
-{
-	struct scan_way *way = &array->ways[number];
+	struct scan_way *way = &array->ways[room->slots[number]];
 	uint32_t pages = 0, value;
 
-	for (uint32_t place = 0; place < writer->ranking.count; place++)
-		if (writer->ways[place] == number)
-				way->buckets[writer->buckets[place]].last++;
-	way->usual = scan_usual(way, bucket_count);
-	way->buckets[0].block = (uint32_t)block++;
-	for (uint32_t i = 1; i <= bucket_count; i++) {
-		way->buckets[i].block = (uint32_t)block;
-		block += (way->buckets[i].last + SCAN_LANES - 1) / SCAN_LANES;
-		way->buckets[i].last = 0;
-	}
+	scan_open_buckets(writer, way, room->is_single[number], room->bucket_counts[number], next);
 	for (uint32_t place = 0; place < writer->ranking.count; place++) {
-		struct scan_bucket *bucket;
-		uint32_t *page;
+		uint32_t bucket, at, *page;
 
 		if (writer->ways[place] != number || !scan_says(writer, place, writer->chosen[number], &value))
 			continue;
-		bucket = &way->buckets[writer->buckets[place]];
-		scan_fill(writer, array, bucket->block + bucket->last / SCAN_LANES, bucket->last % SCAN_LANES, place);
-		bucket->last++;
+		bucket = writer->buckets[place];
+		at = writer->counts[bucket]++;
+		if (room->is_single[number])
+			scan_fill_rule(writer, array, way->buckets[bucket].first + at, place);
+		else
+			scan_fill(writer, array, way->buckets[bucket].first + at / SCAN_LANES, at % SCAN_LANES, place);
 		page = &way->index->pages[value / CHUNK_PAGE];
 		if (*page == 0)
 			*page = (1 + CHUNK_PAGE * pages++) << 8 | (CHUNK_PAGE - 1);
-		way->index->numbers[(*page >> 8) + value % CHUNK_PAGE] = writer->buckets[place];
+		way->index->numbers[(*page >> 8) + value % CHUNK_PAGE] = (uint16_t)bucket;
 	}
-	for (uint32_t i = 1; i <= bucket_count; i++)
-		way->buckets[i].last = (way->buckets[i].last - 1) / SCAN_LANES;
-	return block;
 }
 
 /* Rows of all rules. */
@@ -314,7 +378,7 @@ scan_rebuild(struct scan_writer *writer)
 	struct memory *memory = writer->ruled.layout.memory;
 	struct scan_array *old = writer->scan->array, *new;
 	struct scan_room room;
-	uint64_t block;
+	struct scan_next next = { 0 };
 	uint32_t rest = 0;
 
 	scan_divide_rules(writer);
@@ -327,9 +391,15 @@ scan_rebuild(struct scan_writer *writer)
 			scan_fill(writer, new, rest / SCAN_LANES, rest % SCAN_LANES, place);
 			rest++;
 		}
-	block = room.rest;
-	for (uint32_t way = 0; way < writer->chosen_count; way++)
-		block = scan_fill_way(writer, new, way, block, room.bucket_counts[way]);
+	next.block = room.rest;
+	for (uint32_t way = 0; way < writer->chosen_count; way++) {
+		struct scan_room again = { .blocks = 0 };
+
+		scan_measure(writer, way, &again);
+		scan_fill_way(writer, new, way, &room, &next);
+	}
+	for (uint32_t place = 0; place < writer->ranking.count; place++)
+		new->records[place] = scan_rule_at(writer, place)->record;
 	__atomic_store_n(&writer->scan->array, new, __ATOMIC_RELEASE);
 	if (old != NULL)
 		memory_retire(memory, old, old->bytes);
@@ -392,6 +462,7 @@ scan_destroy(struct layout *layout)
 		memory_release(memory, writer->scan->array, writer->scan->array->bytes);
 	memory_release(memory, writer->numbers, SCAN_VALUES * sizeof(*writer->numbers));
 	memory_release(memory, writer->buckets, SCAN_RULES * sizeof(*writer->buckets));
+	memory_release(memory, writer->counts, SCAN_RULES * sizeof(*writer->counts));
 	memory_release(memory, writer->ways, SCAN_RULES * sizeof(*writer->ways));
 	ranking_destroy(&writer->ranking, memory);
 	memory_release(memory, writer->scan, sizeof(*writer->scan));
@@ -454,8 +525,9 @@ scan_cut(struct scan_writer *writer, const struct layout_request *request)
 		writer->chunks[i] = chunk_at(writer->cuts[i].position, writer->cuts[i].width, request->descriptor->key_limbs);
 	writer->numbers = memory_allocate(request->memory, SCAN_VALUES * sizeof(*writer->numbers));
 	writer->buckets = memory_allocate(request->memory, SCAN_RULES * sizeof(*writer->buckets));
+	writer->counts = memory_allocate(request->memory, SCAN_RULES * sizeof(*writer->counts));
 	writer->ways = memory_allocate(request->memory, SCAN_RULES * sizeof(*writer->ways));
-	return writer->numbers != NULL && writer->buckets != NULL && writer->ways != NULL;
+	return writer->numbers != NULL && writer->buckets != NULL && writer->counts != NULL && writer->ways != NULL;
 }
 
 struct layout *

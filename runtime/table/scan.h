@@ -2,8 +2,9 @@
  * most 32 bits, are compared in lanes as well; those of up to 16 bits two at a time.
  *
  * Of many rules, most say all bits of some chunk of the key: the upper half of an address, a port. Such rules stand in a bucket for the chunk's value, so a key
- * is compared with those of its own value, by one or two chunks, and with the rules that are in no bucket. Of few rules, all are compared, and a group of
- * packets is: sixteen side by side against each rule.
+ * is compared with those of its own value, by one or two chunks, and with the rules that are in no bucket. Where buckets are small, rules stand in them one
+ * by one, since a block of eight for each would not stay in the first-level cache. Of few rules, all are compared, and a group of packets is: sixteen side by
+ * side against each rule.
  *
  * What readers see never changes but for the numbers of records; the writer replaces it as a whole. */
 #ifndef BACUS_TABLE_SCAN_H
@@ -21,6 +22,7 @@
 #define SCAN_KEY_BITS 640u
 #define SCAN_WORDS_MOST (SCAN_KEY_BITS / 32)
 #define SCAN_RANGES_MOST 8u
+#define SCAN_RULE_WORDS 4u		/* of a key as it is compared with one rule at a time */
 
 /* Bits of the key: a range field. Width 0: none. */
 struct scan_field {
@@ -28,16 +30,22 @@ struct scan_field {
 	uint32_t width;
 };
 
-/* Blocks with the rules of one value of a chunk: at least one, which may be empty. */
+/* A rule alone: its values, then their masks, as in a block. */
+struct scan_rule {
+	_Alignas(16) uint32_t values[SCAN_RULE_WORDS];
+	uint32_t masks[SCAN_RULE_WORDS];
+};
+
+/* Blocks, or single rules, of one value of a chunk: at least one, which may be empty. */
 struct scan_bucket {
-	uint32_t block;
+	uint32_t first;
 	uint32_t last;		/* how many there are beyond the first */
 };
 
 /* A chunk, and its values' buckets; number 0 is an empty one. */
 struct scan_way {
 	struct chunk chunk;
-	uint32_t usual;		/* blocks that are compared without asking how many there are: no more are in all but few buckets */
+	uint32_t usual;		/* blocks or rules that are compared without asking how many there are: no more are in all but few buckets */
 	struct chunk_index *index;
 	struct scan_bucket *buckets;
 };
@@ -49,8 +57,12 @@ struct scan_array {
 	uint64_t bytes;
 	uint32_t *records;	/* by place; 0 behind the last rule */
 	uint32_t *places;	/* by block and lane; UINT32_MAX for none */
+	struct scan_rule *rules;	/* those that stand one by one */
+	uint32_t *rule_places;	/* as `places`, for them */
 	uint32_t rule_count;
-	uint32_t way_count;
+	uint32_t single_count;	/* ways whose rules stand one by one */
+	uint32_t way_count;	/* they and those with blocks, behind them */
+	uint32_t has_blocks;	/* 1: there are rules in blocks */
 	struct scan_way ways[SCAN_WAYS_MOST];
 	_Alignas(64) uint32_t rows[][SCAN_LANES];
 };
@@ -172,10 +184,11 @@ scan_block(const uint32_t (*rows)[SCAN_LANES], const struct scan_key *key, uint3
 #endif
 }
 
+/* In 64 bits, for which compilers have a conditional move only: they take the minimum of 32 to a vector register and back. */
 static inline uint32_t
-scan_earlier(uint32_t one, uint32_t other)
+scan_earlier(uint64_t one, uint64_t other)
 {
-	return one < other ? one : other;
+	return (uint32_t)(one < other ? one : other);
 }
 
 /* The place of a block's first rule that matches, or what was best before. Whether there is one cannot be predicted: no branch about it. */
@@ -189,38 +202,114 @@ scan_best(const struct scan_array *array, uint32_t block, const struct scan_key 
 	return scan_earlier(best, array->places[block * SCAN_LANES + lane] | (uint32_t)-(match == 0));
 }
 
-/* The same for a key's bucket. A bucket of few blocks has its last one compared again. */
+#ifdef TABLE_AVX2
+#define SCAN_KEY_IS_FORM 1	/* without ranges, one rule is compared with a key as it is */
+#else
+#define SCAN_KEY_IS_FORM 0
+#endif
+
+/* Whether a rule that stands alone matches: words, then pairs of ranges. */
+static inline __attribute__((always_inline)) uint32_t
+scan_rule_matches(const struct scan_rule *rule, const uint64_t *key, uint32_t limbs, const struct scan_key *prepared, uint32_t words, uint32_t pairs)
+{
+#if defined(TABLE_AVX2)
+	const __m128i values = _mm_load_si128((const void *)rule->values), masks = _mm_load_si128((const void *)rule->masks);
+	uint32_t lanes[SCAN_RULE_WORDS] = { 0 };
+	__m128i keys = _mm_set_epi64x(limbs > 1 ? (long long)key[1] : 0, (long long)key[0]), miss;
+
+	for (uint32_t i = 0; i < words; i++)
+		lanes[i] = prepared->words[i];
+	for (uint32_t i = 0; i < pairs; i++)
+		lanes[words + i] = prepared->pairs[i];
+	if (pairs != 0)
+		keys = _mm_setr_epi32((int)lanes[0], (int)lanes[1], (int)lanes[2], (int)lanes[3]);
+	miss = _mm_and_si128(_mm_xor_si128(keys, values), masks);
+	if (pairs != 0) {
+		const __m128i outside = _mm_subs_epu16(_mm_sub_epi16(keys, values), masks);
+		const __m128i is_pair = _mm_setr_epi32(-(int)(words <= 0), -(int)(words <= 1), -(int)(words <= 2), -(int)(words <= 3));
+
+		miss = _mm_blendv_epi8(miss, outside, is_pair);
+	}
+	return (uint32_t)_mm_testz_si128(miss, miss);
+#else
+	uint32_t miss = 0;
+
+	(void)key;
+	(void)limbs;
+	for (uint32_t i = 0; i < words; i++)
+		miss |= (rule->values[i] ^ prepared->words[i]) & rule->masks[i];
+	for (uint32_t i = 0; i < pairs; i++) {
+		const uint32_t low = rule->values[words + i], width = rule->masks[words + i];
+		const uint16_t first = (uint16_t)(prepared->pairs[i] - low), second = (uint16_t)((prepared->pairs[i] >> 16) - (low >> 16));
+
+		miss |= (uint32_t)(first > (width & 0xffff)) | (uint32_t)(second > width >> 16);
+	}
+	return miss == 0;
+#endif
+}
+
+/* As `scan_best`, of one rule. */
+static inline __attribute__((always_inline)) uint32_t
+scan_rule_best(const struct scan_array *array, uint32_t number, const uint64_t *key, uint32_t limbs, const struct scan_key *prepared, uint32_t best,
+	       uint32_t words, uint32_t pairs)
+{
+	const uint32_t match = scan_rule_matches(&array->rules[number], key, limbs, prepared, words, pairs);
+
+	return scan_earlier(best, array->rule_places[number] | (match - 1));
+}
+
+static inline __attribute__((always_inline)) struct scan_bucket
+scan_bucket_of(const struct scan_way *way, const uint64_t *key)
+{
+	return way->buckets[chunk_number(way->index, chunk_value(&way->chunk, key))];
+}
+
+/* The same for a key's bucket, of rules one by one. A bucket with few has its last one compared again. */
+static inline __attribute__((always_inline)) uint32_t
+scan_single_best(const struct scan *table, const struct scan_array *array, const struct scan_way *way, const uint64_t *key, uint32_t limbs, uint32_t best,
+		 uint32_t words, uint32_t pairs)
+{
+	const struct scan_bucket bucket = scan_bucket_of(way, key);
+	struct scan_key prepared;
+
+	prepared.words[0] = prepared.pairs[0] = 0;
+	if (pairs != 0 || !SCAN_KEY_IS_FORM)
+		scan_prepare(table, key, &prepared, words, pairs, 0);
+	best = scan_rule_best(array, bucket.first, key, limbs, &prepared, best, words, pairs);
+	if (__builtin_expect(way->usual == 1 && bucket.last == 0, 1))
+		return best;
+	for (uint32_t i = 1; i < way->usual; i++)
+		best = scan_rule_best(array, bucket.first + scan_earlier(i, bucket.last), key, limbs, &prepared, best, words, pairs);
+	for (uint32_t i = way->usual; i <= bucket.last; i++)
+		best = scan_rule_best(array, bucket.first + i, key, limbs, &prepared, best, words, pairs);
+	return best;
+}
+
+/* The same for a bucket of blocks. */
 static inline __attribute__((always_inline)) uint32_t
 scan_way_best(const struct scan_array *array, const struct scan_way *way, const uint64_t *key, const struct scan_key *prepared, uint32_t best, uint32_t words,
 	      uint32_t pairs, uint32_t wides)
 {
-	const struct scan_bucket bucket = way->buckets[chunk_number(way->index, chunk_value(&way->chunk, key))];
+	const struct scan_bucket bucket = scan_bucket_of(way, key);
 
 	for (uint32_t i = 0; i < way->usual; i++)
-		best = scan_best(array, bucket.block + scan_earlier(i, bucket.last), prepared, best, words, pairs, wides);
+		best = scan_best(array, bucket.first + scan_earlier(i, bucket.last), prepared, best, words, pairs, wides);
 	for (uint32_t i = way->usual; i <= bucket.last; i++)
-		best = scan_best(array, bucket.block + i, prepared, best, words, pairs, wides);
+		best = scan_best(array, bucket.first + i, prepared, best, words, pairs, wides);
 	return best;
 }
 
-/* Inlined with literal counts, so that the loops over them are gone. */
+/* The same for the rules in no bucket, of which the first that matches ends the search. */
 static inline __attribute__((always_inline)) uint32_t
-scan_all(const struct scan *table, const struct scan_array *array, const uint64_t *key, uint32_t words, uint32_t pairs, uint32_t wides)
+scan_rest_best(const struct scan_array *array, const struct scan_key *prepared, uint32_t best, uint32_t words, uint32_t pairs, uint32_t wides)
 {
 	const uint32_t stride = 2 * (words + pairs + wides);
 	const uint64_t rest_count = array->rest_count;
-	uint32_t best = array->rule_count;
-	struct scan_key prepared;
 
-	/* For compilers that see a loop over none read the first one. */
-	prepared.words[0] = prepared.pairs[0] = prepared.wides[0] = 0;
-	scan_prepare(table, key, &prepared, words, pairs, wides);
-	for (uint32_t i = 0; i < array->way_count; i++)
-		best = scan_way_best(array, &array->ways[i], key, &prepared, best, words, pairs, wides);
 	if (array->way_count != 0 && rest_count <= SCAN_BLOCKS) {
 		for (uint32_t i = 0; i < rest_count; i++)
-			best = scan_best(array, i, &prepared, best, words, pairs, wides);
-		return __atomic_load_n(&array->records[best], __ATOMIC_ACQUIRE);
+			best = scan_best(array, i, prepared, best, words, pairs, wides);
+		return best;
 	}
 	for (uint64_t from = 0; from < rest_count && array->places[from * SCAN_LANES] < best; from += SCAN_BLOCKS) {
 		const uint64_t count = rest_count - from < SCAN_BLOCKS ? rest_count - from : SCAN_BLOCKS;
@@ -229,40 +318,68 @@ scan_all(const struct scan *table, const struct scan_array *array, const uint64_
 		for (uint64_t i = 0; i < count; i++) {
 			const uint32_t (*rows)[SCAN_LANES] = (const uint32_t (*)[SCAN_LANES])array->rows + (from + i) * stride;
 
-			match |= (uint64_t)scan_block(rows, &prepared, words, pairs, wides) << i * SCAN_LANES;
+			match |= (uint64_t)scan_block(rows, prepared, words, pairs, wides) << i * SCAN_LANES;
 		}
 		if (match != 0)
 			best = scan_earlier(best, array->places[from * SCAN_LANES + (uint32_t)__builtin_ctzll(match)]);
 	}
+	return best;
+}
+
+static inline __attribute__((always_inline)) uint32_t
+scan_blocks_best(const struct scan *table, const struct scan_array *array, const uint64_t *key, uint32_t best, uint32_t words, uint32_t pairs, uint32_t wides)
+{
+	struct scan_key prepared;
+
+	/* For compilers that see a loop over none read the first one. */
+	prepared.words[0] = prepared.pairs[0] = prepared.wides[0] = 0;
+	scan_prepare(table, key, &prepared, words, pairs, wides);
+	for (uint32_t i = array->single_count; i < array->way_count; i++)
+		best = scan_way_best(array, &array->ways[i], key, &prepared, best, words, pairs, wides);
+	return scan_rest_best(array, &prepared, best, words, pairs, wides);
+}
+
+/* Whether a key can be compared with one rule at a time. */
+static inline int
+scan_fits_rule(uint32_t words, uint32_t pairs, uint32_t wides)
+{
+	return words + pairs <= SCAN_RULE_WORDS && wides == 0;
+}
+
+/* Inlined with literal counts, so that the loops over them are gone. */
+static inline __attribute__((always_inline)) uint32_t
+scan_all(const struct scan *table, const struct scan_array *array, const uint64_t *key, uint32_t limbs, uint32_t words, uint32_t pairs, uint32_t wides)
+{
+	uint32_t best = array->rule_count;
+
+	for (uint32_t i = 0; scan_fits_rule(words, pairs, wides) && i < array->single_count; i++)
+		best = scan_single_best(table, array, &array->ways[i], key, limbs, best, words, pairs);
+	if (array->has_blocks)
+		best = scan_blocks_best(table, array, key, best, words, pairs, wides);
 	return __atomic_load_n(&array->records[best], __ATOMIC_ACQUIRE);
 }
 
-/* For the shapes of keys that have code of their own: 5-tuples, and words alone. */
+/* What is compared of a key, where the program says it: in the place of `limbs`, so that loops have literal ends. */
 static inline uint32_t
-scan_shape(const struct scan *table)
+scan_form(uint32_t limbs, uint32_t words, uint32_t pairs, uint32_t wides)
 {
-	return table->wide_count != 0 || table->pair_count > 1 ? UINT32_MAX : 2 * table->word_count + table->pair_count;
+	return limbs | words << 8 | pairs << 16 | wides << 24;
 }
 
+/* The same from the table, where only `limbs` is known. */
 static inline uint32_t
+scan_form_of(const struct scan *table, uint32_t limbs)
+{
+	return limbs > UINT8_MAX ? limbs : scan_form(limbs, table->word_count, table->pair_count, table->wide_count);
+}
+
+static inline __attribute__((always_inline)) uint32_t
 scan_find(const struct scan *table, const void *address, uint64_t hash, const uint64_t *key, uint32_t limbs)
 {
-	const struct scan_array *array = address;
+	const uint32_t form = scan_form_of(table, limbs);
 
 	(void)hash;
-	(void)limbs;
-	switch (scan_shape(table)) {
-	case 2:
-		return scan_all(table, array, key, 1, 0, 0);
-	case 4:
-		return scan_all(table, array, key, 2, 0, 0);
-	case 7:
-		return scan_all(table, array, key, 3, 1, 0);
-	case 8:
-		return scan_all(table, array, key, 4, 0, 0);
-	default:
-		return scan_all(table, array, key, table->word_count, table->pair_count, table->wide_count);
-	}
+	return scan_all(table, address, key, form & UINT8_MAX, form >> 8 & UINT8_MAX, form >> 16 & UINT8_MAX, form >> 24);
 }
 
 #ifdef TABLE_AVX2
@@ -392,6 +509,26 @@ scan_sixteen(const struct scan *table, const struct scan_array *array, const str
 
 #endif
 
+/* Of rules with buckets: way by way, so that what is of a way stays in registers; then the blocks. */
+static inline __attribute__((always_inline)) void
+scan_ways_group(const struct scan *table, const struct scan_array *array, const struct table_group *group, uint32_t words, uint32_t pairs, uint32_t wides)
+{
+	uint32_t best[TABLE_GROUP_MOST];
+
+	for (uint32_t i = 0; i < group->count; i++)
+		best[i] = array->rule_count;
+	for (uint32_t number = 0; scan_fits_rule(words, pairs, wides) && number < array->single_count; number++) {
+		const struct scan_way way = array->ways[number];
+
+		for (uint32_t i = 0; i < group->count; i++)
+			best[i] = scan_single_best(table, array, &way, group->keys + (size_t)i * group->limbs, group->limbs, best[i], words, pairs);
+	}
+	for (uint32_t i = 0; array->has_blocks && i < group->count; i++)
+		best[i] = scan_blocks_best(table, array, group->keys + (size_t)i * group->limbs, best[i], words, pairs, wides);
+	for (uint32_t i = 0; i < group->count; i++)
+		group->found[i * group->found_stride] = __atomic_load_n(&array->records[best[i]], __ATOMIC_ACQUIRE);
+}
+
 /* Inlined with literal counts. Few rules are compared with packets side by side; what is left of the group goes packet by packet. */
 static inline __attribute__((always_inline)) void
 scan_all_group(const struct scan *table, const struct table_group *group, uint32_t words, uint32_t pairs, uint32_t wides)
@@ -399,8 +536,12 @@ scan_all_group(const struct scan *table, const struct table_group *group, uint32
 	const struct scan_array *array = scan_address(table, 0);
 	uint32_t from = 0;
 
+	if (array->way_count != 0) {
+		scan_ways_group(table, array, group, words, pairs, wides);
+		return;
+	}
 #ifdef TABLE_AVX2
-	while (array->way_count == 0 && array->rest_count <= SCAN_GROUP_MOST / SCAN_LANES && from + SCAN_PACKETS <= group->count) {
+	while (array->rest_count <= SCAN_GROUP_MOST / SCAN_LANES && from + SCAN_PACKETS <= group->count) {
 		scan_sixteen(table, array, group, from, words, pairs, wides);
 		from += SCAN_PACKETS;
 	}
@@ -408,29 +549,16 @@ scan_all_group(const struct scan *table, const struct table_group *group, uint32
 	for (uint32_t i = from; i < group->count; i++) {
 		const uint64_t *key = group->keys + (size_t)i * group->limbs;
 
-		group->found[i * group->found_stride] = scan_all(table, array, key, words, pairs, wides);
+		group->found[i * group->found_stride] = scan_all(table, array, key, group->limbs, words, pairs, wides);
 	}
 }
 
 static inline __attribute__((always_inline)) void
 scan_find_group(const struct scan *table, const struct table_group *group)
 {
-	switch (scan_shape(table)) {
-	case 2:
-		scan_all_group(table, group, 1, 0, 0);
-		break;
-	case 4:
-		scan_all_group(table, group, 2, 0, 0);
-		break;
-	case 7:
-		scan_all_group(table, group, 3, 1, 0);
-		break;
-	case 8:
-		scan_all_group(table, group, 4, 0, 0);
-		break;
-	default:
-		scan_all_group(table, group, table->word_count, table->pair_count, table->wide_count);
-	}
+	const uint32_t form = scan_form_of(table, group->form);
+
+	scan_all_group(table, group, form >> 8 & UINT8_MAX, form >> 16 & UINT8_MAX, form >> 24);
 }
 
 #endif

@@ -327,7 +327,7 @@ impl Unit<'_> {
                 first.push(prefetch(address.clone(), request.hint));
             }
         }
-        let arguments = [held, address, name("hash[i]"), name("key[i]"), Expr::word(limbs)];
+        let arguments = [held, address, name("hash[i]"), name("key[i]"), self.key_size(table)];
         (before, first, Expr::call(format!("{structure}_find"), arguments))
     }
 

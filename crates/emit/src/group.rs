@@ -48,6 +48,9 @@ impl Unit<'_> {
             Expr::designated("found", grouped.found),
             Expr::designated("found_stride", Expr::word(grouped.found_stride)),
         ];
+        if self.structure(table) == Structure::Scan {
+            members.push(Expr::designated("form", self.key_size(table)));
+        }
         if grouped.is_addressed {
             members.push(Expr::designated("addresses", array("address")));
         }

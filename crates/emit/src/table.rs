@@ -76,6 +76,23 @@ impl Unit<'_> {
         self.key_fields(table).iter().map(|field| field.width).sum()
     }
 
+    /// What a look-up is told of the key's size: its limbs, or for rules compared word by word, what is compared (runtime/table/scan.h).
+    pub fn key_size(&self, table: TableId) -> Expr {
+        let bits = self.key_bits(table);
+        let limbs = crate::body::limbs(bits);
+        if self.structure(table) != Structure::Scan {
+            return Expr::word(limbs);
+        }
+        let keys = &self.program.tables[table].keys;
+        let ranges: Vec<KeyField> =
+            self.key_fields(table).into_iter().filter(|field| keys[field.index].kind == MatchKind::Range).collect();
+        let is_ranged = |bit: u32| ranges.iter().any(|field| (field.shift..field.shift + field.width).contains(&bit));
+        let words = (0..bits.div_ceil(32)).filter(|word| !(32 * word..bits.min(32 * word + 32)).all(is_ranged)).count();
+        let wides = ranges.iter().filter(|field| field.width > 16).count();
+        let pairs = (ranges.len() - wides).div_ceil(2);
+        Expr::call("scan_form", [limbs, words as u32, pairs as u32, wides as u32].map(Expr::word))
+    }
+
     /// The structure that the plan gives a table, or the one that its keys suggest.
     pub fn structure(&self, table: TableId) -> Structure {
         let name = &self.program.tables[table].name;

@@ -272,7 +272,8 @@ impl Keyed {
                 let rule = (8.0 * self.halves() + 5.0) / 16.0;
                 (operations - 14.0 - self.entries as f64 * rule).max(0.0)
             }
-            Structure::Scan => 25.0,
+            // What is of a way of buckets stays in registers.
+            Structure::Scan => 45.0,
             Structure::BitVector => 10.0 * self.chunks(),
             Structure::Exact
             | Structure::Exact48
