@@ -283,6 +283,7 @@ impl Unit<'_> {
             prefix: String::new(),
             run: "run->",
             count: name("size"),
+            is_hashed: true,
             is_addressed: true,
             found: name("found"),
             found_stride: 1,

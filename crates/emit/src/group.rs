@@ -4,7 +4,7 @@ use crate::c::{Expr, Stmt};
 use crate::table::structure_names;
 use crate::unit::Unit;
 use hlir::TableId;
-use hlir::plan::Hint;
+use hlir::plan::{Hint, Structure};
 
 /// Packets that the runtime's functions take at most.
 pub const GROUP_MOST: u32 = 64;
@@ -15,6 +15,8 @@ pub struct Grouped {
     pub prefix: String,
     pub run: &'static str,
     pub count: Expr,
+    /// Hashes stand beside the keys.
+    pub is_hashed: bool,
     /// Addresses that are still good stand beside the hashes.
     pub is_addressed: bool,
     pub found: Expr,
@@ -34,6 +36,11 @@ impl Unit<'_> {
         self.structure(table).is_grouped()
     }
 
+    /// Whether where a look-up begins depends on the key. Rules are compared from the first one on, whatever the key.
+    pub fn has_address(&self, table: TableId) -> bool {
+        !matches!(self.structure(table), Structure::Scan | Structure::BitVector)
+    }
+
     /// The call, with its description in a variable.
     pub fn find_group(&self, table: TableId, grouped: Grouped) -> Vec<Stmt> {
         let (structure, _) = structure_names(self.structure(table));
@@ -44,12 +51,14 @@ impl Unit<'_> {
             Expr::designated("count", grouped.count),
             Expr::designated("limbs", limbs),
             Expr::designated("keys", array("key[0]")),
-            Expr::designated("hashes", array("hash")),
             Expr::designated("found", grouped.found),
             Expr::designated("found_stride", Expr::word(grouped.found_stride)),
         ];
         if self.structure(table) == Structure::Scan {
             members.push(Expr::designated("form", self.key_size(table)));
+        }
+        if grouped.is_hashed {
+            members.push(Expr::designated("hashes", array("hash")));
         }
         if grouped.is_addressed {
             members.push(Expr::designated("addresses", array("address")));

@@ -140,8 +140,10 @@ impl<'u> Way<'u> {
             let table = self.unit.table_name(self.table(*place));
             let limbs = crate::body::limbs(self.unit.key_bits(self.table(*place)));
             members.push(Member::plain("uint64_t", format!("{table}_key[{group}][{limbs}]"), ""));
-            members.push(Member::plain("uint64_t", format!("{table}_hash[{group}]"), ""));
-            members.push(Member::plain("const void *", format!("{table}_address[{group}]"), ""));
+            if self.unit.has_address(self.table(*place)) {
+                members.push(Member::plain("uint64_t", format!("{table}_hash[{group}]"), ""));
+                members.push(Member::plain("const void *", format!("{table}_address[{group}]"), ""));
+            }
         }
         members.push(Member::plain("uint32_t", format!("found[{group}][{}]", self.found.len()), "numbers of records"));
         members.push(Member::plain("uint64_t", "left", "packets that have left the path, a bit each"));
@@ -161,8 +163,10 @@ impl<'u> Way<'u> {
         let (run, state, key) = (name("run"), name("state"), name("key"));
         let hash = Expr::call(format!("{structure}_hash"), [held.clone(), key.clone(), Expr::word(limbs)]);
         let address = Expr::call(format!("{structure}_address"), [held.clone(), name("hash")]);
-        let found =
-            Expr::call(format!("{structure}_find"), [held, address, name("hash"), key.clone(), Expr::word(limbs)]);
+        let found = Expr::call(
+            format!("{structure}_find"),
+            [held, address, name("hash"), key.clone(), self.unit.key_size(table)],
+        );
         let body = vec![
             Stmt::Declare { of: "uint64_t".to_string(), name: format!("key[{limbs}]"), value: None },
             Stmt::Declare { of: "uint64_t".to_string(), name: "hash".to_string(), value: None },

@@ -207,7 +207,8 @@ impl Way<'_> {
                     prefix: format!("path->{held}_"),
                     run: "run.",
                     count: name("count"),
-                    is_addressed: !moved,
+                    is_hashed: self.unit.has_address(table),
+                    is_addressed: !moved && self.unit.has_address(table),
                     found: name(format!("&path->found[0][{number}]")),
                     found_stride: self.found.len() as u32,
                     requests,
@@ -220,6 +221,9 @@ impl Way<'_> {
     /// The table of a place and the hint, if the plan requests its first line.
     fn requested(&self, stage: &Stage, place: usize) -> Option<(&str, Hint)> {
         let table = self.table(place);
+        if !self.unit.has_address(table) {
+            return None;
+        }
         let wanted = &self.unit.program.tables[table].name;
         let is = |access: &Access| matches!(access, Access::Table { table, line: 0 } if table == wanted);
         let mut requests = self.planned(stage).requests.iter();
@@ -230,6 +234,9 @@ impl Way<'_> {
     /// Hash and address of a key, and the plan's request for what lies there.
     fn request(&self, stage: &Stage, place: usize, key: Expr) -> Vec<Stmt> {
         let table = self.table(place);
+        if !self.unit.has_address(table) {
+            return Vec::new();
+        }
         let held = self.unit.table_name(table);
         let (structure, _) = structure_names(self.unit.structure(table));
         let limbs = Expr::word(crate::body::limbs(self.unit.key_bits(table)));
