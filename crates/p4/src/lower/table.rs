@@ -231,7 +231,7 @@ impl<'a> Lowering<'a> {
                     _ => &number.value,
                 };
                 match number.base {
-                    ast::IntegerBase::Hexadecimal => format!("0x{value:X}"),
+                    ast::IntegerBase::Hexadecimal => format!("0x{value:x}"),
                     ast::IntegerBase::Octal => format!("0o{value:o}"),
                     ast::IntegerBase::Binary => format!("0b{value:b}"),
                     ast::IntegerBase::Decimal => value.to_string(),

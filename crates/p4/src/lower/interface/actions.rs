@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use hlir::interface::{SourceAction, SourceParameter};
 
-use super::{controller_width, id_note, is_hidden, number};
+use super::{controller_width, id_note, ids_together, is_hidden, number};
 use crate::ast::walk::statement_expressions;
 use crate::ast::{DeclarationId, Statement};
 use crate::check::Callee;
@@ -49,13 +49,15 @@ impl Lowering<'_> {
                     continue;
                 }
                 names.insert(action.name.clone(), id_note(&action.notes));
-                let parameters = action.parameters.iter().enumerate().map(|(at, parameter)| SourceParameter {
-                    id: id_note(&parameter.notes).unwrap_or(at as u32 + 1),
-                    name: parameter.name.clone(),
-                    width: parameter.width,
-                    type_name: None,
-                    notes: parameter.notes.clone(),
-                });
+                let given: Vec<_> = action.parameters.iter().map(|parameter| id_note(&parameter.notes)).collect();
+                let parameters =
+                    action.parameters.iter().zip(ids_together(&given)).map(|(parameter, id)| SourceParameter {
+                        id,
+                        name: parameter.name.clone(),
+                        width: parameter.width,
+                        type_name: None,
+                        notes: parameter.notes.clone(),
+                    });
                 let parameters = parameters.collect();
                 let (name, notes) = (action.name.clone(), action.notes.clone());
                 order.push(SourceAction { id: 0, name, alias: String::new(), parameters, notes });

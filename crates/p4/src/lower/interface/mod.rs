@@ -82,6 +82,24 @@ fn id_note(notes: &Notes) -> Option<u32> {
     }
 }
 
+/// Ids of keys, of fields or of parameters that stand together: those that `@id` gives some of them, and for each of the others the next one free.
+/// What has an id of its own still takes a place in the counting, as with p4c.
+fn ids_together(given: &[Option<u32>]) -> Vec<u32> {
+    let mut taken: HashSet<u32> = given.iter().flatten().copied().collect();
+    let mut next = 1;
+    let id = |given: &Option<u32>| {
+        if let Some(given) = given {
+            next += 1;
+            return *given;
+        }
+        while !taken.insert(next) {
+            next += 1;
+        }
+        next
+    };
+    given.iter().map(id).collect()
+}
+
 fn is_hidden(notes: &Notes) -> bool {
     notes.annotations.iter().any(|note| note.name == "hidden")
 }

@@ -7,7 +7,7 @@ use hlir::interface::{
 };
 use hlir::{Notes, TableId};
 
-use super::{id_note, is_hidden, number};
+use super::{id_note, ids_together, is_hidden, number};
 use crate::lower::Lowering;
 use crate::lower::notes::string_annotation;
 use crate::types::Type;
@@ -117,12 +117,14 @@ impl Lowering<'_> {
 
     fn value_set_keys(&self, set: &hlir::ValueSet) -> Vec<SourceKey> {
         let facts = self.facts.fields.get(&set.name).map_or(&[][..], |fields| fields);
+        let given: Vec<_> = facts.iter().map(|(_, notes)| id_note(notes)).collect();
+        let ids = ids_together(&given);
         let keys = set.fields.iter().enumerate().map(|(at, (name, width, kind))| {
             let (type_name, notes) = match facts.get(at) {
                 Some((of_type, notes)) => (self.type_name(of_type), notes.clone()),
                 None => (None, Notes::default()),
             };
-            let id = id_note(&notes).unwrap_or(at as u32 + 1);
+            let id = ids.get(at).copied().unwrap_or(at as u32 + 1);
             // The only value of a set that is of no struct has no name.
             let name = if notes.origin.is_some() { name.clone() } else { String::new() };
             SourceKey { id, name, width: *width, kind: *kind, type_name, notes }
@@ -139,6 +141,9 @@ impl Lowering<'_> {
             };
             let mut fields = Vec::new();
             self.controller_fields(&of_type, "", &mut fields);
+            let given: Vec<_> = fields.iter().map(|field| id_note(&field.notes)).collect();
+            fields.iter_mut().zip(ids_together(&given)).for_each(|(field, id)| field.id = id);
+            fields.retain(|field| !is_hidden(&field.notes));
             let detail = Detail::ControllerHeader { fields };
             let notes = self.notes(declaration.span, &declaration.attributes);
             headers.push((
@@ -160,8 +165,7 @@ impl Lowering<'_> {
             }
             let width = self.checked.width_of(&field.of_type).unwrap_or(0);
             let notes = self.notes_of(field.id);
-            let id = id_note(&notes).unwrap_or(into.len() as u32 + 1);
-            into.push(SourceParameter { id, name, width, type_name: self.type_name(&field.of_type), notes });
+            into.push(SourceParameter { id: 0, name, width, type_name: self.type_name(&field.of_type), notes });
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use hlir::interface::{Physical, SourceActionUse, SourceDefault, SourceKey, SourceTable};
 use hlir::{NodeKind, TableId};
 
-use super::{controller_width, id_note, is_hidden, number};
+use super::{controller_width, id_note, ids_together, is_hidden, number};
 use crate::lower::Lowering;
 
 const TABLE: u32 = 0x02;
@@ -54,8 +54,9 @@ impl Lowering<'_> {
 
     fn source_keys(&self, id: TableId, table: &hlir::Table) -> Vec<SourceKey> {
         let types = self.facts.keys.get(&id).map_or(&[][..], |types| types);
-        let keys = table.keys.iter().enumerate().map(|(at, key)| SourceKey {
-            id: id_note(&key.notes).unwrap_or(at as u32 + 1),
+        let given: Vec<_> = table.keys.iter().map(|key| id_note(&key.notes)).collect();
+        let keys = table.keys.iter().zip(ids_together(&given)).enumerate().map(|(at, (key, id))| SourceKey {
+            id,
             name: key.name.clone(),
             width: types.get(at).map_or(0, |of_type| controller_width(of_type, self.width(&key.value))),
             kind: key.kind,
