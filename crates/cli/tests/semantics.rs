@@ -48,6 +48,7 @@ points! {
     what_comes_again_keeps_its_field_list_only: "semantics/what_comes_again_keeps_its_field_list",
     checksums_cover_valid_fields_and_payload: "semantics/checksums_cover_what_is_valid",
     hashes_stay_between_base_and_max: "semantics/hashes_stay_between_base_and_max",
+    a_loop_over_a_range_runs_once_for_each_value: "semantics/ranges_run_once_for_each_value",
     state_has_bounds_and_direct_counters_count_every_hit: "semantics/state_has_bounds",
     direct_counters_and_meters_belong_to_their_table: "semantics/direct_objects_belong_to_their_table",
     truncation_takes_the_shortest_length: "semantics/truncation_takes_the_shortest",

@@ -8,7 +8,10 @@ use super::scope::Binding;
 use super::storage::Storage;
 use super::value::{Target, Value};
 use super::{Lowered, Lowering, arithmetic, walk};
-use crate::ast::{Collection, DeclarationKind, For, ForIn, Statement, StatementKind};
+use crate::ast::walk::statement_expressions;
+use crate::ast::{
+    Collection, DeclarationId, DeclarationKind, Expression, ExpressionKind, For, ForIn, Statement, StatementKind,
+};
 use crate::check::Reference;
 
 /// More iterations than this are not unrolled.
@@ -136,7 +139,7 @@ impl<'a> Lowering<'a> {
 
     fn unrolled_for(&mut self, span: Span, parts: &'a For) -> Lowered<()> {
         for statement in &parts.initial {
-            if !self.declare_known(statement)? {
+            if !self.declare_known(statement, &parts.body)? {
                 self.statements(std::slice::from_ref(statement));
             }
         }
@@ -154,16 +157,21 @@ impl<'a> Lowering<'a> {
                     Some(goes_on) => Ok(goes_on.then_some(())),
                     None => Err(lowering
                         .unsupported(parts.condition.span, "a loop with tables whose end depends on the packet is")
-                        .hint("give the loop constant bounds, so that it can be unrolled")),
+                        .hint(
+                            "give the loop constant bounds, and leave its variable to it, so that it can be unrolled",
+                        )),
                 }
             },
             |lowering, ()| lowering.statements(std::slice::from_ref(&parts.body)),
         )
     }
 
-    /// A loop variable that starts as a constant is one in each step.
-    fn declare_known(&mut self, statement: &'a Statement) -> Lowered<bool> {
+    /// A loop variable that starts as a constant, and that only the loop itself writes, is one in each step.
+    fn declare_known(&mut self, statement: &'a Statement, body: &'a Statement) -> Lowered<bool> {
         let StatementKind::Declare(declaration) = &statement.kind else { return Ok(false) };
+        if self.may_write(body, declaration.id) {
+            return Ok(false);
+        }
         let DeclarationKind::Variable(variable) = &declaration.kind else { return Ok(false) };
         let Some(value) = &variable.value else { return Ok(false) };
         let value = self.expression(value)?;
@@ -206,10 +214,15 @@ impl<'a> Lowering<'a> {
                     return Err(self.internal(span, "a range of this"));
                 };
                 let (width, signed) = self.number_type(&of_type);
+                // The body runs once for each value, whatever it does to the variable: then something else counts.
+                let written = self.may_write(&parts.body, variable.id);
                 if cut {
-                    return self.unrolled_range(span, parts, (low, high), (width, signed));
+                    let stored = written.then_some(&storage);
+                    return self.unrolled_range(span, parts, stored, (low, high), (width, signed));
                 }
-                self.range_loop(span, parts, &storage, (low, high), (width, signed));
+                let counter =
+                    if written { self.allocate(&of_type, &format!("{name}.at"), &notes) } else { storage.clone() };
+                self.range_loop(span, parts, (&storage, &counter), (low, high), (width, signed));
                 Ok(())
             }
             Collection::Expression(collection) => {
@@ -227,7 +240,7 @@ impl<'a> Lowering<'a> {
         &mut self,
         span: Span,
         parts: &'a ForIn,
-        variable: &Storage,
+        (variable, counter): (&Storage, &Storage),
         (low, high): (Hlir, Hlir),
         (width, signed): (u32, bool),
     ) {
@@ -237,21 +250,44 @@ impl<'a> Lowering<'a> {
             low.clone(),
             high.clone(),
         );
-        self.assign(variable, Value::Scalar(low));
+        self.assign(counter, Value::Scalar(low));
         self.branch(
             not_empty,
             &self.line_of(span),
             |lowering| {
                 lowering.loop_statement("for", span, |lowering, label, next| {
+                    if variable != counter {
+                        let at = lowering.read(counter);
+                        lowering.assign(variable, Value::Scalar(at));
+                    }
                     lowering.scope(next, |lowering| lowering.statements(std::slice::from_ref(&parts.body)));
-                    let at = lowering.read(variable);
+                    let at = lowering.read(counter);
                     lowering.leave_unless(arithmetic::binary(Binary::NotEqual, at.clone(), high), label);
                     let one = Hlir::constant(1u32, width);
-                    lowering.assign(variable, Value::Scalar(arithmetic::binary(Binary::Add, at, one)));
+                    lowering.assign(counter, Value::Scalar(arithmetic::binary(Binary::Add, at, one)));
                 });
             },
             |_| {},
         );
+    }
+
+    /// Whether a statement assigns to a variable, or gives it to something that might.
+    fn may_write(&self, body: &'a Statement, variable: DeclarationId) -> bool {
+        let is_it = |value: &Expression| {
+            let mut root = value;
+            while let ExpressionKind::Slice { base, .. } | ExpressionKind::PlusSlice { base, .. } = &root.kind {
+                root = base;
+            }
+            *self.checked.reference(root) == Reference::Declaration(variable)
+        };
+        let assigns = |kind: &StatementKind| matches!(kind, StatementKind::Assign { target, .. } if is_it(target));
+        let mut given = false;
+        statement_expressions(body, &mut |expression| {
+            if let ExpressionKind::Call { arguments, .. } = &expression.kind {
+                given |= arguments.iter().any(|argument| is_it(&argument.value));
+            }
+        });
+        given || walk::contains(body, &assigns)
     }
 
     fn save_unless_constant(&mut self, value: Hlir) -> Value {
@@ -265,13 +301,14 @@ impl<'a> Lowering<'a> {
         &mut self,
         span: Span,
         parts: &'a ForIn,
+        stored: Option<&Storage>,
         (low, high): (Hlir, Hlir),
         (width, signed): (u32, bool),
     ) -> Lowered<()> {
         let (Some((low, _)), Some((high, _))) = (arithmetic::constant_of(&low), arithmetic::constant_of(&high)) else {
             return Err(self
                 .unsupported(span, "a loop with tables whose bounds depend on the packet is")
-                .hint("give the loop constant bounds, so that it can be unrolled"));
+                .hint("give the loop constant bounds, and leave its variable to it, so that it can be unrolled"));
         };
         let (low, high) = (arithmetic::number_of(low, width, signed), arithmetic::number_of(high, width, signed));
         self.unrolled(
@@ -281,8 +318,11 @@ impl<'a> Lowering<'a> {
                 Ok((at <= high).then_some(at))
             },
             |lowering, at| {
-                let value = Hlir::constant(arithmetic::bits_of(&at, width), width);
-                lowering.scope.bind(parts.variable.id, Binding::Value(Value::Scalar(value)));
+                let value = Value::Scalar(Hlir::constant(arithmetic::bits_of(&at, width), width));
+                match stored {
+                    Some(variable) => lowering.assign(variable, value),
+                    None => lowering.scope.bind(parts.variable.id, Binding::Value(value)),
+                }
                 lowering.statements(std::slice::from_ref(&parts.body));
             },
         )

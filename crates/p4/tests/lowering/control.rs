@@ -125,6 +125,9 @@ fn a_loop_with_a_table_needs_bounds() {
            |
         17 | control c(inout hs_t hdr, inout m_t m) { table t { actions = { NoAction; } key = { m.x : exact; } } apply { for (bit<8> i in 1..m.y) { m.x = i; t.apply(); } } }
            |                                                                                                             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ here
-        hint: give the loop constant bounds, so that it can be unrolled
+        hint: give the loop constant bounds, and leave its variable to it, so that it can be unrolled
     "#]].assert_eq(&control(locals, "for (bit<8> i in 1..m.y) { m.x = i; t.apply(); }"));
+    let own = "for (bit<8> i = 0; i < 4; i = i + 1) { t.apply(); i = i + m.x; }";
+    let told = control(locals, own);
+    assert!(told.contains("error: a loop with tables whose end depends on the packet is not supported yet"), "{told}");
 }
