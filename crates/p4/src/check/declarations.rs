@@ -96,7 +96,7 @@ impl<'a> Checker<'a> {
                 self.alternatives.insert(*one, kept.clone());
             }
         }
-        self.warn_shadowing(id, name);
+        self.warn_shadowing(name);
         let scope = self.scopes.last_mut().expect("the top of the program is a scope");
         scope.insert(name.text.clone(), kept);
     }
@@ -257,6 +257,9 @@ impl<'a> Checker<'a> {
         for parameter in parameters {
             let variable = Type::Variable(self.nominal(parameter.id, Vec::new()));
             self.declare_type(parameter.id, variable.clone());
+            if matches!(self.out.kind(id), Some(DeclarationKind::Function(_))) {
+                self.warn_shadowing(&parameter.name);
+            }
             let scope = self.scopes.last_mut().expect("the top of the program is a scope");
             scope.insert(parameter.name.text.clone(), vec![parameter.id]);
             variables.push(variable);

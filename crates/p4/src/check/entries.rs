@@ -183,6 +183,7 @@ impl<'a> Checker<'a> {
         let largest_wins = constant("largest_priority_wins").and_then(|value| value.boolean()).unwrap_or(true);
         let mut priority = num_bigint::BigInt::ZERO;
         let mut before: Option<(num_bigint::BigInt, Span)> = None;
+        let mut seen: std::collections::HashMap<num_bigint::BigInt, Vec<Span>> = Default::default();
         for entry in entries {
             match &entry.priority {
                 Some(given) => {
@@ -199,30 +200,36 @@ impl<'a> Checker<'a> {
                 return;
             }
             if let Some((earlier, place)) = before.take() {
-                self.warn_priorities(table_property, (&earlier, place), (&priority, entry.span), largest_wins);
+                self.warn_order(table_property, (&earlier, place), (&priority, entry.span), largest_wins);
             }
             before = Some((priority.clone(), entry.span));
+            let same = seen.entry(priority.clone()).or_default();
+            same.push(entry.span);
+            if let [first, second] = same[..] {
+                let message = format!("two entries have the same priority {priority}");
+                self.warn_entries(table_property, "duplicate-priorities", message, (first, second));
+            }
         }
     }
 
     /// Entries that one would read as tried in another order than they are.
-    fn warn_priorities(
+    fn warn_order(
         &mut self,
         property: &'a Property,
         (earlier, first): (&num_bigint::BigInt, Span),
         (later, second): (&num_bigint::BigInt, Span),
         largest_wins: bool,
     ) {
-        let (kind, message) = if earlier == later {
-            ("duplicate-priorities", format!("two entries have the same priority {later}"))
-        } else if (later > earlier) == largest_wins {
-            ("entries-out-of-priority-order", format!("priority {later} after {earlier}: the entries are out of order"))
-        } else {
-            return;
-        };
+        if earlier != later && (later > earlier) == largest_wins {
+            let message = format!("priority {later} after {earlier}: the entries are out of order");
+            self.warn_entries(property, "entries-out-of-priority-order", message, (first, second));
+        }
+    }
+
+    fn warn_entries(&mut self, property: &'a Property, kind: &'static str, message: String, places: (Span, Span)) {
         if !super::unused::silences(&property.attributes.annotations, kind) {
-            let report = Diagnostic::warning(message).kind(kind).label(second, "").label(first, "the entry before it");
-            self.report(report);
+            let (first, second) = places;
+            self.report(Diagnostic::warning(message).kind(kind).label(first, "").label(second, "the other entry"));
         }
     }
 

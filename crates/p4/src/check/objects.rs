@@ -36,6 +36,9 @@ impl<'a> Checker<'a> {
             }
         }
         for parameter in parameters {
+            if matches!(of, ParametersOf::Action | ParametersOf::Function) {
+                self.warn_shadowing(&parameter.name);
+            }
             let scope = self.scopes.last_mut().expect("parameters are in a scope");
             scope.insert(parameter.name.text.clone(), vec![parameter.id]);
         }

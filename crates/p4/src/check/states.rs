@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::checker::{Checker, Place};
 use crate::ast::{DeclarationId, Expression, ExpressionKind, Name, SelectCase, State, Transition};
+use crate::evaluate::Value;
 use crate::types::Type;
 
 type States = HashMap<Arc<str>, DeclarationId>;
@@ -75,7 +76,7 @@ impl<'a> Checker<'a> {
             self.next_state(&case.state, states);
             self.case_keys(case, &types);
         }
-        self.warn_after_default(cases);
+        self.warn_cases(subjects, cases);
     }
 
     /// What a select may look at: values of a fixed size, errors and enumerations.
@@ -282,14 +283,51 @@ impl<'a> Checker<'a> {
         self.error("unreachable", parser.span, message, "");
     }
 
-    fn warn_after_default(&mut self, cases: &'a [SelectCase]) {
-        let complete = |case: &SelectCase| {
-            case.keys.iter().all(|key| matches!(key.kind, ExpressionKind::DontCare | ExpressionKind::Default))
+    /// Cases that are never tried, and selects that come to the same whatever is selected.
+    fn warn_cases(&mut self, subjects: &'a [Expression], cases: &'a [SelectCase]) {
+        let outcomes: Vec<Option<bool>> = cases.iter().map(|case| self.matches_surely(subjects, case)).collect();
+        let Some(at) = outcomes.iter().position(|outcome| *outcome == Some(true)) else {
+            if let (Some(first), true) = (subjects.first(), outcomes.iter().all(|outcome| *outcome == Some(false))) {
+                self.warn("parser-transition", first.span, "no case matches", "so the parser rejects");
+            }
+            return;
         };
-        let Some(at) = cases.iter().position(complete) else { return };
-        if let Some(late) = cases.get(at + 1) {
+        // Behind `default` one word is enough; behind a constant that matches, each case looks as if it might.
+        let late = if is_complete(&cases[at]) { 1 } else { cases.len() };
+        for late in cases[at + 1..].iter().take(late) {
             self.warn("parser-transition", late.span, "unreachable case", "a case before it matches everything");
         }
+        // A `default` alone is a place where cases may come to stand.
+        let only = at > 0 && cases[..at].iter().all(|case| case.state.text == cases[at].state.text);
+        if let (Some(first), true, true) = (subjects.first(), only, is_complete(&cases[at])) {
+            let message = "transition does not depend on select argument";
+            self.warn("parser-transition", first.span, message, "every case leads to the same state");
+        }
+    }
+
+    /// Whether a case matches, where that is known without a packet.
+    fn matches_surely(&self, subjects: &[Expression], case: &SelectCase) -> Option<bool> {
+        if is_complete(case) {
+            return Some(true);
+        }
+        if case.keys.len() != subjects.len() {
+            return None;
+        }
+        let mut all = Some(true);
+        for (subject, key) in subjects.iter().zip(&case.keys) {
+            if matches!(key.kind, ExpressionKind::DontCare | ExpressionKind::Default) {
+                continue;
+            }
+            match (self.value_of(subject), self.value_of(key)) {
+                (Some(subject), Some(key)) => match value_matches(subject, key) {
+                    Some(true) => {}
+                    Some(false) => return Some(false),
+                    None => all = None,
+                },
+                _ => all = None,
+            }
+        }
+        all
     }
 
     /// A parser whose states only lead to `reject`, or round and round.
@@ -316,4 +354,20 @@ impl<'a> Checker<'a> {
 
 fn number_missing(checker: &Checker<'_>, side: &Expression) -> bool {
     checker.value_of(side).is_none()
+}
+
+/// `default` or `_`, or nothing but these.
+fn is_complete(case: &SelectCase) -> bool {
+    case.keys.iter().all(|key| matches!(key.kind, ExpressionKind::DontCare | ExpressionKind::Default))
+}
+
+fn value_matches(subject: &Value, key: &Value) -> Option<bool> {
+    match (subject, key) {
+        (Value::Integer(subject), Value::Mask(value, mask)) => Some(subject & mask == value & mask),
+        (Value::Integer(subject), Value::Range(low, high)) => Some(low <= subject && subject <= high),
+        (Value::Integer(_), Value::Integer(_))
+        | (Value::Bool(_), Value::Bool(_))
+        | (Value::Member(_), Value::Member(_)) => Some(subject == key),
+        _ => None,
+    }
 }

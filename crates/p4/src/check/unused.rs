@@ -74,7 +74,7 @@ impl<'a> Checker<'a> {
     }
 
     /// A name that hides one around it.
-    pub fn warn_shadowing(&mut self, _id: DeclarationId, name: &'a Name) {
+    pub fn warn_shadowing(&mut self, name: &'a Name) {
         let around = self.scopes.len().saturating_sub(1);
         let hidden = self.scopes[..around].iter().rev().find_map(|scope| scope.get(&name.text));
         let Some(hidden) = hidden.and_then(|found| found.first()).copied() else { return };

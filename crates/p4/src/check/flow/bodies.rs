@@ -219,9 +219,13 @@ impl<'a> Flow<'a, '_> {
                 self.write(base);
             }
             _ => {
+                self.check_next(target);
                 self.check_valid(target);
+                let invalid = self.part(value).is_some_and(|part| self.facts.all_invalid(&self.layout, part));
                 match self.part(target) {
                     Some(part) => self.take_over(part, value),
+                    // An invalid header in one of several: those that are valid may stay so.
+                    None if invalid => {}
                     None => self.write(target),
                 }
             }

@@ -1,12 +1,12 @@
 //! Expressions: what they read, and what calls in them write.
 
 use super::Flow;
-use super::facts::{Depth, Facts, Kind, Validity};
+use super::facts::{Facts, Kind, Validity};
 use crate::ast::{
-    Argument, BinaryOperator, Declaration, DeclarationId, DeclarationKind, Direction, Expression, ExpressionKind,
-    PropertyValue, Table,
+    Argument, BinaryOperator, Declaration, DeclarationId, DeclarationKind, Expression, ExpressionKind, PropertyValue,
+    Table,
 };
-use crate::check::results::{Builtin, Call, Callee, Reference};
+use crate::check::results::{Builtin, Callee, Property, Reference};
 use crate::evaluate::Value;
 use crate::types::Type;
 
@@ -66,8 +66,13 @@ impl<'a> Flow<'a, '_> {
                 }
             }
             (_, None) if self.checked.constant(value) == Some(&Value::Invalid) => {
-                self.facts.clear(&self.layout, to);
+                self.facts.write(&self.layout, to);
+                self.facts.invalidate(&self.layout, to);
             }
+            (ExpressionKind::Index { base: stack, .. }, None) => match self.part(stack) {
+                Some(stack) if self.facts.all_invalid(&self.layout, stack) => self.facts.clear(&self.layout, to),
+                _ => self.facts.write(&self.layout, to),
+            },
             (_, None) => self.facts.write(&self.layout, to),
         }
     }
@@ -76,27 +81,54 @@ impl<'a> Flow<'a, '_> {
     pub fn write(&mut self, target: &Expression) {
         match self.place(target) {
             Where::Part(part) => self.facts.write(&self.layout, part),
-            Where::Within(part) if self.layout.kind(part) != Kind::Header => {
+            // A field's value makes no header valid.
+            Where::Within(part) if self.layout.kind(part) != Kind::Header && !self.is_in_header(target) => {
                 self.facts.write(&self.layout, part);
             }
             Where::Within(_) | Where::Nowhere => {}
         }
     }
 
-    /// Warns if a field is accessed whose header is not valid.
+    /// Warns if a field, or something in one, is accessed whose header is not valid.
     pub fn check_valid(&mut self, expression: &Expression) {
         let ExpressionKind::Member { base, .. } = &expression.kind else { return };
-        if let (Reference::Field(_), Type::Header(_)) = (self.checked.reference(expression), self.checked.type_of(base))
-            && let Some(part) = self.part(base)
-            && !self.facts.dead
-        {
-            let how = match self.facts.validity(part) {
-                Validity::Invalid => "an invalid",
-                Validity::Doubtful => "a potentially invalid",
-                Validity::Valid => return,
-            };
+        if *self.checked.reference(expression) == Reference::Property(Property::Next) {
+            return;
+        }
+        let Type::Header(_) = self.checked.type_of(base) else { return self.check_valid(base) };
+        let validity = match (self.part(base), &base.kind) {
+            (Some(part), _) => self.facts.validity(part),
+            // Which element it is, nobody knows: if all are invalid, it is.
+            (None, ExpressionKind::Index { base: stack, .. }) => match self.part(stack) {
+                Some(stack) if self.facts.all_invalid(&self.layout, stack) => Validity::Invalid,
+                _ => return,
+            },
+            (None, _) => return,
+        };
+        let how = match validity {
+            Validity::Invalid => "an invalid",
+            Validity::Doubtful => "a potentially invalid",
+            Validity::Valid => return,
+        };
+        if matches!(self.checked.reference(expression), Reference::Field(_)) && !self.facts.dead {
             let message = format!("accessing a field of {how} header {base}");
             self.warn("invalid-header", expression.span, message);
+        }
+    }
+
+    fn is_in_header(&self, target: &Expression) -> bool {
+        match &target.kind {
+            ExpressionKind::Member { base, .. } | ExpressionKind::Index { base, .. } => {
+                matches!(self.checked.type_of(base), Type::Header(_)) || self.is_in_header(base)
+            }
+            _ => false,
+        }
+    }
+
+    /// Warns of `stack.next` where nothing is extracted into it: it is the element that has no value yet.
+    pub fn check_next(&mut self, expression: &Expression) {
+        if *self.checked.reference(expression) == Reference::Property(Property::Next) && !self.facts.dead {
+            self.warn("uninitialized", expression.span, format!("{expression}: reading uninitialized value"));
         }
     }
 
@@ -105,6 +137,7 @@ impl<'a> Flow<'a, '_> {
             ExpressionKind::Call { callee, arguments, .. } => self.call(expression, callee, arguments),
             ExpressionKind::Path(_) => self.read_place(expression),
             ExpressionKind::Member { base, .. } => {
+                self.check_next(expression);
                 self.check_valid(expression);
                 self.read_place(expression);
                 if self.part(expression).is_none() {
@@ -162,6 +195,7 @@ impl<'a> Flow<'a, '_> {
         match &base.kind {
             ExpressionKind::Path(_) => {}
             ExpressionKind::Member { base: inner, .. } => {
+                self.check_next(base);
                 self.check_valid(base);
                 self.read_inside(inner);
             }
@@ -181,110 +215,12 @@ impl<'a> Flow<'a, '_> {
         }
         let (all, unset) = match self.layout.kind(part) {
             Kind::Field => (1, usize::from(self.facts.is_unset(part))),
+            Kind::Header | Kind::Union | Kind::Stack if self.facts.never_written(&self.layout, part) => (1, 1),
             _ => self.facts.unset_within(&self.layout, part),
         };
         if unset > 0 {
             let how = if unset < all { "not be completely initialized" } else { "be uninitialized" };
             self.warn("uninitialized-use", expression.span, format!("{expression} may {how}"));
-        }
-    }
-
-    fn call(&mut self, expression: &'a Expression, callee: &'a Expression, arguments: &'a [Argument]) {
-        let Some(call) = self.checked.call(expression).cloned() else { return };
-        match (&call.callee, &callee.kind) {
-            (Callee::Builtin(builtin), ExpressionKind::Member { base, .. }) => self.builtin(*builtin, base),
-            (Callee::ApplyTable(_), _) => {
-                self.runs(expression);
-            }
-            (Callee::Action(action), _) => self.action(*action, &call, arguments),
-            _ => {
-                let given = self.given(&call, arguments);
-                self.check_order(&given);
-                given.iter().filter(|(_, out, _)| *out != Direction::Out).for_each(|(_, _, value)| self.read(value));
-                for (_, direction, value) in given {
-                    if matches!(direction, Direction::Out | Direction::InOut) {
-                        self.write(value);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Warns if what a call writes for one parameter is a part of what it writes for another: the last copy stays.
-    fn check_order(&mut self, given: &[(DeclarationId, Direction, &'a Expression)]) {
-        let is_written = |direction: &Direction| matches!(direction, Direction::Out | Direction::InOut);
-        for (at, (_, _, value)) in given.iter().enumerate().filter(|(_, (_, direction, _))| is_written(direction)) {
-            for (_, direction, other) in &given[at + 1..] {
-                let mut written = Vec::new();
-                if is_written(direction) {
-                    written.push(*other);
-                }
-                self.written_in(other, &mut written);
-                if let Some(other) = written.into_iter().find(|other| overlap(&value.to_string(), &other.to_string())) {
-                    let message = format!("{other}: 'out' argument has fields in common with {value}");
-                    self.warn("ordering", other.span, message);
-                }
-            }
-        }
-    }
-
-    /// What calls in an argument write.
-    fn written_in(&self, expression: &'a Expression, written: &mut Vec<&'a Expression>) {
-        let ExpressionKind::Call { arguments, .. } = &expression.kind else { return };
-        let Some(call) = self.checked.call(expression) else { return };
-        for (_, direction, value) in self.given(call, arguments) {
-            if matches!(direction, Direction::Out | Direction::InOut) {
-                written.push(value);
-            }
-            self.written_in(value, written);
-        }
-    }
-
-    /// Parameters that an argument is given for, with the direction and the argument.
-    fn given(&self, call: &Call, arguments: &'a [Argument]) -> Vec<(DeclarationId, Direction, &'a Expression)> {
-        let argument_of = |binding: &crate::check::Binding| {
-            let value = self.checked.argument(binding, arguments)?;
-            Some((binding.parameter, binding.direction, value))
-        };
-        call.bindings.iter().filter_map(argument_of).collect()
-    }
-
-    /// An action runs here, on the variables of the control around it.
-    fn action(&mut self, id: DeclarationId, call: &Call, arguments: &'a [Argument]) {
-        let Some(declaration) = self.checked.node(id).declaration() else { return };
-        let DeclarationKind::Action { parameters, body } = &declaration.kind else { return };
-        self.followed.insert(id);
-        let given = self.given(call, arguments);
-        self.check_order(&given);
-        for (_, _, value) in given.iter().filter(|(_, direction, _)| *direction != Direction::Out) {
-            self.read(value);
-        }
-        for parameter in parameters {
-            let of_type = self.checked.declared_type(parameter.id).clone();
-            let Some(own) = self.layout.declare(self.checked, parameter.id, &of_type, Depth::Everything) else {
-                continue;
-            };
-            let argument = given.iter().find(|(to, _, _)| *to == parameter.id).map(|(_, _, value)| *value);
-            match argument {
-                _ if parameter.direction == Direction::Out => self.facts.clear(&self.layout, own),
-                Some(value) => self.take_over(own, value),
-                None => self.facts.write(&self.layout, own),
-            }
-        }
-        self.silent.push(&declaration.attributes.annotations);
-        self.body(declaration, parameters, body);
-        self.silent.pop();
-        for (parameter, direction, value) in given {
-            if !matches!(direction, Direction::Out | Direction::InOut) {
-                continue;
-            }
-            match (self.layout.root(parameter), self.part(value)) {
-                (Some(own), Some(to)) => {
-                    let from = self.facts.clone();
-                    self.facts.copy(&self.layout, to, &from, own);
-                }
-                _ => self.write(value),
-            }
         }
     }
 
@@ -346,7 +282,7 @@ impl<'a> Flow<'a, '_> {
         Some(action)
     }
 
-    fn builtin(&mut self, builtin: Builtin, base: &'a Expression) {
+    pub fn builtin(&mut self, builtin: Builtin, base: &'a Expression) {
         self.read_inside(base);
         match (builtin, self.place(base)) {
             (Builtin::SetValid, Where::Part(part)) => self.facts.set_valid(&self.layout, part),
@@ -372,12 +308,4 @@ fn listed(table: &Table) -> Vec<&Expression> {
         Some(PropertyValue::Actions(list)) => list.iter().map(|reference| &reference.action).collect(),
         _ => Vec::new(),
     }
-}
-
-/// Whether one of two places, as they are written, is the other or a part of it.
-fn overlap(one: &str, other: &str) -> bool {
-    let is_within = |part: &str, whole: &str| {
-        part.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-    };
-    is_within(one, other) || is_within(other, one)
 }

@@ -276,6 +276,29 @@ impl Facts {
         before.into_iter().for_each(|(other, validity)| self.set_validity(other, validity));
     }
 
+    /// Of headers that may be valid or not nothing is said any more: what one control leaves to another is agreed upon between them.
+    pub fn trust(&mut self, layout: &Layout, part: u32) {
+        let doubtful =
+            |facts: &Facts, at: u32| layout.kind(at) == Kind::Header && facts.validity(at) == Validity::Doubtful;
+        for at in layout.within(part) {
+            if doubtful(self, at) {
+                self.set_validity(at, Validity::Valid);
+            }
+        }
+    }
+
+    /// Whether a part has headers, and all of them are surely invalid.
+    pub fn all_invalid(&self, layout: &Layout, part: u32) -> bool {
+        let mut headers = layout.within(part).filter(|at| layout.kind(*at) == Kind::Header).peekable();
+        headers.peek().is_some() && headers.all(|at| self.invalid.get(at))
+    }
+
+    /// Whether nothing has ever been written to the headers of a part: not even that they are invalid.
+    pub fn never_written(&self, layout: &Layout, part: u32) -> bool {
+        let mut fields = layout.within(part).filter(|at| layout.kind(*at) == Kind::Field).peekable();
+        fields.peek().is_some() && fields.all(|at| self.is_unset(at)) && self.all_invalid(layout, part)
+    }
+
     /// The scalars of a part that are in no header, and how many of them are unset.
     pub fn unset_within(&self, layout: &Layout, part: u32) -> (usize, usize) {
         let scalars = layout.within(part).filter(|at| layout.kind(*at) == Kind::Scalar);

@@ -1,11 +1,13 @@
 //! Warnings that follow a program from statement to statement: values read before they are written, fields of headers that are not valid,
 //! `out` parameters left unwritten.
 //!
-//! Controls, functions and parsers are followed one by one, from what their parameters are at the start. Actions are followed where they are
-//! called and where a table that has them is applied, since they share the variables of the control around. Where something gets lost (an
-//! index not known, a variable too large) nothing is said: a warning should be worth reading.
+//! Controls, functions and parsers are followed one by one, from what their parameters are at the start, and once more wherever another one calls
+//! them, from what the arguments are there. Actions are followed where they are called and where a table that has them is applied, since they
+//! share the variables of the control around. Where something gets lost (an index not known, a variable too large) nothing is said: a warning
+//! should be worth reading.
 
 mod bodies;
+mod calls;
 mod expressions;
 mod facts;
 mod parsers;
@@ -29,6 +31,7 @@ pub(super) fn warnings<'a>(checked: &Checked<'a>) -> Vec<Diagnostic> {
         loops: Vec::new(),
         silent: Vec::new(),
         followed: BTreeSet::new(),
+        calls: 0,
         muted: false,
         found: Vec::new(),
         warned: BTreeSet::new(),
@@ -56,6 +59,8 @@ struct Flow<'a, 'c> {
     silent: Vec<&'a [Annotation]>,
     /// The actions that were met on the way.
     followed: BTreeSet<DeclarationId>,
+    /// Calls that were followed.
+    calls: u32,
     /// This way will be gone again, knowing more.
     muted: bool,
     found: Vec<Diagnostic>,

@@ -116,3 +116,76 @@ void f(in bit<9> x, inout Port p, inout Own o) { p = x; o = x; }\n";
         t.p4(3): [--Werror=type-error] error: cannot implicitly cast `bit<9>` to `Own`"#]]
     .assert_eq(&lines.join("\n"));
 }
+
+/// What a control or function finds depends on who calls it: it is followed there.
+#[test]
+fn calls_are_followed() {
+    warns(
+        "header e_t { bit<8> f; bit<8> g; }
+struct h_t { e_t e; e_t o; }
+void forget(out e_t e) {}
+bit<8> field(in e_t e) { return e.f; }
+control inner(inout h_t h) {
+    apply { h.e.g = h.o.f; h.o.setInvalid(); }
+}
+control outer(out h_t h, out bit<8> r) {
+    inner() inst;
+    apply {
+        h.o.setValid(); h.o.f = 1;
+        inst.apply(h);
+        r = h.o.f;
+        forget(h.o);
+        r = field(h.o);
+    }
+}
+",
+        expect![[r#"
+            t.p4(8): [--Wwarn=unused] warning: control 'outer' is unused
+            t.p4(6): [--Wwarn=invalid-header] warning: accessing a field of an invalid header h.e
+            t.p4(13): [--Wwarn=invalid-header] warning: accessing a field of an invalid header h.o
+            t.p4(4): [--Wwarn=invalid-header] warning: accessing a field of an invalid header e
+        "#]],
+    );
+}
+
+#[test]
+fn elements_that_are_all_invalid_are_told_whichever_it_is() {
+    warns(
+        "header e_t { bit<8> f; }
+control c(in bit<1> i, out bit<8> r) {
+    e_t[2] s; e_t[2] t;
+    apply { r = s[i].f; s[i].f = 1; r = s[i].f; t[0].setValid(); t[0].f = 1; r = t[i].f; t[i].setValid(); r = t[1].f; }
+}
+",
+        expect![[r#"
+            t.p4(2): [--Wwarn=unused] warning: control 'c' is unused
+            t.p4(4): [--Wwarn=invalid-header] warning: accessing a field of an invalid header s[i]
+            t.p4(4): [--Wwarn=invalid-header] warning: accessing a field of an invalid header s[i]
+            t.p4(4): [--Wwarn=invalid-header] warning: accessing a field of an invalid header s[i]
+        "#]],
+    );
+}
+
+#[test]
+fn selects_whose_end_is_known_are_told() {
+    warns(
+        "error { NoError, StackOutOfBounds }
+extern packet_in { void extract<T>(out T h); }
+header e_t { bit<8> f; }
+struct h_t { e_t[2] s; }
+parser p(packet_in b, out h_t h) {
+    state start { b.extract(h.s.next); transition select(8w3) { 1 .. 2: one; 3 &&& 1: two; 4: one; default: accept; } }
+    state one { transition select(8w3) { 4: two; 5: accept; } }
+    state two { transition select(h.s.next.f) { 4: accept; default: accept; } }
+}
+",
+        expect![[r#"
+            t.p4(6): [--Wwarn=parser-transition] warning: unreachable case
+            t.p4(6): [--Wwarn=parser-transition] warning: unreachable case
+            t.p4(7): [--Wwarn=parser-transition] warning: no case matches
+            t.p4(8): [--Wwarn=parser-transition] warning: transition does not depend on select argument
+            t.p4(5): [--Wwarn=unused] warning: parser 'p' is unused
+            t.p4(8): [--Wwarn=uninitialized] warning: h.s.next: reading uninitialized value
+        "#]],
+    );
+}
