@@ -215,7 +215,8 @@ impl<'a> Flow<'a, '_> {
     fn assign(&mut self, target: &'a Expression, value: &'a Expression) {
         match &target.kind {
             ExpressionKind::Slice { base, .. } | ExpressionKind::PlusSlice { base, .. } => {
-                self.check_valid(base);
+                // The bits around stay what they were.
+                self.read(base);
                 self.write(base);
             }
             _ => {

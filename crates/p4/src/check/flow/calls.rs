@@ -47,10 +47,20 @@ impl<'a> Flow<'a, '_> {
     fn call_unseen(&mut self, call: &Call, arguments: &'a [Argument]) {
         let given = self.given(call, arguments);
         self.check_order(&given);
-        given.iter().filter(|(_, out, _)| *out != Direction::Out).for_each(|(_, _, value)| self.read(value));
+        self.read_given(&given);
         for (_, direction, value) in given {
             if matches!(direction, Direction::Out | Direction::InOut) {
                 self.write(value);
+            }
+        }
+    }
+
+    /// Outputs are not read, but a field that is written in a header that is not valid is lost.
+    fn read_given(&mut self, given: &[(DeclarationId, Direction, &'a Expression)]) {
+        for (_, direction, value) in given {
+            match direction {
+                Direction::Out => self.check_valid(value),
+                Direction::In | Direction::InOut | Direction::None => self.read(value),
             }
         }
     }
@@ -135,9 +145,7 @@ impl<'a> Flow<'a, '_> {
     fn run(&mut self, declaration: &'a Declaration, body: Body<'a>, call: &Call, arguments: &'a [Argument]) {
         let given = self.given(call, arguments);
         self.check_order(&given);
-        for (_, _, value) in given.iter().filter(|(_, direction, _)| *direction != Direction::Out) {
-            self.read(value);
-        }
+        self.read_given(&given);
         for parameter in body.parameters {
             let of_type = self.checked.declared_type(parameter.id).clone();
             let Some(own) = self.layout.declare(self.checked, parameter.id, &of_type, Depth::Everything) else {

@@ -65,15 +65,33 @@ impl<'a> Flow<'a, '_> {
                     }
                 }
             }
-            (_, None) if self.checked.constant(value) == Some(&Value::Invalid) => {
+            (_, None) if self.checked.constant(value).is_some() => {
                 self.facts.write(&self.layout, to);
-                self.facts.invalidate(&self.layout, to);
+                self.checked.constant(value).into_iter().for_each(|constant| self.take_constant(to, constant));
             }
             (ExpressionKind::Index { base: stack, .. }, None) => match self.part(stack) {
                 Some(stack) if self.facts.all_invalid(&self.layout, stack) => self.facts.clear(&self.layout, to),
                 _ => self.facts.write(&self.layout, to),
             },
             (_, None) => self.facts.write(&self.layout, to),
+        }
+    }
+
+    /// The headers that a constant has invalid are so in what it is written to.
+    fn take_constant(&mut self, to: u32, constant: &Value) {
+        match constant {
+            Value::Invalid => self.facts.invalidate(&self.layout, to),
+            Value::Sequence(parts) | Value::Structure(parts) => {
+                let children = self.layout.children(to);
+                children.into_iter().zip(parts.iter()).for_each(|(child, part)| self.take_constant(child, part));
+            }
+            Value::Bool(_)
+            | Value::Integer(_)
+            | Value::String(_)
+            | Value::Member(_)
+            | Value::Mask(..)
+            | Value::Range(..)
+            | Value::Everything => {}
         }
     }
 
@@ -215,7 +233,8 @@ impl<'a> Flow<'a, '_> {
         }
         let (all, unset) = match self.layout.kind(part) {
             Kind::Field => (1, usize::from(self.facts.is_unset(part))),
-            Kind::Header | Kind::Union | Kind::Stack if self.facts.never_written(&self.layout, part) => (1, 1),
+            Kind::Header => self.facts.unset_fields(&self.layout, part),
+            Kind::Union | Kind::Stack if self.facts.never_written(&self.layout, part) => (1, 1),
             _ => self.facts.unset_within(&self.layout, part),
         };
         if unset > 0 {

@@ -110,6 +110,11 @@ impl Layout {
         self.parts[part as usize].children.iter().find(|(own, _)| own.as_ref() == name).map(|(_, child)| *child)
     }
 
+    /// The parts right below, in their order.
+    pub fn children(&self, part: u32) -> Vec<u32> {
+        self.parts[part as usize].children.iter().map(|(_, child)| *child).collect()
+    }
+
     fn within(&self, part: u32) -> Range<u32> {
         part..self.parts[part as usize].end
     }
@@ -291,6 +296,12 @@ impl Facts {
     pub fn all_invalid(&self, layout: &Layout, part: u32) -> bool {
         let mut headers = layout.within(part).filter(|at| layout.kind(*at) == Kind::Header).peekable();
         headers.peek().is_some() && headers.all(|at| self.invalid.get(at))
+    }
+
+    /// The fields of a header, and how many of them are unset. One field that is makes the header a value nobody should read: it counts as all.
+    pub fn unset_fields(&self, layout: &Layout, part: u32) -> (usize, usize) {
+        let mut fields = layout.within(part).filter(|at| layout.kind(*at) == Kind::Field);
+        (1, usize::from(fields.any(|at| self.is_unset(at))))
     }
 
     /// Whether nothing has ever been written to the headers of a part: not even that they are invalid.
