@@ -46,6 +46,7 @@ points! {
     ingress_ends_with_clone_resubmit_multicast_drop_and_send: "semantics/ingress_ends_in_an_order",
     instance_types_tell_how_a_packet_came: "semantics/instance_types_tell_the_way",
     what_comes_again_keeps_its_field_list_only: "semantics/what_comes_again_keeps_its_field_list",
+    older_calls_keep_the_fields_that_they_name: "semantics/older_calls_name_their_fields",
     checksums_cover_valid_fields_and_payload: "semantics/checksums_cover_what_is_valid",
     hashes_stay_between_base_and_max: "semantics/hashes_stay_between_base_and_max",
     a_loop_over_a_range_runs_once_for_each_value: "semantics/ranges_run_once_for_each_value",

@@ -293,9 +293,11 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// How many different field lists calls of these functions name.
-    fn field_lists(&self, functions: &[&str], clone_type: Option<u32>) -> usize {
+    /// Whether calls of these functions name different field lists.
+    fn has_several_lists(&self, functions: &[&str], clone_type: Option<u32>) -> bool {
         let mut lists = Vec::new();
+        // The older form names fields, and they may be others wherever an action with this call is used.
+        let mut names_fields = false;
         self.every_expression(&mut |expression| {
             let ExpressionKind::Call { arguments, .. } = &expression.kind else { return };
             let Some(Callee::Function(function)) = self.checked.call(expression).map(|call| &call.callee) else {
@@ -311,12 +313,13 @@ impl<'a> Lowering<'a> {
                 return;
             }
             let list = arguments.last().and_then(|argument| self.checked.constant(&argument.value)).cloned();
+            names_fields |= list.is_none() && !arguments.is_empty();
             let list = format!("{:?} {list:?}", arguments.len());
             if !lists.contains(&list) {
                 lists.push(list);
             }
         });
-        lists.len()
+        names_fields || lists.len() > 1
     }
 
     fn request_clone(&mut self, expression: &'a Expression, name: &str, passed: Vec<Passed>) -> Lowered<()> {
@@ -364,7 +367,7 @@ impl<'a> Lowering<'a> {
             "resubmit" => (&["resubmit", "resubmit_preserving_field_list"], None),
             _ => (&["recirculate", "recirculate_preserving_field_list"], None),
         };
-        if self.field_lists(functions, clone_type) > 1 {
+        if self.has_several_lists(functions, clone_type) {
             let number = self.hidden(&format!("{request}_list"), hlir::Type::Bits(32));
             self.assign(&number, Value::constant(u64::from(list), 32));
         }
