@@ -2,118 +2,22 @@
 #include <rte_hash.h>
 #include <rte_hash_crc.h>
 
-#include "lookup.h"
+#include "kernels.h"
 #include "table/exact.h"
 #include "table/exact48.h"
 #include "table/perfect.h"
 
 #define VALUES 200u
+#define FEW 64u
 
-/* Loops as generated code has them: each look-up by itself; and a group's lines requested in a loop of their own. */
-#define SINGLE_KERNELS(NAME, LIMBS)                                                                                                         \
-	static void NAME##_##LIMBS##_plain(const void *of, struct sample *sample)                                                           \
-	{                                                                                                                                   \
-		const struct NAME *table = of;                                                                                              \
-                                                                                                                                            \
-		for (uint32_t from = 0; from < SAMPLE; from += BURST)                                                                       \
-			for (uint32_t i = from; i < from + BURST; i++) {                                                                    \
-				const uint64_t *key = sample->keys + (size_t)i * (LIMBS), hash = NAME##_hash(table, key, LIMBS);            \
-                                                                                                                                            \
-				sample->found[i] = NAME##_find(table, NAME##_address(table, hash), hash, key, LIMBS);                       \
-			}                                                                                                                   \
-	}                                                                                                                                   \
-                                                                                                                                            \
-	INLINE void NAME##_##LIMBS##_begin(const struct NAME *table, const uint64_t *keys, struct flight *flight, int request)              \
-	{                                                                                                                                   \
-		for (uint32_t i = 0; i < BURST; i++) {                                                                                      \
-			flight->hash[i] = NAME##_hash(table, keys + (size_t)i * (LIMBS), LIMBS);                                            \
-			flight->address[i] = NAME##_address(table, flight->hash[i]);                                                        \
-			if (request)                                                                                                        \
-				__builtin_prefetch(flight->address[i]);                                                                     \
-		}                                                                                                                           \
-	}
-
-/* A group of look-ups on their way. */
-struct flight {
-	const void *address[BURST];
-	uint64_t hash[BURST];
-};
-
-/* The structures that look up a group at once, also one group behind its requests: then each line that is read pays for one request of the next group. */
-#define GROUP_KERNELS(NAME, LIMBS)                                                                                                          \
-	INLINE struct table_group NAME##_##LIMBS##_group(struct sample *sample, uint32_t from, const struct flight *flight)                 \
-	{                                                                                                                                   \
-		return (struct table_group){                                                                                                \
-			.count = BURST, .limbs = LIMBS, .keys = sample->keys + (size_t)from * (LIMBS), .hashes = flight->hash,              \
-			.found = sample->found + from, .found_stride = 1,                                                                   \
-		};                                                                                                                          \
-	}                                                                                                                                   \
-                                                                                                                                            \
-	static void NAME##_##LIMBS##_requested(const void *of, struct sample *sample)                                                       \
-	{                                                                                                                                   \
-		for (uint32_t from = 0; from < SAMPLE; from += BURST) {                                                                     \
-			struct flight flight;                                                                                               \
-			struct table_group group = NAME##_##LIMBS##_group(sample, from, &flight);                                           \
-                                                                                                                                            \
-			NAME##_##LIMBS##_begin(of, sample->keys + (size_t)from * (LIMBS), &flight, 1);                                      \
-			group.addresses = flight.address;                                                                                   \
-			NAME##_find_group(of, &group);                                                                                      \
-		}                                                                                                                           \
-	}                                                                                                                                   \
-                                                                                                                                            \
-	static void NAME##_##LIMBS##_ahead(const void *of, struct sample *sample)                                                           \
-	{                                                                                                                                   \
-		struct flight flights[2];                                                                                                   \
-                                                                                                                                            \
-		NAME##_##LIMBS##_begin(of, sample->keys, &flights[0], 1);                                                                   \
-		for (uint32_t from = 0; from < SAMPLE; from += BURST) {                                                                     \
-			struct flight *older = &flights[from / BURST % 2], *newest = &flights[from / BURST % 2 ^ 1];                        \
-			struct table_group group = NAME##_##LIMBS##_group(sample, from, older);                                             \
-                                                                                                                                            \
-			if (from + BURST < SAMPLE) {                                                                                        \
-				NAME##_##LIMBS##_begin(of, sample->keys + (size_t)(from + BURST) * (LIMBS), newest, 0);                     \
-				group.requests = newest->address;                                                                           \
-				group.request_count = BURST;                                                                                \
-			}                                                                                                                   \
-			NAME##_find_group(of, &group);                                                                                      \
-		}                                                                                                                           \
-	}
-
-SINGLE_KERNELS(exact48, 1)
-SINGLE_KERNELS(perfect, 1)
-SINGLE_KERNELS(exact, 2)
-GROUP_KERNELS(exact48, 1)
-GROUP_KERNELS(exact, 2)
-
-static void
-perfect_1_staged(const void *of, struct sample *sample)
-{
-	for (uint32_t from = 0; from < SAMPLE; from += BURST) {
-		struct flight flight;
-
-		perfect_1_begin(of, sample->keys + from, &flight, 0);
-		for (uint32_t i = 0; i < BURST; i++) {
-			const uint64_t *key = &sample->keys[from + i];
-
-			sample->found[from + i] = perfect_find(of, flight.address[i], flight.hash[i], key, 1);
-		}
-	}
-}
-
-static void
-perfect_1_requested(const void *of, struct sample *sample)
-{
-	for (uint32_t from = 0; from < SAMPLE; from += BURST) {
-		struct flight flight;
-
-		perfect_1_begin(of, sample->keys + from, &flight, 1);
-		for (uint32_t i = 0; i < BURST; i++) {
-			const uint64_t *key = &sample->keys[from + i];
-
-			sample->found[from + i] = perfect_find(of, flight.address[i], flight.hash[i], key, 1);
-		}
-	}
-}
+PLAIN_KERNEL(exact48, 1)
+GROUP_KERNEL(exact48, 1)
+AHEAD_KERNELS(exact48, 1)
+PLAIN_KERNEL(exact, 2)
+GROUP_KERNEL(exact, 2)
+AHEAD_KERNELS(exact, 2)
+PLAIN_KERNEL(perfect, 1)
+BURST_KERNELS(perfect, 1)
 
 static void
 hash_run(const void *table, struct sample *sample)
@@ -243,9 +147,9 @@ exact48_second_share(const struct exact48 *table, uint64_t entries)
 	uint32_t second = 0;
 
 	for (uint32_t i = 0; i < SAMPLE; i++) {
-		const uint64_t key = key48((random_next() >> 32) * entries >> 32);
+		const uint64_t key = key48((random_next() >> 32) * entries >> 32), hash = exact48_hash(table, &key, 1);
 
-		second += exact48_find_in(exact48_address(table, exact48_hash(table, &key, 1)), key) == 0;
+		second += exact48_find_in(table, exact48_address(table, hash), hash, &key, 1) == 0;
 	}
 	return (double)second / SAMPLE;
 }
@@ -266,22 +170,23 @@ exact_second_share(const struct exact *table, uint64_t entries)
 }
 
 #define OURS48(table)                                                                                                                       \
-	{ "exact48 plain", exact48_1_plain, table, 0, table_decode }, { "exact48 requested", exact48_1_requested, table, 0, table_decode }, \
-	{ "exact48 one ahead", exact48_1_ahead, table, 0, table_decode }
+	{ "exact48 plain", exact48_1_plain, table, 0, table_decode }, { "exact48, group", exact48_1_group, table, 0, table_decode },        \
+	{ "exact48 requested", exact48_1_requested, table, 0, table_decode }, { "exact48 one ahead", exact48_1_ahead, table, 0, table_decode }
 #define OURS_PERFECT(table)                                                                                                                 \
 	{ "perfect plain", perfect_1_plain, table, 0, table_decode }, { "perfect staged", perfect_1_staged, table, 0, table_decode },       \
 	{ "perfect requested", perfect_1_requested, table, 0, table_decode }
 #define OURS128(table)                                                                                                                      \
-	{ "exact plain", exact_2_plain, table, 0, table_decode }, { "exact requested", exact_2_requested, table, 0, table_decode },         \
-	{ "exact one ahead", exact_2_ahead, table, 0, table_decode }
+	{ "exact plain", exact_2_plain, table, 0, table_decode }, { "exact, group", exact_2_group, table, 0, table_decode },                \
+	{ "exact requested", exact_2_requested, table, 0, table_decode }, { "exact one ahead", exact_2_ahead, table, 0, table_decode }
 
+/* What our look-ups cost in a table of 64 entries: issuing them. */
 static double
 exact48_issue(void)
 {
-	struct writer *writer = exact_make(STRUCTURE_EXACT48, 64, 48);
+	struct writer *writer = exact_make(STRUCTURE_EXACT48, FEW, 48);
 	struct kernel kernels[] = { OURS48(writer_table(writer)) };
-	const struct exact_keys keys = { .entries = 64, .words = 1 };
-	const double cost = row_cost(&(const struct row){ .name = "issue", .draw = exact_draw, .context = &keys }, kernels, 3);
+	const struct exact_keys keys = { .entries = FEW, .words = 1 };
+	const double cost = row_cost(&(const struct row){ .draw = exact_draw, .context = &keys }, kernels, 4);
 
 	writer_destroy(writer);
 	return cost;
@@ -290,10 +195,10 @@ exact48_issue(void)
 static double
 exact_issue(void)
 {
-	struct writer *writer = exact_make(STRUCTURE_EXACT, 64, 104);
+	struct writer *writer = exact_make(STRUCTURE_EXACT, FEW, 104);
 	struct kernel kernels[] = { OURS128(writer_table(writer)) };
-	const struct exact_keys keys = { .entries = 64, .words = 2 };
-	const double cost = row_cost(&(const struct row){ .name = "issue", .draw = exact_draw, .context = &keys }, kernels, 3);
+	const struct exact_keys keys = { .entries = FEW, .words = 2 };
+	const double cost = row_cost(&(const struct row){ .draw = exact_draw, .context = &keys }, kernels, 4);
 
 	writer_destroy(writer);
 	return cost;
@@ -307,16 +212,17 @@ exact_row48(const char *name, uint64_t entries, double issue)
 	struct row row = { .name = name, .entries = entries, .draw = exact_draw, .context = &keys, .issue = issue };
 	struct writer *writer, *perfect;
 	struct rte_hash *hash8, *hash16;
-	uint32_t count = 5;
+	uint32_t count = 6;
 
 	if (!row_wanted(name))
 		return;
+	random_begin();
 	writer = exact_make(STRUCTURE_EXACT48, entries, 48);
 	perfect = entries <= 1u << 20 ? exact_make(STRUCTURE_PERFECT, entries, 48) : NULL;
 	hash8 = hash_make(entries, 8, 0);
 	hash16 = hash_make(entries, 16, 0);
 	row.lines = 1 + exact48_second_share((const void *)writer_table(writer), entries);
-	row.bytes = writer_bytes(writer);
+	row.bytes = ((const struct exact48 *)(const void *)writer_table(writer))->array->bytes;
 	{
 		struct kernel kernels[] = {
 			{ "rte_hash 8 B", hash_run, hash8, 1, hash_decode }, { "rte_hash 16 B", hash_run_padded, hash16, 1, hash_decode_padded },
@@ -345,14 +251,15 @@ exact_row104(const char *name, uint64_t entries, double issue)
 
 	if (!row_wanted(name))
 		return;
+	random_begin();
 	writer = exact_make(STRUCTURE_EXACT, entries, 104);
 	hash = hash_make(entries, 16, 1);
 	row.lines = 1 + exact_second_share((const void *)writer_table(writer), entries);
-	row.bytes = writer_bytes(writer);
+	row.bytes = ((const struct exact *)(const void *)writer_table(writer))->array->bytes;
 	{
 		struct kernel kernels[] = { { "rte_hash 16 B", hash_run, hash, 1, hash_decode }, OURS128(writer_table(writer)) };
 
-		row_run(&row, kernels, 4);
+		row_run(&row, kernels, 5);
 	}
 	rte_hash_free(hash);
 	writer_destroy(writer);
@@ -499,6 +406,7 @@ dependent_row(const char *name, uint64_t entries)
 
 	if (!row_wanted(name))
 		return;
+	random_begin();
 	writers[0] = exact_make(STRUCTURE_EXACT48, entries, 48);
 	writers[1] = exact_make(STRUCTURE_EXACT48, entries, 48);
 	hash = hash_make(entries, 16, 0);
@@ -508,9 +416,9 @@ dependent_row(const char *name, uint64_t entries)
 	tables.first = (const void *)writer_table(writers[0]);
 	tables.second = (const void *)writer_table(writers[1]);
 	{
-		struct writer *few[2] = { exact_make(STRUCTURE_EXACT48, 64, 48), exact_make(STRUCTURE_EXACT48, 64, 48) };
-		struct dependent small = { .first = (const void *)writer_table(few[0]), .second = (const void *)writer_table(few[1]), .entries = 64 };
-		struct row issue = { .name = "issue", .draw = dependent_draw, .context = &small };
+		struct writer *few[2] = { exact_make(STRUCTURE_EXACT48, FEW, 48), exact_make(STRUCTURE_EXACT48, FEW, 48) };
+		struct dependent small = { .first = (const void *)writer_table(few[0]), .second = (const void *)writer_table(few[1]), .entries = FEW };
+		struct row issue = { .draw = dependent_draw, .context = &small };
 		struct kernel ours[] = { { "", dependent_requested, &small, 0, dependent_decode }, { "", dependent_ahead, &small, 0, dependent_decode } };
 
 		row.issue = row_cost(&issue, ours, 2);
@@ -518,7 +426,7 @@ dependent_row(const char *name, uint64_t entries)
 		writer_destroy(few[1]);
 	}
 	row.lines = 2 * (1 + exact48_second_share(tables.first, entries));
-	row.bytes = writer_bytes(writers[0]);
+	row.bytes = 2 * tables.first->array->bytes;
 	row_run(&row, kernels, 3);
 	rte_hash_free(hash);
 	rte_hash_free((struct rte_hash *)(uintptr_t)tables.second_hash);

@@ -12,7 +12,9 @@
 
 #define BURST 32u
 #define SAMPLE 1024u		/* look-ups that are timed at once: shorter than a time slice */
-#define SAMPLES 301u
+#define TURNS 7u			/* of each kernel */
+#define SAMPLES (43u * TURNS)
+#define WARM_MOST (1u << 20)	/* look-ups before a turn's first sample */
 #define KEY_WORDS_MOST 4u
 
 struct options {
@@ -49,12 +51,17 @@ struct row {
 	const char *name;
 	uint64_t entries;
 	void (*draw)(struct sample *sample, const void *context);
+	/* What the keys should find, if drawing does not say. Not where time is taken: it may read a table, and leave it in the caches. */
+	void (*expect)(struct sample *sample, const void *context);
 	const void *context;
 	double lines;		/* read by a look-up of ours */
-	uint64_t bytes;		/* of our table; 0: no floor */
+	uint64_t bytes;		/* among which they lie; 0: `memory` says it */
+	double memory;		/* cycles for the lines; 0: no floor */
 	double issue;		/* cycles of ours in a table of a few entries */
 };
 
+/* Every row begins so: its entries do not depend on which rows were measured before. */
+void random_begin(void);
 uint64_t random_next(void);
 /* The key of an entry: 48 bits, different for each number. */
 uint64_t key48(uint64_t entry);
@@ -79,6 +86,8 @@ void records_write(const char *file);
 
 struct writer *table_make(uint32_t structure, uint32_t key_bits, uint64_t size, const struct key_field *fields, uint32_t field_count);
 void table_add(struct writer *writer, const struct table_match *match, uint32_t value);
+/* What one of our tables says of a sample's keys. */
+void writer_expect(const struct writer *writer, struct sample *sample, uint32_t limbs);
 /* Turns numbers of records into their values. */
 void table_decode(const void *table, struct sample *sample);
 

@@ -23,6 +23,12 @@ random_next(void)
 	return x ^ x >> 31;
 }
 
+void
+random_begin(void)
+{
+	random_state = 1;
+}
+
 uint64_t
 key48(uint64_t entry)
 {
@@ -165,16 +171,26 @@ spread_of(double *values, uint32_t count)
 	return result;
 }
 
-/* One pass over random lines: prefetched so many ahead, or loaded at once where that is 0. Cycles for a line. */
+/* Ways to read random lines: so many ahead, into the first or the second cache; at once, where that is 0. */
+static const struct floor_way {
+	uint32_t ahead;
+	int far;
+} floor_ways[] = { { 0, 0 }, { 16, 0 }, { 64, 0 }, { 64, 1 } };
+
+#define FLOOR_WAYS (sizeof(floor_ways) / sizeof(floor_ways[0]))
+
+/* Cycles for a line. */
 static double
-floor_pass(const uint8_t *memory, const uint32_t *lines, uint32_t ahead)
+floor_pass(const uint8_t *memory, const uint32_t *lines, struct floor_way way)
 {
 	const uint64_t start = __rdtsc();
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < FLOOR_LINES; i++) {
-		if (ahead != 0)
-			__builtin_prefetch(memory + (size_t)lines[i + ahead] * 64);
+		if (way.ahead != 0 && way.far)
+			__builtin_prefetch(memory + (size_t)lines[i + way.ahead] * 64, 0, 2);
+		else if (way.ahead != 0)
+			__builtin_prefetch(memory + (size_t)lines[i + way.ahead] * 64);
 		sum += *(const volatile uint64_t *)(const void *)(memory + (size_t)lines[i] * 64);
 	}
 	__asm__ volatile("" : : "r"(sum));
@@ -185,21 +201,21 @@ double
 floor_line(uint64_t bytes)
 {
 	static uint32_t lines[FLOOR_LINES + 64];
+	static double passes[FLOOR_WAYS][SAMPLES];
 	const uint64_t count = bytes / 64 != 0 ? bytes / 64 : 1;
 	uint8_t *memory = memory_take(bytes + 64);
-	double passes[3][SAMPLES], best = 1e9;
+	double best = 1e9;
 
 	memset(memory, 1, bytes + 64);
 	for (uint32_t i = 0; i < SAMPLES; i++) {
 		for (uint32_t j = 0; j < FLOOR_LINES + 64; j++)
 			lines[j] = (uint32_t)((random_next() >> 32) * count >> 32);
-		passes[0][i] = floor_pass(memory, lines, 0);
-		passes[1][i] = floor_pass(memory, lines, 16);
-		passes[2][i] = floor_pass(memory, lines, 64);
+		for (uint32_t way = 0; way < FLOOR_WAYS; way++)
+			passes[way][i] = floor_pass(memory, lines, floor_ways[way]);
 	}
 	memory_give(memory, bytes + 64);
-	for (uint32_t i = 0; i < 3; i++) {
-		const double median = spread_of(passes[i], SAMPLES).median;
+	for (uint32_t way = 0; way < FLOOR_WAYS; way++) {
+		const double median = spread_of(passes[way], SAMPLES).median;
 
 		best = median < best ? median : best;
 	}
@@ -239,6 +255,26 @@ row_check(const struct row *row, const struct kernel *kernel, struct sample *sam
 		}
 }
 
+/* A kernel's turn. Its table is as warm at the first sample as a stream of packets leaves it, whatever the other kernels' tables have driven out. */
+static void
+row_turn(const struct row *row, const struct kernel *kernel, struct sample *sample, double *times)
+{
+	const uint64_t warm = row->entries < WARM_MOST ? row->entries : WARM_MOST;
+
+	for (uint64_t looked_up = 0; looked_up <= 2 * warm; looked_up += SAMPLE) {
+		row->draw(sample, row->context);
+		kernel->run(kernel->table, sample);
+	}
+	for (uint32_t i = 0; i < SAMPLES / TURNS; i++) {
+		uint64_t start;
+
+		row->draw(sample, row->context);
+		start = __rdtsc();
+		kernel->run(kernel->table, sample);
+		times[i] = (double)(__rdtsc() - start) / SAMPLE;
+	}
+}
+
 /* Times of all kernels, in turns, by kernel. */
 static void
 row_time(const struct row *row, struct kernel *kernels, uint32_t count, struct spread *spreads)
@@ -248,17 +284,13 @@ row_time(const struct row *row, struct kernel *kernels, uint32_t count, struct s
 
 	for (uint32_t i = 0; i < count; i++) {
 		row->draw(&sample, row->context);
+		if (row->expect != NULL)
+			row->expect(&sample, row->context);
 		row_check(row, &kernels[i], &sample);
 	}
-	for (uint32_t round = 0; round < SAMPLES; round++)
-		for (uint32_t i = 0; i < count; i++) {
-			uint64_t start;
-
-			row->draw(&sample, row->context);
-			start = __rdtsc();
-			kernels[i].run(kernels[i].table, &sample);
-			times[i][round] = (double)(__rdtsc() - start) / SAMPLE;
-		}
+	for (uint32_t turn = 0; turn < TURNS; turn++)
+		for (uint32_t i = 0; i < count; i++)
+			row_turn(row, &kernels[i], &sample, times[i] + turn * (SAMPLES / TURNS));
 	for (uint32_t i = 0; i < count; i++)
 		spreads[i] = spread_of(times[i], SAMPLES);
 	free(times);
@@ -280,6 +312,7 @@ double
 row_run(const struct row *row, struct kernel *kernels, uint32_t count)
 {
 	struct spread spreads[16];
+	const double memory = row->bytes != 0 ? row->lines * floor_line(row->bytes) : row->memory;
 	double ours = 1e9, theirs = 1e9, floor = 0;
 
 	row_time(row, kernels, count, spreads);
@@ -289,11 +322,13 @@ row_run(const struct row *row, struct kernel *kernels, uint32_t count)
 		if (!kernels[i].peer && spreads[i].median < ours)
 			ours = spreads[i].median;
 	}
-	if (row->bytes != 0)
-		floor = row->lines * floor_line(row->bytes) + row->issue;
 	printf("\n%s, %llu entries", row->name, (unsigned long long)row->entries);
-	if (floor != 0)
-		printf(": floor %.1f (%.2f lines of %.1f MB)", floor, row->lines, (double)row->bytes / 1e6);
+	if (memory != 0) {
+		floor = memory + row->issue;
+		printf(": floor %.1f, %.1f for lines", floor, memory);
+	}
+	if (row->bytes != 0)
+		printf(" (%.2f of %.1f MB)", row->lines, (double)row->bytes / 1e6);
 	printf("\n");
 	for (uint32_t i = 0; i < count; i++) {
 		const double cycles = spreads[i].median;
@@ -373,6 +408,15 @@ table_add(struct writer *writer, const struct table_match *match, uint32_t value
 		fprintf(stderr, "lookup: an entry is refused: %d\n", status);
 		exit(1);
 	}
+}
+
+void
+writer_expect(const struct writer *writer, struct sample *sample, uint32_t limbs)
+{
+	for (uint32_t i = 0; i < SAMPLE; i++)
+		sample->expected[i] = writer_lookup(writer, sample->keys + (size_t)i * limbs);
+	for (uint32_t i = 0; i < SAMPLE; i++)
+		sample->expected[i] = ((const uint32_t *)table_record(writer_table(writer), sample->expected[i]))[1];
 }
 
 void

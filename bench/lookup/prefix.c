@@ -4,7 +4,7 @@
 #include <rte_lpm.h>
 #include <rte_lpm6.h>
 
-#include "lookup.h"
+#include "kernels.h"
 #include "table/btree.h"
 #include "table/dir24_8.h"
 
@@ -133,7 +133,7 @@ prefixes_read_ipv4(const char *path)
 	return prefixes;
 }
 
-/* Addresses below prefixes that are drawn uniformly; what they should find is what our table, which tests compare with a list, says of them. */
+/* Addresses below prefixes that are drawn uniformly. */
 static void
 prefix_draw(struct sample *sample, const void *context)
 {
@@ -144,7 +144,6 @@ prefix_draw(struct sample *sample, const void *context)
 		const struct prefix *prefix = &prefixes->list[random_next() % prefixes->count];
 		const uint64_t low = prefix_mask(prefixes->bits, prefixes->bits) & ~prefix_mask(prefixes->bits, prefix->length);
 		const uint64_t address = prefix->value | (random_next() & low);
-		uint32_t number;
 
 		if (prefixes->bits == 32) {
 			sample->keys[i] = address;
@@ -156,37 +155,68 @@ prefix_draw(struct sample *sample, const void *context)
 			sample->keys[2 * (size_t)i + 1] = address;
 			memcpy(sample->padded + 2 * (size_t)i, swapped, sizeof(swapped));
 		}
-		number = writer_lookup(draw->writer, sample->keys + (size_t)i * (prefixes->bits == 32 ? 1 : 2));
-		sample->expected[i] = ((const uint32_t *)table_record(writer_table(draw->writer), number))[1];
 	}
 }
 
-#define DIR_KERNEL(NAME)                                                                                                                    \
-	static void NAME##_plain(const void *of, struct sample *sample)                                                                     \
-	{                                                                                                                                   \
-		for (uint32_t i = 0; i < SAMPLE; i++)                                                                                       \
-			sample->found[i] = NAME##_find(of, NAME##_address(of, sample->keys[i]), sample->keys[i], &sample->keys[i], 1);      \
-	}                                                                                                                                   \
-                                                                                                                                            \
-	static void NAME##_requested(const void *of, struct sample *sample)                                                                 \
-	{                                                                                                                                   \
-		for (uint32_t from = 0; from < SAMPLE; from += BURST) {                                                                     \
-			const void *address[BURST];                                                                                         \
-                                                                                                                                            \
-			for (uint32_t i = 0; i < BURST; i++) {                                                                              \
-				address[i] = NAME##_address(of, sample->keys[from + i]);                                                    \
-				__builtin_prefetch(address[i]);                                                                             \
-			}                                                                                                                   \
-			for (uint32_t i = 0; i < BURST; i++) {                                                                              \
-				const uint64_t *key = &sample->keys[from + i];                                                              \
-                                                                                                                                            \
-				sample->found[from + i] = NAME##_find(of, address[i], *key, key, 1);                                        \
-			}                                                                                                                   \
-		}                                                                                                                           \
-	}
+/* What they should find is what our table, which tests compare with a list, says of them. */
+static void
+prefix_expect(struct sample *sample, const void *context)
+{
+	const struct prefix_draw *draw = context;
 
-DIR_KERNEL(dir24_8_u8)
-DIR_KERNEL(dir24_8_u16)
+	writer_expect(draw->writer, sample, draw->prefixes->bits == 32 ? 1 : 2);
+}
+
+/* Bytes of the lines that such addresses lead to, in an array with a byte for each 24 bits. */
+static uint64_t
+prefix_bytes(const struct prefix_draw *draw)
+{
+	uint8_t *seen = calloc(1, 1u << 18);
+	static struct sample sample;
+	uint64_t lines = 0;
+
+	for (uint32_t drawn = 0; drawn < 4 * draw->prefixes->count; drawn += SAMPLE) {
+		prefix_draw(&sample, draw);
+		for (uint32_t i = 0; i < SAMPLE; i++) {
+			lines += !seen[sample.keys[i] >> 14];
+			seen[sample.keys[i] >> 14] = 1;
+		}
+	}
+	free(seen);
+	return 64 * lines;
+}
+
+/* Nodes of a tree's level. */
+static uint64_t
+btree_nodes(const union btree_node *node, uint64_t height, uint64_t level)
+{
+	uint64_t nodes = 0;
+
+	if (level == 0)
+		return 1;
+	for (uint32_t i = 0; i < BTREE_CHILDREN && (i == 0 || node->separators[i - 1] != BTREE_SIGN - 1); i++)
+		nodes += btree_nodes(node->children + i, height - 1, level - 1);
+	return nodes;
+}
+
+/* Cycles for the lines of a look-up: one of each level. */
+static double
+btree_memory(const struct btree *table)
+{
+	const struct btree_top *top = btree_address(table, 0);
+	double cycles = 0;
+
+	for (uint64_t level = 0; level <= top->height; level++)
+		cycles += floor_line(64 * btree_nodes(&top->root, top->height, level));
+	return cycles;
+}
+
+PLAIN_KERNEL(dir24_8_u8, 1)
+BURST_KERNELS(dir24_8_u8, 1)
+PLAIN_KERNEL(dir24_8_u16, 1)
+BURST_KERNELS(dir24_8_u16, 1)
+PLAIN_KERNEL(btree, 2)
+GROUP_KERNEL(btree, 2)
 
 static void
 lpm_run(const void *of, struct sample *sample)
@@ -206,35 +236,6 @@ fib_run(const void *of, struct sample *sample)
 		rte_fib_lookup_bulk((struct rte_fib *)(uintptr_t)of, (uint32_t *)sample->padded + from, hops, BURST);
 		for (uint32_t i = 0; i < BURST; i++)
 			sample->found[from + i] = (uint32_t)hops[i];
-	}
-}
-
-static void
-btree_plain(const void *of, struct sample *sample)
-{
-	for (uint32_t i = 0; i < SAMPLE; i++) {
-		const uint64_t *key = sample->keys + 2 * (size_t)i;
-
-		sample->found[i] = btree_find(of, btree_address(of, key[1]), key[1], key, 2);
-	}
-}
-
-/* As generated code has it: the group's keys, then all of them level by level. */
-static void
-btree_group(const void *of, struct sample *sample)
-{
-	const struct btree *table = of;
-
-	for (uint32_t from = 0; from < SAMPLE; from += BURST) {
-		const uint64_t *keys = sample->keys + 2 * (size_t)from;
-		uint64_t hashes[BURST];
-		const struct table_group group = {
-			.count = BURST, .limbs = 2, .keys = keys, .hashes = hashes, .found = sample->found + from, .found_stride = 1,
-		};
-
-		for (uint32_t i = 0; i < BURST; i++)
-			hashes[i] = btree_hash(table, keys + 2 * i, 2);
-		btree_find_group(table, &group);
 	}
 }
 
@@ -284,7 +285,7 @@ prefix_issue(const struct writer *writer, const struct prefixes *prefixes, const
 	const struct prefix_draw draw = { .prefixes = &few, .writer = writer };
 	struct kernel copy = *kernel;
 
-	return row_cost(&(const struct row){ .name = "issue", .draw = prefix_draw, .context = &draw }, &copy, 1);
+	return row_cost(&(const struct row){ .draw = prefix_draw, .expect = prefix_expect, .context = &draw }, &copy, 1);
 }
 
 static struct rte_lpm *
@@ -322,7 +323,7 @@ ipv4_row(const char *name, const struct prefixes *prefixes)
 {
 	struct writer *u8, *u16;
 	struct prefix_draw draw = { .prefixes = prefixes };
-	struct row row = { .name = name, .entries = prefixes->count, .draw = prefix_draw, .context = &draw, .lines = 1, .bytes = 16 << 20 };
+	struct row row = { .name = name, .entries = prefixes->count, .draw = prefix_draw, .expect = prefix_expect, .context = &draw, .lines = 1 };
 	const int loads_lpm = prefixes->count <= 20000;
 
 	u8 = prefix_make(STRUCTURE_DIR24_8_U8, prefixes);
@@ -330,19 +331,22 @@ ipv4_row(const char *name, const struct prefixes *prefixes)
 	draw.writer = u8;
 	{
 		struct kernel kernels[] = {
-			{ "dir24_8_u8 plain", dir24_8_u8_plain, writer_table(u8), 0, table_decode },
-			{ "dir24_8_u8 requested", dir24_8_u8_requested, writer_table(u8), 0, table_decode },
-			{ "dir24_8_u16 plain", dir24_8_u16_plain, writer_table(u16), 0, table_decode },
-			{ "dir24_8_u16 requested", dir24_8_u16_requested, writer_table(u16), 0, table_decode },
+			{ "dir24_8_u8 plain", dir24_8_u8_1_plain, writer_table(u8), 0, table_decode },
+			{ "dir24_8_u8 staged", dir24_8_u8_1_staged, writer_table(u8), 0, table_decode },
+			{ "dir24_8_u8 requested", dir24_8_u8_1_requested, writer_table(u8), 0, table_decode },
+			{ "dir24_8_u16 plain", dir24_8_u16_1_plain, writer_table(u16), 0, table_decode },
+			{ "dir24_8_u16 staged", dir24_8_u16_1_staged, writer_table(u16), 0, table_decode },
+			{ "dir24_8_u16 requested", dir24_8_u16_1_requested, writer_table(u16), 0, table_decode },
 			{ "rte_fib 2 B", fib_run, fib_make(prefixes), 1, NULL },
 			{ "rte_lpm x4", lpm_run, loads_lpm ? lpm_make(prefixes) : NULL, 1, NULL },
 		};
 
 		row.issue = prefix_issue(u8, prefixes, &kernels[0]);
-		row_run(&row, kernels, loads_lpm ? 6 : 5);
-		rte_fib_free((struct rte_fib *)(uintptr_t)kernels[4].table);
+		row.bytes = prefix_bytes(&draw);
+		row_run(&row, kernels, loads_lpm ? 8 : 7);
+		rte_fib_free((struct rte_fib *)(uintptr_t)kernels[6].table);
 		if (loads_lpm)
-			rte_lpm_free((struct rte_lpm *)(uintptr_t)kernels[5].table);
+			rte_lpm_free((struct rte_lpm *)(uintptr_t)kernels[7].table);
 	}
 	writer_destroy(u8);
 	writer_destroy(u16);
@@ -353,7 +357,7 @@ ipv6_row(const char *name, const struct prefixes *prefixes)
 {
 	struct writer *writer = prefix_make(STRUCTURE_BTREE, prefixes);
 	struct prefix_draw draw = { .prefixes = prefixes, .writer = writer };
-	struct row row = { .name = name, .entries = prefixes->count, .draw = prefix_draw, .context = &draw, .lines = 3, .bytes = writer_bytes(writer) };
+	struct row row = { .name = name, .entries = prefixes->count, .draw = prefix_draw, .expect = prefix_expect, .context = &draw };
 	struct rte_fib6_conf fib_config = { .type = RTE_FIB6_TRIE, .default_nh = 0, .max_routes = (int)prefixes->count + 16,
 		.trie = { .nh_sz = RTE_FIB6_TRIE_4B, .num_tbl8 = 600000 } };
 	struct rte_lpm6_config lpm_config = { .max_rules = prefixes->count + 16, .number_tbl8s = 600000 };
@@ -379,12 +383,13 @@ ipv6_row(const char *name, const struct prefixes *prefixes)
 		rte_fib6_select_lookup(fib, RTE_FIB6_LOOKUP_TRIE_SCALAR);
 	{
 		struct kernel kernels[] = {
-			{ "btree plain", btree_plain, writer_table(writer), 0, table_decode },
-			{ "btree, group", btree_group, writer_table(writer), 0, table_decode },
+			{ "btree plain", btree_2_plain, writer_table(writer), 0, table_decode },
+			{ "btree, group", btree_2_group, writer_table(writer), 0, table_decode },
 			{ "rte_fib6", fib6_run, fib, 1, NULL }, { "rte_lpm6", lpm6_run, lpm, 1, NULL },
 		};
 
 		row.issue = prefix_issue(writer, prefixes, &kernels[1]);
+		row.memory = btree_memory((const void *)writer_table(writer));
 		row_run(&row, kernels, 4);
 	}
 	rte_fib6_free(fib);
@@ -398,11 +403,13 @@ bench_prefix(void)
 	struct prefixes prefixes;
 
 	if (row_wanted("ipv4")) {
+		random_begin();
 		prefixes = options.rib != NULL ? prefixes_read_ipv4(options.rib) : prefixes_draw_ipv4(options.quick ? 100000 : DRAWN_IPV4);
 		ipv4_row(options.rib != NULL ? "ipv4, real table" : "ipv4, drawn table", &prefixes);
 		free(prefixes.list);
 	}
 	if (row_wanted("ipv6")) {
+		random_begin();
 		prefixes = prefixes_draw_ipv6(options.quick ? 50000 : DRAWN_IPV6);
 		ipv6_row("ipv6, drawn table", &prefixes);
 		free(prefixes.list);

@@ -2,7 +2,7 @@
 #include <rte_acl.h>
 #include <rte_byteorder.h>
 
-#include "lookup.h"
+#include "kernels.h"
 #include "table/bit_vector.h"
 #include "table/scan.h"
 
@@ -94,37 +94,19 @@ rule_draw(struct sample *sample, const void *context)
 		bytes[0] = (uint8_t)protocol;
 		memcpy(bytes + 4, words, sizeof(words));
 		sample->padded_pointers[i] = bytes;
-		sample->expected[i] = ((const uint32_t *)table_record(writer_table(rules->writer), writer_lookup(rules->writer, key)))[1];
 	}
 }
 
-#define RULE_KERNEL(NAME)                                                                                                                   \
-	static void NAME##_run(const void *of, struct sample *sample)                                                                       \
-	{                                                                                                                                   \
-		for (uint32_t i = 0; i < SAMPLE; i++) {                                                                                     \
-			const uint64_t *key = sample->keys + 2 * (size_t)i;                                                                 \
-                                                                                                                                            \
-			sample->found[i] = NAME##_find(of, NAME##_address(of, 0), 0, key, 2);                                               \
-		}                                                                                                                           \
-	}
+static void
+rule_expect(struct sample *sample, const void *context)
+{
+	writer_expect(((const struct rules5 *)context)->writer, sample, 2);
+}
 
-RULE_KERNEL(scan)
-RULE_KERNEL(bit_vector)
-
-#define RULE_GROUP_KERNEL(NAME)                                                                                                             \
-	static void NAME##_group(const void *of, struct sample *sample)                                                                     \
-	{                                                                                                                                   \
-		for (uint32_t from = 0; from < SAMPLE; from += BURST) {                                                                     \
-			const struct table_group group = {                                                                                  \
-				.count = BURST, .limbs = 2, .keys = sample->keys + 2 * (size_t)from, .found = sample->found + from, .found_stride = 1,\
-			};                                                                                                                  \
-                                                                                                                                            \
-			NAME##_find_group(of, &group);                                                                                      \
-		}                                                                                                                           \
-	}
-
-RULE_GROUP_KERNEL(scan)
-RULE_GROUP_KERNEL(bit_vector)
+PLAIN_KERNEL(scan, 2)
+GROUP_KERNEL(scan, 2)
+PLAIN_KERNEL(bit_vector, 2)
+GROUP_KERNEL(bit_vector, 2)
 
 static void
 acl_run(const void *of, struct sample *sample)
@@ -200,12 +182,13 @@ static void
 rule_row(const char *name, uint32_t count)
 {
 	static struct rules5 rules;
-	struct row row = { .name = name, .entries = count, .draw = rule_draw, .context = &rules };
+	struct row row = { .name = name, .entries = count, .draw = rule_draw, .expect = rule_expect, .context = &rules };
 	struct writer *scan, *vector;
 	struct rte_acl_ctx *acl;
 
 	if (!row_wanted(name))
 		return;
+	random_begin();
 	rules_draw(&rules, count);
 	scan = rule_make(STRUCTURE_SCAN, &rules);
 	vector = rule_make(STRUCTURE_BIT_VECTOR, &rules);
@@ -213,9 +196,9 @@ rule_row(const char *name, uint32_t count)
 	acl = acl_make(&rules, name);
 	{
 		struct kernel kernels[] = {
-			{ "scan", scan_run, writer_table(scan), 0, table_decode }, { "scan, group", scan_group, writer_table(scan), 0, table_decode },
-			{ "bit_vector", bit_vector_run, writer_table(vector), 0, table_decode },
-			{ "bit_vector, group", bit_vector_group, writer_table(vector), 0, table_decode },
+			{ "scan", scan_2_plain, writer_table(scan), 0, table_decode }, { "scan, group", scan_2_group, writer_table(scan), 0, table_decode },
+			{ "bit_vector", bit_vector_2_plain, writer_table(vector), 0, table_decode },
+			{ "bit_vector, group", bit_vector_2_group, writer_table(vector), 0, table_decode },
 			{ "rte_acl", acl_run, acl, 1, NULL },
 		};
 

@@ -102,8 +102,9 @@ exact_address(const struct exact *table, uint64_t hash)
 
 /* A finer stage: the line to request for a key that is not in its first bucket, if `exact_overflowed`. */
 static inline const void *
-exact_address_second(const struct exact *table, uint64_t hash)
+exact_address_second(const struct exact *table, uint64_t hash, const uint64_t *key)
 {
+	(void)key;
 	return exact_second(exact_array(table), hash);
 }
 
@@ -152,24 +153,27 @@ exact_words(const struct exact_bucket *bucket, uint64_t low, uint64_t high)
 #endif
 }
 
-/* As `exact_scan`. All keys are compared at once, then the number is read and the key once more, for the order in which `exact_scan` reads them. */
+/* As `exact_scan`. All keys are compared at once, then the number is read and the key once more, for the order in which `exact_scan` reads them. Whether the
+ * key is here cannot be predicted where buckets are full: no branch about it. Behind the last slot stand the flags, which are read in vain then. */
 static inline uint32_t
 exact_scan_vectors(const struct exact_bucket *bucket, const uint64_t *key, uint32_t slot_limbs, uint32_t slots)
 {
-	uint32_t match = exact_words(bucket, key[0], key[slot_limbs - 1]), slot, record;
+	const uint32_t end = (uint32_t)1 << slots * slot_limbs;
+	uint32_t match = exact_words(bucket, key[0], key[slot_limbs - 1]), slot, record, changed;
+	uint64_t differ = 0;
 
 	if (slot_limbs == 2)
 		match &= match >> 1 & 0x15;
-	match &= ((uint32_t)1 << slots * slot_limbs) - 1;
+	match &= end - 1;
 	__atomic_signal_fence(__ATOMIC_ACQ_REL);	/* the flags are read after this, see `exact_overflowed` */
-	if (match == 0)
-		return 0;
-	slot = (uint32_t)__builtin_ctz(match) / slot_limbs;
+	slot = (uint32_t)__builtin_ctz(match | end) / slot_limbs;
 	record = __atomic_load_n(&bucket->words[EXACT_FLAGS - slots + slot], __ATOMIC_ACQUIRE);
 	for (uint32_t limb = 0; limb < slot_limbs; limb++)
-		if (__atomic_load_n(&bucket->keys[slot * slot_limbs + limb], __ATOMIC_RELAXED) != key[limb])
-			record = 0;
-	return __builtin_expect(record != 0, 1) ? record : exact_scan(bucket, key, slot_limbs, slots);
+		differ |= __atomic_load_n(&bucket->keys[slot * slot_limbs + limb], __ATOMIC_RELAXED) ^ key[limb];
+	changed = (uint32_t)(match != 0) & ((uint32_t)(differ != 0) | (uint32_t)(record == 0));
+	if (__builtin_expect(changed, 0))
+		return exact_scan(bucket, key, slot_limbs, slots);
+	return record & -(uint32_t)(match != 0);
 }
 #endif
 
@@ -246,32 +250,6 @@ exact_find(const struct exact *table, const void *address, uint64_t hash, const 
 	return exact_find_second(table, address, hash, key, limbs);
 }
 
-/* All first buckets, then those of the keys that were not there: their second lines are on their way together. */
-static inline __attribute__((always_inline)) void
-exact_find_group(const struct exact *table, const struct table_group *group)
-{
-	const uint32_t limbs = group->limbs;
-	uint32_t missed[TABLE_GROUP_MOST + 1], missed_count = 0;
-
-	for (uint32_t i = 0; i < group->count; i++) {
-		const uint64_t hash = group->hashes[i];
-		const void *address = group->addresses != NULL ? group->addresses[i] : exact_address(table, hash);
-		const uint32_t found = exact_find_in(table, address, hash, group->keys + (size_t)i * limbs, limbs);
-
-		table_group_request(group, i);
-		group->found[i * group->found_stride] = found;
-		missed[missed_count] = i;
-		missed_count += found == 0;
-	}
-	table_group_request_rest(group);
-	for (uint32_t i = 0; i < missed_count; i++)
-		__builtin_prefetch(exact_address_second(table, group->hashes[missed[i]]));
-	for (uint32_t i = 0; i < missed_count; i++) {
-		const uint32_t at = missed[i];
-		const uint64_t hash = group->hashes[at];
-
-		group->found[at * group->found_stride] = exact_find(table, exact_address(table, hash), hash, group->keys + (size_t)at * limbs, limbs);
-	}
-}
+TABLE_GROUP_OF_TWO(exact, 1)
 
 #endif

@@ -69,9 +69,10 @@ exact48_address(const struct exact48 *table, uint64_t hash)
 
 /* A finer stage: the line to request for a key that is not in its first bucket, if `exact48_overflowed`. */
 static inline const void *
-exact48_address_second(const struct exact48 *table, uint64_t key)
+exact48_address_second(const struct exact48 *table, uint64_t hash, const uint64_t *key)
 {
-	return exact48_second(exact48_array(table), key);
+	(void)hash;
+	return exact48_second(exact48_array(table), key[0]);
 }
 
 /* Whether a key that is not in this bucket may be in its second one. Read after the slots. */
@@ -83,11 +84,10 @@ exact48_overflowed(const void *address)
 	return __atomic_load_n(&bucket->slots[EXACT48_SLOTS - 1], __ATOMIC_ACQUIRE) != 0;
 }
 
-/* A finer stage: one bucket only. Words that are the key's are united: at most one of them has a record. */
+/* Words that are the key's are united: at most one of them has a record. */
 static inline uint32_t
-exact48_find_in(const void *address, uint64_t key)
+exact48_scan(const struct exact48_bucket *bucket, uint64_t key)
 {
-	const struct exact48_bucket *bucket = address;
 #if defined(TABLE_AVX512)
 	const __m512i slots = _mm512_load_si512((const void *)bucket->slots);
 	const __m512i differ = _mm512_xor_si512(slots, _mm512_set1_epi64((long long)key));
@@ -119,58 +119,44 @@ exact48_find_in(const void *address, uint64_t key)
 #endif
 }
 
+/* A finer stage: one bucket only. */
+static inline uint32_t
+exact48_find_in(const struct exact48 *table, const void *address, uint64_t hash, const uint64_t *key, uint32_t limbs)
+{
+	(void)table;
+	(void)hash;
+	(void)limbs;
+	return exact48_scan(address, key[0]);
+}
+
 /* The rest of a look-up that did not find its key in the bucket at `address`. If the array was replaced since that address was computed, the second
  * bucket alone would be the wrong one, so everything begins again. */
 static inline uint32_t
-exact48_find_second(const struct exact48 *table, const void *address, uint64_t hash, uint64_t key)
+exact48_find_second(const struct exact48 *table, const void *address, uint64_t hash, const uint64_t *key, uint32_t limbs)
 {
 	const struct exact48_array *array = exact48_array(table);
 
+	(void)limbs;
 	if ((uintptr_t)address - (uintptr_t)array >= array->bytes) {
 		const struct exact48_bucket *first = exact48_first(array, hash);
-		const uint32_t found = exact48_find_in(first, key);
+		const uint32_t found = exact48_scan(first, key[0]);
 
 		if (found != 0 || !exact48_overflowed(first))
 			return found;
 	}
-	return exact48_find_in(exact48_second(array, key), key);
+	return exact48_scan(exact48_second(array, key[0]), key[0]);
 }
 
 static inline uint32_t
 exact48_find(const struct exact48 *table, const void *address, uint64_t hash, const uint64_t *key, uint32_t limbs)
 {
-	const uint32_t found = exact48_find_in(address, key[0]);
+	const uint32_t found = exact48_scan(address, key[0]);
 
-	(void)limbs;
 	if (__builtin_expect(found != 0, 1) || exact48_overflowed(address) == 0)
 		return found;
-	return exact48_find_second(table, address, hash, key[0]);
+	return exact48_find_second(table, address, hash, key, limbs);
 }
 
-/* All first buckets, then those of the keys that were not there: their second lines are on their way together. */
-static inline __attribute__((always_inline)) void
-exact48_find_group(const struct exact48 *table, const struct table_group *group)
-{
-	uint32_t missed[TABLE_GROUP_MOST + 1], missed_count = 0;
-
-	for (uint32_t i = 0; i < group->count; i++) {
-		const void *address = group->addresses != NULL ? group->addresses[i] : exact48_address(table, group->hashes[i]);
-		const uint32_t found = exact48_find_in(address, group->keys[i]);
-
-		table_group_request(group, i);
-		group->found[i * group->found_stride] = found;
-		missed[missed_count] = i;
-		missed_count += found == 0;
-	}
-	table_group_request_rest(group);
-	for (uint32_t i = 0; i < missed_count; i++)
-		__builtin_prefetch(exact48_address_second(table, group->keys[missed[i]]));
-	for (uint32_t i = 0; i < missed_count; i++) {
-		const uint32_t at = missed[i];
-		const uint64_t hash = group->hashes[at];
-
-		group->found[at * group->found_stride] = exact48_find(table, exact48_address(table, hash), hash, &group->keys[at], 1);
-	}
-}
+TABLE_GROUP_OF_TWO(exact48, 0)
 
 #endif

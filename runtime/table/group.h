@@ -45,4 +45,44 @@ table_group_request_rest(const struct table_group *group)
 		table_group_request(group, i);
 }
 
+/* `NAME_find_group` of a structure whose keys are in one of two lines: all first ones, then the second ones of the keys that were not there. Where these are
+ * `MANY`, their lines are asked for before; two or three in a group are on their way at once in any case. The array is taken once: where addresses are
+ * computed here, all are of the same one, and `NAME_find_second` notices a newer one. The functions that it takes are those below. */
+#define TABLE_GROUP_OF_TWO(NAME, MANY)                                                                                                              \
+	static inline __attribute__((always_inline)) const void *                                                                                   \
+	NAME##_group_address(const struct NAME##_array *array, const struct table_group *group, uint32_t i)                                         \
+	{                                                                                                                                           \
+		return group->addresses != NULL ? group->addresses[i] : NAME##_first(array, group->hashes[i]);                                      \
+	}                                                                                                                                           \
+                                                                                                                                                    \
+	static inline __attribute__((always_inline)) void                                                                                           \
+	NAME##_find_group(const struct NAME *table, const struct table_group *group)                                                                \
+	{                                                                                                                                           \
+		const struct NAME##_array *array = NAME##_array(table);                                                                             \
+		const uint32_t limbs = group->limbs, stride = group->found_stride;                                                                  \
+		uint32_t missed[TABLE_GROUP_MOST + 1], missed_count = 0;                                                                            \
+                                                                                                                                                    \
+		for (uint32_t i = 0; i < group->count; i++) {                                                                                       \
+			const uint64_t *key = group->keys + (size_t)i * limbs;                                                                      \
+			const uint32_t found = NAME##_find_in(table, NAME##_group_address(array, group, i), group->hashes[i], key, limbs);          \
+                                                                                                                                                    \
+			table_group_request(group, i);                                                                                              \
+			group->found[i * stride] = found;                                                                                           \
+			missed[missed_count] = i;                                                                                                   \
+			missed_count += found == 0;                                                                                                 \
+		}                                                                                                                                   \
+		table_group_request_rest(group);                                                                                                    \
+		for (uint32_t i = 0; (MANY) && i < missed_count; i++) {                                                                             \
+			const uint32_t at = missed[i];                                                                                              \
+                                                                                                                                                    \
+			__builtin_prefetch(NAME##_address_second(table, group->hashes[at], group->keys + (size_t)at * limbs));                      \
+		}                                                                                                                                   \
+		for (uint32_t i = 0; i < missed_count; i++) {                                                                                       \
+			const uint32_t at = missed[i];                                                                                              \
+			const void *address = NAME##_group_address(array, group, at);                                                               \
+                                                                                                                                                    \
+			group->found[at * stride] = NAME##_find_second(table, address, group->hashes[at], group->keys + (size_t)at * limbs, limbs); \
+		}                                                                                                                                   \
+	}
+
 #endif

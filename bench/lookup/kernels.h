@@ -1,0 +1,114 @@
+/* The loops in which look-ups stand, as generated code has them: `NAME` is a structure's word, `LIMBS` those of its keys. */
+#ifndef KERNELS_H
+#define KERNELS_H
+
+#include "lookup.h"
+
+/* A group of look-ups on their way. */
+struct flight {
+	const void *address[BURST];
+	uint64_t hash[BURST];
+};
+
+/* Each look-up by itself, and the first stages of a burst. */
+#define PLAIN_KERNEL(NAME, LIMBS)                                                                                                           \
+	static void NAME##_##LIMBS##_plain(const void *of, struct sample *sample)                                                           \
+	{                                                                                                                                   \
+		for (uint32_t i = 0; i < SAMPLE; i++) {                                                                                     \
+			const uint64_t *key = sample->keys + (size_t)i * (LIMBS), hash = NAME##_hash(of, key, LIMBS);                       \
+                                                                                                                                            \
+			sample->found[i] = NAME##_find(of, NAME##_address(of, hash), hash, key, LIMBS);                                     \
+		}                                                                                                                           \
+	}                                                                                                                                   \
+                                                                                                                                            \
+	INLINE void NAME##_##LIMBS##_begin(const void *of, const uint64_t *keys, struct flight *flight, int request)                        \
+	{                                                                                                                                   \
+		for (uint32_t i = 0; i < BURST; i++) {                                                                                      \
+			flight->hash[i] = NAME##_hash(of, keys + (size_t)i * (LIMBS), LIMBS);                                               \
+			flight->address[i] = NAME##_address(of, flight->hash[i]);                                                           \
+			if (request)                                                                                                        \
+				__builtin_prefetch(flight->address[i]);                                                                     \
+		}                                                                                                                           \
+	}
+
+/* A burst's addresses, then its answers; between them nothing, or a request for each line. */
+#define BURST_KERNELS(NAME, LIMBS)                                                                                                          \
+	INLINE void NAME##_##LIMBS##_bursts(const void *of, struct sample *sample, int request)                                             \
+	{                                                                                                                                   \
+		for (uint32_t from = 0; from < SAMPLE; from += BURST) {                                                                     \
+			const uint64_t *keys = sample->keys + (size_t)from * (LIMBS);                                                       \
+			struct flight flight;                                                                                               \
+                                                                                                                                            \
+			NAME##_##LIMBS##_begin(of, keys, &flight, request);                                                                 \
+			for (uint32_t i = 0; i < BURST; i++)                                                                                \
+				sample->found[from + i] =                                                                                   \
+					NAME##_find(of, flight.address[i], flight.hash[i], keys + (size_t)i * (LIMBS), LIMBS);              \
+		}                                                                                                                           \
+	}                                                                                                                                   \
+                                                                                                                                            \
+	static void NAME##_##LIMBS##_staged(const void *of, struct sample *sample)                                                          \
+	{                                                                                                                                   \
+		NAME##_##LIMBS##_bursts(of, sample, 0);                                                                                     \
+	}                                                                                                                                   \
+                                                                                                                                            \
+	static void NAME##_##LIMBS##_requested(const void *of, struct sample *sample)                                                       \
+	{                                                                                                                                   \
+		NAME##_##LIMBS##_bursts(of, sample, 1);                                                                                     \
+	}
+
+/* For structures that look up a group at once: without requests; */
+#define GROUP_KERNEL(NAME, LIMBS)                                                                                                           \
+	INLINE struct table_group NAME##_##LIMBS##_of(struct sample *sample, uint32_t from, const struct flight *flight)                    \
+	{                                                                                                                                   \
+		return (struct table_group){                                                                                                \
+			.count = BURST, .limbs = LIMBS, .keys = sample->keys + (size_t)from * (LIMBS), .hashes = flight->hash,              \
+			.found = sample->found + from, .found_stride = 1,                                                                   \
+		};                                                                                                                          \
+	}                                                                                                                                   \
+                                                                                                                                            \
+	static void NAME##_##LIMBS##_group(const void *of, struct sample *sample)                                                           \
+	{                                                                                                                                   \
+		for (uint32_t from = 0; from < SAMPLE; from += BURST) {                                                                     \
+			struct flight flight;                                                                                               \
+			struct table_group group = NAME##_##LIMBS##_of(sample, from, &flight);                                              \
+                                                                                                                                            \
+			NAME##_##LIMBS##_begin(of, group.keys, &flight, 0);                                                                 \
+			group.addresses = flight.address;                                                                                   \
+			NAME##_find_group(of, &group);                                                                                      \
+		}                                                                                                                           \
+	}
+
+/* with a burst's lines requested in a loop of their own; and one group behind its requests: then each line that is read pays for one request of the next. */
+#define AHEAD_KERNELS(NAME, LIMBS)                                                                                                          \
+	static void NAME##_##LIMBS##_requested(const void *of, struct sample *sample)                                                       \
+	{                                                                                                                                   \
+		for (uint32_t from = 0; from < SAMPLE; from += BURST) {                                                                     \
+			struct flight flight;                                                                                               \
+			struct table_group group = NAME##_##LIMBS##_of(sample, from, &flight);                                              \
+                                                                                                                                            \
+			NAME##_##LIMBS##_begin(of, group.keys, &flight, 1);                                                                 \
+			group.addresses = flight.address;                                                                                   \
+			NAME##_find_group(of, &group);                                                                                      \
+		}                                                                                                                           \
+	}                                                                                                                                   \
+                                                                                                                                            \
+	static void NAME##_##LIMBS##_ahead(const void *of, struct sample *sample)                                                           \
+	{                                                                                                                                   \
+		struct flight flights[2];                                                                                                   \
+                                                                                                                                            \
+		NAME##_##LIMBS##_begin(of, sample->keys, &flights[0], 1);                                                                   \
+		for (uint32_t from = 0; from < SAMPLE; from += BURST) {                                                                     \
+			struct flight *older = &flights[from / BURST % 2], *newest = &flights[from / BURST % 2 ^ 1];                        \
+			struct table_group group = NAME##_##LIMBS##_of(sample, from, older);                                                \
+                                                                                                                                            \
+			group.addresses = older->address;                                                                                   \
+			if (from + BURST < SAMPLE) {                                                                                        \
+				NAME##_##LIMBS##_begin(of, group.keys + BURST * (LIMBS), newest, 0);                                        \
+				group.requests = newest->address;                                                                           \
+				group.request_count = BURST;                                                                                \
+			}                                                                                                                   \
+			NAME##_find_group(of, &group);                                                                                      \
+		}                                                                                                                           \
+	}
+
+#endif
