@@ -167,6 +167,7 @@ enum structure {
 	STRUCTURE_BIT_VECTOR,
 	STRUCTURE_BTREE,
 	STRUCTURE_PERFECT,
+	STRUCTURE_TUPLE_SPACE,
 	STRUCTURES		/* how many there are */
 };
 enum idle_timeout { IDLE_NONE, IDLE_NOTIFY, IDLE_DELETE };

@@ -5,6 +5,7 @@
 #include "kernels.h"
 #include "table/bit_vector.h"
 #include "table/scan.h"
+#include "table/tuple_space.h"
 
 #define RULES_MOST 1000u
 
@@ -107,6 +108,8 @@ PLAIN_KERNEL(scan, 2)
 GROUP_KERNEL(scan, 2)
 PLAIN_KERNEL(bit_vector, 2)
 GROUP_KERNEL(bit_vector, 2)
+PLAIN_KERNEL(tuple_space, 2)
+GROUP_KERNEL(tuple_space, 2)
 
 static void
 acl_run(const void *of, struct sample *sample)
@@ -183,7 +186,7 @@ rule_row(const char *name, uint32_t count)
 {
 	static struct rules5 rules;
 	struct row row = { .name = name, .entries = count, .draw = rule_draw, .expect = rule_expect, .context = &rules };
-	struct writer *scan, *vector;
+	struct writer *scan, *vector, *space;
 	struct rte_acl_ctx *acl;
 
 	if (!row_wanted(name))
@@ -192,6 +195,7 @@ rule_row(const char *name, uint32_t count)
 	rules_draw(&rules, count);
 	scan = rule_make(STRUCTURE_SCAN, &rules);
 	vector = rule_make(STRUCTURE_BIT_VECTOR, &rules);
+	space = rule_make(STRUCTURE_TUPLE_SPACE, &rules);
 	rules.writer = scan;
 	acl = acl_make(&rules, name);
 	{
@@ -199,14 +203,17 @@ rule_row(const char *name, uint32_t count)
 			{ "scan", scan_2_plain, writer_table(scan), 0, table_decode }, { "scan, group", scan_2_group, writer_table(scan), 0, table_decode },
 			{ "bit_vector", bit_vector_2_plain, writer_table(vector), 0, table_decode },
 			{ "bit_vector, group", bit_vector_2_group, writer_table(vector), 0, table_decode },
+			{ "tuple_space", tuple_space_2_plain, writer_table(space), 0, table_decode },
+			{ "tuple_space, group", tuple_space_2_group, writer_table(space), 0, table_decode },
 			{ "rte_acl", acl_run, acl, 1, NULL },
 		};
 
-		row_run(&row, kernels, 5);
+		row_run(&row, kernels, 7);
 	}
 	rte_acl_free(acl);
 	writer_destroy(scan);
 	writer_destroy(vector);
+	writer_destroy(space);
 }
 
 void

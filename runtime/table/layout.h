@@ -72,6 +72,7 @@ struct layout *compare_create(const struct layout_request *request);
 struct layout *scan_create(const struct layout_request *request);
 struct layout *bit_vector_create(const struct layout_request *request);
 struct layout *btree_create(const struct layout_request *request);
+struct layout *tuple_space_create(const struct layout_request *request);
 struct layout *perfect_create(const struct layout_request *request);
 
 #endif

@@ -11,6 +11,7 @@
 #include "table/layout.h"
 #include "table/perfect.h"
 #include "table/scan.h"
+#include "table/tuple_space.h"
 
 struct writer {
 	struct memory memory;
@@ -414,6 +415,7 @@ static const struct writer_structure writer_structures[] = {
 	[STRUCTURE_DIRECT] = { direct_create, DIRECT_KEY_BITS, 0, 0, 1 },
 	[STRUCTURE_COMPARE] = { compare_create, COMPARE_KEY_BITS, 0, 0, 1 },
 	[STRUCTURE_SCAN] = { scan_create, SCAN_KEY_BITS, 0, 1, 0 },
+	[STRUCTURE_TUPLE_SPACE] = { tuple_space_create, TUPLE_SPACE_KEY_BITS, 0, 1, 0 },
 	[STRUCTURE_PERFECT] = { perfect_create, PERFECT_KEY_BITS, UINT16_MAX, 0, 1 },
 	[STRUCTURE_BTREE] = { btree_create, BTREE_KEY_BITS, BTREE_SUBTREE - 1, 0, 0 },
 	[STRUCTURE_BIT_VECTOR] = { bit_vector_create, BIT_VECTOR_CHUNKS_MOST * CHUNK_BITS, 0, 1, 0 },

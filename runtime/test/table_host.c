@@ -15,6 +15,7 @@
 #include "table/lpm_trie.h"
 #include "table/perfect.h"
 #include "table/scan.h"
+#include "table/tuple_space.h"
 
 static void *
 test_allocate(void *argument, size_t bytes)
@@ -109,6 +110,7 @@ test_matching(const struct table_descriptor *descriptor)
 	case STRUCTURE_LIST:
 	case STRUCTURE_SCAN:
 	case STRUCTURE_BIT_VECTOR:
+	case STRUCTURE_TUPLE_SPACE:
 	case STRUCTURES:
 		break;
 	}
@@ -149,6 +151,8 @@ test_find(const struct table *table, const uint64_t *key, uint32_t limbs)
 		return TEST_FIND(scan);
 	case STRUCTURE_BIT_VECTOR:
 		return TEST_FIND(bit_vector);
+	case STRUCTURE_TUPLE_SPACE:
+		return TEST_FIND(tuple_space);
 	case STRUCTURES:
 		break;
 	}
@@ -178,6 +182,7 @@ TEST_FIND_GROUP(exact48)
 TEST_FIND_GROUP(btree)
 TEST_FIND_GROUP(scan)
 TEST_FIND_GROUP(bit_vector)
+TEST_FIND_GROUP(tuple_space)
 
 void
 test_find_group(const struct table *table, const uint64_t *keys, uint32_t limbs, uint32_t count, uint32_t *found)
@@ -197,6 +202,9 @@ test_find_group(const struct table *table, const uint64_t *keys, uint32_t limbs,
 		return;
 	case STRUCTURE_BIT_VECTOR:
 		test_group_bit_vector((const void *)table, keys, limbs, count, found);
+		return;
+	case STRUCTURE_TUPLE_SPACE:
+		test_group_tuple_space((const void *)table, keys, limbs, count, found);
 		return;
 	case STRUCTURE_DIR24_8:
 	case STRUCTURE_DIR24_8_U16:

@@ -207,6 +207,8 @@ test_table_threads(void)
 	threads_run(STRUCTURE_SCAN, 104, 0);
 	threads_run(STRUCTURE_BIT_VECTOR, 104, 0);
 	threads_run(STRUCTURE_BIT_VECTOR, 40, 1);
+	threads_run(STRUCTURE_TUPLE_SPACE, 104, 0);
+	threads_run(STRUCTURE_TUPLE_SPACE, 200, 1);
 	threads_run(STRUCTURE_EXACT48, 48, 0);
 	threads_run(STRUCTURE_EXACT48, 40, 1);
 	threads_run(STRUCTURE_DIR24_8_U16, 27, 0);

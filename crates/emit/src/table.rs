@@ -30,6 +30,7 @@ pub fn structure_names(structure: Structure) -> (&'static str, &'static str) {
         Structure::Compare => ("compare", "STRUCTURE_COMPARE"),
         Structure::Scan => ("scan", "STRUCTURE_SCAN"),
         Structure::BitVector => ("bit_vector", "STRUCTURE_BIT_VECTOR"),
+        Structure::TupleSpace => ("tuple_space", "STRUCTURE_TUPLE_SPACE"),
         Structure::Btree => ("btree", "STRUCTURE_BTREE"),
         Structure::Perfect => ("perfect", "STRUCTURE_PERFECT"),
         Structure::List => ("list", "STRUCTURE_LIST"),
@@ -49,6 +50,7 @@ pub fn structure_type(structure: Structure) -> &'static str {
         | Structure::Compare
         | Structure::Scan
         | Structure::BitVector
+        | Structure::TupleSpace
         | Structure::Btree
         | Structure::Perfect => structure_names(structure).0,
     }

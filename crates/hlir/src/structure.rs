@@ -24,6 +24,8 @@ pub enum Structure {
     Scan,
     /// At most 4,096 rules: sets of rules by chunks of the key, and their intersection.
     BitVector,
+    /// At most 65,536 rules: a hash table for each set of parts of the key that rules say all of.
+    TupleSpace,
     /// A tree of pieces of the key space: prefixes of at most 128 bits, or one range.
     Btree,
     /// A perfect hash of keys of at most 48 bits, for entries that are rarely written; at most 65,535 different records.
@@ -33,7 +35,7 @@ pub enum Structure {
 }
 
 impl Structure {
-    pub const ALL: [Structure; 13] = [
+    pub const ALL: [Structure; 14] = [
         Structure::Exact,
         Structure::Exact48,
         Structure::Dir24_8,
@@ -44,6 +46,7 @@ impl Structure {
         Structure::Compare,
         Structure::Scan,
         Structure::BitVector,
+        Structure::TupleSpace,
         Structure::Btree,
         Structure::Perfect,
         Structure::List,
@@ -52,7 +55,12 @@ impl Structure {
     /// Whether it looks up all keys of a group at once: rules against several keys at a time, a tree level by level, what needs a second line after all that need one.
     pub fn is_grouped(self) -> bool {
         match self {
-            Structure::Exact | Structure::Exact48 | Structure::Scan | Structure::BitVector | Structure::Btree => true,
+            Structure::Exact
+            | Structure::Exact48
+            | Structure::Scan
+            | Structure::BitVector
+            | Structure::TupleSpace
+            | Structure::Btree => true,
             Structure::Dir24_8
             | Structure::Dir24_8U16
             | Structure::Dir24_8U8
@@ -86,6 +94,10 @@ impl Structure {
                 (fits, "keys of at most 640 bits together, among them at most 8 ranges, each of at most 32 bits")
             }
             Structure::BitVector => {
+                let fits = bits <= 512 && count(MatchKind::Range) <= 8 && widest_range <= 16;
+                (fits, "keys of at most 512 bits together, among them at most 8 ranges, each of at most 16 bits")
+            }
+            Structure::TupleSpace => {
                 let fits = bits <= 512 && count(MatchKind::Range) <= 8 && widest_range <= 16;
                 (fits, "keys of at most 512 bits together, among them at most 8 ranges, each of at most 16 bits")
             }

@@ -68,13 +68,14 @@ pub enum Structure {
     BitVector,
     Btree,
     Perfect,
+    TupleSpace,
 }
 
 impl Structure {
     /// Whether the entry with the largest priority wins, whatever its masks.
     pub fn is_prioritised(self) -> bool {
         match self {
-            Structure::List | Structure::Scan | Structure::BitVector => true,
+            Structure::List | Structure::Scan | Structure::BitVector | Structure::TupleSpace => true,
             Structure::Exact
             | Structure::Exact48
             | Structure::Dir24_8
@@ -103,6 +104,7 @@ impl Structure {
             10 => Structure::BitVector,
             11 => Structure::Btree,
             12 => Structure::Perfect,
+            13 => Structure::TupleSpace,
             _ => return None,
         })
     }

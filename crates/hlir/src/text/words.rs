@@ -171,6 +171,7 @@ pub(crate) const STRUCTURES: Words<Structure> = &[
     (Structure::Compare, "compare"),
     (Structure::Scan, "scan"),
     (Structure::BitVector, "bit_vector"),
+    (Structure::TupleSpace, "tuple_space"),
     (Structure::Btree, "btree"),
     (Structure::Perfect, "perfect"),
     (Structure::List, "list"),

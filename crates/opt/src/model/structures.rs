@@ -136,7 +136,10 @@ pub fn shape(program: &Program, id: TableId, structure: Structure, content: &Con
         lines,
         most_records: most_records(structure),
         most_entries: most_entries(structure),
-        is_staged: !matches!(structure, Structure::List | Structure::Scan | Structure::BitVector | Structure::Compare),
+        is_staged: !matches!(
+            structure,
+            Structure::List | Structure::Scan | Structure::BitVector | Structure::TupleSpace | Structure::Compare
+        ),
         grouped,
         surprises: keyed.surprises(structure),
     }
@@ -164,6 +167,7 @@ impl Keyed {
             }
             Structure::Scan => self.scan(),
             Structure::BitVector => self.bit_vector(),
+            Structure::TupleSpace => self.tuple_space(),
             // A pilot for each four keys, two bytes; then the key's own place.
             Structure::Perfect => {
                 let pilots = Line::alone((self.entries / 4 * 2).max(LINE_BYTES), 1.0);
@@ -260,6 +264,22 @@ impl Keyed {
         (operations, vec![table, Line { bytes: sets, often, abreast: often }])
     }
 
+    /// A head in each tuple, and the pairs of rules that some lead to: counted in rules of firewalls, sixteen are in two tuples, a hundred in four, a
+    /// thousand in eight; and where masks say little, as many more as there are rules for them.
+    fn tuple_space(&self) -> (f64, Vec<Line>) {
+        let rules = self.entries as f64;
+        let tuples = (rules.log2() - 2.0).clamp(1.0, 32.0);
+        let pairs = 1.0 + tuples * 0.65;
+        let units = (f64::from(self.bits) / 128.0).ceil();
+        let vectors = 4.0 / self.lanes;
+        let operations = 25.0 + tuples * (5.0 + 5.0 * self.words) + pairs * (15.0 + 11.0 * units * vectors);
+        let heads = Line { bytes: self.entries * 24, often: tuples, abreast: tuples };
+        (
+            operations,
+            vec![heads, Line { bytes: self.entries * LINE_BYTES * units as u64, often: pairs * units, abreast: pairs }],
+        )
+    }
+
     fn chunks(&self) -> f64 {
         self.keys.iter().map(|(_, width)| f64::from(width.div_ceil(16))).sum()
     }
@@ -275,6 +295,7 @@ impl Keyed {
             // What is of a way of buckets stays in registers.
             Structure::Scan => 45.0,
             Structure::BitVector => 10.0 * self.chunks(),
+            Structure::TupleSpace => 0.2 * operations,
             Structure::Exact
             | Structure::Exact48
             | Structure::Btree
@@ -317,6 +338,7 @@ fn most_entries(structure: Structure) -> Option<u64> {
     match structure {
         Structure::Compare => Some(32),
         Structure::Scan | Structure::BitVector => Some(4096),
+        Structure::TupleSpace => Some(65_536),
         Structure::Exact
         | Structure::Exact48
         | Structure::Dir24_8
@@ -342,6 +364,7 @@ fn most_records(structure: Structure) -> Option<u64> {
         | Structure::Compare
         | Structure::Scan
         | Structure::BitVector
+        | Structure::TupleSpace
         | Structure::Btree
         | Structure::List => None,
     }
