@@ -93,7 +93,7 @@ tuple_space_fill(const struct tuple_space_writer *writer, struct tuple_space_arr
 		target[limb / 2 * 8 + limb % 2 * 2] = row.value[limb];
 		target[limb / 2 * 8 + limb % 2 * 2 + 4] = row.mask[limb];
 	}
-	array->ranks[2 * (size_t)pair + half] = (int64_t)((uint64_t)writer->labels[number] << 32 | rules_at(&writer->ruled.rules, number)->record);
+	array->ranks[2 * (size_t)pair + half] = (int64_t)((uint64_t)writer->notes[number].label << 32 | rules_at(&writer->ruled.rules, number)->record);
 }
 
 /* A new run for so many rules, whose halves nothing is in; UINT32_MAX: no room. */
@@ -155,9 +155,9 @@ tuple_space_put(struct tuple_space_writer *writer, struct tuple_space_array *arr
 	for (uint32_t i = 0; i < best; i++)
 		tuple_space_copy(writer->space, array, (*head >> TUPLE_SPACE_RUN_BITS) + i / 2, i % 2, first + i / 2, i % 2);
 	tuple_space_fill(writer, array, number, first + best / 2, best % 2);
-	writer->tuples[number] = (uint8_t)chosen;
-	if (writer->labels[number] < tuple->first)
-		__atomic_store_n(&tuple->first, writer->labels[number], __ATOMIC_RELEASE);
+	writer->notes[number].tuple = chosen;
+	if (writer->notes[number].label < tuple->first)
+		__atomic_store_n(&tuple->first, writer->notes[number].label, __ATOMIC_RELEASE);
 	tuple_space_show(head, first, best + 1);
 	return 1;
 }
@@ -225,7 +225,7 @@ tuple_space_label(struct tuple_space_writer *writer)
 
 	writer->step = quarter / (count + LABEL_SPARE);
 	for (uint32_t place = 0; place < count; place++)
-		writer->labels[writer->ranking.numbers[place]] = LABEL_FIRST + quarter + (uint32_t)((uint64_t)(place + 1) * 2 * quarter / (count + 1));
+		writer->notes[writer->ranking.numbers[place]].label = LABEL_FIRST + quarter + (uint32_t)((uint64_t)(place + 1) * 2 * quarter / (count + 1));
 }
 
 /* Where a rule's head is, counted through all tuples, in the tuple where fewest are counted in its bucket. */
@@ -248,7 +248,7 @@ tuple_space_settle(struct tuple_space_writer *writer, struct tuple_space_array *
 			continue;
 		least = counts[at] / 2;
 		slot = at;
-		writer->tuples[number] = (uint8_t)i;
+		writer->notes[number].tuple = i;
 	}
 	return slot;
 }
@@ -263,8 +263,8 @@ tuple_space_settle_all(struct tuple_space_writer *writer, struct tuple_space_arr
 
 		slots[place] = tuple_space_settle(writer, array, number, counts);
 		counts[slots[place]]++;
-		tuple = &array->tuples[writer->tuples[number]];
-		tuple->first = writer->labels[number] < tuple->first ? writer->labels[number] : tuple->first;
+		tuple = &array->tuples[writer->notes[number].tuple];
+		tuple->first = writer->notes[number].label < tuple->first ? writer->notes[number].label : tuple->first;
 	}
 	for (uint32_t slot = 0; slot < array->head_room; slot++) {
 		const uint32_t rules = counts[slot], first = tuple_space_take(array, rules);
@@ -290,6 +290,7 @@ tuple_space_rebuild(struct tuple_space_writer *writer)
 	struct tuple_space_array *old = writer->space->array, *new;
 	const uint32_t count = writer->ranking.count, at = writer->chosen_at;
 	enum table_status status = TABLE_NO_MEMORY;
+	struct tuple_space_note *notes;
 	uint32_t *counts, *slots;
 
 	if (writer->chosen_count == 0 || count > at + at / 4 || count < at - at / 4)
@@ -299,10 +300,17 @@ tuple_space_rebuild(struct tuple_space_writer *writer)
 		return TABLE_NO_MEMORY;
 	counts = memory_allocate(memory, new->head_room * sizeof(*counts));
 	slots = memory_allocate(memory, (count + 1) * sizeof(*slots));
-	if (counts != NULL && slots != NULL) {
+	/* What was noted holds on if the old array does. */
+	notes = memory_allocate(memory, (writer->noted + 1) * sizeof(*notes));
+	if (counts != NULL && slots != NULL && notes != NULL) {
+		if (writer->noted != 0)
+			memcpy(notes, writer->notes, writer->noted * sizeof(*notes));
 		tuple_space_label(writer);
 		status = tuple_space_settle_all(writer, new, counts, slots) ? TABLE_OK : TABLE_FULL;
+		if (status != TABLE_OK)
+			memcpy(writer->notes, notes, writer->noted * sizeof(*notes));
 	}
+	memory_release(memory, notes, (writer->noted + 1) * sizeof(*notes));
 	memory_release(memory, counts, new->head_room * sizeof(*counts));
 	memory_release(memory, slots, (count + 1) * sizeof(*slots));
 	if (status != TABLE_OK) {
@@ -321,15 +329,15 @@ tuple_space_label_one(struct tuple_space_writer *writer, uint32_t number)
 {
 	const struct ranking *ranking = &writer->ranking;
 	const uint32_t place = ranking_place(ranking, &writer->ruled.rules, rules_at(&writer->ruled.rules, number));
-	const uint32_t before = place == 0 ? LABEL_FIRST : writer->labels[ranking->numbers[place - 1]];
-	const uint32_t after = place + 1 == ranking->count ? LABEL_END : writer->labels[ranking->numbers[place + 1]];
+	const uint32_t before = place == 0 ? LABEL_FIRST : writer->notes[ranking->numbers[place - 1]].label;
+	const uint32_t after = place + 1 == ranking->count ? LABEL_END : writer->notes[ranking->numbers[place + 1]].label;
 	uint32_t label = before + (after - before) / 2;
 
 	if (place + 1 == ranking->count && after - before > writer->step)
 		label = before + writer->step;
 	else if (place == 0 && after - before > writer->step)
 		label = after - writer->step;
-	writer->labels[number] = label;
+	writer->notes[number].label = label;
 	return label > before && label < after;
 }
 
@@ -337,26 +345,16 @@ tuple_space_label_one(struct tuple_space_writer *writer, uint32_t number)
 static int
 tuple_space_number(struct tuple_space_writer *writer, uint32_t number)
 {
-	const uint32_t most = number < writer->numbered ? writer->numbered : 2 * number + 32;
-	uint32_t *labels = writer->labels;
-	uint8_t *tuples = writer->tuples;
+	const uint32_t most = 2 * number + 32;
+	struct tuple_space_note *notes;
 
-	if (number < writer->numbered)
+	if (number < writer->noted)
 		return 1;
-	tuples = memory_resize(writer->ruled.layout.memory, tuples, writer->numbered, most, sizeof(*tuples));
-	if (tuples == NULL)
+	notes = memory_resize(writer->ruled.layout.memory, writer->notes, writer->noted, most, sizeof(*notes));
+	if (notes == NULL)
 		return 0;
-	labels = memory_resize(writer->ruled.layout.memory, labels, writer->numbered, most, sizeof(*labels));
-	if (labels == NULL) {
-		/* The longer array is given back as the shorter one would be. */
-		uint8_t *again = memory_resize(writer->ruled.layout.memory, tuples, most, writer->numbered, sizeof(*tuples));
-
-		writer->tuples = again;
-		return 0;
-	}
-	writer->labels = labels;
-	writer->tuples = tuples;
-	writer->numbered = most;
+	writer->notes = notes;
+	writer->noted = most;
 	return 1;
 }
 
@@ -386,7 +384,7 @@ tuple_space_held(const struct tuple_space_writer *writer, uint32_t number)
 	struct tuple_space_row row;
 
 	tuple_space_row(writer, number, &row);
-	return tuple_space_place(writer, &writer->space->array->tuples[writer->tuples[number]], &row);
+	return tuple_space_place(writer, &writer->space->array->tuples[writer->notes[number].tuple], &row);
 }
 
 static enum table_status
@@ -395,7 +393,7 @@ tuple_space_withdraw(struct ruled *ruled, uint32_t number)
 	struct tuple_space_writer *writer = tuple_space_of(ruled);
 	struct tuple_space_array *array = writer->space->array;
 	uint32_t *head = tuple_space_held(writer, number), rules = tuple_space_count(array, *head), to = 0;
-	const uint32_t gone = tuple_space_position(array, *head, writer->labels[number]), first = tuple_space_take(array, rules - 1);
+	const uint32_t gone = tuple_space_position(array, *head, writer->notes[number].label), first = tuple_space_take(array, rules - 1);
 	enum table_status status;
 
 	ranking_remove(&writer->ranking, &ruled->rules, number);
@@ -419,7 +417,7 @@ tuple_space_change(struct ruled *ruled, uint32_t number)
 {
 	struct tuple_space_writer *writer = tuple_space_of(ruled);
 	const struct tuple_space_array *array = writer->space->array;
-	const uint32_t head = *tuple_space_held(writer, number), label = writer->labels[number];
+	const uint32_t head = *tuple_space_held(writer, number), label = writer->notes[number].label;
 	int64_t *rank = array->ranks + 2 * (size_t)(head >> TUPLE_SPACE_RUN_BITS) + tuple_space_position(array, head, label);
 
 	__atomic_store_n(rank, (int64_t)((uint64_t)label << 32 | rules_at(&ruled->rules, number)->record), __ATOMIC_RELEASE);
@@ -441,8 +439,7 @@ tuple_space_destroy(struct layout *layout)
 
 	if (writer->space != NULL && writer->space->array != NULL)
 		memory_release(memory, writer->space->array, writer->space->array->bytes);
-	memory_release(memory, writer->labels, writer->numbered * sizeof(*writer->labels));
-	memory_release(memory, writer->tuples, writer->numbered * sizeof(*writer->tuples));
+	memory_release(memory, writer->notes, writer->noted * sizeof(*writer->notes));
 	memory_release(memory, writer->trial, sizeof(*writer->trial));
 	ranking_destroy(&writer->ranking, memory);
 	memory_release(memory, writer->space, sizeof(*writer->space));

@@ -33,6 +33,12 @@ struct tuple_space_trial {
 	uint64_t random;
 };
 
+/* What is known of a rule beside its match. */
+struct tuple_space_note {
+	uint32_t label;
+	uint32_t tuple;
+};
+
 struct tuple_space_writer {
 	struct ruled ruled;
 	struct tuple_space *space;
@@ -46,10 +52,8 @@ struct tuple_space_writer {
 	uint32_t chosen_count;
 	uint32_t chosen_at;		/* rules, then */
 	uint32_t step;			/* between labels at the end */
-	/* By a rule's number. */
-	uint32_t *labels;
-	uint8_t *tuples;
-	uint32_t numbered;
+	struct tuple_space_note *notes;	/* by a rule's number */
+	uint32_t noted;
 };
 
 void tuple_space_row(const struct tuple_space_writer *writer, uint32_t number, struct tuple_space_row *row);

@@ -62,6 +62,35 @@ size_list(uint64_t count)
 	CHECK(memory.bytes == 0);
 }
 
+/* More rules that all keys match than a bucket of tuples holds: the table says that it is full, and what is there stays right. */
+static void
+size_tuple_space(void)
+{
+	struct test_host memory = { .allocations_left = UINT64_MAX };
+	const struct table_host host = test_table_host(&memory);
+	const struct table_descriptor descriptor = test_descriptor(STRUCTURE_TUPLE_SPACE, 104, 0, 0);
+	struct writer *writer = writer_create(&descriptor, &host, NULL);
+	const uint64_t key[2] = { 5, 6 }, mask[2] = { 0, 0 };
+	const struct table_match best = { .value = key, .mask = mask, .priority = 10000 };
+	enum table_status status = TABLE_OK;
+	uint32_t count = 0;
+
+	while (count < 10000 && status == TABLE_OK) {
+		const struct test_record record = test_record(count);
+		const struct table_match match = { .value = key, .mask = mask, .priority = 10000 - count };
+
+		status = writer_insert(writer, &match, &record, NULL);
+		count += status == TABLE_OK;
+	}
+	CHECK(status == TABLE_FULL && count == 8190);
+	CHECK(writer_modify(writer, &best, &(const struct test_record){ .action = 1, .value = 99999 }) == TABLE_OK);
+	CHECK(((const struct test_record *)table_record(writer_table(writer), writer_lookup(writer, key)))->value == 99999);
+	CHECK(writer_delete(writer, &best) == TABLE_OK);
+	CHECK(((const struct test_record *)table_record(writer_table(writer), writer_lookup(writer, key)))->value == 1);
+	writer_destroy(writer);
+	CHECK(memory.bytes == 0);
+}
+
 void
 test_table_size(void)
 {
@@ -69,4 +98,5 @@ test_table_size(void)
 	size_exact(128, 50000);
 	size_exact(192, 50000);
 	size_list(10000);
+	size_tuple_space();
 }
