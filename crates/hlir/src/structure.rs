@@ -52,7 +52,8 @@ impl Structure {
         Structure::List,
     ];
 
-    /// Whether it looks up all keys of a group at once: rules against several keys at a time, a tree level by level, what needs a second line after all that need one.
+    /// Whether it looks up all keys of a group at once: rules against several keys at a time, a tree level by level, what needs a second line
+    /// after all that need one.
     pub fn is_grouped(self) -> bool {
         match self {
             Structure::Exact
