@@ -84,18 +84,18 @@ mod tests {
     fn what_was_said_to_its_end_is_there_again() {
         let folder = std::env::temp_dir().join(format!("bacus-journal-{}", std::process::id()));
         let cell: Cell = "l2fwd:256:programs".parse().expect("a cell");
-        let mut journal = Journal::open(Some(&folder), "bench", "one").ok().expect("a journal");
-        journal.add(&cell, 0, &["found\t1".to_string(), "note\t2".to_string()]).ok().expect("a line");
+        let mut journal = Journal::open(Some(&folder), "bench", "one").expect("a journal");
+        journal.add(&cell, 0, &["found\t1".to_string(), "note\t2".to_string()]).expect("a line");
         let path = folder.join("bench.journal");
         let text = fs::read_to_string(&path).expect("it is there");
         fs::write(&path, format!("{text}{BEGIN}{cell} 1\nfound\t3\n")).expect("cut off");
-        let mut again = Journal::open(Some(&folder), "bench", "one").ok().expect("a journal");
+        let mut again = Journal::open(Some(&folder), "bench", "one").expect("a journal");
         assert_eq!(again.kept(), 1);
         assert_eq!(again.take(&cell, 0), Some(vec!["found\t1".to_string(), "note\t2".to_string()]));
         assert_eq!(again.take(&cell, 1), None);
-        let other = Journal::open(Some(&folder), "bench", "two").ok().expect("a journal");
+        let other = Journal::open(Some(&folder), "bench", "two").expect("a journal");
         assert_eq!(other.kept(), 0);
-        other.remove().ok().expect("removed");
+        other.remove().expect("removed");
         fs::remove_dir_all(folder).expect("the folder is there");
     }
 }

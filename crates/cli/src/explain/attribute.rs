@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn functions_belong_to_nodes_and_lines_of_stages_to_tables() {
         let app = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../apps/l2fwd/l2fwd.p4");
-        let program = frontend::load(&Source::plain(&app)).ok().expect("the application is right").program;
+        let program = frontend::load(&Source::plain(&app)).expect("the application is right").program;
         let c = std::env::temp_dir().join(format!("bacus-attribute-{}.c", std::process::id()));
         fs::write(&c, "int count;\nexact_find_group(run.Bridge_dmac, &Bridge_dmac_group);\n")
             .expect("a file is written");
