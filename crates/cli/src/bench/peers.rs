@@ -52,7 +52,8 @@ files! {
     "echo.c", "exact.h", "flight.h", "dpdk.h", "ipv4fwd.h", "ipv4fwd_dpdk.c", "ipv4fwd_plain.c", "ipv4fwd_target.c",
     "ipv4fwd_swx.c", "ipv4fwd.spec", "ipv6fwd.h", "ipv6fwd_dpdk.c", "ipv6fwd_swx.c", "ipv6fwd_target.c", "ipv6fwd.spec", "l2fwd.h",
     "l2fwd_hash.c", "l2fwd_plain.c", "l2fwd_swx.c", "l2fwd.spec", "l2fwd_target.c", "l2l3acl.h", "l2l3acl_dpdk.c",
-    "l2l3acl_one.h", "l2l3acl_swx.c", "l2l3acl.spec", "l2l3acl_target.c", "lanes.h", "lpm.h", "lpm6.h", "lpm_dpdk.h", "pairs.h", "peer.h", "router_dpdk.h", "router_swx.h",
+    "l2l3acl_one.h", "l2l3acl_swx.c", "l2l3acl.spec", "l2l3acl_target.c", "lanes.h",
+    "lpm.h", "lpm6.h", "lpm_dpdk.h", "pairs.h", "peer.h", "router_dpdk.h", "router_swx.h",
     "swx.h", "swx_ports.c", "swx_read.h", "ternary.h",
 }
 

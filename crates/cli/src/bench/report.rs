@@ -69,7 +69,8 @@ impl Record {
         let predicted = self.predicted.map_or("null".to_string(), |cycles| format!("{cycles:.2}"));
         format!(
             "{{\"experiment\":\"{}\",\"program\":\"{}\",\"entries\":{},\"traffic\":\"{}\",\"variant\":\"{}\",\"burst\":{},\
-             \"cycles\":{:.2},\"net_cycles\":{:.2},\"mpps\":{:.2},\"predicted\":{predicted},\"floor\":{:.2},\"spread\":{:.4},\"pages\":\"{}\",\"compiler\":\"{}\"}}",
+             \"cycles\":{:.2},\"net_cycles\":{:.2},\"mpps\":{:.2},\
+             \"predicted\":{predicted},\"floor\":{:.2},\"spread\":{:.4},\"pages\":\"{}\",\"compiler\":\"{}\"}}",
             self.cell.experiment,
             self.cell.application,
             self.cell.size,
