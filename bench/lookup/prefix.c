@@ -86,9 +86,9 @@ prefixes_draw_ipv4(uint32_t count)
 		networks[i] = (uint32_t)(random_next() % (223 * 256) + 256) << 16;
 	for (uint32_t i = 0; i < count; i++) {
 		const uint64_t at = random_next() % 40000 * (random_next() % 40000) / 40000;
+		const uint32_t value = networks[at] | (uint32_t)(random_next() & 0xffff), is_long = random_next() % 500 == 0;
 
-		prefixes_add(&prefixes, networks[at] | (random_next() & 0xffff), random_next() % 500 == 0 ? 25 + (uint32_t)(random_next() % 8) :
-			lengths[random_next() % 16]);
+		prefixes_add(&prefixes, value, is_long ? 25 + (uint32_t)(random_next() % 8) : lengths[random_next() % 16]);
 	}
 	prefixes_settle(&prefixes);
 	return prefixes;
@@ -105,8 +105,9 @@ prefixes_draw_ipv6(uint32_t count)
 		networks[i] = (0x2001 + random_next() % 45 * 0x40) << 48 | (random_next() & 0xffff) << 32;
 	for (uint32_t i = 0; i < count; i++) {
 		const uint64_t at = random_next() % 24000 * (random_next() % 24000) / 24000;
+		const uint64_t value = networks[at] ^ (random_next() & 0xfffffffff);
 
-		prefixes_add(&prefixes, networks[at] ^ (random_next() & 0xfffffffff), lengths[random_next() % 16]);
+		prefixes_add(&prefixes, value, lengths[random_next() % 16]);
 	}
 	prefixes_settle(&prefixes);
 	return prefixes;

@@ -64,7 +64,7 @@ fn what_is_done_without_a_look_up_waits_for_its_turn() {
 fn every_structure_finds_what_the_interpreter_finds() {
     let program = path("crates/cli/tests/plans/structures.p4").display().to_string();
     let trace = path("apps/l2l3acl/port1.pcap").display().to_string();
-    for number in 1..=6 {
+    for number in 1..=7 {
         let plan = path(&format!("crates/cli/tests/plans/structures_{number}.plan")).display().to_string();
         let both = [
             "stf",
