@@ -38,7 +38,7 @@ impl Unit<'_> {
 
     /// Whether where a look-up begins depends on the key. Rules are compared from the first one on, whatever the key.
     pub fn has_address(&self, table: TableId) -> bool {
-        !matches!(self.structure(table), Structure::Scan | Structure::BitVector)
+        !matches!(self.structure(table), Structure::Scan | Structure::BitVector | Structure::TupleSpace)
     }
 
     /// The call, with its description in a variable.
