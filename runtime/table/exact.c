@@ -187,6 +187,12 @@ exact_reserve(struct layout *layout, uint64_t entries)
 }
 
 static void
+exact_compact(struct layout *layout)
+{
+	exact_make_small(exact_of(layout));
+}
+
+static void
 exact_destroy(struct layout *layout)
 {
 	struct exact_writer *writer = exact_of(layout);
@@ -204,7 +210,8 @@ exact_destroy(struct layout *layout)
 
 static const struct layout_functions exact_functions = {
 	.insert = exact_insert, .find = exact_find_entry, .modify = exact_modify, .remove = exact_remove, .next = exact_next,
-	.locate = exact_locate, .lookup = exact_lookup, .reserve = exact_reserve, .destroy = exact_destroy,
+	.locate = exact_locate, .lookup = exact_lookup, .reserve = exact_reserve, .compact = exact_compact,
+	.destroy = exact_destroy,
 };
 
 struct layout *

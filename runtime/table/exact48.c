@@ -425,6 +425,17 @@ exact48_reserve(struct layout *layout, uint64_t entries)
 	return buckets <= writer->exact->array->bucket_count ? TABLE_OK : exact48_resize(writer, buckets);
 }
 
+/* Growing by doubling leaves an array half empty at worst: smaller, more of it is in the caches. It stays as it is where there is no memory for another. */
+static void
+exact48_compact(struct layout *layout)
+{
+	struct exact48_writer *writer = exact48_of(layout);
+	const uint64_t buckets = exact48_buckets_for(writer->count);
+
+	if (buckets < writer->exact->array->bucket_count)
+		(void)exact48_resize(writer, buckets);
+}
+
 static void
 exact48_destroy(struct layout *layout)
 {
@@ -441,7 +452,8 @@ exact48_destroy(struct layout *layout)
 
 static const struct layout_functions exact48_functions = {
 	.insert = exact48_insert, .find = exact48_find_entry, .modify = exact48_modify, .remove = exact48_remove, .next = exact48_next,
-	.locate = exact48_locate, .lookup = exact48_lookup, .reserve = exact48_reserve, .destroy = exact48_destroy,
+	.locate = exact48_locate, .lookup = exact48_lookup, .reserve = exact48_reserve, .compact = exact48_compact,
+	.destroy = exact48_destroy,
 };
 
 struct layout *

@@ -357,6 +357,16 @@ exact_make_ready(struct exact_writer *writer, uint64_t entries)
 	return buckets <= writer->exact->array->bucket_count ? TABLE_OK : exact_resize(writer, buckets);
 }
 
+/* Growing by doubling leaves an array half empty at worst: smaller, more of it is in the caches. It stays as it is where there is no memory for another. */
+void
+exact_make_small(struct exact_writer *writer)
+{
+	const uint64_t buckets = exact_buckets_for(writer, writer->count);
+
+	if (buckets < writer->exact->array->bucket_count)
+		(void)exact_resize(writer, buckets);
+}
+
 int
 exact_is_full(const struct exact_writer *writer)
 {

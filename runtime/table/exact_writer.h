@@ -50,6 +50,7 @@ void exact_take_out(struct exact_writer *writer, struct exact_bucket *bucket, ui
 /* Makes room for one more entry than there are, and for more to come. */
 enum table_status exact_grow(struct exact_writer *writer);
 enum table_status exact_make_ready(struct exact_writer *writer, uint64_t entries);
+void exact_make_small(struct exact_writer *writer);
 /* Whether another entry would fill the array beyond what cuckoo hashing does well. */
 int exact_is_full(const struct exact_writer *writer);
 

@@ -200,6 +200,8 @@ fn filled<R: Replay + Lane>(built: &Built, port: R, workload: &Workload) -> Resu
             }
         }
     })?;
+    // As `bacus run` does behind its entries.
+    switch.tables().iter().for_each(|table| table.compact());
     if let Some(peer) = &peer {
         peer.ready().map_err(Failure::input)?;
     }
