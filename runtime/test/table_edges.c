@@ -167,9 +167,93 @@ edges_empty_key(uint32_t structure)
 	writer_destroy(writer);
 }
 
+#define ALONE_PORTS 128u
+#define ALONE_MANY 5u		/* rules of port 7 and of port 90; other ports have one */
+#define ALONE_RULES (ALONE_PORTS + 2 * (ALONE_MANY - 1))
+
+/* Rule `number` of a list that says all of a port, some of an address above it, and a range between them where there is one. */
+static void
+edges_alone_rule(uint32_t number, uint32_t has_range, uint64_t *value, uint64_t *mask, uint64_t *high)
+{
+	const uint32_t more = number < ALONE_PORTS ? 0 : number - ALONE_PORTS;
+	const uint64_t port = number < ALONE_PORTS ? number : more < ALONE_MANY - 1 ? 7 : 90, low = number % 16 * 100;
+
+	*value = port * 257 | (uint64_t)(number % 3) << 32 | (has_range ? low << 16 : 0);
+	*mask = 0xffff | (uint64_t)(number % 2 ? 0x3 : 0x1) << 32 | (has_range ? 0 : 0xfull << 16);
+	*high = low + 50 + 400 * (number % 2);
+}
+
+static uint32_t
+edges_alone_expected(uint64_t key, uint32_t has_range)
+{
+	for (uint32_t number = ALONE_RULES; number-- != 0;) {	/* the last has precedence */
+		uint64_t value, mask, high;
+		const uint64_t middle = key >> 16 & 0xffff;
+
+		edges_alone_rule(number, has_range, &value, &mask, &high);
+		if (((key ^ value) & mask) != 0)
+			continue;
+		if (!has_range || (middle >= (value >> 16 & 0xffff) && middle <= high))
+			return number + 1;
+	}
+	return 0;
+}
+
+/* Rules that are few or alone in their buckets, with and without a range, one look-up at a time and in groups. */
+static void
+edges_alone(uint32_t structure, uint32_t has_range)
+{
+	static const struct key_field fields[] = {
+		{ .name = "address", .width = 32, .shift = 32, .kind = MATCH_TERNARY }, { .name = "range", .width = 16, .shift = 16, .kind = MATCH_RANGE },
+		{ .name = "port", .width = 16, .shift = 0, .kind = MATCH_TERNARY },
+	};
+	struct test_host memory = { .allocations_left = UINT64_MAX };
+	const struct table_host host = test_table_host(&memory);
+	struct table_descriptor descriptor = test_descriptor(structure, 64, 0, 0);
+	struct writer *writer;
+	uint64_t random = 1, keys[TEST_GROUP_MOST];
+	uint32_t found[TEST_GROUP_MOST];
+
+	descriptor.fields = fields;
+	descriptor.field_count = has_range ? 3 : 0;
+	writer = writer_create(&descriptor, &host, NULL);
+	CHECK(writer != NULL);
+	for (uint32_t number = 0; writer != NULL && number < ALONE_RULES; number++) {
+		const struct test_record record = test_record(number + 1);
+		uint64_t value, mask, high;
+
+		edges_alone_rule(number, has_range, &value, &mask, &high);
+		high <<= 16;
+		CHECK(writer_insert(writer, &(const struct table_match){ .value = &value, .mask = &mask, .high = &high, .priority = number }, &record, NULL) == TABLE_OK);
+	}
+	for (uint32_t round = 0; writer != NULL && round < 200; round++) {
+		for (uint32_t i = 0; i < TEST_GROUP_MOST; i++) {
+			const uint64_t draw = test_random(&random), port = round % 2 ? draw % 140 : draw % 3 ? 7 : 90;
+
+			keys[i] = port * 257 | (draw >> 16 & 3) << 32 | (has_range ? (draw >> 24) % 2200 : (draw >> 24) % 2) << 16;
+		}
+		test_find_group(writer_table(writer), keys, 1, TEST_GROUP_MOST, found);
+		for (uint32_t i = 0; i < TEST_GROUP_MOST; i++) {
+			const uint32_t expected = edges_alone_expected(keys[i], has_range), number = test_find(writer_table(writer), &keys[i], 1);
+
+			CHECK(found[i] == number && (number != 0) == (expected != 0));
+			CHECK(number == 0 || ((const struct test_record *)table_record(writer_table(writer), number))->value == expected);
+		}
+	}
+	if (writer != NULL)
+		writer_destroy(writer);
+	CHECK(memory.bytes == 0);
+}
+
 void
 test_table_edges(void)
 {
+	for (uint32_t has_range = 0; has_range < 2; has_range++) {
+		edges_alone(STRUCTURE_SCAN, has_range);
+		edges_alone(STRUCTURE_BIT_VECTOR, has_range);
+		edges_alone(STRUCTURE_TUPLE_SPACE, has_range);
+		edges_alone(STRUCTURE_LIST, has_range);
+	}
 	edges_matches();
 	for (uint32_t structure = 0; structure < STRUCTURES; structure++) {
 		edges_full(structure, edges_room(structure));
