@@ -129,12 +129,12 @@ pub struct Window {
     pub reason: Option<Reason>,
 }
 
-/// Packets that wait in front of a node until its batch is full.
+/// Packets that have left the path and wait in front of a node until so many are there, or the first of them has waited long enough.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Queue {
     pub node: String,
     pub capacity: u32,
-    /// Bursts after which the queue runs though it is not full.
+    /// Bursts at whose end they go on though they are fewer: 1 is the end of the burst in which the first of them came. A burst of nothing lets all go on.
     pub patience: u32,
     pub reason: Option<Reason>,
 }

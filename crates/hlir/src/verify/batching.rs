@@ -119,7 +119,7 @@ fn region(program: &Program, start: NodeId, number: Option<usize>, starts: &Hash
 }
 
 /// Every object whose state packets see, by a name for people, and the nodes that touch it.
-fn touches(program: &Program) -> BTreeMap<String, Vec<NodeId>> {
+pub(super) fn touches(program: &Program) -> BTreeMap<String, Vec<NodeId>> {
     let mut touches: BTreeMap<String, Vec<NodeId>> = BTreeMap::new();
     let mut written = HashSet::new();
     for (id, node) in program.nodes.iter() {
@@ -149,7 +149,7 @@ fn touches(program: &Program) -> BTreeMap<String, Vec<NodeId>> {
     touches
 }
 
-fn node_statements<'p>(program: &'p Program, node: &'p Node) -> Vec<&'p Statement> {
+pub(super) fn node_statements<'p>(program: &'p Program, node: &'p Node) -> Vec<&'p Statement> {
     match &node.kind {
         NodeKind::Apply { table, .. } => {
             program.tables[*table].actions.iter().flat_map(|action| &action.body).collect()

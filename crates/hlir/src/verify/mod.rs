@@ -9,6 +9,7 @@ mod node;
 mod objects;
 mod path;
 mod plan;
+mod queues;
 mod site;
 mod statement;
 mod table;

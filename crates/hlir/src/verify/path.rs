@@ -2,7 +2,7 @@
 
 use super::{Site, Verifier};
 use crate::path::{self, Obstacle};
-use crate::plan::{Access, Path, Placement};
+use crate::plan::{Access, Loop, Path, Placement};
 use crate::{NodeId, Plan};
 use std::collections::{HashMap, HashSet};
 
@@ -31,13 +31,17 @@ impl Verifier<'_> {
             }
         }
         wrong.into_iter().for_each(|message| self.error(Site::Path, message));
-        self.path_loops(plan, &nodes);
+        self.path_loops(plan, &nodes, named);
         self.looked_up_ahead(plan, &nodes);
     }
 
-    fn path_loops(&mut self, plan: &Plan, nodes: &[NodeId]) {
+    fn path_loops(&mut self, plan: &Plan, nodes: &[NodeId], named: &HashMap<&str, NodeId>) {
         for (index, lp) in plan.loops.iter().enumerate() {
             let site = Site::Loop(index as u32);
+            if let Some(queue) = plan.queues.iter().find(|queue| queue.node == lp.node) {
+                self.queue_loop(site, lp, queue, named);
+                continue;
+            }
             let place = nodes.iter().position(|node| self.program.nodes[*node].name == lp.node);
             let Some(place) = place.filter(|place| path::table_of(self.program, nodes[*place]).is_some()) else {
                 self.report(
@@ -47,9 +51,7 @@ impl Verifier<'_> {
                 );
                 continue;
             };
-            if lp.group > LARGEST_GROUP {
-                self.error(site, format!("a stage of a path takes at most {LARGEST_GROUP} packets, not {}", lp.group));
-            }
+            self.group_size(site, lp);
             for request in &lp.requests {
                 let Access::Table { table, .. } = &request.access else { continue };
                 let is = |node: &NodeId| {
@@ -59,6 +61,12 @@ impl Verifier<'_> {
                     self.error(site, format!("table `{table}` is not looked up on the path from `{}` on", lp.node));
                 }
             }
+        }
+    }
+
+    pub(super) fn group_size(&mut self, site: Site, lp: &Loop) {
+        if lp.group > LARGEST_GROUP {
+            self.error(site, format!("a stage of a path takes at most {LARGEST_GROUP} packets, not {}", lp.group));
         }
     }
 
@@ -100,7 +108,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn look_up(&mut self, site: Site, nodes: &[NodeId], from: usize, place: usize) {
+    pub(super) fn look_up(&mut self, site: Site, nodes: &[NodeId], from: usize, place: usize) {
         let name = &self.program.nodes[nodes[place]].name;
         match path::obstacle(self.program, nodes, from, place) {
             None => {}

@@ -33,13 +33,7 @@ impl Verifier<'_> {
                 self.error(site, format!("{} bytes at {} are no window", window.length_bytes, window.offset_bytes));
             }
         }
-        for (index, queue) in plan.queues.iter().enumerate() {
-            let site = Site::Queue(index as u32);
-            self.has_node(site, &queue.node, &nodes);
-            if queue.capacity == 0 {
-                self.error(site, format!("the queue before `{}` has no room", queue.node));
-            }
-        }
+        self.queues(plan, &nodes);
         match &plan.path {
             Some(path) => self.path(plan, path, &nodes),
             None => self.batching(plan, &nodes),

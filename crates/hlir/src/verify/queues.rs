@@ -1,0 +1,209 @@
+//! Checks of a plan's queues: packets that wait past the end of their burst are overtaken by those that do not, and nothing may be different for it.
+//!
+//! Who gets to the node waits there, first come, first served; so packets of one path stay in order. State that only packets behind the node touch is
+//! touched in the order of arrival as well. What others touch too, they would touch too early.
+
+use super::batching::{node_statements, touches};
+use super::{Site, Verifier, onward};
+use crate::path;
+use crate::plan::{Access, Loop, Placement, Queue};
+use crate::{Call, Effect, NodeId, NodeKind, Plan, Program, Statement};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Packets that may wait: each holds a buffer of its port.
+const LARGEST_QUEUE: u32 = 1024;
+
+impl Verifier<'_> {
+    pub(super) fn queues(&mut self, plan: &Plan, named: &HashMap<&str, NodeId>) {
+        let way = plan.path.as_ref().and_then(|path| path::nodes(self.program, path));
+        for (index, queue) in plan.queues.iter().enumerate() {
+            let site = Site::Queue(index as u32);
+            let Some(node) = self.has_node(site, &queue.node, named) else { continue };
+            let sized = self.queue_size(site, queue);
+            if sized && self.queue_place(site, plan, way.as_deref(), node) {
+                self.queue_state(site, node);
+            }
+        }
+    }
+
+    fn queue_size(&mut self, site: Site, queue: &Queue) -> bool {
+        let Queue { node, capacity, patience, .. } = queue;
+        if *capacity == 0 {
+            self.error(site, format!("the queue before `{node}` has no room"));
+        } else if *capacity > LARGEST_QUEUE {
+            self.error(
+                site,
+                format!("the queue before `{node}` has room for {capacity} packets, and {LARGEST_QUEUE} are the most"),
+            );
+        } else if *patience == 0 {
+            let hint = "with patience 1, packets wait until the end of the burst that they came in";
+            self.report(site, format!("the queue before `{node}` has no patience"), hint);
+        } else {
+            return true;
+        }
+        false
+    }
+
+    /// Whether packets can wait there at all.
+    fn queue_place(&mut self, site: Site, plan: &Plan, way: Option<&[NodeId]>, node: NodeId) -> bool {
+        let name = &self.program.nodes[node].name;
+        let stages = way.map_or(Vec::new(), |way| path::stages(self.program, plan, way));
+        let (message, hint) = if stages.is_empty() {
+            let message = format!("the queue before `{name}` stands in a plan without a path");
+            (message, "packets wait that have left a path: the plan says which way the others take, and its stages")
+        } else if way.is_some_and(|way| way.contains(&node)) {
+            (
+                format!("the queue before `{name}` would hold up the path"),
+                "let it stand before a node that is not on the path",
+            )
+        } else if self.program.nodes[node].parser().is_some() {
+            (format!("packets cannot wait before `{name}`, a parser's state"), "let the queue stand behind the parser")
+        } else if !Visits::of(self.program, node).waited.contains(&node) {
+            (format!("no packet from a port gets to `{name}` to wait there"), "")
+        } else {
+            return true;
+        };
+        self.report(site, message, hint);
+        false
+    }
+
+    /// What is touched behind the queue is touched by nobody else; and nothing there has to happen in its burst.
+    fn queue_state(&mut self, site: Site, node: NodeId) {
+        let program = self.program;
+        let name = |node: &NodeId| format!("`{}`", program.nodes[*node].name);
+        let visits = Visits::of(program, node);
+        for (object, touched) in lasting(program) {
+            let waited = touched.iter().any(|node| visits.waited.contains(node));
+            let Some(other) = touched.iter().find(|node| visits.others.contains(node)).filter(|_| waited) else {
+                continue;
+            };
+            let nodes: Vec<String> = touched.iter().map(name).collect();
+            let message = format!(
+                "{object} is touched by packets that have waited before {}, and at {} by others",
+                name(&node),
+                name(other)
+            );
+            let hint = format!(
+                "it is touched at {}: others would overtake those that wait; let the queue stand where all of these lie behind it",
+                nodes.join(", ")
+            );
+            self.report(site, message, &hint);
+        }
+        let asserts = |node: &&NodeId| {
+            let mut found = false;
+            for statement in node_statements(program, &program.nodes[**node]) {
+                statement.walk(&mut |inner| found |= matches!(inner, Statement::Call(Call::Assert { .. })));
+            }
+            found
+        };
+        let mut asserting: Vec<&NodeId> = visits.waited.iter().filter(asserts).collect();
+        asserting.sort_by_key(|node| node.into_raw());
+        if let Some(first) = asserting.first() {
+            let message = format!("an assertion at {} stands behind the queue before {}", name(first), name(&node));
+            self.report(
+                site,
+                message,
+                "an assertion stops the switch at the end of its packet's burst, and that packet would wait",
+            );
+        }
+    }
+
+    /// A loop at a queue's node: the look-up there, for packets that have waited together.
+    pub(super) fn queue_loop(&mut self, site: Site, lp: &Loop, queue: &Queue, named: &HashMap<&str, NodeId>) {
+        let Some(node) = named.get(lp.node.as_str()).copied() else { return };
+        let Some(table) = path::table_of(self.program, node) else {
+            let hint = "without a loop, packets that have waited go on one after the other";
+            return self.report(site, format!("`{}` looks up no table for its queue to do so together", lp.node), hint);
+        };
+        if lp.batch != queue.capacity {
+            let hint = format!("a queue is run for all that wait there: write `batch {}`", queue.capacity);
+            self.report(site, format!("a batch of {} packets from a queue for {}", lp.batch, queue.capacity), &hint);
+        }
+        self.group_size(site, lp);
+        let own = &self.program.tables[table].name;
+        for request in &lp.requests {
+            let is_own = matches!(&request.access, Access::Table { table, .. } if table == own);
+            if !is_own || request.placement == Placement::WithConsumption {
+                let hint = format!("the lines of `{own}` can be requested there, `in own_loop`");
+                self.report(site, format!("packets that have waited before `{}` cannot request this", lp.node), &hint);
+            }
+        }
+        self.look_up(site, &[node], 0, 0);
+    }
+}
+
+/// Who comes to which node.
+struct Visits {
+    /// Packets that have waited, and copies that are made of them at once.
+    waited: HashSet<NodeId>,
+    /// All others: those on other ways, and those that enter again, which do not wait a second time.
+    others: HashSet<NodeId>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Kind {
+    FromPort,
+    Waited,
+    Again,
+}
+
+impl Visits {
+    fn of(program: &Program, queue: NodeId) -> Visits {
+        let mut seen: HashSet<(NodeId, Kind)> = HashSet::new();
+        let mut left: Vec<(NodeId, Kind)> = program.entry.into_iter().map(|entry| (entry, Kind::FromPort)).collect();
+        while let Some((node, kind)) = left.pop() {
+            let kind = if kind == Kind::FromPort && node == queue { Kind::Waited } else { kind };
+            if !seen.insert((node, kind)) {
+                continue;
+            }
+            left.extend(itself(program, node).into_iter().map(|to| (to, kind)));
+            left.extend(copies(program, node).into_iter().map(|(to, at_once)| {
+                // A copy of a multicast group runs with the packet that it is made of, but does not wait itself.
+                (to, if at_once && kind == Kind::Waited { Kind::Waited } else { Kind::Again })
+            }));
+        }
+        let of = |is: fn(Kind) -> bool| seen.iter().filter(|(_, kind)| is(*kind)).map(|(node, _)| *node).collect();
+        Visits { waited: of(|kind| kind == Kind::Waited), others: of(|kind| kind != Kind::Waited) }
+    }
+}
+
+/// Where a packet itself, and no copy of it, goes from a node.
+fn itself(program: &Program, node: NodeId) -> Vec<NodeId> {
+    let NodeKind::Buffer { rules, otherwise } = &program.nodes[node].kind else { return onward(program, node) };
+    let unicast = rules.iter().filter_map(|rule| match &rule.effect {
+        Effect::Unicast { to, .. } => Some(*to),
+        Effect::Drop { .. }
+        | Effect::Send { .. }
+        | Effect::Replicate { .. }
+        | Effect::Clone { .. }
+        | Effect::Resubmit { .. }
+        | Effect::Recirculate { .. }
+        | Effect::Punt { .. } => None,
+    });
+    unicast.chain(*otherwise).collect()
+}
+
+/// Where copies of a packet and packets that enter again go on from a node, and whether at once.
+fn copies(program: &Program, node: NodeId) -> Vec<(NodeId, bool)> {
+    let NodeKind::Buffer { rules, .. } = &program.nodes[node].kind else { return Vec::new() };
+    let copies = rules.iter().filter_map(|rule| match &rule.effect {
+        Effect::Replicate { copy, .. } => Some((copy.to, true)),
+        Effect::Clone { copy, .. } | Effect::Resubmit { copy } | Effect::Recirculate { copy } => Some((copy.to, false)),
+        Effect::Punt { resume, .. } => Some((*resume, false)),
+        Effect::Drop { .. } | Effect::Send { .. } | Effect::Unicast { .. } => None,
+    });
+    copies.collect()
+}
+
+/// Everything that one packet leaves for another to see, with the nodes that touch it: as for batches, and the time at which an entry was last hit.
+fn lasting(program: &Program) -> BTreeMap<String, Vec<NodeId>> {
+    let mut lasting = touches(program);
+    for (id, node) in program.nodes.iter() {
+        let NodeKind::Apply { table, .. } = &node.kind else { continue };
+        let table = &program.tables[*table];
+        if table.idle_timeout.is_some() {
+            lasting.entry(format!("the age of entries of table `{}`", table.name)).or_default().push(id);
+        }
+    }
+    lasting
+}
