@@ -149,7 +149,7 @@ memory_port_run(struct worker *worker, struct memory_port *port, const struct pi
 	while (port->left != 0 && atomic_load_explicit(stop, memory_order_relaxed) == 0)
 		memory_step(worker, port, pipeline, memory_receive(port, limit));
 	/* Packets that enter again do so after the burst; a pipeline that holds some for a later one gives them up to an empty one. */
-	if (port->left == 0)
+	if (port->left == 0 && !port->holding)
 		memory_step(worker, port, pipeline, 0);
 }
 
@@ -197,6 +197,12 @@ void
 memory_port_more(struct memory_port *port, uint64_t packets)
 {
 	port->left = packets;
+}
+
+void
+memory_port_hold(struct memory_port *port, uint32_t holding)
+{
+	port->holding = holding;
 }
 
 const struct memory_counts *

@@ -18,6 +18,7 @@ struct memory_port {
 	uint64_t left;		/* packets still to be received */
 	uint32_t burst;		/* packets handed over at once, or 0: what the pipeline takes */
 	uint32_t logging;
+	uint32_t holding;	/* no burst of nothing at the end of a run */
 	struct own_pool *own;
 	struct sent_log log;
 	struct memory_counts counts;
@@ -37,6 +38,9 @@ void memory_port_load(struct memory_port *port, const struct trace *trace, uint6
 /* `packets` more, from where the trace was left. */
 void memory_port_more(struct memory_port *port, uint64_t packets);
 
+/* While `holding`, a run ends without the burst of nothing that drives out what the pipeline holds: more may come. */
+void memory_port_hold(struct memory_port *port, uint32_t holding);
+
 /* What has come and gone. */
 const struct memory_counts *memory_port_counts(const struct memory_port *port);
 
@@ -50,7 +54,7 @@ void memory_port_log_restart(struct memory_port *port, uint32_t logging);
 /* `worker.flush`, with the port in `worker.host`. */
 void memory_port_flush(struct worker *worker);
 
-/* Bursts until `left` is 0 (then what the pipeline holds is driven out as well), or `*stop` is not 0. */
+/* Bursts until `left` is 0 (then what the pipeline holds is driven out as well, unless `holding`), or `*stop` is not 0. */
 void memory_port_run(struct worker *worker, struct memory_port *port, const struct pipeline *pipeline, const _Atomic uint32_t *stop);
 
 #endif

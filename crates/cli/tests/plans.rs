@@ -31,6 +31,20 @@ fn plans_by_hand_send_what_the_interpreter_sends() {
     }
 }
 
+/// Packets of rare ways wait for each other while bursts go by: here eight or sixteen packets each, so that what is compared as one are several.
+#[test]
+fn packets_that_wait_are_those_that_the_interpreter_sends() {
+    for app in ["ipv4fwd", "l2l3acl"] {
+        agrees(app, &["--plan", &path(&format!("crates/cli/tests/plans/{app}_waits.plan")).display().to_string()]);
+    }
+    let file = |ending: &str| path(&format!("crates/cli/tests/plans/waits.{ending}")).display().to_string();
+    let trace = path("apps/l2l3acl/port1.pcap").display().to_string();
+    let both = ["stf", &file("hlir"), "--trace", &trace, "--count", "2000", "--plan", &file("plan"), "--sanitize"];
+    let output = bacus().args(both).output().expect("bacus runs");
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && said.contains("both engines agree"), "{said}");
+}
+
 /// On a machine whose memory is slow, every look-up that can have one has a stage.
 #[test]
 fn applications_send_what_the_interpreter_sends_under_every_plan() {

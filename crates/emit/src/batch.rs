@@ -72,7 +72,7 @@ impl Unit<'_> {
             (plan.layout == hlir::plan::Layout::Arrays, "a layout of arrays"),
             (plan.loops.iter().any(|plan| plan.lanes > 1), "a loop of several lanes"),
             (!plan.windows.is_empty(), "a window"),
-            (!plan.queues.is_empty(), "a queue"),
+            (!plan.queues.is_empty() && !self.has_stages(), "a queue without the stages of a path"),
             (plan.instrument.trace, "a trace"),
         ] {
             if is {
@@ -84,7 +84,17 @@ impl Unit<'_> {
                 problems.push(format!("the plan has a loop at `{}`, which no packet reaches", plan.node));
             }
         }
+        for queue in &plan.queues {
+            if !self.facts.order.iter().any(|node| self.node(*node).name == queue.node) {
+                problems.push(format!("the plan has a queue before `{}`, which no packet reaches", queue.node));
+            }
+        }
         problems
+    }
+
+    fn has_stages(&self) -> bool {
+        let path = self.plan.path.as_ref().and_then(|path| hlir::path::nodes(self.program, path));
+        path.is_some_and(|path| !hlir::path::stages(self.program, self.plan, &path).is_empty())
     }
 
     pub fn batch_members(&self) -> Vec<Member> {
@@ -228,7 +238,7 @@ impl Unit<'_> {
         match self.key_table(head.node) {
             Some(table) => {
                 let mut opening = vec![packet, state];
-                let (before, first, found) = self.stages(title, table, head, group);
+                let (before, first, found) = self.stages(title, table, head.plan, group);
                 opening.extend(first);
                 let (asked, found) = self.look_ups(table, before, each(opening), found, group);
                 code.extend(asked);
@@ -271,7 +281,14 @@ impl Unit<'_> {
     }
 
     /// What a group does until its records are found, and where a packet's record then stands: looked up with the others, or by an expression.
-    fn look_ups(&self, table: TableId, before: Vec<Stmt>, keys: Stmt, found: Expr, group: u32) -> (Vec<Stmt>, Expr) {
+    pub fn look_ups(
+        &self,
+        table: TableId,
+        before: Vec<Stmt>,
+        keys: Stmt,
+        found: Expr,
+        group: u32,
+    ) -> (Vec<Stmt>, Expr) {
         let mut code = before;
         code.extend([Stmt::Blank, self.count_look_ups(table, name("size")), keys]);
         // Where a packet of the group may insert an entry, each finds what those before it left.
@@ -299,7 +316,7 @@ impl Unit<'_> {
     }
 
     /// Arrays of a group, what loop 1 does for each packet, and how loop 2 finds the record.
-    fn stages(&self, title: &str, table: TableId, head: &Head, group: u32) -> (Vec<Stmt>, Vec<Stmt>, Expr) {
+    pub fn stages(&self, title: &str, table: TableId, plan: Option<&Loop>, group: u32) -> (Vec<Stmt>, Vec<Stmt>, Expr) {
         let (structure, _) = structure_names(self.structure(table));
         let limbs = crate::body::limbs(self.key_bits(table));
         let held = Expr::Name(format!("run->{}", self.table_name(table)));
@@ -322,7 +339,7 @@ impl Unit<'_> {
             name("address[i]")
         };
         let wanted = &self.program.tables[table].name;
-        for request in head.plan.iter().flat_map(|plan| &plan.requests) {
+        for request in plan.iter().flat_map(|plan| &plan.requests) {
             let first_line = matches!(&request.access, Access::Table { table, line: 0 } if table == wanted);
             if first_line && request.placement != Placement::None {
                 first.push(prefetch(address.clone(), request.hint));

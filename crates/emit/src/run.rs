@@ -44,7 +44,7 @@ impl Unit<'_> {
             Member::plain("struct output", "out", "packets that leave"),
         ];
         if let Some(way) = way {
-            memory.extend(way.flight_members());
+            memory.extend(way.members());
             run.push(Member::plain("uint64_t", "number", "of the burst's first packet"));
         }
         for table in self.looked_up() {

@@ -31,6 +31,14 @@ fn mpls_mbuf() {
     expect_file!["golden/mpls_mbuf.c.golden"].assert_eq(&emitted(include_str!("golden/mpls.hlir"), Descriptor::Mbuf));
 }
 
+/// Packets beside the path wait in two queues, one of which looks up for a group.
+#[test]
+fn waits_own() {
+    let program = include_str!("../../cli/tests/plans/waits.hlir");
+    let plan = include_str!("../../cli/tests/plans/waits.plan");
+    expect_file!["golden/waits_own.c.golden"].assert_eq(&emitted(&format!("{program}\n{plan}"), Descriptor::Own));
+}
+
 #[test]
 fn emitting_twice_gives_equal_bytes() {
     let text = include_str!("../../hlir/tests/programs/l2fwd.hlir");

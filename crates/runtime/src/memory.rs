@@ -74,6 +74,7 @@ unsafe extern "C" {
     fn memory_port_pool(port: *mut RawPort) -> *mut abi::Pool;
     fn memory_port_load(port: *mut RawPort, trace: *const RawTrace, packets: u64, burst: u32);
     fn memory_port_more(port: *mut RawPort, packets: u64);
+    fn memory_port_hold(port: *mut RawPort, holding: u32);
     fn memory_port_counts(port: *const RawPort) -> *const Counts;
     fn memory_port_free(port: *const RawPort) -> u32;
     fn memory_port_log(port: *const RawPort) -> *const SentLog;
@@ -278,6 +279,12 @@ impl MemoryPort {
         assert!(self.trace.is_some() || packets == 0, "a trace was loaded");
         // SAFETY: the port is not running: it is borrowed.
         unsafe { memory_port_more(self.raw, packets) };
+    }
+
+    /// While `holding`, a run ends without the burst of nothing that drives out what the pipeline holds: more may come.
+    pub fn hold(&mut self, holding: bool) {
+        // SAFETY: the port is not running: it is borrowed.
+        unsafe { memory_port_hold(self.raw, u32::from(holding)) };
     }
 
     /// Begins an empty log of what is sent.

@@ -9,6 +9,8 @@ mod engine;
 mod exchange;
 mod selector;
 pub mod translate;
+#[cfg(test)]
+mod waiting;
 
 use book::Book;
 use hlir::{ActionCall, Entry, Program, TableId};

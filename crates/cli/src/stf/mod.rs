@@ -87,8 +87,11 @@ fn run_native(
     let program = loaded.program.clone();
     let (pipeline, compiled) = compile::pipeline(loaded, &arguments.passes, &arguments.native, |plan| {
         plan.descriptor = arguments.descriptor.plan();
-        // The runner hands over bursts of the size asked for; the code need not be compiled for each.
-        plan.burst = plan.burst.max(arguments.burst.max(SMALLEST_COMPILED));
+        // The runner hands over bursts of the size asked for; the code need not be compiled for each. What waits in queues is to do so for several bursts
+        // of what the runner compares as one, so a plan with queues keeps its own.
+        if plan.queues.is_empty() || plan.burst == 0 {
+            plan.burst = plan.burst.max(arguments.burst.max(SMALLEST_COMPILED));
+        }
         if arguments.profile_out.is_some() {
             inputs::counting(plan);
         }

@@ -5,16 +5,19 @@
 //! use. Between two stages stand the look-ups of all packets of the group. `path_finish` runs a packet in its turn, with what was found for it;
 //! one that has left the path is run from its beginning by `walk_on`.
 
+mod queue;
 mod stages;
 mod turn;
 
 use crate::c::{Expr, Item, Member, Stmt, Struct};
 use crate::node::{AheadOf, Nodes};
+use crate::storage::Words;
 use crate::table::structure_names;
 use crate::unit::Unit;
 use hlir::path::{self, Stage};
 use hlir::plan::Loop;
 use hlir::{NodeId, NodeKind, TableId};
+use queue::Waiting;
 use std::collections::BTreeSet;
 
 fn name(text: impl Into<String>) -> Expr {
@@ -49,6 +52,8 @@ pub struct Way<'u> {
     found: Vec<usize>,
     /// Of the nodes before the last cut.
     ahead: Vec<AheadOf>,
+    /// In the order of the graph.
+    queues: Vec<Waiting<'u>>,
 }
 
 impl<'u> Way<'u> {
@@ -61,7 +66,8 @@ impl<'u> Way<'u> {
         let on_the_way = (0..last).filter(|place| path::table_of(unit.program, path[*place]).is_some());
         let found: BTreeSet<usize> = taken.iter().copied().chain(on_the_way).collect();
         let ahead = path[..last].iter().map(|node| nodes.ahead(unit, *node)).collect();
-        Some(Way { unit, nodes: path, stages, found: found.into_iter().collect(), ahead })
+        let queues = queue::queues(unit);
+        Some(Way { unit, nodes: path, stages, found: found.into_iter().collect(), ahead, queues })
     }
 
     fn planned(&self, stage: &Stage) -> &'u Loop {
@@ -103,10 +109,18 @@ impl<'u> Way<'u> {
     pub fn storage_items(&self) -> Vec<Item> {
         let mut items: Vec<Item> = self.struct_path().into();
         items.extend(self.flight_items());
+        items.extend(self.queue_storage());
         items
     }
 
-    pub fn items(&self, nodes: &Nodes, entry: NodeId) -> Vec<Item> {
+    /// Of the worker's memory.
+    pub fn members(&self) -> Vec<Member> {
+        let mut members = self.flight_members();
+        members.extend(self.queue_members());
+        members
+    }
+
+    pub fn items(&self, nodes: &Nodes, entry: NodeId, used: &Words) -> Vec<Item> {
         let mut items = Vec::new();
         for ahead in &self.ahead {
             items.extend(ahead.items.clone());
@@ -123,6 +137,7 @@ impl<'u> Way<'u> {
             items.extend(self.find(place));
         }
         (0..self.stages.len()).for_each(|number| items.extend(self.run_ahead(number)));
+        items.extend(self.queue_items(nodes, used));
         items.extend(self.turn_items(nodes, entry));
         items.extend(self.stage_items(nodes));
         items

@@ -34,7 +34,7 @@ impl Way<'_> {
     }
 
     /// A group that waits for its look-ups.
-    pub fn flight_items(&self) -> Vec<Item> {
+    pub(super) fn flight_items(&self) -> Vec<Item> {
         if !self.is_behind() {
             return Vec::new();
         }
@@ -59,7 +59,7 @@ impl Way<'_> {
     }
 
     /// Of the worker's memory.
-    pub fn flight_members(&self) -> Vec<Member> {
+    pub(super) fn flight_members(&self) -> Vec<Member> {
         if !self.is_behind() {
             return Vec::new();
         }
@@ -479,6 +479,7 @@ impl Way<'_> {
             let drive = Stmt::call("path_advance", ["&run", "&taken", "0", "0"].map(name));
             body.push(Stmt::when(Expr::binary("==", name("count"), Expr::word(0)), vec![drive]));
         }
+        body.extend(self.queue_end());
         body
     }
 }

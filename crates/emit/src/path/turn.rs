@@ -1,11 +1,13 @@
 //! A packet's turn: what it does when everything ahead of it has been done, and how it goes on when it leaves the path.
 
-use super::{Way, inline, name};
+use super::{Way, apart, inline, name};
 use crate::c::{Expr, Item, Stmt};
 use crate::node::Nodes;
 use crate::walk::Region;
 use hlir::NodeId;
 use std::collections::BTreeSet;
+
+const LEAVING: [&str; 3] = ["struct run *run", "struct state whole", "enum node at"];
 
 impl Way<'_> {
     pub fn turn_items(&self, nodes: &Nodes, entry: NodeId) -> Vec<Item> {
@@ -26,6 +28,9 @@ impl Way<'_> {
         }
         let mut starts: Vec<NodeId> = starts.into_iter().map(|index| unit.facts.order[index]).collect();
         starts.retain(|start| *start != entry);
+        if !self.queues.is_empty() {
+            return self.walk_to_queue(nodes, entry, starts);
+        }
         let region = Region { nodes: (0..nodes.written.len()).collect(), starts, heads: &[] };
         let code = region.body(unit, &nodes.written);
         let mut body = vec![Stmt::declare("struct state *const", "state", name("&whole")), Stmt::Blank];
@@ -34,14 +39,26 @@ impl Way<'_> {
         if !body.iter().skip(1).any(|statement| statement.mentions("at")) {
             body.insert(2, Stmt::Do(Expr::cast("void", name("at"))));
         }
-        let parameters = ["struct run *run", "struct state whole", "enum node at"];
-        let of = "static __attribute__((noinline)) void".to_string();
-        let parameters = parameters.iter().map(|parameter| parameter.to_string()).collect();
-        vec![
-            Item::Comment("The way of a packet that has left the path.".to_string()),
-            Item::Function { of, name: "walk_on".to_string(), parameters, body },
-            Item::Blank,
-        ]
+        let [function, blank] = apart("void", "walk_on", &LEAVING, body);
+        vec![Item::Comment("The way of a packet that has left the path.".to_string()), function, blank]
+    }
+
+    /// The same where packets may come to a queue: the plain program up to there.
+    fn walk_to_queue(&self, nodes: &Nodes, entry: NodeId, starts: Vec<NodeId>) -> Vec<Item> {
+        let heads = self.heads();
+        let from = std::iter::once(entry).chain(starts.iter().copied());
+        let region = Region { nodes: self.reached(nodes, from), starts, heads: &heads };
+        let code = region.body(self.unit, &nodes.written);
+        let mut body = crate::walk::measuring(&code);
+        body.extend(code);
+        let about = "The way of a packet that has left the path, up to where it ends or waits.";
+        let mut items = vec![Item::Comment(about.to_string())];
+        let parameters = ["struct run *run", "struct state *state", "enum node at"];
+        items.extend(inline("enum node", "walk_to_queue", &parameters, body));
+        let walk = Expr::call("walk_to_queue", ["run", "&whole", "at"].map(name));
+        let body = vec![Stmt::call("queue_wait", [name("run"), name("&whole"), walk])];
+        items.extend(apart("void", "walk_on", &LEAVING, body));
+        items
     }
 
     /// Leaves the path. `walk_on` works on a copy of `run`: what it changes must not be in memory all the time for its sake.
@@ -137,10 +154,8 @@ impl Way<'_> {
             body.extend(self.follow(call, written.ends, next));
         }
         let mut body = self.measured(self.end(), body);
-        if let Some(on) = on {
-            let rest = self.rest(nodes, on);
-            body.extend(rest);
-        }
+        let (rest, mut items) = on.map_or_else(Default::default, |on| self.rest(nodes, on));
+        body.extend(rest);
         let mut declared = crate::walk::measuring(&body);
         if body.iter().any(|statement| matches!(statement, Stmt::Assign(Expr::Name(place), _, _) if place == "at")) {
             declared.push(Stmt::Declare { of: "enum node".to_string(), name: "at".to_string(), value: None });
@@ -150,25 +165,41 @@ impl Way<'_> {
         }
         declared.extend(body);
         let parameters = ["struct run *run", "struct state *state", "uint32_t *found"];
-        let mut items = vec![Item::Comment(
+        items.push(Item::Comment(
             "A packet that is still on the path, in its turn, with the records that were found for it.".to_string(),
-        )];
+        ));
         items.extend(inline("void", "path_finish", &parameters, declared));
         items
     }
 
-    /// The graph from a node on.
-    fn rest(&self, nodes: &Nodes, from: NodeId) -> Vec<Stmt> {
+    /// The graph from a node on; by a function of its own, if packets may come to a queue there.
+    fn rest(&self, nodes: &Nodes, from: NodeId) -> (Vec<Stmt>, Vec<Item>) {
         let unit = self.unit;
-        let position =
-            |node: NodeId| unit.facts.order.iter().position(|known| *known == node).expect("outcomes are reachable");
-        let mut reached = BTreeSet::from([position(from)]);
-        let mut left = vec![position(from)];
-        while let Some(index) = left.pop() {
-            left.extend(nodes.written[index].outcomes.iter().map(|to| position(*to)).filter(|to| reached.insert(*to)));
+        let first = unit.facts.order.iter().position(|known| *known == from).expect("outcomes are reachable");
+        let mut order = self.reached(nodes, [from]);
+        order.retain(|index| *index != first);
+        if !self.may_wait(nodes, [from]) {
+            order.insert(0, first);
+            return (Region { nodes: order, starts: Vec::new(), heads: &[] }.body(unit, &nodes.written), Vec::new());
         }
-        reached.remove(&position(from));
-        let order = std::iter::once(position(from)).chain(reached).collect();
-        Region { nodes: order, starts: Vec::new(), heads: &[] }.body(unit, &nodes.written)
+        let heads = self.heads();
+        let mut on = name(unit.place_name(from));
+        let mut items = Vec::new();
+        if !heads.contains(&from) {
+            order.insert(0, first);
+            let code = Region { nodes: order, starts: Vec::new(), heads: &heads }.body(unit, &nodes.written);
+            let mut body = crate::walk::measuring(&code);
+            body.extend(code);
+            items.push(Item::Comment(
+                "What is behind the last look-up, up to where a packet ends or waits.".to_string(),
+            ));
+            let parameters = ["struct run *run", "struct state *state", "enum node at"];
+            items.extend(inline("enum node", "path_rest", &parameters, body));
+            on = Expr::call("path_rest", [name("run"), name("state"), on]);
+        }
+        let waits = Expr::binary("!=", name("at"), name("ENDED"));
+        let leave = Stmt::call("path_leave", ["run", "state", "at"].map(name));
+        let waits = Stmt::when(Expr::call("__builtin_expect", [waits, name("0")]), vec![leave]);
+        (vec![Stmt::set(name("at"), on), waits], items)
     }
 }
