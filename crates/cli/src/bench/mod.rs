@@ -2,6 +2,7 @@
 //!
 //! Each cell of the table is measured by processes of their own, for memory lies otherwise in each; medians over them are what is said.
 
+mod again;
 mod campaign;
 mod cell;
 mod chart;
@@ -43,6 +44,8 @@ Examples:
   bacus bench --quick                         a few cells, in a few minutes
   bacus bench l2fwd ipv4fwd --out out/bench   two of them; records, table and picture into out/bench
   bacus bench --sweep --out out/sweep         is the model's pick the best plan?
+  bacus bench --sweep --again out/sweep/sweep.json
+                                              measures nothing: how good are the model and its pick now, on those plans?
   bacus bench --experiment gains              what batches and prefetches gain, beside what the papers gained
   bacus bench ipv4fwd --sizes 100000 --only best,peer:lpm --plan pinned.plan
 A run that is interrupted goes on where it stopped when the same is asked for again, with the same --out.
@@ -96,6 +99,9 @@ pub struct Arguments {
     /// Measure a grid of plans around the one that the model picks, instead of peers, and say how far the pick is from the best
     #[arg(long)]
     sweep: bool,
+    /// Measure nothing: predict the plans of an earlier sweep again (its sweep.json), and say how good model and pick are now
+    #[arg(long, value_name = "FILE", requires = "sweep")]
+    again: Option<PathBuf>,
     /// Measure one cell, in this process
     #[arg(long, hide = true)]
     cell: Option<Cell>,
@@ -105,9 +111,10 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     attention::be_ordinary();
-    match &arguments.cell {
-        Some(cell) => cell::run(cell, arguments),
-        None => all(&calibrated(arguments)?),
+    match (&arguments.cell, &arguments.again) {
+        (Some(cell), _) => cell::run(cell, arguments),
+        (None, Some(file)) => again::run(&calibrated(arguments)?, file),
+        (None, None) => all(&calibrated(arguments)?),
     }
 }
 

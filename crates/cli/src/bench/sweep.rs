@@ -6,7 +6,8 @@
 use super::experiment::Cell;
 use super::report::Record;
 use hlir::plan::{Placement, Structure, TablePlan};
-use hlir::{Plan, Program};
+use hlir::text::written_structure;
+use hlir::{Plan, Program, TableId};
 use opt::model::{Model, structures};
 use opt::{Inputs, analyze::Traffic};
 use plotters::prelude::*;
@@ -17,6 +18,8 @@ pub const BURSTS: [u32; 2] = [32, 64];
 const PARTS: [u32; 4] = [1, 2, 4, 8];
 const PLACEMENTS: [(Placement, &str); 3] =
     [(Placement::None, "nowhere"), (Placement::OwnLoop, "own_loop"), (Placement::WithConsumption, "with_consumption")];
+/// How a point without stages is named.
+const IN_TURN: &str = "in_turn";
 /// A pick within this of the best counts as right.
 const CLOSE: f64 = 1.05;
 const WIDTH: u32 = 900;
@@ -32,28 +35,81 @@ pub struct Point {
 pub fn grid(program: &Program, inputs: &Inputs) -> Vec<Point> {
     let mut points = Vec::new();
     for burst in BURSTS {
-        let mut asked = inputs.clone();
-        asked.pinned.burst = burst;
-        let pick = planned(program, &asked);
-        points.push(Point { name: format!("pick:{burst}"), plan: pick });
-        let staged = staged(program, &asked);
-        for (word, table) in structures_of(program, inputs, &staged) {
-            let mut with = staged.clone();
-            with.tables.retain(|planned| planned.table != table.table);
-            with.tables.push(table);
-            let plain = Plan { path: None, loops: Vec::new(), ..with.clone() };
-            points.push(Point { name: format!("sweep:{burst}:{word}:in_turn"), plan: plain });
-            for (part, (placement, name)) in PARTS.iter().flat_map(|part| PLACEMENTS.map(|placement| (part, placement)))
-            {
-                let group = burst / part;
-                let plan = placed(&with, group, placement);
-                if !plan.loops.is_empty() && hlir::verify::verify_plan(program, &plan).is_empty() {
-                    points.push(Point { name: format!("sweep:{burst}:{word}:{group}:{name}"), plan });
-                }
+        let maker = Maker::new(program, inputs, burst);
+        points.push(Point { name: format!("pick:{burst}"), plan: maker.pick.clone() });
+        for structure in maker.structures() {
+            let word = written_structure(structure);
+            let groups = PARTS.map(|part| burst / part);
+            let placed = groups.iter().flat_map(|group| PLACEMENTS.map(|(_, name)| format!("{group}:{name}")));
+            for how in std::iter::once(IN_TURN.to_string()).chain(placed) {
+                let name = format!("sweep:{burst}:{word}:{how}");
+                points.extend(maker.plan(&name).map(|plan| Point { name, plan }));
             }
         }
     }
     points
+}
+
+/// What the plans of a grid are made of, for one burst.
+pub struct Maker<'p> {
+    program: &'p Program,
+    inputs: &'p Inputs,
+    pub pick: Plan,
+    staged: Plan,
+    /// The table that takes most memory.
+    largest: Option<TableId>,
+}
+
+impl<'p> Maker<'p> {
+    pub fn new(program: &'p Program, inputs: &'p Inputs, burst: u32) -> Maker<'p> {
+        let mut asked = inputs.clone();
+        asked.pinned.burst = burst;
+        let pick = planned(program, &asked);
+        // Where operations cost nothing, tables get structures that nobody wants: those of the pick stay.
+        let staged = Plan { tables: pick.tables.clone(), ..staged(program, &asked) };
+        let traffic = Traffic::estimate(program, inputs);
+        let lookups = Model::new(program, inputs, &traffic).lookups(&staged);
+        let largest = lookups.iter().max_by_key(|lookup| lookup.shape.bytes()).map(|lookup| lookup.table);
+        Maker { program, inputs, pick, staged, largest }
+    }
+
+    /// The plan of a point, by its name; none for one that stands for no plan, or for none that is legal.
+    pub fn plan(&self, name: &str) -> Option<Plan> {
+        let mut words = name.strip_prefix("sweep:")?.split(':').skip(1);
+        let word = words.next()?;
+        let structure = Structure::ALL.into_iter().find(|structure| written_structure(*structure) == word)?;
+        let with = self.with(structure)?;
+        let how = words.next()?;
+        if how == IN_TURN {
+            return Some(Plan { path: None, loops: Vec::new(), ..with });
+        }
+        let placement = words.next()?;
+        let (placement, _) = PLACEMENTS.into_iter().find(|(_, name)| *name == placement)?;
+        let plan = placed(&with, how.parse().ok()?, placement);
+        let is_legal = !plan.loops.is_empty() && hlir::verify::verify_plan(self.program, &plan).is_empty();
+        is_legal.then_some(plan)
+    }
+
+    fn with(&self, structure: Structure) -> Option<Plan> {
+        let table = self.program.tables[self.largest?].name.clone();
+        let mut with = self.staged.clone();
+        with.tables.retain(|planned| planned.table != table);
+        with.tables.push(TablePlan { table, structure, reason: None });
+        Some(with)
+    }
+
+    /// The two structures that the model ranks first for the largest table.
+    fn structures(&self) -> Vec<Structure> {
+        let Some(largest) = self.largest else { return Vec::new() };
+        let traffic = Traffic::estimate(self.program, self.inputs);
+        let model = Model::new(self.program, self.inputs, &traffic);
+        let content = self.inputs.occupancy.of(&self.program.tables[largest]);
+        let shapes = structures::candidates(self.program, largest, &content, self.inputs.machine.vector_bytes);
+        let cost = |structure| self.with(structure).map(|plan| (model.predict(&plan).cycles(), structure));
+        let mut costs: Vec<(f64, Structure)> = shapes.iter().filter_map(|shape| cost(shape.structure)).collect();
+        costs.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        costs.into_iter().take(2).map(|(_, structure)| structure).collect()
+    }
 }
 
 pub fn planned(program: &Program, inputs: &Inputs) -> Plan {
@@ -83,30 +139,6 @@ pub fn placed(plan: &Plan, group: u32, placement: Placement) -> Plan {
     plan
 }
 
-/// The two structures that the model ranks first for the table that takes most memory.
-fn structures_of(program: &Program, inputs: &Inputs, plan: &Plan) -> Vec<(&'static str, TablePlan)> {
-    let traffic = Traffic::estimate(program, inputs);
-    let model = Model::new(program, inputs, &traffic);
-    let lookups = model.lookups(plan);
-    let Some(largest) = lookups.iter().max_by_key(|lookup| lookup.shape.bytes()) else { return Vec::new() };
-    let table = &program.tables[largest.table];
-    let content = inputs.occupancy.of(table);
-    let shapes = structures::candidates(program, largest.table, &content, inputs.machine.vector_bytes);
-    let with = |structure: Structure| TablePlan { table: table.name.clone(), structure, reason: None };
-    let mut costs: Vec<(f64, Structure)> = shapes
-        .iter()
-        .map(|shape| {
-            let mut other = plan.clone();
-            other.tables.retain(|planned| planned.table != table.name);
-            other.tables.push(with(shape.structure));
-            (model.predict(&other).cycles(), shape.structure)
-        })
-        .collect();
-    costs.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-    let named = |(_, structure): &(f64, Structure)| (hlir::text::written_structure(*structure), with(*structure));
-    costs.iter().take(2).map(named).collect()
-}
-
 /// One cell of the sweep: the pick, and the best of the grid.
 struct Regret {
     cell: Cell,
@@ -115,6 +147,10 @@ struct Regret {
     predicted: f64,
     best: f64,
     best_name: String,
+    /// Median error of the cell's predictions.
+    error: f64,
+    /// Of the pairs of plans whose costs clearly differ, the share whose order was predicted.
+    order: f64,
 }
 
 fn regrets(records: &[Record]) -> Vec<Regret> {
@@ -122,8 +158,9 @@ fn regrets(records: &[Record]) -> Vec<Regret> {
     let regret = |pick: &Record| {
         let start = format!("sweep:{}:", pick.burst);
         let same = |other: &&Record| other.cell == pick.cell && other.traffic == pick.traffic;
-        let all = records.iter().filter(same).filter(|other| other.variant.starts_with(&start));
-        let best = all.chain([pick]).min_by(|a, b| a.cycles.total_cmp(&b.cycles))?;
+        let all: Vec<&Record> =
+            records.iter().filter(same).filter(|other| other.variant.starts_with(&start)).chain([pick]).collect();
+        let best = all.iter().min_by(|a, b| a.cycles.total_cmp(&b.cycles))?;
         Some(Regret {
             cell: pick.cell.clone(),
             burst: pick.burst,
@@ -131,36 +168,59 @@ fn regrets(records: &[Record]) -> Vec<Regret> {
             predicted: pick.predicted?,
             best: best.cycles,
             best_name: best.variant.clone(),
+            error: median_error(&all),
+            order: order(&all),
         })
     };
     picks.filter_map(regret).collect()
+}
+
+fn median_error(records: &[&Record]) -> f64 {
+    let error = |record: &&Record| Some((record.predicted? - record.cycles).abs() / record.cycles);
+    let mut errors: Vec<f64> = records.iter().filter_map(error).collect();
+    errors.sort_by(f64::total_cmp);
+    errors.get(errors.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// Plans that were measured within a few percent of each other are in no order.
+fn order(records: &[&Record]) -> f64 {
+    let known: Vec<(f64, f64)> = records.iter().filter_map(|record| Some((record.cycles, record.predicted?))).collect();
+    let (mut right, mut all) = (0.0, 0.0);
+    for (number, (cycles, predicted)) in known.iter().enumerate() {
+        for (other_cycles, other_predicted) in &known[number + 1..] {
+            if cycles.max(*other_cycles) > cycles.min(*other_cycles) * CLOSE {
+                all += 1.0;
+                right += if (cycles < other_cycles) == (predicted < other_predicted) { 1.0 } else { 0.0 };
+            }
+        }
+    }
+    if all > 0.0 { right / all } else { 1.0 }
 }
 
 /// A line a cell, and the sums of both questions: is the pick close to the best, and was its cost predicted?
 pub fn table(records: &[Record]) -> String {
     let regrets = regrets(records);
     let mut text = format!(
-        "{:<20} {:>6} {:>10} {:>7} {:>7} {:>7}  {}\n",
-        "cell", "burst", "predicted", "pick", "best", "ratio", "best is"
+        "{:<20} {:>6} {:>10} {:>7} {:>7} {:>7} {:>7} {:>7}  {}\n",
+        "cell", "burst", "predicted", "pick", "best", "ratio", "error", "order", "best is"
     );
     for regret in &regrets {
-        let Regret { cell, burst, pick, predicted, best, best_name } = regret;
-        let ratio = pick / best;
+        let Regret { cell, burst, pick, predicted, best, best_name, error, order } = regret;
+        let (ratio, error, order) = (pick / best, error * 100.0, order * 100.0);
         let name = format!("{}:{}", cell.application, cell.size);
-        let _ =
-            writeln!(text, "{name:<20} {burst:>6} {predicted:>10.1} {pick:>7.1} {best:>7.1} {ratio:>7.3}  {best_name}");
+        let _ = writeln!(
+            text,
+            "{name:<20} {burst:>6} {predicted:>10.1} {pick:>7.1} {best:>7.1} {ratio:>7.3} {error:>6.1}% {order:>6.1}%  {best_name}"
+        );
     }
     let close = regrets.iter().filter(|regret| regret.pick <= regret.best * CLOSE).count();
-    let mut errors: Vec<f64> =
-        records.iter().filter_map(|record| Some((record.predicted? - record.cycles).abs() / record.cycles)).collect();
-    errors.sort_by(f64::total_cmp);
-    let median = errors.get(errors.len() / 2).copied().unwrap_or(0.0);
+    let all: Vec<&Record> = records.iter().filter(|record| record.predicted.is_some()).collect();
     let _ = writeln!(
         text,
         "picks within 5 % of the best of the grid: {close} of {}; median error of predictions: {:.1} % over {} plans",
         regrets.len(),
-        median * 100.0,
-        errors.len()
+        median_error(&all) * 100.0,
+        all.len()
     );
     text
 }

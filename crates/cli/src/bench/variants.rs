@@ -156,11 +156,17 @@ impl Subject {
         self.made(super::gains::plans)
     }
 
-    fn made(&self, make: fn(&Program, &Inputs) -> Vec<super::sweep::Point>) -> Vec<Variant> {
+    /// The program as passes leave it that change it, and what planners consult about it.
+    pub fn rewritten(&self) -> (Program, Inputs) {
         let mut program = self.program.clone();
         opt::optimize(&mut program, &mut Plan::default(), &self.inputs, &rewrites(), None);
         let mut inputs = self.inputs.clone();
         inputs.ports.own_descriptor = true;
+        (program, inputs)
+    }
+
+    fn made(&self, make: fn(&Program, &Inputs) -> Vec<super::sweep::Point>) -> Vec<Variant> {
+        let (program, inputs) = self.rewritten();
         let variant = |point: super::sweep::Point| Variant {
             name: point.name,
             origin: Origin::Made(Box::new(point.plan)),
