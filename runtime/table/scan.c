@@ -27,7 +27,7 @@ struct scan_writer {
 	uint32_t chosen_at;			/* rules, then */
 	uint16_t *numbers;			/* by a chunk's value: 0 but while one chunk is looked at */
 	uint16_t *buckets;			/* by place: the rule's bucket, from 1 on */
-	uint16_t *counts;			/* by bucket: its rules, of the way that was measured last */
+	uint16_t *counts;			/* by bucket, way after way: its rules */
 	uint8_t *ways;				/* by place */
 };
 
@@ -40,6 +40,7 @@ struct scan_room {
 	uint32_t single_count;
 	uint32_t slots[SCAN_WAYS_MOST];		/* of ways among the array's, single rules first */
 	uint32_t bucket_counts[SCAN_WAYS_MOST];
+	uint32_t earlier_buckets[SCAN_WAYS_MOST];	/* of ways before */
 	uint32_t page_counts[SCAN_WAYS_MOST];
 };
 
@@ -159,6 +160,13 @@ scan_usual(const uint16_t *counts, uint32_t bucket_count, uint32_t unit)
 	return units;
 }
 
+/* The rules of a way's buckets, which are numbered from 1 on. */
+static uint16_t *
+scan_counts(const struct scan_writer *writer, const struct scan_room *room, uint32_t way)
+{
+	return writer->counts + room->earlier_buckets[way];
+}
+
 /* Each rule's bucket and each bucket's rules, and how much room the way takes. */
 static void
 scan_measure(struct scan_writer *writer, uint32_t way, struct scan_room *room)
@@ -166,6 +174,7 @@ scan_measure(struct scan_writer *writer, uint32_t way, struct scan_room *room)
 	const uint32_t cut = writer->chosen[way];
 	uint8_t paged[SCAN_VALUES / CHUNK_PAGE] = { 0 };
 	const struct scan *scan = writer->scan;
+	uint16_t *counts = scan_counts(writer, room, way);
 	uint32_t rules = 0, value;
 
 	for (uint32_t place = 0; place < writer->ranking.count; place++) {
@@ -173,19 +182,19 @@ scan_measure(struct scan_writer *writer, uint32_t way, struct scan_room *room)
 			continue;
 		if (writer->numbers[value] == 0) {
 			writer->numbers[value] = (uint16_t)++room->bucket_counts[way];
-			writer->counts[room->bucket_counts[way]] = 0;
+			counts[room->bucket_counts[way]] = 0;
 		}
 		room->page_counts[way] += paged[value / CHUNK_PAGE] == 0;
 		paged[value / CHUNK_PAGE] = 1;
 		writer->buckets[place] = writer->numbers[value];
-		writer->counts[writer->numbers[value]]++;
+		counts[writer->numbers[value]]++;
 		rules++;
 	}
 	for (uint32_t place = 0; place < writer->ranking.count; place++)
 		if (writer->ways[place] == way && scan_says(writer, place, cut, &value))
 			writer->numbers[value] = 0;
 	if (scan_fits_rule(scan->word_count, scan->pair_count, scan->wide_count) &&
-	    scan_usual(writer->counts, room->bucket_counts[way], 1) <= SCAN_SINGLE) {
+	    scan_usual(counts, room->bucket_counts[way], 1) <= SCAN_SINGLE) {
 		room->is_single[way] = 1;
 		room->single_count++;
 		room->rules += rules + 1;
@@ -201,8 +210,10 @@ scan_room(struct scan_writer *writer)
 	struct scan_room room = { .blocks = 0 };
 	uint64_t rest = 0;
 
-	for (uint32_t way = 0; way < writer->chosen_count; way++)
+	for (uint32_t way = 0; way < writer->chosen_count; way++) {
+		room.earlier_buckets[way] = way == 0 ? 0 : room.earlier_buckets[way - 1] + room.bucket_counts[way - 1];
 		scan_measure(writer, way, &room);
+	}
 	for (uint32_t way = 0, single = 0, other = room.single_count; way < writer->chosen_count; way++)
 		room.slots[way] = room.is_single[way] ? single++ : other++;
 	for (uint32_t place = 0; place < writer->ranking.count; place++)
@@ -328,38 +339,38 @@ struct scan_next {
 	uint64_t rule;
 };
 
-/* Gives a way's buckets their room. */
+/* Gives a way's buckets their room. From here on, counts are of rules that are in their buckets. */
 static void
-scan_open_buckets(const struct scan_writer *writer, struct scan_way *way, uint32_t is_single, uint32_t bucket_count, struct scan_next *next)
+scan_open_buckets(struct scan_way *way, uint32_t is_single, uint16_t *counts, uint32_t bucket_count, struct scan_next *next)
 {
 	const uint32_t unit = is_single ? 1 : SCAN_LANES;
 	uint64_t *free = is_single ? &next->rule : &next->block;
 
-	way->usual = scan_usual(writer->counts, bucket_count, unit);
+	way->usual = scan_usual(counts, bucket_count, unit);
 	way->buckets[0].first = (uint32_t)(*free)++;
 	for (uint32_t i = 1; i <= bucket_count; i++) {
 		way->buckets[i].first = (uint32_t)*free;
-		way->buckets[i].last = (writer->counts[i] + unit - 1) / unit - 1;
+		way->buckets[i].last = (counts[i] + unit - 1) / unit - 1;
 		*free += way->buckets[i].last + 1;
-		writer->counts[i] = 0;
+		counts[i] = 0;
 	}
 }
 
-/* Fills the way that was measured last. From here on, counts are of rules that are in their buckets. */
 static void
 scan_fill_way(const struct scan_writer *writer, struct scan_array *array, uint32_t number, const struct scan_room *room, struct scan_next *next)
 {
 	struct scan_way *way = &array->ways[room->slots[number]];
+	uint16_t *counts = scan_counts(writer, room, number);
 	uint32_t pages = 0, value;
 
-	scan_open_buckets(writer, way, room->is_single[number], room->bucket_counts[number], next);
+	scan_open_buckets(way, room->is_single[number], counts, room->bucket_counts[number], next);
 	for (uint32_t place = 0; place < writer->ranking.count; place++) {
 		uint32_t bucket, at, *page;
 
 		if (writer->ways[place] != number || !scan_says(writer, place, writer->chosen[number], &value))
 			continue;
 		bucket = writer->buckets[place];
-		at = writer->counts[bucket]++;
+		at = counts[bucket]++;
 		if (room->is_single[number])
 			scan_fill_rule(writer, array, way->buckets[bucket].first + at, place);
 		else
@@ -392,12 +403,8 @@ scan_rebuild(struct scan_writer *writer)
 			rest++;
 		}
 	next.block = room.rest;
-	for (uint32_t way = 0; way < writer->chosen_count; way++) {
-		struct scan_room again = { .blocks = 0 };
-
-		scan_measure(writer, way, &again);
+	for (uint32_t way = 0; way < writer->chosen_count; way++)
 		scan_fill_way(writer, new, way, &room, &next);
-	}
 	for (uint32_t place = 0; place < writer->ranking.count; place++)
 		new->records[place] = scan_rule_at(writer, place)->record;
 	__atomic_store_n(&writer->scan->array, new, __ATOMIC_RELEASE);
