@@ -1,6 +1,8 @@
 /* Tables as large as the ones that are asked for. Each has every entry, and no other. */
 #include <time.h>
 
+#include "table/exact.h"
+#include "table/exact48.h"
 #include "table_host.h"
 #include "test.h"
 
@@ -91,6 +93,59 @@ size_tuple_space(void)
 	CHECK(memory.bytes == 0);
 }
 
+/* Fills a table key by key. */
+static uint64_t
+size_fill(struct writer *writer, uint64_t count)
+{
+	uint64_t wrong = 0;
+
+	for (uint64_t i = 0; i < count; i++) {
+		const uint64_t key[3] = { i * 4096, i, i };
+		const struct test_record record = test_record((uint32_t)i % 1000);
+
+		wrong += writer_insert(writer, &(const struct table_match){ .value = key }, &record, NULL) != TABLE_OK;
+	}
+	return wrong;
+}
+
+/* Bytes of the array that readers see. */
+static uint64_t
+size_array(const struct writer *writer)
+{
+	const struct table *table = writer_table(writer);
+
+	return table->structure == STRUCTURE_EXACT48 ? ((const struct exact48 *)(const void *)table)->array->bytes
+						     : ((const struct exact *)(const void *)table)->array->bytes;
+}
+
+/* Loaded and then made small, a table is as small as one that was told its size before, and has its entries. */
+static void
+size_compact(uint32_t structure, uint32_t key_bits, uint64_t count)
+{
+	struct test_host memory = { .allocations_left = UINT64_MAX };
+	const struct table_host host = test_table_host(&memory);
+	const struct table_descriptor descriptor = test_descriptor(structure, key_bits, 0, 0);
+	struct writer *grown = writer_create(&descriptor, &host, NULL), *told = writer_create(&descriptor, &host, NULL);
+	uint64_t wrong = 0, before;
+
+	CHECK(writer_reserve(told, count) == TABLE_OK);
+	CHECK(size_fill(grown, count) == 0 && size_fill(told, count) == 0);
+	before = size_array(grown);
+	writer_compact(grown);
+	CHECK(size_array(grown) < before * 9 / 10);
+	CHECK(size_array(grown) == size_array(told));
+	for (uint64_t i = 0; i < count; i++) {
+		const uint64_t key[3] = { i * 4096, i, i };
+		const struct test_record *record = table_record(writer_table(grown), writer_lookup(grown, key));
+
+		wrong += record->value != i % 1000;
+	}
+	CHECK(wrong == 0);
+	writer_destroy(grown);
+	writer_destroy(told);
+	CHECK(memory.bytes == 0);
+}
+
 void
 test_table_size(void)
 {
@@ -99,4 +154,7 @@ test_table_size(void)
 	size_exact(192, 50000);
 	size_list(10000);
 	size_tuple_space();
+	size_compact(STRUCTURE_EXACT48, 48, 40000);
+	size_compact(STRUCTURE_EXACT, 64, 40000);
+	size_compact(STRUCTURE_EXACT, 128, 40000);
 }
