@@ -61,7 +61,8 @@ struct flight {
 	INLINE struct table_group NAME##_##LIMBS##_of(struct sample *sample, uint32_t from, const struct flight *flight)                    \
 	{                                                                                                                                   \
 		return (struct table_group){                                                                                                \
-			.count = BURST, .limbs = LIMBS, .keys = sample->keys + (size_t)from * (LIMBS), .hashes = flight->hash,              \
+			.count = BURST, .limbs = LIMBS, .keys = sample->keys + (size_t)from * (LIMBS),                                      \
+			.hashes = flight != NULL ? flight->hash : NULL,                                                                     \
 			.found = sample->found + from, .found_stride = 1,                                                                   \
 		};                                                                                                                          \
 	}                                                                                                                                   \
@@ -69,11 +70,8 @@ struct flight {
 	static void NAME##_##LIMBS##_group(const void *of, struct sample *sample)                                                           \
 	{                                                                                                                                   \
 		for (uint32_t from = 0; from < SAMPLE; from += BURST) {                                                                     \
-			struct flight flight;                                                                                               \
-			struct table_group group = NAME##_##LIMBS##_of(sample, from, &flight);                                              \
+			const struct table_group group = NAME##_##LIMBS##_of(sample, from, NULL);                                           \
                                                                                                                                             \
-			NAME##_##LIMBS##_begin(of, group.keys, &flight, 0);                                                                 \
-			group.addresses = flight.address;                                                                                   \
 			NAME##_find_group(of, &group);                                                                                      \
 		}                                                                                                                           \
 	}

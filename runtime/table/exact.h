@@ -136,44 +136,68 @@ exact_scan(const struct exact_bucket *bucket, const uint64_t *key, uint32_t slot
 }
 
 #ifdef TABLE_AVX2
-/* A bit for each of the bucket's eight words that is the key's: `low` at even places, `high` at odd ones. Words are read whole, in no order. */
+/* A bit for each of the bucket's eight words that is `wanted`. Words are read whole, in no order. */
 static inline uint32_t
-exact_words(const struct exact_bucket *bucket, uint64_t low, uint64_t high)
+exact_words(const struct exact_bucket *bucket, uint64_t wanted)
 {
 #ifdef TABLE_AVX512
-	const __m512i wanted = _mm512_broadcast_i32x4(_mm_set_epi64x((long long)high, (long long)low));
-
-	return _mm512_cmpeq_epi64_mask(_mm512_load_si512((const void *)bucket->keys), wanted);
+	return _mm512_cmpeq_epi64_mask(_mm512_load_si512((const void *)bucket->keys), _mm512_set1_epi64((long long)wanted));
 #else
-	const __m256i wanted = _mm256_broadcastsi128_si256(_mm_set_epi64x((long long)high, (long long)low));
-	const __m256i front = _mm256_cmpeq_epi64(_mm256_load_si256((const void *)bucket->keys), wanted);
-	const __m256i back = _mm256_cmpeq_epi64(_mm256_load_si256((const void *)(bucket->keys + 4)), wanted);
+	const __m256i all = _mm256_set1_epi64x((long long)wanted);
+	const __m256i front = _mm256_cmpeq_epi64(_mm256_load_si256((const void *)bucket->keys), all);
+	const __m256i back = _mm256_cmpeq_epi64(_mm256_load_si256((const void *)(bucket->keys + 4)), all);
 
 	return (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(front)) | (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(back)) << 4;
 #endif
 }
 
-/* As `exact_scan`. All keys are compared at once, then the number is read and the key once more, for the order in which `exact_scan` reads them. Whether the
- * key is here cannot be predicted where buckets are full: no branch about it. Behind the last slot stand the flags, which are read in vain then. */
+/* As `exact_scan`, for keys of one limb. All keys are compared at once, then the number is read and the key once more, for the order in which `exact_scan`
+ * reads them. Whether the key is here cannot be predicted where buckets are full: no branch about it. Behind the last slot stand the flags, which are read in
+ * vain then. */
 static inline uint32_t
-exact_scan_vectors(const struct exact_bucket *bucket, const uint64_t *key, uint32_t slot_limbs, uint32_t slots)
+exact_scan_vectors(const struct exact_bucket *bucket, uint64_t key)
 {
-	const uint32_t end = (uint32_t)1 << slots * slot_limbs;
-	uint32_t match = exact_words(bucket, key[0], key[slot_limbs - 1]), slot, record, changed;
-	uint64_t differ = 0;
+	const uint32_t slots = exact_slots(1), end = (uint32_t)1 << slots, match = exact_words(bucket, key) & (end - 1);
+	uint32_t slot, record, changed;
+	uint64_t held;
 
-	if (slot_limbs == 2)
-		match &= match >> 1 & 0x15;
-	match &= end - 1;
 	__atomic_signal_fence(__ATOMIC_ACQ_REL);	/* the flags are read after this, see `exact_overflowed` */
-	slot = (uint32_t)__builtin_ctz(match | end) / slot_limbs;
+	slot = (uint32_t)__builtin_ctz(match | end);
 	record = __atomic_load_n(&bucket->words[EXACT_FLAGS - slots + slot], __ATOMIC_ACQUIRE);
-	for (uint32_t limb = 0; limb < slot_limbs; limb++)
-		differ |= __atomic_load_n(&bucket->keys[slot * slot_limbs + limb], __ATOMIC_RELAXED) ^ key[limb];
-	changed = (uint32_t)(match != 0) & ((uint32_t)(differ != 0) | (uint32_t)(record == 0));
+	held = __atomic_load_n(&bucket->keys[slot], __ATOMIC_RELAXED);
+	changed = (uint32_t)(match != 0) & ((uint32_t)(held != key) | (uint32_t)(record == 0));
 	if (__builtin_expect(changed, 0))
-		return exact_scan(bucket, key, slot_limbs, slots);
+		return exact_scan(bucket, &key, 1, slots);
 	return record & -(uint32_t)(match != 0);
+}
+
+/* Keys of two limbs: for each slot, behind a word of zeros, the number if the slot's key is `key`, else 0. Numbers are read before keys, see `exact_scan`:
+ * loads stay in their order here, and each word is read whole. */
+static inline __m128i
+exact_matched(const struct exact_bucket *bucket, const uint64_t *key)
+{
+	const __m128i records = _mm_slli_si128(_mm_load_si128((const void *)(bucket->keys + 6)), 4), wanted = _mm_loadu_si128((const void *)key);
+	__m256i front;
+	__m128i third, matched;
+
+	__atomic_signal_fence(__ATOMIC_ACQ_REL);
+	front = _mm256_cmpeq_epi64(_mm256_load_si256((const void *)bucket->keys), _mm256_broadcastsi128_si256(wanted));
+	third = _mm_cmpeq_epi64(_mm_load_si128((const void *)(bucket->keys + 4)), wanted);
+	__atomic_signal_fence(__ATOMIC_ACQ_REL);	/* the flags are read after this, see `exact_overflowed` */
+	front = _mm256_and_si256(front, _mm256_shuffle_epi32(front, 0x4e));
+	third = _mm_and_si128(third, _mm_shuffle_epi32(third, 0x4e));
+	matched = _mm_blend_epi32(_mm256_castsi256_si128(front), _mm256_extracti128_si256(front, 1), 4);
+	return _mm_and_si128(records, _mm_blend_epi32(matched, third, 8));
+}
+
+/* Four keys' numbers, from what matched: of the same key at most one slot's is not 0. */
+static inline __m128i
+exact_numbers(__m128i first, __m128i second, __m128i third, __m128i fourth)
+{
+	const __m128i front = _mm_or_si128(_mm_unpacklo_epi32(first, second), _mm_unpackhi_epi32(first, second));
+	const __m128i back = _mm_or_si128(_mm_unpacklo_epi32(third, fourth), _mm_unpackhi_epi32(third, fourth));
+
+	return _mm_or_si128(_mm_unpacklo_epi64(front, back), _mm_unpackhi_epi64(front, back));
 }
 #endif
 
@@ -188,7 +212,7 @@ static inline uint32_t
 exact_scan_wide(const struct exact *table, const struct exact_bucket *bucket, uint64_t hash, const uint64_t *key, uint32_t limbs)
 {
 #ifdef TABLE_AVX2
-	const uint32_t match = exact_words(bucket, hash, hash) & 31;
+	const uint32_t match = exact_words(bucket, hash) & 31;
 
 	__atomic_signal_fence(__ATOMIC_ACQ_REL);
 	if (match == 0)
@@ -218,7 +242,12 @@ exact_find_in(const struct exact *table, const void *address, uint64_t hash, con
 	if (limbs > 2)
 		return exact_scan_wide(table, address, hash, key, limbs);
 #ifdef TABLE_AVX2
-	return exact_scan_vectors(address, key, exact_slot_limbs(limbs), exact_slots(limbs));
+	if (limbs == 2) {
+		const __m128i matched = exact_matched(address, key);
+
+		return (uint32_t)_mm_cvtsi128_si32(exact_numbers(matched, matched, matched, matched));
+	}
+	return exact_scan_vectors(address, key[0]);
 #else
 	return exact_scan(address, key, exact_slot_limbs(limbs), exact_slots(limbs));
 #endif
@@ -250,6 +279,30 @@ exact_find(const struct exact *table, const void *address, uint64_t hash, const 
 	return exact_find_second(table, address, hash, key, limbs);
 }
 
-TABLE_GROUP_OF_TWO(exact, 1)
+TABLE_GROUP_ADDRESS(exact)
+
+/* Four keys of a group in their first buckets. A bit for each that is not there. */
+static inline __attribute__((always_inline)) uint32_t
+exact_find_four(const struct exact *table, const struct exact_array *array, const struct table_group *group, uint32_t i)
+{
+	uint32_t missed = 0;
+
+#ifdef TABLE_AVX2
+	if (group->limbs == 2) {
+		const uint64_t *keys = group->keys + 2 * (size_t)i;
+		const __m128i first = exact_matched(exact_group_address(table, array, group, i), keys);
+		const __m128i second = exact_matched(exact_group_address(table, array, group, i + 1), keys + 2);
+		const __m128i third = exact_matched(exact_group_address(table, array, group, i + 2), keys + 4);
+		const __m128i fourth = exact_matched(exact_group_address(table, array, group, i + 3), keys + 6);
+
+		return table_group_found(group, i, exact_numbers(first, second, third, fourth));
+	}
+#endif
+	for (uint32_t j = 0; j < 4; j++)
+		missed |= exact_find_one(table, array, group, i + j) << j;
+	return missed;
+}
+
+TABLE_GROUP_OF_TWO(exact)
 
 #endif

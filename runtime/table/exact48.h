@@ -84,25 +84,37 @@ exact48_overflowed(const void *address)
 	return __atomic_load_n(&bucket->slots[EXACT48_SLOTS - 1], __ATOMIC_ACQUIRE) != 0;
 }
 
-/* Words that are the key's are united: at most one of them has a record. */
+#ifdef TABLE_AVX2
+/* What is left of a bucket's words when the key is taken from them: in one of four places the record's number, above 48 zeros, if the key is here; else
+ * nothing. */
+static inline __m256i
+exact48_rest(const struct exact48_bucket *bucket, uint64_t key)
+{
+#ifdef TABLE_AVX512
+	const __m512i rest = _mm512_xor_si512(_mm512_load_si512((const void *)bucket->slots), _mm512_set1_epi64((long long)key));
+	const __mmask8 match = _mm512_testn_epi64_mask(rest, _mm512_set1_epi64((long long)EXACT48_KEY));
+	const __m512i matched = _mm512_maskz_mov_epi64(match, rest);
+
+	return _mm256_or_si256(_mm512_castsi512_si256(matched), _mm512_extracti64x4_epi64(matched, 1));
+#else
+	const __m256i wanted = _mm256_set1_epi64x((long long)key), zero = _mm256_setzero_si256();
+	const __m256i front = _mm256_xor_si256(_mm256_load_si256((const void *)bucket->slots), wanted);
+	const __m256i back = _mm256_xor_si256(_mm256_load_si256((const void *)(bucket->slots + 4)), wanted);
+	const __m256i front_match = _mm256_cmpeq_epi64(_mm256_slli_epi64(front, 16), zero);
+	const __m256i back_match = _mm256_cmpeq_epi64(_mm256_slli_epi64(back, 16), zero);
+
+	return _mm256_or_si256(_mm256_and_si256(front, front_match), _mm256_and_si256(back, back_match));
+#endif
+}
+#endif
+
+/* The number of the key's record, 0 for none: at most one word that is the key's has one. */
 static inline uint32_t
 exact48_scan(const struct exact48_bucket *bucket, uint64_t key)
 {
-#if defined(TABLE_AVX512)
-	const __m512i slots = _mm512_load_si512((const void *)bucket->slots);
-	const __m512i differ = _mm512_xor_si512(slots, _mm512_set1_epi64((long long)key));
-	const __mmask8 used = _mm512_test_epi64_mask(slots, _mm512_set1_epi64((long long)~EXACT48_KEY));
-	const __mmask8 match = _mm512_mask_testn_epi64_mask(used, differ, _mm512_set1_epi64((long long)EXACT48_KEY));
-
-	__atomic_signal_fence(__ATOMIC_ACQ_REL);
-	return (uint32_t)((uint64_t)_mm_cvtsi128_si64(_mm512_castsi512_si128(_mm512_maskz_compress_epi64(match, slots))) >> EXACT48_KEY_BITS);
-#elif defined(TABLE_AVX2)
-	const __m256i wanted = _mm256_set1_epi64x((long long)(key << 16));
-	const __m256i front = _mm256_load_si256((const void *)bucket->slots), back = _mm256_load_si256((const void *)(bucket->slots + 4));
-	const __m256i front_match = _mm256_cmpeq_epi64(_mm256_slli_epi64(front, 16), wanted);
-	const __m256i back_match = _mm256_cmpeq_epi64(_mm256_slli_epi64(back, 16), wanted);
-	const __m256i both = _mm256_or_si256(_mm256_and_si256(front, front_match), _mm256_and_si256(back, back_match));
-	const __m128i half = _mm_or_si128(_mm256_castsi256_si128(both), _mm256_extracti128_si256(both, 1));
+#if defined(TABLE_AVX2)
+	const __m256i rest = exact48_rest(bucket, key);
+	const __m128i half = _mm_or_si128(_mm256_castsi256_si128(rest), _mm256_extracti128_si256(rest, 1));
 	const __m128i word = _mm_or_si128(half, _mm_unpackhi_epi64(half, half));
 
 	__atomic_signal_fence(__ATOMIC_ACQ_REL);
@@ -136,9 +148,9 @@ exact48_find_second(const struct exact48 *table, const void *address, uint64_t h
 {
 	const struct exact48_array *array = exact48_array(table);
 
-	(void)limbs;
+	(void)hash;	/* it is made again where that is rare, so that a group's need not be stored */
 	if ((uintptr_t)address - (uintptr_t)array >= array->bytes) {
-		const struct exact48_bucket *first = exact48_first(array, hash);
+		const struct exact48_bucket *first = exact48_first(array, exact48_hash(table, key, limbs));
 		const uint32_t found = exact48_scan(first, key[0]);
 
 		if (found != 0 || !exact48_overflowed(first))
@@ -157,6 +169,63 @@ exact48_find(const struct exact48 *table, const void *address, uint64_t hash, co
 	return exact48_find_second(table, address, hash, key, limbs);
 }
 
-TABLE_GROUP_OF_TWO(exact48, 0)
+TABLE_GROUP_ADDRESS(exact48)
+
+#ifdef TABLE_AVX2
+/* As `exact48_first` of four keys' hashes. */
+static inline __m256i
+exact48_first_four(const struct exact48_array *array, const uint64_t *keys)
+{
+	const uint64_t upper = EXACT48_MULTIPLIER >> 32, lower = EXACT48_MULTIPLIER & UINT32_MAX;
+	const __m256i words = _mm256_loadu_si256((const void *)keys), base = _mm256_set1_epi64x((long long)(uintptr_t)array->buckets);
+	const __m256i low = _mm256_mul_epu32(words, _mm256_set1_epi64x((long long)lower));
+	/* Of the upper half of a product, what comes from the lower half of the key, and above it what comes from the upper one. */
+	const __m256i cross = _mm256_mullo_epi32(words, _mm256_set1_epi64x((long long)(upper | lower << 32)));
+	const __m256i hash = _mm256_add_epi32(_mm256_add_epi32(cross, _mm256_srli_epi64(cross, 32)), _mm256_srli_epi64(low, 32));
+	const __m256i index = _mm256_srli_epi64(_mm256_mul_epu32(hash, _mm256_set1_epi64x((long long)array->bucket_count)), 32);
+
+	return _mm256_add_epi64(_mm256_slli_epi64(index, 6), base);
+}
+
+/* What is left of four keys' buckets, brought together: their records' numbers. */
+static inline __attribute__((always_inline)) __m128i
+exact48_scan_four(const void *const *addresses, const uint64_t *keys)
+{
+	const __m256i first = exact48_rest(addresses[0], keys[0]), second = exact48_rest(addresses[1], keys[1]);
+	const __m256i third = exact48_rest(addresses[2], keys[2]), fourth = exact48_rest(addresses[3], keys[3]);
+	const __m256i front = _mm256_or_si256(_mm256_unpacklo_epi64(first, second), _mm256_unpackhi_epi64(first, second));
+	const __m256i back = _mm256_or_si256(_mm256_unpacklo_epi64(third, fourth), _mm256_unpackhi_epi64(third, fourth));
+	const __m256i words = _mm256_or_si256(_mm256_permute2x128_si256(front, back, 0x20), _mm256_permute2x128_si256(front, back, 0x31));
+	const __m128 lower = _mm_castsi128_ps(_mm256_castsi256_si128(words)), upper = _mm_castsi128_ps(_mm256_extracti128_si256(words, 1));
+
+	__atomic_signal_fence(__ATOMIC_ACQ_REL);
+	return _mm_srli_epi32(_mm_castps_si128(_mm_shuffle_ps(lower, upper, 0xdd)), 16);
+}
+#endif
+
+/* Four keys of a group in their first buckets. A bit for each that is not there. */
+static inline __attribute__((always_inline)) uint32_t
+exact48_find_four(const struct exact48 *table, const struct exact48_array *array, const struct table_group *group, uint32_t i)
+{
+#ifdef TABLE_AVX2
+	const void *made[4];
+	const void *const *addresses = made;
+
+	if (group->addresses != NULL)
+		addresses = group->addresses + i;
+	else
+		_mm256_storeu_si256((void *)made, exact48_first_four(array, group->keys + i));
+	(void)table;
+	return table_group_found(group, i, exact48_scan_four(addresses, group->keys + i));
+#else
+	uint32_t missed = 0;
+
+	for (uint32_t j = 0; j < 4; j++)
+		missed |= exact48_find_one(table, array, group, i + j) << j;
+	return missed;
+#endif
+}
+
+TABLE_GROUP_OF_TWO(exact48)
 
 #endif

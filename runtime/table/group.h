@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "table/vectors.h"
+
 #define TABLE_GROUP_MOST 64u	/* packets */
 
 struct table_group {
@@ -15,7 +17,7 @@ struct table_group {
 	uint32_t limbs;			/* of a key */
 	uint32_t form;			/* of a key, for scan.h: its `scan_form`, or 0 */
 	const uint64_t *keys;
-	const uint64_t *hashes;
+	const uint64_t *hashes;		/* NULL, with no addresses either: nothing was requested, so they are first needed here; not for trees */
 	const void *const *addresses;	/* NULL: they are of a time before the last grace period, and must be computed anew */
 	uint32_t *found;		/* numbers of records */
 	uint32_t found_stride;		/* from one packet's to the next's */
@@ -45,43 +47,105 @@ table_group_request_rest(const struct table_group *group)
 		table_group_request(group, i);
 }
 
-/* `NAME_find_group` of a structure whose keys are in one of two lines: all first ones, then the second ones of the keys that were not there. Where these are
- * `MANY`, their lines are asked for before; two or three in a group are on their way at once in any case. The array is taken once: where addresses are
- * computed here, all are of the same one, and `NAME_find_second` notices a newer one. The functions that it takes are those below. */
-#define TABLE_GROUP_OF_TWO(NAME, MANY)                                                                                                              \
-	static inline __attribute__((always_inline)) const void *                                                                                   \
-	NAME##_group_address(const struct NAME##_array *array, const struct table_group *group, uint32_t i)                                         \
+#ifdef TABLE_AVX2
+/* Four look-ups' numbers go where they belong. A bit for each that is 0. */
+static inline __attribute__((always_inline)) uint32_t
+table_group_found(const struct table_group *group, uint32_t i, __m128i found)
+{
+	for (uint32_t j = 0; j < 4; j++)
+		table_group_request(group, i + j);
+	if (group->found_stride == 1) {
+		_mm_storeu_si128((void *)(group->found + i), found);
+	} else {
+		uint32_t numbers[4];
+
+		_mm_storeu_si128((void *)numbers, found);
+		for (uint32_t j = 0; j < 4; j++)
+			group->found[(i + j) * group->found_stride] = numbers[j];
+	}
+	return (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(found, _mm_setzero_si128())));
+}
+#endif
+
+/* `NAME_find_group` of a structure whose keys are in one of two lines: all first ones, then the second ones of the keys that were not there, whose lines are
+ * asked for while others' first ones are read. The array is taken once: where addresses are computed here, all are of the same one, and `NAME_find_second`
+ * notices a newer one. The functions that it takes are those below; `NAME_find_four` looks into four keys' first lines and returns a bit for each that is
+ * not there. */
+#define TABLE_GROUP_STEP 8u	/* first lines that are read before second ones are asked for, where lines are far away */
+
+#define TABLE_GROUP_ADDRESS(NAME)                                                                                                                   \
+	static inline __attribute__((always_inline)) uint64_t                                                                                       \
+	NAME##_group_hash(const struct NAME *table, const struct table_group *group, uint32_t i)                                                    \
 	{                                                                                                                                           \
-		return group->addresses != NULL ? group->addresses[i] : NAME##_first(array, group->hashes[i]);                                      \
+		return group->hashes != NULL ? group->hashes[i] : NAME##_hash(table, group->keys + (size_t)i * group->limbs, group->limbs);         \
+	}                                                                                                                                           \
+                                                                                                                                                    \
+	static inline __attribute__((always_inline)) const void *                                                                                   \
+	NAME##_group_address(const struct NAME *table, const struct NAME##_array *array, const struct table_group *group, uint32_t i)               \
+	{                                                                                                                                           \
+		return group->addresses != NULL ? group->addresses[i] : NAME##_first(array, NAME##_group_hash(table, group, i));                    \
+	}                                                                                                                                           \
+                                                                                                                                                    \
+	static inline __attribute__((always_inline)) uint32_t                                                                                       \
+	NAME##_find_one(const struct NAME *table, const struct NAME##_array *array, const struct table_group *group, uint32_t i)                    \
+	{                                                                                                                                           \
+		const uint32_t limbs = group->limbs;                                                                                                \
+		const uint64_t *key = group->keys + (size_t)i * limbs;                                                                              \
+		const void *address = NAME##_group_address(table, array, group, i);                                                                 \
+		const uint32_t found = NAME##_find_in(table, address, limbs > 2 ? NAME##_group_hash(table, group, i) : 0, key, limbs);              \
+                                                                                                                                                    \
+		table_group_request(group, i);                                                                                                      \
+		group->found[i * group->found_stride] = found;                                                                                      \
+		return (uint32_t)(found == 0);                                                                                                      \
+	}
+
+#define TABLE_GROUP_OF_TWO(NAME)                                                                                                                    \
+	/* Of keys that are not in their first lines, those that may be in their second ones, which are asked for. */                               \
+	static inline __attribute__((always_inline)) uint64_t                                                                                       \
+	NAME##_group_second(const struct NAME *table, const struct NAME##_array *array, const struct table_group *group, uint64_t missed)           \
+	{                                                                                                                                           \
+		const uint32_t limbs = group->limbs;                                                                                                \
+		uint64_t second = 0;                                                                                                                \
+                                                                                                                                                    \
+		for (; missed != 0; missed &= missed - 1) {                                                                                         \
+			const uint32_t at = (uint32_t)__builtin_ctzll(missed);                                                                      \
+                                                                                                                                                    \
+			if (!NAME##_overflowed(NAME##_group_address(table, array, group, at)))                                                      \
+				continue;                                                                                                           \
+			second |= missed & -missed;                                                                                                 \
+			__builtin_prefetch(NAME##_address_second(table, NAME##_group_hash(table, group, at), group->keys + (size_t)at * limbs));    \
+		}                                                                                                                                   \
+		return second;                                                                                                                      \
 	}                                                                                                                                           \
                                                                                                                                                     \
 	static inline __attribute__((always_inline)) void                                                                                           \
 	NAME##_find_group(const struct NAME *table, const struct table_group *group)                                                                \
 	{                                                                                                                                           \
 		const struct NAME##_array *array = NAME##_array(table);                                                                             \
-		const uint32_t limbs = group->limbs, stride = group->found_stride;                                                                  \
-		uint32_t missed[TABLE_GROUP_MOST + 1], missed_count = 0;                                                                            \
+		const uint32_t limbs = group->limbs;                                                                                                \
+		uint64_t missed = 0, second = 0;                                                                                                    \
+		uint32_t i = 0;                                                                                                                     \
                                                                                                                                                     \
-		for (uint32_t i = 0; i < group->count; i++) {                                                                                       \
-			const uint64_t *key = group->keys + (size_t)i * limbs;                                                                      \
-			const uint32_t found = NAME##_find_in(table, NAME##_group_address(array, group, i), group->hashes[i], key, limbs);          \
-                                                                                                                                                    \
-			table_group_request(group, i);                                                                                              \
-			group->found[i * stride] = found;                                                                                           \
-			missed[missed_count] = i;                                                                                                   \
-			missed_count += found == 0;                                                                                                 \
+		for (; i + 4 <= group->count; i += 4) {                                                                                             \
+			missed |= (uint64_t)NAME##_find_four(table, array, group, i) << i;                                                          \
+			if (group->hashes != NULL && (i + 4) % TABLE_GROUP_STEP == 0) {                                                             \
+				second |= NAME##_group_second(table, array, group, missed);                                                         \
+				missed = 0;                                                                                                         \
+			}                                                                                                                           \
 		}                                                                                                                                   \
+		for (; i < group->count; i++)                                                                                                       \
+			missed |= (uint64_t)NAME##_find_one(table, array, group, i) << i;                                                           \
+		second |= group->hashes != NULL ? NAME##_group_second(table, array, group, missed) : missed;                                        \
 		table_group_request_rest(group);                                                                                                    \
-		for (uint32_t i = 0; (MANY) && i < missed_count; i++) {                                                                             \
-			const uint32_t at = missed[i];                                                                                              \
+		for (; second != 0; second &= second - 1) {                                                                                         \
+			const uint32_t at = (uint32_t)__builtin_ctzll(second);                                                                      \
+			const void *address = NAME##_group_address(table, array, group, at);                                                        \
+			const uint64_t hash = NAME##_group_hash(table, group, at);                                                                  \
                                                                                                                                                     \
-			__builtin_prefetch(NAME##_address_second(table, group->hashes[at], group->keys + (size_t)at * limbs));                      \
-		}                                                                                                                                   \
-		for (uint32_t i = 0; i < missed_count; i++) {                                                                                       \
-			const uint32_t at = missed[i];                                                                                              \
-			const void *address = NAME##_group_address(array, group, at);                                                               \
-                                                                                                                                                    \
-			group->found[at * stride] = NAME##_find_second(table, address, group->hashes[at], group->keys + (size_t)at * limbs, limbs); \
+			if (group->hashes == NULL && !NAME##_overflowed(address))                                                                   \
+				continue;                                                                                                           \
+			group->found[at * group->found_stride] =                                                                                    \
+				NAME##_find_second(table, address, hash, group->keys + (size_t)at * limbs, limbs);                                  \
 		}                                                                                                                                   \
 	}
 
