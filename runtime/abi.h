@@ -182,11 +182,17 @@ struct key_field {
 	uint32_t kind;		/* enum match_kind */
 };
 
-/* A parameter in a record: an unsigned integer of 1, 2, 4 or 8 bytes, or whole limbs, low limb first. */
+enum parameter_form {
+	PARAMETER_NUMBER,	/* an unsigned integer of 1, 2, 4 or 8 bytes, or whole limbs, low limb first */
+	PARAMETER_BYTES,	/* width / 8 bytes as a packet has them, for actions that only copy them into one */
+};
+
+/* A parameter in a record. */
 struct parameter {
 	const char *name;
 	uint32_t width;
 	uint32_t offset;
+	uint32_t form;		/* enum parameter_form */
 };
 
 struct action {
@@ -289,8 +295,8 @@ struct pipeline {
 /* Changes when a struct does, so that host and pipeline of different builds refuse each other. */
 #define ABI_MIX(hash, value) (((hash) ^ (uint64_t)(value)) * 0x9e3779b97f4a7c15ull)
 #define ABI_LAYOUT                                                                                                                                  \
-	ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_VERSION, sizeof(struct worker)), sizeof(struct pipeline)),              \
+	ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_VERSION, sizeof(struct worker)), sizeof(struct pipeline)),     \
 		sizeof(struct shared)), sizeof(struct table_descriptor)), offsetof(struct worker, drops)), offsetof(struct worker, quiescent)),     \
-		sizeof(struct meter_cell)), offsetof(struct pipeline, process))
+		sizeof(struct meter_cell)), offsetof(struct pipeline, process)), sizeof(struct parameter))
 
 #endif

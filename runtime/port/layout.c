@@ -57,7 +57,7 @@ static const struct place places[] = {
 	SIZE(key_field),
 	OFFSET(key_field, name), OFFSET(key_field, width), OFFSET(key_field, shift), OFFSET(key_field, kind),
 	SIZE(parameter),
-	OFFSET(parameter, name), OFFSET(parameter, width), OFFSET(parameter, offset),
+	OFFSET(parameter, name), OFFSET(parameter, width), OFFSET(parameter, offset), OFFSET(parameter, form),
 	SIZE(action),
 	OFFSET(action, name), OFFSET(action, parameter_count), OFFSET(action, parameters),
 	SIZE(table_descriptor),

@@ -175,13 +175,14 @@ impl Unit<'_> {
         for (index, action) in table.actions.iter().enumerate() {
             let mut parameters = Vec::new();
             let data = &self.names.actions[number(id)][index];
-            for (parameter, member) in action.parameters.iter().zip(&self.names.parameters[number(id)][index]) {
-                let place = format!("offsetof(struct {name}_record, {data}.{member})");
-                parameters.push(Expr::List(vec![
-                    text("name", &parameter.name),
-                    word("width", parameter.width),
-                    field("offset", if used { &place } else { "0" }),
-                ]));
+            let members = &self.names.parameters[number(id)][index];
+            for (place, (parameter, member)) in action.parameters.iter().zip(members).enumerate() {
+                let bytes = used && self.in_bytes(id, index, place);
+                let offset = format!("offsetof(struct {name}_record, {data}.{member})");
+                let mut members = vec![text("name", &parameter.name), word("width", parameter.width)];
+                members.push(field("offset", if used { &offset } else { "0" }));
+                members.extend(bytes.then(|| field("form", "PARAMETER_BYTES")));
+                parameters.push(Expr::List(members));
             }
             let count = parameters.len() as u32;
             let listed = array(items, "struct parameter", &format!("{name}_{data}_parameters"), parameters);

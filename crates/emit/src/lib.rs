@@ -18,6 +18,7 @@ mod field;
 mod group;
 mod names;
 mod node;
+mod parameter;
 mod parser;
 mod path;
 mod run;

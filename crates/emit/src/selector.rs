@@ -34,7 +34,11 @@ impl Unit<'_> {
         let names = &self.names.parameters[number(table)][action];
         let data = declared.actions[action].parameters.iter().zip(names).zip(&call.arguments);
         let data: Vec<Expr> = data
-            .map(|((parameter, name), value)| Expr::designated(name, constant_data(value, parameter.width)))
+            .enumerate()
+            .map(|(place, ((parameter, name), value))| {
+                let in_bytes = self.in_bytes(table, action, place);
+                Expr::designated(name, constant_data(value, parameter.width, in_bytes))
+            })
             .collect();
         if !data.is_empty() {
             members.push(Expr::designated(&self.names.actions[number(table)][action], Expr::List(data)));
@@ -51,7 +55,12 @@ impl Unit<'_> {
 }
 
 /// An action's data as its member in a record has it.
-fn constant_data(value: &BigUint, width: u32) -> Expr {
+fn constant_data(value: &BigUint, width: u32, in_bytes: bool) -> Expr {
+    if in_bytes {
+        let mut bytes = value.to_bytes_le();
+        bytes.resize(width as usize / 8, 0);
+        return Expr::List(bytes.into_iter().rev().map(|byte| Expr::word(byte.into())).collect());
+    }
     let mut digits = value.to_u64_digits();
     digits.resize(limbs(width) as usize, 0);
     match width {

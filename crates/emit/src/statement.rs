@@ -19,7 +19,15 @@ pub struct Target {
 impl Body<'_, '_> {
     /// Writes `body`; false if control does not reach its end.
     pub fn statements(&mut self, body: &[Statement]) -> bool {
-        body.iter().all(|statement| self.statement(statement))
+        let mut left = body;
+        while let Some(statement) = left.first() {
+            let copied = self.copy_parameters(left);
+            if copied == 0 && !self.statement(statement) {
+                return false;
+            }
+            left = &left[copied.max(1)..];
+        }
+        true
     }
 
     fn statement(&mut self, statement: &Statement) -> bool {

@@ -161,10 +161,13 @@ impl Unit<'_> {
         let declared = &self.program.tables[table];
         let mut members = vec![Member::plain("_Alignas(8) uint32_t", "action", "")];
         let mut data = Vec::new();
-        for (action, names) in declared.actions.iter().zip(&self.names.parameters[index]) {
+        for (place, (action, names)) in declared.actions.iter().zip(&self.names.parameters[index]).enumerate() {
             let mut parameters = Vec::new();
-            for (parameter, name) in action.parameters.iter().zip(names) {
-                parameters.push(parameter_member(name, parameter.width));
+            for (number, (parameter, name)) in action.parameters.iter().zip(names).enumerate() {
+                parameters.push(match self.in_bytes(table, place, number) {
+                    true => Member::plain("uint8_t", format!("{name}[{}]", parameter.width / 8), "as packets have it"),
+                    false => parameter_member(name, parameter.width),
+                });
             }
             if !parameters.is_empty() {
                 let name = self.names.actions[index][data_index(declared, action)].clone();
@@ -363,8 +366,9 @@ impl Body<'_, '_> {
         let code = self.nested(|body| reached = body.statements(&action.body));
         let names = &self.unit.names.parameters[number(table)][index];
         let data = &self.unit.names.actions[number(table)][index];
-        for (parameter, name) in action.parameters.iter().zip(names) {
-            if code.iter().any(|statement| statement.mentions(name)) {
+        for (place, (parameter, name)) in action.parameters.iter().zip(names).enumerate() {
+            let read = || code.iter().any(|statement| statement.mentions(name));
+            if !self.unit.in_bytes(table, index, place) && read() {
                 let of = match parameter.width {
                     0..=64 => format!("const {}", crate::body::word_type(parameter.width)),
                     _ => "const uint64_t *const".to_string(),

@@ -190,6 +190,7 @@ pub struct Parameter {
     pub name: *const c_char,
     pub width: u32,
     pub offset: u32,
+    pub form: u32,
 }
 
 #[repr(C)]
@@ -351,7 +352,7 @@ mod tests {
             "worker" Worker { id, port_count, clock_ns, seed, packet_number, shared, memory, pool, flush, host, out, freed, drops, hits, misses,
                 counters, edges, cycles, quiescent }
             "key_field" KeyField { name, width, shift, kind }
-            "parameter" Parameter { name, width, offset }
+            "parameter" Parameter { name, width, offset, form }
             "action" Action { name, parameter_count, parameters }
             "table_descriptor" TableDescriptor { name, structure, key_bits, key_limbs, field_count, fields, action_count, actions, record_bytes,
                 records_own, size, idle_timeout, source, group_offset }

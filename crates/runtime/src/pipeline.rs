@@ -159,6 +159,39 @@ pub struct Parameter {
     pub name: String,
     pub width: u32,
     pub offset: u32,
+    pub form: ParameterForm,
+}
+
+/// How a parameter lies in a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParameterForm {
+    /// 1, 2, 4 or 8 bytes, or whole limbs, the lowest byte first.
+    Number,
+    /// `width / 8` bytes as a packet has them, the highest first.
+    Bytes,
+}
+
+impl Parameter {
+    /// Bytes of the record that are the parameter's.
+    pub fn size(&self) -> usize {
+        match (self.form, self.width) {
+            (ParameterForm::Bytes, width) => width as usize / 8,
+            (ParameterForm::Number, 0..=8) => 1,
+            (ParameterForm::Number, 9..=16) => 2,
+            (ParameterForm::Number, 17..=32) => 4,
+            (ParameterForm::Number, width) => width.div_ceil(64) as usize * 8,
+        }
+    }
+
+    /// Puts a value, lowest byte first, into a record. Bytes beyond the parameter's are left out, those that are missing are zeros.
+    pub fn put(&self, record: &mut [u8], value: &[u8]) {
+        let place = &mut record[self.offset as usize..][..self.size()];
+        place.fill(0);
+        place.iter_mut().zip(value).for_each(|(to, from)| *to = *from);
+        if self.form == ParameterForm::Bytes {
+            place.reverse();
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -347,7 +380,12 @@ impl Action {
     unsafe fn read(raw: &abi::Action) -> Action {
         // SAFETY: the array has as many elements as the descriptor says.
         let parameters = unsafe { array(raw.parameters, raw.parameter_count) };
-        let read = |raw: &abi::Parameter| Parameter { name: text(raw.name), width: raw.width, offset: raw.offset };
+        let read = |raw: &abi::Parameter| Parameter {
+            name: text(raw.name),
+            width: raw.width,
+            offset: raw.offset,
+            form: if raw.form == 0 { ParameterForm::Number } else { ParameterForm::Bytes },
+        };
         Action { name: text(raw.name), parameters: parameters.iter().map(read).collect() }
     }
 }

@@ -1,7 +1,6 @@
 //! Entries by the million: plain numbers until they reach a table, and laid out for it by what its descriptor says.
 
 use crate::failure::Failure;
-use crate::native::translate::parameter_bytes;
 use runtime::pipeline::{self, Structure};
 use runtime::tables;
 
@@ -127,8 +126,7 @@ fn record(table: &pipeline::Table, action: usize, arguments: &[u64]) -> Vec<u8> 
     let mut record = vec![0u8; table.record_bytes as usize];
     record[..4].copy_from_slice(&(action as u32).to_le_bytes());
     for (parameter, argument) in table.actions[action].parameters.iter().zip(arguments) {
-        let (at, count) = (parameter.offset as usize, parameter_bytes(parameter.width).min(8));
-        record[at..at + count].copy_from_slice(&argument.to_le_bytes()[..count]);
+        parameter.put(&mut record, &argument.to_le_bytes());
     }
     record
 }
@@ -136,10 +134,10 @@ fn record(table: &pipeline::Table, action: usize, arguments: &[u64]) -> Vec<u8> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use runtime::pipeline::{Action, KeyField, MatchKind, Parameter};
+    use runtime::pipeline::{Action, KeyField, MatchKind, Parameter, ParameterForm};
 
     fn routes() -> pipeline::Table {
-        let parameter = |width, offset| Parameter { name: "p".into(), width, offset };
+        let parameter = |width, offset| Parameter { name: "p".into(), width, offset, form: ParameterForm::Number };
         pipeline::Table {
             name: "Router.routes".into(),
             structure: Structure::Dir24_8,

@@ -1,6 +1,6 @@
 //! Writes entries by the million: no big integers, no allocation for each, nothing but bits put in place.
 
-use crate::native::{NativeEngine, Replay, translate};
+use crate::native::{NativeEngine, Replay};
 use hlir::TableId;
 use interp::engine::Refusal;
 use runtime::pipeline::{self, MatchKind};
@@ -70,10 +70,7 @@ impl Loader {
 
     /// A parameter of the action, lowest byte first.
     pub fn set_parameter(&mut self, parameter: &pipeline::Parameter, bytes: &[u8]) {
-        let size = translate::parameter_bytes(parameter.width);
-        let place = &mut self.record[parameter.offset as usize..][..size];
-        place.fill(0);
-        place.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+        parameter.put(&mut self.record, bytes);
     }
 
     pub fn insert(&self) -> Result<(), TableError> {

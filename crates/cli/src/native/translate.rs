@@ -116,32 +116,20 @@ pub fn record(table: &pipeline::Table, name: &str, call: &ActionCall) -> Result<
     let mut record = vec![0u8; table.record_bytes as usize];
     record[..4].copy_from_slice(&(number as u32).to_le_bytes());
     for (parameter, argument) in table.actions[number].parameters.iter().zip(&call.arguments) {
-        let bytes = limbs(argument, parameter.width).into_iter().flat_map(u64::to_le_bytes);
-        let at = parameter.offset as usize;
-        record[at..].iter_mut().zip(bytes.take(parameter_bytes(parameter.width))).for_each(|(to, from)| *to = from);
+        parameter.put(&mut record, &argument.to_bytes_le());
     }
     Ok(record)
-}
-
-/// Bytes of a parameter in a record: 1, 2, 4 or 8, or whole limbs.
-pub fn parameter_bytes(width: u32) -> usize {
-    match width {
-        0..=8 => 1,
-        9..=16 => 2,
-        17..=32 => 4,
-        33.. => width.div_ceil(64) as usize * 8,
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use runtime::pipeline::Structure;
+    use runtime::pipeline::{ParameterForm, Structure};
 
     fn table(structure: Structure, fields: &[(u32, u32, MatchKind)]) -> pipeline::Table {
         let field =
             |&(width, shift, kind): &(u32, u32, MatchKind)| pipeline::KeyField { name: "k".into(), width, shift, kind };
-        let parameter = |width, offset| pipeline::Parameter { name: "p".into(), width, offset };
+        let parameter = |width, offset| pipeline::Parameter { name: "p".into(), width, offset, form: ParameterForm::Number };
         let bits = fields.iter().map(|field| field.0).sum::<u32>();
         pipeline::Table {
             name: "t".into(),
@@ -185,6 +173,15 @@ mod tests {
         let found = matches(&table, &[Match::Range { low: 5u32.into(), high: 9u32.into() }, Match::Any], 7).unwrap();
         assert_eq!((found.value, found.high, found.mask), (vec![0x500], vec![0x900], vec![0xffff00]));
         assert_eq!(found.priority, 7);
+    }
+
+    #[test]
+    fn bytes_of_a_record_are_in_the_order_of_a_packet() {
+        let mut table = table(Structure::Exact, &[(8, 0, MatchKind::Exact)]);
+        table.actions[1].parameters[1].form = ParameterForm::Bytes;
+        let call = ActionCall { action: 1, arguments: vec![0x1ffu32.into(), 0x0102_0304u64.into()] };
+        let bytes = record(&table, "set", &call).unwrap();
+        assert_eq!(bytes, [1, 0, 0, 0, 0xff, 1, 0, 0, 0, 0, 1, 2, 3, 4, 0, 0]);
     }
 
     #[test]
