@@ -61,6 +61,39 @@ walk_send(struct worker *worker, struct output *out, struct packet packet, uint3
 		*out = walk_flush(worker, *out);
 }
 
+/* A port as one of 16 bits; numbers beyond are no port's either. */
+static inline uint16_t
+walk_port(uint32_t port)
+{
+	return port < UINT16_MAX ? (uint16_t)port : UINT16_MAX;
+}
+
+/* `walk_send` for those of a group whose bit in `gone` is 0. */
+static __attribute__((noinline, unused)) struct output
+walk_send_rest(struct worker *worker, struct output out, const struct burst *burst, uint32_t from, uint32_t count, const uint16_t *ports,
+	uint64_t gone, uint32_t reason)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (!(gone >> i & 1))
+			walk_send(worker, &out, packet_take(burst, from + i), ports[i], reason);
+	return out;
+}
+
+/* Sends packets of a burst as they came, at most 64: the `count` from number `from` on, but for those with a bit in `gone`, of which nothing is left. */
+static inline void
+walk_send_group(struct worker *worker, struct output *out, const struct burst *burst, uint32_t from, uint32_t count, const uint16_t *ports,
+	uint64_t gone, uint32_t reason)
+{
+	uint16_t last = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		last = ports[i] > last ? ports[i] : last;
+	if (__builtin_expect(gone == 0 && last < worker->port_count && count < out->capacity - out->count, 1))
+		packet_put_group(out, burst, from, count, ports);
+	else
+		*out = walk_send_rest(worker, *out, burst, from, count, ports, gone, reason);
+}
+
 static inline struct packet
 walk_truncate(struct worker *worker, struct packet packet, uint64_t bytes)
 {

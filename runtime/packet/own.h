@@ -186,6 +186,18 @@ packet_put(const struct worker *worker, struct output *out, const struct packet 
 	out->count = at + 1;
 }
 
+/* `packet_put` for packets that are as they came: `count` of a burst, from number `from` on. There is room for them. */
+static inline void
+packet_put_group(struct output *out, const struct burst *burst, uint32_t from, uint32_t count, const uint16_t *ports)
+{
+	const uint32_t at = out->count;
+
+	memcpy(out->packets + at, burst->packets + from, count * sizeof(out->packets[0]));
+	memcpy(out->lengths + at, burst->lengths + from, count * sizeof(out->lengths[0]));
+	memcpy(out->ports + at, ports, count * sizeof(out->ports[0]));
+	out->count = at + count;
+}
+
 static inline void
 packet_send(struct worker *worker, const struct packet *packet, uint32_t port)
 {

@@ -16,7 +16,8 @@ struct Copy {
 
 impl Copy {
     fn of(program: &Program, statement: &Statement) -> Option<Copy> {
-        let Statement::Assign { target: Place::Field(field), value: Expression::Parameter(parameter) } = statement else {
+        let Statement::Assign { target: Place::Field(field), value: Expression::Parameter(parameter) } = statement
+        else {
             return None;
         };
         let spot = Spot::of(program, *field);
@@ -38,7 +39,8 @@ impl Unit<'_> {
         let (mut copies, mut uses) = (0, 0);
         for statement in body {
             statement.walk(&mut |statement| {
-                copies += usize::from(Copy::of(self.program, statement).is_some_and(|copy| copy.parameter == parameter));
+                copies +=
+                    usize::from(Copy::of(self.program, statement).is_some_and(|copy| copy.parameter == parameter));
                 expressions(statement, &mut |whole| {
                     whole.walk(&mut |part| {
                         uses += usize::from(matches!(part, Expression::Parameter(used) if *used as usize == parameter));

@@ -129,7 +129,8 @@ mod tests {
     fn table(structure: Structure, fields: &[(u32, u32, MatchKind)]) -> pipeline::Table {
         let field =
             |&(width, shift, kind): &(u32, u32, MatchKind)| pipeline::KeyField { name: "k".into(), width, shift, kind };
-        let parameter = |width, offset| pipeline::Parameter { name: "p".into(), width, offset, form: ParameterForm::Number };
+        let parameter =
+            |width, offset| pipeline::Parameter { name: "p".into(), width, offset, form: ParameterForm::Number };
         let bits = fields.iter().map(|field| field.0).sum::<u32>();
         pipeline::Table {
             name: "t".into(),

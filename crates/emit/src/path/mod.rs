@@ -6,6 +6,7 @@
 //! one that has left the path is run from its beginning by `walk_on`.
 
 mod queue;
+mod send;
 mod stages;
 mod turn;
 
@@ -138,8 +139,9 @@ impl<'u> Way<'u> {
         }
         (0..self.stages.len()).for_each(|number| items.extend(self.run_ahead(number)));
         items.extend(self.queue_items(nodes, used));
-        items.extend(self.turn_items(nodes, entry));
-        items.extend(self.stage_items(nodes));
+        let senders = self.senders(nodes);
+        items.extend(self.turn_items(nodes, entry, &senders));
+        items.extend(self.stage_items(nodes, &senders));
         items
     }
 

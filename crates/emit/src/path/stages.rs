@@ -3,6 +3,7 @@
 //! Where the plan asks for the memory of a burst while an older one is worked on, a group waits in the worker's memory, as a flight, until the next
 //! one has come. An empty burst drives it out.
 
+use super::send::Sender;
 use super::{Way, apart, each, inline, name};
 use crate::batch::prefetch;
 use crate::c::{Expr, Item, Member, Stmt, Struct};
@@ -69,11 +70,12 @@ impl Way<'_> {
         ]
     }
 
-    pub fn stage_items(&self, nodes: &Nodes) -> Vec<Item> {
+    pub fn stage_items(&self, nodes: &Nodes, senders: &[Sender]) -> Vec<Item> {
         let mut items: Vec<Item> = self.begin().into();
         (0..self.stages.len()).for_each(|number| items.extend(self.stage(number)));
-        items.extend(self.turn(nodes));
-        items.extend(self.whole("path_turn", true));
+        items.extend(self.turn(nodes, senders));
+        items.extend(self.turn_together(nodes, senders));
+        items.extend(self.turn_whole(senders));
         if self.is_behind() {
             items.extend(self.take());
             items.extend(self.pass());
@@ -277,9 +279,10 @@ impl Way<'_> {
     }
 
     /// The last stage.
-    fn turn(&self, nodes: &Nodes) -> [Item; 3] {
+    fn turn(&self, nodes: &Nodes, senders: &[Sender]) -> [Item; 3] {
         let left = Expr::binary("&", Expr::binary(">>", name("left"), name("i")), name("1"));
         let first = name(self.unit.place_name(self.nodes[0]));
+        let finish = self.finish_alone(senders);
         let body = vec![
             Stmt::Declare { of: "struct state".to_string(), name: "state".to_string(), value: None },
             Stmt::Blank,
@@ -288,7 +291,7 @@ impl Way<'_> {
             Stmt::If {
                 condition: left,
                 then: vec![Stmt::call("path_leave", [name("run"), name("&state"), first])],
-                otherwise: vec![Stmt::call("path_finish", [name("run"), name("&state"), name("path->found[i]")])],
+                otherwise: finish,
             },
         ];
         let mut code = vec![each("i", name("count"), body)];
@@ -300,6 +303,19 @@ impl Way<'_> {
         code.extend(self.sure(nodes).into_iter().map(|place| self.unit.count_look_ups(self.table(place), on.clone())));
         let [function, blank] = inline("void", "path_turn", &STAGE, code);
         [Item::Comment("The last stage: each packet in its turn.".to_string()), function, blank]
+    }
+
+    /// `path_finish` for one packet, which is sent at once.
+    fn finish_alone(&self, senders: &[Sender]) -> Vec<Stmt> {
+        let arguments = ["run", "&state", "path->found[i]"].map(name);
+        let Some(sender) = senders.first() else { return vec![Stmt::call("path_finish", arguments)] };
+        let sends = Expr::call("path_finish", arguments.into_iter().chain([name("&port")]));
+        let send = ["run->worker", "&run->out", "state.packet", "port"].map(name);
+        vec![
+            Stmt::declare("uint16_t", "port", Expr::word(0)),
+            Stmt::Blank,
+            Stmt::when(sends, vec![Stmt::call("walk_send", send.into_iter().chain([sender.reason.clone()]))]),
+        ]
     }
 
     /// Requests for the packets' own bytes, if the plan has them.
@@ -314,11 +330,22 @@ impl Way<'_> {
     /// A stage as a function of its own, so that each has the core's registers for itself. A full group that nobody has left has code of its own.
     /// `struct run` goes and comes by value: nothing that a stage stores can be part of it.
     fn whole(&self, stage: &str, changes: bool) -> [Item; 2] {
+        let arguments = [name("&run"), name("&taken"), name("from"), Expr::word(self.group()), name("path"), name("0")];
+        self.whole_with(stage, changes, Stmt::call(stage, arguments))
+    }
+
+    fn turn_whole(&self, senders: &[Sender]) -> [Item; 2] {
+        if senders.is_empty() {
+            return self.whole("path_turn", true);
+        }
+        let arguments = ["&run", "&taken", "from", "path"].map(name);
+        self.whole_with("path_turn", true, Stmt::call("path_turn_together", arguments))
+    }
+
+    fn whole_with(&self, stage: &str, changes: bool, together: Stmt) -> [Item; 2] {
         let group = Expr::word(self.group());
-        let call = |count: Expr, left: &str| {
-            vec![Stmt::call(stage, [name("&run"), name("&taken"), name("from"), count, name("path"), name(left)])]
-        };
-        let full = Expr::binary("==", name("count"), group.clone());
+        let arguments = ["&run", "&taken", "from", "count", "path", "left"].map(name);
+        let full = Expr::binary("==", name("count"), group);
         let usual = Expr::binary("&&", full, Expr::binary("==", name("left"), Expr::word(0)));
         let mut body = vec![
             Stmt::declare("const struct burst", "taken", name("*burst")),
@@ -326,8 +353,8 @@ impl Way<'_> {
             Stmt::Blank,
             Stmt::If {
                 condition: Expr::call("__builtin_expect", [usual, name("1")]),
-                then: call(group, "0"),
-                otherwise: call(name("count"), "left"),
+                then: vec![together],
+                otherwise: vec![Stmt::call(stage, arguments)],
             },
         ];
         if changes {

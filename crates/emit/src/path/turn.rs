@@ -1,5 +1,6 @@
 //! A packet's turn: what it does when everything ahead of it has been done, and how it goes on when it leaves the path.
 
+use super::send::{Sender, tell_port};
 use super::{Way, apart, inline, name};
 use crate::c::{Expr, Item, Stmt};
 use crate::node::Nodes;
@@ -10,10 +11,10 @@ use std::collections::BTreeSet;
 const LEAVING: [&str; 3] = ["struct run *run", "struct state whole", "enum node at"];
 
 impl Way<'_> {
-    pub fn turn_items(&self, nodes: &Nodes, entry: NodeId) -> Vec<Item> {
+    pub fn turn_items(&self, nodes: &Nodes, entry: NodeId, senders: &[Sender]) -> Vec<Item> {
         let mut items = self.walk_on(nodes, entry);
         items.extend(self.leave());
-        items.extend(self.finish(nodes));
+        items.extend(self.finish(nodes, senders));
         items
     }
 
@@ -73,7 +74,7 @@ impl Way<'_> {
     }
 
     /// Place of the last look-up that is made ahead.
-    fn end(&self) -> usize {
+    pub fn end(&self) -> usize {
         self.found.last().copied().unwrap_or(0)
     }
 
@@ -110,7 +111,7 @@ impl Way<'_> {
     }
 
     /// A packet in its turn: the path with what was found, then the rest of the graph.
-    fn finish(&self, nodes: &Nodes) -> Vec<Item> {
+    fn finish(&self, nodes: &Nodes, senders: &[Sender]) -> Vec<Item> {
         let unit = self.unit;
         let mut body = Vec::new();
         let sure = self.sure(nodes);
@@ -164,11 +165,18 @@ impl Way<'_> {
             declared.push(Stmt::Blank);
         }
         declared.extend(body);
-        let parameters = ["struct run *run", "struct state *state", "uint32_t *found"];
-        items.push(Item::Comment(
-            "A packet that is still on the path, in its turn, with the records that were found for it.".to_string(),
-        ));
-        items.extend(inline("void", "path_finish", &parameters, declared));
+        let mut about =
+            "A packet that is still on the path, in its turn, with the records that were found for it.".to_string();
+        let mut parameters = vec!["struct run *run", "struct state *state", "uint32_t *found"];
+        let mut of = "void";
+        if !senders.is_empty() {
+            tell_port(&mut declared, senders);
+            about.push_str(" Whether it is to be sent, by `port`; else it has gone.");
+            parameters.push("uint16_t *port");
+            of = "bool";
+        }
+        items.push(Item::Comment(about));
+        items.extend(inline(of, "path_finish", &parameters, declared));
         items
     }
 

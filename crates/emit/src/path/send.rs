@@ -1,0 +1,167 @@
+//! Packets that leave as they came: where nothing of the path changes where a packet begins or ends, a whole group is sent at once, its addresses and
+//! lengths copied from the burst. What a packet has to say is its port, or that it is gone.
+
+use super::{Way, each, inline, name};
+use crate::c::{Expr, Item, Stmt};
+use crate::node::{Nodes, Written};
+use crate::storage::{Words, words};
+use hlir::{Effect, NodeId, NodeKind};
+
+/// Functions of the runtime that leave a packet where it is.
+const HARMLESS: [&str; 11] = [
+    "packet_contiguous",
+    "packet_data",
+    "packet_gather",
+    "packet_length",
+    "walk_drop",
+    "walk_hash_payload",
+    "walk_send",
+    "walk_sum",
+    "walk_sum_end",
+    "walk_sum_number",
+    "walk_sum_payload",
+];
+
+/// A node that sends every packet that comes to it.
+pub struct Sender {
+    call: Expr,
+    port: Expr,
+    pub reason: Expr,
+}
+
+impl Way<'_> {
+    /// The nodes that send, if all packets that end in their turn leave as they came or are gone.
+    pub fn senders(&self, nodes: &Nodes) -> Vec<Sender> {
+        let unit = self.unit;
+        if !self.heads().is_empty()
+            || !unit.program.externs.is_empty()
+            || unit.plan.instrument != hlir::plan::Instrument::default()
+        {
+            return Vec::new();
+        }
+        let mut senders = Vec::new();
+        for index in self.reached(nodes, self.nodes[..=self.end()].iter().copied()) {
+            let (node, written) = (unit.facts.order[index], &nodes.written[index]);
+            let mut used = Words::new();
+            words(&written.items, &mut used);
+            if used.contains("walk_send") {
+                let Some(sender) = self.sender(node, written) else { return Vec::new() };
+                senders.push(sender);
+            }
+            let of_runtime =
+                |word: &&String| ["packet_", "walk_", "run_", "copy_"].iter().any(|front| word.starts_with(front));
+            if used.iter().filter(of_runtime).any(|word| !HARMLESS.contains(&word.as_str())) {
+                return Vec::new();
+            }
+        }
+        senders
+    }
+
+    fn sender(&self, node: NodeId, written: &Written) -> Option<Sender> {
+        let NodeKind::Buffer { rules, .. } = &self.unit.node(node).kind else { return None };
+        let ports = rules.iter().filter_map(|rule| match &rule.effect {
+            Effect::Send { port } => Some(self.unit.program.expression_type(port, &[]).width()),
+            Effect::Drop { .. }
+            | Effect::Unicast { .. }
+            | Effect::Replicate { .. }
+            | Effect::Clone { .. }
+            | Effect::Resubmit { .. }
+            | Effect::Recirculate { .. }
+            | Effect::Punt { .. } => None,
+        });
+        let width = ports.max()?;
+        let bodies = written.items.iter().filter_map(|item| match item {
+            Item::Function { body, .. } => Some(body.as_slice()),
+            Item::Comment(_)
+            | Item::Directive(_)
+            | Item::Enum { .. }
+            | Item::Struct(_)
+            | Item::Variable { .. }
+            | Item::Blank => None,
+        });
+        let [Stmt::Do(Expr::Call(function, arguments)), Stmt::Return(Some(_))] = bodies.last()? else { return None };
+        let [_, _, _, port, reason] = arguments.as_slice() else { return None };
+        let port = if width > 16 { Expr::call("walk_port", [port.clone()]) } else { port.clone() };
+        let call = Expr::call(self.unit.node_name(node), [name("run"), name("state")]);
+        (function == "walk_send").then(|| Sender { call, port, reason: reason.clone() })
+    }
+
+    /// The turn of a whole group that nobody has left.
+    pub fn turn_together(&self, nodes: &Nodes, senders: &[Sender]) -> Vec<Item> {
+        let Some(first) = senders.first() else { return Vec::new() };
+        let group = Expr::word(self.group());
+        let finish =
+            Expr::call("path_finish", [name("run"), name("&state"), name("path->found[i]"), name("&ports[i]")]);
+        let gone = vec![
+            Stmt::Assign(name("gone"), "|=", Expr::binary("<<", name("1ull"), name("i"))),
+            Stmt::set(name("ports[i]"), Expr::word(0)),
+        ];
+        let body = vec![
+            Stmt::Declare { of: "struct state".to_string(), name: "state".to_string(), value: None },
+            Stmt::Blank,
+            Stmt::call("path_begin", ["run", "&state", "burst", "from + i"].map(name)),
+            Stmt::call("state_enter", [name("&state")]),
+            Stmt::when(Expr::call("__builtin_expect", [Expr::unary("!", finish), name("0")]), gone),
+        ];
+        let declare = |of: &str, name: String, value| Stmt::Declare { of: of.to_string(), name, value };
+        let mut code = vec![
+            declare("uint16_t", format!("ports[{}]", self.group()), None),
+            declare("uint64_t", "gone".to_string(), Some(Expr::long(0))),
+            Stmt::Blank,
+            each("i", group.clone(), body),
+            Stmt::call(
+                "walk_send_group",
+                [
+                    name("run->worker"),
+                    name("&run->out"),
+                    name("burst"),
+                    name("from"),
+                    group.clone(),
+                    name("ports"),
+                    name("gone"),
+                    first.reason.clone(),
+                ],
+            ),
+        ];
+        let sure = self.sure(nodes).into_iter();
+        code.extend(sure.map(|place| self.unit.count_look_ups(self.table(place), group.clone())));
+        let parameters = ["struct run *run", "const struct burst *burst", "uint32_t from", "struct path *path"];
+        let mut items =
+            vec![Item::Comment("The same for a group that nobody has left: it is sent as one.".to_string())];
+        items.extend(inline("void", "path_turn_together", &parameters, code));
+        items
+    }
+}
+
+/// Has `path_finish` say by `*port` where the packet is to be sent, and by its result whether it is.
+pub fn tell_port(code: &mut Vec<Stmt>, senders: &[Sender]) {
+    tell_ports_within(code, senders);
+    match code.last() {
+        Some(Stmt::Do(call)) if senders.iter().any(|sender| sender.call == *call) => {
+            code.push(Stmt::Return(None));
+            tell_ports_within(code, senders);
+        }
+        Some(Stmt::Return(_)) => {}
+        _ => code.push(Stmt::result(name("false"))),
+    }
+}
+
+fn tell_ports_within(code: &mut Vec<Stmt>, senders: &[Sender]) {
+    for at in 0..code.len() {
+        for body in code[at].bodies_mut() {
+            tell_ports_within(body, senders);
+        }
+        if code[at] != Stmt::Return(None) {
+            continue;
+        }
+        let before = at.checked_sub(1).map(|before| code[before].clone());
+        let sender = senders.iter().find(|sender| before == Some(Stmt::Do(sender.call.clone())));
+        match sender {
+            Some(sender) => {
+                code[at - 1] = Stmt::set(name("*port"), Expr::cast("uint16_t", sender.port.clone()));
+                code[at] = Stmt::result(name("true"));
+            }
+            None => code[at] = Stmt::result(name("false")),
+        }
+    }
+}
