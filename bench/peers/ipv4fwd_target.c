@@ -6,8 +6,7 @@
  *
  * Sixteen packets at a time in lanes where there is AVX-512. With AVX2 the transposition costs more than it gains, and plain loops are faster; if
  * the table lies in the first cache levels (no REQUESTS), nothing is worth a stage of its own then, and a packet is done in one pass. */
-#include "flight.h"
-#include "ipv4fwd.h"
+#include "router_target.h"
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
 #include "lanes.h"
 #define STAGED 1
@@ -26,32 +25,7 @@ struct flight {
 	uint8_t *data[PEER_BURST];
 };
 
-static struct nexthops nexthops;
-static struct lpm routes;
-
-static int
-ipv4fwd_open(uint64_t entries)
-{
-	(void)entries;
-	return 0;
-}
-
-static int
-ipv4fwd_insert(uint32_t table, const struct table_match *match, const void *record)
-{
-	const int number = nexthop_number(&nexthops, record);
-
-	(void)table;
-	return number < 0 ? -1 : lpm_add(&routes, match, (uint8_t)number);
-}
-
-static int
-ipv4fwd_ready(void)
-{
-	return lpm_build(&routes);
-}
-
-const struct peer bacus_peer = { ipv4fwd_open, ipv4fwd_insert, ipv4fwd_ready };
+ROUTER_TABLE(lpm)
 
 PEER_INLINE void
 ipv4fwd_header(struct flight *flight, uint32_t i)

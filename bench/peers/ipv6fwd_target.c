@@ -3,7 +3,7 @@
  *   routes   the trees of the whole burst, level by level, so that as many lines are on their way as there are packets
  *   finish   the packets: addresses and hop limit stored, nothing read but the next hop's record
  * With AHEAD the last two work on the burst before, and with each packet done the first node for one of the newest is asked for. */
-#include "flight.h"
+#include "router_target.h"
 #include "ipv6fwd.h"
 #include "lpm6.h"
 
@@ -18,32 +18,7 @@ struct flight {
 	uint8_t *data[PEER_BURST];
 };
 
-static struct nexthops nexthops;
-static struct lpm6 routes;
-
-static int
-ipv6fwd_open(uint64_t entries)
-{
-	(void)entries;
-	return 0;
-}
-
-static int
-ipv6fwd_insert(uint32_t table, const struct table_match *match, const void *record)
-{
-	const int number = nexthop_number(&nexthops, record);
-
-	(void)table;
-	return number < 0 ? -1 : lpm6_add(&routes, match, (uint8_t)number);
-}
-
-static int
-ipv6fwd_ready(void)
-{
-	return lpm6_build(&routes);
-}
-
-const struct peer bacus_peer = { ipv6fwd_open, ipv6fwd_insert, ipv6fwd_ready };
+ROUTER_TABLE(lpm6)
 
 PEER_INLINE void
 ipv6fwd_headers(struct flight *flight, const uint32_t count)

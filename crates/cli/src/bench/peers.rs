@@ -54,7 +54,7 @@ files! {
     "l2fwd_hash.c", "l2fwd_plain.c", "l2fwd_swx.c", "l2fwd.spec", "l2fwd_target.c", "l2l3acl.h", "l2l3acl_dpdk.c",
     "l2l3acl_one.h", "l2l3acl_swx.c", "l2l3acl.spec", "l2l3acl_target.c", "lanes.h",
     "lpm.h", "lpm6.h", "lpm_dpdk.h", "pairs.h", "peer.h", "router_dpdk.h", "router_swx.h",
-    "swx.h", "swx_ports.c", "swx_read.h", "ternary.h",
+    "router_target.h", "swx.h", "swx_ports.c", "swx_read.h", "ternary.h",
 }
 
 /// What a port costs when a program does nothing.
