@@ -27,11 +27,11 @@ fn main() -> ExitCode {
             if milliseconds > slowest.0 {
                 slowest = (milliseconds, path.clone());
             }
-            let mut walk = complete::Walk { checked: &checked, missing: Vec::new() };
-            if !found.iter().any(|diagnostic| diagnostic.is_error()) {
-                walk.declarations(&parsed.program.declarations);
-            }
-            for (span, what) in walk.missing.iter().take(3) {
+            let missing = match found.iter().any(|diagnostic| diagnostic.is_error()) {
+                true => Vec::new(),
+                false => complete::missing(&checked, &parsed.program),
+            };
+            for (span, what) in missing.iter().take(3) {
                 let place = parsed.map.locate(span.start);
                 println!("incomplete {}({}): {what} of {}", place.file, place.line, parsed.map.snippet(*span));
             }
@@ -53,254 +53,95 @@ fn main() -> ExitCode {
 
 /// Every expression of a program has a type, and every call is resolved.
 mod complete {
+    use p4::ast::walk::declaration_expressions;
     use p4::ast::*;
-    use p4::check::Checked;
+    use p4::check::{Checked, Reference};
     use p4::types::Type as Known;
+    use std::collections::HashSet;
 
-    pub struct Walk<'a> {
-        pub checked: &'a Checked<'a>,
-        pub missing: Vec<(Span, &'static str)>,
+    /// What a check without errors has left open, and where.
+    pub fn missing(checked: &Checked, program: &Program) -> Vec<(Span, &'static str)> {
+        let mut missing = Vec::new();
+        let mut actions = HashSet::new();
+        for declaration in checked.declarations() {
+            let is_instance = matches!(declaration.kind, DeclarationKind::Instance(_));
+            if is_instance && checked.instance(declaration.id).is_none() {
+                missing.push((declaration.name.span, "instance"));
+            }
+            if let DeclarationKind::Parser(parser) = &declaration.kind {
+                let states = parser.body.iter().flat_map(|body| &body.states).flat_map(next_states);
+                let states = states.filter(|name| !matches!(name.as_str(), "accept" | "reject"));
+                missing.extend(unnamed(checked, states).map(|span| (span, "state")));
+            }
+            if let DeclarationKind::Table(table) = &declaration.kind {
+                missing.extend(unnamed(checked, match_kinds(table)).map(|span| (span, "match kind")));
+                actions.extend(listed_actions(table).into_iter().map(|action| action.id));
+            }
+        }
+        for declaration in &program.declarations {
+            declaration_expressions(declaration, &mut |expression| {
+                let is_action = actions.contains(&expression.id);
+                missing.extend(open(checked, expression, is_action).map(|what| (expression.span, what)));
+            });
+        }
+        missing
     }
 
-    impl<'a> Walk<'a> {
-        pub fn declarations(&mut self, list: &'a [Declaration]) {
-            for declaration in list {
-                self.declaration(declaration);
-            }
-        }
+    fn unnamed<'n>(checked: &Checked, names: impl Iterator<Item = &'n Name>) -> impl Iterator<Item = Span> {
+        names.filter(|name| checked.named(name).is_none()).map(|name| name.span)
+    }
 
-        fn declaration(&mut self, declaration: &'a Declaration) {
-            match &declaration.kind {
-                DeclarationKind::Constant(constant) => self.expression(&constant.value),
-                DeclarationKind::Variable(variable) => self.expressions(variable.value.as_slice()),
-                DeclarationKind::Instance(instance) => {
-                    self.arguments(&instance.arguments);
-                    self.declarations(instance.body.as_deref().unwrap_or(&[]));
-                    if self.checked.instance(declaration.id).is_none() {
-                        self.missing.push((declaration.name.span, "instance"));
-                    }
-                }
-                DeclarationKind::Enumeration(enumeration) => {
-                    for member in &enumeration.members {
-                        self.expressions(member.value.as_slice());
-                    }
-                }
-                DeclarationKind::Function(function) => self.blocks(function.body.as_slice()),
-                DeclarationKind::Action { body, .. } => self.statements(&body.statements),
-                DeclarationKind::Parser(parser) => self.parser(parser),
-                DeclarationKind::Control(control) => {
-                    self.declarations(&control.locals);
-                    self.blocks(control.apply.as_slice());
-                }
-                DeclarationKind::Table(table) => self.table(table),
-                DeclarationKind::ValueSet(set) => self.expression(&set.size),
-                DeclarationKind::Assertion(call) => self.expression(call),
-                DeclarationKind::Typedef { .. }
-                | DeclarationKind::NewType { .. }
-                | DeclarationKind::Structure(_)
-                | DeclarationKind::Error(_)
-                | DeclarationKind::MatchKind(_)
-                | DeclarationKind::Extern(_)
-                | DeclarationKind::Package(_) => {}
-            }
-        }
-
-        fn parser(&mut self, parser: &'a Parser) {
-            let Some(body) = &parser.body else { return };
-            self.declarations(&body.locals);
-            for state in &body.states {
-                self.statements(&state.statements);
-                match &state.transition {
-                    Some(Transition::Select { subjects, cases, .. }) => {
-                        self.expressions(subjects);
-                        for case in cases {
-                            self.expressions(&case.keys);
-                            self.name(&case.state);
-                        }
-                    }
-                    Some(Transition::Direct(name)) => self.name(name),
-                    None => {}
-                }
-            }
-        }
-
-        fn name(&mut self, name: &Name) {
-            if !matches!(name.as_str(), "accept" | "reject") && self.checked.named(name).is_none() {
-                self.missing.push((name.span, "state"));
-            }
-        }
-
-        fn table(&mut self, table: &'a Table) {
-            for property in &table.properties {
-                match &property.value {
-                    PropertyValue::Keys(keys) => {
-                        for key in keys {
-                            self.expression(&key.expression);
-                            self.name(&key.match_kind);
-                        }
-                    }
-                    PropertyValue::Actions(list) => {
-                        for reference in list {
-                            self.action(&reference.action);
-                        }
-                    }
-                    PropertyValue::Entries(entries) => {
-                        for entry in entries {
-                            self.expressions(entry.priority.as_slice());
-                            self.expressions(&entry.keys);
-                            self.action(&entry.action);
-                        }
-                    }
-                    PropertyValue::Expression(value) if property.name.as_str() == "default_action" => {
-                        self.action(value)
-                    }
-                    PropertyValue::Expression(value) => self.expression(value),
-                }
-            }
-        }
-
-        fn action(&mut self, reference: &'a Expression) {
-            if self.checked.call(reference).is_none() {
-                self.missing.push((reference.span, "action"));
-            }
-            if let ExpressionKind::Call { arguments, .. } = &reference.kind {
-                self.arguments(arguments);
-            }
-        }
-
-        fn blocks(&mut self, blocks: &'a [Block]) {
-            for block in blocks {
-                self.statements(&block.statements);
-            }
-        }
-
-        fn statements(&mut self, list: &'a [Statement]) {
-            for statement in list {
-                self.statement(statement);
-            }
-        }
-
-        fn statement(&mut self, statement: &'a Statement) {
-            match &statement.kind {
-                StatementKind::Assign { target, value, .. } => {
-                    self.expression(target);
-                    self.expression(value);
-                }
-                StatementKind::Call(call) => self.expression(call),
-                StatementKind::If { condition, accepted, rejected } => {
-                    self.expression(condition);
-                    self.statement(accepted);
-                    if let Some(rejected) = rejected {
-                        self.statement(rejected);
-                    }
-                }
-                StatementKind::Block(block) => self.statements(&block.statements),
-                StatementKind::Switch { subject, cases } => {
-                    self.expression(subject);
-                    for case in cases {
-                        if let SwitchLabel::Expression(label) = &case.label {
-                            self.expression(label);
-                        }
-                        self.blocks(case.body.as_slice());
-                    }
-                }
-                StatementKind::For(parts) => {
-                    self.statements(&parts.initial);
-                    self.expression(&parts.condition);
-                    self.statements(&parts.update);
-                    self.statement(&parts.body);
-                }
-                StatementKind::ForIn(parts) => {
-                    match &parts.collection {
-                        Collection::Expression(collection) => self.expression(collection),
-                        Collection::Range { low, high } => {
-                            self.expression(low);
-                            self.expression(high);
-                        }
-                    }
-                    self.statement(&parts.body);
-                }
-                StatementKind::Return(value) => self.expressions(value.as_slice()),
-                StatementKind::Declare(declaration) => self.declaration(declaration),
-                StatementKind::Empty | StatementKind::Break | StatementKind::Continue | StatementKind::Exit => {}
-            }
-        }
-
-        fn arguments(&mut self, arguments: &'a [Argument]) {
-            for argument in arguments.iter().filter(|one| !matches!(one.value.kind, ExpressionKind::DontCare)) {
-                self.expression(&argument.value);
-            }
-        }
-
-        fn expressions(&mut self, list: &'a [Expression]) {
-            for expression in list {
-                self.expression(expression);
-            }
-        }
-
-        fn expression(&mut self, expression: &'a Expression) {
-            let open = |of_type: &Known| {
-                of_type.any(&|part| {
-                    matches!(
-                        part,
-                        Known::Unknown
-                            | Known::Inferred(_)
-                            | Known::StructureLiteral { .. }
-                            | Known::InvalidLiteral
-                            | Known::DefaultLiteral
-                    )
-                })
-            };
-            if open(self.checked.used_type(expression)) {
-                self.missing.push((expression.span, "type"));
-            }
-            if let ExpressionKind::Call { .. } = expression.kind
-                && self.checked.call(expression).is_none()
-            {
-                self.missing.push((expression.span, "call"));
-            }
-            if let ExpressionKind::Path(_) = expression.kind
-                && *self.checked.reference(expression) == p4::check::Reference::None
-            {
-                self.missing.push((expression.span, "reference"));
-            }
-            for part in parts(expression) {
-                self.expression(part);
-            }
+    fn next_states(state: &State) -> Vec<&Name> {
+        match &state.transition {
+            Some(Transition::Select { cases, .. }) => cases.iter().map(|case| &case.state).collect(),
+            Some(Transition::Direct(name)) => vec![name],
+            None => Vec::new(),
         }
     }
 
-    fn parts(expression: &Expression) -> Vec<&Expression> {
-        match &expression.kind {
-            ExpressionKind::List { elements, .. } => elements.iter().collect(),
-            ExpressionKind::Structure { fields, .. } => fields.iter().map(|field| &field.value).collect(),
-            ExpressionKind::Unary { operand: only, .. }
-            | ExpressionKind::Cast { operand: only, .. }
-            | ExpressionKind::Member { base: only, .. } => vec![only],
-            ExpressionKind::Binary { left: first, right: second, .. }
-            | ExpressionKind::Index { base: first, index: second }
-            | ExpressionKind::Mask { value: first, mask: second }
-            | ExpressionKind::Range { low: first, high: second } => vec![first, second],
-            ExpressionKind::Conditional { condition: first, accepted: second, rejected: third }
-            | ExpressionKind::Slice { base: first, high: second, low: third }
-            | ExpressionKind::PlusSlice { base: first, low: second, width: third } => vec![first, second, third],
-            ExpressionKind::Call { callee, arguments, .. } => {
-                let values = arguments.iter().map(|argument| &argument.value);
-                let given = values.filter(|value| !matches!(value.kind, ExpressionKind::DontCare));
-                let callee = Some(&**callee).filter(|callee| !matches!(callee.kind, ExpressionKind::Type(_)));
-                callee.into_iter().chain(given).collect()
-            }
-            ExpressionKind::Bool(_)
-            | ExpressionKind::Integer(_)
-            | ExpressionKind::String(_)
-            | ExpressionKind::Path(_)
-            | ExpressionKind::This
-            | ExpressionKind::Type(_)
-            | ExpressionKind::Invalid
-            | ExpressionKind::DefaultValue
-            | ExpressionKind::DontCare
-            | ExpressionKind::Default
-            | ExpressionKind::Erroneous => Vec::new(),
+    fn match_kinds(table: &Table) -> impl Iterator<Item = &Name> {
+        table.properties.iter().flat_map(|property| match &property.value {
+            PropertyValue::Keys(keys) => keys.iter().map(|key| &key.match_kind).collect(),
+            PropertyValue::Actions(_) | PropertyValue::Entries(_) | PropertyValue::Expression(_) => Vec::new(),
+        })
+    }
+
+    /// What names an action in a table, which may do so without its arguments.
+    fn listed_actions(table: &Table) -> Vec<&Expression> {
+        let actions = table.properties.iter().flat_map(|property| match &property.value {
+            PropertyValue::Actions(list) => list.iter().map(|reference| &reference.action).collect(),
+            PropertyValue::Entries(entries) => entries.iter().map(|entry| &entry.action).collect(),
+            PropertyValue::Expression(value) if property.name.as_str() == "default_action" => vec![value],
+            PropertyValue::Expression(_) | PropertyValue::Keys(_) => Vec::new(),
+        });
+        actions.collect()
+    }
+
+    /// What the check should have found out about an expression and has not.
+    fn open(checked: &Checked, expression: &Expression, is_action: bool) -> Option<&'static str> {
+        let is_open = |part: &Known| {
+            matches!(
+                part,
+                Known::Unknown
+                    | Known::Inferred(_)
+                    | Known::StructureLiteral { .. }
+                    | Known::InvalidLiteral
+                    | Known::DefaultLiteral
+            )
+        };
+        let kind = &expression.kind;
+        if is_action {
+            return checked.call(expression).is_none().then_some("action");
         }
+        if matches!(kind, ExpressionKind::DontCare | ExpressionKind::Type(_)) {
+            return None;
+        }
+        if matches!(kind, ExpressionKind::Call { .. }) && checked.call(expression).is_none() {
+            return Some("call");
+        }
+        if matches!(kind, ExpressionKind::Path(_)) && *checked.reference(expression) == Reference::None {
+            return Some("reference");
+        }
+        checked.used_type(expression).any(&is_open).then_some("type")
     }
 }

@@ -27,11 +27,13 @@ pub fn declaration_expressions<'a>(declaration: &'a Declaration, visit: &mut dyn
         DeclarationKind::Variable(variable) => variable.value.iter().for_each(|value| expressions(value, visit)),
         DeclarationKind::Constant(constant) => expressions(&constant.value, visit),
         DeclarationKind::ValueSet(set) => expressions(&set.size, visit),
+        DeclarationKind::Enumeration(enumeration) => {
+            enumeration.members.iter().flat_map(|member| &member.value).for_each(|value| expressions(value, visit));
+        }
         DeclarationKind::Assertion(assertion) => expressions(assertion, visit),
         DeclarationKind::Typedef { .. }
         | DeclarationKind::NewType { .. }
         | DeclarationKind::Structure(_)
-        | DeclarationKind::Enumeration(_)
         | DeclarationKind::Error(_)
         | DeclarationKind::MatchKind(_)
         | DeclarationKind::Extern(_)
@@ -107,11 +109,7 @@ pub fn statement_expressions<'a>(statement: &'a Statement, visit: &mut dyn FnMut
             statement_expressions(&parts.body, visit);
         }
         StatementKind::Return(value) => value.iter().for_each(|value| expressions(value, visit)),
-        StatementKind::Declare(declaration) => {
-            if let DeclarationKind::Variable(variable) = &declaration.kind {
-                variable.value.iter().for_each(|value| expressions(value, visit));
-            }
-        }
+        StatementKind::Declare(declaration) => declaration_expressions(declaration, visit),
         StatementKind::Empty | StatementKind::Break | StatementKind::Continue | StatementKind::Exit => {}
     }
 }

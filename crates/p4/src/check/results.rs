@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use hlir::source::Span;
 
 use super::nodes::Node;
-use crate::ast::{Argument, DeclarationId, Direction, Expression, ExpressionId, Name, Parameter, Program};
+use crate::ast::{Argument, Declaration, DeclarationId, Direction, Expression, ExpressionId, Name, Parameter, Program};
 use crate::evaluate::Value;
 use crate::types::{Nominal, Substitution, Type};
 
@@ -156,6 +156,11 @@ impl Default for ExpressionFacts {
 impl<'a> Checked<'a> {
     pub fn node(&self, id: DeclarationId) -> Node<'a> {
         self.nodes[id.index()].expect("every declaration that is referred to is in the tree")
+    }
+
+    /// All declarations of their own, also those within others.
+    pub fn declarations(&self) -> impl Iterator<Item = &'a Declaration> {
+        self.nodes.iter().flatten().filter_map(|node| node.declaration())
     }
 
     /// The type of an expression as it stands, before any implicit cast. `Type::Name` if it names a type.

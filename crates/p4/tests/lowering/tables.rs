@@ -133,3 +133,18 @@ fn an_action_bound_in_the_list_gets_its_arguments_there() {
     "#]]
     .assert_eq(&control(locals, "t.apply();"));
 }
+
+#[test]
+fn an_id_is_of_one_table() {
+    let locals = "@id(7) action a() { }
+        @id(7) table t { key = { m.x : exact; } actions = { a; } default_action = a(); }
+        @id(0x02000007) table u { key = { m.y : exact; } actions = { a; } default_action = a(); }";
+    let text = format!(
+        "{}\ncontrol c(inout hs_t hdr, inout m_t m) {{ {locals} apply {{ t.apply(); u.apply(); }} }}",
+        crate::ACCEPT
+    );
+    let text = crate::lowered(&text);
+    let head = text.lines().next().unwrap_or_default();
+    assert!(head.ends_with("error: `c.t` and `c.u` have the same id: 0x02000007"), "{text}");
+    assert!(text.contains("given to `c.u` here") && text.contains("and to `c.t` here"), "{text}");
+}

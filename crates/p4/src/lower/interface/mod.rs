@@ -9,6 +9,7 @@ mod objects;
 mod order;
 mod tables;
 mod types;
+mod unique;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -132,6 +133,7 @@ impl Lowering<'_> {
         self.alias_all();
         self.program.interface.types = self.source_types();
         self.order_interface();
+        self.check_ids();
     }
 
     /// Gives everything its alias. Names of all kinds count, those that two kinds share once.
