@@ -16,6 +16,7 @@ struct table_group {
 	uint32_t count;
 	uint32_t limbs;			/* of a key */
 	uint32_t form;			/* of a key, for scan.h: its `scan_form`, or 0 */
+	uint32_t walks_ahead;		/* 1: nodes of lpm_trie.h are requested before the group comes to them */
 	const uint64_t *keys;
 	const uint64_t *hashes;		/* NULL, with no addresses either: nothing was requested, so they are first needed here; not for trees */
 	const void *const *addresses;	/* NULL: they are of a time before the last grace period, and must be computed anew */

@@ -4,10 +4,12 @@
 #ifndef BACUS_TABLE_LPM_TRIE_H
 #define BACUS_TABLE_LPM_TRIE_H
 
+#include "table/group.h"
 #include "table/table.h"
 
 #define LPM_TRIE_STRIDE 6u
-#define LPM_TRIE_PATH_BITS 60u	/* of one node at most; a multiple of the stride */
+#define LPM_TRIE_PATH_BITS 54u	/* of one node at most; a multiple of the stride */
+#define LPM_TRIE_NODE_BITS (LPM_TRIE_PATH_BITS + LPM_TRIE_STRIDE)
 
 /* Prefixes that end in a node are numbered 1 .. 63: a one and then their bits, of which there are at most five. */
 struct lpm_trie_node {
@@ -33,12 +35,9 @@ lpm_trie_bits(const uint64_t *key, uint32_t limbs, uint32_t key_bits, uint32_t d
 	const uint32_t missing = depth + count > key_bits ? depth + count - key_bits : 0;
 	const uint32_t low = key_bits + missing - depth - count;
 	const uint32_t limb = low / 64, shift = low % 64;
-	uint64_t bits = key[limb] >> shift;
+	const uint64_t above = limb + 1 < limbs ? key[limb + 1] : 0;
 
-	/* The first test is the compiler's: it knows `limbs`, and so that nothing behind the key is read. */
-	if (limb + 1 < limbs && shift + count - missing > 64)
-		bits |= key[limb + 1] << (64 - shift);
-	return (bits << missing) & (((uint64_t)1 << count) - 1);
+	return ((key[limb] >> shift | above << 1 << (63 - shift)) << missing) & (((uint64_t)1 << count) - 1);
 }
 
 /* Bits of all prefixes that six bits of the key could end in: of lengths 0 to 5. */
@@ -84,33 +83,27 @@ struct lpm_trie_walk {
 	uint32_t depth;
 };
 
-/* A finer stage: reads one node and computes the address of the next one. */
+/* A finer stage: reads one node and computes the address of the next one. Nothing here is a jump: which prefixes and children a node has differs from key
+ * to key, and no core guesses it. */
 static inline void
 lpm_trie_step(const struct lpm_trie *table, struct lpm_trie_walk *walk, const uint64_t *key, uint32_t limbs)
 {
 	const struct lpm_trie_node *node = walk->node;
-	uint32_t six;
-	uint64_t matched;
+	/* The path's bits and the node's own are taken together. */
+	const uint64_t bits = lpm_trie_bits(key, limbs, table->key_bits, walk->depth, LPM_TRIE_NODE_BITS);
+	const uint32_t six = (uint32_t)(bits >> (LPM_TRIE_PATH_BITS - node->path_bits) & 63);
+	const uint64_t same = bits >> (LPM_TRIE_NODE_BITS - node->path_bits) == node->path;
+	const uint64_t matched = node->prefixes & lpm_trie_prefixes(six) & -same;
+	const uint64_t longest = (uint64_t)1 << (63 - __builtin_clzll(matched | 1));
+	const uint32_t *record = lpm_trie_records(node) + lpm_trie_count(node->prefixes & (longest - 1));
+	const uint64_t child = node->children >> six & same;
+	/* Where there is no child, this reads what stands in the first one's place. */
+	const uint64_t before = node->children & (((uint64_t)1 << six) - 1) & -child;
+	const struct lpm_trie_node *next = __atomic_load_n(&node->below[lpm_trie_count(before)], __ATOMIC_ACQUIRE);
 
-	walk->node = NULL;
-	if (node->path_bits != 0) {
-		if (lpm_trie_bits(key, limbs, table->key_bits, walk->depth, node->path_bits) != node->path)
-			return;
-		walk->depth += node->path_bits;
-	}
-	six = (uint32_t)lpm_trie_bits(key, limbs, table->key_bits, walk->depth, LPM_TRIE_STRIDE);
-	matched = node->prefixes & lpm_trie_prefixes(six);
-	if (matched != 0) {
-		const uint64_t longest = (uint64_t)1 << (63 - __builtin_clzll(matched));
-
-		walk->record = lpm_trie_records(node) + lpm_trie_count(node->prefixes & (longest - 1));
-	}
-	if (node->children >> six & 1) {
-		const uint64_t before = node->children & (((uint64_t)1 << six) - 1);
-
-		walk->node = __atomic_load_n(&node->below[lpm_trie_count(before)], __ATOMIC_ACQUIRE);
-		walk->depth += LPM_TRIE_STRIDE;
-	}
+	walk->record = matched != 0 ? record : walk->record;
+	walk->depth += node->path_bits + LPM_TRIE_STRIDE;
+	walk->node = child != 0 ? next : NULL;
 }
 
 static inline uint32_t
@@ -122,6 +115,47 @@ lpm_trie_find(const struct lpm_trie *table, const void *address, uint64_t hash, 
 	while (walk.node != NULL)
 		lpm_trie_step(table, &walk, key, limbs);
 	return walk.record != NULL ? __atomic_load_n(walk.record, __ATOMIC_ACQUIRE) : 0;
+}
+
+/* What a walk reads next: a node, or at its end the record's number, which a large node does not have in its first line. */
+static inline const void *
+lpm_trie_line(const struct lpm_trie_walk *walk)
+{
+	return walk->node != NULL ? (const void *)walk->node : walk->record;
+}
+
+/* Node by node for all keys that are still on their way, those at their end being dropped. Each node can be requested as soon as it is known: so many lines
+ * are on their way at once as there are keys, instead of one. */
+static inline __attribute__((always_inline)) void
+lpm_trie_find_group(const struct lpm_trie *table, const struct table_group *group)
+{
+	const struct lpm_trie_node *root = lpm_trie_address(table, 0);
+	const uint32_t none = 0;	/* is where walks end that find nothing */
+	struct lpm_trie_walk walks[TABLE_GROUP_MOST];
+	uint32_t going[TABLE_GROUP_MOST], count = root != NULL ? group->count : 0;
+
+	for (uint32_t i = 0; i < group->count; i++) {
+		walks[i] = (struct lpm_trie_walk){ .node = root, .record = &none, .depth = 0 };
+		going[i] = i;
+	}
+	while (count != 0) {
+		uint32_t left = 0;
+
+		for (uint32_t j = 0; j < count; j++) {
+			const uint32_t i = going[j];
+			struct lpm_trie_walk walk = walks[i];
+
+			lpm_trie_step(table, &walk, group->keys + (size_t)i * group->limbs, group->limbs);
+			if (group->walks_ahead)
+				__builtin_prefetch(lpm_trie_line(&walk));
+			walks[i] = walk;
+			going[left] = i;
+			left += walk.node != NULL;
+		}
+		count = left;
+	}
+	for (uint32_t i = 0; i < group->count; i++)
+		group->found[i * group->found_stride] = __atomic_load_n(walks[i].record, __ATOMIC_ACQUIRE);
 }
 
 #endif

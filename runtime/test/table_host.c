@@ -173,6 +173,7 @@ test_find(const struct table *table, const uint64_t *key, uint32_t limbs)
 			.count = count, .limbs = limbs, .keys = keys, .hashes = hashed ? hashes : NULL,                             \
 			.addresses = hashed && count % 2 != 0 ? addresses : NULL, .found = rows, .found_stride = count % 7 % 3 + 1, \
 			.requests = count % 3 != 0 ? addresses : NULL, .request_count = count / 2,                                  \
+			.walks_ahead = count % 4 != 0,                                                                              \
 		};                                                                                                                  \
                                                                                                                                     \
 		for (uint32_t i = 0; i < count; i++) {                                                                              \
@@ -186,6 +187,7 @@ test_find(const struct table *table, const uint64_t *key, uint32_t limbs)
 
 TEST_FIND_GROUP(exact, 1)
 TEST_FIND_GROUP(exact48, 1)
+TEST_FIND_GROUP(lpm_trie, 1)
 TEST_FIND_GROUP(btree, 0)
 TEST_FIND_GROUP(scan, 1)
 TEST_FIND_GROUP(bit_vector, 1)
@@ -200,6 +202,9 @@ test_find_group(const struct table *table, const uint64_t *keys, uint32_t limbs,
 		return;
 	case STRUCTURE_EXACT48:
 		test_group_exact48((const void *)table, keys, limbs, count, found);
+		return;
+	case STRUCTURE_LPM_TRIE:
+		test_group_lpm_trie((const void *)table, keys, limbs, count, found);
 		return;
 	case STRUCTURE_BTREE:
 		test_group_btree((const void *)table, keys, limbs, count, found);
@@ -216,7 +221,6 @@ test_find_group(const struct table *table, const uint64_t *keys, uint32_t limbs,
 	case STRUCTURE_DIR24_8:
 	case STRUCTURE_DIR24_8_U16:
 	case STRUCTURE_DIR24_8_U8:
-	case STRUCTURE_LPM_TRIE:
 	case STRUCTURE_LIST:
 	case STRUCTURE_PERFECT:
 	case STRUCTURE_DIRECT:

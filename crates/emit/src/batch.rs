@@ -9,7 +9,7 @@ use crate::node::Written;
 use crate::table::structure_names;
 use crate::unit::{Unit, number};
 use crate::walk::Region;
-use hlir::plan::{Access, Hint, Loop, Placement};
+use hlir::plan::{Access, Hint, Loop, Placement, Request};
 use hlir::{Effect, NodeId, NodeKind, TableId};
 use std::collections::BTreeSet;
 
@@ -240,7 +240,7 @@ impl Unit<'_> {
                 let mut opening = vec![packet, state];
                 let (before, first, found) = self.stages(title, table, head.plan, group);
                 opening.extend(first);
-                let (asked, found) = self.look_ups(table, before, each(opening), found, group);
+                let (asked, found) = self.look_ups(head.plan, table, before, each(opening), found, group);
                 code.extend(asked);
                 let learns = self.learns(table).then(|| name("key[i]"));
                 call =
@@ -283,6 +283,7 @@ impl Unit<'_> {
     /// What a group does until its records are found, and where a packet's record then stands: looked up with the others, or by an expression.
     pub fn look_ups(
         &self,
+        plan: Option<&Loop>,
         table: TableId,
         before: Vec<Stmt>,
         keys: Stmt,
@@ -304,6 +305,7 @@ impl Unit<'_> {
             is_addressed: true,
             found: name("found"),
             found_stride: 1,
+            walks_ahead: self.structure(table).is_walked() && self.requested(plan, table).is_some(),
             requests: None,
         };
         code.extend(self.find_group(table, grouped));
@@ -338,15 +340,15 @@ impl Unit<'_> {
             first.push(Stmt::set(name("address[i]"), computed));
             name("address[i]")
         };
-        let wanted = &self.program.tables[table].name;
-        for request in plan.iter().flat_map(|plan| &plan.requests) {
-            let first_line = matches!(&request.access, Access::Table { table, line: 0 } if table == wanted);
-            if first_line && request.placement != Placement::None {
-                first.push(prefetch(address.clone(), request.hint));
-            }
+        if let Some(request) = self.requested(plan, table).filter(|_| self.has_address(table)) {
+            first.push(prefetch(address.clone(), request.hint));
         }
         let arguments = [held, address, name("hash[i]"), name("key[i]"), self.key_size(table)];
         (before, first, Expr::call(format!("{structure}_find"), arguments))
+    }
+
+    fn requested<'l>(&self, plan: Option<&'l Loop>, table: TableId) -> Option<&'l Request> {
+        plan.and_then(|plan| self.request_for(&plan.requests, table))
     }
 
     fn packet_requests(&self, head: &Head) -> Option<Hint> {

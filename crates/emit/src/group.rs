@@ -4,7 +4,7 @@ use crate::c::{Expr, Stmt};
 use crate::table::structure_names;
 use crate::unit::Unit;
 use hlir::TableId;
-use hlir::plan::{Hint, Structure};
+use hlir::plan::{Access, Hint, Placement, Request, Structure};
 
 /// Packets that the runtime's functions take at most.
 pub const GROUP_MOST: u32 = 64;
@@ -21,6 +21,8 @@ pub struct Grouped {
     pub is_addressed: bool,
     pub found: Expr,
     pub found_stride: u32,
+    /// Nodes of a structure that is walked are requested before the group comes to them.
+    pub walks_ahead: bool,
     pub requests: Option<Requests>,
 }
 
@@ -36,9 +38,15 @@ impl Unit<'_> {
         self.structure(table).is_grouped()
     }
 
-    /// Whether where a look-up begins depends on the key. Rules are compared from the first one on, whatever the key.
     pub fn has_address(&self, table: TableId) -> bool {
-        !matches!(self.structure(table), Structure::Scan | Structure::BitVector | Structure::TupleSpace)
+        self.structure(table).is_addressed()
+    }
+
+    /// The request among these for the table's lines, if they are to be requested at all.
+    pub fn request_for<'r>(&self, requests: &'r [Request], table: TableId) -> Option<&'r Request> {
+        let wanted = &self.program.tables[table].name;
+        let is = |access: &Access| matches!(access, Access::Table { table, line: 0 } if table == wanted);
+        requests.iter().find(|request| is(&request.access) && request.placement != Placement::None)
     }
 
     /// The call, with its description in a variable.
@@ -62,6 +70,9 @@ impl Unit<'_> {
         }
         if grouped.is_addressed {
             members.push(Expr::designated("addresses", array("address")));
+        }
+        if grouped.walks_ahead {
+            members.push(Expr::designated("walks_ahead", Expr::word(1)));
         }
         if let Some(requests) = grouped.requests {
             members.push(Expr::designated("requests", requests.addresses));

@@ -61,16 +61,42 @@ impl Structure {
             | Structure::Scan
             | Structure::BitVector
             | Structure::TupleSpace
-            | Structure::Btree => true,
+            | Structure::Btree
+            | Structure::LpmTrie => true,
             Structure::Dir24_8
             | Structure::Dir24_8U16
             | Structure::Dir24_8U8
-            | Structure::LpmTrie
             | Structure::Direct
             | Structure::Compare
             | Structure::Perfect
             | Structure::List => false,
         }
+    }
+
+    /// Whether where a look-up begins is computed from its key, so that this line can be requested. Rules and short lists are read from the first one
+    /// on, whatever the key, a trie from its root.
+    pub fn is_addressed(self) -> bool {
+        match self {
+            Structure::Exact
+            | Structure::Exact48
+            | Structure::Dir24_8
+            | Structure::Dir24_8U16
+            | Structure::Dir24_8U8
+            | Structure::Direct
+            | Structure::Btree
+            | Structure::Perfect => true,
+            Structure::LpmTrie
+            | Structure::Compare
+            | Structure::Scan
+            | Structure::BitVector
+            | Structure::TupleSpace
+            | Structure::List => false,
+        }
+    }
+
+    /// Whether a group's look-ups go node by node for all keys together, and a request for the table is one for each node, as soon as it is known.
+    pub fn is_walked(self) -> bool {
+        self == Structure::LpmTrie
     }
 
     /// What the structure needs that these keys, kinds and widths, are not; `None` if it can hold them.
@@ -94,11 +120,7 @@ impl Structure {
                 let fits = bits <= 640 && count(MatchKind::Range) <= 8 && widest_range <= 32;
                 (fits, "keys of at most 640 bits together, among them at most 8 ranges, each of at most 32 bits")
             }
-            Structure::BitVector => {
-                let fits = bits <= 512 && count(MatchKind::Range) <= 8 && widest_range <= 16;
-                (fits, "keys of at most 512 bits together, among them at most 8 ranges, each of at most 16 bits")
-            }
-            Structure::TupleSpace => {
+            Structure::BitVector | Structure::TupleSpace => {
                 let fits = bits <= 512 && count(MatchKind::Range) <= 8 && widest_range <= 16;
                 (fits, "keys of at most 512 bits together, among them at most 8 ranges, each of at most 16 bits")
             }

@@ -263,7 +263,7 @@ impl<'u> Way<'u> {
         let mut keys = self.taken("from + i");
         keys.extend(first.into_iter().filter(|statement| *statement != Stmt::Blank));
         let keys = each("i", name("size"), keys);
-        let (look_up, found) = unit.look_ups(table, before, keys, found, group);
+        let (look_up, found) = unit.look_ups(Some(together), table, before, keys, found, group);
         let mut inner = vec![Stmt::declare("const uint32_t", "size", size)];
         inner.extend(look_up);
         let mut turn = self.taken("from + i");

@@ -10,6 +10,7 @@ use crate::c::{Expr, Item, Member, Stmt, Struct};
 use crate::group::{Grouped, Requests};
 use crate::node::Nodes;
 use crate::table::structure_names;
+use hlir::TableId;
 use hlir::path::Stage;
 use hlir::plan::{Access, Hint, Placement};
 
@@ -211,6 +212,7 @@ impl Way<'_> {
                     count: name("count"),
                     is_hashed: self.unit.has_address(table),
                     is_addressed: !moved && self.unit.has_address(table),
+                    walks_ahead: self.walks_ahead(stage, table),
                     found: name(format!("&path->found[0][{number}]")),
                     found_stride: self.found.len() as u32,
                     requests,
@@ -220,17 +222,18 @@ impl Way<'_> {
         code
     }
 
-    /// The table of a place and the hint, if the plan requests its first line.
+    /// The table of a place and the hint, if the plan requests its first line and that is known from the key.
     fn requested(&self, stage: &Stage, place: usize) -> Option<(&str, Hint)> {
         let table = self.table(place);
         if !self.unit.has_address(table) {
             return None;
         }
-        let wanted = &self.unit.program.tables[table].name;
-        let is = |access: &Access| matches!(access, Access::Table { table, line: 0 } if table == wanted);
-        let mut requests = self.planned(stage).requests.iter();
-        let request = requests.find(|request| is(&request.access) && request.placement != Placement::None)?;
+        let request = self.unit.request_for(&self.planned(stage).requests, table)?;
         Some((self.unit.table_name(table), request.hint))
+    }
+
+    fn walks_ahead(&self, stage: &Stage, table: TableId) -> bool {
+        self.unit.structure(table).is_walked() && self.unit.request_for(&self.planned(stage).requests, table).is_some()
     }
 
     /// Hash and address of a key, and the plan's request for what lies there.
@@ -264,11 +267,15 @@ impl Way<'_> {
             let limbs = Expr::word(crate::body::limbs(self.unit.key_bits(table)));
             let part = |part: &str| name(format!("path->{held}_{part}[i]"));
             let pointer = name(format!("run.{held}"));
-            let address = match moved {
-                true => Expr::call(format!("{structure}_address"), [pointer.clone(), part("hash")]),
+            let hash = match self.unit.has_address(table) {
+                true => part("hash"),
+                false => Expr::call(format!("{structure}_hash"), [pointer.clone(), part("key"), limbs.clone()]),
+            };
+            let address = match moved || !self.unit.has_address(table) {
+                true => Expr::call(format!("{structure}_address"), [pointer.clone(), hash.clone()]),
                 false => part("address"),
             };
-            let arguments = [pointer, address, part("hash"), part("key"), limbs];
+            let arguments = [pointer, address, hash, part("key"), limbs];
             let found = self.found_number(place).expect("what is looked up ahead is kept");
             code.push(Stmt::set(
                 name(format!("path->found[i][{found}]")),

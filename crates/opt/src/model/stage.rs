@@ -57,6 +57,11 @@ pub fn bursts_ahead(plan: &Plan) -> u32 {
     ahead.max().unwrap_or(0)
 }
 
+/// Whether the plan can ask for lines of a look-up before they are read.
+fn can_be_asked(lookup: &Lookup) -> bool {
+    lookup.shape.structure.is_addressed() || lookup.shape.structure.is_walked()
+}
+
 impl Model<'_> {
     /// Adds to `nodes` what waiting for their tables costs; gives what the stages themselves cost.
     pub(super) fn wait(&self, plan: &Plan, lookups: &[Lookup], nodes: &mut [NodeCost]) -> f64 {
@@ -114,7 +119,7 @@ impl Model<'_> {
         let name = &self.program.tables[lookup.table].name;
         let asks = |request: &&Request| {
             let is_ours = matches!(&request.access, Access::Table { table, line: 0 } if table == name);
-            is_ours && request.placement != Placement::None && lookup.shape.is_staged
+            is_ours && request.placement != Placement::None && can_be_asked(lookup)
         };
         let request = planned.requests.iter().find(asks);
         Way::Staged { stage: planned, request, together: stage.looked_up.len() as f64 }
@@ -166,13 +171,16 @@ impl Model<'_> {
             requests: Vec::new(),
             reason: None,
         };
-        let request = lookup.shape.is_staged.then_some(&request);
+        let request = can_be_asked(lookup).then_some(&request);
         let (steady, drain) = self.staged(lookup, &stage, request, 1.0);
         in_turn.min(steady + drain + (ASIDE + BEGIN / f64::from(USUAL_GROUP)) * self.operation())
     }
 
     /// A look-up of a stage: what each costs in a steady stream, and what a group waits for its first.
     fn staged(&self, lookup: &Lookup, stage: &Loop, request: Option<&Request>, together: f64) -> (f64, f64) {
+        if lookup.shape.structure.is_walked() {
+            return self.walked(lookup, stage, request.is_some());
+        }
         let memory = self.memory();
         let group = f64::from(stage.group.max(1));
         let window = f64::from(self.inputs.machine.window) / (lookup.shape.operations + LOOP);
@@ -215,6 +223,30 @@ impl Model<'_> {
             steady += line.often * memory.load(*bytes, in_flight * line.abreast);
         }
         (steady + self.chain(lookup, in_group), drain)
+    }
+
+    /// A look-up of a stage that goes node by node for the whole group: a node is requested when the one before it is read, and comes while the others'
+    /// nodes are.
+    fn walked(&self, lookup: &Lookup, stage: &Loop, is_asked: bool) -> (f64, f64) {
+        let memory = self.memory();
+        let group = f64::from(stage.group.max(1));
+        let nodes = lookup.shape.lines.len().saturating_sub(1);
+        let operations = lookup.shape.operations - lookup.shape.grouped.unwrap_or(0.0);
+        let step = operations / nodes.max(1) as f64;
+        let in_window = (f64::from(self.inputs.machine.window) / (step + LOOP)).min(group);
+        let (mut steady, mut drain) = ((operations - lookup.shape.operations) * self.operation(), 0.0);
+        for (number, (line, bytes)) in lookup.shape.lines.iter().zip(&lookup.working_sets).enumerate() {
+            let mut read = line.often;
+            if is_asked && number < nodes {
+                let meanwhile = step * self.operation();
+                drain += (memory.latency(*bytes) / group - meanwhile).max(0.0);
+                steady += (memory.prefetch(Hint::T0, *bytes, group) - meanwhile).max(0.0) + REQUEST * self.operation();
+                // A node's other lines nobody has asked for.
+                read -= 1.0;
+            }
+            steady += read * memory.load(*bytes, in_window * line.abreast);
+        }
+        (steady + self.chain(lookup, group), drain)
     }
 
     /// Packets that are still on the path at its last stage.

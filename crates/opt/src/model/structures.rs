@@ -16,6 +16,10 @@ const SECOND_BUCKETS: f64 = 0.08;
 const SCAN_TOGETHER: u64 = 48;
 /// What nodes of a tree are filled to, on average.
 const TREE_FILL: f64 = 0.75;
+/// Pointers of a trie's node that are not in its first line (5.8 nodes and 2.6 such lines a look-up, counted in 200,000 prefixes of IPv6).
+const FURTHER_LINES: f64 = 0.5;
+/// Operations around a step of a walk, where those of a group are made together.
+const WALK: f64 = 8.0;
 /// A prefix of a routing table covers so many lines of an array over all addresses, at most and on average.
 const LINES_OF_PREFIX: f64 = 2.0;
 
@@ -48,8 +52,6 @@ pub struct Shape {
     pub most_records: Option<u64>,
     /// Entries at most, where it has a bound of its own.
     pub most_entries: Option<u64>,
-    /// Whether it can be asked for ahead: its first line's address is known from the key alone.
-    pub is_staged: bool,
     /// Operations that a look-up saves in a group, where the structure looks up all of a group's keys at once.
     pub grouped: Option<f64>,
     /// How often the core guesses wrong where a look-up ends.
@@ -136,10 +138,6 @@ pub fn shape(program: &Program, id: TableId, structure: Structure, content: &Con
         lines,
         most_records: most_records(structure),
         most_entries: most_entries(structure),
-        is_staged: !matches!(
-            structure,
-            Structure::List | Structure::Scan | Structure::BitVector | Structure::TupleSpace | Structure::Compare
-        ),
         grouped,
         surprises: keyed.surprises(structure),
     }
@@ -203,15 +201,20 @@ impl Keyed {
         (5.0 + 4.0 * escapes, lines)
     }
 
-    /// Six bits a node, a path without branches in one: as many nodes as entries, log64 of them on the way, and the prefix's end.
+    /// Six bits a node, a path without branches in one: as many nodes as entries, log64 of them on the way, and some for where prefixes of one holder part.
+    /// The pointer to the next node stands in another of a node's lines if it has more than four children.
     fn lpm_trie(&self) -> (f64, Vec<Line>) {
-        let branching = (self.entries as f64).log2().max(1.0) / 6.0;
-        let steps = (branching + 2.0).ceil().min(f64::from(self.bits.div_ceil(6)));
+        let steps = self.trie_steps();
         let lines = (0..steps as u32).map(|step| {
             let nodes = 64u64.saturating_pow(step).min(self.entries + 1);
-            Line::alone(nodes * LINE_BYTES, 1.0)
+            Line::alone(nodes * LINE_BYTES, if step + 1 < steps as u32 { 1.0 + FURTHER_LINES } else { 1.0 })
         });
         (6.0 + steps * (22.0 + 4.0 * self.words), lines.collect())
+    }
+
+    fn trie_steps(&self) -> f64 {
+        let branching = (self.entries as f64).log2().max(1.0) / 6.0;
+        (branching + 3.0).ceil().min(f64::from(self.bits.div_ceil(6)))
     }
 
     /// Each entry cuts the key space twice; a leaf has six pieces, a node eight children, all but some full.
@@ -296,13 +299,14 @@ impl Keyed {
             Structure::Scan => 45.0,
             Structure::BitVector => 10.0 * self.chunks(),
             Structure::TupleSpace => 0.2 * operations,
+            // Each step takes up a walk and puts it aside.
+            Structure::LpmTrie => -WALK * self.trie_steps(),
             Structure::Exact
             | Structure::Exact48
             | Structure::Btree
             | Structure::Dir24_8
             | Structure::Dir24_8U16
             | Structure::Dir24_8U8
-            | Structure::LpmTrie
             | Structure::Direct
             | Structure::Compare
             | Structure::Perfect
