@@ -61,8 +61,7 @@ struct flight {
 	INLINE struct table_group NAME##_##LIMBS##_of(struct sample *sample, uint32_t from, const struct flight *flight)                    \
 	{                                                                                                                                   \
 		return (struct table_group){                                                                                                \
-			.count = BURST, .limbs = LIMBS, .keys = sample->keys + (size_t)from * (LIMBS),                                      \
-			.hashes = flight != NULL ? flight->hash : NULL,                                                                     \
+			.count = BURST, .limbs = LIMBS, .keys = sample->keys + (size_t)from * (LIMBS), .hashes = flight->hash,              \
 			.found = sample->found + from, .found_stride = 1,                                                                   \
 		};                                                                                                                          \
 	}                                                                                                                                   \
@@ -70,8 +69,11 @@ struct flight {
 	static void NAME##_##LIMBS##_group(const void *of, struct sample *sample)                                                           \
 	{                                                                                                                                   \
 		for (uint32_t from = 0; from < SAMPLE; from += BURST) {                                                                     \
-			const struct table_group group = NAME##_##LIMBS##_of(sample, from, NULL);                                           \
+			struct flight flight;                                                                                               \
+			struct table_group group = NAME##_##LIMBS##_of(sample, from, &flight);                                              \
                                                                                                                                             \
+			NAME##_##LIMBS##_begin(of, group.keys, &flight, 0);                                                                 \
+			group.addresses = flight.address;                                                                                   \
 			NAME##_find_group(of, &group);                                                                                      \
 		}                                                                                                                           \
 	}
