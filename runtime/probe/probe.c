@@ -205,6 +205,33 @@ stream(const uint8_t *lines, size_t bytes, uint32_t ahead, int second_level)
 	return per(start, SAMPLE_LINES);
 }
 
+/* Groups, one after the other: lines of hash tables, which lie anywhere. The next group is asked for when this one has come, as where work stands between. */
+static int64_t
+groups(const uint8_t *lines, size_t bytes, uint32_t group)
+{
+	const uint64_t mask = bytes / LINE - 1;
+	const uint32_t count = SAMPLE_LINES / group * group;
+	uint64_t start, sum = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const uint64_t mixed = (position + i) * MULTIPLIER;
+
+		planned[i] = (uint32_t)(((mixed ^ mixed >> 32) * 0xd1342543de82ef95ull >> 32) & mask);
+	}
+	position += count;
+	start = ticks();
+	for (uint32_t first = 0; first < count; first += group) {
+		for (uint32_t i = 0; i < group; i++)
+			__builtin_prefetch(lines + (size_t)planned[first + i] * LINE);
+		for (uint32_t i = 0; i < group; i++)
+			sum += load(lines + (size_t)planned[first + i] * LINE);
+		_mm_lfence();
+	}
+	start = ticks() - start;
+	sink = sum;
+	return per(start, count);
+}
+
 int64_t
 probe_lines(const struct probe_memory *memory, size_t bytes, uint32_t access, uint32_t in_flight)
 {
@@ -221,6 +248,8 @@ probe_lines(const struct probe_memory *memory, size_t bytes, uint32_t access, ui
 		return stream(memory->lines, bytes, in_flight, 0);
 	case PROBE_PREFETCH_T1:
 		return stream(memory->lines, bytes, in_flight, 1);
+	case PROBE_GROUP:
+		return groups(memory->lines, bytes, in_flight);
 	default:
 		return -1;
 	}

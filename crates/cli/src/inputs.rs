@@ -52,6 +52,15 @@ pub fn machine(named: Option<&Path>) -> Machine {
                 let (other, this) = (&machine.cpu, calibrate::cpu());
                 warn_once(format!("{}: plans are for {other}, this is {this}", path.display()));
             }
+            let lacks = machine.lacks();
+            if !lacks.is_empty() {
+                warn_once(format!(
+                    "{}: an older `bacus calibrate` wrote it, without {}, which is guessed from the rest\n\
+                     hint: `bacus calibrate` measures this machine again",
+                    path.display(),
+                    lacks.join(" and ")
+                ));
+            }
             machine
         }
     }

@@ -8,6 +8,7 @@ use super::report::Record;
 use hlir::plan::{Placement, Structure, TablePlan};
 use hlir::text::written_structure;
 use hlir::{Plan, Program, TableId};
+use opt::inputs::machine::Stages;
 use opt::model::{Model, structures};
 use opt::{Inputs, analyze::Traffic};
 use plotters::prelude::*;
@@ -121,7 +122,9 @@ pub fn planned(program: &Program, inputs: &Inputs) -> Plan {
 /// The plan with stages wherever look-ups could gain by them: that of a machine whose operations cost next to nothing.
 pub fn staged(program: &Program, inputs: &Inputs) -> Plan {
     let mut eager = inputs.clone();
-    eager.machine.operation_cycles = f64::MIN_POSITIVE;
+    let nothing = f64::MIN_POSITIVE;
+    eager.machine.operation_cycles = nothing;
+    eager.machine.stages = Some(Stages { operation_cycles: nothing, loop_cycles: 0.0, behind_cycles: 0.0 });
     planned(program, &eager)
 }
 

@@ -68,12 +68,21 @@ fn points(one: &Machine, other: &Machine) -> Vec<Point> {
     for (burst, (a, b)) in one.port.burst.iter().zip(one.port.own.iter().zip(&other.port.own)) {
         points.push(Point::new(format!("port, bursts of {burst}"), *a, *b));
     }
+    let (stages, beside) = (one.stages(), other.stages());
+    let of_stages = [
+        // As above.
+        ("a hundred operations in stages", stages.operation_cycles * 100.0, beside.operation_cycles * 100.0),
+        ("a loop over a group", stages.loop_cycles, beside.loop_cycles),
+        ("a packet that waits for the next group", stages.behind_cycles, beside.behind_cycles),
+    ];
+    points.extend(of_stages.map(|(name, a, b)| Point::new(name.to_string(), a, b)));
     let (lines, others) = (&one.lines, &other.lines);
     let tables = [
         ("load", &lines.load, &others.load),
         ("gather", &lines.gather, &others.gather),
         ("prefetch to the first cache", &lines.prefetch_t0, &others.prefetch_t0),
         ("prefetch to the second cache", &lines.prefetch_t1, &others.prefetch_t1),
+        ("group", &lines.group, &others.group),
     ];
     for (access, table, beside) in tables {
         let rows = lines.working_set_kb.iter().zip(table.iter().zip(beside));

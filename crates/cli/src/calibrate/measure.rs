@@ -56,15 +56,25 @@ fn sample(mut once: impl FnMut() -> f64) -> Samples {
     Samples((0..SAMPLES * ROUNDS).map(|_| once()).collect())
 }
 
+/// The cost of each count, which take turns: a machine that is slow for a while must not make some of them look dear.
+fn by_turns(counts: &[u32], once: impl Fn(u32) -> f64) -> Vec<(u32, f64)> {
+    let mut samples = vec![Samples::default(); counts.len()];
+    let _undisturbed = Undisturbed::begin();
+    for _ in 0..SAMPLES * ROUNDS {
+        counts.iter().zip(&mut samples).for_each(|(count, samples)| samples.0.push(once(*count)));
+    }
+    counts.iter().copied().zip(samples.iter().map(Samples::cost)).collect()
+}
+
 /// Measures all; `progress` hears how much of the work is done, from 0 to 1, and what comes next.
 pub fn measure(probe: &Probe, cpu: String, now: String, progress: &mut dyn FnMut(f64, &str)) -> Measured {
     let mut spreads = Vec::new();
     let lines = measure_lines(probe, &mut spreads, progress);
     progress(0.9, "reorder window");
-    let mut windows: Vec<(u32, f64)> = WINDOWS.map(|fillers| (fillers, sample(|| probe.window(fillers)).cost())).into();
+    let mut windows: Vec<(u32, f64)> = by_turns(&WINDOWS, |fillers| probe.window(fillers));
     rising(&mut windows);
     progress(0.95, "bursts");
-    let mut bursts: Vec<(u32, f64)> = BURSTS.map(|burst| (burst, sample(|| probe.burst(burst)).cost())).into();
+    let mut bursts: Vec<(u32, f64)> = by_turns(&BURSTS, |burst| probe.burst(burst));
     falling(&mut bursts);
     let last_row = lines.load.last().expect("at least one working set was measured");
     let parallelism = first_close(&lines.in_flight, last_row);
@@ -84,6 +94,7 @@ pub fn measure(probe: &Probe, cpu: String, now: String, progress: &mut dyn FnMut
         operation_cycles: 1.0,
         vector_bytes: vector_bytes(),
         port: Port::default(),
+        stages: None,
         lines,
     };
     progress(1.0, "");
@@ -108,8 +119,13 @@ fn costs(points: &[(u32, f64)]) -> Vec<f64> {
 /// Samples by working set and lines in flight; none where the processor cannot do it.
 type Grid = Vec<Vec<Option<Samples>>>;
 
-const KERNELS: [probe::Access; 4] =
-    [probe::Access::Load, probe::Access::Gather, probe::Access::PrefetchT0, probe::Access::PrefetchT1];
+const KERNELS: [probe::Access; 5] = [
+    probe::Access::Load,
+    probe::Access::Gather,
+    probe::Access::PrefetchT0,
+    probe::Access::PrefetchT1,
+    probe::Access::Group,
+];
 
 fn measure_lines(probe: &Probe, spreads: &mut Vec<f64>, progress: &mut dyn FnMut(f64, &str)) -> Lines {
     let largest_kb = probe.bytes() as u64 >> 10;
@@ -139,12 +155,12 @@ fn measure_lines(probe: &Probe, spreads: &mut Vec<f64>, progress: &mut dyn FnMut
     }
     let cells = || grids.iter().flatten().flatten().flatten();
     spreads.extend(cells().map(Samples::spread));
-    let [load, gather, prefetch_t0, prefetch_t1] = grids.map(|grid| {
+    let [load, gather, prefetch_t0, prefetch_t1, group] = grids.map(|grid| {
         let mut table: Vec<Vec<f64>> = grid.iter().filter_map(|row| costs_of(row)).collect();
         smooth(&mut table);
         table
     });
-    Lines { working_set_kb: sizes, in_flight: IN_FLIGHT.to_vec(), load, gather, prefetch_t0, prefetch_t1 }
+    Lines { working_set_kb: sizes, in_flight: IN_FLIGHT.to_vec(), load, gather, prefetch_t0, prefetch_t1, group }
 }
 
 /// A round's samples of a cell. The first brings the lines where the others find them.

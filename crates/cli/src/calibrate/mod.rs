@@ -5,6 +5,7 @@ mod draw;
 mod measure;
 mod port;
 mod smooth;
+mod stages;
 
 use crate::compile;
 use crate::failure::Failure;
@@ -72,6 +73,7 @@ fn measure_all(cc: Option<&str>, memory: u32) -> Result<Measured, Failure> {
     let ran = port::measure(&compiler, &measured.machine)?;
     measured.machine.port = ran.port;
     measured.machine.operation_cycles = ran.operation_cycles;
+    measured.machine.stages = Some(ran.stages);
     bar.finish_and_clear();
     Ok(measured)
 }
@@ -149,7 +151,7 @@ fn summary(measured: &Measured) -> String {
     let mut text = format!(
         "{}\n{:.0} ticks a microsecond, {:.2} core cycles a tick, pages of {} KB, spread {:.1} %\n\
          reorder window {} instructions, {} lines in flight, bursts of {}, {:.0} cycles for a mispredicted branch\n\
-         {:.2} cycles an operation; a packet costs the port {}\n\n\
+         {:.2} cycles an operation, {:.2} in stages, and {:.0} for each loop there; a packet costs the port {}\n\n\
          cycles a line    latency  4 in flight  16 in flight  64 in flight  prefetched\n",
         machine.cpu,
         machine.ticks_per_us,
@@ -161,6 +163,8 @@ fn summary(measured: &Measured) -> String {
         machine.burst,
         machine.mispredict_cycles,
         machine.operation_cycles,
+        machine.stages().operation_cycles,
+        machine.stages().loop_cycles,
         floors(machine),
     );
     for kb in machine.lines.working_set_kb.iter().step_by(2) {

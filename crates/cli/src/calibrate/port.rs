@@ -1,15 +1,18 @@
-//! What the in-memory port costs a packet, and what an operation of generated code costs: both by running pipelines.
+//! What the in-memory port costs a packet, and what an operation of generated code costs: and what stages cost: all by running pipelines.
 
+use super::stages;
 use crate::compile;
 use crate::externs::Externs;
 use crate::failure::Failure;
-use hlir::Plan;
+use crate::native::translate;
 use hlir::plan::Descriptor;
+use hlir::{ActionCall, Plan, Program};
 use opt::Inputs;
 use opt::analyze::Traffic;
-use opt::inputs::machine::Port;
+use opt::inputs::machine::{Port, Stages};
 use opt::inputs::{Access, Machine};
 use opt::model::Model;
+use runtime::tables::Match;
 use runtime::{Buffers, Compiler, MemoryPort, Pipeline, Settings, Switch, Trace, Undisturbed, clock};
 use std::sync::Arc;
 
@@ -32,16 +35,28 @@ const MBUF_BYTES: u64 = 128;
 pub struct Measured {
     pub port: Port,
     pub operation_cycles: f64,
+    pub stages: Stages,
 }
 
-/// Runs both; `machine` has been measured but for what this finds.
+/// Runs all; `machine` has been measured but for what this finds.
 pub fn measure(compiler: &Compiler, machine: &Machine) -> Result<Measured, Failure> {
-    let echo = load(compiler, "echo", ECHO)?;
+    let echo = compiled(compiler, "echo", ECHO)?;
     let program = hlir::text::parse_program(OPERATIONS).expect("the program of the calibration is right");
     let plan = Plan { descriptor: Descriptor::Own, burst: BURSTS[1], ..Plan::default() };
-    let operations = load(compiler, "operations", &compile::emit(&program, &plan, &Externs::default())?)?;
-    let [first, usual, last, worked] =
-        cycles([(&echo, BURSTS[0]), (&echo, BURSTS[1]), (&echo, BURSTS[2]), (&operations, BURSTS[1])])?;
+    let operations = load(compiler, "operations", &program, &plan)?;
+    let staged = stages::Subject::new(compiler)?;
+    let trace = Arc::new(trace());
+    let run = |pipeline, burst| Run::new(pipeline, trace.clone(), burst);
+    let [large, small, behind] = staged.runs()?;
+    let [first, usual, last, worked, large, small, behind] = cycles([
+        run(&echo, BURSTS[0])?,
+        run(&echo, BURSTS[1])?,
+        run(&echo, BURSTS[2])?,
+        run(&operations, BURSTS[1])?,
+        large,
+        small,
+        behind,
+    ]);
     let own = vec![first, usual, last];
     let inputs = Inputs::default();
     let traffic = Traffic::estimate(&program, &inputs);
@@ -50,26 +65,51 @@ pub fn measure(compiler: &Compiler, machine: &Machine) -> Result<Measured, Failu
     let mbuf = own.iter().map(|cycles| cycles + MBUF_LINES * head).collect();
     // A machine that was disturbed between the two says something absurd; a tick for a hundred operations is as absurd.
     let operation_cycles = ((worked - usual) / count).max(0.01);
-    Ok(Measured { port: Port { burst: BURSTS.to_vec(), own, mbuf }, operation_cycles })
+    let stages = staged.costs([large, small, behind], usual);
+    Ok(Measured { port: Port { burst: BURSTS.to_vec(), own, mbuf }, operation_cycles, stages })
 }
 
-fn load(compiler: &Compiler, name: &str, c: &str) -> Result<Arc<Pipeline>, Failure> {
+/// A program under a plan.
+pub fn load(compiler: &Compiler, name: &str, program: &Program, plan: &Plan) -> Result<Arc<Pipeline>, Failure> {
+    compiled(compiler, name, &compile::emit(program, plan, &Externs::default())?)
+}
+
+fn compiled(compiler: &Compiler, name: &str, c: &str) -> Result<Arc<Pipeline>, Failure> {
     let object = compiler.pipeline(&compile::cache()?, name, c, runtime::Descriptor::Own)?;
     Ok(Arc::new(Pipeline::load(&object)?))
 }
 
-/// Cycles a packet of several pipelines, by turns: the lower quartiles of their samples.
-fn cycles<const N: usize>(runs: [(&Arc<Pipeline>, u32); N]) -> Result<[f64; N], Failure> {
-    let trace = Arc::new(trace());
-    let mut switches = Vec::new();
-    for (pipeline, burst) in runs {
+/// A pipeline with its packets, and what it has cost.
+pub struct Run {
+    switch: Switch<MemoryPort>,
+    samples: Vec<f64>,
+}
+
+impl Run {
+    pub fn new(pipeline: &Arc<Pipeline>, trace: Arc<Trace>, burst: u32) -> Result<Run, Failure> {
         let settings = Settings { ports: PORTS, seed: 1 };
         let mut switch = Switch::new(pipeline.clone(), vec![MemoryPort::new(BUFFERS)], settings)?;
-        lane(&mut switch).load(trace.clone(), 0, burst);
-        switches.push((switch, Vec::new()));
+        lane(&mut switch).load(trace, 0, burst);
+        Ok(Run { switch, samples: Vec::new() })
     }
+
+    /// An entry of the first table, whose action is its first, with one parameter.
+    pub fn insert(&self, matches: &Match, argument: u64) -> Result<(), Failure> {
+        let table = &self.switch.tables()[0];
+        let described = &self.switch.pipeline().description().tables[0];
+        let action = &described.actions[0];
+        let call = ActionCall { action: 0, arguments: vec![argument.into()] };
+        let record = translate::record(described, &action.name, &call);
+        let record = record.map_err(|refusal| Failure::refusal(&described.name, &refusal))?;
+        let inserted = table.insert(matches, &record);
+        inserted.map(drop).map_err(|error| Failure::input(format!("table `{}`: {error}", described.name)))
+    }
+}
+
+/// Cycles a packet of several pipelines, by turns: the lower quartiles of their samples.
+fn cycles<const N: usize>(mut runs: [Run; N]) -> [f64; N] {
     for _ in 0..ROUNDS {
-        for (switch, samples) in &mut switches {
+        for Run { switch, samples } in &mut runs {
             let _undisturbed = Undisturbed::begin();
             for taken in 0..SAMPLES {
                 lane(switch).more(SAMPLE);
@@ -82,12 +122,10 @@ fn cycles<const N: usize>(runs: [(&Arc<Pipeline>, u32); N]) -> Result<[f64; N], 
             }
         }
     }
-    let mut costs = [0.0; N];
-    for (cost, (_, samples)) in costs.iter_mut().zip(&mut switches) {
+    runs.map(|Run { mut samples, .. }| {
         samples.sort_by(f64::total_cmp);
-        *cost = samples[samples.len() / 4];
-    }
-    Ok(costs)
+        samples[samples.len() / 4]
+    })
 }
 
 fn lane(switch: &mut Switch<MemoryPort>) -> &mut MemoryPort {

@@ -36,7 +36,22 @@ pub struct Machine {
     pub vector_bytes: u32,
     #[serde(default)]
     pub port: Port,
+    /// Missing in files of before it was measured.
+    #[serde(default)]
+    pub stages: Option<Stages>,
     pub lines: Lines,
+}
+
+/// What the stages of a path cost beside the memory that they wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stages {
+    /// Cycles of an operation in the loops of stages: they hold look-ups and hand on by memory, so less of it goes side by side than in a router's code.
+    pub operation_cycles: f64,
+    /// Cycles of each loop over a group: where it ends, the core guesses wrong and begins anew.
+    pub loop_cycles: f64,
+    /// Cycles of a packet that waits for the next group to come.
+    pub behind_cycles: f64,
 }
 
 /// Cycles a packet of a program that only sends packets on, by burst and by what stands for a packet.
@@ -75,6 +90,9 @@ pub struct Lines {
     pub gather: Vec<Vec<f64>>,
     pub prefetch_t0: Vec<Vec<f64>>,
     pub prefetch_t1: Vec<Vec<f64>>,
+    /// A group of lines is asked for, then they are read. Empty in files of before it was measured.
+    #[serde(default)]
+    pub group: Vec<Vec<f64>>,
 }
 
 /// How a line is asked for.
@@ -84,10 +102,12 @@ pub enum Access {
     Gather,
     PrefetchT0,
     PrefetchT1,
+    /// All lines of a group, before the first of them is read.
+    Group,
 }
 
 impl Access {
-    pub const ALL: [Access; 4] = [Access::Load, Access::Gather, Access::PrefetchT0, Access::PrefetchT1];
+    pub const ALL: [Access; 5] = [Access::Load, Access::Gather, Access::PrefetchT0, Access::PrefetchT1, Access::Group];
 
     pub const fn name(self) -> &'static str {
         match self {
@@ -95,6 +115,7 @@ impl Access {
             Access::Gather => "gather",
             Access::PrefetchT0 => "prefetch T0",
             Access::PrefetchT1 => "prefetch T1",
+            Access::Group => "group",
         }
     }
 }
@@ -123,6 +144,7 @@ impl Default for Machine {
             operation_cycles: usual_operation(),
             vector_bytes: usual_vector(),
             port: Port::default(),
+            stages: None,
             lines: Lines {
                 working_set_kb: vec![32, 512, 8 << 10, 256 << 10],
                 in_flight: vec![1, 4, 16, 64],
@@ -130,6 +152,7 @@ impl Default for Machine {
                 gather: rows(1.2),
                 prefetch_t0: rows(1.0),
                 prefetch_t1: rows(1.0),
+                group: Vec::new(),
             },
         }
     }
@@ -165,6 +188,12 @@ impl Machine {
             let names = "ticks_per_us, core_per_tick, mispredict_cycles and operation_cycles";
             return Err(format!("{names}: expected numbers above 0"));
         }
+        if let Some(stages) = &self.stages {
+            let numbers = [stages.operation_cycles, stages.loop_cycles, stages.behind_cycles];
+            if stages.operation_cycles <= 0.0 || numbers.iter().any(|number| !number.is_finite() || *number < 0.0) {
+                return Err("stages: expected numbers that are not below 0".to_string());
+            }
+        }
         let port = &self.port;
         let is_cost = |cycles: &f64| cycles.is_finite() && *cycles >= 0.0;
         let costs = [&port.own, &port.mbuf];
@@ -183,6 +212,9 @@ impl Machine {
     /// Cycles for each line when `in_flight` lines of `working_set_bytes` are asked for at a time: between the measured points along straight
     /// lines over the logarithms of both, beyond them as at the nearest.
     pub fn line_cycles(&self, access: Access, working_set_bytes: u64, in_flight: u32) -> f64 {
+        if access == Access::Group && self.lines.group.is_empty() {
+            return self.guessed_group(working_set_bytes, in_flight);
+        }
         let table = self.lines.table(access);
         let rows: Vec<f64> = self.lines.working_set_kb.iter().map(|kb| (*kb as f64 * 1024.0).log2()).collect();
         let columns: Vec<f64> = self.lines.in_flight.iter().map(|count| f64::from(*count).log2()).collect();
@@ -192,6 +224,30 @@ impl Machine {
         let upper = at(row, column) * (1.0 - right) + at(row, column + 1) * right;
         let lower = at(row + 1, column) * (1.0 - right) + at(row + 1, column + 1) * right;
         upper * (1.0 - down) + lower * down
+    }
+
+    /// What stages cost, as measured or as a file of before that lets guess: somewhat more than other code, and a wrong guess and a new beginning a loop.
+    pub fn stages(&self) -> Stages {
+        let operation_cycles = self.operation_cycles * 1.25;
+        let guess = Stages {
+            operation_cycles,
+            loop_cycles: self.mispredict_cycles * 1.25,
+            behind_cycles: 24.0 * operation_cycles,
+        };
+        self.stages.unwrap_or(guess)
+    }
+
+    /// A group, where only streams were measured: it waits once for its first line.
+    fn guessed_group(&self, bytes: u64, lines: u32) -> f64 {
+        let stream = self.line_cycles(Access::PrefetchT0, bytes, lines.max(16));
+        stream + self.line_cycles(Access::Load, bytes, 1) / f64::from(lines.max(1))
+    }
+
+    /// What `bacus calibrate` measures now and the file does not have: guesses stand in.
+    pub fn lacks(&self) -> Vec<&'static str> {
+        let stages = self.stages.is_none().then_some("what stages cost");
+        let group = self.lines.group.is_empty().then_some("lines of groups");
+        stages.into_iter().chain(group).collect()
     }
 
     /// Cycles until a load that nothing overlaps has its line.
@@ -209,12 +265,16 @@ impl Lines {
             Access::Gather => &self.gather,
             Access::PrefetchT0 => &self.prefetch_t0,
             Access::PrefetchT1 => &self.prefetch_t1,
+            Access::Group => &self.group,
         }
     }
 }
 
 fn check_table(access: Access, lines: &Lines) -> Result<(), String> {
     let table = lines.table(access);
+    if access == Access::Group && table.is_empty() {
+        return Ok(());
+    }
     let (rows, columns) = (lines.working_set_kb.len(), lines.in_flight.len());
     if table.len() != rows || table.iter().any(|row| row.len() != columns) {
         return Err(format!("lines, {}: expected {rows} rows of {columns} numbers", access.name()));

@@ -80,7 +80,12 @@ impl Memory<'_> {
         self.beyond(access, bytes, in_flight)
     }
 
-    /// Cycles until a line is there, beyond one in the first cache: what a group waits for its first line.
+    /// A line of a group that is asked for as a whole and then read, beyond one in the first cache.
+    pub fn group(&self, bytes: u64, lines: f64) -> f64 {
+        self.beyond(Access::Group, bytes, lines)
+    }
+
+    /// Cycles until a line is there, beyond one in the first cache.
     pub fn latency(&self, bytes: u64) -> f64 {
         self.beyond(Access::Load, bytes, 1.0)
     }

@@ -7,6 +7,7 @@ pub mod memory;
 pub mod operations;
 pub mod stage;
 pub mod structures;
+pub mod waiting;
 
 use crate::Inputs;
 use crate::analyze::Traffic;
@@ -98,9 +99,14 @@ impl<'a> Model<'a> {
         Memory { machine: &self.inputs.machine }
     }
 
-    /// Cycles of one operation of generated code.
+    /// Cycles of one operation of code that takes packets one by one.
     pub fn operation(&self) -> f64 {
         self.inputs.machine.operation_cycles
+    }
+
+    /// Cycles of one operation under a plan.
+    fn operation_under(&self, plan: &Plan) -> f64 {
+        if plan.loops.is_empty() { self.operation() } else { self.inputs.machine.stages().operation_cycles }
     }
 
     pub fn work(&self, node: NodeId) -> f64 {
@@ -181,15 +187,16 @@ impl<'a> Model<'a> {
         let lookups = self.lookups(plan);
         let mut nodes: Vec<NodeCost> = vec![NodeCost::default(); self.program.nodes.len()];
         let mispredict = self.inputs.machine.mispredict_cycles;
+        let operation = self.operation_under(plan);
         for &node in self.traffic.order() {
             let share = self.traffic.node(node);
             let at = &mut nodes[number(node)];
             at.share = share;
-            at.issue = share * self.work(node) * self.operation();
+            at.issue = share * self.work(node) * operation;
             at.mispredicted = share * self.surprise[number(node)] * mispredict;
         }
         for lookup in &*lookups {
-            nodes[number(lookup.node)].issue += lookup.share * lookup.shape.operations * self.operation();
+            nodes[number(lookup.node)].issue += lookup.share * lookup.shape.operations * operation;
         }
         let staging = self.wait(plan, &lookups, &mut nodes);
         let mut prediction = Prediction { floor: self.floor(plan), staging, nodes, latency_ns: 0.0 };

@@ -8,10 +8,15 @@ use hlir::plan::Structure;
 use hlir::{MatchKind, Program, Table, TableId};
 
 pub const LINE_BYTES: u64 = 64;
-/// What a table that grows by doubling is filled to, on average.
-const LOAD: f64 = 0.65;
-/// Keys that had to leave for their second bucket, at that load.
-const SECOND_BUCKETS: f64 = 0.08;
+/// What a hash table is filled to once its entries are loaded: it is made as small as it may be then.
+const LOAD: f64 = 0.75;
+/// Operations one after the other between two lines of a look-up: comparing, and making the next address. In a trie, bits of the key are cut out for each
+/// node, and counted in its bitmap.
+const STEP: f64 = 6.0;
+const STEP_OF_TRIE: f64 = 18.0;
+const STEP_OF_TREE: f64 = 12.0;
+/// Whether a prefix ends in a node, and whether the way goes on, are guessed wrong once in so many nodes.
+const NODES_TO_A_SURPRISE: f64 = 2.0;
 /// Rules that are compared with each key, without buckets.
 const SCAN_TOGETHER: u64 = 48;
 /// What nodes of a tree are filled to, on average.
@@ -56,6 +61,12 @@ pub struct Shape {
     pub grouped: Option<f64>,
     /// How often the core guesses wrong where a look-up ends.
     pub surprises: f64,
+    /// How often a look-up has to read a second line instead of its first.
+    pub second: f64,
+    /// Operations one after the other between two lines that each need the one before.
+    pub step: f64,
+    /// Loops over a group that a look-up of the group has; more than one where each level's lines are asked for by the level before.
+    pub loops: f64,
 }
 
 impl Shape {
@@ -140,7 +151,41 @@ pub fn shape(program: &Program, id: TableId, structure: Structure, content: &Con
         most_entries: most_entries(structure),
         grouped,
         surprises: keyed.surprises(structure),
+        second: keyed.second(structure),
+        step: step(structure),
+        loops: keyed.loops(structure),
     }
+}
+
+fn step(structure: Structure) -> f64 {
+    match structure {
+        Structure::LpmTrie => STEP_OF_TRIE,
+        Structure::Btree => STEP_OF_TREE,
+        Structure::Exact
+        | Structure::Exact48
+        | Structure::Dir24_8
+        | Structure::Dir24_8U16
+        | Structure::Dir24_8U8
+        | Structure::Direct
+        | Structure::Compare
+        | Structure::Scan
+        | Structure::BitVector
+        | Structure::TupleSpace
+        | Structure::Perfect
+        | Structure::List => STEP,
+    }
+}
+
+/// Keys that find their first bucket full, where keys fall into buckets of so many slots as chance has it: the number in a bucket is distributed by Poisson.
+fn overflowing(slots: u32) -> f64 {
+    let mean = LOAD * f64::from(slots);
+    let mut probability = (-mean).exp();
+    let mut over = 0.0;
+    for count in 1..8 * slots {
+        probability *= mean / f64::from(count);
+        over += f64::from(count.saturating_sub(slots)) * probability;
+    }
+    over / mean
 }
 
 impl Keyed {
@@ -179,11 +224,53 @@ impl Keyed {
     /// The bucket of a hash table with so many slots to a line.
     fn hashed(&self, slots: f64) -> Vec<Line> {
         let bytes = (self.entries as f64 / slots / LOAD).ceil() as u64 * LINE_BYTES;
-        vec![Line::alone(bytes, 1.0 + SECOND_BUCKETS)]
+        vec![Line::alone(bytes, 1.0)]
+    }
+
+    fn slots(&self) -> u32 {
+        if self.words as u32 == 2 { 3 } else { 5 }
+    }
+
+    fn second(&self, structure: Structure) -> f64 {
+        match structure {
+            Structure::Exact => overflowing(self.slots()),
+            Structure::Exact48 => overflowing(8),
+            Structure::Dir24_8
+            | Structure::Dir24_8U16
+            | Structure::Dir24_8U8
+            | Structure::LpmTrie
+            | Structure::Direct
+            | Structure::Compare
+            | Structure::Scan
+            | Structure::BitVector
+            | Structure::TupleSpace
+            | Structure::Perfect
+            | Structure::Btree
+            | Structure::List => 0.0,
+        }
+    }
+
+    /// A hash table's group has a loop of its own for what was not in its first bucket, a tree's one for each level.
+    fn loops(&self, structure: Structure) -> f64 {
+        match structure {
+            Structure::Exact | Structure::Exact48 => 2.0,
+            Structure::Btree => self.levels(),
+            Structure::LpmTrie => self.steps(),
+            Structure::Dir24_8
+            | Structure::Dir24_8U16
+            | Structure::Dir24_8U8
+            | Structure::Direct
+            | Structure::Compare
+            | Structure::Scan
+            | Structure::BitVector
+            | Structure::TupleSpace
+            | Structure::Perfect
+            | Structure::List => 1.0,
+        }
     }
 
     fn exact(&self) -> (f64, Vec<Line>) {
-        let mut lines = self.hashed(if self.words as u32 == 2 { 3.0 } else { 5.0 });
+        let mut lines = self.hashed(f64::from(self.slots()));
         if self.words > 2.0 {
             lines.push(Line::alone(self.entries * (8 + 8 * self.words as u64), 1.0));
         }
@@ -204,7 +291,7 @@ impl Keyed {
     /// Six bits a node, a path without branches in one: as many nodes as entries, log64 of them on the way, and some for where prefixes of one holder part.
     /// The pointer to the next node stands in another of a node's lines if it has more than four children.
     fn lpm_trie(&self) -> (f64, Vec<Line>) {
-        let steps = self.trie_steps();
+        let steps = self.steps();
         let lines = (0..steps as u32).map(|step| {
             let nodes = 64u64.saturating_pow(step).min(self.entries + 1);
             Line::alone(nodes * LINE_BYTES, if step + 1 < steps as u32 { 1.0 + FURTHER_LINES } else { 1.0 })
@@ -212,15 +299,22 @@ impl Keyed {
         (6.0 + steps * (22.0 + 4.0 * self.words), lines.collect())
     }
 
-    fn trie_steps(&self) -> f64 {
+    fn steps(&self) -> f64 {
         let branching = (self.entries as f64).log2().max(1.0) / 6.0;
         (branching + 3.0).ceil().min(f64::from(self.bits.div_ceil(6)))
     }
 
+    fn leaves(&self) -> f64 {
+        (2.0 * self.entries as f64 / 6.0 / TREE_FILL).max(1.0)
+    }
+
+    fn levels(&self) -> f64 {
+        1.0 + self.leaves().log(8.0 * TREE_FILL).ceil().max(0.0)
+    }
+
     /// Each entry cuts the key space twice; a leaf has six pieces, a node eight children, all but some full.
     fn btree(&self) -> (f64, Vec<Line>) {
-        let leaves = (2.0 * self.entries as f64 / 6.0 / TREE_FILL).max(1.0);
-        let levels = 1.0 + leaves.log(8.0 * TREE_FILL).ceil().max(0.0);
+        let (leaves, levels) = (self.leaves(), self.levels());
         let lines = (0..levels as i32).map(|level| {
             let nodes = (8.0 * TREE_FILL).powi(level).min(leaves);
             Line::alone(nodes as u64 * LINE_BYTES, 1.0)
@@ -300,7 +394,7 @@ impl Keyed {
             Structure::BitVector => 10.0 * self.chunks(),
             Structure::TupleSpace => 0.2 * operations,
             // Each step takes up a walk and puts it aside.
-            Structure::LpmTrie => -WALK * self.trie_steps(),
+            Structure::LpmTrie => -WALK * self.steps(),
             Structure::Exact
             | Structure::Exact48
             | Structure::Btree
@@ -315,10 +409,24 @@ impl Keyed {
         structure.is_grouped().then_some(saved)
     }
 
-    /// A list ends at the block in which a rule matches: any of them.
+    /// A list ends at the block in which a rule matches: any of them. A way through a trie is another one for each key.
     fn surprises(&self, structure: Structure) -> f64 {
-        let blocks = (self.entries as f64 / 8.0).ceil();
-        if structure == Structure::List { 1.0 - 1.0 / blocks } else { 0.0 }
+        match structure {
+            Structure::List => 1.0 - 1.0 / (self.entries as f64 / 8.0).ceil(),
+            Structure::LpmTrie => (self.steps() - 1.0) / NODES_TO_A_SURPRISE,
+            Structure::Exact
+            | Structure::Exact48
+            | Structure::Dir24_8
+            | Structure::Dir24_8U16
+            | Structure::Dir24_8U8
+            | Structure::Direct
+            | Structure::Compare
+            | Structure::Scan
+            | Structure::BitVector
+            | Structure::TupleSpace
+            | Structure::Perfect
+            | Structure::Btree => 0.0,
+        }
     }
 
     fn list(&self) -> (f64, Vec<Line>) {

@@ -14,8 +14,8 @@ use hlir::{NodeId, Plan, Program};
 pub const BURSTS: [u32; 3] = [64, 32, 128];
 /// How much cheaper that is.
 const CLEARLY: f64 = 0.05;
-/// What stages must promise before packets go through them: in the caches they promise a little and do not keep it.
-const WORTH_STAGES: f64 = 0.15;
+/// What stages must promise before packets go through them.
+const WORTH_STAGES: f64 = 0.05;
 /// Packets of a group of a path's stage: verdicts are bits of one word.
 pub const LARGEST_GROUP: u32 = 64;
 

@@ -83,7 +83,12 @@ fn place_all(model: &Model, plan: &mut Plan, number: usize) {
 
 fn place_one(model: &Model, plan: &mut Plan, number: usize, request: usize) {
     let mut costs = costs(model, plan, number, request..request + 1);
-    costs.sort_by(|(_, a, _), (_, b, _)| a.total_cmp(b));
+    // Of equals, what is planned stays.
+    let placed = |plan: &Plan| plan.loops[number].requests[request].placement;
+    let planned = placed(plan);
+    costs.sort_by(|(_, a, one), (_, b, other)| {
+        a.total_cmp(b).then((placed(one) != planned).cmp(&(placed(other) != planned)))
+    });
     let legal = costs.iter().position(|(_, _, other)| is_legal(model.program, other));
     let Some(at) = legal else { return };
     let (name, cycles, mut chosen) = costs.remove(at);

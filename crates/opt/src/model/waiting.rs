@@ -1,0 +1,207 @@
+//! What look-ups wait for: in their packet's turn as far as the core sees ahead, in a stage as the plan asks for their lines.
+//!
+//! A core computes while lines come. So of a stream of lines, only what takes longer than the loop around it is waited for; and of the time that a group's
+//! last line needs, only what is longer than the look-ups before it.
+
+use super::{Lookup, Model};
+use hlir::plan::{Access, Hint, Placement, Request};
+
+/// Operations around a look-up in the loop of a stage.
+const LOOP: f64 = 6.0;
+/// Operations of a request; and where it is for a newer group: the older one's address is made again, for tables may have moved.
+const REQUEST: f64 = 2.0;
+const REQUEST_BEHIND: f64 = 8.0;
+/// Tables with fewer look-ups to a packet are not on the path of most packets.
+const SHARE_OF_PATH: f64 = 0.5;
+/// A group as planners choose it.
+const USUAL_GROUP: u32 = 32;
+/// So many lines on their way that one more changes nothing.
+const STEADY: f64 = 128.0;
+/// A difference in cost that is no noise, at least, in a machine's file.
+const NOISE: f64 = 0.1;
+
+/// A look-up of a stage.
+pub(super) struct Made<'a> {
+    pub lookup: &'a Lookup,
+    pub request: Option<&'a Request>,
+}
+
+impl Made<'_> {
+    fn places(&self, placement: Placement) -> bool {
+        self.request.is_some_and(|request| request.placement == placement)
+    }
+
+    /// Bytes among which the first line lies.
+    fn first(&self) -> u64 {
+        self.lookup.working_sets.first().copied().unwrap_or(0)
+    }
+
+    /// Whether each level's lines are asked for by the level before: in a tree always, in a walk from node to node if the plan says so.
+    fn is_levelled(&self) -> bool {
+        let shape = &self.lookup.shape;
+        shape.loops > 2.0 && (!shape.structure.is_walked() || self.request.is_some())
+    }
+}
+
+impl Model<'_> {
+    /// Look-ups that the core sees at once, going packet by packet.
+    pub(super) fn in_window(&self, lookups: &[Lookup]) -> f64 {
+        let of_packet: f64 = lookups.iter().map(|lookup| lookup.share).sum();
+        (f64::from(self.inputs.machine.window) * of_packet / self.packet_operations(lookups).max(1.0)).max(1.0)
+    }
+
+    /// A look-up in its packet's turn: other look-ups' lines are on their way as far as the window reaches, or the next wrong guess.
+    pub(super) fn in_turn(&self, lookup: &Lookup, in_window: f64) -> f64 {
+        let memory = self.memory();
+        let shape = &lookup.shape;
+        let at_once = (in_window / (1.0 + shape.surprises)).max(1.0);
+        let lines = shape.lines.iter().zip(&lookup.working_sets);
+        let waiting: f64 = lines.map(|(line, bytes)| line.often * memory.load(*bytes, at_once * line.abreast)).sum();
+        // That the second line is needed is only known when the first has come, and then nobody had guessed it.
+        let first = lookup.working_sets.first().copied().unwrap_or(0);
+        let second = shape.second * (memory.latency(first) + self.inputs.machine.mispredict_cycles);
+        waiting + second + self.chain(lookup, at_once, self.operation())
+    }
+
+    /// Steps of a look-up that each need the one before take time even where all lines are at hand: what that is beyond the operations;
+    /// and beginning anew where its end was guessed wrong.
+    fn chain(&self, lookup: &Lookup, side_by_side: f64, operation: f64) -> f64 {
+        let machine = &self.inputs.machine;
+        let shape = &lookup.shape;
+        let nearest = machine.latency_cycles(machine.lines.working_set_kb[0] << 10);
+        let dependent: f64 = shape.lines.iter().filter(|line| line.abreast <= 1.0).map(|line| line.often).sum();
+        let step = nearest + shape.step / machine.core_per_tick;
+        let issued = shape.operations * operation;
+        let steps = (dependent - 1.0).max(0.0) * step / side_by_side.max(1.0);
+        (steps - issued).max(0.0) + shape.surprises * machine.mispredict_cycles
+    }
+
+    /// What waiting for a look-up costs where it is made in the cheaper way: in its turn, or in a stage that asks for its line.
+    pub(super) fn at_best(&self, lookup: &Lookup, lookups: &[Lookup]) -> f64 {
+        let in_turn = self.in_turn(lookup, self.in_window(lookups));
+        if lookup.share < SHARE_OF_PATH || hlir::effects::learns(self.program, lookup.table) {
+            return in_turn;
+        }
+        let request = Request {
+            access: Access::Table { table: self.program.tables[lookup.table].name.clone(), line: 0 },
+            placement: Placement::OwnLoop,
+            distance: USUAL_GROUP,
+            hint: self.best_hint(lookup, f64::from(USUAL_GROUP)),
+            reason: None,
+        };
+        let request = can_be_asked(lookup).then_some(&request);
+        let loops = lookup.shape.loops * self.inputs.machine.stages().loop_cycles / f64::from(USUAL_GROUP);
+        let waiting: f64 = self.staged(USUAL_GROUP, &[Made { lookup, request }], 0.0, 0.0).iter().sum();
+        // The look-up's operations are counted as those of a packet's turn; in a stage they cost what they cost there.
+        let dearer = self.inputs.machine.stages().operation_cycles - self.operation();
+        in_turn.min(waiting + loops + lookup.shape.operations * dearer)
+    }
+
+    /// What each look-up of a stage waits for, beside its operations. `keys` are the cycles of a packet in the loop before the look-ups, `turn` in the one
+    /// behind them.
+    pub(super) fn staged(&self, group: u32, made: &[Made], keys: f64, turn: f64) -> Vec<f64> {
+        let operation = self.inputs.machine.stages().operation_cycles;
+        let group = f64::from(group.max(1));
+        let issue: Vec<f64> = made.iter().map(|made| (operations(made.lookup) + LOOP) * operation).collect();
+        let looked_up: f64 = issue.iter().sum();
+        let mut costs: Vec<f64> =
+            made.iter().zip(&issue).map(|(made, issue)| self.unasked(made, group, *issue)).collect();
+        let asked: Vec<usize> = (0..made.len()).filter(|at| made[*at].request.is_some()).collect();
+        let Some(first) = asked.first() else { return costs };
+        // Where one look-up waits for the next group, all do.
+        let is_behind = made.iter().any(|made| made.places(Placement::WithConsumption));
+        let (beside, meanwhile, request) = if is_behind {
+            (looked_up, keys + turn + looked_up / 2.0, REQUEST_BEHIND)
+        } else {
+            (keys, issue[*first], REQUEST)
+        };
+        let lines = group * asked.len() as f64;
+        let streams: Vec<f64> = asked.iter().map(|at| self.stream(&made[*at], lines, is_behind)).collect();
+        let stream: f64 = streams.iter().sum();
+        // What is computed meanwhile is not waited for.
+        let waited = if stream > 0.0 { (stream - beside).max(0.0) / stream } else { 0.0 };
+        for (at, one) in asked.iter().zip(&streams) {
+            costs[*at] += one * waited + request * operation;
+        }
+        let last = asked.iter().map(|at| self.last(&made[*at], lines, group, is_behind)).fold(0.0, f64::max);
+        costs[*first] += (last - meanwhile).max(0.0);
+        costs
+    }
+
+    /// First lines that are asked for, in a steady stream.
+    fn stream(&self, made: &Made, lines: f64, is_behind: bool) -> f64 {
+        let (memory, bytes) = (self.memory(), made.first());
+        let Some(request) = made.request.filter(|_| !made.is_levelled()) else { return 0.0 };
+        if is_behind {
+            return memory.prefetch(request.hint, bytes, lines);
+        }
+        let (near, hinted) = (memory.prefetch(Hint::T0, bytes, STEADY), memory.prefetch(request.hint, bytes, STEADY));
+        memory.group(bytes, STEADY) * if near > 0.0 { hinted / near } else { 1.0 }
+    }
+
+    /// What a group waits for the last line that it has asked for, a packet.
+    fn last(&self, made: &Made, lines: f64, group: f64, is_behind: bool) -> f64 {
+        let (memory, bytes) = (self.memory(), made.first());
+        if is_behind {
+            return memory.latency(bytes) / group;
+        }
+        (memory.group(bytes, lines) - memory.group(bytes, STEADY)).max(0.0) * lines / group
+    }
+
+    /// Lines that nobody has asked for are on their way as far as the window reaches; those of a tree's level are asked for by the level before.
+    fn unasked(&self, made: &Made, group: f64, issue: f64) -> f64 {
+        let memory = self.memory();
+        let lookup = made.lookup;
+        let shape = &lookup.shape;
+        let operation = self.inputs.machine.stages().operation_cycles;
+        // A walk goes from node to node for the whole group.
+        let steps = if shape.structure.is_walked() { shape.loops } else { 1.0 };
+        let seen = f64::from(self.inputs.machine.window) / (operations(lookup) / steps + LOOP);
+        let window = (seen / (1.0 + shape.surprises / steps)).clamp(1.0, group);
+        let record = shape.lines.len().saturating_sub(1);
+        let is_levelled = made.is_levelled();
+        let is_asked = |at: usize| is_levelled && at < record || at == 0 && made.request.is_some();
+        let all = || shape.lines.iter().zip(&lookup.working_sets).enumerate();
+        let loaded: f64 = all()
+            .filter(|(at, _)| !is_asked(*at))
+            .map(|(_, (line, bytes))| line.often * memory.load(*bytes, window * line.abreast))
+            .sum();
+        // A look-up that waits for its first line does so while others compute.
+        let beside = if is_asked(0) { 0.0 } else { issue };
+        let level = issue / shape.loops;
+        let levels: f64 = all()
+            .filter(|(at, _)| is_levelled && *at < record)
+            .map(|(_, (line, bytes))| {
+                let further = (line.often - 1.0).max(0.0) * memory.load(*bytes, window);
+                (memory.group(*bytes, group) - level).max(0.0) + further
+            })
+            .sum();
+        // Second lines of a group are read together, behind all first ones.
+        let seconds = (group * shape.second).clamp(1.0, window.max(1.0));
+        let second = shape.second * memory.load(made.first(), seconds);
+        let saved = shape.grouped.unwrap_or(0.0) * operation;
+        let side_by_side = if shape.grouped.is_some() { group } else { window };
+        (loaded - beside).max(0.0) + levels + second + self.chain(lookup, side_by_side, operation) - saved
+    }
+
+    /// The hint with which a table's first line is cheapest.
+    pub fn best_hint(&self, lookup: &Lookup, in_flight: f64) -> Hint {
+        let memory = self.memory();
+        let bytes = lookup.working_sets.first().copied().unwrap_or(0);
+        let (near, far) = (memory.prefetch(Hint::T0, bytes, in_flight), memory.prefetch(Hint::T1, bytes, in_flight));
+        // Nearer is better unless far is clearly cheaper: what was asked for too far away costs more in a program than among the few lines of a
+        // calibration, and two measurements differ by what samples of one do.
+        let noise = 2.0 * self.inputs.machine.spread.max(NOISE);
+        if far < near * (1.0 - noise) { Hint::T1 } else { Hint::T0 }
+    }
+}
+
+/// Whether the plan can ask for lines of a look-up before they are read.
+pub(super) fn can_be_asked(lookup: &Lookup) -> bool {
+    lookup.shape.structure.is_addressed() || lookup.shape.structure.is_walked()
+}
+
+/// Operations of a look-up in a group.
+fn operations(lookup: &Lookup) -> f64 {
+    (lookup.shape.operations - lookup.shape.grouped.unwrap_or(0.0)).max(0.0)
+}
