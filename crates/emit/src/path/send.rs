@@ -70,7 +70,7 @@ impl Way<'_> {
             | Effect::Punt { .. } => None,
         });
         let width = ports.max()?;
-        let bodies = written.items.iter().filter_map(|item| match item {
+        let mut bodies = written.items.iter().filter_map(|item| match item {
             Item::Function { body, .. } => Some(body.as_slice()),
             Item::Comment(_)
             | Item::Directive(_)
@@ -79,7 +79,9 @@ impl Way<'_> {
             | Item::Variable { .. }
             | Item::Blank => None,
         });
-        let [Stmt::Do(Expr::Call(function, arguments)), Stmt::Return(Some(_))] = bodies.last()? else { return None };
+        let [Stmt::Do(Expr::Call(function, arguments)), Stmt::Return(Some(_))] = bodies.next_back()? else {
+            return None;
+        };
         let [_, _, _, port, reason] = arguments.as_slice() else { return None };
         let port = if width > 16 { Expr::call("walk_port", [port.clone()]) } else { port.clone() };
         let call = Expr::call(self.unit.node_name(node), [name("run"), name("state")]);
@@ -146,7 +148,7 @@ pub fn tell_port(code: &mut Vec<Stmt>, senders: &[Sender]) {
     }
 }
 
-fn tell_ports_within(code: &mut Vec<Stmt>, senders: &[Sender]) {
+fn tell_ports_within(code: &mut [Stmt], senders: &[Sender]) {
     for at in 0..code.len() {
         for body in code[at].bodies_mut() {
             tell_ports_within(body, senders);

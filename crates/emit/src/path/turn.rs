@@ -157,6 +157,11 @@ impl Way<'_> {
         let mut body = self.measured(self.end(), body);
         let (rest, mut items) = on.map_or_else(Default::default, |on| self.rest(nodes, on));
         body.extend(rest);
+        items.extend(self.path_finish(body, senders));
+        items
+    }
+
+    fn path_finish(&self, body: Vec<Stmt>, senders: &[Sender]) -> Vec<Item> {
         let mut declared = crate::walk::measuring(&body);
         if body.iter().any(|statement| matches!(statement, Stmt::Assign(Expr::Name(place), _, _) if place == "at")) {
             declared.push(Stmt::Declare { of: "enum node".to_string(), name: "at".to_string(), value: None });
@@ -175,7 +180,7 @@ impl Way<'_> {
             parameters.push("uint16_t *port");
             of = "bool";
         }
-        items.push(Item::Comment(about));
+        let mut items = vec![Item::Comment(about)];
         items.extend(inline(of, "path_finish", &parameters, declared));
         items
     }
