@@ -1,8 +1,9 @@
 //! Takes packets in bursts, and cuts the path into stages at the look-ups that are likely to wait for memory.
 //!
 //! The burst is the size at which a packet is predicted to cost least, divided by what a packet may become where packets are replicated. A look-up stays in
-//! its packet's turn, joins a stage before it, or begins one of its own: whatever is cheapest, given the look-ups before it. A stage's batch is the burst:
-//! packets that have left the path take up their places in it, and do nothing there.
+//! its packet's turn, joins a stage before it, or begins one of its own: whatever is cheapest, given the look-ups before it. Beside that stands the path with
+//! one stage for all look-ups that it may make, which pays for what no look-up alone would. A stage's batch is the burst: packets that have left the path
+//! take up their places in it, and do nothing there.
 
 use super::{WORTH, is_legal, reason, with_model};
 use crate::Inputs;
@@ -16,6 +17,8 @@ pub const BURSTS: [u32; 3] = [64, 32, 128];
 const CLEARLY: f64 = 0.05;
 /// What stages must promise before packets go through them.
 const WORTH_STAGES: f64 = 0.05;
+/// Look-ups of a path up to which one stage for all of them is tried.
+const MOST_TOGETHER: usize = 24;
 /// Packets of a group of a path's stage: verdicts are bits of one word.
 pub const LARGEST_GROUP: u32 = 64;
 
@@ -33,8 +36,11 @@ pub fn allocate(program: &Program, plan: &mut Plan, inputs: &Inputs) {
         let mut best: Option<(f64, Plan)> = None;
         for burst in bursts {
             let begun = Plan { burst, ..plan.clone() };
-            let cut =
-                if pinned.loops.is_empty() { cut(model, begun) } else { Plan { loops: pinned.loops.clone(), ..begun } };
+            let cut = if pinned.loops.is_empty() {
+                best_cut(model, begun)
+            } else {
+                Plan { loops: pinned.loops.clone(), ..begun }
+            };
             let predicted = model.predict(&cut);
             let limit = f64::from(inputs.ports.latency_ns);
             if limit > 0.0 && predicted.latency_ns > limit && best.is_some() {
@@ -57,6 +63,59 @@ pub fn allocate(program: &Program, plan: &mut Plan, inputs: &Inputs) {
     });
 }
 
+/// The cut look-up by look-up, or that with one stage if it is cheaper.
+fn best_cut(model: &Model, plan: Plan) -> Plan {
+    let one = one_stage(model, plan.clone());
+    let cut = cut(model, plan);
+    let cost = |plan: &Plan| super::prefetch::at_best(model, plan);
+    match one {
+        Some(one) if cost(&one) < cost(&cut) * (1.0 - WORTH) => one,
+        _ => cut,
+    }
+}
+
+/// Look-ups on the path, each with its table's name.
+fn look_ups(model: &Model, plan: &Plan) -> Vec<(NodeId, String)> {
+    let path = plan.path.as_ref().and_then(|path| hlir::path::nodes(model.program, path)).unwrap_or_default();
+    let look_up = |node: NodeId| {
+        hlir::path::table_of(model.program, node).map(|table| (node, model.program.tables[table].name.clone()))
+    };
+    path.into_iter().filter_map(look_up).collect()
+}
+
+/// One stage at the first look-up, for all that can be made there but those that cost less in their turn. None where only one can, or so many stand on
+/// the path that trying them all takes its time.
+fn one_stage(model: &Model, mut plan: Plan) -> Option<Plan> {
+    plan.loops.clear();
+    let look_ups = look_ups(model, &plan);
+    if look_ups.len() > MOST_TOGETHER {
+        return None;
+    }
+    for (node, name) in &look_ups {
+        let mut with = plan.clone();
+        match with.loops.first_mut() {
+            None => with.loops.push(stage(model, *node, name, plan.burst)),
+            Some(first) => first.requests.push(asked(name)),
+        }
+        if is_legal(model.program, &with) {
+            plan = with;
+        }
+    }
+    let mut cycles = super::prefetch::at_best(model, &plan);
+    let requests = plan.loops.first()?.requests.len();
+    for number in (1..requests).rev() {
+        let mut without = plan.clone();
+        without.loops[0].requests.remove(number);
+        let in_turn = super::prefetch::at_best(model, &without);
+        if in_turn < cycles {
+            (cycles, plan) = (in_turn, without);
+        } else {
+            plan.loops[0].requests[number].reason = reason(cycles, [("in_turn".to_string(), in_turn)]);
+        }
+    }
+    (plan.loops[0].requests.len() > 1).then_some(plan)
+}
+
 /// What a look-up on the path can be.
 enum Cut {
     InTurn,
@@ -67,18 +126,15 @@ enum Cut {
 /// Cuts the path for the plan's burst.
 fn cut(model: &Model, mut plan: Plan) -> Plan {
     plan.loops.clear();
-    let Some(path) = plan.path.as_ref().and_then(|path| hlir::path::nodes(model.program, path)) else { return plan };
-    for &node in &path {
-        let Some(table) = hlir::path::table_of(model.program, node) else { continue };
+    for (node, name) in &look_ups(model, &plan) {
         let mut ways: Vec<(Cut, Plan)> = vec![(Cut::InTurn, plan.clone())];
-        let name = &model.program.tables[table].name;
         for number in 0..plan.loops.len() {
             let mut joined = plan.clone();
             joined.loops[number].requests.push(asked(name));
             ways.push((Cut::Joined(number), joined));
         }
         let mut own = plan.clone();
-        own.loops.push(stage(model, node, name, plan.burst));
+        own.loops.push(stage(model, *node, name, plan.burst));
         ways.push((Cut::Own, own));
         plan = cheapest(model, ways);
     }

@@ -2,7 +2,7 @@
 
 use super::{reason, with_model};
 use crate::Inputs;
-use crate::model::structures::candidates;
+use crate::model::structures::{Shape, candidates};
 use crate::model::{Lookup, Model};
 use hlir::plan::{Structure, TablePlan};
 use hlir::text::written_structure;
@@ -10,6 +10,8 @@ use hlir::{Plan, Program, TableId};
 
 /// A table's structure decides which lines others keep in the cache, so all are chosen twice.
 const ROUNDS: usize = 2;
+/// Costs of all look-ups that are as good as one another.
+const SAME: f64 = 1.005;
 
 pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
     with_model(program, inputs, |model| {
@@ -44,11 +46,10 @@ fn looked_up(model: &Model, plan: &Plan) -> Vec<TableId> {
 fn cheapest(model: &Model, plan: &Plan, id: TableId) -> TablePlan {
     let table = &model.program.tables[id];
     let content = model.inputs.occupancy.of(table);
-    let costs: Vec<(Structure, f64)> = candidates(model.program, id, &content, model.inputs.machine.vector_bytes)
-        .iter()
-        .map(|shape| (shape.structure, cost(model, plan, id, shape.structure)))
-        .collect();
-    let best = costs.iter().copied().min_by(|(_, a), (_, b)| a.total_cmp(b));
+    let shapes = candidates(model.program, id, &content, model.inputs.machine.vector_bytes);
+    let costs: Vec<(Structure, f64)> =
+        shapes.iter().map(|shape| (shape.structure, cost(model, plan, id, shape.structure))).collect();
+    let best = least(&costs, &shapes);
     let usual = crate::model::structures::usual(model.program, id);
     let (structure, cycles) = best.unwrap_or_else(|| (usual, cost(model, plan, id, usual)));
     // What the other tables cost is left out of the reason, but for what changes.
@@ -56,6 +57,16 @@ fn cheapest(model: &Model, plan: &Plan, id: TableId) -> TablePlan {
     let others = costs.iter().filter(|(other, _)| *other != structure);
     let others = others.map(|(other, cycles)| (written_structure(*other).to_string(), *cycles - other_tables));
     TablePlan { table: table.name.clone(), structure, reason: reason(cycles - other_tables, others) }
+}
+
+/// The cheapest structure; of those that cost the same but for a rounding, the one that touches fewest bytes, for what memory costs is known least. Those
+/// that are searched from end to end are small only as long as the table is.
+fn least(costs: &[(Structure, f64)], shapes: &[Shape]) -> Option<(Structure, f64)> {
+    let (cheapest, least) = costs.iter().copied().min_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    let equals = costs.iter().zip(shapes).filter(|((structure, cycles), _)| {
+        *structure == cheapest || (structure.is_addressed() && *cycles <= least * SAME)
+    });
+    equals.min_by_key(|(_, shape)| shape.bytes()).map(|(cost, _)| *cost)
 }
 
 /// The plan with this structure for the table.
