@@ -17,8 +17,8 @@ pub const BURSTS: [u32; 3] = [64, 32, 128];
 const CLEARLY: f64 = 0.05;
 /// What stages must promise before packets go through them.
 const WORTH_STAGES: f64 = 0.05;
-/// Look-ups of a path up to which one stage for all of them is tried.
-const MOST_TOGETHER: usize = 24;
+/// Look-ups of a path up to which one stage for all of them is tried, beginning at each.
+const MOST_TOGETHER: usize = 12;
 /// Packets of a group of a path's stage: verdicts are bits of one word.
 pub const LARGEST_GROUP: u32 = 64;
 
@@ -65,11 +65,15 @@ pub fn allocate(program: &Program, plan: &mut Plan, inputs: &Inputs) {
 
 /// The cut look-up by look-up, or that with one stage if it is cheaper.
 fn best_cut(model: &Model, plan: Plan) -> Plan {
-    let one = one_stage(model, plan.clone());
-    let cut = cut(model, plan);
     let cost = |plan: &Plan| super::prefetch::at_best(model, plan);
+    let plan = Plan { loops: Vec::new(), ..plan };
+    let look_ups = look_ups(model, &plan);
+    let firsts = if look_ups.len() > MOST_TOGETHER { 0 } else { look_ups.len() };
+    let ones = (0..firsts).filter_map(|first| one_stage(model, &plan, &look_ups[first..]));
+    let one = ones.map(|one| (cost(&one), one)).min_by(|(a, _), (b, _)| a.total_cmp(b));
+    let cut = cut(model, plan);
     match one {
-        Some(one) if cost(&one) < cost(&cut) * (1.0 - WORTH) => one,
+        Some((cycles, one)) if cycles < cost(&cut) * (1.0 - WORTH) => one,
         _ => cut,
     }
 }
@@ -83,15 +87,10 @@ fn look_ups(model: &Model, plan: &Plan) -> Vec<(NodeId, String)> {
     path.into_iter().filter_map(look_up).collect()
 }
 
-/// One stage at the first look-up, for all that can be made there but those that cost less in their turn. None where only one can, or so many stand on
-/// the path that trying them all takes its time.
-fn one_stage(model: &Model, mut plan: Plan) -> Option<Plan> {
-    plan.loops.clear();
-    let look_ups = look_ups(model, &plan);
-    if look_ups.len() > MOST_TOGETHER {
-        return None;
-    }
-    for (node, name) in &look_ups {
+/// One stage at the first of these look-ups, for all that can be made there but those that cost less in their turn. None where only one can.
+fn one_stage(model: &Model, plan: &Plan, look_ups: &[(NodeId, String)]) -> Option<Plan> {
+    let mut plan = plan.clone();
+    for (node, name) in look_ups {
         let mut with = plan.clone();
         match with.loops.first_mut() {
             None => with.loops.push(stage(model, *node, name, plan.burst)),
