@@ -14,9 +14,9 @@ struct route_record {
 
 static const struct key_field route_fields[] = { { "dst", 32, 0, MATCH_LPM } };
 static const struct parameter route_parameters[] = {
-	{ "port", 9, offsetof(struct route_record, port) },
-	{ "dst", 48, offsetof(struct route_record, dst) },
-	{ "src", 48, offsetof(struct route_record, src) },
+	{ "port", 9, offsetof(struct route_record, port), PARAMETER_NUMBER },
+	{ "dst", 48, offsetof(struct route_record, dst), PARAMETER_NUMBER },
+	{ "src", 48, offsetof(struct route_record, src), PARAMETER_NUMBER },
 };
 static const struct action route_actions[] = { { "forward", 3, route_parameters } };
 static const struct table_descriptor tables[] __attribute__((unused)) = {

@@ -116,9 +116,9 @@ detach(struct worker *worker)
 
 static const struct key_field fields[] = { { "hdr.ipv4.dst", 32, 0, MATCH_LPM } };
 static const struct parameter forward_parameters[] = {
-	{ "port", 9, offsetof(struct route_record, port) },
-	{ "dst", 48, offsetof(struct route_record, dst) },
-	{ "src", 48, offsetof(struct route_record, src) },
+	{ "port", 9, offsetof(struct route_record, port), PARAMETER_NUMBER },
+	{ "dst", 48, offsetof(struct route_record, dst), PARAMETER_NUMBER },
+	{ "src", 48, offsetof(struct route_record, src), PARAMETER_NUMBER },
 };
 static const struct action actions[] = { { "Router.forward", 3, forward_parameters }, { "Router.no_route", 0, NULL } };
 

@@ -17,11 +17,11 @@ struct any_record {
 	uint64_t dst;
 };
 
-static const struct parameter one[] = { { "first", 16, offsetof(struct any_record, first) } };
-static const struct parameter two[] = { { "first", 16, offsetof(struct any_record, first) },
-					{ "second", 16, offsetof(struct any_record, second) } };
-static const struct parameter addresses[] = { { "src", 48, offsetof(struct any_record, src) },
-					      { "dst", 48, offsetof(struct any_record, dst) } };
+static const struct parameter one[] = { { "first", 16, offsetof(struct any_record, first), PARAMETER_NUMBER } };
+static const struct parameter two[] = { { "first", 16, offsetof(struct any_record, first), PARAMETER_NUMBER },
+					{ "second", 16, offsetof(struct any_record, second), PARAMETER_NUMBER } };
+static const struct parameter addresses[] = { { "src", 48, offsetof(struct any_record, src), PARAMETER_NUMBER },
+					      { "dst", 48, offsetof(struct any_record, dst), PARAMETER_NUMBER } };
 static const struct action vlan_actions[] = { { "set_vlan", 1, one }, { "no_vlan", 0, NULL } };
 static const struct action smac_actions[] = { { "NoAction", 0, NULL }, { "learn", 0, NULL } };
 static const struct action dmac_actions[] = { { "route", 0, NULL }, { "bridge", 1, one }, { "unknown_station", 0, NULL } };

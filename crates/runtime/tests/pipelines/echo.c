@@ -14,7 +14,7 @@
 
 #define RUNT_BYTES 14u
 
-static const struct parameter set_parameters[] = { { "port", 9, 4 } };
+static const struct parameter set_parameters[] = { { "port", 9, 4, PARAMETER_NUMBER } };
 static const struct action actions[] = { { "NoAction", 0, NULL }, { "set", 1, set_parameters } };
 static const struct key_field station_key[] = { { "address", 48, 0, MATCH_EXACT } };
 static const struct table_descriptor tables[] = {
