@@ -21,6 +21,8 @@ const PLACEMENTS: [(Placement, &str); 3] =
     [(Placement::None, "nowhere"), (Placement::OwnLoop, "own_loop"), (Placement::WithConsumption, "with_consumption")];
 /// How a point without stages is named.
 const IN_TURN: &str = "in_turn";
+/// A structure that costs so many times what the best one does is not measured.
+const HOPELESS: f64 = 10.0;
 /// A pick within this of the best counts as right.
 const CLOSE: f64 = 1.05;
 const WIDTH: u32 = 900;
@@ -109,7 +111,10 @@ impl<'p> Maker<'p> {
         let cost = |structure| self.with(structure).map(|plan| (model.predict(&plan).cycles(), structure));
         let mut costs: Vec<(f64, Structure)> = shapes.iter().filter_map(|shape| cost(shape.structure)).collect();
         costs.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-        costs.into_iter().take(2).map(|(_, structure)| structure).collect()
+        // A list of a million entries is a candidate where there is but one other, and nobody would wait for it.
+        let least = costs.first().map_or(0.0, |(cycles, _)| *cycles);
+        let near = costs.into_iter().take_while(|(cycles, _)| *cycles < HOPELESS * least);
+        near.take(2).map(|(_, structure)| structure).collect()
     }
 }
 
