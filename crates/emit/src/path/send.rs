@@ -6,12 +6,12 @@ use crate::c::{Expr, Item, Stmt};
 use crate::node::{Nodes, Written};
 use crate::storage::{Words, words};
 use hlir::{Effect, NodeId, NodeKind};
+use std::collections::BTreeSet;
 
-/// Functions of the runtime that leave a packet where it is.
-const HARMLESS: [&str; 11] = [
+/// Functions of the runtime that leave a packet where it is. `packet_gather` is none: what it pulls together of several segments is put down with the packet.
+const HARMLESS: [&str; 10] = [
     "packet_contiguous",
     "packet_data",
-    "packet_gather",
     "packet_length",
     "walk_drop",
     "walk_hash_payload",
@@ -40,7 +40,7 @@ impl Way<'_> {
             return Vec::new();
         }
         let mut senders = Vec::new();
-        for index in self.reached(nodes, self.nodes[..=self.end()].iter().copied()) {
+        for index in self.run_in_turn(nodes) {
             let (node, written) = (unit.facts.order[index], &nodes.written[index]);
             let mut used = Words::new();
             words(&written.items, &mut used);
@@ -55,6 +55,23 @@ impl Way<'_> {
             }
         }
         senders
+    }
+
+    /// Nodes that `path_finish` may run as they are: of the path those that were not run ahead, and what lies behind it. What a packet meets that leaves
+    /// the path is not among them.
+    fn run_in_turn(&self, nodes: &Nodes) -> BTreeSet<usize> {
+        let order = &self.unit.facts.order;
+        let position = |node: NodeId| order.iter().position(|known| *known == node).expect("outcomes are reachable");
+        let mut certain = true;
+        let as_they_are = (0..=self.end()).filter(|place| {
+            certain &= !self.applies(*place);
+            !(certain && self.ahead.get(*place).is_some_and(|ahead| !ahead.waits))
+        });
+        let mut run: BTreeSet<usize> = as_they_are.map(|place| position(self.nodes[place])).collect();
+        let last = &nodes.written[position(self.nodes[self.end()])];
+        let behind = self.nodes.get(self.end() + 1).or_else(|| last.outcomes.first());
+        run.extend(self.reached(nodes, behind.copied()));
+        run
     }
 
     fn sender(&self, node: NodeId, written: &Written) -> Option<Sender> {
