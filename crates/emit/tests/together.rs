@@ -1,0 +1,77 @@
+//! Which groups are sent at once: those of a path that leaves its packets as they came.
+
+use hlir::plan::{Descriptor, Plan};
+
+/// A switch whose packets are `ready` behind their look-up.
+fn switch(ready: &str) -> String {
+    format!(
+        "program switch for none
+header hdr.ethernet: ethernet_t {{ dst: 48, src: 48, type: 16 }}
+header hdr.tag: tag_t {{ value: 16 }}
+variable meta.port: 9
+variable error: 32
+table stations {{
+  key hdr.ethernet.dst: exact
+  action send(port: 9) {{ meta.port = port }}
+  default send(511)
+}}
+parser parser {{ start start, accept stations, reject stations, error error }}
+entry start
+node start: state of parser {{ extract hdr.ethernet }} -> stations
+node stations: apply stations -> queue
+node queue: buffer {{
+  when meta.port == 511: drop \"no way\"
+  otherwise -> ready
+}}
+{ready}
+node deparser: deparse {{ emit hdr.ethernet }} -> departure
+node departure: buffer {{
+  send u32(meta.port)
+}}
+plan {{
+  burst 64
+  path {{ start, stations }}
+  loop stations: batch 64 group 64 {{
+    prefetch table stations line 0 ahead 0 in own_loop to t0
+  }}
+}}"
+    )
+}
+
+/// Whether the C of a program sends groups at once.
+fn together(text: &str, descriptor: Descriptor) -> bool {
+    let parsed = hlir::text::parse_file(text).expect("the example is HLIR");
+    let plan = Plan { descriptor, ..parsed.plan.expect("the example has a plan") };
+    let code = emit::emit(&parsed.program, &plan).expect("the example can be emitted");
+    assert!(code.contains("path_turn("), "the plan's stages are taken:\n{code}");
+    code.contains("path_turn_together(")
+}
+
+#[test]
+fn headers_rewritten_in_place_leave_as_one() {
+    let text = switch("node ready: block { hdr.ethernet.src = 7 } -> deparser");
+    assert!(together(&text, Descriptor::Own) && together(&text, Descriptor::Mbuf));
+}
+
+#[test]
+fn packets_that_grow_leave_one_by_one() {
+    let text = switch(
+        "node ready: block { validate hdr.tag } -> longer
+node longer: deparse {
+  emit hdr.tag
+  emit hdr.ethernet
+} -> departure",
+    );
+    assert!(!together(&text, Descriptor::Own) && !together(&text, Descriptor::Mbuf));
+}
+
+/// What is pulled together of several segments has to be put down with the packet.
+#[test]
+fn packets_that_are_pulled_together_behind_the_path_leave_one_by_one() {
+    let text = switch(
+        "parser again { start tag, accept departure, reject departure, error error }
+node ready: block { meta.port = 3 } -> tag
+node tag: state of again { extract hdr.tag } -> departure",
+    );
+    assert!(!together(&text, Descriptor::Mbuf));
+}
