@@ -1,0 +1,22 @@
+/* Has the tables take their forms for AVX-512 on any machine with AVX2: SIMDe does in its place what each of their instructions would. One that is not
+ * among these headers is named by the compiler. */
+#ifndef BACUS_TEST_EMULATED512_H
+#define BACUS_TEST_EMULATED512_H
+
+#define SIMDE_ENABLE_NATIVE_ALIASES
+#include <simde/x86/avx512/and.h>
+#include <simde/x86/avx512/cast.h>
+#include <simde/x86/avx512/cmpeq.h>
+#include <simde/x86/avx512/cmpgt.h>
+#include <simde/x86/avx512/extract.h>
+#include <simde/x86/avx512/load.h>
+#include <simde/x86/avx512/mov.h>
+#include <simde/x86/avx512/or.h>
+#include <simde/x86/avx512/set1.h>
+#include <simde/x86/avx512/setzero.h>
+#include <simde/x86/avx512/testn.h>
+#include <simde/x86/avx512/xor.h>
+
+#define TABLE_AVX512 1
+
+#endif
