@@ -19,8 +19,9 @@ const SAMPLES: usize = 21;
 /// A variant that takes longer for a round than this gets by with fewer samples: one of a thousand cycles a packet is as steady in five.
 const ENOUGH: Duration = Duration::from_millis(60);
 const FEWEST: usize = 5;
-/// Packets that warm a variant's tables before its round.
-const WARM: u64 = 1 << 16;
+/// Packets that warm a variant's tables before its round: as many as the tables have entries, so that most lines that a cache can hold are there, within
+/// these bounds. Tables for which the upper one is too few fit into no cache.
+const WARM: std::ops::RangeInclusive<u64> = 1 << 16..=1 << 18;
 const PORTS: u32 = 512;
 /// Few enough buffers that packets stay in the first cache levels, as behind a NIC that writes to the cache.
 const BUFFERS: Buffers = Buffers { count: 1024, bytes: 2048, headroom_bytes: 128 };
@@ -99,6 +100,8 @@ pub struct Runner {
     /// What the entries took to load.
     pub load: Duration,
     pub entries: u64,
+    /// Packets before each round.
+    warm: u64,
     carrier: Box<dyn Carrier>,
     samples: Vec<f64>,
     before: Counts,
@@ -125,6 +128,7 @@ impl Runner {
             burst: pipeline.description().burst,
             load: start.elapsed(),
             entries,
+            warm: workload.size.clamp(*WARM.start(), *WARM.end()),
             carrier,
             samples: Vec::new(),
             before: Counts::default(),
@@ -142,7 +146,7 @@ impl Runner {
     pub fn round(&mut self) {
         let undisturbed = Undisturbed::begin();
         let begun = Instant::now();
-        self.carrier.port().more(WARM);
+        self.carrier.port().more(self.warm);
         self.carrier.run();
         for taken in 0..SAMPLES {
             if taken >= FEWEST && begun.elapsed() > ENOUGH {
