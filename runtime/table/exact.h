@@ -151,30 +151,29 @@ exact_words(const struct exact_bucket *bucket, uint64_t wanted)
 #endif
 }
 
-/* As `exact_scan`, for keys of one limb. All keys are compared at once, then the number is read and the key once more, for the order in which `exact_scan`
- * reads them. Whether the key is here cannot be predicted where buckets are full: no branch about it. Behind the last slot stand the flags, which are read in
- * vain then. */
-static inline uint32_t
-exact_scan_vectors(const struct exact_bucket *bucket, uint64_t key)
+/* Of a key of one limb in a bucket: in one of four words the number of its record, if it is here, else nothing. Numbers are read before keys, see
+ * `exact_scan`: loads stay in their order here, and each word is read whole. */
+static inline __m128i
+exact_matched_one(const struct exact_bucket *bucket, uint64_t key)
 {
-	const uint32_t slots = exact_slots(1), end = (uint32_t)1 << slots, match = exact_words(bucket, key) & (end - 1);
-	uint32_t slot, record, changed;
-	uint64_t held;
+	const __m128i records = _mm_loadu_si128((const void *)(bucket->words + EXACT_FLAGS - 5));
+	const __m128i last = _mm_cvtsi32_si128((int)__atomic_load_n(&bucket->words[EXACT_FLAGS - 1], __ATOMIC_RELAXED));
+	const __m256i wanted = _mm256_set1_epi64x((long long)key);
+	__m256i front;
+	__m128i fifth, matched;
 
+	__atomic_signal_fence(__ATOMIC_ACQ_REL);
+	front = _mm256_cmpeq_epi64(_mm256_load_si256((const void *)bucket->keys), wanted);
+	fifth = _mm_cmpeq_epi64(_mm_load_si128((const void *)(bucket->keys + 4)), _mm256_castsi256_si128(wanted));
 	__atomic_signal_fence(__ATOMIC_ACQ_REL);	/* the flags are read after this, see `exact_overflowed` */
-	slot = (uint32_t)__builtin_ctz(match | end);
-	record = __atomic_load_n(&bucket->words[EXACT_FLAGS - slots + slot], __ATOMIC_ACQUIRE);
-	held = __atomic_load_n(&bucket->keys[slot], __ATOMIC_RELAXED);
-	changed = (uint32_t)(match != 0) & ((uint32_t)(held != key) | (uint32_t)(record == 0));
-	if (__builtin_expect(changed, 0))
-		return exact_scan(bucket, &key, 1, slots);
-	return record & -(uint32_t)(match != 0);
+	matched = _mm_castps_si128(_mm_shuffle_ps(_mm_castsi128_ps(_mm256_castsi256_si128(front)),
+						  _mm_castsi128_ps(_mm256_extracti128_si256(front, 1)), 0x88));
+	return _mm_or_si128(_mm_and_si128(records, matched), _mm_and_si128(last, fifth));
 }
 
-/* Keys of two limbs: for each slot, behind a word of zeros, the number if the slot's key is `key`, else 0. Numbers are read before keys, see `exact_scan`:
- * loads stay in their order here, and each word is read whole. */
+/* The same of a key of two limbs: three words are the slots', behind one of zeros. */
 static inline __m128i
-exact_matched(const struct exact_bucket *bucket, const uint64_t *key)
+exact_matched_two(const struct exact_bucket *bucket, const uint64_t *key)
 {
 	const __m128i records = _mm_slli_si128(_mm_load_si128((const void *)(bucket->keys + 6)), 4), wanted = _mm_loadu_si128((const void *)key);
 	__m256i front;
@@ -188,6 +187,12 @@ exact_matched(const struct exact_bucket *bucket, const uint64_t *key)
 	third = _mm_and_si128(third, _mm_shuffle_epi32(third, 0x4e));
 	matched = _mm_blend_epi32(_mm256_castsi256_si128(front), _mm256_extracti128_si256(front, 1), 4);
 	return _mm_and_si128(records, _mm_blend_epi32(matched, third, 8));
+}
+
+static inline __m128i
+exact_matched(const struct exact_bucket *bucket, const uint64_t *key, uint32_t limbs)
+{
+	return limbs == 2 ? exact_matched_two(bucket, key) : exact_matched_one(bucket, key[0]);
 }
 
 /* Four keys' numbers, from what matched: of the same key at most one slot's is not 0. */
@@ -242,12 +247,10 @@ exact_find_in(const struct exact *table, const void *address, uint64_t hash, con
 	if (limbs > 2)
 		return exact_scan_wide(table, address, hash, key, limbs);
 #ifdef TABLE_AVX2
-	if (limbs == 2) {
-		const __m128i matched = exact_matched(address, key);
+	const __m128i matched = exact_matched(address, key, limbs);
 
-		return (uint32_t)_mm_cvtsi128_si32(exact_numbers(matched, matched, matched, matched));
-	}
-	return exact_scan_vectors(address, key[0]);
+	(void)hash;
+	return (uint32_t)_mm_cvtsi128_si32(exact_numbers(matched, matched, matched, matched));
 #else
 	return exact_scan(address, key, exact_slot_limbs(limbs), exact_slots(limbs));
 #endif
@@ -285,15 +288,16 @@ TABLE_GROUP_ADDRESS(exact)
 static inline __attribute__((always_inline)) uint32_t
 exact_find_four(const struct exact *table, const struct exact_array *array, const struct table_group *group, uint32_t i)
 {
+	const uint32_t limbs = group->limbs;
 	uint32_t missed = 0;
 
 #ifdef TABLE_AVX2
-	if (group->limbs == 2) {
-		const uint64_t *keys = group->keys + 2 * (size_t)i;
-		const __m128i first = exact_matched(exact_group_address(table, array, group, i), keys);
-		const __m128i second = exact_matched(exact_group_address(table, array, group, i + 1), keys + 2);
-		const __m128i third = exact_matched(exact_group_address(table, array, group, i + 2), keys + 4);
-		const __m128i fourth = exact_matched(exact_group_address(table, array, group, i + 3), keys + 6);
+	if (limbs <= 2) {
+		const uint64_t *keys = group->keys + (size_t)i * limbs;
+		const __m128i first = exact_matched(exact_group_address(table, array, group, i), keys, limbs);
+		const __m128i second = exact_matched(exact_group_address(table, array, group, i + 1), keys + limbs, limbs);
+		const __m128i third = exact_matched(exact_group_address(table, array, group, i + 2), keys + 2 * limbs, limbs);
+		const __m128i fourth = exact_matched(exact_group_address(table, array, group, i + 3), keys + 3 * limbs, limbs);
 
 		return table_group_found(group, i, exact_numbers(first, second, third, fourth));
 	}
