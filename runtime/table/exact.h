@@ -288,10 +288,11 @@ TABLE_GROUP_ADDRESS(exact)
 static inline __attribute__((always_inline)) uint32_t
 exact_find_four(const struct exact *table, const struct exact_array *array, const struct table_group *group, uint32_t i)
 {
-	const uint32_t limbs = group->limbs;
 	uint32_t missed = 0;
 
 #ifdef TABLE_AVX2
+	const uint32_t limbs = group->limbs;
+
 	if (limbs <= 2) {
 		const uint64_t *keys = group->keys + (size_t)i * limbs;
 		const __m128i first = exact_matched(exact_group_address(table, array, group, i), keys, limbs);

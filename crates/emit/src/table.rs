@@ -134,6 +134,11 @@ impl Unit<'_> {
         Stmt::Assign(Expr::Name(format!("run->{}_lookups", self.table_name(table))), "+=", count)
     }
 
+    /// Takes back a look-up that was counted before its turn, and did not come to it.
+    pub fn take_back_look_up(&self, table: TableId) -> Stmt {
+        Stmt::Assign(Expr::Name(format!("run->{}_lookups", self.table_name(table))), "-=", Expr::word(1))
+    }
+
     pub fn direct_counters(&self, table: TableId) -> Vec<(u32, &Counter)> {
         let all = self.program.counters.iter().filter(|(_, counter)| counter.table == Some(table));
         all.map(|(id, counter)| (number(id) as u32, counter)).collect()

@@ -141,7 +141,7 @@ impl<'u> Way<'u> {
         items.extend(self.queue_items(nodes, used));
         let senders = self.senders(nodes);
         items.extend(self.turn_items(nodes, entry, &senders));
-        items.extend(self.stage_items(nodes, &senders));
+        items.extend(self.stage_items(&senders));
         items
     }
 

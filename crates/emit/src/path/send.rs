@@ -106,7 +106,7 @@ impl Way<'_> {
     }
 
     /// The turn of a whole group that nobody has left.
-    pub fn turn_together(&self, nodes: &Nodes, senders: &[Sender]) -> Vec<Item> {
+    pub fn turn_together(&self, senders: &[Sender]) -> Vec<Item> {
         let Some(first) = senders.first() else { return Vec::new() };
         let group = Expr::word(self.group());
         let finish =
@@ -142,8 +142,7 @@ impl Way<'_> {
                 ],
             ),
         ];
-        let sure = self.sure(nodes).into_iter();
-        code.extend(sure.map(|place| self.unit.count_look_ups(self.table(place), group.clone())));
+        code.extend(self.count_look_ups(&group));
         let parameters = ["struct run *run", "const struct burst *burst", "uint32_t from", "struct path *path"];
         let mut items =
             vec![Item::Comment("The same for a group that nobody has left: it is sent as one.".to_string())];

@@ -8,7 +8,6 @@ use super::{Way, apart, each, inline, name};
 use crate::batch::prefetch;
 use crate::c::{Expr, Item, Member, Stmt, Struct};
 use crate::group::{Grouped, Requests};
-use crate::node::Nodes;
 use crate::table::structure_names;
 use hlir::TableId;
 use hlir::path::Stage;
@@ -71,11 +70,11 @@ impl Way<'_> {
         ]
     }
 
-    pub fn stage_items(&self, nodes: &Nodes, senders: &[Sender]) -> Vec<Item> {
+    pub fn stage_items(&self, senders: &[Sender]) -> Vec<Item> {
         let mut items: Vec<Item> = self.begin().into();
         (0..self.stages.len()).for_each(|number| items.extend(self.stage(number)));
-        items.extend(self.turn(nodes, senders));
-        items.extend(self.turn_together(nodes, senders));
+        items.extend(self.turn(senders));
+        items.extend(self.turn_together(senders));
         items.extend(self.turn_whole(senders));
         if self.is_behind() {
             items.extend(self.take());
@@ -286,7 +285,7 @@ impl Way<'_> {
     }
 
     /// The last stage.
-    fn turn(&self, nodes: &Nodes, senders: &[Sender]) -> [Item; 3] {
+    fn turn(&self, senders: &[Sender]) -> [Item; 3] {
         let left = Expr::binary("&", Expr::binary(">>", name("left"), name("i")), name("1"));
         let first = name(self.unit.place_name(self.nodes[0]));
         let finish = self.finish_alone(senders);
@@ -307,7 +306,7 @@ impl Way<'_> {
             name("count"),
             Expr::cast("uint32_t", Expr::call("__builtin_popcountll", [name("left")])),
         );
-        code.extend(self.sure(nodes).into_iter().map(|place| self.unit.count_look_ups(self.table(place), on.clone())));
+        code.extend(self.count_look_ups(&on));
         let [function, blank] = inline("void", "path_turn", &STAGE, code);
         [Item::Comment("The last stage: each packet in its turn.".to_string()), function, blank]
     }

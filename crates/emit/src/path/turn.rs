@@ -78,32 +78,20 @@ impl Way<'_> {
         self.found.last().copied().unwrap_or(0)
     }
 
-    /// Places whose look-up counts for every packet that is on the path when its turn comes: nothing before it can lead elsewhere then.
-    pub fn sure(&self, nodes: &Nodes) -> Vec<usize> {
-        let unit = self.unit;
-        let mut applied = false;
-        let mut sure = Vec::new();
-        for place in 0..=self.end() {
-            if self.found_number(place).is_some() {
-                sure.push(place);
-            }
-            applied |= self.applies(place);
-            let again = self.ahead.get(place).is_some_and(|ahead| !applied && !ahead.waits);
-            let index = unit.facts.order.iter().position(|known| *known == self.nodes[place]);
-            let only = nodes.written[index.expect("a path's nodes are reachable")].only();
-            if !again && only != self.nodes.get(place + 1).copied() {
-                break;
-            }
-        }
-        sure
+    /// Counts the look-ups of packets on the path at once, when their turn comes: most come to all of them. Who leaves takes back those behind.
+    pub fn count_look_ups(&self, packets: &Expr) -> impl Iterator<Item = Stmt> {
+        self.found.iter().map(move |place| self.unit.count_look_ups(self.table(*place), packets.clone()))
     }
 
     /// Goes on only at the path's next node; elsewhere the packet leaves the path.
-    fn follow(&self, call: Expr, ends: bool, next: NodeId) -> [Stmt; 2] {
-        let mut leave = vec![Stmt::call("path_leave", ["run", "state", "at"].map(name))];
-        if ends {
-            leave = vec![Stmt::when(Expr::binary("!=", name("at"), name("ENDED")), leave)];
-        }
+    fn follow(&self, call: Expr, place: usize, ends: bool, next: NodeId) -> [Stmt; 2] {
+        let behind = self.found.iter().filter(|found| **found > place);
+        let mut leave: Vec<Stmt> = behind.map(|place| self.unit.take_back_look_up(self.table(*place))).collect();
+        let go_on = Stmt::call("path_leave", ["run", "state", "at"].map(name));
+        leave.push(match ends {
+            true => Stmt::when(Expr::binary("!=", name("at"), name("ENDED")), vec![go_on]),
+            false => go_on,
+        });
         leave.push(Stmt::Return(None));
         let left = Expr::binary("!=", name("at"), name(self.unit.place_name(next)));
         let unlikely = Expr::call("__builtin_expect", [left, name("0")]);
@@ -114,7 +102,6 @@ impl Way<'_> {
     fn finish(&self, nodes: &Nodes, senders: &[Sender]) -> Vec<Item> {
         let unit = self.unit;
         let mut body = Vec::new();
-        let sure = self.sure(nodes);
         let mut on = None;
         let mut certain = true;
         for place in 0..=self.end() {
@@ -133,9 +120,6 @@ impl Way<'_> {
                 on = next;
                 continue;
             }
-            if self.found_number(place).is_some() && !sure.contains(&place) {
-                body.push(unit.count_look_ups(self.table(place), Expr::word(1)));
-            }
             let call = match self.found_number(place) {
                 Some(found) => Expr::call(
                     format!("{}_act", self.title(place)),
@@ -152,7 +136,7 @@ impl Way<'_> {
                 body.push(Stmt::Do(call));
                 continue;
             }
-            body.extend(self.follow(call, written.ends, next));
+            body.extend(self.follow(call, place, written.ends, next));
         }
         let mut body = self.measured(self.end(), body);
         let (rest, mut items) = on.map_or_else(Default::default, |on| self.rest(nodes, on));
