@@ -38,6 +38,11 @@ impl Unit<'_> {
         self.structure(table).is_grouped()
     }
 
+    /// Whether a group is found by its keys alone: hashes and addresses of several are made at once then.
+    pub fn finds_groups_by_keys(&self, table: TableId) -> bool {
+        matches!(self.structure(table), Structure::Exact | Structure::Exact48)
+    }
+
     pub fn has_address(&self, table: TableId) -> bool {
         self.structure(table).is_addressed()
     }

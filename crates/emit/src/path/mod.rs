@@ -153,11 +153,12 @@ impl<'u> Way<'u> {
     fn struct_path(&self) -> [Item; 3] {
         let group = self.group();
         let mut members = Vec::new();
-        for place in self.stages.iter().flat_map(|stage| &stage.looked_up) {
+        let places = self.stages.iter().flat_map(|stage| stage.looked_up.iter().map(move |place| (stage, place)));
+        for (stage, place) in places {
             let table = self.unit.table_name(self.table(*place));
             let limbs = crate::body::limbs(self.unit.key_bits(self.table(*place)));
             members.push(Member::plain("uint64_t", format!("{table}_key[{group}][{limbs}]"), ""));
-            if self.unit.has_address(self.table(*place)) {
+            if self.has_address(stage, *place) {
                 members.push(Member::plain("uint64_t", format!("{table}_hash[{group}]"), ""));
                 members.push(Member::plain("const void *", format!("{table}_address[{group}]"), ""));
             }

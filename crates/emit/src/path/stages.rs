@@ -209,8 +209,8 @@ impl Way<'_> {
                     prefix: format!("path->{held}_"),
                     run: "run.",
                     count: name("count"),
-                    is_hashed: self.unit.has_address(table),
-                    is_addressed: !moved && self.unit.has_address(table),
+                    is_hashed: self.has_address(stage, place),
+                    is_addressed: !moved && self.has_address(stage, place),
                     walks_ahead: self.walks_ahead(stage, table),
                     found: name(format!("&path->found[0][{number}]")),
                     found_stride: self.found.len() as u32,
@@ -235,10 +235,17 @@ impl Way<'_> {
         self.unit.structure(table).is_walked() && self.unit.request_for(&self.planned(stage).requests, table).is_some()
     }
 
+    /// Whether a key's hash and address are made with the key. Where nothing is requested, hash tables make them of several keys at once.
+    pub(super) fn has_address(&self, stage: &Stage, place: usize) -> bool {
+        let table = self.table(place);
+        self.unit.has_address(table)
+            && (self.requested(stage, place).is_some() || !self.unit.finds_groups_by_keys(table))
+    }
+
     /// Hash and address of a key, and the plan's request for what lies there.
     fn request(&self, stage: &Stage, place: usize, key: Expr) -> Vec<Stmt> {
         let table = self.table(place);
-        if !self.unit.has_address(table) {
+        if !self.has_address(stage, place) {
             return Vec::new();
         }
         let held = self.unit.table_name(table);
@@ -266,11 +273,11 @@ impl Way<'_> {
             let limbs = Expr::word(crate::body::limbs(self.unit.key_bits(table)));
             let part = |part: &str| name(format!("path->{held}_{part}[i]"));
             let pointer = name(format!("run.{held}"));
-            let hash = match self.unit.has_address(table) {
+            let hash = match self.has_address(stage, place) {
                 true => part("hash"),
                 false => Expr::call(format!("{structure}_hash"), [pointer.clone(), part("key"), limbs.clone()]),
             };
-            let address = match moved || !self.unit.has_address(table) {
+            let address = match moved || !self.has_address(stage, place) {
                 true => Expr::call(format!("{structure}_address"), [pointer.clone(), hash.clone()]),
                 false => part("address"),
             };
