@@ -238,6 +238,22 @@ impl Node {
             .collect()
     }
 
+    /// Where a packet itself, and no copy of it, can go in the same run through the graph. As `successors` for what is no buffering manager.
+    pub fn own_successors(&self) -> Vec<NodeId> {
+        let NodeKind::Buffer { rules, otherwise } = &self.kind else { return self.successors() };
+        let unicast = rules.iter().filter_map(|rule| match &rule.effect {
+            Effect::Unicast { to, .. } => Some(*to),
+            Effect::Drop { .. }
+            | Effect::Send { .. }
+            | Effect::Replicate { .. }
+            | Effect::Clone { .. }
+            | Effect::Resubmit { .. }
+            | Effect::Recirculate { .. }
+            | Effect::Punt { .. } => None,
+        });
+        unicast.chain(*otherwise).collect()
+    }
+
     /// Every node that can follow, in order, repeats included. A parser state's failures lead to its parser's `reject` as well.
     pub fn successors(&self) -> Vec<NodeId> {
         match &self.kind {

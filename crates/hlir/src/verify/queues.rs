@@ -167,20 +167,16 @@ impl Visits {
     }
 }
 
-/// Where a packet itself, and no copy of it, goes from a node.
+/// Where a packet itself, and no copy of it, goes from a node; out of a parser state by its failures, too.
 fn itself(program: &Program, node: NodeId) -> Vec<NodeId> {
-    let NodeKind::Buffer { rules, otherwise } = &program.nodes[node].kind else { return onward(program, node) };
-    let unicast = rules.iter().filter_map(|rule| match &rule.effect {
-        Effect::Unicast { to, .. } => Some(*to),
-        Effect::Drop { .. }
-        | Effect::Send { .. }
-        | Effect::Replicate { .. }
-        | Effect::Clone { .. }
-        | Effect::Resubmit { .. }
-        | Effect::Recirculate { .. }
-        | Effect::Punt { .. } => None,
-    });
-    unicast.chain(*otherwise).collect()
+    match &program.nodes[node].kind {
+        NodeKind::Buffer { .. } => program.nodes[node].own_successors(),
+        NodeKind::State { .. }
+        | NodeKind::Block { .. }
+        | NodeKind::Branch { .. }
+        | NodeKind::Apply { .. }
+        | NodeKind::Deparse { .. } => onward(program, node),
+    }
 }
 
 /// Where copies of a packet and packets that enter again go on from a node, and whether at once.

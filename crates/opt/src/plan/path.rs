@@ -6,7 +6,7 @@ use super::with_model;
 use crate::Inputs;
 use crate::analyze::Traffic;
 use hlir::plan::Path;
-use hlir::{Effect, NodeId, NodeKind, Plan, Program};
+use hlir::{NodeId, Plan, Program};
 
 pub fn find(program: &Program, plan: &mut Plan, inputs: &Inputs) {
     if inputs.pinned.path.is_some() {
@@ -26,7 +26,7 @@ pub fn find(program: &Program, plan: &mut Plan, inputs: &Inputs) {
 fn hottest(program: &Program, traffic: &Traffic) -> Vec<NodeId> {
     let mut path: Vec<NodeId> = program.entry.into_iter().collect();
     while let Some(&here) = path.last() {
-        let mut onward = onward(program, here);
+        let mut onward = program.nodes[here].own_successors();
         onward.retain(|next| !path.contains(next) && traffic.edge(here, *next) > 0.0);
         // The first of equals, so that equal programs have equal plans.
         let best = onward
@@ -39,21 +39,4 @@ fn hottest(program: &Program, traffic: &Traffic) -> Vec<NodeId> {
         }
     }
     path
-}
-
-/// Where a packet itself, and no copy of it, goes from a node in the same run through the graph.
-fn onward(program: &Program, id: NodeId) -> Vec<NodeId> {
-    let node = &program.nodes[id];
-    let NodeKind::Buffer { rules, otherwise } = &node.kind else { return node.successors() };
-    let unicast = rules.iter().filter_map(|rule| match &rule.effect {
-        Effect::Unicast { to, .. } => Some(*to),
-        Effect::Drop { .. }
-        | Effect::Send { .. }
-        | Effect::Replicate { .. }
-        | Effect::Clone { .. }
-        | Effect::Resubmit { .. }
-        | Effect::Recirculate { .. }
-        | Effect::Punt { .. } => None,
-    });
-    unicast.chain(*otherwise).collect()
 }
