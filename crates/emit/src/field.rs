@@ -47,6 +47,12 @@ pub fn load_bits(pointer: &Expr, offset: u32, width: u32, size: u32) -> Expr {
     if width <= 32 { Expr::cast("uint32_t", value) } else { value }
 }
 
+/// Whether a field lies right behind another one of the same header.
+pub fn is_behind(program: &Program, field: FieldRef, before: FieldRef) -> bool {
+    let is_varbit = |field: FieldRef| program.headers[field.header].fields[field.field as usize].varbit;
+    field.header == before.header && field.field == before.field + 1 && !is_varbit(field) && !is_varbit(before)
+}
+
 /// Bytes that lie side by side from a header's first one on, whatever its varbit field's length.
 fn fixed_front(program: &Program, header: HeaderId) -> u32 {
     let header = &program.headers[header];
@@ -85,6 +91,14 @@ impl Body<'_, '_> {
         let width = high - low + 1;
         let size = if spot.behind_varbit { 0 } else { fixed_front(self.program(), field.header) };
         load_bits(&base, offset, width, size)
+    }
+
+    /// A field and those that lie behind it, `width` bits in all and at most 64.
+    pub fn load_beside(&mut self, first: FieldRef, width: u32) -> Expr {
+        let spot = Spot::of(self.program(), first);
+        let base = self.base(first, spot);
+        let size = if spot.behind_varbit { 0 } else { fixed_front(self.program(), first.header) };
+        load_bits(&base, spot.bit, width, size)
     }
 
     /// Reads a field of more than 64 bits into an array.

@@ -5,10 +5,11 @@
 
 use crate::body::{Body, Exit, Presences, limbs, unsupported};
 use crate::c::{Expr, Item, Member, Stmt, Struct};
+use crate::field::is_behind;
 use crate::unit::{Unit, number};
 use hlir::diagnostic::Diagnostic;
 use hlir::plan::Structure;
-use hlir::{Counter, MatchKind, Meter, Next, NodeId, TableId, Type};
+use hlir::{Counter, Expression, MatchKind, Meter, Next, NodeId, TableId, Type};
 
 /// A field of a table's key: its bits in the whole key.
 pub struct KeyField {
@@ -72,6 +73,30 @@ impl Unit<'_> {
         }
         fields.sort_by_key(|field| field.index);
         fields
+    }
+
+    /// What a key is put together of: its fields, but those that lie side by side in a header and in the key, and fit into a limb, as one.
+    fn key_loads(&self, table: TableId) -> Vec<KeyField> {
+        let keys = &self.program.tables[table].keys;
+        let mut loads: Vec<KeyField> = Vec::new();
+        let mut before = None;
+        for field in self.key_fields(table) {
+            let this = match keys[field.index].value {
+                Expression::Field(this) => Some(this),
+                _ => None,
+            };
+            let is_beside = before.zip(this).is_some_and(|(before, this)| is_behind(self.program, this, before));
+            before = this;
+            match loads.last_mut() {
+                Some(last)
+                    if is_beside && field.shift + field.width == last.shift && last.width + field.width <= 64 =>
+                {
+                    (last.width, last.shift) = (last.width + field.width, field.shift);
+                }
+                _ => loads.push(field),
+            }
+        }
+        loads
     }
 
     pub fn key_bits(&self, table: TableId) -> u32 {
@@ -237,7 +262,7 @@ fn spread_limbs(parts: &mut [Vec<Expr>], array: &Expr, width: u32, shift: u32) {
 impl Body<'_, '_> {
     /// Statements that put a table's key into `key`.
     pub fn key(&mut self, table: TableId) {
-        let fields = self.unit.key_fields(table);
+        let fields = self.unit.key_loads(table);
         let bits = self.unit.key_bits(table);
         let mut parts: Vec<Vec<Expr>> = vec![Vec::new(); limbs(bits) as usize];
         for field in &fields {
@@ -247,10 +272,18 @@ impl Body<'_, '_> {
                 spread_limbs(&mut parts, &array, field.width, field.shift);
                 continue;
             }
-            let mut narrow = self.value(value);
-            if self.type_of(value) == Type::Bool {
-                narrow = Expr::cast("uint32_t", narrow);
-            }
+            let mut narrow = match value {
+                Expression::Field(first) => {
+                    self.ensure(first.header);
+                    if field.width == self.width_of(value) {
+                        self.load(*first)
+                    } else {
+                        self.load_beside(*first, field.width)
+                    }
+                }
+                _ if self.type_of(value) == Type::Bool => Expr::cast("uint32_t", self.value(value)),
+                _ => self.value(value),
+            };
             if field.shift % 64 + field.width > 64 {
                 narrow = self.named(narrow, field.width, "field");
             }
