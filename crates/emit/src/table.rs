@@ -81,10 +81,7 @@ impl Unit<'_> {
         let mut loads: Vec<KeyField> = Vec::new();
         let mut before = None;
         for field in self.key_fields(table) {
-            let this = match keys[field.index].value {
-                Expression::Field(this) => Some(this),
-                _ => None,
-            };
+            let this = if let Expression::Field(this) = keys[field.index].value { Some(this) } else { None };
             let is_beside = before.zip(this).is_some_and(|(before, this)| is_behind(self.program, this, before));
             before = this;
             match loads.last_mut() {
@@ -272,18 +269,17 @@ impl Body<'_, '_> {
                 spread_limbs(&mut parts, &array, field.width, field.shift);
                 continue;
             }
-            let mut narrow = match value {
-                Expression::Field(first) => {
-                    self.ensure(first.header);
-                    if field.width == self.width_of(value) {
-                        self.load(*first)
-                    } else {
-                        self.load_beside(*first, field.width)
-                    }
-                }
-                _ if self.type_of(value) == Type::Bool => Expr::cast("uint32_t", self.value(value)),
-                _ => self.value(value),
+            let mut narrow = if let Expression::Field(first) = value
+                && field.width > self.width_of(value)
+            {
+                self.ensure(first.header);
+                self.load_beside(*first, field.width)
+            } else {
+                self.value(value)
             };
+            if self.type_of(value) == Type::Bool {
+                narrow = Expr::cast("uint32_t", narrow);
+            }
             if field.shift % 64 + field.width > 64 {
                 narrow = self.named(narrow, field.width, "field");
             }
