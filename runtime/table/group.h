@@ -69,7 +69,8 @@ table_group_found(const struct table_group *group, uint32_t i, __m128i found)
 #endif
 
 /* `NAME_find_group` of a structure whose keys are in one of two lines: all first ones, then the second ones of the keys that were not there, whose lines are
- * asked for while others' first ones are read. The array is taken once: where addresses are computed here, all are of the same one, and `NAME_find_second`
+ * asked for while others' first ones are read. Who looks up several tables calls the halves, so that other look-ups are made while second lines come. The
+ * array is taken once, for both halves: where addresses are computed here, all are of the same one, and `NAME_find_second`
  * notices a newer one. The functions that it takes are those below; `NAME_find_four` looks into four keys' first lines and returns a bit for each that is
  * not there. */
 #define TABLE_GROUP_STEP 8u	/* first lines that are read before second ones are asked for, where lines are far away */
@@ -119,11 +120,10 @@ table_group_found(const struct table_group *group, uint32_t i, __m128i found)
 		return second;                                                                                                                      \
 	}                                                                                                                                           \
                                                                                                                                                     \
-	static inline __attribute__((always_inline)) void                                                                                           \
-	NAME##_find_group(const struct NAME *table, const struct table_group *group)                                                                \
+	/* The first half. Bits of the packets whose keys may be in their second lines. */                                                          \
+	static inline __attribute__((always_inline)) uint64_t                                                                                       \
+	NAME##_find_firsts(const struct NAME *table, const struct NAME##_array *array, const struct table_group *group)                             \
 	{                                                                                                                                           \
-		const struct NAME##_array *array = NAME##_array(table);                                                                             \
-		const uint32_t limbs = group->limbs;                                                                                                \
 		uint64_t missed = 0, second = 0;                                                                                                    \
 		uint32_t i = 0;                                                                                                                     \
                                                                                                                                                     \
@@ -138,6 +138,15 @@ table_group_found(const struct table_group *group, uint32_t i, __m128i found)
 			missed |= (uint64_t)NAME##_find_one(table, array, group, i) << i;                                                           \
 		second |= group->hashes != NULL ? NAME##_group_second(table, array, group, missed) : missed;                                        \
 		table_group_request_rest(group);                                                                                                    \
+		return second;                                                                                                                      \
+	}                                                                                                                                           \
+                                                                                                                                                    \
+	/* The second half. */                                                                                                                      \
+	static inline __attribute__((always_inline)) void                                                                                           \
+	NAME##_find_seconds(const struct NAME *table, const struct NAME##_array *array, const struct table_group *group, uint64_t second)           \
+	{                                                                                                                                           \
+		const uint32_t limbs = group->limbs;                                                                                                \
+                                                                                                                                                    \
 		for (; second != 0; second &= second - 1) {                                                                                         \
 			const uint32_t at = (uint32_t)__builtin_ctzll(second);                                                                      \
 			const void *address = NAME##_group_address(table, array, group, at);                                                        \
@@ -148,6 +157,14 @@ table_group_found(const struct table_group *group, uint32_t i, __m128i found)
 			group->found[at * group->found_stride] =                                                                                    \
 				NAME##_find_second(table, address, hash, group->keys + (size_t)at * limbs, limbs);                                  \
 		}                                                                                                                                   \
+	}                                                                                                                                           \
+                                                                                                                                                    \
+	static inline __attribute__((always_inline)) void                                                                                           \
+	NAME##_find_group(const struct NAME *table, const struct table_group *group)                                                                \
+	{                                                                                                                                           \
+		const struct NAME##_array *array = NAME##_array(table);                                                                             \
+                                                                                                                                                    \
+		NAME##_find_seconds(table, array, group, NAME##_find_firsts(table, array, group));                                                  \
 	}
 
 #endif

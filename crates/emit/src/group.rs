@@ -38,8 +38,9 @@ impl Unit<'_> {
         self.structure(table).is_grouped()
     }
 
-    /// Whether a group is found by its keys alone: hashes and addresses of several are made at once then.
-    pub fn finds_groups_by_keys(&self, table: TableId) -> bool {
+    /// Whether a key is in one of two lines (`TABLE_GROUP_OF_TWO` of the runtime). Where a group is not asked for before, it is found by its keys alone:
+    /// hashes and addresses of several are made at once.
+    pub fn has_two_lines(&self, table: TableId) -> bool {
         matches!(self.structure(table), Structure::Exact | Structure::Exact48)
     }
 
@@ -57,6 +58,35 @@ impl Unit<'_> {
     /// The call, with its description in a variable.
     pub fn find_group(&self, table: TableId, grouped: Grouped) -> Vec<Stmt> {
         let (structure, _) = structure_names(self.structure(table));
+        let pointer = Expr::Name(format!("{}{}", grouped.run, self.table_name(table)));
+        let (declared, group) = self.described(table, grouped);
+        vec![declared, Stmt::call(format!("{structure}_find_group"), [pointer, group])]
+    }
+
+    /// The same in two halves, for a table whose keys are in one of two lines: what else is looked up between them waits together with the second lines.
+    pub fn find_halves(&self, table: TableId, grouped: Grouped) -> [Vec<Stmt>; 2] {
+        let (structure, _) = structure_names(self.structure(table));
+        let held = self.table_name(table);
+        let pointer = Expr::Name(format!("{}{held}", grouped.run));
+        let (array, second) = (format!("{held}_array"), format!("{held}_second"));
+        let (declared, group) = self.described(table, grouped);
+        let taken = Expr::call(format!("{structure}_array"), [pointer.clone()]);
+        let arguments = [pointer, Expr::name(&array), group];
+        let firsts = Expr::call(format!("{structure}_find_firsts"), arguments.clone());
+        let seconds = arguments.into_iter().chain([Expr::name(&second)]);
+        let seconds = Stmt::call(format!("{structure}_find_seconds"), seconds);
+        [
+            vec![
+                declared,
+                Stmt::declare(format!("const struct {structure}_array *const"), array, taken),
+                Stmt::declare("const uint64_t", second, firsts),
+            ],
+            vec![seconds],
+        ]
+    }
+
+    /// The description of a group in a variable, and its address.
+    fn described(&self, table: TableId, grouped: Grouped) -> (Stmt, Expr) {
         let held = self.table_name(table);
         let limbs = Expr::word(crate::body::limbs(self.key_bits(table)));
         let array = |part: &str| Expr::Name(format!("{}{part}", grouped.prefix));
@@ -89,10 +119,7 @@ impl Unit<'_> {
             members.push(Expr::designated("request_far", Expr::word(far)));
         }
         let group = format!("{held}_group");
-        let call = Stmt::call(
-            format!("{structure}_find_group"),
-            [Expr::Name(format!("{}{held}", grouped.run)), Expr::Name(format!("&{group}"))],
-        );
-        vec![Stmt::declare("const struct table_group", group, Expr::List(members)), call]
+        let address = Expr::Name(format!("&{group}"));
+        (Stmt::declare("const struct table_group", group, Expr::List(members)), address)
     }
 }

@@ -162,14 +162,15 @@ impl Way<'_> {
         let title = format!("path_look_up_{number}");
         if number > 0 || !self.is_behind() {
             let parameters = ["struct run run", "uint32_t count", "struct path *path"];
-            let mut code = self.look_up_groups(stage, false);
+            let [mut code, seconds] = self.look_up_groups(stage, false);
             code.extend(in_loop(name("count"), self.look_ups(stage, false)));
+            code.extend(seconds);
             return apart("void", title, &parameters, code).into();
         }
         let single = stage.looked_up.iter().filter(|place| !self.unit.finds_groups(self.table(**place)));
         let requests = || single.clone().filter_map(|place| self.requested(stage, *place));
         let request = |(held, hint): (&str, Hint)| prefetch(name(format!("newest->{held}_address[i]")), hint);
-        let mut body = self.look_up_groups(stage, true);
+        let [mut body, seconds] = self.look_up_groups(stage, true);
         let mut code = self.look_ups(stage, true);
         if requests().next().is_some() {
             code.push(Stmt::when(Expr::binary("<", name("i"), name("size")), requests().map(request).collect()));
@@ -180,6 +181,7 @@ impl Way<'_> {
             *from = name("count");
         }
         body.extend(rest);
+        body.extend(seconds);
         let parameters =
             ["struct run run", "uint32_t count", "struct path *path", "uint32_t size", "const struct path *newest"];
         let unused = ["size", "newest"].into_iter().filter(|name| !body.iter().any(|it| it.mentions(name)));
@@ -188,9 +190,9 @@ impl Way<'_> {
         apart("void", title, &parameters, body).into()
     }
 
-    /// The look-ups that a structure makes for the whole group.
-    fn look_up_groups(&self, stage: &Stage, moved: bool) -> Vec<Stmt> {
-        let mut code = Vec::new();
+    /// The look-ups that a structure makes for the whole group, and what of them is made behind all others: second lines, which have been asked for.
+    fn look_up_groups(&self, stage: &Stage, moved: bool) -> [Vec<Stmt>; 2] {
+        let (mut code, mut seconds) = (Vec::new(), Vec::new());
         for &place in &stage.looked_up {
             let table = self.table(place);
             if !self.unit.finds_groups(table) {
@@ -203,22 +205,26 @@ impl Way<'_> {
                 hint,
             });
             let number = self.found_number(place).expect("what is looked up ahead is kept");
-            code.extend(self.unit.find_group(
-                table,
-                Grouped {
-                    prefix: format!("path->{held}_"),
-                    run: "run.",
-                    count: name("count"),
-                    is_hashed: self.has_address(stage, place),
-                    is_addressed: !moved && self.has_address(stage, place),
-                    walks_ahead: self.walks_ahead(stage, table),
-                    found: name(format!("&path->found[0][{number}]")),
-                    found_stride: self.found.len() as u32,
-                    requests,
-                },
-            ));
+            let grouped = Grouped {
+                prefix: format!("path->{held}_"),
+                run: "run.",
+                count: name("count"),
+                is_hashed: self.has_address(stage, place),
+                is_addressed: !moved && self.has_address(stage, place),
+                walks_ahead: self.walks_ahead(stage, table),
+                found: name(format!("&path->found[0][{number}]")),
+                found_stride: self.found.len() as u32,
+                requests,
+            };
+            if stage.looked_up.len() > 1 && self.unit.has_two_lines(table) {
+                let [first, second] = self.unit.find_halves(table, grouped);
+                code.extend(first);
+                seconds.extend(second);
+            } else {
+                code.extend(self.unit.find_group(table, grouped));
+            }
         }
-        code
+        [code, seconds]
     }
 
     /// The table of a place and the hint, if the plan requests its first line and that is known from the key.
@@ -238,8 +244,7 @@ impl Way<'_> {
     /// Whether a key's hash and address are made with the key. Where nothing is requested, hash tables make them of several keys at once.
     pub(super) fn has_address(&self, stage: &Stage, place: usize) -> bool {
         let table = self.table(place);
-        self.unit.has_address(table)
-            && (self.requested(stage, place).is_some() || !self.unit.finds_groups_by_keys(table))
+        self.unit.has_address(table) && (self.requested(stage, place).is_some() || !self.unit.has_two_lines(table))
     }
 
     /// Hash and address of a key, and the plan's request for what lies there.
