@@ -103,3 +103,20 @@ fn every_structure_finds_what_the_interpreter_finds() {
         );
     }
 }
+
+/// Two look-ups of a stage: a packet that leaves between them has made the first one only, and keys whose first line is full are in their second one.
+#[test]
+fn look_ups_made_together_are_counted_and_complete() {
+    let file = |name: &str| path(name).display().to_string();
+    let trace = file("apps/l2l3acl/port1.pcap");
+    let cases = [
+        ("crates/cli/tests/plans/leaves.hlir", "crates/cli/tests/plans/leaves.plan", "5"),
+        ("apps/l2fwd/l2fwd.p4", "crates/cli/tests/plans/l2fwd.plan", "2000"),
+    ];
+    for (program, plan, entries) in cases {
+        let both = ["stf", &file(program), "--trace", &trace, "--count", "500", "--random-entries", entries];
+        let output = bacus().args(both).args(["--plan", &file(plan), "--sanitize"]).output().expect("bacus runs");
+        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success() && said.contains("both engines agree"), "{program}: {said}");
+    }
+}
