@@ -141,14 +141,13 @@ impl Unit<'_> {
 
     /// Nodes that packets reach behind a loop's first before they come to another loop.
     fn region(&self, head: NodeId, heads: &[NodeId], written: &[Written]) -> Vec<usize> {
-        let position =
-            |node: NodeId| self.facts.order.iter().position(|known| *known == node).expect("outcomes are reachable");
         let mut found = BTreeSet::new();
-        let mut left = vec![position(head)];
+        let mut left = vec![self.position(head)];
         while let Some(index) = left.pop() {
             for to in &written[index].outcomes {
-                if !heads.contains(to) && found.insert(position(*to)) {
-                    left.push(position(*to));
+                let to_index = self.position(*to);
+                if !heads.contains(to) && found.insert(to_index) {
+                    left.push(to_index);
                 }
             }
         }
@@ -157,7 +156,7 @@ impl Unit<'_> {
 
     fn loop_items(&self, head: &Head, heads: &[NodeId], written: &[Written]) -> Vec<Item> {
         let title = self.node_name(head.node);
-        let index = self.facts.order.iter().position(|known| *known == head.node).expect("heads are reachable");
+        let index = self.position(head.node);
         let nodes = self.region(head.node, heads, written);
         let mut items = Vec::new();
         let of = "static __attribute__((noinline)) void".to_string();

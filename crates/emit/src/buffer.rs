@@ -73,9 +73,7 @@ impl Body<'_, '_> {
 
     /// Hands the packet and all it carries to the control plane, which copies both.
     fn punt(&mut self, resume: NodeId) {
-        let order = &self.unit.facts.order;
-        let node =
-            order.iter().position(|known| *known == resume).expect("a packet is resumed at a node that it can reach");
+        let node = self.unit.position(resume);
         let state = |name: &str| Stmt::declare("const struct state", name, Expr::name("*state"));
         let mut code = vec![
             state("whole"),

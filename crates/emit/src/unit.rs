@@ -87,6 +87,11 @@ impl<'a> Unit<'a> {
         &self.names.variables[number(variable)]
     }
 
+    /// Where a node stands among those that packets reach, in the order of the file.
+    pub fn position(&self, node: NodeId) -> usize {
+        self.facts.order.iter().position(|known| *known == node).expect("only nodes that packets reach are written")
+    }
+
     pub fn own(&self) -> bool {
         self.plan.descriptor == hlir::plan::Descriptor::Own
     }

@@ -32,10 +32,6 @@ pub fn queues<'u>(unit: &Unit<'u>) -> Vec<Waiting<'u>> {
     unit.facts.order.iter().filter_map(waiting).collect()
 }
 
-fn position(unit: &Unit, node: NodeId) -> usize {
-    unit.facts.order.iter().position(|known| *known == node).expect("outcomes are reachable")
-}
-
 impl<'u> Way<'u> {
     /// Nodes where packets wait.
     pub fn heads(&self) -> Vec<NodeId> {
@@ -44,12 +40,12 @@ impl<'u> Way<'u> {
 
     /// Nodes that packets reach from these, these included, without waiting on the way; in the order of the file.
     pub fn reached(&self, nodes: &Nodes, from: impl IntoIterator<Item = NodeId>) -> Vec<usize> {
-        let heads: Vec<usize> = self.heads().into_iter().map(|head| position(self.unit, head)).collect();
+        let heads: Vec<usize> = self.heads().into_iter().map(|head| self.unit.position(head)).collect();
         let mut reached = BTreeSet::new();
-        let mut left: Vec<usize> = from.into_iter().map(|node| position(self.unit, node)).collect();
+        let mut left: Vec<usize> = from.into_iter().map(|node| self.unit.position(node)).collect();
         while let Some(index) = left.pop() {
             if !heads.contains(&index) && reached.insert(index) {
-                left.extend(nodes.written[index].outcomes.iter().map(|to| position(self.unit, *to)));
+                left.extend(nodes.written[index].outcomes.iter().map(|to| self.unit.position(*to)));
             }
         }
         reached.into_iter().collect()
@@ -113,7 +109,7 @@ impl<'u> Way<'u> {
             items.extend([Item::Variable { of: "static void".to_string(), name: prototype, value: None }, Item::Blank]);
         }
         for queue in self.queues.iter().rev() {
-            let written = &nodes.written[position(self.unit, queue.node)];
+            let written = &nodes.written[self.unit.position(queue.node)];
             items.extend(self.queue_onward(nodes, queue, written));
             items.extend(self.queue_run(nodes, queue, written));
             items.extend(self.queue_put(queue, used));
@@ -169,7 +165,7 @@ impl<'u> Way<'u> {
     }
 
     fn is_behind_queue(&self, nodes: &Nodes, queue: &Waiting) -> bool {
-        self.may_wait(nodes, nodes.written[position(self.unit, queue.node)].outcomes.iter().copied())
+        self.may_wait(nodes, nodes.written[self.unit.position(queue.node)].outcomes.iter().copied())
     }
 
     /// The way from behind the queue's node.

@@ -60,15 +60,10 @@ impl Way<'_> {
     /// Nodes that `path_finish` may run as they are: of the path those that were not run ahead, and what lies behind it. What a packet meets that leaves
     /// the path is not among them.
     fn run_in_turn(&self, nodes: &Nodes) -> BTreeSet<usize> {
-        let order = &self.unit.facts.order;
-        let position = |node: NodeId| order.iter().position(|known| *known == node).expect("outcomes are reachable");
-        let mut certain = true;
-        let as_they_are = (0..=self.end()).filter(|place| {
-            certain &= !self.applies(*place);
-            !(certain && self.ahead.get(*place).is_some_and(|ahead| !ahead.waits))
-        });
-        let mut run: BTreeSet<usize> = as_they_are.map(|place| position(self.nodes[place])).collect();
-        let last = &nodes.written[position(self.nodes[self.end()])];
+        let position = |place: usize| self.unit.position(self.nodes[place]);
+        let as_they_are = (0..=self.end()).filter(|place| self.repeated(*place).is_none());
+        let mut run: BTreeSet<usize> = as_they_are.map(position).collect();
+        let last = &nodes.written[position(self.end())];
         let behind = self.nodes.get(self.end() + 1).or_else(|| last.outcomes.first());
         run.extend(self.reached(nodes, behind.copied()));
         run

@@ -399,9 +399,7 @@ impl Way<'_> {
 
     /// Around calls for a group: their cycles are those of the node at a place, if the plan asks for them.
     pub fn measured(&self, place: usize, calls: Vec<Stmt>) -> Vec<Stmt> {
-        let order = &self.unit.facts.order;
-        let index = order.iter().position(|known| *known == self.nodes[place]).expect("a path's nodes are reachable");
-        let (mut code, after) = crate::walk::measure(self.unit, index);
+        let (mut code, after) = crate::walk::measure(self.unit, self.unit.position(self.nodes[place]));
         code.extend(calls);
         code.extend(after);
         code

@@ -3,7 +3,7 @@
 use super::send::{Sender, tell_port};
 use super::{Way, apart, inline, name};
 use crate::c::{Expr, Item, Stmt};
-use crate::node::Nodes;
+use crate::node::{AheadOf, Nodes};
 use crate::walk::Region;
 use hlir::NodeId;
 use std::collections::BTreeSet;
@@ -22,10 +22,9 @@ impl Way<'_> {
     fn walk_on(&self, nodes: &Nodes, entry: NodeId) -> Vec<Item> {
         let unit = self.unit;
         let mut starts: BTreeSet<usize> = BTreeSet::new();
-        let position = |node: NodeId| unit.facts.order.iter().position(|known| *known == node);
         for node in self.nodes.iter().take(self.end() + 1) {
-            let index = position(*node).expect("a path's nodes are reachable");
-            starts.extend(nodes.written[index].outcomes.iter().filter_map(|to| position(*to)));
+            let written = &nodes.written[unit.position(*node)];
+            starts.extend(written.outcomes.iter().map(|to| unit.position(*to)));
         }
         let mut starts: Vec<NodeId> = starts.into_iter().map(|index| unit.facts.order[index]).collect();
         starts.retain(|start| *start != entry);
@@ -98,19 +97,23 @@ impl Way<'_> {
         [Stmt::set(name("at"), call), Stmt::when(unlikely, leave)]
     }
 
+    /// What was run ahead at a place, if a packet does the same once more in its turn: nothing of it waits for the turn,
+    /// and it neither is a look-up nor stands behind one.
+    pub fn repeated(&self, place: usize) -> Option<&AheadOf> {
+        let ahead = self.ahead.get(place).filter(|ahead| !ahead.waits);
+        ahead.filter(|_| !(0..=place).any(|before| self.applies(before)))
+    }
+
     /// A packet in its turn: the path with what was found, then the rest of the graph.
     fn finish(&self, nodes: &Nodes, senders: &[Sender]) -> Vec<Item> {
         let unit = self.unit;
         let mut body = Vec::new();
         let mut on = None;
-        let mut certain = true;
         for place in 0..=self.end() {
-            let index = unit.facts.order.iter().position(|known| *known == self.nodes[place]);
-            let written = &nodes.written[index.expect("a path's nodes are reachable")];
-            certain &= !self.applies(place);
+            let written = &nodes.written[unit.position(self.nodes[place])];
             let next = self.nodes.get(place + 1).copied().or_else(|| written.outcomes.first().copied());
             // Whoever comes here has been at this place before: what led elsewhere cannot do so now, for nothing has changed since.
-            if let Some(ahead) = self.ahead.get(place).filter(|ahead| certain && !ahead.waits) {
+            if let Some(ahead) = self.repeated(place) {
                 if !ahead.answers {
                     body.push(Stmt::Do(self.call_ahead(place)));
                 } else {
@@ -172,7 +175,7 @@ impl Way<'_> {
     /// The graph from a node on; by a function of its own, if packets may come to a queue there.
     fn rest(&self, nodes: &Nodes, from: NodeId) -> (Vec<Stmt>, Vec<Item>) {
         let unit = self.unit;
-        let first = unit.facts.order.iter().position(|known| *known == from).expect("outcomes are reachable");
+        let first = unit.position(from);
         let mut order = self.reached(nodes, [from]);
         order.retain(|index| *index != first);
         if !self.may_wait(nodes, [from]) {
