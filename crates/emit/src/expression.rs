@@ -278,7 +278,7 @@ impl Body<'_, '_> {
             && width <= 64
         {
             self.ensure(field.header);
-            return self.load_part(*field, high, low);
+            return self.load_from(*field, from - 1 - high, width);
         }
         if from > 64 {
             let array = self.wide(operand);

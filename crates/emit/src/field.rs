@@ -80,25 +80,15 @@ impl Body<'_, '_> {
         Expr::call(name, [self.base(field, spot)])
     }
 
-    /// Bits `high` to `low` of a field, at most 64.
-    pub fn load_part(&mut self, field: FieldRef, high: u32, low: u32) -> Expr {
+    /// `width` bits, at most 64, from a field's bit `from` on, its highest being 0. They may reach into the fields that lie behind it.
+    pub fn load_from(&mut self, field: FieldRef, from: u32, width: u32) -> Expr {
         let spot = Spot::of(self.program(), field);
-        if high + 1 == spot.width && low == 0 {
+        if from == 0 && width == spot.width {
             return self.load(field);
         }
         let base = self.base(field, spot);
-        let offset = spot.bit + spot.width - 1 - high;
-        let width = high - low + 1;
         let size = if spot.behind_varbit { 0 } else { fixed_front(self.program(), field.header) };
-        load_bits(&base, offset, width, size)
-    }
-
-    /// A field and those that lie behind it, `width` bits in all and at most 64.
-    pub fn load_beside(&mut self, first: FieldRef, width: u32) -> Expr {
-        let spot = Spot::of(self.program(), first);
-        let base = self.base(first, spot);
-        let size = if spot.behind_varbit { 0 } else { fixed_front(self.program(), first.header) };
-        load_bits(&base, spot.bit, width, size)
+        load_bits(&base, spot.bit + from, width, size)
     }
 
     /// Reads a field of more than 64 bits into an array.

@@ -273,7 +273,7 @@ impl Body<'_, '_> {
                 && field.width > self.width_of(value)
             {
                 self.ensure(first.header);
-                self.load_beside(*first, field.width)
+                self.load_from(*first, 0, field.width)
             } else {
                 self.value(value)
             };
