@@ -5,8 +5,8 @@
 
 use crate::interface::Interface;
 use crate::{
-    Counter, Digest, Extern, Meter, Node, NodeId, ParserId, Profile, Register, Table, Type, ValueSet, VariableId,
-    expression::Expression,
+    Counter, Digest, Extern, MatchKind, Meter, Node, NodeId, ParserId, Profile, Register, Table, TableId, Type,
+    ValueSet, VariableId, expression::Expression,
 };
 use crate::{HeaderId, VariableId as Variables};
 use la_arena::Arena;
@@ -241,6 +241,12 @@ impl Program {
     /// The type of `expression`, in the body of an action whose parameters are `parameters` bits wide.
     pub fn expression_type(&self, expression: &Expression, parameters: &[u32]) -> Type {
         expression.type_in(self, parameters)
+    }
+
+    /// Kinds and widths of a table's keys, as [`Structure`](crate::plan::Structure) asks for them.
+    pub fn key_kinds(&self, table: TableId) -> Vec<(MatchKind, u32)> {
+        let keys = self.tables[table].keys.iter();
+        keys.map(|key| (key.kind, self.expression_type(&key.value, &[]).width())).collect()
     }
 }
 

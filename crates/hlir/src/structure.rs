@@ -20,7 +20,7 @@ pub enum Structure {
     Direct,
     /// At most 32 entries, compared with the key side by side.
     Compare,
-    /// At most 1,024 rules, each compared with the key, many side by side.
+    /// At most 4,096 rules, each compared with the key, many side by side.
     Scan,
     /// At most 4,096 rules: sets of rules by chunks of the key, and their intersection.
     BitVector,
@@ -52,6 +52,58 @@ impl Structure {
         Structure::List,
     ];
 
+    /// The one that these keys, kinds and widths, suggest: what a table has of which a plan says nothing.
+    pub fn usual(keys: &[(MatchKind, u32)]) -> Structure {
+        let fits = |structure: Structure| structure.misses(keys).is_none();
+        if fits(Structure::Exact) {
+            Structure::Exact
+        } else if keys.len() == 1 && fits(Structure::Dir24_8) {
+            Structure::Dir24_8
+        } else if fits(Structure::LpmTrie) {
+            Structure::LpmTrie
+        } else {
+            Structure::List
+        }
+    }
+
+    /// Entries at most, where it has a bound of its own.
+    pub fn most_entries(self) -> Option<u64> {
+        match self {
+            Structure::Compare => Some(32),
+            Structure::Scan | Structure::BitVector => Some(4096),
+            Structure::TupleSpace => Some(65_536),
+            Structure::Exact
+            | Structure::Exact48
+            | Structure::Dir24_8
+            | Structure::Dir24_8U16
+            | Structure::Dir24_8U8
+            | Structure::LpmTrie
+            | Structure::Direct
+            | Structure::Perfect
+            | Structure::Btree
+            | Structure::List => None,
+        }
+    }
+
+    /// Different records at most, the default's among them.
+    pub fn most_records(self) -> Option<u64> {
+        match self {
+            Structure::Exact48 | Structure::Perfect => Some(65_535),
+            Structure::Dir24_8U16 => Some(32_767),
+            Structure::Dir24_8U8 => Some(254),
+            Structure::Exact
+            | Structure::Dir24_8
+            | Structure::LpmTrie
+            | Structure::Direct
+            | Structure::Compare
+            | Structure::Scan
+            | Structure::BitVector
+            | Structure::TupleSpace
+            | Structure::Btree
+            | Structure::List => None,
+        }
+    }
+
     /// Whether it looks up all keys of a group at once: rules against several keys at a time, a tree level by level, what needs a second line
     /// after all that need one.
     pub fn is_grouped(self) -> bool {
@@ -68,6 +120,26 @@ impl Structure {
             | Structure::Dir24_8U8
             | Structure::Direct
             | Structure::Compare
+            | Structure::Perfect
+            | Structure::List => false,
+        }
+    }
+
+    /// Whether a key is in one of two lines, of which a look-up mostly reads only the first. A group is then looked up in two halves, and where nothing was
+    /// requested for it before, it is found by its keys alone: hashes and addresses of several are made at once.
+    pub fn has_two_lines(self) -> bool {
+        match self {
+            Structure::Exact | Structure::Exact48 => true,
+            Structure::Dir24_8
+            | Structure::Dir24_8U16
+            | Structure::Dir24_8U8
+            | Structure::LpmTrie
+            | Structure::Direct
+            | Structure::Compare
+            | Structure::Scan
+            | Structure::BitVector
+            | Structure::TupleSpace
+            | Structure::Btree
             | Structure::Perfect
             | Structure::List => false,
         }
@@ -109,7 +181,7 @@ impl Structure {
         let widest_range = ranges.map(|(_, width)| *width).max().unwrap_or(0);
         let (fits, needs) = match self {
             Structure::Exact => (exact, "keys that are all exact"),
-            Structure::Exact48 => (exact && bits <= 48, "exact keys of at most 48 bits together"),
+            Structure::Exact48 | Structure::Perfect => (exact && bits <= 48, "exact keys of at most 48 bits together"),
             Structure::Dir24_8 | Structure::Dir24_8U16 | Structure::Dir24_8U8 => {
                 (prefix && bits <= 32, "one lpm key, all others being exact, of at most 32 bits together")
             }
@@ -129,7 +201,6 @@ impl Structure {
                 let needs = "one lpm key, all others being exact, of at most 128 bits together, or one range alone of at most 64";
                 ((prefix && bits <= 128) || one_range, needs)
             }
-            Structure::Perfect => (exact && bits <= 48, "exact keys of at most 48 bits together"),
             Structure::List => (true, ""),
         };
         (!fits).then_some(needs)
