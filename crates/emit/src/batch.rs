@@ -6,10 +6,10 @@
 use crate::c::{Expr, Item, Member, Stmt};
 use crate::group::{GROUP_MOST, Grouped};
 use crate::node::Written;
-use crate::table::structure_names;
 use crate::unit::{Unit, number};
 use crate::walk::Region;
 use hlir::plan::{Access, Hint, Loop, Placement, Request};
+use hlir::text::written_structure;
 use hlir::{Effect, NodeId, NodeKind, TableId};
 use std::collections::BTreeSet;
 
@@ -292,7 +292,7 @@ impl Unit<'_> {
         let mut code = before;
         code.extend([Stmt::Blank, self.count_look_ups(table, name("size")), keys]);
         // Where a packet of the group may insert an entry, each finds what those before it left.
-        if group > GROUP_MOST || !self.finds_groups(table) || self.learns(table) {
+        if group > GROUP_MOST || !self.structure(table).is_grouped() || self.learns(table) {
             return (code, found);
         }
         code.insert(0, Stmt::Declare { of: "uint32_t".to_string(), name: format!("found[{group}]"), value: None });
@@ -318,7 +318,7 @@ impl Unit<'_> {
 
     /// Arrays of a group, what loop 1 does for each packet, and how loop 2 finds the record.
     pub fn stages(&self, title: &str, table: TableId, plan: Option<&Loop>, group: u32) -> (Vec<Stmt>, Vec<Stmt>, Expr) {
-        let (structure, _) = structure_names(self.structure(table));
+        let structure = written_structure(self.structure(table));
         let limbs = crate::body::limbs(self.key_bits(table));
         let held = Expr::Name(format!("run->{}", self.table_name(table)));
         let declare = |of: &str, title: String| Stmt::Declare { of: of.to_string(), name: title, value: None };
@@ -339,7 +339,7 @@ impl Unit<'_> {
             first.push(Stmt::set(name("address[i]"), computed));
             name("address[i]")
         };
-        if let Some(request) = self.requested(plan, table).filter(|_| self.has_address(table)) {
+        if let Some(request) = self.requested(plan, table).filter(|_| self.structure(table).is_addressed()) {
             first.push(prefetch(address.clone(), request.hint));
         }
         let arguments = [held, address, name("hash[i]"), name("key[i]"), self.key_size(table)];

@@ -2,7 +2,7 @@
 
 use crate::c::{Expr, Item};
 use crate::storage::Words;
-use crate::table::{cell_bytes, structure_names};
+use crate::table::{cell_bytes, structure_enumerator};
 use crate::unit::{Unit, number};
 use hlir::plan::Structure;
 use hlir::{CounterUnit, IdleTimeout, MatchKind, MeterUnit};
@@ -145,7 +145,8 @@ impl Unit<'_> {
         let actions = self.actions(items, id, &name);
         let used = self.facts.tables.contains(&number(id));
         let bytes = if used { format!("sizeof(struct {name}_record)") } else { "8".to_string() };
-        let mut members = vec![text("name", &table.name), field("structure", structure_names(self.structure(id)).1)];
+        let mut members =
+            vec![text("name", &table.name), Expr::designated("structure", structure_enumerator(self.structure(id)))];
         members.extend(self.key_members(self.key_bits(id), table.keys.len() as u32));
         members.push(Expr::designated("fields", fields));
         members.push(word("action_count", table.actions.len() as u32));
@@ -210,7 +211,8 @@ impl Unit<'_> {
         let fields = array(items, "struct key_field", &format!("{name}_fields"), fields);
         let member = Expr::List(vec![text("name", "member"), word("parameter_count", 0), field("parameters", "NULL")]);
         let actions = array(items, "struct action", &format!("{name}_actions"), vec![member]);
-        let mut members = vec![text("name", &set.name), field("structure", structure_names(Structure::List).1)];
+        let mut members =
+            vec![text("name", &set.name), Expr::designated("structure", structure_enumerator(Structure::List))];
         members.extend(self.key_members(bits, count));
         members.push(Expr::designated("fields", fields));
         members.push(word("action_count", 1));

@@ -1,10 +1,10 @@
 //! Look-ups of a whole group at once, for the structures that have a function for it: `NAME_find_group` of the runtime.
 
 use crate::c::{Expr, Stmt};
-use crate::table::structure_names;
 use crate::unit::Unit;
 use hlir::TableId;
 use hlir::plan::{Access, Hint, Placement, Request, Structure};
+use hlir::text::written_structure;
 
 /// Packets that the runtime's functions take at most.
 pub const GROUP_MOST: u32 = 64;
@@ -34,20 +34,6 @@ pub struct Requests {
 }
 
 impl Unit<'_> {
-    pub fn finds_groups(&self, table: TableId) -> bool {
-        self.structure(table).is_grouped()
-    }
-
-    /// Whether a key is in one of two lines (`TABLE_GROUP_OF_TWO` of the runtime). Where a group is not asked for before, it is found by its keys alone:
-    /// hashes and addresses of several are made at once.
-    pub fn has_two_lines(&self, table: TableId) -> bool {
-        matches!(self.structure(table), Structure::Exact | Structure::Exact48)
-    }
-
-    pub fn has_address(&self, table: TableId) -> bool {
-        self.structure(table).is_addressed()
-    }
-
     /// The request among these for the table's lines, if they are to be requested at all.
     pub fn request_for<'r>(&self, requests: &'r [Request], table: TableId) -> Option<&'r Request> {
         let wanted = &self.program.tables[table].name;
@@ -57,7 +43,7 @@ impl Unit<'_> {
 
     /// The call, with its description in a variable.
     pub fn find_group(&self, table: TableId, grouped: Grouped) -> Vec<Stmt> {
-        let (structure, _) = structure_names(self.structure(table));
+        let structure = written_structure(self.structure(table));
         let pointer = Expr::Name(format!("{}{}", grouped.run, self.table_name(table)));
         let (declared, group) = self.described(table, grouped);
         vec![declared, Stmt::call(format!("{structure}_find_group"), [pointer, group])]
@@ -65,7 +51,7 @@ impl Unit<'_> {
 
     /// The same in two halves, for a table whose keys are in one of two lines: what else is looked up between them waits together with the second lines.
     pub fn find_halves(&self, table: TableId, grouped: Grouped) -> [Vec<Stmt>; 2] {
-        let (structure, _) = structure_names(self.structure(table));
+        let structure = written_structure(self.structure(table));
         let held = self.table_name(table);
         let pointer = Expr::Name(format!("{}{held}", grouped.run));
         let (array, second) = (format!("{held}_array"), format!("{held}_second"));

@@ -5,9 +5,10 @@
 use crate::body::{Body, Exit, Presence, Presences};
 use crate::c::{Expr, Item, Stmt};
 use crate::parser::meet;
-use crate::table::{structure_names, table_problems};
+use crate::table::table_problems;
 use crate::unit::{Unit, number, origin};
 use hlir::diagnostic::Diagnostic;
+use hlir::text::written_structure;
 use hlir::{NodeId, NodeKind, TableId};
 
 /// A node, written.
@@ -200,7 +201,7 @@ fn branch(body: &mut Body, condition: &hlir::Expression, then: NodeId, otherwise
 
 /// The three stages of a look-up, one after the other.
 fn look_up(unit: &Unit, name: &str, table: TableId, of: &str) -> Vec<Stmt> {
-    let (structure, _) = structure_names(unit.structure(table));
+    let structure = written_structure(unit.structure(table));
     let limbs = crate::body::limbs(unit.key_bits(table));
     let held = Expr::Name(format!("run->{}", unit.table_name(table)));
     let (run, state, key) = (Expr::name("run"), Expr::name("state"), Expr::name("key"));

@@ -9,6 +9,7 @@ use crate::field::is_behind;
 use crate::unit::{Unit, number};
 use hlir::diagnostic::Diagnostic;
 use hlir::plan::Structure;
+use hlir::text::written_structure;
 use hlir::{Counter, Expression, MatchKind, Meter, Next, NodeId, TableId, Type};
 
 /// A field of a table's key: its bits in the whole key.
@@ -18,43 +19,15 @@ pub struct KeyField {
     pub shift: u32,
 }
 
-/// C's names for a structure: of its functions, and of its enumerator.
-pub fn structure_names(structure: Structure) -> (&'static str, &'static str) {
-    match structure {
-        Structure::Exact => ("exact", "STRUCTURE_EXACT"),
-        Structure::Exact48 => ("exact48", "STRUCTURE_EXACT48"),
-        Structure::Dir24_8 => ("dir24_8", "STRUCTURE_DIR24_8"),
-        Structure::Dir24_8U16 => ("dir24_8_u16", "STRUCTURE_DIR24_8_U16"),
-        Structure::Dir24_8U8 => ("dir24_8_u8", "STRUCTURE_DIR24_8_U8"),
-        Structure::LpmTrie => ("lpm_trie", "STRUCTURE_LPM_TRIE"),
-        Structure::Direct => ("direct", "STRUCTURE_DIRECT"),
-        Structure::Compare => ("compare", "STRUCTURE_COMPARE"),
-        Structure::Scan => ("scan", "STRUCTURE_SCAN"),
-        Structure::BitVector => ("bit_vector", "STRUCTURE_BIT_VECTOR"),
-        Structure::TupleSpace => ("tuple_space", "STRUCTURE_TUPLE_SPACE"),
-        Structure::Btree => ("btree", "STRUCTURE_BTREE"),
-        Structure::Perfect => ("perfect", "STRUCTURE_PERFECT"),
-        Structure::List => ("list", "STRUCTURE_LIST"),
-    }
+/// The structure's number in the runtime's interface.
+pub fn structure_enumerator(structure: Structure) -> Expr {
+    Expr::Name(format!("STRUCTURE_{}", written_structure(structure).to_ascii_uppercase()))
 }
 
-/// C's type of a structure.
+/// C's type of a structure, and its header. Functions begin with the word that plans have for it, which is the same for most.
 pub fn structure_type(structure: Structure) -> &'static str {
-    match structure {
-        Structure::Dir24_8U16 | Structure::Dir24_8U8 => structure_names(Structure::Dir24_8).0,
-        Structure::Exact
-        | Structure::Exact48
-        | Structure::Dir24_8
-        | Structure::LpmTrie
-        | Structure::List
-        | Structure::Direct
-        | Structure::Compare
-        | Structure::Scan
-        | Structure::BitVector
-        | Structure::TupleSpace
-        | Structure::Btree
-        | Structure::Perfect => structure_names(structure).0,
-    }
+    let is_narrow = matches!(structure, Structure::Dir24_8U16 | Structure::Dir24_8U8);
+    written_structure(if is_narrow { Structure::Dir24_8 } else { structure })
 }
 
 impl Unit<'_> {
@@ -121,28 +94,14 @@ impl Unit<'_> {
     pub fn structure(&self, table: TableId) -> Structure {
         let name = &self.program.tables[table].name;
         let pinned = self.plan.tables.iter().find(|plan| plan.table == *name);
-        pinned.map_or_else(|| self.usual_structure(table), |plan| plan.structure)
-    }
-
-    fn usual_structure(&self, table: TableId) -> Structure {
-        let count = |kind: MatchKind| self.program.tables[table].keys.iter().filter(|key| key.kind == kind).count();
-        let (exact, lpm) = (count(MatchKind::Exact), count(MatchKind::Lpm));
-        let keys = self.program.tables[table].keys.len();
-        match (exact, lpm) {
-            (_, 0) if exact == keys => Structure::Exact,
-            (0, 1) if keys == 1 && self.key_bits(table) <= 32 => Structure::Dir24_8,
-            (_, 1) if exact + 1 == keys => Structure::LpmTrie,
-            _ => Structure::List,
-        }
+        pinned.map_or_else(|| Structure::usual(&self.program.key_kinds(table)), |plan| plan.structure)
     }
 
     /// A pinned structure that cannot hold the table's entries.
     pub fn check_structure(&self, table: TableId) -> Option<Diagnostic> {
         let structure = self.structure(table);
-        let keys = &self.program.tables[table].keys;
-        let fields = self.key_fields(table).into_iter().zip(keys);
-        let keys: Vec<_> = fields.map(|(field, key)| (key.kind, field.width)).collect();
-        let (name, _) = structure_names(structure);
+        let keys = self.program.key_kinds(table);
+        let name = written_structure(structure);
         let table = &self.program.tables[table].name;
         structure.misses(&keys).map(|needs| {
             Diagnostic::error(format!(

@@ -13,10 +13,10 @@ mod turn;
 use crate::c::{Expr, Item, Member, Stmt, Struct};
 use crate::node::{AheadOf, Nodes};
 use crate::storage::Words;
-use crate::table::structure_names;
 use crate::unit::Unit;
 use hlir::path::{self, Stage};
 use hlir::plan::Loop;
+use hlir::text::written_structure;
 use hlir::{NodeId, NodeKind, TableId};
 use queue::Waiting;
 use std::collections::BTreeSet;
@@ -175,7 +175,7 @@ impl<'u> Way<'u> {
     /// A look-up on the way to a cut, at once.
     fn find(&self, place: usize) -> [Item; 2] {
         let table = self.table(place);
-        let (structure, _) = structure_names(self.unit.structure(table));
+        let structure = written_structure(self.unit.structure(table));
         let limbs = crate::body::limbs(self.unit.key_bits(table));
         let held = name(format!("run->{}", self.unit.table_name(table)));
         let (run, state, key) = (name("run"), name("state"), name("key"));

@@ -8,10 +8,10 @@ use super::{Way, apart, each, inline, name};
 use crate::batch::prefetch;
 use crate::c::{Expr, Item, Member, Stmt, Struct};
 use crate::group::{Grouped, Requests};
-use crate::table::structure_names;
 use hlir::TableId;
 use hlir::path::Stage;
 use hlir::plan::{Access, Hint, Placement};
+use hlir::text::written_structure;
 
 const STAGE: [&str; 6] = [
     "struct run *run",
@@ -167,7 +167,7 @@ impl Way<'_> {
             code.extend(seconds);
             return apart("void", title, &parameters, code).into();
         }
-        let single = stage.looked_up.iter().filter(|place| !self.unit.finds_groups(self.table(**place)));
+        let single = stage.looked_up.iter().filter(|place| !self.unit.structure(self.table(**place)).is_grouped());
         let requests = || single.clone().filter_map(|place| self.requested(stage, *place));
         let request = |(held, hint): (&str, Hint)| prefetch(name(format!("newest->{held}_address[i]")), hint);
         let [mut body, seconds] = self.look_up_groups(stage, true);
@@ -195,7 +195,7 @@ impl Way<'_> {
         let (mut code, mut seconds) = (Vec::new(), Vec::new());
         for &place in &stage.looked_up {
             let table = self.table(place);
-            if !self.unit.finds_groups(table) {
+            if !self.unit.structure(table).is_grouped() {
                 continue;
             }
             let held = self.unit.table_name(table);
@@ -216,7 +216,7 @@ impl Way<'_> {
                 found_stride: self.found.len() as u32,
                 requests,
             };
-            if stage.looked_up.len() > 1 && self.unit.has_two_lines(table) {
+            if stage.looked_up.len() > 1 && self.unit.structure(table).has_two_lines() {
                 let [first, second] = self.unit.find_halves(table, grouped);
                 code.extend(first);
                 seconds.extend(second);
@@ -230,7 +230,7 @@ impl Way<'_> {
     /// The table of a place and the hint, if the plan requests its first line and that is known from the key.
     fn requested(&self, stage: &Stage, place: usize) -> Option<(&str, Hint)> {
         let table = self.table(place);
-        if !self.unit.has_address(table) {
+        if !self.unit.structure(table).is_addressed() {
             return None;
         }
         let request = self.unit.request_for(&self.planned(stage).requests, table)?;
@@ -244,7 +244,8 @@ impl Way<'_> {
     /// Whether a key's hash and address are made with the key. Where nothing is requested, hash tables make them of several keys at once.
     pub(super) fn has_address(&self, stage: &Stage, place: usize) -> bool {
         let table = self.table(place);
-        self.unit.has_address(table) && (self.requested(stage, place).is_some() || !self.unit.has_two_lines(table))
+        self.unit.structure(table).is_addressed()
+            && (self.requested(stage, place).is_some() || !self.unit.structure(table).has_two_lines())
     }
 
     /// Hash and address of a key, and the plan's request for what lies there.
@@ -254,7 +255,7 @@ impl Way<'_> {
             return Vec::new();
         }
         let held = self.unit.table_name(table);
-        let (structure, _) = structure_names(self.unit.structure(table));
+        let structure = written_structure(self.unit.structure(table));
         let limbs = Expr::word(crate::body::limbs(self.unit.key_bits(table)));
         let pointer = name(format!("run->{held}"));
         let (hash, address) = (name(format!("path->{held}_hash[i]")), name(format!("path->{held}_address[i]")));
@@ -271,10 +272,10 @@ impl Way<'_> {
 
     fn look_ups(&self, stage: &Stage, moved: bool) -> Vec<Stmt> {
         let mut code = Vec::new();
-        for &place in stage.looked_up.iter().filter(|place| !self.unit.finds_groups(self.table(**place))) {
+        for &place in stage.looked_up.iter().filter(|place| !self.unit.structure(self.table(**place)).is_grouped()) {
             let table = self.table(place);
             let held = self.unit.table_name(table);
-            let (structure, _) = structure_names(self.unit.structure(table));
+            let structure = written_structure(self.unit.structure(table));
             let limbs = Expr::word(crate::body::limbs(self.unit.key_bits(table)));
             let part = |part: &str| name(format!("path->{held}_{part}[i]"));
             let pointer = name(format!("run.{held}"));
