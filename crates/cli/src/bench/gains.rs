@@ -9,7 +9,6 @@ use super::sweep::{self, Point};
 use hlir::plan::{Placement, Structure, TablePlan};
 use hlir::{Plan, Program};
 use opt::Inputs;
-use opt::model::structures;
 use std::fmt::Write as _;
 
 /// Percent that batches and pipelining together gained in the papers (C-OPT, Fig. 2).
@@ -42,7 +41,7 @@ pub fn plans(program: &Program, inputs: &Inputs) -> Vec<Point> {
 /// Tables whose keys the papers have a structure for, which is the plain program's as well; rules are left to the planner, on both sides.
 fn papers_structures(program: &Program) -> Vec<TablePlan> {
     let tables = program.tables.iter().filter(|(_, table)| !table.keys.is_empty());
-    let usual = tables.map(|(id, table)| (structures::usual(program, id), table.name.clone()));
+    let usual = tables.map(|(id, table)| (Structure::usual(&program.key_kinds(id)), table.name.clone()));
     let known = usual.filter(|(structure, _)| *structure != Structure::List);
     known.map(|(structure, table)| TablePlan { table, structure, reason: None }).collect()
 }

@@ -125,7 +125,7 @@ impl<'a> Model<'a> {
             plan.tables.iter().rev().map(|planned| (planned.table.as_str(), planned.structure)).collect();
         let structure = |table: TableId| {
             let planned = planned.get(self.program.tables[table].name.as_str());
-            planned.copied().unwrap_or_else(|| structures::usual(self.program, table))
+            planned.copied().unwrap_or_else(|| Structure::usual(&self.program.key_kinds(table)))
         };
         let applied = |node: &NodeId| hlir::path::table_of(self.program, *node).map(|table| (*node, table));
         let applied: Vec<(NodeId, TableId)> = self.traffic.order().iter().filter_map(applied).collect();

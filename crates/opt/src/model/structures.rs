@@ -53,10 +53,6 @@ pub struct Shape {
     pub operations: f64,
     /// In the order in which they are read; each needs the one before. The last is the action record.
     pub lines: Vec<Line>,
-    /// Different records at most.
-    pub most_records: Option<u64>,
-    /// Entries at most, where it has a bound of its own.
-    pub most_entries: Option<u64>,
     /// Operations that a look-up saves in a group, where the structure looks up all of a group's keys at once.
     pub grouped: Option<f64>,
     /// How often the core guesses wrong where a look-up ends.
@@ -79,12 +75,12 @@ impl Shape {
     /// nothing was promised, entries have room to become four times as many. Different records are few where they were counted.
     pub fn has_room(&self, content: &Content, table: &Table) -> bool {
         let most = if table.entries_constant { Some(content.entries) } else { table.size };
-        let entries = match (self.most_entries, most) {
+        let entries = match (self.structure.most_entries(), most) {
             (None, _) => true,
             (Some(limit), Some(size)) => size <= limit,
             (Some(limit), None) => content.is_known && content.entries <= limit / 4,
         };
-        let records = match (self.most_records, most) {
+        let records = match (self.structure.most_records(), most) {
             (None, _) => true,
             (Some(limit), Some(size)) if size < limit => true,
             (Some(limit), _) => content.is_known && content.records < limit - limit / 10,
@@ -93,19 +89,6 @@ impl Shape {
         let written = table.entries_constant || self.structure != Structure::Perfect;
         entries && records && written
     }
-}
-
-/// The structure that the emitter takes where a plan has none.
-pub fn usual(program: &Program, id: TableId) -> Structure {
-    let keys = keys(program, &program.tables[id]);
-    let fits = |structure: &Structure| structure.misses(&keys).is_none();
-    let order = [Structure::Exact, Structure::Dir24_8, Structure::LpmTrie, Structure::List];
-    order.into_iter().find(fits).unwrap_or(Structure::List)
-}
-
-/// Kinds and widths of a table's keys.
-pub fn keys(program: &Program, table: &Table) -> Vec<(MatchKind, u32)> {
-    table.keys.iter().map(|key| (key.kind, program.expression_type(&key.value, &[]).width())).collect()
 }
 
 /// Bytes of an action record: the action's number, then parameters, each aligned to its size.
@@ -130,7 +113,7 @@ struct Keyed {
 /// What a look-up in this table costs, in a structure that can hold its keys, with vectors of so many bytes.
 pub fn shape(program: &Program, id: TableId, structure: Structure, content: &Content, vector_bytes: u32) -> Shape {
     let table = &program.tables[id];
-    let keys = keys(program, table);
+    let keys = program.key_kinds(id);
     let bits: u32 = keys.iter().map(|(_, width)| width).sum();
     let keyed = Keyed {
         bits,
@@ -147,8 +130,6 @@ pub fn shape(program: &Program, id: TableId, structure: Structure, content: &Con
         structure,
         operations,
         lines,
-        most_records: most_records(structure),
-        most_entries: most_entries(structure),
         grouped,
         surprises: keyed.surprises(structure),
         second: keyed.second(structure),
@@ -446,46 +427,10 @@ impl Keyed {
     }
 }
 
-fn most_entries(structure: Structure) -> Option<u64> {
-    match structure {
-        Structure::Compare => Some(32),
-        Structure::Scan | Structure::BitVector => Some(4096),
-        Structure::TupleSpace => Some(65_536),
-        Structure::Exact
-        | Structure::Exact48
-        | Structure::Dir24_8
-        | Structure::Dir24_8U16
-        | Structure::Dir24_8U8
-        | Structure::LpmTrie
-        | Structure::Direct
-        | Structure::Perfect
-        | Structure::Btree
-        | Structure::List => None,
-    }
-}
-
-fn most_records(structure: Structure) -> Option<u64> {
-    match structure {
-        Structure::Exact48 | Structure::Perfect => Some(65_535),
-        Structure::Dir24_8U16 => Some(32_767),
-        Structure::Dir24_8U8 => Some(254),
-        Structure::Exact
-        | Structure::Dir24_8
-        | Structure::LpmTrie
-        | Structure::Direct
-        | Structure::Compare
-        | Structure::Scan
-        | Structure::BitVector
-        | Structure::TupleSpace
-        | Structure::Btree
-        | Structure::List => None,
-    }
-}
-
 /// All structures that can hold the table's keys and what it holds.
 pub fn candidates(program: &Program, id: TableId, content: &Content, vector_bytes: u32) -> Vec<Shape> {
     let table = &program.tables[id];
-    let keys = keys(program, table);
+    let keys = program.key_kinds(id);
     let fitting = Structure::ALL.into_iter().filter(|structure| structure.misses(&keys).is_none());
     let shapes = fitting.map(|structure| shape(program, id, structure, content, vector_bytes));
     shapes.filter(|shape| shape.has_room(content, table)).collect()

@@ -50,7 +50,7 @@ fn cheapest(model: &Model, plan: &Plan, id: TableId) -> TablePlan {
     let costs: Vec<(Structure, f64)> =
         shapes.iter().map(|shape| (shape.structure, cost(model, plan, id, shape.structure))).collect();
     let best = least(&costs, &shapes);
-    let usual = crate::model::structures::usual(model.program, id);
+    let usual = Structure::usual(&model.program.key_kinds(id));
     let (structure, cycles) = best.unwrap_or_else(|| (usual, cost(model, plan, id, usual)));
     // What the other tables cost is left out of the reason, but for what changes.
     let other_tables = cycles - own_cost(model, plan, id, structure);
