@@ -5,6 +5,7 @@
 use super::check;
 use super::experiment::{Cell, Experiment};
 use super::gauge::{Gauge, drift};
+use super::moment::Moment;
 use super::runner::Runner;
 use super::traffic::Traffic;
 use super::variants::{self, Built, Origin, Subject, Variant};
@@ -26,6 +27,8 @@ const REPEATS: usize = 2;
 /// Of a sweep, which has fifty plans in a cell: less of both.
 const SWEPT_ROUNDS: usize = 5;
 const SWEPT_REPEATS: usize = 1;
+/// Variants that take their turns before the machine's pace is measured again: it changes within a second.
+const BETWEEN_PACES: usize = 4;
 /// Compilers that run at a time where the number of cores is not known, and at least.
 const BUILDERS: usize = 2;
 /// Bytes of an mbuf's packet that lie side by side: small, so that the packets of a burst share pages, as in the own descriptor's buffers.
@@ -101,15 +104,17 @@ pub fn run(cell: &Cell, arguments: &Arguments) -> Result<(), Failure> {
         if variants.iter().any(|variant| variant.descriptor == Descriptor::Mbuf) { dpdk(arguments) } else { None };
     variants.retain(|variant| variant.descriptor == Descriptor::Own || dpdk.is_some());
     let echoes = echoes(&workload, arguments, dpdk.as_ref())?;
-    let mut runners = runners(cell.experiment, &variants, &workload, arguments, dpdk.as_ref())?;
+    let subject = Subject::new(&workload, arguments)?;
+    let mut runners = runners(cell.experiment, &variants, (&subject, &workload), arguments, dpdk.as_ref())?;
     if runners.is_empty() {
         return Err(Failure::input("no variant can be measured"));
     }
     keep_right(&mut runners, &Arc::new((workload.trace)(Traffic::Uniform)));
     let gauge = Gauge::new(&workload, &arguments.native)?;
+    let moment = Moment::new(subject.machine(), &arguments.native)?;
     let pages = pages::measure().map_or("none".to_string(), |pages| pages.to_string());
     let (rounds, repeats) = if arguments.sweep { (SWEPT_ROUNDS, SWEPT_REPEATS) } else { (ROUNDS, REPEATS) };
-    let mut bench = Bench { cell, asked: &arguments.bursts, echoes, runners, gauge, pages, rounds, repeats };
+    let mut bench = Bench { cell, asked: &arguments.bursts, echoes, runners, gauge, moment, pages, rounds, repeats };
     for traffic in arguments.traffic.iter().filter_map(|name| Traffic::named(name)) {
         let trace = Arc::new((workload.trace)(traffic));
         for burst in bench.bursts() {
@@ -142,7 +147,7 @@ fn echoes(workload: &Workload, arguments: &Arguments, dpdk: Option<&Arc<Dpdk>>) 
         let (name, descriptor) = (source.name.to_string(), source.descriptor);
         let variant = Variant { name, origin: Origin::ByHand(source), descriptor };
         let pipeline = variants::by_hand(source, &arguments.native, None)?;
-        Runner::new(&variant, variants::Built { pipeline, predicted: None, defaults: Vec::new() }, workload, dpdk)
+        Runner::new(&variant, variants::Built { pipeline, predictor: None, defaults: Vec::new() }, workload, dpdk)
     };
     sources.map(runner).collect()
 }
@@ -151,11 +156,10 @@ fn echoes(workload: &Workload, arguments: &Arguments, dpdk: Option<&Arc<Dpdk>>) 
 fn runners(
     experiment: Experiment,
     variants: &[Variant],
-    workload: &Workload,
+    (subject, workload): (&Subject, &Workload),
     arguments: &Arguments,
     dpdk: Option<&Arc<Dpdk>>,
 ) -> Result<Vec<Runner>, Failure> {
-    let subject = Subject::new(workload, arguments)?;
     let mut runners: Vec<Runner> = Vec::new();
     let made = match (arguments.sweep, experiment) {
         (true, _) => subject.grid(),
@@ -163,7 +167,7 @@ fn runners(
         (false, Experiment::Programs | Experiment::Drops(_)) => Vec::new(),
     };
     let all: Vec<&Variant> = variants.iter().chain(&made).collect();
-    for (number, (variant, built)) in all.iter().zip(build_all(&subject, &all)).enumerate() {
+    for (number, (variant, built)) in all.iter().zip(build_all(subject, &all)).enumerate() {
         println!("step\tfilling {} of {}", number + 1, all.len());
         match built.and_then(|built| Runner::new(variant, built, workload, dpdk)) {
             Ok(runner) => {
@@ -232,6 +236,7 @@ struct Bench<'a> {
     echoes: Vec<Runner>,
     runners: Vec<Runner>,
     gauge: Gauge,
+    moment: Moment,
     pages: String,
     rounds: usize,
     repeats: usize,
@@ -261,6 +266,7 @@ impl Bench<'_> {
         }
         let costs: Vec<(Descriptor, f64)> =
             self.echoes.iter_mut().map(|echo| (echo.descriptor, echo.cost().cycles)).collect();
+        let machine = self.moment.machine(burst, &costs);
         for runner in &mut self.runners {
             if !Self::takes_part(self.asked, runner, burst) {
                 continue;
@@ -281,7 +287,7 @@ impl Bench<'_> {
                 cycles: cost.cycles,
                 floor,
                 spread: cost.spread,
-                predicted: runner.predicted,
+                predicted: runner.predictor.as_ref().map(|predictor| predictor.cycles(&machine)),
                 limit: floor + (before + after) / 2.0,
                 drift: drift(before, after),
                 pages: self.pages.clone(),
@@ -292,14 +298,24 @@ impl Bench<'_> {
 
     /// All variants in turns; what the lines of a packet cost before and after.
     fn measure(&mut self, trace: &Arc<Trace>, burst: u32) -> (f64, f64) {
+        self.moment.begin();
+        self.moment.read(self.gauge.probe());
         let before = self.gauge.read();
         let taking = self.runners.iter_mut().filter(|runner| Self::takes_part(self.asked, runner, burst));
         let mut all: Vec<&mut Runner> = taking.chain(self.echoes.iter_mut()).collect();
         all.iter_mut().for_each(|runner| runner.begin(trace, burst));
-        for _ in 0..self.rounds {
-            all.iter_mut().for_each(|runner| runner.round());
+        for round in 0..self.rounds {
+            for some in all.chunks_mut(BETWEEN_PACES) {
+                some.iter_mut().for_each(|runner| runner.round());
+                self.moment.round();
+            }
+            if round % 2 == 1 {
+                self.moment.read(self.gauge.probe());
+            }
         }
-        (before, self.gauge.read())
+        let after = self.gauge.read();
+        self.moment.read(self.gauge.probe());
+        (before, after)
     }
 }
 

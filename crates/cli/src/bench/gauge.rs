@@ -1,5 +1,6 @@
 //! What a line costs on this machine right now: its memory is shared, and cells of different minutes are only comparable if that did not change.
 
+use super::moment;
 use super::workload::Workload;
 use crate::compile;
 use crate::failure::Failure;
@@ -23,9 +24,14 @@ impl Gauge {
         let round = |bytes: u64| bytes.clamp(SMALLEST, LARGEST).next_power_of_two() as usize;
         let lines: Vec<(f64, usize)> = workload.lines.iter().map(|(count, bytes)| (*count, round(*bytes))).collect();
         let largest = lines.iter().map(|(_, bytes)| *bytes).max().unwrap_or(SMALLEST as usize);
+        let largest = largest.max(moment::LARGEST);
         let compiler = Compiler::find(native.cc.as_deref())?;
         let probe = Probe::open(&compiler, &compile::cache()?, largest).map_err(Failure::environment)?;
         Ok(Gauge { probe, lines })
+    }
+
+    pub fn probe(&self) -> &Probe {
+        &self.probe
     }
 
     /// Cycles that a packet's lines cost when many are asked for at a time.

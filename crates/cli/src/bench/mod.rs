@@ -14,6 +14,7 @@ mod experiment;
 mod gains;
 mod gauge;
 mod journal;
+mod moment;
 mod peers;
 mod random;
 mod report;

@@ -47,7 +47,7 @@ pub fn record(cell: &Cell, found: &[&Found], ticks_per_us: f64, compiler: &str) 
         floor: of(|found| found.floor),
         limit: of(|found| found.limit),
         spread: of(|found| found.spread).max((high - low) / 2.0 / cycles),
-        predicted: first.predicted,
+        predicted: first.predicted.map(|_| median(found.iter().filter_map(|found| found.predicted).collect())),
         mpps: ticks_per_us / cycles,
         drift: of(|found| found.drift),
         pages,

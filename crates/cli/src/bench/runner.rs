@@ -1,6 +1,7 @@
 //! A variant with its entries loaded, and the cycles that its packets take: medians of many samples shorter than a time slice.
 
 use super::entry::Encoder;
+use super::moment::Predictor;
 use super::variants::{Built, Variant};
 use super::workload::Workload;
 use crate::failure::Failure;
@@ -19,9 +20,10 @@ const SAMPLES: usize = 21;
 /// A variant that takes longer for a round than this gets by with fewer samples: one of a thousand cycles a packet is as steady in five.
 const ENOUGH: Duration = Duration::from_millis(60);
 const FEWEST: usize = 5;
-/// Packets that warm a variant's tables before its round: as many as the tables have entries, so that most lines that a cache can hold are there, within
-/// these bounds. Tables for which the upper one is too few fit into no cache.
-const WARM: std::ops::RangeInclusive<u64> = 1 << 16..=1 << 18;
+/// Packets that warm a variant's tables before its round: three times as many as the tables have entries, so that all but a twentieth of the lines that a
+/// cache can hold are there, within these bounds. Tables for which the upper one is too few fit into no cache.
+const WARM: std::ops::RangeInclusive<u64> = 1 << 16..=1 << 19;
+const WARM_TO_AN_ENTRY: u64 = 3;
 const PORTS: u32 = 512;
 /// Few enough buffers that packets stay in the first cache levels, as behind a NIC that writes to the cache.
 const BUFFERS: Buffers = Buffers { count: 1024, bytes: 2048, headroom_bytes: 128 };
@@ -94,7 +96,7 @@ pub struct Cost {
 pub struct Runner {
     pub name: String,
     pub descriptor: Descriptor,
-    pub predicted: Option<f64>,
+    pub predictor: Option<Predictor>,
     /// Packets that the program takes at once.
     pub burst: u32,
     /// What the entries took to load.
@@ -124,11 +126,11 @@ impl Runner {
         Ok(Runner {
             name: variant.name.clone(),
             descriptor: variant.descriptor,
-            predicted: built.predicted,
             burst: pipeline.description().burst,
             load: start.elapsed(),
             entries,
-            warm: workload.size.clamp(*WARM.start(), *WARM.end()),
+            warm: (WARM_TO_AN_ENTRY * workload.size).clamp(*WARM.start(), *WARM.end()),
+            predictor: built.predictor,
             carrier,
             samples: Vec::new(),
             before: Counts::default(),

@@ -5,6 +5,7 @@
 use super::dpdk_tree::DpdkTree;
 use super::entry::is_named;
 use super::experiment::{Cell, Experiment};
+use super::moment::Predictor;
 use super::workload::Workload;
 use super::{Arguments, peers};
 use crate::compile;
@@ -15,7 +16,7 @@ use crate::inputs;
 use crate::native::translate;
 use crate::options::{Native, Source};
 use hlir::{Plan, Program};
-use opt::inputs::{Content, Occupancy, Ports};
+use opt::inputs::{Content, Machine, Occupancy, Ports};
 use opt::{Inputs, Run, Selection};
 use runtime::{Compiler, Descriptor, Pipeline};
 use std::collections::{BTreeMap, HashSet};
@@ -43,10 +44,10 @@ pub struct Variant {
     pub descriptor: Descriptor,
 }
 
-/// A variant that can be run, and what the model says that it costs.
+/// A variant that can be run, and who says what it should cost.
 pub struct Built {
     pub pipeline: Arc<Pipeline>,
-    pub predicted: Option<f64>,
+    pub predictor: Option<Predictor>,
     /// Records of default actions, by table.
     pub defaults: Vec<(usize, Vec<u8>)>,
 }
@@ -141,7 +142,8 @@ impl Subject {
         let occupancy = occupancy(&program, workload)?;
         let machine = inputs::machine(arguments.machine.as_deref());
         let profile = Some(super::counted::profile(&program, workload, &arguments.native)?);
-        let inputs = Inputs { machine, occupancy, profile, ..Inputs::default() };
+        let ports = Ports { stream: Some(workload.stream), ..Ports::default() };
+        let inputs = Inputs { machine, occupancy, profile, ports, ..Inputs::default() };
         let tree = arguments.dpdk.as_deref().map(DpdkTree::open).transpose()?;
         Ok(Subject { program, inputs, native: arguments.native.clone(), tree })
     }
@@ -175,6 +177,11 @@ impl Subject {
         make(&program, &inputs).into_iter().map(variant).collect()
     }
 
+    /// The machine that plans are made for.
+    pub fn machine(&self) -> &Machine {
+        &self.inputs.machine
+    }
+
     pub fn build(&self, variant: &Variant) -> Result<Built, Failure> {
         match &variant.origin {
             Origin::Plain => self.planned(variant.descriptor, &rewrites(), None),
@@ -184,7 +191,7 @@ impl Subject {
             Origin::ByHand(source) => {
                 let pipeline = by_hand(source, &self.native, self.tree.as_ref())?;
                 let defaults = self.defaults(&pipeline)?;
-                Ok(Built { pipeline, predicted: None, defaults })
+                Ok(Built { pipeline, predictor: None, defaults })
             }
         }
     }
@@ -205,7 +212,7 @@ impl Subject {
 
     fn planned(&self, descriptor: Descriptor, passes: &Selection, pinned: Option<Plan>) -> Result<Built, Failure> {
         let (mut program, mut plan, mut inputs) = (self.program.clone(), Plan::default(), self.inputs.clone());
-        inputs.ports = Ports { own_descriptor: descriptor == Descriptor::Own, ..Ports::default() };
+        inputs.ports.own_descriptor = descriptor == Descriptor::Own;
         opt::optimize(&mut program, &mut plan, &inputs, passes, None);
         plan = pinned.unwrap_or(plan);
         plan.descriptor = match descriptor {
@@ -217,9 +224,8 @@ impl Subject {
         let object = compile::object(&program.name, &c, plan.descriptor, (&self.native, &none))?;
         let pipeline = Arc::new(Pipeline::load(&object)?);
         let defaults = self.defaults(&pipeline)?;
-        let traffic = opt::analyze::Traffic::estimate(&program, &inputs);
-        let predicted = Some(opt::model::Model::new(&program, &inputs, &traffic).predict(&plan).cycles());
-        Ok(Built { pipeline, predicted, defaults })
+        let predictor = Some(Predictor { program, inputs, plan });
+        Ok(Built { pipeline, predictor, defaults })
     }
 }
 

@@ -57,10 +57,10 @@ fn sample(mut once: impl FnMut() -> f64) -> Samples {
 }
 
 /// The cost of each count, which take turns: a machine that is slow for a while must not make some of them look dear.
-fn by_turns(counts: &[u32], once: impl Fn(u32) -> f64) -> Vec<(u32, f64)> {
+fn by_turns(counts: &[u32], times: usize, once: impl Fn(u32) -> f64) -> Vec<(u32, f64)> {
     let mut samples = vec![Samples::default(); counts.len()];
     let _undisturbed = Undisturbed::begin();
-    for _ in 0..SAMPLES * ROUNDS {
+    for _ in 0..times {
         counts.iter().zip(&mut samples).for_each(|(count, samples)| samples.0.push(once(*count)));
     }
     counts.iter().copied().zip(samples.iter().map(Samples::cost)).collect()
@@ -71,10 +71,9 @@ pub fn measure(probe: &Probe, cpu: String, now: String, progress: &mut dyn FnMut
     let mut spreads = Vec::new();
     let lines = measure_lines(probe, &mut spreads, progress);
     progress(0.9, "reorder window");
-    let mut windows: Vec<(u32, f64)> = by_turns(&WINDOWS, |fillers| probe.window(fillers));
-    rising(&mut windows);
+    let windows = windows(probe, SAMPLES * ROUNDS);
     progress(0.95, "bursts");
-    let mut bursts: Vec<(u32, f64)> = by_turns(&BURSTS, |burst| probe.burst(burst));
+    let mut bursts: Vec<(u32, f64)> = by_turns(&BURSTS, SAMPLES * ROUNDS, |burst| probe.burst(burst));
     falling(&mut bursts);
     let last_row = lines.load.last().expect("at least one working set was measured");
     let parallelism = first_close(&lines.in_flight, last_row);
@@ -201,6 +200,18 @@ fn first_close(counts: &[u32], costs: &[f64]) -> u32 {
     let least = costs.iter().copied().fold(f64::INFINITY, f64::min);
     let first = counts.iter().zip(costs).find(|(_, cost)| **cost <= least * CLOSE);
     first.map_or(1, |(count, _)| *count)
+}
+
+/// Two misses with so many fillers between them, measured so many times.
+fn windows(probe: &Probe, times: usize) -> Vec<(u32, f64)> {
+    let mut windows = by_turns(&WINDOWS, times, |fillers| probe.window(fillers));
+    rising(&mut windows);
+    windows
+}
+
+/// The reorder window as it is now: another thread of the core takes half of it.
+pub fn window_now(probe: &Probe) -> u32 {
+    window(&windows(probe, SAMPLES))
 }
 
 /// The most fillers with which two misses still overlap: the last point below the middle between the cheapest and the dearest quarter.

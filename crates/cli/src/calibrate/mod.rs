@@ -11,7 +11,9 @@ use crate::compile;
 use crate::failure::Failure;
 use indicatif::{ProgressBar, ProgressStyle};
 use measure::Measured;
+pub use measure::window_now;
 use opt::inputs::{Access, Machine};
+pub use port::Pace;
 use runtime::cache::write_whole;
 use runtime::{Compiler, Probe, attention};
 use std::fs;
@@ -70,10 +72,7 @@ fn measure_all(cc: Option<&str>, memory: u32) -> Result<Measured, Failure> {
         bar.set_message(next.to_string());
     });
     bar.set_message("port and operations");
-    let ran = port::measure(&compiler, &measured.machine)?;
-    measured.machine.port = ran.port;
-    measured.machine.operation_cycles = ran.operation_cycles;
-    measured.machine.stages = Some(ran.stages);
+    port::measure(&compiler, &mut measured.machine)?;
     bar.finish_and_clear();
     Ok(measured)
 }

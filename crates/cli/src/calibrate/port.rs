@@ -9,8 +9,8 @@ use hlir::plan::Descriptor;
 use hlir::{ActionCall, Plan, Program};
 use opt::Inputs;
 use opt::analyze::Traffic;
-use opt::inputs::machine::{Port, Stages};
-use opt::inputs::{Access, Machine};
+use opt::inputs::machine::Port;
+use opt::inputs::{Access, Machine, Profile};
 use opt::model::Model;
 use runtime::tables::Match;
 use runtime::{Buffers, Compiler, MemoryPort, Pipeline, Settings, Switch, Trace, Undisturbed, clock};
@@ -18,6 +18,9 @@ use std::sync::Arc;
 
 const ECHO: &str = include_str!("../../../../bench/peers/echo.c");
 const OPERATIONS: &str = include_str!("operations.hlir");
+/// Nodes of the program without tables that packets come to.
+const WAY: [&str; 10] =
+    ["begin", "parser.start", "parser.ipv4", "check", "alive", "verify", "rewrite", "end", "deparser", "departure"];
 const BURSTS: [u32; 3] = [32, 64, 128];
 /// As `bacus bench` runs programs.
 const BUFFERS: Buffers = Buffers { count: 1024, bytes: 2048, headroom_bytes: 128 };
@@ -32,41 +35,82 @@ const MBUF_LINES: f64 = 2.0;
 /// Bytes of an mbuf's head.
 const MBUF_BYTES: u64 = 128;
 
-pub struct Measured {
-    pub port: Port,
-    pub operation_cycles: f64,
-    pub stages: Stages,
+/// Pipelines that tell, while they run, what the port, an operation and stages cost.
+pub struct Pace {
+    /// Operations of the program without tables.
+    count: f64,
+    staged: stages::Subject,
+    runs: [Run; 7],
 }
 
-/// Runs all; `machine` has been measured but for what this finds.
-pub fn measure(compiler: &Compiler, machine: &Machine) -> Result<Measured, Failure> {
-    let echo = compiled(compiler, "echo", ECHO)?;
-    let program = hlir::text::parse_program(OPERATIONS).expect("the program of the calibration is right");
-    let plan = Plan { descriptor: Descriptor::Own, burst: BURSTS[1], ..Plan::default() };
-    let operations = load(compiler, "operations", &program, &plan)?;
-    let staged = stages::Subject::new(compiler)?;
-    let trace = Arc::new(trace());
-    let run = |pipeline, burst| Run::new(pipeline, trace.clone(), burst);
-    let [large, small, behind] = staged.runs()?;
-    let [first, usual, last, worked, large, small, behind] = cycles([
-        run(&echo, BURSTS[0])?,
-        run(&echo, BURSTS[1])?,
-        run(&echo, BURSTS[2])?,
-        run(&operations, BURSTS[1])?,
-        large,
-        small,
-        behind,
-    ]);
-    let own = vec![first, usual, last];
-    let inputs = Inputs::default();
-    let traffic = Traffic::estimate(&program, &inputs);
-    let count = Model::new(&program, &inputs, &traffic).packet_operations(&[]);
-    let head = machine.line_cycles(Access::Load, u64::from(BUFFERS.count) * MBUF_BYTES, machine.parallelism);
-    let mbuf = own.iter().map(|cycles| cycles + MBUF_LINES * head).collect();
-    // A machine that was disturbed between the two says something absurd; a tick for a hundred operations is as absurd.
-    let operation_cycles = ((worked - usual) / count).max(0.01);
-    let stages = staged.costs([large, small, behind], usual);
-    Ok(Measured { port: Port { burst: BURSTS.to_vec(), own, mbuf }, operation_cycles, stages })
+impl Pace {
+    pub fn new(compiler: &Compiler) -> Result<Pace, Failure> {
+        let echo = compiled(compiler, "echo", ECHO)?;
+        let program = hlir::text::parse_program(OPERATIONS).expect("the program of the calibration is right");
+        let plan = Plan { descriptor: Descriptor::Own, burst: BURSTS[1], ..Plan::default() };
+        let operations = load(compiler, "operations", &program, &plan)?;
+        let staged = stages::Subject::new(compiler)?;
+        let trace = Arc::new(trace());
+        let run = |pipeline, burst| Run::new(pipeline, trace.clone(), burst);
+        let [large, small, behind] = staged.runs()?;
+        let runs = [
+            run(&echo, BURSTS[0])?,
+            run(&echo, BURSTS[1])?,
+            run(&echo, BURSTS[2])?,
+            run(&operations, BURSTS[1])?,
+            large,
+            small,
+            behind,
+        ];
+        // All packets of the trace go the same way.
+        let mut profile = Profile::default();
+        WAY.windows(2).for_each(|pair| profile.add(pair[0], pair[1], u64::from(PACKETS)));
+        let inputs = Inputs { profile: Some(profile), ..Inputs::default() };
+        let traffic = Traffic::estimate(&program, &inputs);
+        let count = Model::new(&program, &inputs, &traffic).packet_operations(&[]);
+        Ok(Pace { count, staged, runs })
+    }
+
+    /// Forgets what was measured so far.
+    pub fn begin(&mut self) {
+        self.runs.iter_mut().for_each(|run| run.samples.clear());
+    }
+
+    /// Some samples of each pipeline, by turns.
+    pub fn round(&mut self) {
+        for Run { switch, samples } in &mut self.runs {
+            let _undisturbed = Undisturbed::begin();
+            for taken in 0..SAMPLES {
+                lane(switch).more(SAMPLE);
+                let start = clock::ticks();
+                switch.run(0);
+                // The first warms it up again.
+                if taken > 0 {
+                    samples.push((clock::ticks() - start) as f64 / SAMPLE as f64);
+                }
+            }
+        }
+    }
+
+    /// Writes what was found into `machine`, which has been measured but for that: so many quarters of the samples took less.
+    pub fn write(&self, machine: &mut Machine, quarters: usize) {
+        let [first, usual, last, worked, large, small, behind] = self.runs.each_ref().map(|run| run.cost(quarters));
+        let own = vec![first, usual, last];
+        let head = machine.line_cycles(Access::Load, u64::from(BUFFERS.count) * MBUF_BYTES, machine.parallelism);
+        let mbuf = own.iter().map(|cycles| cycles + MBUF_LINES * head).collect();
+        // A machine that was disturbed between the two says something absurd; a tick for a hundred operations is as absurd.
+        machine.operation_cycles = ((worked - usual) / self.count).max(0.01);
+        machine.stages = Some(self.staged.costs([large, small, behind], usual));
+        machine.port = Port { burst: BURSTS.to_vec(), own, mbuf };
+    }
+}
+
+/// Runs all until it is known what they cost undisturbed; `machine` has been measured but for what this finds.
+pub fn measure(compiler: &Compiler, machine: &mut Machine) -> Result<(), Failure> {
+    let mut pace = Pace::new(compiler)?;
+    (0..ROUNDS).for_each(|_| pace.round());
+    pace.write(machine, 1);
+    Ok(())
 }
 
 /// A program under a plan.
@@ -104,28 +148,12 @@ impl Run {
         let inserted = table.insert(matches, &record);
         inserted.map(drop).map_err(|error| Failure::input(format!("table `{}`: {error}", described.name)))
     }
-}
 
-/// Cycles a packet of several pipelines, by turns: the lower quartiles of their samples.
-fn cycles<const N: usize>(mut runs: [Run; N]) -> [f64; N] {
-    for _ in 0..ROUNDS {
-        for Run { switch, samples } in &mut runs {
-            let _undisturbed = Undisturbed::begin();
-            for taken in 0..SAMPLES {
-                lane(switch).more(SAMPLE);
-                let start = clock::ticks();
-                switch.run(0);
-                // The first warms it up again.
-                if taken > 0 {
-                    samples.push((clock::ticks() - start) as f64 / SAMPLE as f64);
-                }
-            }
-        }
-    }
-    runs.map(|Run { mut samples, .. }| {
+    fn cost(&self, quarters: usize) -> f64 {
+        let mut samples = self.samples.clone();
         samples.sort_by(f64::total_cmp);
-        samples[samples.len() / 4]
-    })
+        samples[(samples.len() - 1) * quarters / 4]
+    }
 }
 
 fn lane(switch: &mut Switch<MemoryPort>) -> &mut MemoryPort {

@@ -31,4 +31,13 @@ pub struct Ports {
     pub most_burst: u32,
     /// Nanoseconds that a packet may wait for its burst to be worked through; 0 for no limit.
     pub latency_ns: u32,
+    /// Packets that come from memory.
+    pub stream: Option<Stream>,
+}
+
+/// What a port reads packet after packet, and comes back to when it has read it all: packets kept in memory. A NIC needs none of the caches for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stream {
+    pub bytes: u64,
+    pub packet_bytes: u32,
 }

@@ -4,7 +4,7 @@
 //! has a size here.
 
 use super::structures::{LINE_BYTES, Line};
-use crate::inputs::{Access, Machine};
+use crate::inputs::{Access, Machine, Stream};
 use hlir::plan::Hint;
 
 /// A line of a look-up with the traffic that it sees.
@@ -16,6 +16,12 @@ pub struct Touched {
 }
 
 impl Touched {
+    /// What the port reads of its packets takes room in the caches.
+    pub fn of_stream(stream: Stream) -> Touched {
+        let often = f64::from(stream.packet_bytes) / LINE_BYTES as f64;
+        Touched { line: Line { bytes: stream.bytes, often, abreast: 1.0 }, share: 1.0 }
+    }
+
     /// Touches of each line of the working set, for one packet.
     fn rate(&self) -> f64 {
         self.share * self.line.often * LINE_BYTES as f64 / self.line.bytes.max(LINE_BYTES) as f64

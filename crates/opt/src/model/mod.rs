@@ -151,6 +151,7 @@ impl<'a> Model<'a> {
         let touched: Vec<Touched> = lookups
             .iter()
             .flat_map(|lookup| lookup.shape.lines.iter().map(|line| Touched { line: *line, share: lookup.share }))
+            .chain(self.inputs.ports.stream.map(Touched::of_stream))
             .collect();
         let mut sets = memory::working_sets(&touched).into_iter();
         for lookup in &mut lookups {
@@ -162,11 +163,12 @@ impl<'a> Model<'a> {
     /// What look-ups cost a packet, by table, each made in the cheaper way: their structures' operations, and waiting for them.
     pub fn lookup_cycles(&self, plan: &Plan) -> BTreeMap<TableId, f64> {
         let lookups = self.lookups(plan);
+        let sight = self.in_sight(&lookups);
         let mut cycles = BTreeMap::new();
         for lookup in &*lookups {
             let issue = lookup.shape.operations * self.operation();
             let sum: &mut f64 = cycles.entry(lookup.table).or_default();
-            *sum += lookup.share * (issue + self.at_best(lookup, &lookups));
+            *sum += lookup.share * (issue + self.at_best(lookup, &sight));
         }
         cycles
     }

@@ -12,19 +12,21 @@ use hlir::{
 
 /// Moves of a value between the packet's record and a register.
 const MOVE: f64 = 1.0;
-/// Load or store of a field: address, swap of bytes.
-const FIELD: f64 = 2.0;
+/// Load or store of a field: as a rule a part of the instruction that computes with it, or one more that swaps its bytes.
+const FIELD: f64 = 1.0;
 /// A field that does not begin or end with a byte is shifted and masked as well.
-const FIELD_BITS: f64 = 3.0;
-/// A test and a jump.
-const JUMP: f64 = 2.0;
+const FIELD_BITS: f64 = 2.0;
+/// A jump on what was computed.
+const JUMP: f64 = 1.0;
+/// A comparison with a constant, and a jump.
+const TEST: f64 = 2.0;
 /// Bounds check, pointer, validity, cursor.
-const EXTRACT: f64 = 6.0;
+const EXTRACT: f64 = 4.0;
 /// Key in registers, call of a stage, count of hits, test of the action.
 const LOOKUP: f64 = 9.0;
 /// Append to the worker's output.
-const SEND: f64 = 10.0;
-const DROP: f64 = 8.0;
+const SEND: f64 = 8.0;
+const DROP: f64 = 7.0;
 /// Another packet: buffer, bytes, record.
 const COPY: f64 = 120.0;
 /// Read, compare, write of a cell.
@@ -111,7 +113,7 @@ impl<'p> Operations<'p> {
     fn select(&self, select: &Select) -> f64 {
         let keys: f64 = select.keys.iter().map(|key| self.expression(key)).sum();
         // Half of the cases are tried before one matches.
-        keys + (select.cases.len() as f64 / 2.0).ceil() * JUMP
+        keys + (select.cases.len() as f64 / 2.0).ceil() * TEST
     }
 
     pub fn body(&self, body: &[Statement]) -> f64 {

@@ -9,10 +9,12 @@ use crate::analyze::doom::number;
 use hlir::plan::{Access, Loop, Placement, Request};
 use hlir::{NodeId, Plan};
 
-/// Operations that put what a packet needs in the next stage aside and take it up again.
-const ASIDE: f64 = 10.0;
-/// Of the operations before a look-up, those that its key needs: they are done for it, and again in the packet's turn.
-const AGAIN: f64 = 0.35;
+/// Operations that put a key aside and take up again what was found.
+const ASIDE: f64 = 1.0;
+/// Of the operations before a look-up, those that its key needs are done in its stage. The first stage leaves most of them to nobody else; a later one does
+/// again what the stages before it did (counted in l2fwd, ipv4fwd and ipv6fwd, and in l2l3acl with two stages).
+const AGAIN_FIRST: f64 = 0.1;
+const AGAIN_LATER: f64 = 0.5;
 /// Operations that leaving the path costs.
 const LEAVE: f64 = 60.0;
 /// A stage, with the look-ups that it makes.
@@ -37,26 +39,26 @@ impl Model<'_> {
     pub(super) fn wait(&self, plan: &Plan, lookups: &[Lookup], nodes: &mut [NodeCost]) -> f64 {
         let path = plan.path.as_ref().and_then(|path| hlir::path::nodes(self.program, path)).unwrap_or_default();
         let stages = self.stages(plan, &path);
-        let in_window = self.in_window(lookups);
+        let sight = self.in_sight(lookups);
         let on_path = self.share_on(&path, &stages);
         let is_staged = |lookup: &Lookup| stages.iter().any(|stage| stage.looked_up.contains(&lookup.node));
         for lookup in lookups.iter().filter(|lookup| !is_staged(lookup)) {
-            nodes[number(lookup.node)].memory += lookup.share * self.in_turn(lookup, in_window);
+            nodes[number(lookup.node)].memory += lookup.share * self.in_turn(lookup, &sight);
         }
         let operation = self.inputs.machine.stages().operation_cycles;
         let turn = path.iter().map(|node| self.work(*node)).sum::<f64>() * operation;
-        for stage in &stages {
+        for (at, stage) in stages.iter().enumerate() {
             let planned = &plan.loops[stage.number];
             let made: Vec<Made> = lookups
                 .iter()
                 .filter(|lookup| stage.looked_up.contains(&lookup.node))
                 .map(|lookup| Made { lookup, request: self.request(planned, lookup) })
                 .collect();
-            let keys = self.keys(&path, stage) * operation;
+            let keys = self.keys(&path, stage, at == 0) * operation;
             for (made, cycles) in made.iter().zip(self.staged(planned.group, &made, keys, turn)) {
                 let lookup = made.lookup;
                 let on = lookup.share.min(on_path);
-                let in_turn = self.in_turn(lookup, in_window);
+                let in_turn = self.in_turn(lookup, &sight);
                 nodes[number(lookup.node)].memory += on * cycles + (lookup.share - on).max(0.0) * in_turn;
             }
         }
@@ -106,10 +108,11 @@ impl Model<'_> {
     }
 
     /// Operations of a stage up to its look-ups: what stands before it is done again as far as its keys need it, and the keys are put aside.
-    fn keys(&self, path: &[NodeId], stage: &Staged) -> f64 {
+    fn keys(&self, path: &[NodeId], stage: &Staged, is_first: bool) -> f64 {
         let operations = crate::model::operations::Operations::new(self.program);
         let before = path.iter().take(stage.place);
-        let again: f64 = before.map(|node| AGAIN * self.work(*node) * self.traffic.node(*node).min(1.0)).sum();
+        let part = if is_first { AGAIN_FIRST } else { AGAIN_LATER };
+        let again: f64 = before.map(|node| part * self.work(*node) * self.traffic.node(*node).min(1.0)).sum();
         let tables = stage.looked_up.iter().filter_map(|node| hlir::path::table_of(self.program, *node));
         again + tables.map(|table| ASIDE + operations.key(table)).sum::<f64>()
     }
@@ -124,7 +127,7 @@ impl Model<'_> {
         // Each packet's turn is a loop too.
         let group = stages.iter().map(|stage| plan.loops[stage.number].group).min().unwrap_or(1);
         let mut sum = costs.loop_cycles / f64::from(group.max(1));
-        for stage in stages {
+        for (at, stage) in stages.iter().enumerate() {
             let planned = &plan.loops[stage.number];
             let made = || lookups.iter().filter(|lookup| stage.looked_up.contains(&lookup.node));
             // Structures that look up groups have loops of their own; all others are looked up in one.
@@ -132,7 +135,7 @@ impl Model<'_> {
                 made().filter(|lookup| lookup.shape.grouped.is_some()).map(|lookup| lookup.shape.loops).sum();
             let single = if made().any(|lookup| lookup.shape.grouped.is_none()) { 1.0 } else { 0.0 };
             sum += (1.0 + grouped + single) * costs.loop_cycles / f64::from(planned.group.max(1));
-            sum += self.keys(path, stage) * costs.operation_cycles;
+            sum += self.keys(path, stage, at == 0) * costs.operation_cycles;
             if planned.requests.iter().any(|request| request.placement == Placement::WithConsumption) {
                 sum += costs.behind_cycles;
             }

@@ -23,10 +23,11 @@ const SCAN_TOGETHER: u64 = 48;
 const TREE_FILL: f64 = 0.75;
 /// Pointers of a trie's node that are not in its first line (5.8 nodes and 2.6 such lines a look-up, counted in 200,000 prefixes of IPv6).
 const FURTHER_LINES: f64 = 0.5;
-/// Operations around a step of a walk, where those of a group are made together.
-const WALK: f64 = 8.0;
+/// Operations around a step of a walk, and around a level of a tree, where those of a group are made together.
+const WALK: f64 = 24.0;
+const LEVEL: f64 = 6.5;
 /// A prefix of a routing table covers so many lines of an array over all addresses, at most and on average.
-const LINES_OF_PREFIX: f64 = 2.0;
+const LINES_OF_PREFIX: f64 = 1.4;
 
 /// One line that a look-up reads, after those before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -174,7 +175,7 @@ impl Keyed {
     fn look_up(&self, structure: Structure) -> (f64, Vec<Line>) {
         match structure {
             Structure::Exact => self.exact(),
-            Structure::Exact48 => (18.0, self.hashed(8.0)),
+            Structure::Exact48 => (26.0, self.hashed(8.0)),
             Structure::Dir24_8 => self.dir24_8(4),
             Structure::Dir24_8U16 => self.dir24_8(2),
             Structure::Dir24_8U8 => self.dir24_8(1),
@@ -255,7 +256,7 @@ impl Keyed {
         if self.words > 2.0 {
             lines.push(Line::alone(self.entries * (8 + 8 * self.words as u64), 1.0));
         }
-        (14.0 + 5.0 * self.words, lines)
+        (32.0 + 5.0 * self.words, lines)
     }
 
     fn dir24_8(&self, width: u64) -> (f64, Vec<Line>) {
@@ -273,11 +274,14 @@ impl Keyed {
     /// The pointer to the next node stands in another of a node's lines if it has more than four children.
     fn lpm_trie(&self) -> (f64, Vec<Line>) {
         let steps = self.steps();
+        // Levels that are not full share the nodes.
+        let full = |step: u32| 64u64.saturating_pow(step);
+        let shared = (0..steps as u32).filter(|step| full(*step) > self.entries).count().max(1) as u64;
         let lines = (0..steps as u32).map(|step| {
-            let nodes = 64u64.saturating_pow(step).min(self.entries + 1);
+            let nodes = if full(step) > self.entries { self.entries / shared + 1 } else { full(step) };
             Line::alone(nodes * LINE_BYTES, if step + 1 < steps as u32 { 1.0 + FURTHER_LINES } else { 1.0 })
         });
-        (6.0 + steps * (22.0 + 4.0 * self.words), lines.collect())
+        (6.0 + steps * (70.0 + 4.0 * self.words), lines.collect())
     }
 
     fn steps(&self) -> f64 {
@@ -301,7 +305,7 @@ impl Keyed {
             Line::alone(nodes as u64 * LINE_BYTES, 1.0)
         });
         // Eight separators are compared at once, with vectors that hold them.
-        (8.0 + levels * (5.0 + 3.0 * 8.0 / self.lanes), lines.collect())
+        (8.0 + levels * (5.0 + 2.5 * 8.0 / self.lanes), lines.collect())
     }
 
     fn ranges(&self) -> f64 {
@@ -376,10 +380,10 @@ impl Keyed {
             Structure::TupleSpace => 0.2 * operations,
             // Each step takes up a walk and puts it aside.
             Structure::LpmTrie => -WALK * self.steps(),
-            Structure::Exact
-            | Structure::Exact48
-            | Structure::Btree
-            | Structure::Dir24_8
+            Structure::Btree => -LEVEL * self.levels(),
+            // Hashes of four keys at once.
+            Structure::Exact | Structure::Exact48 => 5.0,
+            Structure::Dir24_8
             | Structure::Dir24_8U16
             | Structure::Dir24_8U8
             | Structure::Direct
@@ -417,7 +421,7 @@ impl Keyed {
         let compared = (blocks / 2.0).max(1.0);
         let vectors = 8.0 / self.lanes;
         // Each step needs the one before: with four rules a list takes 9 cycles more than an array that its lines would suggest (ipv4fwd, Zen 3).
-        let operations = 30.0 + compared * (4.0 + vectors * (3.0 * self.words + 4.0 * self.ranges()));
+        let operations = 30.0 + compared * (15.0 + 7.5 * vectors * self.words + 20.5 * self.ranges());
         (operations, self.streamed(blocks * block_lines, compared * block_lines))
     }
 

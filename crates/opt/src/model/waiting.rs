@@ -9,16 +9,42 @@ use hlir::plan::{Access, Hint, Placement, Request};
 /// Operations around a look-up in the loop of a stage.
 const LOOP: f64 = 6.0;
 /// Operations of a request; and where it is for a newer group: the older one's address is made again, for tables may have moved.
-const REQUEST: f64 = 2.0;
-const REQUEST_BEHIND: f64 = 8.0;
+const REQUEST: f64 = 8.0;
+const REQUEST_BEHIND: f64 = 14.0;
 /// Tables with fewer look-ups to a packet are not on the path of most packets.
 const SHARE_OF_PATH: f64 = 0.5;
 /// A group as planners choose it.
 const USUAL_GROUP: u32 = 32;
 /// So many lines on their way that one more changes nothing.
 const STEADY: f64 = 128.0;
+/// Of two waits, the shorter is about as long if it is this part of the longer.
+const ABOUT_AS_LONG: f64 = 0.5;
+/// Of the window, what stands behind a load on average: so much is computed while its line comes.
+const BEHIND: f64 = 0.5;
 /// A difference in cost that is no noise, at least, in a machine's file.
 const NOISE: f64 = 0.1;
+
+/// What the core sees at once, going packet by packet.
+pub(super) struct Sight {
+    /// Packets in the window.
+    packets: f64,
+    /// How long the first lines of a packet's look-ups take, the longest first, and how many of them take at least so long.
+    waits: Vec<(f64, f64)>,
+}
+
+impl Sight {
+    /// Look-ups in sight that take about as long as one of so many cycles: while it waits for its line, shorter ones fill the window and no more.
+    fn beside(&self, cycles: f64) -> f64 {
+        let long = self.waits.partition_point(|(other, _)| *other >= cycles * ABOUT_AS_LONG);
+        let of_packet = long.checked_sub(1).map_or(0.0, |last| self.waits[last].1);
+        (self.packets * of_packet).max(1.0)
+    }
+}
+
+/// Bytes among which a look-up's first line lies.
+fn first(lookup: &Lookup) -> u64 {
+    lookup.working_sets.first().copied().unwrap_or(0)
+}
 
 /// A look-up of a stage.
 pub(super) struct Made<'a> {
@@ -33,7 +59,7 @@ impl Made<'_> {
 
     /// Bytes among which the first line lies.
     fn first(&self) -> u64 {
-        self.lookup.working_sets.first().copied().unwrap_or(0)
+        first(self.lookup)
     }
 
     /// Whether each level's lines are asked for by the level before: in a tree always, in a walk from node to node if the plan says so.
@@ -44,22 +70,31 @@ impl Made<'_> {
 }
 
 impl Model<'_> {
-    /// Look-ups that the core sees at once, going packet by packet.
-    pub(super) fn in_window(&self, lookups: &[Lookup]) -> f64 {
-        let of_packet: f64 = lookups.iter().map(|lookup| lookup.share).sum();
-        (f64::from(self.inputs.machine.window) * of_packet / self.packet_operations(lookups).max(1.0)).max(1.0)
+    /// What the core sees at once, going packet by packet.
+    pub(super) fn in_sight(&self, lookups: &[Lookup]) -> Sight {
+        let memory = self.memory();
+        let mut waits: Vec<(f64, f64)> =
+            lookups.iter().map(|lookup| (memory.latency(first(lookup)), lookup.share)).collect();
+        waits.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        let mut sum = 0.0;
+        for (_, share) in &mut waits {
+            sum += *share;
+            *share = sum;
+        }
+        Sight { packets: f64::from(self.inputs.machine.window) / self.packet_operations(lookups).max(1.0), waits }
     }
 
     /// A look-up in its packet's turn: other look-ups' lines are on their way as far as the window reaches, or the next wrong guess.
-    pub(super) fn in_turn(&self, lookup: &Lookup, in_window: f64) -> f64 {
+    pub(super) fn in_turn(&self, lookup: &Lookup, sight: &Sight) -> f64 {
         let memory = self.memory();
         let shape = &lookup.shape;
-        let at_once = (in_window / (1.0 + shape.surprises)).max(1.0);
+        let at_once = (sight.beside(memory.latency(first(lookup))) / (1.0 + shape.surprises)).max(1.0);
         let lines = shape.lines.iter().zip(&lookup.working_sets);
-        let waiting: f64 = lines.map(|(line, bytes)| line.often * memory.load(*bytes, at_once * line.abreast)).sum();
+        let lines: f64 = lines.map(|(line, bytes)| line.often * memory.load(*bytes, at_once * line.abreast)).sum();
+        let behind = f64::from(self.inputs.machine.window) * BEHIND / (1.0 + shape.surprises);
+        let waiting = (lines - behind * self.operation() / at_once).max(0.0);
         // That the second line is needed is only known when the first has come, and then nobody had guessed it.
-        let first = lookup.working_sets.first().copied().unwrap_or(0);
-        let second = shape.second * (memory.latency(first) + self.inputs.machine.mispredict_cycles);
+        let second = shape.second * (memory.latency(first(lookup)) + self.inputs.machine.mispredict_cycles);
         waiting + second + self.chain(lookup, at_once, self.operation())
     }
 
@@ -77,8 +112,8 @@ impl Model<'_> {
     }
 
     /// What waiting for a look-up costs where it is made in the cheaper way: in its turn, or in a stage that asks for its line.
-    pub(super) fn at_best(&self, lookup: &Lookup, lookups: &[Lookup]) -> f64 {
-        let in_turn = self.in_turn(lookup, self.in_window(lookups));
+    pub(super) fn at_best(&self, lookup: &Lookup, sight: &Sight) -> f64 {
+        let in_turn = self.in_turn(lookup, sight);
         if lookup.share < SHARE_OF_PATH || hlir::effects::learns(self.program, lookup.table) {
             return in_turn;
         }
@@ -187,7 +222,7 @@ impl Model<'_> {
     /// The hint with which a table's first line is cheapest.
     pub fn best_hint(&self, lookup: &Lookup, in_flight: f64) -> Hint {
         let memory = self.memory();
-        let bytes = lookup.working_sets.first().copied().unwrap_or(0);
+        let bytes = first(lookup);
         let (near, far) = (memory.prefetch(Hint::T0, bytes, in_flight), memory.prefetch(Hint::T1, bytes, in_flight));
         // Nearer is better unless far is clearly cheaper: what was asked for too far away costs more in a program than among the few lines of a
         // calibration, and two measurements differ by what samples of one do.

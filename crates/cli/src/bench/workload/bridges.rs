@@ -3,7 +3,7 @@
 use super::frames::{NEXTHOPS, PORTS, ROUTER, ethernet, ipv4, mac, nexthop, padded, station};
 use super::prefixes::{self, Prefix, inside};
 use super::routers::add_routes;
-use super::{Shared, Wishes, Workload, trace, trace_length};
+use super::{Shared, Wishes, Workload, stream, trace, trace_length};
 use crate::bench::entry::{Entry, Field};
 use crate::bench::random::scattered;
 use crate::bench::traffic::SEED;
@@ -40,6 +40,7 @@ pub fn l2fwd(size: u64, _: &Wishes) -> Result<Workload, Failure> {
         entries: Box::new(entries),
         trace: Box::new(packets),
         lines: vec![(2.0, 2 * station_bytes(size))],
+        stream: stream(size, 12),
     })
 }
 
@@ -74,6 +75,7 @@ pub fn l2l3acl(size: u64, wishes: &Wishes) -> Result<Workload, Failure> {
         entries: Box::new(entries),
         trace: Box::new(packets),
         lines: vec![(1.0, station_bytes(size)), (1.0, ROUTES * 40)],
+        stream: stream(size, 32),
     })
 }
 

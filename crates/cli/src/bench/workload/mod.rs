@@ -12,6 +12,7 @@ use super::entry::Entry;
 use super::random::Random;
 use super::traffic::{SEED, Traffic};
 use crate::failure::Failure;
+use opt::inputs::Stream;
 use runtime::Trace;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -34,6 +35,8 @@ pub struct Workload {
     pub trace: Box<dyn Fn(Traffic) -> Trace>,
     /// What a packet must read at least, however good the tables: lines, and the bytes that they lie in.
     pub lines: Vec<(f64, u64)>,
+    /// What the port reads of its trace.
+    pub stream: Stream,
 }
 
 /// What a run is asked for beside the size.
@@ -70,6 +73,11 @@ pub fn application(name: &str) -> Option<&'static Application> {
 
 fn trace_length(entries: u64) -> u64 {
     (4 * entries).clamp(SHORTEST_TRACE, LONGEST_TRACE)
+}
+
+/// What the port reads of a trace with so many bytes of its own to a packet.
+fn stream(entries: u64, packet_bytes: u32) -> Stream {
+    Stream { bytes: trace_length(entries) * u64::from(packet_bytes), packet_bytes }
 }
 
 /// A trace of one frame; `own` fills in bytes `from..from + count` of each packet.

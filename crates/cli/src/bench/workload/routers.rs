@@ -2,7 +2,7 @@
 
 use super::frames::{NEXTHOPS, ROUTER, ethernet, ipv4, nexthop, padded, station};
 use super::prefixes::{self, Prefix, inside};
-use super::{SHORTEST_TRACE, Shared, Sink, Traffic, Wishes, Workload, trace, trace_length};
+use super::{SHORTEST_TRACE, Shared, Sink, Traffic, Wishes, Workload, stream, trace, trace_length};
 use crate::bench::entry::{Entry, Field, ones};
 use crate::bench::random::{Random, scattered};
 use crate::bench::traffic::SEED;
@@ -41,6 +41,7 @@ pub fn ipv4fwd(size: u64, wishes: &Wishes) -> Result<Workload, Failure> {
             }
         })
     };
+    let stream = stream(known.len() as u64, 12);
     // A byte for each /24 that is routed, at best.
     let touched = (known.len() as u64 * 40).min(1 << 24);
     Ok(Workload {
@@ -49,6 +50,7 @@ pub fn ipv4fwd(size: u64, wishes: &Wishes) -> Result<Workload, Failure> {
         entries: Box::new(move |sink| add_routes(sink, "forward", &known, |hop| nexthop(hop).to_vec())),
         trace: Box::new(packets),
         lines: vec![(1.0, touched)],
+        stream,
     })
 }
 
@@ -124,6 +126,7 @@ pub fn ipv6fwd(size: u64, _: &Wishes) -> Result<Workload, Failure> {
         entries: Box::new(entries),
         trace: Box::new(packets),
         lines: vec![(2.0, size * 12)],
+        stream: stream(size, 16),
     })
 }
 
@@ -163,6 +166,7 @@ pub fn mpls(size: u64, _: &Wishes) -> Result<Workload, Failure> {
         entries: Box::new(entries),
         trace: Box::new(packets),
         lines: vec![(1.0, size * 8)],
+        stream: stream(size, 4),
     })
 }
 
@@ -196,5 +200,6 @@ pub fn firewall(size: u64, _: &Wishes) -> Result<Workload, Failure> {
         entries: Box::new(entries),
         trace: Box::new(packets),
         lines: vec![(1.0, size * 16)],
+        stream: stream(size, 14),
     })
 }

@@ -1,0 +1,184 @@
+//! The machine as it is while a cell is measured: the one of the file, with the pace that core and memory have just then.
+//!
+//! A shared host changes its pace by up to two within minutes, so a prediction for the minute of the calibration says little of a cell measured an hour later.
+//! Plans are made for the file's machine alone; only what is written beside a measurement is predicted with this one.
+
+use crate::calibrate::{self, Pace};
+use crate::failure::Failure;
+use crate::options::Native;
+use hlir::{Plan, Program};
+use opt::Inputs;
+use opt::analyze::Traffic;
+use opt::inputs::machine::Port;
+use opt::inputs::{Access, Machine};
+use opt::model::Model;
+use runtime::{Compiler, Descriptor, Probe, probe};
+
+/// Points of the curves that are read again; between them, curves moved as their neighbours did.
+const SIZES_KB: [u64; 6] = [16, 256, 2 << 10, 8 << 10, 16 << 10, 64 << 10];
+const IN_FLIGHT: [u32; 3] = [1, 8, 64];
+/// Bytes of memory that this takes.
+pub const LARGEST: usize = 64 << 20;
+const SAMPLES: usize = 7;
+const KERNELS: [(probe::Access, Access); 4] = [
+    (probe::Access::Load, Access::Load),
+    (probe::Access::PrefetchT0, Access::PrefetchT0),
+    (probe::Access::PrefetchT1, Access::PrefetchT1),
+    (probe::Access::Group, Access::Group),
+];
+/// Half of the samples took less, as of those of the variants.
+const MEDIAN: usize = 2;
+
+/// Says what a plan costs.
+pub struct Predictor {
+    pub program: Program,
+    pub inputs: Inputs,
+    pub plan: Plan,
+}
+
+impl Predictor {
+    /// Cycles a packet on this machine.
+    pub fn cycles(&self, machine: &Machine) -> f64 {
+        let inputs = Inputs { machine: machine.clone(), ..self.inputs.clone() };
+        let traffic = Traffic::estimate(&self.program, &inputs);
+        Model::new(&self.program, &inputs, &traffic).predict(&self.plan).cycles()
+    }
+}
+
+/// One reading of memory and core.
+struct Reading {
+    /// Cycles a line, by kernel, size and lines in flight.
+    lines: [[[f64; IN_FLIGHT.len()]; SIZES_KB.len()]; KERNELS.len()],
+    core_per_tick: f64,
+    mispredict_cycles: f64,
+    window: f64,
+}
+
+/// What is measured between the rounds of a cell's variants.
+pub struct Moment {
+    known: Machine,
+    pace: Pace,
+    readings: Vec<Reading>,
+}
+
+impl Moment {
+    pub fn new(known: &Machine, native: &Native) -> Result<Moment, Failure> {
+        let compiler = Compiler::find(native.cc.as_deref())?;
+        Ok(Moment { known: known.clone(), pace: Pace::new(&compiler)?, readings: Vec::new() })
+    }
+
+    pub fn begin(&mut self) {
+        self.pace.begin();
+        self.readings.clear();
+    }
+
+    pub fn round(&mut self) {
+        self.pace.round();
+    }
+
+    pub fn read(&mut self, probe: &Probe) {
+        let mut lines = [[[0.0; IN_FLIGHT.len()]; SIZES_KB.len()]; KERNELS.len()];
+        for (size, kb) in SIZES_KB.into_iter().enumerate() {
+            let bytes = (kb as usize) << 10;
+            probe.arrange(bytes);
+            for (kernel, (access, _)) in KERNELS.into_iter().enumerate() {
+                for (column, in_flight) in IN_FLIGHT.into_iter().enumerate() {
+                    let once = || probe.lines(bytes, access, in_flight).unwrap_or(f64::INFINITY);
+                    // The first brings the lines where the others find them.
+                    once();
+                    lines[kernel][size][column] = median((0..SAMPLES).map(|_| once()).collect());
+                }
+            }
+        }
+        let core_per_tick = median((0..SAMPLES).map(|_| probe.core_per_tick()).collect());
+        let mispredict_cycles = median((0..SAMPLES).map(|_| probe.mispredict()).collect());
+        let window = f64::from(calibrate::window_now(probe));
+        self.readings.push(Reading { lines, core_per_tick, mispredict_cycles, window });
+    }
+
+    /// The machine as it was since `begin`; `floors` are what the port cost in this cell.
+    pub fn machine(&self, burst: u32, floors: &[(Descriptor, f64)]) -> Machine {
+        let mut machine = self.known.clone();
+        for (kernel, (_, access)) in KERNELS.into_iter().enumerate() {
+            let ratio = |size: usize, column: usize| {
+                let before = self.known.line_cycles(access, SIZES_KB[size] << 10, IN_FLIGHT[column]).max(0.001);
+                self.mean(|reading| reading.lines[kernel][size][column]) / before
+            };
+            scale(&mut machine, access, &ratio);
+        }
+        machine.core_per_tick = self.mean(|reading| reading.core_per_tick);
+        machine.mispredict_cycles = self.mean(|reading| reading.mispredict_cycles).max(1.0);
+        machine.window = self.mean(|reading| reading.window) as u32;
+        self.pace.write(&mut machine, MEDIAN);
+        let floor = |wanted: Descriptor| floors.iter().find(|(descriptor, _)| *descriptor == wanted);
+        let of = |wanted: Descriptor| vec![floor(wanted).map_or(0.0, |(_, cycles)| *cycles)];
+        machine.port = Port { burst: vec![burst], own: of(Descriptor::Own), mbuf: of(Descriptor::Mbuf) };
+        machine
+    }
+
+    /// The geometric mean over the readings.
+    fn mean(&self, value: impl Fn(&Reading) -> f64) -> f64 {
+        let sum: f64 = self.readings.iter().map(|reading| value(reading).max(0.001).ln()).sum();
+        (sum / self.readings.len().max(1) as f64).exp()
+    }
+}
+
+/// Multiplies a curve by ratios that are known at some of its points.
+fn scale(machine: &mut Machine, access: Access, ratio: &dyn Fn(usize, usize) -> f64) {
+    let lines = &mut machine.lines;
+    let table = match access {
+        Access::Load => &mut lines.load,
+        Access::Gather => &mut lines.gather,
+        Access::PrefetchT0 => &mut lines.prefetch_t0,
+        Access::PrefetchT1 => &mut lines.prefetch_t1,
+        Access::Group => &mut lines.group,
+    };
+    for (row, kb) in table.iter_mut().zip(&lines.working_set_kb) {
+        let (size, down) = between(&SIZES_KB.map(|kb| kb as f64), *kb as f64);
+        for (cell, in_flight) in row.iter_mut().zip(&lines.in_flight) {
+            let (column, right) = between(&IN_FLIGHT.map(f64::from), f64::from(*in_flight));
+            let along =
+                |size: usize| mixed(ratio(size, column), ratio(size, (column + 1).min(IN_FLIGHT.len() - 1)), right);
+            *cell *= mixed(along(size), along((size + 1).min(SIZES_KB.len() - 1)), down);
+        }
+    }
+}
+
+/// The last point that is not above `at`, and how far `at` lies on the way to the next one, by logarithms.
+fn between(points: &[f64], at: f64) -> (usize, f64) {
+    let place = points.partition_point(|point| *point <= at).saturating_sub(1);
+    let Some(next) = points.get(place + 1) else { return (place, 0.0) };
+    (place, ((at / points[place]).ln() / (next / points[place]).ln()).clamp(0.0, 1.0))
+}
+
+fn mixed(one: f64, other: f64, part: f64) -> f64 {
+    (one.ln() * (1.0 - part) + other.ln() * part).exp()
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn curves_move_with_the_points_that_were_read_again() {
+        let known = Machine::default();
+        let mut machine = known.clone();
+        scale(&mut machine, Access::Load, &|size, _| if size == 0 { 1.0 } else { 2.0 });
+        let moved =
+            |kb: u64| machine.line_cycles(Access::Load, kb << 10, 4) / known.line_cycles(Access::Load, kb << 10, 4);
+        assert!((moved(256 << 10) - 2.0).abs() < 1e-9 && moved(32) < 1.3, "{} {}", moved(256 << 10), moved(32));
+        assert_eq!(machine.lines.group, known.lines.group);
+    }
+
+    #[test]
+    fn points_lie_between_their_neighbours_by_logarithms() {
+        assert_eq!(between(&[16.0, 64.0], 32.0), (0, 0.5));
+        assert_eq!(between(&[16.0, 64.0], 8.0), (0, 0.0));
+        assert_eq!(between(&[16.0, 64.0], 128.0), (1, 0.0));
+    }
+}
