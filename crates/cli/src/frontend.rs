@@ -45,7 +45,12 @@ pub fn check(source: &Source) -> Result<(), Failure> {
         return load_hlir(source).map(drop);
     }
     let text = preprocess(source)?;
-    with_checked(source, &text, |diagnostic| diagnostic, |_, _| Ok(()))
+    with_checked(
+        source,
+        &text,
+        |diagnostic| diagnostic,
+        |checked, map| stop_at_errors(source, p4::shared_ids(checked, map), map),
+    )
 }
 
 /// Parses and checks a program, and goes on with it if nothing is wrong, or nothing that `judge` leaves an error.

@@ -162,6 +162,29 @@ fn what_only_the_target_cannot_do_is_nothing_to_a_controller() {
 }
 
 #[test]
+fn an_id_that_two_objects_have_is_found_without_compiling() {
+    let directory = scratch("ids");
+    let text = fs::read_to_string(path("apps/l2l3acl/l2l3acl.p4")).unwrap();
+    let program = |vlans: &str, routes: &str, permit: &str| {
+        let text = text.replacen("table vlans {", &format!("@id({vlans}) table vlans {{"), 1);
+        let text = text.replacen("table routes {", &format!("@id({routes}) table routes {{"), 1);
+        file(&directory, "ids.p4", &text.replacen("action permit(", &format!("@id({permit}) action permit("), 1))
+    };
+    let out = directory.join("out").display().to_string() + "/";
+    let shared = program("7", "0x02000007", "8");
+    let (code, checked) = ran(&["check", &shared]);
+    assert_eq!(code, Some(1), "{checked}");
+    let first = checked.lines().next().unwrap_or_default();
+    assert!(first.contains("ids.p4(") && first.contains("[--Werror=duplicate] error: "), "{checked}");
+    assert!(first.ends_with("`Switch.vlans` and `Switch.routes` have the same id: 0x02000007"), "{checked}");
+    let (code, compiled) = ran(&["compile", &shared, "-o", &out]);
+    assert_eq!((code, compiled), (Some(1), checked));
+    // A table and an action are of different kinds.
+    let (code, told) = ran(&["check", &program("7", "9", "7")]);
+    assert_eq!((code, told.as_str()), (Some(0), ""));
+}
+
+#[test]
 fn a_program_that_nothing_can_run_is_told_why() {
     let directory = scratch("nothing");
     let test = file(&directory, "packet.stf", "packet 1 00\n");

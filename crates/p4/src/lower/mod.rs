@@ -80,6 +80,15 @@ pub fn lower_interface(checked: &Checked, sources: &SourceMap, name: &str) -> Re
     if diagnostics.is_empty() { Ok(program) } else { Err(diagnostics) }
 }
 
+/// Objects that `@id` gives the same number. Only lowering shows them, for they are made by what is instantiated; what it cannot do is not told here.
+pub fn shared_ids(checked: &Checked, sources: &SourceMap) -> Vec<Diagnostic> {
+    let mut lowering = Lowering::new(checked, sources, "");
+    match lowering.lower_program() {
+        Ok(()) => lowering.shared_ids(),
+        Err(_) => Vec::new(),
+    }
+}
+
 /// The state of a lowering: the program so far, and where in the source and in the graph it stands.
 pub(crate) struct Lowering<'a> {
     checked: &'a Checked<'a>,

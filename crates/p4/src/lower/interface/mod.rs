@@ -133,7 +133,8 @@ impl Lowering<'_> {
         self.alias_all();
         self.program.interface.types = self.source_types();
         self.order_interface();
-        self.check_ids();
+        let shared = self.shared_ids();
+        self.diagnostics.extend(shared);
     }
 
     /// Gives everything its alias. Names of all kinds count, those that two kinds share once.

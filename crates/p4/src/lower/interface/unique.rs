@@ -14,8 +14,8 @@ use crate::lower::Lowering;
 type Given<'i> = (&'i str, &'i Notes);
 
 impl Lowering<'_> {
-    /// Reports objects of one kind that were given the same id. The kind is part of the id.
-    pub(super) fn check_ids(&mut self) {
+    /// Objects of one kind that were given the same id. The kind is part of the id.
+    pub fn shared_ids(&self) -> Vec<Diagnostic> {
         let interface = &self.program.interface;
         let tables = interface.tables.iter().map(|table| (table.id, table.name.as_str(), &table.notes));
         let actions = interface.actions.iter().map(|action| (action.id, action.name.as_str(), &action.notes));
@@ -31,7 +31,7 @@ impl Lowering<'_> {
             }
         }
         if shared.is_empty() {
-            return;
+            return Vec::new();
         }
         let places = self.id_places();
         let place = |notes: &Notes| notes.origin.as_ref().and_then(|origin| places.get(origin)).copied();
@@ -47,8 +47,7 @@ impl Lowering<'_> {
             diagnostic = diagnostic.label(here, format!("given to `{other}` here"));
             diagnostic.label(at, format!("and to `{one}` here"))
         };
-        let reports: Vec<Diagnostic> = shared.iter().map(report).collect();
-        self.diagnostics.extend(reports);
+        shared.iter().map(report).collect()
     }
 
     /// Where each `@id` stands, by the origin of what has it.
