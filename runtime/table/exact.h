@@ -249,7 +249,6 @@ exact_find_in(const struct exact *table, const void *address, uint64_t hash, con
 #ifdef TABLE_AVX2
 	const __m128i matched = exact_matched(address, key, limbs);
 
-	(void)hash;
 	return (uint32_t)_mm_cvtsi128_si32(exact_numbers(matched, matched, matched, matched));
 #else
 	return exact_scan(address, key, exact_slot_limbs(limbs), exact_slots(limbs));

@@ -10,6 +10,7 @@ use runtime::{
     Buffers, Descriptor, Dpdk, DpdkMemoryPort, Lane, MemoryPort, Packet, Peer, Settings, Switch, Trace, Undisturbed,
     clock,
 };
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -22,7 +23,7 @@ const ENOUGH: Duration = Duration::from_millis(60);
 const FEWEST: usize = 5;
 /// Packets that warm a variant's tables before its round: three times as many as the tables have entries, so that all but a twentieth of the lines that a
 /// cache can hold are there, within these bounds. Tables for which the upper one is too few fit into no cache.
-const WARM: std::ops::RangeInclusive<u64> = 1 << 16..=1 << 19;
+const WARM: RangeInclusive<u64> = 1 << 16..=1 << 19;
 const WARM_TO_AN_ENTRY: u64 = 3;
 const PORTS: u32 = 512;
 /// Few enough buffers that packets stay in the first cache levels, as behind a NIC that writes to the cache.
