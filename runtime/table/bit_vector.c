@@ -415,7 +415,7 @@ bit_vector_destroy(struct layout *layout)
 	struct bit_vector_writer *writer = bit_vector_of(ruled_of(layout));
 	struct memory *memory = layout->memory;
 
-	for (uint32_t chunk = 0; writer->vector != NULL && chunk < writer->vector->chunk_count; chunk++) {
+	for (uint32_t chunk = 0; chunk < writer->vector->chunk_count; chunk++) {
 		const struct bit_vector_side *side = &writer->sides[chunk];
 
 		memory_release(memory, side->classes, side->value_count * sizeof(*side->classes));
@@ -425,16 +425,16 @@ bit_vector_destroy(struct layout *layout)
 		memory_release(memory, side->allowed, side->value_count * sizeof(*side->allowed));
 		memory_release(memory, side->divided, side->value_count * sizeof(*side->divided));
 	}
-	if (writer->vector != NULL && writer->vector->array != NULL)
+	if (writer->vector->array != NULL)
 		memory_release(memory, writer->vector->array, writer->vector->array->bytes);
 	ranking_destroy(&writer->ranking, memory);
-	memory_release(memory, writer->vector, sizeof(*writer->vector));
 	ruled_destroy(&writer->ruled);
-	memory_release(memory, writer, sizeof(*writer));
 }
 
 static const struct layout_functions bit_vector_layout = RULED_LAYOUT(bit_vector_lookup, bit_vector_destroy, .compact = NULL);
-static const struct ruled_functions bit_vector_functions = { bit_vector_publish, bit_vector_withdraw, bit_vector_change };
+static const struct ruled_structure bit_vector_structure = {
+	bit_vector_publish, bit_vector_withdraw, bit_vector_change, sizeof(struct bit_vector_writer), sizeof(struct bit_vector),
+};
 
 /* One more chunk, all of whose values are in class 0. 0: no memory. */
 static int
@@ -480,21 +480,19 @@ bit_vector_cut(struct bit_vector_writer *writer, const struct layout_request *re
 struct layout *
 bit_vector_create(const struct layout_request *request)
 {
-	struct bit_vector_writer *writer = memory_allocate(request->memory, sizeof(*writer));
+	struct bit_vector_writer *writer = bit_vector_of(ruled_create(request, &bit_vector_layout, &bit_vector_structure, 3));
 	uint32_t class_counts[BIT_VECTOR_CHUNKS_MOST];
 
 	if (writer == NULL)
 		return NULL;
 	for (uint32_t chunk = 0; chunk < BIT_VECTOR_CHUNKS_MOST; chunk++)
 		class_counts[chunk] = 1;
-	if (ruled_create(&writer->ruled, request, &bit_vector_layout, &bit_vector_functions, 3) == TABLE_OK)
-		writer->vector = memory_allocate(request->memory, sizeof(*writer->vector));
-	if (writer->vector != NULL && bit_vector_cut(writer, request))
+	writer->vector = (void *)writer->ruled.layout.table;
+	if (bit_vector_cut(writer, request))
 		writer->vector->array = bit_vector_array_create(writer, class_counts, 0);
-	if (writer->vector == NULL || writer->vector->array == NULL) {
+	if (writer->vector->array == NULL) {
 		bit_vector_destroy(&writer->ruled.layout);
 		return NULL;
 	}
-	writer->ruled.layout.table = &writer->vector->table;
 	return &writer->ruled.layout;
 }

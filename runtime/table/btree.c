@@ -388,17 +388,16 @@ btree_destroy(struct layout *layout)
 	for (uint32_t i = 1; i < count && i < writer->numbers.used; i++)
 		btree_tree_destroy(&writer->subs[i].tree);
 	btree_tree_destroy(&writer->tree);
-	if (writer->btree != NULL)
-		memory_release(memory, writer->btree->subtrees, count * sizeof(*writer->btree->subtrees));
+	memory_release(memory, writer->btree->subtrees, count * sizeof(*writer->btree->subtrees));
 	memory_release(memory, writer->subs, count * sizeof(*writer->subs));
 	numbers_destroy(&writer->numbers, memory);
-	memory_release(memory, writer->btree, sizeof(*writer->btree));
 	ruled_destroy(&writer->ruled);
-	memory_release(memory, writer, sizeof(*writer));
 }
 
 static const struct layout_functions btree_layout = RULED_LAYOUT(btree_lookup, btree_destroy, .compact = btree_compact);
-static const struct ruled_functions btree_functions = { btree_publish, btree_withdraw, btree_change };
+static const struct ruled_structure btree_structure = {
+	btree_publish, btree_withdraw, btree_change, sizeof(struct btree_writer), sizeof(struct btree),
+};
 
 /* For a range field: that alone, of at most 64 bits. */
 static int
@@ -410,19 +409,18 @@ btree_suits(const struct layout_request *request)
 struct layout *
 btree_create(const struct layout_request *request)
 {
-	struct btree_writer *writer = btree_suits(request) ? memory_allocate(request->memory, sizeof(*writer)) : NULL;
+	const uint32_t parts = request->range_count != 0 ? 3 : 1;
+	struct btree_writer *writer = btree_suits(request) ? btree_of(ruled_create(request, &btree_layout, &btree_structure, parts)) : NULL;
 
 	if (writer == NULL)
 		return NULL;
 	writer->ranges = request->range_count != 0;
-	if (ruled_create(&writer->ruled, request, &btree_layout, &btree_functions, writer->ranges ? 3 : 1) == TABLE_OK)
-		writer->btree = memory_allocate(request->memory, sizeof(*writer->btree));
-	if (writer->btree == NULL || btree_tree_create(&writer->tree, request->memory, 0, 0) != TABLE_OK) {
+	writer->btree = (void *)writer->ruled.layout.table;
+	if (btree_tree_create(&writer->tree, request->memory, 0, 0) != TABLE_OK) {
 		btree_destroy(&writer->ruled.layout);
 		return NULL;
 	}
 	btree_tree_show(&writer->tree, &writer->btree->top);
 	writer->btree->wide = request->descriptor->key_limbs > 1;
-	writer->ruled.layout.table = &writer->btree->table;
 	return &writer->ruled.layout;
 }

@@ -87,33 +87,28 @@ static void
 compare_destroy(struct layout *layout)
 {
 	struct compare_writer *writer = compare_of(ruled_of(layout));
-	struct memory *memory = layout->memory;
 
-	if (writer->compare != NULL)
-		memory_release(memory, writer->compare->array, compare_bytes(writer));
-	memory_release(memory, writer->compare, sizeof(*writer->compare));
+	memory_release(layout->memory, writer->compare->array, compare_bytes(writer));
 	ruled_destroy(&writer->ruled);
-	memory_release(memory, writer, sizeof(*writer));
 }
 
 static const struct layout_functions compare_layout = RULED_LAYOUT(compare_lookup, compare_destroy, .compact = NULL);
-static const struct ruled_functions compare_functions = { compare_publish, compare_withdraw, compare_change };
+static const struct ruled_structure compare_structure = {
+	compare_publish, compare_withdraw, compare_change, sizeof(struct compare_writer), sizeof(struct compare),
+};
 
 struct layout *
 compare_create(const struct layout_request *request)
 {
-	struct compare_writer *writer = memory_allocate(request->memory, sizeof(*writer));
+	struct compare_writer *writer = compare_of(ruled_create(request, &compare_layout, &compare_structure, 1));
 
 	if (writer == NULL)
 		return NULL;
-	if (ruled_create(&writer->ruled, request, &compare_layout, &compare_functions, 1) == TABLE_OK)
-		writer->compare = memory_allocate(request->memory, sizeof(*writer->compare));
-	if (writer->compare != NULL)
-		writer->compare->array = memory_allocate(request->memory, compare_bytes(writer));
-	if (writer->compare == NULL || writer->compare->array == NULL) {
+	writer->compare = (void *)writer->ruled.layout.table;
+	writer->compare->array = memory_allocate(request->memory, compare_bytes(writer));
+	if (writer->compare->array == NULL) {
 		compare_destroy(&writer->ruled.layout);
 		return NULL;
 	}
-	writer->ruled.layout.table = &writer->compare->table;
 	return &writer->ruled.layout;
 }

@@ -361,35 +361,30 @@ perfect_destroy(struct layout *layout)
 	struct memory *memory = layout->memory;
 
 	perfect_chains_destroy(&writer->chains, memory);
-	if (writer->perfect != NULL && writer->perfect->array != NULL)
+	if (writer->perfect->array != NULL)
 		memory_release(memory, writer->perfect->array, writer->perfect->array->bytes);
-	memory_release(memory, writer->perfect, sizeof(*writer->perfect));
 	ruled_destroy(&writer->ruled);
-	memory_release(memory, writer, sizeof(*writer));
 }
 
 static const struct layout_functions perfect_layout = {
 	.insert = ruled_insert, .find = ruled_find, .modify = ruled_modify, .remove = ruled_remove, .next = ruled_next, .locate = ruled_locate,
 	.lookup = perfect_lookup, .reserve = perfect_reserve, .destroy = perfect_destroy,
 };
-static const struct ruled_functions perfect_functions = { perfect_publish, perfect_withdraw, perfect_change };
+static const struct ruled_structure perfect_structure = {
+	perfect_publish, perfect_withdraw, perfect_change, sizeof(struct perfect_writer), sizeof(struct perfect),
+};
 
 struct layout *
 perfect_create(const struct layout_request *request)
 {
-	struct perfect_writer *writer = memory_allocate(request->memory, sizeof(*writer));
-	enum table_status status = TABLE_NO_MEMORY;
+	struct perfect_writer *writer = perfect_of(ruled_create(request, &perfect_layout, &perfect_structure, 1));
 
 	if (writer == NULL)
 		return NULL;
-	if (ruled_create(&writer->ruled, request, &perfect_layout, &perfect_functions, 1) == TABLE_OK)
-		writer->perfect = memory_allocate(request->memory, sizeof(*writer->perfect));
-	if (writer->perfect != NULL)
-		status = perfect_rebuild(writer, PERFECT_SLOT_BITS_LEAST);
-	if (status != TABLE_OK) {
+	writer->perfect = (void *)writer->ruled.layout.table;
+	if (perfect_rebuild(writer, PERFECT_SLOT_BITS_LEAST) != TABLE_OK) {
 		perfect_destroy(&writer->ruled.layout);
 		return NULL;
 	}
-	writer->ruled.layout.table = &writer->perfect->table;
 	return &writer->ruled.layout;
 }

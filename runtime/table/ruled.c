@@ -5,26 +5,37 @@
 
 #define RANKING_LEAST 32u
 
-enum table_status
-ruled_create(struct ruled *ruled, const struct layout_request *request, const struct layout_functions *layout, const struct ruled_functions *functions,
-	     uint32_t parts)
+struct ruled *
+ruled_create(const struct layout_request *request, const struct layout_functions *layout, const struct ruled_structure *structure, uint32_t parts)
 {
+	struct ruled *ruled = memory_allocate(request->memory, structure->writer_bytes);
+
+	if (ruled == NULL)
+		return NULL;
 	ruled->layout = layout_begin(request, layout);
-	ruled->functions = functions;
+	ruled->structure = structure;
 	ruled->parts = parts;
 	ruled->prefixes = parts == 1;
 	ruled->rules.memory = request->memory;
+	ruled->layout.table = memory_allocate(request->memory, structure->table_bytes);
 	ruled->scratch = memory_allocate(request->memory, (uint64_t)parts * ruled->layout.limbs * sizeof(uint64_t));
-	if (ruled->scratch == NULL)
-		return TABLE_NO_MEMORY;
-	return rules_create(&ruled->rules, request->memory, parts * ruled->layout.limbs);
+	if (ruled->layout.table == NULL || ruled->scratch == NULL ||
+	    rules_create(&ruled->rules, request->memory, parts * ruled->layout.limbs) != TABLE_OK) {
+		ruled_destroy(ruled);
+		return NULL;
+	}
+	return ruled;
 }
 
 void
 ruled_destroy(struct ruled *ruled)
 {
-	memory_release(ruled->layout.memory, ruled->scratch, (uint64_t)ruled->parts * ruled->layout.limbs * sizeof(uint64_t));
+	struct memory *memory = ruled->layout.memory;
+
+	memory_release(memory, ruled->layout.table, ruled->structure->table_bytes);
+	memory_release(memory, ruled->scratch, (uint64_t)ruled->parts * ruled->layout.limbs * sizeof(uint64_t));
 	rules_destroy(&ruled->rules);
+	memory_release(memory, ruled, ruled->structure->writer_bytes);
 }
 
 static uint32_t
@@ -64,7 +75,7 @@ ruled_insert(struct layout *layout, const struct layout_match *match, uint32_t r
 		return TABLE_NO_MEMORY;
 	if (layout->records->own)
 		layout->records->cells.links[records_cell(layout->records, record)] = number;
-	status = ruled->functions->publish(ruled, number);
+	status = ruled->structure->publish(ruled, number);
 	if (status != TABLE_OK)
 		rules_remove(&ruled->rules, number);
 	return status;
@@ -86,7 +97,7 @@ ruled_modify(struct layout *layout, const struct layout_match *match, uint32_t r
 	const uint32_t number = ruled_number(ruled, match);
 
 	rules_at(&ruled->rules, number)->record = record;
-	ruled->functions->change(ruled, number);
+	ruled->structure->change(ruled, number);
 }
 
 enum table_status
@@ -94,7 +105,7 @@ ruled_remove(struct layout *layout, const struct layout_match *match)
 {
 	struct ruled *ruled = ruled_of(layout);
 	const uint32_t number = ruled_number(ruled, match);
-	const enum table_status status = ruled->functions->withdraw(ruled, number);
+	const enum table_status status = ruled->structure->withdraw(ruled, number);
 
 	if (status == TABLE_OK)
 		rules_remove(&ruled->rules, number);

@@ -1,5 +1,5 @@
 /* What structures share that keep their entries as rules (rules.h) and make from them what readers see: the functions of a layout but `lookup` and
- * `destroy`. A structure says how one more rule, one rule less, and another record are published. */
+ * `destroy`. A structure says how one more rule, one rule less, and another record are published, and how large it is. */
 #ifndef BACUS_TABLE_RULED_H
 #define BACUS_TABLE_RULED_H
 
@@ -8,27 +8,31 @@
 
 struct ruled;
 
-struct ruled_functions {
+struct ruled_structure {
 	/* The rule is among the rules, but readers do not see it yet. If this fails, it goes again. */
 	enum table_status (*publish)(struct ruled *ruled, uint32_t number);
 	/* The rule is still among the rules, but readers shall not see it any more. */
 	enum table_status (*withdraw)(struct ruled *ruled, uint32_t number);
 	/* The rule has another record. */
 	void (*change)(struct ruled *ruled, uint32_t number);
+	uint64_t writer_bytes;	/* of the writer, which begins with a `struct ruled` */
+	uint64_t table_bytes;	/* of the part that readers see, which begins with a `struct table` */
 };
 
 struct ruled {
 	struct layout layout;
-	const struct ruled_functions *functions;
+	const struct ruled_structure *structure;
 	struct rules rules;	/* a rule's limbs: value, then, as `parts` says, mask and upper ends */
 	uint32_t parts;
 	uint32_t prefixes;	/* 1: a rule's priority is its prefix's length */
 	uint64_t *scratch;	/* a rule's limbs */
 };
 
-/* 1 part: exact keys or prefixes; 2: masks, too; 3: ranges, too. */
-enum table_status ruled_create(struct ruled *ruled, const struct layout_request *request, const struct layout_functions *layout,
-			       const struct ruled_functions *functions, uint32_t parts);
+/* The writer, with no rules, and the part for readers, of which nothing is filled in. 1 part: exact keys or prefixes; 2: masks, too; 3: ranges, too.
+ * NULL: no memory. */
+struct ruled *ruled_create(const struct layout_request *request, const struct layout_functions *layout, const struct ruled_structure *structure,
+			   uint32_t parts);
+/* Releases the writer and the part for readers as well; what a structure has beside them, it has released before. */
 void ruled_destroy(struct ruled *ruled);
 
 enum table_status ruled_insert(struct layout *layout, const struct layout_match *match, uint32_t record);

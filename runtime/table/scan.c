@@ -465,20 +465,20 @@ scan_destroy(struct layout *layout)
 	struct scan_writer *writer = scan_of(ruled_of(layout));
 	struct memory *memory = layout->memory;
 
-	if (writer->scan != NULL && writer->scan->array != NULL)
+	if (writer->scan->array != NULL)
 		memory_release(memory, writer->scan->array, writer->scan->array->bytes);
 	memory_release(memory, writer->numbers, SCAN_VALUES * sizeof(*writer->numbers));
 	memory_release(memory, writer->buckets, SCAN_RULES * sizeof(*writer->buckets));
 	memory_release(memory, writer->counts, SCAN_RULES * sizeof(*writer->counts));
 	memory_release(memory, writer->ways, SCAN_RULES * sizeof(*writer->ways));
 	ranking_destroy(&writer->ranking, memory);
-	memory_release(memory, writer->scan, sizeof(*writer->scan));
 	ruled_destroy(&writer->ruled);
-	memory_release(memory, writer, sizeof(*writer));
 }
 
 static const struct layout_functions scan_layout = RULED_LAYOUT(scan_lookup, scan_destroy, .compact = NULL);
-static const struct ruled_functions scan_functions = { scan_publish, scan_withdraw, scan_change };
+static const struct ruled_structure scan_structure = {
+	scan_publish, scan_withdraw, scan_change, sizeof(struct scan_writer), sizeof(struct scan),
+};
 
 /* Which parts of the key are words, pairs and wide ranges. 0: a range too wide, or too many. */
 static int
@@ -540,19 +540,17 @@ scan_cut(struct scan_writer *writer, const struct layout_request *request)
 struct layout *
 scan_create(const struct layout_request *request)
 {
-	struct scan_writer *writer = memory_allocate(request->memory, sizeof(*writer));
+	struct scan_writer *writer = scan_of(ruled_create(request, &scan_layout, &scan_structure, 3));
 	const struct scan_room none = { .blocks = 0 };
 
 	if (writer == NULL)
 		return NULL;
-	if (ruled_create(&writer->ruled, request, &scan_layout, &scan_functions, 3) == TABLE_OK)
-		writer->scan = memory_allocate(request->memory, sizeof(*writer->scan));
-	if (writer->scan != NULL && scan_divide(writer->scan, request) && scan_cut(writer, request))
+	writer->scan = (void *)writer->ruled.layout.table;
+	if (scan_divide(writer->scan, request) && scan_cut(writer, request))
 		writer->scan->array = scan_array_create(writer, &none);
-	if (writer->scan == NULL || writer->scan->array == NULL) {
+	if (writer->scan->array == NULL) {
 		scan_destroy(&writer->ruled.layout);
 		return NULL;
 	}
-	writer->ruled.layout.table = &writer->scan->table;
 	return &writer->ruled.layout;
 }

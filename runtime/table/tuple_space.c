@@ -437,18 +437,18 @@ tuple_space_destroy(struct layout *layout)
 	struct tuple_space_writer *writer = tuple_space_of(ruled_of(layout));
 	struct memory *memory = layout->memory;
 
-	if (writer->space != NULL && writer->space->array != NULL)
+	if (writer->space->array != NULL)
 		memory_release(memory, writer->space->array, writer->space->array->bytes);
 	memory_release(memory, writer->notes, writer->noted * sizeof(*writer->notes));
 	memory_release(memory, writer->trial, sizeof(*writer->trial));
 	ranking_destroy(&writer->ranking, memory);
-	memory_release(memory, writer->space, sizeof(*writer->space));
 	ruled_destroy(&writer->ruled);
-	memory_release(memory, writer, sizeof(*writer));
 }
 
 static const struct layout_functions tuple_space_layout = RULED_LAYOUT(tuple_space_lookup, tuple_space_destroy, .compact = NULL);
-static const struct ruled_functions tuple_space_functions = { tuple_space_publish, tuple_space_withdraw, tuple_space_change };
+static const struct ruled_structure tuple_space_structure = {
+	tuple_space_publish, tuple_space_withdraw, tuple_space_change, sizeof(struct tuple_space_writer), sizeof(struct tuple_space),
+};
 
 static void
 tuple_space_add_piece(struct tuple_space_writer *writer, uint32_t position, uint32_t width)
@@ -516,18 +516,16 @@ tuple_space_cut(struct tuple_space_writer *writer, const struct layout_request *
 struct layout *
 tuple_space_create(const struct layout_request *request)
 {
-	struct tuple_space_writer *writer = memory_allocate(request->memory, sizeof(*writer));
+	struct tuple_space_writer *writer = tuple_space_of(ruled_create(request, &tuple_space_layout, &tuple_space_structure, 3));
 
 	if (writer == NULL)
 		return NULL;
-	if (ruled_create(&writer->ruled, request, &tuple_space_layout, &tuple_space_functions, 3) == TABLE_OK)
-		writer->space = memory_allocate(request->memory, sizeof(*writer->space));
-	if (writer->space != NULL && tuple_space_cut(writer, request))
+	writer->space = (void *)writer->ruled.layout.table;
+	if (tuple_space_cut(writer, request))
 		writer->trial = memory_allocate(request->memory, sizeof(*writer->trial));
 	if (writer->trial == NULL || tuple_space_rebuild(writer) != TABLE_OK) {
 		tuple_space_destroy(&writer->ruled.layout);
 		return NULL;
 	}
-	writer->ruled.layout.table = &writer->space->table;
 	return &writer->ruled.layout;
 }
