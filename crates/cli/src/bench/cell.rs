@@ -19,16 +19,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Rounds of samples of each variant.
-const ROUNDS: usize = 7;
+/// Rounds of each variant, and samples of one.
+const ROUNDS: (usize, usize) = (7, 21);
 /// A line's cost may move by so much within a cell; else the cell is measured again, so often at most.
 pub const DRIFT: f64 = 0.15;
 const REPEATS: usize = 2;
-/// Of a sweep, which has fifty plans in a cell: less of both.
-const SWEPT_ROUNDS: usize = 5;
+/// Of a sweep, which has fifty plans in a cell and compares each with the best of them: fewer samples, of more moments.
+const SWEPT_ROUNDS: (usize, usize) = (13, 7);
 const SWEPT_REPEATS: usize = 1;
 /// Variants that take their turns before the machine's pace is measured again: it changes within a second.
 const BETWEEN_PACES: usize = 4;
+/// Rounds after which its memory is.
+const READING_EACH: usize = 3;
 /// Compilers that run at a time where the number of cores is not known, and at least.
 const BUILDERS: usize = 2;
 /// Bytes of an mbuf's packet that lie side by side: small, so that the packets of a burst share pages, as in the own descriptor's buffers.
@@ -238,7 +240,7 @@ struct Bench<'a> {
     gauge: Gauge,
     moment: Moment,
     pages: String,
-    rounds: usize,
+    rounds: (usize, usize),
     repeats: usize,
 }
 
@@ -304,12 +306,13 @@ impl Bench<'_> {
         let taking = self.runners.iter_mut().filter(|runner| Self::takes_part(self.asked, runner, burst));
         let mut all: Vec<&mut Runner> = taking.chain(self.echoes.iter_mut()).collect();
         all.iter_mut().for_each(|runner| runner.begin(trace, burst));
-        for round in 0..self.rounds {
+        let (rounds, samples) = self.rounds;
+        for round in 0..rounds {
             for some in all.chunks_mut(BETWEEN_PACES) {
-                some.iter_mut().for_each(|runner| runner.round());
+                some.iter_mut().for_each(|runner| runner.round(samples));
                 self.moment.round();
             }
-            if round % 2 == 1 {
+            if round % READING_EACH == READING_EACH - 1 {
                 self.moment.read(self.gauge.probe());
             }
         }

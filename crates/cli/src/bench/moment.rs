@@ -26,7 +26,7 @@ const KERNELS: [(probe::Access, Access); 4] = [
     (probe::Access::PrefetchT1, Access::PrefetchT1),
     (probe::Access::Group, Access::Group),
 ];
-/// Half of the samples took less, as of those of the variants.
+/// Half of the samples took less, as of those of the variants. Lines are read as the calibration does, for it is the two that are compared.
 const MEDIAN: usize = 2;
 
 /// Says what a plan costs.
@@ -86,12 +86,12 @@ impl Moment {
                     let once = || probe.lines(bytes, access, in_flight).unwrap_or(f64::INFINITY);
                     // The first brings the lines where the others find them.
                     once();
-                    lines[kernel][size][column] = median((0..SAMPLES).map(|_| once()).collect());
+                    lines[kernel][size][column] = quartile((0..SAMPLES).map(|_| once()).collect(), 1);
                 }
             }
         }
-        let core_per_tick = median((0..SAMPLES).map(|_| probe.core_per_tick()).collect());
-        let mispredict_cycles = median((0..SAMPLES).map(|_| probe.mispredict()).collect());
+        let core_per_tick = quartile((0..SAMPLES).map(|_| probe.core_per_tick()).collect(), MEDIAN);
+        let mispredict_cycles = quartile((0..SAMPLES).map(|_| probe.mispredict()).collect(), MEDIAN);
         let window = f64::from(calibrate::window_now(probe));
         self.readings.push(Reading { lines, core_per_tick, mispredict_cycles, window });
     }
@@ -155,9 +155,9 @@ fn mixed(one: f64, other: f64, part: f64) -> f64 {
     (one.ln() * (1.0 - part) + other.ln() * part).exp()
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+fn quartile(mut values: Vec<f64>, quarters: usize) -> f64 {
     values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+    values[(values.len() - 1) * quarters / 4]
 }
 
 #[cfg(test)]

@@ -16,8 +16,6 @@ use std::time::{Duration, Instant};
 
 /// Packets of a sample: some 0.1 ms.
 const SAMPLE: u64 = 8192;
-/// Samples of a round. Rounds of all variants take turns, so that a machine that slows down slows all of them.
-const SAMPLES: usize = 21;
 /// A variant that takes longer for a round than this gets by with fewer samples: one of a thousand cycles a packet is as steady in five.
 const ENOUGH: Duration = Duration::from_millis(60);
 const FEWEST: usize = 5;
@@ -145,13 +143,13 @@ impl Runner {
         self.before = self.carrier.port().counts();
     }
 
-    /// Takes the samples of one round.
-    pub fn round(&mut self) {
+    /// Takes the samples of one round. Rounds of all variants take turns, so that a machine that slows down slows all of them.
+    pub fn round(&mut self, samples: usize) {
         let undisturbed = Undisturbed::begin();
         let begun = Instant::now();
         self.carrier.port().more(self.warm);
         self.carrier.run();
-        for taken in 0..SAMPLES {
+        for taken in 0..samples {
             if taken >= FEWEST && begun.elapsed() > ENOUGH {
                 break;
             }

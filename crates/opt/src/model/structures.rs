@@ -8,8 +8,11 @@ use hlir::plan::Structure;
 use hlir::{MatchKind, Program, Table, TableId};
 
 pub const LINE_BYTES: u64 = 64;
-/// What a hash table is filled to once its entries are loaded: it is made as small as it may be then.
-const LOAD: f64 = 0.75;
+/// What hash tables are filled to once their entries are loaded: they are made as small as they may be then.
+const LOAD_EXACT: f64 = 0.8;
+const LOAD_EXACT48: f64 = 0.75;
+/// Keys in their second bucket take the place of others that have it as their first: counted in 65,536 keys, one in seven is in its second, not one in nine.
+const DISPLACED: f64 = 1.3;
 /// Operations one after the other between two lines of a look-up: comparing, and making the next address. In a trie, bits of the key are cut out for each
 /// node, and counted in its bitmap.
 const STEP: f64 = 6.0;
@@ -19,15 +22,15 @@ const STEP_OF_TREE: f64 = 12.0;
 const NODES_TO_A_SURPRISE: f64 = 2.0;
 /// Rules that are compared with each key, without buckets.
 const SCAN_TOGETHER: u64 = 48;
-/// What nodes of a tree are filled to, on average.
-const TREE_FILL: f64 = 0.75;
+/// What nodes of a tree are filled to once its entries are loaded, on average: it is made anew then, with full nodes.
+const TREE_FILL: f64 = 0.95;
 /// Pointers of a trie's node that are not in its first line (5.8 nodes and 2.6 such lines a look-up, counted in 200,000 prefixes of IPv6).
 const FURTHER_LINES: f64 = 0.5;
 /// Operations around a step of a walk, and around a level of a tree, where those of a group are made together.
 const WALK: f64 = 24.0;
-const LEVEL: f64 = 6.5;
-/// A prefix of a routing table covers so many lines of an array over all addresses, at most and on average.
-const LINES_OF_PREFIX: f64 = 1.4;
+const LEVEL: f64 = 8.0;
+/// Lines of an array over all addresses that a prefix covers beyond one, for each byte of an element: by the lengths of prefixes in a real routing table.
+const MORE_LINES: f64 = 0.1;
 
 /// One line that a look-up reads, after those before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -159,8 +162,8 @@ fn step(structure: Structure) -> f64 {
 }
 
 /// Keys that find their first bucket full, where keys fall into buckets of so many slots as chance has it: the number in a bucket is distributed by Poisson.
-fn overflowing(slots: u32) -> f64 {
-    let mean = LOAD * f64::from(slots);
+fn overflowing(slots: u32, load: f64) -> f64 {
+    let mean = load * f64::from(slots);
     let mut probability = (-mean).exp();
     let mut over = 0.0;
     for count in 1..8 * slots {
@@ -175,7 +178,7 @@ impl Keyed {
     fn look_up(&self, structure: Structure) -> (f64, Vec<Line>) {
         match structure {
             Structure::Exact => self.exact(),
-            Structure::Exact48 => (26.0, self.hashed(8.0)),
+            Structure::Exact48 => (26.0, self.hashed(8.0, LOAD_EXACT48)),
             Structure::Dir24_8 => self.dir24_8(4),
             Structure::Dir24_8U16 => self.dir24_8(2),
             Structure::Dir24_8U8 => self.dir24_8(1),
@@ -204,8 +207,8 @@ impl Keyed {
     }
 
     /// The bucket of a hash table with so many slots to a line.
-    fn hashed(&self, slots: f64) -> Vec<Line> {
-        let bytes = (self.entries as f64 / slots / LOAD).ceil() as u64 * LINE_BYTES;
+    fn hashed(&self, slots: f64, load: f64) -> Vec<Line> {
+        let bytes = (self.entries as f64 / slots / load).ceil() as u64 * LINE_BYTES;
         vec![Line::alone(bytes, 1.0)]
     }
 
@@ -215,8 +218,8 @@ impl Keyed {
 
     fn second(&self, structure: Structure) -> f64 {
         match structure {
-            Structure::Exact => overflowing(self.slots()),
-            Structure::Exact48 => overflowing(8),
+            Structure::Exact => DISPLACED * overflowing(self.slots(), LOAD_EXACT),
+            Structure::Exact48 => overflowing(8, LOAD_EXACT48),
             Structure::Dir24_8
             | Structure::Dir24_8U16
             | Structure::Dir24_8U8
@@ -252,7 +255,7 @@ impl Keyed {
     }
 
     fn exact(&self) -> (f64, Vec<Line>) {
-        let mut lines = self.hashed(f64::from(self.slots()));
+        let mut lines = self.hashed(f64::from(self.slots()), LOAD_EXACT);
         if self.words > 2.0 {
             lines.push(Line::alone(self.entries * (8 + 8 * self.words as u64), 1.0));
         }
@@ -261,7 +264,8 @@ impl Keyed {
 
     fn dir24_8(&self, width: u64) -> (f64, Vec<Line>) {
         let array = (1u64 << self.bits.min(24)) * width;
-        let touched = (self.entries as f64 * LINES_OF_PREFIX * LINE_BYTES as f64) as u64;
+        let lines_of_prefix = 1.0 + MORE_LINES * width as f64;
+        let touched = (self.entries as f64 * lines_of_prefix * LINE_BYTES as f64) as u64;
         let mut lines = vec![Line::alone(array.min(touched).max(LINE_BYTES), 1.0)];
         let escapes = self.long_prefixes as f64 / self.entries as f64;
         if self.bits > 24 && escapes > 0.0 {
@@ -305,7 +309,7 @@ impl Keyed {
             Line::alone(nodes as u64 * LINE_BYTES, 1.0)
         });
         // Eight separators are compared at once, with vectors that hold them.
-        (8.0 + levels * (5.0 + 2.5 * 8.0 / self.lanes), lines.collect())
+        (4.0 + levels * (5.0 + 3.5 * 8.0 / self.lanes), lines.collect())
     }
 
     fn ranges(&self) -> f64 {

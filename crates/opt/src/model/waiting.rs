@@ -17,6 +17,8 @@ const SHARE_OF_PATH: f64 = 0.5;
 const USUAL_GROUP: u32 = 32;
 /// So many lines on their way that one more changes nothing.
 const STEADY: f64 = 128.0;
+/// Of the wrong guesses of a walk, those that are left where a stage takes one step of each packet after the other (counted in tries of IPv6).
+const WALKED_WRONG: f64 = 0.55;
 /// Of two waits, the shorter is about as long if it is this part of the longer.
 const ABOUT_AS_LONG: f64 = 0.5;
 /// Of the window, what stands behind a load on average: so much is computed while its line comes.
@@ -92,15 +94,15 @@ impl Model<'_> {
         let lines = shape.lines.iter().zip(&lookup.working_sets);
         let lines: f64 = lines.map(|(line, bytes)| line.often * memory.load(*bytes, at_once * line.abreast)).sum();
         let behind = f64::from(self.inputs.machine.window) * BEHIND / (1.0 + shape.surprises);
-        let waiting = (lines - behind * self.operation() / at_once).max(0.0);
+        let steps = self.steps(lookup, at_once, self.operation());
+        let waiting = (lines + steps - behind * self.operation() / at_once).max(0.0);
         // That the second line is needed is only known when the first has come, and then nobody had guessed it.
         let second = shape.second * (memory.latency(first(lookup)) + self.inputs.machine.mispredict_cycles);
-        waiting + second + self.chain(lookup, at_once, self.operation())
+        waiting + second + shape.surprises * self.inputs.machine.mispredict_cycles
     }
 
-    /// Steps of a look-up that each need the one before take time even where all lines are at hand: what that is beyond the operations;
-    /// and beginning anew where its end was guessed wrong.
-    fn chain(&self, lookup: &Lookup, side_by_side: f64, operation: f64) -> f64 {
+    /// Steps of a look-up that each need the one before take time even where all lines are at hand: what that is beyond the operations.
+    fn steps(&self, lookup: &Lookup, side_by_side: f64, operation: f64) -> f64 {
         let machine = &self.inputs.machine;
         let shape = &lookup.shape;
         let nearest = machine.latency_cycles(machine.lines.working_set_kb[0] << 10);
@@ -108,7 +110,7 @@ impl Model<'_> {
         let step = nearest + shape.step / machine.core_per_tick;
         let issued = shape.operations * operation;
         let steps = (dependent - 1.0).max(0.0) * step / side_by_side.max(1.0);
-        (steps - issued).max(0.0) + shape.surprises * machine.mispredict_cycles
+        (steps - issued).max(0.0)
     }
 
     /// What waiting for a look-up costs where it is made in the cheaper way: in its turn, or in a stage that asks for its line.
@@ -216,7 +218,9 @@ impl Model<'_> {
         let second = shape.second * memory.load(made.first(), seconds);
         let saved = shape.grouped.unwrap_or(0.0) * operation;
         let side_by_side = if shape.grouped.is_some() { group } else { window };
-        (loaded - beside).max(0.0) + levels + second + self.chain(lookup, side_by_side, operation) - saved
+        let guessed = if shape.structure.is_walked() { WALKED_WRONG } else { 1.0 };
+        let wrong = guessed * shape.surprises * self.inputs.machine.mispredict_cycles;
+        (loaded - beside).max(0.0) + levels + second + self.steps(lookup, side_by_side, operation) + wrong - saved
     }
 
     /// The hint with which a table's first line is cheapest.
