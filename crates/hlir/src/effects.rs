@@ -202,6 +202,55 @@ fn ahead_call(call: &Call) -> Ahead {
     }
 }
 
+/// Whether it makes no difference in which order packets come to a node, but for the order in which they leave: of what packets share it only counts. It
+/// makes no copies.
+pub fn is_unordered(program: &Program, node: NodeId) -> bool {
+    match &program.nodes[node].kind {
+        NodeKind::State { body, .. } | NodeKind::Block { body, .. } | NodeKind::Deparse { body, .. } => {
+            unordered(body)
+        }
+        NodeKind::Branch { .. } => true,
+        NodeKind::Apply { table, .. } => {
+            let metered = program.meters.values().any(|meter| meter.table == Some(*table));
+            let actions = &program.tables[*table].actions;
+            !metered && !learns(program, *table) && actions.iter().all(|action| unordered(&action.body))
+        }
+        NodeKind::Buffer { rules, .. } => rules.iter().all(|rule| match rule.effect {
+            Effect::Drop { .. } | Effect::Unicast { .. } | Effect::Send { .. } => true,
+            // Copies, and what is punted, come again in the order in which they were made.
+            Effect::Replicate { .. }
+            | Effect::Clone { .. }
+            | Effect::Resubmit { .. }
+            | Effect::Recirculate { .. }
+            | Effect::Punt { .. } => false,
+        }),
+    }
+}
+
+fn unordered(body: &[Statement]) -> bool {
+    let mut unordered = true;
+    for statement in body {
+        statement.walk(&mut |inner| {
+            if let Statement::Call(call) = inner {
+                unordered &= match call {
+                    Call::Count { .. } | Call::Hash { .. } | Call::AddChecksum { .. } => true,
+                    Call::ReadRegister { .. }
+                    | Call::WriteRegister { .. }
+                    | Call::ExecuteMeter { .. }
+                    | Call::Random { .. }
+                    | Call::SendDigest { .. }
+                    | Call::AddEntry { .. }
+                    | Call::RestartTimer { .. }
+                    | Call::Log { .. }
+                    | Call::Assert { .. }
+                    | Call::Custom { .. } => false,
+                };
+            }
+        });
+    }
+    unordered
+}
+
 /// Whether packets themselves put entries into a table.
 pub fn learns(program: &Program, table: TableId) -> bool {
     let mut learns = program.tables[table].add_on_miss;
