@@ -68,30 +68,98 @@ walk_port(uint32_t port)
 	return port < UINT16_MAX ? (uint16_t)port : UINT16_MAX;
 }
 
-/* `walk_send` for those of a group whose bit in `gone` is 0. */
-static __attribute__((noinline, unused)) struct output
-walk_send_rest(struct worker *worker, struct output out, const struct burst *burst, uint32_t from, uint32_t count, const uint16_t *ports,
-	uint64_t gone, uint32_t reason)
+/* Numbers of the bits in a set, ascending. */
+static inline uint32_t
+walk_list(uint64_t set, uint8_t *list)
 {
-	for (uint32_t i = 0; i < count; i++)
-		if (!(gone >> i & 1))
-			walk_send(worker, &out, packet_take(burst, from + i), ports[i], reason);
+	uint32_t count = 0;
+
+	for (; set != 0; set &= set - 1)
+		list[count++] = (uint8_t)__builtin_ctzll(set);
+	return count;
+}
+
+/* A set of the first numbers, at most 64. */
+static inline uint64_t
+walk_first(uint32_t count)
+{
+	return count < 64 ? (1ull << count) - 1 : ~0ull;
+}
+
+/* Makes room in the output for so many packets. */
+static inline void
+walk_room(struct worker *worker, struct output *out, uint32_t count)
+{
+	if (__builtin_expect(count >= out->capacity - out->count, 0))
+		*out = walk_flush(worker, *out);
+}
+
+/* `walk_send` for those of a group in `set`, between the ones in `sent`: these are the last in the output, and all shall leave as they came. There is room. */
+static __attribute__((noinline, unused)) struct output
+walk_send_between(struct worker *worker, struct output out, const struct burst *burst, uint32_t from, const uint16_t *ports, uint64_t set,
+	uint64_t sent, uint32_t reason)
+{
+	uint32_t last = out.count, end, place;
+
+	for (uint64_t rest = set; rest != 0; rest &= rest - 1) {
+		const uint32_t i = (uint32_t)__builtin_ctzll(rest);
+
+		if (ports[i] >= worker->port_count) {
+			walk_drop(worker, packet_take(burst, from + i), reason);
+			set &= ~(1ull << i);
+		}
+	}
+	/* From behind, so that none is written over. */
+	place = end = last + (uint32_t)__builtin_popcountll(set);
+	for (uint64_t rest = set | sent; rest != 0;) {
+		const uint32_t i = 63u - (uint32_t)__builtin_clzll(rest);
+
+		rest &= ~(1ull << i);
+		out.count = --place;
+		if (sent >> i & 1)
+			packet_put_again(&out, --last);
+		else
+			packet_put_group(&out, burst, from + i, 1, ports + i);
+	}
+	out.count = end;
 	return out;
 }
 
-/* Sends packets of a burst as they came, at most 64: the `count` from number `from` on, but for those with a bit in `gone`, of which nothing is left. */
+/* Puts those of a group in a set behind the packets that leave: longer runs are copied as one. */
+static __attribute__((noinline, unused)) struct output
+walk_put_runs(struct output out, const struct burst *burst, uint32_t from, const uint16_t *ports, uint64_t set)
+{
+	while (set != 0) {
+		const uint64_t beyond = set + (set & -set);
+		const uint32_t first = (uint32_t)__builtin_ctzll(set), end = beyond != 0 ? (uint32_t)__builtin_ctzll(beyond) : 64;
+
+		if (end - first >= 8)
+			packet_put_group(&out, burst, from + first, end - first, ports + first);
+		else
+			for (uint32_t i = first; i < end; i++)
+				packet_put_group(&out, burst, from + i, 1, ports + i);
+		set &= beyond;
+	}
+	return out;
+}
+
+/* Sends packets of a burst as they came, at most 64: the `count` from number `from` on, but for those in `gone`, whose port is 0. Of these `sent` have been
+ * sent since the group began, one packet each. There was room for the whole group then. */
 static inline void
 walk_send_group(struct worker *worker, struct output *out, const struct burst *burst, uint32_t from, uint32_t count, const uint16_t *ports,
-	uint64_t gone, uint32_t reason)
+	uint64_t gone, uint64_t sent, uint32_t reason)
 {
+	const uint64_t stay = ~gone & walk_first(count);
 	uint16_t last = 0;
 
 	for (uint32_t i = 0; i < count; i++)
 		last = ports[i] > last ? ports[i] : last;
-	if (__builtin_expect(gone == 0 && last < worker->port_count && count < out->capacity - out->count, 1))
-		packet_put_group(out, burst, from, count, ports);
+	if (__builtin_expect(sent != 0 || last >= worker->port_count, 0))
+		*out = walk_send_between(worker, *out, burst, from, ports, stay, sent, reason);
+	else if (__builtin_expect(gone != 0, 0))
+		*out = walk_put_runs(*out, burst, from, ports, stay);
 	else
-		*out = walk_send_rest(worker, *out, burst, from, count, ports, gone, reason);
+		packet_put_group(out, burst, from, count, ports);
 }
 
 static inline struct packet

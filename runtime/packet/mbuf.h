@@ -167,6 +167,17 @@ packet_put_group(struct output *out, const struct burst *burst, uint32_t from, u
 	out->count = at + count;
 }
 
+/* `packet_put` for one that has been put already, at place `from`. */
+static inline void
+packet_put_again(struct output *out, uint32_t from)
+{
+	const uint32_t at = out->count;
+
+	out->packets[at] = out->packets[from];
+	out->ports[at] = out->ports[from];
+	out->count = at + 1;
+}
+
 static inline void
 packet_send(struct worker *worker, const struct packet *packet, uint32_t port)
 {

@@ -38,13 +38,18 @@ plan {{
     )
 }
 
-/// Whether the C of a program sends groups at once.
-fn together(text: &str, descriptor: Descriptor) -> bool {
+/// The C of a program, whose plan has stages.
+fn code(text: &str, descriptor: Descriptor) -> String {
     let parsed = hlir::text::parse_file(text).expect("the example is HLIR");
     let plan = Plan { descriptor, ..parsed.plan.expect("the example has a plan") };
     let code = emit::emit(&parsed.program, &plan).expect("the example can be emitted");
     assert!(code.contains("path_turn("), "the plan's stages are taken:\n{code}");
-    code.contains("path_turn_together(")
+    code
+}
+
+/// Whether the C of a program sends groups at once.
+fn together(text: &str, descriptor: Descriptor) -> bool {
+    code(text, descriptor).contains("path_turn_together(")
 }
 
 #[test]
@@ -74,4 +79,14 @@ node ready: block { meta.port = 3 } -> tag
 node tag: state of again { extract hdr.tag } -> departure",
     );
     assert!(!together(&text, Descriptor::Mbuf));
+}
+
+/// Whoever has left the path goes first where packets share counters only, else in its turn.
+#[test]
+fn leavers_go_first_where_nobody_sees_it() {
+    let first = |ready: &str| code(&switch(ready), Descriptor::Own).contains("path_leavers(");
+    assert!(first("node ready: block {} -> deparser"));
+    assert!(first("counter seen: packets [2]\nnode ready: block { count seen at 32w1 } -> deparser"));
+    let written = "register last: 32 [2]\nnode ready: block { write last at 32w1 = 32w7 } -> deparser";
+    assert!(!first(written));
 }

@@ -140,8 +140,11 @@ impl<'u> Way<'u> {
         (0..self.stages.len()).for_each(|number| items.extend(self.run_ahead(number)));
         items.extend(self.queue_items(nodes, used));
         let senders = self.senders(nodes);
-        items.extend(self.turn_items(nodes, entry, &senders));
-        items.extend(self.stage_items(&senders));
+        items.extend(self.leave_items(nodes, entry));
+        let finish = self.finish(nodes, &senders);
+        let stages = self.stage_items(&senders, &finish);
+        items.extend(finish);
+        items.extend(stages);
         items
     }
 

@@ -1,6 +1,7 @@
 //! Packets that leave as they came: where nothing of the path changes where a packet begins or ends, a whole group is sent at once, its addresses and
 //! lengths copied from the burst. What a packet has to say is its port, or that it is gone.
 
+use super::turn::begin_turn;
 use super::{Way, each, inline, name};
 use crate::c::{Expr, Item, Stmt};
 use crate::node::{Nodes, Written};
@@ -102,41 +103,13 @@ impl Way<'_> {
 
     /// The turn of a whole group that nobody has left.
     pub fn turn_together(&self, senders: &[Sender]) -> Vec<Item> {
-        let Some(first) = senders.first() else { return Vec::new() };
+        let Some(sender) = senders.first() else { return Vec::new() };
         let group = Expr::word(self.group());
-        let finish =
-            Expr::call("path_finish", [name("run"), name("&state"), name("path->found[i]"), name("&ports[i]")]);
-        let gone = vec![
-            Stmt::Assign(name("gone"), "|=", Expr::binary("<<", name("1ull"), name("i"))),
-            Stmt::set(name("ports[i]"), Expr::word(0)),
-        ];
-        let body = vec![
-            Stmt::Declare { of: "struct state".to_string(), name: "state".to_string(), value: None },
-            Stmt::Blank,
-            Stmt::call("path_begin", ["run", "&state", "burst", "from + i"].map(name)),
-            Stmt::call("state_enter", [name("&state")]),
-            Stmt::when(Expr::call("__builtin_expect", [Expr::unary("!", finish), name("0")]), gone),
-        ];
-        let declare = |of: &str, name: String, value| Stmt::Declare { of: of.to_string(), name, value };
-        let mut code = vec![
-            declare("uint16_t", format!("ports[{}]", self.group()), None),
-            declare("uint64_t", "gone".to_string(), Some(Expr::long(0))),
-            Stmt::Blank,
-            each("i", group.clone(), body),
-            Stmt::call(
-                "walk_send_group",
-                [
-                    name("run->worker"),
-                    name("&run->out"),
-                    name("burst"),
-                    name("from"),
-                    group.clone(),
-                    name("ports"),
-                    name("gone"),
-                    first.reason.clone(),
-                ],
-            ),
-        ];
+        let mut code = self.gathering(Expr::long(0));
+        code.push(Stmt::Blank);
+        code.push(room(&group));
+        code.push(each("i", group.clone(), gather()));
+        code.push(send_gathered(&group, Expr::long(0), sender));
         code.extend(self.count_look_ups(&group));
         let parameters = ["struct run *run", "const struct burst *burst", "uint32_t from", "struct path *path"];
         let mut items =
@@ -144,6 +117,36 @@ impl Way<'_> {
         items.extend(inline("void", "path_turn_together", &parameters, code));
         items
     }
+
+    /// What the packets of a group have to say, of which some are gone already.
+    pub fn gathering(&self, gone: Expr) -> Vec<Stmt> {
+        let ports = Stmt::Declare { of: "uint16_t".to_string(), name: format!("ports[{}]", self.group()), value: None };
+        vec![ports, Stmt::declare("uint64_t", "gone", gone)]
+    }
+}
+
+/// The turn of packet `i`, which is not sent yet.
+pub fn gather() -> Vec<Stmt> {
+    let finish = Expr::call("path_finish", ["run", "&state", "path->found[i]", "&ports[i]"].map(name));
+    let gone = vec![
+        Stmt::Assign(name("gone"), "|=", Expr::binary("<<", name("1ull"), name("i"))),
+        Stmt::set(name("ports[i]"), Expr::word(0)),
+    ];
+    let mut code = begin_turn();
+    code.push(Stmt::when(Expr::call("__builtin_expect", [Expr::unary("!", finish), name("0")]), gone));
+    code
+}
+
+/// Of a group that is to be sent at once there must be room for all.
+pub fn room(count: &Expr) -> Stmt {
+    Stmt::call("walk_room", [name("run->worker"), name("&run->out"), count.clone()])
+}
+
+/// Sends a group between those of it that have been `sent` already.
+pub fn send_gathered(count: &Expr, sent: Expr, sender: &Sender) -> Stmt {
+    let [worker, out, burst, from] = ["run->worker", "&run->out", "burst", "from"].map(name);
+    let [ports, gone] = ["ports", "gone"].map(name);
+    Stmt::call("walk_send_group", [worker, out, burst, from, count.clone(), ports, gone, sent, sender.reason.clone()])
 }
 
 /// Has `path_finish` say by `*port` where the packet is to be sent, and by its result whether it is.

@@ -13,7 +13,8 @@ use hlir::path::Stage;
 use hlir::plan::{Access, Hint, Placement};
 use hlir::text::written_structure;
 
-const STAGE: [&str; 6] = [
+/// Parameters of a stage.
+pub const STAGE: [&str; 6] = [
     "struct run *run",
     "const struct burst *burst",
     "uint32_t from",
@@ -70,10 +71,10 @@ impl Way<'_> {
         ]
     }
 
-    pub fn stage_items(&self, senders: &[Sender]) -> Vec<Item> {
+    pub fn stage_items(&self, senders: &[Sender], finish: &[Item]) -> Vec<Item> {
         let mut items: Vec<Item> = self.begin().into();
         (0..self.stages.len()).for_each(|number| items.extend(self.stage(number)));
-        items.extend(self.turn(senders));
+        items.extend(self.turn(senders, finish));
         items.extend(self.turn_together(senders));
         items.extend(self.turn_whole(senders));
         if self.is_behind() {
@@ -295,46 +296,6 @@ impl Way<'_> {
             ));
         }
         code
-    }
-
-    /// The last stage.
-    fn turn(&self, senders: &[Sender]) -> [Item; 3] {
-        let left = Expr::binary("&", Expr::binary(">>", name("left"), name("i")), name("1"));
-        let first = name(self.unit.place_name(self.nodes[0]));
-        let finish = self.finish_alone(senders);
-        let body = vec![
-            Stmt::Declare { of: "struct state".to_string(), name: "state".to_string(), value: None },
-            Stmt::Blank,
-            Stmt::call("path_begin", ["run", "&state", "burst", "from + i"].map(name)),
-            Stmt::call("state_enter", [name("&state")]),
-            Stmt::If {
-                condition: left,
-                then: vec![Stmt::call("path_leave", [name("run"), name("&state"), first])],
-                otherwise: finish,
-            },
-        ];
-        let mut code = vec![each("i", name("count"), body)];
-        let on = Expr::binary(
-            "-",
-            name("count"),
-            Expr::cast("uint32_t", Expr::call("__builtin_popcountll", [name("left")])),
-        );
-        code.extend(self.count_look_ups(&on));
-        let [function, blank] = inline("void", "path_turn", &STAGE, code);
-        [Item::Comment("The last stage: each packet in its turn.".to_string()), function, blank]
-    }
-
-    /// `path_finish` for one packet, which is sent at once.
-    fn finish_alone(&self, senders: &[Sender]) -> Vec<Stmt> {
-        let arguments = ["run", "&state", "path->found[i]"].map(name);
-        let Some(sender) = senders.first() else { return vec![Stmt::call("path_finish", arguments)] };
-        let sends = Expr::call("path_finish", arguments.into_iter().chain([name("&port")]));
-        let send = ["run->worker", "&run->out", "state.packet", "port"].map(name);
-        vec![
-            Stmt::declare("uint16_t", "port", Expr::word(0)),
-            Stmt::Blank,
-            Stmt::when(sends, vec![Stmt::call("walk_send", send.into_iter().chain([sender.reason.clone()]))]),
-        ]
     }
 
     /// Requests for the packets' own bytes, if the plan has them.

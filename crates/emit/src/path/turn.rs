@@ -1,20 +1,22 @@
 //! A packet's turn: what it does when everything ahead of it has been done, and how it goes on when it leaves the path.
 
-use super::send::{Sender, tell_port};
-use super::{Way, apart, inline, name};
+use super::send::{Sender, gather, room, send_gathered, tell_port};
+use super::stages::STAGE;
+use super::{Way, apart, each, inline, name};
 use crate::c::{Expr, Item, Stmt};
 use crate::node::{AheadOf, Nodes};
+use crate::storage::{Words, words};
 use crate::walk::Region;
 use hlir::NodeId;
 use std::collections::BTreeSet;
 
-const LEAVING: [&str; 3] = ["struct run *run", "struct state whole", "enum node at"];
+const LEAVING: [&str; 3] = ["struct run *run", "struct state *state", "enum node at"];
 
 impl Way<'_> {
-    pub fn turn_items(&self, nodes: &Nodes, entry: NodeId, senders: &[Sender]) -> Vec<Item> {
+    /// Leaving the path.
+    pub fn leave_items(&self, nodes: &Nodes, entry: NodeId) -> Vec<Item> {
         let mut items = self.walk_on(nodes, entry);
         items.extend(self.leave());
-        items.extend(self.finish(nodes, senders));
         items
     }
 
@@ -33,11 +35,10 @@ impl Way<'_> {
         }
         let region = Region { nodes: (0..nodes.written.len()).collect(), starts, heads: &[] };
         let code = region.body(unit, &nodes.written);
-        let mut body = vec![Stmt::declare("struct state *const", "state", name("&whole")), Stmt::Blank];
-        body.extend(crate::walk::measuring(&code));
+        let mut body = crate::walk::measuring(&code);
         body.extend(code);
-        if !body.iter().skip(1).any(|statement| statement.mentions("at")) {
-            body.insert(2, Stmt::Do(Expr::cast("void", name("at"))));
+        if !body.iter().any(|statement| statement.mentions("at")) {
+            body.insert(0, Stmt::Do(Expr::cast("void", name("at"))));
         }
         let [function, blank] = apart("void", "walk_on", &LEAVING, body);
         vec![Item::Comment("The way of a packet that has left the path.".to_string()), function, blank]
@@ -53,23 +54,122 @@ impl Way<'_> {
         body.extend(code);
         let about = "The way of a packet that has left the path, up to where it ends or waits.";
         let mut items = vec![Item::Comment(about.to_string())];
-        let parameters = ["struct run *run", "struct state *state", "enum node at"];
-        items.extend(inline("enum node", "walk_to_queue", &parameters, body));
-        let walk = Expr::call("walk_to_queue", ["run", "&whole", "at"].map(name));
-        let body = vec![Stmt::call("queue_wait", [name("run"), name("&whole"), walk])];
+        items.extend(inline("enum node", "walk_to_queue", &LEAVING, body));
+        let walk = Expr::call("walk_to_queue", ["run", "state", "at"].map(name));
+        let body = vec![Stmt::call("queue_wait", [name("run"), name("state"), walk])];
         items.extend(apart("void", "walk_on", &LEAVING, body));
         items
     }
 
-    /// Leaves the path. `walk_on` works on a copy of `run`: what it changes must not be in memory all the time for its sake.
+    /// Leaves the path. `walk_on` works on copies: what it changes must not be in memory all the time for its sake.
     fn leave(&self) -> [Item; 2] {
         let body = vec![
             Stmt::declare("struct run", "copy", name("*run")),
+            Stmt::declare("struct state", "whole", name("*state")),
             Stmt::Blank,
-            Stmt::call("walk_on", [name("&copy"), name("*state"), name("at")]),
+            Stmt::call("walk_on", ["&copy", "&whole", "at"].map(name)),
             Stmt::set(name("*run"), name("copy")),
         ];
-        inline("void", "path_leave", &["struct run *run", "struct state *state", "enum node at"], body)
+        inline("void", "path_leave", &LEAVING, body)
+    }
+
+    /// The last stage. `finish` has the functions of a packet's turn.
+    pub fn turn(&self, senders: &[Sender], finish: &[Item]) -> Vec<Item> {
+        let mut items = Vec::new();
+        let mut about = "The last stage: each packet in its turn.";
+        let code = match senders.first().filter(|_| self.may_leave_first(finish)) {
+            Some(sender) => {
+                items.extend(self.leavers());
+                about = "The last stage: those that have left the path, then each of the others in its turn.";
+                self.turn_by_list(sender)
+            }
+            None => self.turn_in_order(senders),
+        };
+        items.push(Item::Comment(about.to_string()));
+        items.extend(inline("void", "path_turn", &STAGE, code));
+        items
+    }
+
+    /// Whether packets that have left the path may be worked on before the others: nobody can tell, and none of the others leaves it later, to be sent alone.
+    fn may_leave_first(&self, finish: &[Item]) -> bool {
+        let program = self.unit.program;
+        let mut used = Words::new();
+        words(finish, &mut used);
+        let unordered = self.unit.facts.order.iter().all(|node| hlir::effects::is_unordered(program, *node));
+        unordered && !used.contains("path_leave")
+    }
+
+    fn turn_in_order(&self, senders: &[Sender]) -> Vec<Stmt> {
+        let entry = name(self.unit.place_name(self.nodes[0]));
+        let mut body = begin_turn();
+        body.push(Stmt::If {
+            condition: Expr::binary("&", Expr::binary(">>", name("left"), name("i")), name("1")),
+            then: vec![Stmt::call("path_leave", [name("run"), name("&state"), entry])],
+            otherwise: finish_alone(senders),
+        });
+        let on = Expr::binary(
+            "-",
+            name("count"),
+            Expr::cast("uint32_t", Expr::call("__builtin_popcountll", [name("left")])),
+        );
+        std::iter::once(each("i", name("count"), body)).chain(self.count_look_ups(&on)).collect()
+    }
+
+    /// The turn of a group that is sent at once. Who has left the path is worked on first, for no packet can tell, and is sent at its place. A list says who
+    /// stays, for a test of every packet would often be guessed wrong.
+    fn turn_by_list(&self, sender: &Sender) -> Vec<Stmt> {
+        let stay = Expr::binary("&", Expr::unary("~", name("left")), Expr::call("walk_first", [name("count")]));
+        let stayers = format!("stayers[{}]", self.group());
+        let leave = Expr::call("path_leavers", ["*run", "burst", "from", "left", "&sent"].map(name));
+        let mut turn = vec![Stmt::declare("const uint32_t", "i", name("stayers[at]"))];
+        turn.extend(gather());
+        let mut code = vec![
+            Stmt::Declare { of: "uint8_t".to_string(), name: stayers, value: None },
+            Stmt::declare("const uint32_t", "staying", Expr::call("walk_list", [stay, name("stayers")])),
+            Stmt::declare("uint64_t", "sent", Expr::long(0)),
+        ];
+        code.extend(self.gathering(name("left")));
+        code.extend([
+            Stmt::Blank,
+            Stmt::call("memset", ["ports", "0", "sizeof(ports)"].map(name)),
+            room(&name("count")),
+            Stmt::set(name("*run"), leave),
+            each("at", name("staying"), turn),
+            send_gathered(&name("count"), name("sent"), sender),
+        ]);
+        code.extend(self.count_look_ups(&name("staying")));
+        code
+    }
+
+    /// Those of a group that have left the path go another way, each from the beginning. Nothing on it makes copies.
+    fn leavers(&self) -> Vec<Item> {
+        let entry = name(self.unit.place_name(self.nodes[0]));
+        let first = Expr::cast("uint32_t", Expr::call("__builtin_ctzll", [name("rest")]));
+        let mut body = vec![
+            Stmt::declare("const uint32_t", "i", first),
+            Stmt::declare("const uint32_t", "before", name("run->out.count")),
+        ];
+        body.extend(begin_turn());
+        let more = Expr::cast("uint64_t", Expr::binary("-", name("run->out.count"), name("before")));
+        body.extend([
+            Stmt::call("walk_on", [name("run"), name("&state"), entry]),
+            Stmt::Assign(name("*sent"), "|=", Expr::binary("<<", more, name("i"))),
+            Stmt::Assign(name("rest"), "&=", Expr::binary("-", name("rest"), Expr::word(1))),
+        ]);
+        let code = vec![
+            Stmt::declare("struct run *const", "run", name("&copy")),
+            Stmt::declare("uint64_t", "rest", name("left")),
+            Stmt::Blank,
+            Stmt::While(Expr::binary("!=", name("rest"), Expr::word(0)), body),
+            Stmt::result(name("copy")),
+        ];
+        let parameters =
+            ["struct run copy", "const struct burst *burst", "uint32_t from", "uint64_t left", "uint64_t *sent"];
+        let about =
+            "Those of a group that have left the path go another way, each from the beginning; which of them are sent.";
+        let mut items = vec![Item::Comment(about.to_string())];
+        items.extend(apart("struct run", "path_leavers", &parameters, code));
+        items
     }
 
     /// Place of the last look-up that is made ahead.
@@ -105,7 +205,7 @@ impl Way<'_> {
     }
 
     /// A packet in its turn: the path with what was found, then the rest of the graph.
-    fn finish(&self, nodes: &Nodes, senders: &[Sender]) -> Vec<Item> {
+    pub fn finish(&self, nodes: &Nodes, senders: &[Sender]) -> Vec<Item> {
         let unit = self.unit;
         let mut body = Vec::new();
         let mut on = None;
@@ -202,4 +302,27 @@ impl Way<'_> {
         let waits = Stmt::when(Expr::call("__builtin_expect", [waits, name("0")]), vec![leave]);
         (vec![Stmt::set(name("at"), on), waits], items)
     }
+}
+
+/// Packet `i` of a group, as its turn begins.
+pub fn begin_turn() -> Vec<Stmt> {
+    vec![
+        Stmt::Declare { of: "struct state".to_string(), name: "state".to_string(), value: None },
+        Stmt::Blank,
+        Stmt::call("path_begin", ["run", "&state", "burst", "from + i"].map(name)),
+        Stmt::call("state_enter", [name("&state")]),
+    ]
+}
+
+/// `path_finish` for one packet, which is sent at once.
+fn finish_alone(senders: &[Sender]) -> Vec<Stmt> {
+    let arguments = ["run", "&state", "path->found[i]"].map(name);
+    let Some(sender) = senders.first() else { return vec![Stmt::call("path_finish", arguments)] };
+    let sends = Expr::call("path_finish", arguments.into_iter().chain([name("&port")]));
+    let send = ["run->worker", "&run->out", "state.packet", "port"].map(name);
+    vec![
+        Stmt::declare("uint16_t", "port", Expr::word(0)),
+        Stmt::Blank,
+        Stmt::when(sends, vec![Stmt::call("walk_send", send.into_iter().chain([sender.reason.clone()]))]),
+    ]
 }
