@@ -18,7 +18,7 @@ struct burst {
 	uint16_t *lengths;	/* own: bytes of each packet; mbuf: unused */
 };
 
-/* Packets that leave, in order. The host empties it after `process`, or earlier when `flush` says that it is full. */
+/* Packets that leave, in order. The host empties it after `process`, or earlier when `flush` says that it is full. There is room for more than 64. */
 struct output {
 	uint32_t count;
 	uint32_t capacity;

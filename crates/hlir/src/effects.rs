@@ -206,9 +206,7 @@ fn ahead_call(call: &Call) -> Ahead {
 /// makes no copies.
 pub fn is_unordered(program: &Program, node: NodeId) -> bool {
     match &program.nodes[node].kind {
-        NodeKind::State { body, .. } | NodeKind::Block { body, .. } | NodeKind::Deparse { body, .. } => {
-            unordered(body)
-        }
+        NodeKind::State { body, .. } | NodeKind::Block { body, .. } | NodeKind::Deparse { body, .. } => unordered(body),
         NodeKind::Branch { .. } => true,
         NodeKind::Apply { table, .. } => {
             let metered = program.meters.values().any(|meter| meter.table == Some(*table));
