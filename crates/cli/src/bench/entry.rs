@@ -1,7 +1,7 @@
 //! Entries by the million: plain numbers until they reach a table, and laid out for it by what its descriptor says.
 
 use crate::failure::Failure;
-use runtime::pipeline::{self, Structure};
+use runtime::pipeline;
 use runtime::tables;
 
 /// What one field of a key is compared with.
@@ -117,8 +117,8 @@ fn matches(table: &pipeline::Table, entry: &Entry<'_>) -> tables::Match {
         prefix += of_mask.count_ones();
     }
     let limbs = |number: u128| (0..table.key_limbs).map(|limb| (number >> (64 * limb)) as u64).collect();
-    // A list of prefixes without priorities of its own is ordered by their lengths.
-    let rank = if entry.priority == 0 && table.structure == Structure::List { prefix } else { entry.priority };
+    // Prefixes without priorities of their own are ordered by their lengths, where a structure needs an order.
+    let rank = if entry.priority == 0 && table.structure.is_prioritised() { prefix } else { entry.priority };
     tables::Match { value: limbs(value), mask: limbs(mask), high: limbs(high), priority: rank }
 }
 
@@ -134,7 +134,7 @@ fn record(table: &pipeline::Table, action: usize, arguments: &[u64]) -> Vec<u8> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use runtime::pipeline::{Action, KeyField, MatchKind, Parameter, ParameterForm};
+    use runtime::pipeline::{Action, KeyField, MatchKind, Parameter, ParameterForm, Structure};
 
     fn routes() -> pipeline::Table {
         let parameter = |width, offset| Parameter { name: "p".into(), width, offset, form: ParameterForm::Number };
@@ -165,6 +165,17 @@ mod tests {
         let (number, matches, record) = Encoder::new(&tables).encode(&entry).unwrap().unwrap();
         assert_eq!((number, matches.value, matches.mask), (0, vec![0x0a01_0200], vec![0xffff_ff00]));
         assert_eq!(record, [1, 0, 0, 0, 0xff, 1, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn prefixes_among_rules_are_ordered_by_their_lengths() {
+        for (structure, rank) in [(Structure::Scan, 24), (Structure::List, 24), (Structure::Dir24_8, 0)] {
+            let tables = [pipeline::Table { structure, ..routes() }];
+            let fields = [Field::Lpm { value: 0x0a01_0200, prefix: 24 }];
+            let entry = Entry { table: "routes", fields: &fields, priority: 0, action: "forward", arguments: &[1, 7] };
+            let (_, matches, _) = Encoder::new(&tables).encode(&entry).unwrap().unwrap();
+            assert_eq!(matches.priority, rank, "{structure:?}");
+        }
     }
 
     #[test]
