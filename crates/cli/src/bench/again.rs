@@ -6,7 +6,7 @@
 use super::Arguments;
 use super::experiment::Cell;
 use super::report::Record;
-use super::sweep::{self, Maker};
+use super::sweep::{self, Maker, PICKED, SWEPT};
 use super::traffic::Traffic;
 use super::variants::Subject;
 use super::workload::{Wishes, application};
@@ -71,13 +71,16 @@ fn predict(
                 name => maker.plan(name),
             };
             let Some(plan) = plan else { continue };
-            if record.variant != "plain" && bare(&plan) == bare(&pick) {
+            if record.variant != "plain" && unhinted(&plan) == unhinted(&pick) {
                 same = Some(record.cycles);
             }
-            records.push(Record { predicted: Some(model.predict(&plan).cycles()), ..(*record).clone() });
+            // What was picked then is a point of the grid now.
+            let variant = record.variant.replace(PICKED, SWEPT);
+            records.push(Record { variant, predicted: Some(model.predict(&plan).cycles()), ..(*record).clone() });
         }
         let predicted = Some(model.predict(&pick).cycles());
-        let Some(before) = measured.iter().find(|record| record.variant == format!("pick:{burst}")) else { continue };
+        let of_burst = |record: &&&Record| record.burst == burst && record.variant.starts_with(PICKED);
+        let Some(before) = measured.iter().find(of_burst) else { continue };
         match same {
             Some(cycles) => records.push(Record { predicted, cycles, ..(*before).clone() }),
             None => {
@@ -89,21 +92,9 @@ fn predict(
 }
 
 /// What makes two plans the same but for how near a line is asked for: of that a grid has one choice only.
-fn bare(plan: &Plan) -> Plan {
-    let mut plan = Plan { descriptor: hlir::plan::Descriptor::Own, ..plan.clone() };
-    plan.path.iter_mut().for_each(|path| path.reason = None);
-    for stage in &mut plan.loops {
-        stage.reason = None;
-        for request in &mut stage.requests {
-            (request.hint, request.reason) = (Hint::T0, None);
-        }
-    }
-    // Without stages there is no way either.
-    if plan.loops.is_empty() {
-        plan.path = None;
-    }
-    plan.tables.iter_mut().for_each(|table| table.reason = None);
-    plan.tables.sort_by(|one, other| one.table.cmp(&other.table));
+fn unhinted(plan: &Plan) -> Plan {
+    let mut plan = sweep::bare(plan);
+    plan.loops.iter_mut().flat_map(|stage| &mut stage.requests).for_each(|request| request.hint = Hint::T0);
     plan
 }
 
@@ -194,7 +185,7 @@ mod tests {
             let stage = Loop { node: "n".into(), batch: 8, group: 8, lanes: 1, requests: vec![request], reason: None };
             Plan { burst, loops: vec![stage], ..Plan::default() }
         };
-        assert_eq!(bare(&plan(32, Hint::T0)), bare(&plan(32, Hint::T1)));
-        assert_ne!(bare(&plan(32, Hint::T0)), bare(&plan(64, Hint::T0)));
+        assert_eq!(unhinted(&plan(32, Hint::T0)), unhinted(&plan(32, Hint::T1)));
+        assert_ne!(unhinted(&plan(32, Hint::T0)), unhinted(&plan(64, Hint::T0)));
     }
 }

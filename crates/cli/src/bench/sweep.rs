@@ -5,7 +5,7 @@
 
 use super::experiment::Cell;
 use super::report::Record;
-use hlir::plan::{Placement, Structure, TablePlan};
+use hlir::plan::{Descriptor, Placement, Structure, TablePlan};
 use hlir::text::written_structure;
 use hlir::{Plan, Program, TableId};
 use opt::inputs::machine::Stages;
@@ -19,6 +19,9 @@ pub const BURSTS: [u32; 2] = [32, 64];
 const PARTS: [u32; 4] = [1, 2, 4, 8];
 const PLACEMENTS: [(Placement, &str); 3] =
     [(Placement::None, "nowhere"), (Placement::OwnLoop, "own_loop"), (Placement::WithConsumption, "with_consumption")];
+/// How names of points begin: of the pick, and of all others.
+pub const PICKED: &str = "pick:";
+pub const SWEPT: &str = "sweep:";
 /// How a point without stages is named.
 const IN_TURN: &str = "in_turn";
 /// A structure that costs so many times what the best one does is not measured.
@@ -34,23 +37,45 @@ pub struct Point {
     pub plan: Plan,
 }
 
-/// The picks and the grid of one program with its tables. Plans without stages have no groups, and stand in it once a structure.
+/// The picks and the grid of one program with its tables. Plans without stages have no groups, and stand in it once a structure. The point of the grid that is
+/// the pick itself, if there is one, has its name only, for a plan that is measured twice has two costs.
 pub fn grid(program: &Program, inputs: &Inputs) -> Vec<Point> {
     let mut points = Vec::new();
     for burst in BURSTS {
         let maker = Maker::new(program, inputs, burst);
-        points.push(Point { name: format!("pick:{burst}"), plan: maker.pick.clone() });
+        let first = points.len();
         for structure in maker.structures() {
             let word = written_structure(structure);
             let groups = PARTS.map(|part| burst / part);
             let placed = groups.iter().flat_map(|group| PLACEMENTS.map(|(_, name)| format!("{group}:{name}")));
             for how in std::iter::once(IN_TURN.to_string()).chain(placed) {
-                let name = format!("sweep:{burst}:{word}:{how}");
+                let name = format!("{SWEPT}{burst}:{word}:{how}");
                 points.extend(maker.plan(&name).map(|plan| Point { name, plan }));
             }
         }
+        match points[first..].iter_mut().find(|point| bare(&point.plan) == bare(&maker.pick)) {
+            Some(point) => point.name = point.name.replace(SWEPT, PICKED),
+            None => points.push(Point { name: format!("{PICKED}{burst}"), plan: maker.pick }),
+        }
     }
     points
+}
+
+/// What makes two plans the same code.
+pub fn bare(plan: &Plan) -> Plan {
+    let mut plan = Plan { descriptor: Descriptor::Own, ..plan.clone() };
+    plan.path.iter_mut().for_each(|path| path.reason = None);
+    for stage in &mut plan.loops {
+        stage.reason = None;
+        stage.requests.iter_mut().for_each(|request| request.reason = None);
+    }
+    // Without stages there is no way either.
+    if plan.loops.is_empty() {
+        plan.path = None;
+    }
+    plan.tables.iter_mut().for_each(|table| table.reason = None);
+    plan.tables.sort_by(|one, other| one.table.cmp(&other.table));
+    plan
 }
 
 /// What the plans of a grid are made of, for one burst.
@@ -78,7 +103,7 @@ impl<'p> Maker<'p> {
 
     /// The plan of a point, by its name; none for one that stands for no plan, or for none that is legal.
     pub fn plan(&self, name: &str) -> Option<Plan> {
-        let mut words = name.strip_prefix("sweep:")?.split(':').skip(1);
+        let mut words = name.strip_prefix(SWEPT).or_else(|| name.strip_prefix(PICKED))?.split(':').skip(1);
         let word = words.next()?;
         let structure = Structure::ALL.into_iter().find(|structure| written_structure(*structure) == word)?;
         let with = self.with(structure)?;
@@ -162,9 +187,9 @@ struct Regret {
 }
 
 fn regrets(records: &[Record]) -> Vec<Regret> {
-    let picks = records.iter().filter(|record| record.variant.starts_with("pick:"));
+    let picks = records.iter().filter(|record| record.variant.starts_with(PICKED));
     let regret = |pick: &Record| {
-        let start = format!("sweep:{}:", pick.burst);
+        let start = format!("{SWEPT}{}:", pick.burst);
         let same = |other: &&Record| other.cell == pick.cell && other.traffic == pick.traffic;
         let all: Vec<&Record> =
             records.iter().filter(same).filter(|other| other.variant.starts_with(&start)).chain([pick]).collect();
@@ -238,7 +263,7 @@ pub fn svg(records: &[Record]) -> Result<String, String> {
     let mut svg = String::new();
     let known: Vec<(f64, f64, bool)> = records
         .iter()
-        .filter_map(|record| Some((record.predicted?, record.cycles, record.variant.starts_with("pick:"))))
+        .filter_map(|record| Some((record.predicted?, record.cycles, record.variant.starts_with(PICKED))))
         .collect();
     let top = known.iter().map(|(a, b, _)| a.max(*b)).fold(10.0, f64::max) * 1.1;
     {

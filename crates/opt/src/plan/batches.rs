@@ -16,7 +16,7 @@ pub const BURSTS: [u32; 3] = [64, 32, 128];
 /// How much cheaper that is.
 const CLEARLY: f64 = 0.05;
 /// What stages must promise before packets go through them: about as much as the model is wrong by.
-const WORTH_STAGES: f64 = 0.15;
+const WORTH_STAGES: f64 = 0.1;
 /// Look-ups of a path up to which one stage for all of them is tried, beginning at each.
 const MOST_TOGETHER: usize = 12;
 /// Packets of a group of a path's stage: verdicts are bits of one word.
