@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "test.h"
+#include "walk.h"
 
 #define CASES_OUT 4u
+#define CASES_GROUP 12u
 
 struct cases {
 	struct worker worker;
@@ -140,6 +142,44 @@ cases_sending(struct cases *cases)
 	CHECK(cases->flushes == before + 1 && cases->worker.out.count == 0);
 }
 
+/* A group is sent at once: those in `sent` have gone before the others, those in `dropped` for good, and the ones in `refused` ask for a port that is none. Who
+ * leaves does so in the order of the group. */
+static void
+cases_group(struct cases *cases, uint64_t sent, uint64_t dropped, uint64_t refused)
+{
+	void *handles[CASES_GROUP], *left[2 * CASES_GROUP];
+	uint16_t lengths[CASES_GROUP], ports[CASES_GROUP] = { 0 }, left_lengths[2 * CASES_GROUP], left_ports[2 * CASES_GROUP];
+	uint64_t drops[2] = { 0, 0 };
+	struct worker worker = cases->worker;
+	const struct burst burst = { .count = CASES_GROUP, .ports = ports, .packets = handles, .lengths = lengths };
+	uint32_t at = 0;
+
+	worker.drops = drops;
+	worker.out = (struct output){ .capacity = 2 * CASES_GROUP, .packets = left, .lengths = left_lengths, .ports = left_ports };
+	for (uint32_t i = 0; i < CASES_GROUP; i++) {
+		struct packet packet = cases_packet(cases, 20 + i);
+
+		handles[i] = packet_store(&packet);
+		lengths[i] = (uint16_t)(20 + i);
+		if (dropped >> i & 1)
+			walk_drop(&worker, packet, 0);
+		else if (sent >> i & 1)
+			walk_send(&worker, &worker.out, packet, i % 8, 1);
+		else
+			ports[i] = (uint16_t)(refused >> i & 1 ? 8 : i % 8);
+	}
+	walk_send_group(&worker, &worker.out, &burst, 0, CASES_GROUP, ports, sent | dropped, sent, 1);
+	for (uint32_t i = 0; i < CASES_GROUP; i++) {
+		if ((dropped | refused) >> i & 1)
+			continue;
+		CHECK(left[at] == handles[i] && left_ports[at] == i % 8);
+		at++;
+	}
+	CHECK(at == worker.out.count);
+	CHECK(drops[0] == (uint64_t)__builtin_popcountll(dropped) && drops[1] == (uint64_t)__builtin_popcountll(refused));
+	cases_flush(&worker);
+}
+
 static void
 cases_exhaustion(struct cases *cases)
 {
@@ -167,6 +207,11 @@ cases_run(struct cases *cases)
 	cases_copies(cases);
 	CHECK(cases->available(cases) == available);
 	cases_sending(cases);
+	CHECK(cases->available(cases) == available);
+	cases_group(cases, 0, 0, 0);
+	cases_group(cases, 0, 0x402, 0);
+	cases_group(cases, 0x088, 0x404, 0);
+	cases_group(cases, 0x801, 0x010, 0x022);
 	CHECK(cases->available(cases) == available);
 	cases_exhaustion(cases);
 	CHECK(cases->available(cases) == available);
