@@ -216,22 +216,14 @@ impl Keyed {
         if self.words as u32 == 2 { 3 } else { 5 }
     }
 
+    /// How many keys are in the second of a table's lines.
     fn second(&self, structure: Structure) -> f64 {
-        match structure {
-            Structure::Exact => DISPLACED * overflowing(self.slots(), LOAD_EXACT),
-            Structure::Exact48 => overflowing(8, LOAD_EXACT48),
-            Structure::Dir24_8
-            | Structure::Dir24_8U16
-            | Structure::Dir24_8U8
-            | Structure::LpmTrie
-            | Structure::Direct
-            | Structure::Compare
-            | Structure::Scan
-            | Structure::BitVector
-            | Structure::TupleSpace
-            | Structure::Perfect
-            | Structure::Btree
-            | Structure::List => 0.0,
+        if !structure.has_two_lines() {
+            0.0
+        } else if structure == Structure::Exact48 {
+            overflowing(8, LOAD_EXACT48)
+        } else {
+            DISPLACED * overflowing(self.slots(), LOAD_EXACT)
         }
     }
 
