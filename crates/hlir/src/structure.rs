@@ -125,8 +125,7 @@ impl Structure {
         }
     }
 
-    /// Whether a key is in one of two lines, of which a look-up mostly reads only the first. A group is then looked up in two halves, and where nothing was
-    /// requested for it before, it is found by its keys alone: hashes and addresses of several are made at once.
+    /// Whether a key is in one of two lines, of which a look-up mostly reads only the first. A group is then looked up in two halves.
     pub fn has_two_lines(self) -> bool {
         match self {
             Structure::Exact | Structure::Exact48 => true,
@@ -164,6 +163,16 @@ impl Structure {
             | Structure::TupleSpace
             | Structure::List => false,
         }
+    }
+
+    /// Whether the lines of several keys are computed at once, from the keys alone, in less time than one by one.
+    pub fn is_addressed_together(self, key_bits: u32) -> bool {
+        self == Structure::Exact48 || self == Structure::Exact && key_bits <= 64
+    }
+
+    /// Whether a key's hash takes so long that it is kept between a request and its look-up, instead of being made again.
+    pub fn has_dear_hash(self, key_bits: u32) -> bool {
+        self == Structure::Exact && key_bits > 64
     }
 
     /// Whether a group's look-ups go node by node for all keys together, and a request for the table is one for each node, as soon as it is known.
