@@ -87,6 +87,7 @@ struct flight {
 			struct table_group group = NAME##_##LIMBS##_of(sample, from, &flight);                                              \
                                                                                                                                             \
 			NAME##_##LIMBS##_begin(of, group.keys, &flight, 1);                                                                 \
+			group.is_far = 1;                                                                                                   \
 			group.addresses = flight.address;                                                                                   \
 			NAME##_find_group(of, &group);                                                                                      \
 		}                                                                                                                           \
@@ -101,6 +102,7 @@ struct flight {
 			struct flight *older = &flights[from / BURST % 2], *newest = &flights[from / BURST % 2 ^ 1];                        \
 			struct table_group group = NAME##_##LIMBS##_of(sample, from, older);                                                \
                                                                                                                                             \
+			group.is_far = 1;                                                                                                   \
 			group.addresses = older->address;                                                                                   \
 			if (from + BURST < SAMPLE) {                                                                                        \
 				NAME##_##LIMBS##_begin(of, group.keys + BURST * (LIMBS), newest, 0);                                        \

@@ -132,17 +132,19 @@ btree_find_group(const struct btree *table, const struct table_group *group)
 	const struct btree_top *top = btree_address(table, 0);
 	const uint64_t height = top->height;
 	const union btree_node *nodes[TABLE_GROUP_MOST];
+	/* Of a key, what `btree_hash` is. */
+	const uint64_t *words = group->keys + group->limbs - 1;
 
 	for (uint32_t i = 0; i < group->count; i++)
 		nodes[i] = &top->root;
 	for (uint64_t level = 0; level < height; level++)
 		for (uint32_t i = 0; i < group->count; i++) {
-			nodes[i] = btree_step(nodes[i], group->hashes[i]);
+			nodes[i] = btree_step(nodes[i], words[(size_t)i * group->limbs]);
 			__builtin_prefetch(nodes[i]);
 		}
 	for (uint32_t i = 0; i < group->count; i++) {
 		const uint64_t *key = group->keys + (size_t)i * group->limbs;
-		const uint32_t value = btree_value(nodes[i], group->hashes[i]);
+		const uint32_t value = btree_value(nodes[i], words[(size_t)i * group->limbs]);
 
 		group->found[i * group->found_stride] = group->limbs > 1 ? btree_finish(table, value, key) : value;
 	}

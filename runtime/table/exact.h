@@ -64,12 +64,14 @@ exact_mix(uint64_t a, uint64_t b)
 static inline uint64_t
 exact_hash(const struct exact *table, const uint64_t *key, uint32_t limbs)
 {
-	uint64_t hash = key[0] ^ EXACT_SEED;
+	uint64_t hash;
 
 	(void)table;
-	if (limbs == 1)
-		return exact_mix(hash, EXACT_MULTIPLIER);
-	hash = exact_mix(hash, key[1] ^ EXACT_MULTIPLIER);
+	if (limbs == 1) {
+		hash = key[0] * EXACT_MULTIPLIER;
+		return hash ^ hash >> 32;	/* the lower half, for the second bucket, is of the whole key too */
+	}
+	hash = exact_mix(key[0] ^ EXACT_SEED, key[1] ^ EXACT_MULTIPLIER);
 	for (uint32_t i = 2; i < limbs; i++)
 		hash = exact_mix(hash ^ EXACT_MULTIPLIER_WIDE, key[i] ^ EXACT_MULTIPLIER);
 	return hash;
@@ -282,6 +284,7 @@ exact_find(const struct exact *table, const void *address, uint64_t hash, const 
 }
 
 TABLE_GROUP_ADDRESS(exact)
+TABLE_GROUP_LINES(exact, EXACT_MULTIPLIER)
 
 /* Four keys of a group in their first buckets. A bit for each that is not there. */
 static inline __attribute__((always_inline)) uint32_t
@@ -294,12 +297,17 @@ exact_find_four(const struct exact *table, const struct exact_array *array, cons
 
 	if (limbs <= 2) {
 		const uint64_t *keys = group->keys + (size_t)i * limbs;
-		const __m128i first = exact_matched(exact_group_address(table, array, group, i), keys, limbs);
-		const __m128i second = exact_matched(exact_group_address(table, array, group, i + 1), keys + limbs, limbs);
-		const __m128i third = exact_matched(exact_group_address(table, array, group, i + 2), keys + 2 * limbs, limbs);
-		const __m128i fourth = exact_matched(exact_group_address(table, array, group, i + 3), keys + 3 * limbs, limbs);
+		const void *made[4];
+		__m128i matched[4];
 
-		return table_group_found(group, i, exact_numbers(first, second, third, fourth));
+		if (limbs == 1 && group->addresses == NULL)
+			exact_four(array, keys, made);
+		else
+			for (uint32_t j = 0; j < 4; j++)
+				made[j] = exact_group_address(table, array, group, i + j);
+		for (uint32_t j = 0; j < 4; j++)
+			matched[j] = exact_matched(made[j], keys + (size_t)j * limbs, limbs);
+		return table_group_found(group, i, exact_numbers(matched[0], matched[1], matched[2], matched[3]));
 	}
 #endif
 	for (uint32_t j = 0; j < 4; j++)

@@ -171,22 +171,9 @@ exact48_find(const struct exact48 *table, const void *address, uint64_t hash, co
 
 TABLE_GROUP_ADDRESS(exact48)
 
+TABLE_GROUP_LINES(exact48, EXACT48_MULTIPLIER)
+
 #ifdef TABLE_AVX2
-/* As `exact48_first` of four keys' hashes. */
-static inline __m256i
-exact48_first_four(const struct exact48_array *array, const uint64_t *keys)
-{
-	const uint64_t upper = EXACT48_MULTIPLIER >> 32, lower = EXACT48_MULTIPLIER & UINT32_MAX;
-	const __m256i words = _mm256_loadu_si256((const void *)keys), base = _mm256_set1_epi64x((long long)(uintptr_t)array->buckets);
-	const __m256i low = _mm256_mul_epu32(words, _mm256_set1_epi64x((long long)lower));
-	/* Of the upper half of a product, what comes from the lower half of the key, and above it what comes from the upper one. */
-	const __m256i cross = _mm256_mullo_epi32(words, _mm256_set1_epi64x((long long)(upper | lower << 32)));
-	const __m256i hash = _mm256_add_epi32(_mm256_add_epi32(cross, _mm256_srli_epi64(cross, 32)), _mm256_srli_epi64(low, 32));
-	const __m256i index = _mm256_srli_epi64(_mm256_mul_epu32(hash, _mm256_set1_epi64x((long long)array->bucket_count)), 32);
-
-	return _mm256_add_epi64(_mm256_slli_epi64(index, 6), base);
-}
-
 /* What is left of four keys' buckets, brought together: their records' numbers. */
 static inline __attribute__((always_inline)) __m128i
 exact48_scan_four(const void *const *addresses, const uint64_t *keys)
@@ -214,7 +201,7 @@ exact48_find_four(const struct exact48 *table, const struct exact48_array *array
 	if (group->addresses != NULL)
 		addresses = group->addresses + i;
 	else
-		_mm256_storeu_si256((void *)made, exact48_first_four(array, group->keys + i));
+		exact48_four(array, group->keys + i, made);
 	(void)table;
 	return table_group_found(group, i, exact48_scan_four(addresses, group->keys + i));
 #else

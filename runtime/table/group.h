@@ -1,7 +1,7 @@
 /* Look-ups of a group of packets at once. A structure that has more to gain from that than from the same steps packet by packet has a function
  * `NAME_find_group`: rules against several keys at a time, a tree level by level, what needs a second line after all that need one.
  *
- * Keys and hashes are known. Everything is a literal or a local of the caller's where this is inlined, so what is not used costs nothing. */
+ * Everything is a literal or a local of the caller's where this is inlined, so what is not used costs nothing. */
 #ifndef BACUS_TABLE_GROUP_H
 #define BACUS_TABLE_GROUP_H
 
@@ -11,15 +11,17 @@
 #include "table/vectors.h"
 
 #define TABLE_GROUP_MOST 64u	/* packets */
+#define TABLE_LINE 64u		/* bytes of a bucket */
 
 struct table_group {
 	uint32_t count;
 	uint32_t limbs;			/* of a key */
 	uint32_t form;			/* of a key, for scan.h: its `scan_form`, or 0 */
 	uint32_t walks_ahead;		/* 1: nodes of lpm_trie.h are requested before the group comes to them */
+	uint32_t is_far;		/* 1: first lines were requested, so second ones are worth requests too */
 	const uint64_t *keys;
-	const uint64_t *hashes;		/* NULL, with no addresses either: nothing was requested, so they are first needed here; not for trees */
-	const void *const *addresses;	/* NULL: they are of a time before the last grace period, and must be computed anew */
+	const uint64_t *hashes;		/* NULL: they are made again of the keys, where they are needed */
+	const void *const *addresses;	/* NULL: not known yet, or of a time before the last grace period */
 	uint32_t *found;		/* numbers of records */
 	uint32_t found_stride;		/* from one packet's to the next's */
 	/* Lines of a newer group: one is requested with each that this group consumes. NULL: none. */
@@ -28,16 +30,35 @@ struct table_group {
 	uint32_t request_far;		/* 1: into the second-level cache */
 };
 
-/* What each look-up does for the newer group. */
 static inline __attribute__((always_inline)) void
-table_group_request(const struct table_group *group, uint32_t i)
+table_group_prefetch(const struct table_group *group, size_t i)
 {
-	if (group->requests == NULL || i >= group->request_count)
-		return;
 	if (group->request_far)
 		__builtin_prefetch(group->requests[i], 0, 2);
 	else
 		__builtin_prefetch(group->requests[i], 0, 3);
+}
+
+/* What each look-up does for the newer group. */
+static inline __attribute__((always_inline)) void
+table_group_request(const struct table_group *group, uint32_t i)
+{
+	if (group->requests != NULL && i < group->request_count)
+		table_group_prefetch(group, i);
+}
+
+/* The same of four look-ups. */
+static inline __attribute__((always_inline)) void
+table_group_request_four(const struct table_group *group, uint32_t i)
+{
+	if (group->requests == NULL)
+		return;
+	if (__builtin_expect(i + 4 <= group->request_count, 1))
+		for (uint32_t j = 0; j < 4; j++)
+			table_group_prefetch(group, (size_t)i + j);
+	else
+		for (uint32_t j = 0; j < 4; j++)
+			table_group_request(group, i + j);
 }
 
 /* The newer group has more packets than this one. */
@@ -53,20 +74,82 @@ table_group_request_rest(const struct table_group *group)
 static inline __attribute__((always_inline)) uint32_t
 table_group_found(const struct table_group *group, uint32_t i, __m128i found)
 {
-	for (uint32_t j = 0; j < 4; j++)
-		table_group_request(group, i + j);
+	table_group_request_four(group, i);
 	if (group->found_stride == 1) {
 		_mm_storeu_si128((void *)(group->found + i), found);
 	} else {
+		uint32_t *place = group->found + (size_t)i * group->found_stride;
 		uint32_t numbers[4];
 
 		_mm_storeu_si128((void *)numbers, found);
 		for (uint32_t j = 0; j < 4; j++)
-			group->found[(i + j) * group->found_stride] = numbers[j];
+			place[(size_t)j * group->found_stride] = numbers[j];
 	}
 	return (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(found, _mm_setzero_si128())));
 }
 #endif
+
+/* Where the buckets of four keys are: `buckets[(key * multiplier >> 32) * count >> 32]`, each a line. */
+static inline __attribute__((always_inline)) void
+table_group_four(const void *buckets, uint64_t count, const uint64_t *keys, uint64_t multiplier, const void **addresses)
+{
+#ifdef TABLE_AVX2
+	const uint64_t upper = multiplier >> 32, lower = multiplier & UINT32_MAX;
+	const __m256i words = _mm256_loadu_si256((const void *)keys), base = _mm256_set1_epi64x((long long)(uintptr_t)buckets);
+	const __m256i low = _mm256_mul_epu32(words, _mm256_set1_epi64x((long long)lower));
+	/* Of the upper half of a product, what comes from the lower half of the key, and above it what comes from the upper one. */
+	const __m256i cross = _mm256_mullo_epi32(words, _mm256_set1_epi64x((long long)(upper | lower << 32)));
+	const __m256i hash = _mm256_add_epi32(_mm256_add_epi32(cross, _mm256_srli_epi64(cross, 32)), _mm256_srli_epi64(low, 32));
+	const __m256i index = _mm256_srli_epi64(_mm256_mul_epu32(hash, _mm256_set1_epi64x((long long)count)), 32);
+
+	_mm256_storeu_si256((void *)addresses, _mm256_add_epi64(_mm256_slli_epi64(index, 6), base));
+#else
+	for (uint32_t i = 0; i < 4; i++)
+		addresses[i] = (const uint8_t *)buckets + ((keys[i] * multiplier >> 32) * count >> 32) * TABLE_LINE;
+#endif
+}
+
+/* Of keys of one limb, whose hash is a product: the lines of many are computed at once, to be requested. They are of one array; after a grace period they are
+ * still good as long as that has not been replaced. */
+#define TABLE_GROUP_LINES(NAME, MULTIPLIER)														\
+	struct NAME##_lines {																\
+		const struct NAME##_array *array;													\
+		uint64_t bucket_count;	/* when it was taken; it may have gone since */									\
+	};																		\
+																			\
+	static inline struct NAME##_lines														\
+	NAME##_lines(const struct NAME *table)														\
+	{																		\
+		const struct NAME##_array *array = NAME##_array(table);											\
+																			\
+		return (struct NAME##_lines){ array, array->bucket_count };										\
+	}																		\
+																			\
+	static inline int																\
+	NAME##_is_at(const struct NAME *table, const struct NAME##_lines *lines)									\
+	{																		\
+		const struct NAME##_array *array = NAME##_array(table);											\
+																			\
+		return array == lines->array && array->bucket_count == lines->bucket_count;								\
+	}																		\
+																			\
+	/* Of four keys. */																\
+	static inline __attribute__((always_inline)) void												\
+	NAME##_four(const struct NAME##_array *array, const uint64_t *keys, const void **addresses)							\
+	{																		\
+		table_group_four(array->buckets, array->bucket_count, keys, MULTIPLIER, addresses);							\
+	}																		\
+																			\
+	static inline __attribute__((always_inline)) void												\
+	NAME##_addresses(const struct NAME##_lines *lines, const uint64_t *keys, const void **addresses, uint32_t count)				\
+	{																		\
+		uint32_t i = 0;																\
+																			\
+		for (; i + 4 <= count; i += 4)														\
+			NAME##_four(lines->array, keys + i, addresses + i);										\
+		for (; i < count; i++)															\
+			addresses[i] = NAME##_first(lines->array, keys[i] * (MULTIPLIER));								\
+	}
 
 /* `NAME_find_group` of a structure whose keys are in one of two lines: all first ones, then the second ones of the keys that were not there, whose lines are
  * asked for while others' first ones are read. Who looks up several tables calls the halves, so that other look-ups are made while second lines come. The
@@ -129,14 +212,14 @@ table_group_found(const struct table_group *group, uint32_t i, __m128i found)
                                                                                                                                                     \
 		for (; i + 4 <= group->count; i += 4) {                                                                                             \
 			missed |= (uint64_t)NAME##_find_four(table, array, group, i) << i;                                                          \
-			if (group->hashes != NULL && (i + 4) % TABLE_GROUP_STEP == 0) {                                                             \
+			if (group->is_far && (i + 4) % TABLE_GROUP_STEP == 0) {                                                                     \
 				second |= NAME##_group_second(table, array, group, missed);                                                         \
 				missed = 0;                                                                                                         \
 			}                                                                                                                           \
 		}                                                                                                                                   \
 		for (; i < group->count; i++)                                                                                                       \
 			missed |= (uint64_t)NAME##_find_one(table, array, group, i) << i;                                                           \
-		second |= group->hashes != NULL ? NAME##_group_second(table, array, group, missed) : missed;                                        \
+		second |= group->is_far ? NAME##_group_second(table, array, group, missed) : missed;                                                \
 		table_group_request_rest(group);                                                                                                    \
 		return second;                                                                                                                      \
 	}                                                                                                                                           \
@@ -152,7 +235,7 @@ table_group_found(const struct table_group *group, uint32_t i, __m128i found)
 			const void *address = NAME##_group_address(table, array, group, at);                                                        \
 			const uint64_t hash = NAME##_group_hash(table, group, at);                                                                  \
                                                                                                                                                     \
-			if (group->hashes == NULL && !NAME##_overflowed(address))                                                                   \
+			if (!group->is_far && !NAME##_overflowed(address))                                                                          \
 				continue;                                                                                                           \
 			group->found[at * group->found_stride] =                                                                                    \
 				NAME##_find_second(table, address, hash, group->keys + (size_t)at * limbs, limbs);                                  \

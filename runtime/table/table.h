@@ -36,13 +36,27 @@ table_stride(uint32_t record_bytes, uint32_t records_own)
 	return record_bytes + (records_own ? (uint32_t)sizeof(struct record_head) : 0);
 }
 
+/* Where the records are, for all numbers that were found before this. */
+static inline const uint8_t *
+table_records(const struct table *table)
+{
+	return __atomic_load_n(&table->records, __ATOMIC_ACQUIRE);
+}
+
 /* As `table_record`, for code that knows the stride at compile time. */
 static inline const void *
 table_record_at(const struct table *table, uint32_t number, uint32_t stride)
 {
 	const uint32_t found = number != 0 ? number : __atomic_load_n(&table->miss, __ATOMIC_ACQUIRE);
 
-	return __atomic_load_n(&table->records, __ATOMIC_ACQUIRE) + (size_t)found * stride;
+	return table_records(table) + (size_t)found * stride;
+}
+
+/* As `table_record_at`, for code that knows where the records are. */
+static inline const void *
+table_record_of(const struct table *table, const uint8_t *records, uint32_t number, uint32_t stride)
+{
+	return __builtin_expect(number != 0, 1) ? records + (size_t)number * stride : table_record_at(table, 0, stride);
 }
 
 /* The record with this number; number 0 is the default action's. */

@@ -1,6 +1,8 @@
 /* What is not a match for a table, tables that are full, and memory that ends at any allocation. */
 #include <string.h>
 
+#include "table/exact.h"
+#include "table/exact48.h"
 #include "table_host.h"
 #include "test.h"
 
@@ -245,9 +247,52 @@ edges_alone(uint32_t structure, uint32_t has_range)
 	CHECK(memory.bytes == 0);
 }
 
+#define LINES_MOST 70u
+
+/* Addresses that are computed together are those of the keys one by one, and good until the array is replaced. */
+#define EDGES_LINES(NAME, STRUCTURE, KEY_BITS)                                                                                  \
+	static void                                                                                                             \
+	edges_lines_##NAME(void)                                                                                                \
+	{                                                                                                                       \
+		struct test_host memory = { .allocations_left = UINT64_MAX };                                                   \
+		struct writer *writer = edges_writer(&memory, STRUCTURE, KEY_BITS, 0);                                          \
+		const struct NAME *table = (const void *)writer_table(writer);                                                  \
+		uint64_t random = 7, keys[LINES_MOST];                                                                          \
+		const void *addresses[LINES_MOST + 1];                                                                          \
+		uint32_t replaced = 0;                                                                                          \
+                                                                                                                                \
+		for (uint32_t round = 0; round < 40; round++) {                                                                 \
+			const struct NAME##_lines lines = NAME##_lines(table);                                                  \
+                                                                                                                                \
+			CHECK(NAME##_is_at(table, &lines));                                                                     \
+			for (uint32_t i = 0; i < LINES_MOST; i++)                                                               \
+				keys[i] = test_random(&random) >> (64 - (KEY_BITS));                                            \
+			for (uint32_t count = round; count <= LINES_MOST; count += 7) {                                         \
+				memset(addresses, 0, sizeof(addresses));                                                        \
+				NAME##_addresses(&lines, keys, addresses, count);                                               \
+				for (uint32_t i = 0; i < count; i++)                                                            \
+					CHECK(addresses[i] == NAME##_address(table, NAME##_hash(table, &keys[i], 1)));          \
+				CHECK(addresses[count] == NULL);                                                                \
+			}                                                                                                       \
+			for (uint32_t i = 0; i < LINES_MOST; i++)                                                               \
+				CHECK(edges_insert(writer, keys[i], EDGES_MASK(KEY_BITS), i % 9) == TABLE_OK);                  \
+			replaced += !NAME##_is_at(table, &lines);                                                               \
+		}                                                                                                               \
+		CHECK(replaced > 2 && replaced < 20);                                                                           \
+		writer_destroy(writer);                                                                                         \
+		CHECK(memory.bytes == 0);                                                                                       \
+	}
+
+#define EDGES_MASK(KEY_BITS) (UINT64_MAX >> (64 - (KEY_BITS)))
+
+EDGES_LINES(exact, STRUCTURE_EXACT, 64)
+EDGES_LINES(exact48, STRUCTURE_EXACT48, 48)
+
 void
 test_table_edges(void)
 {
+	edges_lines_exact();
+	edges_lines_exact48();
 	for (uint32_t has_range = 0; has_range < 2; has_range++) {
 		edges_alone(STRUCTURE_SCAN, has_range);
 		edges_alone(STRUCTURE_BIT_VECTOR, has_range);

@@ -242,8 +242,9 @@ impl Unit<'_> {
                 let (asked, found) = self.look_ups(head.plan, table, before, each(opening), found, group);
                 code.extend(asked);
                 let learns = self.learns(table).then(|| name("key[i]"));
-                call =
-                    Expr::call(format!("{title}_act"), [name("run"), name("state"), found].into_iter().chain(learns));
+                second.push(Stmt::declare("const uint32_t", "number", found));
+                let arguments = [name("run"), name("state"), name("number"), self.records(table)];
+                call = Expr::call(format!("{title}_act"), arguments.into_iter().chain(learns));
             }
             None => {
                 code.push(Stmt::Blank);
@@ -301,7 +302,8 @@ impl Unit<'_> {
             run: "run->",
             count: name("size"),
             is_hashed: true,
-            is_addressed: true,
+            addresses: Some(name("address")),
+            is_far: self.requested(plan, table).is_some(),
             found: name("found"),
             found_stride: 1,
             walks_ahead: self.structure(table).is_walked() && self.requested(plan, table).is_some(),

@@ -17,8 +17,10 @@ pub struct Grouped {
     pub count: Expr,
     /// Hashes stand beside the keys.
     pub is_hashed: bool,
-    /// Addresses that are still good stand beside the hashes.
-    pub is_addressed: bool,
+    /// Where addresses are that are still good.
+    pub addresses: Option<Expr>,
+    /// First lines were requested, so second ones are worth requests too.
+    pub is_far: bool,
     pub found: Expr,
     pub found_stride: u32,
     /// Nodes of a structure that is walked are requested before the group comes to them.
@@ -89,8 +91,11 @@ impl Unit<'_> {
         if grouped.is_hashed {
             members.push(Expr::designated("hashes", array("hash")));
         }
-        if grouped.is_addressed {
-            members.push(Expr::designated("addresses", array("address")));
+        if let Some(addresses) = grouped.addresses {
+            members.push(Expr::designated("addresses", addresses));
+        }
+        if grouped.is_far && self.structure(table).has_two_lines() {
+            members.push(Expr::designated("is_far", Expr::word(1)));
         }
         if grouped.walks_ahead {
             members.push(Expr::designated("walks_ahead", Expr::word(1)));

@@ -60,7 +60,7 @@ impl Nodes {
         let ends = draft.code.iter().any(|statement| statement.mentions("ENDED"));
         let own = unit.node_name(node);
         let (own, more) = match &draft.key {
-            Some(_) => (format!("{own}_act"), &["uint32_t found"][..]),
+            Some(_) => (format!("{own}_act"), &ACTED_ON[..]),
             None => (own.to_string(), &[][..]),
         };
         let mut ahead = AheadOf {
@@ -176,9 +176,9 @@ impl Draft {
             Some((key, table)) => {
                 let act = format!("{name}_act");
                 written.items.extend(stage(&format!("{name}_key"), "INLINE void", key, &["uint64_t *key"]));
-                let more = ["uint32_t found", "const uint64_t *key"];
-                let more = if unit.learns(table) { &more[..] } else { &more[..1] };
-                written.items.extend(stage(&act, of, code, more));
+                let learns = unit.learns(table).then_some("const uint64_t *key");
+                let more: Vec<&str> = ACTED_ON.into_iter().chain(learns).collect();
+                written.items.extend(stage(&act, of, code, &more));
                 look_up(unit, &name, table, of)
             }
         };
@@ -199,6 +199,9 @@ fn branch(body: &mut Body, condition: &hlir::Expression, then: NodeId, otherwise
     body.go(otherwise);
 }
 
+/// What an action runs on beside the packet: the number of a record, and where the records are.
+const ACTED_ON: [&str; 2] = ["uint32_t found", "const uint8_t *records"];
+
 /// The three stages of a look-up, one after the other.
 fn look_up(unit: &Unit, name: &str, table: TableId, of: &str) -> Vec<Stmt> {
     let structure = written_structure(unit.structure(table));
@@ -218,9 +221,11 @@ fn look_up(unit: &Unit, name: &str, table: TableId, of: &str) -> Vec<Stmt> {
         found = Expr::call(format!("{structure}_find"), [held, address, Expr::name("hash"), key, unit.key_size(table)]);
     }
     code.push(unit.count_look_ups(table, Expr::word(1)));
+    code.push(Stmt::declare("const uint32_t", "found", found));
     let learns =
         unit.learns(table).then(|| Expr::name(if unit.program.tables[table].keys.is_empty() { "NULL" } else { "key" }));
-    let act = Expr::call(format!("{name}_act"), [run, state, found].into_iter().chain(learns));
+    let arguments = [run, state, Expr::name("found"), unit.records(table)];
+    let act = Expr::call(format!("{name}_act"), arguments.into_iter().chain(learns));
     code.push(if of == "INLINE void" { Stmt::Do(act) } else { Stmt::result(act) });
     code
 }

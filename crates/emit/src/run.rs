@@ -45,7 +45,7 @@ impl Unit<'_> {
         ];
         if let Some(way) = way {
             memory.extend(way.members());
-            run.push(Member::plain("uint64_t", "number", "of the burst's first packet"));
+            run.extend(way.run_members());
         }
         for table in self.looked_up() {
             let held = self.table_name(table);

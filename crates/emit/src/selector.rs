@@ -70,7 +70,7 @@ fn constant_data(value: &BigUint, width: u32, in_bytes: bool) -> Expr {
 }
 
 impl Body<'_, '_> {
-    /// Declares `record`, the entry's, for the look-up's result `found`; with a selector also `member`, whose action runs. A group without
+    /// Declares `record`, the entry's, for the look-up's result `found` among `records`; with a selector also `member`, whose action runs. A group without
     /// members makes a miss of the hit, unless the table says what runs then.
     pub fn record(&mut self, table: TableId) {
         let name = self.unit.table_name(table);
@@ -79,7 +79,8 @@ impl Body<'_, '_> {
         let own = if self.unit.records_own(table) { "1" } else { "0" };
         let stride = Expr::call("table_stride", [size.clone(), Expr::name(own)]);
         let held = Expr::Name(format!("&run->{name}->table"));
-        let record = |found: Expr| Expr::call("table_record_at", [held.clone(), found, stride.clone()]);
+        let record =
+            |found: Expr| Expr::call("table_record_of", [held.clone(), Expr::name("records"), found, stride.clone()]);
         let found = || Expr::name("found");
         let Some(selector) = self.unit.selector(table) else {
             return self.push(Stmt::declare(format!("{of}const"), "record", record(found())));

@@ -110,6 +110,14 @@ impl Unit<'_> {
         })
     }
 
+    /// Where the table's records are, taken after a look-up. Without keys, there is only the default's, which is not among them.
+    pub fn records(&self, table: TableId) -> Expr {
+        match self.program.tables[table].keys.is_empty() {
+            true => Expr::name("NULL"),
+            false => Expr::call("table_records", [Expr::Name(format!("&run->{}->table", self.table_name(table)))]),
+        }
+    }
+
     /// Counts look-ups.
     pub fn count_look_ups(&self, table: TableId, count: Expr) -> Stmt {
         Stmt::Assign(Expr::Name(format!("run->{}_lookups", self.table_name(table))), "+=", count)

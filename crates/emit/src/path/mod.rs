@@ -5,6 +5,7 @@
 //! use. Between two stages stand the look-ups of all packets of the group. `path_finish` runs a packet in its turn, with what was found for it;
 //! one that has left the path is run from its beginning by `walk_on`.
 
+mod addresses;
 mod queue;
 mod send;
 mod stages;
@@ -161,8 +162,13 @@ impl<'u> Way<'u> {
             let table = self.unit.table_name(self.table(*place));
             let limbs = crate::body::limbs(self.unit.key_bits(self.table(*place)));
             members.push(Member::plain("uint64_t", format!("{table}_key[{group}][{limbs}]"), ""));
-            if self.has_address(stage, *place) {
+            if self.keeps_hash(stage, *place) {
                 members.push(Member::plain("uint64_t", format!("{table}_hash[{group}]"), ""));
+            }
+            if let Some(structure) = self.lines(stage, *place) {
+                members.push(Member::plain(format!("struct {structure}_lines"), format!("{table}_lines"), ""));
+            }
+            if self.requested(stage, *place).is_some() {
                 members.push(Member::plain("const void *", format!("{table}_address[{group}]"), ""));
             }
         }
@@ -240,12 +246,36 @@ impl<'u> Way<'u> {
         items
     }
 
+    /// Where the records are that were found at a place. Those of a group's look-ups are all taken after the last one.
+    fn records(&self, place: usize) -> Expr {
+        let table = self.table(place);
+        match self.stage_of(place).is_some() {
+            true => name(format!("run->{}_records", self.unit.table_name(table))),
+            false => self.unit.records(table),
+        }
+    }
+
+    /// Members of `struct run`.
+    pub fn run_members(&self) -> Vec<Member> {
+        let staged = self.stages.iter().flat_map(|stage| &stage.looked_up);
+        let mut members: Vec<Member> = staged
+            .map(|place| {
+                let held = self.unit.table_name(self.table(*place));
+                Member::plain("const uint8_t *", format!("{held}_records"), "as they are when a stage begins")
+            })
+            .collect();
+        members.push(Member::plain("uint64_t", "number", "of the burst's first packet"));
+        members
+    }
+
     fn call_ahead(&self, place: usize) -> Expr {
         let mut arguments = vec![name("run"), name("state")];
         if self.ahead[place].takes_found {
             // A table without keys has its default's record only.
-            let found = self.found_number(place).map_or_else(|| Expr::word(0), |found| name(format!("found[{found}]")));
-            arguments.push(found);
+            arguments.extend(match self.found_number(place) {
+                Some(found) => [name(format!("found[{found}]")), self.records(place)],
+                None => [Expr::word(0), name("NULL")],
+            });
         }
         Expr::call(self.ahead[place].name.clone(), arguments)
     }

@@ -263,7 +263,9 @@ impl<'u> Way<'u> {
         let mut inner = vec![Stmt::declare("const uint32_t", "size", size)];
         inner.extend(look_up);
         let mut turn = self.taken("from + i");
-        let act = Expr::call(format!("{node}_act"), [name("run"), name("state"), found]);
+        turn.push(Stmt::declare("const uint32_t", "number", found));
+        let arguments = [name("run"), name("state"), name("number"), unit.records(table)];
+        let act = Expr::call(format!("{node}_act"), arguments);
         turn.extend(self.go_on(nodes, queue, written, act));
         inner.push(each("i", name("size"), turn));
         let (from, to, step) = (Expr::word(0), name("count"), Expr::word(group));

@@ -108,14 +108,55 @@ impl Way<'_> {
         let mut code = self.gathering(Expr::long(0));
         code.push(Stmt::Blank);
         code.push(room(&group));
-        code.push(each("i", group.clone(), gather()));
+        let missed = (0..self.found.len()).map(|number| Expr::unary("!", name(format!("found[{number}]"))));
+        let missed = missed.reduce(|left, right| Expr::binary("||", left, right)).unwrap_or(name("false"));
+        let never = Expr::binary("&&", name("hits"), missed);
+        let found = (0..self.found.len()).map(|number| name(format!("path->found[i][{number}]"))).collect();
+        let mut turn = vec![
+            Stmt::declare("uint32_t", format!("found[{}]", self.found.len()), Expr::List(found)),
+            Stmt::when(never, vec![Stmt::call("__builtin_unreachable", [])]),
+        ];
+        turn.extend(gather("found"));
+        code.push(each("i", group.clone(), turn));
         code.push(send_gathered(&group, Expr::long(0), sender));
         code.extend(self.count_look_ups(&group));
-        let parameters = ["struct run *run", "const struct burst *burst", "uint32_t from", "struct path *path"];
-        let mut items =
-            vec![Item::Comment("The same for a group that nobody has left: it is sent as one.".to_string())];
+        let parameters =
+            ["struct run *run", "const struct burst *burst", "uint32_t from", "struct path *path", "bool hits"];
+        let about =
+            "The same for a group that nobody has left: it is sent as one. `hits`: every look-up found an entry.";
+        let mut items = self.hits();
+        items.push(Item::Comment(about.to_string()));
         items.extend(inline("void", "path_turn_together", &parameters, code));
         items
+    }
+
+    /// Whether a whole group's look-ups all hit. Its turn has then no test for it, and nothing to count: what only a rare action needs of a packet is read
+    /// there.
+    fn hits(&self) -> Vec<Item> {
+        let less =
+            Expr::conditional(Expr::binary("<", name("found[i]"), name("least")), name("found[i]"), name("least"));
+        let numbers = self.group() * self.found.len() as u32;
+        let code = vec![
+            Stmt::declare("const uint32_t *const", "found", name("path->found[0]")),
+            Stmt::declare("uint32_t", "least", name("UINT32_MAX")),
+            Stmt::Blank,
+            each("i", Expr::word(numbers), vec![Stmt::set(name("least"), less)]),
+            Stmt::result(Expr::binary("!=", name("least"), Expr::word(0))),
+        ];
+        let mut items = vec![Item::Comment("Whether every look-up of a whole group found an entry.".to_string())];
+        items.extend(inline("bool", "path_hits", &["const struct path *path"], code));
+        items
+    }
+
+    /// The turn of a whole group, the usual one by code of its own.
+    pub fn turn_usual(&self) -> Stmt {
+        let call =
+            |hits: &'static str| Stmt::call("path_turn_together", ["&run", "&taken", "from", "path", hits].map(name));
+        Stmt::If {
+            condition: Expr::call("__builtin_expect", [Expr::call("path_hits", [name("path")]), name("1")]),
+            then: vec![call("true")],
+            otherwise: vec![call("false")],
+        }
     }
 
     /// What the packets of a group have to say, of which some are gone already.
@@ -125,9 +166,9 @@ impl Way<'_> {
     }
 }
 
-/// The turn of packet `i`, which is not sent yet.
-pub fn gather() -> Vec<Stmt> {
-    let finish = Expr::call("path_finish", ["run", "&state", "path->found[i]", "&ports[i]"].map(name));
+/// The turn of packet `i`, which is not sent yet, with what was `found` for it.
+pub fn gather(found: &'static str) -> Vec<Stmt> {
+    let finish = Expr::call("path_finish", ["run", "&state", found, "&ports[i]"].map(name));
     let gone = vec![
         Stmt::Assign(name("gone"), "|=", Expr::binary("<<", name("1ull"), name("i"))),
         Stmt::set(name("ports[i]"), Expr::word(0)),

@@ -3,6 +3,7 @@
 //! Where the plan asks for the memory of a burst while an older one is worked on, a group waits in the worker's memory, as a flight, until the next
 //! one has come. An empty burst drives it out.
 
+use super::addresses::addressed_together;
 use super::send::Sender;
 use super::{Way, apart, each, inline, name};
 use crate::batch::prefetch;
@@ -24,7 +25,7 @@ pub const STAGE: [&str; 6] = [
 ];
 
 /// A loop over packets, if it has something to do.
-fn in_loop(count: Expr, body: Vec<Stmt>) -> Option<Stmt> {
+pub(super) fn in_loop(count: Expr, body: Vec<Stmt>) -> Option<Stmt> {
     (!body.is_empty()).then(|| each("i", count, body))
 }
 
@@ -141,23 +142,31 @@ impl Way<'_> {
             otherwise: zeros,
         });
         body.extend(requests);
-        let mut code = vec![each("i", name("count"), body)];
+        let mut code = self.lines_taken(stage);
+        let mut items = self.addresses(number);
+        let mut rest = None;
+        if !items.is_empty() {
+            let [some, last] = addressed_together(number);
+            body.push(some);
+            rest = Some(last);
+        }
+        code.push(each("i", name("count"), body));
+        code.extend(rest);
         if number == 0 {
             code.insert(0, Stmt::Do(Expr::cast("void", name("left"))));
         }
-        let mut items = vec![Item::Comment(format!(
+        items.push(Item::Comment(format!(
             "Stage {number}: all packets of a group up to {}, and the keys of the look-ups there.",
             self.unit.node(self.nodes[stage.place]).name
-        ))];
+        )));
         items.extend(inline("void", format!("path_stage_{number}"), &STAGE, code));
-        items.extend(self.whole(&format!("path_stage_{number}"), false));
+        items.extend(self.whole(&format!("path_stage_{number}"), number));
         items.extend(self.look_up_items(number));
         items
     }
 
     /// The look-ups behind a stage. Where the group is an older one, its lines were requested a group ago, and each look-up pays for one request
-    /// of the newest group: a loop of requests alone would stall on the core's line fill buffers. Tables may have moved since, so addresses are
-    /// computed again.
+    /// of the newest group: a loop of requests alone would stall on the core's line fill buffers.
     fn look_up_items(&self, number: usize) -> Vec<Item> {
         let stage = &self.stages[number];
         let title = format!("path_look_up_{number}");
@@ -210,8 +219,9 @@ impl Way<'_> {
                 prefix: format!("path->{held}_"),
                 run: "run.",
                 count: name("count"),
-                is_hashed: self.has_address(stage, place),
-                is_addressed: !moved && self.has_address(stage, place),
+                is_hashed: self.keeps_hash(stage, place),
+                addresses: self.known_addresses(stage, place, moved),
+                is_far: self.requested(stage, place).is_some(),
                 walks_ahead: self.walks_ahead(stage, table),
                 found: name(format!("&path->found[0][{number}]")),
                 found_stride: self.found.len() as u32,
@@ -228,47 +238,8 @@ impl Way<'_> {
         [code, seconds]
     }
 
-    /// The table of a place and the hint, if the plan requests its first line and that is known from the key.
-    fn requested(&self, stage: &Stage, place: usize) -> Option<(&str, Hint)> {
-        let table = self.table(place);
-        if !self.unit.structure(table).is_addressed() {
-            return None;
-        }
-        let request = self.unit.request_for(&self.planned(stage).requests, table)?;
-        Some((self.unit.table_name(table), request.hint))
-    }
-
     fn walks_ahead(&self, stage: &Stage, table: TableId) -> bool {
         self.unit.structure(table).is_walked() && self.unit.request_for(&self.planned(stage).requests, table).is_some()
-    }
-
-    /// Whether a key's hash and address are made with the key. Where nothing is requested, hash tables make them of several keys at once.
-    pub(super) fn has_address(&self, stage: &Stage, place: usize) -> bool {
-        let table = self.table(place);
-        self.unit.structure(table).is_addressed()
-            && (self.requested(stage, place).is_some() || !self.unit.structure(table).has_two_lines())
-    }
-
-    /// Hash and address of a key, and the plan's request for what lies there.
-    fn request(&self, stage: &Stage, place: usize, key: Expr) -> Vec<Stmt> {
-        let table = self.table(place);
-        if !self.has_address(stage, place) {
-            return Vec::new();
-        }
-        let held = self.unit.table_name(table);
-        let structure = written_structure(self.unit.structure(table));
-        let limbs = Expr::word(crate::body::limbs(self.unit.key_bits(table)));
-        let pointer = name(format!("run->{held}"));
-        let (hash, address) = (name(format!("path->{held}_hash[i]")), name(format!("path->{held}_address[i]")));
-        let computed = Expr::call(format!("{structure}_address"), [pointer.clone(), hash.clone()]);
-        let mut code = vec![
-            Stmt::set(hash, Expr::call(format!("{structure}_hash"), [pointer, key, limbs])),
-            Stmt::set(address.clone(), computed),
-        ];
-        if let Some((_, hint)) = self.requested(stage, place).filter(|_| !self.is_behind()) {
-            code.push(prefetch(address, hint));
-        }
-        code
     }
 
     fn look_ups(&self, stage: &Stage, moved: bool) -> Vec<Stmt> {
@@ -280,11 +251,8 @@ impl Way<'_> {
             let limbs = Expr::word(crate::body::limbs(self.unit.key_bits(table)));
             let part = |part: &str| name(format!("path->{held}_{part}[i]"));
             let pointer = name(format!("run.{held}"));
-            let hash = match self.has_address(stage, place) {
-                true => part("hash"),
-                false => Expr::call(format!("{structure}_hash"), [pointer.clone(), part("key"), limbs.clone()]),
-            };
-            let address = match moved || !self.has_address(stage, place) {
+            let hash = Expr::call(format!("{structure}_hash"), [pointer.clone(), part("key"), limbs.clone()]);
+            let address = match moved || self.requested(stage, place).is_none() {
                 true => Expr::call(format!("{structure}_address"), [pointer.clone(), hash.clone()]),
                 false => part("address"),
             };
@@ -309,20 +277,21 @@ impl Way<'_> {
 
     /// A stage as a function of its own, so that each has the core's registers for itself. A full group that nobody has left has code of its own.
     /// `struct run` goes and comes by value: nothing that a stage stores can be part of it.
-    fn whole(&self, stage: &str, changes: bool) -> [Item; 2] {
+    fn whole(&self, stage: &str, number: usize) -> [Item; 2] {
         let arguments = [name("&run"), name("&taken"), name("from"), Expr::word(self.group()), name("path"), name("0")];
-        self.whole_with(stage, changes, Stmt::call(stage, arguments))
+        self.whole_with(stage, number, Stmt::call(stage, arguments))
     }
 
     fn turn_whole(&self, senders: &[Sender]) -> [Item; 2] {
         if senders.is_empty() {
-            return self.whole("path_turn", true);
+            return self.whole("path_turn", self.stages.len());
         }
-        let arguments = ["&run", "&taken", "from", "path"].map(name);
-        self.whole_with("path_turn", true, Stmt::call("path_turn_together", arguments))
+        self.whole_with("path_turn", self.stages.len(), self.turn_usual())
     }
 
-    fn whole_with(&self, stage: &str, changes: bool, together: Stmt) -> [Item; 2] {
+    /// `number`: of the stage; the turn's is the one behind the last.
+    fn whole_with(&self, stage: &str, number: usize, together: Stmt) -> [Item; 2] {
+        let changes = number == self.stages.len();
         let group = Expr::word(self.group());
         let arguments = ["&run", "&taken", "from", "count", "path", "left"].map(name);
         let full = Expr::binary("==", name("count"), group);
@@ -331,12 +300,17 @@ impl Way<'_> {
             Stmt::declare("const struct burst", "taken", name("*burst")),
             Stmt::declare("const uint64_t", "left", name("path->left")),
             Stmt::Blank,
-            Stmt::If {
-                condition: Expr::call("__builtin_expect", [usual, name("1")]),
-                then: vec![together],
-                otherwise: vec![Stmt::call(stage, arguments)],
-            },
         ];
+        for place in self.stages.iter().take(number).flat_map(|stage| &stage.looked_up) {
+            let held = self.unit.table_name(self.table(*place));
+            let taken = Expr::call("table_records", [name(format!("&run.{held}->table"))]);
+            body.push(Stmt::set(name(format!("run.{held}_records")), taken));
+        }
+        body.push(Stmt::If {
+            condition: Expr::call("__builtin_expect", [usual, name("1")]),
+            then: vec![together],
+            otherwise: vec![Stmt::call(stage, arguments)],
+        });
         if changes {
             body.push(Stmt::result(name("run")));
         }

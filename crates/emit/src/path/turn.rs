@@ -122,7 +122,7 @@ impl Way<'_> {
         let stayers = format!("stayers[{}]", self.group());
         let leave = Expr::call("path_leavers", ["*run", "burst", "from", "left", "&sent"].map(name));
         let mut turn = vec![Stmt::declare("const uint32_t", "i", name("stayers[at]"))];
-        turn.extend(gather());
+        turn.extend(gather("path->found[i]"));
         let mut code = vec![
             Stmt::Declare { of: "uint8_t".to_string(), name: stayers, value: None },
             Stmt::declare("const uint32_t", "staying", Expr::call("walk_list", [stay, name("stayers")])),
@@ -226,7 +226,7 @@ impl Way<'_> {
             let call = match self.found_number(place) {
                 Some(found) => Expr::call(
                     format!("{}_act", self.title(place)),
-                    [name("run"), name("state"), name(format!("found[{found}]"))],
+                    [name("run"), name("state"), name(format!("found[{found}]")), self.records(place)],
                 ),
                 None => Expr::call(self.title(place), [name("run"), name("state")]),
             };

@@ -1,0 +1,130 @@
+//! Where look-ups begin: the addresses that are computed ahead of the look-ups of a group, for the plan's requests.
+
+use super::stages::in_loop;
+use super::{Way, inline, name};
+use crate::batch::prefetch;
+use crate::c::{Expr, Item, Stmt};
+use hlir::path::Stage;
+use hlir::plan::Hint;
+use hlir::text::written_structure;
+
+/// Packets whose addresses are computed at once, a power of two: few, so that the first ones are requested while other packets are worked on.
+const TOGETHER: u32 = 8;
+
+impl Way<'_> {
+    /// The table of a place and the hint, if the plan requests its first line and that is known from the key.
+    pub(super) fn requested(&self, stage: &Stage, place: usize) -> Option<(&str, Hint)> {
+        let table = self.table(place);
+        if !self.unit.structure(table).is_addressed() {
+            return None;
+        }
+        let request = self.unit.request_for(&self.planned(stage).requests, table)?;
+        Some((self.unit.table_name(table), request.hint))
+    }
+
+    /// Where addresses stand that were computed for a request, for as long as they are good. `moved`: that was a burst ago, and the table may have been
+    /// replaced.
+    pub(super) fn known_addresses(&self, stage: &Stage, place: usize, moved: bool) -> Option<Expr> {
+        let (held, _) = self.requested(stage, place)?;
+        let addresses = name(format!("path->{held}_address"));
+        if !moved {
+            return Some(addresses);
+        }
+        let structure = self.lines(stage, place)?;
+        let same = [format!("run.{held}"), format!("&path->{held}_lines")].map(name);
+        Some(Expr::conditional(Expr::call(format!("{structure}_is_at"), same), addresses, name("NULL")))
+    }
+
+    /// Whether a key's hash is kept for its look-up.
+    pub(super) fn keeps_hash(&self, stage: &Stage, place: usize) -> bool {
+        let table = self.table(place);
+        let dear = self.unit.structure(table).has_dear_hash(self.unit.key_bits(table));
+        dear && self.requested(stage, place).is_some()
+    }
+
+    /// The structure of a table whose lines are requested, if addresses are computed for several packets at once: all are of one array.
+    pub(super) fn lines(&self, stage: &Stage, place: usize) -> Option<&'static str> {
+        let table = self.table(place);
+        let structure = self.unit.structure(table);
+        let together = structure.is_addressed_together(self.unit.key_bits(table));
+        (together && self.requested(stage, place).is_some()).then(|| written_structure(structure))
+    }
+
+    /// The address of a key's line, and the plan's request for it.
+    pub(super) fn request(&self, stage: &Stage, place: usize, key: Expr) -> Vec<Stmt> {
+        let table = self.table(place);
+        let Some((held, hint)) = self.requested(stage, place) else { return Vec::new() };
+        if self.lines(stage, place).is_some() {
+            return Vec::new();
+        }
+        let structure = written_structure(self.unit.structure(table));
+        let limbs = Expr::word(crate::body::limbs(self.unit.key_bits(table)));
+        let pointer = name(format!("run->{held}"));
+        let mut code = Vec::new();
+        let mut hash = Expr::call(format!("{structure}_hash"), [pointer.clone(), key, limbs]);
+        if self.keeps_hash(stage, place) {
+            let kept = name(format!("path->{held}_hash[i]"));
+            code.push(Stmt::set(kept.clone(), hash));
+            hash = kept;
+        }
+        let address = name(format!("path->{held}_address[i]"));
+        code.push(Stmt::set(address.clone(), Expr::call(format!("{structure}_address"), [pointer, hash])));
+        if !self.is_behind() {
+            code.push(prefetch(address, hint));
+        }
+        code
+    }
+
+    /// Addresses that are computed for several packets at once, and the plan's requests for what lies there.
+    pub(super) fn addresses(&self, number: usize) -> Vec<Item> {
+        let stage = &self.stages[number];
+        let (mut code, mut requests) = (Vec::new(), Vec::new());
+        for &place in &stage.looked_up {
+            let Some((held, hint)) = self.requested(stage, place) else { continue };
+            let Some(structure) = self.lines(stage, place) else { continue };
+            let arguments = [
+                name(format!("&path->{held}_lines")),
+                name(format!("path->{held}_key[from]")),
+                name(format!("&path->{held}_address[from]")),
+                name("count"),
+            ];
+            code.push(Stmt::call(format!("{structure}_addresses"), arguments));
+            if !self.is_behind() {
+                requests.push(prefetch(name(format!("path->{held}_address[from + i]")), hint));
+            }
+        }
+        if code.is_empty() {
+            return Vec::new();
+        }
+        code.extend(in_loop(name("count"), requests));
+        let parameters = ["struct path *path", "uint32_t from", "uint32_t count"];
+        let about = "Where the look-ups of some packets begin, from their keys.";
+        let mut items = vec![Item::Comment(about.to_string())];
+        items.extend(inline("void", format!("path_addresses_{number}"), &parameters, code));
+        items
+    }
+
+    /// Takes the arrays that all addresses of a group are of.
+    pub(super) fn lines_taken(&self, stage: &Stage) -> Vec<Stmt> {
+        let take = |place: &usize| {
+            let structure = self.lines(stage, *place)?;
+            let held = self.unit.table_name(self.table(*place));
+            let taken = Expr::call(format!("{structure}_lines"), [name(format!("run->{held}"))]);
+            Some(Stmt::set(name(format!("path->{held}_lines")), taken))
+        };
+        stage.looked_up.iter().filter_map(take).collect()
+    }
+}
+
+/// The addresses of the packets up to `i`, where `i` is the last of some, and behind the loop those of the rest.
+pub(super) fn addressed_together(number: usize) -> [Stmt; 2] {
+    let addresses =
+        |from: Expr, count: Expr| Stmt::call(format!("path_addresses_{number}"), [name("path"), from, count]);
+    let within = |count: &str| Expr::binary("&", name(count), Expr::word(TOGETHER - 1));
+    let first = Expr::binary("-", name("i"), Expr::word(TOGETHER - 1));
+    let is_last = Expr::binary("==", within("i"), Expr::word(TOGETHER - 1));
+    [
+        Stmt::when(is_last, vec![addresses(first, Expr::word(TOGETHER))]),
+        addresses(Expr::binary("-", name("count"), within("count")), within("count")),
+    ]
+}
