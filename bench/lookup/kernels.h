@@ -62,7 +62,7 @@ struct flight {
 	{                                                                                                                                   \
 		return (struct table_group){                                                                                                \
 			.count = BURST, .limbs = LIMBS, .keys = sample->keys + (size_t)from * (LIMBS), .hashes = flight->hash,              \
-			.found = sample->found + from, .found_stride = 1,                                                                   \
+			.found = sample->found + from,                                                                                      \
 		};                                                                                                                          \
 	}                                                                                                                                   \
                                                                                                                                             \

@@ -164,7 +164,7 @@ bit_vector_some(const struct bit_vector *table, const struct bit_vector_array *a
 		}
 	}
 	for (uint32_t i = 0; i < count; i++)
-		group->found[(from + i) * group->found_stride] = bit_vector_first_rule(array, sets[i], chunks, meet);
+		group->found[from + i] = bit_vector_first_rule(array, sets[i], chunks, meet);
 }
 
 static inline __attribute__((always_inline)) void

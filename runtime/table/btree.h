@@ -146,7 +146,7 @@ btree_find_group(const struct btree *table, const struct table_group *group)
 		const uint64_t *key = group->keys + (size_t)i * group->limbs;
 		const uint32_t value = btree_value(nodes[i], words[(size_t)i * group->limbs]);
 
-		group->found[i * group->found_stride] = group->limbs > 1 ? btree_finish(table, value, key) : value;
+		group->found[i] = group->limbs > 1 ? btree_finish(table, value, key) : value;
 	}
 }
 

@@ -97,11 +97,11 @@ exact48_rest(const struct exact48_bucket *bucket, uint64_t key)
 
 	return _mm256_or_si256(_mm512_castsi512_si256(matched), _mm512_extracti64x4_epi64(matched, 1));
 #else
-	const __m256i wanted = _mm256_set1_epi64x((long long)key), zero = _mm256_setzero_si256();
+	const __m256i wanted = _mm256_set1_epi64x((long long)key), zero = _mm256_setzero_si256(), whole = _mm256_set1_epi64x((long long)EXACT48_KEY);
 	const __m256i front = _mm256_xor_si256(_mm256_load_si256((const void *)bucket->slots), wanted);
 	const __m256i back = _mm256_xor_si256(_mm256_load_si256((const void *)(bucket->slots + 4)), wanted);
-	const __m256i front_match = _mm256_cmpeq_epi64(_mm256_slli_epi64(front, 16), zero);
-	const __m256i back_match = _mm256_cmpeq_epi64(_mm256_slli_epi64(back, 16), zero);
+	const __m256i front_match = _mm256_cmpeq_epi64(_mm256_and_si256(front, whole), zero);
+	const __m256i back_match = _mm256_cmpeq_epi64(_mm256_and_si256(back, whole), zero);
 
 	return _mm256_or_si256(_mm256_and_si256(front, front_match), _mm256_and_si256(back, back_match));
 #endif
@@ -202,6 +202,8 @@ exact48_find_four(const struct exact48 *table, const struct exact48_array *array
 		addresses = group->addresses + i;
 	else
 		exact48_four(array, group->keys + i, made);
+	/* Addresses go from vectors to pointers through memory: what else moves them is what compares and brings together need. */
+	__asm__("" : "+m"(made));
 	(void)table;
 	return table_group_found(group, i, exact48_scan_four(addresses, group->keys + i));
 #else

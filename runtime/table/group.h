@@ -23,7 +23,6 @@ struct table_group {
 	const uint64_t *hashes;		/* NULL: they are made again of the keys, where they are needed */
 	const void *const *addresses;	/* NULL: not known yet, or of a time before the last grace period */
 	uint32_t *found;		/* numbers of records */
-	uint32_t found_stride;		/* from one packet's to the next's */
 	/* Lines of a newer group: one is requested with each that this group consumes. NULL: none. */
 	const void *const *requests;
 	uint32_t request_count;
@@ -75,16 +74,7 @@ static inline __attribute__((always_inline)) uint32_t
 table_group_found(const struct table_group *group, uint32_t i, __m128i found)
 {
 	table_group_request_four(group, i);
-	if (group->found_stride == 1) {
-		_mm_storeu_si128((void *)(group->found + i), found);
-	} else {
-		uint32_t *place = group->found + (size_t)i * group->found_stride;
-		uint32_t numbers[4];
-
-		_mm_storeu_si128((void *)numbers, found);
-		for (uint32_t j = 0; j < 4; j++)
-			place[(size_t)j * group->found_stride] = numbers[j];
-	}
+	_mm_storeu_si128((void *)(group->found + i), found);
 	return (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(found, _mm_setzero_si128())));
 }
 #endif
@@ -180,7 +170,7 @@ table_group_four(const void *buckets, uint64_t count, const uint64_t *keys, uint
 		const uint32_t found = NAME##_find_in(table, address, limbs > 2 ? NAME##_group_hash(table, group, i) : 0, key, limbs);              \
                                                                                                                                                     \
 		table_group_request(group, i);                                                                                                      \
-		group->found[i * group->found_stride] = found;                                                                                      \
+		group->found[i] = found;                                                                                      \
 		return (uint32_t)(found == 0);                                                                                                      \
 	}
 
@@ -237,7 +227,7 @@ table_group_four(const void *buckets, uint64_t count, const uint64_t *keys, uint
                                                                                                                                                     \
 			if (!group->is_far && !NAME##_overflowed(address))                                                                          \
 				continue;                                                                                                           \
-			group->found[at * group->found_stride] =                                                                                    \
+			group->found[at] =                                                                                                          \
 				NAME##_find_second(table, address, hash, group->keys + (size_t)at * limbs, limbs);                                  \
 		}                                                                                                                                   \
 	}                                                                                                                                           \

@@ -155,7 +155,7 @@ lpm_trie_find_group(const struct lpm_trie *table, const struct table_group *grou
 		count = left;
 	}
 	for (uint32_t i = 0; i < group->count; i++)
-		group->found[i * group->found_stride] = __atomic_load_n(walks[i].record, __ATOMIC_ACQUIRE);
+		group->found[i] = __atomic_load_n(walks[i].record, __ATOMIC_ACQUIRE);
 }
 
 #endif

@@ -504,7 +504,7 @@ scan_sixteen(const struct scan *table, const struct scan_array *array, const str
 	for (uint32_t half = 0; half < 2; half++)
 		_mm256_storeu_si256((void *)(places + 8 * half), best[half]);
 	for (uint32_t i = 0; i < SCAN_PACKETS; i++)
-		group->found[(from + i) * group->found_stride] = __atomic_load_n(&array->records[places[i]], __ATOMIC_ACQUIRE);
+		group->found[from + i] = __atomic_load_n(&array->records[places[i]], __ATOMIC_ACQUIRE);
 }
 
 #endif
@@ -526,7 +526,7 @@ scan_ways_group(const struct scan *table, const struct scan_array *array, const 
 	for (uint32_t i = 0; array->has_blocks && i < group->count; i++)
 		best[i] = scan_blocks_best(table, array, group->keys + (size_t)i * group->limbs, best[i], words, pairs, wides);
 	for (uint32_t i = 0; i < group->count; i++)
-		group->found[i * group->found_stride] = __atomic_load_n(&array->records[best[i]], __ATOMIC_ACQUIRE);
+		group->found[i] = __atomic_load_n(&array->records[best[i]], __ATOMIC_ACQUIRE);
 }
 
 /* Inlined with literal counts. Few rules are compared with packets side by side; what is left of the group goes packet by packet. */
@@ -549,7 +549,7 @@ scan_all_group(const struct scan *table, const struct table_group *group, uint32
 	for (uint32_t i = from; i < group->count; i++) {
 		const uint64_t *key = group->keys + (size_t)i * group->limbs;
 
-		group->found[i * group->found_stride] = scan_all(table, array, key, group->limbs, words, pairs, wides);
+		group->found[i] = scan_all(table, array, key, group->limbs, words, pairs, wides);
 	}
 }
 

@@ -284,7 +284,7 @@ tuple_space_all_group(const struct tuple_space *table, const struct table_group 
 		}
 	}
 	for (uint32_t i = 0; i < group->count; i++)
-		group->found[i * group->found_stride] = tuple_space_record(best[i]);
+		group->found[i] = tuple_space_record(best[i]);
 }
 
 static inline __attribute__((always_inline)) void

@@ -159,17 +159,16 @@ test_find(const struct table *table, const uint64_t *key, uint32_t limbs)
 	return 0;
 }
 
-/* Groups of different sizes, as different plans would have them: with or without hashes and addresses; with requests; with answers in rows. */
+/* Groups of different sizes, as different plans would have them: with or without hashes and addresses; with requests. */
 #define TEST_FIND_GROUP(NAME)													\
 	static void														\
 	test_group_##NAME(const struct NAME *table, const uint64_t *keys, uint32_t limbs, uint32_t count, uint32_t *found)	\
 	{															\
 		uint64_t hashes[TEST_GROUP_MOST];										\
 		const void *addresses[TEST_GROUP_MOST];										\
-		uint32_t rows[3 * TEST_GROUP_MOST];										\
 		const struct table_group group = {										\
 			.count = count, .limbs = limbs, .keys = keys, .hashes = count % 5 != 0 ? hashes : NULL,			\
-			.addresses = count % 2 != 0 ? addresses : NULL, .found = rows, .found_stride = count % 7 % 3 + 1,	\
+			.addresses = count % 2 != 0 ? addresses : NULL, .found = found,					\
 			.requests = count % 3 != 0 ? addresses : NULL, .request_count = count / 2,				\
 			.walks_ahead = count % 4 != 0, .is_far = count % 11 % 2,						\
 		};														\
@@ -179,8 +178,6 @@ test_find(const struct table *table, const uint64_t *key, uint32_t limbs)
 			addresses[i] = NAME##_address(table, hashes[i]);							\
 		}														\
 		NAME##_find_group(table, &group);										\
-		for (uint32_t i = 0; i < count; i++)										\
-			found[i] = rows[i * group.found_stride];								\
 	}
 
 TEST_FIND_GROUP(exact)

@@ -305,7 +305,6 @@ impl Unit<'_> {
             addresses: Some(name("address")),
             is_far: self.requested(plan, table).is_some(),
             found: name("found"),
-            found_stride: 1,
             walks_ahead: self.structure(table).is_walked() && self.requested(plan, table).is_some(),
             requests: None,
         };

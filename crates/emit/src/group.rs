@@ -22,7 +22,6 @@ pub struct Grouped {
     /// First lines were requested, so second ones are worth requests too.
     pub is_far: bool,
     pub found: Expr,
-    pub found_stride: u32,
     /// Nodes of a structure that is walked are requested before the group comes to them.
     pub walks_ahead: bool,
     pub requests: Option<Requests>,
@@ -83,7 +82,6 @@ impl Unit<'_> {
             Expr::designated("limbs", limbs),
             Expr::designated("keys", array("key[0]")),
             Expr::designated("found", grouped.found),
-            Expr::designated("found_stride", Expr::word(grouped.found_stride)),
         ];
         if self.structure(table) == Structure::Scan {
             members.push(Expr::designated("form", self.key_size(table)));

@@ -93,8 +93,13 @@ impl<'u> Way<'u> {
         self.unit.node_name(self.nodes[place])
     }
 
-    fn found_number(&self, place: usize) -> Option<u32> {
-        self.found.iter().position(|found| *found == place).map(|number| number as u32)
+    fn is_found(&self, place: usize) -> bool {
+        self.found.contains(&place)
+    }
+
+    /// What was found at a place for packet `i`: the number of a record.
+    fn found_at(&self, place: usize) -> Expr {
+        name(format!("path->{}_found[i]", self.title(place)))
     }
 
     /// Whether a node looks up a table, with or without a key.
@@ -133,9 +138,7 @@ impl<'u> Way<'u> {
                 items.extend(nodes.key_ahead(self.unit, self.nodes[*place], self.table(*place), from));
             }
         }
-        for place in
-            (0..self.last()).filter(|place| self.found_number(*place).is_some() && self.stage_of(*place).is_none())
-        {
+        for place in (0..self.last()).filter(|place| self.is_found(*place) && self.stage_of(*place).is_none()) {
             items.extend(self.find(place));
         }
         (0..self.stages.len()).for_each(|number| items.extend(self.run_ahead(number)));
@@ -172,7 +175,13 @@ impl<'u> Way<'u> {
                 members.push(Member::plain("const void *", format!("{table}_address[{group}]"), ""));
             }
         }
-        members.push(Member::plain("uint32_t", format!("found[{group}][{}]", self.found.len()), "numbers of records"));
+        for place in &self.found {
+            members.push(Member::plain(
+                "uint32_t",
+                format!("{}_found[{group}]", self.title(*place)),
+                "numbers of records",
+            ));
+        }
         members.push(Member::plain("uint64_t", "left", "packets that have left the path, a bit each"));
         [
             Item::Comment("What the stages of the path hand on, of a group of packets.".to_string()),
@@ -212,10 +221,9 @@ impl<'u> Way<'u> {
         let to = self.stages[number].place;
         let mut body = Vec::new();
         for place in from..to {
-            let found = self.found_number(place);
-            if let Some(found) = found.filter(|_| self.stage_of(place).is_none()) {
+            if self.is_found(place) && self.stage_of(place).is_none() {
                 let look_up = Expr::call(format!("{}_find", self.title(place)), [name("run"), name("state")]);
-                let keep = Stmt::set(name(format!("found[{found}]")), look_up);
+                let keep = Stmt::set(self.found_at(place), look_up);
                 body.push(Stmt::when(Expr::unary("!", name("again")), vec![keep]));
             }
             if self.ahead[place].answers {
@@ -227,7 +235,7 @@ impl<'u> Way<'u> {
         }
         body.push(Stmt::result(name("true")));
         let mut unused: Vec<Stmt> = Vec::new();
-        for parameter in ["run", "state", "found", "again"] {
+        for parameter in ["run", "state", "path", "i", "again"] {
             if !body.iter().any(|statement| statement.mentions(parameter)) {
                 unused.push(Stmt::Do(Expr::cast("void", name(parameter))));
             }
@@ -240,7 +248,7 @@ impl<'u> Way<'u> {
                 format!("From what was found at {} up to {}.", node(from), node(to))
             }
         };
-        let parameters = ["struct run *run", "struct state *state", "uint32_t *found", "bool again"];
+        let parameters = ["struct run *run", "struct state *state", "struct path *path", "uint32_t i", "bool again"];
         let mut items = vec![Item::Comment(format!("{about} False if the packet leaves the path."))];
         items.extend(inline("bool", format!("path_{number}"), &parameters, body));
         items
@@ -272,9 +280,9 @@ impl<'u> Way<'u> {
         let mut arguments = vec![name("run"), name("state")];
         if self.ahead[place].takes_found {
             // A table without keys has its default's record only.
-            arguments.extend(match self.found_number(place) {
-                Some(found) => [name(format!("found[{found}]")), self.records(place)],
-                None => [Expr::word(0), name("NULL")],
+            arguments.extend(match self.is_found(place) {
+                true => [self.found_at(place), self.records(place)],
+                false => [Expr::word(0), name("NULL")],
             });
         }
         Expr::call(self.ahead[place].name.clone(), arguments)

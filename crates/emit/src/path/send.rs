@@ -108,15 +108,11 @@ impl Way<'_> {
         let mut code = self.gathering(Expr::long(0));
         code.push(Stmt::Blank);
         code.push(room(&group));
-        let missed = (0..self.found.len()).map(|number| Expr::unary("!", name(format!("found[{number}]"))));
+        let missed = self.found.iter().map(|place| Expr::unary("!", self.found_at(*place)));
         let missed = missed.reduce(|left, right| Expr::binary("||", left, right)).unwrap_or(name("false"));
         let never = Expr::binary("&&", name("hits"), missed);
-        let found = (0..self.found.len()).map(|number| name(format!("path->found[i][{number}]"))).collect();
-        let mut turn = vec![
-            Stmt::declare("uint32_t", format!("found[{}]", self.found.len()), Expr::List(found)),
-            Stmt::when(never, vec![Stmt::call("__builtin_unreachable", [])]),
-        ];
-        turn.extend(gather("found"));
+        let mut turn = vec![Stmt::when(never, vec![Stmt::call("__builtin_unreachable", [])])];
+        turn.extend(gather());
         code.push(each("i", group.clone(), turn));
         code.push(send_gathered(&group, Expr::long(0), sender));
         code.extend(self.count_look_ups(&group));
@@ -133,14 +129,15 @@ impl Way<'_> {
     /// Whether a whole group's look-ups all hit. Its turn has then no test for it, and nothing to count: what only a rare action needs of a packet is read
     /// there.
     fn hits(&self) -> Vec<Item> {
-        let less =
-            Expr::conditional(Expr::binary("<", name("found[i]"), name("least")), name("found[i]"), name("least"));
-        let numbers = self.group() * self.found.len() as u32;
+        let less = |place: &usize| {
+            let found = self.found_at(*place);
+            let is_less = Expr::binary("<", found.clone(), name("least"));
+            Stmt::set(name("least"), Expr::conditional(is_less, found, name("least")))
+        };
         let code = vec![
-            Stmt::declare("const uint32_t *const", "found", name("path->found[0]")),
             Stmt::declare("uint32_t", "least", name("UINT32_MAX")),
             Stmt::Blank,
-            each("i", Expr::word(numbers), vec![Stmt::set(name("least"), less)]),
+            each("i", Expr::word(self.group()), self.found.iter().map(less).collect()),
             Stmt::result(Expr::binary("!=", name("least"), Expr::word(0))),
         ];
         let mut items = vec![Item::Comment("Whether every look-up of a whole group found an entry.".to_string())];
@@ -166,9 +163,9 @@ impl Way<'_> {
     }
 }
 
-/// The turn of packet `i`, which is not sent yet, with what was `found` for it.
-pub fn gather(found: &'static str) -> Vec<Stmt> {
-    let finish = Expr::call("path_finish", ["run", "&state", found, "&ports[i]"].map(name));
+/// The turn of packet `i`, which is not sent yet.
+pub fn gather() -> Vec<Stmt> {
+    let finish = Expr::call("path_finish", ["run", "&state", "path", "i", "&ports[i]"].map(name));
     let gone = vec![
         Stmt::Assign(name("gone"), "|=", Expr::binary("<<", name("1ull"), name("i"))),
         Stmt::set(name("ports[i]"), Expr::word(0)),

@@ -108,7 +108,7 @@ impl Way<'_> {
         let on = |number: usize, again: bool| {
             Expr::call(
                 format!("path_{number}"),
-                [name("run"), name("&state"), name("path->found[i]"), name(if again { "true" } else { "false" })],
+                ["run", "&state", "path", "i", if again { "true" } else { "false" }].map(name),
             )
         };
         let mut stays = on(number, false);
@@ -214,7 +214,6 @@ impl Way<'_> {
                 count: name("size"),
                 hint,
             });
-            let number = self.found_number(place).expect("what is looked up ahead is kept");
             let grouped = Grouped {
                 prefix: format!("path->{held}_"),
                 run: "run.",
@@ -223,8 +222,7 @@ impl Way<'_> {
                 addresses: self.known_addresses(stage, place, moved),
                 is_far: self.requested(stage, place).is_some(),
                 walks_ahead: self.walks_ahead(stage, table),
-                found: name(format!("&path->found[0][{number}]")),
-                found_stride: self.found.len() as u32,
+                found: name(format!("path->{}_found", self.title(place))),
                 requests,
             };
             if stage.looked_up.len() > 1 && self.unit.structure(table).has_two_lines() {
@@ -257,11 +255,7 @@ impl Way<'_> {
                 false => part("address"),
             };
             let arguments = [pointer, address, hash, part("key"), limbs];
-            let found = self.found_number(place).expect("what is looked up ahead is kept");
-            code.push(Stmt::set(
-                name(format!("path->found[i][{found}]")),
-                Expr::call(format!("{structure}_find"), arguments),
-            ));
+            code.push(Stmt::set(self.found_at(place), Expr::call(format!("{structure}_find"), arguments)));
         }
         code
     }

@@ -122,7 +122,7 @@ impl Way<'_> {
         let stayers = format!("stayers[{}]", self.group());
         let leave = Expr::call("path_leavers", ["*run", "burst", "from", "left", "&sent"].map(name));
         let mut turn = vec![Stmt::declare("const uint32_t", "i", name("stayers[at]"))];
-        turn.extend(gather("path->found[i]"));
+        turn.extend(gather());
         let mut code = vec![
             Stmt::Declare { of: "uint8_t".to_string(), name: stayers, value: None },
             Stmt::declare("const uint32_t", "staying", Expr::call("walk_list", [stay, name("stayers")])),
@@ -223,12 +223,12 @@ impl Way<'_> {
                 on = next;
                 continue;
             }
-            let call = match self.found_number(place) {
-                Some(found) => Expr::call(
+            let call = match self.is_found(place) {
+                true => Expr::call(
                     format!("{}_act", self.title(place)),
-                    [name("run"), name("state"), name(format!("found[{found}]")), self.records(place)],
+                    [name("run"), name("state"), self.found_at(place), self.records(place)],
                 ),
-                None => Expr::call(self.title(place), [name("run"), name("state")]),
+                false => Expr::call(self.title(place), [name("run"), name("state")]),
             };
             on = next;
             let Some(next) = next else {
@@ -259,7 +259,7 @@ impl Way<'_> {
         declared.extend(body);
         let mut about =
             "A packet that is still on the path, in its turn, with the records that were found for it.".to_string();
-        let mut parameters = vec!["struct run *run", "struct state *state", "uint32_t *found"];
+        let mut parameters = vec!["struct run *run", "struct state *state", "const struct path *path", "uint32_t i"];
         let mut of = "void";
         if !senders.is_empty() {
             tell_port(&mut declared, senders);
@@ -316,7 +316,7 @@ pub fn begin_turn() -> Vec<Stmt> {
 
 /// `path_finish` for one packet, which is sent at once.
 fn finish_alone(senders: &[Sender]) -> Vec<Stmt> {
-    let arguments = ["run", "&state", "path->found[i]"].map(name);
+    let arguments = ["run", "&state", "path", "i"].map(name);
     let Some(sender) = senders.first() else { return vec![Stmt::call("path_finish", arguments)] };
     let sends = Expr::call("path_finish", arguments.into_iter().chain([name("&port")]));
     let send = ["run->worker", "&run->out", "state.packet", "port"].map(name);
