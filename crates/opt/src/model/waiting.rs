@@ -8,9 +8,9 @@ use hlir::plan::{Access, Hint, Placement, Request};
 
 /// Operations around a look-up in the loop of a stage.
 const LOOP: f64 = 6.0;
-/// Operations of a request; and where it is for a newer group: the older one's address is made again, for tables may have moved.
-const REQUEST: f64 = 8.0;
-const REQUEST_BEHIND: f64 = 14.0;
+/// Operations of a request: an address is put aside and taken up twice; and where it is for a newer group, packets are put aside as well.
+const REQUEST: f64 = 7.0;
+const REQUEST_BEHIND: f64 = 10.0;
 /// Tables with fewer look-ups to a packet are not on the path of most packets.
 const SHARE_OF_PATH: f64 = 0.5;
 /// A group as planners choose it.

@@ -15,8 +15,8 @@ use hlir::{NodeId, Plan, Program};
 pub const BURSTS: [u32; 3] = [64, 32, 128];
 /// How much cheaper that is.
 const CLEARLY: f64 = 0.05;
-/// What stages must promise before packets go through them: about as much as the model is wrong by.
-const WORTH_STAGES: f64 = 0.1;
+/// What stages must promise before packets go through them: less is within what the model is wrong by.
+const WORTH_STAGES: f64 = 0.05;
 /// Look-ups of a path up to which one stage for all of them is tried, beginning at each.
 const MOST_TOGETHER: usize = 12;
 /// Packets of a group of a path's stage: verdicts are bits of one word.
