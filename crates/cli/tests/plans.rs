@@ -126,3 +126,41 @@ fn look_ups_made_together_are_counted_and_complete() {
 fn who_leaves_the_path_overtakes_nobody() {
     agree_on_entries("crates/cli/tests/plans/short.hlir", "crates/cli/tests/plans/short.plan", "3");
 }
+
+/// Full groups, which are sent at once: where all look-ups hit, where one of each table misses, and where all miss.
+#[test]
+fn one_miss_in_a_full_group_is_one_miss() {
+    const GROUP: usize = 64;
+    let mut test = String::new();
+    for station in ["a", "b"] {
+        test.push_str(&format!("add smac hdr.ethernet.src:0x02000000000{station} NoAction()\n"));
+        test.push_str(&format!("add dmac hdr.ethernet.dst:0x02000000000{station} forward(port:1)\n"));
+    }
+    for round in 0..3 {
+        let unknown_to = |number: usize| round == 2 || round == 1 && number == 5;
+        let unknown_from = |number: usize| round == 2 || round == 1 && number == 9;
+        let frame = |number: usize| {
+            let to = if unknown_to(number) { "0f" } else { "0b" };
+            let from = if unknown_from(number) { "0c" } else { "0a" };
+            format!("0200000000{to}0200000000{from}88b5{number:04x}")
+        };
+        (0..GROUP).for_each(|number| test.push_str(&format!("packet 2 {}\n", frame(number))));
+        for number in (0..GROUP).filter(|number| !unknown_to(*number)) {
+            test.push_str(&format!("expect 1 {} $\n", frame(number)));
+        }
+        for _ in (0..GROUP).filter(|number| unknown_from(*number)) {
+            test.push_str("expect_digest station_t address:0x02000000000c port:2\n");
+        }
+    }
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("full-groups.stf");
+    std::fs::write(&file, test).expect("a test can be written");
+    let program = path("apps/l2fwd/l2fwd.p4");
+    for plan in ["l2fwd", "l2fwd_behind"] {
+        let plan = path(&format!("crates/cli/tests/plans/{plan}.plan"));
+        let mut command = bacus();
+        command.arg("stf").arg(&program).arg(&file).arg("--plan").arg(&plan).args(["--engine", "native"]);
+        let output = command.output().expect("bacus runs");
+        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{}: {said}", plan.display());
+    }
+}
