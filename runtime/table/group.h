@@ -101,44 +101,44 @@ table_group_four(const void *buckets, uint64_t count, const uint64_t *keys, uint
 
 /* Of keys of one limb, whose hash is a product: the lines of many are computed at once, to be requested. They are of one array; after a grace period they are
  * still good as long as that has not been replaced. */
-#define TABLE_GROUP_LINES(NAME, MULTIPLIER)														\
-	struct NAME##_lines {																\
-		const struct NAME##_array *array;													\
-		uint64_t bucket_count;	/* when it was taken; it may have gone since */									\
-	};																		\
-																			\
-	static inline struct NAME##_lines														\
-	NAME##_lines(const struct NAME *table)														\
-	{																		\
-		const struct NAME##_array *array = NAME##_array(table);											\
-																			\
-		return (struct NAME##_lines){ array, array->bucket_count };										\
-	}																		\
-																			\
-	static inline int																\
-	NAME##_is_at(const struct NAME *table, const struct NAME##_lines *lines)									\
-	{																		\
-		const struct NAME##_array *array = NAME##_array(table);											\
-																			\
-		return array == lines->array && array->bucket_count == lines->bucket_count;								\
-	}																		\
-																			\
-	/* Of four keys. */																\
-	static inline __attribute__((always_inline)) void												\
-	NAME##_four(const struct NAME##_array *array, const uint64_t *keys, const void **addresses)							\
-	{																		\
-		table_group_four(array->buckets, array->bucket_count, keys, MULTIPLIER, addresses);							\
-	}																		\
-																			\
-	static inline __attribute__((always_inline)) void												\
-	NAME##_addresses(const struct NAME##_lines *lines, const uint64_t *keys, const void **addresses, uint32_t count)				\
-	{																		\
-		uint32_t i = 0;																\
-																			\
-		for (; i + 4 <= count; i += 4)														\
-			NAME##_four(lines->array, keys + i, addresses + i);										\
-		for (; i < count; i++)															\
-			addresses[i] = NAME##_first(lines->array, keys[i] * (MULTIPLIER));								\
+#define TABLE_GROUP_LINES(NAME, MULTIPLIER)                                                                                                         \
+	struct NAME##_lines {                                                                                                                       \
+		const struct NAME##_array *array;                                                                                                   \
+		uint64_t bucket_count;	/* when it was taken; it may have gone since */                                                             \
+	};                                                                                                                                          \
+                                                                                                                                                    \
+	static inline struct NAME##_lines                                                                                                           \
+	NAME##_lines(const struct NAME *table)                                                                                                      \
+	{                                                                                                                                           \
+		const struct NAME##_array *array = NAME##_array(table);                                                                             \
+                                                                                                                                                    \
+		return (struct NAME##_lines){ array, array->bucket_count };                                                                         \
+	}                                                                                                                                           \
+                                                                                                                                                    \
+	static inline int                                                                                                                           \
+	NAME##_is_at(const struct NAME *table, const struct NAME##_lines *lines)                                                                    \
+	{                                                                                                                                           \
+		const struct NAME##_array *array = NAME##_array(table);                                                                             \
+                                                                                                                                                    \
+		return array == lines->array && array->bucket_count == lines->bucket_count;                                                         \
+	}                                                                                                                                           \
+                                                                                                                                                    \
+	/* Of four keys. */                                                                                                                         \
+	static inline __attribute__((always_inline)) void                                                                                           \
+	NAME##_four(const struct NAME##_array *array, const uint64_t *keys, const void **addresses)                                                 \
+	{                                                                                                                                           \
+		table_group_four(array->buckets, array->bucket_count, keys, MULTIPLIER, addresses);                                                 \
+	}                                                                                                                                           \
+                                                                                                                                                    \
+	static inline __attribute__((always_inline)) void                                                                                           \
+	NAME##_addresses(const struct NAME##_lines *lines, const uint64_t *keys, const void **addresses, uint32_t count)                            \
+	{                                                                                                                                           \
+		uint32_t i = 0;                                                                                                                     \
+                                                                                                                                                    \
+		for (; i + 4 <= count; i += 4)                                                                                                      \
+			NAME##_four(lines->array, keys + i, addresses + i);                                                                         \
+		for (; i < count; i++)                                                                                                              \
+			addresses[i] = NAME##_first(lines->array, keys[i] * (MULTIPLIER));                                                          \
 	}
 
 /* `NAME_find_group` of a structure whose keys are in one of two lines: all first ones, then the second ones of the keys that were not there, whose lines are
@@ -170,7 +170,7 @@ table_group_four(const void *buckets, uint64_t count, const uint64_t *keys, uint
 		const uint32_t found = NAME##_find_in(table, address, limbs > 2 ? NAME##_group_hash(table, group, i) : 0, key, limbs);              \
                                                                                                                                                     \
 		table_group_request(group, i);                                                                                                      \
-		group->found[i] = found;                                                                                      \
+		group->found[i] = found;                                                                                                            \
 		return (uint32_t)(found == 0);                                                                                                      \
 	}
 

@@ -160,24 +160,24 @@ test_find(const struct table *table, const uint64_t *key, uint32_t limbs)
 }
 
 /* Groups of different sizes, as different plans would have them: with or without hashes and addresses; with requests. */
-#define TEST_FIND_GROUP(NAME)													\
-	static void														\
-	test_group_##NAME(const struct NAME *table, const uint64_t *keys, uint32_t limbs, uint32_t count, uint32_t *found)	\
-	{															\
-		uint64_t hashes[TEST_GROUP_MOST];										\
-		const void *addresses[TEST_GROUP_MOST];										\
-		const struct table_group group = {										\
-			.count = count, .limbs = limbs, .keys = keys, .hashes = count % 5 != 0 ? hashes : NULL,			\
-			.addresses = count % 2 != 0 ? addresses : NULL, .found = found,					\
-			.requests = count % 3 != 0 ? addresses : NULL, .request_count = count / 2,				\
-			.walks_ahead = count % 4 != 0, .is_far = count % 11 % 2,						\
-		};														\
-																\
-		for (uint32_t i = 0; i < count; i++) {										\
-			hashes[i] = NAME##_hash(table, keys + (size_t)i * limbs, limbs);					\
-			addresses[i] = NAME##_address(table, hashes[i]);							\
-		}														\
-		NAME##_find_group(table, &group);										\
+#define TEST_FIND_GROUP(NAME)                                                                                                   \
+	static void                                                                                                             \
+	test_group_##NAME(const struct NAME *table, const uint64_t *keys, uint32_t limbs, uint32_t count, uint32_t *found)      \
+	{                                                                                                                       \
+		uint64_t hashes[TEST_GROUP_MOST];                                                                               \
+		const void *addresses[TEST_GROUP_MOST];                                                                         \
+		const struct table_group group = {                                                                              \
+			.count = count, .limbs = limbs, .keys = keys, .hashes = count % 5 != 0 ? hashes : NULL,                 \
+			.addresses = count % 2 != 0 ? addresses : NULL, .found = found,                                         \
+			.requests = count % 3 != 0 ? addresses : NULL, .request_count = count / 2,                              \
+			.walks_ahead = count % 4 != 0, .is_far = count % 11 % 2,                                                \
+		};                                                                                                              \
+                                                                                                                                \
+		for (uint32_t i = 0; i < count; i++) {                                                                          \
+			hashes[i] = NAME##_hash(table, keys + (size_t)i * limbs, limbs);                                        \
+			addresses[i] = NAME##_address(table, hashes[i]);                                                        \
+		}                                                                                                               \
+		NAME##_find_group(table, &group);                                                                               \
 	}
 
 TEST_FIND_GROUP(exact)
