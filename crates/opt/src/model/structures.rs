@@ -251,7 +251,9 @@ impl Keyed {
         if self.words > 2.0 {
             lines.push(Line::alone(self.entries * (8 + 8 * self.words as u64), 1.0));
         }
-        (32.0 + 5.0 * self.words, lines)
+        // The hash of one limb is one product.
+        let hash = if self.words > 1.0 { 10.0 } else { 4.0 };
+        (22.0 + hash + 5.0 * self.words, lines)
     }
 
     fn dir24_8(&self, width: u64) -> (f64, Vec<Line>) {
