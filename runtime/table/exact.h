@@ -12,6 +12,7 @@
 
 #define EXACT_SEED 0x2d358dccaa6c78a5ull
 #define EXACT_MULTIPLIER 0x9e3779b97f4a7c15ull
+#define EXACT_MULTIPLIER_SECOND 0xc2b2ae3d27d4eb4full
 #define EXACT_MULTIPLIER_WIDE 0x8bb84b93962eacc9ull
 
 /* The slots' keys from the front; at the back one word of flags, and before it the slots' record numbers. A slot without record is empty. */
@@ -68,8 +69,10 @@ exact_hash(const struct exact *table, const uint64_t *key, uint32_t limbs)
 
 	(void)table;
 	if (limbs == 1) {
-		hash = key[0] * EXACT_MULTIPLIER;
-		return hash ^ hash >> 32;	/* the lower half, for the second bucket, is of the whole key too */
+		/* The upper half, for the first bucket, is a product's as `exact_four` computes it. The lower half, for the second, must depend on all of the key
+		 * too, and differ among the keys that share the upper one: another product's upper half does. */
+		hash = key[0] * EXACT_MULTIPLIER >> 32 << 32;
+		return hash | (key[0] ^ key[0] >> 21) * EXACT_MULTIPLIER_SECOND >> 32;
 	}
 	hash = exact_mix(key[0] ^ EXACT_SEED, key[1] ^ EXACT_MULTIPLIER);
 	for (uint32_t i = 2; i < limbs; i++)
