@@ -10,6 +10,7 @@
 #include "abi.h"
 #include "extern/counter.h"
 #include "extern/hash.h"
+#include "packet/compact.h"
 
 /* Bytes of a header that a deparser emits. */
 struct piece {
@@ -68,14 +69,24 @@ walk_port(uint32_t port)
 	return port < UINT16_MAX ? (uint16_t)port : UINT16_MAX;
 }
 
-/* Numbers of the bits in a set, ascending. */
+/* Numbers of the bits in a set, ascending, and their count. The list has room for 64, and what it holds behind them is of no account. */
 static inline uint32_t
 walk_list(uint64_t set, uint8_t *list)
 {
 	uint32_t count = 0;
 
+#ifdef COMPACT_FOUR
+	for (uint32_t from = 0; from < 64; from += 8) {
+		const uint64_t eight = set >> from & 0xff, bytes = _pdep_u64(eight, 0x0101010101010101) * UINT8_MAX;
+		const uint64_t numbers = _pext_u64(0x0706050403020100 + from * 0x0101010101010101, bytes);
+
+		memcpy(list + count, &numbers, sizeof(numbers));
+		count += (uint32_t)__builtin_popcountll(eight);
+	}
+#else
 	for (; set != 0; set &= set - 1)
 		list[count++] = (uint8_t)__builtin_ctzll(set);
+#endif
 	return count;
 }
 
@@ -125,21 +136,11 @@ walk_send_between(struct worker *worker, struct output out, const struct burst *
 	return out;
 }
 
-/* Puts those of a group in a set behind the packets that leave: longer runs are copied as one. */
+/* Kept out of the code of groups that nobody has left. */
 static __attribute__((noinline, unused)) struct output
-walk_put_runs(struct output out, const struct burst *burst, uint32_t from, const uint16_t *ports, uint64_t set)
+walk_send_some(struct output out, const struct burst *burst, uint32_t from, uint32_t count, const uint16_t *ports, uint64_t set)
 {
-	while (set != 0) {
-		const uint64_t beyond = set + (set & -set);
-		const uint32_t first = (uint32_t)__builtin_ctzll(set), end = beyond != 0 ? (uint32_t)__builtin_ctzll(beyond) : 64;
-
-		if (end - first >= 8)
-			packet_put_group(&out, burst, from + first, end - first, ports + first);
-		else
-			for (uint32_t i = first; i < end; i++)
-				packet_put_group(&out, burst, from + i, 1, ports + i);
-		set &= beyond;
-	}
+	packet_put_some(&out, burst, from, count, ports, set);
 	return out;
 }
 
@@ -157,7 +158,7 @@ walk_send_group(struct worker *worker, struct output *out, const struct burst *b
 	if (__builtin_expect(sent != 0 || last >= worker->port_count, 0))
 		*out = walk_send_between(worker, *out, burst, from, ports, stay, sent, reason);
 	else if (__builtin_expect(gone != 0, 0))
-		*out = walk_put_runs(*out, burst, from, ports, stay);
+		*out = walk_send_some(*out, burst, from, count, ports, stay);
 	else
 		packet_put_group(out, burst, from, count, ports);
 }

@@ -142,42 +142,70 @@ cases_sending(struct cases *cases)
 	CHECK(cases->flushes == before + 1 && cases->worker.out.count == 0);
 }
 
-/* A group is sent at once: those in `sent` have gone before the others, those in `dropped` for good, and the ones in `refused` ask for a port that is none. Who
- * leaves does so in the order of the group. */
+/* A group of `count` is sent at once: those in `sent` have gone before the others, those in `dropped` for good, and the ones in `refused` ask for a port that
+ * is none. Who leaves does so in the order of the group, and nothing is stored beyond the room that there is. */
 static void
-cases_group(struct cases *cases, uint64_t sent, uint64_t dropped, uint64_t refused)
+cases_group(struct cases *cases, uint32_t count, uint64_t sent, uint64_t dropped, uint64_t refused)
 {
-	void *handles[CASES_GROUP], *left[2 * CASES_GROUP];
-	uint16_t lengths[CASES_GROUP], ports[CASES_GROUP] = { 0 }, left_lengths[2 * CASES_GROUP], left_ports[2 * CASES_GROUP];
+	void *handles[CASES_GROUP], *left[CASES_GROUP + 1];
+	uint16_t lengths[CASES_GROUP], ports[CASES_GROUP] = { 0 }, left_lengths[CASES_GROUP + 1], left_ports[CASES_GROUP + 1];
+	const uint32_t unused = CASES_GROUP - count;
 	uint64_t drops[2] = { 0, 0 };
 	struct worker worker = cases->worker;
-	const struct burst burst = { .count = CASES_GROUP, .ports = ports, .packets = handles, .lengths = lengths };
+	const struct burst burst = { .count = count, .ports = ports, .packets = handles + unused, .lengths = lengths + unused };
 	uint32_t at = 0;
 
 	worker.drops = drops;
-	worker.out = (struct output){ .capacity = 2 * CASES_GROUP, .packets = left, .lengths = left_lengths, .ports = left_ports };
-	for (uint32_t i = 0; i < CASES_GROUP; i++) {
+	worker.out = (struct output){ .capacity = count + 1, .packets = left + unused, .lengths = left_lengths + unused, .ports = left_ports + unused };
+	for (uint32_t i = 0; i < count; i++) {
 		struct packet packet = cases_packet(cases, 20 + i);
 
-		handles[i] = packet_store(&packet);
-		lengths[i] = (uint16_t)(20 + i);
+		burst.packets[i] = packet_store(&packet);
+		burst.lengths[i] = (uint16_t)(20 + i);
 		if (dropped >> i & 1)
 			walk_drop(&worker, packet, 0);
 		else if (sent >> i & 1)
 			walk_send(&worker, &worker.out, packet, i % 8, 1);
 		else
-			ports[i] = (uint16_t)(refused >> i & 1 ? 8 : i % 8);
+			ports[unused + i] = (uint16_t)(refused >> i & 1 ? 8 : i % 8);
 	}
-	walk_send_group(&worker, &worker.out, &burst, 0, CASES_GROUP, ports, sent | dropped, sent, 1);
-	for (uint32_t i = 0; i < CASES_GROUP; i++) {
+	walk_send_group(&worker, &worker.out, &burst, 0, count, ports + unused, (sent | dropped) & walk_first(count), sent, 1);
+	for (uint32_t i = 0; i < count; i++) {
 		if ((dropped | refused) >> i & 1)
 			continue;
-		CHECK(left[at] == handles[i] && left_ports[at] == i % 8);
+		CHECK(worker.out.packets[at] == burst.packets[i] && worker.out.ports[at] == i % 8);
 		at++;
 	}
 	CHECK(at == worker.out.count);
 	CHECK(drops[0] == (uint64_t)__builtin_popcountll(dropped) && drops[1] == (uint64_t)__builtin_popcountll(refused));
 	cases_flush(&worker);
+}
+
+/* Any packets of groups of any size may be gone. */
+static void
+cases_groups(struct cases *cases)
+{
+	uint64_t random = 1;
+
+	for (uint32_t count = 0; count <= CASES_GROUP; count++)
+		for (uint32_t i = 0; i < 20; i++)
+			cases_group(cases, count, 0, (test_random(&random) | test_random(&random) << 32) & walk_first(count), 0);
+}
+
+static void
+cases_list(void)
+{
+	uint64_t random = 1;
+
+	for (uint32_t i = 0; i < 1000; i++) {
+		const uint64_t drawn = test_random(&random) ^ test_random(&random) << 32, set = i % 3 != 0 ? drawn : i % 2 == 0 ? drawn & drawn >> 3 : ~(drawn & drawn >> 3);
+		uint8_t list[64];
+		uint32_t at = 0;
+
+		CHECK(walk_list(set, list) == (uint32_t)__builtin_popcountll(set));
+		for (uint64_t rest = set; rest != 0; rest &= rest - 1)
+			CHECK(list[at++] == __builtin_ctzll(rest));
+	}
 }
 
 static void
@@ -208,10 +236,12 @@ cases_run(struct cases *cases)
 	CHECK(cases->available(cases) == available);
 	cases_sending(cases);
 	CHECK(cases->available(cases) == available);
-	cases_group(cases, 0, 0, 0);
-	cases_group(cases, 0, 0x402, 0);
-	cases_group(cases, 0x088, 0x404, 0);
-	cases_group(cases, 0x801, 0x010, 0x022);
+	cases_group(cases, CASES_GROUP, 0, 0, 0);
+	cases_group(cases, CASES_GROUP, 0, 0x402, 0);
+	cases_group(cases, CASES_GROUP, 0x088, 0x404, 0);
+	cases_group(cases, CASES_GROUP, 0x801, 0x010, 0x022);
+	cases_groups(cases);
+	cases_list();
 	CHECK(cases->available(cases) == available);
 	cases_exhaustion(cases);
 	CHECK(cases->available(cases) == available);
