@@ -12,7 +12,6 @@
 
 #define EXACT_SEED 0x2d358dccaa6c78a5ull
 #define EXACT_MULTIPLIER 0x9e3779b97f4a7c15ull
-#define EXACT_MULTIPLIER_SECOND 0xc2b2ae3d27d4eb4full
 #define EXACT_MULTIPLIER_WIDE 0x8bb84b93962eacc9ull
 
 /* The slots' keys from the front; at the back one word of flags, and before it the slots' record numbers. A slot without record is empty. */
@@ -68,12 +67,8 @@ exact_hash(const struct exact *table, const uint64_t *key, uint32_t limbs)
 	uint64_t hash;
 
 	(void)table;
-	if (limbs == 1) {
-		/* The upper half, for the first bucket, is a product's as `exact_four` computes it. The lower half, for the second, must depend on all of the key
-		 * too, and differ among the keys that share the upper one: another product's upper half does. */
-		hash = key[0] * EXACT_MULTIPLIER >> 32 << 32;
-		return hash | (key[0] ^ key[0] >> 21) * EXACT_MULTIPLIER_SECOND >> 32;
-	}
+	if (limbs == 1)
+		return (uint64_t)table_hash(key[0]) << 32 | table_hash_second(key[0]);
 	hash = exact_mix(key[0] ^ EXACT_SEED, key[1] ^ EXACT_MULTIPLIER);
 	for (uint32_t i = 2; i < limbs; i++)
 		hash = exact_mix(hash ^ EXACT_MULTIPLIER_WIDE, key[i] ^ EXACT_MULTIPLIER);
@@ -287,7 +282,7 @@ exact_find(const struct exact *table, const void *address, uint64_t hash, const 
 }
 
 TABLE_GROUP_ADDRESS(exact)
-TABLE_GROUP_LINES(exact, EXACT_MULTIPLIER)
+TABLE_GROUP_LINES(exact)
 
 /* Four keys of a group in their first buckets. A bit for each that is not there. */
 static inline __attribute__((always_inline)) uint32_t

@@ -13,8 +13,6 @@
 #define EXACT48_SLOTS 8u
 #define EXACT48_KEY_BITS 48u
 #define EXACT48_KEY 0xffffffffffffull
-#define EXACT48_MULTIPLIER 0x9e3779b97f4a7c15ull
-#define EXACT48_MULTIPLIER_SECOND 0xc2b2ae3d27d4eb4full
 
 struct exact48_bucket {
 	_Alignas(64) uint64_t slots[EXACT48_SLOTS];
@@ -38,7 +36,7 @@ exact48_hash(const struct exact48 *table, const uint64_t *key, uint32_t limbs)
 {
 	(void)table;
 	(void)limbs;
-	return key[0] * EXACT48_MULTIPLIER;
+	return table_hash(key[0]);
 }
 
 static inline const struct exact48_array *
@@ -50,14 +48,14 @@ exact48_array(const struct exact48 *table)
 static inline const struct exact48_bucket *
 exact48_first(const struct exact48_array *array, uint64_t hash)
 {
-	return &array->buckets[(hash >> 32) * array->bucket_count >> 32];
+	return &array->buckets[hash * array->bucket_count >> 32];
 }
 
-/* Of the key itself, with another multiplier: what meets in one bucket is spread over all others. */
+/* Of the key itself: what meets in one bucket is spread over all others. */
 static inline const struct exact48_bucket *
 exact48_second(const struct exact48_array *array, uint64_t key)
 {
-	return &array->buckets[((key ^ key >> 21) * EXACT48_MULTIPLIER_SECOND >> 32) * array->bucket_count >> 32];
+	return &array->buckets[table_hash_second(key) * array->bucket_count >> 32];
 }
 
 /* The line to request. */
@@ -171,7 +169,7 @@ exact48_find(const struct exact48 *table, const void *address, uint64_t hash, co
 
 TABLE_GROUP_ADDRESS(exact48)
 
-TABLE_GROUP_LINES(exact48, EXACT48_MULTIPLIER)
+TABLE_GROUP_LINES(exact48)
 
 #ifdef TABLE_AVX2
 /* What is left of four keys' buckets, brought together: their records' numbers. */

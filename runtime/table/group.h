@@ -79,29 +79,52 @@ table_group_found(const struct table_group *group, uint32_t i, __m128i found)
 }
 #endif
 
-/* Where the buckets of four keys are: `buckets[(key * multiplier >> 32) * count >> 32]`, each a line. */
+#define TABLE_MULTIPLIER 0x9e3779b97f4a7c15ull
+#define TABLE_MULTIPLIER_AGAIN 0x846ca68bu
+#define TABLE_MULTIPLIER_SECOND 0xc2b2ae3d27d4eb4full
+
+/* The hash of a key of one limb, as good for numbered keys, or such as are made of two numbers, as for random ones: the upper half of one product, which is less,
+ * leaves most buckets empty and overfills others where keys lie at unlucky distances. */
+static inline uint32_t
+table_hash(uint64_t key)
+{
+	const uint64_t product = (key ^ key >> 32) * TABLE_MULTIPLIER;
+
+	return (uint32_t)(product ^ product >> 32) * TABLE_MULTIPLIER_AGAIN;
+}
+
+/* Another one, for the second bucket of keys that meet in the first. Fewer keys need it, so it may be less even. */
+static inline uint32_t
+table_hash_second(uint64_t key)
+{
+	return (uint32_t)((key ^ key >> 21) * TABLE_MULTIPLIER_SECOND >> 32);
+}
+
+/* Where the buckets of four keys are: `buckets[table_hash(key) * count >> 32]`, each a line. */
 static inline __attribute__((always_inline)) void
-table_group_four(const void *buckets, uint64_t count, const uint64_t *keys, uint64_t multiplier, const void **addresses)
+table_group_four(const void *buckets, uint64_t count, const uint64_t *keys, const void **addresses)
 {
 #ifdef TABLE_AVX2
-	const uint64_t upper = multiplier >> 32, lower = multiplier & UINT32_MAX;
+	const uint64_t upper = TABLE_MULTIPLIER >> 32, lower = TABLE_MULTIPLIER & UINT32_MAX;
 	const __m256i words = _mm256_loadu_si256((const void *)keys), base = _mm256_set1_epi64x((long long)(uintptr_t)buckets);
-	const __m256i low = _mm256_mul_epu32(words, _mm256_set1_epi64x((long long)lower));
+	const __m256i folded = _mm256_xor_si256(words, _mm256_srli_epi64(words, 32));
+	const __m256i low = _mm256_mul_epu32(folded, _mm256_set1_epi64x((long long)lower));
 	/* Of the upper half of a product, what comes from the lower half of the key, and above it what comes from the upper one. */
-	const __m256i cross = _mm256_mullo_epi32(words, _mm256_set1_epi64x((long long)(upper | lower << 32)));
-	const __m256i hash = _mm256_add_epi32(_mm256_add_epi32(cross, _mm256_srli_epi64(cross, 32)), _mm256_srli_epi64(low, 32));
+	const __m256i cross = _mm256_mullo_epi32(folded, _mm256_set1_epi64x((long long)(upper | lower << 32)));
+	const __m256i high = _mm256_add_epi32(_mm256_add_epi32(cross, _mm256_srli_epi64(cross, 32)), _mm256_srli_epi64(low, 32));
+	const __m256i hash = _mm256_mullo_epi32(_mm256_xor_si256(high, low), _mm256_set1_epi32((int)TABLE_MULTIPLIER_AGAIN));
 	const __m256i index = _mm256_srli_epi64(_mm256_mul_epu32(hash, _mm256_set1_epi64x((long long)count)), 32);
 
 	_mm256_storeu_si256((void *)addresses, _mm256_add_epi64(_mm256_slli_epi64(index, 6), base));
 #else
 	for (uint32_t i = 0; i < 4; i++)
-		addresses[i] = (const uint8_t *)buckets + ((keys[i] * multiplier >> 32) * count >> 32) * TABLE_LINE;
+		addresses[i] = (const uint8_t *)buckets + (table_hash(keys[i]) * count >> 32) * TABLE_LINE;
 #endif
 }
 
-/* Of keys of one limb, whose hash is a product: the lines of many are computed at once, to be requested. They are of one array; after a grace period they are
+/* Of keys of one limb: the lines of many are computed at once, to be requested. They are of one array; after a grace period they are
  * still good as long as that has not been replaced. */
-#define TABLE_GROUP_LINES(NAME, MULTIPLIER)                                                                                                         \
+#define TABLE_GROUP_LINES(NAME)                                                                                                                     \
 	struct NAME##_lines {                                                                                                                       \
 		const struct NAME##_array *array;                                                                                                   \
 		uint64_t bucket_count;	/* when it was taken; it may have gone since */                                                             \
@@ -127,7 +150,7 @@ table_group_four(const void *buckets, uint64_t count, const uint64_t *keys, uint
 	static inline __attribute__((always_inline)) void                                                                                           \
 	NAME##_four(const struct NAME##_array *array, const uint64_t *keys, const void **addresses)                                                 \
 	{                                                                                                                                           \
-		table_group_four(array->buckets, array->bucket_count, keys, MULTIPLIER, addresses);                                                 \
+		table_group_four(array->buckets, array->bucket_count, keys, addresses);                                                             \
 	}                                                                                                                                           \
                                                                                                                                                     \
 	static inline __attribute__((always_inline)) void                                                                                           \
@@ -138,7 +161,7 @@ table_group_four(const void *buckets, uint64_t count, const uint64_t *keys, uint
 		for (; i + 4 <= count; i += 4)                                                                                                      \
 			NAME##_four(lines->array, keys + i, addresses + i);                                                                         \
 		for (; i < count; i++)                                                                                                              \
-			addresses[i] = NAME##_first(lines->array, keys[i] * (MULTIPLIER));                                                          \
+			addresses[i] = &lines->array->buckets[table_hash(keys[i]) * lines->bucket_count >> 32];                                     \
 	}
 
 /* `NAME_find_group` of a structure whose keys are in one of two lines: all first ones, then the second ones of the keys that were not there, whose lines are

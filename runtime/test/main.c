@@ -14,6 +14,7 @@ static const struct {
 	{ "extern", test_extern },
 	{ "packet", test_packet },
 	{ "table_edges", test_table_edges },
+	{ "table_hash", test_table_hash },
 	{ "table_model", test_table_model },
 	{ "table_size", test_table_size },
 	{ "table_threads", test_table_threads },

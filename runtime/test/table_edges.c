@@ -288,38 +288,11 @@ edges_alone(uint32_t structure, uint32_t has_range)
 EDGES_LINES(exact, STRUCTURE_EXACT, 64)
 EDGES_LINES(exact48, STRUCTURE_EXACT48, 48)
 
-#define FEW_BITS_KEYS 16384u
-#define FEW_BITS_WIDTH 28u
-
-/* Keys drawn at random, alike but for few adjacent bits: wherever in the key these are, a hash table of ordinary size has room for them. */
-static void
-edges_few_bits(uint32_t structure, uint32_t key_bits)
-{
-	for (uint32_t shift = 0; shift + FEW_BITS_WIDTH <= key_bits; shift++) {
-		struct test_host memory = { .allocations_left = UINT64_MAX };
-		struct writer *writer = edges_writer(&memory, structure, key_bits, 0);
-		uint64_t random = shift + 1;
-
-		for (uint32_t i = 0; i < FEW_BITS_KEYS; i++) {
-			const uint64_t key = test_random(&random) >> (64 - FEW_BITS_WIDTH) << shift;
-			const enum table_status status = edges_insert(writer, key, EDGES_MASK(key_bits), i % 9);
-
-			CHECK(status == TABLE_OK || status == TABLE_EXISTS);
-			if (status != TABLE_OK && status != TABLE_EXISTS)
-				break;
-		}
-		CHECK(memory.bytes < FEW_BITS_KEYS * 200);	/* two thirds of it are needed; an array that has doubled once more goes beyond it */
-		writer_destroy(writer);
-	}
-}
-
 void
 test_table_edges(void)
 {
 	edges_lines_exact();
 	edges_lines_exact48();
-	edges_few_bits(STRUCTURE_EXACT, 64);
-	edges_few_bits(STRUCTURE_EXACT48, 48);
 	for (uint32_t has_range = 0; has_range < 2; has_range++) {
 		edges_alone(STRUCTURE_SCAN, has_range);
 		edges_alone(STRUCTURE_BIT_VECTOR, has_range);

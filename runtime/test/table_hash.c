@@ -1,0 +1,156 @@
+/* Hash tables spread keys that are not random: as evenly as random ones, or nearly so. Real keys are numbered from some address on, at fixed distances, or made
+ * of two numbers. */
+#include "table/exact.h"
+#include "table/exact48.h"
+#include "table_host.h"
+#include "test.h"
+
+#define HASH_KEYS 20000u
+#define HASH_MANY 16384u
+#define HASH_WIDTH 28u	/* bits that differ */
+
+static uint64_t
+hash_mask(uint32_t bits)
+{
+	return UINT64_MAX >> (64 - bits);
+}
+
+static enum table_status
+hash_insert(struct writer *writer, uint64_t key, uint32_t key_bits)
+{
+	const struct test_record record = test_record((uint32_t)(key % 9));
+
+	return writer_insert(writer, &(const struct table_match){ .value = &key, .mask = &(const uint64_t){ hash_mask(key_bits) } }, &record, NULL);
+}
+
+static struct writer *
+hash_writer(struct test_host *memory, uint32_t structure, uint32_t key_bits)
+{
+	const struct table_descriptor descriptor = test_descriptor(structure, key_bits, 0, 0);
+	const struct table_host host = test_table_host(memory);
+
+	return writer_create(&descriptor, &host, NULL);
+}
+
+/* Key number `i` of each kind. */
+typedef uint64_t hash_kind(uint64_t i, uint32_t parameter);
+
+/* Numbered, at a distance. */
+static uint64_t
+hash_distant(uint64_t i, uint32_t distance)
+{
+	return 0x020000000000 + i * distance;
+}
+
+/* Numbered, above bits that are always zero. */
+static uint64_t
+hash_shifted(uint64_t i, uint32_t shift)
+{
+	return i << shift;
+}
+
+/* Two numbers, of which the lower one takes ten bits. */
+static uint64_t
+hash_of_two(uint64_t i, uint32_t shift)
+{
+	return (i & 0x3ff) | i >> 10 << shift;
+}
+
+/* Scattered by an odd multiplier, within 40 bits. */
+static uint64_t
+hash_scattered(uint64_t i, uint32_t seed)
+{
+	uint64_t random = seed;
+	const uint64_t multiplier = test_random(&random) << 20 ^ test_random(&random);
+
+	return 0x020000000000 | ((i * (multiplier | 1)) & hash_mask(40));
+}
+
+static uint32_t
+hash_is_first(const struct table *table, uint32_t structure, uint64_t key)
+{
+	const struct exact48 *narrow = (const void *)table;
+	const struct exact *wide = (const void *)table;
+	uint64_t hash;
+
+	if (structure == STRUCTURE_EXACT48) {
+		hash = exact48_hash(narrow, &key, 1);
+		return exact48_find_in(narrow, exact48_address(narrow, hash), hash, &key, 1) != 0;
+	}
+	hash = exact_hash(wide, &key, 1);
+	return exact_find_in(wide, exact_address(wide, hash), hash, &key, 1) != 0;
+}
+
+/* How many of a thousand keys are in their second bucket. */
+static uint32_t
+hash_seconds(uint32_t structure, hash_kind kind, uint32_t parameter)
+{
+	struct test_host memory = { .allocations_left = UINT64_MAX };
+	struct writer *writer = hash_writer(&memory, structure, 48);
+	uint32_t first = 0;
+
+	for (uint64_t i = 0; i < HASH_KEYS; i++)
+		CHECK(hash_insert(writer, kind(i, parameter), 48) == TABLE_OK);
+	writer_compact(writer);
+	for (uint64_t i = 0; i < HASH_KEYS; i++)
+		first += hash_is_first(writer_table(writer), structure, kind(i, parameter));
+	writer_destroy(writer);
+	return (HASH_KEYS - first) * 1000 / HASH_KEYS;
+}
+
+/* Of as many keys as a table holds when it is as small as can be, these are in their second buckets if keys are random: 66 of a thousand, or 135 where a line has
+ * room for fewer. */
+static uint32_t
+hash_usual(uint32_t structure)
+{
+	return structure == STRUCTURE_EXACT48 ? 66 : 135;
+}
+
+static void
+hash_check(uint32_t structure, hash_kind kind, uint32_t parameter)
+{
+	CHECK(hash_seconds(structure, kind, parameter) < hash_usual(structure) * 5 / 4);
+}
+
+static void
+hash_spreads(uint32_t structure)
+{
+	for (uint32_t distance = 1; distance < 5000; distance += distance / 2 + 1)
+		hash_check(structure, hash_distant, distance);
+	for (uint32_t shift = 0; shift <= 33; shift++)
+		hash_check(structure, hash_shifted, shift);
+	for (uint32_t shift = 10; shift <= 43; shift++)
+		hash_check(structure, hash_of_two, shift);
+	for (uint32_t seed = 1; seed < 20; seed++)
+		hash_check(structure, hash_scattered, seed);
+}
+
+/* Keys drawn at random, alike but for few adjacent bits: wherever in the key these are, a table of ordinary size has room for them. */
+static void
+hash_few_bits(uint32_t structure, uint32_t key_bits)
+{
+	for (uint32_t shift = 0; shift + HASH_WIDTH <= key_bits; shift++) {
+		struct test_host memory = { .allocations_left = UINT64_MAX };
+		struct writer *writer = hash_writer(&memory, structure, key_bits);
+		uint64_t random = shift + 1;
+
+		for (uint32_t i = 0; i < HASH_MANY; i++) {
+			const enum table_status status = hash_insert(writer, test_random(&random) >> (64 - HASH_WIDTH) << shift, key_bits);
+
+			CHECK(status == TABLE_OK || status == TABLE_EXISTS);
+			if (status != TABLE_OK && status != TABLE_EXISTS)
+				break;
+		}
+		CHECK(memory.bytes < HASH_MANY * 200);	/* two thirds of it are needed; an array that has doubled once more goes beyond it */
+		writer_destroy(writer);
+	}
+}
+
+void
+test_table_hash(void)
+{
+	hash_spreads(STRUCTURE_EXACT48);
+	hash_spreads(STRUCTURE_EXACT);
+	hash_few_bits(STRUCTURE_EXACT48, 48);
+	hash_few_bits(STRUCTURE_EXACT, 64);
+}
