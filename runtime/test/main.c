@@ -16,6 +16,7 @@ static const struct {
 	{ "table_edges", test_table_edges },
 	{ "table_hash", test_table_hash },
 	{ "table_model", test_table_model },
+	{ "table_ordered", test_table_ordered },
 	{ "table_size", test_table_size },
 	{ "table_threads", test_table_threads },
 };

@@ -243,6 +243,7 @@ model_check_key(const struct model *model, const uint64_t *key)
 	const uint32_t number = writer_lookup(model->writer, key);
 	const struct test_record *record = table_record(writer_table(model->writer), number);
 
+	CHECK(number == test_find(writer_table(model->writer), key, model->descriptor.key_limbs));
 	CHECK((number != 0) == (expected != NULL));
 	CHECK(test_record_whole(record));
 	CHECK(record->value == (expected != NULL ? expected->record : model->miss));
