@@ -3,8 +3,8 @@
  *
  * Of many rules, most say all bits of some chunk of the key: the upper half of an address, a port. Such rules stand in a bucket for the chunk's value, so a key
  * is compared with those of its own value, by one or two chunks, and with the rules that are in no bucket. Where buckets are small, rules stand in them one
- * by one, since a block of eight for each would not stay in the first-level cache. Of few rules, all are compared, and a group of packets is: sixteen side by
- * side against each rule.
+ * by one, since a block of eight for each would not stay in the first-level cache. Of few rules, all are compared, and a group of packets is: sixteen or more
+ * side by side against each rule.
  *
  * What readers see never changes but for the numbers of records; the writer replaces it as a whole. */
 #ifndef BACUS_TABLE_SCAN_H
@@ -177,18 +177,13 @@ static inline __attribute__((always_inline)) void
 scan_all_group(const struct scan *table, const struct table_group *group, uint32_t words, uint32_t pairs, uint32_t wides)
 {
 	const struct scan_array *array = scan_address(table, 0);
-	uint32_t from = 0;
+	uint32_t from;
 
 	if (array->way_count != 0) {
 		scan_ways_group(table, array, group, words, pairs, wides);
 		return;
 	}
-#ifdef TABLE_AVX2
-	while (array->rest_count <= SCAN_GROUP_MOST / SCAN_LANES && from + SCAN_PACKETS <= group->count) {
-		scan_sixteen(table, array, group, from, words, pairs, wides);
-		from += SCAN_PACKETS;
-	}
-#endif
+	from = scan_few_group(table, array, group, words, pairs, wides);
 	for (uint32_t i = from; i < group->count; i++) {
 		const uint64_t *key = group->keys + (size_t)i * group->limbs;
 

@@ -4,16 +4,23 @@
 #define BACUS_TEST_EMULATED512_H
 
 #define SIMDE_ENABLE_NATIVE_ALIASES
+#include <simde/x86/avx512/add.h>
 #include <simde/x86/avx512/and.h>
 #include <simde/x86/avx512/cast.h>
 #include <simde/x86/avx512/cmpeq.h>
 #include <simde/x86/avx512/cmpgt.h>
 #include <simde/x86/avx512/extract.h>
+#include <simde/x86/avx512/insert.h>
 #include <simde/x86/avx512/load.h>
+#include <simde/x86/avx512/min.h>
 #include <simde/x86/avx512/mov.h>
 #include <simde/x86/avx512/or.h>
 #include <simde/x86/avx512/set1.h>
 #include <simde/x86/avx512/setzero.h>
+#include <simde/x86/avx512/storeu.h>
+#include <simde/x86/avx512/sub.h>
+#include <simde/x86/avx512/subs.h>
+#include <simde/x86/avx512/ternarylogic.h>
 #include <simde/x86/avx512/testn.h>
 #include <simde/x86/avx512/xor.h>
 
