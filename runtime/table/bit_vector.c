@@ -83,13 +83,21 @@ bit_vector_following(const struct bit_vector_part *part, uint32_t value, uint32_
 	return (((value | part->mask) + 1) & ~part->mask & (count - 1)) | (part->value & part->mask);
 }
 
+/* The words of a set of so many rules. */
+static uint64_t
+bit_vector_words(uint32_t rules)
+{
+	const uint64_t lines = (rules + 64 * BIT_VECTOR_LINE - 1) / (64 * BIT_VECTOR_LINE);
+
+	return rules <= 64 * BIT_VECTOR_QUAD ? BIT_VECTOR_QUAD : lines * BIT_VECTOR_LINE;
+}
+
 /* An array with room for so many classes of each chunk and so many rules, or NULL. */
 static struct bit_vector_array *
 bit_vector_array_create(const struct bit_vector_writer *writer, const uint32_t *class_counts, uint32_t rules)
 {
 	const uint32_t chunks = writer->vector->chunk_count;
-	const uint64_t quads = (rules + 64 * BIT_VECTOR_QUAD - 1) / (64 * BIT_VECTOR_QUAD), words = (quads == 0 ? 1 : quads) * BIT_VECTOR_QUAD;
-	const uint64_t front = (sizeof(struct bit_vector_array) + 63) / 64 * 64;
+	const uint64_t words = bit_vector_words(rules), front = (sizeof(struct bit_vector_array) + 63) / 64 * 64;
 	uint64_t sets = 0, *at;
 	struct bit_vector_array *array;
 

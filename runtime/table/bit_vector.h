@@ -14,7 +14,8 @@
 
 #define BIT_VECTOR_MOST 4096u		/* rules */
 #define BIT_VECTOR_CHUNKS_MOST 48u
-#define BIT_VECTOR_QUAD 4u		/* words of a set come in fours */
+#define BIT_VECTOR_QUAD 4u		/* words of a set, if there are no more */
+#define BIT_VECTOR_LINE 8u		/* larger sets are whole lines: the writer does not know which vectors readers have */
 #define BIT_VECTOR_STRIDE 16u		/* words that are looked at between two branches */
 
 struct bit_vector_chunk {
@@ -52,33 +53,61 @@ bit_vector_address(const struct bit_vector *table, uint64_t hash)
 	return __atomic_load_n(&table->array, __ATOMIC_ACQUIRE);
 }
 
-/* Up to `BIT_VECTOR_STRIDE` words of the intersection into `meet`; a bit for each of them that is not empty. */
+/* Four words of the intersection, from word `at` on, into `meet`; a bit for each of them that is not empty. */
+static inline __attribute__((always_inline)) uint32_t
+bit_vector_meet_quad(const uint64_t *const *sets, uint64_t at, uint32_t chunks, uint64_t *meet)
+{
+#ifdef TABLE_AVX2
+	__m256i all = _mm256_load_si256((const void *)(sets[0] + at));
+
+	for (uint32_t chunk = 1; chunk < chunks; chunk++)
+		all = _mm256_and_si256(all, _mm256_load_si256((const void *)(sets[chunk] + at)));
+	_mm256_store_si256((void *)meet, all);
+	return (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(all, _mm256_setzero_si256()))) ^ 0xf;
+#else
+	uint32_t any = 0;
+
+	for (uint32_t word = 0; word < BIT_VECTOR_QUAD; word++) {
+		uint64_t all = __atomic_load_n(&sets[0][at + word], __ATOMIC_RELAXED);
+
+		for (uint32_t chunk = 1; chunk < chunks; chunk++)
+			all &= __atomic_load_n(&sets[chunk][at + word], __ATOMIC_RELAXED);
+		meet[word] = all;
+		any |= (uint32_t)(all != 0) << word;
+	}
+	return any;
+#endif
+}
+
+#ifdef TABLE_AVX512
+/* The same of eight words, which are a line. */
+static inline __attribute__((always_inline)) uint32_t
+bit_vector_meet_line(const uint64_t *const *sets, uint64_t at, uint32_t chunks, uint64_t *meet)
+{
+	__m512i all = _mm512_load_si512((const void *)(sets[0] + at));
+
+	for (uint32_t chunk = 1; chunk < chunks; chunk++)
+		all = _mm512_and_si512(all, _mm512_load_si512((const void *)(sets[chunk] + at)));
+	_mm512_store_si512((void *)meet, all);
+	return _mm512_test_epi64_mask(all, all);
+}
+#endif
+
+/* The same of up to `BIT_VECTOR_STRIDE` words. */
 static inline __attribute__((always_inline)) uint32_t
 bit_vector_meet(const uint64_t *const *sets, uint64_t from, uint64_t words, uint32_t chunks, uint64_t *meet)
 {
 	uint32_t any = 0;
 
-	for (uint32_t at = 0; at < BIT_VECTOR_STRIDE && from + at < words; at += BIT_VECTOR_QUAD) {
-#ifdef TABLE_AVX2
-		__m256i all = _mm256_load_si256((const void *)(sets[0] + from + at));
-		int empty;
-
-		for (uint32_t chunk = 1; chunk < chunks; chunk++)
-			all = _mm256_and_si256(all, _mm256_load_si256((const void *)(sets[chunk] + from + at)));
-		_mm256_store_si256((void *)(meet + at), all);
-		empty = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(all, _mm256_setzero_si256())));
-		any |= ((uint32_t)empty ^ 0xf) << at;
+#ifdef TABLE_AVX512
+	if (words == BIT_VECTOR_QUAD)
+		return bit_vector_meet_quad(sets, from, chunks, meet);
+	for (uint32_t at = 0; at < BIT_VECTOR_STRIDE && from + at < words; at += BIT_VECTOR_LINE)
+		any |= bit_vector_meet_line(sets, from + at, chunks, meet + at) << at;
 #else
-		for (uint32_t word = at; word < at + BIT_VECTOR_QUAD; word++) {
-			uint64_t all = __atomic_load_n(&sets[0][from + word], __ATOMIC_RELAXED);
-
-			for (uint32_t chunk = 1; chunk < chunks; chunk++)
-				all &= __atomic_load_n(&sets[chunk][from + word], __ATOMIC_RELAXED);
-			meet[word] = all;
-			any |= (uint32_t)(all != 0) << word;
-		}
+	for (uint32_t at = 0; at < BIT_VECTOR_STRIDE && from + at < words; at += BIT_VECTOR_QUAD)
+		any |= bit_vector_meet_quad(sets, from + at, chunks, meet + at) << at;
 #endif
-	}
 	return any;
 }
 
@@ -104,7 +133,7 @@ bit_vector_all(const struct bit_vector *table, const struct bit_vector_array *ar
 {
 	const uint64_t words = array->words;
 	const uint64_t *sets[BIT_VECTOR_CHUNKS_MOST];
-	_Alignas(32) uint64_t meet[BIT_VECTOR_STRIDE];
+	_Alignas(64) uint64_t meet[BIT_VECTOR_STRIDE];
 
 	sets[0] = array->sets[0];
 	for (uint32_t i = 0; i < chunks; i++) {
@@ -150,7 +179,7 @@ bit_vector_some(const struct bit_vector *table, const struct bit_vector_array *a
 {
 	const uint64_t words = array->words;
 	const uint64_t *sets[BIT_VECTOR_PACKETS][BIT_VECTOR_CHUNKS_MOST];
-	_Alignas(32) uint64_t meet[BIT_VECTOR_STRIDE];
+	_Alignas(64) uint64_t meet[BIT_VECTOR_STRIDE];
 
 	for (uint32_t chunk = 0; chunk < chunks; chunk++) {
 		const struct chunk bits = table->chunks[chunk].bits;

@@ -17,10 +17,12 @@
 #include <simde/x86/avx512/or.h>
 #include <simde/x86/avx512/set1.h>
 #include <simde/x86/avx512/setzero.h>
+#include <simde/x86/avx512/store.h>
 #include <simde/x86/avx512/storeu.h>
 #include <simde/x86/avx512/sub.h>
 #include <simde/x86/avx512/subs.h>
 #include <simde/x86/avx512/ternarylogic.h>
+#include <simde/x86/avx512/test.h>
 #include <simde/x86/avx512/testn.h>
 #include <simde/x86/avx512/xor.h>
 
