@@ -323,7 +323,8 @@ impl Keyed {
             0..=SCAN_TOGETHER => (blocks, 0.0),
             _ => ((3.0 + self.entries as f64 / 200.0).min(blocks), 30.0),
         };
-        let vectors = 4.0 / self.lanes;
+        // A row of a block has eight words: wider vectors are no help.
+        let vectors = (4.0 / self.lanes).max(1.0);
         let operations = 50.0 + way + compared * (12.0 + vectors * (3.0 * self.halves() + self.ranges()));
         let block_lines = self.halves();
         (operations, self.streamed(blocks * block_lines, compared * block_lines))
@@ -332,7 +333,11 @@ impl Keyed {
     /// A class for each chunk, by two steps, and the intersection of the classes' sets of rules.
     fn bit_vector(&self) -> (f64, Vec<Line>) {
         let chunks = self.chunks();
-        let set_words = (self.entries as f64 / 64.0).ceil().max(4.0);
+        // Four words, or whole lines.
+        let set_words = match self.entries {
+            0..=256 => 4.0,
+            more => (more as f64 / 512.0).ceil() * 8.0,
+        };
         let looked_at = (set_words / 2.0).max(16.0f64.min(set_words));
         let operations = 30.0 + chunks * (28.0 + (looked_at / self.lanes).max(1.0) * 1.5);
         // A packet's chunks have few values: what rules tell apart, and what else there is in the packets.
@@ -351,7 +356,8 @@ impl Keyed {
         let tuples = (rules.log2() - 2.0).clamp(1.0, 32.0);
         let pairs = 1.0 + tuples * 0.65;
         let units = (f64::from(self.bits) / 128.0).ceil();
-        let vectors = 4.0 / self.lanes;
+        // A pair's unit is two rows of four words.
+        let vectors = (4.0 / self.lanes).max(1.0);
         let operations = 25.0 + tuples * (5.0 + 5.0 * self.words) + pairs * (15.0 + 11.0 * units * vectors);
         let heads = Line { bytes: self.entries * 24, often: tuples, abreast: tuples };
         (
@@ -367,9 +373,13 @@ impl Keyed {
     /// What a look-up of a group saves, counted in instructions of 5-tuples.
     fn grouped(&self, structure: Structure, operations: f64) -> Option<f64> {
         let saved = match structure {
-            // Sixteen keys side by side, with vectors that have room for eight words.
+            // Sixteen keys side by side, with vectors that have room for eight words; or 32, with twice the room and three operands to an operation.
             Structure::Scan if self.entries <= SCAN_TOGETHER && self.lanes >= 4.0 => {
-                let rule = (8.0 * self.halves() + 5.0) / 16.0;
+                let rule = if self.lanes >= 8.0 {
+                    (6.0 * self.halves() + 5.0) / 32.0
+                } else {
+                    (8.0 * self.halves() + 5.0) / 16.0
+                };
                 (operations - 14.0 - self.entries as f64 * rule).max(0.0)
             }
             // What is of a way of buckets stays in registers.
