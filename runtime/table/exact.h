@@ -68,7 +68,7 @@ exact_hash(const struct exact *table, const uint64_t *key, uint32_t limbs)
 
 	(void)table;
 	if (limbs == 1)
-		return (uint64_t)table_hash(key[0]) << 32 | table_hash_second(key[0]);
+		return table_hash(key[0]);
 	hash = exact_mix(key[0] ^ EXACT_SEED, key[1] ^ EXACT_MULTIPLIER);
 	for (uint32_t i = 2; i < limbs; i++)
 		hash = exact_mix(hash ^ EXACT_MULTIPLIER_WIDE, key[i] ^ EXACT_MULTIPLIER);
@@ -84,13 +84,13 @@ exact_array(const struct exact *table)
 static inline const struct exact_bucket *
 exact_first(const struct exact_array *array, uint64_t hash)
 {
-	return &array->buckets[(hash >> 32) * array->bucket_count >> 32];
+	return &array->buckets[table_bucket(hash, array->bucket_count)];
 }
 
 static inline const struct exact_bucket *
 exact_second(const struct exact_array *array, uint64_t hash)
 {
-	return &array->buckets[(hash & 0xffffffff) * array->bucket_count >> 32];
+	return &array->buckets[table_bucket(hash >> 32, array->bucket_count)];
 }
 
 /* The line to request. */

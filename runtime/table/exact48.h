@@ -48,14 +48,14 @@ exact48_array(const struct exact48 *table)
 static inline const struct exact48_bucket *
 exact48_first(const struct exact48_array *array, uint64_t hash)
 {
-	return &array->buckets[hash * array->bucket_count >> 32];
+	return &array->buckets[table_bucket(hash, array->bucket_count)];
 }
 
 /* Of the key itself: what meets in one bucket is spread over all others. */
 static inline const struct exact48_bucket *
 exact48_second(const struct exact48_array *array, uint64_t key)
 {
-	return &array->buckets[table_hash_second(key) * array->bucket_count >> 32];
+	return &array->buckets[table_bucket(table_hash(key) >> 32, array->bucket_count)];
 }
 
 /* The line to request. */

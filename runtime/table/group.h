@@ -80,27 +80,26 @@ table_group_found(const struct table_group *group, uint32_t i, __m128i found)
 #endif
 
 #define TABLE_MULTIPLIER 0x9e3779b97f4a7c15ull
-#define TABLE_MULTIPLIER_AGAIN 0x846ca68bu
-#define TABLE_MULTIPLIER_SECOND 0xc2b2ae3d27d4eb4full
+#define TABLE_MULTIPLIER_AGAIN 0xc2b2ae3d846ca68bull
 
-/* The hash of a key of one limb, as good for numbered keys, or such as are made of two numbers, as for random ones: the upper half of one product, which is less,
- * leaves most buckets empty and overfills others where keys lie at unlucky distances. */
-static inline uint32_t
+/* The hash of a key of one limb: its lower half for the first bucket, its upper one for the second. It is as good for numbered keys, or such as are made of two
+ * numbers, as for random ones. Half of one product, which is less, leaves most buckets empty and overfills others where keys lie at unlucky distances. */
+static inline uint64_t
 table_hash(uint64_t key)
 {
 	const uint64_t product = (key ^ key >> 32) * TABLE_MULTIPLIER;
 
-	return (uint32_t)(product ^ product >> 32) * TABLE_MULTIPLIER_AGAIN;
+	return (product ^ product >> 32) * TABLE_MULTIPLIER_AGAIN;
 }
 
-/* Another one, for the second bucket of keys that meet in the first. Fewer keys need it, so it may be less even. */
-static inline uint32_t
-table_hash_second(uint64_t key)
+/* The bucket of `count` that half of a hash chooses. */
+static inline uint64_t
+table_bucket(uint64_t half, uint64_t count)
 {
-	return (uint32_t)((key ^ key >> 21) * TABLE_MULTIPLIER_SECOND >> 32);
+	return (half & UINT32_MAX) * count >> 32;
 }
 
-/* Where the buckets of four keys are: `buckets[table_hash(key) * count >> 32]`, each a line. */
+/* Where the first buckets of four keys are: `buckets[table_bucket(table_hash(key), count)]`, each a line. Only the lower half of the hash is computed. */
 static inline __attribute__((always_inline)) void
 table_group_four(const void *buckets, uint64_t count, const uint64_t *keys, const void **addresses)
 {
@@ -112,13 +111,13 @@ table_group_four(const void *buckets, uint64_t count, const uint64_t *keys, cons
 	/* Of the upper half of a product, what comes from the lower half of the key, and above it what comes from the upper one. */
 	const __m256i cross = _mm256_mullo_epi32(folded, _mm256_set1_epi64x((long long)(upper | lower << 32)));
 	const __m256i high = _mm256_add_epi32(_mm256_add_epi32(cross, _mm256_srli_epi64(cross, 32)), _mm256_srli_epi64(low, 32));
-	const __m256i hash = _mm256_mullo_epi32(_mm256_xor_si256(high, low), _mm256_set1_epi32((int)TABLE_MULTIPLIER_AGAIN));
+	const __m256i hash = _mm256_mullo_epi32(_mm256_xor_si256(high, low), _mm256_set1_epi32((int)(uint32_t)TABLE_MULTIPLIER_AGAIN));
 	const __m256i index = _mm256_srli_epi64(_mm256_mul_epu32(hash, _mm256_set1_epi64x((long long)count)), 32);
 
 	_mm256_storeu_si256((void *)addresses, _mm256_add_epi64(_mm256_slli_epi64(index, 6), base));
 #else
 	for (uint32_t i = 0; i < 4; i++)
-		addresses[i] = (const uint8_t *)buckets + (table_hash(keys[i]) * count >> 32) * TABLE_LINE;
+		addresses[i] = (const uint8_t *)buckets + table_bucket(table_hash(keys[i]), count) * TABLE_LINE;
 #endif
 }
 
@@ -161,16 +160,14 @@ table_group_four(const void *buckets, uint64_t count, const uint64_t *keys, cons
 		for (; i + 4 <= count; i += 4)                                                                                                      \
 			NAME##_four(lines->array, keys + i, addresses + i);                                                                         \
 		for (; i < count; i++)                                                                                                              \
-			addresses[i] = &lines->array->buckets[table_hash(keys[i]) * lines->bucket_count >> 32];                                     \
+			addresses[i] = &lines->array->buckets[table_bucket(table_hash(keys[i]), lines->bucket_count)];                              \
 	}
 
-/* `NAME_find_group` of a structure whose keys are in one of two lines: all first ones, then the second ones of the keys that were not there, whose lines are
- * asked for while others' first ones are read. Who looks up several tables calls the halves, so that other look-ups are made while second lines come. The
- * array is taken once, for both halves: where addresses are computed here, all are of the same one, and `NAME_find_second`
- * notices a newer one. The functions that it takes are those below; `NAME_find_four` looks into four keys' first lines and returns a bit for each that is
- * not there. */
-#define TABLE_GROUP_STEP 8u	/* first lines that are read before second ones are asked for, where lines are far away */
-
+/* `NAME_find_group` of a structure whose keys are in one of two lines: all first ones, then the second ones of the keys that were not there, all of which are
+ * asked for before one is read. Who looks up several tables calls the halves, so that other look-ups are made while second lines come. Which keys were not
+ * there cannot be predicted, so one loop over them for the whole group is better than several. The array is taken once, for both halves: where addresses are
+ * computed here, all are of the same one, and `NAME_find_second` notices a newer one. The functions that it takes are those below; `NAME_find_four` looks into
+ * four keys' first lines and returns a bit for each that is not there. */
 #define TABLE_GROUP_ADDRESS(NAME)                                                                                                                   \
 	static inline __attribute__((always_inline)) uint64_t                                                                                       \
 	NAME##_group_hash(const struct NAME *table, const struct table_group *group, uint32_t i)                                                    \
@@ -220,19 +217,14 @@ table_group_four(const void *buckets, uint64_t count, const uint64_t *keys, cons
 	static inline __attribute__((always_inline)) uint64_t                                                                                       \
 	NAME##_find_firsts(const struct NAME *table, const struct NAME##_array *array, const struct table_group *group)                             \
 	{                                                                                                                                           \
-		uint64_t missed = 0, second = 0;                                                                                                    \
+		uint64_t missed = 0, second;                                                                                                        \
 		uint32_t i = 0;                                                                                                                     \
                                                                                                                                                     \
-		for (; i + 4 <= group->count; i += 4) {                                                                                             \
+		for (; i + 4 <= group->count; i += 4)                                                                                               \
 			missed |= (uint64_t)NAME##_find_four(table, array, group, i) << i;                                                          \
-			if (group->is_far && (i + 4) % TABLE_GROUP_STEP == 0) {                                                                     \
-				second |= NAME##_group_second(table, array, group, missed);                                                         \
-				missed = 0;                                                                                                         \
-			}                                                                                                                           \
-		}                                                                                                                                   \
 		for (; i < group->count; i++)                                                                                                       \
 			missed |= (uint64_t)NAME##_find_one(table, array, group, i) << i;                                                           \
-		second |= group->is_far ? NAME##_group_second(table, array, group, missed) : missed;                                                \
+		second = group->is_far ? NAME##_group_second(table, array, group, missed) : missed;                                                 \
 		table_group_request_rest(group);                                                                                                    \
 		return second;                                                                                                                      \
 	}                                                                                                                                           \

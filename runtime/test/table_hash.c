@@ -98,8 +98,7 @@ hash_seconds(uint32_t structure, hash_kind kind, uint32_t parameter)
 	return (HASH_KEYS - first) * 1000 / HASH_KEYS;
 }
 
-/* Of as many keys as a table holds when it is as small as can be, these are in their second buckets if keys are random: 66 of a thousand, or 135 where a line has
- * room for fewer. */
+/* In a table that is as small as can be, so many of a thousand keys are in their second buckets if they are random: more where a line has room for fewer. */
 static uint32_t
 hash_usual(uint32_t structure)
 {

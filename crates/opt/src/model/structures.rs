@@ -178,7 +178,7 @@ impl Keyed {
     fn look_up(&self, structure: Structure) -> (f64, Vec<Line>) {
         match structure {
             Structure::Exact => self.exact(),
-            Structure::Exact48 => (26.0, self.hashed(8.0, LOAD_EXACT48)),
+            Structure::Exact48 => (36.0, self.hashed(8.0, LOAD_EXACT48)),
             Structure::Dir24_8 => self.dir24_8(4),
             Structure::Dir24_8U16 => self.dir24_8(2),
             Structure::Dir24_8U8 => self.dir24_8(1),
@@ -251,8 +251,7 @@ impl Keyed {
         if self.words > 2.0 {
             lines.push(Line::alone(self.entries * (8 + 8 * self.words as u64), 1.0));
         }
-        // The hash of one limb is one product.
-        let hash = if self.words > 1.0 { 10.0 } else { 4.0 };
+        let hash = if self.words > 1.0 { 10.0 } else { 14.0 };
         (22.0 + hash + 5.0 * self.words, lines)
     }
 
@@ -390,7 +389,8 @@ impl Keyed {
             Structure::LpmTrie => -WALK * self.steps(),
             Structure::Btree => -LEVEL * self.levels(),
             // Hashes of four keys at once, and what is found stored at once; where all hit, nobody's turn has a test for it (counted in l2fwd).
-            Structure::Exact | Structure::Exact48 => 14.0,
+            Structure::Exact if self.words > 1.0 => 14.0,
+            Structure::Exact | Structure::Exact48 => 21.0,
             Structure::Dir24_8
             | Structure::Dir24_8U16
             | Structure::Dir24_8U8
