@@ -1,20 +1,19 @@
-/* Arrays of what packets have, without those of some packets. Which ones stay cannot be predicted, so there is no branch about it: four packets at a time,
- * by instructions that move the chosen parts of a register together (AVX2, BMI2).
+/* Arrays of what packets have, without those of some packets. Which ones stay cannot be predicted, so there is no branch about it: four packets at a time are
+ * shuffled.
  *
  * What is stored behind the elements that stay is of no account: the next four, or whatever comes next, are written over it. Since what stays is never
- * further on than it was, no store goes beyond the four that were read. */
+ * further on than it was, no store goes beyond as many elements as were read. */
 #ifndef BACUS_PACKET_COMPACT_H
 #define BACUS_PACKET_COMPACT_H
 
 #include <stdint.h>
 #include <string.h>
 
-#if !defined(TABLE_PORTABLE) && defined(__AVX2__) && defined(__BMI2__)
-#define COMPACT_FOUR 1
-#include <immintrin.h>
+#include "table/vectors.h"
 
-/* Pairs of 32-bit lanes of the addresses that stay, for each set of four. */
-static const uint32_t compact_lanes[16][8] __attribute__((unused)) = {
+#ifdef TABLE_AVX2
+/* For each set of four, the halves of those that stay: lanes of an address, bytes of a number. */
+static const uint8_t compact_halves[16][8] __attribute__((unused)) = {
 	{ 0 },
 	{ 0, 1 },
 	{ 2, 3 },
@@ -33,23 +32,53 @@ static const uint32_t compact_lanes[16][8] __attribute__((unused)) = {
 	{ 0, 1, 2, 3, 4, 5, 6, 7 },
 };
 
-static inline void
-compact_addresses(void **to, void *const *from, uint32_t four)
+static inline __m128i
+compact_order(uint64_t set)
 {
-	const __m256i lanes = _mm256_loadu_si256((const void *)compact_lanes[four]);
-
-	_mm256_storeu_si256((void *)to, _mm256_permutevar8x32_epi32(_mm256_loadu_si256((const void *)from), lanes));
-}
-
-static inline void
-compact_numbers(uint16_t *to, const uint16_t *from, uint32_t four)
-{
-	uint64_t numbers;
-
-	memcpy(&numbers, from, sizeof(numbers));
-	numbers = _pext_u64(numbers, _pdep_u64(four, 0x0001000100010001) * UINT16_MAX);
-	memcpy(to, &numbers, sizeof(numbers));
+	return _mm_loadl_epi64((const void *)compact_halves[set & 0xf]);
 }
 #endif
+
+/* Copies those of `count` addresses whose bit is in the set, the first one's being bit 0; how many these are. */
+static inline uint32_t
+compact_addresses(void **to, void *const *from, uint32_t count, uint64_t set)
+{
+	uint32_t at = 0, i = 0;
+
+#ifdef TABLE_AVX2
+	for (; i + 4 <= count; i += 4, set >>= 4) {
+		const __m256i lanes = _mm256_cvtepu8_epi32(compact_order(set)), four = _mm256_loadu_si256((const void *)(from + i));
+
+		_mm256_storeu_si256((void *)(to + at), _mm256_permutevar8x32_epi32(four, lanes));
+		at += (uint32_t)__builtin_popcount(set & 0xf);
+	}
+#endif
+	for (; i < count; i++, set >>= 1) {
+		to[at] = from[i];
+		at += set & 1;
+	}
+	return at;
+}
+
+/* The same for numbers: lengths and ports. */
+static inline uint32_t
+compact_numbers(uint16_t *to, const uint16_t *from, uint32_t count, uint64_t set)
+{
+	uint32_t at = 0, i = 0;
+
+#ifdef TABLE_AVX2
+	for (; i + 4 <= count; i += 4, set >>= 4) {
+		const __m128i four = _mm_loadl_epi64((const void *)(from + i));
+
+		_mm_storel_epi64((void *)(to + at), _mm_shuffle_epi8(four, compact_order(set)));
+		at += (uint32_t)__builtin_popcount(set & 0xf);
+	}
+#endif
+	for (; i < count; i++, set >>= 1) {
+		to[at] = from[i];
+		at += set & 1;
+	}
+	return at;
+}
 
 #endif

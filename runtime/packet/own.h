@@ -199,34 +199,15 @@ packet_put_group(struct output *out, const struct burst *burst, uint32_t from, u
 	out->count = at + count;
 }
 
-/* The same for those of the packets in `set`, where bit 0 is the first. What has been read of `burst` and `out` stays read, whatever the stores may touch. */
+/* The same for those of the packets in `set`, where bit 0 is the first. */
 static inline void
 packet_put_some(struct output *out, const struct burst *burst, uint32_t from, uint32_t count, const uint16_t *ports, uint64_t set)
 {
-	void *const *packets = burst->packets + from;
-	void **to = out->packets + out->count;
-	uint16_t *to_ports = out->ports + out->count;
-	const uint16_t *lengths = burst->lengths + from;
-	uint16_t *to_lengths = out->lengths + out->count;
-	uint32_t at = 0, i = 0;
+	const uint32_t at = out->count;
 
-#ifdef COMPACT_FOUR
-	for (; i + 4 <= count; i += 4, set >>= 4) {
-		const uint32_t four = set & 0xf;
-
-		compact_addresses(to + at, packets + i, four);
-		compact_numbers(to_lengths + at, lengths + i, four);
-		compact_numbers(to_ports + at, ports + i, four);
-		at += (uint32_t)__builtin_popcount(four);
-	}
-#endif
-	for (; i < count; i++, set >>= 1) {
-		to[at] = packets[i];
-		to_lengths[at] = lengths[i];
-		to_ports[at] = ports[i];
-		at += set & 1;
-	}
-	out->count += at;
+	compact_addresses(out->packets + at, burst->packets + from, count, set);
+	compact_numbers(out->lengths + at, burst->lengths + from, count, set);
+	out->count = at + compact_numbers(out->ports + at, ports, count, set);
 }
 
 /* `packet_put` for one that has been put already, at place `from`. */

@@ -11,7 +11,6 @@
 #include "table/vectors.h"
 
 #define EXACT_SEED 0x2d358dccaa6c78a5ull
-#define EXACT_MULTIPLIER 0x9e3779b97f4a7c15ull
 #define EXACT_MULTIPLIER_WIDE 0x8bb84b93962eacc9ull
 
 /* The slots' keys from the front; at the back one word of flags, and before it the slots' record numbers. A slot without record is empty. */
@@ -69,10 +68,10 @@ exact_hash(const struct exact *table, const uint64_t *key, uint32_t limbs)
 	(void)table;
 	if (limbs == 1)
 		return table_hash(key[0]);
-	hash = exact_mix(key[0] ^ EXACT_SEED, key[1] ^ EXACT_MULTIPLIER);
+	hash = exact_mix(key[0] ^ EXACT_SEED, key[1] ^ TABLE_MULTIPLIER);
 	for (uint32_t i = 2; i < limbs; i++)
-		hash = exact_mix(hash ^ EXACT_MULTIPLIER_WIDE, key[i] ^ EXACT_MULTIPLIER);
-	return hash;
+		hash = exact_mix(hash ^ EXACT_MULTIPLIER_WIDE, key[i] ^ TABLE_MULTIPLIER);
+	return table_finalize(hash);
 }
 
 static inline const struct exact_array *

@@ -12,7 +12,7 @@
 #define EXACT48_SEARCH_MOST 512u
 #define EXACT48_MARKER EXACT48_KEY	/* no record: no entry, but not zero */
 
-/* The array is filled to at most 3/4 before it grows: of the keys, 3 % are then in their second bucket. */
+/* The array is filled to at most 3/4 before it grows: of the keys, 7 % are then in their second bucket. */
 #define EXACT48_FULL_NUMERATOR 3u
 #define EXACT48_FULL_DENOMINATOR 4u
 
@@ -59,7 +59,7 @@ static struct exact48_bucket *
 exact48_home(struct exact48_array *array, uint64_t key, uint32_t choice)
 {
 	const uint64_t hash = exact48_hash(NULL, &key, 1);
-	const struct exact48_bucket *bucket = choice == 0 ? exact48_first(array, hash) : exact48_second(array, key);
+	const struct exact48_bucket *bucket = choice == 0 ? exact48_first(array, hash) : exact48_second(array, hash);
 
 	return &array->buckets[exact48_index(array, bucket)];
 }

@@ -51,11 +51,11 @@ exact48_first(const struct exact48_array *array, uint64_t hash)
 	return &array->buckets[table_bucket(hash, array->bucket_count)];
 }
 
-/* Of the key itself: what meets in one bucket is spread over all others. */
+/* What meets in one bucket is spread over all others. */
 static inline const struct exact48_bucket *
-exact48_second(const struct exact48_array *array, uint64_t key)
+exact48_second(const struct exact48_array *array, uint64_t hash)
 {
-	return &array->buckets[table_bucket(table_hash(key) >> 32, array->bucket_count)];
+	return &array->buckets[table_bucket(hash >> 32, array->bucket_count)];
 }
 
 /* The line to request. */
@@ -69,8 +69,8 @@ exact48_address(const struct exact48 *table, uint64_t hash)
 static inline const void *
 exact48_address_second(const struct exact48 *table, uint64_t hash, const uint64_t *key)
 {
-	(void)hash;
-	return exact48_second(exact48_array(table), key[0]);
+	(void)key;
+	return exact48_second(exact48_array(table), hash);
 }
 
 /* Whether a key that is not in this bucket may be in its second one. Read after the slots. */
@@ -146,15 +146,15 @@ exact48_find_second(const struct exact48 *table, const void *address, uint64_t h
 {
 	const struct exact48_array *array = exact48_array(table);
 
-	(void)hash;	/* it is made again where that is rare, so that a group's need not be stored */
+	(void)limbs;
 	if ((uintptr_t)address - (uintptr_t)array >= array->bytes) {
-		const struct exact48_bucket *first = exact48_first(array, exact48_hash(table, key, limbs));
+		const struct exact48_bucket *first = exact48_first(array, hash);
 		const uint32_t found = exact48_scan(first, key[0]);
 
 		if (found != 0 || !exact48_overflowed(first))
 			return found;
 	}
-	return exact48_scan(exact48_second(array, key[0]), key[0]);
+	return exact48_scan(exact48_second(array, hash), key[0]);
 }
 
 static inline uint32_t

@@ -79,17 +79,23 @@ table_group_found(const struct table_group *group, uint32_t i, __m128i found)
 }
 #endif
 
+/* Odd numbers without a pattern: the golden ratio's digits, and halves of two that xxHash and lowbias32 multiply by. */
 #define TABLE_MULTIPLIER 0x9e3779b97f4a7c15ull
-#define TABLE_MULTIPLIER_AGAIN 0xc2b2ae3d846ca68bull
+#define TABLE_FINALIZER 0xc2b2ae3d846ca68bull
 
-/* The hash of a key of one limb: its lower half for the first bucket, its upper one for the second. It is as good for numbered keys, or such as are made of two
- * numbers, as for random ones. Half of one product, which is less, leaves most buckets empty and overfills others where keys lie at unlucky distances. */
+/* What makes a hash of a product. Half of the product alone leaves most buckets empty and overfills others where keys lie at unlucky distances; both halves,
+ * multiplied again, are as good for numbered keys, or such as are made of two numbers, as for random ones. */
+static inline uint64_t
+table_finalize(uint64_t product)
+{
+	return (product ^ product >> 32) * TABLE_FINALIZER;
+}
+
+/* The hash of a key of one limb: its lower half for the first bucket, its upper one for the second. */
 static inline uint64_t
 table_hash(uint64_t key)
 {
-	const uint64_t product = (key ^ key >> 32) * TABLE_MULTIPLIER;
-
-	return (product ^ product >> 32) * TABLE_MULTIPLIER_AGAIN;
+	return table_finalize((key ^ key >> 32) * TABLE_MULTIPLIER);
 }
 
 /* The bucket of `count` that half of a hash chooses. */
@@ -111,7 +117,7 @@ table_group_four(const void *buckets, uint64_t count, const uint64_t *keys, cons
 	/* Of the upper half of a product, what comes from the lower half of the key, and above it what comes from the upper one. */
 	const __m256i cross = _mm256_mullo_epi32(folded, _mm256_set1_epi64x((long long)(upper | lower << 32)));
 	const __m256i high = _mm256_add_epi32(_mm256_add_epi32(cross, _mm256_srli_epi64(cross, 32)), _mm256_srli_epi64(low, 32));
-	const __m256i hash = _mm256_mullo_epi32(_mm256_xor_si256(high, low), _mm256_set1_epi32((int)(uint32_t)TABLE_MULTIPLIER_AGAIN));
+	const __m256i hash = _mm256_mullo_epi32(_mm256_xor_si256(high, low), _mm256_set1_epi32((int)(uint32_t)TABLE_FINALIZER));
 	const __m256i index = _mm256_srli_epi64(_mm256_mul_epu32(hash, _mm256_set1_epi64x((long long)count)), 32);
 
 	_mm256_storeu_si256((void *)addresses, _mm256_add_epi64(_mm256_slli_epi64(index, 6), base));
@@ -158,7 +164,7 @@ table_group_four(const void *buckets, uint64_t count, const uint64_t *keys, cons
 		uint32_t i = 0;                                                                                                                     \
                                                                                                                                                     \
 		for (; i + 4 <= count; i += 4)                                                                                                      \
-			NAME##_four(lines->array, keys + i, addresses + i);                                                                         \
+			table_group_four(lines->array->buckets, lines->bucket_count, keys + i, addresses + i);                                      \
 		for (; i < count; i++)                                                                                                              \
 			addresses[i] = &lines->array->buckets[table_bucket(table_hash(keys[i]), lines->bucket_count)];                              \
 	}

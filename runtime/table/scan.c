@@ -8,7 +8,7 @@
 
 #include "table/ruled.h"
 
-#define SCAN_TOGETHER 48u		/* rules: so few are compared sixteen packets at a time, without buckets */
+#define SCAN_TOGETHER 48u		/* rules: so few are compared with sixteen packets or more at a time, without buckets */
 #define SCAN_CUTS_MOST 48u
 #define SCAN_SINGLE 3u			/* rules: where buckets have no more, they stand one by one */
 #define SCAN_REST SCAN_WAYS_MOST	/* the way of rules in no bucket */

@@ -3,6 +3,8 @@
 
 #include "packet_cases.h"
 
+#define PACKET_BUFFERS 128u
+
 static uint32_t
 packet_available(struct cases *cases)
 {
@@ -19,7 +21,7 @@ void
 test_packet(void)
 {
 	struct cases cases = { .available = packet_available, .give_back = packet_give_back };
-	struct own_pool *own = own_create(32, 4096, 128);
+	struct own_pool *own = own_create(PACKET_BUFFERS, 4096, 128);
 	struct packet packet;
 
 	CHECK(own != NULL);
@@ -34,7 +36,7 @@ test_packet(void)
 	packet_trim(&packet, packet_length(&packet));
 	packet_drop(&cases.worker, &packet);
 	cases_flush(&cases.worker);
-	CHECK(own->free_count == 32);
+	CHECK(own->free_count == PACKET_BUFFERS);
 	/* More references than can be counted are refused, and none is lost. */
 	packet = cases_packet(&cases, 8);
 	for (uint32_t i = 0; i < 255; i++)
@@ -43,6 +45,6 @@ test_packet(void)
 	for (uint32_t i = 0; i < 256; i++)
 		packet_drop(&cases.worker, &packet);
 	cases_flush(&cases.worker);
-	CHECK(own->free_count == 32 && own->shared == 0);
+	CHECK(own->free_count == PACKET_BUFFERS && own->shared == 0);
 	own_destroy(own);
 }

@@ -9,7 +9,7 @@
 #include "walk.h"
 
 #define CASES_OUT 4u
-#define CASES_GROUP 12u
+#define CASES_GROUP 64u
 
 struct cases {
 	struct worker worker;
@@ -192,17 +192,20 @@ cases_groups(struct cases *cases)
 			cases_group(cases, count, 0, (test_random(&random) | test_random(&random) << 32) & walk_first(count), 0);
 }
 
+/* Lists of groups of any size, each in an array that ends where its room does. */
 static void
 cases_list(void)
 {
 	uint64_t random = 1;
 
-	for (uint32_t i = 0; i < 1000; i++) {
-		const uint64_t drawn = test_random(&random) ^ test_random(&random) << 32, set = i % 3 != 0 ? drawn : i % 2 == 0 ? drawn & drawn >> 3 : ~(drawn & drawn >> 3);
-		uint8_t list[64];
+	for (uint32_t i = 0; i < 2000; i++) {
+		const uint32_t most = i % 64 + 1, room = (most + 7) / 8 * 8;
+		const uint64_t drawn = test_random(&random) ^ test_random(&random) << 32, few = drawn & drawn >> 3;
+		const uint64_t set = (i % 3 == 0 ? drawn : i % 3 == 1 ? few : ~few) & walk_first(most);
+		uint8_t lists[64], *list = lists + sizeof(lists) - room;
 		uint32_t at = 0;
 
-		CHECK(walk_list(set, list) == (uint32_t)__builtin_popcountll(set));
+		CHECK(walk_list(set, most, list) == (uint32_t)__builtin_popcountll(set));
 		for (uint64_t rest = set; rest != 0; rest &= rest - 1)
 			CHECK(list[at++] == __builtin_ctzll(rest));
 	}
@@ -211,10 +214,10 @@ cases_list(void)
 static void
 cases_exhaustion(struct cases *cases)
 {
-	struct packet packets[64], copy;
+	struct packet packets[128], copy;
 	uint32_t count = 0;
 
-	while (cases->available(cases) != 0 && count < 64)
+	while (cases->available(cases) != 0 && count < 128)
 		packets[count++] = cases_packet(cases, 8);
 	CHECK(count > 1 && cases->available(cases) == 0);
 	CHECK(!packet_copy(&cases->worker, &packets[0], &copy));

@@ -94,7 +94,7 @@ main(void)
 
 	if (rte_eal_init(sizeof(arguments) / sizeof(arguments[0]), arguments) < 0)
 		return 1;
-	pool.handle = rte_pktmbuf_pool_create("test", 31, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, 0);
+	pool.handle = rte_pktmbuf_pool_create("test", 127, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, 0);
 	CHECK(pool.handle != NULL);
 	if (pool.handle == NULL)
 		return 1;

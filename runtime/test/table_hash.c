@@ -9,18 +9,22 @@
 #define HASH_MANY 16384u
 #define HASH_WIDTH 28u	/* bits that differ */
 
+#define HASH_LIMBS_MOST 3u
+
 static uint64_t
 hash_mask(uint32_t bits)
 {
 	return UINT64_MAX >> (64 - bits);
 }
 
+/* Inserts a key whose limbs are whole, but for the first one of `key_bits`, if there is no other. */
 static enum table_status
-hash_insert(struct writer *writer, uint64_t key, uint32_t key_bits)
+hash_insert(struct writer *writer, const uint64_t *key, uint32_t key_bits)
 {
-	const struct test_record record = test_record((uint32_t)(key % 9));
+	const uint64_t mask[HASH_LIMBS_MOST] = { key_bits < 64 ? hash_mask(key_bits) : UINT64_MAX, UINT64_MAX, UINT64_MAX };
+	const struct test_record record = test_record((uint32_t)(key[0] % 9));
 
-	return writer_insert(writer, &(const struct table_match){ .value = &key, .mask = &(const uint64_t){ hash_mask(key_bits) } }, &record, NULL);
+	return writer_insert(writer, &(const struct table_match){ .value = key, .mask = mask }, &record, NULL);
 }
 
 static struct writer *
@@ -66,49 +70,71 @@ hash_scattered(uint64_t i, uint32_t seed)
 	return 0x020000000000 | ((i * (multiplier | 1)) & hash_mask(40));
 }
 
+/* Numbered in one of several limbs, the others being alike. */
+static void
+hash_key_of_limbs(uint64_t *key, uint64_t i, uint32_t limbs, uint32_t place)
+{
+	for (uint32_t limb = 0; limb < limbs; limb++)
+		key[limb] = limb == place ? i : 0x1234567 + limb;
+}
+
 static uint32_t
-hash_is_first(const struct table *table, uint32_t structure, uint64_t key)
+hash_is_first(const struct table *table, uint32_t structure, const uint64_t *key, uint32_t limbs)
 {
 	const struct exact48 *narrow = (const void *)table;
 	const struct exact *wide = (const void *)table;
 	uint64_t hash;
 
 	if (structure == STRUCTURE_EXACT48) {
-		hash = exact48_hash(narrow, &key, 1);
-		return exact48_find_in(narrow, exact48_address(narrow, hash), hash, &key, 1) != 0;
+		hash = exact48_hash(narrow, key, 1);
+		return exact48_find_in(narrow, exact48_address(narrow, hash), hash, key, 1) != 0;
 	}
-	hash = exact_hash(wide, &key, 1);
-	return exact_find_in(wide, exact_address(wide, hash), hash, &key, 1) != 0;
+	hash = exact_hash(wide, key, limbs);
+	return exact_find_in(wide, exact_address(wide, hash), hash, key, limbs) != 0;
 }
 
-/* How many of a thousand keys are in their second bucket. */
+/* Of as many keys of `limbs` limbs, how many of a thousand are in their second buckets in a table that is as small as can be. */
 static uint32_t
-hash_seconds(uint32_t structure, hash_kind kind, uint32_t parameter)
+hash_seconds(uint32_t structure, uint32_t key_bits, const uint64_t *keys, uint32_t limbs)
 {
 	struct test_host memory = { .allocations_left = UINT64_MAX };
-	struct writer *writer = hash_writer(&memory, structure, 48);
+	struct writer *writer = hash_writer(&memory, structure, key_bits);
 	uint32_t first = 0;
 
-	for (uint64_t i = 0; i < HASH_KEYS; i++)
-		CHECK(hash_insert(writer, kind(i, parameter), 48) == TABLE_OK);
+	for (uint32_t i = 0; i < HASH_KEYS; i++)
+		CHECK(hash_insert(writer, keys + (size_t)i * limbs, key_bits) == TABLE_OK);
 	writer_compact(writer);
-	for (uint64_t i = 0; i < HASH_KEYS; i++)
-		first += hash_is_first(writer_table(writer), structure, kind(i, parameter));
+	for (uint32_t i = 0; i < HASH_KEYS; i++)
+		first += hash_is_first(writer_table(writer), structure, keys + (size_t)i * limbs, limbs);
 	writer_destroy(writer);
 	return (HASH_KEYS - first) * 1000 / HASH_KEYS;
 }
 
-/* In a table that is as small as can be, so many of a thousand keys are in their second buckets if they are random: more where a line has room for fewer. */
+/* The same for random keys: the fewer slots a line has, the more. */
 static uint32_t
-hash_usual(uint32_t structure)
+hash_usual(uint32_t structure, uint32_t limbs)
 {
-	return structure == STRUCTURE_EXACT48 ? 66 : 135;
+	return structure == STRUCTURE_EXACT48 ? 66 : limbs == 2 ? 219 : 135;
 }
+
+static uint64_t hash_keys[HASH_KEYS * HASH_LIMBS_MOST];
 
 static void
 hash_check(uint32_t structure, hash_kind kind, uint32_t parameter)
 {
-	CHECK(hash_seconds(structure, kind, parameter) < hash_usual(structure) * 5 / 4);
+	for (uint32_t i = 0; i < HASH_KEYS; i++)
+		hash_keys[i] = kind(i, parameter);
+	CHECK(hash_seconds(structure, 48, hash_keys, 1) < hash_usual(structure, 1) * 5 / 4);
+}
+
+static void
+hash_spreads_limbs(uint32_t limbs)
+{
+	for (uint32_t place = 0; place < limbs; place++) {
+		for (uint32_t i = 0; i < HASH_KEYS; i++)
+			hash_key_of_limbs(hash_keys + (size_t)i * limbs, i, limbs, place);
+		CHECK(hash_seconds(STRUCTURE_EXACT, 64 * limbs, hash_keys, limbs) < hash_usual(STRUCTURE_EXACT, limbs) * 5 / 4);
+	}
 }
 
 static void
@@ -134,7 +160,8 @@ hash_few_bits(uint32_t structure, uint32_t key_bits)
 		uint64_t random = shift + 1;
 
 		for (uint32_t i = 0; i < HASH_MANY; i++) {
-			const enum table_status status = hash_insert(writer, test_random(&random) >> (64 - HASH_WIDTH) << shift, key_bits);
+			const uint64_t key = test_random(&random) >> (64 - HASH_WIDTH) << shift;
+			const enum table_status status = hash_insert(writer, &key, key_bits);
 
 			CHECK(status == TABLE_OK || status == TABLE_EXISTS);
 			if (status != TABLE_OK && status != TABLE_EXISTS)
@@ -150,6 +177,8 @@ test_table_hash(void)
 {
 	hash_spreads(STRUCTURE_EXACT48);
 	hash_spreads(STRUCTURE_EXACT);
+	hash_spreads_limbs(2);
+	hash_spreads_limbs(3);
 	hash_few_bits(STRUCTURE_EXACT48, 48);
 	hash_few_bits(STRUCTURE_EXACT, 64);
 }

@@ -26,8 +26,8 @@ fn agrees(app: &str, plan: &[&str]) {
 
 #[test]
 fn plans_by_hand_send_what_the_interpreter_sends() {
-    for plan in ["l2fwd", "l2fwd_behind", "ipv4fwd", "ipv6fwd", "l2l3acl"] {
-        let app = plan.trim_end_matches("_behind");
+    for plan in ["l2fwd", "l2fwd_behind", "ipv4fwd", "ipv4fwd_fours", "ipv6fwd", "l2l3acl"] {
+        let app = plan.split('_').next().expect("a name has a beginning");
         agrees(app, &["--plan", &path(&format!("crates/cli/tests/plans/{plan}.plan")).display().to_string()]);
     }
 }

@@ -119,13 +119,17 @@ impl Way<'_> {
     /// stays, for a test of every packet would often be guessed wrong.
     fn turn_by_list(&self, sender: &Sender) -> Vec<Stmt> {
         let stay = Expr::binary("&", Expr::unary("~", name("left")), Expr::call("walk_first", [name("count")]));
-        let stayers = format!("stayers[{}]", self.group());
+        let stayers = format!("stayers[{}]", self.group().next_multiple_of(8));
         let leave = Expr::call("path_leavers", ["*run", "burst", "from", "left", "&sent"].map(name));
         let mut turn = vec![Stmt::declare("const uint32_t", "i", name("stayers[at]"))];
         turn.extend(gather());
         let mut code = vec![
             Stmt::Declare { of: "uint8_t".to_string(), name: stayers, value: None },
-            Stmt::declare("const uint32_t", "staying", Expr::call("walk_list", [stay, name("stayers")])),
+            Stmt::declare(
+                "const uint32_t",
+                "staying",
+                Expr::call("walk_list", [stay, Expr::word(self.group()), name("stayers")]),
+            ),
             Stmt::declare("uint64_t", "sent", Expr::long(0)),
         ];
         code.extend(self.gathering(name("left")));
