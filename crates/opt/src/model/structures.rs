@@ -220,12 +220,11 @@ impl Keyed {
     /// How many keys are in the second of a table's lines.
     fn second(&self, structure: Structure) -> f64 {
         if !structure.has_two_lines() {
-            0.0
-        } else if structure == Structure::Exact48 {
-            DISPLACED * overflowing(8, LOAD_EXACT48)
-        } else {
-            DISPLACED * overflowing(self.slots(), LOAD_EXACT)
+            return 0.0;
         }
+        let is_narrow = structure == Structure::Exact48;
+        let (slots, load) = if is_narrow { (8, LOAD_EXACT48) } else { (self.slots(), LOAD_EXACT) };
+        DISPLACED * overflowing(slots, load)
     }
 
     /// A hash table's group has a loop of its own for what was not in its first bucket, a tree's one for each level.
