@@ -3,8 +3,14 @@
 #include "port/core.h"
 
 #include <sched.h>
+#include <x86intrin.h>
 
 #define CORE_PRIORITY 50
+/* Of the piece of work: chains that do not wait for each other, steps, and words that they read. */
+#define CORE_CHAINS 8u
+#define CORE_STEPS 512u
+#define CORE_WORDS 256u
+#define CORE_MULTIPLIER 0x9e3779b97f4a7c15ull
 
 void
 core_pin(void)
@@ -41,4 +47,22 @@ core_hold(uint32_t held)
 	const struct sched_param fifo = { .sched_priority = CORE_PRIORITY }, usual = { .sched_priority = 0 };
 
 	return held ? sched_setscheduler(0, SCHED_FIFO, &fifo) == 0 : sched_setscheduler(0, SCHED_OTHER, &usual) == 0;
+}
+
+uint64_t
+core_work(void)
+{
+	static uint64_t words[CORE_WORDS];
+	uint64_t chains[CORE_CHAINS], sum = 0;
+	const uint64_t start = __rdtsc();
+
+	for (uint32_t chain = 0; chain < CORE_CHAINS; chain++)
+		chains[chain] = chain;
+	for (uint32_t step = 0; step < CORE_STEPS; step++)
+		for (uint32_t chain = 0; chain < CORE_CHAINS; chain++)
+			chains[chain] = chains[chain] * CORE_MULTIPLIER + words[chains[chain] >> 32 & (CORE_WORDS - 1)];
+	for (uint32_t chain = 0; chain < CORE_CHAINS; chain++)
+		sum += chains[chain];
+	words[0] = sum;	/* so that the work is done */
+	return __rdtsc() - start;
 }

@@ -13,4 +13,8 @@ void core_spread(void);
 /* From now on nothing of ordinary priority interrupts the calling thread (`held` 1), or as usual again (0). 0 where the system does not allow it. */
 int core_hold(uint32_t held);
 
+/* Ticks that a fixed piece of work takes, some microseconds, which leaves no port of the core idle: more where another thread shares the core, be it of
+ * another guest, which no priority keeps away. */
+uint64_t core_work(void);
+
 #endif

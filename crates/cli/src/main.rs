@@ -15,6 +15,7 @@ mod native;
 mod options;
 mod pcap;
 mod run;
+mod samples;
 mod show;
 mod stf;
 mod warnings;

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Rounds of each variant, and samples of one.
+/// Rounds of each variant, and quiet samples of one that are wanted.
 const ROUNDS: (usize, usize) = (7, 21);
 /// A line's cost may move by so much within a cell; else the cell is measured again, so often at most.
 pub const DRIFT: f64 = 0.15;
@@ -27,6 +27,8 @@ const REPEATS: usize = 2;
 /// Of a sweep, which has fifty plans in a cell and compares each with the best of them: fewer samples, of more moments.
 const SWEPT_ROUNDS: (usize, usize) = (13, 7);
 const SWEPT_REPEATS: usize = 1;
+/// So many times the rounds are done where the core is hardly ever quiet.
+const LONGEST: usize = 3;
 /// Variants that take their turns before the machine's pace is measured again: it changes within a second.
 const BETWEEN_PACES: usize = 4;
 /// Rounds after which its memory is.
@@ -307,7 +309,10 @@ impl Bench<'_> {
         let mut all: Vec<&mut Runner> = taking.chain(self.echoes.iter_mut()).collect();
         all.iter_mut().for_each(|runner| runner.begin(trace, burst));
         let (rounds, samples) = self.rounds;
-        for round in 0..rounds {
+        for round in 0..rounds * LONGEST {
+            if round >= rounds && all.iter().all(|runner| runner.is_settled()) {
+                break;
+            }
             for some in all.chunks_mut(BETWEEN_PACES) {
                 some.iter_mut().for_each(|runner| runner.round(samples));
                 self.moment.round();

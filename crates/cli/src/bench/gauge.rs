@@ -5,6 +5,7 @@ use super::workload::Workload;
 use crate::compile;
 use crate::failure::Failure;
 use crate::options::Native;
+use crate::samples::Samples;
 use runtime::{Compiler, Probe, probe::Access};
 
 const SAMPLES: usize = 15;
@@ -41,10 +42,9 @@ impl Gauge {
 
     fn line(&self, bytes: usize) -> f64 {
         let median = |access| {
-            let mut samples: Vec<f64> =
-                (0..SAMPLES).filter_map(|_| self.probe.lines(bytes, access, IN_FLIGHT)).collect();
-            samples.sort_by(f64::total_cmp);
-            samples.get(samples.len() / 2).copied().unwrap_or(f64::INFINITY)
+            let mut samples = Samples::default();
+            samples.take(SAMPLES, || self.probe.lines(bytes, access, IN_FLIGHT));
+            samples.median()
         };
         median(Access::PrefetchT0).min(median(Access::PrefetchT1))
     }

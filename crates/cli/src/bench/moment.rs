@@ -6,6 +6,7 @@
 use crate::calibrate::{self, Pace};
 use crate::failure::Failure;
 use crate::options::Native;
+use crate::samples::Samples;
 use hlir::{Plan, Program};
 use opt::Inputs;
 use opt::analyze::Traffic;
@@ -19,15 +20,13 @@ const SIZES_KB: [u64; 6] = [16, 256, 2 << 10, 8 << 10, 16 << 10, 64 << 10];
 const IN_FLIGHT: [u32; 3] = [1, 8, 64];
 /// Bytes of memory that this takes.
 pub const LARGEST: usize = 64 << 20;
-const SAMPLES: usize = 7;
+const SAMPLES: usize = 9;
 const KERNELS: [(probe::Access, Access); 4] = [
     (probe::Access::Load, Access::Load),
     (probe::Access::PrefetchT0, Access::PrefetchT0),
     (probe::Access::PrefetchT1, Access::PrefetchT1),
     (probe::Access::Group, Access::Group),
 ];
-/// Half of the samples took less, as of those of the variants. Lines are read as the calibration does, for it is the two that are compared.
-const MEDIAN: usize = 2;
 
 /// Says what a plan costs.
 pub struct Predictor {
@@ -83,15 +82,16 @@ impl Moment {
             probe.arrange(bytes);
             for (kernel, (access, _)) in KERNELS.into_iter().enumerate() {
                 for (column, in_flight) in IN_FLIGHT.into_iter().enumerate() {
-                    let once = || probe.lines(bytes, access, in_flight).unwrap_or(f64::INFINITY);
+                    let once = || probe.lines(bytes, access, in_flight);
                     // The first brings the lines where the others find them.
                     once();
-                    lines[kernel][size][column] = quartile((0..SAMPLES).map(|_| once()).collect(), 1);
+                    // The lower quartile, as the calibration has it, for it is the two that are compared.
+                    lines[kernel][size][column] = samples(once).quartile(1);
                 }
             }
         }
-        let core_per_tick = quartile((0..SAMPLES).map(|_| probe.core_per_tick()).collect(), MEDIAN);
-        let mispredict_cycles = quartile((0..SAMPLES).map(|_| probe.mispredict()).collect(), MEDIAN);
+        let core_per_tick = samples(|| Some(probe.core_per_tick())).median();
+        let mispredict_cycles = samples(|| Some(probe.mispredict())).median();
         let window = f64::from(calibrate::window_now(probe));
         self.readings.push(Reading { lines, core_per_tick, mispredict_cycles, window });
     }
@@ -109,7 +109,7 @@ impl Moment {
         machine.core_per_tick = self.mean(|reading| reading.core_per_tick);
         machine.mispredict_cycles = self.mean(|reading| reading.mispredict_cycles).max(1.0);
         machine.window = self.mean(|reading| reading.window) as u32;
-        self.pace.write(&mut machine, MEDIAN);
+        self.pace.write(&mut machine);
         let floor = |wanted: Descriptor| floors.iter().find(|(descriptor, _)| *descriptor == wanted);
         let of = |wanted: Descriptor| vec![floor(wanted).map_or(0.0, |(_, cycles)| *cycles)];
         machine.port = Port { burst: vec![burst], own: of(Descriptor::Own), mbuf: of(Descriptor::Mbuf) };
@@ -155,9 +155,10 @@ fn mixed(one: f64, other: f64, part: f64) -> f64 {
     (one.ln() * (1.0 - part) + other.ln() * part).exp()
 }
 
-fn quartile(mut values: Vec<f64>, quarters: usize) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[(values.len() - 1) * quarters / 4]
+fn samples(once: impl FnMut() -> Option<f64>) -> Samples {
+    let mut samples = Samples::default();
+    samples.take(SAMPLES, once);
+    samples
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use super::moment::Predictor;
 use super::variants::{Built, Variant};
 use super::workload::Workload;
 use crate::failure::Failure;
+use crate::samples::Samples;
 use runtime::memory::Counts;
 use runtime::{
     Buffers, Descriptor, Dpdk, DpdkMemoryPort, Lane, MemoryPort, Packet, Peer, Settings, Switch, Trace, Undisturbed,
@@ -104,7 +105,7 @@ pub struct Runner {
     /// Packets before each round.
     warm: u64,
     carrier: Box<dyn Carrier>,
-    samples: Vec<f64>,
+    samples: Samples,
     before: Counts,
 }
 
@@ -131,7 +132,7 @@ impl Runner {
             warm: (WARM_TO_AN_ENTRY * workload.size).clamp(*WARM.start(), *WARM.end()),
             predictor: built.predictor,
             carrier,
-            samples: Vec::new(),
+            samples: Samples::default(),
             before: Counts::default(),
         })
     }
@@ -149,27 +150,30 @@ impl Runner {
         let begun = Instant::now();
         self.carrier.port().more(self.warm);
         self.carrier.run();
-        for taken in 0..samples {
+        let mut taken = 0;
+        self.samples.take(samples, || {
             if taken >= FEWEST && begun.elapsed() > ENOUGH {
-                break;
+                return None;
             }
+            taken += 1;
             self.carrier.port().more(SAMPLE);
             let start = clock::ticks();
             self.carrier.run();
-            self.samples.push((clock::ticks() - start) as f64 / SAMPLE as f64);
-        }
+            Some((clock::ticks() - start) as f64 / SAMPLE as f64)
+        });
         drop(undisturbed);
         self.carrier.hush();
     }
 
+    /// Whether it has been seen on a quiet core often enough.
+    pub fn is_settled(&self) -> bool {
+        self.samples.is_settled()
+    }
+
     pub fn cost(&mut self) -> Cost {
-        self.samples.sort_by(f64::total_cmp);
-        let (samples, count) = (&self.samples, self.samples.len());
-        let median = samples[count / 2];
-        let spread = (samples[count * 3 / 4] - samples[count / 4]) / 2.0 / median;
         let counts = self.carrier.port().counts();
         let (received, sent) = (counts.received - self.before.received, counts.sent - self.before.sent);
-        Cost { cycles: median, spread, lost: 1.0 - sent as f64 / received as f64 }
+        Cost { cycles: self.samples.median(), spread: self.samples.spread(), lost: 1.0 - sent as f64 / received as f64 }
     }
 
     /// What comes out when a trace goes in once, in bursts of this size.

@@ -1,8 +1,9 @@
 //! What is measured of a machine, cell by cell: many short samples, in rounds some seconds apart, since these machines are shared.
 //!
-//! What disturbs a sample only ever makes it longer, so a cell's cost is the lower quartile of its samples.
+//! What disturbs a sample only ever makes it longer, so a cell's cost is the lower quartile of those that count.
 
 use super::smooth::{rise, smooth};
+use crate::samples::Samples;
 use opt::inputs::Machine;
 use opt::inputs::machine::{Lines, Port};
 use runtime::{Probe, Undisturbed, probe};
@@ -30,30 +31,15 @@ pub struct Measured {
     pub bursts: Vec<(u32, f64)>,
 }
 
-/// Samples of one thing.
-#[derive(Clone, Default)]
-struct Samples(Vec<f64>);
-
-impl Samples {
-    fn quartile(&self, quarters: usize) -> f64 {
-        let mut sorted = self.0.clone();
-        sorted.sort_by(f64::total_cmp);
-        sorted[(sorted.len() - 1) * quarters / 4]
-    }
-
-    fn cost(&self) -> f64 {
-        self.quartile(1)
-    }
-
-    /// Half the distance of the quartiles.
-    fn spread(&self) -> f64 {
-        (self.quartile(3) - self.quartile(1)) / 2.0 / self.quartile(2).max(f64::MIN_POSITIVE)
-    }
+fn cost(samples: &Samples) -> f64 {
+    samples.quartile(1)
 }
 
-fn sample(mut once: impl FnMut() -> f64) -> Samples {
+fn median(mut once: impl FnMut() -> f64) -> f64 {
     let _undisturbed = Undisturbed::begin();
-    Samples((0..SAMPLES * ROUNDS).map(|_| once()).collect())
+    let mut samples = Samples::default();
+    samples.take(SAMPLES * ROUNDS, || Some(once()));
+    samples.median()
 }
 
 /// The cost of each count, which take turns: a machine that is slow for a while must not make some of them look dear.
@@ -61,9 +47,9 @@ fn by_turns(counts: &[u32], times: usize, once: impl Fn(u32) -> f64) -> Vec<(u32
     let mut samples = vec![Samples::default(); counts.len()];
     let _undisturbed = Undisturbed::begin();
     for _ in 0..times {
-        counts.iter().zip(&mut samples).for_each(|(count, samples)| samples.0.push(once(*count)));
+        counts.iter().zip(&mut samples).for_each(|(count, samples)| samples.take(1, || Some(once(*count))));
     }
-    counts.iter().copied().zip(samples.iter().map(Samples::cost)).collect()
+    counts.iter().copied().zip(samples.iter().map(cost)).collect()
 }
 
 /// Measures all; `progress` hears how much of the work is done, from 0 to 1, and what comes next.
@@ -81,14 +67,14 @@ pub fn measure(probe: &Probe, cpu: String, now: String, progress: &mut dyn FnMut
     let machine = Machine {
         cpu,
         calibrated: now,
-        ticks_per_us: sample(|| probe.ticks_per_us()).quartile(2),
-        core_per_tick: sample(|| probe.core_per_tick()).quartile(2),
+        ticks_per_us: median(|| probe.ticks_per_us()),
+        core_per_tick: median(|| probe.core_per_tick()),
         page_bytes: probe.page_bytes() as u64,
         spread: spreads[spreads.len() / 2],
         window: window(&windows),
         parallelism,
         burst: first_close(&bursts.iter().map(|(burst, _)| *burst).collect::<Vec<_>>(), &costs(&bursts)),
-        mispredict_cycles: sample(|| probe.mispredict()).quartile(2).max(1.0),
+        mispredict_cycles: median(|| probe.mispredict()).max(1.0),
         // Measured by running pipelines, when all else is known.
         operation_cycles: 1.0,
         vector_bytes: vector_bytes(),
@@ -165,10 +151,8 @@ fn measure_lines(probe: &Probe, spreads: &mut Vec<f64>, progress: &mut dyn FnMut
 /// A round's samples of a cell. The first brings the lines where the others find them.
 fn more(probe: &Probe, bytes: usize, kernel: probe::Access, lines: u32, cell: &mut Option<Samples>) {
     let Some(samples) = cell else { return };
-    let first = probe.lines(bytes, kernel, lines);
-    let taken = (0..SAMPLES).filter_map(|_| probe.lines(bytes, kernel, lines));
-    match first {
-        Some(_) => samples.0.extend(taken),
+    match probe.lines(bytes, kernel, lines) {
+        Some(_) => samples.take(SAMPLES, || probe.lines(bytes, kernel, lines)),
         None => *cell = None,
     }
 }
@@ -176,7 +160,7 @@ fn more(probe: &Probe, bytes: usize, kernel: probe::Access, lines: u32, cell: &m
 /// One row of a table; none where the processor does not have the access. A gather brings several lines, so it has no cell for fewer: the
 /// narrowest one that it can do stands there.
 fn costs_of(row: &[Option<Samples>]) -> Option<Vec<f64>> {
-    let cost = |samples: &Samples| samples.cost().max(0.001);
+    let cost = |samples: &Samples| cost(samples).max(0.001);
     let narrowest = row.iter().flatten().next().map(cost)?;
     Some(row.iter().map(|cell| cell.as_ref().map_or(narrowest, cost)).collect())
 }

@@ -5,6 +5,7 @@ use crate::compile;
 use crate::externs::Externs;
 use crate::failure::Failure;
 use crate::native::translate;
+use crate::samples::Samples;
 use hlir::plan::Descriptor;
 use hlir::{ActionCall, Plan, Program};
 use opt::Inputs;
@@ -28,7 +29,7 @@ const PORTS: u32 = 512;
 const PACKETS: u32 = 1 << 14;
 const SAMPLE: u64 = 4096;
 /// Samples of a round, and rounds: pipelines take turns, so that what disturbs one disturbs all.
-const SAMPLES: usize = 21;
+const SAMPLES: usize = 20;
 const ROUNDS: usize = 12;
 /// Lines of an mbuf that its port and the program touch, beside what own descriptors touch.
 const MBUF_LINES: f64 = 2.0;
@@ -80,21 +81,21 @@ impl Pace {
     pub fn round(&mut self) {
         for Run { switch, samples } in &mut self.runs {
             let _undisturbed = Undisturbed::begin();
-            for taken in 0..SAMPLES {
+            let mut once = || {
                 lane(switch).more(SAMPLE);
                 let start = clock::ticks();
                 switch.run(0);
-                // The first warms it up again.
-                if taken > 0 {
-                    samples.push((clock::ticks() - start) as f64 / SAMPLE as f64);
-                }
-            }
+                Some((clock::ticks() - start) as f64 / SAMPLE as f64)
+            };
+            // The first warms it up again.
+            once();
+            samples.take(SAMPLES, once);
         }
     }
 
-    /// Writes what was found into `machine`, which has been measured but for that: so many quarters of the samples took less.
-    pub fn write(&self, machine: &mut Machine, quarters: usize) {
-        let [first, usual, last, worked, large, small, behind] = self.runs.each_ref().map(|run| run.cost(quarters));
+    /// Writes what was found into `machine`, which has been measured but for that.
+    pub fn write(&self, machine: &mut Machine) {
+        let [first, usual, last, worked, large, small, behind] = self.runs.each_ref().map(|run| run.samples.median());
         let own = vec![first, usual, last];
         let head = machine.line_cycles(Access::Load, u64::from(BUFFERS.count) * MBUF_BYTES, machine.parallelism);
         let mbuf = own.iter().map(|cycles| cycles + MBUF_LINES * head).collect();
@@ -109,7 +110,7 @@ impl Pace {
 pub fn measure(compiler: &Compiler, machine: &mut Machine) -> Result<(), Failure> {
     let mut pace = Pace::new(compiler)?;
     (0..ROUNDS).for_each(|_| pace.round());
-    pace.write(machine, 1);
+    pace.write(machine);
     Ok(())
 }
 
@@ -126,7 +127,7 @@ fn compiled(compiler: &Compiler, name: &str, c: &str) -> Result<Arc<Pipeline>, F
 /// A pipeline with its packets, and what it has cost.
 pub struct Run {
     switch: Switch<MemoryPort>,
-    samples: Vec<f64>,
+    samples: Samples,
 }
 
 impl Run {
@@ -134,7 +135,7 @@ impl Run {
         let settings = Settings { ports: PORTS, seed: 1 };
         let mut switch = Switch::new(pipeline.clone(), vec![MemoryPort::new(BUFFERS)], settings)?;
         lane(&mut switch).load(trace, 0, burst);
-        Ok(Run { switch, samples: Vec::new() })
+        Ok(Run { switch, samples: Samples::default() })
     }
 
     /// An entry of the first table, whose action is its first, with one parameter.
@@ -147,12 +148,6 @@ impl Run {
         let record = record.map_err(|refusal| Failure::refusal(&described.name, &refusal))?;
         let inserted = table.insert(matches, &record);
         inserted.map(drop).map_err(|error| Failure::input(format!("table `{}`: {error}", described.name)))
-    }
-
-    fn cost(&self, quarters: usize) -> f64 {
-        let mut samples = self.samples.clone();
-        samples.sort_by(f64::total_cmp);
-        samples[(samples.len() - 1) * quarters / 4]
     }
 }
 

@@ -14,6 +14,7 @@ use crate::inputs;
 use crate::native::{NativeEngine, trace_of};
 use crate::options::Passes;
 use crate::pcap;
+use crate::samples::Samples;
 use hlir::plan::Descriptor;
 use hlir::{Plan, Program};
 use interp::DEFAULT_PORTS;
@@ -168,16 +169,15 @@ fn forget(engine: &mut NativeEngine<'_, MemoryPort>) {
 fn samples(engine: &mut NativeEngine<'_, MemoryPort>) -> f64 {
     run(engine, SAMPLE);
     forget(engine);
-    let once = |_| {
+    let mut samples = Samples::default();
+    samples.take(SAMPLES, || {
         let start = clock::ticks();
         run(engine, SAMPLE);
         let cycles = (clock::ticks() - start) as f64 / SAMPLE as f64;
         forget(engine);
-        cycles
-    };
-    let mut samples: Vec<f64> = (0..SAMPLES).map(once).collect();
-    samples.sort_by(f64::total_cmp);
-    samples[SAMPLES / 2]
+        Some(cycles)
+    });
+    samples.median()
 }
 
 /// What the time goes to; or why that is not known.
