@@ -14,6 +14,7 @@
 #define SAMPLE 1024u		/* look-ups that are timed at once: shorter than a time slice */
 #define TURNS 7u			/* of each kernel */
 #define SAMPLES (43u * TURNS)
+#define QUIET_TRIES 8u		/* of a sample */
 #define WARM_MOST (1u << 20)	/* look-ups before a turn's first sample */
 #define KEY_WORDS_MOST 4u
 

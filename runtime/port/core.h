@@ -13,8 +13,8 @@ void core_spread(void);
 /* From now on nothing of ordinary priority interrupts the calling thread (`held` 1), or as usual again (0). 0 where the system does not allow it. */
 int core_hold(uint32_t held);
 
-/* Ticks that a fixed piece of work takes, some microseconds, which leaves no port of the core idle: more where another thread shares the core, be it of
- * another guest, which no priority keeps away. */
-uint64_t core_work(void);
+/* Whether the calling thread has its core for itself just now, as far as can be seen. Threads of one core slow each other down by up to two, and the other may
+ * be another guest's, which no priority keeps away. A piece of work that is always the same, some microseconds, takes no longer than it ever took here. */
+int core_is_alone(void);
 
 #endif

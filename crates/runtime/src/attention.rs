@@ -1,16 +1,11 @@
 //! A thread that measures: on one core, undisturbed for a while where the system allows it, and aware of who shares the core.
 
-use std::sync::{Mutex, PoisonError};
-
 unsafe extern "C" {
     fn core_pin();
     fn core_spread();
     fn core_hold(held: u32) -> i32;
-    fn core_work() -> u64;
+    fn core_is_alone() -> i32;
 }
-
-/// A piece of work that takes this much longer than ever before is not alone.
-const SHARED: f64 = 1.08;
 
 /// Keeps the calling thread on one core, the last that it may use.
 pub fn pin() {
@@ -50,13 +45,8 @@ impl Drop for Undisturbed {
 }
 
 /// Whether this thread has its core for itself just now, as far as can be seen: threads of one core slow each other down by up to two, and the other may be
-/// another guest's. A piece of work that is always the same takes no longer than it ever took in this process. Some microseconds.
+/// another guest's, which no priority keeps away. Some microseconds.
 pub fn is_alone() -> bool {
-    // Ticks of the shortest time so far. Held while the work is done, which only one thread at a time is to do.
-    static SHORTEST: Mutex<u64> = Mutex::new(u64::MAX);
-    let mut shortest = SHORTEST.lock().unwrap_or_else(PoisonError::into_inner);
-    // SAFETY: the function writes to variables of its own only, and no other thread is in it.
-    let ticks = unsafe { core_work() };
-    *shortest = ticks.min(*shortest);
-    ticks as f64 <= *shortest as f64 * SHARED
+    // SAFETY: the function times work on its own variables.
+    unsafe { core_is_alone() != 0 }
 }
