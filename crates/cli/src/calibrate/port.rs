@@ -27,10 +27,12 @@ const BURSTS: [u32; 3] = [32, 64, 128];
 const BUFFERS: Buffers = Buffers { count: 1024, bytes: 2048, headroom_bytes: 128 };
 const PORTS: u32 = 512;
 const PACKETS: u32 = 1 << 14;
-const SAMPLE: u64 = 4096;
+const SAMPLE: u64 = 8192;
 /// Samples of a round, and rounds: pipelines take turns, so that what disturbs one disturbs all.
 const SAMPLES: usize = 20;
-const ROUNDS: usize = 12;
+const ROUNDS: usize = 6 * SWITCHES;
+/// Switches that run a pipeline, each with memory of its own: where its buffers and arrays happen to lie makes a packet up to a fifth dearer.
+const SWITCHES: usize = 5;
 /// Lines of an mbuf that its port and the program touch, beside what own descriptors touch.
 const MBUF_LINES: f64 = 2.0;
 /// Bytes of an mbuf's head.
@@ -41,7 +43,10 @@ pub struct Pace {
     /// Operations of the program without tables.
     count: f64,
     staged: stages::Subject,
-    runs: [Run; 7],
+    /// Of each pipeline, some switches.
+    runs: [[Run; SWITCHES]; 7],
+    /// The switch whose turn it is.
+    turn: usize,
 }
 
 impl Pace {
@@ -52,16 +57,15 @@ impl Pace {
         let operations = load(compiler, "operations", &program, &plan)?;
         let staged = stages::Subject::new(compiler)?;
         let trace = Arc::new(trace());
-        let run = |pipeline, burst| Run::new(pipeline, trace.clone(), burst);
-        let [large, small, behind] = staged.runs()?;
+        let run = |pipeline, burst| several(|| Run::new(pipeline, trace.clone(), burst));
         let runs = [
             run(&echo, BURSTS[0])?,
             run(&echo, BURSTS[1])?,
             run(&echo, BURSTS[2])?,
             run(&operations, BURSTS[1])?,
-            large,
-            small,
-            behind,
+            several(|| staged.run(stages::LARGE))?,
+            several(|| staged.run(stages::SMALL))?,
+            several(|| staged.run(stages::BEHIND))?,
         ];
         // All packets of the trace go the same way.
         let mut profile = Profile::default();
@@ -69,17 +73,19 @@ impl Pace {
         let inputs = Inputs { profile: Some(profile), ..Inputs::default() };
         let traffic = Traffic::estimate(&program, &inputs);
         let count = Model::new(&program, &inputs, &traffic).packet_operations(&[]);
-        Ok(Pace { count, staged, runs })
+        Ok(Pace { count, staged, runs, turn: 0 })
     }
 
     /// Forgets what was measured so far.
     pub fn begin(&mut self) {
-        self.runs.iter_mut().for_each(|run| run.samples.clear());
+        self.runs.iter_mut().flatten().for_each(|run| run.samples.clear());
     }
 
-    /// Some samples of each pipeline, by turns.
+    /// Some samples of each pipeline, by one of its switches.
     pub fn round(&mut self) {
-        for Run { switch, samples } in &mut self.runs {
+        self.turn = (self.turn + 1) % SWITCHES;
+        for runs in &mut self.runs {
+            let Run { switch, samples } = &mut runs[self.turn];
             let _undisturbed = Undisturbed::begin();
             let mut once = || {
                 lane(switch).more(SAMPLE);
@@ -95,7 +101,7 @@ impl Pace {
 
     /// Writes what was found into `machine`, which has been measured but for that.
     pub fn write(&self, machine: &mut Machine) {
-        let [first, usual, last, worked, large, small, behind] = self.runs.each_ref().map(|run| run.samples.median());
+        let [first, usual, last, worked, large, small, behind] = self.runs.each_ref().map(median);
         let own = vec![first, usual, last];
         let head = machine.line_cycles(Access::Load, u64::from(BUFFERS.count) * MBUF_BYTES, machine.parallelism);
         let mbuf = own.iter().map(|cycles| cycles + MBUF_LINES * head).collect();
@@ -112,6 +118,18 @@ pub fn measure(compiler: &Compiler, machine: &mut Machine) -> Result<(), Failure
     (0..ROUNDS).for_each(|_| pace.round());
     pace.write(machine);
     Ok(())
+}
+
+fn several(one: impl Fn() -> Result<Run, Failure>) -> Result<[Run; SWITCHES], Failure> {
+    let runs = (0..SWITCHES).map(|_| one()).collect::<Result<Vec<Run>, Failure>>()?;
+    Ok(runs.try_into().unwrap_or_else(|_| unreachable!("there are as many as were asked for")))
+}
+
+/// Cycles a packet, of the switch in the middle.
+fn median(runs: &[Run; SWITCHES]) -> f64 {
+    let mut costs = runs.each_ref().map(|run| run.samples.median());
+    costs.sort_by(f64::total_cmp);
+    costs[SWITCHES / 2]
 }
 
 /// A program under a plan.
@@ -162,5 +180,5 @@ fn trace() -> Trace {
     frame[14..24].copy_from_slice(&[0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17]);
     let mixed = |packet: u32| u64::from(packet).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes();
     let addresses: Vec<u8> = (0..PACKETS).flat_map(mixed).collect();
-    Trace::new([(1u16, frame.as_slice())]).overlay(vec![0; PACKETS as usize], 26, 8, &addresses)
+    Trace::new([(1u16, frame.as_slice())]).overlay(Vec::new(), 26, 8, &addresses)
 }

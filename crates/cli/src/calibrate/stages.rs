@@ -23,7 +23,12 @@ const GROUPS: [u32; 2] = [64, 8];
 const STATIONS: u64 = 64;
 const PACKETS: u32 = 1 << 14;
 
-/// The pipelines that are run, in the order in which [`costs`] wants what they cost.
+/// Numbers of the pipelines: in large groups, in small ones, and in large ones that wait for the next.
+pub const LARGE: usize = 0;
+pub const SMALL: usize = 1;
+pub const BEHIND: usize = 2;
+
+/// The pipelines that are run.
 pub struct Subject {
     program: Program,
     plans: [Plan; 3],
@@ -43,35 +48,32 @@ impl Subject {
             .flat_map(|packet| station(mixed(packet) % STATIONS).to_be_bytes()[2..].to_vec())
             .collect();
         let frame = [0u8; 64];
-        let trace = Trace::new([(1u16, &frame[..])]).overlay(vec![0; PACKETS as usize], 0, 6, &stations);
+        let trace = Trace::new([(1u16, &frame[..])]).overlay(Vec::new(), 0, 6, &stations);
         Ok(Subject { program, plans, trace: Arc::new(trace), pipelines })
     }
 
-    pub fn runs(&self) -> Result<[Run; 3], Failure> {
-        let run = |number: usize| -> Result<Run, Failure> {
-            let run = Run::new(&self.pipelines[number], self.trace.clone(), BURST)?;
-            for place in 0..STATIONS {
-                let matches =
-                    Match { value: vec![station(place)], mask: vec![(1 << 48) - 1], high: vec![0], priority: 0 };
-                run.insert(&matches, 1 + place)?;
-            }
-            Ok(run)
-        };
-        Ok([run(0)?, run(1)?, run(2)?])
+    /// A switch that runs one of the pipelines.
+    pub fn run(&self, number: usize) -> Result<Run, Failure> {
+        let run = Run::new(&self.pipelines[number], self.trace.clone(), BURST)?;
+        for place in 0..STATIONS {
+            let matches = Match { value: vec![station(place)], mask: vec![(1 << 48) - 1], high: vec![0], priority: 0 };
+            run.insert(&matches, 1 + place)?;
+        }
+        Ok(run)
     }
 
     /// From what the runs cost, and what the port costs in bursts of this size.
     pub fn costs(&self, [large, small, behind]: [f64; 3], port: f64) -> Stages {
         let [many, few] = GROUPS.map(f64::from);
         let loops =
-            self.counted(0, Stages { operation_cycles: f64::MIN_POSITIVE, loop_cycles: many, behind_cycles: 0.0 });
+            self.counted(LARGE, Stages { operation_cycles: f64::MIN_POSITIVE, loop_cycles: many, behind_cycles: 0.0 });
         let operations = |number: usize| {
             self.counted(number, Stages { operation_cycles: 1.0, loop_cycles: 0.0, behind_cycles: 0.0 })
         };
         // A machine that was disturbed says something absurd: costs are never below nothing.
         let loop_cycles = ((small - large) / loops / (1.0 / few - 1.0 / many)).max(0.0);
-        let operation_cycles = ((large - port - loops * loop_cycles / many) / operations(0)).max(0.01);
-        let more = operations(2) - operations(0);
+        let operation_cycles = ((large - port - loops * loop_cycles / many) / operations(LARGE)).max(0.01);
+        let more = operations(BEHIND) - operations(LARGE);
         let behind_cycles = (behind - large - more * operation_cycles).max(0.0);
         Stages { operation_cycles, loop_cycles, behind_cycles }
     }
