@@ -58,39 +58,24 @@ probe_free(struct probe_memory *memory)
 	memory->lines = NULL;
 }
 
-/* A bijection on `bits` bits that no prefetcher follows. */
+/* Random numbers, the same in every run; sample after sample goes on, so that a large working set is not the same few lines again. */
+static uint64_t position;
+
 static inline uint64_t
-scatter(uint64_t value, uint32_t bits)
+draw(void)
 {
-	const uint64_t mask = ((uint64_t)1 << bits) - 1;
+	const uint64_t mixed = position++ * MULTIPLIER;
 
-	value = (value * (MULTIPLIER | 1)) & mask;
-	value ^= value >> ((bits + 1) / 2);
-	value = (value * 0xd1342543de82ef95ull) & mask;
-	value ^= value >> ((bits + 1) / 2);
-	return value;
-}
-
-static uint32_t
-line_bits(size_t bytes)
-{
-	return (uint32_t)__builtin_ctzll(bytes / LINE);
+	return (mixed ^ mixed >> 32) * 0xd1342543de82ef95ull >> 32;
 }
 
 void
-probe_arrange(const struct probe_memory *memory, size_t bytes)
+probe_touch(const struct probe_memory *memory, size_t bytes)
 {
-	const uint64_t lines = bytes / LINE;
-	const uint32_t bits = line_bits(bytes);
 	uint64_t sum = 0;
 
-	for (uint64_t i = 0; i < lines; i++) {
-		const uint64_t next = scatter((i + 1) & (lines - 1), bits) * LINE;
-
-		memcpy(memory->lines + scatter(i, bits) * LINE, &next, sizeof(next));
-	}
-	for (uint64_t i = 0; i < lines; i++)
-		sum += memory->lines[i * LINE];
+	for (size_t at = 0; at < bytes; at += LINE)
+		sum += memory->lines[at];
 	sink = sum;
 }
 
@@ -103,27 +88,34 @@ load(const uint8_t *address)
 	return value;
 }
 
-/* Where sample after sample goes on, so that a large working set is not the same few lines again. */
-static uint64_t position;
+/* The lines that a sample will use, worked out before the clock runs: read in order they cost next to nothing. They are drawn, so that of a working set that
+ * a cache has no room for, it holds a part: gone through in turns, none of it would be there when its turn comes. */
+static uint32_t planned[SAMPLE_LINES + 128];
 
+static void
+plan_lines(size_t bytes, uint32_t count)
+{
+	const uint64_t mask = bytes / LINE - 1;
+
+	for (uint32_t i = 0; i < count; i++)
+		planned[i] = (uint32_t)(draw() & mask);
+}
+
+/* Each load of a chain waits for the one before: what it reads, which is nothing, is added to where the next one reads. */
 static int64_t
 chains_load(const uint8_t *lines, size_t bytes, uint32_t in_flight)
 {
-	const uint32_t bits = line_bits(bytes);
-	const uint64_t mask = bytes / LINE - 1;
 	const uint32_t steps = SAMPLE_LINES / in_flight;
-	uint64_t at[128], start, sum = 0;
+	uint64_t read[128] = { 0 }, start, sum = 0;
 
-	for (uint32_t chain = 0; chain < in_flight; chain++)
-		at[chain] = scatter((position + chain * (mask + 1) / in_flight) & mask, bits) * LINE;
-	position += steps;
+	plan_lines(bytes, steps * in_flight);
 	start = ticks();
 	for (uint32_t step = 0; step < steps; step++)
 		for (uint32_t chain = 0; chain < in_flight; chain++)
-			at[chain] = load(lines + at[chain]);
+			read[chain] = load(lines + (size_t)planned[step * in_flight + chain] * LINE + read[chain]);
 	start = ticks() - start;
 	for (uint32_t chain = 0; chain < in_flight; chain++)
-		sum += at[chain];
+		sum += read[chain];
 	sink = sum;
 	return per(start, (uint64_t)steps * in_flight);
 }
@@ -132,54 +124,40 @@ chains_load(const uint8_t *lines, size_t bytes, uint32_t in_flight)
 #define GATHER_LANES 8u
 typedef __m512i gather_vector;
 #define GATHER(lines, at) _mm512_i64gather_epi64((at), (lines), 1)
+#define GATHER_AT(numbers, read) _mm512_add_epi64(_mm512_slli_epi64(_mm512_cvtepu32_epi64(_mm256_loadu_si256((const void *)(numbers))), 6), (read))
 #elif defined(__AVX2__)
 #define GATHER_LANES 4u
 typedef __m256i gather_vector;
 #define GATHER(lines, at) _mm256_i64gather_epi64((const long long *)(const void *)(lines), (at), 1)
+#define GATHER_AT(numbers, read) _mm256_add_epi64(_mm256_slli_epi64(_mm256_cvtepu32_epi64(_mm_loadu_si128((const void *)(numbers))), 6), (read))
 #endif
 
 #ifdef GATHER_LANES
 static int64_t
 chains_gather(const uint8_t *lines, size_t bytes, uint32_t in_flight)
 {
-	const uint32_t bits = line_bits(bytes), vectors = in_flight / GATHER_LANES;
-	const uint64_t mask = bytes / LINE - 1;
+	const uint32_t vectors = in_flight / GATHER_LANES;
 	const uint32_t steps = SAMPLE_LINES / in_flight;
-	uint64_t from[128], start, sum = 0;
-	gather_vector at[128 / GATHER_LANES];
+	uint64_t numbers[GATHER_LANES], start, sum = 0;
+	gather_vector read[128 / GATHER_LANES];
 
 	if (vectors == 0)
 		return -1;
-	for (uint32_t chain = 0; chain < in_flight; chain++)
-		from[chain] = scatter((position + chain * (mask + 1) / in_flight) & mask, bits) * LINE;
-	memcpy(at, from, vectors * sizeof(at[0]));
-	position += steps;
+	memset(read, 0, sizeof(read));
+	plan_lines(bytes, steps * in_flight);
 	start = ticks();
 	for (uint32_t step = 0; step < steps; step++)
 		for (uint32_t vector = 0; vector < vectors; vector++)
-			at[vector] = GATHER(lines, at[vector]);
+			read[vector] = GATHER(lines, GATHER_AT(planned + step * in_flight + vector * GATHER_LANES, read[vector]));
 	start = ticks() - start;
-	memcpy(from, at, vectors * sizeof(at[0]));
-	for (uint32_t chain = 0; chain < in_flight; chain++)
-		sum += from[chain];
+	for (uint32_t vector = 0; vector < vectors; vector++) {
+		memcpy(numbers, &read[vector], sizeof(numbers));
+		sum += numbers[0];
+	}
 	sink = sum;
 	return per(start, (uint64_t)steps * in_flight);
 }
 #endif
-
-/* The lines that a sample will use, worked out before the clock runs: read in order they cost next to nothing. */
-static uint32_t planned[SAMPLE_LINES + 128];
-
-static void
-plan_lines(size_t bytes, uint32_t count)
-{
-	const uint32_t bits = line_bits(bytes);
-	const uint64_t mask = bytes / LINE - 1;
-
-	for (uint32_t i = 0; i < count; i++)
-		planned[i] = (uint32_t)scatter((position + i) & mask, bits);
-	position += count;
-}
 
 /* A stream: the line that will be used `ahead` lines later is asked for now. */
 static inline __attribute__((always_inline)) int64_t
@@ -205,20 +183,14 @@ stream(const uint8_t *lines, size_t bytes, uint32_t ahead, int second_level)
 	return per(start, SAMPLE_LINES);
 }
 
-/* Groups, one after the other: lines of hash tables, which lie anywhere. The next group is asked for when this one has come, as where work stands between. */
+/* Groups, one after the other. The next group is asked for when this one has come, as where work stands between. */
 static int64_t
 groups(const uint8_t *lines, size_t bytes, uint32_t group)
 {
-	const uint64_t mask = bytes / LINE - 1;
 	const uint32_t count = SAMPLE_LINES / group * group;
 	uint64_t start, sum = 0;
 
-	for (uint32_t i = 0; i < count; i++) {
-		const uint64_t mixed = (position + i) * MULTIPLIER;
-
-		planned[i] = (uint32_t)(((mixed ^ mixed >> 32) * 0xd1342543de82ef95ull >> 32) & mask);
-	}
-	position += count;
+	plan_lines(bytes, count);
 	start = ticks();
 	for (uint32_t first = 0; first < count; first += group) {
 		for (uint32_t i = 0; i < group; i++)
@@ -283,13 +255,13 @@ window_once(const uint8_t *first, const uint8_t *second, uint32_t fillers)
 int64_t
 probe_window(const struct probe_memory *memory, size_t bytes, uint32_t fillers)
 {
-	const uint32_t bits = line_bits(bytes), pairs = 256;
+	const uint32_t pairs = 256;
 	const uint64_t mask = bytes / LINE - 1;
 	uint64_t start = ticks();
 
 	for (uint32_t i = 0; i < pairs; i++) {
-		const uint8_t *first = memory->lines + scatter(position++ & mask, bits) * LINE;
-		const uint8_t *second = memory->lines + scatter(position++ & mask, bits) * LINE;
+		const uint8_t *first = memory->lines + (draw() & mask) * LINE;
+		const uint8_t *second = memory->lines + (draw() & mask) * LINE;
 
 		window_once(first, second, fillers);
 	}

@@ -28,8 +28,8 @@ enum probe_access {
 int probe_allocate(struct probe_memory *memory, size_t bytes);
 void probe_free(struct probe_memory *memory);
 
-/* Links the first `bytes` of the memory into one random cycle of lines, and reads it through once. */
-void probe_arrange(const struct probe_memory *memory, size_t bytes);
+/* Reads the first `bytes` of the memory through once. */
+void probe_touch(const struct probe_memory *memory, size_t bytes);
 
 /* Cycles a line, times 1000, with `in_flight` lines (1 to 128) asked for at a time within `bytes`; negative where the CPU cannot do it. */
 int64_t probe_lines(const struct probe_memory *memory, size_t bytes, uint32_t access, uint32_t in_flight);

@@ -27,7 +27,7 @@ struct Memory {
 
 struct Kernels {
     free: unsafe extern "C" fn(*mut Memory),
-    arrange: unsafe extern "C" fn(*const Memory, usize),
+    touch: unsafe extern "C" fn(*const Memory, usize),
     lines: unsafe extern "C" fn(*const Memory, usize, u32, u32) -> i64,
     window: unsafe extern "C" fn(*const Memory, usize, u32) -> i64,
     mispredict: unsafe extern "C" fn() -> i64,
@@ -95,17 +95,17 @@ impl Probe {
     }
 
     /// Prepares the first `bytes`, a power of two, for `lines`.
-    pub fn arrange(&self, bytes: usize) {
+    pub fn touch(&self, bytes: usize) {
         self.assert_inside(bytes);
         // SAFETY: the working set lies inside the memory.
-        unsafe { (self.kernels.arrange)(&self.memory, bytes) }
+        unsafe { (self.kernels.touch)(&self.memory, bytes) }
     }
 
     /// Cycles a line; `None` where the processor cannot do it. `in_flight` is 1 to 128.
     pub fn lines(&self, bytes: usize, access: Access, in_flight: u32) -> Option<f64> {
         self.assert_inside(bytes);
         assert!((1..=128).contains(&in_flight), "the kernels have room for 128 lines");
-        // SAFETY: as for `arrange`; the number of lines was checked.
+        // SAFETY: as for `touch`; the number of lines was checked.
         let cycles = unsafe { (self.kernels.lines)(&self.memory, bytes, access as u32, in_flight) };
         (cycles >= 0).then_some(cycles as f64 / 1000.0)
     }
@@ -162,7 +162,7 @@ impl Kernels {
         unsafe {
             Ok(Kernels {
                 free: *library.get(b"probe_free\0")?,
-                arrange: *library.get(b"probe_arrange\0")?,
+                touch: *library.get(b"probe_touch\0")?,
                 lines: *library.get(b"probe_lines\0")?,
                 window: *library.get(b"probe_window\0")?,
                 mispredict: *library.get(b"probe_mispredict\0")?,
@@ -183,7 +183,7 @@ mod tests {
         let root = std::env::temp_dir().join(format!("bacus-probe-test-{}", std::process::id()));
         let probe = Probe::open(&Compiler::find(None).unwrap(), &Cache::at(&root).unwrap(), 64 << 20).unwrap();
         assert!(probe.bytes() >= 64 << 20 && probe.page_bytes() >= 4096);
-        probe.arrange(1 << 20);
+        probe.touch(1 << 20);
         for access in [Access::Load, Access::PrefetchT0, Access::PrefetchT1, Access::Group] {
             assert!(probe.lines(1 << 20, access, 8).unwrap() > 0.0);
         }

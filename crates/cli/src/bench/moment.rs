@@ -79,7 +79,7 @@ impl Moment {
         let mut lines = [[[0.0; IN_FLIGHT.len()]; SIZES_KB.len()]; KERNELS.len()];
         for (size, kb) in SIZES_KB.into_iter().enumerate() {
             let bytes = (kb as usize) << 10;
-            probe.arrange(bytes);
+            probe.touch(bytes);
             for (kernel, (access, _)) in KERNELS.into_iter().enumerate() {
                 for (column, in_flight) in IN_FLIGHT.into_iter().enumerate() {
                     let once = || probe.lines(bytes, access, in_flight);

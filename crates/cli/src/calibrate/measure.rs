@@ -128,7 +128,7 @@ fn measure_lines(probe: &Probe, spreads: &mut Vec<f64>, progress: &mut dyn FnMut
             let done = (round as f64 + (number as f64 / sizes.len() as f64).powi(3)) / ROUNDS as f64;
             progress(0.9 * done, &format!("working set {}", size_name(*kb)));
             let bytes = (*kb as usize) << 10;
-            probe.arrange(bytes);
+            probe.touch(bytes);
             let _undisturbed = Undisturbed::begin();
             for (grid, kernel) in grids.iter_mut().zip(KERNELS) {
                 grid[number]
