@@ -24,8 +24,8 @@ const ROUNDS: (usize, usize) = (7, 21);
 /// A line's cost may move by so much within a cell; else the cell is measured again, so often at most.
 pub const DRIFT: f64 = 0.15;
 const REPEATS: usize = 2;
-/// Of a sweep, which has fifty plans in a cell and compares each with the best of them: fewer samples, of more moments.
-const SWEPT_ROUNDS: (usize, usize) = (13, 7);
+/// Of a sweep, which has fifty plans in a cell and compares each with the best of them: fewer samples.
+const SWEPT_ROUNDS: (usize, usize) = (5, 7);
 const SWEPT_REPEATS: usize = 1;
 /// So many times the rounds are done where the core is hardly ever quiet.
 const LONGEST: usize = 3;

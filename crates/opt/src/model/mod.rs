@@ -81,6 +81,10 @@ pub struct Model<'a> {
     known: RefCell<Known>,
 }
 
+/// Which actions a table's entries have, nobody has counted. One of them is usually rare, or they come in runs: so much of the surprise is left that there
+/// would be if each packet had another one.
+const UNKNOWN_ACTIONS: f64 = 0.25;
+
 /// Structures of the look-ups that packets make, in order, and the look-ups.
 type Known = Option<(Vec<Structure>, Rc<[Lookup]>)>;
 
@@ -231,7 +235,9 @@ fn surprising(program: &Program, id: NodeId, traffic: &Traffic) -> f64 {
         NodeKind::Branch { .. } | NodeKind::State { .. } | NodeKind::Block { .. } | NodeKind::Buffer { .. } => {
             usual(targets())
         }
-        NodeKind::Apply { .. } => traffic.lookup(id).map_or(0.0, |lookup| usual(lookup.actions.clone())),
+        NodeKind::Apply { .. } => {
+            UNKNOWN_ACTIONS * traffic.lookup(id).map_or(0.0, |lookup| usual(lookup.actions.clone()))
+        }
         NodeKind::Deparse { .. } => 0.0,
     }
 }

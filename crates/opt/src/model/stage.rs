@@ -110,14 +110,13 @@ impl Model<'_> {
         share.clamp(0.0, 1.0)
     }
 
-    /// Operations of a stage up to its look-ups: what stands before it is done again as far as its keys need it, and the keys are put aside.
+    /// Operations of a stage up to its look-ups: what stands before it is done again as far as its keys need it, and the keys are put aside. Making them is
+    /// counted at the tables' nodes, whose turns do not.
     fn keys(&self, path: &[NodeId], stage: &Staged, is_first: bool) -> f64 {
-        let operations = crate::model::operations::Operations::new(self.program);
         let before = path.iter().take(stage.place);
         let part = if is_first { AGAIN_FIRST } else { AGAIN_LATER };
         let again: f64 = before.map(|node| part * self.work(*node) * self.traffic.node(*node).min(1.0)).sum();
-        let tables = stage.looked_up.iter().filter_map(|node| hlir::path::table_of(self.program, *node));
-        again + tables.map(|table| ASIDE + operations.key(table)).sum::<f64>()
+        again + stage.looked_up.len() as f64 * ASIDE
     }
 
     /// What stages add to a packet, in cycles.
@@ -135,7 +134,7 @@ impl Model<'_> {
             let made = || lookups.iter().filter(|lookup| stage.looked_up.contains(&lookup.node));
             // Structures that look up groups have loops of their own; all others are looked up in one.
             let grouped: f64 =
-                made().filter(|lookup| lookup.shape.grouped.is_some()).map(|lookup| lookup.shape.loops).sum();
+                made().filter(|lookup| lookup.shape.grouped.is_some()).map(|lookup| lookup.shape.guessed_loops()).sum();
             let single = if made().any(|lookup| lookup.shape.grouped.is_none()) { 1.0 } else { 0.0 };
             sum += (1.0 + grouped + single) * costs.loop_cycles / f64::from(planned.group.max(1));
             sum += self.keys(path, stage, at == 0) * costs.operation_cycles;

@@ -27,9 +27,13 @@ const SCAN_TOGETHER: u64 = 48;
 const TREE_FILL: f64 = 0.95;
 /// Pointers of a trie's node that are not in its first line (5.8 nodes and 2.6 such lines a look-up, counted in 200,000 prefixes of IPv6).
 const FURTHER_LINES: f64 = 0.5;
-/// Operations around a step of a walk, and around a level of a tree, where those of a group are made together.
+/// Operations around a step of a walk, where those of a group are made together.
 const WALK: f64 = 24.0;
-const LEVEL: f64 = 8.0;
+/// Of what a loop over a group costs, what one over a tree's level does: each has as many steps as the last, and nothing in it is guessed.
+const LEVEL_LOOP: f64 = 0.45;
+/// Operations one after the other until a look-up's first address is there: a hash, or shifts.
+const HASHING: f64 = 30.0;
+const INDEXING: f64 = 8.0;
 /// Lines of an array over all addresses that a prefix covers beyond one, for each byte of an element: by the lengths of prefixes in a real routing table.
 const MORE_LINES: f64 = 0.1;
 
@@ -64,7 +68,8 @@ pub struct Shape {
     pub surprises: f64,
     /// How often a look-up has to read a second line instead of its first.
     pub second: f64,
-    /// Operations one after the other between two lines that each need the one before.
+    /// Operations one after the other before the first line, and between two lines that each need the one before.
+    pub begin: f64,
     pub step: f64,
     /// Loops over a group that a look-up of the group has; more than one where each level's lines are asked for by the level before.
     pub loops: f64,
@@ -138,6 +143,7 @@ pub fn shape(program: &Program, id: TableId, structure: Structure, content: &Con
         grouped,
         surprises: keyed.surprises(structure),
         second: keyed.second(structure),
+        begin: if structure.has_two_lines() || structure == Structure::Perfect { HASHING } else { INDEXING },
         step: step(structure),
         loops: keyed.loops(structure),
     }
@@ -386,7 +392,8 @@ impl Keyed {
             Structure::TupleSpace => 0.2 * operations,
             // Each step takes up a walk and puts it aside.
             Structure::LpmTrie => -WALK * self.steps(),
-            Structure::Btree => -LEVEL * self.levels(),
+            // A level of a group is the same steps, and no more.
+            Structure::Btree => 0.0,
             // What is found is stored at once, and where all hit, nobody's turn has a test for it. Four keys of one limb are hashed at once. Counted in l2fwd.
             Structure::Exact if self.words > 1.0 => 14.0,
             Structure::Exact | Structure::Exact48 => 21.0,
@@ -435,6 +442,13 @@ impl Keyed {
     /// Lines that are read one behind the other: where the next one lies does not depend on what this one holds.
     fn streamed(&self, lines: f64, read: f64) -> Vec<Line> {
         vec![Line { bytes: lines as u64 * LINE_BYTES, often: read, abreast: read }]
+    }
+}
+
+impl Shape {
+    /// What the loops of a group's look-up cost, in loops that are not known to go on as they did.
+    pub fn guessed_loops(&self) -> f64 {
+        if self.structure == Structure::Btree { self.loops * LEVEL_LOOP } else { self.loops }
     }
 }
 

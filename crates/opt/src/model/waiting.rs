@@ -9,8 +9,8 @@ use hlir::plan::{Access, Hint, Placement, Request};
 /// Operations around a look-up in the loop of a stage.
 const LOOP: f64 = 6.0;
 /// Operations of a request: an address is put aside and taken up twice; and where it is for a newer group, packets are put aside as well.
-const REQUEST: f64 = 7.0;
-const REQUEST_BEHIND: f64 = 10.0;
+const REQUEST: f64 = 4.0;
+const REQUEST_BEHIND: f64 = 7.0;
 /// Tables with fewer look-ups to a packet are not on the path of most packets.
 const SHARE_OF_PATH: f64 = 0.5;
 /// A group as planners choose it.
@@ -19,10 +19,14 @@ const USUAL_GROUP: u32 = 32;
 const STEADY: f64 = 128.0;
 /// Of the wrong guesses of a walk, those that are left where a stage takes one step of each packet after the other (counted in tries of IPv6).
 const WALKED_WRONG: f64 = 0.55;
+/// Wrong guesses for each key of a group that is in its second line: how many there are is another number for each group.
+const SECOND_WRONG: f64 = 0.5;
 /// Of two waits, the shorter is about as long if it is this part of the longer.
 const ABOUT_AS_LONG: f64 = 0.5;
 /// Of the window, what stands behind a load on average: so much is computed while its line comes.
 const BEHIND: f64 = 0.5;
+/// Of the window, what a core keeps of operations that all wait for lines: where they wait there is less room.
+const WAITING: f64 = 0.8;
 /// A difference in cost that is no noise, at least, in a machine's file.
 const NOISE: f64 = 0.1;
 
@@ -93,6 +97,7 @@ impl Model<'_> {
         let at_once = (sight.beside(memory.latency(first(lookup))) / (1.0 + shape.surprises)).max(1.0);
         let lines = shape.lines.iter().zip(&lookup.working_sets);
         let lines: f64 = lines.map(|(line, bytes)| line.often * memory.load(*bytes, at_once * line.abreast)).sum();
+        let lines = if lines > 0.0 { lines + shape.begin / self.inputs.machine.core_per_tick / at_once } else { 0.0 };
         let behind = f64::from(self.inputs.machine.window) * BEHIND / (1.0 + shape.surprises);
         let steps = self.steps(lookup, at_once, self.operation());
         let waiting = (lines + steps - behind * self.operation() / at_once).max(0.0);
@@ -193,7 +198,7 @@ impl Model<'_> {
         let operation = self.inputs.machine.stages().operation_cycles;
         // A walk goes from node to node for the whole group.
         let steps = if shape.structure.is_walked() { shape.loops } else { 1.0 };
-        let seen = f64::from(self.inputs.machine.window) / (operations(lookup) / steps + LOOP);
+        let seen = WAITING * f64::from(self.inputs.machine.window) / (operations(lookup) / steps + LOOP);
         let window = (seen / (1.0 + shape.surprises / steps)).clamp(1.0, group);
         let record = shape.lines.len().saturating_sub(1);
         let is_levelled = made.is_levelled();
@@ -203,6 +208,9 @@ impl Model<'_> {
             .filter(|(at, _)| !is_asked(*at))
             .map(|(_, (line, bytes))| line.often * memory.load(*bytes, window * line.abreast))
             .sum();
+        // The core is as far ahead as its window only where the addresses are there.
+        let begin = shape.begin / self.inputs.machine.core_per_tick / window;
+        let loaded = if is_asked(0) || loaded <= 0.0 { loaded } else { loaded + begin };
         // A look-up that waits for its first line does so while others compute.
         let beside = if is_asked(0) { 0.0 } else { issue };
         let level = issue / shape.loops;
@@ -215,7 +223,8 @@ impl Model<'_> {
             .sum();
         // Second lines of a group are read together, behind all first ones.
         let seconds = (group * shape.second).clamp(1.0, window.max(1.0));
-        let second = shape.second * memory.load(made.first(), seconds);
+        let second =
+            shape.second * (memory.load(made.first(), seconds) + SECOND_WRONG * self.inputs.machine.mispredict_cycles);
         let saved = shape.grouped.unwrap_or(0.0) * operation;
         let side_by_side = if shape.grouped.is_some() { group } else { window };
         let guessed = if shape.structure.is_walked() { WALKED_WRONG } else { 1.0 };
