@@ -395,8 +395,8 @@ impl Keyed {
             // A level of a group is the same steps, and no more.
             Structure::Btree => 0.0,
             // What is found is stored at once, and where all hit, nobody's turn has a test for it. Four keys of one limb are hashed at once. Counted in l2fwd.
-            Structure::Exact if self.words > 1.0 => 14.0,
-            Structure::Exact | Structure::Exact48 => 21.0,
+            Structure::Exact if self.words > 1.0 => 11.0,
+            Structure::Exact | Structure::Exact48 => 17.0,
             Structure::Dir24_8
             | Structure::Dir24_8U16
             | Structure::Dir24_8U8
