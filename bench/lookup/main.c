@@ -45,7 +45,8 @@ main(int count, char **words)
 		fprintf(stderr, "lookup: DPDK does not start\n");
 		return 1;
 	}
-	printf("pages: %s. Cycles of the time stamp counter for each look-up, burst %u, medians of samples taken on a quiet core.\n", memory_pages(), BURST);
+	printf("pages: %s. Cycles of the time stamp counter for each look-up, burst %u, medians;\n"
+	       "samples are taken again while another thread of the core is seen.\n", memory_pages(), BURST);
 	printf("R: to the best of DPDK's; F: to the floor, lines x cycles for a line of that many bytes + the same code in a few entries.\n");
 	bench_exact();
 	bench_prefix();

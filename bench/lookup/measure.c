@@ -208,9 +208,9 @@ floor_pass(const uint8_t *memory, uint32_t *lines, uint64_t count, struct floor_
 	for (uint32_t attempt = 0; !quiet && attempt < QUIET_TRIES; attempt++) {
 		for (uint32_t i = 0; i < FLOOR_LINES + 64; i++)
 			lines[i] = (uint32_t)((random_next() >> 32) * count >> 32);
-		quiet = core_is_alone();
+		quiet = core_was_alone(core_work());
 		cycles = floor_once(memory, lines, way);
-		quiet &= core_is_alone();
+		quiet &= core_was_alone(core_work());
 	}
 	return cycles;
 }
@@ -281,11 +281,11 @@ row_sample(const struct row *row, const struct kernel *kernel, struct sample *sa
 		uint64_t start;
 
 		row->draw(sample, row->context);
-		quiet = core_is_alone();
+		quiet = core_was_alone(core_work());
 		start = __rdtsc();
 		kernel->run(kernel->table, sample);
 		cycles = (double)(__rdtsc() - start) / SAMPLE;
-		quiet &= core_is_alone();
+		quiet &= core_was_alone(core_work());
 	}
 	return cycles;
 }

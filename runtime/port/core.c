@@ -1,4 +1,4 @@
-/* A thread that measures. Part of the host. */
+/* A thread that measures, and who shares its core. Part of the host. */
 #define _GNU_SOURCE
 #include "port/core.h"
 
@@ -6,13 +6,17 @@
 #include <x86intrin.h>
 
 #define CORE_PRIORITY 50
-/* Of the piece of work: chains that do not wait for each other, steps, and words that they read. */
+/* Of the piece of work: chains that do not wait for each other, steps, and words that they read. The first steps are not timed: they bring the code. */
 #define CORE_CHAINS 8u
 #define CORE_STEPS 512u
+#define CORE_FIRST 16u
 #define CORE_WORDS 256u
 #define CORE_MULTIPLIER 0x9e3779b97f4a7c15ull
 /* A thread is not alone if the work takes longer than ever before by more than one part of so many. */
 #define CORE_SHARED 12u
+/* The shortest time is kept in parts of a tick, and becomes longer by one part of so many each time, since the core's clock may have become slower. */
+#define CORE_FRACTION 16
+#define CORE_AGE 17
 
 void
 core_pin(void)
@@ -51,35 +55,41 @@ core_hold(uint32_t held)
 	return held ? sched_setscheduler(0, SCHED_FIFO, &fifo) == 0 : sched_setscheduler(0, SCHED_OTHER, &usual) == 0;
 }
 
-/* Ticks of a piece of work that leaves no port of the core idle. */
-static uint64_t
+static uint64_t shortest = UINT64_MAX;
+
+/* Steps of all chains. Not made wider by vectors, which would be other work. */
+static inline void
+core_steps(const uint64_t *words, uint64_t *chains, uint32_t steps)
+{
+	for (uint32_t step = 0; step < steps; step++) {
+		for (uint32_t chain = 0; chain < CORE_CHAINS; chain++) {
+			chains[chain] = chains[chain] * CORE_MULTIPLIER + words[chains[chain] >> 32 & (CORE_WORDS - 1)];
+			__asm__ volatile("" : "+r"(chains[chain]));
+		}
+	}
+}
+
+uint64_t
 core_work(void)
 {
-	uint64_t words[CORE_WORDS] = { 0 }, chains[CORE_CHAINS], sum = 0;
-	const uint64_t start = __rdtsc();
+	uint64_t words[CORE_WORDS] = { 0 }, chains[CORE_CHAINS], start, ticks, before;
 
 	for (uint32_t chain = 0; chain < CORE_CHAINS; chain++)
 		chains[chain] = chain;
-	for (uint32_t step = 0; step < CORE_STEPS; step++) {
-		for (uint32_t chain = 0; chain < CORE_CHAINS; chain++)
-			chains[chain] = chains[chain] * CORE_MULTIPLIER + words[chains[chain] >> 32 & (CORE_WORDS - 1)];
-		/* Nobody knows what the words are, so the work is done. */
-		__asm__ volatile("" : : "r"(words) : "memory");
-	}
-	for (uint32_t chain = 0; chain < CORE_CHAINS; chain++)
-		sum += chains[chain];
-	__asm__ volatile("" : : "r"(sum));
-	return __rdtsc() - start;
+	core_steps(words, chains, CORE_FIRST);
+	start = __rdtsc();
+	core_steps(words, chains, CORE_STEPS);
+	ticks = __rdtsc() - start;
+	before = __atomic_load_n(&shortest, __ATOMIC_RELAXED);
+	before = before == UINT64_MAX ? before : before + (before >> CORE_AGE);
+	__atomic_store_n(&shortest, ticks << CORE_FRACTION < before ? ticks << CORE_FRACTION : before, __ATOMIC_RELAXED);
+	return ticks;
 }
 
 int
-core_is_alone(void)
+core_was_alone(uint64_t ticks)
 {
-	static uint64_t shortest = UINT64_MAX;
-	const uint64_t ticks = core_work(), before = __atomic_load_n(&shortest, __ATOMIC_RELAXED);
+	const uint64_t least = __atomic_load_n(&shortest, __ATOMIC_RELAXED) >> CORE_FRACTION;
 
-	if (ticks >= before)
-		return ticks <= before + before / CORE_SHARED;
-	__atomic_store_n(&shortest, ticks, __ATOMIC_RELAXED);
-	return 1;
+	return ticks <= least + least / CORE_SHARED;
 }

@@ -1,4 +1,4 @@
-/* A thread that measures: where it runs, and whether others may interrupt it. Part of the host. */
+/* A thread that measures: where it runs, whether others may interrupt it, and whether another one shares its core. Part of the host. */
 #ifndef BACUS_CORE_H
 #define BACUS_CORE_H
 
@@ -13,8 +13,12 @@ void core_spread(void);
 /* From now on nothing of ordinary priority interrupts the calling thread (`held` 1), or as usual again (0). 0 where the system does not allow it. */
 int core_hold(uint32_t held);
 
-/* Whether the calling thread has its core for itself just now, as far as can be seen. Threads of one core slow each other down by up to two, and the other may
- * be another guest's, which no priority keeps away. A piece of work that is always the same, some microseconds, takes no longer than it ever took here. */
-int core_is_alone(void);
+/* Ticks of a piece of work that is always the same, a microsecond or two, and leaves no port of the core idle. Threads of one core slow each other down by up
+ * to two, and the other may be another guest's, which no priority keeps away: then it takes longer. */
+uint64_t core_work(void);
+
+/* Whether a thread whose work took so many ticks had the core for itself, as far as can be seen: the work has hardly ever been shorter in this process. That
+ * the core's clock has become slower is believed after some ten thousand times. */
+int core_was_alone(uint64_t ticks);
 
 #endif

@@ -1,61 +1,90 @@
 //! Samples of what something costs, each shorter than a time slice, and which of them were taken while the core was the thread's alone.
 //!
 //! Where a core has two threads, the other slows this one by up to two, for milliseconds or for seconds. The median of all samples then says how often that
-//! happened, so only those count between which and their neighbours nobody else was seen; on a machine that is never quiet, all do.
+//! happened, so only those count before and behind which nobody else was seen; on a machine that is never quiet, all do.
 
 use runtime::attention;
 
 /// So many quiet samples are enough to speak for all.
-const ENOUGH: usize = 9;
+const ENOUGH: usize = 5;
 /// Samples that are taken for each quiet one that is wanted, at most.
 const TRIES: usize = 3;
 
-#[derive(Clone, Debug, Default)]
-pub struct Samples {
-    quiet: Vec<f64>,
-    all: Vec<f64>,
+/// Who tells how long the work took that shows whether another thread shares the core, and whether so long a time shows one.
+trait Watch {
+    fn work(&mut self) -> u64;
+    fn was_alone(&self, ticks: u64) -> bool;
 }
+
+struct Core;
+
+impl Watch for Core {
+    fn work(&mut self) -> u64 {
+        attention::work()
+    }
+
+    fn was_alone(&self, ticks: u64) -> bool {
+        attention::was_alone(ticks)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    cost: f64,
+    /// Ticks of the work before or behind it, whichever took longer.
+    beside: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Samples(Vec<Sample>);
 
 impl Samples {
     pub fn clear(&mut self) {
-        self.quiet.clear();
-        self.all.clear();
+        self.0.clear();
     }
 
     /// Takes samples until so many of them are quiet, or it has tried often enough; `None` ends it at once.
-    pub fn take(&mut self, wanted: usize, mut once: impl FnMut() -> Option<f64>) {
+    pub fn take(&mut self, wanted: usize, once: impl FnMut() -> Option<f64>) {
+        self.take_with(&mut Core, wanted, once);
+    }
+
+    fn take_with(&mut self, watch: &mut impl Watch, wanted: usize, mut once: impl FnMut() -> Option<f64>) {
         let mut quiet = 0;
-        let mut alone = attention::is_alone();
+        let mut before = watch.work();
         for _ in 0..wanted * TRIES {
-            let Some(sample) = once() else { return };
-            let alone_still = attention::is_alone();
-            self.all.push(sample);
-            if alone && alone_still {
-                self.quiet.push(sample);
-                quiet += 1;
-            }
-            alone = alone_still;
+            let Some(cost) = once() else { return };
+            let behind = watch.work();
+            let beside = before.max(behind);
+            self.0.push(Sample { cost, beside });
+            quiet += usize::from(watch.was_alone(beside));
+            before = behind;
             if quiet == wanted {
                 return;
             }
         }
     }
 
-    /// Whether there are quiet ones enough.
+    /// Whether there are quiet ones enough, by what is known by now of how short the work can be.
     pub fn is_settled(&self) -> bool {
-        self.quiet.len() >= ENOUGH
+        self.quiet(&Core).count() >= ENOUGH
     }
 
-    fn sorted(&self) -> Vec<f64> {
-        let mut sorted = if self.is_settled() { self.quiet.clone() } else { self.all.clone() };
+    fn quiet(&self, watch: &impl Watch) -> impl Iterator<Item = f64> {
+        self.0.iter().filter(|sample| watch.was_alone(sample.beside)).map(|sample| sample.cost)
+    }
+
+    fn sorted(&self, watch: &impl Watch) -> Vec<f64> {
+        let mut sorted: Vec<f64> = self.quiet(watch).collect();
+        if sorted.len() < ENOUGH {
+            sorted = self.0.iter().map(|sample| sample.cost).collect();
+        }
         sorted.sort_by(f64::total_cmp);
         sorted
     }
 
     /// What so many quarters of the samples that count do not exceed; infinite where none was taken.
     pub fn quartile(&self, quarters: usize) -> f64 {
-        let sorted = self.sorted();
-        sorted.len().checked_sub(1).map_or(f64::INFINITY, |last| sorted[last * quarters / 4])
+        quartile(&self.sorted(&Core), quarters)
     }
 
     pub fn median(&self) -> f64 {
@@ -64,37 +93,70 @@ impl Samples {
 
     /// Half the distance of the quartiles, relative to the median.
     pub fn spread(&self) -> f64 {
-        (self.quartile(3) - self.quartile(1)) / 2.0 / self.median().max(f64::MIN_POSITIVE)
+        let sorted = self.sorted(&Core);
+        let median = quartile(&sorted, 2).max(f64::MIN_POSITIVE);
+        (quartile(&sorted, 3) - quartile(&sorted, 1)) / 2.0 / median
     }
+}
+
+fn quartile(sorted: &[f64], quarters: usize) -> f64 {
+    sorted.len().checked_sub(1).map_or(f64::INFINITY, |last| sorted[last * quarters / 4])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn disturbed_samples_count_only_where_quiet_ones_are_few() {
-        let quiet: Vec<f64> = (1..=ENOUGH).map(|sample| sample as f64).collect();
-        let all: Vec<f64> = quiet.iter().copied().chain([100.0; 30]).collect();
-        let settled = Samples { quiet: quiet.clone(), all: all.clone() };
-        assert_eq!((settled.quartile(1), settled.median(), settled.quartile(3)), (3.0, 5.0, 7.0));
-        assert_eq!(settled.spread(), 0.4);
-        let busy = Samples { quiet: quiet[1..].to_vec(), all };
-        assert_eq!(busy.median(), 100.0);
-        assert_eq!(Samples::default().median(), f64::INFINITY);
+    /// The times of the work, in order, and the longest of them that nobody disturbed.
+    struct Script(Vec<u64>, u64);
+
+    impl Watch for Script {
+        fn work(&mut self) -> u64 {
+            self.0.remove(0)
+        }
+
+        fn was_alone(&self, ticks: u64) -> bool {
+            ticks <= self.1
+        }
+    }
+
+    fn taken(wanted: usize, works: &[u64]) -> Samples {
+        let mut samples = Samples::default();
+        let mut cost = 0.0;
+        samples.take_with(&mut Script(works.to_vec(), 10), wanted, || {
+            cost += 1.0;
+            Some(cost)
+        });
+        samples
     }
 
     #[test]
-    fn samples_are_taken_until_enough_are_quiet() {
+    fn a_sample_is_quiet_if_nobody_was_seen_before_and_behind_it() {
+        let samples = taken(2, &[10, 20, 10, 10, 9]);
+        assert_eq!(samples.quiet(&Script(Vec::new(), 10)).collect::<Vec<f64>>(), [3.0, 4.0]);
+    }
+
+    #[test]
+    fn samples_are_judged_by_what_is_known_at_the_end() {
+        let samples = taken(3, &[10, 10, 9, 9]);
+        assert_eq!(samples.quiet(&Script(Vec::new(), 9)).collect::<Vec<f64>>(), [3.0]);
+    }
+
+    #[test]
+    fn it_is_tried_some_times_and_ended_by_none() {
+        assert_eq!(taken(2, &[11; 7]).0.len(), 2 * TRIES);
         let mut samples = Samples::default();
-        let mut taken = 0;
-        samples.take(5, || {
-            taken += 1;
-            Some(f64::from(taken))
-        });
-        assert!(samples.quiet.len() == 5 || samples.all.len() == 15, "{samples:?}");
-        samples.clear();
         samples.take(5, || None);
-        assert!(samples.all.is_empty());
+        assert!(samples.0.is_empty() && samples.median().is_infinite());
+    }
+
+    #[test]
+    fn disturbed_samples_count_only_where_quiet_ones_are_few() {
+        let script = Script(Vec::new(), 10);
+        let mut samples = taken(ENOUGH, &[10; ENOUGH + 1]);
+        samples.0.extend([Sample { cost: 100.0, beside: 11 }; 30]);
+        assert_eq!(samples.sorted(&script), [1.0, 2.0, 3.0, 4.0, 5.0]);
+        samples.0.remove(0);
+        assert_eq!(quartile(&samples.sorted(&script), 2), 100.0);
     }
 }

@@ -4,7 +4,8 @@ unsafe extern "C" {
     fn core_pin();
     fn core_spread();
     fn core_hold(held: u32) -> i32;
-    fn core_is_alone() -> i32;
+    fn core_work() -> u64;
+    fn core_was_alone(ticks: u64) -> i32;
 }
 
 /// Keeps the calling thread on one core, the last that it may use.
@@ -44,9 +45,15 @@ impl Drop for Undisturbed {
     }
 }
 
-/// Whether this thread has its core for itself just now, as far as can be seen: threads of one core slow each other down by up to two, and the other may be
-/// another guest's, which no priority keeps away. Some microseconds.
-pub fn is_alone() -> bool {
-    // SAFETY: the function times work on its own variables.
-    unsafe { core_is_alone() != 0 }
+/// Ticks of a piece of work that is always the same, a microsecond or two, and takes longer while another thread shares the core: threads of one core slow
+/// each other down by up to two, and the other may be another guest's, which no priority keeps away.
+pub fn work() -> u64 {
+    // SAFETY: the function times work on its own variables, and writes one of the process atomically.
+    unsafe { core_work() }
+}
+
+/// Whether a thread whose work took so many ticks had the core for itself, as far as can be seen: it is compared with the shortest time of this process.
+pub fn was_alone(ticks: u64) -> bool {
+    // SAFETY: the function reads a variable of the process atomically.
+    unsafe { core_was_alone(ticks) != 0 }
 }

@@ -83,7 +83,7 @@ impl Moment {
             for (kernel, (access, _)) in KERNELS.into_iter().enumerate() {
                 for (column, in_flight) in IN_FLIGHT.into_iter().enumerate() {
                     let once = || probe.lines(bytes, access, in_flight);
-                    // The first brings the lines where the others find them.
+                    // The first brings the code, and of a small working set the lines.
                     once();
                     // The lower quartile, as the calibration has it, for it is the two that are compared.
                     lines[kernel][size][column] = samples(once).quartile(1);

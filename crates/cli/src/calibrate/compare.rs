@@ -23,6 +23,11 @@ impl Point {
         Point { name, one, other, agrees: apart <= one.min(other) * CLOSE || apart <= CYCLES }
     }
 
+    /// How far the other is from the one, relative to it; costs of nothing are as close as a clock can tell.
+    fn error(&self) -> f64 {
+        if self.one == self.other { 0.0 } else { self.other / self.one.max(CYCLES) - 1.0 }
+    }
+
     /// Something of which only some values were tried, each twice the one before or less: the next one is as close as can be.
     fn step(name: &str, one: u32, other: u32) -> Point {
         let agrees = one.max(other) <= 2 * one.min(other);
@@ -38,10 +43,11 @@ pub fn compare(one: &Machine, other: &Machine) -> (String, bool) {
     if one.cpu != other.cpu {
         let _ = writeln!(text, "two processors: {} and {}", one.cpu, other.cpu);
     }
-    for Point { name, one, other, .. } in &apart {
-        let _ = writeln!(text, "{name:<58} {one:>9.2} {other:>9.2} {:>+6.0} %", (other / one - 1.0) * 100.0);
+    for point in &apart {
+        let (Point { name, one, other, .. }, error) = (point, point.error() * 100.0);
+        let _ = writeln!(text, "{name:<58} {one:>9.2} {other:>9.2} {error:>+6.0} %");
     }
-    let mut errors: Vec<f64> = points.iter().map(|point| (point.other / point.one - 1.0).abs()).collect();
+    let mut errors: Vec<f64> = points.iter().map(|point| point.error().abs()).collect();
     errors.sort_by(f64::total_cmp);
     let _ = writeln!(
         text,

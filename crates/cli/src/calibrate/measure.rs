@@ -148,7 +148,7 @@ fn measure_lines(probe: &Probe, spreads: &mut Vec<f64>, progress: &mut dyn FnMut
     Lines { working_set_kb: sizes, in_flight: IN_FLIGHT.to_vec(), load, gather, prefetch_t0, prefetch_t1, group }
 }
 
-/// A round's samples of a cell. The first brings the lines where the others find them.
+/// A round's samples of a cell, behind one that brings the code, and of a small working set the lines.
 fn more(probe: &Probe, bytes: usize, kernel: probe::Access, lines: u32, cell: &mut Option<Samples>) {
     let Some(samples) = cell else { return };
     match probe.lines(bytes, kernel, lines) {
@@ -193,7 +193,7 @@ fn windows(probe: &Probe, times: usize) -> Vec<(u32, f64)> {
     windows
 }
 
-/// The reorder window as it is now: another thread of the core takes half of it.
+/// The reorder window as it is now: a core that is never quiet has half of it.
 pub fn window_now(probe: &Probe) -> u32 {
     window(&windows(probe, SAMPLES))
 }

@@ -125,11 +125,11 @@ fn several(one: impl Fn() -> Result<Run, Failure>) -> Result<[Run; SWITCHES], Fa
     Ok(runs.try_into().unwrap_or_else(|_| unreachable!("there are as many as were asked for")))
 }
 
-/// Cycles a packet, of the switch in the middle.
+/// Cycles a packet, of the switch in the middle; those that have not had their turn do not count.
 fn median(runs: &[Run; SWITCHES]) -> f64 {
-    let mut costs = runs.each_ref().map(|run| run.samples.median());
+    let mut costs: Vec<f64> = runs.iter().map(|run| run.samples.median()).filter(|cost| cost.is_finite()).collect();
     costs.sort_by(f64::total_cmp);
-    costs[SWITCHES / 2]
+    costs.get(costs.len() / 2).copied().unwrap_or(f64::INFINITY)
 }
 
 /// A program under a plan.

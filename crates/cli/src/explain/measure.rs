@@ -30,6 +30,8 @@ const ROOM: u32 = BUFFERS.bytes - BUFFERS.headroom_bytes;
 /// Packets of a sample of the clock: some 0.1 ms, shorter than a time slice.
 const SAMPLE: u64 = 4096;
 const SAMPLES: usize = 61;
+/// Packets whose ways are counted.
+const COUNTED: u64 = 62 * SAMPLE;
 /// Places that are noted: some seconds, and each of twenty nodes is known within a few percent.
 const PLACES: usize = 12_000;
 /// Packets between two looks at whether that many are noted, and such looks at most.
@@ -78,7 +80,7 @@ impl<'a> Measuring<'a> {
     /// Where the packets go.
     pub fn profile(&self, passes: &Passes) -> Result<Profile, Failure> {
         self.under(passes, Symbols::None, inputs::counting, |ready| {
-            samples(ready.engine);
+            run(ready.engine, COUNTED);
             let mut profile = Profile::default();
             for (edge, count) in ready.pipeline.description().edges.iter().zip(ready.engine.switch().edges()) {
                 let (from, to) = edge.split_once(" -> ").expect("the emitter writes edges so");

@@ -57,7 +57,7 @@ impl Model<'_> {
                 .filter(|lookup| stage.looked_up.contains(&lookup.node))
                 .map(|lookup| Made { lookup, request: self.request(planned, lookup) })
                 .collect();
-            let keys = self.keys(&path, stage, at == 0) * operation;
+            let keys = (self.keys(&path, stage, at == 0) + self.made_keys(stage)) * operation;
             for (made, cycles) in made.iter().zip(self.staged(planned.group, &made, keys, turn)) {
                 let lookup = made.lookup;
                 let on = lookup.share.min(on_path);
@@ -117,6 +117,13 @@ impl Model<'_> {
         let part = if is_first { AGAIN_FIRST } else { AGAIN_LATER };
         let again: f64 = before.map(|node| part * self.work(*node) * self.traffic.node(*node).min(1.0)).sum();
         again + stage.looked_up.len() as f64 * ASIDE
+    }
+
+    /// Operations that make a stage's keys.
+    fn made_keys(&self, stage: &Staged) -> f64 {
+        let operations = crate::model::operations::Operations::new(self.program);
+        let tables = stage.looked_up.iter().filter_map(|node| hlir::path::table_of(self.program, *node));
+        tables.map(|table| operations.key(table)).sum()
     }
 
     /// What stages add to a packet, in cycles.
