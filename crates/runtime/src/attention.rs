@@ -57,3 +57,14 @@ pub fn was_alone(ticks: u64) -> bool {
     // SAFETY: the function reads a variable of the process atomically.
     unsafe { core_was_alone(ticks) != 0 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whose_work_takes_much_longer_than_the_shortest_is_not_alone() {
+        let shortest = (0..100).map(|_| work()).min().expect("some work was done");
+        assert!(was_alone(shortest) && !was_alone(2 * shortest));
+    }
+}

@@ -106,6 +106,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_cost_nothing_is_compared_with_the_least_that_a_clock_tells() {
+        let error = |one, other| Point::new(String::new(), one, other).error();
+        assert_eq!((error(0.0, 0.0), error(0.0, 1.0), error(2.0, 3.0)), (0.0, 3.0, 0.5));
+    }
+
+    #[test]
     fn a_point_that_moved_is_named() {
         let one = Machine::default();
         assert!(compare(&one, &one).1);

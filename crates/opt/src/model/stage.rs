@@ -12,7 +12,7 @@ use hlir::{NodeId, Plan};
 /// Operations that put a key aside and take up again what was found.
 const ASIDE: f64 = 1.0;
 /// Of the operations before a look-up, those that its key needs are done in its stage. The first stage leaves most of them to nobody else; a later one does
-/// again part of what the stages before it did (counted in l2fwd, ipv4fwd and ipv6fwd; measured in l2l3acl with two stages).
+/// again part of what the stages before it did (counted in l2fwd, ipv4fwd and ipv6fwd; fitted to a sweep of l2l3acl with two stages).
 const AGAIN_FIRST: f64 = 0.1;
 const AGAIN_LATER: f64 = 0.25;
 /// Operations that leaving the path costs.

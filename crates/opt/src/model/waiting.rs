@@ -19,8 +19,8 @@ const USUAL_GROUP: u32 = 32;
 const STEADY: f64 = 128.0;
 /// Of the wrong guesses of a walk, those that are left where a stage takes one step of each packet after the other (counted in tries of IPv6).
 const WALKED_WRONG: f64 = 0.55;
-/// Wrong guesses for each key of a group that is in its second line: how many there are is another number for each group (of
-/// callgrind's in l2fwd, the half).
+/// Wrong guesses for each key of a group that is in its second line: how many there are is another number for each group (callgrind
+/// counts 0.45 to 0.75 in l2fwd).
 const SECOND_WRONG: f64 = 0.5;
 /// Of two waits, the shorter is about as long if it is this part of the longer.
 const ABOUT_AS_LONG: f64 = 0.5;
