@@ -143,12 +143,14 @@ walk_send_between(struct worker *worker, struct output out, const struct burst *
 	return out;
 }
 
-/* Kept out of the code of groups that nobody has left. */
-static __attribute__((noinline, unused)) struct output
-walk_send_some(struct output out, const struct burst *burst, uint32_t from, uint32_t count, const uint16_t *ports, uint64_t set)
+/* Kept out of the code of groups that nobody has left. How many packets leave then. */
+static __attribute__((noinline, unused)) uint32_t
+walk_send_some(const struct output *given, const struct burst *burst, uint32_t from, uint32_t count, const uint16_t *ports, uint64_t set)
 {
+	struct output out = *given;
+
 	packet_put_some(&out, burst, from, count, ports, set);
-	return out;
+	return out.count;
 }
 
 /* Sends packets of a burst as they came, at most 64: the `count` from number `from` on, but for those in `gone`, whose port is 0. Of these `sent` have been
@@ -162,12 +164,18 @@ walk_send_group(struct worker *worker, struct output *out, const struct burst *b
 
 	for (uint32_t i = 0; i < count; i++)
 		last = ports[i] > last ? ports[i] : last;
-	if (__builtin_expect(sent != 0 || last >= worker->port_count, 0))
-		*out = walk_send_between(worker, *out, burst, from, ports, stay, sent, reason);
-	else if (__builtin_expect(gone != 0, 0))
-		*out = walk_send_some(*out, burst, from, count, ports, stay);
-	else
+	if (__builtin_expect(sent != 0 || last >= worker->port_count || gone != 0, 0)) {
+		/* Copies, so that the originals may stay in registers. */
+		const struct burst taken = *burst;
+		const struct output sending = *out;
+
+		if (sent != 0 || last >= worker->port_count)
+			*out = walk_send_between(worker, sending, &taken, from, ports, stay, sent, reason);
+		else
+			out->count = walk_send_some(&sending, &taken, from, count, ports, stay);
+	} else {
 		packet_put_group(out, burst, from, count, ports);
+	}
 }
 
 static inline struct packet

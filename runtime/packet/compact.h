@@ -39,43 +39,36 @@ compact_order(uint64_t set)
 }
 #endif
 
-/* Copies those of `count` addresses whose bit is in the set, the first one's being bit 0; how many these are. */
+/* Numbers that a packet has beside its address, by packet: lengths, ports. */
+struct compact_numbers {
+	uint16_t *to;
+	const uint16_t *from;
+};
+
+/* Copies those of `count` packets whose bit is in the set, the first one's being bit 0: addresses, and so many kinds of numbers. How many these are. */
 static inline uint32_t
-compact_addresses(void **to, void *const *from, uint32_t count, uint64_t set)
+compact_packets(void **to, void *const *from, const struct compact_numbers *numbers, uint32_t kinds, uint32_t count, uint64_t set)
 {
 	uint32_t at = 0, i = 0;
 
 #ifdef TABLE_AVX2
 	for (; i + 4 <= count; i += 4, set >>= 4) {
-		const __m256i lanes = _mm256_cvtepu8_epi32(compact_order(set)), four = _mm256_loadu_si256((const void *)(from + i));
+		const __m128i order = compact_order(set);
+		const __m256i addresses = _mm256_loadu_si256((const void *)(from + i));
 
-		_mm256_storeu_si256((void *)(to + at), _mm256_permutevar8x32_epi32(four, lanes));
+		_mm256_storeu_si256((void *)(to + at), _mm256_permutevar8x32_epi32(addresses, _mm256_cvtepu8_epi32(order)));
+		for (uint32_t kind = 0; kind < kinds; kind++) {
+			const __m128i four = _mm_loadl_epi64((const void *)(numbers[kind].from + i));
+
+			_mm_storel_epi64((void *)(numbers[kind].to + at), _mm_shuffle_epi8(four, order));
+		}
 		at += (uint32_t)__builtin_popcount(set & 0xf);
 	}
 #endif
 	for (; i < count; i++, set >>= 1) {
 		to[at] = from[i];
-		at += set & 1;
-	}
-	return at;
-}
-
-/* The same for numbers: lengths and ports. */
-static inline uint32_t
-compact_numbers(uint16_t *to, const uint16_t *from, uint32_t count, uint64_t set)
-{
-	uint32_t at = 0, i = 0;
-
-#ifdef TABLE_AVX2
-	for (; i + 4 <= count; i += 4, set >>= 4) {
-		const __m128i four = _mm_loadl_epi64((const void *)(from + i));
-
-		_mm_storel_epi64((void *)(to + at), _mm_shuffle_epi8(four, compact_order(set)));
-		at += (uint32_t)__builtin_popcount(set & 0xf);
-	}
-#endif
-	for (; i < count; i++, set >>= 1) {
-		to[at] = from[i];
+		for (uint32_t kind = 0; kind < kinds; kind++)
+			numbers[kind].to[at] = numbers[kind].from[i];
 		at += set & 1;
 	}
 	return at;

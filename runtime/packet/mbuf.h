@@ -173,9 +173,11 @@ static inline void
 packet_put_some(struct output *out, const struct burst *burst, uint32_t from, uint32_t count, const uint16_t *ports, uint64_t set)
 {
 	const uint32_t at = out->count;
+	const struct compact_numbers numbers[] = {
+		{ .to = out->ports + at, .from = ports },
+	};
 
-	compact_addresses(out->packets + at, burst->packets + from, count, set);
-	out->count = at + compact_numbers(out->ports + at, ports, count, set);
+	out->count = at + compact_packets(out->packets + at, burst->packets + from, numbers, 1, count, set);
 }
 
 /* `packet_put` for one that has been put already, at place `from`. */

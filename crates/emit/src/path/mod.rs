@@ -3,7 +3,7 @@
 //! `path_0` runs a packet ahead, from the entry to the first cut, and says whether it is still on the path; what it does changes nothing outside
 //! `struct state`, so every later stage does it again instead of keeping its results, and the C compiler leaves out what that stage does not
 //! use. Between two stages stand the look-ups of all packets of the group. `path_finish` runs a packet in its turn, with what was found for it;
-//! one that has left the path is run from its beginning by `walk_on`.
+//! one that has left the path is run from its beginning by `path_walk` or `walk_on`.
 
 mod addresses;
 mod queue;
@@ -144,11 +144,11 @@ impl<'u> Way<'u> {
         (0..self.stages.len()).for_each(|number| items.extend(self.run_ahead(number)));
         items.extend(self.queue_items(nodes, used));
         let senders = self.senders(nodes);
-        items.extend(self.leave_items(nodes, entry));
         let finish = self.finish(nodes, &senders);
-        let stages = self.stage_items(&senders, &finish);
+        let leave_first = self.may_leave_first(&senders, &finish);
+        items.extend(self.leave_items(nodes, entry, leave_first));
         items.extend(finish);
-        items.extend(stages);
+        items.extend(self.stage_items(&senders, leave_first));
         items
     }
 

@@ -29,6 +29,13 @@ pub(super) fn in_loop(count: Expr, body: Vec<Stmt>) -> Option<Stmt> {
     (!body.is_empty()).then(|| each("i", count, body))
 }
 
+/// What a function of its own works on instead of the `struct run` that it is given: a local variable, which no store to a packet can change. It copies it
+/// by itself, for what comes and goes by value goes through memory in pieces larger than the members just stored there, and such a load waits until
+/// all stores before it are done.
+fn taken_run() -> [Stmt; 2] {
+    [Stmt::declare("struct run", "run", name("*given")), Stmt::Blank]
+}
+
 impl Way<'_> {
     /// Whether look-ups are made one group behind their requests.
     pub fn is_behind(&self) -> bool {
@@ -72,10 +79,10 @@ impl Way<'_> {
         ]
     }
 
-    pub fn stage_items(&self, senders: &[Sender], finish: &[Item]) -> Vec<Item> {
+    pub fn stage_items(&self, senders: &[Sender], leave_first: bool) -> Vec<Item> {
         let mut items: Vec<Item> = self.begin().into();
         (0..self.stages.len()).for_each(|number| items.extend(self.stage(number)));
-        items.extend(self.turn(senders, finish));
+        items.extend(self.turn(senders, leave_first));
         items.extend(self.turn_together(senders));
         items.extend(self.turn_whole(senders));
         if self.is_behind() {
@@ -171,8 +178,9 @@ impl Way<'_> {
         let stage = &self.stages[number];
         let title = format!("path_look_up_{number}");
         if number > 0 || !self.is_behind() {
-            let parameters = ["struct run run", "uint32_t count", "struct path *path"];
+            let parameters = ["const struct run *given", "uint32_t count", "struct path *path"];
             let [mut code, seconds] = self.look_up_groups(stage, false);
+            code.splice(0..0, taken_run());
             code.extend(in_loop(name("count"), self.look_ups(stage, false)));
             code.extend(seconds);
             return apart("void", title, &parameters, code).into();
@@ -192,11 +200,16 @@ impl Way<'_> {
         }
         body.extend(rest);
         body.extend(seconds);
-        let parameters =
-            ["struct run run", "uint32_t count", "struct path *path", "uint32_t size", "const struct path *newest"];
+        let parameters = [
+            "const struct run *given",
+            "uint32_t count",
+            "struct path *path",
+            "uint32_t size",
+            "const struct path *newest",
+        ];
         let unused = ["size", "newest"].into_iter().filter(|name| !body.iter().any(|it| it.mentions(name)));
         let unused: Vec<Stmt> = unused.map(|unused| Stmt::Do(Expr::cast("void", name(unused)))).collect();
-        body.splice(0..0, unused);
+        body.splice(0..0, unused.into_iter().chain(taken_run()));
         apart("void", title, &parameters, body).into()
     }
 
@@ -270,7 +283,6 @@ impl Way<'_> {
     }
 
     /// A stage as a function of its own, so that each has the core's registers for itself. A full group that nobody has left has code of its own.
-    /// `struct run` goes and comes by value: nothing that a stage stores can be part of it.
     fn whole(&self, stage: &str, number: usize) -> [Item; 2] {
         let arguments = [name("&run"), name("&taken"), name("from"), Expr::word(self.group()), name("path"), name("0")];
         self.whole_with(stage, number, Stmt::call(stage, arguments))
@@ -290,10 +302,12 @@ impl Way<'_> {
         let arguments = ["&run", "&taken", "from", "count", "path", "left"].map(name);
         let full = Expr::binary("==", name("count"), group);
         let usual = Expr::binary("&&", full, Expr::binary("==", name("left"), Expr::word(0)));
+        let [run, blank] = taken_run();
         let mut body = vec![
+            run,
             Stmt::declare("const struct burst", "taken", name("*burst")),
             Stmt::declare("const uint64_t", "left", name("path->left")),
-            Stmt::Blank,
+            blank,
         ];
         for place in self.stages.iter().take(number).flat_map(|stage| &stage.looked_up) {
             let held = self.unit.table_name(self.table(*place));
@@ -306,24 +320,23 @@ impl Way<'_> {
             otherwise: vec![Stmt::call(stage, arguments)],
         });
         if changes {
-            body.push(Stmt::result(name("run")));
+            body.push(Stmt::set(name("*given"), name("run")));
         }
-        let of = if changes { "struct run" } else { "void" };
-        let parameters =
-            ["struct run run", "const struct burst *burst", "uint32_t from", "uint32_t count", "struct path *path"];
-        apart(of, format!("{stage}_group"), &parameters, body)
+        let given = if changes { "struct run *given" } else { "const struct run *given" };
+        let parameters = [given, "const struct burst *burst", "uint32_t from", "uint32_t count", "struct path *path"];
+        apart("void", format!("{stage}_group"), &parameters, body)
     }
 
     /// What comes behind the first look-ups.
     fn later(&self, burst: &str, from: &str, path: &str) -> Vec<Stmt> {
-        let arguments = || ["*run", burst, from, "count", path].map(name);
+        let arguments = || ["run", burst, from, "count", path].map(name);
         let mut body = Vec::new();
         for number in 1..self.stages.len() {
             let stage = Stmt::call(format!("path_stage_{number}_group"), arguments());
-            let look_up = Stmt::call(format!("path_look_up_{number}"), ["*run", "count", path].map(name));
+            let look_up = Stmt::call(format!("path_look_up_{number}"), ["run", "count", path].map(name));
             body.extend(self.measured(self.stages[number].place, vec![stage, look_up]));
         }
-        body.push(Stmt::set(name("*run"), Expr::call("path_turn_group", arguments())));
+        body.push(Stmt::call("path_turn_group", arguments()));
         body
     }
 
@@ -343,8 +356,8 @@ impl Way<'_> {
             Stmt::set(name("path.left"), Expr::word(0)),
         ];
         body.extend(self.packet_requests("burst", "count"));
-        let stage = Stmt::call("path_stage_0_group", ["*run", "burst", "from", "count", "&path"].map(name));
-        let look_up = Stmt::call("path_look_up_0", ["*run", "count", "&path"].map(name));
+        let stage = Stmt::call("path_stage_0_group", ["run", "burst", "from", "count", "&path"].map(name));
+        let look_up = Stmt::call("path_look_up_0", ["run", "count", "&path"].map(name));
         body.extend(self.measured(self.stages[0].place, vec![stage, look_up]));
         body.extend(self.later("burst", "from", "&path"));
         body.splice(0..0, crate::walk::measuring(&body));
@@ -399,10 +412,9 @@ impl Way<'_> {
             Stmt::set(name("run->number"), name("newest->number")),
         ];
         body.extend(self.packet_requests("&newest->burst", "size"));
-        let arguments = ["*run", "&newest->burst", "from", "size", "&newest->path"].map(name);
+        let arguments = ["run", "&newest->burst", "from", "size", "&newest->path"].map(name);
         let stage = Stmt::call("path_stage_0_group", arguments);
-        let look_up =
-            Stmt::call("path_look_up_0", ["*run", "count", "&older->path", "size", "&newest->path"].map(name));
+        let look_up = Stmt::call("path_look_up_0", ["run", "count", "&older->path", "size", "&newest->path"].map(name));
         body.extend(self.measured(self.stages[0].place, vec![stage, look_up]));
         body.push(Stmt::set(name("run->clock_ns"), name("older->clock_ns")));
         body.push(Stmt::set(name("run->number"), name("older->number")));
@@ -436,20 +448,15 @@ impl Way<'_> {
         let group = Expr::word(self.group());
         let size = Expr::binary("-", name("count"), name("from"));
         let full = Expr::binary(">=", size.clone(), group.clone());
-        // A copy of the burst's pointers, which no store to a packet can change.
-        let mut body = vec![
-            Stmt::declare("const struct burst", "taken", name("*burst")),
-            Stmt::Blank,
-            Stmt::set(name("run.number"), name("worker->packet_number")),
-        ];
+        let mut body = vec![Stmt::set(name("run.number"), name("worker->packet_number"))];
         let to = name("count");
         let size = Expr::conditional(full, group.clone(), size);
         let function = if self.is_behind() { "path_advance" } else { "path_group" };
-        let call = Stmt::call(function, [name("&run"), name("&taken"), name("from"), size]);
+        let call = Stmt::call(function, [name("&run"), name("burst"), name("from"), size]);
         body.push(Stmt::Count { name: "from".to_string(), from: Expr::word(0), to, step: group, body: vec![call] });
         if self.is_behind() {
             // Nothing came: what is held goes.
-            let drive = Stmt::call("path_advance", ["&run", "&taken", "0", "0"].map(name));
+            let drive = Stmt::call("path_advance", ["&run", "burst", "0", "0"].map(name));
             body.push(Stmt::when(Expr::binary("==", name("count"), Expr::word(0)), vec![drive]));
         }
         body.extend(self.queue_end());

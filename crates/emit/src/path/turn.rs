@@ -13,14 +13,31 @@ use std::collections::BTreeSet;
 const LEAVING: [&str; 3] = ["struct run *run", "struct state *state", "enum node at"];
 
 impl Way<'_> {
-    /// Leaving the path.
-    pub fn leave_items(&self, nodes: &Nodes, entry: NodeId) -> Vec<Item> {
+    /// Leaving the path. Those that leave it before all turns do so at one place, from their beginning; in their turns they do so anywhere.
+    pub fn leave_items(&self, nodes: &Nodes, entry: NodeId, leave_first: bool) -> Vec<Item> {
+        if leave_first {
+            return self.walk(nodes);
+        }
         let mut items = self.walk_on(nodes, entry);
         items.extend(self.leave());
         items
     }
 
-    /// The plain program, from any node on; by a function of its own, since it is rare.
+    /// The plain program.
+    fn walk(&self, nodes: &Nodes) -> Vec<Item> {
+        let region = Region { nodes: (0..nodes.written.len()).collect(), starts: Vec::new(), heads: &[] };
+        let code = region.body(self.unit, &nodes.written);
+        let mut body = crate::walk::measuring(&code);
+        body.extend(code);
+        let [function, blank] = inline("void", "path_walk", &LEAVING[..2], body);
+        vec![
+            Item::Comment("The way of a packet that has left the path, from its beginning.".to_string()),
+            function,
+            blank,
+        ]
+    }
+
+    /// The same from any node on; by a function of its own, since it is rare.
     fn walk_on(&self, nodes: &Nodes, entry: NodeId) -> Vec<Item> {
         let unit = self.unit;
         let mut starts: BTreeSet<usize> = BTreeSet::new();
@@ -73,11 +90,11 @@ impl Way<'_> {
         inline("void", "path_leave", &LEAVING, body)
     }
 
-    /// The last stage. `finish` has the functions of a packet's turn.
-    pub fn turn(&self, senders: &[Sender], finish: &[Item]) -> Vec<Item> {
+    /// The last stage.
+    pub fn turn(&self, senders: &[Sender], leave_first: bool) -> Vec<Item> {
         let mut items = Vec::new();
         let mut about = "The last stage: each packet in its turn.";
-        let code = match senders.first().filter(|_| self.may_leave_first(finish)) {
+        let code = match senders.first().filter(|_| leave_first) {
             Some(sender) => {
                 items.extend(self.leavers());
                 about = "The last stage: those that have left the path, then each of the others in its turn.";
@@ -91,12 +108,13 @@ impl Way<'_> {
     }
 
     /// Whether packets that have left the path may be worked on before the others: nobody can tell, and none of the others leaves it later, to be sent alone.
-    fn may_leave_first(&self, finish: &[Item]) -> bool {
+    /// `finish` has the functions of a packet's turn.
+    pub fn may_leave_first(&self, senders: &[Sender], finish: &[Item]) -> bool {
         let program = self.unit.program;
         let mut used = Words::new();
         words(finish, &mut used);
         let unordered = self.unit.facts.order.iter().all(|node| hlir::effects::is_unordered(program, *node));
-        unordered && !used.contains("path_leave")
+        !senders.is_empty() && unordered && !used.contains("path_leave")
     }
 
     fn turn_in_order(&self, senders: &[Sender]) -> Vec<Stmt> {
@@ -120,7 +138,7 @@ impl Way<'_> {
     fn turn_by_list(&self, sender: &Sender) -> Vec<Stmt> {
         let stay = Expr::binary("&", Expr::unary("~", name("left")), Expr::call("walk_first", [name("count")]));
         let stayers = format!("stayers[{}]", self.group().next_multiple_of(8));
-        let leave = Expr::call("path_leavers", ["*run", "burst", "from", "left", "&sent"].map(name));
+        let leave = Stmt::call("path_leavers", ["&copy", "&taken", "from", "left", "&sent"].map(name));
         let mut turn = vec![Stmt::declare("const uint32_t", "i", name("stayers[at]"))];
         turn.extend(gather());
         let mut code = vec![
@@ -131,13 +149,17 @@ impl Way<'_> {
                 Expr::call("walk_list", [stay, Expr::word(self.group()), name("stayers")]),
             ),
             Stmt::declare("uint64_t", "sent", Expr::long(0)),
+            Stmt::declare("const struct burst", "taken", name("*burst")),
+            Stmt::Declare { of: "struct run".to_string(), name: "copy".to_string(), value: None },
         ];
         code.extend(self.gathering(name("left")));
         code.extend([
             Stmt::Blank,
             Stmt::call("memset", ["ports", "0", "sizeof(ports)"].map(name)),
             room(&name("count")),
-            Stmt::set(name("*run"), leave),
+            Stmt::set(name("copy"), name("*run")),
+            leave,
+            Stmt::set(name("*run"), name("copy")),
             each("at", name("staying"), turn),
             send_gathered(&name("count"), name("sent"), sender),
         ]);
@@ -147,7 +169,6 @@ impl Way<'_> {
 
     /// Those of a group that have left the path go another way, each from the beginning. Nothing on it makes copies.
     fn leavers(&self) -> Vec<Item> {
-        let entry = name(self.unit.place_name(self.nodes[0]));
         let first = Expr::cast("uint32_t", Expr::call("__builtin_ctzll", [name("rest")]));
         let mut body = vec![
             Stmt::declare("const uint32_t", "i", first),
@@ -156,23 +177,24 @@ impl Way<'_> {
         body.extend(begin_turn());
         let more = Expr::cast("uint64_t", Expr::binary("-", name("run->out.count"), name("before")));
         body.extend([
-            Stmt::call("walk_on", [name("run"), name("&state"), entry]),
+            Stmt::call("path_walk", ["run", "&state"].map(name)),
             Stmt::Assign(name("*sent"), "|=", Expr::binary("<<", more, name("i"))),
             Stmt::Assign(name("rest"), "&=", Expr::binary("-", name("rest"), Expr::word(1))),
         ]);
         let code = vec![
+            Stmt::declare("struct run", "copy", name("*given")),
             Stmt::declare("struct run *const", "run", name("&copy")),
             Stmt::declare("uint64_t", "rest", name("left")),
             Stmt::Blank,
             Stmt::While(Expr::binary("!=", name("rest"), Expr::word(0)), body),
-            Stmt::result(name("copy")),
+            Stmt::set(name("*given"), name("copy")),
         ];
         let parameters =
-            ["struct run copy", "const struct burst *burst", "uint32_t from", "uint64_t left", "uint64_t *sent"];
+            ["struct run *given", "const struct burst *burst", "uint32_t from", "uint64_t left", "uint64_t *sent"];
         let about =
             "Those of a group that have left the path go another way, each from the beginning; which of them are sent.";
         let mut items = vec![Item::Comment(about.to_string())];
-        items.extend(apart("struct run", "path_leavers", &parameters, code));
+        items.extend(apart("void", "path_leavers", &parameters, code));
         items
     }
 
