@@ -52,13 +52,11 @@ pub fn machine(named: Option<&Path>) -> Machine {
                 let (other, this) = (&machine.cpu, calibrate::cpu());
                 warn_once(format!("{}: plans are for {other}, this is {this}", path.display()));
             }
-            let lacks = machine.lacks();
-            if !lacks.is_empty() {
+            if machine.is_outdated() {
                 warn_once(format!(
-                    "{}: an older `bacus calibrate` wrote it, without {}, which is guessed from the rest\n\
+                    "{}: an older `bacus calibrate` wrote it, which measured in another way: plans may suit less\n\
                      hint: `bacus calibrate` measures this machine again",
-                    path.display(),
-                    lacks.join(" and ")
+                    path.display()
                 ));
             }
             machine

@@ -4,6 +4,7 @@
 //! happened, so only those count before and behind which nobody else was seen; on a machine that is never quiet, all do.
 
 use runtime::attention;
+use std::time::{Duration, Instant};
 
 /// So many quiet samples are enough to speak for all.
 const ENOUGH: usize = 5;
@@ -45,13 +46,26 @@ impl Samples {
 
     /// Takes samples until so many of them are quiet, or it has tried often enough; `None` ends it at once.
     pub fn take(&mut self, wanted: usize, once: impl FnMut() -> Option<f64>) {
-        self.take_with(&mut Core, wanted, once);
+        self.take_with(&mut Core, wanted, Duration::ZERO, once);
     }
 
-    fn take_with(&mut self, watch: &mut impl Watch, wanted: usize, mut once: impl FnMut() -> Option<f64>) {
-        let mut quiet = 0;
+    /// The same, but it has not tried often enough before `patience` is over: samples that are much shorter than a disturbance may all fall into one.
+    pub fn take_patiently(&mut self, wanted: usize, patience: Duration, once: impl FnMut() -> Option<f64>) {
+        self.take_with(&mut Core, wanted, patience, once);
+    }
+
+    fn take_with(
+        &mut self,
+        watch: &mut impl Watch,
+        wanted: usize,
+        patience: Duration,
+        mut once: impl FnMut() -> Option<f64>,
+    ) {
+        let begun = Instant::now();
+        let (mut tries, mut quiet) = (0, 0);
         let mut before = watch.work();
-        for _ in 0..wanted * TRIES {
+        while tries < wanted * TRIES || begun.elapsed() < patience {
+            tries += 1;
             let Some(cost) = once() else { return };
             let behind = watch.work();
             let beside = before.max(behind);
@@ -123,7 +137,7 @@ mod tests {
     fn taken(wanted: usize, works: &[u64]) -> Samples {
         let mut samples = Samples::default();
         let mut cost = 0.0;
-        samples.take_with(&mut Script(works.to_vec(), 10), wanted, || {
+        samples.take_with(&mut Script(works.to_vec(), 10), wanted, Duration::ZERO, || {
             cost += 1.0;
             Some(cost)
         });
@@ -148,6 +162,18 @@ mod tests {
         let mut samples = Samples::default();
         samples.take(5, || None);
         assert!(samples.0.is_empty() && samples.median().is_infinite());
+    }
+
+    #[test]
+    fn patience_outlasts_a_disturbance() {
+        let mut works = vec![11; 10 * TRIES];
+        works.extend([10; 3]);
+        let (mut samples, mut cost) = (Samples::default(), 0.0);
+        samples.take_with(&mut Script(works, 10), 2, Duration::from_secs(3600), || {
+            cost += 1.0;
+            Some(cost)
+        });
+        assert_eq!(samples.quiet(&Script(Vec::new(), 10)).count(), 2);
     }
 
     #[test]

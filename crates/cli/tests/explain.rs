@@ -63,18 +63,19 @@ fn what_is_measured_under_a_plan_is_the_sum_of_its_nodes() {
 }
 
 #[test]
-fn machine_files_that_are_wrong_are_warned_about_and_not_used() {
+fn machine_files_that_do_not_fit_are_warned_about() {
     let whole = fs::read_to_string(path("machines/epyc-milan.toml")).expect("the file can be read");
     let absurd = |line: &str| if line.starts_with("parallelism = ") { "parallelism = 0" } else { line }.to_string();
     let absurd = whole.lines().map(absurd).collect::<Vec<String>>().join("\n");
     assert_ne!(absurd, whole.trim_end());
     let cases = [
-        ("missing", None),
-        ("truncated", Some(whole[..whole.len() / 3].to_string())),
-        ("absurd", Some(absurd)),
-        ("stale", Some(whole.replace("cpu = \"", "cpu = \"Another "))),
+        ("missing", "such file", None),
+        ("truncated", "careful guesses", Some(whole[..whole.len() / 3].to_string())),
+        ("absurd", "counts above 0", Some(absurd)),
+        ("stale", "plans are for Another", Some(whole.replace("cpu = \"", "cpu = \"Another "))),
+        ("outdated", "an older `bacus calibrate`", Some(whole.replace("method = 1\n", ""))),
     ];
-    for (name, text) in cases {
+    for (name, why, text) in cases {
         let file = std::env::temp_dir().join(format!("bacus-{}-{name}.toml", std::process::id()));
         if let Some(text) = &text {
             fs::write(&file, text).expect("a file can be written");
@@ -82,7 +83,8 @@ fn machine_files_that_are_wrong_are_warned_about_and_not_used() {
         let file_name = file.display().to_string();
         let (is_good, plan, errors) = run(&["show", &app("l2fwd", "p4"), "--after", "all", "--machine", &file_name]);
         assert!(is_good && plan.contains("plan {"), "{name}: {errors}");
-        assert!(errors.contains("warning: ") && errors.contains(&file_name), "{name}: {errors}");
+        let warned = errors.contains("warning: ") && errors.contains(&file_name) && errors.contains(why);
+        assert!(warned, "{name}: {errors}");
         let _ = fs::remove_file(&file);
     }
 }

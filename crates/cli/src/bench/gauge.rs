@@ -7,8 +7,11 @@ use crate::failure::Failure;
 use crate::options::Native;
 use crate::samples::Samples;
 use runtime::{Compiler, Probe, probe::Access};
+use std::time::Duration;
 
 const SAMPLES: usize = 15;
+/// For one line: disturbances take that long.
+const PATIENCE: Duration = Duration::from_millis(30);
 const IN_FLIGHT: u32 = 32;
 const SMALLEST: u64 = 64 << 10;
 const LARGEST: u64 = 512 << 20;
@@ -46,7 +49,7 @@ impl Gauge {
             self.probe.touch(bytes);
             self.probe.lines(bytes, access, IN_FLIGHT);
             let mut samples = Samples::default();
-            samples.take(SAMPLES, || self.probe.lines(bytes, access, IN_FLIGHT));
+            samples.take_patiently(SAMPLES, PATIENCE, || self.probe.lines(bytes, access, IN_FLIGHT));
             samples.median()
         };
         median(Access::PrefetchT0).min(median(Access::PrefetchT1))

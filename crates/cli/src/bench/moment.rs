@@ -14,6 +14,7 @@ use opt::inputs::machine::Port;
 use opt::inputs::{Access, Machine};
 use opt::model::Model;
 use runtime::{Compiler, Descriptor, Probe, probe};
+use std::time::Duration;
 
 /// Points of the curves that are read again; between them, curves moved as their neighbours did.
 const SIZES_KB: [u64; 6] = [16, 256, 2 << 10, 8 << 10, 16 << 10, 64 << 10];
@@ -21,6 +22,8 @@ const IN_FLIGHT: [u32; 3] = [1, 8, 64];
 /// Bytes of memory that this takes.
 pub const LARGEST: usize = 64 << 20;
 const SAMPLES: usize = 9;
+/// For each point and reading.
+const PATIENCE: Duration = Duration::from_millis(4);
 const KERNELS: [(probe::Access, Access); 4] = [
     (probe::Access::Load, Access::Load),
     (probe::Access::PrefetchT0, Access::PrefetchT0),
@@ -157,7 +160,7 @@ fn mixed(one: f64, other: f64, part: f64) -> f64 {
 
 fn samples(once: impl FnMut() -> Option<f64>) -> Samples {
     let mut samples = Samples::default();
-    samples.take(SAMPLES, once);
+    samples.take_patiently(SAMPLES, PATIENCE, once);
     samples
 }
 

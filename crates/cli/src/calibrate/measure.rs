@@ -5,7 +5,7 @@
 use super::smooth::{rise, smooth};
 use crate::samples::Samples;
 use opt::inputs::Machine;
-use opt::inputs::machine::{Lines, Port};
+use opt::inputs::machine::{Lines, METHOD, Port};
 use runtime::{Probe, Undisturbed, probe};
 use std::time::{Duration, Instant};
 
@@ -67,6 +67,7 @@ pub fn measure(probe: &Probe, cpu: String, now: String, progress: &mut dyn FnMut
     let machine = Machine {
         cpu,
         calibrated: now,
+        method: METHOD,
         ticks_per_us: median(|| probe.ticks_per_us()),
         core_per_tick: median(|| probe.core_per_tick()),
         page_bytes: probe.page_bytes() as u64,

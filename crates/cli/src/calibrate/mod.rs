@@ -83,13 +83,14 @@ pub fn write_now(path: &Path, cc: Option<&str>) -> Result<(), Failure> {
     write(path, &header(&measured.machine))
 }
 
-/// A machine file of this processor: the host's, else one in the cache, else one that is written there now.
+/// A machine file of this processor: the host's, else one in the cache, else one that is written there now. One in the cache is nobody's, so an outdated one
+/// is measured again.
 pub fn at_hand(cc: Option<&str>) -> Result<PathBuf, Failure> {
-    if is_of_this_processor(&default_file()) {
+    if of_this_processor(&default_file()).is_some() {
         return Ok(default_file());
     }
     let kept = compile::cache()?.root().join(default_file());
-    if !is_of_this_processor(&kept) {
+    if of_this_processor(&kept).is_none_or(|machine| machine.is_outdated()) {
         eprintln!("there is no {}: this machine is measured first", default_file().display());
         write_now(&kept, cc)?;
         eprintln!("machine file: {} (`bacus calibrate` writes {})", kept.display(), default_file().display());
@@ -97,10 +98,10 @@ pub fn at_hand(cc: Option<&str>) -> Result<PathBuf, Failure> {
     Ok(kept)
 }
 
-/// Whether a file tells of the processor that this program runs on.
-fn is_of_this_processor(path: &Path) -> bool {
+/// The machine of a file, if it tells of the processor that this program runs on.
+fn of_this_processor(path: &Path) -> Option<Machine> {
     let text = fs::read_to_string(path).unwrap_or_default();
-    Machine::parse(&text).is_ok_and(|machine| machine.cpu == cpu())
+    Machine::parse(&text).ok().filter(|machine| machine.cpu == cpu())
 }
 
 fn read(path: &Path) -> Result<Machine, Failure> {

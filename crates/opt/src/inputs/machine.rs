@@ -5,6 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 
+/// How `bacus calibrate` measures. To be raised when it measures something else, or so that the same machine gives other numbers: the model's constants are
+/// fitted to files of one method. Files from before it was counted have none.
+pub const METHOD: u32 = 1;
+
 /// The file of one machine. Unknown keys are errors, so that a typing mistake is not a silent default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -13,6 +17,9 @@ pub struct Machine {
     pub cpu: String,
     /// When it was measured: `2026-11-21T13:40:00Z`.
     pub calibrated: String,
+    /// How it was measured: [`METHOD`] of the program that wrote it.
+    #[serde(default)]
+    pub method: u32,
     /// Ticks of the counter in a microsecond.
     pub ticks_per_us: f64,
     /// Cycles of the core to one tick.
@@ -133,6 +140,7 @@ impl Default for Machine {
         Machine {
             cpu: "unknown".to_string(),
             calibrated: "never".to_string(),
+            method: METHOD,
             ticks_per_us: 2500.0,
             core_per_tick: 1.0,
             page_bytes: 4096,
@@ -243,11 +251,9 @@ impl Machine {
         stream + self.line_cycles(Access::Load, bytes, 1) / f64::from(lines.max(1))
     }
 
-    /// What `bacus calibrate` measures now and the file does not have: guesses stand in.
-    pub fn lacks(&self) -> Vec<&'static str> {
-        let stages = self.stages.is_none().then_some("what stages cost");
-        let group = self.lines.group.is_empty().then_some("lines of groups");
-        stages.into_iter().chain(group).collect()
+    /// Whether an older program measured it, in another way: its numbers are not quite those that the model counts with, and guesses stand in for what it lacks.
+    pub fn is_outdated(&self) -> bool {
+        self.method < METHOD
     }
 
     /// Cycles until a load that nothing overlaps has its line.
