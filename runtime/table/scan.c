@@ -9,7 +9,8 @@
 #include "table/ruled.h"
 
 #define SCAN_TOGETHER 48u		/* rules: so few are compared with sixteen packets or more at a time, without buckets */
-#define SCAN_CUTS_MOST 48u
+#define SCAN_CUTS_MOST 64u
+#define SCAN_STEP 4u			/* bits between chunks of a field that may have buckets; twice as many in one of more than a word */
 #define SCAN_SINGLE 3u			/* rules: where buckets have no more, they stand one by one */
 #define SCAN_REST SCAN_WAYS_MOST	/* the way of rules in no bucket */
 #define SCAN_RULES (SCAN_MOST + 1)	/* one that is refused is among them for a while */
@@ -521,6 +522,24 @@ scan_divide(struct scan *scan, const struct layout_request *request)
 	return 1;
 }
 
+/* Chunks of wide fields that lie between those of the key: where many prefixes are of one length, it is the bits before its end that tell them apart. */
+static void
+scan_cut_between(struct scan_writer *writer, const struct layout_request *request)
+{
+	const struct table_descriptor *descriptor = request->descriptor;
+
+	for (uint32_t i = 0; i < descriptor->field_count; i++) {
+		const struct key_field *field = &descriptor->fields[i];
+		const uint32_t end = field->shift + field->width, step = field->width > 32 ? 2 * SCAN_STEP : SCAN_STEP;
+
+		if (field->kind == MATCH_RANGE)
+			continue;
+		for (uint32_t upper = end; upper >= field->shift + CHUNK_BITS && writer->cut_count < SCAN_CUTS_MOST; upper -= step)
+			if ((end - upper) % CHUNK_BITS != 0)
+				writer->cuts[writer->cut_count++] = (struct chunk_cut){ .position = upper - CHUNK_BITS, .width = CHUNK_BITS };
+	}
+}
+
 /* The chunks that buckets may go by, and room to try them. 0: no memory. */
 static int
 scan_cut(struct scan_writer *writer, const struct layout_request *request)
@@ -528,6 +547,7 @@ scan_cut(struct scan_writer *writer, const struct layout_request *request)
 	const uint32_t count = chunks_cut(request, writer->cuts, SCAN_CUTS_MOST);
 
 	writer->cut_count = count < SCAN_CUTS_MOST ? count : SCAN_CUTS_MOST;
+	scan_cut_between(writer, request);
 	for (uint32_t i = 0; i < writer->cut_count; i++)
 		writer->chunks[i] = chunk_at(writer->cuts[i].position, writer->cuts[i].width, request->descriptor->key_limbs);
 	writer->numbers = memory_allocate(request->memory, SCAN_VALUES * sizeof(*writer->numbers));

@@ -1,10 +1,10 @@
 /* Ternary match by brute force: eight rules side by side, all words of the key against all of theirs, 64 rules between two branches. Ranges, of fields of at
  * most 32 bits, are compared in lanes as well; those of up to 16 bits two at a time.
  *
- * Of many rules, most say all bits of some chunk of the key: the upper half of an address, a port. Such rules stand in a bucket for the chunk's value, so a key
- * is compared with those of its own value, by one or two chunks, and with the rules that are in no bucket. Where buckets are small, rules stand in them one
- * by one, since a block of eight for each would not stay in the first-level cache. Of few rules, all are compared, and a group of packets is: sixteen or more
- * side by side against each rule.
+ * Of many rules, most say all bits of some chunk of the key: a port, or the half of an address before the end of a prefix. Such rules stand in a bucket for
+ * the chunk's value, so a key is compared with those of its own value, by one or two chunks, and with the rules that are in no bucket. Where buckets are
+ * small, rules stand in them one by one, since a block of eight for each would not stay in the first-level cache. Of few rules, all are compared, and a
+ * group of packets is: sixteen or more side by side against each rule.
  *
  * What readers see never changes but for the numbers of records; the writer replaces it as a whole. */
 #ifndef BACUS_TABLE_SCAN_H

@@ -3,6 +3,7 @@
 
 #include "table/exact.h"
 #include "table/exact48.h"
+#include "table/scan.h"
 #include "table_host.h"
 #include "test.h"
 
@@ -288,9 +289,49 @@ edges_alone(uint32_t structure, uint32_t has_range)
 EDGES_LINES(exact, STRUCTURE_EXACT, 64)
 EDGES_LINES(exact48, STRUCTURE_EXACT48, 48)
 
+#define BETWEEN_RULES 200u
+
+/* Prefixes that only the bits before their common end tell apart: each has a bucket of its own. */
+static void
+edges_between(uint32_t length)
+{
+	static const struct key_field fields[] = {
+		{ .name = "address", .width = 32, .shift = 8, .kind = MATCH_TERNARY }, { .name = "protocol", .width = 8, .shift = 0, .kind = MATCH_TERNARY },
+	};
+	const uint64_t mask = (UINT64_MAX << (40 - length)) & 0xffffffffff;
+	struct test_host memory = { .allocations_left = UINT64_MAX };
+	const struct table_host host = test_table_host(&memory);
+	struct table_descriptor descriptor = test_descriptor(STRUCTURE_SCAN, 40, 0, 0);
+	const struct scan_array *array;
+	struct writer *writer;
+	uint64_t random = length;
+
+	descriptor.fields = fields;
+	descriptor.field_count = 2;
+	writer = writer_create(&descriptor, &host, NULL);
+	CHECK(writer != NULL);
+	if (writer == NULL)
+		return;
+	for (uint64_t number = 0; number < BETWEEN_RULES; number++)
+		CHECK(edges_insert(writer, (uint64_t)0x0a << 32 | number << (40 - length), mask, (uint32_t)number + 1) == TABLE_OK);
+	array = ((const struct scan *)(const void *)writer_table(writer))->array;
+	CHECK(array->rest_count == 0 && array->way_count == 1 && array->single_count == 1 && array->ways[0].usual == 1);
+	for (uint64_t number = 0; number < 2 * BETWEEN_RULES; number++) {
+		const uint64_t key = (uint64_t)0x0a << 32 | number << (40 - length) | (test_random(&random) & ~mask & 0xffffffffff);
+		const uint32_t found = test_find(writer_table(writer), &key, 1);
+
+		CHECK((found != 0) == (number < BETWEEN_RULES));
+		CHECK(found == 0 || ((const struct test_record *)table_record(writer_table(writer), found))->value == number + 1);
+	}
+	writer_destroy(writer);
+	CHECK(memory.bytes == 0);
+}
+
 void
 test_table_edges(void)
 {
+	for (uint32_t length = 16; length <= 32; length += 4)
+		edges_between(length);
 	edges_lines_exact();
 	edges_lines_exact48();
 	for (uint32_t has_range = 0; has_range < 2; has_range++) {

@@ -336,7 +336,9 @@ impl Keyed {
         };
         // A row of a block has eight words: wider vectors are no help.
         let vectors = (4.0 / self.lanes).max(1.0);
-        let operations = 50.0 + way + compared * (12.0 + vectors * (3.0 * self.halves() + self.ranges()));
+        // In buckets, blocks are taken up one by one.
+        let block = if self.entries <= SCAN_TOGETHER { 12.0 } else { 22.0 };
+        let operations = 50.0 + way + compared * (block + vectors * (3.0 * self.halves() + self.ranges()));
         let block_lines = self.halves();
         (operations, self.streamed(blocks * block_lines, compared * block_lines))
     }
@@ -420,6 +422,8 @@ impl Keyed {
         match structure {
             Structure::List => 1.0 - 1.0 / (self.entries as f64 / 8.0).ceil(),
             Structure::LpmTrie => (self.steps() - 1.0) / NODES_TO_A_SURPRISE,
+            // Buckets differ in length.
+            Structure::Scan if self.entries > SCAN_TOGETHER => 1.5,
             Structure::Exact
             | Structure::Exact48
             | Structure::Dir24_8
