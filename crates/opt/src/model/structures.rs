@@ -23,6 +23,8 @@ const STEP_OF_TREE: f64 = 12.0;
 const NODES_TO_A_SURPRISE: f64 = 2.0;
 /// Rules that are compared with each key, without buckets.
 const SCAN_TOGETHER: u64 = 48;
+/// With so few combinations of masks some chunk of the key tells most rules apart: they stand alone in their buckets.
+const FEW_MASKS: u64 = 2;
 /// What nodes of a tree are filled to once its entries are loaded, on average: it is made anew then, with full nodes.
 const TREE_FILL: f64 = 0.95;
 /// Pointers of a trie's node that are not in its first line (5.8 nodes and 2.6 such lines a look-up, counted in 200,000 prefixes of IPv6).
@@ -123,6 +125,8 @@ struct Keyed {
     words: f64,
     entries: u64,
     long_prefixes: u64,
+    /// Different combinations of masks.
+    masks: u64,
     /// Limbs to a vector.
     lanes: f64,
 }
@@ -137,6 +141,7 @@ pub fn shape(program: &Program, id: TableId, structure: Structure, content: &Con
         words: limbs(bits),
         entries: content.entries.max(1),
         long_prefixes: content.long_prefixes,
+        masks: content.masks.max(1),
         lanes: f64::from(vector_bytes) / 8.0,
         keys,
     };
@@ -327,17 +332,19 @@ impl Keyed {
     }
 
     /// Eight rules to a block, all words at once. Of many rules, most are in buckets: counted in rules of firewalls, a thousand leave eight blocks,
-    /// a hundred three.
+    /// a hundred three; of rules with the same masks hardly more than the one that matches.
     fn scan(&self) -> (f64, Vec<Line>) {
         let blocks = (self.entries as f64 / 8.0).ceil();
-        let (compared, way) = match self.entries {
-            0..=SCAN_TOGETHER => (blocks, 0.0),
-            _ => ((3.0 + self.entries as f64 / 200.0).min(blocks), 30.0),
+        // Keys with ranges are brought into another form first (fitted to the firewall).
+        let bucket = 30.0 + 60.0 * self.ranges();
+        let (compared, block, way) = match self.entries {
+            0..=SCAN_TOGETHER => (blocks, 12.0, 0.0),
+            _ if self.masks <= FEW_MASKS => (self.masks as f64, 12.0, bucket),
+            // Blocks of a bucket are taken up one by one.
+            _ => ((3.0 + self.entries as f64 / 200.0).min(blocks), 22.0, bucket),
         };
         // A row of a block has eight words: wider vectors are no help.
         let vectors = (4.0 / self.lanes).max(1.0);
-        // In buckets, blocks are taken up one by one.
-        let block = if self.entries <= SCAN_TOGETHER { 12.0 } else { 22.0 };
         let operations = 50.0 + way + compared * (block + vectors * (3.0 * self.halves() + self.ranges()));
         let block_lines = self.halves();
         (operations, self.streamed(blocks * block_lines, compared * block_lines))
@@ -366,7 +373,7 @@ impl Keyed {
     /// thousand in eight; and where masks say little, as many more as there are rules for them.
     fn tuple_space(&self) -> (f64, Vec<Line>) {
         let rules = self.entries as f64;
-        let tuples = (rules.log2() - 2.0).clamp(1.0, 32.0);
+        let tuples = (rules.log2() - 2.0).clamp(1.0, 32.0).min(self.masks as f64);
         let pairs = 1.0 + tuples * 0.65;
         let units = (f64::from(self.bits) / 128.0).ceil();
         // A pair's unit is two rows of four words.
@@ -423,7 +430,7 @@ impl Keyed {
             Structure::List => 1.0 - 1.0 / (self.entries as f64 / 8.0).ceil(),
             Structure::LpmTrie => (self.steps() - 1.0) / NODES_TO_A_SURPRISE,
             // Buckets differ in length.
-            Structure::Scan if self.entries > SCAN_TOGETHER => 1.5,
+            Structure::Scan if self.entries > SCAN_TOGETHER && self.masks > FEW_MASKS => 1.5,
             Structure::Exact
             | Structure::Exact48
             | Structure::Dir24_8
