@@ -251,7 +251,7 @@ impl Machine {
         stream + self.line_cycles(Access::Load, bytes, 1) / f64::from(lines.max(1))
     }
 
-    /// Whether an older program measured it, in another way: its numbers are not quite those that the model counts with, and guesses stand in for what it lacks.
+    /// Whether an older program measured it, in another way: its numbers are not quite those of the model, and guesses stand in for what it lacks.
     pub fn is_outdated(&self) -> bool {
         self.method < METHOD
     }
