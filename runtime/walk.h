@@ -113,11 +113,11 @@ walk_room(struct worker *worker, struct output *out, uint32_t count)
 }
 
 /* `walk_send` for those of a group in `set`, between the ones in `sent`: these are the last in the output, and all shall leave as they came. There is room. */
-static __attribute__((noinline, unused)) struct output
-walk_send_between(struct worker *worker, struct output out, const struct burst *burst, uint32_t from, const uint16_t *ports, uint64_t set,
+static __attribute__((noinline, unused)) void
+walk_send_between(struct worker *worker, struct output *out, const struct burst *burst, uint32_t from, const uint16_t *ports, uint64_t set,
 	uint64_t sent, uint32_t reason)
 {
-	uint32_t last = out.count, end, place;
+	uint32_t last = out->count, end, place;
 
 	for (uint64_t rest = set; rest != 0; rest &= rest - 1) {
 		const uint32_t i = (uint32_t)__builtin_ctzll(rest);
@@ -133,24 +133,23 @@ walk_send_between(struct worker *worker, struct output out, const struct burst *
 		const uint32_t i = 63u - (uint32_t)__builtin_clzll(rest);
 
 		rest &= ~(1ull << i);
-		out.count = --place;
+		out->count = --place;
 		if (sent >> i & 1)
-			packet_put_again(&out, --last);
+			packet_put_again(out, --last);
 		else
-			packet_put_group(&out, burst, from + i, 1, ports + i);
+			packet_put_group(out, burst, from + i, 1, ports + i);
 	}
-	out.count = end;
-	return out;
+	out->count = end;
 }
 
-/* Kept out of the code of groups that nobody has left. How many packets leave then. */
-static __attribute__((noinline, unused)) uint32_t
-walk_send_some(const struct output *given, const struct burst *burst, uint32_t from, uint32_t count, const uint16_t *ports, uint64_t set)
+/* Kept out of the code of groups that nobody has left. */
+static __attribute__((noinline, unused)) void
+walk_send_some(struct output *given, const struct burst *burst, uint32_t from, uint32_t count, const uint16_t *ports, uint64_t set)
 {
 	struct output out = *given;
 
 	packet_put_some(&out, burst, from, count, ports, set);
-	return out.count;
+	given->count = out.count;
 }
 
 /* Sends packets of a burst as they came, at most 64: the `count` from number `from` on, but for those in `gone`, whose port is 0. Of these `sent` have been
@@ -161,18 +160,21 @@ walk_send_group(struct worker *worker, struct output *out, const struct burst *b
 {
 	const uint64_t stay = ~gone & walk_first(count);
 	uint16_t last = 0;
+	int between;
 
 	for (uint32_t i = 0; i < count; i++)
 		last = ports[i] > last ? ports[i] : last;
-	if (__builtin_expect(sent != 0 || last >= worker->port_count || gone != 0, 0)) {
+	between = sent != 0 || last >= worker->port_count;
+	if (__builtin_expect(between || gone != 0, 0)) {
 		/* Copies, so that the originals may stay in registers. */
 		const struct burst taken = *burst;
-		const struct output sending = *out;
+		struct output sending = *out;
 
-		if (sent != 0 || last >= worker->port_count)
-			*out = walk_send_between(worker, sending, &taken, from, ports, stay, sent, reason);
+		if (between)
+			walk_send_between(worker, &sending, &taken, from, ports, stay, sent, reason);
 		else
-			out->count = walk_send_some(&sending, &taken, from, count, ports, stay);
+			walk_send_some(&sending, &taken, from, count, ports, stay);
+		out->count = sending.count;
 	} else {
 		packet_put_group(out, burst, from, count, ports);
 	}

@@ -9,8 +9,8 @@
 #include "table/ruled.h"
 
 #define SCAN_TOGETHER 48u		/* rules: so few are compared with sixteen packets or more at a time, without buckets */
-#define SCAN_CUTS_MOST 64u
-#define SCAN_STEP 4u			/* bits between chunks of a field that may have buckets; twice as many in one of more than a word */
+#define SCAN_CUTS_MOST 64u		/* 40 chunks of the longest key, and as many between them as there is room for */
+#define SCAN_STEP 4u			/* bits from one chunk of a field to the next that may have buckets; twice as many in one of more than 32 bits */
 #define SCAN_SINGLE 3u			/* rules: where buckets have no more, they stand one by one */
 #define SCAN_REST SCAN_WAYS_MOST	/* the way of rules in no bucket */
 #define SCAN_RULES (SCAN_MOST + 1)	/* one that is refused is among them for a while */

@@ -293,15 +293,15 @@ EDGES_LINES(exact48, STRUCTURE_EXACT48, 48)
 
 /* Prefixes that only the bits before their common end tell apart: each has a bucket of its own. */
 static void
-edges_between(uint32_t length)
+edges_between(uint32_t width, uint32_t length)
 {
-	static const struct key_field fields[] = {
-		{ .name = "address", .width = 32, .shift = 8, .kind = MATCH_TERNARY }, { .name = "protocol", .width = 8, .shift = 0, .kind = MATCH_TERNARY },
+	const struct key_field fields[] = {
+		{ .name = "address", .width = width, .shift = 8, .kind = MATCH_TERNARY }, { .name = "protocol", .width = 8, .shift = 0, .kind = MATCH_TERNARY },
 	};
-	const uint64_t mask = (UINT64_MAX << (40 - length)) & 0xffffffffff;
+	const uint64_t below = ((uint64_t)1 << (8 + width - length)) - 1, mask = EDGES_MASK(8 + width) & ~below;
 	struct test_host memory = { .allocations_left = UINT64_MAX };
 	const struct table_host host = test_table_host(&memory);
-	struct table_descriptor descriptor = test_descriptor(STRUCTURE_SCAN, 40, 0, 0);
+	struct table_descriptor descriptor = test_descriptor(STRUCTURE_SCAN, 8 + width, 0, 0);
 	const struct scan_array *array;
 	struct writer *writer;
 	uint64_t random = length;
@@ -313,11 +313,11 @@ edges_between(uint32_t length)
 	if (writer == NULL)
 		return;
 	for (uint64_t number = 0; number < BETWEEN_RULES; number++)
-		CHECK(edges_insert(writer, (uint64_t)0x0a << 32 | number << (40 - length), mask, (uint32_t)number + 1) == TABLE_OK);
+		CHECK(edges_insert(writer, (uint64_t)0x0a << width | number * (below + 1), mask, (uint32_t)number + 1) == TABLE_OK);
 	array = ((const struct scan *)(const void *)writer_table(writer))->array;
 	CHECK(array->rest_count == 0 && array->way_count == 1 && array->single_count == 1 && array->ways[0].usual == 1);
 	for (uint64_t number = 0; number < 2 * BETWEEN_RULES; number++) {
-		const uint64_t key = (uint64_t)0x0a << 32 | number << (40 - length) | (test_random(&random) & ~mask & 0xffffffffff);
+		const uint64_t key = (uint64_t)0x0a << width | number * (below + 1) | (test_random(&random) & below);
 		const uint32_t found = test_find(writer_table(writer), &key, 1);
 
 		CHECK((found != 0) == (number < BETWEEN_RULES));
@@ -330,8 +330,10 @@ edges_between(uint32_t length)
 void
 test_table_edges(void)
 {
-	for (uint32_t length = 16; length <= 32; length += 4)
-		edges_between(length);
+	for (uint32_t length = 20; length <= 28; length += 4)
+		edges_between(32, length);
+	for (uint32_t length = 24; length <= 40; length += 16)
+		edges_between(48, length);
 	edges_lines_exact();
 	edges_lines_exact48();
 	for (uint32_t has_range = 0; has_range < 2; has_range++) {

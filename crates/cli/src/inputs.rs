@@ -52,9 +52,9 @@ pub fn machine(named: Option<&Path>) -> Machine {
                 let (other, this) = (&machine.cpu, calibrate::cpu());
                 warn_once(format!("{}: plans are for {other}, this is {this}", path.display()));
             }
-            if machine.is_outdated() {
+            if machine.is_of_another_method() {
                 warn_once(format!(
-                    "{}: an older `bacus calibrate` wrote it, which measured in another way: plans may suit less\n\
+                    "{}: another `bacus calibrate` wrote it, which measured in another way: plans may suit less\n\
                      hint: `bacus calibrate` measures this machine again",
                     path.display()
                 ));

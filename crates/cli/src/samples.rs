@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// So many quiet samples are enough to speak for all.
 const ENOUGH: usize = 5;
-/// Samples that are taken for each quiet one that is wanted, at most.
+/// Samples that are taken for each quiet one that is wanted, at most, unless there is patience for more.
 const TRIES: usize = 3;
 
 /// Who tells how long the work took that shows whether another thread shares the core, and whether so long a time shows one.
@@ -46,7 +46,7 @@ impl Samples {
 
     /// Takes samples until so many of them are quiet, or it has tried often enough; `None` ends it at once.
     pub fn take(&mut self, wanted: usize, once: impl FnMut() -> Option<f64>) {
-        self.take_with(&mut Core, wanted, Duration::ZERO, once);
+        self.take_patiently(wanted, Duration::ZERO, once);
     }
 
     /// The same, but it has not tried often enough before `patience` is over: samples that are much shorter than a disturbance may all fall into one.

@@ -25,6 +25,26 @@ fn ipv4fwd_own() {
         .assert_eq(&emitted(include_str!("golden/ipv4fwd.hlir"), Descriptor::Own));
 }
 
+/// The same in stages: a group is sent at once, after those of it that have left the path.
+#[test]
+fn ipv4fwd_staged_own() {
+    let path = "RouterParser.start, RouterParser.ipv4, CheckHeader.start, Router.if_105, Router.if_107, Router.if_109, \
+                Router.if_112, Router.if_114, Router.routes";
+    let plan = format!(
+        "plan {{
+  burst 64
+  path {{ v1model.begin, {path} }}
+  loop Router.routes: batch 64 group 64 {{
+    prefetch table Router.routes line 0 ahead 64 in own_loop to t0
+  }}
+  table Router.routes: dir24_8_u8
+}}"
+    );
+    let program = include_str!("golden/ipv4fwd.hlir");
+    expect_file!["golden/ipv4fwd_staged_own.c.golden"]
+        .assert_eq(&emitted(&format!("{program}\n{plan}"), Descriptor::Own));
+}
+
 /// Headers pushed and popped, so that a new front is put before the payload.
 #[test]
 fn mpls_mbuf() {

@@ -84,7 +84,12 @@ node tag: state of again { extract hdr.tag } -> departure",
 /// Whoever has left the path goes first where packets share counters only, else in its turn.
 #[test]
 fn leavers_go_first_where_nobody_sees_it() {
-    let first = |ready: &str| code(&switch(ready), Descriptor::Own).contains("path_leavers(");
+    let first = |ready: &str| {
+        let code = code(&switch(ready), Descriptor::Own);
+        let is_first = code.contains("path_leavers(");
+        assert_ne!(is_first, code.contains("walk_on("));
+        is_first
+    };
     assert!(first("node ready: block {} -> deparser"));
     assert!(first("counter seen: packets [2]\nnode ready: block { count seen at 32w1 } -> deparser"));
     let written = "register last: 32 [2]\nnode ready: block { write last at 32w1 = 32w7 } -> deparser";

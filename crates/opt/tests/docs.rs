@@ -59,15 +59,18 @@ impl Page {
         self.text.push_str(&made);
     }
 
-    /// `TABLE ENTRIES RECORDS` a line.
+    /// `TABLE ENTRIES RECORDS [MASKS]` a line.
     fn entries(&mut self, text: &str) {
         for line in text.lines() {
             let words: Vec<&str> = line.split_whitespace().collect();
             let number = |at: usize| words[at].parse::<u64>().expect("a number");
+            let table = self.program.tables.values().find(|table| table.name == words[0]).expect("a table's name");
             let content = opt::inputs::Content {
                 entries: number(1),
                 records: number(2),
-                masks: words.get(3).map_or(1, |_| number(3)),
+                masks: words
+                    .get(3)
+                    .map_or_else(|| opt::inputs::Content::guessed_masks(table, number(1)), |_| number(3)),
                 long_prefixes: 0,
                 is_known: true,
             };

@@ -22,7 +22,7 @@ const IN_FLIGHT: [u32; 3] = [1, 8, 64];
 /// Bytes of memory that this takes.
 pub const LARGEST: usize = 64 << 20;
 const SAMPLES: usize = 9;
-/// For each point and reading.
+/// For each point of a curve, and each number of the core.
 const PATIENCE: Duration = Duration::from_millis(4);
 const KERNELS: [(probe::Access, Access); 4] = [
     (probe::Access::Load, Access::Load),

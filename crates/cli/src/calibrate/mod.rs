@@ -83,15 +83,15 @@ pub fn write_now(path: &Path, cc: Option<&str>) -> Result<(), Failure> {
     write(path, &header(&measured.machine))
 }
 
-/// A machine file of this processor: the host's, else one in the cache, else one that is written there now. One in the cache is nobody's, so an outdated one
-/// is measured again.
+/// A machine file of this processor: the host's, else one in the cache, else one that is written there now. One in the cache is nobody's, so one
+/// of another method is measured again.
 pub fn at_hand(cc: Option<&str>) -> Result<PathBuf, Failure> {
     if of_this_processor(&default_file()).is_some() {
         return Ok(default_file());
     }
     let kept = compile::cache()?.root().join(default_file());
-    if of_this_processor(&kept).is_none_or(|machine| machine.is_outdated()) {
-        eprintln!("there is no {}: this machine is measured first", default_file().display());
+    if of_this_processor(&kept).is_none_or(|machine| machine.is_of_another_method()) {
+        eprintln!("there is no {} that suits: this machine is measured first", default_file().display());
         write_now(&kept, cc)?;
         eprintln!("machine file: {} (`bacus calibrate` writes {})", kept.display(), default_file().display());
     }

@@ -3,7 +3,7 @@
 //! `path_0` runs a packet ahead, from the entry to the first cut, and says whether it is still on the path; what it does changes nothing outside
 //! `struct state`, so every later stage does it again instead of keeping its results, and the C compiler leaves out what that stage does not
 //! use. Between two stages stand the look-ups of all packets of the group. `path_finish` runs a packet in its turn, with what was found for it;
-//! one that has left the path is run from its beginning by `path_walk` or `walk_on`.
+//! one that has left the path is run from its beginning by `walk_on`, or by `walk` before all others.
 
 mod addresses;
 mod queue;
@@ -145,10 +145,12 @@ impl<'u> Way<'u> {
         items.extend(self.queue_items(nodes, used));
         let senders = self.senders(nodes);
         let finish = self.finish(nodes, &senders);
-        let leave_first = self.may_leave_first(&senders, &finish);
-        items.extend(self.leave_items(nodes, entry, leave_first));
+        let list = senders.first().filter(|_| self.may_leave_first(&finish));
+        if list.is_none() {
+            items.extend(self.leave_items(nodes, entry));
+        }
         items.extend(finish);
-        items.extend(self.stage_items(&senders, leave_first));
+        items.extend(self.stage_items(&senders, list));
         items
     }
 

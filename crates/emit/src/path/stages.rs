@@ -29,9 +29,9 @@ pub(super) fn in_loop(count: Expr, body: Vec<Stmt>) -> Option<Stmt> {
     (!body.is_empty()).then(|| each("i", count, body))
 }
 
-/// What a function of its own works on instead of the `struct run` that it is given: a local variable, which no store to a packet can change. It copies it
-/// by itself, for what comes and goes by value goes through memory in pieces larger than the members just stored there, and such a load waits until
-/// all stores before it are done.
+/// What a function of its own works on instead of the `struct run` that it is given: a local variable, which no store to a packet can change; so is the
+/// burst that it takes. It copies them by itself, for what comes and goes by value goes through memory in pieces larger than the members just stored
+/// there, and such a load waits until all stores before it are done.
 fn taken_run() -> [Stmt; 2] {
     [Stmt::declare("struct run", "run", name("*given")), Stmt::Blank]
 }
@@ -79,10 +79,10 @@ impl Way<'_> {
         ]
     }
 
-    pub fn stage_items(&self, senders: &[Sender], leave_first: bool) -> Vec<Item> {
+    pub fn stage_items(&self, senders: &[Sender], list: Option<&Sender>) -> Vec<Item> {
         let mut items: Vec<Item> = self.begin().into();
         (0..self.stages.len()).for_each(|number| items.extend(self.stage(number)));
-        items.extend(self.turn(senders, leave_first));
+        items.extend(self.turn(senders, list));
         items.extend(self.turn_together(senders));
         items.extend(self.turn_whole(senders));
         if self.is_behind() {

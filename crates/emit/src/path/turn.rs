@@ -13,31 +13,14 @@ use std::collections::BTreeSet;
 const LEAVING: [&str; 3] = ["struct run *run", "struct state *state", "enum node at"];
 
 impl Way<'_> {
-    /// Leaving the path. Those that leave it before all turns do so at one place, from their beginning; in their turns they do so anywhere.
-    pub fn leave_items(&self, nodes: &Nodes, entry: NodeId, leave_first: bool) -> Vec<Item> {
-        if leave_first {
-            return self.walk(nodes);
-        }
+    /// Leaving the path from within a packet's turn.
+    pub fn leave_items(&self, nodes: &Nodes, entry: NodeId) -> Vec<Item> {
         let mut items = self.walk_on(nodes, entry);
         items.extend(self.leave());
         items
     }
 
-    /// The plain program.
-    fn walk(&self, nodes: &Nodes) -> Vec<Item> {
-        let region = Region { nodes: (0..nodes.written.len()).collect(), starts: Vec::new(), heads: &[] };
-        let code = region.body(self.unit, &nodes.written);
-        let mut body = crate::walk::measuring(&code);
-        body.extend(code);
-        let [function, blank] = inline("void", "path_walk", &LEAVING[..2], body);
-        vec![
-            Item::Comment("The way of a packet that has left the path, from its beginning.".to_string()),
-            function,
-            blank,
-        ]
-    }
-
-    /// The same from any node on; by a function of its own, since it is rare.
+    /// The plain program, from any node on; by a function of its own, since it is rare.
     fn walk_on(&self, nodes: &Nodes, entry: NodeId) -> Vec<Item> {
         let unit = self.unit;
         let mut starts: BTreeSet<usize> = BTreeSet::new();
@@ -90,11 +73,11 @@ impl Way<'_> {
         inline("void", "path_leave", &LEAVING, body)
     }
 
-    /// The last stage.
-    pub fn turn(&self, senders: &[Sender], leave_first: bool) -> Vec<Item> {
+    /// The last stage. `list`: by whom those are sent that stay, if whoever has left is worked on first.
+    pub fn turn(&self, senders: &[Sender], list: Option<&Sender>) -> Vec<Item> {
         let mut items = Vec::new();
         let mut about = "The last stage: each packet in its turn.";
-        let code = match senders.first().filter(|_| leave_first) {
+        let code = match list {
             Some(sender) => {
                 items.extend(self.leavers());
                 about = "The last stage: those that have left the path, then each of the others in its turn.";
@@ -109,12 +92,12 @@ impl Way<'_> {
 
     /// Whether packets that have left the path may be worked on before the others: nobody can tell, and none of the others leaves it later, to be sent alone.
     /// `finish` has the functions of a packet's turn.
-    pub fn may_leave_first(&self, senders: &[Sender], finish: &[Item]) -> bool {
+    pub fn may_leave_first(&self, finish: &[Item]) -> bool {
         let program = self.unit.program;
         let mut used = Words::new();
         words(finish, &mut used);
         let unordered = self.unit.facts.order.iter().all(|node| hlir::effects::is_unordered(program, *node));
-        !senders.is_empty() && unordered && !used.contains("path_leave")
+        unordered && !used.contains("path_leave")
     }
 
     fn turn_in_order(&self, senders: &[Sender]) -> Vec<Stmt> {
@@ -133,8 +116,9 @@ impl Way<'_> {
         std::iter::once(each("i", name("count"), body)).chain(self.count_look_ups(&on)).collect()
     }
 
-    /// The turn of a group that is sent at once. Who has left the path is worked on first, for no packet can tell, and is sent at its place. A list says who
-    /// stays, for a test of every packet would often be guessed wrong.
+    /// The turn of a group that is sent at once. Who has left the path is worked on first, for no packet can tell, and is sent at its place: by copies, so that
+    /// nobody has the address of `run` and of the burst's pointers, which stay in registers. A list says who stays, for a test of every packet would often be
+    /// guessed wrong.
     fn turn_by_list(&self, sender: &Sender) -> Vec<Stmt> {
         let stay = Expr::binary("&", Expr::unary("~", name("left")), Expr::call("walk_first", [name("count")]));
         let stayers = format!("stayers[{}]", self.group().next_multiple_of(8));
@@ -167,7 +151,8 @@ impl Way<'_> {
         code
     }
 
-    /// Those of a group that have left the path go another way, each from the beginning. Nothing on it makes copies.
+    /// Those of a group that have left the path go another way, each from the beginning. Nothing on it makes copies of packets. As in a stage, `run` is a local
+    /// variable, which no store to a packet can change.
     fn leavers(&self) -> Vec<Item> {
         let first = Expr::cast("uint32_t", Expr::call("__builtin_ctzll", [name("rest")]));
         let mut body = vec![
@@ -175,9 +160,11 @@ impl Way<'_> {
             Stmt::declare("const uint32_t", "before", name("run->out.count")),
         ];
         body.extend(begin_turn());
+        let mut walk = vec![name("run"), name("&state")];
+        walk.extend(self.unit.walk_from(self.nodes[0]));
         let more = Expr::cast("uint64_t", Expr::binary("-", name("run->out.count"), name("before")));
         body.extend([
-            Stmt::call("path_walk", ["run", "&state"].map(name)),
+            Stmt::call("walk", walk),
             Stmt::Assign(name("*sent"), "|=", Expr::binary("<<", more, name("i"))),
             Stmt::Assign(name("rest"), "&=", Expr::binary("-", name("rest"), Expr::word(1))),
         ]);

@@ -251,9 +251,9 @@ impl Machine {
         stream + self.line_cycles(Access::Load, bytes, 1) / f64::from(lines.max(1))
     }
 
-    /// Whether an older program measured it, in another way: its numbers are not quite those of the model, and guesses stand in for what it lacks.
-    pub fn is_outdated(&self) -> bool {
-        self.method < METHOD
+    /// Whether it was measured in another way than `bacus calibrate` has now: the model is not fitted to such numbers, and guesses stand in for what it lacks.
+    pub fn is_of_another_method(&self) -> bool {
+        self.method != METHOD
     }
 
     /// Cycles until a load that nothing overlaps has its line.

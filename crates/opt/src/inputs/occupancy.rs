@@ -2,7 +2,7 @@
 //!
 //! Where nobody says, a table has its own entries if they are constant, else as many as the source asks room for, else [`UNSAID_ENTRIES`].
 
-use hlir::{Match, Program, Table};
+use hlir::{Match, MatchKind, Program, Table};
 use std::collections::{BTreeMap, HashSet};
 
 /// Entries of a table of which neither the source nor the user says how many it will have.
@@ -35,8 +35,20 @@ impl Content {
             return Content::of(table.entries.iter());
         }
         let entries = table.size.unwrap_or(UNSAID_ENTRIES).max(table.entries.len() as u64).max(1);
-        let most_masks = if table.has_priorities() { 16 } else { 1 };
-        Content { entries, records: entries, masks: entries.min(most_masks), long_prefixes: 0, is_known: false }
+        let masks = Content::guessed_masks(table, entries);
+        Content { entries, records: entries, masks, long_prefixes: 0, is_known: false }
+    }
+
+    /// Different combinations of masks that so many entries may have, if nobody has counted.
+    pub fn guessed_masks(table: &Table, entries: u64) -> u64 {
+        let has_prefixes = table.keys.iter().any(|key| key.kind == MatchKind::Lpm);
+        entries.min(if table.has_priorities() {
+            16
+        } else if has_prefixes {
+            20
+        } else {
+            1
+        })
     }
 
     /// Counts entries.

@@ -23,8 +23,16 @@ const STEP_OF_TREE: f64 = 12.0;
 const NODES_TO_A_SURPRISE: f64 = 2.0;
 /// Rules that are compared with each key, without buckets.
 const SCAN_TOGETHER: u64 = 48;
-/// With so few combinations of masks some chunk of the key tells most rules apart: they stand alone in their buckets.
+/// With so few combinations of masks some chunk of the key usually tells most rules apart. (Prefixes shorter than a chunk have none; nobody counts them.)
 const FEW_MASKS: u64 = 2;
+/// Operations for a block of rules, where one is taken up after the other, and where buckets have them; to find a bucket; and for each range, since keys with
+/// ranges are brought into another form first (fitted to look-ups of drawn rules, and to the firewall).
+const BLOCK: f64 = 12.0;
+const BLOCK_OF_BUCKET: f64 = 22.0;
+const BUCKET: f64 = 30.0;
+const RANGE_OF_BUCKET: f64 = 60.0;
+/// Wrong guesses of how long a key's buckets are, where they differ.
+const UNEVEN: f64 = 1.5;
 /// What nodes of a tree are filled to once its entries are loaded, on average: it is made anew then, with full nodes.
 const TREE_FILL: f64 = 0.95;
 /// Pointers of a trie's node that are not in its first line (5.8 nodes and 2.6 such lines a look-up, counted in 200,000 prefixes of IPv6).
@@ -115,6 +123,14 @@ fn record_bytes(table: &Table) -> u64 {
     let parameter = |width: u32| u64::from(width.div_ceil(8).next_power_of_two().min(8)) * limbs(width) as u64;
     let action = |action: &hlir::Action| -> u64 { action.parameters.iter().map(|it| parameter(it.width)).sum() };
     4 + table.actions.iter().map(action).max().unwrap_or(0)
+}
+
+/// How the rules of a scan stand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Buckets {
+    None,
+    OfOne,
+    Uneven,
 }
 
 /// What a structure's costs depend on.
@@ -335,19 +351,25 @@ impl Keyed {
     /// a hundred three; of rules with the same masks hardly more than the one that matches.
     fn scan(&self) -> (f64, Vec<Line>) {
         let blocks = (self.entries as f64 / 8.0).ceil();
-        // Keys with ranges are brought into another form first (fitted to the firewall).
-        let bucket = 30.0 + 60.0 * self.ranges();
-        let (compared, block, way) = match self.entries {
-            0..=SCAN_TOGETHER => (blocks, 12.0, 0.0),
-            _ if self.masks <= FEW_MASKS => (self.masks as f64, 12.0, bucket),
-            // Blocks of a bucket are taken up one by one.
-            _ => ((3.0 + self.entries as f64 / 200.0).min(blocks), 22.0, bucket),
+        let bucket = BUCKET + RANGE_OF_BUCKET * self.ranges();
+        let (compared, block, way) = match self.buckets() {
+            Buckets::None => (blocks, BLOCK, 0.0),
+            Buckets::OfOne => (self.masks as f64, BLOCK, bucket),
+            Buckets::Uneven => ((3.0 + self.entries as f64 / 200.0).min(blocks), BLOCK_OF_BUCKET, bucket),
         };
         // A row of a block has eight words: wider vectors are no help.
         let vectors = (4.0 / self.lanes).max(1.0);
         let operations = 50.0 + way + compared * (block + vectors * (3.0 * self.halves() + self.ranges()));
         let block_lines = self.halves();
         (operations, self.streamed(blocks * block_lines, compared * block_lines))
+    }
+
+    fn buckets(&self) -> Buckets {
+        match self.entries {
+            0..=SCAN_TOGETHER => Buckets::None,
+            _ if self.masks <= FEW_MASKS => Buckets::OfOne,
+            _ => Buckets::Uneven,
+        }
     }
 
     /// A class for each chunk, by two steps, and the intersection of the classes' sets of rules.
@@ -429,8 +451,7 @@ impl Keyed {
         match structure {
             Structure::List => 1.0 - 1.0 / (self.entries as f64 / 8.0).ceil(),
             Structure::LpmTrie => (self.steps() - 1.0) / NODES_TO_A_SURPRISE,
-            // Buckets differ in length.
-            Structure::Scan if self.entries > SCAN_TOGETHER && self.masks > FEW_MASKS => 1.5,
+            Structure::Scan if self.buckets() == Buckets::Uneven => UNEVEN,
             Structure::Exact
             | Structure::Exact48
             | Structure::Dir24_8
@@ -470,4 +491,26 @@ pub fn candidates(program: &Program, id: TableId, content: &Content, vector_byte
     let fitting = Structure::ALL.into_iter().filter(|structure| structure.misses(&keys).is_none());
     let shapes = fitting.map(|structure| shape(program, id, structure, content, vector_bytes));
     shapes.filter(|shape| shape.has_room(content, table)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_of_one_mask_are_found_at_once() {
+        let rules = |entries: u64, masks: u64| Keyed {
+            keys: vec![(MatchKind::Ternary, 32), (MatchKind::Ternary, 32)],
+            bits: 64,
+            words: 1.0,
+            entries,
+            long_prefixes: 0,
+            masks,
+            lanes: 4.0,
+        };
+        let costs = |rules: Keyed| (rules.scan().0, rules.surprises(Structure::Scan), rules.tuple_space().0);
+        let (one, many) = (costs(rules(1000, 1)), costs(rules(1000, 16)));
+        assert!(one.0 < many.0 && one.1 == 0.0 && many.1 > 0.0 && one.2 < many.2, "{one:?} {many:?}");
+        assert_eq!(costs(rules(SCAN_TOGETHER, 1)).0, costs(rules(SCAN_TOGETHER, 16)).0);
+    }
 }
