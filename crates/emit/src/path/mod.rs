@@ -146,9 +146,7 @@ impl<'u> Way<'u> {
         let senders = self.senders(nodes);
         let finish = self.finish(nodes, &senders);
         let list = senders.first().filter(|_| self.may_leave_first(&finish));
-        if list.is_none() {
-            items.extend(self.leave_items(nodes, entry));
-        }
+        items.extend(self.leave_items(nodes, entry));
         items.extend(finish);
         items.extend(self.stage_items(&senders, list));
         items
