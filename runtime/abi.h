@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #define ABI_VERSION 1u
+#define ASKED_WORDS 1024u	/* of a map of keys */
 
 /* A burst that the host hands over. The pipeline becomes the owner of its packets. */
 struct burst {
@@ -147,6 +148,7 @@ struct worker {
 	struct counter_cell *const *counters;	/* by counter number: this worker's cells; a direct counter has one for each record */
 	uint64_t *edges;	/* by edge, where the plan asks for them */
 	uint64_t *cycles;	/* by node, likewise */
+	uint64_t *asked;	/* by table, where edges are counted: `ASKED_WORDS` of a map of the keys that it was asked for, see extern/asked.h */
 	/* Ends of bursts, for writers that wait for every reader to have passed. On a line of its own. */
 	_Alignas(64) _Atomic uint64_t quiescent;
 	uint8_t quiescent_rest[56];

@@ -1,6 +1,7 @@
 /* Meters, random numbers and hashes give the numbers that the interpreter's documentation gives; registers, counters and groups keep to their bounds. */
 #include <string.h>
 
+#include "extern/asked.h"
 #include "extern/counter.h"
 #include "extern/group.h"
 #include "extern/hash.h"
@@ -116,6 +117,28 @@ extern_pieces(void)
 	}
 }
 
+/* Keys that were asked for before set nothing, others nearly always another bit, and only in their table's map. */
+static void
+extern_asked(void)
+{
+	static uint64_t maps[3 * ASKED_WORDS];
+	const struct worker worker = { .asked = maps };
+	uint64_t bits = 0, elsewhere = 0;
+
+	for (uint64_t round = 0; round < 2; round++) {
+		for (uint64_t key = 0; key < 1000; key++) {
+			asked_note(&worker, 1, (const uint64_t[]){ key }, 1);
+			asked_note(&worker, 1, (const uint64_t[]){ 7, key << 40 }, 2);
+		}
+	}
+	for (uint32_t word = 0; word < ASKED_WORDS; word++) {
+		bits += (uint64_t)__builtin_popcountll(maps[ASKED_WORDS + word]);
+		elsewhere |= maps[word] | maps[2 * ASKED_WORDS + word];
+	}
+	/* By chance, 30 of 2,000 keys share a bit with another. */
+	CHECK(bits > 1940 && bits <= 2000 && elsewhere == 0);
+}
+
 static void
 extern_state(void)
 {
@@ -174,6 +197,7 @@ test_extern(void)
 	extern_random();
 	extern_hashes();
 	extern_pieces();
+	extern_asked();
 	extern_state();
 	extern_counters_and_groups();
 }

@@ -9,6 +9,7 @@ use crate::options::Passes;
 use hlir::Program;
 use opt::Inputs;
 use opt::inputs::{Machine, Profile};
+use runtime::{Counts, Description};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -79,17 +80,21 @@ fn profile(path: &Path) -> Result<Profile, Failure> {
     Profile::parse(&text).map_err(|message| Failure::input(format!("{}: {message}", path.display())))
 }
 
-/// Writes what the edges of a pipeline have counted.
-pub fn write_profile(path: &Path, edges: &[String], counts: &[u64]) -> Result<(), Failure> {
+/// What a pipeline has counted, by its names.
+pub fn profile_of(description: &Description, counts: &Counts) -> Profile {
     let mut profile = Profile::default();
-    for (edge, count) in edges.iter().zip(counts) {
+    for (edge, count) in description.edges.iter().zip(&counts.edges) {
         let (from, to) = edge.split_once(" -> ").expect("the emitter writes edges so");
         profile.add(from, to, *count);
     }
-    crate::compile::write(path, profile.print().as_bytes())
+    profile
 }
 
-/// A plan that counts edges: the plain one, since what the packets do does not depend on it.
+pub fn write_profile(path: &Path, description: &Description, counts: &Counts) -> Result<(), Failure> {
+    crate::compile::write(path, profile_of(description, counts).print().as_bytes())
+}
+
+/// A plan that counts: the plain one, since what the packets do does not depend on it.
 pub fn counting(plan: &mut hlir::Plan) {
     *plan = hlir::Plan {
         descriptor: plan.descriptor,

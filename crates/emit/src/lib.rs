@@ -127,7 +127,9 @@ fn opening(unit: &Unit) -> Vec<Item> {
         .map(|header| format!("include {header}"))
         .collect();
     let tables = table_headers(unit);
-    let externs = ["extern/group.h", "extern/meter.h", "extern/state.h"].map(str::to_string);
+    let profiled = unit.plan.instrument.edges.then_some("extern/asked.h");
+    let externs =
+        profiled.into_iter().chain(["extern/group.h", "extern/meter.h", "extern/state.h"]).map(str::to_string);
     for header in ["abi.h", packet, "walk.h"].map(str::to_string).into_iter().chain(tables).chain(externs) {
         lines.push(format!("include \"{header}\""));
     }

@@ -259,6 +259,15 @@ impl Body<'_, '_> {
             let place = Expr::index(Expr::name("key"), Expr::word(limb as u32));
             self.push(Stmt::set(place, whole.unwrap_or(Expr::word(0))));
         }
+        if self.unit.plan.instrument.edges && !self.ahead && bits > 0 {
+            let asked = [
+                Expr::name("run->worker"),
+                Expr::word(number(table) as u32),
+                Expr::name("key"),
+                Expr::word(limbs(bits)),
+            ];
+            self.push(Stmt::call("asked_note", asked));
+        }
     }
 
     /// From a record's number on: counts, runs the action, and goes on.

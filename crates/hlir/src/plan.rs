@@ -142,7 +142,7 @@ pub struct Queue {
 /// What the generated code tells about itself; costs nothing when off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Instrument {
-    /// Count packets on each edge, for profiles.
+    /// Count packets on each edge, and note the keys that tables are asked for: for profiles.
     pub edges: bool,
     /// Sum cycles in each node.
     pub cycles: bool,

@@ -7,6 +7,8 @@ use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU64};
 
 pub const ABI_VERSION: u32 = 1;
+/// Words of a map of keys.
+pub const ASKED_WORDS: usize = 1024;
 
 #[repr(C)]
 pub struct Burst {
@@ -174,6 +176,7 @@ pub struct Worker {
     pub counters: *const *mut CounterCell,
     pub edges: *mut u64,
     pub cycles: *mut u64,
+    pub asked: *mut u64,
     pub quiescent: Quiescent,
 }
 
@@ -350,7 +353,7 @@ mod tests {
             "shared" Shared { tables, registers, meters, groups, sessions, selections, externs, digest, log, fail, punt, insert }
             "pool" Pool { handle, allocate, buffer_bytes, headroom_bytes }
             "worker" Worker { id, port_count, clock_ns, seed, packet_number, shared, memory, pool, flush, host, out, freed, drops, hits, misses,
-                counters, edges, cycles, quiescent }
+                counters, edges, cycles, asked, quiescent }
             "key_field" KeyField { name, width, shift, kind }
             "parameter" Parameter { name, width, offset, form }
             "action" Action { name, parameter_count, parameters }

@@ -5,6 +5,7 @@
 
 use crate::abi;
 use crate::compile::Descriptor;
+use crate::counts::Counts;
 use crate::events::{self, Event};
 use crate::objects::Objects;
 use crate::pipeline::Pipeline;
@@ -362,10 +363,11 @@ impl<L: Lane> Switch<L> {
         (0..count).map(|reason| self.workers.iter().filter_map(|worker| worker.drops.get(reason)).sum()).collect()
     }
 
-    /// Packets on each edge, where the plan counts them.
-    pub fn edges(&self) -> Vec<u64> {
-        let count = self.pipeline.description().edges.len();
-        (0..count).map(|edge| self.workers.iter().filter_map(|worker| worker.edges.get(edge)).sum()).collect()
+    /// Packets on each edge and keys that tables were asked for, where the plan counts them.
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        self.workers.iter().for_each(|worker| counts.add(&worker.counts()));
+        counts
     }
 
     /// Cycles spent in each node, where the plan sums them.

@@ -1,6 +1,7 @@
 //! One worker: the struct that the pipeline sees, and the memory behind each of its pointers.
 
 use crate::abi;
+use crate::counts::{Asked, Counts};
 use crate::events::{Events, Host};
 use crate::pipeline::{Counter, Description};
 use crate::region::Region;
@@ -27,6 +28,7 @@ pub(crate) struct Worker {
     pub misses: Region<u64>,
     pub edges: Region<u64>,
     pub cycles: Region<u64>,
+    pub asked: Region<u64>,
     pub counters: Vec<CounterCells>,
     counter_pointers: Vec<*mut abi::CounterCell>,
     _memory: Region<u8>,
@@ -69,6 +71,7 @@ impl Worker {
             counters: std::ptr::null(),
             edges: std::ptr::null_mut(),
             cycles: std::ptr::null_mut(),
+            asked: std::ptr::null_mut(),
             quiescent: abi::Quiescent::default(),
         });
         let mut worker = Worker {
@@ -80,6 +83,7 @@ impl Worker {
             misses: Region::new(0),
             edges: Region::new(0),
             cycles: Region::new(0),
+            asked: Region::new(0),
             counters: Vec::new(),
             counter_pointers: Vec::new(),
             _memory: Region::new(0),
@@ -101,6 +105,7 @@ impl Worker {
         self.drops = carried(&self.drops, &old_drops, &description.drops);
         self.edges = Region::new(description.edges.len());
         self.cycles = Region::new(description.nodes.len());
+        self.asked = Region::new(description.tables.len() * abi::ASKED_WORDS);
         self._memory = Region::new(description.worker_bytes as usize);
         let mut old = std::mem::take(&mut self.counters);
         let keep = |counter: &Counter, cells: usize, old: &mut Vec<CounterCells>| {
@@ -117,8 +122,19 @@ impl Worker {
         self.raw.misses = self.misses.as_mut_ptr();
         self.raw.edges = self.edges.as_mut_ptr();
         self.raw.cycles = self.cycles.as_mut_ptr();
+        self.raw.asked = self.asked.as_mut_ptr();
         self.raw.counters = self.counter_pointers.as_ptr();
         debug_assert!(!self.host.events.is_null());
+    }
+
+    /// What it has counted for a profile.
+    pub fn counts(&self) -> Counts {
+        let map =
+            |table: usize| (table * abi::ASKED_WORDS..).take(abi::ASKED_WORDS).filter_map(|at| self.asked.get(at));
+        Counts {
+            edges: (0..self.edges.len()).filter_map(|edge| self.edges.get(edge)).collect(),
+            asked: (0..self.asked.len() / abi::ASKED_WORDS).map(|table| Asked::of(map(table))).collect(),
+        }
     }
 }
 

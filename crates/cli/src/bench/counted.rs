@@ -32,12 +32,7 @@ pub fn profile(program: &Program, workload: &Workload, native: &Native) -> Resul
     let trace = Arc::new((workload.trace)(Traffic::Uniform));
     switch.lane(0).expect("no thread runs the only lane").load(trace, PACKETS, 0);
     switch.run(0);
-    let mut profile = Profile::default();
-    for (edge, count) in pipeline.description().edges.iter().zip(switch.edges()) {
-        let (from, to) = edge.split_once(" -> ").expect("the emitter writes edges so");
-        profile.add(from, to, count);
-    }
-    Ok(profile)
+    Ok(inputs::profile_of(pipeline.description(), &switch.counts()))
 }
 
 fn fill(switch: &Switch<MemoryPort>, program: &Program, workload: &Workload) -> Result<(), Failure> {

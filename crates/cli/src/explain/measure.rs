@@ -84,12 +84,7 @@ impl<'a> Measuring<'a> {
     pub fn profile(&self, passes: &Passes) -> Result<Profile, Failure> {
         self.under(passes, Symbols::None, inputs::counting, |ready| {
             run(ready.engine, COUNTED);
-            let mut profile = Profile::default();
-            for (edge, count) in ready.pipeline.description().edges.iter().zip(ready.engine.switch().edges()) {
-                let (from, to) = edge.split_once(" -> ").expect("the emitter writes edges so");
-                profile.add(from, to, count);
-            }
-            Ok(profile)
+            Ok(inputs::profile_of(ready.pipeline.description(), &ready.engine.counts()))
         })
     }
 

@@ -16,7 +16,7 @@ use book::Book;
 use hlir::{ActionCall, Entry, Program, TableId};
 use interp::Engine as _;
 use interp::engine::{Frame, Refusal};
-use runtime::{DpdkMemoryPort, Lane, MemoryPort, Packet, Pipeline, Settings, Switch, SwitchError, Trace};
+use runtime::{Counts, DpdkMemoryPort, Lane, MemoryPort, Packet, Pipeline, Settings, Switch, SwitchError, Trace};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -87,8 +87,8 @@ pub struct NativeEngine<'p, L: Lane> {
     idle: Vec<interp::engine::EntryKey>,
     clock_ns: u64,
     stopped: Option<String>,
-    /// Packets on each edge, of the switches before the last reset.
-    edges: Vec<u64>,
+    /// What the switches before the last reset have counted.
+    counted: Counts,
 }
 
 impl<'p, L: Lane> NativeEngine<'p, L> {
@@ -112,7 +112,7 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
             idle: Vec::new(),
             clock_ns: 0,
             stopped: None,
-            edges: vec![0; pipeline.description().edges.len()],
+            counted: Counts::default(),
             lanes: Box::new(lanes),
             program,
             compiled,
@@ -128,9 +128,11 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
         &mut self.switch
     }
 
-    /// Packets on each edge since the engine was made, where the plan counts them.
-    pub fn edge_counts(&self) -> Vec<u64> {
-        self.edges.iter().zip(self.switch.edges()).map(|(before, now)| before + now).collect()
+    /// Packets on each edge and keys of look-ups since the engine was made, where the plan counts them.
+    pub fn counts(&self) -> Counts {
+        let mut counts = self.counted.clone();
+        counts.add(&self.switch.counts());
+        counts
     }
 
     pub fn program(&self) -> &'p Program {
@@ -199,7 +201,7 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
     /// Back to the state at the start.
     fn restart(&mut self) {
         self.books.reset();
-        self.edges = self.edge_counts();
+        self.counted = self.counts();
         self.switch = Switch::new(self.pipeline.clone(), (self.lanes)(), self.settings)
             .expect("a switch that could be built once can be built again");
         self.entries.iter_mut().for_each(|book| *book = Book::default());

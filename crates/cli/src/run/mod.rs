@@ -163,8 +163,8 @@ fn switch(arguments: &Arguments, programs: (&Program, &Program), pipeline: Arc<P
     running.ports.iter().try_for_each(Port::finish)?;
     summary::print(&mut running);
     if let Some(path) = &arguments.profile_out {
-        let switch = running.engine.switch();
-        inputs::write_profile(path, &switch.pipeline().description().edges, &switch.edges())?;
+        let counts = running.engine.counts();
+        inputs::write_profile(path, running.engine.switch().pipeline().description(), &counts)?;
         println!("profile: {}", path.display());
     }
     stopped

@@ -115,8 +115,8 @@ fn run_native(
 
 fn write_profile<L: runtime::Lane>(arguments: &Arguments, engine: &mut NativeEngine<'_, L>) -> Result<(), Failure> {
     let Some(path) = &arguments.profile_out else { return Ok(()) };
-    let counts = engine.edge_counts();
-    inputs::write_profile(path, &engine.switch().pipeline().description().edges, &counts)
+    let counts = engine.counts();
+    inputs::write_profile(path, engine.switch().pipeline().description(), &counts)
 }
 
 /// DPDK without any port: mbufs in memory.
