@@ -1,7 +1,9 @@
-//! How many packets took each edge of the graph: what `bacus run --profile-out` and `bacus stf --profile-out` count.
+//! How many packets took each edge of the graph, and how many different keys they asked tables for: what `bacus run --profile-out` and
+//! `bacus stf --profile-out` count.
 //!
-//! The text is one line an edge, `COUNT FROM -> TO`, sorted by name; lines that begin with `#` say something to people. Nodes are named, so a profile
-//! outlives changes of the program elsewhere; a node that it does not know, or through which nothing came, is estimated as if there were none.
+//! The text is one line an edge, `COUNT FROM -> TO`, then one a table, `COUNT keys TABLE`, sorted by name; lines that begin with `#` say something to people.
+//! Nodes and tables are named, so a profile outlives changes of the program elsewhere; a node that it does not know, or through which nothing came, is
+//! estimated as if there were none.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,7 +12,12 @@ use std::fmt::Write as _;
 pub struct Profile {
     /// Packets by (from, to).
     pub edges: BTreeMap<(String, String), u64>,
+    /// Different keys by table.
+    pub keys: BTreeMap<String, u64>,
 }
+
+/// Look-ups for each key from which on the profile is taken to know all the keys that the traffic has, rather than the first of them.
+const LOOKUPS_A_KEY: u64 = 4;
 
 impl Profile {
     /// Reads a profile; the message names the line that is wrong.
@@ -21,14 +28,20 @@ impl Profile {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            let parsed = line.split_once(' ').and_then(|(count, edge)| {
-                let (from, to) = edge.split_once(" -> ")?;
-                Some((count.parse::<u64>().ok()?, from.trim().to_string(), to.trim().to_string()))
-            });
-            let (count, from, to) =
-                parsed.ok_or_else(|| format!("line {}: expected `COUNT FROM -> TO`, found `{line}`", index + 1))?;
-            if profile.edges.insert((from, to), count).is_some() {
-                return Err(format!("line {}: this edge was counted before", index + 1));
+            let wrong = |what: &str| Err(format!("line {}: {what}", index + 1));
+            let counted = line.split_once(' ').and_then(|(count, of)| Some((count.parse().ok()?, of.trim())));
+            let (again, what) = match counted {
+                Some((count, of)) if let Some((from, to)) = of.split_once(" -> ") => {
+                    let edge = (from.trim().to_string(), to.trim().to_string());
+                    (profile.edges.insert(edge, count), "this edge was counted before")
+                }
+                Some((count, of)) if let Some(table) = of.strip_prefix("keys ") => {
+                    (profile.keys.insert(table.trim().to_string(), count), "this table's keys were counted before")
+                }
+                _ => return wrong(&format!("expected `COUNT FROM -> TO` or `COUNT keys TABLE`, found `{line}`")),
+            };
+            if again.is_some() {
+                return wrong(what);
             }
         }
         Ok(profile)
@@ -38,6 +51,12 @@ impl Profile {
         let mut text = String::from("# Packets on each edge of the graph.\n");
         for ((from, to), count) in &self.edges {
             let _ = writeln!(text, "{count} {from} -> {to}");
+        }
+        if !self.keys.is_empty() {
+            text.push_str("# Different keys that tables were asked for.\n");
+        }
+        for (table, count) in &self.keys {
+            let _ = writeln!(text, "{count} keys {table}");
         }
         text
     }
@@ -57,6 +76,12 @@ impl Profile {
         came.max(left)
     }
 
+    /// All different keys that a table is asked for, if it was asked often enough to know.
+    pub fn all_keys(&self, table: &str, lookups: u64) -> Option<u64> {
+        let keys = self.keys.get(table).copied().filter(|keys| *keys > 0)?;
+        (lookups / keys >= LOOKUPS_A_KEY).then_some(keys)
+    }
+
     pub fn count(&self, from: &str, to: &str) -> Option<u64> {
         self.edges.get(&(from.to_string(), to.to_string())).copied()
     }
@@ -74,12 +99,30 @@ mod tests {
         profile.add("start", "drop", 1);
         assert_eq!(profile.print(), "# Packets on each edge of the graph.\n11 start -> drop\n90 start -> routes\n");
         assert_eq!(Profile::parse(&profile.print()), Ok(profile.clone()));
+        profile.keys.insert("routes".to_string(), 20);
+        let text = profile.print();
+        assert!(
+            text.ends_with("\n90 start -> routes\n# Different keys that tables were asked for.\n20 keys routes\n"),
+            "{text}"
+        );
+        assert_eq!(Profile::parse(&text), Ok(profile.clone()));
+        assert_eq!(
+            (profile.all_keys("routes", 90), profile.all_keys("routes", 79), profile.all_keys("acl", 90)),
+            (Some(20), None, None)
+        );
         assert_eq!((profile.arrived("drop", false), profile.arrived("start", true)), (11, 101));
     }
 
     #[test]
     fn a_line_that_says_nothing_is_named() {
-        for text in ["1 a -> b\nx a -> b\n", "1 a -> b\n1 a b\n", "1 a -> b\n2 a -> b\n", "1 a -> b\n-1 c -> b"] {
+        for text in [
+            "1 a -> b\nx a -> b\n",
+            "1 a -> b\n1 a b\n",
+            "1 a -> b\n2 a -> b\n",
+            "1 a -> b\n-1 c -> b",
+            "1 a -> b\n1 key a",
+            "1 keys t\n2 keys t",
+        ] {
             let message = Profile::parse(text).expect_err("it is wrong");
             assert!(message.starts_with("line 2: "), "{message}");
         }

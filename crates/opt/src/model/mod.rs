@@ -14,7 +14,7 @@ use crate::analyze::Traffic;
 use crate::analyze::doom::number;
 use crate::analyze::split;
 use hlir::plan::{Descriptor, Structure};
-use hlir::{NodeId, NodeKind, Plan, Program, TableId};
+use hlir::{Node, NodeId, NodeKind, Plan, Program, TableId};
 use memory::{Memory, Touched};
 use operations::Operations;
 use std::cell::RefCell;
@@ -150,7 +150,10 @@ impl<'a> Model<'a> {
         for (&(node, table), &structure) in applied.iter().zip(structures) {
             let content = self.inputs.occupancy.of(&self.program.tables[table]);
             let vector = self.inputs.machine.vector_bytes;
-            let shape = structures::shape(self.program, table, structure, &content, vector);
+            let mut shape = structures::shape(self.program, table, structure, &content, vector);
+            if let Some(keys) = self.all_keys(table) {
+                shape.touched_by(keys);
+            }
             lookups.push(Lookup { node, table, shape, share: self.traffic.node(node), working_sets: Vec::new() });
         }
         let touched: Vec<Touched> = lookups
@@ -163,6 +166,15 @@ impl<'a> Model<'a> {
             lookup.working_sets = sets.by_ref().take(lookup.shape.lines.len()).collect();
         }
         lookups.into()
+    }
+
+    /// All different keys that packets ask a table for, where a profile has seen each of them often enough to know.
+    fn all_keys(&self, table: TableId) -> Option<u64> {
+        let profile = self.inputs.profile.as_ref()?;
+        let applies = |(id, _): &(NodeId, &Node)| hlir::path::table_of(self.program, *id) == Some(table);
+        let nodes = self.program.nodes.iter().filter(applies);
+        let lookups = nodes.map(|(id, node)| profile.arrived(&node.name, self.program.entry == Some(id))).sum();
+        profile.all_keys(&self.program.tables[table].name, lookups)
     }
 
     /// What look-ups cost a packet, by table, each made in the cheaper way: their structures' operations, and waiting for them.

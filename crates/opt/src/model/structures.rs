@@ -26,13 +26,22 @@ const SCAN_TOGETHER: u64 = 48;
 /// With so few combinations of masks some chunk of the key usually tells most rules apart. (Prefixes shorter than a chunk have none; nobody counts them.)
 const FEW_MASKS: u64 = 2;
 /// Operations for a block of rules, where one is taken up after the other, and where buckets have them; to find a bucket; and for each range, since keys with
-/// ranges are brought into another form first (fitted to look-ups of drawn rules, and to the firewall).
+/// ranges are brought into another form first (counted in groups of the firewall's keys, and fitted to look-ups of drawn rules).
 const BLOCK: f64 = 12.0;
 const BLOCK_OF_BUCKET: f64 = 22.0;
 const BUCKET: f64 = 30.0;
-const RANGE_OF_BUCKET: f64 = 60.0;
-/// Wrong guesses of how long a key's buckets are, where they differ.
-const UNEVEN: f64 = 1.5;
+const RANGE_OF_BUCKET: f64 = 10.0;
+/// Wrong guesses of how long a key's buckets are, where they differ: so many, and for each block (fitted to look-ups of drawn rules).
+const UNEVEN: f64 = 1.0;
+const UNEVEN_BLOCK: f64 = 0.4;
+/// Tuples that few keys find more in than one pair, and wrong guesses for each one beyond (fitted likewise).
+const EVEN_TUPLES: f64 = 5.0;
+const UNEVEN_TUPLE: f64 = 0.3;
+/// Operations one after the other from a key to its record, in rules: what makes a look-up dear in its packet's turn though all its lines are at hand (fitted
+/// to look-ups of drawn rules, and to the firewall).
+const CHAIN_OF_SCAN: f64 = 120.0;
+const CHAIN_OF_TUPLES: f64 = 90.0;
+const CHAIN_OF_SETS: f64 = 80.0;
 /// What nodes of a tree are filled to once its entries are loaded, on average: it is made anew then, with full nodes.
 const TREE_FILL: f64 = 0.95;
 /// Pointers of a trie's node that are not in its first line (5.8 nodes and 2.6 such lines a look-up, counted in 200,000 prefixes of IPv6).
@@ -63,6 +72,11 @@ impl Line {
     fn alone(bytes: u64, often: f64) -> Line {
         Line { bytes, often, abreast: 1.0 }
     }
+
+    /// All bytes of such lines that look-ups for so many keys can touch.
+    fn touched_by(&self, keys: u64) -> u64 {
+        (keys as f64 * self.often.max(1.0) * LINE_BYTES as f64) as u64
+    }
 }
 
 /// A table in a structure.
@@ -83,6 +97,8 @@ pub struct Shape {
     pub begin: f64,
     /// Operations one after the other between two lines that each need the one before.
     pub step: f64,
+    /// Operations one after the other from the key to the record, where they are more than steps between lines.
+    pub chain: f64,
     /// Loops over a group that a look-up of the group has; more than one where each level's lines are asked for by the level before.
     pub loops: f64,
 }
@@ -91,6 +107,11 @@ impl Shape {
     /// The loops of a group's look-up, counted as if the end of each were guessed wrong.
     pub fn guessed_loops(&self) -> f64 {
         if self.structure == Structure::Btree { self.loops * LEVEL_LOOP } else { self.loops }
+    }
+
+    /// Look-ups for so few keys touch no more than the lines of each, however large the table is.
+    pub fn touched_by(&mut self, keys: u64) {
+        self.lines.iter_mut().for_each(|line| line.bytes = line.bytes.min(line.touched_by(keys)));
     }
 
     /// All bytes that look-ups touch.
@@ -173,6 +194,7 @@ pub fn shape(program: &Program, id: TableId, structure: Structure, content: &Con
         second: keyed.second(structure),
         begin: if structure.has_two_lines() || structure == Structure::Perfect { HASHING } else { INDEXING },
         step: step(structure),
+        chain: chain(structure),
         loops: keyed.loops(structure),
     }
 }
@@ -193,6 +215,25 @@ fn step(structure: Structure) -> f64 {
         | Structure::TupleSpace
         | Structure::Perfect
         | Structure::List => STEP,
+    }
+}
+
+fn chain(structure: Structure) -> f64 {
+    match structure {
+        Structure::Scan => CHAIN_OF_SCAN,
+        Structure::TupleSpace => CHAIN_OF_TUPLES,
+        Structure::BitVector => CHAIN_OF_SETS,
+        Structure::Exact
+        | Structure::Exact48
+        | Structure::Dir24_8
+        | Structure::Dir24_8U16
+        | Structure::Dir24_8U8
+        | Structure::Direct
+        | Structure::Compare
+        | Structure::LpmTrie
+        | Structure::Btree
+        | Structure::Perfect
+        | Structure::List => 0.0,
     }
 }
 
@@ -352,16 +393,27 @@ impl Keyed {
     fn scan(&self) -> (f64, Vec<Line>) {
         let blocks = (self.entries as f64 / 8.0).ceil();
         let bucket = BUCKET + RANGE_OF_BUCKET * self.ranges();
-        let (compared, block, way) = match self.buckets() {
-            Buckets::None => (blocks, BLOCK, 0.0),
-            Buckets::OfOne => (self.masks as f64, BLOCK, bucket),
-            Buckets::Uneven => ((3.0 + self.entries as f64 / 200.0).min(blocks), BLOCK_OF_BUCKET, bucket),
+        let compared = self.compared();
+        let (block, way) = match self.buckets() {
+            Buckets::None => (BLOCK, 0.0),
+            Buckets::OfOne => (BLOCK, bucket),
+            Buckets::Uneven => (BLOCK_OF_BUCKET, bucket),
         };
         // A row of a block has eight words: wider vectors are no help.
         let vectors = (4.0 / self.lanes).max(1.0);
         let operations = 50.0 + way + compared * (block + vectors * (3.0 * self.halves() + self.ranges()));
         let block_lines = self.halves();
         (operations, self.streamed(blocks * block_lines, compared * block_lines))
+    }
+
+    /// Blocks of rules that a scan compares with a key.
+    fn compared(&self) -> f64 {
+        let blocks = (self.entries as f64 / 8.0).ceil();
+        match self.buckets() {
+            Buckets::None => blocks,
+            Buckets::OfOne => self.masks as f64,
+            Buckets::Uneven => (3.0 + self.entries as f64 / 200.0).min(blocks),
+        }
     }
 
     fn buckets(&self) -> Buckets {
@@ -394,8 +446,7 @@ impl Keyed {
     /// A head in each tuple, and the pairs of rules that some lead to: counted in rules of firewalls, sixteen are in two tuples, a hundred in four, a
     /// thousand in eight; and where masks say little, as many more as there are rules for them.
     fn tuple_space(&self) -> (f64, Vec<Line>) {
-        let rules = self.entries as f64;
-        let tuples = (rules.log2() - 2.0).clamp(1.0, 32.0).min(self.masks as f64);
+        let tuples = self.tuples();
         let pairs = 1.0 + tuples * 0.65;
         let units = (f64::from(self.bits) / 128.0).ceil();
         // A pair's unit is two rows of four words.
@@ -406,6 +457,11 @@ impl Keyed {
             operations,
             vec![heads, Line { bytes: self.entries * LINE_BYTES * units as u64, often: pairs * units, abreast: pairs }],
         )
+    }
+
+    /// At most one more than there are masks: that of nothing.
+    fn tuples(&self) -> f64 {
+        ((self.entries as f64).log2() - 2.0).clamp(1.0, 32.0).min(1.0 + self.masks as f64)
     }
 
     fn chunks(&self) -> f64 {
@@ -451,7 +507,8 @@ impl Keyed {
         match structure {
             Structure::List => 1.0 - 1.0 / (self.entries as f64 / 8.0).ceil(),
             Structure::LpmTrie => (self.steps() - 1.0) / NODES_TO_A_SURPRISE,
-            Structure::Scan if self.buckets() == Buckets::Uneven => UNEVEN,
+            Structure::Scan if self.buckets() == Buckets::Uneven => UNEVEN + UNEVEN_BLOCK * self.compared(),
+            Structure::TupleSpace => UNEVEN_TUPLE * (self.tuples() - EVEN_TUPLES).max(0.0),
             Structure::Exact
             | Structure::Exact48
             | Structure::Dir24_8
@@ -461,7 +518,6 @@ impl Keyed {
             | Structure::Compare
             | Structure::Scan
             | Structure::BitVector
-            | Structure::TupleSpace
             | Structure::Perfect
             | Structure::Btree => 0.0,
         }
@@ -496,6 +552,12 @@ pub fn candidates(program: &Program, id: TableId, content: &Content, vector_byte
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn few_keys_touch_few_lines() {
+        let three = Line { bytes: 1 << 20, often: 3.0, abreast: 3.0 };
+        assert_eq!((Line::alone(1 << 20, 0.5).touched_by(5), three.touched_by(5)), (5 * 64, 15 * 64));
+    }
 
     #[test]
     fn rules_of_one_mask_are_found_at_once() {

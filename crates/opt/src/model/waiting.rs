@@ -3,6 +3,7 @@
 //! A core computes while lines come. So of a stream of lines, only what takes longer than the loop around it is waited for; and of the time that a group's
 //! last line needs, only what is longer than the look-ups before it.
 
+use super::structures::Shape;
 use super::{Lookup, Model};
 use hlir::plan::{Access, Hint, Placement, Request};
 
@@ -104,7 +105,15 @@ impl Model<'_> {
         let waiting = (begin + lines + steps - behind * self.operation() / at_once).max(0.0);
         // That the second line is needed is only known when the first has come, and then nobody had guessed it.
         let second = shape.second * (memory.latency(first(lookup)) + self.inputs.machine.mispredict_cycles);
-        waiting + second + shape.surprises * self.inputs.machine.mispredict_cycles
+        waiting + second + self.chained(shape, sight) + shape.surprises * self.inputs.machine.mispredict_cycles
+    }
+
+    /// What a look-up's chain of operations takes longer than all that stands in the window with it; a wrong guess waits for its end anyway.
+    fn chained(&self, shape: &Shape, sight: &Sight) -> f64 {
+        let machine = &self.inputs.machine;
+        let chain = shape.chain / machine.core_per_tick;
+        let beside = f64::from(machine.window) * self.operation();
+        (chain - beside).max(0.0) / sight.packets.max(1.0) / (1.0 + shape.surprises)
     }
 
     /// Steps of a look-up that each need the one before take time even where all lines are at hand: what that is beyond the operations.
