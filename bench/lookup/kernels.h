@@ -1,4 +1,5 @@
-/* The loops in which look-ups stand, as generated code has them: `NAME` is a structure's word, `LIMBS` those of its keys. */
+/* The loops in which look-ups stand, as generated code has them: `NAME` is a structure's word, `LIMBS` those of its keys;
+ * `SIZE` what generated code says in their place: the same, or a `scan_form`. */
 #ifndef KERNELS_H
 #define KERNELS_H
 
@@ -11,13 +12,13 @@ struct flight {
 };
 
 /* Each look-up by itself, and the first stages of a burst. */
-#define PLAIN_KERNEL(NAME, LIMBS)                                                                                                           \
+#define PLAIN_KERNEL_OF(NAME, LIMBS, SIZE)                                                                                                  \
 	static void NAME##_##LIMBS##_plain(const void *of, struct sample *sample)                                                           \
 	{                                                                                                                                   \
 		for (uint32_t i = 0; i < SAMPLE; i++) {                                                                                     \
 			const uint64_t *key = sample->keys + (size_t)i * (LIMBS), hash = NAME##_hash(of, key, LIMBS);                       \
                                                                                                                                             \
-			sample->found[i] = NAME##_find(of, NAME##_address(of, hash), hash, key, LIMBS);                                     \
+			sample->found[i] = NAME##_find(of, NAME##_address(of, hash), hash, key, SIZE);                                      \
 		}                                                                                                                           \
 	}                                                                                                                                   \
                                                                                                                                             \
@@ -30,6 +31,8 @@ struct flight {
 				__builtin_prefetch(flight->address[i]);                                                                     \
 		}                                                                                                                           \
 	}
+
+#define PLAIN_KERNEL(NAME, LIMBS) PLAIN_KERNEL_OF(NAME, LIMBS, LIMBS)
 
 /* A burst's addresses, then its answers; between them nothing, or a request for each line. */
 #define BURST_KERNELS(NAME, LIMBS)                                                                                                          \
@@ -57,11 +60,11 @@ struct flight {
 	}
 
 /* For structures that look up a group at once: without requests; */
-#define GROUP_KERNEL(NAME, LIMBS)                                                                                                           \
+#define GROUP_KERNEL_OF(NAME, LIMBS, SIZE)                                                                                                  \
 	INLINE struct table_group NAME##_##LIMBS##_of(struct sample *sample, uint32_t from, const struct flight *flight)                    \
 	{                                                                                                                                   \
 		return (struct table_group){                                                                                                \
-			.count = BURST, .limbs = LIMBS, .keys = sample->keys + (size_t)from * (LIMBS), .hashes = flight->hash,              \
+			.count = BURST, .limbs = LIMBS, .form = SIZE, .keys = sample->keys + (size_t)from * (LIMBS), .hashes = flight->hash,\
 			.found = sample->found + from,                                                                                      \
 		};                                                                                                                          \
 	}                                                                                                                                   \
@@ -77,6 +80,8 @@ struct flight {
 			NAME##_find_group(of, &group);                                                                                      \
 		}                                                                                                                           \
 	}
+
+#define GROUP_KERNEL(NAME, LIMBS) GROUP_KERNEL_OF(NAME, LIMBS, LIMBS)
 
 /* with a burst's lines requested in a loop of their own; and one group behind its requests: then each line that is read pays for one request of the next. */
 #define AHEAD_KERNELS(NAME, LIMBS)                                                                                                          \

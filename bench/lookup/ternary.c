@@ -104,8 +104,11 @@ rule_expect(struct sample *sample, const void *context)
 	writer_expect(((const struct rules5 *)context)->writer, sample, 2);
 }
 
-PLAIN_KERNEL(scan, 2)
-GROUP_KERNEL(scan, 2)
+/* What the emitter says of these fields: three words beside the ports, which are one pair of ranges. */
+#define FORM scan_form(2, 3, 1, 0)
+
+PLAIN_KERNEL_OF(scan, 2, FORM)
+GROUP_KERNEL_OF(scan, 2, FORM)
 PLAIN_KERNEL(bit_vector, 2)
 GROUP_KERNEL(bit_vector, 2)
 PLAIN_KERNEL(tuple_space, 2)
