@@ -31,15 +31,15 @@ const BLOCK: f64 = 12.0;
 const BLOCK_OF_BUCKET: f64 = 22.0;
 const BUCKET: f64 = 30.0;
 const RANGE_OF_BUCKET: f64 = 10.0;
-/// Wrong guesses of how long a key's buckets are, where they differ: so many, and for each block (fitted to look-ups of drawn rules).
-const UNEVEN: f64 = 1.0;
-const UNEVEN_BLOCK: f64 = 0.4;
+/// Blocks that most keys' buckets lead to where these differ, and wrong guesses for each one beyond (fitted to look-ups of drawn rules).
+const EVEN_BLOCKS: f64 = 2.0;
+const UNEVEN_BLOCK: f64 = 0.3;
 /// Tuples that few keys find more in than one pair, and wrong guesses for each one beyond (fitted likewise).
 const EVEN_TUPLES: f64 = 5.0;
 const UNEVEN_TUPLE: f64 = 0.3;
-/// Operations one after the other from a key to its record, in rules: what makes a look-up dear in its packet's turn though all its lines are at hand (fitted
-/// to look-ups of drawn rules, and to the firewall).
-const CHAIN_OF_SCAN: f64 = 120.0;
+/// Operations one after the other from the making of a key to its record, in rules: what makes a look-up dear in its packet's turn though all its lines are at
+/// hand (fitted to the firewall, with its rules in each of these).
+const CHAIN_OF_BUCKETS: f64 = 120.0;
 const CHAIN_OF_TUPLES: f64 = 90.0;
 const CHAIN_OF_SETS: f64 = 80.0;
 /// What nodes of a tree are filled to once its entries are loaded, on average: it is made anew then, with full nodes.
@@ -194,7 +194,7 @@ pub fn shape(program: &Program, id: TableId, structure: Structure, content: &Con
         second: keyed.second(structure),
         begin: if structure.has_two_lines() || structure == Structure::Perfect { HASHING } else { INDEXING },
         step: step(structure),
-        chain: chain(structure),
+        chain: keyed.chain(structure),
         loops: keyed.loops(structure),
     }
 }
@@ -215,25 +215,6 @@ fn step(structure: Structure) -> f64 {
         | Structure::TupleSpace
         | Structure::Perfect
         | Structure::List => STEP,
-    }
-}
-
-fn chain(structure: Structure) -> f64 {
-    match structure {
-        Structure::Scan => CHAIN_OF_SCAN,
-        Structure::TupleSpace => CHAIN_OF_TUPLES,
-        Structure::BitVector => CHAIN_OF_SETS,
-        Structure::Exact
-        | Structure::Exact48
-        | Structure::Dir24_8
-        | Structure::Dir24_8U16
-        | Structure::Dir24_8U8
-        | Structure::Direct
-        | Structure::Compare
-        | Structure::LpmTrie
-        | Structure::Btree
-        | Structure::Perfect
-        | Structure::List => 0.0,
     }
 }
 
@@ -480,7 +461,8 @@ impl Keyed {
                 };
                 (operations - 14.0 - self.entries as f64 * rule).max(0.0)
             }
-            // What is of a way of buckets stays in registers.
+            // What is of a way of buckets stays in registers, which is no gain where they are guessed wrong.
+            Structure::Scan if self.buckets() == Buckets::Uneven => 0.0,
             Structure::Scan => 45.0,
             Structure::BitVector => 10.0 * self.chunks(),
             Structure::TupleSpace => 0.2 * operations,
@@ -507,7 +489,9 @@ impl Keyed {
         match structure {
             Structure::List => 1.0 - 1.0 / (self.entries as f64 / 8.0).ceil(),
             Structure::LpmTrie => (self.steps() - 1.0) / NODES_TO_A_SURPRISE,
-            Structure::Scan if self.buckets() == Buckets::Uneven => UNEVEN + UNEVEN_BLOCK * self.compared(),
+            Structure::Scan if self.buckets() == Buckets::Uneven => {
+                UNEVEN_BLOCK * (self.compared() - EVEN_BLOCKS).max(0.0)
+            }
             Structure::TupleSpace => UNEVEN_TUPLE * (self.tuples() - EVEN_TUPLES).max(0.0),
             Structure::Exact
             | Structure::Exact48
@@ -520,6 +504,26 @@ impl Keyed {
             | Structure::BitVector
             | Structure::Perfect
             | Structure::Btree => 0.0,
+        }
+    }
+
+    fn chain(&self, structure: Structure) -> f64 {
+        match structure {
+            Structure::Scan if self.buckets() != Buckets::None => CHAIN_OF_BUCKETS,
+            Structure::TupleSpace => CHAIN_OF_TUPLES,
+            Structure::BitVector => CHAIN_OF_SETS,
+            Structure::Exact
+            | Structure::Exact48
+            | Structure::Dir24_8
+            | Structure::Dir24_8U16
+            | Structure::Dir24_8U8
+            | Structure::Direct
+            | Structure::Compare
+            | Structure::Scan
+            | Structure::LpmTrie
+            | Structure::Btree
+            | Structure::Perfect
+            | Structure::List => 0.0,
         }
     }
 
