@@ -6,7 +6,9 @@
 struct chunk
 chunk_at(uint32_t position, uint32_t width, uint32_t limbs)
 {
-	const uint32_t last = 8 * limbs - (uint32_t)sizeof(uint32_t), offset = position / 8 < last ? position / 8 : last;
+	/* Of one limb, if the chunk is: a load from two that were just written would wait until both are in the cache. */
+	const uint32_t whole = position % 64 + width <= 64 ? position / 64 + 1 : limbs;
+	const uint32_t last = 8 * whole - (uint32_t)sizeof(uint32_t), offset = position / 8 < last ? position / 8 : last;
 
 	return (struct chunk){ .offset = offset, .shift = (uint16_t)(position - 8 * offset), .mask = (uint16_t)(((uint32_t)1 << width) - 1) };
 }

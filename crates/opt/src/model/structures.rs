@@ -39,8 +39,8 @@ const EVEN_TUPLES: f64 = 5.0;
 const UNEVEN_TUPLE: f64 = 0.3;
 /// Operations one after the other from the making of a key to its record, in rules: what makes a look-up dear in its packet's turn though all its lines are at
 /// hand (fitted to the firewall, with its rules in each of these).
-const CHAIN_OF_BUCKETS: f64 = 120.0;
-const CHAIN_OF_TUPLES: f64 = 90.0;
+const CHAIN_OF_BUCKETS: f64 = 105.0;
+const CHAIN_OF_TUPLES: f64 = 75.0;
 const CHAIN_OF_SETS: f64 = 80.0;
 /// What nodes of a tree are filled to once its entries are loaded, on average: it is made anew then, with full nodes.
 const TREE_FILL: f64 = 0.95;
