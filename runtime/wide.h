@@ -304,7 +304,7 @@ wide_slice(uint64_t *out, uint32_t width, const uint64_t *a, uint32_t width_a, u
 static inline uint64_t
 wide_slice64(const uint64_t *a, uint32_t width_a, uint32_t low, uint32_t width)
 {
-	uint64_t out;
+	uint64_t out = 0;
 
 	wide_slice(&out, width, a, width_a, low);
 	return out;

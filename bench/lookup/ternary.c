@@ -105,10 +105,10 @@ rule_expect(struct sample *sample, const void *context)
 }
 
 /* What the emitter says of these fields: three words beside the ports, which are one pair of ranges. */
-#define FORM scan_form(2, 3, 1, 0)
+#define RULE_FORM scan_form(2, 3, 1, 0)
 
-PLAIN_KERNEL_OF(scan, 2, FORM)
-GROUP_KERNEL_OF(scan, 2, FORM)
+PLAIN_KERNEL_OF(scan, 2, RULE_FORM)
+GROUP_KERNEL_OF(scan, 2, RULE_FORM)
 PLAIN_KERNEL(bit_vector, 2)
 GROUP_KERNEL(bit_vector, 2)
 PLAIN_KERNEL(tuple_space, 2)

@@ -6,6 +6,8 @@
 
 #include "abi.h"
 
+_Static_assert(ASKED_WORDS == 1024, "a key's bit is told by 16 bits of its hash");
+
 static inline void
 asked_note(const struct worker *worker, uint32_t table, const uint64_t *key, uint32_t limbs)
 {

@@ -65,7 +65,7 @@ struct scan {
 	uint32_t pair_count;
 	uint32_t wide_count;
 	uint32_t words[SCAN_WORDS_MOST];
-	uint32_t whole_pairs;	/* a bit for each pair that lies in the key as it is compared */
+	uint32_t whole_pairs;	/* a bit for each pair that lies in one limb of the key as it is compared */
 	struct chunk pair_chunks[2 * SCAN_RANGES_MOST];
 	struct scan_field pairs[2 * SCAN_RANGES_MOST];
 	struct scan_field wides[SCAN_RANGES_MOST];

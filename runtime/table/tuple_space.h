@@ -199,6 +199,13 @@ tuple_space_run(const struct tuple_space *table, const struct tuple_space_array 
 	return best;
 }
 
+/* The head of the last tuple, that of nothing: all keys are in it. */
+static inline uint32_t
+tuple_space_head_of_all(const struct tuple_space_array *array)
+{
+	return __atomic_load_n(&array->tuples[array->tuple_count - 1].heads[0], __ATOMIC_ACQUIRE);
+}
+
 static inline uint32_t
 tuple_space_record(tuple_space_best best)
 {
@@ -215,14 +222,14 @@ tuple_space_all(const struct tuple_space *table, const struct tuple_space_array 
 	uint64_t prepared[TUPLE_SPACE_LIMBS_MOST];
 
 	tuple_space_prepare(table, key, limbs, prepared, units);
-	for (uint32_t i = 0; i < array->tuple_count; i++) {
+	for (uint32_t i = 0; i + 1 < array->tuple_count; i++) {
 		const struct tuple_space_tuple *tuple = &array->tuples[i];
 
 		if (i >= TUPLE_SPACE_EVERY && tuple_space_rank(best) >> 32 < __atomic_load_n(&tuple->first, __ATOMIC_RELAXED))
 			continue;
 		best = tuple_space_run(table, array, tuple_space_head(tuple, prepared, units), prepared, best, units);
 	}
-	return tuple_space_record(best);
+	return tuple_space_record(tuple_space_run(table, array, tuple_space_head_of_all(array), prepared, best, units));
 }
 
 static inline uint32_t
@@ -276,7 +283,7 @@ tuple_space_all_group(const struct tuple_space *table, const struct table_group 
 		tuple_space_prepare(table, group->keys + (size_t)i * group->limbs, group->limbs, prepared + (size_t)i * 2 * units, units);
 	for (uint32_t i = 0; i < group->count; i++)
 		best[i] = tuple_space_none();
-	for (uint32_t i = 0; i < array->tuple_count; i++) {
+	for (uint32_t i = 0; i + 1 < array->tuple_count; i++) {
 		tuple_space_heads(&array->tuples[i], keys, group->count, &hits, units);
 		for (uint32_t hit = 0; hit < hits.count; hit++) {
 			const uint32_t at = hits.packets[hit];
@@ -284,6 +291,8 @@ tuple_space_all_group(const struct tuple_space *table, const struct table_group 
 			best[at] = tuple_space_run(table, array, hits.heads[hit], keys + (size_t)at * 2 * units, best[at], units);
 		}
 	}
+	for (uint32_t i = 0, head = tuple_space_head_of_all(array); head != 0 && i < group->count; i++)
+		best[i] = tuple_space_run(table, array, head, keys + (size_t)i * 2 * units, best[i], units);
 	for (uint32_t i = 0; i < group->count; i++)
 		group->found[i] = tuple_space_record(best[i]);
 }

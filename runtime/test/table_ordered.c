@@ -185,13 +185,19 @@ test_table_ordered(void)
 		{ .name = "across", .width = 12, .shift = 59, .kind = MATCH_RANGE }, { .name = "wide", .width = 25, .shift = 90, .kind = MATCH_RANGE },
 		{ .name = "word", .width = 32, .shift = 115, .kind = MATCH_RANGE },
 	};
+	/* One in each limb. */
+	static const struct key_field neighbours[] = {
+		{ .name = "last", .width = 16, .shift = 48, .kind = MATCH_RANGE }, { .name = "first", .width = 16, .shift = 64, .kind = MATCH_RANGE },
+	};
 
 	ordered_run(STRUCTURE_SCAN, 30, NULL, 0);
 	ordered_run(STRUCTURE_SCAN, 128, NULL, 0);
 	ordered_run(STRUCTURE_SCAN, 104, ranges, 2);
+	ordered_run(STRUCTURE_SCAN, 104, neighbours, 2);
 	ordered_run(STRUCTURE_SCAN, 150, ranges, 5);
 	ordered_run(STRUCTURE_BIT_VECTOR, 40, NULL, 0);
 	ordered_run(STRUCTURE_BIT_VECTOR, 104, ranges, 2);
 	ordered_run(STRUCTURE_BIT_VECTOR, 140, ranges, 3);
 	ordered_run(STRUCTURE_TUPLE_SPACE, 104, ranges, 2);
+	ordered_run(STRUCTURE_TUPLE_SPACE, 104, neighbours, 2);
 }

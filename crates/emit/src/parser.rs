@@ -25,10 +25,7 @@ impl Body<'_, '_> {
             self.push(Stmt::when(Expr::binary("==", visits.clone(), limit), over));
             self.push(Stmt::Assign(visits, "+=", Expr::word(1)));
         }
-        // A value set may have other members by the time of the packet's turn.
-        let asks_control_plane =
-            select.cases.iter().any(|case| case.sets.iter().any(|set| matches!(set, KeySet::Set(_))));
-        if self.ahead && asks_control_plane {
+        if self.ahead && hlir::effects::waits_for_turn(self.program(), self.node) {
             return self.end();
         }
         if self.statements(statements) {

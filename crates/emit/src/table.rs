@@ -259,7 +259,7 @@ impl Body<'_, '_> {
             let place = Expr::index(Expr::name("key"), Expr::word(limb as u32));
             self.push(Stmt::set(place, whole.unwrap_or(Expr::word(0))));
         }
-        if self.unit.plan.instrument.edges && !self.ahead && bits > 0 {
+        if self.unit.plan.instrument.edges && bits > 0 {
             let asked = [
                 Expr::name("run->worker"),
                 Expr::word(number(table) as u32),
@@ -279,7 +279,7 @@ impl Body<'_, '_> {
         if !self.ahead {
             self.count_miss(table, &name);
             self.automatic(table);
-        } else if self.unit.direct_meters(table).iter().any(|(_, meter)| meter.automatic.is_some()) {
+        } else if hlir::effects::waits_for_turn(self.program(), self.node) {
             return self.end();
         }
         let mut cases: Vec<(Vec<Expr>, Vec<Stmt>)> = Vec::new();

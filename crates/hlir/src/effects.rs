@@ -4,7 +4,7 @@
 //! this measure may still be different fields.
 
 use crate::{
-    Argument, Call, Effect, Expression, HashInput, HeaderId, Intrinsic, Node, NodeId, NodeKind, Place, Program,
+    Argument, Call, Effect, Expression, HashInput, HeaderId, Intrinsic, KeySet, Node, NodeId, NodeKind, Place, Program,
     Statement, TableId, VariableId,
 };
 use std::collections::BTreeSet;
@@ -176,6 +176,20 @@ pub fn ahead(statement: &Statement) -> Ahead {
         | Statement::Advance(_)
         | Statement::Emit(_)
         | Statement::Truncate(_) => Ahead::Prevents,
+    }
+}
+
+/// Whether a node can never be run ahead of its turn: what it asks may be answered otherwise by then, or it changes what it asks.
+pub fn waits_for_turn(program: &Program, node: NodeId) -> bool {
+    match &program.nodes[node].kind {
+        // A value set may have other members by then.
+        NodeKind::State { select, .. } => {
+            select.cases.iter().any(|case| case.sets.iter().any(|set| matches!(set, KeySet::Set(_))))
+        }
+        NodeKind::Apply { table, .. } => {
+            program.meters.values().any(|meter| meter.table == Some(*table) && meter.automatic.is_some())
+        }
+        NodeKind::Block { .. } | NodeKind::Branch { .. } | NodeKind::Deparse { .. } | NodeKind::Buffer { .. } => false,
     }
 }
 

@@ -370,4 +370,10 @@ mod tests {
         };
         assert_eq!(ours, places());
     }
+
+    #[test]
+    fn maps_of_keys_have_the_same_size_on_both_sides() {
+        let (_, header) = crate::cache::EMBEDDED.iter().find(|(path, _)| *path == "abi.h").expect("it is embedded");
+        assert!(header.contains(&format!("#define ASKED_WORDS {ASKED_WORDS}u\t")));
+    }
 }

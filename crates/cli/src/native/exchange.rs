@@ -6,7 +6,7 @@
 use super::{NativeEngine, index};
 use hlir::{Entry, Program, TableId};
 use interp::engine::Refusal;
-use runtime::{Lane, Pipeline};
+use runtime::{Counts, Lane, Pipeline};
 use std::sync::Arc;
 
 impl<'p, L: Lane> NativeEngine<'p, L> {
@@ -19,6 +19,8 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
         let exchanged = self.switch.exchange(pipeline.clone(), |_, numbers| fresh = numbers.to_vec());
         exchanged.map_err(|error| Refusal(error.to_string()))?;
         (self.compiled, self.pipeline) = (compiled, pipeline);
+        // Edges and tables of another compilation have other numbers.
+        self.counted = Counts::default();
         self.begin_aging();
         for (id, table) in self.program.tables.iter() {
             let Some(number) = self.table_number(id).filter(|number| fresh.contains(number)) else { continue };

@@ -29,16 +29,16 @@ impl Profile {
                 continue;
             }
             let wrong = |what: &str| Err(format!("line {}: {what}", index + 1));
-            let counted = line.split_once(' ').and_then(|(count, of)| Some((count.parse().ok()?, of.trim())));
-            let (again, what) = match counted {
-                Some((count, of)) if let Some((from, to)) = of.split_once(" -> ") => {
-                    let edge = (from.trim().to_string(), to.trim().to_string());
-                    (profile.edges.insert(edge, count), "this edge was counted before")
-                }
-                Some((count, of)) if let Some(table) = of.strip_prefix("keys ") => {
-                    (profile.keys.insert(table.trim().to_string(), count), "this table's keys were counted before")
-                }
-                _ => return wrong(&format!("expected `COUNT FROM -> TO` or `COUNT keys TABLE`, found `{line}`")),
+            let counted = line.split_once(' ').and_then(|(count, of)| Some((count.parse::<u64>().ok()?, of.trim())));
+            let edge = counted.and_then(|(count, of)| Some((count, of.split_once(" -> ")?)));
+            let keys = counted.and_then(|(count, of)| Some((count, of.strip_prefix("keys ")?)));
+            let (again, what) = if let Some((count, (from, to))) = edge {
+                let edge = (from.trim().to_string(), to.trim().to_string());
+                (profile.edges.insert(edge, count), "this edge was counted before")
+            } else if let Some((count, table)) = keys {
+                (profile.keys.insert(table.trim().to_string(), count), "this table's keys were counted before")
+            } else {
+                return wrong(&format!("expected `COUNT FROM -> TO` or `COUNT keys TABLE`, found `{line}`"));
             };
             if again.is_some() {
                 return wrong(what);

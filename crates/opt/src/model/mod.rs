@@ -3,6 +3,7 @@
 //! A packet costs what its port costs, its operations, its mispredicted branches, and the lines that it waits for; on one core these add up, for they use the
 //! same issue slots and fill buffers. How long lines are waited for depends on how many are on their way together, and that is what a plan decides.
 
+mod ahead;
 pub mod memory;
 pub mod operations;
 pub mod stage;
@@ -152,7 +153,7 @@ impl<'a> Model<'a> {
             let vector = self.inputs.machine.vector_bytes;
             let mut shape = structures::shape(self.program, table, structure, &content, vector);
             if let Some(keys) = self.all_keys(table) {
-                shape.touched_by(keys);
+                shape.limit_to_keys(keys);
             }
             lookups.push(Lookup { node, table, shape, share: self.traffic.node(node), working_sets: Vec::new() });
         }

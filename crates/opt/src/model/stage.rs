@@ -6,9 +6,8 @@
 use super::waiting::{Made, can_be_asked};
 use super::{Lookup, Model, NodeCost};
 use crate::analyze::doom::number;
-use hlir::effects::{self, Ahead};
 use hlir::plan::{Access, Loop, Placement, Request};
-use hlir::{NodeId, NodeKind, Plan, Statement};
+use hlir::{NodeId, Plan};
 
 /// Operations that put a key aside and take up again what was found.
 const ASIDE: f64 = 1.0;
@@ -107,26 +106,9 @@ impl Model<'_> {
         let mut share = self.traffic.node(path[0]).min(1.0);
         for pair in path[..=last].windows(2) {
             share *= self.traffic.edge(pair[0], pair[1]) / self.traffic.node(pair[0]).max(f64::MIN_POSITIVE);
-            share *= self.runs_ahead(pair[0]);
+            share *= self.share_ahead(pair[0], pair[1]);
         }
         share.clamp(0.0, 1.0)
-    }
-
-    /// Of a node's packets, those for which it can be run ahead of their turn.
-    fn runs_ahead(&self, id: NodeId) -> f64 {
-        match &self.program.nodes[id].kind {
-            NodeKind::State { body, .. } | NodeKind::Block { body, .. } | NodeKind::Deparse { body, .. } => {
-                run_ahead(body)
-            }
-            NodeKind::Apply { table, .. } => {
-                let bodies = self.program.tables[*table].actions.iter().map(|action| run_ahead(&action.body));
-                let shares = self.traffic.lookup(id).map(|lookup| lookup.actions.as_slice()).unwrap_or_default();
-                let all: f64 = shares.iter().sum();
-                let run: f64 = bodies.zip(shares).map(|(runs, share)| runs * share).sum();
-                if all > 0.0 { run / all } else { 1.0 }
-            }
-            NodeKind::Branch { .. } | NodeKind::Buffer { .. } => 1.0,
-        }
     }
 
     /// Operations of a stage up to its look-ups: what stands before it is done again as far as its keys need it, and the keys are put aside. Making them is
@@ -172,39 +154,5 @@ impl Model<'_> {
         let leaving = machine.mispredict_cycles + LEAVE * self.operation();
         let together = if path.is_empty() { 0.0 } else { SENT_TOGETHER * costs.operation_cycles };
         sum + (1.0 - on_path) * leaving - on_path * together
-    }
-}
-
-/// How often these statements can be run ahead of their turn, where both arms of an `if` are as likely.
-fn run_ahead(body: &[Statement]) -> f64 {
-    let runs = |statement: &Statement| match (effects::ahead(statement), statement) {
-        (Ahead::Prevents, _) => 0.0,
-        (_, Statement::If { then, otherwise, .. }) => (run_ahead(then) + run_ahead(otherwise)) / 2.0,
-        (_, Statement::Scope { body, .. }) => run_ahead(body),
-        (Ahead::Runs | Ahead::Waits, _) => 1.0,
-    };
-    body.iter().map(runs).product()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use hlir::text::parse_file;
-
-    #[test]
-    fn what_changes_the_packet_waits_for_its_turn() {
-        let text = "program p for none\nheader h: t { a: 8 }\nvariable x: 8\nentry n\nnode n: block {
-  x = 1
-  if x == 2 { h.a = 3 }
-} -> m
-node m: block { h.a = 4 } -> q
-node q: buffer { send 32w1 }";
-        let program = parse_file(text).unwrap_or_else(|errors| panic!("{errors:#?}")).program;
-        let share = |name: &str| {
-            let node = program.nodes.values().find(|node| node.name == name).expect("it is there");
-            let NodeKind::Block { body, .. } = &node.kind else { panic!("it is a block") };
-            run_ahead(body)
-        };
-        assert_eq!((share("n"), share("m")), (0.5, 0.0));
     }
 }

@@ -110,11 +110,11 @@ impl Shape {
     }
 
     /// Look-ups for so few keys touch no more than the lines of each, however large the table is.
-    pub fn touched_by(&mut self, keys: u64) {
+    pub fn limit_to_keys(&mut self, keys: u64) {
         self.lines.iter_mut().for_each(|line| line.bytes = line.bytes.min(line.touched_by(keys)));
     }
 
-    /// All bytes that look-ups touch.
+    /// All bytes that look-ups can touch.
     pub fn bytes(&self) -> u64 {
         self.lines.iter().map(|line| line.bytes).sum()
     }

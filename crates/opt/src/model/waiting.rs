@@ -263,3 +263,50 @@ pub(super) fn can_be_asked(lookup: &Lookup) -> bool {
 fn operations(lookup: &Lookup) -> f64 {
     (lookup.shape.operations - lookup.shape.grouped.unwrap_or(0.0)).max(0.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Inputs;
+    use crate::analyze::Traffic;
+    use crate::model::Model;
+    use hlir::plan::{Structure, TablePlan};
+    use hlir::text::parse_file;
+    use hlir::{Plan, Program};
+
+    const RULES: &str = "\
+program rules for none
+
+variable x: 32
+
+table rules {
+  key x: ternary
+  action permit() {}
+  default permit()
+  size 1000
+}
+
+entry rules
+
+node rules: apply rules -> queue
+
+node queue: buffer { send 32w1 }
+";
+
+    fn in_turn(program: &Program, structure: Structure, window: u32) -> f64 {
+        let mut inputs = Inputs::default();
+        inputs.machine.window = window;
+        let traffic = Traffic::estimate(program, &inputs);
+        let model = Model::new(program, &inputs, &traffic);
+        let tables = vec![TablePlan { table: "rules".to_string(), structure, reason: None }];
+        model.predict(&Plan { tables, ..Plan::default() }).cycles()
+    }
+
+    #[test]
+    fn rules_wait_for_their_chain_where_the_window_has_nothing_else() {
+        let parsed = parse_file(RULES).unwrap_or_else(|errors| panic!("{errors:#?}"));
+        let cycles = |structure, window| in_turn(&parsed.program, structure, window);
+        for structure in [Structure::TupleSpace, Structure::Scan, Structure::BitVector] {
+            assert!(cycles(structure, 64) > cycles(structure, 1024) + 5.0, "{structure:?}");
+        }
+    }
+}

@@ -59,7 +59,7 @@ fn cheapest(model: &Model, plan: &Plan, id: TableId) -> TablePlan {
     TablePlan { table: table.name.clone(), structure, reason: reason(cycles - other_tables, others) }
 }
 
-/// The cheapest structure; of those that cost the same but for a rounding, the one that touches fewest bytes, for what memory costs is known least. Those
+/// The cheapest structure; of those that cost the same but for a rounding, the smallest, for what memory costs is known least. Those
 /// that are searched from end to end are small only as long as the table is.
 fn least(costs: &[(Structure, f64)], shapes: &[Shape]) -> Option<(Structure, f64)> {
     let (cheapest, least) = costs.iter().copied().min_by(|(_, a), (_, b)| a.total_cmp(b))?;

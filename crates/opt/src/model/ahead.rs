@@ -1,0 +1,113 @@
+//! Which packets go along an edge of the path ahead of their turn, as the stages before the last have it. The others leave the path there.
+
+use super::Model;
+use crate::analyze::split::Lookup;
+use hlir::effects::{self, Ahead};
+use hlir::{Next, NodeId, NodeKind, Statement};
+
+impl Model<'_> {
+    /// Of the packets that go from `from` to `to`, those for which `from` can be run ahead of their turn.
+    pub(super) fn share_ahead(&self, from: NodeId, to: NodeId) -> f64 {
+        if effects::waits_for_turn(self.program, from) {
+            return 0.0;
+        }
+        match &self.program.nodes[from].kind {
+            NodeKind::State { body, .. } | NodeKind::Block { body, .. } | NodeKind::Deparse { body, .. } => {
+                statements_ahead(body)
+            }
+            NodeKind::Apply { table, next, .. } => {
+                let Some(lookup) = self.traffic.lookup(from) else { return 1.0 };
+                let table = &self.program.tables[*table];
+                let default = table.default.action as usize;
+                let shares: Vec<f64> = (0..table.actions.len()).map(|at| led(lookup, next, at, default, to)).collect();
+                let all: f64 = shares.iter().sum();
+                let ahead =
+                    table.actions.iter().zip(&shares).map(|(action, share)| share * statements_ahead(&action.body));
+                if all > 0.0 { ahead.sum::<f64>() / all } else { 1.0 }
+            }
+            NodeKind::Branch { .. } | NodeKind::Buffer { .. } => 1.0,
+        }
+    }
+}
+
+/// Share of a look-up's packets that run this action and go on at `to`.
+fn led(lookup: &Lookup, next: &Next, action: usize, default: usize, to: NodeId) -> f64 {
+    let share = lookup.actions.get(action).copied().unwrap_or(0.0);
+    match next {
+        Next::Always(_) => share,
+        Next::Hit { hit, miss } => {
+            let missed = if action == default { (1.0 - lookup.hit).clamp(0.0, share) } else { 0.0 };
+            (if *hit == to { share - missed } else { 0.0 }) + (if *miss == to { missed } else { 0.0 })
+        }
+        Next::Actions { cases, otherwise } => {
+            let case = cases.iter().find(|(case, _)| *case as usize == action);
+            if case.map_or(*otherwise, |(_, node)| *node) == to { share } else { 0.0 }
+        }
+    }
+}
+
+/// How often these statements can be run ahead of their turn, where both arms of an `if` are as likely.
+fn statements_ahead(body: &[Statement]) -> f64 {
+    let share = |statement: &Statement| {
+        if effects::ahead(statement) == Ahead::Prevents {
+            0.0
+        } else if let Statement::If { then, otherwise, .. } = statement {
+            (statements_ahead(then) + statements_ahead(otherwise)) / 2.0
+        } else if let Statement::Scope { body, .. } = statement {
+            statements_ahead(body)
+        } else {
+            1.0
+        }
+    };
+    body.iter().map(share).product()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Inputs;
+    use crate::analyze::Traffic;
+    use crate::model::Model;
+    use hlir::text::parse_file;
+
+    /// A label is swapped, popped, or left: the first two change the packet, and the second leads elsewhere.
+    const LABELS: &str = "\
+program labels for none
+
+header h: label_t { label: 20, rest: 12 }
+variable x: 8
+
+table labels {
+  key h.label: exact
+  action swap(label: 20) { h.label = label }
+  action pop() { invalidate h }
+  action same() { x = 1 }
+  default same()
+}
+
+entry arms
+
+node arms: block {
+  x = 1
+  if x == 2 { h.label = 3 }
+} -> labels
+
+node labels: apply labels -> { pop -> popped, otherwise -> queue }
+
+node popped: block { h.rest = 4 } -> queue
+
+node queue: buffer { send 32w1 }
+";
+
+    #[test]
+    fn what_changes_the_packet_waits_for_its_turn() {
+        let parsed = parse_file(LABELS).unwrap_or_else(|errors| panic!("{errors:#?}"));
+        let inputs = Inputs::default();
+        let traffic = Traffic::estimate(&parsed.program, &inputs);
+        let model = Model::new(&parsed.program, &inputs, &traffic);
+        let node = |name: &str| parsed.program.nodes.iter().find(|(_, node)| node.name == name).expect("it is there").0;
+        let share = |from: &str, to: &str| model.share_ahead(node(from), node(to));
+        assert_eq!((share("arms", "labels"), share("labels", "popped"), share("popped", "queue")), (0.5, 0.0, 0.0));
+        let same = share("labels", "queue");
+        assert!(0.0 < same && same < 1.0, "{same}");
+    }
+}
