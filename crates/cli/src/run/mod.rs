@@ -80,7 +80,7 @@ pub struct Arguments {
     /// Seed of `random`
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Count packets on the edges of the graph, and the keys that tables are asked for, and write them here: what --profile reads. The switch runs packet by packet
+    /// Count packets on the edges of the graph and the keys of look-ups, and write them here: what --profile reads. The switch runs packet by packet
     #[arg(long, value_name = "FILE")]
     profile_out: Option<PathBuf>,
     #[command(flatten)]
