@@ -214,22 +214,31 @@ tuple_space_record(tuple_space_best best)
 	return rank == TUPLE_SPACE_NONE ? 0 : (uint32_t)rank;
 }
 
+/* Whether all rules of a tuple lose against what was found, in a table of many tuples. */
+static inline int
+tuple_space_is_late(const struct tuple_space_tuple *tuple, uint32_t number, tuple_space_best best)
+{
+	return number >= TUPLE_SPACE_EVERY && tuple_space_rank(best) >> 32 < __atomic_load_n(&tuple->first, __ATOMIC_RELAXED);
+}
+
 /* Inlined with a literal number of units, so that the loops over them are gone. */
 static inline __attribute__((always_inline)) uint32_t
 tuple_space_all(const struct tuple_space *table, const struct tuple_space_array *array, const uint64_t *key, uint32_t limbs, uint32_t units)
 {
+	const uint32_t last = array->tuple_count - 1;
 	tuple_space_best best = tuple_space_none();
 	uint64_t prepared[TUPLE_SPACE_LIMBS_MOST];
 
 	tuple_space_prepare(table, key, limbs, prepared, units);
-	for (uint32_t i = 0; i + 1 < array->tuple_count; i++) {
+	for (uint32_t i = 0; i < last; i++) {
 		const struct tuple_space_tuple *tuple = &array->tuples[i];
 
-		if (i >= TUPLE_SPACE_EVERY && tuple_space_rank(best) >> 32 < __atomic_load_n(&tuple->first, __ATOMIC_RELAXED))
-			continue;
-		best = tuple_space_run(table, array, tuple_space_head(tuple, prepared, units), prepared, best, units);
+		if (!tuple_space_is_late(tuple, i, best))
+			best = tuple_space_run(table, array, tuple_space_head(tuple, prepared, units), prepared, best, units);
 	}
-	return tuple_space_record(tuple_space_run(table, array, tuple_space_head_of_all(array), prepared, best, units));
+	if (!tuple_space_is_late(&array->tuples[last], last, best))
+		best = tuple_space_run(table, array, tuple_space_head_of_all(array), prepared, best, units);
+	return tuple_space_record(best);
 }
 
 static inline uint32_t
