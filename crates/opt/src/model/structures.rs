@@ -38,8 +38,10 @@ const UNEVEN_BLOCK: f64 = 0.3;
 const EVEN_TUPLES: f64 = 5.0;
 const UNEVEN_TUPLE: f64 = 0.3;
 /// Operations one after the other from the making of a key to its record, in rules: what makes a look-up dear in its packet's turn though all its lines are at
-/// hand (fitted to the firewall, with its rules in each of these).
+/// hand (fitted to the firewall, with its rules in each of these, and to mpls). Few blocks are a shorter chain than buckets are.
 const CHAIN_OF_BUCKETS: f64 = 105.0;
+const CHAIN_TO_BLOCKS: f64 = 44.0;
+const CHAIN_OF_BLOCK: f64 = 22.0;
 const CHAIN_OF_TUPLES: f64 = 75.0;
 const CHAIN_OF_SETS: f64 = 80.0;
 /// What nodes of a tree are filled to once its entries are loaded, on average: it is made anew then, with full nodes.
@@ -509,7 +511,10 @@ impl Keyed {
 
     fn chain(&self, structure: Structure) -> f64 {
         match structure {
-            Structure::Scan if self.buckets() != Buckets::None => CHAIN_OF_BUCKETS,
+            Structure::Scan if self.buckets() == Buckets::None => {
+                (CHAIN_TO_BLOCKS + CHAIN_OF_BLOCK * self.compared()).min(CHAIN_OF_BUCKETS)
+            }
+            Structure::Scan => CHAIN_OF_BUCKETS,
             Structure::TupleSpace => CHAIN_OF_TUPLES,
             Structure::BitVector => CHAIN_OF_SETS,
             Structure::Exact
@@ -519,7 +524,6 @@ impl Keyed {
             | Structure::Dir24_8U8
             | Structure::Direct
             | Structure::Compare
-            | Structure::Scan
             | Structure::LpmTrie
             | Structure::Btree
             | Structure::Perfect
