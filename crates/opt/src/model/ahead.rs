@@ -64,9 +64,9 @@ fn statements_ahead(body: &[Statement]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::Inputs;
     use crate::analyze::Traffic;
-    use crate::model::Model;
     use hlir::text::parse_file;
 
     /// A label is swapped, popped, or left: the first two change the packet, and the second leads elsewhere.
@@ -109,5 +109,10 @@ node queue: buffer { send 32w1 }
         assert_eq!((share("arms", "labels"), share("labels", "popped"), share("popped", "queue")), (0.5, 0.0, 0.0));
         let same = share("labels", "queue");
         assert!(0.0 < same && same < 1.0, "{same}");
+        // By hit and miss: of the default action's packets, some have missed.
+        let lookup = Lookup { hit: 0.75, actions: vec![0.5, 0.5] };
+        let next = Next::Hit { hit: node("popped"), miss: node("queue") };
+        let led = |action, to| led(&lookup, &next, action, 1, node(to));
+        assert_eq!((led(0, "popped"), led(0, "queue"), led(1, "popped"), led(1, "queue")), (0.5, 0.0, 0.25, 0.25));
     }
 }
