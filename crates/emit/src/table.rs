@@ -279,7 +279,7 @@ impl Body<'_, '_> {
         if !self.ahead {
             self.count_miss(table, &name);
             self.automatic(table);
-        } else if hlir::effects::waits_for_turn(self.program(), self.node) {
+        } else if hlir::effects::never_ahead(self.program(), self.node) {
             return self.end();
         }
         let mut cases: Vec<(Vec<Expr>, Vec<Stmt>)> = Vec::new();

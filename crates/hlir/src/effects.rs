@@ -180,7 +180,7 @@ pub fn ahead(statement: &Statement) -> Ahead {
 }
 
 /// Whether a node can never be run ahead of its turn: what it asks may be answered otherwise by then, or it changes what it asks.
-pub fn waits_for_turn(program: &Program, node: NodeId) -> bool {
+pub fn never_ahead(program: &Program, node: NodeId) -> bool {
     match &program.nodes[node].kind {
         // A value set may have other members by then.
         NodeKind::State { select, .. } => {

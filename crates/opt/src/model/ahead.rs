@@ -8,7 +8,7 @@ use hlir::{Next, NodeId, NodeKind, Statement};
 impl Model<'_> {
     /// Of the packets that go from `from` to `to`, those for which `from` can be run ahead of their turn.
     pub(super) fn share_ahead(&self, from: NodeId, to: NodeId) -> f64 {
-        if effects::waits_for_turn(self.program, from) {
+        if effects::never_ahead(self.program, from) {
             return 0.0;
         }
         match &self.program.nodes[from].kind {

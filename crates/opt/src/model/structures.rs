@@ -510,24 +510,17 @@ impl Keyed {
     }
 
     fn chain(&self, structure: Structure) -> f64 {
-        match structure {
-            Structure::Scan if self.buckets() == Buckets::None => {
-                (CHAIN_TO_BLOCKS + CHAIN_OF_BLOCK * self.compared()).min(CHAIN_OF_BUCKETS)
-            }
-            Structure::Scan => CHAIN_OF_BUCKETS,
-            Structure::TupleSpace => CHAIN_OF_TUPLES,
-            Structure::BitVector => CHAIN_OF_SETS,
-            Structure::Exact
-            | Structure::Exact48
-            | Structure::Dir24_8
-            | Structure::Dir24_8U16
-            | Structure::Dir24_8U8
-            | Structure::Direct
-            | Structure::Compare
-            | Structure::LpmTrie
-            | Structure::Btree
-            | Structure::Perfect
-            | Structure::List => 0.0,
+        let is = |one| structure == one;
+        if is(Structure::Scan) && self.buckets() == Buckets::None {
+            (CHAIN_TO_BLOCKS + CHAIN_OF_BLOCK * self.compared()).min(CHAIN_OF_BUCKETS)
+        } else if is(Structure::Scan) {
+            CHAIN_OF_BUCKETS
+        } else if is(Structure::TupleSpace) {
+            CHAIN_OF_TUPLES
+        } else if is(Structure::BitVector) {
+            CHAIN_OF_SETS
+        } else {
+            0.0
         }
     }
 
