@@ -18,6 +18,9 @@ pub enum Access {
     Group,
 }
 
+/// Lines that a sample of `Probe::lines` asks for: those of the kernels.
+pub const SAMPLE_LINES: usize = 4096;
+
 #[repr(C)]
 struct Memory {
     lines: *mut u8,

@@ -27,6 +27,8 @@ const SECOND_WRONG: f64 = 0.5;
 const ABOUT_AS_LONG: f64 = 0.5;
 /// Of the window, what stands behind a load on average: so much is computed while its line comes.
 const BEHIND: f64 = 0.5;
+/// A window that begins at a load has room for so many more loads than its length is times their distance, on average over where it may end.
+const AT_ITS_END: f64 = 0.5;
 /// Of the window, what a core keeps of operations that all wait for lines: where they wait there is less room (fitted to a sweep of l2fwd and ipv4fwd).
 const WAITING: f64 = 0.8;
 /// A difference in cost that is no noise, at least, in a machine's file.
@@ -47,6 +49,17 @@ impl Sight {
         let of_packet = long.checked_sub(1).map_or(0.0, |last| self.waits[last].1);
         (self.packets * of_packet).max(1.0)
     }
+}
+
+/// New look-ups that wait for their first lines together, on average, where `room` fit into the window and a part of them, `second`, needs another line. That
+/// it does is a wrong guess: what stands behind it begins when its first line has come, and waits together with its second one.
+fn new_in_a_wait(room: f64, second: f64) -> f64 {
+    let unbroken = |room: f64| (1.0 - second).powf(room);
+    let new = |room: f64| if second > 0.0 { (1.0 - unbroken(room)) / second } else { room };
+    // Waits that begin with a second line have room for one first line less.
+    let (broken, again) = (1.0 - unbroken(room), 1.0 - unbroken(room - 1.0));
+    let behind_second = broken / (1.0 + broken - again);
+    (1.0 - behind_second) * new(room) + behind_second * new(room - 1.0)
 }
 
 /// Bytes among which a look-up's first line lies.
@@ -96,16 +109,22 @@ impl Model<'_> {
     pub(super) fn in_turn(&self, lookup: &Lookup, sight: &Sight) -> f64 {
         let memory = self.memory();
         let shape = &lookup.shape;
-        let at_once = (sight.beside(memory.latency(first(lookup))) / (1.0 + shape.surprises)).max(1.0);
-        let lines = shape.lines.iter().zip(&lookup.working_sets);
-        let lines: f64 = lines.map(|(line, bytes)| line.often * memory.load(*bytes, at_once * line.abreast)).sum();
+        let beside = sight.beside(memory.latency(first(lookup)));
+        let together = |beside: f64| new_in_a_wait((beside / (1.0 + shape.surprises)).max(1.0), shape.second);
+        let at_once = together(beside);
+        let load = |bytes: u64, lines: f64| memory.load(bytes, lines.max(1.0)) / lines.min(1.0);
+        let lines = shape.lines.iter().zip(&lookup.working_sets).enumerate().map(|(at, (line, bytes))| {
+            // Of what follows a look-up's first line, the end of the window sees nothing.
+            let at_once = if at == 0 && line.often <= 1.0 { together(beside + AT_ITS_END) } else { at_once };
+            line.often * load(*bytes, at_once * line.abreast)
+        });
+        let lines: f64 = lines.sum();
         let begin = shape.begin / self.inputs.machine.core_per_tick / at_once;
         let behind = f64::from(self.inputs.machine.window) * BEHIND / (1.0 + shape.surprises);
         let steps = self.steps(lookup, at_once, self.operation());
         let waiting = (begin + lines + steps - behind * self.operation() / at_once).max(0.0);
-        // That the second line is needed is only known when the first has come, and then nobody had guessed it.
-        let second = shape.second * (memory.latency(first(lookup)) + self.inputs.machine.mispredict_cycles);
-        waiting + second + self.chained(shape, sight) + shape.surprises * self.inputs.machine.mispredict_cycles
+        let wrong = (shape.second + shape.surprises) * self.inputs.machine.mispredict_cycles;
+        waiting + self.chained(shape, sight) + wrong
     }
 
     /// What a look-up's chain of operations takes longer than all that stands in the window with it; a wrong guess waits for its end anyway.
@@ -266,6 +285,7 @@ fn operations(lookup: &Lookup) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::new_in_a_wait;
     use crate::Inputs;
     use crate::analyze::Traffic;
     use crate::model::Model;
@@ -299,6 +319,17 @@ node queue: buffer { send 32w1 }
         let model = Model::new(program, &inputs, &traffic);
         let tables = vec![TablePlan { table: "rules".to_string(), structure, reason: None }];
         model.predict(&Plan { tables, ..Plan::default() }).cycles()
+    }
+
+    #[test]
+    fn second_lines_are_waited_for_with_the_look_ups_behind_them() {
+        // Alone, a look-up waits for both lines.
+        assert!((1.0 / new_in_a_wait(1.0, 0.25) - 1.25).abs() < 1e-9);
+        // With room for others, less than for one line more.
+        let waits = |second| 1.0 / new_in_a_wait(4.0, second);
+        assert!(waits(0.0) == 0.25 && (0.3..0.33).contains(&waits(0.1)), "{}", waits(0.1));
+        // Where each needs two, a first line comes with the second one of the look-up before.
+        assert!((waits(1.0) - 1.0).abs() < 1e-9);
     }
 
     #[test]
