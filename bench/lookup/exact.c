@@ -11,12 +11,15 @@
 #define FEW 64u
 
 PLAIN_KERNEL(exact48, 1)
+BEGIN_TOGETHER(exact48)
 GROUP_KERNEL(exact48, 1)
 AHEAD_KERNELS(exact48, 1)
 PLAIN_KERNEL(exact, 2)
+BEGIN_ONE_BY_ONE(exact, 2)
 GROUP_KERNEL(exact, 2)
 AHEAD_KERNELS(exact, 2)
 PLAIN_KERNEL(perfect, 1)
+BEGIN_ONE_BY_ONE(perfect, 1)
 BURST_KERNELS(perfect, 1)
 
 static void

@@ -5,13 +5,17 @@
 
 #include "lookup.h"
 
+/* Keys whose addresses are computed at once, as generated code does. */
+#define TOGETHER 8u
+
 /* A group of look-ups on their way. */
 struct flight {
 	const void *address[BURST];
 	uint64_t hash[BURST];
+	const uint64_t *hashes;		/* NULL: not kept */
 };
 
-/* Each look-up by itself, and the first stages of a burst. */
+/* Each look-up by itself. */
 #define PLAIN_KERNEL_OF(NAME, LIMBS, SIZE)                                                                                                  \
 	static void NAME##_##LIMBS##_plain(const void *of, struct sample *sample)                                                           \
 	{                                                                                                                                   \
@@ -20,10 +24,15 @@ struct flight {
                                                                                                                                             \
 			sample->found[i] = NAME##_find(of, NAME##_address(of, hash), hash, key, SIZE);                                      \
 		}                                                                                                                           \
-	}                                                                                                                                   \
-                                                                                                                                            \
+	}
+
+#define PLAIN_KERNEL(NAME, LIMBS) PLAIN_KERNEL_OF(NAME, LIMBS, LIMBS)
+
+/* The addresses of a burst, one after the other; */
+#define BEGIN_ONE_BY_ONE(NAME, LIMBS)                                                                                                       \
 	INLINE void NAME##_##LIMBS##_begin(const void *of, const uint64_t *keys, struct flight *flight, int request)                        \
 	{                                                                                                                                   \
+		flight->hashes = flight->hash;                                                                                              \
 		for (uint32_t i = 0; i < BURST; i++) {                                                                                      \
 			flight->hash[i] = NAME##_hash(of, keys + (size_t)i * (LIMBS), LIMBS);                                               \
 			flight->address[i] = NAME##_address(of, flight->hash[i]);                                                           \
@@ -32,7 +41,19 @@ struct flight {
 		}                                                                                                                           \
 	}
 
-#define PLAIN_KERNEL(NAME, LIMBS) PLAIN_KERNEL_OF(NAME, LIMBS, LIMBS)
+/* or some at once, where the structure can: then hashes are made again where they are needed. */
+#define BEGIN_TOGETHER(NAME)                                                                                                                \
+	INLINE void NAME##_1_begin(const void *of, const uint64_t *keys, struct flight *flight, int request)                                \
+	{                                                                                                                                   \
+		const struct NAME##_lines lines = NAME##_lines(of);                                                                         \
+                                                                                                                                            \
+		flight->hashes = NULL;                                                                                                      \
+		for (uint32_t from = 0; from < BURST; from += TOGETHER) {                                                                   \
+			NAME##_addresses(&lines, keys + from, flight->address + from, TOGETHER);                                            \
+			for (uint32_t i = 0; request && i < TOGETHER; i++)                                                                  \
+				__builtin_prefetch(flight->address[from + i]);                                                              \
+		}                                                                                                                           \
+	}
 
 /* A burst's addresses, then its answers; between them nothing, or a request for each line. */
 #define BURST_KERNELS(NAME, LIMBS)                                                                                                          \
@@ -59,12 +80,12 @@ struct flight {
 		NAME##_##LIMBS##_bursts(of, sample, 1);                                                                                     \
 	}
 
-/* For structures that look up a group at once: without requests; */
+/* For structures that look up a group at once: without requests, so from the keys alone; */
 #define GROUP_KERNEL_OF(NAME, LIMBS, SIZE)                                                                                                  \
-	INLINE struct table_group NAME##_##LIMBS##_of(struct sample *sample, uint32_t from, const struct flight *flight)                    \
+	INLINE struct table_group NAME##_##LIMBS##_of(struct sample *sample, uint32_t from)                                                 \
 	{                                                                                                                                   \
 		return (struct table_group){                                                                                                \
-			.count = BURST, .limbs = LIMBS, .form = SIZE, .keys = sample->keys + (size_t)from * (LIMBS), .hashes = flight->hash,\
+			.count = BURST, .limbs = LIMBS, .form = SIZE, .keys = sample->keys + (size_t)from * (LIMBS),                        \
 			.found = sample->found + from,                                                                                      \
 		};                                                                                                                          \
 	}                                                                                                                                   \
@@ -72,11 +93,8 @@ struct flight {
 	static void NAME##_##LIMBS##_group(const void *of, struct sample *sample)                                                           \
 	{                                                                                                                                   \
 		for (uint32_t from = 0; from < SAMPLE; from += BURST) {                                                                     \
-			struct flight flight;                                                                                               \
-			struct table_group group = NAME##_##LIMBS##_of(sample, from, &flight);                                              \
+			const struct table_group group = NAME##_##LIMBS##_of(sample, from);                                                 \
                                                                                                                                             \
-			NAME##_##LIMBS##_begin(of, group.keys, &flight, 0);                                                                 \
-			group.addresses = flight.address;                                                                                   \
 			NAME##_find_group(of, &group);                                                                                      \
 		}                                                                                                                           \
 	}
@@ -89,11 +107,12 @@ struct flight {
 	{                                                                                                                                   \
 		for (uint32_t from = 0; from < SAMPLE; from += BURST) {                                                                     \
 			struct flight flight;                                                                                               \
-			struct table_group group = NAME##_##LIMBS##_of(sample, from, &flight);                                              \
+			struct table_group group = NAME##_##LIMBS##_of(sample, from);                                                       \
                                                                                                                                             \
 			NAME##_##LIMBS##_begin(of, group.keys, &flight, 1);                                                                 \
 			group.is_far = 1;                                                                                                   \
 			group.addresses = flight.address;                                                                                   \
+			group.hashes = flight.hashes;                                                                                       \
 			NAME##_find_group(of, &group);                                                                                      \
 		}                                                                                                                           \
 	}                                                                                                                                   \
@@ -105,10 +124,11 @@ struct flight {
 		NAME##_##LIMBS##_begin(of, sample->keys, &flights[0], 1);                                                                   \
 		for (uint32_t from = 0; from < SAMPLE; from += BURST) {                                                                     \
 			struct flight *older = &flights[from / BURST % 2], *newest = &flights[from / BURST % 2 ^ 1];                        \
-			struct table_group group = NAME##_##LIMBS##_of(sample, from, older);                                                \
+			struct table_group group = NAME##_##LIMBS##_of(sample, from);                                                       \
                                                                                                                                             \
 			group.is_far = 1;                                                                                                   \
 			group.addresses = older->address;                                                                                   \
+			group.hashes = older->hashes;                                                                                       \
 			if (from + BURST < SAMPLE) {                                                                                        \
 				NAME##_##LIMBS##_begin(of, group.keys + BURST * (LIMBS), newest, 0);                                        \
 				group.requests = newest->address;                                                                           \

@@ -8,6 +8,7 @@
 #include "table/btree.h"
 #include "table/dir24_8.h"
 
+#define PREFIXES_MOST 2000000u	/* routes that are read of a file */
 #define NEXT_HOPS 200u
 #define DRAWN_IPV4 600000u
 #define DRAWN_IPV6 200000u
@@ -113,23 +114,31 @@ prefixes_draw_ipv6(uint32_t count)
 	return prefixes;
 }
 
-/* "A.B.C.D/LENGTH<TAB>..." lines. */
+/* "A.B.C.D/LENGTH", white space and anything else on a line, as a router has them or compressed by gzip. */
 static struct prefixes
 prefixes_read_ipv4(const char *path)
 {
-	FILE *file = fopen(path, "r");
-	struct prefixes prefixes = prefixes_make(32, 2000000);
+	struct prefixes prefixes = prefixes_make(32, PREFIXES_MOST);
 	char line[256];
-	unsigned part[4], length;
+	unsigned part[4], length, number = 0;
+	FILE *file;
 
-	if (file == NULL) {
-		perror(path);
+	/* The shell takes the name from the environment, whatever it holds. */
+	setenv("PREFIXES", path, 1);
+	file = popen("exec gzip -cdf -- \"$PREFIXES\"", "r");
+	while (file != NULL && fgets(line, sizeof(line), file) != NULL && prefixes.count < PREFIXES_MOST) {
+		number++;
+		if (sscanf(line, "%3u.%3u.%3u.%3u/%2u", &part[0], &part[1], &part[2], &part[3], &length) != 5 || length > 32 ||
+		    part[0] > 255 || part[1] > 255 || part[2] > 255 || part[3] > 255) {
+			fprintf(stderr, "%s:%u: expected a route, as 192.0.2.0/24\n", path, number);
+			exit(1);
+		}
+		prefixes_add(&prefixes, (uint32_t)(part[0] << 24 | part[1] << 16 | part[2] << 8 | part[3]), length);
+	}
+	if (file == NULL || (pclose(file) != 0 && prefixes.count < PREFIXES_MOST) || prefixes.count == 0) {
+		fprintf(stderr, "%s: no routes: expected lines as 192.0.2.0/24, or such a file compressed by gzip\n", path);
 		exit(1);
 	}
-	while (fgets(line, sizeof(line), file) != NULL && prefixes.count < 2000000)
-		if (sscanf(line, "%u.%u.%u.%u/%u", &part[0], &part[1], &part[2], &part[3], &length) == 5)
-			prefixes_add(&prefixes, (uint32_t)(part[0] << 24 | part[1] << 16 | part[2] << 8 | part[3]), length);
-	fclose(file);
 	prefixes_settle(&prefixes);
 	return prefixes;
 }
@@ -213,8 +222,10 @@ btree_memory(const struct btree *table)
 }
 
 PLAIN_KERNEL(dir24_8_u8, 1)
+BEGIN_ONE_BY_ONE(dir24_8_u8, 1)
 BURST_KERNELS(dir24_8_u8, 1)
 PLAIN_KERNEL(dir24_8_u16, 1)
+BEGIN_ONE_BY_ONE(dir24_8_u16, 1)
 BURST_KERNELS(dir24_8_u16, 1)
 PLAIN_KERNEL(btree, 2)
 GROUP_KERNEL(btree, 2)
