@@ -20,7 +20,7 @@ GROUP_KERNEL(exact, 2)
 AHEAD_KERNELS(exact, 2)
 PLAIN_KERNEL(perfect, 1)
 BEGIN_ONE_BY_ONE(perfect, 1)
-BURST_KERNELS(perfect, 1)
+REQUEST_KERNEL(perfect, 1)
 
 static void
 hash_run(const void *table, struct sample *sample)
@@ -176,8 +176,7 @@ exact_second_share(const struct exact *table, uint64_t entries)
 	{ "exact48 plain", exact48_1_plain, table, 0, table_decode }, { "exact48, group", exact48_1_group, table, 0, table_decode },        \
 	{ "exact48 requested", exact48_1_requested, table, 0, table_decode }, { "exact48 one ahead", exact48_1_ahead, table, 0, table_decode }
 #define OURS_PERFECT(table)                                                                                                                 \
-	{ "perfect plain", perfect_1_plain, table, 0, table_decode }, { "perfect staged", perfect_1_staged, table, 0, table_decode },       \
-	{ "perfect requested", perfect_1_requested, table, 0, table_decode }
+	{ "perfect plain", perfect_1_plain, table, 0, table_decode }, { "perfect requested", perfect_1_requested, table, 0, table_decode }
 #define OURS128(table)                                                                                                                      \
 	{ "exact plain", exact_2_plain, table, 0, table_decode }, { "exact, group", exact_2_group, table, 0, table_decode },                \
 	{ "exact requested", exact_2_requested, table, 0, table_decode }, { "exact one ahead", exact_2_ahead, table, 0, table_decode }
@@ -233,7 +232,7 @@ exact_row48(const char *name, uint64_t entries, double issue)
 		};
 
 		if (perfect != NULL)
-			count += 3;
+			count += 2;
 		row_run(&row, kernels, count);
 	}
 	rte_hash_free(hash8);

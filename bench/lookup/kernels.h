@@ -1,11 +1,11 @@
-/* The loops in which look-ups stand, as generated code has them: `NAME` is a structure's word, `LIMBS` those of its keys;
- * `SIZE` what generated code says in their place: the same, or a `scan_form`. */
+/* The loops in which look-ups stand, as generated code has them, but that tables stay what they are, so nobody asks whether addresses are still good.
+ * `NAME` is a structure's word, `LIMBS` those of its keys; `SIZE` what generated code says in their place: the same, or a `scan_form`. */
 #ifndef KERNELS_H
 #define KERNELS_H
 
 #include "lookup.h"
 
-/* Keys whose addresses are computed at once, as generated code does. */
+/* Keys whose addresses are computed at once: as in crates/emit/src/path/addresses.rs. */
 #define TOGETHER 8u
 
 /* A group of look-ups on their way. */
@@ -28,7 +28,7 @@ struct flight {
 
 #define PLAIN_KERNEL(NAME, LIMBS) PLAIN_KERNEL_OF(NAME, LIMBS, LIMBS)
 
-/* The addresses of a burst, one after the other; */
+/* The addresses of a burst, one after the other. */
 #define BEGIN_ONE_BY_ONE(NAME, LIMBS)                                                                                                       \
 	INLINE void NAME##_##LIMBS##_begin(const void *of, const uint64_t *keys, struct flight *flight, int request)                        \
 	{                                                                                                                                   \
@@ -41,7 +41,7 @@ struct flight {
 		}                                                                                                                           \
 	}
 
-/* or some at once, where the structure can: then hashes are made again where they are needed. */
+/* Some of them at once, where the structure can: then hashes are made again where they are needed. */
 #define BEGIN_TOGETHER(NAME)                                                                                                                \
 	INLINE void NAME##_1_begin(const void *of, const uint64_t *keys, struct flight *flight, int request)                                \
 	{                                                                                                                                   \
@@ -55,32 +55,22 @@ struct flight {
 		}                                                                                                                           \
 	}
 
-/* A burst's addresses, then its answers; between them nothing, or a request for each line. */
-#define BURST_KERNELS(NAME, LIMBS)                                                                                                          \
-	INLINE void NAME##_##LIMBS##_bursts(const void *of, struct sample *sample, int request)                                             \
+/* For structures that look up keys one by one: a burst's lines are requested, then come its answers. Without requests that is the kernel above. */
+#define REQUEST_KERNEL(NAME, LIMBS)                                                                                                         \
+	static void NAME##_##LIMBS##_requested(const void *of, struct sample *sample)                                                       \
 	{                                                                                                                                   \
 		for (uint32_t from = 0; from < SAMPLE; from += BURST) {                                                                     \
 			const uint64_t *keys = sample->keys + (size_t)from * (LIMBS);                                                       \
 			struct flight flight;                                                                                               \
                                                                                                                                             \
-			NAME##_##LIMBS##_begin(of, keys, &flight, request);                                                                 \
+			NAME##_##LIMBS##_begin(of, keys, &flight, 1);                                                                       \
 			for (uint32_t i = 0; i < BURST; i++)                                                                                \
 				sample->found[from + i] =                                                                                   \
 					NAME##_find(of, flight.address[i], flight.hash[i], keys + (size_t)i * (LIMBS), LIMBS);              \
 		}                                                                                                                           \
-	}                                                                                                                                   \
-                                                                                                                                            \
-	static void NAME##_##LIMBS##_staged(const void *of, struct sample *sample)                                                          \
-	{                                                                                                                                   \
-		NAME##_##LIMBS##_bursts(of, sample, 0);                                                                                     \
-	}                                                                                                                                   \
-                                                                                                                                            \
-	static void NAME##_##LIMBS##_requested(const void *of, struct sample *sample)                                                       \
-	{                                                                                                                                   \
-		NAME##_##LIMBS##_bursts(of, sample, 1);                                                                                     \
 	}
 
-/* For structures that look up a group at once: without requests, so from the keys alone; */
+/* For structures that look up a group at once: without requests, so from the keys alone. */
 #define GROUP_KERNEL_OF(NAME, LIMBS, SIZE)                                                                                                  \
 	INLINE struct table_group NAME##_##LIMBS##_of(struct sample *sample, uint32_t from)                                                 \
 	{                                                                                                                                   \
@@ -101,7 +91,7 @@ struct flight {
 
 #define GROUP_KERNEL(NAME, LIMBS) GROUP_KERNEL_OF(NAME, LIMBS, LIMBS)
 
-/* with a burst's lines requested in a loop of their own; and one group behind its requests: then each line that is read pays for one request of the next. */
+/* The same with a burst's lines requested in a loop of their own, and one group behind its requests: each line that is read pays for one of the next. */
 #define AHEAD_KERNELS(NAME, LIMBS)                                                                                                          \
 	static void NAME##_##LIMBS##_requested(const void *of, struct sample *sample)                                                       \
 	{                                                                                                                                   \

@@ -19,7 +19,7 @@
 #define KEY_WORDS_MOST 4u
 
 struct options {
-	const char *rib;	/* lines that begin with an IPv4 prefix; NULL: drawn */
+	const char *rib;	/* lines that begin with an IPv4 prefix, perhaps compressed by gzip; NULL: drawn */
 	const char *only;	/* part of a row's name; NULL: all */
 	const char *out;	/* file for the records; NULL: none */
 	int quick;		/* 1: nothing above a million entries */

@@ -1,4 +1,8 @@
 /* Longest prefixes: IPv4 beside rte_lpm and rte_fib, IPv6 beside rte_lpm6 and rte_fib6. */
+#include <ctype.h>
+#include <errno.h>
+#include <unistd.h>
+
 #include <rte_fib.h>
 #include <rte_fib6.h>
 #include <rte_lpm.h>
@@ -8,8 +12,9 @@
 #include "table/btree.h"
 #include "table/dir24_8.h"
 
-#define PREFIXES_MOST 2000000u	/* routes that are read of a file */
+#define PREFIXES_MOST 2000000u	/* routes of a file */
 #define NEXT_HOPS 200u
+#define FEW 16u			/* of the longest prefixes, whose lines are in the first cache */
 #define DRAWN_IPV4 600000u
 #define DRAWN_IPV6 200000u
 
@@ -114,31 +119,60 @@ prefixes_draw_ipv6(uint32_t count)
 	return prefixes;
 }
 
-/* "A.B.C.D/LENGTH", white space and anything else on a line, as a router has them or compressed by gzip. */
+/* The route that a line begins with, `A.B.C.D/LENGTH` and white space; 0 if it begins otherwise. */
+static int
+route_read(const char *line, uint32_t *value, uint32_t *length)
+{
+	unsigned part[4];
+	int end = 0;
+
+	if (sscanf(line, "%3u.%3u.%3u.%3u/%3u%n", &part[0], &part[1], &part[2], &part[3], length, &end) != 5 || *length > 32)
+		return 0;
+	if (part[0] > 255 || part[1] > 255 || part[2] > 255 || part[3] > 255 || (line[end] != '\0' && !isspace((unsigned char)line[end])))
+		return 0;
+	*value = part[0] << 24 | part[1] << 16 | part[2] << 8 | part[3];
+	return 1;
+}
+
+/* Lines that begin with a route, as they are or compressed by gzip; others are left out, and said to be. */
 static struct prefixes
 prefixes_read_ipv4(const char *path)
 {
 	struct prefixes prefixes = prefixes_make(32, PREFIXES_MOST);
-	char line[256];
-	unsigned part[4], length, number = 0;
+	uint32_t value, length, number = 0, others = 0, first_other = 0;
+	char *line = NULL;
+	size_t room = 0;
 	FILE *file;
 
-	/* The shell takes the name from the environment, whatever it holds. */
-	setenv("PREFIXES", path, 1);
-	file = popen("exec gzip -cdf -- \"$PREFIXES\"", "r");
-	while (file != NULL && fgets(line, sizeof(line), file) != NULL && prefixes.count < PREFIXES_MOST) {
-		number++;
-		if (sscanf(line, "%3u.%3u.%3u.%3u/%2u", &part[0], &part[1], &part[2], &part[3], &length) != 5 || length > 32 ||
-		    part[0] > 255 || part[1] > 255 || part[2] > 255 || part[3] > 255) {
-			fprintf(stderr, "%s:%u: expected a route, as 192.0.2.0/24\n", path, number);
-			exit(1);
-		}
-		prefixes_add(&prefixes, (uint32_t)(part[0] << 24 | part[1] << 16 | part[2] << 8 | part[3]), length);
-	}
-	if (file == NULL || (pclose(file) != 0 && prefixes.count < PREFIXES_MOST) || prefixes.count == 0) {
-		fprintf(stderr, "%s: no routes: expected lines as 192.0.2.0/24, or such a file compressed by gzip\n", path);
+	if (access(path, R_OK) != 0) {
+		fprintf(stderr, "lookup: %s: %s\n", path, strerror(errno));
 		exit(1);
 	}
+	/* The shell takes the name from the environment, whatever it holds. */
+	setenv("ROUTES", path, 1);
+	file = popen("exec gzip -cdf <\"$ROUTES\"", "r");
+	while (file != NULL && getline(&line, &room, file) >= 0) {
+		number++;
+		if (!route_read(line, &value, &length)) {
+			first_other = others++ == 0 ? number : first_other;
+		} else if (prefixes.count == PREFIXES_MOST) {
+			fprintf(stderr, "lookup: %s:%u: there is room for %u routes: give a file with fewer\n", path, number, PREFIXES_MOST);
+			exit(1);
+		} else {
+			prefixes_add(&prefixes, value, length);
+		}
+	}
+	free(line);
+	if (file == NULL || pclose(file) != 0) {
+		fprintf(stderr, "lookup: %s: gzip fails after %u lines: is it installed, and the file whole?\n", path, number);
+		exit(1);
+	}
+	if (prefixes.count == 0) {
+		fprintf(stderr, "lookup: %s: no routes: expected lines that begin as `192.0.2.0/24`\n", path);
+		exit(1);
+	}
+	if (others != 0)
+		fprintf(stderr, "lookup: %s:%u: no route, and left out, as are %u lines\n", path, first_other, others);
 	prefixes_settle(&prefixes);
 	return prefixes;
 }
@@ -223,10 +257,10 @@ btree_memory(const struct btree *table)
 
 PLAIN_KERNEL(dir24_8_u8, 1)
 BEGIN_ONE_BY_ONE(dir24_8_u8, 1)
-BURST_KERNELS(dir24_8_u8, 1)
+REQUEST_KERNEL(dir24_8_u8, 1)
 PLAIN_KERNEL(dir24_8_u16, 1)
 BEGIN_ONE_BY_ONE(dir24_8_u16, 1)
-BURST_KERNELS(dir24_8_u16, 1)
+REQUEST_KERNEL(dir24_8_u16, 1)
 PLAIN_KERNEL(btree, 2)
 GROUP_KERNEL(btree, 2)
 
@@ -289,11 +323,12 @@ prefix_make(uint32_t structure, const struct prefixes *prefixes)
 	return writer;
 }
 
-/* Cycles of a kernel whose 64 addresses stay in the first-level cache: what issuing it takes. */
+/* Cycles of a kernel for a few prefixes, whose lines stay in the first-level cache: what issuing it takes. */
 static double
 prefix_issue(const struct writer *writer, const struct prefixes *prefixes, const struct kernel *kernel)
 {
-	const struct prefixes few = { .list = prefixes->list + prefixes->count - 16, .count = 16, .bits = prefixes->bits };
+	const uint32_t count = prefixes->count < FEW ? prefixes->count : FEW;
+	const struct prefixes few = { .list = prefixes->list + prefixes->count - count, .count = count, .bits = prefixes->bits };
 	const struct prefix_draw draw = { .prefixes = &few, .writer = writer };
 	struct kernel copy = *kernel;
 
@@ -344,10 +379,8 @@ ipv4_row(const char *name, const struct prefixes *prefixes)
 	{
 		struct kernel kernels[] = {
 			{ "dir24_8_u8 plain", dir24_8_u8_1_plain, writer_table(u8), 0, table_decode },
-			{ "dir24_8_u8 staged", dir24_8_u8_1_staged, writer_table(u8), 0, table_decode },
 			{ "dir24_8_u8 requested", dir24_8_u8_1_requested, writer_table(u8), 0, table_decode },
 			{ "dir24_8_u16 plain", dir24_8_u16_1_plain, writer_table(u16), 0, table_decode },
-			{ "dir24_8_u16 staged", dir24_8_u16_1_staged, writer_table(u16), 0, table_decode },
 			{ "dir24_8_u16 requested", dir24_8_u16_1_requested, writer_table(u16), 0, table_decode },
 			{ "rte_fib 2 B", fib_run, fib_make(prefixes), 1, NULL },
 			{ "rte_lpm x4", lpm_run, loads_lpm ? lpm_make(prefixes) : NULL, 1, NULL },
@@ -355,10 +388,10 @@ ipv4_row(const char *name, const struct prefixes *prefixes)
 
 		row.issue = prefix_issue(u8, prefixes, &kernels[0]);
 		row.bytes = prefix_bytes(&draw);
-		row_run(&row, kernels, loads_lpm ? 8 : 7);
-		rte_fib_free((struct rte_fib *)(uintptr_t)kernels[6].table);
+		row_run(&row, kernels, loads_lpm ? 6 : 5);
+		rte_fib_free((struct rte_fib *)(uintptr_t)kernels[4].table);
 		if (loads_lpm)
-			rte_lpm_free((struct rte_lpm *)(uintptr_t)kernels[7].table);
+			rte_lpm_free((struct rte_lpm *)(uintptr_t)kernels[5].table);
 	}
 	writer_destroy(u8);
 	writer_destroy(u16);

@@ -10,6 +10,10 @@
 
 #define LINE 64u
 #define SAMPLE_LINES 4096u
+/* A shared cache keeps what is read again and again, so each line is asked for so many times before its working set is measured; of a set that is larger
+ * than any cache only a part. */
+#define TOUCHES 3u
+#define TOUCHES_MOST (2u << 20)
 #define MULTIPLIER 0x9e3779b97f4a7c15ull
 
 static volatile uint64_t sink;	/* what keeps a result from being optimised away */
@@ -72,11 +76,14 @@ draw(void)
 void
 probe_touch(const struct probe_memory *memory, size_t bytes)
 {
+	const size_t lines = bytes / LINE, asked = lines * TOUCHES < TOUCHES_MOST ? lines * TOUCHES : TOUCHES_MOST;
 	uint64_t sum = 0;
 
 	for (size_t at = 0; at < bytes; at += LINE)
 		sum += memory->lines[at];
 	sink = sum;
+	for (size_t i = 0; i < asked; i++)
+		__builtin_prefetch(memory->lines + (draw() & (lines - 1)) * LINE);
 }
 
 static inline uint64_t

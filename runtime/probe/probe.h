@@ -28,7 +28,7 @@ enum probe_access {
 int probe_allocate(struct probe_memory *memory, size_t bytes);
 void probe_free(struct probe_memory *memory);
 
-/* Reads the first `bytes` of the memory through once. */
+/* Reads the first `bytes` of the memory, a power of two, through once, and then in the order of chance: what the caches keep of them is there. */
 void probe_touch(const struct probe_memory *memory, size_t bytes);
 
 /* Cycles a line, times 1000, with `in_flight` lines (1 to 128) asked for at a time within `bytes`; negative where the CPU cannot do it. */

@@ -18,9 +18,6 @@ pub enum Access {
     Group,
 }
 
-/// Lines that a sample of `Probe::lines` asks for: those of the kernels.
-pub const SAMPLE_LINES: usize = 4096;
-
 #[repr(C)]
 struct Memory {
     lines: *mut u8,
@@ -97,7 +94,7 @@ impl Probe {
         self.memory.page_bytes
     }
 
-    /// Prepares the first `bytes`, a power of two, for `lines`.
+    /// Prepares the first `bytes`, a power of two, for `lines`: what a cache keeps of them is there then. A gigabyte takes some 0.1 s.
     pub fn touch(&self, bytes: usize) {
         self.assert_inside(bytes);
         // SAFETY: the working set lies inside the memory.

@@ -6,7 +6,7 @@ use crate::compile;
 use crate::failure::Failure;
 use crate::options::Native;
 use crate::samples::Samples;
-use runtime::{Compiler, Probe, probe::Access};
+use runtime::{Compiler, Probe, ProbeError, probe::Access};
 use std::time::Duration;
 
 const SAMPLES: usize = 15;
@@ -31,6 +31,9 @@ impl Gauge {
         let largest = largest.max(moment::LARGEST);
         let compiler = Compiler::find(native.cc.as_deref())?;
         let probe = Probe::open(&compiler, &compile::cache()?, largest).map_err(Failure::environment)?;
+        if probe.bytes() < moment::LARGEST {
+            return Err(Failure::environment(ProbeError::Memory(moment::LARGEST)));
+        }
         Ok(Gauge { probe, lines })
     }
 

@@ -16,19 +16,15 @@ use opt::model::Model;
 use runtime::{Compiler, Descriptor, Probe, probe};
 use std::time::Duration;
 
-/// Points of the curves that are read again; between them, curves moved as their neighbours did. The last two lie at both ends of a shared last-level cache:
-/// how much of it others have just then moves the one and not the other.
+/// Points of the curves that are read again; between them, curves moved as their neighbours did. Of a last-level cache that is shared, others have now more
+/// and now less: that moves working sets about as large as it, such as the last but one, and no others.
 const SIZES_KB: [u64; 7] = [16, 256, 2 << 10, 8 << 10, 16 << 10, 64 << 10, 256 << 10];
 const IN_FLIGHT: [u32; 3] = [1, 8, 64];
 /// Bytes of memory that this takes.
-pub const LARGEST: usize = 256 << 20;
+pub const LARGEST: usize = (SIZES_KB[SIZES_KB.len() - 1] as usize) << 10;
 const SAMPLES: usize = 9;
 /// For each point of a curve, and each number of the core.
 const PATIENCE: Duration = Duration::from_millis(4);
-/// A line is asked for so many times before its working set is measured, and so many samples are taken for that at most: larger ones stay nowhere.
-const TIMES_TO_STAY: usize = 3;
-const SAMPLES_TO_STAY: usize = 256;
-const LINE: usize = 64;
 const KERNELS: [(probe::Access, Access); 4] = [
     (probe::Access::Load, Access::Load),
     (probe::Access::PrefetchT0, Access::PrefetchT0),
@@ -88,7 +84,6 @@ impl Moment {
         for (size, kb) in SIZES_KB.into_iter().enumerate() {
             let bytes = (kb as usize) << 10;
             probe.touch(bytes);
-            settle(probe, bytes);
             for (kernel, (access, _)) in KERNELS.into_iter().enumerate() {
                 for (column, in_flight) in IN_FLIGHT.into_iter().enumerate() {
                     let once = || probe.lines(bytes, access, in_flight);
@@ -129,14 +124,6 @@ impl Moment {
     fn mean(&self, value: impl Fn(&Reading) -> f64) -> f64 {
         let sum: f64 = self.readings.iter().map(|reading| value(reading).max(0.001).ln()).sum();
         (sum / self.readings.len().max(1) as f64).exp()
-    }
-}
-
-/// Asks for all lines a few times in the order of chance: a cache that many share keeps what is read again, and the variants' tables lie there.
-fn settle(probe: &Probe, bytes: usize) {
-    let samples = (bytes / LINE * TIMES_TO_STAY / probe::SAMPLE_LINES).min(SAMPLES_TO_STAY);
-    for _ in 0..samples {
-        probe.lines(bytes, probe::Access::PrefetchT0, IN_FLIGHT[IN_FLIGHT.len() - 1]);
     }
 }
 

@@ -19,6 +19,8 @@ const WINDOWS: [u32; 20] =
 const BURSTS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 /// No further round is begun that would end later than this: a busy machine gets by with fewer.
 const ENOUGH: Duration = Duration::from_secs(20);
+/// Counts that take turns wait so long for quiet samples: disturbances are often shorter.
+const PATIENCE: Duration = Duration::from_millis(150);
 /// A value counts as the best one if it is within this of it: finer is noise.
 const CLOSE: f64 = 1.1;
 
@@ -42,12 +44,16 @@ fn median(mut once: impl FnMut() -> f64) -> f64 {
     samples.median()
 }
 
-/// The cost of each count, which take turns: a machine that is slow for a while must not make some of them look dear.
+/// The cost of each count, which take turns: a machine that is slow for a while must not make some of them look dear. Goes on until quiet samples are enough
+/// or `PATIENCE` is over.
 fn by_turns(counts: &[u32], times: usize, once: impl Fn(u32) -> f64) -> Vec<(u32, f64)> {
     let mut samples = vec![Samples::default(); counts.len()];
     let _undisturbed = Undisturbed::begin();
-    for _ in 0..times {
+    let begun = Instant::now();
+    let mut turns = 0;
+    while turns < times || begun.elapsed() < PATIENCE && !samples.iter().all(Samples::is_settled) {
         counts.iter().zip(&mut samples).for_each(|(count, samples)| samples.take(1, || Some(once(*count))));
+        turns += 1;
     }
     counts.iter().copied().zip(samples.iter().map(cost)).collect()
 }
@@ -194,7 +200,7 @@ fn windows(probe: &Probe, times: usize) -> Vec<(u32, f64)> {
     windows
 }
 
-/// The reorder window as it is now: a core that is never quiet has half of it.
+/// The reorder window as it is now: a core that is never quiet for as long as it waits has half of it.
 pub fn window_now(probe: &Probe) -> u32 {
     window(&windows(probe, SAMPLES))
 }
