@@ -292,7 +292,7 @@ fn operations(lookup: &Lookup) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::new_in_a_wait;
+    use super::{Sight, new_in_a_wait};
     use crate::Inputs;
     use crate::analyze::Traffic;
     use crate::model::Model;
@@ -341,12 +341,11 @@ node queue: buffer { send 32w1 }
     }
 
     #[test]
-    fn packets_longer_than_the_window_wait_one_after_the_other() {
-        let large = RULES.replace("ternary", "exact").replace("size 1000", "size 16000000");
-        let parsed = parse_file(&large).unwrap_or_else(|errors| panic!("{errors:#?}"));
-        let cycles = |window| in_turn(&parsed.program, Structure::Exact, window);
-        let memory = Inputs::default().machine.latency_cycles(256 << 20);
-        assert!(cycles(4) > memory && cycles(1024) < memory / 2.0, "{} {} {memory}", cycles(4), cycles(1024));
+    fn sight_has_look_ups_that_take_about_as_long_and_less_than_one_of_a_long_packet() {
+        // A look-up of 300 cycles, two of at least 200, three of at least 20; a quarter of a packet in the window, or four.
+        let sight = |packets| Sight { packets, waits: vec![(300.0, 1.0), (200.0, 2.0), (20.0, 3.0)] };
+        let beside = |packets| [300.0, 20.0].map(|cycles| sight(packets).beside(cycles));
+        assert_eq!((beside(0.25), beside(4.0)), ([0.5, 0.75], [8.0, 12.0]));
     }
 
     #[test]
