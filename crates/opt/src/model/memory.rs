@@ -68,7 +68,10 @@ impl Memory<'_> {
         let smallest = self.machine.lines.working_set_kb[0] << 10;
         let (low, high) = (in_flight.floor().max(1.0), in_flight.ceil().max(1.0));
         let part = if high > low { in_flight - low } else { 0.0 };
-        let between = |bytes: u64| at(bytes, low as u32) * (1.0 - part) + at(bytes, high as u32) * part;
+        // Between two numbers of lines, some waits have one more than others: their times are averaged, and divided by their lines. An average of what
+        // a line costs would count the waits with fewer too often.
+        let wait = |bytes: u64, lines: f64| at(bytes, lines as u32) * lines;
+        let between = |bytes: u64| (wait(bytes, low) * (1.0 - part) + wait(bytes, high) * part) / in_flight.max(1.0);
         (between(bytes) - between(smallest)).max(0.0)
     }
 
@@ -128,6 +131,14 @@ mod tests {
         let beside = |bytes: u64| working_sets(&[touched(1 << 20, 1.0), touched(bytes, 1.0)])[0];
         assert_eq!(beside(1 << 20), 2 << 20);
         assert!(beside(1 << 20) < beside(2 << 20) && beside(2 << 20) < beside(4 << 20));
+    }
+
+    #[test]
+    fn where_some_waits_have_a_line_more_their_times_are_added() {
+        let machine = Machine::default();
+        let memory = Memory { machine: &machine };
+        let wait = |lines: f64| lines * memory.load(256 << 20, lines);
+        assert!((wait(1.25) - (0.75 * wait(1.0) + 0.25 * wait(2.0))).abs() < 1e-9);
     }
 
     #[test]
