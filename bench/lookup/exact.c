@@ -208,16 +208,17 @@ exact_issue(void)
 
 /* 48 bits: a MAC address. Cycles of our best. */
 static void
-exact_row48(const char *name, uint64_t entries, double issue)
+exact_row48(const char *name, uint64_t entries)
 {
 	const struct exact_keys keys = { .entries = entries, .words = 1 };
-	struct row row = { .name = name, .entries = entries, .draw = exact_draw, .context = &keys, .issue = issue };
+	struct row row = { .name = name, .entries = entries, .draw = exact_draw, .context = &keys };
 	struct writer *writer, *perfect;
 	struct rte_hash *hash8, *hash16;
 	uint32_t count = 6;
 
 	if (!row_wanted(name))
 		return;
+	row.issue = exact48_issue();
 	random_begin();
 	writer = exact_make(STRUCTURE_EXACT48, entries, 48);
 	perfect = entries <= 1u << 20 ? exact_make(STRUCTURE_PERFECT, entries, 48) : NULL;
@@ -244,15 +245,16 @@ exact_row48(const char *name, uint64_t entries, double issue)
 
 /* 13 bytes: addresses, ports and protocol. */
 static void
-exact_row104(const char *name, uint64_t entries, double issue)
+exact_row104(const char *name, uint64_t entries)
 {
 	const struct exact_keys keys = { .entries = entries, .words = 2 };
-	struct row row = { .name = name, .entries = entries, .draw = exact_draw, .context = &keys, .issue = issue };
+	struct row row = { .name = name, .entries = entries, .draw = exact_draw, .context = &keys };
 	struct writer *writer;
 	struct rte_hash *hash;
 
 	if (!row_wanted(name))
 		return;
+	row.issue = exact_issue();
 	random_begin();
 	writer = exact_make(STRUCTURE_EXACT, entries, 104);
 	hash = hash_make(entries, 16, 1);
@@ -304,37 +306,50 @@ dependent_value(const struct table *table, uint32_t number)
 	return ((const uint32_t *)table_record_at(table, number, RECORD_BYTES))[1];
 }
 
-/* Both tables one burst ahead of each other: lines of the first for burst n, of the second for burst n - 1, answers of burst n - 2. */
+/* A burst's look-ups in one of the tables, whose lines were requested. */
+INLINE struct table_group
+dependent_group(const struct flight *flight, const uint64_t *keys, uint32_t *found)
+{
+	return (struct table_group){
+		.count = BURST, .limbs = 1, .is_far = 1, .keys = keys, .hashes = flight->hashes, .addresses = flight->address, .found = found,
+	};
+}
+
+/* The second table's part of a burst: its keys, of what the first one found, and its answers. */
+INLINE void
+dependent_second(const struct dependent *tables, struct sample *sample, uint32_t from, const uint32_t *numbers)
+{
+	struct flight flight;
+	uint64_t keys[BURST];
+	struct table_group group;
+
+	for (uint32_t i = 0; i < BURST; i++)
+		keys[i] = dependent_key(dependent_value(&tables->first->table, numbers[i]), sample->keys[from + i], tables->entries);
+	exact48_1_begin(tables->second, keys, &flight, 1);
+	group = dependent_group(&flight, keys, sample->found + from);
+	exact48_find_group(tables->second, &group);
+}
+
+/* The first table's lines one burst ahead. Those of the second are requested when its keys are known: what has been found waits for no other burst. */
 static void
 dependent_ahead(const void *of, struct sample *sample)
 {
 	const struct dependent *tables = of;
-	struct flight first[2], second[2];
-	static uint64_t keys[2][BURST];
-	const uint32_t bursts = SAMPLE / BURST;
+	struct flight flights[2];
+	uint32_t numbers[BURST];
 
-	for (uint32_t n = 0; n < bursts + 2; n++) {
-		struct flight *ask = &first[n & 1], *read = &first[(n + 1) & 1], *next = &second[n & 1], *last = &second[(n + 1) & 1];
+	exact48_1_begin(tables->first, sample->keys, &flights[0], 1);
+	for (uint32_t from = 0; from < SAMPLE; from += BURST) {
+		struct flight *older = &flights[from / BURST % 2], *newest = &flights[from / BURST % 2 ^ 1];
+		struct table_group group = dependent_group(older, sample->keys + from, numbers);
 
-		for (uint32_t i = 0; i < BURST; i++) {
-			if (n >= 1 && n <= bursts) {
-				const uint64_t key = sample->keys[(n - 1) * BURST + i];
-				const uint32_t number = exact48_find(tables->first, read->address[i], read->hash[i], &key, 1);
-				uint64_t *made = &keys[n & 1][i];
-
-				*made = dependent_key(dependent_value(&tables->first->table, number), key, tables->entries);
-				next->hash[i] = exact48_hash(tables->second, made, 1);
-				next->address[i] = exact48_address(tables->second, next->hash[i]);
-				__builtin_prefetch(next->address[i]);
-			}
-			if (n < bursts) {
-				ask->hash[i] = exact48_hash(tables->first, &sample->keys[n * BURST + i], 1);
-				ask->address[i] = exact48_address(tables->first, ask->hash[i]);
-				__builtin_prefetch(ask->address[i]);
-			}
-			if (n >= 2)
-				sample->found[(n - 2) * BURST + i] = exact48_find(tables->second, last->address[i], last->hash[i], &keys[(n + 1) & 1][i], 1);
+		if (from + BURST < SAMPLE) {
+			exact48_1_begin(tables->first, sample->keys + from + BURST, newest, 0);
+			group.requests = newest->address;
+			group.request_count = BURST;
 		}
+		exact48_find_group(tables->first, &group);
+		dependent_second(tables, sample, from, numbers);
 	}
 }
 
@@ -345,24 +360,13 @@ dependent_requested(const void *of, struct sample *sample)
 
 	for (uint32_t from = 0; from < SAMPLE; from += BURST) {
 		struct flight flight;
-		uint64_t keys[BURST];
+		uint32_t numbers[BURST];
+		struct table_group group;
 
-		for (uint32_t i = 0; i < BURST; i++) {
-			flight.hash[i] = exact48_hash(tables->first, &sample->keys[from + i], 1);
-			flight.address[i] = exact48_address(tables->first, flight.hash[i]);
-			__builtin_prefetch(flight.address[i]);
-		}
-		for (uint32_t i = 0; i < BURST; i++) {
-			const uint64_t key = sample->keys[from + i];
-			const uint32_t number = exact48_find(tables->first, flight.address[i], flight.hash[i], &key, 1);
-
-			keys[i] = dependent_key(dependent_value(&tables->first->table, number), key, tables->entries);
-			flight.hash[i] = exact48_hash(tables->second, &keys[i], 1);
-			flight.address[i] = exact48_address(tables->second, flight.hash[i]);
-			__builtin_prefetch(flight.address[i]);
-		}
-		for (uint32_t i = 0; i < BURST; i++)
-			sample->found[from + i] = exact48_find(tables->second, flight.address[i], flight.hash[i], &keys[i], 1);
+		exact48_1_begin(tables->first, sample->keys + from, &flight, 1);
+		group = dependent_group(&flight, sample->keys + from, numbers);
+		exact48_find_group(tables->first, &group);
+		dependent_second(tables, sample, from, numbers);
 	}
 }
 
@@ -439,18 +443,12 @@ dependent_row(const char *name, uint64_t entries)
 void
 bench_exact(void)
 {
-	double issue48, issue104;
-
-	if (options.only != NULL && strncmp(options.only, "exact", 5) != 0)
-		return;
-	issue48 = exact48_issue();
-	issue104 = exact_issue();
-	exact_row48("exact 48 bits, 16K", 1u << 14, issue48);
-	exact_row48("exact 48 bits, 1M", 1u << 20, issue48);
-	exact_row104("exact 104 bits, 1M", 1u << 20, issue104);
+	exact_row48("exact 48 bits, 16K", 1u << 14);
+	exact_row48("exact 48 bits, 1M", 1u << 20);
+	exact_row104("exact 104 bits, 1M", 1u << 20);
 	if (options.quick)
 		return;
-	exact_row48("exact 48 bits, 16M", 1u << 24, issue48);
-	exact_row104("exact 104 bits, 16M", 1u << 24, issue104);
+	exact_row48("exact 48 bits, 16M", 1u << 24);
+	exact_row104("exact 104 bits, 16M", 1u << 24);
 	dependent_row("exact 48 bits, two of 16M", 1u << 24);
 }

@@ -78,7 +78,10 @@ const char *memory_pages(void);
 /* Cycles for one random line of so many bytes of memory, as many in flight as the machine can have. */
 double floor_line(uint64_t bytes);
 
+/* Whether the user asked for it. */
 int row_wanted(const char *name);
+/* Whether anything was asked for that there is. */
+int rows_any(void);
 /* Measures all kernels in turns, checks each one's answers, prints them with their ratios and keeps the records. Median cycles of ours at best. */
 double row_run(const struct row *row, struct kernel *kernels, uint32_t count);
 /* The same without a report: the cheapest of the kernels, for the cost of issue alone. */

@@ -250,10 +250,21 @@ struct record {
 static struct record records[RECORDS_MOST];
 static uint32_t record_count;
 
+static int any_wanted;
+
 int
 row_wanted(const char *name)
 {
-	return options.only == NULL || strstr(name, options.only) != NULL;
+	const int wanted = options.only == NULL || strstr(name, options.only) != NULL;
+
+	any_wanted |= wanted;
+	return wanted;
+}
+
+int
+rows_any(void)
+{
+	return any_wanted;
 }
 
 static void

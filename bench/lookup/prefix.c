@@ -11,6 +11,7 @@
 #include "kernels.h"
 #include "table/btree.h"
 #include "table/dir24_8.h"
+#include "table/lpm_trie.h"
 
 #define PREFIXES_MOST 2000000u	/* routes of a file */
 #define NEXT_HOPS 200u
@@ -263,6 +264,20 @@ BEGIN_ONE_BY_ONE(dir24_8_u16, 1)
 REQUEST_KERNEL(dir24_8_u16, 1)
 PLAIN_KERNEL(btree, 2)
 GROUP_KERNEL(btree, 2)
+PLAIN_KERNEL(lpm_trie, 2)
+GROUP_KERNEL(lpm_trie, 2)
+
+/* The same with each node requested as soon as it is known. */
+static void
+lpm_trie_2_requested(const void *of, struct sample *sample)
+{
+	for (uint32_t from = 0; from < SAMPLE; from += BURST) {
+		struct table_group group = lpm_trie_2_of(sample, from);
+
+		group.walks_ahead = 1;
+		lpm_trie_find_group(of, &group);
+	}
+}
 
 static void
 lpm_run(const void *of, struct sample *sample)
@@ -400,7 +415,7 @@ ipv4_row(const char *name, const struct prefixes *prefixes)
 static void
 ipv6_row(const char *name, const struct prefixes *prefixes)
 {
-	struct writer *writer = prefix_make(STRUCTURE_BTREE, prefixes);
+	struct writer *writer = prefix_make(STRUCTURE_BTREE, prefixes), *trie = prefix_make(STRUCTURE_LPM_TRIE, prefixes);
 	struct prefix_draw draw = { .prefixes = prefixes, .writer = writer };
 	struct row row = { .name = name, .entries = prefixes->count, .draw = prefix_draw, .expect = prefix_expect, .context = &draw };
 	struct rte_fib6_conf fib_config = { .type = RTE_FIB6_TRIE, .default_nh = 0, .max_routes = (int)prefixes->count + 16,
@@ -421,6 +436,7 @@ ipv6_row(const char *name, const struct prefixes *prefixes)
 			rte_fib6_free(fib);
 			rte_lpm6_free(lpm);
 			writer_destroy(writer);
+			writer_destroy(trie);
 			return;
 		}
 	}
@@ -430,33 +446,38 @@ ipv6_row(const char *name, const struct prefixes *prefixes)
 		struct kernel kernels[] = {
 			{ "btree plain", btree_2_plain, writer_table(writer), 0, table_decode },
 			{ "btree, group", btree_2_group, writer_table(writer), 0, table_decode },
+			{ "lpm_trie plain", lpm_trie_2_plain, writer_table(trie), 0, table_decode },
+			{ "lpm_trie, group", lpm_trie_2_group, writer_table(trie), 0, table_decode },
+			{ "lpm_trie requested", lpm_trie_2_requested, writer_table(trie), 0, table_decode },
 			{ "rte_fib6", fib6_run, fib, 1, NULL }, { "rte_lpm6", lpm6_run, lpm, 1, NULL },
 		};
 
 		row.issue = prefix_issue(writer, prefixes, &kernels[1]);
 		row.memory = btree_memory((const void *)writer_table(writer));
-		row_run(&row, kernels, 4);
+		row_run(&row, kernels, 7);
 	}
 	rte_fib6_free(fib);
 	rte_lpm6_free(lpm);
 	writer_destroy(writer);
+	writer_destroy(trie);
 }
 
 void
 bench_prefix(void)
 {
+	const char *const ipv4 = options.rib != NULL ? "ipv4, real table" : "ipv4, drawn table", *const ipv6 = "ipv6, drawn table";
 	struct prefixes prefixes;
 
-	if (row_wanted("ipv4")) {
+	if (row_wanted(ipv4)) {
 		random_begin();
 		prefixes = options.rib != NULL ? prefixes_read_ipv4(options.rib) : prefixes_draw_ipv4(options.quick ? 100000 : DRAWN_IPV4);
-		ipv4_row(options.rib != NULL ? "ipv4, real table" : "ipv4, drawn table", &prefixes);
+		ipv4_row(ipv4, &prefixes);
 		free(prefixes.list);
 	}
-	if (row_wanted("ipv6")) {
+	if (row_wanted(ipv6)) {
 		random_begin();
 		prefixes = prefixes_draw_ipv6(options.quick ? 50000 : DRAWN_IPV6);
-		ipv6_row("ipv6, drawn table", &prefixes);
+		ipv6_row(ipv6, &prefixes);
 		free(prefixes.list);
 	}
 }
