@@ -257,10 +257,10 @@ btree_memory(const struct btree *table)
 }
 
 PLAIN_KERNEL(dir24_8_u8, 1)
-BEGIN_ONE_BY_ONE(dir24_8_u8, 1)
+BEGIN_TOGETHER(dir24_8_u8)
 REQUEST_KERNEL(dir24_8_u8, 1)
 PLAIN_KERNEL(dir24_8_u16, 1)
-BEGIN_ONE_BY_ONE(dir24_8_u16, 1)
+BEGIN_TOGETHER(dir24_8_u16)
 REQUEST_KERNEL(dir24_8_u16, 1)
 PLAIN_KERNEL(btree, 2)
 GROUP_KERNEL(btree, 2)

@@ -162,4 +162,31 @@ dir24_8_u8_find(const struct dir24_8 *table, const void *address, uint64_t hash,
 	return __atomic_load_n((const uint8_t *)dir24_8_u8_address_second(table, dir24_8_u8_address_link(table, hash), hash), __ATOMIC_ACQUIRE);
 }
 
+/* The lines of many keys are computed at once, to be requested. All are of the first array, which stays where it is as long as the table lives. */
+#define DIR24_8_LINES(NAME, ENTRY)                                                                                                           \
+	struct NAME##_lines {                                                                                                                \
+		const ENTRY *first;                                                                                                          \
+		uint64_t rest_bits;                                                                                                          \
+	};                                                                                                                                   \
+                                                                                                                                             \
+	static inline struct NAME##_lines                                                                                                    \
+	NAME##_lines(const struct dir24_8 *table)                                                                                            \
+	{                                                                                                                                    \
+		return (struct NAME##_lines){ table->first, table->rest_bits };                                                              \
+	}                                                                                                                                    \
+                                                                                                                                             \
+	static inline __attribute__((always_inline)) void                                                                                    \
+	NAME##_addresses(const struct NAME##_lines *lines, const uint64_t *keys, const void **addresses, uint32_t count)                     \
+	{                                                                                                                                    \
+		const ENTRY *const first = lines->first;                                                                                     \
+		const uint64_t rest_bits = lines->rest_bits;                                                                                 \
+                                                                                                                                             \
+		for (uint32_t i = 0; i < count; i++)                                                                                         \
+			addresses[i] = first + (keys[i] >> rest_bits);                                                                       \
+	}
+
+DIR24_8_LINES(dir24_8, uint32_t)
+DIR24_8_LINES(dir24_8_u16, uint16_t)
+DIR24_8_LINES(dir24_8_u8, uint8_t)
+
 #endif

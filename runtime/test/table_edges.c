@@ -1,6 +1,7 @@
 /* What is not a match for a table, tables that are full, and memory that ends at any allocation. */
 #include <string.h>
 
+#include "table/dir24_8.h"
 #include "table/exact.h"
 #include "table/exact48.h"
 #include "table/scan.h"
@@ -289,6 +290,37 @@ edges_alone(uint32_t structure, uint32_t has_range)
 EDGES_LINES(exact, STRUCTURE_EXACT, 64)
 EDGES_LINES(exact48, STRUCTURE_EXACT48, 48)
 
+/* The same of arrays over a key's first bits, which are never replaced. */
+#define EDGES_PLACES(NAME, STRUCTURE)                                                                                           \
+	static void                                                                                                             \
+	edges_places_##NAME(uint32_t key_bits)                                                                                  \
+	{                                                                                                                       \
+		struct test_host memory = { .allocations_left = UINT64_MAX };                                                   \
+		struct writer *writer = edges_writer(&memory, STRUCTURE, key_bits, 0);                                          \
+		const struct dir24_8 *table = (const void *)writer_table(writer);                                               \
+		const struct NAME##_lines lines = NAME##_lines(table);                                                          \
+		const void *addresses[LINES_MOST + 1];                                                                          \
+		uint64_t random = 7, keys[LINES_MOST];                                                                          \
+                                                                                                                                \
+		for (uint32_t count = 0; count <= LINES_MOST; count++) {                                                        \
+			for (uint32_t i = 0; i < count; i++)                                                                    \
+				keys[i] = test_random(&random) >> (64 - key_bits);                                              \
+			if (count != 0)                                                                                         \
+				CHECK(edges_insert(writer, keys[0], EDGES_MASK(key_bits), count % 9) == TABLE_OK);              \
+			memset(addresses, 0, sizeof(addresses));                                                                \
+			NAME##_addresses(&lines, keys, addresses, count);                                                       \
+			for (uint32_t i = 0; i < count; i++)                                                                    \
+				CHECK(addresses[i] == NAME##_address(table, NAME##_hash(table, &keys[i], 1)));                  \
+			CHECK(addresses[count] == NULL);                                                                        \
+		}                                                                                                               \
+		writer_destroy(writer);                                                                                         \
+		CHECK(memory.bytes == 0);                                                                                       \
+	}
+
+EDGES_PLACES(dir24_8, STRUCTURE_DIR24_8)
+EDGES_PLACES(dir24_8_u16, STRUCTURE_DIR24_8_U16)
+EDGES_PLACES(dir24_8_u8, STRUCTURE_DIR24_8_U8)
+
 #define BETWEEN_RULES 200u
 
 /* Prefixes that only the bits before their common end tell apart: each has a bucket of its own. */
@@ -336,6 +368,10 @@ test_table_edges(void)
 		edges_between(48, length);
 	edges_lines_exact();
 	edges_lines_exact48();
+	edges_places_dir24_8(32);
+	edges_places_dir24_8(20);
+	edges_places_dir24_8_u16(32);
+	edges_places_dir24_8_u8(32);
 	for (uint32_t has_range = 0; has_range < 2; has_range++) {
 		edges_alone(STRUCTURE_SCAN, has_range);
 		edges_alone(STRUCTURE_BIT_VECTOR, has_range);

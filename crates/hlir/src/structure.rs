@@ -167,7 +167,12 @@ impl Structure {
 
     /// Whether the lines of several keys are computed at once, from the keys alone, in less time than one by one.
     pub fn is_addressed_together(self, key_bits: u32) -> bool {
-        self == Structure::Exact48 || self == Structure::Exact && key_bits <= 64
+        self == Structure::Exact48 || self == Structure::Exact && key_bits <= 64 || self.keeps_its_lines()
+    }
+
+    /// Whether a key's line stays where it is as long as the table lives, whatever is written.
+    pub fn keeps_its_lines(self) -> bool {
+        matches!(self, Structure::Dir24_8 | Structure::Dir24_8U16 | Structure::Dir24_8U8)
     }
 
     /// Whether a key's hash takes so long that it is kept between a request and its look-up, instead of being made again.

@@ -31,7 +31,7 @@ impl Way<'_> {
             return Some(addresses);
         }
         let structure = self.lines(stage, place)?;
-        let same = [format!("run.{held}"), format!("&path->{held}_lines")].map(name);
+        let same = [format!("run->{held}"), format!("&path->{held}_lines")].map(name);
         Some(Expr::conditional(Expr::call(format!("{structure}_is_at"), same), addresses, name("NULL")))
     }
 

@@ -176,20 +176,12 @@ impl Way<'_> {
     /// of the newest group: a loop of requests alone would stall on the core's line fill buffers.
     fn look_up_items(&self, number: usize) -> Vec<Item> {
         let stage = &self.stages[number];
-        let title = format!("path_look_up_{number}");
-        if number > 0 || !self.is_behind() {
-            let parameters = ["const struct run *given", "uint32_t count", "struct path *path"];
-            let [mut code, seconds] = self.look_up_groups(stage, false);
-            code.splice(0..0, taken_run());
-            code.extend(in_loop(name("count"), self.look_ups(stage, false)));
-            code.extend(seconds);
-            return apart("void", title, &parameters, code).into();
-        }
+        let moved = number == 0 && self.is_behind();
         let single = stage.looked_up.iter().filter(|place| !self.unit.structure(self.table(**place)).is_grouped());
-        let requests = || single.clone().filter_map(|place| self.requested(stage, *place));
+        let requests = || single.clone().filter(|_| moved).filter_map(|place| self.requested(stage, *place));
         let request = |(held, hint): (&str, Hint)| prefetch(name(format!("newest->{held}_address[i]")), hint);
-        let [mut body, seconds] = self.look_up_groups(stage, true);
-        let mut code = self.look_ups(stage, true);
+        let [mut body, seconds] = self.look_up_groups(stage, moved);
+        let mut code = self.look_ups(stage, moved);
         if requests().next().is_some() {
             code.push(Stmt::when(Expr::binary("<", name("i"), name("size")), requests().map(request).collect()));
         }
@@ -200,17 +192,34 @@ impl Way<'_> {
         }
         body.extend(rest);
         body.extend(seconds);
-        let parameters = [
-            "const struct run *given",
-            "uint32_t count",
-            "struct path *path",
-            "uint32_t size",
-            "const struct path *newest",
-        ];
-        let unused = ["size", "newest"].into_iter().filter(|name| !body.iter().any(|it| it.mentions(name)));
+        let newest: &[&str] = if moved { &["uint32_t size", "const struct path *newest"] } else { &[] };
+        let parameters = |run| [&[run, "uint32_t count", "struct path *path"][..], newest].concat();
+        let words = ["run", "size", "newest"].into_iter().filter(|word| moved || *word == "run");
+        let unused = words.filter(|name| !body.iter().any(|it| it.mentions(name)));
         let unused: Vec<Stmt> = unused.map(|unused| Stmt::Do(Expr::cast("void", name(unused)))).collect();
-        body.splice(0..0, unused.into_iter().chain(taken_run()));
-        apart("void", title, &parameters, body).into()
+        body.splice(0..0, unused);
+        let title = format!("path_look_up_{number}");
+        let mut items = Vec::from(inline("void", title.clone(), &parameters("const struct run *run"), body));
+        items.extend(self.look_up_whole(&title, moved, &parameters("const struct run *given")));
+        items
+    }
+
+    /// These look-ups as a function of its own, in which a full group has code of its own.
+    fn look_up_whole(&self, title: &str, moved: bool, parameters: &[&str]) -> [Item; 2] {
+        let group = || Expr::word(self.group());
+        let is_full = |count| Expr::binary("==", name(count), group());
+        let newest = |size: Expr| if moved { vec![size, name("newest")] } else { Vec::new() };
+        let call = |count: Expr, size: Expr| {
+            Stmt::call(title, [name("&run"), count, name("path")].into_iter().chain(newest(size)))
+        };
+        let full = if moved { Expr::binary("&&", is_full("count"), is_full("size")) } else { is_full("count") };
+        let mut body = Vec::from(taken_run());
+        body.push(Stmt::If {
+            condition: Expr::call("__builtin_expect", [full, name("1")]),
+            then: vec![call(group(), group())],
+            otherwise: vec![call(name("count"), name("size"))],
+        });
+        apart("void", format!("{title}_group"), parameters, body)
     }
 
     /// The look-ups that a structure makes for the whole group, and what of them is made behind all others: second lines, which have been asked for.
@@ -229,7 +238,7 @@ impl Way<'_> {
             });
             let grouped = Grouped {
                 prefix: format!("path->{held}_"),
-                run: "run.",
+                run: "run->",
                 count: name("count"),
                 is_hashed: self.keeps_hash(stage, place),
                 addresses: self.known_addresses(stage, place, moved),
@@ -261,11 +270,13 @@ impl Way<'_> {
             let structure = written_structure(self.unit.structure(table));
             let limbs = Expr::word(crate::body::limbs(self.unit.key_bits(table)));
             let part = |part: &str| name(format!("path->{held}_{part}[i]"));
-            let pointer = name(format!("run.{held}"));
+            let pointer = name(format!("run->{held}"));
             let hash = Expr::call(format!("{structure}_hash"), [pointer.clone(), part("key"), limbs.clone()]);
-            let address = match moved || self.requested(stage, place).is_none() {
-                true => Expr::call(format!("{structure}_address"), [pointer.clone(), hash.clone()]),
-                false => part("address"),
+            let is_known =
+                self.requested(stage, place).is_some() && (!moved || self.unit.structure(table).keeps_its_lines());
+            let address = match is_known {
+                true => part("address"),
+                false => Expr::call(format!("{structure}_address"), [pointer.clone(), hash.clone()]),
             };
             let arguments = [pointer, address, hash, part("key"), limbs];
             code.push(Stmt::set(self.found_at(place), Expr::call(format!("{structure}_find"), arguments)));
@@ -333,7 +344,7 @@ impl Way<'_> {
         let mut body = Vec::new();
         for number in 1..self.stages.len() {
             let stage = Stmt::call(format!("path_stage_{number}_group"), arguments());
-            let look_up = Stmt::call(format!("path_look_up_{number}"), ["run", "count", path].map(name));
+            let look_up = Stmt::call(format!("path_look_up_{number}_group"), ["run", "count", path].map(name));
             body.extend(self.measured(self.stages[number].place, vec![stage, look_up]));
         }
         body.push(Stmt::call("path_turn_group", arguments()));
@@ -357,7 +368,7 @@ impl Way<'_> {
         ];
         body.extend(self.packet_requests("burst", "count"));
         let stage = Stmt::call("path_stage_0_group", ["run", "burst", "from", "count", "&path"].map(name));
-        let look_up = Stmt::call("path_look_up_0", ["run", "count", "&path"].map(name));
+        let look_up = Stmt::call("path_look_up_0_group", ["run", "count", "&path"].map(name));
         body.extend(self.measured(self.stages[0].place, vec![stage, look_up]));
         body.extend(self.later("burst", "from", "&path"));
         body.splice(0..0, crate::walk::measuring(&body));
@@ -414,7 +425,8 @@ impl Way<'_> {
         body.extend(self.packet_requests("&newest->burst", "size"));
         let arguments = ["run", "&newest->burst", "from", "size", "&newest->path"].map(name);
         let stage = Stmt::call("path_stage_0_group", arguments);
-        let look_up = Stmt::call("path_look_up_0", ["run", "count", "&older->path", "size", "&newest->path"].map(name));
+        let look_up =
+            Stmt::call("path_look_up_0_group", ["run", "count", "&older->path", "size", "&newest->path"].map(name));
         body.extend(self.measured(self.stages[0].place, vec![stage, look_up]));
         body.push(Stmt::set(name("run->clock_ns"), name("older->clock_ns")));
         body.push(Stmt::set(name("run->number"), name("older->number")));
