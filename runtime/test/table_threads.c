@@ -5,12 +5,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "table/compare.h"
 #include "table_host.h"
 #include "test.h"
 
 #define READERS 2u
-#define PERMANENT 64u
-#define PASSING 192u
+#define ENTRIES_MOST 256u	/* a quarter of a table's entries is always in it */
 #define BURST 16u
 #define LIMBS_MOST 5u
 
@@ -26,8 +26,11 @@ struct threads_reader {
 struct threads {
 	struct table_descriptor descriptor;
 	const struct table *table;
-	uint64_t keys[PERMANENT + PASSING][LIMBS_MOST];
-	uint64_t masks[PERMANENT + PASSING][LIMBS_MOST];
+	uint32_t entries, permanent;
+	uint64_t keys[ENTRIES_MOST][LIMBS_MOST];
+	uint64_t values[ENTRIES_MOST][LIMBS_MOST];
+	uint64_t masks[ENTRIES_MOST][LIMBS_MOST];
+	uint64_t highs[ENTRIES_MOST][LIMBS_MOST];
 	uint32_t stop;
 	struct threads_reader readers[READERS];
 };
@@ -45,7 +48,7 @@ threads_check(struct threads_reader *reader, uint32_t entry, uint32_t number)
 	const struct threads *threads = reader->threads;
 	const struct test_record *record = table_record(threads->table, number);
 
-	if (number == 0 && entry < PERMANENT)
+	if (number == 0 && entry < threads->permanent)
 		reader->failures++;
 	if (number != 0 && (!test_record_whole(record) || (record->value & 0xffff) != entry))
 		reader->failures++;
@@ -63,7 +66,7 @@ threads_look_up(struct threads_reader *reader)
 	uint32_t entries[BURST], found[BURST];
 
 	for (uint32_t i = 0; i < BURST; i++) {
-		entries[i] = (uint32_t)(test_random(&reader->random) % (PERMANENT + PASSING));
+		entries[i] = (uint32_t)(test_random(&reader->random) % threads->entries);
 		memcpy(keys + (size_t)i * limbs, threads->keys[entries[i]], limbs * sizeof(*keys));
 		if (reader->found % 2 == 0)
 			threads_check(reader, entries[i], test_find(threads->table, threads->keys[entries[i]], limbs));
@@ -100,21 +103,47 @@ threads_grace(void *argument)
 	}
 }
 
-/* Keys that differ from each other, and nested prefixes for lpm: the passing entries lie above and below the permanent ones' values. */
+/* Keys that differ from each other, each an entry's only one. */
 static void
 threads_keys(struct threads *threads)
 {
 	const struct table_descriptor *descriptor = &threads->descriptor;
 	uint64_t random = descriptor->structure;
 
-	for (uint32_t i = 0; i < PERMANENT + PASSING; i++)
+	for (uint32_t i = 0; i < threads->entries; i++)
 		for (uint32_t limb = 0; limb < descriptor->key_limbs; limb++) {
 			const uint32_t bits = descriptor->key_bits - 64 * limb < 64 ? descriptor->key_bits - 64 * limb : 64;
 			const uint64_t mask = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
 
-			threads->keys[i][limb] = (test_random(&random) << 8 | i) & mask;
+			threads->keys[i][limb] = threads->values[i][limb] = (test_random(&random) << 8 | i) & mask;
 			threads->masks[i][limb] = mask;
 		}
+}
+
+/* Blocks of keys, one for each passing entry; permanent ones lie within the first of them and go before, so what passes cuts the keys anew on both sides
+ * of what stays. */
+static void
+threads_ranges(struct threads *threads)
+{
+	const uint64_t block = (uint64_t)1 << (threads->descriptor.key_bits - 8);
+
+	for (uint32_t i = 0; i < threads->entries; i++) {
+		const int stays = i < threads->permanent;
+		const uint64_t low = block * (stays ? i : i - threads->permanent);
+
+		threads->values[i][0] = low + (stays ? block / 4 : 0);
+		threads->highs[i][0] = low + (stays ? block / 2 : block) - 1;
+		threads->keys[i][0] = threads->values[i][0];
+	}
+}
+
+static struct table_match
+threads_match(const struct threads *threads, uint32_t entry)
+{
+	return (struct table_match){
+		.value = threads->values[entry], .mask = threads->masks[entry], .priority = entry < threads->permanent,
+		.high = threads->descriptor.field_count != 0 ? threads->highs[entry] : NULL,
+	};
 }
 
 static void
@@ -124,11 +153,11 @@ threads_write(struct threads *threads, struct writer *writer, double seconds)
 	const uint64_t end = (uint64_t)clock() + (uint64_t)(seconds * CLOCKS_PER_SEC);
 
 	while ((uint64_t)clock() < end && test_failures == 0) {
-		const uint32_t entry = (uint32_t)(test_random(&random) % (PERMANENT + PASSING));
-		const struct table_match match = { .value = threads->keys[entry], .mask = threads->masks[entry] };
+		const uint32_t entry = (uint32_t)(test_random(&random) % threads->entries);
+		const struct table_match match = threads_match(threads, entry);
 		const struct test_record record = threads_record(entry, (uint32_t)(++version & 0x7fff));
 
-		if (entry < PERMANENT) {
+		if (entry < threads->permanent) {
 			CHECK(writer_modify(writer, &match, &record) == TABLE_OK);
 		} else if (test_random(&random) % 2) {
 			const enum table_status status = writer_insert(writer, &match, &record, NULL);
@@ -146,8 +175,17 @@ threads_write(struct threads *threads, struct writer *writer, double seconds)
 	}
 }
 
+/* A table's share of the time: how long its writer writes. */
+static double
+threads_seconds(void)
+{
+	const char *given = getenv("THREADS_SECONDS");
+
+	return given != NULL ? strtod(given, NULL) : 0.4;
+}
+
 static void
-threads_run(uint32_t structure, uint32_t key_bits, uint32_t own)
+threads_run_with(uint32_t structure, uint32_t key_bits, uint32_t own, uint32_t entries, const struct key_field *range)
 {
 	struct threads *threads = aligned_alloc(64, sizeof(*threads));
 	struct test_host memory = { .allocations_left = UINT64_MAX, .argument = threads };
@@ -158,11 +196,18 @@ threads_run(uint32_t structure, uint32_t key_bits, uint32_t own)
 
 	memset(threads, 0, sizeof(*threads));
 	threads->descriptor = test_descriptor(structure, key_bits, own, 0);
+	threads->entries = entries;
+	threads->permanent = entries / 4;
 	threads_keys(threads);
+	if (range != NULL) {
+		threads->descriptor.fields = range;
+		threads->descriptor.field_count = 1;
+		threads_ranges(threads);
+	}
 	writer = writer_create(&threads->descriptor, &host, NULL);
 	threads->table = writer_table(writer);
-	for (uint32_t entry = 0; entry < PERMANENT; entry++) {
-		const struct table_match match = { .value = threads->keys[entry], .mask = threads->masks[entry] };
+	for (uint32_t entry = 0; entry < threads->permanent; entry++) {
+		const struct table_match match = threads_match(threads, entry);
 		const struct test_record record = threads_record(entry, 0);
 
 		CHECK(writer_insert(writer, &match, &record, NULL) == TABLE_OK);
@@ -172,7 +217,7 @@ threads_run(uint32_t structure, uint32_t key_bits, uint32_t own)
 		threads->readers[i] = (struct threads_reader){ .running = 1, .threads = threads, .random = i };
 		pthread_create(&readers[i], NULL, threads_read, &threads->readers[i]);
 	}
-	threads_write(threads, writer, 0.4);
+	threads_write(threads, writer, threads_seconds());
 	__atomic_store_n(&threads->stop, 1, __ATOMIC_RELEASE);
 	for (uint32_t i = 0; i < READERS; i++) {
 		pthread_join(readers[i], NULL);
@@ -186,6 +231,15 @@ threads_run(uint32_t structure, uint32_t key_bits, uint32_t own)
 	CHECK(memory.bytes == 0);
 	free(threads);
 }
+
+static void
+threads_run(uint32_t structure, uint32_t key_bits, uint32_t own)
+{
+	threads_run_with(structure, key_bits, own, ENTRIES_MOST, NULL);
+}
+
+static const struct key_field threads_port = { .name = "port", .width = 16, .shift = 0, .kind = MATCH_RANGE };
+static const struct key_field threads_long = { .name = "long", .width = 64, .shift = 0, .kind = MATCH_RANGE };
 
 void
 test_table_threads(void)
@@ -202,6 +256,10 @@ test_table_threads(void)
 	threads_run(STRUCTURE_LIST, 32, 1);
 	threads_run(STRUCTURE_BTREE, 64, 0);
 	threads_run(STRUCTURE_BTREE, 128, 1);
+	threads_run_with(STRUCTURE_BTREE, 16, 0, ENTRIES_MOST, &threads_port);
+	threads_run_with(STRUCTURE_BTREE, 64, 1, ENTRIES_MOST, &threads_long);
+	threads_run_with(STRUCTURE_COMPARE, 48, 0, COMPARE_MOST, NULL);
+	threads_run_with(STRUCTURE_COMPARE, 104, 1, COMPARE_MOST, NULL);
 	threads_run(STRUCTURE_PERFECT, 48, 0);
 	threads_run(STRUCTURE_DIRECT, 16, 1);
 	threads_run(STRUCTURE_SCAN, 104, 0);
