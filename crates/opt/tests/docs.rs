@@ -90,6 +90,14 @@ impl Page {
 }
 
 #[test]
+fn every_pass_has_a_page() {
+    let pages = pages();
+    let has_page = |name: &str| pages.iter().any(|page| page.file_stem().is_some_and(|stem| stem == name));
+    let without: Vec<&str> = opt::PIPELINE.iter().map(|pass| pass.name).filter(|name| !has_page(name)).collect();
+    assert!(without.is_empty(), "docs/passes/NAME.md is missing for {without:?}");
+}
+
+#[test]
 fn pages_say_what_passes_do() {
     let mut differ = Vec::new();
     for file in pages() {
