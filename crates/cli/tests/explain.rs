@@ -34,6 +34,46 @@ fn explanations_have_traffic_decisions_and_costs_in_every_form() {
     assert!(html.contains("<svg ") && html.contains("</html>") && html.contains("Switch.routes"), "{html}");
 }
 
+/// The share of the packets that come to a table's look-up, and whether a stage looks it up, as `bacus explain` tells of the program under hints.
+fn share_and_stage(hints: &[&str], table: &str) -> (f64, bool) {
+    let slow = path("tests/machines/slow-memory.toml").display().to_string();
+    let program = path("crates/cli/tests/explain/hints.p4").display().to_string();
+    let defined: Vec<String> = hints.iter().map(|hint| format!("-D{hint}")).collect();
+    let mut arguments = vec!["explain", &program, "--json", "--machine", &slow];
+    arguments.extend(defined.iter().map(String::as_str));
+    let (is_good, json, errors) = run(&arguments);
+    assert!(is_good, "{hints:?}: {errors}");
+    let told: serde_json::Value = serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}: {json}"));
+    let rows = |part: &str| told[part].as_array().cloned().unwrap_or_default();
+    let node = rows("nodes").into_iter().find(|node| node["name"] == table);
+    let share = node.and_then(|node| node["share"].as_f64()).unwrap_or_else(|| panic!("no {table} in {json}"));
+    let staged = format!("line 0 of {table}");
+    (share, rows("decisions").iter().any(|decision| decision["what"] == staged.as_str()))
+}
+
+/// An annotation of a parser's state, an action and a table, each once: it moves the traffic, and the stages go with it.
+#[test]
+fn what_a_programmer_says_about_traffic_is_planned_for() {
+    let four = "SIX=@unlikely";
+    let six = "SIX=@likely";
+    // The hints, the table that has most traffic by them and is looked up in a stage, and one that is not.
+    let cases: [(&[&str], &str, &str); 6] = [
+        (&[four], "Hints.sides", "Hints.known"),
+        (&[six], "Hints.known", "Hints.sides"),
+        (&[four, "OUTSIDE=@unlikely"], "Hints.near", "Hints.far"),
+        (&[four, "OUTSIDE=@traffic(0.9)"], "Hints.far", "Hints.near"),
+        (&[six, "KNOWN=@likely"], "Hints.routes", "Hints.strangers"),
+        (&[six, "KNOWN=@traffic(0.1)"], "Hints.strangers", "Hints.routes"),
+    ];
+    for (hints, usual, rare) in cases {
+        let (much, little) = (share_and_stage(hints, usual), share_and_stage(hints, rare));
+        assert!(much.0 > 0.7 && little.0 < 0.15, "{hints:?}: {usual} {much:?}, {rare} {little:?}");
+        assert!(much.1 && !little.1, "{hints:?}: {usual} {much:?}, {rare} {little:?}");
+    }
+    let nothing = share_and_stage(&[], "Hints.sides");
+    assert!(nothing.0 < 0.6 && !nothing.1, "without a hint the families are as likely: {nothing:?}");
+}
+
 /// Under a plan in stages every node is measured as well, and the parts are the whole.
 #[test]
 fn what_is_measured_under_a_plan_is_the_sum_of_its_nodes() {
