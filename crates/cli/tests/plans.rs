@@ -51,6 +51,28 @@ fn plans_by_hand_send_what_the_interpreter_sends() {
     }
 }
 
+/// The packets' own bytes are requested as well: for a group at once, and for one that waits for the next.
+#[test]
+fn packets_that_are_requested_are_those_that_the_interpreter_sends() {
+    for plan in ["ipv4fwd_packet", "l2fwd_packet"] {
+        let app = plan.split('_').next().expect("a name has a beginning");
+        agrees(app, &["--plan", &plan_file(plan)]);
+        let output =
+            bacus().args(["compile", &self::app(app, "p4"), "--emit", "c", "--plan", &plan_file(plan)]).output();
+        let code = String::from_utf8_lossy(&output.expect("bacus runs").stdout).into_owned();
+        assert!(code.contains("__builtin_prefetch(packet_address_data("), "{plan}: {code}");
+    }
+}
+
+/// Plans without a path: at each branch packets go into the list of the loop that they come to.
+#[test]
+fn loops_with_lists_send_what_the_interpreter_sends() {
+    for app in ["l2l3acl", "mpls"] {
+        agrees(app, &["--plan", &plan_file(&format!("{app}_lists"))]);
+    }
+    agree_on_entries("crates/cli/tests/plans/waits.hlir", "crates/cli/tests/plans/waits_lists.plan", "10");
+}
+
 /// Packets of rare ways wait for each other while bursts go by: here eight or sixteen packets each, so that what is compared as one are several.
 #[test]
 fn packets_that_wait_are_those_that_the_interpreter_sends() {

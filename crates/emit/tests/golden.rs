@@ -59,6 +59,14 @@ fn waits_own() {
     expect_file!["golden/waits_own.c.golden"].assert_eq(&emitted(&format!("{program}\n{plan}"), Descriptor::Own));
 }
 
+/// Without a path: a list of packets before each loop, and `wait` where they part.
+#[test]
+fn lists_own() {
+    let program = include_str!("../../cli/tests/plans/waits.hlir");
+    let plan = include_str!("../../cli/tests/plans/waits_lists.plan");
+    expect_file!["golden/lists_own.c.golden"].assert_eq(&emitted(&format!("{program}\n{plan}"), Descriptor::Own));
+}
+
 #[test]
 fn emitting_twice_gives_equal_bytes() {
     let text = include_str!("../../hlir/tests/programs/l2fwd.hlir");
