@@ -41,13 +41,11 @@ probe_allocate(struct probe_memory *memory, size_t bytes)
 	const size_t rounded = (bytes + huge - 1) & ~(huge - 1);
 	void *lines = mmap(NULL, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
 
-	memory->page_bytes = huge;
 	if (lines == MAP_FAILED) {
 		lines = mmap(NULL, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (lines == MAP_FAILED)
 			return -1;
-		if (madvise(lines, rounded, MADV_HUGEPAGE) != 0)
-			memory->page_bytes = 4096;
+		madvise(lines, rounded, MADV_HUGEPAGE);
 	}
 	memset(lines, 0, rounded);
 	memory->lines = lines;

@@ -8,11 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Memory of `bytes`, a power of two, in the largest pages that could be had. */
+/* Memory of `bytes`, a power of two, touched, in the largest pages that could be had: which those are, the system's books say. */
 struct probe_memory {
 	uint8_t *lines;
 	size_t bytes;
-	size_t page_bytes;
 };
 
 enum probe_access {

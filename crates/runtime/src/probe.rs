@@ -4,6 +4,7 @@
 
 use crate::cache::Cache;
 use crate::compile::{Compiler, Failure};
+use crate::pages;
 use libloading::Library;
 use std::fmt;
 
@@ -22,7 +23,6 @@ pub enum Access {
 struct Memory {
     lines: *mut u8,
     bytes: usize,
-    page_bytes: usize,
 }
 
 struct Kernels {
@@ -39,6 +39,7 @@ struct Kernels {
 /// The kernels with the memory that they touch.
 pub struct Probe {
     memory: Memory,
+    page_bytes: usize,
     kernels: Kernels,
     _library: Library,
 }
@@ -74,7 +75,7 @@ impl Probe {
         // SAFETY: the signature is that of runtime/probe/probe.h.
         let allocate = unsafe { library.get::<unsafe extern "C" fn(*mut Memory, usize) -> i32>(b"probe_allocate\0") };
         let allocate = *allocate.map_err(ProbeError::Load)?;
-        let mut memory = Memory { lines: std::ptr::null_mut(), bytes: 0, page_bytes: 0 };
+        let mut memory = Memory { lines: std::ptr::null_mut(), bytes: 0 };
         let mut wanted = bytes.next_power_of_two();
         // SAFETY: `memory` is a valid place for the result.
         while unsafe { allocate(&mut memory, wanted) } != 0 {
@@ -83,15 +84,18 @@ impl Probe {
                 return Err(ProbeError::Memory(wanted));
             }
         }
-        Ok(Probe { memory, kernels, _library: library })
+        // Now that it has been touched. Where nobody tells, it is better not to count on large ones.
+        let page_bytes = pages::bytes_at(memory.lines as usize).unwrap_or(4096);
+        Ok(Probe { memory, page_bytes, kernels, _library: library })
     }
 
     pub fn bytes(&self) -> usize {
         self.memory.bytes
     }
 
+    /// Of the pages that the memory got, which may be smaller than those it asked for.
     pub fn page_bytes(&self) -> usize {
-        self.memory.page_bytes
+        self.page_bytes
     }
 
     /// Prepares the first `bytes`, a power of two, for `lines`: what a cache keeps of them is there then. A gigabyte takes some 0.1 s.
