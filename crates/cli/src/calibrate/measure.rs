@@ -2,6 +2,7 @@
 //!
 //! What disturbs a sample only ever makes it longer, so a cell's cost is the lower quartile of those that count.
 
+use super::allowance::Allowance;
 use super::smooth::{rise, smooth};
 use crate::samples::Samples;
 use opt::inputs::Machine;
@@ -17,8 +18,8 @@ const IN_FLIGHT: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 const WINDOWS: [u32; 20] =
     [16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640, 768, 896];
 const BURSTS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
-/// No further round is begun that would end later than this: a busy machine gets by with fewer.
-const ENOUGH: Duration = Duration::from_secs(20);
+/// Kept for what is measured behind the curves. No further round of them is begun that would end later: a busy machine gets fewer, which is said.
+const BEHIND: Duration = Duration::from_secs(7);
 /// Counts that take turns wait so long for quiet samples: disturbances are often shorter.
 const PATIENCE: Duration = Duration::from_millis(150);
 /// A value counts as the best one if it is within this of it: finer is noise.
@@ -31,41 +32,64 @@ pub struct Measured {
     pub windows: Vec<(u32, f64)>,
     /// Packets to a burst, and cycles for the first touch of each.
     pub bursts: Vec<(u32, f64)>,
+    /// What there was too little time for.
+    pub short: Vec<String>,
 }
 
 fn cost(samples: &Samples) -> f64 {
     samples.quartile(1)
 }
 
-fn median(mut once: impl FnMut() -> f64) -> f64 {
+fn median(allowance: &mut Allowance, part: &str, mut once: impl FnMut() -> f64) -> f64 {
     let _undisturbed = Undisturbed::begin();
     let mut samples = Samples::default();
-    samples.take(SAMPLES * ROUNDS, || Some(once()));
+    let mut rounds = 0;
+    while rounds < ROUNDS && (rounds == 0 || !allowance.is_over()) {
+        samples.take(SAMPLES, || Some(once()));
+        rounds += 1;
+    }
+    allowance.taken(part, rounds, ROUNDS);
     samples.median()
 }
 
 /// The cost of each count, which take turns: a machine that is slow for a while must not make some of them look dear. Goes on until quiet samples are enough
-/// or `PATIENCE` is over.
-fn by_turns(counts: &[u32], times: usize, once: impl Fn(u32) -> f64) -> Vec<(u32, f64)> {
+/// or `PATIENCE` is over. Also how many turns there were, of at least so many `times` if time allows.
+fn by_turns(
+    allowance: &Allowance,
+    counts: &[u32],
+    times: usize,
+    once: impl Fn(u32) -> f64,
+) -> (Vec<(u32, f64)>, usize) {
     let mut samples = vec![Samples::default(); counts.len()];
     let _undisturbed = Undisturbed::begin();
     let begun = Instant::now();
     let mut turns = 0;
     while turns < times || begun.elapsed() < PATIENCE && !samples.iter().all(Samples::is_settled) {
+        if turns > 0 && allowance.is_over() {
+            break;
+        }
         counts.iter().zip(&mut samples).for_each(|(count, samples)| samples.take(1, || Some(once(*count))));
         turns += 1;
     }
-    counts.iter().copied().zip(samples.iter().map(cost)).collect()
+    (counts.iter().copied().zip(samples.iter().map(cost)).collect(), turns)
 }
 
-/// Measures all; `progress` hears how much of the work is done, from 0 to 1, and what comes next.
-pub fn measure(probe: &Probe, cpu: String, now: String, progress: &mut dyn FnMut(f64, &str)) -> Measured {
+/// Measures all within the allowance; `progress` hears how much of the work is done, from 0 to 1, and what comes next.
+pub fn measure(
+    probe: &Probe,
+    cpu: String,
+    now: String,
+    allowance: &mut Allowance,
+    progress: &mut dyn FnMut(f64, &str),
+) -> Measured {
     let mut spreads = Vec::new();
-    let lines = measure_lines(probe, &mut spreads, progress);
+    let lines = measure_lines(probe, &mut spreads, allowance, progress);
     progress(0.9, "reorder window");
-    let windows = windows(probe, SAMPLES * ROUNDS);
+    let (windows, turns) = windows(probe, SAMPLES * ROUNDS, allowance);
+    allowance.taken("the reorder window", turns, SAMPLES * ROUNDS);
     progress(0.95, "bursts");
-    let mut bursts: Vec<(u32, f64)> = by_turns(&BURSTS, SAMPLES * ROUNDS, |burst| probe.burst(burst));
+    let (mut bursts, turns) = by_turns(allowance, &BURSTS, SAMPLES * ROUNDS, |burst| probe.burst(burst));
+    allowance.taken("bursts", turns, SAMPLES * ROUNDS);
     falling(&mut bursts);
     let last_row = lines.load.last().expect("at least one working set was measured");
     let parallelism = first_close(&lines.in_flight, last_row);
@@ -74,14 +98,14 @@ pub fn measure(probe: &Probe, cpu: String, now: String, progress: &mut dyn FnMut
         cpu,
         calibrated: now,
         method: METHOD,
-        ticks_per_us: median(|| probe.ticks_per_us()),
-        core_per_tick: median(|| probe.core_per_tick()),
+        ticks_per_us: median(allowance, "the counter's pace", || probe.ticks_per_us()),
+        core_per_tick: median(allowance, "the core's pace", || probe.core_per_tick()),
         page_bytes: probe.page_bytes() as u64,
         spread: spreads[spreads.len() / 2],
         window: window(&windows),
         parallelism,
         burst: first_close(&bursts.iter().map(|(burst, _)| *burst).collect::<Vec<_>>(), &costs(&bursts)),
-        mispredict_cycles: median(|| probe.mispredict()).max(1.0),
+        mispredict_cycles: median(allowance, "wrong guesses", || probe.mispredict()).max(1.0),
         // Measured by running pipelines, when all else is known.
         operation_cycles: 1.0,
         vector_bytes: vector_bytes(),
@@ -90,7 +114,7 @@ pub fn measure(probe: &Probe, cpu: String, now: String, progress: &mut dyn FnMut
         lines,
     };
     progress(1.0, "");
-    Measured { machine, windows, bursts }
+    Measured { machine, windows, bursts, short: Vec::new() }
 }
 
 /// The one thing that is asked, not measured: which vectors there are.
@@ -119,32 +143,37 @@ const KERNELS: [probe::Access; 5] = [
     probe::Access::Group,
 ];
 
-fn measure_lines(probe: &Probe, spreads: &mut Vec<f64>, progress: &mut dyn FnMut(f64, &str)) -> Lines {
+fn measure_lines(
+    probe: &Probe,
+    spreads: &mut Vec<f64>,
+    allowance: &mut Allowance,
+    progress: &mut dyn FnMut(f64, &str),
+) -> Lines {
     let largest_kb = probe.bytes() as u64 >> 10;
     let sizes: Vec<u64> =
         std::iter::successors(Some(SMALLEST_KB), |kb| Some(kb * 2)).take_while(|kb| *kb <= largest_kb).collect();
     let empty: Grid = vec![vec![Some(Samples::default()); IN_FLIGHT.len()]; sizes.len()];
     let mut grids = KERNELS.map(|_| empty.clone());
     let begun = Instant::now();
-    for round in 0..ROUNDS {
-        if round > 0 && begun.elapsed() * (round as u32 + 1) / round as u32 > ENOUGH {
-            break;
-        }
+    let mut round = 0;
+    while round < ROUNDS && (round == 0 || allowance.has(BEHIND + begun.elapsed() / round as u32)) {
         for (number, kb) in sizes.iter().enumerate() {
             // The largest sets take longest: their share of the work is their share of the bytes, with something for every cell.
             let done = (round as f64 + (number as f64 / sizes.len() as f64).powi(3)) / ROUNDS as f64;
             progress(0.9 * done, &format!("working set {}", size_name(*kb)));
             let bytes = (*kb as usize) << 10;
             probe.touch(bytes);
+            let samples = if allowance.has(BEHIND) { SAMPLES } else { 1 };
             let _undisturbed = Undisturbed::begin();
             for (grid, kernel) in grids.iter_mut().zip(KERNELS) {
-                grid[number]
-                    .iter_mut()
-                    .zip(IN_FLIGHT)
-                    .for_each(|(cell, lines)| more(probe, bytes, kernel, lines, cell));
+                for (cell, lines) in grid[number].iter_mut().zip(IN_FLIGHT) {
+                    more(probe, bytes, (kernel, lines), samples, cell);
+                }
             }
         }
+        round += 1;
     }
+    allowance.taken("the curves", round, ROUNDS);
     let cells = || grids.iter().flatten().flatten().flatten();
     spreads.extend(cells().map(Samples::spread));
     let [load, gather, prefetch_t0, prefetch_t1, group] = grids.map(|grid| {
@@ -156,10 +185,10 @@ fn measure_lines(probe: &Probe, spreads: &mut Vec<f64>, progress: &mut dyn FnMut
 }
 
 /// A round's samples of a cell, behind one that brings the code, and of a small working set the lines.
-fn more(probe: &Probe, bytes: usize, kernel: probe::Access, lines: u32, cell: &mut Option<Samples>) {
+fn more(probe: &Probe, bytes: usize, (kernel, lines): (probe::Access, u32), wanted: usize, cell: &mut Option<Samples>) {
     let Some(samples) = cell else { return };
     match probe.lines(bytes, kernel, lines) {
-        Some(_) => samples.take(SAMPLES, || probe.lines(bytes, kernel, lines)),
+        Some(_) => samples.take(wanted, || probe.lines(bytes, kernel, lines)),
         None => *cell = None,
     }
 }
@@ -193,16 +222,16 @@ fn first_close(counts: &[u32], costs: &[f64]) -> u32 {
     first.map_or(1, |(count, _)| *count)
 }
 
-/// Two misses with so many fillers between them, measured so many times.
-fn windows(probe: &Probe, times: usize) -> Vec<(u32, f64)> {
-    let mut windows = by_turns(&WINDOWS, times, |fillers| probe.window(fillers));
+/// Two misses with so many fillers between them, measured so many times if time allows, and how often they were.
+fn windows(probe: &Probe, times: usize, allowance: &Allowance) -> (Vec<(u32, f64)>, usize) {
+    let (mut windows, turns) = by_turns(allowance, &WINDOWS, times, |fillers| probe.window(fillers));
     rising(&mut windows);
-    windows
+    (windows, turns)
 }
 
 /// The reorder window as it is now: a core that is never quiet for as long as it waits has half of it.
 pub fn window_now(probe: &Probe) -> u32 {
-    window(&windows(probe, SAMPLES))
+    window(&windows(probe, SAMPLES, &Allowance::begin()).0)
 }
 
 /// The most fillers with which two misses still overlap: the last point below the middle between the cheapest and the dearest quarter.
@@ -233,6 +262,25 @@ mod tests {
         let points: Vec<(u32, f64)> =
             WINDOWS.iter().map(|f| (*f, if *f <= 224 { 500.0 } else { 900.0 + f64::from(*f) / 10.0 })).collect();
         assert_eq!(window(&points), 224);
+    }
+
+    /// What the kernels give is not the matter here, but that there is something of each, and that it is said to be little.
+    #[test]
+    fn when_time_is_up_everything_is_measured_once_and_said_to_be_noise() {
+        let root = std::env::temp_dir().join(format!("bacus-allowance-test-{}", std::process::id()));
+        let cache = runtime::Cache::at(&root).expect("there is room for a cache");
+        let compiler = runtime::Compiler::find(None).expect("there is a compiler");
+        let probe = Probe::open(&compiler, &cache, 64 << 20).expect("there are 64 MB");
+        let mut allowance = Allowance::of(Duration::ZERO);
+        let measured = measure(&probe, "some".to_string(), "now".to_string(), &mut allowance, &mut |_, _| ());
+        assert_eq!(Machine::parse(&measured.machine.print()).as_ref(), Ok(&measured.machine));
+        let short = allowance.into_short().join(", ");
+        for part in ["1 of 6 rounds of the curves", "the reorder window", "bursts", "the core's pace", "wrong guesses"]
+        {
+            assert!(short.contains(part), "{short}");
+        }
+        drop(probe);
+        std::fs::remove_dir_all(root).expect("the cache was there");
     }
 
     #[test]

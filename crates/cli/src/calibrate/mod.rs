@@ -1,5 +1,6 @@
 //! `bacus calibrate`: measures this machine and writes what the planners need to know of it.
 
+mod allowance;
 mod compare;
 mod draw;
 mod measure;
@@ -9,6 +10,7 @@ mod stages;
 
 use crate::compile;
 use crate::failure::Failure;
+use allowance::Allowance;
 use indicatif::{ProgressBar, ProgressStyle};
 use measure::Measured;
 pub use measure::window_now;
@@ -59,22 +61,43 @@ pub fn default_file() -> PathBuf {
     Path::new("machines").join(format!("{host}.toml"))
 }
 
-/// Measures with up to `memory` MB, and shows how far it is.
+/// Measures with up to `memory` MB, shows how far it is, and says what is in doubt, whoever asked for it.
 fn measure_all(cc: Option<&str>, memory: u32) -> Result<Measured, Failure> {
+    let mut allowance = Allowance::begin();
     let compiler = Compiler::find(cc)?;
     attention::be_ordinary();
     attention::pin();
-    let probe = Probe::open(&compiler, &compile::cache()?, (memory as usize) << 20).map_err(Failure::environment)?;
     let style = ProgressStyle::with_template("calibrate {bar:40} {percent:>3} % {msg}").expect("the template is valid");
     let bar = ProgressBar::new(1000).with_style(style);
-    let mut measured = measure::measure(&probe, cpu(), now(), &mut |done, next| {
+    bar.set_message("compiling");
+    bar.tick();
+    // All that needs a compiler comes first, so that what is left of the time is there to measure.
+    let mut pace = Pace::new(&compiler)?;
+    let probe = Probe::open(&compiler, &compile::cache()?, (memory as usize) << 20).map_err(Failure::environment)?;
+    let mut measured = measure::measure(&probe, cpu(), now(), &mut allowance, &mut |done, next| {
         bar.set_position((done * 1000.0) as u64);
         bar.set_message(next.to_string());
     });
     bar.set_message("port and operations");
-    port::measure(&compiler, &mut measured.machine)?;
+    port::measure(&mut pace, &mut measured.machine, &mut allowance);
     bar.finish_and_clear();
+    measured.short = allowance.into_short();
+    doubts(&measured).iter().for_each(|doubt| eprintln!("warning: {doubt}"));
     Ok(measured)
+}
+
+/// Why the numbers should not be believed.
+fn doubts(measured: &Measured) -> Vec<String> {
+    const WAY_OUT: &str = "the machine is too busy; calibrate again when it is idle";
+    let mut doubts = Vec::new();
+    if measured.machine.spread > TOO_NOISY {
+        let percent = measured.machine.spread * 100.0;
+        doubts.push(format!("samples of one cell differ by {percent:.0} %: {WAY_OUT}"));
+    }
+    if !measured.short.is_empty() {
+        doubts.push(format!("time was up, and there is noise in {}: {WAY_OUT}", measured.short.join(", ")));
+    }
+    doubts
 }
 
 /// A machine file of this host, written now: for runs whose plans should fit where nobody has calibrated.
@@ -123,12 +146,6 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(svg) = &arguments.svg {
         write(svg, &draw::curves(&measured).map_err(Failure::environment)?)?;
         println!("curves: {}", svg.display());
-    }
-    if measured.machine.spread > TOO_NOISY {
-        println!(
-            "warning: samples of one cell differ by {:.0} %: the machine is too busy; calibrate again when it is idle",
-            measured.machine.spread * 100.0
-        );
     }
     Ok(())
 }
@@ -224,7 +241,21 @@ fn timestamp(seconds: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::timestamp;
+    use super::*;
+
+    #[test]
+    fn a_busy_machine_is_doubted() {
+        let machine = Machine { spread: TOO_NOISY, ..Machine::default() };
+        let mut measured = Measured { machine, windows: Vec::new(), bursts: Vec::new(), short: Vec::new() };
+        assert_eq!(doubts(&measured), [""; 0]);
+        measured.machine.spread = 0.2;
+        measured.short.push("1 of 6 rounds of the curves".to_string());
+        let said = doubts(&measured);
+        assert!(
+            said[0].contains("differ by 20 %") && said[1].contains("noise in 1 of 6 rounds of the curves"),
+            "{said:?}"
+        );
+    }
 
     #[test]
     fn seconds_become_dates() {

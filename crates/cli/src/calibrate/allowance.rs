@@ -1,0 +1,60 @@
+//! The time that a calibration may take, whatever the machine does meanwhile, and what it was too short for.
+//!
+//! Every part asks before it goes on, and takes a first sample even when time is up: a number with few samples is noise, and is said to be, but there is one.
+
+use std::time::{Duration, Instant};
+
+/// From the command to its file, kernels and pipelines compiled meanwhile. What has begun is ended, which takes no longer than what is kept for it here.
+const ALL: Duration = Duration::from_secs(29);
+
+pub struct Allowance {
+    end: Instant,
+    short: Vec<String>,
+}
+
+impl Allowance {
+    pub fn begin() -> Allowance {
+        Allowance::of(ALL)
+    }
+
+    pub fn of(time: Duration) -> Allowance {
+        Allowance { end: Instant::now() + time, short: Vec::new() }
+    }
+
+    /// Whether so much time is left.
+    pub fn has(&self, time: Duration) -> bool {
+        Instant::now() + time < self.end
+    }
+
+    pub fn is_over(&self) -> bool {
+        !self.has(Duration::ZERO)
+    }
+
+    /// Notes that so many rounds of a part were taken, of as many as it should have.
+    pub fn taken(&mut self, part: &str, rounds: usize, wanted: usize) {
+        if rounds < wanted {
+            self.short.push(format!("{rounds} of {wanted} rounds of {part}"));
+        }
+    }
+
+    /// What there was too little time for.
+    pub fn into_short(self) -> Vec<String> {
+        self.short
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_fell_short_is_noted() {
+        let mut allowance = Allowance::of(Duration::from_secs(3600));
+        assert!(
+            !allowance.is_over() && allowance.has(Duration::from_secs(60)) && !allowance.has(Duration::from_secs(4000))
+        );
+        allowance.taken("the port", 30, 30);
+        allowance.taken("the curves", 2, 6);
+        assert_eq!(allowance.into_short(), ["2 of 6 rounds of the curves"]);
+    }
+}
