@@ -1,31 +1,48 @@
-//! The curves of a calibration: what a line costs over the working set, and where misses stop overlapping.
+//! The curves of a calibration: what a line costs over the working set for each way to ask for it, what lines in flight save, and where misses stop overlapping.
 
 use super::measure::{Measured, size_name};
-use opt::inputs::Access;
+use opt::inputs::{Access, Machine};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-const WIDTH: u32 = 1100;
-const HEIGHT: u32 = 900;
-/// Lines in flight that have a curve of their own.
+const WIDTH: u32 = 1560;
+const HEIGHT: u32 = 1260;
+const ACROSS: usize = 3;
+/// Lines in flight that have a curve of their own over the working set.
 const CURVES: [u32; 5] = [1, 4, 16, 32, 64];
+/// Sizes that have a curve of their own over the lines in flight: about one for each level there may be.
+const SIZES_KB: [u64; 5] = [16, 256, 4 << 10, 32 << 10, 1 << 20];
+/// The ways to ask for a line, and what is drawn of each.
+const ACCESSES: [(Access, &str); 5] = [
+    (Access::Load, "loads"),
+    (Access::Gather, "gathers"),
+    (Access::PrefetchT0, "a stream, prefetched T0 so far ahead"),
+    (Access::PrefetchT1, "a stream, prefetched T1 so far ahead"),
+    (Access::Group, "groups asked for, then read"),
+];
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+/// A name and points.
+type Curve = (String, Vec<(f64, f64)>);
 
 pub fn curves(measured: &Measured) -> Result<String, String> {
+    let machine = &measured.machine;
     let mut svg = String::new();
     {
         let root = SVGBackend::with_string(&mut svg, (WIDTH, HEIGHT)).into_drawing_area();
         root.fill(&WHITE).map_err(failed)?;
-        let panels = root.split_evenly((2, 2));
-        lines(&panels[0], measured, Access::Load, "loads")?;
-        lines(&panels[1], measured, Access::PrefetchT0, "a stream, prefetched so far ahead")?;
-        let window: Vec<(f64, f64)> = measured.windows.iter().map(|(x, y)| (f64::from(*x), *y)).collect();
-        let about = format!("two misses, instructions between them: a window of {}", measured.machine.window);
-        points(&panels[2], &window, &about, "instructions")?;
-        let bursts: Vec<(f64, f64)> = measured.bursts.iter().map(|(x, y)| (f64::from(*x), *y)).collect();
-        let about = format!("first touch of a packet by burst: {} is enough", measured.machine.burst);
-        points(&panels[3], &bursts, &about, "packets to a burst")?;
+        let panels = root.split_evenly((ACROSS, ACROSS));
+        let mut panels = panels.iter();
+        let mut panel = || panels.next().expect("there is room for all panels");
+        let range = range(machine);
+        for (access, about) in ACCESSES.into_iter().filter(|(access, _)| was_measured(machine, *access)) {
+            over_sizes(panel(), machine, access, about, range)?;
+        }
+        over_lines(panel(), machine, range)?;
+        let about = format!("two misses, instructions between them: a window of {}", machine.window);
+        points(panel(), &plain(&measured.windows), &about, "instructions")?;
+        let about = format!("first touch of a packet by burst: {} is enough", machine.burst);
+        points(panel(), &plain(&measured.bursts), &about, "packets to a burst")?;
         root.present().map_err(failed)?;
     }
     Ok(svg)
@@ -35,19 +52,44 @@ fn failed(error: impl std::fmt::Display) -> String {
     format!("the curves cannot be drawn: {error}")
 }
 
+fn plain(points: &[(u32, f64)]) -> Vec<(f64, f64)> {
+    points.iter().map(|(x, y)| (f64::from(*x), *y)).collect()
+}
+
+/// A processor need not have gathers, nor a file of before groups.
+fn was_measured(machine: &Machine, access: Access) -> bool {
+    match access {
+        Access::Gather => !machine.lines.gather.is_empty(),
+        Access::Group => !machine.lines.group.is_empty(),
+        Access::Load | Access::PrefetchT0 | Access::PrefetchT1 => true,
+    }
+}
+
+/// What lines cost at least and at most, for all panels: so one can be held against the other.
+fn range(machine: &Machine) -> (f64, f64) {
+    let lines = &machine.lines;
+    let all = [&lines.load, &lines.gather, &lines.prefetch_t0, &lines.prefetch_t1, &lines.group];
+    let cells = || all.into_iter().flatten().flatten().copied();
+    (cells().fold(f64::INFINITY, f64::min).min(1.0), cells().fold(1.0, f64::max) * 1.2)
+}
+
 /// Cycles a line over the working set, a curve for each count in flight.
-fn lines(area: &Area<'_>, measured: &Measured, access: Access, about: &str) -> Result<(), String> {
-    let machine = &measured.machine;
+fn over_sizes(
+    area: &Area<'_>,
+    machine: &Machine,
+    access: Access,
+    about: &str,
+    (least, most): (f64, f64),
+) -> Result<(), String> {
     let sizes = &machine.lines.working_set_kb;
-    let (first, last) = (sizes[0] as f64, *sizes.last().unwrap_or(&sizes[0]) as f64);
-    let top = CURVES.iter().flat_map(|count| sizes.iter().map(|kb| machine.line_cycles(access, kb << 10, *count)));
-    let top = top.fold(1.0, f64::max) * 1.2;
+    let last = sizes.last().copied().unwrap_or(sizes[0]);
     let mut chart = ChartBuilder::on(area)
         .caption(format!("cycles a line: {about}"), ("sans-serif", 16))
         .margin(12)
         .x_label_area_size(36)
         .y_label_area_size(52)
-        .build_cartesian_2d((first..last).log_scale(), (0.2..top).log_scale())
+        // Sixteen times as much to a mark: 16 KB, 256 KB and so on.
+        .build_cartesian_2d((sizes[0] as f64..last as f64).log_scale().base(16.0), (least..most).log_scale())
         .map_err(failed)?;
     chart
         .configure_mesh()
@@ -56,11 +98,56 @@ fn lines(area: &Area<'_>, measured: &Measured, access: Access, about: &str) -> R
         .y_desc("cycles")
         .draw()
         .map_err(failed)?;
-    for (number, count) in CURVES.iter().enumerate() {
+    let curve = |count: &u32| {
+        let name = match (count, access) {
+            (1, Access::Load) => "1 line: latency".to_string(),
+            (1, _) => "1 line".to_string(),
+            (count, _) => format!("{count} lines"),
+        };
+        (name, sizes.iter().map(|kb| (*kb as f64, machine.line_cycles(access, kb << 10, *count))).collect())
+    };
+    let curves: Vec<Curve> = CURVES.iter().map(curve).collect();
+    draw(&mut chart, &curves, SeriesLabelPosition::UpperLeft)
+}
+
+/// Cycles a line over the lines in flight, a curve for some sizes: from the latency to where more lines save nothing.
+fn over_lines(area: &Area<'_>, machine: &Machine, (least, most): (f64, f64)) -> Result<(), String> {
+    let lines = &machine.lines;
+    let counts = &lines.in_flight;
+    let last = counts.last().copied().unwrap_or(counts[0]);
+    let about = format!("cycles a line: loads, {} in flight are enough", machine.parallelism);
+    let mut chart = ChartBuilder::on(area)
+        .caption(about, ("sans-serif", 16))
+        .margin(12)
+        .x_label_area_size(36)
+        .y_label_area_size(52)
+        .build_cartesian_2d((f64::from(counts[0])..f64::from(last)).log_scale().base(2.0), (least..most).log_scale())
+        .map_err(failed)?;
+    let mesh = &mut chart.configure_mesh();
+    mesh.x_label_formatter(&|count| format!("{count:.0}")).x_desc("lines in flight").y_desc("cycles");
+    mesh.draw().map_err(failed)?;
+    let largest = lines.working_set_kb.last().copied().unwrap_or(0);
+    let curve = |kb: u64| {
+        let cycles = |count: &u32| (f64::from(*count), machine.line_cycles(Access::Load, kb << 10, *count));
+        (size_name(kb), counts.iter().map(cycles).collect())
+    };
+    let curves: Vec<Curve> = SIZES_KB.into_iter().filter(|kb| *kb <= largest).rev().map(curve).collect();
+    draw(&mut chart, &curves, SeriesLabelPosition::UpperRight)
+}
+
+/// Curves with their names.
+fn draw<'a, 'b: 'a, X, Y>(
+    chart: &mut ChartContext<'a, SVGBackend<'b>, Cartesian2d<X, Y>>,
+    curves: &[Curve],
+    place: SeriesLabelPosition,
+) -> Result<(), String>
+where
+    X: Ranged<ValueType = f64>,
+    Y: Ranged<ValueType = f64>,
+{
+    for (number, (name, points)) in curves.iter().enumerate() {
         let colour = Palette99::pick(number).to_rgba();
-        let curve = sizes.iter().map(|kb| (*kb as f64, machine.line_cycles(access, kb << 10, *count)));
-        let series = LineSeries::new(curve, colour.stroke_width(2));
-        let name = if *count == 1 { "1 line".to_string() } else { format!("{count} lines") };
+        let series = LineSeries::new(points.iter().copied(), colour.stroke_width(2));
         chart
             .draw_series(series)
             .map_err(failed)?
@@ -68,7 +155,7 @@ fn lines(area: &Area<'_>, measured: &Measured, access: Access, about: &str) -> R
             .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 18, y)], colour.stroke_width(2)));
     }
     let labels = &mut chart.configure_series_labels();
-    labels.position(SeriesLabelPosition::UpperLeft).background_style(WHITE.mix(0.8)).draw().map_err(failed)
+    labels.position(place).background_style(WHITE.mix(0.8)).draw().map_err(failed)
 }
 
 fn points(area: &Area<'_>, points: &[(f64, f64)], about: &str, axis: &str) -> Result<(), String> {
@@ -85,4 +172,24 @@ fn points(area: &Area<'_>, points: &[(f64, f64)], about: &str, axis: &str) -> Re
     let colour = Palette99::pick(0).to_rgba();
     chart.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)).point_size(3)).map_err(failed)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_way_to_ask_for_a_line_is_drawn_that_was_measured() {
+        let mut machine = Machine::default();
+        machine.lines.group = machine.lines.load.clone();
+        machine.lines.gather.clear();
+        let points = vec![(1, 2.0), (2, 1.0)];
+        let measured = Measured { machine, windows: points.clone(), bursts: points, short: Vec::new() };
+        let svg = curves(&measured).expect("the curves can be drawn");
+        for about in ["loads", "prefetched T0", "prefetched T1", "groups", "lines in flight", "a window of", "by burst"]
+        {
+            assert!(svg.contains(about), "{about}");
+        }
+        assert!(!svg.contains("gathers"));
+    }
 }
