@@ -273,6 +273,57 @@ probe_window(const struct probe_memory *memory, size_t bytes, uint32_t fillers)
 	return per(ticks() - start, pairs);
 }
 
+/* Independent loads, each of its own page and, at 65 lines from one to the next, of its own sets in the caches. */
+#define APART_MOST (64u * 4160u)
+#define LOADS(loads)                                                                                                        \
+	case loads:                                                                                                         \
+		__asm__ volatile(".set probe_away, 0\n\t.rept " #loads "\n\tmovq probe_away(%1), %0\n\t"                  \
+				 ".set probe_away, probe_away + 4160\n\t.endr"                                              \
+				 : "=&r"(read)                                                                              \
+				 : "r"(first)                                                                               \
+				 : "memory");                                                                               \
+		break;
+#define FILLERS(fillers)                                                                                                    \
+	case fillers:                                                                                                       \
+		__asm__ volatile(".rept " #fillers "\n\tnop\n\t.endr");                                                     \
+		break;
+
+static inline void
+misses_once(const uint8_t *first, const uint8_t *last, uint32_t loads, uint32_t fillers)
+{
+	uint64_t read = 0, other;
+
+	switch (loads) {
+	LOADS(1) LOADS(2) LOADS(3) LOADS(4) LOADS(5) LOADS(6) LOADS(7) LOADS(8) LOADS(9) LOADS(10) LOADS(11) LOADS(12)
+	LOADS(13) LOADS(14) LOADS(15) LOADS(16) LOADS(18) LOADS(20) LOADS(22) LOADS(24) LOADS(26) LOADS(28) LOADS(30) LOADS(32)
+	LOADS(36) LOADS(40) LOADS(44) LOADS(48) LOADS(52) LOADS(56) LOADS(60) LOADS(64)
+	default:
+		break;
+	}
+	switch (fillers) {
+	FILLERS(64) FILLERS(640)
+	default:
+		break;
+	}
+	__asm__ volatile("movq (%1), %0\n\tlfence" : "=r"(other) : "r"(last) : "memory");
+	sink = read + other;
+}
+
+int64_t
+probe_misses(const struct probe_memory *memory, size_t bytes, uint32_t loads, uint32_t fillers)
+{
+	const uint32_t times = 64;
+	const uint64_t mask = bytes / LINE - 1, room = bytes - APART_MOST;
+	uint64_t start = ticks();
+
+	for (uint32_t i = 0; i < times; i++) {
+		const uint64_t first = (draw() & mask) * LINE;
+
+		misses_once(memory->lines + (first < room ? first : first - APART_MOST), memory->lines + (draw() & mask) * LINE, loads, fillers);
+	}
+	return per(ticks() - start, times);
+}
+
 /* Branches on bits of a counter's hash, or on nothing that changes: the difference is half a misprediction each. */
 static int64_t
 branches(uint64_t mask)

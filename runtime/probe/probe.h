@@ -37,6 +37,10 @@ int64_t probe_lines(const struct probe_memory *memory, size_t bytes, uint32_t ac
  * overlap while both fit the reorder window (BACUS section 3, Fig. 8). */
 int64_t probe_window(const struct probe_memory *memory, size_t bytes, uint32_t fillers);
 
+/* Cycles, times 1000, of `loads` independent misses (1 to 64, in the steps of probe.c), `fillers` instructions that do nothing (0, 64 or 640), and one miss
+ * more: all at a time while the core has room for as many (BACUS section 3, Fig. 8). */
+int64_t probe_misses(const struct probe_memory *memory, size_t bytes, uint32_t loads, uint32_t fillers);
+
 /* Cycles, times 1000, that a mispredicted branch costs more than a predicted one. */
 int64_t probe_mispredict(void);
 

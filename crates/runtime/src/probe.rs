@@ -30,6 +30,7 @@ struct Kernels {
     touch: unsafe extern "C" fn(*const Memory, usize),
     lines: unsafe extern "C" fn(*const Memory, usize, u32, u32) -> i64,
     window: unsafe extern "C" fn(*const Memory, usize, u32) -> i64,
+    misses: unsafe extern "C" fn(*const Memory, usize, u32, u32) -> i64,
     mispredict: unsafe extern "C" fn() -> i64,
     burst: unsafe extern "C" fn(*const Memory, usize, u32) -> i64,
     ticks: unsafe extern "C" fn(u32) -> u64,
@@ -120,6 +121,12 @@ impl Probe {
         unsafe { (self.kernels.window)(&self.memory, self.memory.bytes, fillers) as f64 / 1000.0 }
     }
 
+    /// Cycles of so many independent misses, `fillers` instructions, and one miss more.
+    pub fn misses(&self, loads: u32, fillers: u32) -> f64 {
+        // SAFETY: the kernel stays inside the memory.
+        unsafe { (self.kernels.misses)(&self.memory, self.memory.bytes, loads, fillers) as f64 / 1000.0 }
+    }
+
     pub fn mispredict(&self) -> f64 {
         // SAFETY: the kernel touches no memory of ours.
         unsafe { (self.kernels.mispredict)() as f64 / 1000.0 }
@@ -169,6 +176,7 @@ impl Kernels {
                 touch: *library.get(b"probe_touch\0")?,
                 lines: *library.get(b"probe_lines\0")?,
                 window: *library.get(b"probe_window\0")?,
+                misses: *library.get(b"probe_misses\0")?,
                 mispredict: *library.get(b"probe_mispredict\0")?,
                 burst: *library.get(b"probe_burst\0")?,
                 ticks: *library.get(b"probe_ticks\0")?,
@@ -194,6 +202,7 @@ mod tests {
         assert!(probe.lines(1 << 20, Access::Gather, 16).is_none_or(|cycles| cycles > 0.0));
         assert!(
             probe.window(64) > 0.0
+                && probe.misses(64, 640) > probe.misses(1, 0)
                 && probe.burst(32) > 0.0
                 && probe.ticks_per_us() > 0.0
                 && probe.core_per_tick() > 0.0

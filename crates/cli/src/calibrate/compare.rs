@@ -71,6 +71,9 @@ fn points(one: &Machine, other: &Machine) -> Vec<Point> {
         Point::step("lines in flight that are enough", one.parallelism, other.parallelism),
         Point::step("packets to a burst that are enough", one.burst, other.burst),
     ];
+    if let (Some(one), Some(other)) = (one.misses, other.misses) {
+        points.push(Point::step("misses at a time", one, other));
+    }
     for (burst, (a, b)) in one.port.burst.iter().zip(one.port.own.iter().zip(&other.port.own)) {
         points.push(Point::new(format!("port, bursts of {burst}"), *a, *b));
     }

@@ -1,6 +1,6 @@
 //! The curves of a calibration: what a line costs over the working set for each way to ask for it, what lines in flight save, and where misses stop overlapping.
 
-use super::measure::{Measured, size_name};
+use super::measure::{Measured, Misses, size_name};
 use opt::inputs::{Access, Machine};
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -41,6 +41,7 @@ pub fn curves(measured: &Measured) -> Result<String, String> {
         over_lines(panel(), machine, range)?;
         let about = format!("two misses, instructions between them: a window of {}", machine.window);
         points(panel(), &plain(&measured.windows), &about, "instructions")?;
+        misses(panel(), measured)?;
         let about = format!("first touch of a packet by burst: {} is enough", machine.burst);
         points(panel(), &plain(&measured.bursts), &about, "packets to a burst")?;
         root.present().map_err(failed)?;
@@ -135,6 +136,24 @@ fn over_lines(area: &Area<'_>, machine: &Machine, (least, most): (f64, f64)) -> 
     draw(&mut chart, &curves, SeriesLabelPosition::UpperRight)
 }
 
+/// Cycles of misses that wait together, over how many there are: flat as long as there is room for one more.
+fn misses(area: &Area<'_>, measured: &Measured) -> Result<(), String> {
+    let all = || measured.misses.iter().flat_map(|(_, points)| points);
+    let (last, top) = all().fold((1, 1.0_f64), |(last, top), (x, y)| (last.max(*x), top.max(*y)));
+    let about = format!("misses, instructions, one more miss: {} at a time", measured.machine.misses.unwrap_or(0));
+    let mut chart = ChartBuilder::on(area)
+        .caption(about, ("sans-serif", 16))
+        .margin(12)
+        .x_label_area_size(36)
+        .y_label_area_size(52)
+        .build_cartesian_2d(0.0..f64::from(last), 0.0..top * 1.1)
+        .map_err(failed)?;
+    chart.configure_mesh().x_desc("misses before the instructions").y_desc("cycles").draw().map_err(failed)?;
+    let curve = |(fillers, points): &Misses| (format!("{fillers} instructions"), plain(points));
+    let curves: Vec<Curve> = measured.misses.iter().map(curve).collect();
+    draw(&mut chart, &curves, SeriesLabelPosition::LowerRight)
+}
+
 /// Curves with their names.
 fn draw<'a, 'b: 'a, X, Y>(
     chart: &mut ChartContext<'a, SVGBackend<'b>, Cartesian2d<X, Y>>,
@@ -184,10 +203,19 @@ mod tests {
         machine.lines.group = machine.lines.load.clone();
         machine.lines.gather.clear();
         let points = vec![(1, 2.0), (2, 1.0)];
-        let measured = Measured { machine, windows: points.clone(), bursts: points, short: Vec::new() };
+        let misses = vec![(0, points.clone())];
+        let measured = Measured { machine, windows: points.clone(), misses, bursts: points, short: Vec::new() };
         let svg = curves(&measured).expect("the curves can be drawn");
-        for about in ["loads", "prefetched T0", "prefetched T1", "groups", "lines in flight", "a window of", "by burst"]
-        {
+        for about in [
+            "loads",
+            "prefetched T0",
+            "prefetched T1",
+            "groups",
+            "lines in flight",
+            "a window of",
+            "one more miss",
+            "by burst",
+        ] {
             assert!(svg.contains(about), "{about}");
         }
         assert!(!svg.contains("gathers"));

@@ -17,6 +17,16 @@ const SMALLEST_KB: u64 = 16;
 const IN_FLIGHT: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 const WINDOWS: [u32; 20] =
     [16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640, 768, 896];
+/// Loads and fillers of the misses: without, with some, and with more than a window has.
+const LOADS: [u32; 32] = [
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20, 22, 24, 26, 28, 30, 32, 36, 40, 44, 48, 52, 56, 60,
+    64,
+];
+const FILLERS: [u32; 3] = [0, 64, 640];
+/// No fillers and no loads: stands for misses of which each waits for the one before.
+const ALONE: (u32, u32) = (0, 0);
+/// More loads than a core has room for: each one more waits for one to come.
+const MANY_LOADS: u32 = 32;
 const BURSTS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 /// Kept for what is measured behind the curves. No further round of them is begun that would end later: a busy machine gets fewer, which is said.
 const BEHIND: Duration = Duration::from_secs(7);
@@ -30,11 +40,15 @@ pub struct Measured {
     pub machine: Machine,
     /// Fillers between two misses, and cycles of both (BACUS, Fig. 8).
     pub windows: Vec<(u32, f64)>,
+    pub misses: Vec<Misses>,
     /// Packets to a burst, and cycles for the first touch of each.
     pub bursts: Vec<(u32, f64)>,
     /// What there was too little time for.
     pub short: Vec<String>,
 }
+
+/// Fillers, and with them cycles by misses before them.
+pub type Misses = (u32, Vec<(u32, f64)>);
 
 fn cost(samples: &Samples) -> f64 {
     samples.quartile(1)
@@ -54,12 +68,12 @@ fn median(allowance: &mut Allowance, part: &str, mut once: impl FnMut() -> f64) 
 
 /// The cost of each count, which take turns: a machine that is slow for a while must not make some of them look dear. Goes on until quiet samples are enough
 /// or `PATIENCE` is over. Also how many turns there were, of at least so many `times` if time allows.
-fn by_turns(
+fn by_turns<C: Copy>(
     allowance: &Allowance,
-    counts: &[u32],
+    counts: &[C],
     times: usize,
-    once: impl Fn(u32) -> f64,
-) -> (Vec<(u32, f64)>, usize) {
+    once: impl Fn(C) -> f64,
+) -> (Vec<(C, f64)>, usize) {
     let mut samples = vec![Samples::default(); counts.len()];
     let _undisturbed = Undisturbed::begin();
     let begun = Instant::now();
@@ -87,7 +101,9 @@ pub fn measure(
     progress(0.9, "reorder window");
     let (windows, turns) = windows(probe, SAMPLES * ROUNDS, allowance);
     allowance.taken("the reorder window", turns, SAMPLES * ROUNDS);
-    progress(0.95, "bursts");
+    progress(0.93, "misses at a time");
+    let (misses, latency) = measure_misses(probe, allowance);
+    progress(0.96, "bursts");
     let (mut bursts, turns) = by_turns(allowance, &BURSTS, SAMPLES * ROUNDS, |burst| probe.burst(burst));
     allowance.taken("bursts", turns, SAMPLES * ROUNDS);
     falling(&mut bursts);
@@ -103,6 +119,7 @@ pub fn measure(
         page_bytes: probe.page_bytes() as u64,
         spread: spreads[spreads.len() / 2],
         window: window(&windows),
+        misses: Some(at_a_time(latency, &misses[0].1)),
         parallelism,
         burst: first_close(&bursts.iter().map(|(burst, _)| *burst).collect::<Vec<_>>(), &costs(&bursts)),
         mispredict_cycles: median(allowance, "wrong guesses", || probe.mispredict()).max(1.0),
@@ -114,7 +131,7 @@ pub fn measure(
         lines,
     };
     progress(1.0, "");
-    Measured { machine, windows, bursts, short: Vec::new() }
+    Measured { machine, windows, misses, bursts, short: Vec::new() }
 }
 
 /// The one thing that is asked, not measured: which vectors there are.
@@ -245,6 +262,40 @@ fn window(points: &[(u32, f64)]) -> u32 {
     within.map_or(points[0].0, |(fillers, _)| *fillers)
 }
 
+/// Misses with nothing, something and a whole window before the last of them (BACUS, Fig. 8), and what one costs alone: all by turns, for one is divided by the other.
+fn measure_misses(probe: &Probe, allowance: &mut Allowance) -> (Vec<Misses>, f64) {
+    let mut cells: Vec<(u32, u32)> =
+        FILLERS.iter().flat_map(|fillers| LOADS.iter().map(|loads| (*fillers, *loads))).collect();
+    cells.push(ALONE);
+    let once = |cell: (u32, u32)| match cell {
+        ALONE => probe.lines(probe.bytes(), probe::Access::Load, 1).expect("every processor loads"),
+        (fillers, loads) => probe.misses(loads, fillers),
+    };
+    let (points, turns) = by_turns(allowance, &cells, SAMPLES * ROUNDS, once);
+    allowance.taken("misses at a time", turns, SAMPLES * ROUNDS);
+    let curve = |(number, fillers): (usize, u32)| {
+        let points = points.iter().skip(number * LOADS.len()).take(LOADS.len());
+        let mut curve: Vec<(u32, f64)> = points.map(|((_, loads), cycles)| (*loads, *cycles)).collect();
+        rising(&mut curve);
+        (fillers, curve)
+    };
+    let latency = points.last().map_or(0.0, |(_, cycles)| *cycles);
+    (FILLERS.into_iter().enumerate().map(curve).collect(), latency)
+}
+
+/// How many misses are on their way at a time: a latency, divided by what one more of many misses costs. Where the core has few places that is its latency shared among
+/// them, and where memory is slower than the places, what memory gives; the step that the paper reads it from is not seen there.
+fn at_a_time(latency: f64, points: &[(u32, f64)]) -> u32 {
+    let many = || points.iter().filter(|(loads, _)| *loads >= MANY_LOADS).map(|(x, y)| (f64::from(*x), *y));
+    let count = many().count() as f64;
+    let (x, y) = many().fold((0.0, 0.0), |(x, y), (one, cycles)| (x + one / count, y + cycles / count));
+    let (above, below) = many().fold((0.0, 0.0), |(above, below), (one, cycles)| {
+        (above + (one - x) * (cycles - y), below + (one - x) * (one - x))
+    });
+    let most = points.last().map_or(1, |(loads, _)| *loads);
+    ((latency * below / above.max(f64::MIN_POSITIVE)).round() as u32).clamp(1, most)
+}
+
 pub fn size_name(kb: u64) -> String {
     match kb {
         0..1024 => format!("{kb} KB"),
@@ -275,12 +326,29 @@ mod tests {
         let measured = measure(&probe, "some".to_string(), "now".to_string(), &mut allowance, &mut |_, _| ());
         assert_eq!(Machine::parse(&measured.machine.print()).as_ref(), Ok(&measured.machine));
         let short = allowance.into_short().join(", ");
-        for part in ["1 of 6 rounds of the curves", "the reorder window", "bursts", "the core's pace", "wrong guesses"]
-        {
+        for part in [
+            "1 of 6 rounds of the curves",
+            "the reorder window",
+            "misses at",
+            "bursts",
+            "the core's pace",
+            "wrong guesses",
+        ] {
             assert!(short.contains(part), "{short}");
         }
         drop(probe);
         std::fs::remove_dir_all(root).expect("the cache was there");
+    }
+
+    #[test]
+    fn misses_at_a_time_are_what_a_latency_has_room_for() {
+        let points = |cycles: fn(u32) -> f64| LOADS.iter().map(|loads| (*loads, cycles(*loads))).collect::<Vec<_>>();
+        // Ten places: the eleventh miss waits for a whole latency.
+        let places = points(|loads| f64::from((loads + 1).div_ceil(10)) * 300.0);
+        assert!((9..=11).contains(&at_a_time(300.0, &places)), "{}", at_a_time(300.0, &places));
+        // Places enough, but the memory gives a line in 20 cycles.
+        assert_eq!(at_a_time(400.0, &points(|loads| 700.0 + 20.0 * f64::from(loads))), 20);
+        assert_eq!(at_a_time(400.0, &points(|_| 700.0)), 64);
     }
 
     #[test]

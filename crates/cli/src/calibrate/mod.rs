@@ -167,7 +167,7 @@ fn summary(measured: &Measured) -> String {
     let machine = &measured.machine;
     let mut text = format!(
         "{}\n{:.0} ticks a microsecond, {:.2} core cycles a tick, pages of {} KB, spread {:.1} %\n\
-         reorder window {} instructions, {} lines in flight, bursts of {}, {:.0} cycles for a mispredicted branch\n\
+         reorder window {} instructions, {} misses at a time, {} lines in flight are enough, bursts of {}, {:.0} cycles for a mispredicted branch\n\
          {:.2} cycles an operation, {:.2} in stages, and {:.0} for each loop there; a packet costs the port {}\n\n\
          cycles a line    latency  4 in flight  16 in flight  64 in flight  prefetched\n",
         machine.cpu,
@@ -176,6 +176,7 @@ fn summary(measured: &Measured) -> String {
         machine.page_bytes >> 10,
         machine.spread * 100.0,
         machine.window,
+        machine.misses.map_or("?".to_string(), |misses| misses.to_string()),
         machine.parallelism,
         machine.burst,
         machine.mispredict_cycles,
@@ -246,7 +247,8 @@ mod tests {
     #[test]
     fn a_busy_machine_is_doubted() {
         let machine = Machine { spread: TOO_NOISY, ..Machine::default() };
-        let mut measured = Measured { machine, windows: Vec::new(), bursts: Vec::new(), short: Vec::new() };
+        let mut measured =
+            Measured { machine, windows: Vec::new(), misses: Vec::new(), bursts: Vec::new(), short: Vec::new() };
         assert_eq!(doubts(&measured), [""; 0]);
         measured.machine.spread = 0.2;
         measured.short.push("1 of 6 rounds of the curves".to_string());

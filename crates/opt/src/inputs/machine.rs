@@ -30,8 +30,11 @@ pub struct Machine {
     pub spread: f64,
     /// Instructions that the core looks ahead.
     pub window: u32,
-    /// Lines that the core keeps on their way at most.
+    /// Lines in flight that are enough: the first of the measured counts at which loads of the largest working set cost about as little as they ever do.
     pub parallelism: u32,
+    /// Misses of loads that are on their way at a time. Missing in files of before it was measured; the model does without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub misses: Option<u32>,
     /// Packets to a burst at which the first touch of each costs least.
     pub burst: u32,
     pub mispredict_cycles: f64,
@@ -147,6 +150,7 @@ impl Default for Machine {
             spread: 0.0,
             window: 128,
             parallelism: 10,
+            misses: None,
             burst: 32,
             mispredict_cycles: 15.0,
             operation_cycles: usual_operation(),
@@ -213,6 +217,9 @@ impl Machine {
         }
         if self.burst == 0 || self.parallelism == 0 || self.window == 0 {
             return Err("burst, parallelism and window: expected counts above 0".to_string());
+        }
+        if self.misses == Some(0) {
+            return Err("misses: expected a count above 0".to_string());
         }
         Ok(())
     }
@@ -308,6 +315,8 @@ mod tests {
     #[test]
     fn a_machine_prints_and_reads_back() {
         let machine = Machine::default();
+        assert_eq!(Machine::parse(&machine.print()).as_ref(), Ok(&machine));
+        let machine = Machine { misses: Some(12), ..machine };
         assert_eq!(Machine::parse(&machine.print()), Ok(machine));
     }
 
@@ -327,6 +336,7 @@ mod tests {
         let text = Machine::default().print();
         let cases = [
             (text.replace("window = 128", "window = 0"), "window"),
+            (text.replace("burst = 32\n", "burst = 32\nmisses = 0\n"), "misses"),
             (text.replace("ticks_per_us = 2500.0", "ticks_per_us = nan"), "ticks_per_us"),
             (text.replace("in_flight = [1, 4, 16, 64]", "in_flight = [1, 4, 4, 64]"), "in_flight"),
             (text.replace("300.0, ", ""), "rows of 4 numbers"),
