@@ -41,6 +41,10 @@ int64_t probe_window(const struct probe_memory *memory, size_t bytes, uint32_t f
  * more: all at a time while the core has room for as many (BACUS section 3, Fig. 8). */
 int64_t probe_misses(const struct probe_memory *memory, size_t bytes, uint32_t loads, uint32_t fillers);
 
+/* Cycles, times 1000, that it takes to make one more address for a key of a group: a hash and a place in a table, nothing read there (BACUS
+ * section 4: delta). */
+int64_t probe_index(void);
+
 /* Cycles, times 1000, that a mispredicted branch costs more than a predicted one. */
 int64_t probe_mispredict(void);
 

@@ -31,6 +31,7 @@ struct Kernels {
     lines: unsafe extern "C" fn(*const Memory, usize, u32, u32) -> i64,
     window: unsafe extern "C" fn(*const Memory, usize, u32) -> i64,
     misses: unsafe extern "C" fn(*const Memory, usize, u32, u32) -> i64,
+    index: unsafe extern "C" fn() -> i64,
     mispredict: unsafe extern "C" fn() -> i64,
     burst: unsafe extern "C" fn(*const Memory, usize, u32) -> i64,
     ticks: unsafe extern "C" fn(u32) -> u64,
@@ -127,6 +128,12 @@ impl Probe {
         unsafe { (self.kernels.misses)(&self.memory, self.memory.bytes, loads, fillers) as f64 / 1000.0 }
     }
 
+    /// Cycles to make the address of one more key of a group.
+    pub fn index(&self) -> f64 {
+        // SAFETY: the kernel touches no memory of ours.
+        unsafe { (self.kernels.index)() as f64 / 1000.0 }
+    }
+
     pub fn mispredict(&self) -> f64 {
         // SAFETY: the kernel touches no memory of ours.
         unsafe { (self.kernels.mispredict)() as f64 / 1000.0 }
@@ -177,6 +184,7 @@ impl Kernels {
                 lines: *library.get(b"probe_lines\0")?,
                 window: *library.get(b"probe_window\0")?,
                 misses: *library.get(b"probe_misses\0")?,
+                index: *library.get(b"probe_index\0")?,
                 mispredict: *library.get(b"probe_mispredict\0")?,
                 burst: *library.get(b"probe_burst\0")?,
                 ticks: *library.get(b"probe_ticks\0")?,
@@ -204,6 +212,7 @@ mod tests {
             probe.window(64) > 0.0
                 && probe.misses(64, 640) > probe.misses(1, 0)
                 && probe.burst(32) > 0.0
+                && (0..9).any(|_| probe.index() > 0.0)
                 && probe.ticks_per_us() > 0.0
                 && probe.core_per_tick() > 0.0
         );

@@ -74,6 +74,9 @@ fn points(one: &Machine, other: &Machine) -> Vec<Point> {
     if let (Some(one), Some(other)) = (one.misses, other.misses) {
         points.push(Point::step("misses at a time", one, other));
     }
+    if let (Some(one), Some(other)) = (one.index_cycles, other.index_cycles) {
+        points.push(Point::new("one more address in a stage".to_string(), one, other));
+    }
     for (burst, (a, b)) in one.port.burst.iter().zip(one.port.own.iter().zip(&other.port.own)) {
         points.push(Point::new(format!("port, bursts of {burst}"), *a, *b));
     }

@@ -1,4 +1,5 @@
-//! The curves of a calibration: what a line costs over the working set for each way to ask for it, what lines in flight save, and where misses stop overlapping.
+//! The curves of a calibration: what a line costs over the working set for each way to ask for it, what lines in flight save, and where misses stop
+//! overlapping.
 
 use super::measure::{Measured, Misses, size_name};
 use opt::inputs::{Access, Machine};

@@ -122,6 +122,7 @@ pub fn measure(
         misses: Some(at_a_time(latency, &misses[0].1)),
         parallelism,
         burst: first_close(&bursts.iter().map(|(burst, _)| *burst).collect::<Vec<_>>(), &costs(&bursts)),
+        index_cycles: Some(median(allowance, "addresses", || probe.index()).max(0.0)),
         mispredict_cycles: median(allowance, "wrong guesses", || probe.mispredict()).max(1.0),
         // Measured by running pipelines, when all else is known.
         operation_cycles: 1.0,
@@ -262,7 +263,8 @@ fn window(points: &[(u32, f64)]) -> u32 {
     within.map_or(points[0].0, |(fillers, _)| *fillers)
 }
 
-/// Misses with nothing, something and a whole window before the last of them (BACUS, Fig. 8), and what one costs alone: all by turns, for one is divided by the other.
+/// Misses with nothing, something and a whole window before the last of them (BACUS, Fig. 8), and what one costs alone: all by turns, for one is divided by
+/// the other.
 fn measure_misses(probe: &Probe, allowance: &mut Allowance) -> (Vec<Misses>, f64) {
     let mut cells: Vec<(u32, u32)> =
         FILLERS.iter().flat_map(|fillers| LOADS.iter().map(|loads| (*fillers, *loads))).collect();
@@ -283,8 +285,9 @@ fn measure_misses(probe: &Probe, allowance: &mut Allowance) -> (Vec<Misses>, f64
     (FILLERS.into_iter().enumerate().map(curve).collect(), latency)
 }
 
-/// How many misses are on their way at a time: a latency, divided by what one more of many misses costs. Where the core has few places that is its latency shared among
-/// them, and where memory is slower than the places, what memory gives; the step that the paper reads it from is not seen there.
+/// How many misses are on their way at a time: a latency, divided by what one more of many misses costs. Where the core has few places
+/// that is its latency shared among them, and where memory is slower than the places, what memory gives; the step that the paper reads it from is not seen
+/// there.
 fn at_a_time(latency: f64, points: &[(u32, f64)]) -> u32 {
     let many = || points.iter().filter(|(loads, _)| *loads >= MANY_LOADS).map(|(x, y)| (f64::from(*x), *y));
     let count = many().count() as f64;
@@ -332,6 +335,7 @@ mod tests {
             "misses at",
             "bursts",
             "the core's pace",
+            "addresses",
             "wrong guesses",
         ] {
             assert!(short.contains(part), "{short}");
