@@ -80,6 +80,11 @@ fn points(one: &Machine, other: &Machine) -> Vec<Point> {
     for (burst, (a, b)) in one.port.burst.iter().zip(one.port.own.iter().zip(&other.port.own)) {
         points.push(Point::new(format!("port, bursts of {burst}"), *a, *b));
     }
+    if one.port.mbuf_measured && other.port.mbuf_measured {
+        for (burst, (a, b)) in one.port.burst.iter().zip(one.port.mbuf.iter().zip(&other.port.mbuf)) {
+            points.push(Point::new(format!("port with mbufs, bursts of {burst}"), *a, *b));
+        }
+    }
     let (stages, beside) = (one.stages(), other.stages());
     let of_stages = [
         // As above.

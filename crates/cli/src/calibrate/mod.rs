@@ -3,6 +3,7 @@
 mod allowance;
 mod compare;
 mod draw;
+mod mbuf;
 mod measure;
 mod port;
 mod smooth;
@@ -12,6 +13,7 @@ use crate::compile;
 use crate::failure::Failure;
 use allowance::Allowance;
 use indicatif::{ProgressBar, ProgressStyle};
+use mbuf::Mbufs;
 use measure::Measured;
 pub use measure::window_now;
 use opt::inputs::{Access, Machine};
@@ -20,10 +22,14 @@ use runtime::cache::write_whole;
 use runtime::{Compiler, Probe, attention};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A machine of which the samples of one cell differ by more than this is too busy to be measured.
 const TOO_NOISY: f64 = 0.15;
+
+/// Time that must be left to begin with DPDK: half is for the C compiler.
+const ENOUGH_FOR_DPDK: Duration = Duration::from_secs(18);
 
 /// MB that are measured if nobody says otherwise: more than any cache.
 const MEMORY: u32 = 1024;
@@ -73,17 +79,27 @@ fn measure_all(cc: Option<&str>, memory: u32) -> Result<Measured, Failure> {
     bar.tick();
     // All that needs a compiler comes first, so that what is left of the time is there to measure.
     let mut pace = Pace::new(&compiler)?;
+    let mut mbufs = mbufs(&compiler, &mut allowance);
     let probe = Probe::open(&compiler, &compile::cache()?, (memory as usize) << 20).map_err(Failure::environment)?;
     let mut measured = measure::measure(&probe, cpu(), now(), &mut allowance, &mut |done, next| {
         bar.set_position((done * 1000.0) as u64);
         bar.set_message(next.to_string());
     });
     bar.set_message("port and operations");
-    port::measure(&mut pace, &mut measured.machine, &mut allowance);
+    port::measure(&mut pace, &mut mbufs, &mut measured.machine, &mut allowance);
     bar.finish_and_clear();
     measured.short = allowance.into_short();
     doubts(&measured).iter().for_each(|doubt| eprintln!("warning: {doubt}"));
     Ok(measured)
+}
+
+/// The port of mbufs, if DPDK is here and there is time to compile what it needs: without, its cost is computed.
+fn mbufs(compiler: &Compiler, allowance: &mut Allowance) -> Option<Mbufs> {
+    if !allowance.has(ENOUGH_FOR_DPDK) {
+        allowance.taken("the port of mbufs", 0, 1);
+        return None;
+    }
+    Mbufs::new(compiler, &Arc::new(port::trace())).ok()
 }
 
 /// Why the numbers should not be believed.
@@ -206,8 +222,12 @@ fn summary(measured: &Measured) -> String {
 
 /// What the port costs, by burst.
 fn floors(machine: &Machine) -> String {
-    let costs = machine.port.burst.iter().zip(&machine.port.own);
-    costs.map(|(burst, cycles)| format!("{cycles:.1} in bursts of {burst}")).collect::<Vec<String>>().join(", ")
+    let by_burst = |costs: &[f64]| {
+        let costs = machine.port.burst.iter().zip(costs);
+        costs.map(|(burst, cycles)| format!("{cycles:.1} in bursts of {burst}")).collect::<Vec<String>>().join(", ")
+    };
+    let how = if machine.port.mbuf_measured { "measured" } else { "computed" };
+    format!("{}\nan mbuf ({how}) {}", by_burst(&machine.port.own), by_burst(&machine.port.mbuf))
 }
 
 /// The processor's name with family and model: what makes a file of another one stale.

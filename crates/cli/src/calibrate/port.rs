@@ -1,6 +1,7 @@
 //! What the in-memory port costs a packet, and what an operation of generated code costs: and what stages cost: all by running pipelines.
 
 use super::allowance::Allowance;
+use super::mbuf::Mbufs;
 use super::stages;
 use crate::compile;
 use crate::externs::Externs;
@@ -15,15 +16,15 @@ use opt::inputs::machine::Port;
 use opt::inputs::{Access, Machine, Profile};
 use opt::model::Model;
 use runtime::tables::Match;
-use runtime::{Buffers, Compiler, MemoryPort, Pipeline, Settings, Switch, Trace, Undisturbed, clock};
+use runtime::{Buffers, Compiler, Lane, MemoryPort, Pipeline, Settings, Switch, Trace, Undisturbed, clock};
 use std::sync::Arc;
 
-const ECHO: &str = include_str!("../../../../bench/peers/echo.c");
+pub const ECHO: &str = include_str!("../../../../bench/peers/echo.c");
 const OPERATIONS: &str = include_str!("operations.hlir");
 /// Nodes of the program without tables that packets come to.
 const WAY: [&str; 10] =
     ["begin", "parser.start", "parser.ipv4", "check", "alive", "verify", "rewrite", "end", "deparser", "departure"];
-const BURSTS: [u32; 3] = [32, 64, 128];
+pub const BURSTS: [u32; 3] = [32, 64, 128];
 /// As `bacus bench` runs programs.
 const BUFFERS: Buffers = Buffers { count: 1024, bytes: 2048, headroom_bytes: 128 };
 const PORTS: u32 = 512;
@@ -33,8 +34,8 @@ const SAMPLE: u64 = 8192;
 const SAMPLES: usize = 20;
 const ROUNDS: usize = 6 * SWITCHES;
 /// Switches that run a pipeline, each with memory of its own: where its buffers and arrays happen to lie makes a packet up to a fifth dearer.
-const SWITCHES: usize = 5;
-/// Lines of an mbuf that its port and the program touch, beside what own descriptors touch.
+pub const SWITCHES: usize = 5;
+/// Lines of an mbuf that its port and the program touch, beside what own descriptors touch: for where there is no DPDK to measure with.
 const MBUF_LINES: f64 = 2.0;
 /// Bytes of an mbuf's head.
 const MBUF_BYTES: u64 = 128;
@@ -87,53 +88,64 @@ impl Pace {
         self.turn = (self.turn + 1) % SWITCHES;
         for runs in &mut self.runs {
             let Run { switch, samples } = &mut runs[self.turn];
-            let _undisturbed = Undisturbed::begin();
-            let mut once = || {
-                lane(switch).more(SAMPLE);
-                let start = clock::ticks();
-                switch.run(0);
-                Some((clock::ticks() - start) as f64 / SAMPLE as f64)
-            };
-            // The first warms it up again.
-            once();
-            samples.take(SAMPLES, once);
+            sample(switch, samples, MemoryPort::more);
         }
     }
 
     /// Writes what was found into `machine`, which has been measured but for that.
     pub fn write(&self, machine: &mut Machine) {
-        let [first, usual, last, worked, large, small, behind] = self.runs.each_ref().map(median);
+        let [first, usual, last, worked, large, small, behind] =
+            self.runs.each_ref().map(|runs| median(runs.iter().map(|run| &run.samples)));
         let own = vec![first, usual, last];
         let head = machine.line_cycles(Access::Load, u64::from(BUFFERS.count) * MBUF_BYTES, machine.parallelism);
         let mbuf = own.iter().map(|cycles| cycles + MBUF_LINES * head).collect();
         // A machine that was disturbed between the two says something absurd; a tick for a hundred operations is as absurd.
         machine.operation_cycles = ((worked - usual) / self.count).max(0.01);
         machine.stages = Some(self.staged.costs([large, small, behind], usual));
-        machine.port = Port { burst: BURSTS.to_vec(), own, mbuf };
+        machine.port = Port { burst: BURSTS.to_vec(), own, mbuf, mbuf_measured: false };
     }
 }
 
 /// Runs all until it is known what they cost undisturbed, if time allows; `machine` has been measured but for what this finds.
-pub fn measure(pace: &mut Pace, machine: &mut Machine, allowance: &mut Allowance) {
+pub fn measure(pace: &mut Pace, mbufs: &mut Option<Mbufs>, machine: &mut Machine, allowance: &mut Allowance) {
     let mut rounds = 0;
     while rounds < ROUNDS && (rounds == 0 || !allowance.is_over()) {
         pace.round();
+        mbufs.iter_mut().for_each(Mbufs::round);
         rounds += 1;
     }
     allowance.taken("the port and operations", rounds, ROUNDS);
     pace.write(machine);
+    if let Some(mbufs) = mbufs {
+        machine.port.mbuf = mbufs.costs();
+        machine.port.mbuf_measured = true;
+    }
 }
 
-fn several(one: impl Fn() -> Result<Run, Failure>) -> Result<[Run; SWITCHES], Failure> {
-    let runs = (0..SWITCHES).map(|_| one()).collect::<Result<Vec<Run>, Failure>>()?;
+pub fn several<R>(one: impl Fn() -> Result<R, Failure>) -> Result<[R; SWITCHES], Failure> {
+    let runs = (0..SWITCHES).map(|_| one()).collect::<Result<Vec<R>, Failure>>()?;
     Ok(runs.try_into().unwrap_or_else(|_| unreachable!("there are as many as were asked for")))
 }
 
 /// Cycles a packet, of the switch in the middle; those that have not had their turn do not count.
-fn median(runs: &[Run; SWITCHES]) -> f64 {
-    let mut costs: Vec<f64> = runs.iter().map(|run| run.samples.median()).filter(|cost| cost.is_finite()).collect();
+pub fn median<'a>(switches: impl Iterator<Item = &'a Samples>) -> f64 {
+    let mut costs: Vec<f64> = switches.map(Samples::median).filter(|cost| cost.is_finite()).collect();
     costs.sort_by(f64::total_cmp);
     costs.get(costs.len() / 2).copied().unwrap_or(f64::INFINITY)
+}
+
+/// A round of a switch, to which `more` gives packets.
+pub fn sample<L: Lane>(switch: &mut Switch<L>, samples: &mut Samples, more: impl Fn(&mut L, u64)) {
+    let _undisturbed = Undisturbed::begin();
+    let mut once = || {
+        more(switch.lane(0).expect("no thread runs the only lane"), SAMPLE);
+        let start = clock::ticks();
+        switch.run(0);
+        Some((clock::ticks() - start) as f64 / SAMPLE as f64)
+    };
+    // The first warms it up again.
+    once();
+    samples.take(SAMPLES, once);
 }
 
 /// A program under a plan.
@@ -178,11 +190,31 @@ fn lane(switch: &mut Switch<MemoryPort>) -> &mut MemoryPort {
 }
 
 /// Packets of 64 bytes that the program lets through, with addresses of their own.
-fn trace() -> Trace {
+pub fn trace() -> Trace {
     let mut frame = vec![0u8; 64];
     frame[12..14].copy_from_slice(&[0x08, 0x00]);
     frame[14..24].copy_from_slice(&[0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17]);
     let mixed = |packet: u32| u64::from(packet).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes();
     let addresses: Vec<u8> = (0..PACKETS).flat_map(mixed).collect();
     Trace::new([(1u16, frame.as_slice())]).overlay(Vec::new(), 26, 8, &addresses)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    /// Numbers are not the matter, but that there is one of each, that it is said to be noise, and what stands for mbufs where there is no DPDK.
+    #[test]
+    fn the_port_is_measured_once_when_time_is_up_and_mbufs_where_dpdk_is() {
+        let compiler = Compiler::find(None).expect("there is a compiler");
+        let mut pace = Pace::new(&compiler).expect("the pipelines of the calibration are right");
+        for mut mbufs in [None, Mbufs::new(&compiler, &Arc::new(trace())).ok()] {
+            let (mut machine, mut allowance) = (Machine::default(), Allowance::of(Duration::ZERO));
+            measure(&mut pace, &mut mbufs, &mut machine, &mut allowance);
+            assert_eq!(Machine::parse(&machine.print()).as_ref(), Ok(&machine));
+            assert_eq!(machine.port.mbuf_measured, mbufs.is_some());
+            assert_eq!(allowance.into_short(), ["1 of 30 rounds of the port and operations"]);
+        }
+    }
 }

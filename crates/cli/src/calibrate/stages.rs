@@ -82,7 +82,7 @@ impl Subject {
     fn counted(&self, number: usize, stages: Stages) -> f64 {
         let mut machine =
             Machine { stages: Some(stages), mispredict_cycles: 0.0, core_per_tick: 1e9, ..Machine::default() };
-        machine.port = Port { burst: vec![BURST], own: vec![0.0], mbuf: vec![0.0] };
+        machine.port = Port { burst: vec![BURST], own: vec![0.0], mbuf: vec![0.0], mbuf_measured: false };
         let lines = &mut machine.lines;
         for table in [&mut lines.load, &mut lines.gather, &mut lines.prefetch_t0, &mut lines.prefetch_t1] {
             table.iter_mut().flatten().for_each(|cycles| *cycles = 0.0);

@@ -75,11 +75,14 @@ pub struct Port {
     pub burst: Vec<u32>,
     pub own: Vec<f64>,
     pub mbuf: Vec<f64>,
+    /// Whether DPDK was there to measure mbufs with; else they are computed from what own descriptors and lines cost, as in files of before.
+    #[serde(default)]
+    pub mbuf_measured: bool,
 }
 
 impl Default for Port {
     fn default() -> Self {
-        Port { burst: vec![32, 64, 128], own: vec![8.0; 3], mbuf: vec![10.0; 3] }
+        Port { burst: vec![32, 64, 128], own: vec![8.0; 3], mbuf: vec![10.0; 3], mbuf_measured: false }
     }
 }
 
@@ -326,6 +329,13 @@ mod tests {
         assert_eq!(Machine::parse(&machine.print()).as_ref(), Ok(&machine));
         let machine = Machine { misses: Some(12), index_cycles: Some(1.5), ..machine };
         assert_eq!(Machine::parse(&machine.print()), Ok(machine));
+    }
+
+    #[test]
+    fn a_file_of_before_mbufs_were_measured_is_valid() {
+        let text = Machine::default().print();
+        assert!(text.contains("mbuf_measured = false\n"));
+        assert_eq!(Machine::parse(&text.replace("mbuf_measured = false\n", "")), Ok(Machine::default()));
     }
 
     #[test]

@@ -1,0 +1,62 @@
+//! What a packet costs the port as an mbuf: echoed by DPDK's in-memory port, where DPDK's libraries are installed.
+//!
+//! DPDK stays in this process until its end; nothing that calibrates needs it in another way.
+
+use super::port::{BURSTS, ECHO, SWITCHES, median, sample, several};
+use crate::compile;
+use crate::failure::Failure;
+use crate::samples::Samples;
+use runtime::{Compiler, Descriptor, Dpdk, DpdkMemoryPort, DpdkSettings, Pipeline, Settings, Switch, Trace};
+use std::sync::Arc;
+
+/// As `bacus bench` runs programs.
+const BUFFERS: u32 = 4096;
+const BUFFER_BYTES: u32 = 256;
+const PORTS: u32 = 512;
+
+pub struct Run {
+    switch: Switch<DpdkMemoryPort>,
+    samples: Samples,
+}
+
+/// The echo in bursts of each size.
+pub struct Mbufs {
+    runs: [[Run; SWITCHES]; BURSTS.len()],
+    turn: usize,
+}
+
+impl Mbufs {
+    /// Fails where there is no DPDK, or it does not start.
+    pub fn new(compiler: &Compiler, trace: &Arc<Trace>) -> Result<Mbufs, Failure> {
+        let cache = compile::cache()?;
+        let layer = compiler.dpdk_layer(&cache)?;
+        let echo = compiler.pipeline(&cache, "echo_mbuf", &format!("#define PEER_MBUF\n{ECHO}"), Descriptor::Mbuf)?;
+        let settings = DpdkSettings::of_machine(BUFFERS, BUFFER_BYTES);
+        let dpdk = Dpdk::start(&layer, &settings).map_err(Failure::environment)?;
+        // After DPDK, whose library it needs.
+        let echo = Arc::new(Pipeline::load(&echo)?);
+        let run = |burst| {
+            several(|| {
+                let settings = Settings { ports: PORTS, seed: 1 };
+                let mut switch = Switch::new(echo.clone(), vec![DpdkMemoryPort::new(&dpdk)], settings)?;
+                switch.lane(0).expect("no thread runs the only lane").load(trace.clone(), 0, burst);
+                Ok(Run { switch, samples: Samples::default() })
+            })
+        };
+        Ok(Mbufs { runs: [run(BURSTS[0])?, run(BURSTS[1])?, run(BURSTS[2])?], turn: 0 })
+    }
+
+    /// Some samples in bursts of each size, by one of the switches.
+    pub fn round(&mut self) {
+        self.turn = (self.turn + 1) % SWITCHES;
+        for runs in &mut self.runs {
+            let Run { switch, samples } = &mut runs[self.turn];
+            sample(switch, samples, DpdkMemoryPort::more);
+        }
+    }
+
+    /// Cycles a packet, by burst.
+    pub fn costs(&self) -> Vec<f64> {
+        self.runs.iter().map(|runs| median(runs.iter().map(|run| &run.samples))).collect()
+    }
+}
