@@ -111,7 +111,7 @@ fn doubts(measured: &Measured) -> Vec<String> {
         doubts.push(format!("samples of one cell differ by {percent:.0} %: {WAY_OUT}"));
     }
     if !measured.short.is_empty() {
-        doubts.push(format!("time was up, and there is noise in {}: {WAY_OUT}", measured.short.join(", ")));
+        doubts.push(format!("time was up after {}, which leaves noise: {WAY_OUT}", measured.short.join(", ")));
     }
     doubts
 }
@@ -275,7 +275,7 @@ mod tests {
         measured.short.push("1 of 6 rounds of the curves".to_string());
         let said = doubts(&measured);
         assert!(
-            said[0].contains("differ by 20 %") && said[1].contains("noise in 1 of 6 rounds of the curves"),
+            said[0].contains("differ by 20 %") && said[1].contains("time was up after 1 of 6 rounds of the curves"),
             "{said:?}"
         );
     }
