@@ -22,6 +22,7 @@ pub fn gather(program: &Program, passes: &Passes) -> Result<Inputs, Failure> {
         occupancy: entries::occupancy(program, &passes.entries)?,
         ports: passes.ports,
         pinned: hlir::Plan::default(),
+        pinned_descriptor: None,
     })
 }
 

@@ -12,7 +12,7 @@ pub mod visit;
 
 use hlir::{Plan, Program};
 pub use inputs::Inputs;
-use plan::{batches, descriptor, groups, path, prefetch, structures};
+use plan::{batches, descriptor, groups, path, pins, prefetch, structures};
 use rewrite::{constants, dead};
 
 #[derive(Clone, Copy)]
@@ -76,7 +76,7 @@ pub fn pass(name: &str) -> Option<&'static Pass> {
     PIPELINE.iter().find(|pass| pass.name == name)
 }
 
-/// Runs the selected passes up to and including `until`, or all of them.
+/// Runs the selected passes up to and including `until`, or all of them; behind the last, what is pinned stands in the plan, whatever has run.
 pub fn optimize(program: &mut Program, plan: &mut Plan, inputs: &Inputs, selection: &Selection, until: Option<&str>) {
     for pass in PIPELINE {
         if selection.has(pass.name) {
@@ -86,7 +86,8 @@ pub fn optimize(program: &mut Program, plan: &mut Plan, inputs: &Inputs, selecti
             }
         }
         if until == Some(pass.name) {
-            break;
+            return;
         }
     }
+    pins::put(plan, inputs);
 }

@@ -10,6 +10,7 @@ pub use occupancy::{Content, Occupancy};
 pub use profile::Profile;
 
 use hlir::Plan;
+use hlir::plan::Descriptor;
 
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {
@@ -20,6 +21,8 @@ pub struct Inputs {
     pub ports: Ports,
     /// What a person has decided: planners leave that as it is, and plan the rest.
     pub pinned: Plan,
+    /// The descriptor, if it is pinned: `pinned` has one in any case.
+    pub pinned_descriptor: Option<Descriptor>,
 }
 
 /// What the ports that the program will run on can do.

@@ -5,7 +5,7 @@
 //! one stage for all look-ups that it may make, which pays for what no look-up alone would. A stage's batch is the burst: packets that have left the path
 //! take up their places in it, and do nothing there.
 
-use super::{WORTH, is_legal, reason, with_model};
+use super::{WORTH, is_legal, pins, reason, with_model};
 use crate::Inputs;
 use crate::model::Model;
 use hlir::plan::{Access, Hint, Loop, Placement, Request};
@@ -29,18 +29,20 @@ pub fn allocate(program: &Program, plan: &mut Plan, inputs: &Inputs) {
         let most = if inputs.ports.most_burst == 0 { u32::MAX } else { inputs.ports.most_burst };
         let mut bursts: Vec<u32> = BURSTS.iter().map(|burst| (burst / expansion).clamp(1, most)).collect();
         bursts.dedup();
+        let stages = pins::stages(inputs);
         if pinned.burst > 0 {
             bursts = vec![pinned.burst];
+        } else if let Some(first) = stages.first() {
+            bursts = vec![first.batch.max(1)];
         }
         let plain = Plan { path: None, loops: Vec::new(), ..plan.clone() };
         let mut best: Option<(f64, Plan)> = None;
         for burst in bursts {
-            let begun = Plan { burst, ..plan.clone() };
-            let cut = if pinned.loops.is_empty() {
-                best_cut(model, begun)
-            } else {
-                Plan { loops: pinned.loops.clone(), ..begun }
-            };
+            let begun = Plan { burst, loops: stages.clone(), ..plan.clone() };
+            let mut cut = if stages.is_empty() { best_cut(model, begun) } else { cut(model, begun) };
+            if cut.loops.is_empty() && !pinned.queues.is_empty() {
+                cut = least_stage(model, cut);
+            }
             let predicted = model.predict(&cut);
             let limit = f64::from(inputs.ports.latency_ns);
             if limit > 0.0 && predicted.latency_ns > limit && best.is_some() {
@@ -54,7 +56,7 @@ pub fn allocate(program: &Program, plan: &mut Plan, inputs: &Inputs) {
         let Some((cycles, mut chosen)) = best else { return };
         let plain = model.predict(&Plan { burst: chosen.burst, ..plain }).cycles();
         let is_worth_it = !chosen.loops.is_empty() && cycles < plain * (1.0 - WORTH_STAGES);
-        if !is_worth_it && pinned.path.is_none() && pinned.loops.is_empty() {
+        if !is_worth_it && pinned.path.is_none() && stages.is_empty() && pinned.queues.is_empty() {
             (chosen.path, chosen.loops) = (None, Vec::new());
         } else if let Some(path) = &mut chosen.path {
             path.reason = reason(cycles, [("packet_by_packet".to_string(), plain)]);
@@ -66,7 +68,6 @@ pub fn allocate(program: &Program, plan: &mut Plan, inputs: &Inputs) {
 /// The cut look-up by look-up, or that with one stage if it is cheaper.
 fn best_cut(model: &Model, plan: Plan) -> Plan {
     let cost = |plan: &Plan| super::prefetch::at_best(model, plan);
-    let plan = Plan { loops: Vec::new(), ..plan };
     let look_ups = look_ups(model, &plan);
     let firsts = if look_ups.len() > MOST_TOGETHER { 0 } else { look_ups.len() };
     let ones = (0..firsts).filter_map(|first| one_stage(model, &plan, &look_ups[first..]));
@@ -76,6 +77,18 @@ fn best_cut(model: &Model, plan: Plan) -> Plan {
         Some((cycles, one)) if cycles < cost(&cut) * (1.0 - WORTH) => one,
         _ => cut,
     }
+}
+
+/// The plan with the one stage that costs least, if it has to have one: packets can wait in a queue only where there are stages.
+fn least_stage(model: &Model, plan: Plan) -> Plan {
+    let ones = look_ups(model, &plan).into_iter().map(|(node, name)| {
+        let mut one = plan.clone();
+        one.loops.push(stage(model, node, &name, &plan));
+        one
+    });
+    let legal = ones.filter(|one| is_legal(model.program, one));
+    let costs = legal.map(|one| (super::prefetch::at_best(model, &one), one));
+    costs.min_by(|(a, _), (b, _)| a.total_cmp(b)).map_or(plan, |(_, one)| one)
 }
 
 /// Look-ups on the path, each with its table's name.
@@ -93,7 +106,7 @@ fn one_stage(model: &Model, plan: &Plan, look_ups: &[(NodeId, String)]) -> Optio
     for (node, name) in look_ups {
         let mut with = plan.clone();
         match with.loops.first_mut() {
-            None => with.loops.push(stage(model, *node, name, plan.burst)),
+            None => with.loops.push(stage(model, *node, name, &plan)),
             Some(first) => first.requests.push(asked(name)),
         }
         if is_legal(model.program, &with) {
@@ -122,29 +135,38 @@ enum Cut {
     Own,
 }
 
-/// Cuts the path for the plan's burst.
+/// Cuts the path for the plan's burst, but for the look-ups that stages of the plan make already.
 fn cut(model: &Model, mut plan: Plan) -> Plan {
-    plan.loops.clear();
-    for (node, name) in &look_ups(model, &plan) {
+    let fixed = plan.loops.len();
+    let made = made(model.program, &plan);
+    for (node, name) in look_ups(model, &plan).iter().filter(|(node, _)| !made.contains(node)) {
         let mut ways: Vec<(Cut, Plan)> = vec![(Cut::InTurn, plan.clone())];
-        for number in 0..plan.loops.len() {
+        for number in fixed..plan.loops.len() {
             let mut joined = plan.clone();
             joined.loops[number].requests.push(asked(name));
             ways.push((Cut::Joined(number), joined));
         }
         let mut own = plan.clone();
-        own.loops.push(stage(model, *node, name, plan.burst));
+        own.loops.push(stage(model, *node, name, &plan));
         ways.push((Cut::Own, own));
         plan = cheapest(model, ways);
     }
     plan
 }
 
-fn stage(model: &Model, node: NodeId, table: &str, batch: u32) -> Loop {
+/// Where the plan's stages look up.
+fn made(program: &Program, plan: &Plan) -> Vec<NodeId> {
+    let path = plan.path.as_ref().and_then(|path| hlir::path::nodes(program, path)).unwrap_or_default();
+    let stages = hlir::path::stages(program, plan, &path);
+    stages.iter().flat_map(|stage| &stage.looked_up).map(|place| path[*place]).collect()
+}
+
+/// One more stage of the plan: of as many packets as the others, if there are any.
+fn stage(model: &Model, node: NodeId, table: &str, plan: &Plan) -> Loop {
     Loop {
         node: model.program.nodes[node].name.clone(),
-        batch,
-        group: batch.min(LARGEST_GROUP),
+        batch: plan.burst,
+        group: plan.loops.first().map_or(plan.burst.min(LARGEST_GROUP), |first| first.group),
         lanes: 1,
         requests: vec![asked(table)],
         reason: None,

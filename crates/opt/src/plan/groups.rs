@@ -1,51 +1,52 @@
-//! Chooses how many packets of a batch go through a stage together.
+//! Chooses how many packets of a batch go through the stages together.
 //!
-//! Too few, and a group waits for its first line; too many, and what a packet carries between two stages no longer stays in the first cache.
+//! Too few, and a group waits for its first line; too many, and what a packet carries between two stages no longer stays in the first cache. A group goes
+//! through all stages, so one size is chosen for all.
 
-use super::{is_legal, reason, with_model};
+use super::{is_legal, pins, reason, with_model};
 use crate::Inputs;
 use crate::plan::batches::LARGEST_GROUP;
+use hlir::plan::Reason;
 use hlir::{Plan, Program};
 
 pub const GROUPS: [u32; 4] = [8, 16, 32, 64];
 
 pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
-    if !inputs.pinned.loops.is_empty() {
+    // Stages that are pinned have their groups, and the others were given the same.
+    if !pins::stages(inputs).is_empty() {
         return;
     }
+    let Some(batch) = plan.loops.iter().map(|stage| stage.batch).min() else { return };
     with_model(program, inputs, |model| {
-        for number in 0..plan.loops.len() {
-            let batch = plan.loops[number].batch;
-            let mut sizes: Vec<u32> = GROUPS.into_iter().filter(|group| *group < batch).collect();
-            sizes.push(batch.min(LARGEST_GROUP));
-            sizes.dedup();
-            let costs: Vec<(u32, f64)> = sizes
-                .into_iter()
-                .map(|group| {
-                    let mut other = plan.clone();
-                    other.loops[number].group = group;
-                    (group, super::prefetch::at_best(model, &other))
-                })
-                .collect();
-            // The largest of equals: it needs no more room than the burst has anyway.
-            let best = costs.iter().rev().copied().min_by(|(_, a), (_, b)| a.total_cmp(b));
-            let Some((group, cycles)) = best else { continue };
-            let mut chosen = plan.clone();
-            chosen.loops[number].group = group;
+        let mut sizes: Vec<u32> = GROUPS.into_iter().filter(|group| *group < batch).collect();
+        sizes.push(batch.min(LARGEST_GROUP));
+        sizes.dedup();
+        let cost = |group: &u32| (*group, super::prefetch::at_best(model, &grouped(plan, *group)));
+        let costs: Vec<(u32, f64)> = sizes.iter().map(cost).collect();
+        // The largest of equals: it needs no more room than the burst has anyway.
+        let best = costs.iter().rev().copied().min_by(|(_, a), (_, b)| a.total_cmp(b));
+        let Some((group, cycles)) = best else { return };
+        let mut chosen = grouped(plan, group);
+        for stage in &mut chosen.loops {
             let others = costs.iter().filter(|(other, _)| *other != group);
             let others = others.map(|(group, cycles)| (format!("group_{group}"), *cycles));
-            let mut alternatives: Vec<(String, f64)> = others.collect();
-            let before = chosen.loops[number].reason.take();
-            alternatives.extend(
-                before
-                    .into_iter()
-                    .flat_map(|reason| reason.alternatives)
-                    .map(|(name, cost)| (name, cost as f64 / 10.0)),
-            );
-            chosen.loops[number].reason = reason(cycles, alternatives);
-            if is_legal(program, &chosen) {
-                *plan = chosen;
-            }
+            stage.reason = reason(cycles, others.chain(alternatives(stage.reason.take())));
+        }
+        if is_legal(program, &chosen) {
+            *plan = chosen;
         }
     });
+}
+
+/// The plan with groups of this size.
+fn grouped(plan: &Plan, group: u32) -> Plan {
+    let mut plan = plan.clone();
+    plan.loops.iter_mut().for_each(|stage| stage.group = group);
+    plan
+}
+
+/// What was not chosen before.
+fn alternatives(reason: Option<Reason>) -> impl Iterator<Item = (String, f64)> {
+    let before = reason.into_iter().flat_map(|reason| reason.alternatives);
+    before.map(|(name, cost)| (name, cost as f64 / 10.0))
 }

@@ -6,6 +6,7 @@ pub mod batches;
 pub mod descriptor;
 pub mod groups;
 pub mod path;
+pub mod pins;
 pub mod prefetch;
 pub mod structures;
 

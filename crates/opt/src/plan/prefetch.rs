@@ -3,7 +3,7 @@
 //! In the first caches a request costs more than it saves. Beyond them, a group that is asked for as a whole waits once for its first line; asked for a burst
 //! ahead it does not wait at all, but what the packets carry must stay in the cache so long. Which hint is better is the machine's to say.
 
-use super::{is_legal, reason, with_model};
+use super::{is_legal, pins, reason, with_model};
 use crate::Inputs;
 use crate::model::Model;
 use hlir::plan::{Access, Hint, Placement};
@@ -15,11 +15,9 @@ const WAYS: [(Placement, &str); 3] =
     [(Placement::None, "nowhere"), (Placement::OwnLoop, "own_loop"), (Placement::WithConsumption, "with_consumption")];
 
 pub fn place(program: &Program, plan: &mut Plan, inputs: &Inputs) {
-    if !inputs.pinned.loops.is_empty() {
-        return;
-    }
     with_model(program, inputs, |model| {
-        for number in 0..plan.loops.len() {
+        let open = (0..plan.loops.len()).filter(|number| !pins::has_loop(inputs, &plan.loops[*number]));
+        for number in open.collect::<Vec<usize>>() {
             place_all(model, plan, number);
             for request in 0..plan.loops[number].requests.len() {
                 place_one(model, plan, number, request);
@@ -32,6 +30,9 @@ pub fn place(program: &Program, plan: &mut Plan, inputs: &Inputs) {
 pub fn at_best(model: &Model, plan: &Plan) -> f64 {
     let mut plan = plan.clone();
     for number in 0..plan.loops.len() {
+        if pins::has_loop(model.inputs, &plan.loops[number]) {
+            continue;
+        }
         for request in 0..plan.loops[number].requests.len() {
             let mut costs = costs(model, &plan, number, request..request + 1);
             // What a burst ahead gains over a group is not what decides about cuts, and whether it is legal is not known yet.

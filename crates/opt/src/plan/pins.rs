@@ -1,0 +1,56 @@
+//! What is pinned: decisions of a person, which stand in the plan as they were written.
+//!
+//! Planners are told of them, so that what they decide suits; whatever planners do, or do not because they were left out, the pins are put into the plan
+//! at the end. Whether the plan is legal then is for the verifier to say.
+
+use crate::Inputs;
+use hlir::Plan;
+use hlir::plan::{Layout, Loop};
+
+/// The pinned loops that are stages: all but those at a queue, which no planner has to do with.
+pub fn stages(inputs: &Inputs) -> Vec<Loop> {
+    let is_queue = |lp: &&Loop| inputs.pinned.queues.iter().any(|queue| queue.node == lp.node);
+    inputs.pinned.loops.iter().filter(|lp| !is_queue(lp)).cloned().collect()
+}
+
+/// Whether a loop of the plan is pinned.
+pub fn has_loop(inputs: &Inputs, lp: &Loop) -> bool {
+    inputs.pinned.loops.iter().any(|pinned| pinned.node == lp.node)
+}
+
+/// Puts what is pinned in the place of what was planned.
+pub fn put(plan: &mut Plan, inputs: &Inputs) {
+    let pinned = &inputs.pinned;
+    if let Some(descriptor) = inputs.pinned_descriptor {
+        plan.descriptor = descriptor;
+    }
+    if pinned.burst > 0 {
+        plan.burst = pinned.burst;
+    }
+    if pinned.layout != Layout::Declared {
+        plan.layout.clone_from(&pinned.layout);
+    }
+    if let Some(path) = &pinned.path {
+        // What a planner has found out about the same path stays.
+        let same = plan.path.take().filter(|planned| planned.nodes == path.nodes);
+        plan.path = same.or_else(|| Some(path.clone()));
+    }
+    put_all(&mut plan.loops, &pinned.loops, |lp| &lp.node);
+    put_all(&mut plan.tables, &pinned.tables, |table| &table.table);
+    put_all(&mut plan.windows, &pinned.windows, |window| &window.node);
+    put_all(&mut plan.queues, &pinned.queues, |queue| &queue.node);
+    plan.instrument.edges |= pinned.instrument.edges;
+    plan.instrument.cycles |= pinned.instrument.cycles;
+    plan.instrument.trace |= pinned.instrument.trace;
+}
+
+/// Each where one of its name stood, or at the end: two pins of one name both stay, and the verifier says that they are two.
+fn put_all<T: Clone>(planned: &mut Vec<T>, pinned: &[T], name: fn(&T) -> &String) {
+    let mut left: Vec<&T> = pinned.iter().collect();
+    for part in planned.iter_mut() {
+        if let Some(at) = left.iter().position(|pin| name(pin) == name(part)) {
+            *part = left.remove(at).clone();
+        }
+    }
+    planned.extend(left.into_iter().cloned());
+}

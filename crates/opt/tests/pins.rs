@@ -1,0 +1,180 @@
+//! Pins: what a person has decided stands in the plan as it was written, and planners decide what suits it.
+
+use hlir::plan::{Descriptor, Plan};
+use hlir::text::{parse_file, parse_plan, print_plan};
+use hlir::{Program, verify};
+use opt::inputs::machine::Stages;
+use opt::inputs::{Content, Profile};
+use opt::{Inputs, Selection};
+
+const PROGRAM: &str = r#"
+program router for none
+
+header hdr.ethernet: ethernet_t { dst: 48, src: 48, type: 16 }
+variable meta.port: 9
+variable error: 32
+
+table stations {
+  key hdr.ethernet.src: exact
+  action known() {}
+  action unknown() { meta.port = 511 }
+  default unknown()
+}
+
+table bridges {
+  key hdr.ethernet.dst: exact
+  action forward(port: 9) { meta.port = port }
+  action no_way() { meta.port = 511 }
+  default no_way()
+}
+
+table slow {
+  key hdr.ethernet.type: exact
+  action known(port: 9) { meta.port = port }
+  action unknown() { meta.port = 511 }
+  default unknown()
+}
+
+parser parser { start start, accept kind, reject kind, error error }
+
+entry start
+
+node start: state of parser { extract hdr.ethernet } -> kind
+
+node kind: branch hdr.ethernet.type == 0x0800 -> stations else slow
+
+node stations: apply stations -> bridges
+
+node bridges: apply bridges -> queue
+
+node slow: apply slow -> queue
+
+node queue: buffer {
+  when meta.port == 511: drop "no way"
+  otherwise -> deparser
+}
+
+node deparser: deparse { emit hdr.ethernet } -> departure
+
+node departure: buffer { send u32(meta.port) }
+"#;
+
+const TRAFFIC: &str = "1000 start -> kind\n1000 kind -> stations\n1000 stations -> bridges\n1000 bridges -> queue\n1000 queue -> deparser\n";
+
+/// The program, and its tables with so many entries.
+fn given(entries: u64) -> (Program, Inputs) {
+    let program = parse_file(PROGRAM).expect("the example is HLIR").program;
+    let profile = Profile::parse(TRAFFIC).expect("the example is a profile");
+    let mut inputs = Inputs { profile: Some(profile), ..Inputs::default() };
+    for table in ["stations", "bridges"] {
+        let content = Content { entries, records: 100, masks: 1, long_prefixes: 0, is_known: true };
+        inputs.occupancy.tables.insert(table.to_string(), content);
+    }
+    (program, inputs)
+}
+
+fn planned(entries: u64, pins: &str, passes: &Selection) -> Plan {
+    planned_with(given(entries), pins, passes)
+}
+
+fn planned_with((mut program, mut inputs): (Program, Inputs), pins: &str, passes: &Selection) -> Plan {
+    inputs.pinned = parse_plan(&format!("plan {{\n{pins}}}\n")).expect("the pins are a plan");
+    let mut plan = Plan::default();
+    opt::optimize(&mut program, &mut plan, &inputs, passes, None);
+    let wrong = verify::verify_plan(&program, &plan);
+    assert!(wrong.is_empty(), "{}{wrong:#?}", print_plan(&plan));
+    plan
+}
+
+fn line<'t>(text: &'t str, begin: &str) -> &'t str {
+    text.lines().find(|line| line.trim_start().starts_with(begin)).unwrap_or_else(|| panic!("no {begin} in\n{text}"))
+}
+
+#[test]
+fn a_queue_is_kept_and_gets_the_stages_that_it_needs() {
+    let queue = "  queue slow: capacity 32 patience 4\n";
+    let (program, mut inputs) = given(100);
+    inputs.machine.stages = Some(Stages { operation_cycles: 1.0, loop_cycles: 1e6, behind_cycles: 1e6 });
+    let dear = |pins: &str| planned_with((program.clone(), inputs.clone()), pins, &Selection::All);
+    assert!(dear("").path.is_none(), "no stage pays");
+    for plan in [dear(queue), planned(10_000_000, queue, &Selection::All)] {
+        assert!(print_plan(&plan).contains(queue) && !plan.loops.is_empty(), "{}", print_plan(&plan));
+    }
+    let with_loop =
+        "  loop slow: batch 32 group 16 {\n    prefetch table slow line 0 ahead 16 in own_loop to t1\n  }\n";
+    let text = print_plan(&planned(10_000_000, &format!("{with_loop}{queue}"), &Selection::All));
+    assert!(text.contains(with_loop) && text.contains(queue) && text.contains("  loop stations: "), "{text}");
+}
+
+#[test]
+fn one_stage_is_kept_with_its_requests_and_the_other_is_planned() {
+    let free = planned(10_000_000, "", &Selection::All);
+    assert_eq!(free.loops.len(), 1, "both look-ups in one stage: {}", print_plan(&free));
+    let pinned =
+        "  loop bridges: batch 32 group 16 {\n    prefetch table bridges line 0 ahead 16 in own_loop to nta\n  }\n";
+    let plan = planned(10_000_000, pinned, &Selection::All);
+    let text = print_plan(&plan);
+    assert!(text.contains(pinned), "{text}");
+    assert_eq!(plan.burst, 32, "the stage's batch: {text}");
+    assert!(
+        line(&text, "loop stations").starts_with("  loop stations: batch 32 group 16"),
+        "of the same groups: {text}"
+    );
+    // A request that is pinned to be none is none.
+    let nowhere =
+        "  loop stations: batch 64 group 64 {\n    prefetch table bridges line 0 ahead 1 in nowhere to t0\n  }\n";
+    let plan = planned(10_000_000, nowhere, &Selection::All);
+    assert!(print_plan(&plan).contains(nowhere) && plan.loops.len() == 1, "{}", print_plan(&plan));
+}
+
+#[test]
+fn pins_stand_in_a_plan_that_no_planner_has_made() {
+    let all = "  burst 8\n  path { start, kind, stations, bridges }\n  loop stations: batch 8 group 8\n  table bridges: exact48\n  \
+               queue slow: capacity 3 patience 2\n  instrument edges cycles\n";
+    for passes in [Selection::None, Selection::Without(vec!["batches".to_string()]), Selection::All] {
+        let text = print_plan(&planned(10_000_000, all, &passes));
+        for wanted in all.lines().filter(|line| !line.contains("path")) {
+            assert!(text.contains(wanted), "{passes:?}: no {wanted} in\n{text}");
+        }
+        assert!(line(&text, "path").starts_with("  path { start, kind, stations, bridges }"), "{passes:?}: {text}");
+    }
+}
+
+#[test]
+fn a_descriptor_is_pinned_whatever_the_ports_take() {
+    for (own_descriptor, pinned) in [(true, Descriptor::Mbuf), (false, Descriptor::Own)] {
+        let (mut program, mut inputs) = given(16);
+        inputs.ports.own_descriptor = own_descriptor;
+        inputs.pinned_descriptor = Some(pinned);
+        let mut plan = Plan::default();
+        opt::optimize(&mut program, &mut plan, &inputs, &Selection::All, None);
+        assert_eq!(plan.descriptor, pinned);
+    }
+}
+
+/// What comes out may be illegal, and the verifier says so; nothing panics before.
+#[test]
+fn pins_that_make_no_sense_are_left_to_the_verifier() {
+    let nodes = ["start", "kind", "stations", "bridges", "slow", "queue", "departure", "nowhere"];
+    let (_, inputs) = given(10_000_000);
+    let paths = ["", "  path { stations, kind }\n", "  path { nowhere }\n", "  path { start, kind, slow, queue }\n"];
+    let mut wrong = 0;
+    for (at, node) in nodes.iter().enumerate() {
+        for (batch, group, lines) in
+            [(0u32, 0u32, ""), (8, 64, ""), (64, 16, "  burst 1\n"), (4_000_000_000, 4_000_000_000, "")]
+        {
+            let (path, other) = (paths[(at + batch as usize / 8) % paths.len()], nodes[(at + 3) % nodes.len()]);
+            let request = format!("prefetch table {other} line 0 ahead 1 in with_consumption to t0");
+            let text = format!(
+                "plan {{\n{lines}{path}  loop {node}: batch {batch} group {group} {{ {request} }}\n  table {other}: list\n  queue {other}: capacity 8 patience 1\n}}\n"
+            );
+            let mut inputs = inputs.clone();
+            inputs.pinned = parse_plan(&text).expect("the pins are a plan");
+            let (mut program, mut plan) = (given(1).0, Plan::default());
+            opt::optimize(&mut program, &mut plan, &inputs, &Selection::All, None);
+            wrong += usize::from(!verify::verify_plan(&program, &plan).is_empty());
+            assert!(plan.loops.contains(&inputs.pinned.loops[0]) && plan.queues == inputs.pinned.queues, "{text}");
+        }
+    }
+    assert!(wrong > 16, "only {wrong} were wrong");
+}
