@@ -64,39 +64,6 @@ impl Unit<'_> {
         behind
     }
 
-    /// Names of plan parts that the emitter does not know yet.
-    pub fn plan_problems(&self) -> Vec<String> {
-        let mut problems = Vec::new();
-        let plan = self.plan;
-        for (is, what) in [
-            (plan.layout == hlir::plan::Layout::Arrays, "a layout of arrays"),
-            (plan.loops.iter().any(|plan| plan.lanes > 1), "a loop of several lanes"),
-            (!plan.windows.is_empty(), "a window"),
-            (!plan.queues.is_empty() && !self.has_stages(), "a queue without the stages of a path"),
-            (plan.instrument.trace, "a trace"),
-        ] {
-            if is {
-                problems.push(format!("{what} in a plan is not supported yet by the C emitter"));
-            }
-        }
-        for plan in &plan.loops {
-            if !self.facts.order.iter().any(|node| self.node(*node).name == plan.node) {
-                problems.push(format!("the plan has a loop at `{}`, which no packet reaches", plan.node));
-            }
-        }
-        for queue in &plan.queues {
-            if !self.facts.order.iter().any(|node| self.node(*node).name == queue.node) {
-                problems.push(format!("the plan has a queue before `{}`, which no packet reaches", queue.node));
-            }
-        }
-        problems
-    }
-
-    fn has_stages(&self) -> bool {
-        let path = self.plan.path.as_ref().and_then(|path| hlir::path::nodes(self.program, path));
-        path.is_some_and(|path| !hlir::path::stages(self.program, self.plan, &path).is_empty())
-    }
-
     pub fn batch_members(&self) -> Vec<Member> {
         let burst = self.burst();
         let mut members = vec![

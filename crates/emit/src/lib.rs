@@ -21,6 +21,7 @@ mod node;
 mod parameter;
 mod parser;
 mod path;
+mod refused;
 mod run;
 mod saved;
 mod selector;
@@ -33,6 +34,7 @@ mod wide;
 
 use c::Item;
 use hlir::diagnostic::Diagnostic;
+use hlir::verify::Places;
 use hlir::{NodeId, Plan, Program, TableId};
 use node::Nodes;
 use path::Way;
@@ -50,12 +52,18 @@ pub fn emit(program: &Program, plan: &Plan) -> Result<String, Vec<Diagnostic>> {
 pub fn emit_with(program: &Program, plan: &Plan, code: &CustomCode) -> Result<String, Vec<Diagnostic>> {
     let entry = program.runnable().map_err(|why| vec![Diagnostic::error(why)])?;
     let unit = Unit::new(program, plan, entry);
-    let problems = unit.plan_problems();
-    if !problems.is_empty() {
-        return Err(problems.into_iter().map(Diagnostic::error).collect());
+    let refused = refused::of(&unit, &Places::default());
+    if !refused.is_empty() {
+        return Err(refused);
     }
     let nodes = node::nodes(&unit)?;
     Ok(c::print(&file(&unit, &nodes, entry, code)))
+}
+
+/// What of a plan that is legal cannot be carried out, where its text has it.
+pub fn refused(program: &Program, plan: &Plan, places: &Places) -> Vec<Diagnostic> {
+    // A program that cannot be run is refused for that, when it is emitted.
+    program.runnable().map_or_else(|_| Vec::new(), |entry| refused::of(&Unit::new(program, plan, entry), places))
 }
 
 /// Names in the C text: of each node's functions, and of each table.

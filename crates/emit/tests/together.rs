@@ -32,7 +32,7 @@ plan {{
   burst 64
   path {{ start, stations }}
   loop stations: batch 64 group 64 {{
-    prefetch table stations line 0 ahead 0 in own_loop to t0
+    prefetch table stations line 0 ahead 64 in own_loop to t0
   }}
 }}"
     )

@@ -295,14 +295,19 @@ fn plans() {
     says(plan("loop deparser: batch 8 group 8 lanes 0"), "the plan: a loop has at least one lane");
     says(plan("loop ingress.acl: batch 8 group 8"), "two loops are named `ingress.acl`");
     says(
-        plan("loop deparser: batch 8 group 8 { prefetch cell x ahead 1 in own_loop to t0 }"),
+        plan("loop deparser: batch 8 group 8 { prefetch cell x ahead 8 in own_loop to t0 }"),
         "the plan: the program has no register, counter or meter `x`",
     );
     says(
-        plan("loop deparser: batch 8 group 8 { prefetch table x line 0 ahead 1 in own_loop to t0 }"),
+        plan("loop deparser: batch 8 group 8 { prefetch table x line 0 ahead 8 in own_loop to t0 }"),
         "the plan: the program has no table `x`",
     );
+    says(
+        plan("loop deparser: batch 8 group 8 { prefetch packet ahead 4 in own_loop to t0 }"),
+        "the plan: requests of a loop of their own are a group ahead, not 4",
+    );
     says(plan("table x: list"), "the plan: the program has no table `x`");
+    says(plan("burst 16"), "expected no second `burst`, found `burst`");
     says(plan("window x: 4 bytes at 0 write_back {}"), "the plan: the program has no node `x`");
     says(plan("window deparser: 0 bytes at 0 write_back {}"), "the plan: 0 bytes at 0 are no window");
     says(plan("queue deparser: capacity 0 patience 1"), "the plan: the queue before `deparser` has no room");

@@ -1,4 +1,4 @@
-//! Which queues a plan may have: every rule by a change to a legal plan, or to its program, that breaks it and nothing else.
+//! Which queues and stages a plan may have: every rule by a change to a legal plan, or to its program, that breaks it and nothing else.
 
 use hlir::text::parse_file;
 
@@ -201,10 +201,10 @@ fn an_assertion_holds_in_its_burst() {
 fn a_loop_at_a_queue_looks_up_for_all_that_wait() {
     let with = |lp: &str| queue(&format!("queue slow: capacity 32 patience 4\n  loop {lp}"));
     assert_eq!(with("slow: batch 32 group 16"), [""; 0]);
-    assert_eq!(with("slow: batch 32 group 32 { prefetch table slow line 0 ahead 1 in own_loop to t0 }"), [""; 0]);
+    assert_eq!(with("slow: batch 32 group 32 { prefetch table slow line 0 ahead 32 in own_loop to t0 }"), [""; 0]);
     says(with("slow: batch 16 group 16"), "the plan: a batch of 16 packets from a queue for 32");
     let refused = "the plan: packets that have waited before `slow` cannot request this";
-    says(with("slow: batch 32 group 32 { prefetch table routes line 0 ahead 1 in own_loop to t0 }"), refused);
+    says(with("slow: batch 32 group 32 { prefetch table routes line 0 ahead 32 in own_loop to t0 }"), refused);
     says(with("slow: batch 32 group 32 { prefetch table slow line 0 ahead 1 in with_consumption to t0 }"), refused);
     says(with("behind: batch 32 group 32"), "the plan: `behind` is no look-up on the path");
     says(
@@ -214,5 +214,32 @@ fn a_loop_at_a_queue_looks_up_for_all_that_wait() {
     says(
         queue("queue slow: capacity 128 patience 4\n  loop slow: batch 128 group 128"),
         "the plan: a stage of a path takes at most 64 packets, not 128",
+    );
+}
+
+#[test]
+fn stages_hand_on_groups_and_wait_for_the_next_one_together() {
+    let second =
+        "table second {\n  key hdr.ethernet.type: exact\n  action any() {}\n  default any()\n}\n\nparser parser";
+    let program = PROGRAM.replace("parser parser", second);
+    let program = program.replace("node common: block {} -> leave", "node common: apply second -> leave");
+    let path = "  path { start, kind, routes, common, leave }\n";
+    let with = |loops: &str| messages(&program, &format!("{path}{loops}"));
+    assert_eq!(with("  loop routes: batch 64 group 16\n  loop common: batch 64 group 16\n"), [""; 0]);
+    says(
+        with("  loop routes: batch 64 group 64\n  loop common: batch 64 group 16\n"),
+        "the plan: groups of 16 packets at `common`, and of 64 at `routes`: a group goes through all stages of a path",
+    );
+    let both = |first: &str, second: &str| {
+        with(&format!(
+            "  loop routes: batch 64 group 64 {{\n    prefetch table routes line 0 ahead {first} to t0\n    prefetch table second line 0 ahead {second} to t0\n  }}\n"
+        ))
+    };
+    assert_eq!(both("64 in own_loop", "64 in own_loop"), [""; 0]);
+    assert_eq!(both("1 in with_consumption", "1 in nowhere"), [""; 0]);
+    says(both("64 in own_loop", "1 in own_loop"), "the plan: requests of a loop of their own are a group ahead, not 1");
+    says(
+        both("1 in with_consumption", "64 in own_loop"),
+        "the plan: lines of `second` are requested `in own_loop`, beside others `in with_consumption`",
     );
 }

@@ -2,7 +2,7 @@
 
 use super::{Site, Verifier};
 use crate::path::{self, Obstacle};
-use crate::plan::{Access, Loop, Path, Placement};
+use crate::plan::{Access, Loop, Path, Placement, Request};
 use crate::{NodeId, Plan};
 use std::collections::{HashMap, HashSet};
 
@@ -39,7 +39,7 @@ impl Verifier<'_> {
         for (index, lp) in plan.loops.iter().enumerate() {
             let site = Site::Loop(index as u32);
             if let Some(queue) = plan.queues.iter().find(|queue| queue.node == lp.node) {
-                self.queue_loop(site, lp, queue, named);
+                self.queue_loop(index as u32, lp, queue, named);
                 continue;
             }
             let place = nodes.iter().position(|node| self.program.nodes[*node].name == lp.node);
@@ -52,14 +52,31 @@ impl Verifier<'_> {
                 continue;
             };
             self.group_size(site, lp);
-            for request in &lp.requests {
-                let Access::Table { table, .. } = &request.access else { continue };
+            for (request, asked) in lp.requests.iter().enumerate() {
+                let Access::Table { table, .. } = &asked.access else { continue };
                 let is = |node: &NodeId| {
                     path::table_of(self.program, *node).is_some_and(|id| self.program.tables[id].name == *table)
                 };
                 if !nodes[place..].iter().any(is) {
+                    let site = Site::Request(index as u32, request as u32);
                     self.error(site, format!("table `{table}` is not looked up on the path from `{}` on", lp.node));
                 }
+            }
+        }
+    }
+
+    /// What one stage leaves, the next one takes up: so a group is of as many packets in all of them.
+    fn same_group(&mut self, plan: &Plan, stages: &[path::Stage]) {
+        let Some(first) = stages.first().map(|stage| &plan.loops[stage.number]) else { return };
+        for stage in stages {
+            let lp = &plan.loops[stage.number];
+            if lp.group != first.group {
+                let message = format!(
+                    "groups of {} packets at `{}`, and of {} at `{}`: a group goes through all stages of a path",
+                    lp.group, lp.node, first.group, first.node
+                );
+                let hint = format!("write `group {}` here, or `group {}` there", first.group, lp.group);
+                self.report(Site::Loop(stage.number as u32), message, &hint);
             }
         }
     }
@@ -72,6 +89,7 @@ impl Verifier<'_> {
 
     fn looked_up_ahead(&mut self, plan: &Plan, nodes: &[NodeId]) {
         let stages = path::stages(self.program, plan, nodes);
+        self.same_group(plan, &stages);
         let mut taken = HashSet::new();
         for stage in &stages {
             let site = Site::Loop(stage.number as u32);
@@ -91,11 +109,12 @@ impl Verifier<'_> {
     /// Requests with the consumption of an older burst: keys wait for their turn, but nothing that was found does, for a writer may take it back.
     fn behind(&mut self, plan: &Plan, nodes: &[NodeId], stages: &[path::Stage]) {
         for (number, stage) in stages.iter().enumerate() {
-            let mut requests = plan.loops[stage.number].requests.iter();
-            let Some(request) = requests.find(|request| request.placement == Placement::WithConsumption) else {
-                continue;
-            };
-            let site = Site::Loop(stage.number as u32);
+            let requests = &plan.loops[stage.number].requests;
+            let is_behind = |request: &Request| request.placement == Placement::WithConsumption;
+            let Some(first) = requests.iter().position(is_behind) else { continue };
+            let site = |request: usize| Site::Request(stage.number as u32, request as u32);
+            self.all_behind(requests, site);
+            let (request, site) = (&requests[first], site(first));
             if number > 0 || nodes[..stage.place].iter().any(|node| path::table_of(self.program, *node).is_some()) {
                 let hint = "requests for later look-ups stand `in own_loop`";
                 self.report(site, "only the path's first look-ups can be requested a burst ahead", hint);
@@ -104,6 +123,19 @@ impl Verifier<'_> {
                     site,
                     format!("a path is worked on one burst behind its requests, not {}", request.distance),
                 );
+            }
+        }
+    }
+
+    /// Packets that wait for the next group do so for all requests of their stage.
+    fn all_behind(&mut self, requests: &[Request], site: impl Fn(usize) -> Site) {
+        for (number, request) in requests.iter().enumerate() {
+            let Access::Table { table, .. } = &request.access else { continue };
+            if request.placement == Placement::OwnLoop {
+                let message =
+                    format!("lines of `{table}` are requested `in own_loop`, beside others `in with_consumption`");
+                let hint = "all requests of a stage wait for the next group, or none of them";
+                self.report(site(number), message, hint);
             }
         }
     }

@@ -3,7 +3,7 @@
 //! Whether batching changes what a packet sees is a matter of its own, in `batching`.
 
 use super::{Site, Verifier};
-use crate::plan::{Access, Layout, Loop, TablePlan};
+use crate::plan::{Access, Layout, Loop, Placement, Request, TablePlan};
 use crate::{NodeId, Plan, Program, Type};
 use std::collections::{HashMap, HashSet};
 
@@ -19,7 +19,7 @@ impl Verifier<'_> {
         self.unique("queues", queues);
         self.layout(&plan.layout);
         for (index, lp) in plan.loops.iter().enumerate() {
-            self.plan_loop(Site::Loop(index as u32), lp, &nodes);
+            self.plan_loop(index as u32, lp, &nodes);
         }
         for (index, table) in plan.tables.iter().enumerate() {
             self.structure(Site::TablePlan(index as u32), table);
@@ -53,12 +53,13 @@ impl Verifier<'_> {
         let headers = self.program.headers.values().map(|header| &header.name);
         let storage: HashSet<&String> = headers.chain(self.program.variables.values().map(|it| &it.name)).collect();
         for name in order.iter().filter(|name| !storage.contains(name)) {
-            self.error(Site::Plan, format!("the layout has `{name}`, which is no variable or header"));
+            self.error(Site::Layout, format!("the layout has `{name}`, which is no variable or header"));
         }
-        self.unique("parts of the layout", order.iter().map(|name| (name, Site::Plan)));
+        self.unique("parts of the layout", order.iter().map(|name| (name, Site::Layout)));
     }
 
-    fn plan_loop(&mut self, site: Site, lp: &Loop, nodes: &HashMap<&str, NodeId>) {
+    fn plan_loop(&mut self, number: u32, lp: &Loop, nodes: &HashMap<&str, NodeId>) {
+        let site = Site::Loop(number);
         self.has_node(site, &lp.node, nodes);
         if lp.group < 1 || lp.group > lp.batch {
             let Loop { batch, group, .. } = lp;
@@ -70,23 +71,32 @@ impl Verifier<'_> {
         if lp.lanes < 1 {
             self.error(site, "a loop has at least one lane");
         }
-        for request in &lp.requests {
-            match &request.access {
-                Access::Packet => {}
-                Access::Table { table, .. } => {
-                    if !self.program.tables.values().any(|found| found.name == *table) {
-                        self.error(site, format!("the program has no table `{table}`"));
-                    }
-                }
-                Access::Cell { object } => {
-                    let Program { registers, counters, meters, .. } = self.program;
-                    let mut names = registers.values().map(|it| &it.name);
-                    let mut others = counters.values().map(|it| &it.name).chain(meters.values().map(|it| &it.name));
-                    if !names.any(|name| name == object) && !others.any(|name| name == object) {
-                        self.error(site, format!("the program has no register, counter or meter `{object}`"));
-                    }
+        for (index, request) in lp.requests.iter().enumerate() {
+            self.plan_request(Site::Request(number, index as u32), lp, request);
+        }
+    }
+
+    fn plan_request(&mut self, site: Site, lp: &Loop, request: &Request) {
+        match &request.access {
+            Access::Packet => {}
+            Access::Table { table, .. } => {
+                if !self.program.tables.values().any(|found| found.name == *table) {
+                    self.error(site, format!("the program has no table `{table}`"));
                 }
             }
+            Access::Cell { object } => {
+                let Program { registers, counters, meters, .. } = self.program;
+                let mut names = registers.values().map(|it| &it.name);
+                let mut others = counters.values().map(|it| &it.name).chain(meters.values().map(|it| &it.name));
+                if !names.any(|name| name == object) && !others.any(|name| name == object) {
+                    self.error(site, format!("the program has no register, counter or meter `{object}`"));
+                }
+            }
+        }
+        if request.placement == Placement::OwnLoop && request.distance != lp.group {
+            let message = format!("requests of a loop of their own are a group ahead, not {}", request.distance);
+            let hint = "all of a group is requested before the first of it is used";
+            self.report(site, message, &format!("{hint}: write `ahead {}`, or choose another group", lp.group));
         }
     }
 

@@ -109,7 +109,8 @@ impl Verifier<'_> {
     }
 
     /// A loop at a queue's node: the look-up there, for packets that have waited together.
-    pub(super) fn queue_loop(&mut self, site: Site, lp: &Loop, queue: &Queue, named: &HashMap<&str, NodeId>) {
+    pub(super) fn queue_loop(&mut self, number: u32, lp: &Loop, queue: &Queue, named: &HashMap<&str, NodeId>) {
+        let site = Site::Loop(number);
         let Some(node) = named.get(lp.node.as_str()).copied() else { return };
         let Some(table) = path::table_of(self.program, node) else {
             let hint = "without a loop, packets that have waited go on one after the other";
@@ -121,10 +122,11 @@ impl Verifier<'_> {
         }
         self.group_size(site, lp);
         let own = &self.program.tables[table].name;
-        for request in &lp.requests {
+        for (index, request) in lp.requests.iter().enumerate() {
             let is_own = matches!(&request.access, Access::Table { table, .. } if table == own);
             if !is_own || request.placement == Placement::WithConsumption {
                 let hint = format!("the lines of `{own}` can be requested there, `in own_loop`");
+                let site = Site::Request(number, index as u32);
                 self.report(site, format!("packets that have waited before `{}` cannot request this", lp.node), &hint);
             }
         }

@@ -34,11 +34,17 @@ pub enum Site {
     Interface,
     SourceTable(u32),
     Plan,
+    Descriptor,
+    Burst,
+    Layout,
     Path,
     Loop(u32),
+    /// What a loop prefetches: the number of the loop, and of the request in it.
+    Request(u32, u32),
     TablePlan(u32),
     Window(u32),
     Queue(u32),
+    Instrument,
 }
 
 /// What a list of statements belongs to.
@@ -57,8 +63,14 @@ impl Places {
         self.0.insert(site, span);
     }
 
+    /// Where a part stands; one that has no place of its own, such as what a text leaves out, stands nowhere.
     pub fn get(&self, site: Site) -> Span {
         self.0.get(&site).copied().unwrap_or(Span::NONE)
+    }
+
+    /// Whether the text has this part.
+    pub fn has(&self, site: Site) -> bool {
+        self.0.contains_key(&site)
     }
 }
 
@@ -96,9 +108,17 @@ impl Site {
             Site::SourceTable(index) => {
                 format!("interface table {}", nth(program.interface.tables.iter(), index, |it| &it.name))
             }
-            Site::Plan | Site::Path | Site::Loop(_) | Site::TablePlan(_) | Site::Window(_) | Site::Queue(_) => {
-                "the plan".to_string()
-            }
+            Site::Plan
+            | Site::Descriptor
+            | Site::Burst
+            | Site::Layout
+            | Site::Path
+            | Site::Loop(_)
+            | Site::Request(..)
+            | Site::TablePlan(_)
+            | Site::Window(_)
+            | Site::Queue(_)
+            | Site::Instrument => "the plan".to_string(),
         }
     }
 }

@@ -8,6 +8,10 @@ use crate::text::lex::TokenKind;
 use crate::text::words::{DESCRIPTORS, HINTS, PLACEMENTS, STRUCTURES};
 use crate::verify::Site;
 
+/// Parts of which a plan has one.
+const SINGLE: [(&str, Site); 4] =
+    [("descriptor", Site::Descriptor), ("burst", Site::Burst), ("layout", Site::Layout), ("path", Site::Path)];
+
 impl Reader {
     pub(super) fn plan(&mut self) -> Read<()> {
         self.no_notes()?;
@@ -33,18 +37,13 @@ impl Reader {
                 "`descriptor`, `burst`, `layout`, `path`, `loop`, `table`, `window`, `queue` or `instrument`";
             return Err(self.fail(expected));
         }
+        if let Some((_, site)) = SINGLE.iter().find(|(single, _)| *single == word) {
+            return self.plan_single(plan, &word, *site);
+        }
         self.advance();
         match word.as_str() {
-            "descriptor" => plan.descriptor = self.one_of(DESCRIPTORS)?,
-            "burst" => plan.burst = self.number("a number of packets")?,
-            "layout" => plan.layout = self.layout()?,
-            "path" => {
-                let nodes = self.plan_names("a node")?;
-                self.places.set(Site::Path, self.head_since(start));
-                plan.path = Some(Path { nodes, reason: self.reason()? });
-            }
             "loop" => {
-                let value = self.plan_loop()?;
+                let value = self.plan_loop(plan.loops.len() as u32)?;
                 self.places.set(Site::Loop(plan.loops.len() as u32), self.head_since(start));
                 plan.loops.push(value);
             }
@@ -66,8 +65,28 @@ impl Reader {
                 self.places.set(Site::Queue(plan.queues.len() as u32), self.head_since(start));
                 plan.queues.push(queue);
             }
-            _ => self.instrument(plan)?,
+            _ => {
+                self.instrument(plan)?;
+                self.places.set(Site::Instrument, self.head_since(start));
+            }
         }
+        Ok(())
+    }
+
+    /// What stands in a plan once: of two, one would be forgotten in silence.
+    fn plan_single(&mut self, plan: &mut Plan, word: &str, site: Site) -> Read<()> {
+        if self.places.has(site) {
+            return Err(self.fail(&format!("no second `{word}`")));
+        }
+        let start = self.at;
+        self.advance();
+        match word {
+            "descriptor" => plan.descriptor = self.one_of(DESCRIPTORS)?,
+            "burst" => plan.burst = self.number("a number of packets")?,
+            "layout" => plan.layout = self.layout()?,
+            _ => plan.path = Some(Path { nodes: self.plan_names("a node")?, reason: self.reason()? }),
+        }
+        self.places.set(site, self.head_since(start));
         Ok(())
     }
 
@@ -88,7 +107,7 @@ impl Reader {
         self.list("}", |reader| reader.name(what))
     }
 
-    fn plan_loop(&mut self) -> Read<Loop> {
+    fn plan_loop(&mut self, number: u32) -> Read<Loop> {
         let node = self.name("a node")?;
         self.expect(":")?;
         self.expect_word("batch")?;
@@ -100,7 +119,10 @@ impl Reader {
         let mut requests = Vec::new();
         if self.eat("{") {
             self.members(|reader| {
-                requests.push(reader.request()?);
+                let start = reader.at;
+                let request = reader.request()?;
+                reader.places.set(Site::Request(number, requests.len() as u32), reader.since(start));
+                requests.push(request);
                 Ok(())
             })?;
         }

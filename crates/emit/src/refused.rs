@@ -1,0 +1,158 @@
+//! What plans say and this emitter does not carry out: refused by name and place, with what is possible instead.
+//!
+//! Nothing is passed over in silence: who writes a decision into a plan would measure, and explain, a program that does something else.
+
+use crate::unit::Unit;
+use hlir::NodeId;
+use hlir::diagnostic::Diagnostic;
+use hlir::path;
+use hlir::plan::{Access, Layout, Loop, Placement, Request};
+use hlir::verify::{Places, Site};
+
+/// Packets that ports hand over at once at most (`runtime/port/memory.h`, `runtime/port/dpdk.h`).
+const LARGEST_BURST: u32 = 512;
+
+/// All of it, in the order in which plans are printed.
+pub fn of(unit: &Unit, places: &Places) -> Vec<Diagnostic> {
+    let mut refused = Refused { unit, places, found: Vec::new() };
+    refused.burst();
+    refused.layout();
+    for (number, lp) in unit.plan.loops.iter().enumerate() {
+        refused.packet_loop(number as u32, lp);
+    }
+    refused.parts();
+    refused.found
+}
+
+struct Refused<'u> {
+    unit: &'u Unit<'u>,
+    places: &'u Places,
+    found: Vec<Diagnostic>,
+}
+
+impl Refused<'_> {
+    fn say(&mut self, site: Site, message: impl AsRef<str>, hint: &str) {
+        let error = Diagnostic::error(format!("the plan: {}", message.as_ref()));
+        let span = self.places.get(site);
+        let error = if span.is_none() { error } else { error.label(span, "") };
+        self.found.push(if hint.is_empty() { error } else { error.hint(hint) });
+    }
+
+    fn burst(&mut self) {
+        let burst = self.unit.plan.burst;
+        if burst > LARGEST_BURST {
+            let hint = format!("write at most `burst {LARGEST_BURST}`");
+            self.say(Site::Burst, format!("no port hands over {burst} packets at once"), &hint);
+        }
+    }
+
+    fn layout(&mut self) {
+        let (layout, hint) = match self.unit.plan.layout {
+            Layout::Declared => return,
+            Layout::Ordered(_) => ("in another order", "write `layout declared`: they lie in the program's order"),
+            Layout::Arrays => ("in arrays", "write `layout declared`: they lie in a struct for each packet"),
+        };
+        self.say(Site::Layout, format!("metadata {layout} cannot be emitted"), hint);
+    }
+
+    fn packet_loop(&mut self, number: u32, lp: &Loop) {
+        let site = Site::Loop(number);
+        if !self.is_reached(&lp.node) {
+            return self.say(site, format!("a loop at `{}`, which no packet reaches", lp.node), "");
+        }
+        if lp.lanes > 1 {
+            let hint = "leave `lanes` out: the C compiler makes vectors of what it can";
+            self.say(site, format!("a loop of {} lanes cannot be emitted", lp.lanes), hint);
+        }
+        for (index, request) in lp.requests.iter().enumerate() {
+            if request.placement != Placement::None {
+                self.request(Site::Request(number, index as u32), lp, request);
+            }
+        }
+    }
+
+    fn request(&mut self, site: Site, lp: &Loop, request: &Request) {
+        match &request.access {
+            Access::Cell { object } => {
+                let hint = "lines of tables can be requested, `prefetch table`, and packets, `prefetch packet`";
+                self.say(site, format!("the cell of `{object}` cannot be requested ahead"), hint);
+            }
+            Access::Table { table, line } => self.table_request(site, lp, table, *line, request.placement),
+            Access::Packet => self.packet_request(site, lp, request.placement),
+        }
+    }
+
+    fn table_request(&mut self, site: Site, lp: &Loop, table: &str, line: u32, placement: Placement) {
+        if line > 0 {
+            let hint = "write `line 0`: the first one is known from the key, and all that the structure asks for follow from it";
+            return self.say(site, format!("line {line} of `{table}` cannot be requested by itself"), hint);
+        }
+        if self.unit.plan.path.is_some() {
+            return;
+        }
+        let own = self.node(&lp.node).and_then(|node| path::table_of(self.unit.program, node));
+        if own.is_none_or(|own| self.unit.program.tables[own].name != table) {
+            let hint = "without a path, a loop requests the lines of the table that its own node looks up";
+            self.say(site, format!("`{}` does not look up `{table}`", lp.node), hint);
+        } else if placement == Placement::WithConsumption {
+            let hint = "write `in own_loop`, or give the plan a `path`";
+            self.say(site, "without a path, no burst is requested while an older one is consumed", hint);
+        }
+    }
+
+    /// Packets are requested before anything reads them: where the path begins, or before a loop whose node looks up nothing.
+    fn packet_request(&mut self, site: Site, lp: &Loop, placement: Placement) {
+        if placement == Placement::WithConsumption {
+            let hint = "write `in own_loop`";
+            return self.say(site, "packets are not requested while older ones are consumed", hint);
+        }
+        let node = self.node(&lp.node);
+        match self.first_stage() {
+            Some(first) if first != lp.node => {
+                let hint = format!("let the path's first loop, at `{first}`, request them");
+                self.say(site, format!("the loop at `{}` comes too late to request packets", lp.node), &hint);
+            }
+            None if node.is_some_and(|node| path::table_of(self.unit.program, node).is_some()) => {
+                let hint = "let a loop request them that begins at a node without a look-up";
+                self.say(site, format!("the loop at `{}` looks up a table and cannot request packets", lp.node), hint);
+            }
+            Some(_) | None => {}
+        }
+    }
+
+    /// The node where the path's first loop begins.
+    fn first_stage(&self) -> Option<&str> {
+        let unit = self.unit;
+        let nodes = path::nodes(unit.program, unit.plan.path.as_ref()?)?;
+        let first = path::stages(unit.program, unit.plan, &nodes).into_iter().next()?;
+        Some(&unit.plan.loops[first.number].node)
+    }
+
+    fn parts(&mut self) {
+        for number in 0..self.unit.plan.windows.len() as u32 {
+            let hint = "leave it out: bytes are loaded where they are read";
+            self.say(Site::Window(number), "a window cannot be emitted", hint);
+        }
+        for (number, queue) in self.unit.plan.queues.iter().enumerate() {
+            let site = Site::Queue(number as u32);
+            if !self.is_reached(&queue.node) {
+                self.say(site, format!("a queue before `{}`, which no packet reaches", queue.node), "");
+            } else if self.first_stage().is_none() {
+                self.say(site, "a queue without the stages of a path cannot be emitted", "");
+            }
+        }
+        if self.unit.plan.instrument.trace {
+            let hint =
+                "leave `trace` out: `edges` counts the packets on each edge, `cycles` sums the time in each node";
+            self.say(Site::Instrument, "a trace cannot be emitted", hint);
+        }
+    }
+
+    fn node(&self, name: &str) -> Option<NodeId> {
+        self.unit.facts.order.iter().copied().find(|node| self.unit.node(*node).name == name)
+    }
+
+    fn is_reached(&self, name: &str) -> bool {
+        self.node(name).is_some()
+    }
+}

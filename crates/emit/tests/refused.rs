@@ -1,0 +1,135 @@
+//! What a plan says and the emitter does not carry out: each is refused where it stands, with what is possible.
+
+use hlir::source::SourceMap;
+use hlir::text::parse_file;
+
+const PROGRAM: &str = r#"
+program switch for none
+
+header hdr.ethernet: ethernet_t { dst: 48, src: 48, type: 16 }
+variable meta.port: 9
+variable error: 32
+
+register state.seen: 32 [16]
+
+table sources {
+  key hdr.ethernet.src: exact
+  action known() {}
+  default known()
+}
+
+table stations {
+  key hdr.ethernet.dst: exact
+  action send(port: 9) { meta.port = port }
+  default send(511)
+}
+
+parser parser { start start, accept sources, reject sources, error error }
+
+entry start
+
+node start: state of parser { extract hdr.ethernet } -> sources
+
+node sources: apply sources -> stations
+
+node stations: apply stations -> leave
+
+node leave: buffer {
+  when meta.port == 511: drop "no way"
+  otherwise -> deparser
+}
+
+node deparser: deparse { emit hdr.ethernet } -> departure
+
+node departure: buffer { send u32(meta.port) }
+
+node lost: block {} -> leave
+"#;
+
+/// What is refused of a plan, each with the text that it points at.
+fn refused(plan: &str) -> Vec<(String, String)> {
+    let text = format!("{PROGRAM}\nplan {{\n{plan}\n}}\n");
+    let parsed = parse_file(&text).unwrap_or_else(|errors| panic!("{errors:#?}"));
+    assert_eq!(parsed.verify(), [], "{plan}");
+    let plan = parsed.plan.expect("there is one");
+    let map = SourceMap::new("switch.hlir", &text);
+    let errors = emit::refused(&parsed.program, &plan, &parsed.places);
+    // What is refused in its place is refused when it is emitted, too.
+    assert_eq!(emit::emit(&parsed.program, &plan).is_err(), !errors.is_empty());
+    errors.iter().map(|error| (error.message().to_string(), map.snippet(error.span()).to_string())).collect()
+}
+
+#[track_caller]
+fn says(plan: &str, message: &str, place: &str) {
+    assert_eq!(refused(plan), [(format!("the plan: {message}"), place.to_string())]);
+}
+
+const PATH: &str = "path { start, sources, stations }\n";
+
+/// A plan with this request in its only loop, which begins at `node`.
+fn with_request(head: &str, node: &str, request: &str) -> String {
+    format!("{head}loop {node}: batch 8 group 8 {{\n{request}\n}}")
+}
+
+#[test]
+fn metadata_lie_as_they_are_declared() {
+    assert_eq!(refused("layout declared"), []);
+    let ordered = "layout ordered { meta.port, hdr.ethernet }";
+    says(ordered, "metadata in another order cannot be emitted", ordered);
+    says("layout arrays", "metadata in arrays cannot be emitted", "layout arrays");
+}
+
+#[test]
+fn parts_that_the_emitter_has_not() {
+    let lanes = "loop sources: batch 8 group 8 lanes 4";
+    says(lanes, "a loop of 4 lanes cannot be emitted", lanes);
+    let window = "window start: 14 bytes at 0 write_back { deparser }";
+    says(window, "a window cannot be emitted", window);
+    says("burst 513", "no port hands over 513 packets at once", "burst 513");
+    assert_eq!(refused("burst 512"), []);
+    says("instrument edges trace", "a trace cannot be emitted", "instrument edges trace");
+    assert_eq!(refused("instrument edges cycles"), []);
+    let lost = "loop lost: batch 8 group 8";
+    says(lost, "a loop at `lost`, which no packet reaches", lost);
+    assert_eq!(refused(&format!("layout arrays\n{lanes}\n{window}")).len(), 3, "all that can be found in one run");
+}
+
+#[test]
+fn requests_for_what_nothing_asks_for() {
+    let cell = "prefetch cell state.seen ahead 8 in own_loop to t0";
+    for head in ["", PATH] {
+        says(&with_request(head, "sources", cell), "the cell of `state.seen` cannot be requested ahead", cell);
+        let line = "prefetch table sources line 1 ahead 8 in own_loop to t0";
+        says(&with_request(head, "sources", line), "line 1 of `sources` cannot be requested by itself", line);
+        let nowhere = "prefetch cell state.seen ahead 1 in nowhere to t0";
+        assert_eq!(refused(&with_request(head, "sources", nowhere)), [], "nothing is asked for");
+        let packet = "prefetch packet ahead 1 in with_consumption to t0";
+        let place = if head.is_empty() { "start" } else { "sources" };
+        says(&with_request(head, place, packet), "packets are not requested while older ones are consumed", packet);
+    }
+}
+
+#[test]
+fn requests_of_loops_without_a_path() {
+    let own = "prefetch table sources line 0 ahead 8 in own_loop to t0";
+    assert_eq!(refused(&with_request("", "sources", own)), []);
+    let behind = "prefetch table sources line 0 ahead 1 in with_consumption to t0";
+    let message = "without a path, no burst is requested while an older one is consumed";
+    says(&with_request("", "sources", behind), message, behind);
+    let other = "prefetch table stations line 0 ahead 8 in own_loop to t0";
+    says(&with_request("", "sources", other), "`sources` does not look up `stations`", other);
+    assert_eq!(refused(&with_request(PATH, "sources", other)), [], "a stage looks it up");
+    let packet = "prefetch packet ahead 8 in own_loop to t0";
+    assert_eq!(refused(&with_request("", "start", packet)), []);
+    let message = "the loop at `sources` looks up a table and cannot request packets";
+    says(&with_request("", "sources", packet), message, packet);
+}
+
+#[test]
+fn packets_are_requested_where_the_path_begins() {
+    let packet = "prefetch packet ahead 8 in own_loop to t0";
+    assert_eq!(refused(&with_request(PATH, "sources", packet)), []);
+    let first = format!("{PATH}loop sources: batch 8 group 8\n");
+    let message = "the loop at `stations` comes too late to request packets";
+    says(&with_request(&first, "stations", packet), message, packet);
+}
