@@ -23,7 +23,8 @@ Examples:
   bacus compile router.p4                        writes router.so here
   bacus compile router.p4 -o out/                writes out/router.so
   bacus compile router.p4 --emit c | less        the C that it is made of
-  bacus compile router.p4 --cc clang-19 --plan pinned.plan
+  bacus compile router.p4 --cc clang-19 --plan whole.plan
+  bacus compile router.p4 --pin part.plan        these decisions stand, the others are planned
   bacus compile router.p4 --p4runtime-files router.p4info.txtpb
                                                  only what a P4Runtime controller reads
 
@@ -76,6 +77,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut passes = arguments.passes.clone();
     passes.entries.clone_from(&arguments.entries);
     passes.ports.own_descriptor = arguments.descriptor == Some(DescriptorKind::Own);
+    passes.descriptor = arguments.descriptor.map(DescriptorKind::plan);
     let (program, mut plan) = frontend::optimize(loaded, &passes, None)?;
     if let Some(descriptor) = arguments.descriptor {
         plan.descriptor = descriptor.plan();

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::inputs;
 use crate::options::{Passes, Source};
+use crate::plan_file::PlanFile;
 use hlir::diagnostic::{Diagnostic, Severity};
 use hlir::source::SourceMap;
 use hlir::{Plan, Program};
@@ -16,7 +17,7 @@ include!(concat!(env!("OUT_DIR"), "/includes.rs"));
 /// A program, and the plan that stood beside it if its file was HLIR.
 pub struct Loaded {
     pub program: Program,
-    pub plan: Option<Plan>,
+    pub plan: Option<PlanFile>,
 }
 
 /// Reads, checks and lowers a program; warnings go to stderr.
@@ -82,7 +83,9 @@ fn load_hlir(source: &Source) -> Result<Loaded, Failure> {
     let map = SourceMap::new(&path.display().to_string(), &text);
     let parsed = hlir::text::parse_file(&text).map_err(|diagnostics| Failure::diagnostics(&diagnostics, &map))?;
     stop_at_errors(source, parsed.verify(), &map)?;
-    Ok(Loaded { program: parsed.program, plan: parsed.plan })
+    let places = parsed.places;
+    let plan = parsed.plan.map(|plan| PlanFile::of(plan, places, map));
+    Ok(Loaded { program: parsed.program, plan })
 }
 
 fn load_p4(source: &Source) -> Result<Loaded, Failure> {
@@ -135,7 +138,7 @@ fn is_own(source: &Source, file: &str) -> bool {
     is_below(beside) || !(source.include.iter().any(elsewhere) || INCLUDES.iter().any(is_brought))
 }
 
-fn read(path: &Path) -> Result<String, Failure> {
+pub fn read(path: &Path) -> Result<String, Failure> {
     let bytes = fs::read(path).map_err(|error| Failure::unreadable(path, &error))?;
     String::from_utf8(bytes).map_err(|_| Failure::input(format!("{}: not UTF-8 text", path.display())))
 }
@@ -202,41 +205,29 @@ fn cpp_errors(stderr: &str) -> String {
 /// The plan and the program after the passes that were chosen, up to and including `until`.
 pub fn optimize(loaded: Loaded, passes: &Passes, until: Option<&str>) -> Result<(Program, Plan), Failure> {
     let Loaded { mut program, plan } = loaded;
-    let given = passes.plan.as_deref().map(PlanFile::read).transpose()?;
+    let written = passes.plan.as_deref().map(PlanFile::read).transpose()?;
     let pinned = passes.pin.as_deref().map(PlanFile::read).transpose()?;
+    written.iter().chain(&pinned).try_for_each(|file| file.check_ports(passes))?;
+    let given = written.or(plan);
     let selection = selection(passes)?;
-    let is_planned = given.is_none() && plan.is_none();
-    let selection = if is_planned { selection } else { selection.rewrites() };
+    let selection = if given.is_none() { selection } else { selection.rewrites() };
     let mut inputs = inputs::gather(&program, passes)?;
-    inputs.pinned = pinned.as_ref().map(|file| file.plan.clone()).unwrap_or_default();
-    let mut plan = given.as_ref().map(|file| file.plan.clone()).or(plan).unwrap_or_default();
+    if let Some(file) = &pinned {
+        (inputs.pinned, inputs.pinned_descriptor) = (file.plan.clone(), file.descriptor());
+    }
+    let mut plan = given.as_ref().map(|file| file.plan.clone()).unwrap_or_default();
+    if let Some(layout) = pinned.as_ref().and_then(PlanFile::layout) {
+        plan.layout.clone_from(layout);
+    }
     opt::optimize(&mut program, &mut plan, &inputs, &selection, until);
-    given.iter().chain(&pinned).try_for_each(|file| file.check(&program))?;
+    match (&given, &pinned) {
+        // Before the last pass, pins are not all in the plan yet.
+        (_, Some(_)) if until.is_some() => {}
+        (_, Some(file)) => file.check_in(&program, &plan)?,
+        (Some(file), None) => file.check(&program)?,
+        (None, None) => {}
+    }
     Ok((program, plan))
-}
-
-/// A plan, and where its file says what.
-struct PlanFile {
-    plan: Plan,
-    places: hlir::verify::Places,
-    map: SourceMap,
-}
-
-impl PlanFile {
-    fn read(path: &Path) -> Result<PlanFile, Failure> {
-        let text = read(path)?;
-        let map = SourceMap::new(&path.display().to_string(), &text);
-        let parsed = hlir::text::parse_file(&text).map_err(|diagnostics| Failure::diagnostics(&diagnostics, &map))?;
-        let name = path.display();
-        let plan = parsed.plan.ok_or_else(|| Failure::input(format!("{name}: there is no `plan {{ ... }}` in it")))?;
-        Ok(PlanFile { plan, places: parsed.places, map })
-    }
-
-    /// What is wrong with it for this program, at its place.
-    fn check(&self, program: &Program) -> Result<(), Failure> {
-        let wrong = hlir::verify::verify_plan_at(program, &self.plan, &self.places);
-        if wrong.is_empty() { Ok(()) } else { Err(Failure::diagnostics(&wrong, &self.map)) }
-    }
 }
 
 fn selection(passes: &Passes) -> Result<opt::Selection, Failure> {
@@ -250,12 +241,6 @@ fn selection(passes: &Passes) -> Result<opt::Selection, Failure> {
         None if passes.without.is_empty() => opt::Selection::All,
         None => opt::Selection::Without(passes.without.clone()),
     })
-}
-
-pub fn read_plan(path: &Path) -> Result<Plan, Failure> {
-    let text = read(path)?;
-    let map = SourceMap::new(&path.display().to_string(), &text);
-    hlir::text::parse_plan(&text).map_err(|diagnostics| Failure::diagnostics(&diagnostics, &map))
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod inputs;
 mod native;
 mod options;
 mod pcap;
+mod plan_file;
 mod run;
 mod samples;
 mod show;

@@ -3,6 +3,7 @@
 use crate::entries::Origin;
 use crate::warnings::Warnings;
 use clap::{Args, ValueEnum};
+use hlir::plan::Descriptor;
 use opt::inputs::{Ports, Profile};
 use runtime::Symbols;
 use std::path::{Path, PathBuf};
@@ -43,10 +44,10 @@ pub struct Passes {
     /// Run all passes but these
     #[arg(long, value_name = "A", value_delimiter = ',', help_heading = "Optimizing")]
     pub without: Vec<String>,
-    /// Take the schedule from this file, instead of planning one
+    /// Take the schedule from this file, instead of planning one: what it leaves out is done the plain way
     #[arg(long, value_name = "FILE", help_heading = "Optimizing")]
     pub plan: Option<PathBuf>,
-    /// Decide what this plan file says, and plan the rest
+    /// Decide what this plan file says, and plan the rest: each line of it stands in the plan, or is refused where it stands
     #[arg(long, value_name = "FILE", conflicts_with = "plan", help_heading = "Optimizing")]
     pub pin: Option<PathBuf>,
     /// Plan for the machine of this file of `bacus calibrate` [default: machines/HOST.toml, else careful guesses]
@@ -55,6 +56,12 @@ pub struct Passes {
     /// Plan for the traffic of this file of `--profile-out`, instead of guessing
     #[arg(long, value_name = "FILE", help_heading = "Optimizing")]
     pub profile: Option<PathBuf>,
+    /// What packets are, where a command's ports or its flags say so.
+    #[arg(skip)]
+    pub descriptor: Option<Descriptor>,
+    /// Packets to a burst, where a flag says so.
+    #[arg(skip)]
+    pub burst: Option<u32>,
     /// What the tables will hold, where a command knows.
     #[arg(skip)]
     pub entries: Vec<Origin>,

@@ -47,7 +47,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let loaded = frontend::load(&arguments.source)?;
     let text = if after == LOWER {
         let Loaded { program, plan } = loaded;
-        hlir::text::print_file(&program, plan.as_ref())
+        hlir::text::print_file(&program, plan.as_ref().map(|file| &file.plan))
     } else {
         let until = (after != "all").then_some(after);
         let mut passes = arguments.passes.clone();

@@ -115,7 +115,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     match (&arguments.cell, &arguments.again) {
         (Some(cell), _) => cell::run(cell, arguments),
         (None, Some(file)) => again::run(&calibrated(arguments)?, file),
-        (None, None) => all(&calibrated(arguments)?),
+        (None, None) => {
+            variants::check_plans(&experiment::cells(arguments)?, arguments)?;
+            all(&calibrated(arguments)?)
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use super::dpdk_tree::DpdkTree;
 use super::entry::is_named;
 use super::experiment::{Cell, Experiment};
 use super::moment::Predictor;
-use super::workload::Workload;
+use super::workload::{self, Workload};
 use super::{Arguments, peers};
 use crate::compile;
 use crate::externs::Externs;
@@ -15,11 +15,12 @@ use crate::frontend::{self, Loaded};
 use crate::inputs;
 use crate::native::translate;
 use crate::options::{Native, Source};
+use crate::plan_file::PlanFile;
 use hlir::{Plan, Program};
 use opt::inputs::{Content, Machine, Occupancy, Ports};
 use opt::{Inputs, Run, Selection};
 use runtime::{Compiler, Descriptor, Pipeline};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -186,7 +187,7 @@ impl Subject {
         match &variant.origin {
             Origin::Plain => self.planned(variant.descriptor, &rewrites(), None),
             Origin::Best => self.planned(variant.descriptor, &Selection::All, None),
-            Origin::Pinned(file) => self.planned(variant.descriptor, &rewrites(), Some(frontend::read_plan(file)?)),
+            Origin::Pinned(file) => self.planned(variant.descriptor, &rewrites(), Some(self.written(file)?)),
             Origin::Made(plan) => self.planned(variant.descriptor, &rewrites(), Some((**plan).clone())),
             Origin::ByHand(source) => {
                 let pipeline = by_hand(source, &self.native, self.tree.as_ref())?;
@@ -194,6 +195,13 @@ impl Subject {
                 Ok(Built { pipeline, predictor: None, defaults })
             }
         }
+    }
+
+    /// The plan of a file, if it suits the program.
+    fn written(&self, file: &Path) -> Result<Plan, Failure> {
+        let written = PlanFile::read(file)?;
+        written.check(&self.rewritten().0)?;
+        Ok(written.plan)
     }
 
     /// What the program does with packets that no entry matches.
@@ -227,6 +235,24 @@ impl Subject {
         let predictor = Some(Predictor { program, inputs, plan });
         Ok(Built { pipeline, predictor, defaults })
     }
+}
+
+/// Whether the plans of files suit each application that they are to be measured with: a mistake shows at once, and where it is.
+pub fn check_plans(cells: &[Cell], arguments: &Arguments) -> Result<(), Failure> {
+    let files = arguments.plan.iter().map(|file| PlanFile::read(file)).collect::<Result<Vec<PlanFile>, Failure>>()?;
+    let with_plans = cells.iter().filter(|cell| !arguments.sweep && cell.experiment != Experiment::Gains);
+    let names: BTreeSet<&str> = with_plans.map(|cell| cell.application.as_str()).collect();
+    for name in names.into_iter().filter(|_| !files.is_empty()) {
+        let mut program = frontend::load(&Source::plain(&workload::source(name)))?.program;
+        opt::optimize(&mut program, &mut Plan::default(), &Inputs::default(), &rewrites(), None);
+        files.iter().try_for_each(|file| file.check(&program)).map_err(|failure| match failure {
+            Failure::Input(text) => Failure::Input(format!(
+                "{text}hint: it is to be measured with `{name}`; name the applications that it is for\n"
+            )),
+            Failure::Said | Failure::Environment(_) => failure,
+        })?;
+    }
+    Ok(())
 }
 
 /// The passes that change the program, without those that schedule it.

@@ -65,6 +65,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut passes = arguments.passes.clone();
     passes.entries.clone_from(&arguments.entries);
     passes.ports.own_descriptor = arguments.descriptor == DescriptorKind::Own;
+    passes.descriptor = Some(arguments.descriptor.plan());
     let measured = if arguments.measure { Some(measure(arguments, &mut passes)?) } else { None };
     let (program, plan) = frontend::optimize(frontend::load(&arguments.source)?, &passes, None)?;
     let given = inputs::gather(&program, &passes)?;

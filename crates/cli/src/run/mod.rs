@@ -30,6 +30,8 @@ const AGING: Duration = Duration::from_millis(50);
 /// Empty polls in a row that make a worker idle.
 const IDLE_POLLS: u64 = 64;
 const MOST_FREE_BURST: u32 = 512;
+/// Packets taken at once, unless somebody says how many.
+const USUAL_BURST: u32 = 32;
 
 pub const EXAMPLES: &str = "\
 Examples:
@@ -56,9 +58,9 @@ pub struct Arguments {
     /// Threads that carry packets
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     workers: u32,
-    /// Packets taken from a port at once, at most
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=512))]
-    burst: u32,
+    /// Packets taken from a port at once, at most [default: 32, or what the file of --plan or --pin says]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=512))]
+    burst: Option<u32>,
     /// End after so many seconds
     #[arg(long, value_name = "SECONDS")]
     duration: Option<f64>,
@@ -128,10 +130,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let program = loaded.program.clone();
     let mut passes = arguments.passes.clone();
     passes.entries.clone_from(&arguments.entries);
-    passes.ports.most_burst = arguments.burst;
+    passes.ports.most_burst = arguments.burst.unwrap_or(USUAL_BURST);
+    passes.descriptor = Some(hlir::plan::Descriptor::Mbuf);
+    passes.burst = arguments.burst;
+    let is_written = |plan: &hlir::Plan| plan.burst > 0 && (passes.plan.is_some() || passes.pin.is_some());
     let (pipeline, compiled) = compile::pipeline(loaded, &passes, &arguments.native, |plan| {
         plan.descriptor = hlir::plan::Descriptor::Mbuf;
-        plan.burst = arguments.burst;
+        let usual = if is_written(plan) { plan.burst } else { USUAL_BURST };
+        plan.burst = arguments.burst.unwrap_or(usual);
         if arguments.profile_out.is_some() {
             inputs::counting(plan);
         }

@@ -85,7 +85,8 @@ fn run_native(
     test: impl FnOnce(&Program, &mut dyn Engine) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let program = loaded.program.clone();
-    let (pipeline, compiled) = compile::pipeline(loaded, &arguments.passes, &arguments.native, |plan| {
+    let passes = Passes { descriptor: Some(arguments.descriptor.plan()), ..arguments.passes.clone() };
+    let (pipeline, compiled) = compile::pipeline(loaded, &passes, &arguments.native, |plan| {
         plan.descriptor = arguments.descriptor.plan();
         // The runner hands over bursts of the size asked for; the code need not be compiled for each. What waits in queues is to do so for several bursts
         // of what the runner compares as one, so a plan with queues keeps its own.

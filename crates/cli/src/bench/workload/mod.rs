@@ -71,6 +71,11 @@ pub fn application(name: &str) -> Option<&'static Application> {
     APPLICATIONS.iter().find(|application| application.name == name)
 }
 
+/// The program of an application.
+pub fn source(name: &str) -> PathBuf {
+    PathBuf::from(format!("apps/{name}/{name}.p4"))
+}
+
 fn trace_length(entries: u64) -> u64 {
     (4 * entries).clamp(SHORTEST_TRACE, LONGEST_TRACE)
 }

@@ -1,0 +1,174 @@
+//! Plans that a person has written, with where their files say what: so that what cannot be is shown there.
+
+use crate::failure::Failure;
+use crate::frontend;
+use crate::options::Passes;
+use hlir::diagnostic::Diagnostic;
+use hlir::plan::{Descriptor, Layout, Loop};
+use hlir::source::{SourceMap, Span};
+use hlir::verify::{Places, Site, verify_plan_at};
+use hlir::{Plan, Program};
+use std::path::Path;
+
+pub struct PlanFile {
+    pub plan: Plan,
+    places: Places,
+    map: SourceMap,
+}
+
+impl PlanFile {
+    /// The plan of a file, which may have a program beside it.
+    pub fn read(path: &Path) -> Result<PlanFile, Failure> {
+        let text = frontend::read(path)?;
+        let map = SourceMap::new(&path.display().to_string(), &text);
+        let parsed = hlir::text::parse_file(&text).map_err(|diagnostics| Failure::diagnostics(&diagnostics, &map))?;
+        let name = path.display();
+        let plan = parsed.plan.ok_or_else(|| Failure::input(format!("{name}: there is no `plan {{ ... }}` in it")))?;
+        Ok(PlanFile { plan, places: parsed.places, map })
+    }
+
+    /// The plan that stood behind a program.
+    pub fn of(plan: Plan, places: Places, map: SourceMap) -> PlanFile {
+        PlanFile { plan, places, map }
+    }
+
+    /// The descriptor, if the file says which.
+    pub fn descriptor(&self) -> Option<Descriptor> {
+        self.places.has(Site::Descriptor).then_some(self.plan.descriptor)
+    }
+
+    /// The layout, if the file says which.
+    pub fn layout(&self) -> Option<&Layout> {
+        self.places.has(Site::Layout).then_some(&self.plan.layout)
+    }
+
+    /// What is wrong with it for this program, or cannot be emitted, at its place.
+    pub fn check(&self, program: &Program) -> Result<(), Failure> {
+        self.stop_at(wrong(program, &self.plan, &self.places))
+    }
+
+    /// The same of a plan into which this one's decisions were put. What is wrong stands at a decision of this file, or is wrong because of one.
+    pub fn check_in(&self, program: &Program, plan: &Plan) -> Result<(), Failure> {
+        if self.places.has(Site::Burst) && self.plan.burst == 0 {
+            let error = Diagnostic::error("the plan: a burst of 0 packets is none to plan for");
+            let hint = "pin a burst of at least 1, or leave it out to let it be chosen";
+            return self.stop_at(vec![error.label(self.places.get(Site::Burst), "").hint(hint)]);
+        }
+        let places = self.places_in(plan);
+        let wrong = wrong(program, plan, &places).into_iter().map(|error| {
+            let error = match error.span().is_none() {
+                true => error.label(self.culprit(program, plan), "this does not suit what is planned beside it"),
+                false => error,
+            };
+            let planned = plan.path.as_ref().filter(|_| self.plan.path.is_none() && self.is_of_path(error.span()));
+            match planned.map(|path| path.nodes.join(", ")) {
+                Some(nodes) => error.hint(format!("the path is not pinned, and planned so: path {{ {nodes} }}")),
+                None => error,
+            }
+        });
+        self.stop_at(wrong.collect())
+    }
+
+    /// Refuses what the command's ports, or its flags, have decided otherwise.
+    pub fn check_ports(&self, passes: &Passes) -> Result<(), Failure> {
+        let mut wrong = Vec::new();
+        if let (Some(written), Some(packets)) = (self.descriptor(), passes.descriptor)
+            && written != packets
+        {
+            let word = hlir::text::written_descriptor;
+            let error = Diagnostic::error(format!("the plan: packets are of descriptor `{}` here", word(packets)));
+            let error = error.label(self.places.get(Site::Descriptor), format!("not `{}`", word(written)));
+            wrong.push(error.hint("leave it out, or give the command another `--descriptor` if it has this flag"));
+        }
+        if let Some(burst) = passes.burst.filter(|burst| self.places.has(Site::Burst) && *burst != self.plan.burst) {
+            let error = Diagnostic::error(format!("the plan: `--burst` says {burst} packets"));
+            let error = error.label(self.places.get(Site::Burst), format!("not {}", self.plan.burst));
+            wrong.push(error.hint("leave one of them out"));
+        }
+        self.stop_at(wrong)
+    }
+
+    fn stop_at(&self, wrong: Vec<Diagnostic>) -> Result<(), Failure> {
+        if wrong.is_empty() { Ok(()) } else { Err(Failure::diagnostics(&wrong, &self.map)) }
+    }
+
+    /// Where the parts of a plan stand in this file; those that it does not have stand nowhere.
+    fn places_in(&self, plan: &Plan) -> Places {
+        let mut places = Places::default();
+        let mut put = |to: Site, from: Site| {
+            if self.places.has(from) {
+                places.set(to, self.places.get(from));
+            }
+        };
+        for site in [Site::Descriptor, Site::Burst, Site::Layout, Site::Path, Site::Instrument] {
+            put(site, site);
+        }
+        let own = &self.plan;
+        for (to, from) in pairs(&plan.loops, &own.loops, |lp| &lp.node) {
+            put(Site::Loop(to), Site::Loop(from));
+            for request in 0..own.loops[from as usize].requests.len() as u32 {
+                put(Site::Request(to, request), Site::Request(from, request));
+            }
+        }
+        for (to, from) in pairs(&plan.tables, &own.tables, |table| &table.table) {
+            put(Site::TablePlan(to), Site::TablePlan(from));
+        }
+        for (to, from) in pairs(&plan.windows, &own.windows, |window| &window.node) {
+            put(Site::Window(to), Site::Window(from));
+        }
+        for (to, from) in pairs(&plan.queues, &own.queues, |queue| &queue.node) {
+            put(Site::Queue(to), Site::Queue(from));
+        }
+        places
+    }
+
+    /// Whether a loop, a request or a queue of this file stands there.
+    fn is_of_path(&self, place: Span) -> bool {
+        let is_there = |site: Site| self.places.get(site) == place;
+        let mut queues = (0..self.plan.queues.len() as u32).map(Site::Queue);
+        let mut loops = self.plan.loops.iter().zip(0..);
+        let request_is_there =
+            |lp: &Loop, number| (0..lp.requests.len() as u32).any(|at| is_there(Site::Request(number, at)));
+        queues.any(is_there) || loops.any(|(lp, number)| is_there(Site::Loop(number)) || request_is_there(lp, number))
+    }
+
+    /// The decision of this file without which less would be wrong with a plan; the whole file's, if it is no single one.
+    fn culprit(&self, program: &Program, plan: &Plan) -> Span {
+        let count = |plan: &Plan| hlir::verify::verify_plan(program, plan).len();
+        let all = count(plan);
+        let own = &self.plan;
+        let mut without: Vec<(Site, Plan)> = Vec::new();
+        for (to, from) in pairs(&plan.loops, &own.loops, |lp| &lp.node) {
+            let mut other = plan.clone();
+            other.loops.remove(to as usize);
+            without.push((Site::Loop(from), other));
+        }
+        for (to, from) in pairs(&plan.queues, &own.queues, |queue| &queue.node) {
+            let mut other = plan.clone();
+            other.queues.remove(to as usize);
+            without.push((Site::Queue(from), other));
+        }
+        if own.path.is_some() {
+            without.push((Site::Path, Plan { path: None, ..plan.clone() }));
+        }
+        let culprit = without.into_iter().find(|(_, other)| count(other) < all).map(|(site, _)| site);
+        self.places.get(culprit.unwrap_or(Site::Plan))
+    }
+}
+
+fn wrong(program: &Program, plan: &Plan, places: &Places) -> Vec<Diagnostic> {
+    let wrong = verify_plan_at(program, plan, places);
+    if wrong.is_empty() { emit::refused(program, plan, places) } else { wrong }
+}
+
+/// The parts of a plan that are of the same name in this file, by their numbers: the first there with the first here, and so on.
+fn pairs<T>(plan: &[T], own: &[T], name: fn(&T) -> &String) -> Vec<(u32, u32)> {
+    let mut left: Vec<usize> = (0..own.len()).collect();
+    let mut pairs = Vec::new();
+    for (to, part) in plan.iter().enumerate() {
+        if let Some(at) = left.iter().position(|from| name(&own[*from]) == name(part)) {
+            pairs.push((to as u32, left.remove(at) as u32));
+        }
+    }
+    pairs
+}

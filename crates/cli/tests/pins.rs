@@ -1,0 +1,235 @@
+//! `--pin` and `--plan`: each decision of a file stands in the plan, or is refused where the file has it.
+#![allow(clippy::unwrap_used)]
+
+mod command;
+
+use command::{bacus, path, scratch};
+use std::fs;
+use std::path::PathBuf;
+
+fn app(name: &str) -> String {
+    path(&format!("apps/{name}/{name}.p4")).display().to_string()
+}
+
+/// A machine on which every look-up is worth a stage.
+fn slow() -> String {
+    path("tests/machines/slow-memory.toml").display().to_string()
+}
+
+fn file(test: &str, text: &str) -> PathBuf {
+    let file = scratch(test).join("hand.plan");
+    fs::write(&file, text).unwrap();
+    file
+}
+
+/// Runs with these arguments, where the applications are; its exit code, and what it said.
+fn ran(arguments: &[&str]) -> (Option<i32>, String) {
+    let output = bacus().current_dir(path("")).args(arguments).output().unwrap();
+    let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    (output.status.code(), text)
+}
+
+/// The plan of an application under pins, on a slow machine.
+fn planned(name: &str, pins: &str, more: &[&str]) -> String {
+    let pins = file("planned", &format!("plan {{\n{pins}}}\n")).display().to_string();
+    let (code, text) =
+        ran(&[&["show", &app(name), "--after", "all", "--pin", &pins, "--machine", &slow()], more].concat());
+    assert_eq!(code, Some(0), "{text}");
+    text[text.find("\nplan {\n").unwrap_or_else(|| panic!("no plan in {text}"))..].to_string()
+}
+
+#[test]
+fn each_decision_that_is_pinned_stands_as_it_is_written() {
+    let lines = "  descriptor own\n  burst 16\n  table Router.routes: lpm_trie\n  queue Router.block_107: capacity 3 patience 4\n  instrument edges cycles\n";
+    for more in [&[][..], &["--without", "structures,descriptor,batches"]] {
+        // Without stages, packets cannot wait.
+        let pins = if more.is_empty() {
+            lines.to_string()
+        } else {
+            lines.replace("  queue Router.block_107: capacity 3 patience 4\n", "")
+        };
+        let plan = planned("ipv4fwd", &pins, more);
+        for line in pins.lines() {
+            assert!(plan.contains(&format!("\n{line}\n")), "no `{line}` in\n{plan}");
+        }
+    }
+    let stage = "  loop Router.routes: batch 32 group 16 {\n    prefetch table Router.routes line 0 ahead 16 in own_loop to nta\n  }\n";
+    let plan = planned("ipv4fwd", stage, &[]);
+    assert!(plan.contains(stage) && plan.contains("\n  burst 32\n") && plan.contains("\n  path { "), "{plan}");
+}
+
+#[test]
+fn stages_beside_a_pinned_one_are_planned() {
+    let stage =
+        "  loop Switch.acl: batch 64 group 16 {\n    prefetch table Switch.acl line 0 ahead 1 in nowhere to t0\n  }\n";
+    let plan = planned("l2l3acl", stage, &[]);
+    assert!(plan.contains(stage), "{plan}");
+    let loops: Vec<&str> = plan.lines().filter(|line| line.starts_with("  loop ")).collect();
+    assert!(loops.len() > 1 && loops.iter().all(|line| line.contains(": batch 64 group 16")), "{plan}");
+}
+
+#[test]
+fn packets_are_the_same_under_pins() {
+    let pins = "plan {\n  loop Router.routes: batch 8 group 8\n  queue Router.block_107: capacity 3 patience 2\n  table Router.routes: btree\n}\n";
+    let pins = file("same", pins).display().to_string();
+    let test = path("apps/ipv4fwd/ipv4fwd.stf").display().to_string();
+    let (code, text) =
+        ran(&["stf", &app("ipv4fwd"), &test, "--trace", &test, "--count", "500", "--pin", &pins, "--machine", &slow()]);
+    assert!(code == Some(0) && text.contains("both engines agree"), "{text}");
+}
+
+/// What a file says, where that stands, and what is said about it.
+const REFUSED: [(&str, &str, &str); 9] = [
+    ("  layout arrays\n", "2:3", "metadata in arrays cannot be emitted"),
+    ("  burst 32\n  layout ordered { hdr.ipv4 }\n", "3:3", "metadata in another order cannot be emitted"),
+    ("  window RouterParser.start: 14 bytes at 0 write_back {}\n", "2:3", "a window cannot be emitted"),
+    ("  burst 32\n\n  instrument trace\n", "4:3", "a trace cannot be emitted"),
+    ("  loop Router.routes: batch 8 group 8 lanes 4\n", "2:3", "a loop of 4 lanes cannot be emitted"),
+    (
+        "  loop Router.routes: batch 8 group 8 {\n    prefetch table Router.routes line 0 ahead 4 in own_loop to t0\n  }\n",
+        "3:5",
+        "requests of a loop of their own are a group ahead, not 4",
+    ),
+    (
+        "  loop Router.routes: batch 8 group 8 {\n    prefetch table Router.routes line 2 ahead 8 in own_loop to t0\n  }\n",
+        "3:5",
+        "line 2 of `Router.routes` cannot be requested by itself",
+    ),
+    ("  table Router.routes: exact\n", "2:3", "`exact` does not suit table `Router.routes`"),
+    (
+        "  table Router.routes: btree\n  table Router.routes: lpm_trie\n",
+        "3:3",
+        "two planned tables are named `Router.routes`",
+    ),
+];
+
+#[test]
+fn what_cannot_be_is_shown_where_it_stands() {
+    for (number, (text, place, message)) in REFUSED.into_iter().enumerate() {
+        let plan = file(&format!("refused-{number}"), &format!("plan {{\n{text}}}\n")).display().to_string();
+        for flag in ["--pin", "--plan"] {
+            let (code, said) = ran(&["compile", &app("ipv4fwd"), "--emit", "c", "--machine", &slow(), flag, &plan]);
+            assert_eq!(code, Some(1), "{flag} {text}: {said}");
+            assert!(said.contains(&format!(" {plan}:{place}\n")) && said.contains(message), "{flag} {text}: {said}");
+            assert!(!said.contains("#include"), "{said}");
+        }
+    }
+}
+
+/// Pins that are legal by themselves, or in another plan.
+#[test]
+fn a_pin_that_does_not_suit_what_is_planned_is_shown() {
+    let cases = [
+        ("  queue Router.routes: capacity 8 patience 2\n", "2:3", "would hold up the path"),
+        ("  loop Router.block_107: batch 8 group 8\n", "2:3", "is no look-up on the path"),
+        ("  queue Router.block_107: capacity 8 patience 0\n", "2:3", "has no patience"),
+        ("  burst 0\n", "2:3", "a burst of 0 packets is none to plan for"),
+    ];
+    for (number, (text, place, message)) in cases.into_iter().enumerate() {
+        let pins = file(&format!("beside-{number}"), &format!("plan {{\n{text}}}\n")).display().to_string();
+        let (code, said) = ran(&["compile", &app("ipv4fwd"), "--emit", "c", "--machine", &slow(), "--pin", &pins]);
+        assert_eq!(code, Some(1), "{text}: {said}");
+        assert!(said.contains(&format!(" {pins}:{place}\n")) && said.contains(message), "{text}: {said}");
+        assert_eq!(said.contains("the path is not pinned"), text.contains("Router."), "{text}: {said}");
+    }
+    // A request that is too early on a path that is pinned as well: said where the loop begins that makes it.
+    let plan = fs::read_to_string(path("crates/cli/tests/plans/l2l3acl.plan")).unwrap();
+    let way = plan.lines().find(|line| line.starts_with("  path ")).unwrap();
+    let request = "prefetch table Switch.nexthops line 0 ahead 64 in own_loop to t0";
+    let pins = format!("plan {{\n{way}\n  loop Switch.smac: batch 64 group 64 {{\n    {request}\n  }}\n}}\n");
+    let pins = file("early", &pins).display().to_string();
+    let (code, said) = ran(&["compile", &app("l2l3acl"), "--emit", "c", "--machine", &slow(), "--pin", &pins]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains(&format!(" {pins}:3:3\n")) && said.contains("cannot be made this early"), "{said}");
+}
+
+/// The planned part of a plan is what is wrong then, and the pin is why.
+#[test]
+fn what_a_pin_makes_wrong_elsewhere_is_shown_at_the_pin() {
+    let program = r#"
+program learns for none
+header hdr.ethernet: ethernet_t { dst: 48, src: 48, type: 16 }
+variable meta.failed: bool
+variable error: 32
+table sources {
+  key hdr.ethernet.src: exact
+  action known() {}
+  action learn() { insert sources => known() into meta.failed }
+  const default learn()
+  add_on_miss
+}
+table stations {
+  key hdr.ethernet.dst: exact
+  action known() {}
+  default known()
+}
+parser parser { start start, accept sources, reject sources, error error }
+entry start
+node start: state of parser { extract hdr.ethernet } -> sources
+node sources: apply sources -> stations
+node stations: apply stations -> departure
+node departure: buffer { send 32w1 }
+"#;
+    let folder = scratch("learns");
+    let named = |name: &str, text: &str| {
+        fs::write(folder.join(name), text).unwrap();
+        folder.join(name).display().to_string()
+    };
+    let program = named("learns.hlir", program);
+    let pins = named("pins.plan", "plan {\n  burst 64\n  loop stations: batch 64 group 64\n}\n");
+    let (code, said) = ran(&["compile", &program, "--emit", "c", "--pin", &pins]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains(&format!(" {pins}:3:3\n")), "{said}");
+    assert!(said.contains("`sources` cannot be made ahead") && said.contains("what is planned beside it"), "{said}");
+}
+
+#[test]
+fn ports_and_flags_do_not_overrule_a_file_in_silence() {
+    let plan = file("ports", "plan {\n  descriptor own\n  burst 64\n}\n").display().to_string();
+    let l2fwd = app("l2fwd");
+    for flag in ["--pin", "--plan"] {
+        let (code, said) = ran(&["compile", &l2fwd, "--emit", "c", "--descriptor", "mbuf", flag, &plan]);
+        assert!(code == Some(1) && said.contains(&format!(" {plan}:2:3\n")) && said.contains("`mbuf` here"), "{said}");
+        let (code, said) = ran(&["run", &l2fwd, "--port", "0=pcap:,", "--burst", "16", flag, &plan]);
+        assert!(code == Some(1) && said.contains(&format!(" {plan}:2:3\n")) && said.contains("`mbuf` here"), "{said}");
+        assert!(said.contains(&format!(" {plan}:3:3\n")) && said.contains("`--burst` says 16"), "{said}");
+    }
+}
+
+#[test]
+fn plans_to_be_measured_are_checked_before_anything_is() {
+    let cases = [
+        ("plan {\n  burst 32\n  table Bridge.smac: lpm_trie\n}\n", "3:3", "does not suit table"),
+        ("plan {\n  layout arrays\n}\n", "2:3", "metadata in arrays cannot be emitted"),
+        ("plan {\n  burst many\n}\n", "2:9", "expected a number of packets"),
+    ];
+    for (number, (text, place, message)) in cases.into_iter().enumerate() {
+        let plan = file(&format!("bench-{number}"), text).display().to_string();
+        let (code, said) = ran(&["bench", "l2fwd", "--plan", &plan]);
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.contains(&format!(" {plan}:{place}\n")) && said.contains(message), "{text}: {said}");
+        assert!(!said.contains("machine file"), "nothing has begun: {said}");
+        assert_eq!(said.contains("measured with `l2fwd`"), !message.starts_with("expected"), "{said}");
+    }
+}
+
+#[test]
+fn a_plan_behind_its_program_is_judged_and_overridden_there() {
+    let (code, program) = ran(&["show", &app("l2fwd")]);
+    assert_eq!(code, Some(0), "{program}");
+    let folder = scratch("behind");
+    let whole = folder.join("whole.hlir");
+    let name = whole.display().to_string();
+    let line = program.lines().count() + 3;
+    fs::write(&whole, format!("{program}\nplan {{\n  layout arrays\n}}\n")).unwrap();
+    let (code, said) = ran(&["compile", &name, "--emit", "c"]);
+    assert!(code == Some(1) && said.contains(&format!(" {name}:{line}:3\n")), "{line}: {said}");
+    let pins = folder.join("pins.plan").display().to_string();
+    fs::write(&pins, "plan {\n  layout declared\n}\n").unwrap();
+    let (code, said) = ran(&["compile", &name, "--emit", "c", "--pin", &pins]);
+    assert_eq!(code, Some(0), "{said}");
+    fs::write(&whole, format!("{program}\nplan {{\n  burst 64\n  table Bridge.smac: exact\n}}\n")).unwrap();
+    fs::write(&pins, "plan {\n  table Bridge.smac: exact48\n}\n").unwrap();
+    let (code, said) = ran(&["show", &name, "--after", "all", "--pin", &pins]);
+    assert!(code == Some(0) && said.ends_with("plan {\n  burst 64\n  table Bridge.smac: exact48\n}\n"), "{said}");
+}
