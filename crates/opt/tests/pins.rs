@@ -146,9 +146,11 @@ fn a_descriptor_is_pinned_whatever_the_ports_take() {
         let (mut program, mut inputs) = given(16);
         inputs.ports.own_descriptor = own_descriptor;
         inputs.pinned_descriptor = Some(pinned);
-        let mut plan = Plan::default();
-        opt::optimize(&mut program, &mut plan, &inputs, &Selection::All, None);
-        assert_eq!(plan.descriptor, pinned);
+        for passes in [Selection::All, Selection::None] {
+            let mut plan = Plan::default();
+            opt::optimize(&mut program, &mut plan, &inputs, &passes, None);
+            assert_eq!(plan.descriptor, pinned);
+        }
     }
 }
 
