@@ -289,7 +289,8 @@ probe_window(const struct probe_memory *memory, size_t bytes, uint32_t fillers)
 		__asm__ volatile(".rept " #fillers "\n\tnop\n\t.endr");                                                     \
 		break;
 
-static inline void
+/* -1: there are no instructions for so many. */
+static inline int
 misses_once(const uint8_t *first, const uint8_t *last, uint32_t loads, uint32_t fillers)
 {
 	uint64_t read = 0, other;
@@ -299,15 +300,18 @@ misses_once(const uint8_t *first, const uint8_t *last, uint32_t loads, uint32_t 
 	LOADS(13) LOADS(14) LOADS(15) LOADS(16) LOADS(18) LOADS(20) LOADS(22) LOADS(24) LOADS(26) LOADS(28) LOADS(30) LOADS(32)
 	LOADS(36) LOADS(40) LOADS(44) LOADS(48) LOADS(52) LOADS(56) LOADS(60) LOADS(64)
 	default:
-		break;
+		return -1;
 	}
 	switch (fillers) {
+	case 0:
+		break;
 	FILLERS(64) FILLERS(640)
 	default:
-		break;
+		return -1;
 	}
 	__asm__ volatile("movq (%1), %0\n\tlfence" : "=r"(other) : "r"(last) : "memory");
 	sink = read + other;
+	return 0;
 }
 
 int64_t
@@ -320,7 +324,8 @@ probe_misses(const struct probe_memory *memory, size_t bytes, uint32_t loads, ui
 	for (uint32_t i = 0; i < times; i++) {
 		const uint64_t first = (draw() & mask) * LINE;
 
-		misses_once(memory->lines + (first < room ? first : first - APART_MOST), memory->lines + (draw() & mask) * LINE, loads, fillers);
+		if (misses_once(memory->lines + (first < room ? first : first - APART_MOST), memory->lines + (draw() & mask) * LINE, loads, fillers) != 0)
+			return -1;
 	}
 	return per(ticks() - start, times);
 }

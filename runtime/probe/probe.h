@@ -38,7 +38,7 @@ int64_t probe_lines(const struct probe_memory *memory, size_t bytes, uint32_t ac
 int64_t probe_window(const struct probe_memory *memory, size_t bytes, uint32_t fillers);
 
 /* Cycles, times 1000, of `loads` independent misses (1 to 64, in the steps of probe.c), `fillers` instructions that do nothing (0, 64 or 640), and one miss
- * more: all at a time while the core has room for as many (BACUS section 3, Fig. 8). */
+ * more: all at a time while the core has room for as many (BACUS section 3, Fig. 8). -1 for other numbers. */
 int64_t probe_misses(const struct probe_memory *memory, size_t bytes, uint32_t loads, uint32_t fillers);
 
 /* Cycles, times 1000, that it takes to make one more address for a key of a group: a hash and a place in a table, nothing read there (BACUS

@@ -62,6 +62,9 @@ pub struct Passes {
     /// Packets to a burst, where a flag says so.
     #[arg(skip)]
     pub burst: Option<u32>,
+    /// The result is only shown: a plan that stands behind a program is, too, whatever is wrong with it.
+    #[arg(skip)]
+    pub is_shown: bool,
     /// What the tables will hold, where a command knows.
     #[arg(skip)]
     pub entries: Vec<Origin>,

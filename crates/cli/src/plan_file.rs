@@ -37,6 +37,11 @@ impl PlanFile {
         self.places.has(Site::Descriptor).then_some(self.plan.descriptor)
     }
 
+    /// Whether the file decides how many packets a burst has: it says so, or a stage's batch does.
+    pub fn decides_burst(&self) -> bool {
+        self.plan.burst > 0 || !self.plan.loops.is_empty()
+    }
+
     /// The layout, if the file says which.
     pub fn layout(&self) -> Option<&Layout> {
         self.places.has(Site::Layout).then_some(&self.plan.layout)
@@ -134,13 +139,15 @@ impl PlanFile {
 
     /// The decision of this file without which less would be wrong with a plan; the whole file's, if it is no single one.
     fn culprit(&self, program: &Program, plan: &Plan) -> Span {
-        let count = |plan: &Plan| hlir::verify::verify_plan(program, plan).len();
+        let count = |plan: &Plan| wrong(program, plan, &Places::default()).len();
         let all = count(plan);
         let own = &self.plan;
         let mut without: Vec<(Site, Plan)> = Vec::new();
         for (to, from) in pairs(&plan.loops, &own.loops, |lp| &lp.node) {
             let mut other = plan.clone();
             other.loops.remove(to as usize);
+            // Where the file has no burst, it is the batch of its stages.
+            other.burst = own.burst;
             without.push((Site::Loop(from), other));
         }
         for (to, from) in pairs(&plan.queues, &own.queues, |queue| &queue.node) {

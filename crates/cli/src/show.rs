@@ -52,6 +52,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let until = (after != "all").then_some(after);
         let mut passes = arguments.passes.clone();
         passes.entries.clone_from(&arguments.entries);
+        passes.is_shown = true;
         let (program, plan) = frontend::optimize(loaded, &passes, until)?;
         hlir::text::print_file(&program, Some(&plan))
     };

@@ -124,6 +124,7 @@ fn a_pin_that_does_not_suit_what_is_planned_is_shown() {
         ("  loop Router.block_107: batch 8 group 8\n", "2:3", "is no look-up on the path"),
         ("  queue Router.block_107: capacity 8 patience 0\n", "2:3", "has no patience"),
         ("  burst 0\n", "2:3", "a burst of 0 packets is none to plan for"),
+        ("  loop Router.routes: batch 1024 group 64\n", "2:3", "no port hands over 1024 packets"),
     ];
     for (number, (text, place, message)) in cases.into_iter().enumerate() {
         let pins = file(&format!("beside-{number}"), &format!("plan {{\n{text}}}\n")).display().to_string();

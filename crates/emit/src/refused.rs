@@ -1,6 +1,7 @@
 //! What plans say and this emitter does not carry out: refused by name and place, with what is possible instead.
 //!
-//! Nothing is passed over in silence: who writes a decision into a plan would measure, and explain, a program that does something else.
+//! Who writes a decision into a plan would otherwise measure, and explain, a program that does something else. Two things are passed over: a batch that is
+//! smaller than the burst, since all of a burst goes through a stage, and a second request for the same table in one loop.
 
 use crate::unit::Unit;
 use hlir::NodeId;

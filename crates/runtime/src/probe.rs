@@ -125,7 +125,9 @@ impl Probe {
     /// Cycles of so many independent misses, `fillers` instructions, and one miss more.
     pub fn misses(&self, loads: u32, fillers: u32) -> f64 {
         // SAFETY: the kernel stays inside the memory.
-        unsafe { (self.kernels.misses)(&self.memory, self.memory.bytes, loads, fillers) as f64 / 1000.0 }
+        let thousandths = unsafe { (self.kernels.misses)(&self.memory, self.memory.bytes, loads, fillers) };
+        assert!(thousandths >= 0, "probe.c has no instructions for {loads} loads and {fillers} fillers");
+        thousandths as f64 / 1000.0
     }
 
     /// Cycles to make the address of one more key of a group.

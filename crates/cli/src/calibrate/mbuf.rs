@@ -1,6 +1,6 @@
 //! What a packet costs the port as an mbuf: echoed by DPDK's in-memory port, where DPDK's libraries are installed.
 //!
-//! DPDK stays in this process until its end; nothing that calibrates needs it in another way.
+//! DPDK stays in this process until its end, with its pages: where a command calibrates on the way to something else, mbufs are not measured.
 
 use super::port::{BURSTS, ECHO, SWITCHES, median, sample, several};
 use crate::compile;
@@ -26,10 +26,13 @@ pub struct Mbufs {
 }
 
 impl Mbufs {
-    /// Fails where there is no DPDK, or it does not start.
-    pub fn new(compiler: &Compiler, trace: &Arc<Trace>) -> Result<Mbufs, Failure> {
+    /// `None` where DPDK is not installed. Fails where it does not start.
+    pub fn new(compiler: &Compiler, trace: &Arc<Trace>) -> Result<Option<Mbufs>, Failure> {
         let cache = compile::cache()?;
-        let layer = compiler.dpdk_layer(&cache)?;
+        let layer = match compiler.dpdk_layer(&cache) {
+            Err(runtime::compile::Failure::NoDpdk) => return Ok(None),
+            layer => layer?,
+        };
         let echo = compiler.pipeline(&cache, "echo_mbuf", &format!("#define PEER_MBUF\n{ECHO}"), Descriptor::Mbuf)?;
         let settings = DpdkSettings::of_machine(BUFFERS, BUFFER_BYTES);
         let dpdk = Dpdk::start(&layer, &settings).map_err(Failure::environment)?;
@@ -43,7 +46,7 @@ impl Mbufs {
                 Ok(Run { switch, samples: Samples::default() })
             })
         };
-        Ok(Mbufs { runs: [run(BURSTS[0])?, run(BURSTS[1])?, run(BURSTS[2])?], turn: 0 })
+        Ok(Some(Mbufs { runs: [run(BURSTS[0])?, run(BURSTS[1])?, run(BURSTS[2])?], turn: 0 }))
     }
 
     /// Some samples in bursts of each size, by one of the switches.

@@ -209,7 +209,8 @@ mod tests {
     fn the_port_is_measured_once_when_time_is_up_and_mbufs_where_dpdk_is() {
         let compiler = Compiler::find(None).expect("there is a compiler");
         let mut pace = Pace::new(&compiler).expect("the pipelines of the calibration are right");
-        for mut mbufs in [None, Mbufs::new(&compiler, &Arc::new(trace())).ok()] {
+        let of_dpdk = Mbufs::new(&compiler, &Arc::new(trace())).expect("DPDK starts where it is installed");
+        for mut mbufs in [None, of_dpdk] {
             let (mut machine, mut allowance) = (Machine::default(), Allowance::of(Duration::ZERO));
             measure(&mut pace, &mut mbufs, &mut machine, &mut allowance);
             assert_eq!(Machine::parse(&machine.print()).as_ref(), Ok(&machine));

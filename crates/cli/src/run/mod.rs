@@ -10,6 +10,7 @@ use crate::frontend;
 use crate::inputs;
 use crate::native::{NativeEngine, Replay};
 use crate::options::{Native, Passes, Source};
+use crate::plan_file::PlanFile;
 use clap::Args;
 use hlir::Program;
 use interp::Engine as _;
@@ -133,10 +134,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     passes.ports.most_burst = arguments.burst.unwrap_or(USUAL_BURST);
     passes.descriptor = Some(hlir::plan::Descriptor::Mbuf);
     passes.burst = arguments.burst;
-    let is_written = |plan: &hlir::Plan| plan.burst > 0 && (passes.plan.is_some() || passes.pin.is_some());
+    let files = passes.plan.iter().chain(&passes.pin).map(|file| PlanFile::read(file));
+    let is_written = files.collect::<Result<Vec<_>, _>>()?.iter().any(PlanFile::decides_burst);
     let (pipeline, compiled) = compile::pipeline(loaded, &passes, &arguments.native, |plan| {
         plan.descriptor = hlir::plan::Descriptor::Mbuf;
-        let usual = if is_written(plan) { plan.burst } else { USUAL_BURST };
+        let usual = if is_written && plan.burst > 0 { plan.burst } else { USUAL_BURST };
         plan.burst = arguments.burst.unwrap_or(usual);
         if arguments.profile_out.is_some() {
             inputs::counting(plan);
