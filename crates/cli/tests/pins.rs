@@ -225,6 +225,8 @@ fn a_plan_behind_its_program_is_judged_and_overridden_there() {
     fs::write(&whole, format!("{program}\nplan {{\n  layout arrays\n}}\n")).unwrap();
     let (code, said) = ran(&["compile", &name, "--emit", "c"]);
     assert!(code == Some(1) && said.contains(&format!(" {name}:{line}:3\n")), "{line}: {said}");
+    let (code, said) = ran(&["show", &name, "--after", "all"]);
+    assert!(code == Some(0) && said.contains("  layout arrays\n"), "what is shown need not be emitted: {said}");
     let pins = folder.join("pins.plan").display().to_string();
     fs::write(&pins, "plan {\n  layout declared\n}\n").unwrap();
     let (code, said) = ran(&["compile", &name, "--emit", "c", "--pin", &pins]);

@@ -239,13 +239,19 @@ impl Subject {
 
 /// Whether the plans of files suit each application that they are to be measured with: a mistake shows at once, and where it is.
 pub fn check_plans(cells: &[Cell], arguments: &Arguments) -> Result<(), Failure> {
-    let files = arguments.plan.iter().map(|file| PlanFile::read(file)).collect::<Result<Vec<PlanFile>, Failure>>()?;
-    let with_plans = cells.iter().filter(|cell| !arguments.sweep && cell.experiment != Experiment::Gains);
-    let names: BTreeSet<&str> = with_plans.map(|cell| cell.application.as_str()).collect();
-    for name in names.into_iter().filter(|_| !files.is_empty()) {
+    let pinned = |cell: &Cell| {
+        let name = cell.application.clone();
+        let files = of(cell, 0, arguments).into_iter().filter_map(|variant| match variant.origin {
+            Origin::Pinned(file) => Some(file),
+            Origin::Plain | Origin::Best | Origin::Made(_) | Origin::ByHand(_) => None,
+        });
+        files.map(move |file| (name.clone(), file)).collect::<Vec<_>>()
+    };
+    let wanted: BTreeSet<(String, PathBuf)> = cells.iter().flat_map(pinned).collect();
+    for (name, file) in &wanted {
         let mut program = frontend::load(&Source::plain(&workload::source(name)))?.program;
         opt::optimize(&mut program, &mut Plan::default(), &Inputs::default(), &rewrites(), None);
-        files.iter().try_for_each(|file| file.check(&program)).map_err(|failure| match failure {
+        PlanFile::read(file)?.check(&program).map_err(|failure| match failure {
             Failure::Input(text) => Failure::Input(format!(
                 "{text}hint: it is to be measured with `{name}`; name the applications that it is for\n"
             )),
