@@ -70,8 +70,11 @@ fn what_a_programmer_says_about_traffic_is_planned_for() {
         assert!(much.0 > 0.7 && little.0 < 0.15, "{hints:?}: {usual} {much:?}, {rare} {little:?}");
         assert!(much.1 && !little.1, "{hints:?}: {usual} {much:?}, {rare} {little:?}");
     }
-    let nothing = share_and_stage(&[], "Hints.sides");
-    assert!(nothing.0 < 0.6 && !nothing.1, "without a hint the families are as likely: {nothing:?}");
+    let nothing = share_and_stage(&[], "Hints.known");
+    assert!(
+        nothing.0 < 0.6 && !nothing.1,
+        "without a hint the families are as likely, and the first is taken: {nothing:?}"
+    );
 }
 
 /// Under a plan in stages every node is measured as well, and the parts are the whole.

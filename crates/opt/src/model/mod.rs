@@ -12,6 +12,7 @@ pub mod waiting;
 
 use crate::Inputs;
 use crate::analyze::Traffic;
+use crate::analyze::along;
 use crate::analyze::doom::number;
 use crate::analyze::split;
 use hlir::plan::{Descriptor, Structure};
@@ -85,7 +86,12 @@ pub struct Model<'a> {
     surprise: Vec<f64>,
     /// The look-ups of the structures that were asked for last: planners try many plans with the same ones.
     known: RefCell<Known>,
+    /// The path that was asked for last, and what goes on along each of its edges.
+    along: RefCell<Along>,
 }
+
+/// A path, and a share for each of its edges.
+type Along = Option<(Vec<NodeId>, Rc<[f64]>)>;
 
 /// Structures of the look-ups that packets make, in order, and the look-ups.
 type Known = Option<(Vec<Structure>, Rc<[Lookup]>)>;
@@ -98,7 +104,20 @@ impl<'a> Model<'a> {
             work[number(node)] = operations.node(node, traffic);
             surprise[number(node)] = surprising(program, node, traffic);
         }
-        Model { program, inputs, traffic, work, surprise, known: RefCell::default() }
+        Model { program, inputs, traffic, work, surprise, known: RefCell::default(), along: RefCell::default() }
+    }
+
+    /// For each edge of a path, the share of the packets that came all the way and go on along it.
+    fn shares_along(&self, path: &[NodeId]) -> Rc<[f64]> {
+        let mut asked = self.along.borrow_mut();
+        match &*asked {
+            Some((last, shares)) if last == path => shares.clone(),
+            _ => {
+                let shares: Rc<[f64]> = along::shares(self.program, self.inputs, self.traffic, path).into();
+                *asked = Some((path.to_vec(), shares.clone()));
+                shares
+            }
+        }
     }
 
     pub fn memory(&self) -> Memory<'_> {

@@ -104,9 +104,8 @@ impl Model<'_> {
             return 1.0;
         }
         let mut share = self.traffic.node(path[0]).min(1.0);
-        for pair in path[..=last].windows(2) {
-            share *= self.traffic.edge(pair[0], pair[1]) / self.traffic.node(pair[0]).max(f64::MIN_POSITIVE);
-            share *= self.share_ahead(pair[0], pair[1]);
+        for (pair, onward) in path[..=last].windows(2).zip(self.shares_along(path).iter()) {
+            share *= onward * self.share_ahead(pair[0], pair[1]);
         }
         share.clamp(0.0, 1.0)
     }

@@ -1,0 +1,162 @@
+//! What is certain of packets that take one way through the graph, where the estimate for all packets forgets it: at a join, nobody knows any more through
+//! which parser states a packet came, but who came this way has the headers of its states and no others.
+
+use super::Traffic;
+use super::doom::Doom;
+use super::facts::{Atoms, Facts};
+use super::flow::Mass;
+use super::split::{Lookup, Splitter, Way};
+use super::traffic::reverse_postorder;
+use crate::Inputs;
+use hlir::{NodeId, NodeKind, Program};
+
+/// Shares from here on are all, up to what rounding leaves.
+const ALL: f64 = 1.0 - 1e-9;
+
+/// The way along the widest edges, of those that a packet can take which came this way, from the entry until it leaves or would come back.
+pub fn widest(program: &Program, inputs: &Inputs, traffic: &Traffic) -> Vec<NodeId> {
+    let mut path: Vec<NodeId> = program.entry.into_iter().collect();
+    following(program, inputs, |follower| {
+        while let Some(&here) = path.last() {
+            let ways = follower.ways(here);
+            let mut onward = program.nodes[here].own_successors();
+            onward.retain(|next| !path.contains(next) && traffic.edge(here, *next) > 0.0);
+            let is_possible = |next: &NodeId| share(&ways, *next) > 0.0;
+            if onward.iter().any(is_possible) {
+                onward.retain(is_possible);
+            }
+            // The first of equals, so that equal programs have equal plans.
+            let wider = |best, next| if traffic.edge(here, next) > traffic.edge(here, best) { next } else { best };
+            let Some(next) = onward.into_iter().reduce(wider) else { break };
+            follower.go(&ways, next);
+            path.push(next);
+        }
+    });
+    path
+}
+
+/// For each edge of a path, the share of the packets that came all the way and go on along it: all, where what is certain of them decides a test, else that
+/// of all packets at the node.
+pub fn shares(program: &Program, inputs: &Inputs, traffic: &Traffic, path: &[NodeId]) -> Vec<f64> {
+    let mut shares = Vec::new();
+    following(program, inputs, |follower| {
+        for pair in path.windows(2) {
+            let ways = follower.ways(pair[0]);
+            let of_all = traffic.edge(pair[0], pair[1]) / traffic.node(pair[0]).max(f64::MIN_POSITIVE);
+            let is_test = matches!(program.nodes[pair[0]].kind, NodeKind::Branch { .. });
+            let is_decided = is_test && share(&ways, pair[1]) >= ALL;
+            shares.push(if is_decided { 1.0 } else { of_all.min(1.0) });
+            follower.go(&ways, pair[1]);
+        }
+    });
+    shares
+}
+
+fn share(ways: &[Way], to: NodeId) -> f64 {
+    ways.iter().filter(|way| way.to == Some(to)).map(|way| way.mass.share).sum()
+}
+
+/// Packets that have come one way, with what holds for them.
+struct Follower<'a, 'p> {
+    splitter: Splitter<'a, 'p>,
+    facts: Facts,
+}
+
+fn following(program: &Program, inputs: &Inputs, follow: impl FnOnce(&mut Follower)) {
+    let Some(entry) = program.entry else { return };
+    let (atoms, doom) = (Atoms::new(program), Doom::new(program, &reverse_postorder(program, entry)));
+    // A profile counts edges, and knows as little as the estimate which way a packet came.
+    let inputs = Inputs { profile: None, ..inputs.clone() };
+    let splitter = Splitter { program, inputs: &inputs, atoms: &atoms, doom: &doom };
+    follow(&mut Follower { facts: splitter.atoms.at_entry(), splitter });
+}
+
+impl Follower<'_, '_> {
+    /// Where they go from here.
+    fn ways(&self, here: NodeId) -> Vec<Way> {
+        let mass = Mass { share: 1.0, facts: self.facts.clone() };
+        self.splitter.split(here, mass, &mut Lookup::default())
+    }
+
+    /// What holds for those that went on there; what held before, if by these rules nobody does.
+    fn go(&mut self, ways: &[Way], to: NodeId) {
+        let mut gone = Mass::none(self.facts.len());
+        ways.iter().filter(|way| way.to == Some(to)).for_each(|way| gone.add(&way.mass));
+        if gone.share > 0.0 {
+            self.facts = gone.facts;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inputs::Profile;
+    use hlir::text::parse_file;
+
+    const FAMILIES: &str = "\
+program families for none
+
+header ethernet: ethernet_t { type: 16 }
+header four: four_t { address: 32 }
+header six: six_t { address: 128 }
+variable error: 32
+
+table fours {
+  key four.address: exact
+  action found() {}
+  default found()
+}
+
+table sixes {
+  key six.address: exact
+  action found() {}
+  default found()
+}
+
+parser parser { start start, accept check, reject check, error error }
+
+entry start
+
+node start: state of parser { extract ethernet } select ethernet.type {
+  0x0800 -> four
+  0x86dd -> six
+  otherwise -> check
+}
+
+node four: state of parser { extract four } -> check
+node six: state of parser { extract six } -> check
+node check: branch !valid(six) -> other else sixes
+node other: branch valid(four) -> fours else departure
+node fours: apply fours -> departure
+node sixes: apply sixes -> departure
+node departure: buffer { send 32w1 }
+";
+
+    fn path_and_shares(profile: Option<&str>) -> (Vec<String>, Vec<f64>) {
+        let program = parse_file(FAMILIES).expect("the example is HLIR").program;
+        let profile = profile.map(|text| Profile::parse(text).expect("the example is a profile"));
+        let inputs = Inputs { profile, ..Inputs::default() };
+        let traffic = Traffic::estimate(&program, &inputs);
+        let path = widest(&program, &inputs, &traffic);
+        let shares = shares(&program, &inputs, &traffic, &path);
+        (path.iter().map(|node| program.nodes[*node].name.clone()).collect(), shares)
+    }
+
+    #[test]
+    fn who_came_by_a_state_has_its_header() {
+        let (path, shares) = path_and_shares(None);
+        assert_eq!(path, ["start", "four", "check", "other", "fours", "departure"]);
+        assert!(0.3 < shares[0] && shares[0] < 0.6, "{shares:?}");
+        assert_eq!(shares[2..], [1.0, 1.0, 1.0], "{shares:?}");
+    }
+
+    #[test]
+    fn a_profile_of_edges_says_as_little_behind_a_join() {
+        let counts = "600 start -> six\n400 start -> four\n600 six -> check\n400 four -> check\n400 check -> other\n600 check -> sixes\n\
+                      400 other -> fours\n400 fours -> departure\n600 sixes -> departure\n";
+        let (path, shares) = path_and_shares(Some(counts));
+        assert_eq!(path, ["start", "six", "check", "sixes", "departure"]);
+        assert_eq!(shares, [0.6, 1.0, 1.0, 1.0]);
+    }
+}
