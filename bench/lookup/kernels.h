@@ -64,9 +64,12 @@ struct flight {
 			struct flight flight;                                                                                               \
                                                                                                                                             \
 			NAME##_##LIMBS##_begin(of, keys, &flight, 1);                                                                       \
-			for (uint32_t i = 0; i < BURST; i++)                                                                                \
-				sample->found[from + i] =                                                                                   \
-					NAME##_find(of, flight.address[i], flight.hash[i], keys + (size_t)i * (LIMBS), LIMBS);              \
+			for (uint32_t i = 0; i < BURST; i++) {                                                                              \
+				const uint64_t *key = keys + (size_t)i * (LIMBS);                                                           \
+				const uint64_t hash = flight.hashes != NULL ? flight.hashes[i] : NAME##_hash(of, key, LIMBS);               \
+                                                                                                                                            \
+				sample->found[from + i] = NAME##_find(of, flight.address[i], hash, key, LIMBS);                             \
+			}                                                                                                                   \
 		}                                                                                                                           \
 	}
 
