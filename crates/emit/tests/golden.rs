@@ -25,9 +25,8 @@ fn ipv4fwd_own() {
         .assert_eq(&emitted(include_str!("golden/ipv4fwd.hlir"), Descriptor::Own));
 }
 
-/// The same in stages: a group is sent at once, after those of it that have left the path.
-#[test]
-fn ipv4fwd_staged_own() {
+/// The same in stages, its lines requested in this way.
+fn ipv4fwd_staged(request: &str) -> String {
     let path = "RouterParser.start, RouterParser.ipv4, CheckHeader.start, Router.if_105, Router.if_107, Router.if_109, \
                 Router.if_112, Router.if_114, Router.routes";
     let plan = format!(
@@ -35,14 +34,24 @@ fn ipv4fwd_staged_own() {
   burst 64
   path {{ v1model.begin, {path} }}
   loop Router.routes: batch 64 group 64 {{
-    prefetch table Router.routes line 0 ahead 64 in own_loop to t0
+    prefetch table Router.routes line 0 {request} to t0
   }}
   table Router.routes: dir24_8_u8
 }}"
     );
-    let program = include_str!("golden/ipv4fwd.hlir");
-    expect_file!["golden/ipv4fwd_staged_own.c.golden"]
-        .assert_eq(&emitted(&format!("{program}\n{plan}"), Descriptor::Own));
+    emitted(&format!("{}\n{plan}", include_str!("golden/ipv4fwd.hlir")), Descriptor::Own)
+}
+
+/// A group is sent at once, after those of it that have left the path.
+#[test]
+fn ipv4fwd_staged_own() {
+    expect_file!["golden/ipv4fwd_staged_own.c.golden"].assert_eq(&ipv4fwd_staged("ahead 64 in own_loop"));
+}
+
+/// A group waits until the next one has come, and each of its look-ups pays for a request of that.
+#[test]
+fn ipv4fwd_behind_own() {
+    expect_file!["golden/ipv4fwd_behind_own.c.golden"].assert_eq(&ipv4fwd_staged("ahead 1 in with_consumption"));
 }
 
 /// Headers pushed and popped, so that a new front is put before the payload.
