@@ -136,7 +136,7 @@ impl Unit<'_> {
     fn table_descriptor(&self, items: &mut Vec<Item>, id: hlir::TableId) -> Expr {
         let table = &self.program.tables[id];
         let name = self.table_name(id).to_string();
-        let fields = self.key_fields(id);
+        let fields = self.program.key_fields(id);
         let listed = fields.iter().map(|field| {
             let key = &table.keys[field.index];
             key_field(&key.name, field.width, field.shift, key.kind)

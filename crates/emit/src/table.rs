@@ -10,14 +10,7 @@ use crate::unit::{Unit, number};
 use hlir::diagnostic::Diagnostic;
 use hlir::plan::Structure;
 use hlir::text::written_structure;
-use hlir::{Counter, Expression, MatchKind, Meter, Next, NodeId, TableId, Type};
-
-/// A field of a table's key: its bits in the whole key.
-pub struct KeyField {
-    pub index: usize,
-    pub width: u32,
-    pub shift: u32,
-}
+use hlir::{Counter, Expression, KeyField, MatchKind, Meter, Next, NodeId, TableId, Type};
 
 /// The structure's number in the runtime's interface.
 pub fn structure_enumerator(structure: Structure) -> Expr {
@@ -31,29 +24,12 @@ pub fn structure_type(structure: Structure) -> &'static str {
 }
 
 impl Unit<'_> {
-    /// The fields of a table's key, in the order of the table. The first stands highest, but an lpm field below all exact ones.
-    pub fn key_fields(&self, table: TableId) -> Vec<KeyField> {
-        let table = &self.program.tables[table];
-        let widths: Vec<u32> =
-            table.keys.iter().map(|key| self.program.expression_type(&key.value, &[]).width()).collect();
-        let mut order: Vec<usize> = (0..widths.len()).collect();
-        order.sort_by_key(|index| table.keys[*index].kind == MatchKind::Lpm);
-        let mut shift: u32 = widths.iter().sum();
-        let mut fields: Vec<KeyField> = Vec::new();
-        for index in order {
-            shift -= widths[index];
-            fields.push(KeyField { index, width: widths[index], shift });
-        }
-        fields.sort_by_key(|field| field.index);
-        fields
-    }
-
     /// What a key is put together of: its fields, but those that lie side by side in a header and in the key, and fit into a limb, as one.
     fn key_loads(&self, table: TableId) -> Vec<KeyField> {
         let keys = &self.program.tables[table].keys;
         let mut loads: Vec<KeyField> = Vec::new();
         let mut before = None;
-        for field in self.key_fields(table) {
+        for field in self.program.key_fields(table) {
             let this = if let Expression::Field(this) = keys[field.index].value { Some(this) } else { None };
             let is_beside = before.zip(this).is_some_and(|(before, this)| is_behind(self.program, this, before));
             before = this;
@@ -70,7 +46,7 @@ impl Unit<'_> {
     }
 
     pub fn key_bits(&self, table: TableId) -> u32 {
-        self.key_fields(table).iter().map(|field| field.width).sum()
+        self.program.key_fields(table).iter().map(|field| field.width).sum()
     }
 
     /// What a look-up is told of the key's size: its limbs, or for rules compared word by word, what is compared (runtime/table/scan.h).
@@ -81,8 +57,12 @@ impl Unit<'_> {
             return Expr::word(limbs);
         }
         let keys = &self.program.tables[table].keys;
-        let ranges: Vec<KeyField> =
-            self.key_fields(table).into_iter().filter(|field| keys[field.index].kind == MatchKind::Range).collect();
+        let ranges: Vec<KeyField> = self
+            .program
+            .key_fields(table)
+            .into_iter()
+            .filter(|field| keys[field.index].kind == MatchKind::Range)
+            .collect();
         let is_ranged = |bit: u32| ranges.iter().any(|field| (field.shift..field.shift + field.width).contains(&bit));
         let words = (0..bits.div_ceil(32)).filter(|word| !(32 * word..bits.min(32 * word + 32)).all(is_ranged)).count();
         let wides = ranges.iter().filter(|field| field.width > 16).count();

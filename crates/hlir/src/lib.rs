@@ -9,6 +9,7 @@ pub mod entry;
 pub mod expression;
 pub mod externs;
 pub mod interface;
+pub mod lanes;
 pub mod node;
 pub mod objects;
 pub mod path;
@@ -31,7 +32,7 @@ pub use objects::{
     ValueSet,
 };
 pub use plan::Plan;
-pub use program::{Budget, Field, FieldRef, Header, Notes, Origin, Parser, Place, Program, Variable};
+pub use program::{Budget, Field, FieldRef, Header, KeyField, Notes, Origin, Parser, Place, Program, Variable};
 pub use statement::{Argument, Call, HashInput, Statement};
 pub use table::{Action, ActionCall, IdleTimeout, Key, MatchKind, Parameter, Scope, Table};
 

@@ -63,7 +63,7 @@ pub struct Loop {
     pub batch: u32,
     /// Packets whose accesses are issued together: at least 1, at most `batch`.
     pub group: u32,
-    /// Packets to a vector instruction: 1 for scalar code.
+    /// Packets side by side in vectors ([`crate::lanes`]): 1 for scalar code.
     pub lanes: u32,
     pub requests: Vec<Request>,
     pub reason: Option<Reason>,

@@ -70,6 +70,14 @@ pub struct FieldRef {
     pub field: u32,
 }
 
+/// A field of a table's key: number `index` of the table's, and its bits in the whole key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyField {
+    pub index: usize,
+    pub width: u32,
+    pub shift: u32,
+}
+
 /// A scalar that lives as long as the packet is in the switch: metadata, and the locals of inlined controls and parsers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
@@ -247,6 +255,22 @@ impl Program {
     pub fn key_kinds(&self, table: TableId) -> Vec<(MatchKind, u32)> {
         let keys = self.tables[table].keys.iter();
         keys.map(|key| (key.kind, self.expression_type(&key.value, &[]).width())).collect()
+    }
+
+    /// The fields of a table's key as one number, in the order of the table. The first stands highest, but an lpm field below all others.
+    pub fn key_fields(&self, table: TableId) -> Vec<KeyField> {
+        let kinds = self.key_kinds(table);
+        let mut order: Vec<usize> = (0..kinds.len()).collect();
+        order.sort_by_key(|index| kinds[*index].0 == MatchKind::Lpm);
+        let mut shift: u32 = kinds.iter().map(|(_, width)| width).sum();
+        let mut fields = Vec::new();
+        for index in order {
+            let width = kinds[index].1;
+            shift -= width;
+            fields.push(KeyField { index, width, shift });
+        }
+        fields.sort_by_key(|field| field.index);
+        fields
     }
 }
 

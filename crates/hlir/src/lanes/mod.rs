@@ -1,0 +1,106 @@
+//! The first stage of a path in lanes: what a packet goes through up to the first cut, as straight-line operations on 32-bit numbers, so that a vector
+//! has a packet in each of its lanes.
+//!
+//! The result decides for most packets, not for all: where [`Lanes::leaves`] is set, a packet *may* leave the path, and whoever runs it finds out
+//! packet by packet. Where it is not set, the packet stays, and its keys are those of [`Lanes::keys`]. What has no such form is an [`Obstacle`], and
+//! nothing is wrong with the program: the stage is run packet by packet then.
+
+mod bytes;
+mod run;
+mod steps;
+
+use crate::path::Stage;
+use crate::{NodeId, Program};
+
+/// A step, by its number: operands stand before their use.
+pub type Number = u32;
+
+/// A value in each lane. Truths are masks, all ones or zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// Four bytes of the packet from this one on, the first the most significant.
+    Word(u32),
+    /// Bytes of the packet.
+    Length,
+    /// The port that it came in on.
+    Port,
+    Constant(u32),
+    Operate(Operator, Number, Number),
+    /// `then` where the mask is set, else `otherwise`.
+    Choose {
+        mask: Number,
+        then: Number,
+        otherwise: Number,
+    },
+}
+
+/// On unsigned numbers; what overflows wraps. Shifts are by constants below 32, and comparisons give masks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operator {
+    Add,
+    Subtract,
+    Multiply,
+    And,
+    Or,
+    Xor,
+    ShiftLeft,
+    ShiftRight,
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+}
+
+/// A stage in lanes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lanes {
+    pub steps: Vec<Step>,
+    /// Where the pieces of [`ROW_BYTES`] begin that are loaded of each packet; every `Word` lies in one of them, at a multiple of four bytes.
+    pub rows: Vec<u32>,
+    /// Bytes that every packet must have side by side.
+    pub bytes: u32,
+    /// A mask: the packet may leave the path.
+    pub leaves: Number,
+    /// Of each look-up of the stage, by its place on the path: the key, 32 bits to a step, the least significant first.
+    pub keys: Vec<(usize, Vec<Number>)>,
+}
+
+/// Bytes that one load takes of a packet: four words.
+pub const ROW_BYTES: u32 = 16;
+
+/// What cannot be done in lanes, and the node that does it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Obstacle {
+    pub node: NodeId,
+    pub does: &'static str,
+}
+
+impl Lanes {
+    /// Of the first stage of a path: everything before its place, and the keys of what it looks up.
+    pub fn of(program: &Program, path: &[NodeId], first: &Stage) -> Result<Lanes, Obstacle> {
+        // Which bytes share a word depends on where words begin; the fewest steps win.
+        let all: Result<Vec<Lanes>, Obstacle> = (0..4).map(|phase| run::run(program, path, first, phase)).collect();
+        Ok(all?
+            .into_iter()
+            .min_by_key(|lanes| 4 * lanes.rows.len() + lanes.steps.len())
+            .expect("there are four phases"))
+    }
+
+    /// The row that a word lies in, by number, and the word's number in it.
+    pub fn row_of(&self, word: u32) -> (usize, u32) {
+        let holds = |row: &u32| (*row..*row + ROW_BYTES).contains(&word) && (word - row).is_multiple_of(4);
+        let row = self.rows.iter().position(holds).expect("every word lies in a row");
+        (row, (word - self.rows[row]) / 4)
+    }
+}
+
+impl Step {
+    /// The steps that it takes.
+    pub fn operands(&self) -> Vec<Number> {
+        match self {
+            Step::Word(_) | Step::Length | Step::Port | Step::Constant(_) => Vec::new(),
+            Step::Operate(_, left, right) => vec![*left, *right],
+            Step::Choose { mask, then, otherwise } => vec![*mask, *then, *otherwise],
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! A path's first stage in lanes: for which packets it says that they stay, and with which keys.
+
+use hlir::lanes::{Lanes, Operator, Step};
+use hlir::path::{nodes, stages};
+
+const ROUTER: &str = include_str!("../../emit/tests/golden/ipv4fwd.hlir");
+const FRONT: &str = "v1model.begin, RouterParser.start, RouterParser.ipv4, CheckHeader.start, Router.if_105, Router.if_107, \
+                     Router.if_109, Router.if_112, Router.if_114, Router.routes";
+
+/// Of a program with a path through these nodes, cut at the last one.
+fn lanes_of(program: &str, path: &str) -> Result<Lanes, String> {
+    let last = path.rsplit(", ").next().unwrap_or(path);
+    let text = format!("{program}\nplan {{\n  path {{ {path} }}\n  loop {last}: batch 64 group 64 {{}}\n}}");
+    let parsed = hlir::text::parse_file(&text).unwrap_or_else(|errors| panic!("{text}{errors:?}"));
+    let plan = parsed.plan.expect("it has a plan");
+    let path = nodes(&parsed.program, plan.path.as_ref().expect("it has a path")).expect("all nodes are known");
+    let stages = stages(&parsed.program, &plan, &path);
+    Lanes::of(&parsed.program, &path, &stages[0])
+        .map_err(|obstacle| format!("{} {}", parsed.program.nodes[obstacle.node].name, obstacle.does))
+}
+
+/// What one lane computes: whether the packet may leave, and the first key.
+fn computed(lanes: &Lanes, packet: &[u8]) -> (bool, u128) {
+    let mut values: Vec<u32> = Vec::new();
+    for step in &lanes.steps {
+        let value = |number: &u32| values[*number as usize];
+        values.push(match step {
+            Step::Word(at) => {
+                let (row, word) = lanes.row_of(*at);
+                assert_eq!(lanes.rows[row] + 4 * word, *at);
+                let at = *at as usize;
+                u32::from_be_bytes(packet[at..at + 4].try_into().expect("four bytes"))
+            }
+            Step::Length => packet.len() as u32,
+            Step::Port => 0,
+            Step::Constant(value) => *value,
+            Step::Operate(operator, left, right) => operated(*operator, value(left), value(right)),
+            Step::Choose { mask, then, otherwise } => {
+                assert!([0, u32::MAX].contains(&value(mask)), "a mask is all ones or zero");
+                value(if value(mask) == 0 { otherwise } else { then })
+            }
+        });
+    }
+    let leaves = values[lanes.leaves as usize];
+    assert!([0, u32::MAX].contains(&leaves), "a mask is all ones or zero");
+    let parts = lanes.keys[0].1.iter().rev();
+    (leaves != 0, parts.fold(0, |key, part| key << 32 | u128::from(values[*part as usize])))
+}
+
+fn operated(operator: Operator, left: u32, right: u32) -> u32 {
+    let mask = |truth| if truth { u32::MAX } else { 0 };
+    match operator {
+        Operator::Add => left.wrapping_add(right),
+        Operator::Subtract => left.wrapping_sub(right),
+        Operator::Multiply => left.wrapping_mul(right),
+        Operator::And => left & right,
+        Operator::Or => left | right,
+        Operator::Xor => left ^ right,
+        Operator::ShiftLeft => left << right,
+        Operator::ShiftRight => left >> right,
+        Operator::Equal => mask(left == right),
+        Operator::NotEqual => mask(left != right),
+        Operator::Less => mask(left < right),
+        Operator::LessEqual => mask(left <= right),
+    }
+}
+
+/// A packet of 60 bytes that a router forwards.
+fn routed() -> Vec<u8> {
+    let mut packet = vec![0; 60];
+    packet[12..14].copy_from_slice(&[0x08, 0x00]);
+    packet[14..34]
+        .copy_from_slice(&[0x45, 0, 0, 46, 0xbe, 0xef, 0x40, 0, 64, 17, 0, 0, 192, 0, 2, 1, 198, 51, 100, 254]);
+    seal(&mut packet);
+    packet
+}
+
+fn seal(packet: &mut [u8]) {
+    packet[24..26].fill(0);
+    let mut sum: u32 = packet[14..34].chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(word[1])).sum();
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    packet[24..26].copy_from_slice(&(!sum as u16).to_be_bytes());
+}
+
+#[test]
+fn a_router_s_checks() {
+    let lanes = lanes_of(ROUTER, FRONT).expect("a router's checks can be made in lanes");
+    assert_eq!((lanes.rows.as_slice(), lanes.bytes), (&[10, 18][..], 34), "two loads have all that is read");
+    assert_eq!(computed(&lanes, &routed()), (false, 0xc633_64fe));
+    let broken: [(&str, &dyn Fn(&mut Vec<u8>)); 8] = [
+        ("another protocol", &|packet| packet[13] = 6),
+        ("another version", &|packet| packet[14] = 0x65),
+        ("options", &|packet| packet[14] = 0x46),
+        ("a length below the header's", &|packet| packet[17] = 19),
+        ("a length above the packet's", &|packet| packet[17] = 47),
+        ("no time left", &|packet| packet[22] = 0),
+        ("the last hop", &|packet| packet[22] = 1),
+        ("another checksum", &|_| {}),
+    ];
+    for (what, change) in broken {
+        let mut packet = routed();
+        change(&mut packet);
+        seal(&mut packet);
+        if what == "another checksum" {
+            packet[25] ^= 1;
+        }
+        assert!(computed(&lanes, &packet).0, "{what}");
+    }
+    let mut packet = routed();
+    packet[22] = 2;
+    seal(&mut packet);
+    assert!(!computed(&lanes, &packet).0, "one hop is left");
+}
+
+/// Whatever the header's bytes are: a checksum that a plain loop confirms is confirmed in lanes, and no other.
+#[test]
+fn checksums() {
+    let lanes = lanes_of(ROUTER, FRONT).expect("a router's checks can be made in lanes");
+    let mut seed = 1u32;
+    for _ in 0..2000 {
+        let mut packet = routed();
+        for at in (18..34).filter(|at| ![22, 24, 25].contains(at)) {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            packet[at] = if seed >> 30 == 0 { 0xff } else { (seed >> 16) as u8 };
+        }
+        seal(&mut packet);
+        let key = u32::from_be_bytes(packet[30..34].try_into().expect("four bytes"));
+        assert_eq!(computed(&lanes, &packet), (false, key.into()), "{packet:02x?}");
+        packet[24] = packet[24].wrapping_add(1);
+        assert!(computed(&lanes, &packet).0, "{packet:02x?}");
+    }
+}
+
+/// A key that no word holds alone.
+#[test]
+fn an_address_of_48_bits() {
+    let program = include_str!("programs/l2fwd.hlir");
+    let parsed = hlir::text::parse_file(program).expect("the program is HLIR");
+    let names: Vec<&str> = parsed.program.nodes.values().map(|node| node.name.as_str()).collect();
+    let lanes = lanes_of(
+        program,
+        &names[..names.iter().position(|name| name.ends_with("smac")).expect("a table") + 1].join(", "),
+    );
+    let lanes = lanes.expect("a bridge has no checks");
+    let packet: Vec<u8> = (1..=60).collect();
+    assert_eq!(computed(&lanes, &packet), (false, 0x0708_090a_0b0c));
+}
+
+/// A program that looks up one value, behind one header.
+fn looks_up(value: &str) -> Result<Lanes, String> {
+    let program = format!(
+        "program operations for v1model
+
+header h: h_t {{ a: 8, b: 24, c: 4, d: 44, e: 128 }}
+variable v: 20
+variable error: 32
+
+table t {{
+  key {value}: exact as value
+  action none() {{}}
+  default none()
+}}
+
+parser p {{ start p.start, accept set, reject set, error error }}
+
+entry p.start
+
+node p.start: state of p {{ extract h }} -> set
+node set: block {{
+  if h.a == 1 {{
+    v = h.b[23:4]
+  }} else {{
+    v = 7
+  }}
+}} -> all
+node all: apply t -> gone
+node gone: buffer {{ drop \"gone\" }}
+"
+    );
+    lanes_of(&program, "p.start, set, all")
+}
+
+#[test]
+fn operations() {
+    type Value = fn([u128; 5]) -> u128;
+    let values: [(&str, Value); 24] = [
+        ("h.a", |[a, ..]| a),
+        ("h.b", |[_, b, ..]| b),
+        ("h.d", |[_, _, _, d, _]| d),
+        ("h.e", |[.., e]| e),
+        ("h.e[90:27]", |[.., e]| (e >> 27) & u128::from(u64::MAX)),
+        ("h.c ++ h.a ++ h.b", |[a, b, c, ..]| c << 32 | a << 24 | b),
+        ("h.d ++ h.e[79:0]", |[_, _, _, d, e]| d << 80 | e & ((1 << 80) - 1)),
+        ("h.a + 250", |[a, ..]| (a + 250) & 0xff),
+        ("h.a - 250", |[a, ..]| a.wrapping_sub(250) & 0xff),
+        ("h.b * 3", |[_, b, ..]| (b * 3) & 0xff_ffff),
+        ("-h.b", |[_, b, ..]| b.wrapping_neg() & 0xff_ffff),
+        ("~h.d", |[_, _, _, d, _]| !d & ((1 << 44) - 1)),
+        ("h.d & 44w0xff00ff00ff0", |[_, _, _, d, _]| d & 0xff0_0ff0_0ff0),
+        ("h.e | 1", |[.., e]| e | 1),
+        ("h.e ^ h.e", |_| 0),
+        ("h.b << 8w5", |[_, b, ..]| (b << 5) & 0xff_ffff),
+        ("h.b >> 8w24", |_| 0),
+        ("h.e >> 8w70", |[.., e]| e >> 70),
+        ("u60(h.a) << 8w40", |[a, ..]| a << 40),
+        ("v", |[a, b, ..]| if a == 1 { b >> 4 } else { 7 }),
+        ("v == 7 ? h.a : h.b[7:0]", |[a, b, ..]| if a != 1 || b >> 4 == 7 { a } else { b & 0xff }),
+        ("h.d == 5 || h.a < 128 && h.e != 9 ? 1w1 : 1w0", |[a, _, _, d, e]| u128::from(d == 5 || a < 128 && e != 9)),
+        ("(h.a >= h.b[7:0]) == (h.c > 3) ? 1w1 : 1w0", |[a, b, c, ..]| u128::from((a >= b & 0xff) == (c > 3))),
+        ("h.a <= 127 && !(h.b == 0) ? h.c : 4w0", |[a, b, c, ..]| if a <= 127 && b != 0 { c } else { 0 }),
+    ];
+    for (text, value) in values {
+        let lanes = looks_up(text).unwrap_or_else(|obstacle| panic!("{text}: {obstacle}"));
+        let mut seed = 7u32;
+        for round in 0..200 {
+            let packet: Vec<u8> = (0..64)
+                .map(|at| {
+                    seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    if at == 0 && round % 2 == 0 { 1 } else { (seed >> 24) as u8 }
+                })
+                .collect();
+            let bits = |from: u32, width: u32| {
+                (from..from + width)
+                    .fold(0u128, |number, bit| number << 1 | u128::from(packet[bit as usize / 8] >> (7 - bit % 8) & 1))
+            };
+            let fields = [bits(0, 8), bits(8, 24), bits(32, 4), bits(36, 44), bits(80, 128)];
+            assert_eq!(computed(&lanes, &packet), (false, value(fields)), "{text} of {fields:x?}");
+        }
+    }
+}
+
+#[test]
+fn obstacles() {
+    for (text, obstacle) in [
+        ("h.e + 1", "all computes with numbers of more than 32 bits"),
+        ("h.a / 3", "all divides, saturates or shifts a sign"),
+        ("h.a << h.c", "all shifts by what is not a constant"),
+        ("h.d < 5 ? 1w1 : 1w0", "all orders numbers of more than 32 bits"),
+        ("in.clock", "all reads the clock"),
+    ] {
+        assert_eq!(looks_up(text).err().as_deref(), Some(obstacle), "{text}");
+    }
+}
