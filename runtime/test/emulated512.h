@@ -1,4 +1,4 @@
-/* Has the tables take their forms for AVX-512 on any machine with AVX2: SIMDe does in its place what each of their instructions would. One that is not
+/* Has tables and lanes take their forms for AVX-512 on any machine with AVX2: SIMDe does in its place what each of their instructions would. One that is not
  * among these headers is named by the compiler. */
 #ifndef BACUS_TEST_EMULATED512_H
 #define BACUS_TEST_EMULATED512_H
@@ -6,6 +6,7 @@
 #define SIMDE_ENABLE_NATIVE_ALIASES
 #include <simde/x86/avx512/add.h>
 #include <simde/x86/avx512/and.h>
+#include <simde/x86/avx512/broadcast.h>
 #include <simde/x86/avx512/cast.h>
 #include <simde/x86/avx512/cmpeq.h>
 #include <simde/x86/avx512/cmpgt.h>
@@ -14,9 +15,11 @@
 #include <simde/x86/avx512/load.h>
 #include <simde/x86/avx512/min.h>
 #include <simde/x86/avx512/mov.h>
+#include <simde/x86/avx512/mov_mask.h>
 #include <simde/x86/avx512/or.h>
 #include <simde/x86/avx512/set1.h>
 #include <simde/x86/avx512/setzero.h>
+#include <simde/x86/avx512/shuffle.h>
 #include <simde/x86/avx512/store.h>
 #include <simde/x86/avx512/storeu.h>
 #include <simde/x86/avx512/sub.h>
@@ -24,6 +27,8 @@
 #include <simde/x86/avx512/ternarylogic.h>
 #include <simde/x86/avx512/test.h>
 #include <simde/x86/avx512/testn.h>
+#include <simde/x86/avx512/unpackhi.h>
+#include <simde/x86/avx512/unpacklo.h>
 #include <simde/x86/avx512/xor.h>
 
 #define TABLE_AVX512 1

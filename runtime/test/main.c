@@ -13,6 +13,8 @@ static const struct {
 	{ "wide", test_wide },
 	{ "extern", test_extern },
 	{ "packet", test_packet },
+	{ "lanes_8", test_lanes_8 },
+	{ "lanes_16", test_lanes_16 },
 	{ "table_edges", test_table_edges },
 	{ "table_hash", test_table_hash },
 	{ "table_model", test_table_model },

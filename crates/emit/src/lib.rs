@@ -86,7 +86,8 @@ fn file(unit: &Unit, nodes: &Nodes, entry: NodeId, custom: &CustomCode) -> Vec<I
     let way = Way::new(unit, nodes);
     let mut used = Words::new();
     storage::words(&code, &mut used);
-    let mut items = opening(unit);
+    let lanes = way.as_ref().and_then(Way::lanes);
+    let mut items = opening(unit, lanes.map(|(lanes, _)| lanes));
     items.extend(custom::user_items(unit.program, custom, "extern/custom.h"));
     items.extend(enumerations(unit));
     for (id, _) in unit.program.tables.iter().filter(|(id, _)| unit.facts.tables.contains(&unit::number(*id))) {
@@ -124,7 +125,8 @@ fn table_headers(unit: &Unit) -> Vec<String> {
     names.into_iter().map(|name| format!("table/{name}.h")).collect()
 }
 
-fn opening(unit: &Unit) -> Vec<Item> {
+/// `lanes`: packets that stand side by side in the path's first stage.
+fn opening(unit: &Unit, lanes: Option<u32>) -> Vec<Item> {
     let title = format!(
         "The pipeline of {}, as bacus compiled it. It is written to be read, but not to be edited.",
         unit.program.name
@@ -140,6 +142,9 @@ fn opening(unit: &Unit) -> Vec<Item> {
         profiled.into_iter().chain(["extern/group.h", "extern/meter.h", "extern/state.h"]).map(str::to_string);
     for header in ["abi.h", packet, "walk.h"].map(str::to_string).into_iter().chain(tables).chain(externs) {
         lines.push(format!("include \"{header}\""));
+    }
+    if let Some(lanes) = lanes {
+        lines.extend([format!("define LANES {lanes}u"), "include \"lanes.h\"".to_string()]);
     }
     let mut items = vec![Item::Comment(title)];
     items.extend(lines.into_iter().map(Item::Directive));

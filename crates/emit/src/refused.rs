@@ -6,7 +6,8 @@
 use crate::unit::Unit;
 use hlir::NodeId;
 use hlir::diagnostic::Diagnostic;
-use hlir::path;
+use hlir::lanes::{Lanes, Obstacle};
+use hlir::path::{self, Stage};
 use hlir::plan::{Access, Layout, Loop, Placement, Request};
 use hlir::verify::{Places, Site};
 
@@ -62,14 +63,40 @@ impl Refused<'_> {
             return self.say(site, format!("a loop at `{}`, which no packet reaches", lp.node), "");
         }
         if lp.lanes > 1 {
-            let hint = "leave `lanes` out: the C compiler makes vectors of what it can";
-            self.say(site, format!("a loop of {} lanes cannot be emitted", lp.lanes), hint);
+            self.lanes(site, lp);
         }
         for (index, request) in lp.requests.iter().enumerate() {
             if request.placement != Placement::None {
                 self.request(Site::Request(number, index as u32), lp, request);
             }
         }
+    }
+
+    /// Only what leads to the path's first cut is run in lanes, if all of it can be.
+    fn lanes(&mut self, site: Site, lp: &Loop) {
+        if ![8, 16].contains(&lp.lanes) {
+            let message = format!("a loop of {} lanes cannot be emitted", lp.lanes);
+            return self.say(site, message, "write `lanes 8` or `lanes 16`, or leave them out");
+        }
+        let Some((nodes, first)) = self.first_stage().filter(|(_, first)| self.planned(first).node == lp.node) else {
+            let hint = "leave `lanes` out, or write them at the first loop on the plan's path";
+            return self.say(site, format!("nothing before `{}` can be run in lanes", lp.node), hint);
+        };
+        if self.unit.plan.instrument.edges {
+            return self.say(
+                site,
+                "the keys that are asked for are not counted in lanes",
+                "leave `lanes` or `edges` out",
+            );
+        }
+        if let Err(Obstacle { node, does }) = Lanes::of(self.unit.program, &nodes, &first) {
+            let message = format!("`{}` cannot be run in lanes: it {does}", self.unit.node(node).name);
+            self.say(site, message, "leave `lanes` out: the stage is run packet by packet then");
+        }
+    }
+
+    fn planned(&self, stage: &Stage) -> &Loop {
+        &self.unit.plan.loops[stage.number]
     }
 
     fn request(&mut self, site: Site, lp: &Loop, request: &Request) {
@@ -109,8 +136,8 @@ impl Refused<'_> {
         }
         let node = self.node(&lp.node);
         match self.first_stage() {
-            Some(first) if first != lp.node => {
-                let hint = format!("let the path's first loop, at `{first}`, request them");
+            Some((_, first)) if self.planned(&first).node != lp.node => {
+                let hint = format!("let the path's first loop, at `{}`, request them", self.planned(&first).node);
                 self.say(site, format!("the loop at `{}` comes too late to request packets", lp.node), &hint);
             }
             None if node.is_some_and(|node| path::table_of(self.unit.program, node).is_some()) => {
@@ -121,12 +148,12 @@ impl Refused<'_> {
         }
     }
 
-    /// The node where the path's first loop begins.
-    fn first_stage(&self) -> Option<&str> {
+    /// The plan's path, and its first stage.
+    fn first_stage(&self) -> Option<(Vec<NodeId>, Stage)> {
         let unit = self.unit;
         let nodes = path::nodes(unit.program, unit.plan.path.as_ref()?)?;
         let first = path::stages(unit.program, unit.plan, &nodes).into_iter().next()?;
-        Some(&unit.plan.loops[first.number].node)
+        Some((nodes, first))
     }
 
     fn parts(&mut self) {

@@ -95,6 +95,23 @@ fn parts_that_the_emitter_has_not() {
 }
 
 #[test]
+fn lanes_where_none_can_be() {
+    let of = |node: &str, lanes: u32| format!("loop {node}: batch 8 group 8 lanes {lanes}");
+    assert_eq!(refused(&format!("{PATH}{}", of("sources", 16))), []);
+    let late = of("stations", 8);
+    let behind = format!("{PATH}loop sources: batch 8 group 8\n{late}");
+    says(&behind, "nothing before `stations` can be run in lanes", &late);
+    let pathless = of("sources", 8);
+    says(&pathless, "nothing before `sources` can be run in lanes", &pathless);
+    let counted = of("sources", 8);
+    let counting = format!("{PATH}{counted}\ninstrument edges");
+    says(&counting, "the keys that are asked for are not counted in lanes", &counted);
+    let looked_up = of("stations", 8);
+    let message = "`sources` cannot be run in lanes: it looks up a table before the first loop";
+    says(&format!("{PATH}{looked_up}"), message, &looked_up);
+}
+
+#[test]
 fn requests_for_what_nothing_asks_for() {
     let cell = "prefetch cell state.seen ahead 8 in own_loop to t0";
     for head in ["", PATH] {

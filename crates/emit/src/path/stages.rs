@@ -112,6 +112,43 @@ impl Way<'_> {
     /// A stage for all packets of a group: run ahead to the cut, then compute keys and request what the look-ups will read.
     fn stage(&self, number: usize) -> Vec<Item> {
         let stage = &self.stages[number];
+        let mut one = self.one_packet(number);
+        let key = |place: usize| name(format!("path->{}_key[i]", self.unit.table_name(self.table(place))));
+        let requests: Vec<Stmt> =
+            stage.looked_up.iter().flat_map(|place| self.request(stage, *place, key(*place))).collect();
+        let mut code = self.lines_taken(stage);
+        let mut items = self.addresses(number);
+        let is_together = !items.is_empty();
+        if let Some((_, lanes)) = self.lanes().filter(|_| number == 0) {
+            items.extend(self.lanes_items(stage, &lanes, one));
+            code.extend(self.lanes_loop(requests, is_together));
+        } else {
+            one.extend(requests);
+            let mut rest = None;
+            if is_together {
+                let [some, last] = addressed_together(number);
+                one.push(some);
+                rest = Some(last);
+            }
+            code.push(each("i", name("count"), one));
+            code.extend(rest);
+        }
+        if number == 0 {
+            code.insert(0, Stmt::Do(Expr::cast("void", name("left"))));
+        }
+        items.push(Item::Comment(format!(
+            "Stage {number}: all packets of a group up to {}, and the keys of the look-ups there.",
+            self.unit.node(self.nodes[stage.place]).name
+        )));
+        items.extend(inline("void", format!("path_stage_{number}"), &STAGE, code));
+        items.extend(self.whole(&format!("path_stage_{number}"), number));
+        items.extend(self.look_up_items(number));
+        items
+    }
+
+    /// A stage for packet `i` of the group: its keys, or that it has left the path.
+    fn one_packet(&self, number: usize) -> Vec<Stmt> {
+        let stage = &self.stages[number];
         let on = |number: usize, again: bool| {
             Expr::call(
                 format!("path_{number}"),
@@ -128,48 +165,20 @@ impl Way<'_> {
         }
         let mut keys = Vec::new();
         let mut zeros = vec![Stmt::Assign(name("path->left"), "|=", Expr::binary("<<", name("1ull"), name("i")))];
-        let mut requests = Vec::new();
         for &place in &stage.looked_up {
             let held = self.unit.table_name(self.table(place));
             let early = if place == stage.place { "key" } else { "key_ahead" };
             let key = name(format!("path->{held}_key[i]"));
             let arguments = [name("run"), name("&state"), key.clone()];
             keys.push(Stmt::call(format!("{}_{early}", self.title(place)), arguments));
-            zeros.push(Stmt::call("memset", [key.clone(), name("0"), Expr::call("sizeof", [key.clone()])]));
-            requests.extend(self.request(stage, place, key));
+            zeros.push(Stmt::call("memset", [key.clone(), name("0"), Expr::call("sizeof", [key])]));
         }
-        let mut body = vec![
+        vec![
             Stmt::Declare { of: "struct state".to_string(), name: "state".to_string(), value: None },
             Stmt::Blank,
             Stmt::call("path_begin", ["run", "&state", "burst", "from + i"].map(name)),
-        ];
-        body.push(Stmt::If {
-            condition: Expr::call("__builtin_expect", [stays, name("1")]),
-            then: keys,
-            otherwise: zeros,
-        });
-        body.extend(requests);
-        let mut code = self.lines_taken(stage);
-        let mut items = self.addresses(number);
-        let mut rest = None;
-        if !items.is_empty() {
-            let [some, last] = addressed_together(number);
-            body.push(some);
-            rest = Some(last);
-        }
-        code.push(each("i", name("count"), body));
-        code.extend(rest);
-        if number == 0 {
-            code.insert(0, Stmt::Do(Expr::cast("void", name("left"))));
-        }
-        items.push(Item::Comment(format!(
-            "Stage {number}: all packets of a group up to {}, and the keys of the look-ups there.",
-            self.unit.node(self.nodes[stage.place]).name
-        )));
-        items.extend(inline("void", format!("path_stage_{number}"), &STAGE, code));
-        items.extend(self.whole(&format!("path_stage_{number}"), number));
-        items.extend(self.look_up_items(number));
-        items
+            Stmt::If { condition: Expr::call("__builtin_expect", [stays, name("1")]), then: keys, otherwise: zeros },
+        ]
     }
 
     /// The look-ups behind a stage. Where the group is an older one, its lines were requested a group ago, and each look-up pays for one request

@@ -1,0 +1,232 @@
+//! The first stage in lanes: the header words of several packets side by side in vectors, and everything up to the first cut as operators on them.
+//!
+//! `path_lanes` makes the keys and says, a bit for each packet, who may leave the path. `path_one` finds out as a stage without lanes does, for those, for
+//! all of them where one is too short to be loaded, and for the rest of a group.
+
+use super::{Way, each, inline, name};
+use crate::c::{Expr, Item, Stmt};
+use hlir::lanes::{Lanes, Number, Operator, Step};
+use hlir::path::Stage;
+
+/// Operators in an expression, beyond which its parts get names.
+const LARGEST: u32 = 5;
+
+impl Way<'_> {
+    /// The first stage in lanes, if the plan has it so: packets side by side, and what is done with them.
+    pub fn lanes(&self) -> Option<(u32, Lanes)> {
+        let first = self.stages.first()?;
+        let lanes = self.planned(first).lanes;
+        if lanes < 2 {
+            return None;
+        }
+        Some((lanes, Lanes::of(self.unit.program, &self.nodes, first).ok()?))
+    }
+
+    /// The stage's functions before the loop over the group: what is done for several packets, and for one.
+    pub(super) fn lanes_items(&self, stage: &Stage, lanes: &Lanes, one: Vec<Stmt>) -> Vec<Item> {
+        let mut items = vec![Item::Comment("A packet of the group up to the first cut, and its keys.".to_string())];
+        let parameters =
+            ["struct run *run", "const struct burst *burst", "uint32_t from", "uint32_t i", "struct path *path"];
+        items.extend(inline("void", "path_one", &parameters, one));
+        items.push(Item::Comment(
+            "The same for LANES packets at once, the first of them number `i` of the group. A bit for each that may leave the path."
+                .to_string(),
+        ));
+        let parameters = ["const struct burst *burst", "uint32_t from", "uint32_t i", "struct path *path"];
+        items.extend(inline("uint32_t", "path_lanes", &parameters, self.lanes_body(stage, lanes)));
+        items
+    }
+
+    fn lanes_body(&self, stage: &Stage, lanes: &Lanes) -> Vec<Stmt> {
+        let at = || Expr::binary("+", name("from"), name("i"));
+        let mut body =
+            vec![Stmt::Declare { of: "struct lanes_packets".to_string(), name: "packets".to_string(), value: None }];
+        for row in &lanes.rows {
+            body.push(Stmt::Declare { of: "lanes".to_string(), name: format!("row_{row}[4]"), value: None });
+        }
+        body.push(Stmt::Blank);
+        let short = Expr::binary(
+            "<",
+            Expr::call("lanes_take", [name("burst"), at(), name("&packets")]),
+            Expr::word(lanes.bytes),
+        );
+        let rare = Expr::call("__builtin_expect", [short, name("0")]);
+        body.push(Stmt::when(rare, vec![Stmt::result(name("LANES_ALL"))]));
+        for row in &lanes.rows {
+            body.push(Stmt::call("lanes_load", [name("&packets"), Expr::word(*row), name(format!("row_{row}"))]));
+        }
+        let mut writer = Writer::new(lanes);
+        for place in &stage.looked_up {
+            let key = lanes.keys.iter().find(|(of, _)| of == place).map_or(&[][..], |(_, key)| key);
+            let held = self.unit.table_name(self.table(*place));
+            let limbs = crate::body::limbs(self.unit.key_bits(self.table(*place)));
+            for limb in 0..limbs {
+                let to = Expr::unary("&", name(format!("path->{held}_key[i][{limb}]")));
+                let mut half = |half: u32| match key.get((2 * limb + half) as usize) {
+                    Some(part) => writer.vector(*part),
+                    None => Expr::call("lanes_same", [Expr::word(0)]),
+                };
+                let (low, high) = (half(0), half(1));
+                writer.code.push(Stmt::call("lanes_store", [to, Expr::word(limbs), low, high]));
+            }
+        }
+        let leaves = writer.leaves();
+        body.extend(writer.code);
+        body.push(Stmt::result(leaves));
+        if !body.iter().any(|statement| statement.mentions("path")) {
+            body.insert(0, Stmt::Do(Expr::cast("void", name("path"))));
+        }
+        body
+    }
+
+    /// The stage itself: lanes, then packet by packet who is left, then what the plan asks memory for.
+    pub(super) fn lanes_loop(&self, requests: Vec<Stmt>, together: bool) -> Vec<Stmt> {
+        let rest = Expr::binary("-", name("count"), name("first"));
+        let full = Expr::binary(">=", rest.clone(), name("LANES"));
+        let is_full = Expr::binary("==", name("size"), name("LANES"));
+        let some = Expr::call("path_lanes", ["burst", "from", "first", "path"].map(name));
+        let all = Expr::binary("-", Expr::binary("<<", name("1u"), name("size")), name("1u"));
+        let lowest = Expr::call("(uint32_t)__builtin_ctz", [name("unsure")]);
+        let one = [name("run"), name("burst"), name("from"), Expr::binary("+", name("first"), lowest), name("path")];
+        let next = Expr::binary("-", name("unsure"), name("1u"));
+        let mut body = vec![
+            Stmt::declare("const uint32_t", "size", Expr::conditional(full, name("LANES"), rest)),
+            Stmt::declare("uint32_t", "unsure", Expr::conditional(is_full, some, all)),
+            Stmt::Blank,
+            Stmt::While(
+                Expr::binary("!=", name("unsure"), Expr::word(0)),
+                vec![Stmt::call("path_one", one), Stmt::Assign(name("unsure"), "&=", next)],
+            ),
+        ];
+        if !requests.is_empty() {
+            let mut code = each("i", Expr::binary("+", name("first"), name("size")), requests);
+            if let Stmt::Count { from, .. } = &mut code {
+                *from = name("first");
+            }
+            body.push(code);
+        }
+        if together {
+            body.push(Stmt::call("path_addresses_0", ["path", "first", "size"].map(name)));
+        }
+        let (from, to) = (Expr::word(0), name("count"));
+        vec![Stmt::Count { name: "first".to_string(), from, to, step: name("LANES"), body }]
+    }
+}
+
+/// Steps as C: an expression where one is used once and is short, else a name.
+struct Writer<'l> {
+    lanes: &'l Lanes,
+    uses: Vec<u32>,
+    names: Vec<Option<Expr>>,
+    code: Vec<Stmt>,
+}
+
+impl<'l> Writer<'l> {
+    fn new(lanes: &'l Lanes) -> Writer<'l> {
+        let mut uses = vec![0; lanes.steps.len()];
+        let operands = lanes.steps.iter().flat_map(Step::operands);
+        let keys = lanes.keys.iter().flat_map(|(_, key)| key.iter().copied());
+        operands.chain(keys).chain([lanes.leaves]).for_each(|number| uses[number as usize] += 1);
+        Writer { lanes, uses, names: vec![None; lanes.steps.len()], code: Vec::new() }
+    }
+
+    fn step(&self, number: Number) -> Step {
+        self.lanes.steps[number as usize]
+    }
+
+    /// A step as an operand: constants are for all lanes.
+    fn operand(&mut self, number: Number) -> Expr {
+        self.written(number).0
+    }
+
+    /// A step as a vector.
+    fn vector(&mut self, number: Number) -> Expr {
+        match self.step(number) {
+            Step::Constant(value) => Expr::call("lanes_same", [Expr::word(value)]),
+            Step::Word(_) | Step::Length | Step::Port | Step::Operate(..) | Step::Choose { .. } => self.operand(number),
+        }
+    }
+
+    /// A step, and how many operators it has.
+    fn written(&mut self, number: Number) -> (Expr, u32) {
+        if let Some(name) = &self.names[number as usize] {
+            return (name.clone(), 0);
+        }
+        let (value, size) = match self.step(number) {
+            Step::Word(word) => {
+                let (row, column) = self.lanes.row_of(word);
+                return (name(format!("row_{}[{column}]", self.lanes.rows[row])), 0);
+            }
+            Step::Constant(value) => return (Expr::word(value), 0),
+            Step::Length => (Expr::call("lanes_numbers", [name("packets.length")]), LARGEST),
+            Step::Port => {
+                (Expr::call("lanes_ports", [name("burst"), Expr::binary("+", name("from"), name("i"))]), LARGEST)
+            }
+            Step::Operate(operator, left, right) => {
+                let ((left, a), (right, b)) = (self.written(left), self.written(right));
+                let value = Expr::binary(written_operator(operator), left, right);
+                (if is_comparison(operator) { Expr::cast("lanes", value) } else { value }, a + b + 1)
+            }
+            Step::Choose { mask, then, otherwise } => {
+                let parts = [mask, then, otherwise].map(|part| self.vector(part));
+                (Expr::call("lanes_choose", parts), LARGEST)
+            }
+        };
+        if self.uses[number as usize] < 2 && size < LARGEST {
+            return (value, size);
+        }
+        let title = name(format!("v{}", self.names.iter().flatten().count()));
+        let Expr::Name(text) = &title else { unreachable!() };
+        self.code.push(Stmt::declare("const lanes", text, value));
+        self.names[number as usize] = Some(title.clone());
+        (title, 0)
+    }
+
+    /// The bits of who may leave: what is asked of a packet, one question after the other.
+    fn leaves(&mut self) -> Expr {
+        if let Step::Constant(mask) = self.step(self.lanes.leaves) {
+            return if mask == 0 { Expr::word(0) } else { name("LANES_ALL") };
+        }
+        let mut questions = Vec::new();
+        self.questions(self.lanes.leaves, &mut questions);
+        for (index, question) in questions.into_iter().enumerate() {
+            let answer = self.vector(question);
+            self.code.push(match index {
+                0 => Stmt::declare("lanes", "leaves", answer),
+                _ => Stmt::Assign(name("leaves"), "|=", answer),
+            });
+        }
+        Expr::call("lanes_bits", [name("leaves")])
+    }
+
+    /// What a mask is the union of.
+    fn questions(&self, mask: Number, found: &mut Vec<Number>) {
+        if let Step::Operate(Operator::Or, left, right) = self.step(mask) {
+            self.questions(left, found);
+            self.questions(right, found);
+        } else {
+            found.push(mask);
+        }
+    }
+}
+
+fn is_comparison(operator: Operator) -> bool {
+    matches!(operator, Operator::Equal | Operator::NotEqual | Operator::Less | Operator::LessEqual)
+}
+
+fn written_operator(operator: Operator) -> &'static str {
+    match operator {
+        Operator::Add => "+",
+        Operator::Subtract => "-",
+        Operator::Multiply => "*",
+        Operator::And => "&",
+        Operator::Or => "|",
+        Operator::Xor => "^",
+        Operator::ShiftLeft => "<<",
+        Operator::ShiftRight => ">>",
+        Operator::Equal => "==",
+        Operator::NotEqual => "!=",
+        Operator::Less => "<",
+        Operator::LessEqual => "<=",
+    }
+}

@@ -1,0 +1,201 @@
+/* Packets side by side: a vector has one 32-bit number of each of LANES packets, 8 or 16, which generated code defines before it includes this file,
+ * behind one of packet/.
+ *
+ * The path's first stage is run so where the plan says it (crates/emit/src/path/lanes.rs). What is compared gives masks, all ones or zero in each lane. */
+#ifndef BACUS_LANES_H
+#define BACUS_LANES_H
+
+#include <string.h>
+
+#include "abi.h"
+#include "table/vectors.h"
+
+#if LANES != 8 && LANES != 16
+#error "LANES: 8 or 16 packets side by side"
+#endif
+
+/* Vectors are not handed over: how that is done differs between compilers and processors. */
+#pragma GCC diagnostic ignored "-Wpsabi"
+#define LANES_INLINE static inline __attribute__((always_inline))
+
+/* Unsigned, as numbers of P4 are. */
+typedef uint32_t lanes __attribute__((vector_size(4 * LANES)));
+
+#define LANES_ALL ((1u << LANES) - 1u)
+
+/* Packets in hand: where their bytes are, and how many. */
+struct lanes_packets {
+	const uint8_t *data[LANES];
+	uint32_t length[LANES];
+};
+
+LANES_INLINE lanes
+lanes_numbers(const uint32_t *numbers)
+{
+	lanes vector;
+
+	memcpy(&vector, numbers, sizeof(vector));
+	return vector;
+}
+
+/* Packets `i` and behind. Bytes that all of them have side by side. */
+LANES_INLINE uint32_t
+lanes_take(const struct burst *burst, uint32_t i, struct lanes_packets *packets)
+{
+	uint32_t least = UINT32_MAX;
+
+	for (uint32_t at = 0; at < LANES; at++) {
+		const struct packet packet = packet_take(burst, i + at);
+		const uint32_t contiguous = packet_contiguous(&packet);
+
+		packets->data[at] = packet_data(&packet);
+		packets->length[at] = packet_length(&packet);
+		least = contiguous < least ? contiguous : least;
+	}
+	return least;
+}
+
+/* The ports that they came in on. */
+LANES_INLINE lanes
+lanes_ports(const struct burst *burst, uint32_t i)
+{
+	uint32_t ports[LANES];
+
+	for (uint32_t at = 0; at < LANES; at++)
+		ports[at] = burst->ports[i + at];
+	return lanes_numbers(ports);
+}
+
+LANES_INLINE lanes
+lanes_choose(lanes mask, lanes then, lanes otherwise)
+{
+	return (mask & then) | (~mask & otherwise);
+}
+
+/* The same number for every packet. */
+LANES_INLINE lanes
+lanes_same(uint32_t number)
+{
+	return (lanes){ 0 } + number;
+}
+
+#if defined(TABLE_AVX512) && LANES == 16
+
+/* 16 bytes of packets i, i + 4, i + 8, i + 12. */
+LANES_INLINE __m512i
+lanes_quarter(const struct lanes_packets *packets, uint32_t i, uint32_t offset)
+{
+	__m512i rows = _mm512_castsi128_si512(_mm_loadu_si128((const void *)(packets->data[i] + offset)));
+
+	rows = _mm512_inserti32x4(rows, _mm_loadu_si128((const void *)(packets->data[i + 4] + offset)), 1);
+	rows = _mm512_inserti32x4(rows, _mm_loadu_si128((const void *)(packets->data[i + 8] + offset)), 2);
+	return _mm512_inserti32x4(rows, _mm_loadu_si128((const void *)(packets->data[i + 12] + offset)), 3);
+}
+
+#define LANES_VECTOR __m512i
+#define LANES_LOW32 _mm512_unpacklo_epi32
+#define LANES_HIGH32 _mm512_unpackhi_epi32
+#define LANES_LOW64 _mm512_unpacklo_epi64
+#define LANES_HIGH64 _mm512_unpackhi_epi64
+
+LANES_INLINE lanes
+lanes_turned(__m512i words)
+{
+	const __m128i turn = _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3);
+
+	return (lanes)_mm512_shuffle_epi8(words, _mm512_broadcast_i32x4(turn));
+}
+
+/* A bit for each packet whose mask is set. */
+LANES_INLINE uint32_t
+lanes_bits(lanes mask)
+{
+	return _mm512_movepi32_mask((__m512i)mask);
+}
+
+#elif defined(TABLE_AVX2) && LANES == 8
+
+LANES_INLINE __m256i
+lanes_quarter(const struct lanes_packets *packets, uint32_t i, uint32_t offset)
+{
+	const __m256i row = _mm256_castsi128_si256(_mm_loadu_si128((const void *)(packets->data[i] + offset)));
+
+	return _mm256_inserti128_si256(row, _mm_loadu_si128((const void *)(packets->data[i + 4] + offset)), 1);
+}
+
+#define LANES_VECTOR __m256i
+#define LANES_LOW32 _mm256_unpacklo_epi32
+#define LANES_HIGH32 _mm256_unpackhi_epi32
+#define LANES_LOW64 _mm256_unpacklo_epi64
+#define LANES_HIGH64 _mm256_unpackhi_epi64
+
+LANES_INLINE lanes
+lanes_turned(__m256i words)
+{
+	const __m128i turn = _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3);
+
+	return (lanes)_mm256_shuffle_epi8(words, _mm256_broadcastsi128_si256(turn));
+}
+
+LANES_INLINE uint32_t
+lanes_bits(lanes mask)
+{
+	return (uint32_t)_mm256_movemask_ps((__m256)mask);
+}
+
+#else
+
+LANES_INLINE uint32_t
+lanes_bits(lanes mask)
+{
+	uint32_t bits = 0;
+
+	for (uint32_t i = 0; i < LANES; i++)
+		bits |= (mask[i] & 1u) << i;
+	return bits;
+}
+
+#endif
+
+/* The four words of each packet's 16 bytes from `offset` on, first byte highest: a vector for each word. */
+LANES_INLINE void
+lanes_load(const struct lanes_packets *packets, uint32_t offset, lanes *words)
+{
+#ifdef LANES_VECTOR
+	const LANES_VECTOR a = lanes_quarter(packets, 0, offset), b = lanes_quarter(packets, 1, offset);
+	const LANES_VECTOR c = lanes_quarter(packets, 2, offset), d = lanes_quarter(packets, 3, offset);
+	const LANES_VECTOR ab_low = LANES_LOW32(a, b), ab_high = LANES_HIGH32(a, b);
+	const LANES_VECTOR cd_low = LANES_LOW32(c, d), cd_high = LANES_HIGH32(c, d);
+
+	words[0] = lanes_turned(LANES_LOW64(ab_low, cd_low));
+	words[1] = lanes_turned(LANES_HIGH64(ab_low, cd_low));
+	words[2] = lanes_turned(LANES_LOW64(ab_high, cd_high));
+	words[3] = lanes_turned(LANES_HIGH64(ab_high, cd_high));
+#else
+	uint32_t rows[4][LANES];
+
+	for (uint32_t i = 0; i < LANES; i++) {
+		uint32_t row[4];
+
+		memcpy(row, packets->data[i] + offset, sizeof(row));
+		for (uint32_t word = 0; word < 4; word++)
+			rows[word][i] = __builtin_bswap32(row[word]);
+	}
+	for (uint32_t word = 0; word < 4; word++)
+		words[word] = lanes_numbers(rows[word]);
+#endif
+}
+
+/* Writes numbers of 64 bits, `stride` of them to a packet. */
+LANES_INLINE void
+lanes_store(uint64_t *to, uint32_t stride, lanes low, lanes high)
+{
+	uint32_t lows[LANES], highs[LANES];
+
+	memcpy(lows, &low, sizeof(low));
+	memcpy(highs, &high, sizeof(high));
+	for (uint32_t i = 0; i < LANES; i++)
+		to[i * stride] = lows[i] | (uint64_t)highs[i] << 32;
+}
+
+#endif

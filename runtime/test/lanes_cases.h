@@ -1,0 +1,111 @@
+/* What lanes must do, by plain loops: included by a test for each number of them. */
+#ifndef BACUS_TEST_LANES_CASES_H
+#define BACUS_TEST_LANES_CASES_H
+
+#include "packet/own.h"
+
+#include "lanes.h"
+#include "test.h"
+
+#define LANES_BYTES 96u
+#define LANES_FIRST 3u	/* packets of the burst before those in hand */
+#define LANES_BURST (LANES_FIRST + LANES)
+
+struct lanes_case {
+	uint8_t bytes[LANES_BURST][LANES_BYTES];
+	void *packets[LANES_BURST];
+	uint16_t lengths[LANES_BURST];
+	uint16_t ports[LANES_BURST];
+	struct burst burst;
+	struct lanes_packets taken;
+};
+
+static void
+lanes_begin(struct lanes_case *all, uint64_t *state)
+{
+	for (uint32_t i = 0; i < LANES_BURST; i++) {
+		for (uint32_t at = 0; at < LANES_BYTES; at++)
+			all->bytes[i][at] = (uint8_t)test_random(state);
+		all->packets[i] = all->bytes[i];
+		all->lengths[i] = (uint16_t)(LANES_BYTES - test_random(state) % 40);
+		all->ports[i] = (uint16_t)test_random(state);
+	}
+	all->burst = (struct burst){ .count = LANES_BURST, .ports = all->ports, .packets = all->packets, .lengths = all->lengths };
+}
+
+static void
+lanes_check_take(struct lanes_case *all)
+{
+	const uint32_t said = lanes_take(&all->burst, LANES_FIRST, &all->taken);
+	const lanes ports = lanes_ports(&all->burst, LANES_FIRST);
+	uint32_t least = UINT32_MAX;
+
+	for (uint32_t i = 0; i < LANES; i++) {
+		const uint32_t length = all->lengths[LANES_FIRST + i];
+
+		least = length < least ? length : least;
+		CHECK(all->taken.data[i] == all->bytes[LANES_FIRST + i] && all->taken.length[i] == length);
+		CHECK(ports[i] == all->ports[LANES_FIRST + i]);
+	}
+	CHECK(said == least);
+}
+
+static void
+lanes_check_load(const struct lanes_case *all, uint32_t offset)
+{
+	lanes words[4];
+
+	lanes_load(&all->taken, offset, words);
+	for (uint32_t i = 0; i < LANES; i++) {
+		const uint8_t *bytes = all->taken.data[i] + offset;
+
+		for (uint32_t word = 0; word < 4; word++, bytes += 4)
+			CHECK(words[word][i] == ((uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3]));
+	}
+}
+
+static void
+lanes_check_numbers(uint64_t *state)
+{
+	uint32_t numbers[3][LANES];
+	uint64_t keys[2 * LANES];
+	lanes low, high, mask;
+	uint32_t bits;
+
+	for (uint32_t i = 0; i < LANES; i++) {
+		numbers[0][i] = (uint32_t)test_random(state);
+		numbers[1][i] = (uint32_t)test_random(state);
+		numbers[2][i] = test_random(state) & 1 ? UINT32_MAX : 0;
+	}
+	low = lanes_numbers(numbers[0]);
+	high = lanes_numbers(numbers[1]);
+	mask = lanes_numbers(numbers[2]);
+	bits = lanes_bits(mask);
+	CHECK(lanes_bits(lanes_same(UINT32_MAX)) == LANES_ALL && lanes_bits(lanes_same(0)) == 0);
+	memset(keys, 0x55, sizeof(keys));
+	lanes_store(keys + 1, 2, low, high);
+	for (uint32_t i = 0; i < LANES; i++) {
+		const uint32_t chosen = lanes_choose(mask, low, high)[i];
+
+		CHECK((bits >> i & 1) == (numbers[2][i] & 1));
+		CHECK(chosen == numbers[numbers[2][i] != 0 ? 0 : 1][i]);
+		CHECK(keys[2 * i] == 0x5555555555555555 && keys[2 * i + 1] == ((uint64_t)numbers[1][i] << 32 | numbers[0][i]));
+	}
+}
+
+static void
+lanes_check(void)
+{
+	struct lanes_case all;
+	uint64_t state = LANES;
+
+	for (uint32_t round = 0; round < 50; round++) {
+		lanes_begin(&all, &state);
+		lanes_check_take(&all);
+		for (uint32_t offset = 0; offset < 40; offset++)
+			lanes_check_load(&all, offset);
+		lanes_check_numbers(&state);
+	}
+}
+
+#endif
