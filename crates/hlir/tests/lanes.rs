@@ -89,15 +89,16 @@ fn a_router_s_checks() {
     let lanes = lanes_of(ROUTER, FRONT).expect("a router's checks can be made in lanes");
     assert_eq!((lanes.rows.as_slice(), lanes.bytes), (&[10, 18][..], 34), "two loads have all that is read");
     assert_eq!(computed(&lanes, &routed()), (false, 0xc633_64fe));
-    let broken: [(&str, &dyn Fn(&mut Vec<u8>)); 8] = [
-        ("another protocol", &|packet| packet[13] = 6),
-        ("another version", &|packet| packet[14] = 0x65),
-        ("options", &|packet| packet[14] = 0x46),
-        ("a length below the header's", &|packet| packet[17] = 19),
-        ("a length above the packet's", &|packet| packet[17] = 47),
-        ("no time left", &|packet| packet[22] = 0),
-        ("the last hop", &|packet| packet[22] = 1),
-        ("another checksum", &|_| {}),
+    type Change = fn(&mut [u8]);
+    let broken: [(&str, Change); 8] = [
+        ("another protocol", |packet| packet[13] = 6),
+        ("another version", |packet| packet[14] = 0x65),
+        ("options", |packet| packet[14] = 0x46),
+        ("a length below the header's", |packet| packet[17] = 19),
+        ("a length above the packet's", |packet| packet[17] = 47),
+        ("no time left", |packet| packet[22] = 0),
+        ("the last hop", |packet| packet[22] = 1),
+        ("another checksum", |_| {}),
     ];
     for (what, change) in broken {
         let mut packet = routed();
