@@ -5,6 +5,7 @@ use crate::entries::Origin;
 use crate::externs::{self, Externs};
 use crate::failure::Failure;
 use crate::frontend::{self, Loaded};
+use crate::inputs;
 use crate::options::{DescriptorKind, Native, Passes, Source};
 use crate::show;
 use clap::{Args, ValueEnum};
@@ -28,7 +29,8 @@ Examples:
   bacus compile router.p4 --p4runtime-files router.p4info.txtpb
                                                  only what a P4Runtime controller reads
 
-The object is for this machine (-march=native) and this version of bacus.";
+The object is for this machine (-march=native) and this version of bacus. With --machine FILE of a machine
+whose vectors are narrower, it has no wider ones; with a file of wider ones it has those of this machine.";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Emit {
@@ -89,7 +91,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             None => show::print(&c),
         },
         Emit::So => {
-            let object = object(&program.name, &c, plan.descriptor, (&arguments.native, &externs))?;
+            let native = inputs::native_for(passes.machine.as_deref(), &arguments.native);
+            let object = object(&program.name, &c, plan.descriptor, (&native, &externs))?;
             let bytes = fs::read(&object).map_err(|error| Failure::unreadable(&object, &error))?;
             let path = target(arguments.output.as_deref(), &program.name, "so");
             write(&path.unwrap_or_else(|| PathBuf::from(format!("{}.so", program.name))), &bytes)
@@ -127,7 +130,7 @@ pub fn object(
     (native, externs): (&Native, &Externs),
 ) -> Result<PathBuf, Failure> {
     let cache = cache()?;
-    let mut compiler = Compiler::find(native.cc.as_deref())?;
+    let mut compiler = compiler(native)?;
     if native.sanitize {
         compiler.sanitize = Sanitize::On;
     }
@@ -141,6 +144,13 @@ pub fn object(
     let object = compiler.pipeline(&cache, name, c, descriptor);
     bar.finish_and_clear();
     object.map_err(externs::user_failure)
+}
+
+/// The compiler of everything that packets go through.
+pub fn compiler(native: &Native) -> Result<Compiler, Failure> {
+    let mut compiler = Compiler::find(native.cc.as_deref())?;
+    compiler.vector_bytes = native.vector_bytes;
+    Ok(compiler)
 }
 
 pub fn cache() -> Result<Cache, Failure> {
@@ -169,7 +179,8 @@ pub fn pipeline(
     let (program, mut plan) = frontend::optimize(loaded, passes, None)?;
     adjust(&mut plan);
     let c = emit(&program, &plan, &externs)?;
-    let object = object(&program.name, &c, plan.descriptor, (native, &externs))?;
+    let native = inputs::native_for(passes.machine.as_deref(), native);
+    let object = object(&program.name, &c, plan.descriptor, (&native, &externs))?;
     Ok((Arc::new(Pipeline::load(&object)?), program))
 }
 

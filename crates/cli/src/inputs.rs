@@ -5,7 +5,7 @@
 use crate::calibrate;
 use crate::entries;
 use crate::failure::Failure;
-use crate::options::Passes;
+use crate::options::{Native, Passes};
 use hlir::Program;
 use opt::Inputs;
 use opt::inputs::{Machine, Profile};
@@ -61,9 +61,27 @@ pub fn machine(named: Option<&Path>) -> Machine {
                     path.display()
                 ));
             }
+            vectors_warning(&machine, calibrate::vector_bytes())
+                .iter()
+                .for_each(|warning| warn_once(format!("{}: {warning}", path.display())));
             machine
         }
     }
+}
+
+/// What there is to say where a machine's vectors are not those of this one, which has `own` bytes of them.
+fn vectors_warning(machine: &Machine, own: u32) -> Option<String> {
+    let bytes = machine.vector_bytes.filter(|bytes| *bytes != own)?;
+    Some(if bytes < own {
+        format!("its vectors have {bytes} bytes, so code does without the {own} of this machine's")
+    } else {
+        format!("plans count on vectors of {bytes} bytes, but this machine's have {own}, and so have those of the code")
+    })
+}
+
+/// How native code is made for the machine of a file: with no wider vectors than it says there are.
+pub fn native_for(named: Option<&Path>, native: &Native) -> Native {
+    Native { vector_bytes: machine(named).vector_bytes, ..native.clone() }
 }
 
 /// A command may plan several times for the same file.
@@ -107,4 +125,17 @@ pub fn counting(plan: &mut hlir::Plan) {
         ..Default::default()
     };
     plan.instrument.edges = true;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_of_another_width_are_told() {
+        let told = |bytes, own| vectors_warning(&Machine { vector_bytes: bytes, ..Machine::default() }, own);
+        assert_eq!([told(None, 32), told(Some(32), 32)], [None, None]);
+        assert!(told(Some(32), 64).is_some_and(|text| text.contains("without the 64 of this machine's")));
+        assert!(told(Some(64), 32).is_some_and(|text| text.contains("but this machine's have 32")));
+    }
 }

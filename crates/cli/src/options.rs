@@ -50,7 +50,8 @@ pub struct Passes {
     /// Decide what this plan file says, and plan the rest: each line of it stands in the plan, or is refused where it stands
     #[arg(long, value_name = "FILE", conflicts_with = "plan", help_heading = "Optimizing")]
     pub pin: Option<PathBuf>,
-    /// Plan for the machine of this file of `bacus calibrate` [default: machines/HOST.toml, else careful guesses]
+    /// Plan for the machine of this file of `bacus calibrate`; where it has narrower vectors than this one, code has no wider ones [default:
+    /// machines/HOST.toml, else careful guesses]
     #[arg(long, value_name = "FILE", help_heading = "Optimizing")]
     pub machine: Option<PathBuf>,
     /// Plan for the traffic of this file of `--profile-out`, instead of guessing
@@ -91,6 +92,9 @@ pub struct Native {
     /// What objects say about their lines.
     #[arg(skip)]
     pub symbols: Symbols,
+    /// Bytes of the widest vectors, where the machine's file tells.
+    #[arg(skip)]
+    pub vector_bytes: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -55,6 +55,8 @@ pub struct Compiler {
     version: String,
     pub sanitize: Sanitize,
     pub symbols: Symbols,
+    /// Bytes of the widest vectors that code may have, where this processor may have wider ones; else it has those of this processor.
+    pub vector_bytes: Option<u32>,
     pub user_code: Option<UserCode>,
 }
 
@@ -137,6 +139,7 @@ impl Compiler {
                         version,
                         sanitize: Sanitize::Off,
                         symbols: Symbols::None,
+                        vector_bytes: None,
                         user_code: None,
                     });
                 }
@@ -172,6 +175,7 @@ impl Compiler {
     }
 
     fn extend_flags(&self, flags: &mut Vec<String>) {
+        flags.extend(self.vector_flag());
         if self.user_code.is_some() {
             flags.extend(USER_FLAGS.map(String::from));
         }
@@ -182,6 +186,16 @@ impl Compiler {
         if self.sanitize == Sanitize::On {
             let sanitizers = "-g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined";
             flags.extend(sanitizers.split(' ').map(String::from));
+        }
+    }
+
+    /// Takes wider vectors away from what `-march=native` gives, and gives none: so a width that this processor lacks is no harm. Of AVX-512 everything
+    /// rests on its foundation, and all of AVX-512 on AVX2; what tables do then is for `runtime/table/vectors.h` to say.
+    fn vector_flag(&self) -> Option<String> {
+        match self.vector_bytes? {
+            ..32 => Some("-mno-avx2".to_string()),
+            32..64 => Some("-mno-avx512f".to_string()),
+            64.. => None,
         }
     }
 
@@ -211,6 +225,7 @@ impl Compiler {
     pub fn dpdk_layer(&self, cache: &Cache) -> Result<PathBuf, Failure> {
         let mut flags: Vec<String> =
             ["-O3", "-march=native", "-std=gnu11", "-Wall", "-Wextra"].map(String::from).into();
+        flags.extend(self.vector_flag());
         flags.extend(dpdk_flags("--cflags")?);
         let runtime = cache.runtime().map_err(io_failure("cannot unpack the runtime"))?;
         let files = crate::cache::EMBEDDED.iter().map(|(path, _)| *path).filter(|path| is_dpdk_source(path));
@@ -229,6 +244,7 @@ impl Compiler {
     ) -> Result<PathBuf, Failure> {
         let mut all: Vec<String> =
             ["-O3", "-march=native", "-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra"].map(String::from).into();
+        all.extend(self.vector_flag());
         all.extend_from_slice(flags);
         let mut libraries = Vec::new();
         if descriptor == Descriptor::Mbuf {
@@ -238,7 +254,7 @@ impl Compiler {
         self.shared_object(cache, name, &Source::Files(&[file.to_path_buf()]), &all, &libraries)
     }
 
-    /// Compiles the kernels of the calibration for this machine.
+    /// Compiles the kernels of the calibration for this machine, with all vectors that it has: they tell what it is.
     pub fn probe(&self, cache: &Cache) -> Result<PathBuf, Failure> {
         let flags: Vec<String> = ["-O3", "-march=native", "-std=gnu11", "-Wall", "-Wextra"].map(String::from).into();
         let runtime = cache.runtime().map_err(io_failure("cannot unpack the runtime"))?;
@@ -387,6 +403,72 @@ mod tests {
         assert!(failure.contains("broken-") && failure.contains("error:"), "{failure}");
         let objects = fs::read_dir(root.join("pipelines")).unwrap();
         assert!(objects.flatten().all(|file| file.path().extension().is_some_and(|extension| extension == "c")));
+        fs::remove_dir_all(root).unwrap();
+    }
+
+    /// Whether a pipeline compiles that is refused where a macro is defined.
+    fn compiles_without(compiler: &Compiler, cache: &Cache, unwanted: &str) -> bool {
+        let c = format!("#include \"table/vectors.h\"\n#ifdef {unwanted}\n#error unwanted\n#endif\nextern int none;\n");
+        compiler.pipeline(cache, "vectors", &c, Descriptor::Own).is_ok()
+    }
+
+    #[test]
+    fn vectors_that_a_machine_lacks_are_not_in_its_code() {
+        let root = std::env::temp_dir().join(format!("bacus-vectors-test-{}", std::process::id()));
+        let cache = Cache::at(&root).unwrap();
+        for mut compiler in ["gcc", "clang"].into_iter().filter_map(|command| Compiler::find(Some(command)).ok()) {
+            for (bytes, unwanted) in [(16, "TABLE_AVX2"), (16, "TABLE_AVX512"), (32, "TABLE_AVX512")] {
+                compiler.vector_bytes = Some(bytes);
+                assert!(compiles_without(&compiler, &cache, unwanted), "{} {bytes} {unwanted}", compiler.command());
+            }
+            // What this processor has, whatever a file says of wider ones.
+            for bytes in [None, Some(64)] {
+                compiler.vector_bytes = bytes;
+                let is_without = !is_x86_feature_detected!("avx2");
+                assert_eq!(compiles_without(&compiler, &cache, "TABLE_AVX2"), is_without, "{bytes:?}");
+            }
+        }
+        fs::remove_dir_all(root).unwrap();
+    }
+
+    /// A command that writes down what it is asked for, and makes empty files.
+    fn recorder(root: &Path) -> Compiler {
+        use std::os::unix::fs::PermissionsExt as _;
+        let (command, log) = (root.join("recorder"), root.join("log"));
+        let script = format!(
+            "#!/bin/sh\necho \"$*\" >> {}\nwhile [ $# -gt 0 ]; do [ \"$1\" = -o ] && : > \"$2\"; shift; done\n",
+            log.display()
+        );
+        fs::write(&command, script).unwrap();
+        fs::set_permissions(&command, fs::Permissions::from_mode(0o755)).unwrap();
+        Compiler::find(Some(&command.display().to_string())).unwrap()
+    }
+
+    /// Everything that packets go through, and each in an object of its own; what measures this machine knows nothing of another.
+    #[test]
+    fn objects_with_narrower_vectors_are_others() {
+        let root = std::env::temp_dir().join(format!("bacus-narrow-test-{}", std::process::id()));
+        let cache = Cache::at(&root).unwrap();
+        let mut compiler = recorder(&root);
+        let by_hand = root.join("by_hand.c");
+        let mut made = Vec::new();
+        for (bytes, flag) in [(None, None), (Some(32), Some("-mno-avx512f")), (Some(16), Some("-mno-avx2"))] {
+            compiler.vector_bytes = bytes;
+            fs::write(root.join("log"), "").unwrap();
+            made.push(compiler.pipeline(&cache, "one", "", Descriptor::Own).unwrap());
+            made.push(compiler.by_hand(&cache, "two", &by_hand, Descriptor::Own, &[]).unwrap());
+            match compiler.dpdk_layer(&cache) {
+                Err(Failure::NoDpdk) => {}
+                layer => made.push(layer.unwrap()),
+            }
+            let log = fs::read_to_string(root.join("log")).unwrap();
+            let lines = || log.lines().map(|line| line.split(' ').find(|word| word.starts_with("-mno-avx")));
+            assert!(lines().count() >= 2 && lines().all(|found| found == flag), "{bytes:?}: {log}");
+            made.push(compiler.probe(&cache).unwrap());
+        }
+        let probes = made.iter().filter(|object| object.display().to_string().contains("bacus_probe")).count();
+        let different: std::collections::BTreeSet<&PathBuf> = made.iter().collect();
+        assert_eq!((probes, different.len()), (3, made.len() - 2), "{made:?}");
         fs::remove_dir_all(root).unwrap();
     }
 }

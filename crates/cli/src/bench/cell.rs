@@ -13,7 +13,7 @@ use super::workload::{Wishes, Workload, application};
 use super::{Arguments, peers};
 use crate::compile;
 use crate::failure::Failure;
-use runtime::{Compiler, Descriptor, Dpdk, DpdkSettings, Trace, attention, pages};
+use runtime::{Descriptor, Dpdk, DpdkSettings, Trace, attention, pages};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -132,7 +132,7 @@ pub fn run(cell: &Cell, arguments: &Arguments) -> Result<(), Failure> {
 /// DPDK, if this machine has it; else its peers and mbufs are left out.
 fn dpdk(arguments: &Arguments) -> Option<Arc<Dpdk>> {
     let start = || -> Result<Arc<Dpdk>, Failure> {
-        let layer = Compiler::find(arguments.native.cc.as_deref())?.dpdk_layer(&compile::cache()?)?;
+        let layer = compile::compiler(&arguments.native)?.dpdk_layer(&compile::cache()?)?;
         Dpdk::start(&layer, &DpdkSettings::of_machine(MBUFS, ROOM)).map_err(Failure::environment)
     };
     match start() {

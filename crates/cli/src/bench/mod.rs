@@ -29,6 +29,7 @@ mod workload;
 use crate::calibrate;
 use crate::compile;
 use crate::failure::Failure;
+use crate::inputs;
 use crate::options::{Native, Passes};
 use campaign::{Campaign, Heard};
 use experiment::Cell;
@@ -82,7 +83,8 @@ pub struct Arguments {
     /// Also measure this plan, under the file's name; may be repeated
     #[arg(long, value_name = "FILE")]
     plan: Vec<PathBuf>,
-    /// Plan for the machine of this file of `bacus calibrate` [default: machines/HOST.toml, else it is calibrated first]
+    /// Plan for the machine of this file of `bacus calibrate`; where it has narrower vectors than this one, code and peers have no wider ones
+    /// [default: machines/HOST.toml, else it is calibrated first]
     #[arg(long, value_name = "FILE")]
     machine: Option<PathBuf>,
     /// IPv4 routes, `ADDRESS/LENGTH NEXTHOP` a line; may be compressed by gzip [default: made, with the lengths of a real table]
@@ -113,7 +115,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     attention::be_ordinary();
     match (&arguments.cell, &arguments.again) {
-        (Some(cell), _) => cell::run(cell, arguments),
+        (Some(cell), _) => cell::run(cell, &of_machine(arguments.clone())),
         (None, Some(file)) => again::run(&calibrated(arguments)?, file),
         (None, None) => {
             variants::check_plans(&experiment::cells(arguments)?, arguments)?;
@@ -137,7 +139,13 @@ fn calibrated(arguments: &Arguments) -> Result<Arguments, Failure> {
         }
     }
     arguments.machine = Some(file);
-    Ok(arguments)
+    Ok(of_machine(arguments))
+}
+
+/// With what the machine's file says of code.
+fn of_machine(mut arguments: Arguments) -> Arguments {
+    arguments.native = inputs::native_for(arguments.machine.as_deref(), &arguments.native);
+    arguments
 }
 
 fn all(arguments: &Arguments) -> Result<(), Failure> {

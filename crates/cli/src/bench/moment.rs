@@ -4,6 +4,7 @@
 //! Plans are made for the file's machine alone; only what is written beside a measurement is predicted with this one.
 
 use crate::calibrate::{self, Pace};
+use crate::compile;
 use crate::failure::Failure;
 use crate::options::Native;
 use crate::samples::Samples;
@@ -13,7 +14,7 @@ use opt::analyze::Traffic;
 use opt::inputs::machine::Port;
 use opt::inputs::{Access, Machine};
 use opt::model::Model;
-use runtime::{Compiler, Descriptor, Probe, probe};
+use runtime::{Descriptor, Probe, probe};
 use std::time::Duration;
 
 /// Points of the curves that are read again; between them, curves moved as their neighbours did. Of a last-level cache that is shared, others have now more
@@ -66,7 +67,7 @@ pub struct Moment {
 
 impl Moment {
     pub fn new(known: &Machine, native: &Native) -> Result<Moment, Failure> {
-        let compiler = Compiler::find(native.cc.as_deref())?;
+        let compiler = compile::compiler(native)?;
         Ok(Moment { known: known.clone(), pace: Pace::new(&compiler)?, readings: Vec::new() })
     }
 

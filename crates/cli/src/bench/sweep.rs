@@ -132,7 +132,7 @@ impl<'p> Maker<'p> {
         let traffic = Traffic::estimate(self.program, self.inputs);
         let model = Model::new(self.program, self.inputs, &traffic);
         let content = self.inputs.occupancy.of(&self.program.tables[largest]);
-        let shapes = structures::candidates(self.program, largest, &content, self.inputs.machine.vector_bytes);
+        let shapes = structures::candidates(self.program, largest, &content, self.inputs.machine.vector_bytes());
         let cost = |structure| self.with(structure).map(|plan| (model.predict(&plan).cycles(), structure));
         let mut costs: Vec<(f64, Structure)> = shapes.iter().filter_map(|shape| cost(shape.structure)).collect();
         costs.sort_by(|(a, _), (b, _)| a.total_cmp(b));

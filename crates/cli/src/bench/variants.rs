@@ -19,7 +19,7 @@ use crate::plan_file::PlanFile;
 use hlir::{Plan, Program};
 use opt::inputs::{Content, Machine, Occupancy, Ports};
 use opt::{Inputs, Run, Selection};
-use runtime::{Compiler, Descriptor, Pipeline};
+use runtime::{Descriptor, Pipeline};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
@@ -272,7 +272,7 @@ pub fn by_hand(source: &peers::Source, native: &Native, tree: Option<&DpdkTree>)
     let cache = compile::cache()?;
     let files = cache.unpack("peers", peers::FILES);
     let folder = files.map_err(|error| Failure::environment(format!("the cache cannot be used: {error}")))?;
-    let compiler = Compiler::find(native.cc.as_deref())?;
+    let compiler = compile::compiler(native)?;
     let mut flags: Vec<String> = source.flags.iter().map(|flag| flag.to_string()).collect();
     flags.push(format!("-I{}", folder.display()));
     if source.descriptor == Descriptor::Mbuf {

@@ -132,7 +132,7 @@ pub fn measure(
         mispredict_cycles: median(allowance, "wrong guesses", || probe.mispredict()).max(1.0),
         // Measured by running pipelines, when all else is known.
         operation_cycles: 1.0,
-        vector_bytes: vector_bytes(),
+        vector_bytes: Some(vector_bytes()),
         port: Port::default(),
         stages: None,
         lines,
@@ -142,7 +142,7 @@ pub fn measure(
 }
 
 /// The one thing that is asked, not measured: which vectors there are.
-fn vector_bytes() -> u32 {
+pub fn vector_bytes() -> u32 {
     if is_x86_feature_detected!("avx512bw") {
         64
     } else if is_x86_feature_detected!("avx2") {

@@ -15,7 +15,7 @@ use allowance::Allowance;
 use indicatif::{ProgressBar, ProgressStyle};
 use mbuf::Mbufs;
 use measure::Measured;
-pub use measure::window_now;
+pub use measure::{vector_bytes, window_now};
 use opt::inputs::{Access, Machine};
 pub use port::Pace;
 use runtime::cache::write_whole;

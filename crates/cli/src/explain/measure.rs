@@ -130,7 +130,7 @@ impl<'a> Measuring<'a> {
         adjust: impl FnOnce(&mut Plan),
         work: impl FnOnce(&mut Ready) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let mut native = self.arguments.native.clone();
+        let mut native = inputs::native_for(passes.machine.as_deref(), &self.arguments.native);
         native.symbols = symbols;
         let loaded = frontend::load(&self.arguments.source)?;
         let program = loaded.program.clone();

@@ -16,7 +16,7 @@ use hlir::Program;
 use interp::Engine as _;
 use interp::engine::{Frame, Refusal};
 use ports::{MOST_PORTS, Port};
-use runtime::{Compiler, Dpdk, DpdkLane, DpdkSettings, Event, Packet, Pipeline, PortCounts, Settings, interrupt};
+use runtime::{Dpdk, DpdkLane, DpdkSettings, Event, Packet, Pipeline, PortCounts, Settings, interrupt};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -185,7 +185,8 @@ fn begin<'p>(
     pipeline: Arc<Pipeline>,
 ) -> Result<Running<'p>, Failure> {
     let dpdk_failed = |error: runtime::DpdkError| Failure::environment(error);
-    let layer = Compiler::find(arguments.native.cc.as_deref())?.dpdk_layer(&compile::cache()?)?;
+    let native = inputs::native_for(arguments.passes.machine.as_deref(), &arguments.native);
+    let layer = compile::compiler(&native)?.dpdk_layer(&compile::cache()?)?;
     let mut settings = DpdkSettings::of_machine(arguments.buffers.max(2 * MOST_FREE_BURST), arguments.buffer_bytes);
     settings.nics = arguments.ports.iter().filter_map(Port::nic).collect();
     let dpdk = Dpdk::start(&layer, &settings).map_err(dpdk_failed)?;

@@ -12,7 +12,7 @@ use crate::options::{DescriptorKind, EngineKind, Native, Passes, Source};
 use clap::Args;
 use hlir::Program;
 use interp::{DEFAULT_PORTS, Engine};
-use runtime::{Buffers, Compiler, Dpdk, DpdkMemoryPort, DpdkSettings, MemoryPort, Settings};
+use runtime::{Buffers, Dpdk, DpdkMemoryPort, DpdkSettings, MemoryPort, Settings};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -106,7 +106,7 @@ fn run_native(
             test(&program, &mut engine).and(write_profile(arguments, &mut engine))
         }
         DescriptorKind::Mbuf => {
-            let dpdk = start_dpdk(&arguments.native)?;
+            let dpdk = start_dpdk(&inputs::native_for(passes.machine.as_deref(), &arguments.native))?;
             let lanes = || vec![DpdkMemoryPort::new(&dpdk)];
             let mut engine = NativeEngine::new(programs, pipeline, settings, lanes)?;
             test(&program, &mut engine).and(write_profile(arguments, &mut engine))
@@ -124,7 +124,7 @@ fn write_profile<L: runtime::Lane>(arguments: &Arguments, engine: &mut NativeEng
 fn start_dpdk(native: &Native) -> Result<Arc<Dpdk>, Failure> {
     const BUFFERS: u32 = 4096;
     const BUFFER_BYTES: u32 = 2048;
-    let layer = Compiler::find(native.cc.as_deref())?.dpdk_layer(&compile::cache()?)?;
+    let layer = compile::compiler(native)?.dpdk_layer(&compile::cache()?)?;
     Dpdk::start(&layer, &DpdkSettings::of_machine(BUFFERS, BUFFER_BYTES)).map_err(Failure::environment)
 }
 

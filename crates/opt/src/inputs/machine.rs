@@ -45,9 +45,9 @@ pub struct Machine {
     /// Cycles of an operation of generated code whose data are at hand.
     #[serde(default = "usual_operation")]
     pub operation_cycles: f64,
-    /// Bytes of the widest vectors that it computes with.
-    #[serde(default = "usual_vector")]
-    pub vector_bytes: u32,
+    /// Bytes of the widest vectors that it computes with. Missing in files of before it was asked for: then code may have any that the compiler finds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vector_bytes: Option<u32>,
     #[serde(default)]
     pub port: Port,
     /// Missing in files of before it was measured.
@@ -86,13 +86,12 @@ impl Default for Port {
     }
 }
 
+/// Of a machine whose file does not say.
+const USUAL_VECTOR_BYTES: u32 = 32;
+
 /// A guess for a machine whose file does not say.
 fn usual_operation() -> f64 {
     0.35
-}
-
-fn usual_vector() -> u32 {
-    32
 }
 
 /// Cycles a line. Row `i` of a table is for `working_set_kb[i]`, column `j` for `in_flight[j]` lines at a time.
@@ -162,7 +161,7 @@ impl Default for Machine {
             mispredict_cycles: 15.0,
             index_cycles: None,
             operation_cycles: usual_operation(),
-            vector_bytes: usual_vector(),
+            vector_bytes: None,
             port: Port::default(),
             stages: None,
             lines: Lines {
@@ -187,6 +186,11 @@ impl Machine {
 
     pub fn print(&self) -> String {
         toml::to_string(self).expect("a machine has nothing that TOML cannot say")
+    }
+
+    /// Bytes of the vectors that plans count on.
+    pub fn vector_bytes(&self) -> u32 {
+        self.vector_bytes.unwrap_or(USUAL_VECTOR_BYTES)
     }
 
     /// Refuses what no measurement gives.
@@ -220,7 +224,7 @@ impl Machine {
         if costs.iter().any(|costs| costs.len() != port.burst.len() || !costs.iter().all(is_cost)) {
             return Err("port: expected a number for each burst".to_string());
         }
-        if !matches!(self.vector_bytes, 16 | 32 | 64) {
+        if !matches!(self.vector_bytes, None | Some(16 | 32 | 64)) {
             return Err("vector_bytes: expected 16, 32 or 64".to_string());
         }
         if self.burst == 0 || self.parallelism == 0 || self.window == 0 {

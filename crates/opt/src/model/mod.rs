@@ -169,7 +169,7 @@ impl<'a> Model<'a> {
         let mut lookups: Vec<Lookup> = Vec::new();
         for (&(node, table), &structure) in applied.iter().zip(structures) {
             let content = self.inputs.occupancy.of(&self.program.tables[table]);
-            let vector = self.inputs.machine.vector_bytes;
+            let vector = self.inputs.machine.vector_bytes();
             let mut shape = structures::shape(self.program, table, structure, &content, vector);
             if let Some(keys) = self.all_keys(table) {
                 shape.limit_to_keys(keys);

@@ -46,7 +46,7 @@ fn looked_up(model: &Model, plan: &Plan) -> Vec<TableId> {
 fn cheapest(model: &Model, plan: &Plan, id: TableId) -> TablePlan {
     let table = &model.program.tables[id];
     let content = model.inputs.occupancy.of(table);
-    let shapes = candidates(model.program, id, &content, model.inputs.machine.vector_bytes);
+    let shapes = candidates(model.program, id, &content, model.inputs.machine.vector_bytes());
     let costs: Vec<(Structure, f64)> =
         shapes.iter().map(|shape| (shape.structure, cost(model, plan, id, shape.structure))).collect();
     let best = least(&costs, &shapes);
