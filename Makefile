@@ -27,6 +27,7 @@ help:
 	@echo "make sweep        is the model's pick the best plan? a grid of plans, measured [OUT=DIR]"
 	@echo "make bench        what the applications cost on this machine [OUT=DIR] [QUICK=1] [CC=clang] [RIB=FILE] [DPDK=DIR]"
 	@echo "make conformance  the p4c corpus: P4C=DIR [STF=LIST] [ERRORS=LIST] [VECTORS=DIR] [FORMS=1] [PLANS=all]"
+	@echo "                  [SANITIZE=1] with the address and undefined-behaviour sanitizers in native code"
 	@echo "make bench-lookup our tables' look-ups beside DPDK's [RIB=FILE] [QUICK=1]"
 	@echo "make fuzz         random texts for the frontend and the IR's reader [SECONDS=600] [CORPUS=DIR of more programs]"
 
@@ -57,7 +58,7 @@ conformance: build
 	cargo run --release -q -p tests --bin conformance -- --p4c "$(P4C)" --bacus $(BACUS) --out $(OUT)/conformance.txt \
 		--exempt tests/conformance-exempt.txt --externs tests/externs \
 		$(if $(STF),--stf "$(STF)") $(if $(ERRORS),--errors "$(ERRORS)") $(if $(VECTORS),--vectors "$(VECTORS)") $(if $(FORMS),--forms) \
-		$(if $(filter all,$(PLANS)),--all-plans)
+		$(if $(filter all,$(PLANS)),--all-plans) $(if $(SANITIZE),--sanitize)
 
 fuzz: setup
 	@scripts/fuzz $(SECONDS) $(CORPUS)

@@ -34,6 +34,9 @@ pub struct Arguments {
     /// Run native code under every plan: planned, plain, in stages
     #[arg(long)]
     all_plans: bool,
+    /// Let native code watch itself for bad accesses and undefined behaviour: each case takes several times as long
+    #[arg(long)]
+    sanitize: bool,
     /// Cases that fail for a reason that is not ours: `PATH REASON` a line
     #[arg(long)]
     exempt: Option<PathBuf>,
@@ -72,6 +75,7 @@ fn main() -> ExitCode {
 fn conformance(arguments: &Arguments) -> Result<bool, String> {
     let mut corpus = cases::Corpus::open(&arguments.p4c, arguments.externs.clone())?;
     corpus.plans = run::plans(arguments.all_plans);
+    corpus.sanitize = arguments.sanitize;
     let mut jobs = corpus.accept();
     if let Some(list) = &arguments.errors {
         jobs.extend(corpus.reject(list)?);

@@ -15,6 +15,8 @@ pub struct Corpus {
     pub externs: Option<PathBuf>,
     /// How native code is planned.
     pub plans: &'static [Plan],
+    /// Whether native code watches itself.
+    pub sanitize: bool,
 }
 
 /// One process to run.
@@ -79,7 +81,8 @@ impl Kind {
 impl Corpus {
     pub fn open(p4c: &Path, externs: Option<PathBuf>) -> Result<Corpus, String> {
         let plans = super::run::plans(false);
-        let corpus = Corpus { include: p4c.join("p4include"), testdata: p4c.join("testdata"), externs, plans };
+        let (include, testdata) = (p4c.join("p4include"), p4c.join("testdata"));
+        let corpus = Corpus { include, testdata, externs, plans, sanitize: false };
         for needed in [&corpus.include, &corpus.testdata] {
             if !needed.is_dir() {
                 return Err(format!("{}: not found; --p4c names a checkout of p4c", needed.display()));

@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 /// P4 to C.
 const CHECK_LIMIT: Duration = Duration::from_secs(10);
 const COMPILER_LIMIT: Duration = Duration::from_secs(60);
+/// With the sanitizers' checks in it, there is several times the code to compile.
+const SANITIZED_COMPILER_LIMIT: Duration = Duration::from_secs(300);
 const STF_LIMIT: Duration = Duration::from_secs(30);
 
 /// How a process ended, and all that it printed.
@@ -21,14 +23,16 @@ struct Ended {
 }
 
 impl Ended {
-    /// Why this is no orderly end: a time limit, a signal, a panic.
+    /// Why this is no orderly end: a time limit, a signal, a panic, a report of a sanitizer.
     fn crash(&self) -> Option<String> {
         let Some(status) = self.status else { return Some("time limit exceeded".to_string()) };
         if status.code().is_none() {
             return Some(format!("ended by {status}"));
         }
-        let panic = self.text.lines().find(|line| line.contains("panicked at"));
-        panic.map(|line| format!("internal error: {line}"))
+        let is_report = |line: &&str| {
+            ["panicked at", "ERROR: AddressSanitizer", "runtime error: "].iter().any(|mark| line.contains(mark))
+        };
+        self.text.lines().find(is_report).map(|line| format!("internal error: {line}"))
     }
 
     fn first_line(&self) -> String {
@@ -146,15 +150,22 @@ pub fn plans(all: bool) -> &'static [Plan] {
 /// A file passes if it does at every burst, and under every plan. `bacus stf` says `PATH: passed` or `PATH: failed: REASON`.
 fn packets(bacus: &Path, corpus: &Corpus, job: &Job, engine: Engine, files: &[PathBuf]) -> Vec<Result> {
     let mut outcomes: Vec<Outcome> = vec![Outcome::Passed; files.len()];
-    let plans = if engine == Engine::Native { corpus.plans } else { &ONE_PLAN[..] };
+    let (plans, sanitize) = match engine {
+        Engine::Native => (corpus.plans, corpus.sanitize),
+        Engine::Interp => (&ONE_PLAN[..], false),
+    };
+    let compiler_limit = if sanitize { SANITIZED_COMPILER_LIMIT } else { COMPILER_LIMIT };
     for (plan, burst) in plans.iter().flat_map(|plan| ["1", "64"].map(|burst| (plan, burst))) {
         let mut command = Command::new(bacus);
         command.arg("stf").arg("-I").arg(&corpus.include).arg(&job.program).args(files);
         command.args(["--engine", engine.name(), "--burst", burst]).args(plan.arguments);
+        if sanitize {
+            command.arg("--sanitize");
+        }
         for code in files.iter().filter_map(|file| corpus.extern_code(file)) {
             command.arg("--extern").arg(code);
         }
-        let ended = wait(command, CHECK_LIMIT + COMPILER_LIMIT + STF_LIMIT * files.len() as u32);
+        let ended = wait(command, CHECK_LIMIT + compiler_limit + STF_LIMIT * files.len() as u32);
         for (file, outcome) in files.iter().zip(&mut outcomes).filter(|(_, outcome)| **outcome == Outcome::Passed) {
             *outcome = file_outcome(&ended, file, &format!("burst {burst}{}", plan.name));
         }
@@ -222,4 +233,37 @@ fn scratch(purpose: &str) -> PathBuf {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     std::env::temp_dir().join(format!("bacus-conformance-{}-{number}-{purpose}", std::process::id()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cases::Source;
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    /// In the place of the command: all tests pass, unless native code watches itself, which then reports something.
+    const REPORTING: &str = "#!/bin/sh\nfor file; do case \"$file\" in *.stf) echo \"$file: passed\";; esac; done\n\
+        case \"$*\" in *--sanitize*) echo '==7==ERROR: AddressSanitizer: heap-buffer-overflow'; exit 1;; esac\n";
+
+    #[test]
+    fn native_code_watches_itself_where_that_is_asked_for() {
+        let directory = scratch("sanitized");
+        for needed in ["p4include", "testdata"] {
+            fs::create_dir_all(directory.join(needed)).expect("a directory can be made");
+        }
+        let bacus = directory.join("bacus");
+        fs::write(&bacus, REPORTING).expect("a file can be written");
+        fs::set_permissions(&bacus, fs::Permissions::from_mode(0o755)).expect("it can be made a command");
+        let mut corpus = Corpus::open(&directory, None).expect("there is a corpus");
+        let mut outcomes = Vec::new();
+        for (sanitize, engine) in [(false, Engine::Native), (true, Engine::Native), (true, Engine::Interp)] {
+            corpus.sanitize = sanitize;
+            let kind = Kind::Packets { source: Source::Stf, engine, files: vec![directory.join("a.stf")] };
+            let job = Job { name: "a".to_string(), program: directory.join("a.p4"), kind };
+            outcomes.extend(run(&bacus, &corpus, &job).into_iter().map(|result| result.outcome));
+        }
+        let reported = "burst 1: internal error: ==7==ERROR: AddressSanitizer: heap-buffer-overflow";
+        assert_eq!(outcomes, [Outcome::Passed, Outcome::Failed(reported.to_string()), Outcome::Passed]);
+        fs::remove_dir_all(directory).expect("it was made above");
+    }
 }
