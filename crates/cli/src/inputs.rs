@@ -10,9 +10,9 @@ use hlir::Program;
 use opt::Inputs;
 use opt::inputs::{Machine, Profile};
 use runtime::{Counts, Description};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 pub fn gather(program: &Program, passes: &Passes) -> Result<Inputs, Failure> {
@@ -26,8 +26,15 @@ pub fn gather(program: &Program, passes: &Passes) -> Result<Inputs, Failure> {
     })
 }
 
-/// The machine of a file, or of the host's file if there is one; else careful guesses.
+/// The machine of a file, or of the host's file if there is one; else careful guesses. Whatever plans or compiles asks for it, and one that comes by a pipe
+/// can be read once.
 pub fn machine(named: Option<&Path>) -> Machine {
+    static KNOWN: Mutex<BTreeMap<Option<PathBuf>, Machine>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.entry(named.map(Path::to_path_buf)).or_insert_with(|| read_machine(named)).clone()
+}
+
+fn read_machine(named: Option<&Path>) -> Machine {
     let default = calibrate::default_file();
     if named.is_none() && !default.exists() {
         return Machine::default();
@@ -84,7 +91,7 @@ pub fn native_for(named: Option<&Path>, native: &Native) -> Native {
     Native { vector_bytes: machine(named).vector_bytes, ..native.clone() }
 }
 
-/// A command may plan several times for the same file.
+/// The host's file may be asked for by its name and as the default.
 fn warn_once(text: String) {
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);

@@ -5,8 +5,10 @@ mod command;
 
 use command::{bacus, has_dpdk, path, scratch};
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::Stdio;
 
 /// A file of the machine of tests, whose vectors have so many bytes, or any.
 fn machine(directory: &Path, bytes: Option<u32>) -> String {
@@ -70,6 +72,24 @@ fn every_command_compiles_for_the_vectors_of_the_machine_file() {
             assert!(found.iter().all(|found| found.as_deref() == flag), "{command:?} {bytes:?}: {found:?}");
         }
     }
+}
+
+/// What comes by a pipe can be read once, and both the plan and the code are for it.
+#[test]
+fn a_machine_file_may_come_by_a_pipe() {
+    let directory = scratch("piped");
+    let compiler = recorder(&directory);
+    let program = path("apps/l2fwd/l2fwd.p4").display().to_string();
+    let mut command = bacus();
+    command.env("BACUS_CACHE", directory.join("cache")).current_dir(&directory);
+    command.args(["compile", &program, "--descriptor", "own", "--machine", "/dev/stdin", "--cc", &compiler]);
+    let mut ran = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let text = fs::read(machine(&directory, Some(16))).unwrap();
+    ran.stdin.take().unwrap().write_all(&text).unwrap();
+    let errors = String::from_utf8_lossy(&ran.wait_with_output().unwrap().stderr).into_owned();
+    let log = fs::read_to_string(directory.join("log")).unwrap();
+    assert!(log.contains("-mno-avx2") && !errors.contains("careful guesses"), "{log}{errors}");
+    fs::remove_dir_all(directory).unwrap();
 }
 
 /// The host's tables are the same whatever reads them.
