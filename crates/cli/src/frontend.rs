@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::inputs;
 use crate::options::{Passes, Source};
-use crate::plan_file::PlanFile;
+use crate::plan_file::{PlanFile, PlanFiles};
 use hlir::diagnostic::{Diagnostic, Severity};
 use hlir::source::SourceMap;
 use hlir::{Plan, Program};
@@ -205,9 +205,9 @@ fn cpp_errors(stderr: &str) -> String {
 /// The plan and the program after the passes that were chosen, up to and including `until`.
 pub fn optimize(loaded: Loaded, passes: &Passes, until: Option<&str>) -> Result<(Program, Plan), Failure> {
     let Loaded { mut program, plan } = loaded;
-    let written = passes.plan.as_deref().map(PlanFile::read).transpose()?;
-    let pinned = passes.pin.as_deref().map(PlanFile::read).transpose()?;
-    written.iter().chain(&pinned).try_for_each(|file| file.check_ports(passes))?;
+    let files = passes.files.clone().map_or_else(|| PlanFiles::read(passes), Ok)?;
+    files.iter().try_for_each(|file| file.check_ports(passes))?;
+    let PlanFiles { written, pinned } = files;
     let given = written.or(plan);
     let selection = selection(passes)?;
     let selection = if given.is_none() { selection } else { selection.rewrites() };

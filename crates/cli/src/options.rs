@@ -1,6 +1,7 @@
 //! Flags that mean the same in every command.
 
 use crate::entries::Origin;
+use crate::plan_file::PlanFiles;
 use crate::warnings::Warnings;
 use clap::{Args, ValueEnum};
 use hlir::plan::Descriptor;
@@ -57,6 +58,9 @@ pub struct Passes {
     /// Plan for the traffic of this file of `--profile-out`, instead of guessing
     #[arg(long, value_name = "FILE", help_heading = "Optimizing")]
     pub profile: Option<PathBuf>,
+    /// What the files of --plan and --pin say, where the command has read them already: what comes by a pipe can be read once.
+    #[arg(skip)]
+    pub files: Option<PlanFiles>,
     /// What packets are, where a command's ports or its flags say so.
     #[arg(skip)]
     pub descriptor: Option<Descriptor>,

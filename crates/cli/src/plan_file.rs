@@ -8,12 +8,33 @@ use hlir::plan::{Descriptor, Layout, Loop};
 use hlir::source::{SourceMap, Span};
 use hlir::verify::{Places, Site, verify_plan_at};
 use hlir::{Plan, Program};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+#[derive(Clone, Debug)]
 pub struct PlanFile {
     pub plan: Plan,
     places: Places,
     map: SourceMap,
+}
+
+/// The files that a command's flags name.
+#[derive(Clone, Debug, Default)]
+pub struct PlanFiles {
+    /// Of `--plan`.
+    pub written: Option<PlanFile>,
+    /// Of `--pin`.
+    pub pinned: Option<PlanFile>,
+}
+
+impl PlanFiles {
+    pub fn read(passes: &Passes) -> Result<PlanFiles, Failure> {
+        let read = |file: &Option<PathBuf>| file.as_deref().map(PlanFile::read).transpose();
+        Ok(PlanFiles { written: read(&passes.plan)?, pinned: read(&passes.pin)? })
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &PlanFile> {
+        self.written.iter().chain(&self.pinned)
+    }
 }
 
 impl PlanFile {

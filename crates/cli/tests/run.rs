@@ -5,6 +5,8 @@ mod command;
 
 use command::{bacus, capture, has_dpdk, path, scratch};
 use std::fs;
+use std::io::Write as _;
+use std::process::Stdio;
 
 const L2FWD: &str = "apps/l2fwd/l2fwd";
 
@@ -122,4 +124,21 @@ fn a_million_entries_come_from_a_generator() {
     let text = String::from_utf8_lossy(&ran.stdout).into_owned();
     assert!(ran.status.success(), "{text}{}", String::from_utf8_lossy(&ran.stderr));
     assert!(text.contains("20000 entries loaded"), "{text}");
+}
+
+/// What comes by a pipe can be read once.
+#[test]
+fn a_plan_may_come_by_a_pipe() {
+    if !has_dpdk() {
+        return;
+    }
+    let program = path(&format!("{L2FWD}.p4")).display().to_string();
+    for flag in ["--plan", "--pin"] {
+        let mut command = bacus();
+        command.args(["run", &program, "--port", "0=pcap:,", flag, "/dev/stdin"]);
+        let mut ran = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        ran.stdin.take().unwrap().write_all(b"plan {\n  burst 64\n}\n").unwrap();
+        let ran = ran.wait_with_output().unwrap();
+        assert!(ran.status.success(), "{flag}: {}", String::from_utf8_lossy(&ran.stderr));
+    }
 }

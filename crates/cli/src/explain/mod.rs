@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::frontend;
 use crate::inputs;
 use crate::options::{DescriptorKind, Native, Passes, Source};
+use crate::plan_file::PlanFiles;
 use crate::show;
 use clap::Args;
 use measure::Measuring;
@@ -66,6 +67,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     passes.entries.clone_from(&arguments.entries);
     passes.ports.own_descriptor = arguments.descriptor == DescriptorKind::Own;
     passes.descriptor = Some(arguments.descriptor.plan());
+    passes.files = Some(PlanFiles::read(&passes)?);
     let measured = if arguments.measure { Some(measure(arguments, &mut passes)?) } else { None };
     let (program, plan) = frontend::optimize(frontend::load(&arguments.source)?, &passes, None)?;
     let given = inputs::gather(&program, &passes)?;

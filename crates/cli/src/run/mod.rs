@@ -10,7 +10,7 @@ use crate::frontend;
 use crate::inputs;
 use crate::native::{NativeEngine, Replay};
 use crate::options::{Native, Passes, Source};
-use crate::plan_file::PlanFile;
+use crate::plan_file::{PlanFile, PlanFiles};
 use clap::Args;
 use hlir::Program;
 use interp::Engine as _;
@@ -134,8 +134,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     passes.ports.most_burst = arguments.burst.unwrap_or(USUAL_BURST);
     passes.descriptor = Some(hlir::plan::Descriptor::Mbuf);
     passes.burst = arguments.burst;
-    let files = passes.plan.iter().chain(&passes.pin).map(|file| PlanFile::read(file));
-    let is_written = files.collect::<Result<Vec<_>, _>>()?.iter().any(PlanFile::decides_burst);
+    let files = PlanFiles::read(&passes)?;
+    let is_written = files.iter().any(PlanFile::decides_burst);
+    passes.files = Some(files);
     let (pipeline, compiled) = compile::pipeline(loaded, &passes, &arguments.native, |plan| {
         plan.descriptor = hlir::plan::Descriptor::Mbuf;
         let usual = if is_written && plan.burst > 0 { plan.burst } else { USUAL_BURST };
