@@ -119,7 +119,7 @@ dpdk_start(const struct dpdk_settings *settings, char *error)
 {
 	static const char *const always[] = { "--no-telemetry", "--no-shconf", "--log-level=critical" };
 	struct arguments arguments = { .count = 0 };
-	char megabytes[16], core[16];
+	char megabytes[16], core[16], vectors[48];
 
 	snprintf(megabytes, sizeof(megabytes), "%u", settings->megabytes);
 	snprintf(core, sizeof(core), "%d", sched_getcpu());
@@ -131,6 +131,10 @@ dpdk_start(const struct dpdk_settings *settings, char *error)
 	dpdk_argument(&arguments, core);
 	dpdk_argument(&arguments, "-m");
 	dpdk_argument(&arguments, megabytes);
+	if (settings->vector_bits != 0) {
+		snprintf(vectors, sizeof(vectors), "--force-max-simd-bitwidth=%u", settings->vector_bits);
+		dpdk_argument(&arguments, vectors);
+	}
 	if (settings->nic_count == 0)
 		dpdk_argument(&arguments, "--no-pci");
 	for (uint32_t i = 0; i < settings->nic_count; i++) {

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 const ERROR_BYTES: usize = 512;
 
 /// How much DPDK takes, and from where.
@@ -24,6 +24,8 @@ pub struct DpdkSettings {
     megabytes: u32,
     buffers: u32,
     buffer_bytes: u32,
+    /// Bytes of the widest vectors that DPDK's libraries compute with, where they are not to choose: 32 at most, whatever the processor has.
+    pub vector_bytes: Option<u32>,
     /// PCI addresses of the NICs to take; no other is touched, for the kernel may be using it.
     pub nics: Vec<String>,
 }
@@ -34,6 +36,7 @@ struct RawSettings {
     megabytes: u32,
     buffers: u32,
     buffer_bytes: u32,
+    vector_bits: u32,
     nic_count: u32,
     nics: *const *const c_char,
 }
@@ -45,7 +48,7 @@ impl DpdkSettings {
         let bytes = u64::from(buffers) * (u64::from(buffer_bytes) + OVERHEAD_BYTES);
         let megabytes = (bytes >> 20) as u32 + 64;
         let huge = free_huge_megabytes() >= u64::from(megabytes);
-        DpdkSettings { huge, megabytes, buffers, buffer_bytes, nics: Vec::new() }
+        DpdkSettings { huge, megabytes, buffers, buffer_bytes, vector_bytes: None, nics: Vec::new() }
     }
 
     pub fn has_huge_pages(&self) -> bool {
@@ -162,6 +165,7 @@ impl Dpdk {
             megabytes: settings.megabytes,
             buffers: settings.buffers,
             buffer_bytes: settings.buffer_bytes,
+            vector_bits: settings.vector_bytes.map_or(0, |bytes| 8 * bytes),
             nic_count: nics.len() as u32,
             nics: pointers.as_ptr(),
         };

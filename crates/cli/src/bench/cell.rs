@@ -11,6 +11,7 @@ use super::traffic::Traffic;
 use super::variants::{self, Built, Origin, Subject, Variant};
 use super::workload::{Wishes, Workload, application};
 use super::{Arguments, peers};
+use crate::calibrate;
 use crate::compile;
 use crate::failure::Failure;
 use runtime::{Descriptor, Dpdk, DpdkSettings, Trace, attention, pages};
@@ -133,7 +134,11 @@ pub fn run(cell: &Cell, arguments: &Arguments) -> Result<(), Failure> {
 fn dpdk(arguments: &Arguments) -> Option<Arc<Dpdk>> {
     let start = || -> Result<Arc<Dpdk>, Failure> {
         let layer = compile::compiler(&arguments.native)?.dpdk_layer(&compile::cache()?)?;
-        Dpdk::start(&layer, &DpdkSettings::of_machine(MBUFS, ROOM)).map_err(Failure::environment)
+        // By themselves DPDK's libraries do without AVX-512: its peers are to be as good as they can be with the vectors that all have here.
+        let own = calibrate::vector_bytes();
+        let mut settings = DpdkSettings::of_machine(MBUFS, ROOM);
+        settings.vector_bytes = Some(arguments.native.vector_bytes.map_or(own, |bytes| bytes.min(own)));
+        Dpdk::start(&layer, &settings).map_err(Failure::environment)
     };
     match start() {
         Ok(dpdk) => Some(dpdk),
