@@ -142,3 +142,32 @@ fn a_plan_may_come_by_a_pipe() {
         assert!(ran.status.success(), "{flag}: {}", String::from_utf8_lossy(&ran.stderr));
     }
 }
+
+#[test]
+fn a_written_plan_decides_how_many_packets_come_at_once() {
+    if !has_dpdk() {
+        return;
+    }
+    let directory = scratch("bursts");
+    let shown = bacus().arg("show").arg(path(&format!("{L2FWD}.p4"))).output().unwrap();
+    let text = |plan: &str| [&shown.stdout, plan.as_bytes()].concat();
+    let (plain, behind, plan) = (directory.join("plain.hlir"), directory.join("behind.hlir"), directory.join("a.plan"));
+    fs::write(&plain, text("")).unwrap();
+    fs::write(&behind, text("\nplan {\n  burst 64\n}\n")).unwrap();
+    fs::write(&plan, "plan {\n  burst 128\n}\n").unwrap();
+    let cache = directory.join("cache");
+    for (program, given, burst) in [(&plain, None, 32), (&plain, Some(&plan), 128), (&behind, None, 64)] {
+        let given = given.iter().flat_map(|file| ["--plan".as_ref(), file.as_os_str()]);
+        let mut command = bacus();
+        command.env("BACUS_CACHE", &cache).arg("run").arg(program).args(["--port", "0=pcap:,"]).args(given);
+        let ran = command.output().unwrap();
+        assert!(ran.status.success(), "{program:?}: {}", String::from_utf8_lossy(&ran.stderr));
+        let mut files = fs::read_dir(cache.join("pipelines")).unwrap().map(|file| file.unwrap().path());
+        let c = files.find(|file| file.extension().is_some_and(|ending| ending == "c")).unwrap();
+        let text = fs::read_to_string(&c).unwrap();
+        assert!(text.contains(&format!(".burst = {burst}u,")), "{program:?}: {burst}");
+        // The next one is the only one again. Objects stay, and with them DPDK's layer.
+        fs::remove_file(c).unwrap();
+    }
+    fs::remove_dir_all(directory).unwrap();
+}

@@ -135,7 +135,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     passes.descriptor = Some(hlir::plan::Descriptor::Mbuf);
     passes.burst = arguments.burst;
     let files = PlanFiles::read(&passes)?;
-    let is_written = files.iter().any(PlanFile::decides_burst);
+    // As with all that a plan decides: `--plan` takes the place of one that stands behind the program.
+    let given = files.written.as_ref().or(loaded.plan.as_ref());
+    let is_written = given.into_iter().chain(&files.pinned).any(PlanFile::decides_burst);
     passes.files = Some(files);
     let (pipeline, compiled) = compile::pipeline(loaded, &passes, &arguments.native, |plan| {
         plan.descriptor = hlir::plan::Descriptor::Mbuf;
