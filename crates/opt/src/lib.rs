@@ -12,7 +12,7 @@ pub mod visit;
 
 use hlir::{Plan, Program};
 pub use inputs::Inputs;
-use plan::{batches, descriptor, groups, path, pins, prefetch, structures};
+use plan::{batches, descriptor, groups, lanes, path, pins, prefetch, structures};
 use rewrite::{constants, dead};
 
 #[derive(Clone, Copy)]
@@ -38,6 +38,7 @@ pub const PIPELINE: &[Pass] = &[
     Pass { name: "path",       about: "find the way that most packets take",                              run: Run::Plan(path::find) },
     Pass { name: "batches",    about: "take packets in bursts, and cut the path where tables are slow",   run: Run::Plan(batches::allocate) },
     Pass { name: "groups",     about: "choose how many packets go through a stage together",              run: Run::Plan(groups::choose) },
+    Pass { name: "lanes",      about: "run what leads to the first look-up for packets side by side",     run: Run::Plan(lanes::choose) },
     Pass { name: "prefetch",   about: "ask for lines far enough ahead, no further",                       run: Run::Plan(prefetch::place) },
 ];
 

@@ -1,12 +1,13 @@
 //! Runs the blocks of docs/passes: what a page says that a pass does, it does.
 //!
-//! `hlir` is the program that the blocks behind it speak of, `profile` the traffic of what follows; `traffic` and `plan PASS…` are what comes out, `plan-error PASS…`
+//! `hlir` is the program that the blocks behind it speak of, `profile` the traffic of what follows, `lanes` packets to a vector and cycles of an operation on it; `traffic` and `plan PASS…` are what comes out, `plan-error PASS…`
 //! a plan and what is wrong with it. `UPDATE_EXPECT=1 cargo test -p opt --test docs` writes what comes out anew; read the difference before you commit it.
 
 use hlir::text::{parse_file, print_plan, print_program};
 use hlir::{Plan, Program, verify};
 use opt::analyze::Traffic;
 use opt::inputs::Profile;
+use opt::inputs::machine::Lanes;
 use opt::{Inputs, Selection};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -48,6 +49,13 @@ impl Page {
             }
             "entries" => {
                 self.entries(text);
+                text.to_string()
+            }
+            "lanes" => {
+                let (packets, cycles) = text.trim().split_once(' ').expect("packets and cycles");
+                let packets = packets.parse().expect("a number of packets");
+                let operation_cycles = cycles.parse().expect("a number of cycles");
+                self.inputs.machine.lanes = Some(Lanes { packets, operation_cycles });
                 text.to_string()
             }
             "traffic" => Traffic::estimate(&self.program, &self.inputs).print(&self.program),

@@ -93,6 +93,11 @@ fn points(one: &Machine, other: &Machine) -> Vec<Point> {
         ("a packet that waits for the next group", stages.behind_cycles, beside.behind_cycles),
     ];
     points.extend(of_stages.map(|(name, a, b)| Point::new(name.to_string(), a, b)));
+    if let (Some(one), Some(other)) = (one.lanes, other.lanes) {
+        points.push(Point::step("packets to a vector", one.packets, other.packets));
+        let cycles = [one, other].map(|lanes| lanes.operation_cycles * 100.0);
+        points.push(Point::new("a hundred operations in lanes".to_string(), cycles[0], cycles[1]));
+    }
     let (lines, others) = (&one.lines, &other.lines);
     let tables = [
         ("load", &lines.load, &others.load),

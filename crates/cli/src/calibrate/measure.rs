@@ -135,6 +135,7 @@ pub fn measure(
         vector_bytes: Some(vector_bytes()),
         port: Port::default(),
         stages: None,
+        lanes: None,
         lines,
     };
     progress(1.0, "");

@@ -2,7 +2,7 @@
 
 use super::allowance::Allowance;
 use super::mbuf::Mbufs;
-use super::stages;
+use super::{lanes, measure, stages};
 use crate::compile;
 use crate::externs::Externs;
 use crate::failure::Failure;
@@ -45,6 +45,7 @@ pub struct Pace {
     /// Operations of the program without tables.
     count: f64,
     staged: stages::Subject,
+    lanes: lanes::Subject,
     /// Of each pipeline, some switches.
     runs: [[Run; SWITCHES]; 7],
     /// The switch whose turn it is.
@@ -59,6 +60,7 @@ impl Pace {
         let operations = load(compiler, "operations", &program, &plan)?;
         let staged = stages::Subject::new(compiler)?;
         let trace = Arc::new(trace());
+        let lanes = lanes::Subject::new(compiler, measure::vector_bytes(), &trace)?;
         let run = |pipeline, burst| several(|| Run::new(pipeline, trace.clone(), burst));
         let runs = [
             run(&echo, BURSTS[0])?,
@@ -75,19 +77,25 @@ impl Pace {
         let inputs = Inputs { profile: Some(profile), ..Inputs::default() };
         let traffic = Traffic::estimate(&program, &inputs);
         let count = Model::new(&program, &inputs, &traffic).packet_operations(&[]);
-        Ok(Pace { count, staged, runs, turn: 0 })
+        Ok(Pace { count, staged, lanes, runs, turn: 0 })
+    }
+
+    /// The switches of each pipeline.
+    fn all(&mut self) -> impl Iterator<Item = &mut [Run; SWITCHES]> {
+        self.runs.iter_mut().chain(self.lanes.runs())
     }
 
     /// Forgets what was measured so far.
     pub fn begin(&mut self) {
-        self.runs.iter_mut().flatten().for_each(|run| run.samples.clear());
+        self.all().flatten().for_each(|run| run.samples.clear());
     }
 
     /// Some samples of each pipeline, by one of its switches.
     pub fn round(&mut self) {
         self.turn = (self.turn + 1) % SWITCHES;
-        for runs in &mut self.runs {
-            let Run { switch, samples } = &mut runs[self.turn];
+        let turn = self.turn;
+        for runs in self.all() {
+            let Run { switch, samples } = &mut runs[turn];
             sample(switch, samples, MemoryPort::more);
         }
     }
@@ -102,6 +110,7 @@ impl Pace {
         // A machine that was disturbed between the two says something absurd; a tick for a hundred operations is as absurd.
         machine.operation_cycles = ((worked - usual) / self.count).max(0.01);
         machine.stages = Some(self.staged.costs([large, small, behind], usual));
+        machine.lanes = self.lanes.costs(machine);
         machine.port = Port { burst: BURSTS.to_vec(), own, mbuf, mbuf_measured: false };
     }
 }
@@ -170,6 +179,10 @@ impl Run {
         let mut switch = Switch::new(pipeline.clone(), vec![MemoryPort::new(BUFFERS)], settings)?;
         lane(&mut switch).load(trace, 0, burst);
         Ok(Run { switch, samples: Samples::default() })
+    }
+
+    pub fn samples(&self) -> &Samples {
+        &self.samples
     }
 
     /// An entry of the first table, whose action is its first, with one parameter.

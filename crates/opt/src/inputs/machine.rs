@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// How `bacus calibrate` measures. To be raised when it measures something else, or so that the same machine gives other numbers: the model's constants are
 /// fitted to files of one method. Files from before it was counted have none.
-pub const METHOD: u32 = 2;
+pub const METHOD: u32 = 3;
 
 /// The file of one machine. Unknown keys are errors, so that a typing mistake is not a silent default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,7 +53,20 @@ pub struct Machine {
     /// Missing in files of before it was measured.
     #[serde(default)]
     pub stages: Option<Stages>,
+    /// Missing where there are no vectors for it, and in files of before it was measured: nothing is planned to run in lanes then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lanes: Option<Lanes>,
     pub lines: Lines,
+}
+
+/// What a path's first stage costs where packets go through it side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lanes {
+    /// Packets to a vector: 8 or 16, whichever made a packet cheaper.
+    pub packets: u32,
+    /// Cycles of an operation on such vectors.
+    pub operation_cycles: f64,
 }
 
 /// What the stages of a path cost beside the memory that they wait for.
@@ -164,6 +177,7 @@ impl Default for Machine {
             vector_bytes: None,
             port: Port::default(),
             stages: None,
+            lanes: None,
             lines: Lines {
                 working_set_kb: vec![32, 512, 8 << 10, 256 << 10],
                 in_flight: vec![1, 4, 16, 64],
@@ -216,6 +230,12 @@ impl Machine {
             let numbers = [stages.operation_cycles, stages.loop_cycles, stages.behind_cycles];
             if stages.operation_cycles <= 0.0 || numbers.iter().any(|number| !number.is_finite() || *number < 0.0) {
                 return Err("stages: expected numbers that are not below 0".to_string());
+            }
+        }
+        if let Some(lanes) = &self.lanes {
+            let is_cost = lanes.operation_cycles.is_finite() && lanes.operation_cycles > 0.0;
+            if !matches!(lanes.packets, 8 | 16) || !is_cost {
+                return Err("lanes: expected 8 or 16 packets, and operation_cycles above 0".to_string());
             }
         }
         let port = &self.port;
@@ -332,6 +352,8 @@ mod tests {
         let machine = Machine::default();
         assert_eq!(Machine::parse(&machine.print()).as_ref(), Ok(&machine));
         let machine = Machine { misses: Some(12), index_cycles: Some(1.5), ..machine };
+        assert_eq!(Machine::parse(&machine.print()).as_ref(), Ok(&machine));
+        let machine = Machine { lanes: Some(Lanes { packets: 16, operation_cycles: 0.25 }), ..machine };
         assert_eq!(Machine::parse(&machine.print()), Ok(machine));
     }
 
@@ -363,6 +385,8 @@ mod tests {
             (text.replace("ticks_per_us = 2500.0", "ticks_per_us = nan"), "ticks_per_us"),
             (text.replace("in_flight = [1, 4, 16, 64]", "in_flight = [1, 4, 4, 64]"), "in_flight"),
             (text.replace("300.0, ", ""), "rows of 4 numbers"),
+            (text.replace("[lines]", "[lanes]\npackets = 4\noperation_cycles = 1.0\n[lines]"), "lanes"),
+            (text.replace("[lines]", "[lanes]\npackets = 8\noperation_cycles = 0.0\n[lines]"), "lanes"),
             (text.replace("window", "windows"), "unknown field"),
             (text[..text.len() / 2].to_string(), ""),
         ];

@@ -4,6 +4,7 @@
 //! same issue slots and fill buffers. How long lines are waited for depends on how many are on their way together, and that is what a plan decides.
 
 mod ahead;
+mod lanes;
 pub mod memory;
 pub mod operations;
 pub mod stage;
@@ -88,7 +89,12 @@ pub struct Model<'a> {
     known: RefCell<Known>,
     /// The path that was asked for last, and what goes on along each of its edges.
     along: RefCell<Along>,
+    /// What was asked for of first stages in lanes.
+    fronts: RefCell<Fronts>,
 }
+
+/// By the path up to the cut, and the places that are looked up there: rows and operators, if the stage can be run in lanes.
+type Fronts = HashMap<(Vec<NodeId>, Vec<usize>), Option<(f64, f64)>>;
 
 /// A path, and a share for each of its edges.
 type Along = Option<(Vec<NodeId>, Rc<[f64]>)>;
@@ -104,7 +110,16 @@ impl<'a> Model<'a> {
             work[number(node)] = operations.node(node, traffic);
             surprise[number(node)] = surprising(program, node, traffic);
         }
-        Model { program, inputs, traffic, work, surprise, known: RefCell::default(), along: RefCell::default() }
+        Model {
+            program,
+            inputs,
+            traffic,
+            work,
+            surprise,
+            known: RefCell::default(),
+            along: RefCell::default(),
+            fronts: RefCell::default(),
+        }
     }
 
     /// For each edge of a path, the share of the packets that came all the way and go on along it.

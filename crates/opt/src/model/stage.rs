@@ -6,6 +6,7 @@
 use super::waiting::{Made, can_be_asked};
 use super::{Lookup, Model, NodeCost};
 use crate::analyze::doom::number;
+use hlir::path::Stage;
 use hlir::plan::{Access, Loop, Placement, Request};
 use hlir::{NodeId, Plan};
 
@@ -27,6 +28,8 @@ struct Staged {
     /// Place of its node on the path.
     place: usize,
     looked_up: Vec<NodeId>,
+    /// The same on the plan's path, if it has one.
+    on_path: Option<Stage>,
 }
 
 /// Bursts that packets wait while those behind them are begun.
@@ -76,14 +79,15 @@ impl Model<'_> {
             let staged = stages.map(|stage| Staged {
                 number: stage.number,
                 place: stage.place,
-                looked_up: looked_up(stage.looked_up),
+                looked_up: looked_up(stage.looked_up.clone()),
+                on_path: Some(stage),
             });
             return staged.collect();
         }
         let mut stages = Vec::new();
         for (number, stage) in plan.loops.iter().enumerate().filter(|(_, stage)| stage.batch > 1) {
             let node = self.program.nodes.iter().find(|(_, node)| node.name == stage.node).map(|(id, _)| id);
-            stages.extend(node.map(|node| Staged { number, place: 0, looked_up: vec![node] }));
+            stages.extend(node.map(|node| Staged { number, place: 0, looked_up: vec![node], on_path: None }));
         }
         stages
     }
@@ -145,6 +149,9 @@ impl Model<'_> {
             let single = if made().any(|lookup| lookup.shape.grouped.is_none()) { 1.0 } else { 0.0 };
             sum += (1.0 + grouped + single) * costs.loop_cycles / f64::from(planned.group.max(1));
             sum += self.keys(path, stage, at == 0) * costs.operation_cycles;
+            if let Some(first) = stage.on_path.as_ref().filter(|_| at == 0) {
+                sum += self.lanes_cycles(path, first, planned, on_path);
+            }
             if planned.requests.iter().any(|request| request.placement == Placement::WithConsumption) {
                 sum += costs.behind_cycles;
             }

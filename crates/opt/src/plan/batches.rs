@@ -84,7 +84,7 @@ fn least_stage(model: &Model, plan: Plan) -> Plan {
     let ones = look_ups(model, &plan).into_iter().map(|(node, name)| {
         let mut one = plan.clone();
         one.loops.push(stage(model, node, &name, &plan));
-        one
+        super::lanes::hopeful(model, one)
     });
     let legal = ones.filter(|one| is_legal(model.program, one));
     let costs = legal.map(|one| (super::prefetch::at_best(model, &one), one));
@@ -106,7 +106,10 @@ fn one_stage(model: &Model, plan: &Plan, look_ups: &[(NodeId, String)]) -> Optio
     for (node, name) in look_ups {
         let mut with = plan.clone();
         match with.loops.first_mut() {
-            None => with.loops.push(stage(model, *node, name, &plan)),
+            None => {
+                with.loops.push(stage(model, *node, name, &plan));
+                with = super::lanes::hopeful(model, with);
+            }
             Some(first) => first.requests.push(asked(name)),
         }
         if is_legal(model.program, &with) {
@@ -148,6 +151,9 @@ fn cut(model: &Model, mut plan: Plan) -> Plan {
         }
         let mut own = plan.clone();
         own.loops.push(stage(model, *node, name, &plan));
+        if plan.loops.is_empty() {
+            own = super::lanes::hopeful(model, own);
+        }
         ways.push((Cut::Own, own));
         plan = cheapest(model, ways);
     }

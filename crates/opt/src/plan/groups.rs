@@ -6,7 +6,6 @@
 use super::{is_legal, pins, reason, with_model};
 use crate::Inputs;
 use crate::plan::batches::LARGEST_GROUP;
-use hlir::plan::Reason;
 use hlir::{Plan, Program};
 
 pub const GROUPS: [u32; 4] = [8, 16, 32, 64];
@@ -30,7 +29,7 @@ pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
         for stage in &mut chosen.loops {
             let others = costs.iter().filter(|(other, _)| *other != group);
             let others = others.map(|(group, cycles)| (format!("group_{group}"), *cycles));
-            stage.reason = reason(cycles, others.chain(alternatives(stage.reason.take())));
+            stage.reason = reason(cycles, others.chain(super::alternatives(stage.reason.take())));
         }
         if is_legal(program, &chosen) {
             *plan = chosen;
@@ -43,10 +42,4 @@ fn grouped(plan: &Plan, group: u32) -> Plan {
     let mut plan = plan.clone();
     plan.loops.iter_mut().for_each(|stage| stage.group = group);
     plan
-}
-
-/// What was not chosen before.
-fn alternatives(reason: Option<Reason>) -> impl Iterator<Item = (String, f64)> {
-    let before = reason.into_iter().flat_map(|reason| reason.alternatives);
-    before.map(|(name, cost)| (name, cost as f64 / 10.0))
 }

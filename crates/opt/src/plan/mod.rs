@@ -5,6 +5,7 @@
 pub mod batches;
 pub mod descriptor;
 pub mod groups;
+pub mod lanes;
 pub mod path;
 pub mod pins;
 pub mod prefetch;
@@ -36,6 +37,12 @@ pub(crate) fn reason(chosen: f64, alternatives: impl IntoIterator<Item = (String
         alternatives.into_iter().map(|(name, cycles)| (name, tenths(cycles))).collect();
     alternatives.sort_by_key(|(_, cost)| *cost);
     Some(Reason { cost: tenths(chosen), alternatives })
+}
+
+/// What was not chosen before.
+fn alternatives(reason: Option<Reason>) -> impl Iterator<Item = (String, f64)> {
+    let before = reason.into_iter().flat_map(|reason| reason.alternatives);
+    before.map(|(name, cost)| (name, cost as f64 / 10.0))
 }
 
 fn is_legal(program: &Program, plan: &Plan) -> bool {

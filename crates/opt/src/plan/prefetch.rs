@@ -94,8 +94,7 @@ fn place_one(model: &Model, plan: &mut Plan, number: usize, request: usize) {
     let Some(at) = legal else { return };
     let (name, cycles, mut chosen) = costs.remove(at);
     let asked = &mut chosen.loops[number].requests[request];
-    let before = asked.reason.take().into_iter().flat_map(|reason| reason.alternatives);
-    let before = before.map(|(name, cost)| (name, cost as f64 / 10.0));
+    let before = super::alternatives(asked.reason.take());
     let others = costs.iter().filter(|(other, _, _)| *other != name);
     asked.reason = reason(cycles, others.map(|(name, cycles, _)| (name.to_string(), *cycles)).chain(before));
     *plan = chosen;

@@ -1,0 +1,83 @@
+//! What leads to a path's first cut, run in lanes: what a packet is spared, and what it costs instead.
+
+use super::Model;
+use crate::analyze::doom::number;
+use hlir::lanes::{Lanes, Step};
+use hlir::path::Stage;
+use hlir::plan::Loop;
+use hlir::{NodeId, Plan};
+
+/// Operations that take a packet of a burst: where its bytes are, how many, and the loop over those side by side (counted in ipv4fwd).
+const TAKE: f64 = 4.0;
+/// Operations that transpose rows, beside a load for each packet: unpack twice, and turn the bytes of each of four words.
+const TRANSPOSE: f64 = 12.0;
+/// Part of the operations before the cut that a packet's turn does in any case: where its headers lie.
+const KEPT: f64 = 0.1;
+
+/// A first stage in lanes, a packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Front {
+    /// Operations that a packet is spared that stays on the path.
+    pub spared: f64,
+    /// Operations on vectors, divided by the packets that a vector has.
+    pub vector: f64,
+}
+
+impl Model<'_> {
+    /// Packets that the machine's vectors have side by side, if plans can count on what that costs.
+    pub fn lanes(&self) -> Option<u32> {
+        // Lanes count no keys.
+        let measured = self.inputs.machine.lanes.filter(|_| !self.inputs.pinned.instrument.edges);
+        measured.map(|lanes| lanes.packets)
+    }
+
+    /// The plan's first stage with so many packets side by side; none without a path, or where something has no form in lanes.
+    pub fn front(&self, plan: &Plan, packets: u32) -> Option<Front> {
+        let path = hlir::path::nodes(self.program, plan.path.as_ref()?)?;
+        let first = hlir::path::stages(self.program, plan, &path).into_iter().next()?;
+        self.front_of(&path, &first, packets)
+    }
+
+    pub(super) fn front_of(&self, path: &[NodeId], first: &Stage, packets: u32) -> Option<Front> {
+        let key = (path[..=first.place].to_vec(), first.looked_up.clone());
+        let known = self.fronts.borrow().get(&key).copied();
+        let counted = known.unwrap_or_else(|| {
+            let counted = Lanes::of(self.program, path, first).ok().map(|lanes| counted(&lanes));
+            self.fronts.borrow_mut().insert(key, counted);
+            counted
+        });
+        let (rows, steps) = counted?;
+        let packets = f64::from(packets);
+        let before: f64 =
+            path[..first.place].iter().map(|node| self.work[number(*node)] * self.traffic.node(*node).min(1.0)).sum();
+        let operations = super::operations::Operations::new(self.program);
+        let tables = first.looked_up.iter().filter_map(|place| hlir::path::table_of(self.program, path[*place]));
+        let keys: f64 = tables.map(|table| operations.key(table)).sum();
+        let vector = TAKE + (rows * (packets + TRANSPOSE) + steps) / packets;
+        Some(Front { spared: (1.0 - KEPT) * before + keys, vector })
+    }
+
+    /// Cycles that a stage in lanes adds to a packet: as a rule less than nothing. `on_path`: packets that stay there.
+    pub(super) fn lanes_cycles(&self, path: &[NodeId], first: &Stage, planned: &Loop, on_path: f64) -> f64 {
+        if planned.lanes < 2 {
+            return 0.0;
+        }
+        let Some(front) = self.front_of(path, first, planned.lanes) else { return 0.0 };
+        let spared = self.inputs.machine.stages().operation_cycles;
+        front.vector * self.vector_operation(planned.lanes) - on_path * front.spared * spared
+    }
+
+    /// Cycles of an operation on vectors of so many packets: longer ones than the machine has are several.
+    pub fn vector_operation(&self, packets: u32) -> f64 {
+        let machine = &self.inputs.machine;
+        let cycles = machine.lanes.map_or(machine.operation_cycles, |lanes| lanes.operation_cycles);
+        cycles * f64::from((4 * packets).div_ceil(machine.vector_bytes()))
+    }
+}
+
+/// Rows that are loaded, and operators.
+fn counted(lanes: &Lanes) -> (f64, f64) {
+    let operators = lanes.steps.iter().filter(|step| matches!(step, Step::Operate(..) | Step::Choose { .. })).count();
+    let stores: usize = lanes.keys.iter().map(|(_, key)| key.len()).sum();
+    (lanes.rows.len() as f64, (operators + stores) as f64)
+}

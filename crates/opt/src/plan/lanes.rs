@@ -1,0 +1,55 @@
+//! Decides whether what leads to the path's first cut is run for several packets side by side.
+//!
+//! Vectors do a router's checks for eight packets in about the time of one, but packets must be put side by side first. Which is less depends on what there is
+//! to check, and on the machine.
+
+use super::{is_legal, pins, reason, with_model};
+use crate::Inputs;
+use crate::model::Model;
+use hlir::{Plan, Program};
+
+pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
+    with_model(program, inputs, |model| {
+        let open = |number: usize, plan: &Plan| !pins::has_loop(inputs, &plan.loops[number]);
+        for number in 0..plan.loops.len() {
+            if open(number, plan) {
+                plan.loops[number].lanes = 1;
+            }
+        }
+        let Some(first) = first(model, plan).filter(|number| open(*number, plan)) else { return };
+        let Some(packets) = model.lanes().filter(|packets| model.front(plan, *packets).is_some()) else { return };
+        let (without, with) = (plan.clone(), in_lanes(plan, first, packets));
+        let [apart, beside] = [&without, &with].map(|plan| super::prefetch::at_best(model, plan));
+        let (cycles, other, mut chosen) = if beside < apart && is_legal(program, &with) {
+            (beside, ("lanes_1".to_string(), apart), with)
+        } else {
+            (apart, (format!("lanes_{packets}"), beside), without)
+        };
+        let before = super::alternatives(chosen.loops[first].reason.take());
+        chosen.loops[first].reason = reason(cycles, [other].into_iter().chain(before));
+        *plan = chosen;
+    });
+}
+
+/// A stage that is planned for lanes if they promise something, before it is known what else it will look up.
+pub fn hopeful(model: &Model, mut plan: Plan) -> Plan {
+    let Some(first) = first(model, &plan) else { return plan };
+    let Some(packets) = model.lanes() else { return plan };
+    let with = in_lanes(&plan, first, packets);
+    if model.front(&plan, packets).is_some() && model.predict(&with).cycles() < model.predict(&plan).cycles() {
+        plan = with;
+    }
+    plan
+}
+
+/// The number of the loop with which the path's first stage begins.
+fn first(model: &Model, plan: &Plan) -> Option<usize> {
+    let path = hlir::path::nodes(model.program, plan.path.as_ref()?)?;
+    hlir::path::stages(model.program, plan, &path).first().map(|stage| stage.number)
+}
+
+fn in_lanes(plan: &Plan, number: usize, packets: u32) -> Plan {
+    let mut plan = plan.clone();
+    plan.loops[number].lanes = packets;
+    plan
+}
