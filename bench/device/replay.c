@@ -4,7 +4,8 @@
  * A port sends IPv4 packets drawn from the routes of a file (lines of `Raddress/length port`, as DPDK's l3fwd has them), and does what a NIC would: it
  * takes mbufs from the queue's pool, copies bytes into them and fills their descriptors; what is transmitted is freed and counted. The first port's
  * receive function keeps the time: after `warm` milliseconds cycles a packet are taken in windows of 10 ms, and after `secs` seconds their median is
- * printed and the process ends. The first packets that leave are checked: port, time to live, checksum.
+ * printed and the process ends. The first `check` packets that leave, and as many after `warm`, are checked: port, time to live, checksum.
+ * What is received and sent counts from `warm` on: a program may open its ports one after the other, and has nowhere to send to until then.
  *
  *   replay CYCLES SPREAD MPPS received N sent N wrong N */
 #include <errno.h>
@@ -28,7 +29,7 @@
 #define FRAME 60u		/* bytes of a frame of 64 without its checksum */
 #define WINDOWS 4096u
 #define WINDOW_MS 10u
-#define CHECKED 4096u		/* packets of the first ones that leave */
+#define CHECKED 4096u		/* packets, unless `check` says another number */
 #define RULES 2048u
 #define TTL 64u
 
@@ -83,8 +84,8 @@ static uint32_t port_count;
 
 /* The clock: of all ports and queues together. */
 static double windows[WINDOWS];
-static uint32_t window_count, check_left = CHECKED, wrong;
-static uint64_t window_start, window_packets, end;
+static uint32_t window_count, checked = CHECKED, check_left = CHECKED, wrong;
+static uint64_t window_start, window_packets, end, warm_received, warm_sent;
 
 static void
 count(uint64_t *received, uint64_t *sent)
@@ -117,7 +118,7 @@ report(void)
 	qsort(windows, window_count, sizeof(windows[0]), order);
 	fprintf(stderr, "\nreplay %.2f %.4f %.2f received %lu sent %lu wrong %u\n", windows[window_count / 2],
 		(windows[window_count * 3 / 4] - windows[window_count / 4]) / 2 / windows[window_count / 2],
-		(double)rte_get_tsc_hz() / 1e6 / windows[window_count / 2], received, sent, wrong);
+		(double)rte_get_tsc_hz() / 1e6 / windows[window_count / 2], received - warm_received, sent - warm_sent, wrong);
 	_exit(wrong != 0);
 }
 
@@ -135,8 +136,13 @@ tick(const struct port *port)
 	if ((int64_t)(now - window_start) < (int64_t)(window_packets == 0 ? 0 : second / 1000 * WINDOW_MS))
 		return;
 	count(&received, &sent);
-	if (window_packets != 0 && window_count < WINDOWS)
+	if (window_packets == 0) {
+		warm_received = received;
+		warm_sent = sent;
+		check_left = checked;
+	} else if (window_count < WINDOWS) {
 		windows[window_count++] = (double)(now - window_start) / (double)(received - window_packets);
+	}
 	window_start = now;
 	window_packets = received;
 	if ((int64_t)(now - end) >= 0)
@@ -211,15 +217,12 @@ port_of(uint32_t address)
 	return port;
 }
 
-/* Only if the packets leave by a router: an echo leaves the time to live. */
 static __rte_noinline void
 check(const struct port *port, struct rte_mbuf **packets, uint16_t number)
 {
 	for (uint16_t i = 0; i < number && check_left != 0; i++, check_left--) {
 		const uint8_t *header = rte_pktmbuf_mtod(packets[i], const uint8_t *) + 14;
 
-		if (header[8] == TTL && header_sum(header) == 0xffff)
-			continue;
 		wrong += header[8] != TTL - 1 || header_sum(header) != 0xffff || port_of(load32(header + 16)) != port->number ||
 			 rte_pktmbuf_pkt_len(packets[i]) != FRAME;
 	}
@@ -439,6 +442,8 @@ argument(const char *key, const char *value, void *handle)
 		port->seconds = strtoull(value, NULL, 10);
 	else if (strcmp(key, "warm") == 0)
 		port->warm_ms = strtoull(value, NULL, 10);
+	else if (strcmp(key, "check") == 0)
+		check_left = checked = (uint32_t)strtoul(value, NULL, 10);
 	else
 		return -1;
 	return 0;
