@@ -1,7 +1,8 @@
 //! Every plan of a grid around the model's pick, and how far the pick is from the best of them.
 //!
-//! For each burst: the structures of the largest table that the model ranks first and second, four group sizes, and three ways to ask for lines. The pick is
-//! what the planners choose for that burst.
+//! For each burst: the structures of the largest table that the model ranks first and second, four group sizes, and three ways to ask for lines. What leads to
+//! the first look-up is run in lanes where the model wants it so; of the largest groups there are plans where it is the other way. The pick is what the
+//! planners choose for that burst.
 
 use super::experiment::Cell;
 use super::report::Record;
@@ -24,6 +25,8 @@ pub const PICKED: &str = "pick:";
 pub const SWEPT: &str = "sweep:";
 /// How a point without stages is named.
 const IN_TURN: &str = "in_turn";
+/// How a point ends that has so many packets side by side, whatever the model wants.
+const LANES: &str = "lanes_";
 /// A structure that costs so many times what the best one does is not measured.
 const HOPELESS: f64 = 10.0;
 /// A pick within this of the best counts as right.
@@ -44,13 +47,21 @@ pub fn grid(program: &Program, inputs: &Inputs) -> Vec<Point> {
     for burst in BURSTS {
         let maker = Maker::new(program, inputs, burst);
         let first = points.len();
-        for structure in maker.structures() {
+        for (rank, structure) in maker.structures().into_iter().enumerate() {
             let word = written_structure(structure);
             let groups = PARTS.map(|part| burst / part);
             let placed = groups.iter().flat_map(|group| PLACEMENTS.map(|(_, name)| format!("{group}:{name}")));
-            for how in std::iter::once(IN_TURN.to_string()).chain(placed) {
+            let lanes = inputs.machine.lanes.filter(|_| rank == 0).map(|lanes| [1, lanes.packets]);
+            let beside = lanes
+                .into_iter()
+                .flatten()
+                .flat_map(|lanes| PLACEMENTS.map(|(_, name)| format!("{burst}:{name}:{LANES}{lanes}")));
+            for how in std::iter::once(IN_TURN.to_string()).chain(placed).chain(beside) {
                 let name = format!("{SWEPT}{burst}:{word}:{how}");
-                points.extend(maker.plan(&name).map(|plan| Point { name, plan }));
+                let plan = maker
+                    .plan(&name)
+                    .filter(|plan| points[first..].iter().all(|known: &Point| bare(&known.plan) != bare(plan)));
+                points.extend(plan.map(|plan| Point { name, plan }));
             }
         }
         match points[first..].iter_mut().find(|point| bare(&point.plan) == bare(&maker.pick)) {
@@ -113,9 +124,23 @@ impl<'p> Maker<'p> {
         }
         let placement = words.next()?;
         let (placement, _) = PLACEMENTS.into_iter().find(|(_, name)| *name == placement)?;
-        let plan = placed(&with, how.parse().ok()?, placement);
+        let mut plan = placed(&with, how.parse().ok()?, placement);
+        match words.next() {
+            Some(lanes) => self.in_lanes(&mut plan, lanes.strip_prefix(LANES)?.parse().ok()?)?,
+            None => opt::plan::lanes::choose(self.program, &mut plan, self.inputs),
+        }
         let is_legal = !plan.loops.is_empty() && hlir::verify::verify_plan(self.program, &plan).is_empty();
         is_legal.then_some(plan)
+    }
+
+    /// Has so many packets side by side; none where that cannot be.
+    fn in_lanes(&self, plan: &mut Plan, lanes: u32) -> Option<()> {
+        let traffic = Traffic::estimate(self.program, self.inputs);
+        Model::new(self.program, self.inputs, &traffic).front(plan, lanes)?;
+        let path = hlir::path::nodes(self.program, plan.path.as_ref()?)?;
+        let first = hlir::path::stages(self.program, plan, &path).first()?.number;
+        plan.loops[first].lanes = lanes;
+        Some(())
     }
 
     fn with(&self, structure: Structure) -> Option<Plan> {
