@@ -43,15 +43,16 @@ const STATE: &[&str] = &[
 /// First parts of names that belong to the runtime, or could one day.
 const RUNTIME: &[&str] = &[
     "abi", "bits", "burst", "checksum", "copy", "counter", "crc", "crc16", "crc32", "dir24", "exact", "flight",
-    "group", "groups", "hash", "identity", "limbs", "list", "load", "load8", "load16", "load32", "load64", "lpm",
-    "mbuf", "mem", "meter", "mtr", "node", "output", "own", "packet", "path", "pending", "piece", "pieces", "pipeline",
-    "pool", "prefetch", "process", "queue", "random", "register", "released", "rte", "run", "saved", "scratch",
-    "shared", "signed", "state", "store", "store8", "store16", "store32", "store64", "table", "target", "value",
-    "walk", "wide", "worker", "xor16", "saturate", "shift",
+    "group", "groups", "hash", "identity", "lanes", "limbs", "list", "load", "load8", "load16", "load32", "load64",
+    "lpm", "mbuf", "mem", "meter", "mtr", "node", "output", "own", "packet", "path", "pending", "piece", "pieces",
+    "pipeline", "pool", "prefetch", "process", "queue", "random", "register", "released", "rte", "run", "saved",
+    "scratch", "shared", "signed", "state", "store", "store8", "store16", "store32", "store64", "table", "target",
+    "value", "walk", "wide", "worker", "xor16", "saturate", "shift",
 ];
 
 /// Words of C and of its library that are single names.
 const WORDS: &[&str] = &[
+    "LANES",
     "abort",
     "abs",
     "action",
@@ -256,11 +257,11 @@ mod tests {
     #[test]
     fn names_are_of_c_and_unique() {
         let mut namer = Namer::new(&["front"]);
-        let wishes = ["hdr.ipv4", "hdr_ipv4", "hdr.labels[2]", "9lives", "while", "front", "$valid$", "_"];
+        let wishes = ["hdr.ipv4", "hdr_ipv4", "hdr.labels[2]", "9lives", "while", "front", "$valid$", "_", "LANES"];
         let names: Vec<String> = wishes.iter().map(|wish| namer.unique(wish)).collect();
         assert_eq!(
             names,
-            ["hdr_ipv4", "hdr_ipv4_2", "hdr_labels_2", "n9lives", "while_2", "front_2", "valid", "unnamed"]
+            ["hdr_ipv4", "hdr_ipv4_2", "hdr_labels_2", "n9lives", "while_2", "front_2", "valid", "unnamed", "LANES_2"]
         );
     }
 }

@@ -78,6 +78,10 @@ impl Refused<'_> {
             let message = format!("a loop of {} lanes cannot be emitted", lp.lanes);
             return self.say(site, message, "write `lanes 8` or `lanes 16`, or leave them out");
         }
+        if lp.lanes > lp.group {
+            let message = format!("a group of {} packets has no room for {} lanes", lp.group, lp.lanes);
+            return self.say(site, message, "write a larger group, or fewer lanes");
+        }
         let Some((nodes, first)) = self.first_stage().filter(|(_, first)| self.planned(first).node == lp.node) else {
             let hint = "leave `lanes` out, or write them at the first loop on the plan's path";
             return self.say(site, format!("nothing before `{}` can be run in lanes", lp.node), hint);

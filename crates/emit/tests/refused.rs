@@ -97,7 +97,9 @@ fn parts_that_the_emitter_has_not() {
 #[test]
 fn lanes_where_none_can_be() {
     let of = |node: &str, lanes: u32| format!("loop {node}: batch 8 group 8 lanes {lanes}");
-    assert_eq!(refused(&format!("{PATH}{}", of("sources", 16))), []);
+    assert_eq!(refused(&format!("{PATH}{}", of("sources", 8))), []);
+    let wide = of("sources", 16);
+    says(&format!("{PATH}{wide}"), "a group of 8 packets has no room for 16 lanes", &wide);
     let late = of("stations", 8);
     let behind = format!("{PATH}loop sources: batch 8 group 8\n{late}");
     says(&behind, "nothing before `stations` can be run in lanes", &late);

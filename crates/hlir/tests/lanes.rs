@@ -244,3 +244,90 @@ fn obstacles() {
         assert_eq!(looks_up(text).err().as_deref(), Some(obstacle), "{text}");
     }
 }
+
+/// A program that asks something on its way to a look-up of `h.a`.
+fn asks(select: &str, body: &str) -> Result<Lanes, String> {
+    let program = format!(
+        "program questions for v1model
+
+header h: h_t {{ a: 8, b: 8, c: 16 }}
+header other: h_t {{ a: 8, b: 8, c: 16 }}
+variable v: 8
+variable error: 32
+
+table t {{
+  key h.a: exact
+  action none() {{}}
+  default none()
+}}
+
+parser p {{ start p.start, accept set, reject gone, error error }}
+
+entry p.start
+
+node p.start: state of p {{ extract h }} {select}
+node set: {body}
+node all: apply t -> gone
+node gone: buffer {{ drop \"gone\" }}
+"
+    );
+    lanes_of(&program, "p.start, set, all")
+}
+
+/// What each question says of packets, against what it means.
+#[test]
+fn questions() {
+    type Stays = fn(u8, u8) -> bool;
+    const ALL: &str = "block {} -> all";
+    let cases: [(&str, &str, Stays); 8] = [
+        ("select h.a {\n  5 -> set\n  otherwise -> gone\n}", ALL, |a, _| a == 5),
+        ("select h.a {\n  5 -> gone\n  otherwise -> set\n}", ALL, |a, _| a != 5),
+        ("select h.a {\n  4..6 -> gone\n  0..9 -> set\n  otherwise -> gone\n}", ALL, |a, _| {
+            a <= 9 && !(4..=6).contains(&a)
+        }),
+        ("select h.a {\n  1 &&& 3 -> set\n  2 &&& 2 -> gone\n  otherwise -> set\n}", ALL, |a, _| {
+            a & 3 == 1 || a & 2 == 0
+        }),
+        ("select h.a, h.b {\n  1, 2 -> gone\n  1, _ -> set\n  otherwise -> gone\n}", ALL, |a, b| a == 1 && b != 2),
+        ("-> set", "branch h.a == 1 || valid(other) && other.b == 3 -> all else gone", |a, _| a == 1),
+        (
+            "-> set",
+            "block {
+  if h.a < 3 {
+    v = 1
+    if h.b < 3 { v = 2 }
+  }
+  if v == 2 { h.c = 1 }
+} -> all",
+            |a, b| !(a < 3 && b < 3),
+        ),
+        (
+            "-> set",
+            "block {
+  if h.a < 3 {
+    if h.b == 1 { h.c = 1 } else { v = 1 }
+  } else {
+    if h.b == 2 { h.c = 1 }
+  }
+} -> all",
+            |a, b| if a < 3 { b != 1 } else { b != 2 },
+        ),
+    ];
+    for (select, body, stays) in cases {
+        let lanes = asks(select, body).unwrap_or_else(|obstacle| panic!("{select} {body}: {obstacle}"));
+        for (a, b) in (0..12).flat_map(|a| (0..6).map(move |b| (a, b))) {
+            let mut packet = [0; 32];
+            (packet[0], packet[1]) = (a, b);
+            assert_eq!(computed(&lanes, &packet), (!stays(a, b), a.into()), "{select} {body}: {a} {b}");
+        }
+    }
+}
+
+/// Where no packet could be said to stay, or the path is not what the block does, there is nothing to be run.
+#[test]
+fn ways_that_are_left() {
+    let looping = "block { if h.a == 1 { loop l { exit } } } -> gone exit all";
+    assert_eq!(asks("-> set", looping), Err("set is left early".to_string()));
+    let written = "block { h.c = 1 } -> all";
+    assert_eq!(asks("-> set", written), Err("set takes every packet off the path".to_string()));
+}

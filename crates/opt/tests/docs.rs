@@ -1,7 +1,8 @@
 //! Runs the blocks of docs/passes: what a page says that a pass does, it does.
 //!
-//! `hlir` is the program that the blocks behind it speak of, `profile` the traffic of what follows, `lanes` packets to a vector and cycles of an operation on it; `traffic` and `plan PASS…` are what comes out, `plan-error PASS…`
-//! a plan and what is wrong with it. `UPDATE_EXPECT=1 cargo test -p opt --test docs` writes what comes out anew; read the difference before you commit it.
+//! `hlir` is the program that the blocks behind it speak of, `profile` the traffic of what follows, `lanes` packets to a vector and cycles of an
+//! operation on it; `traffic` and `plan PASS…` are what comes out, `plan-error PASS…` a plan and what is wrong with it.
+//! `UPDATE_EXPECT=1 cargo test -p opt --test docs` writes what comes out anew; read the difference before you commit it.
 
 use hlir::text::{parse_file, print_plan, print_program};
 use hlir::{Plan, Program, verify};

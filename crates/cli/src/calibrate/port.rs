@@ -60,7 +60,9 @@ impl Pace {
         let operations = load(compiler, "operations", &program, &plan)?;
         let staged = stages::Subject::new(compiler)?;
         let trace = Arc::new(trace());
-        let lanes = lanes::Subject::new(compiler, measure::vector_bytes(), &trace)?;
+        let own = measure::vector_bytes();
+        let vector_bytes = compiler.vector_bytes.map_or(own, |bytes| bytes.min(own));
+        let lanes = lanes::Subject::new(compiler, vector_bytes, &trace)?;
         let run = |pipeline, burst| several(|| Run::new(pipeline, trace.clone(), burst));
         let runs = [
             run(&echo, BURSTS[0])?,

@@ -6,8 +6,8 @@ use super::{Lanes, Number, Obstacle, Operator, ROW_BYTES, Step};
 use crate::effects::{Ahead, ahead, never_ahead};
 use crate::path::{Stage, table_of};
 use crate::{
-    Algorithm, Binary, Call, Expression, FieldRef, HashInput, HeaderId, Intrinsic, KeySet, NodeId, NodeKind, Place,
-    Program, Select, Statement, Type, Unary, VariableId,
+    Algorithm, Binary, Call, Expression, FieldRef, HashInput, HeaderId, Intrinsic, KeySet, NodeId, NodeKind, ParserId,
+    Place, Program, Select, Statement, Type, Unary, VariableId,
 };
 use num_bigint::BigUint;
 use std::collections::BTreeMap;
@@ -34,15 +34,21 @@ struct Run<'p> {
     active: Number,
     /// A mask: packets that may leave the path.
     leaves: Number,
+    /// States of each parser so far.
+    states: BTreeMap<ParserId, u32>,
 }
 
 pub fn run(program: &Program, path: &[NodeId], first: &Stage, phase: u32) -> std::result::Result<Lanes, Obstacle> {
     let mut steps = Steps::default();
     let (active, leaves) = (steps.mask(true), steps.mask(false));
     let state = State { variables: BTreeMap::new(), headers: BTreeMap::new(), cursor: 0 };
-    let mut run = Run { program, steps, phase, state, active, leaves };
+    let mut run = Run { program, steps, phase, state, active, leaves, states: BTreeMap::new() };
     for at in 0..first.place {
-        run.node(path[at], path[at + 1]).map_err(|does| Obstacle { node: path[at], does })?;
+        let obstacle = |does| Obstacle { node: path[at], does };
+        run.node(path[at], path[at + 1]).map_err(obstacle)?;
+        if run.steps.known(run.leaves).is_some_and(|mask| mask != 0) {
+            return Err(obstacle("takes every packet off the path"));
+        }
     }
     let mut keys = Vec::new();
     for place in &first.looked_up {
@@ -77,10 +83,16 @@ impl Run<'_> {
             return Err("asks what may be answered otherwise in the packet's turn");
         }
         match &self.program.nodes[node].kind {
-            NodeKind::State { body, select, .. } => {
+            NodeKind::State { parser, body, select } => {
+                let states = self.states.entry(*parser).or_default();
+                *states += 1;
+                if *states > self.program.budget.states {
+                    return Err("comes when the parser's budget is used up");
+                }
                 self.statements(body)?;
                 self.select(select, next)
             }
+            NodeKind::Block { next: to, .. } if *to != next => Err("is left early"),
             NodeKind::Block { body, .. } => self.statements(body),
             NodeKind::Branch { condition, then, otherwise } => {
                 if then != otherwise {
@@ -353,8 +365,14 @@ impl Run<'_> {
             }
             Expression::Binary { operator, left, right } => self.predicate(*operator, left, right),
             Expression::Choose { condition, then, otherwise } => {
-                let (mask, then, otherwise) = (self.mask(condition)?, self.mask(then)?, self.mask(otherwise)?);
-                Ok(self.steps.choose(mask, then, otherwise))
+                let mask = self.mask(condition)?;
+                match self.steps.known(mask) {
+                    Some(known) => self.mask(if known == 0 { otherwise } else { then }),
+                    None => {
+                        let (then, otherwise) = (self.mask(then)?, self.mask(otherwise)?);
+                        Ok(self.steps.choose(mask, then, otherwise))
+                    }
+                }
             }
             Expression::Variable(_) => {
                 let bit = self.bits(expression)?.parts[0];
@@ -383,7 +401,13 @@ impl Run<'_> {
         }
         let (operator, is_turned) = plain(operator).ok_or("compares numbers with signs")?;
         if operator == Operator::And || operator == Operator::Or {
-            let (left, right) = (self.mask(left)?, self.mask(right)?);
+            let left = self.mask(left)?;
+            // What the left side decides need not be known of the right one: a header that is not there has no fields.
+            let decides = if operator == Operator::And { 0 } else { u32::MAX };
+            if self.steps.known(left) == Some(decides) {
+                return Ok(left);
+            }
+            let right = self.mask(right)?;
             return Ok(self.steps.operate(operator, left, right));
         }
         let (left, right) = (self.bits(left)?, self.bits(right)?);
@@ -427,8 +451,14 @@ impl Run<'_> {
                 Ok(self.steps.slice(&operand, 0, width))
             }
             Expression::Choose { condition, then, otherwise } => {
-                let (mask, then, otherwise) = (self.mask(condition)?, self.bits(then)?, self.bits(otherwise)?);
-                Ok(self.chosen(mask, &then, &otherwise))
+                let mask = self.mask(condition)?;
+                match self.steps.known(mask) {
+                    Some(known) => self.bits(if known == 0 { otherwise } else { then }),
+                    None => {
+                        let (then, otherwise) = (self.bits(then)?, self.bits(otherwise)?);
+                        Ok(self.chosen(mask, &then, &otherwise))
+                    }
+                }
             }
             Expression::FromBool(truth) => {
                 let mask = self.mask(truth)?;

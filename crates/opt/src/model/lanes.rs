@@ -64,7 +64,9 @@ impl Model<'_> {
         }
         let Some(front) = self.front_of(path, first, planned.lanes) else { return 0.0 };
         let spared = self.inputs.machine.stages().operation_cycles;
-        front.vector * self.vector_operation(planned.lanes) - on_path * front.spared * spared
+        // What is left of a group is run packet by packet.
+        let whole = f64::from(planned.group / planned.lanes * planned.lanes) / f64::from(planned.group.max(1));
+        whole * (front.vector * self.vector_operation(planned.lanes) - on_path * front.spared * spared)
     }
 
     /// Cycles of an operation on vectors of so many packets: longer ones than the machine has are several.

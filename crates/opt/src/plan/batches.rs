@@ -61,6 +61,7 @@ pub fn allocate(program: &Program, plan: &mut Plan, inputs: &Inputs) {
         } else if let Some(path) = &mut chosen.path {
             path.reason = reason(cycles, [("packet_by_packet".to_string(), plain)]);
         }
+        super::lanes::apart(&mut chosen, inputs);
         *plan = chosen;
     });
 }

@@ -10,14 +10,11 @@ use hlir::{Plan, Program};
 
 pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
     with_model(program, inputs, |model| {
-        let open = |number: usize, plan: &Plan| !pins::has_loop(inputs, &plan.loops[number]);
-        for number in 0..plan.loops.len() {
-            if open(number, plan) {
-                plan.loops[number].lanes = 1;
-            }
-        }
-        let Some(first) = first(model, plan).filter(|number| open(*number, plan)) else { return };
-        let Some(packets) = model.lanes().filter(|packets| model.front(plan, *packets).is_some()) else { return };
+        apart(plan, inputs);
+        let is_open = |number: &usize| !pins::has_loop(inputs, &plan.loops[*number]);
+        let Some(first) = first(model, plan).filter(is_open) else { return };
+        let has_room = |packets: &u32| *packets <= plan.loops[first].group && model.front(plan, *packets).is_some();
+        let Some(packets) = model.lanes().filter(has_room) else { return };
         let (without, with) = (plan.clone(), in_lanes(plan, first, packets));
         let [apart, beside] = [&without, &with].map(|plan| super::prefetch::at_best(model, plan));
         let (cycles, other, mut chosen) = if beside < apart && is_legal(program, &with) {
@@ -31,7 +28,15 @@ pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
     });
 }
 
-/// A stage that is planned for lanes if they promise something, before it is known what else it will look up.
+/// Takes lanes out of the loops that are not pinned.
+pub fn apart(plan: &mut Plan, inputs: &Inputs) {
+    for lp in plan.loops.iter_mut().filter(|lp| !pins::has_loop(inputs, lp)) {
+        lp.lanes = 1;
+    }
+}
+
+/// The plan with a first stage in lanes if they promise something, before it is known what else it will look up: whether stages are worth their trouble may
+/// depend on it. Who asks takes them out again ([`apart`]).
 pub fn hopeful(model: &Model, mut plan: Plan) -> Plan {
     let Some(first) = first(model, &plan) else { return plan };
     let Some(packets) = model.lanes() else { return plan };
