@@ -4,6 +4,7 @@
 //! else is at work there.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::{env, fs, io, process};
 
 include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
@@ -73,15 +74,19 @@ impl Cache {
 
     /// A path in the cache that nobody else uses.
     pub fn fresh(&self, name: &str) -> PathBuf {
-        use std::sync::atomic::{AtomicU64, Ordering};
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        self.root.join(format!(".{name}-{}-{}", process::id(), NEXT.fetch_add(1, Ordering::Relaxed)))
+        self.root.join(unused(name))
     }
+}
+
+/// A hidden file's name that no other thread or process takes for a file called `name`.
+fn unused(name: &str) -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    format!(".{name}-{}-{}", process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// Whether files can be made there.
 fn probe(root: &Path) -> io::Result<()> {
-    let file = root.join(format!(".probe-{}", process::id()));
+    let file = root.join(unused("probe"));
     fs::write(&file, "")?;
     fs::remove_file(file)
 }
@@ -89,7 +94,7 @@ fn probe(root: &Path) -> io::Result<()> {
 /// Writes a whole file or none: next to its place first, then renamed.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let fresh = path.with_file_name(format!(".{name}.{}", process::id()));
+    let fresh = path.with_file_name(unused(&name));
     fs::write(&fresh, bytes)?;
     fs::rename(&fresh, path).inspect_err(|_| drop(fs::remove_file(&fresh)))
 }
@@ -133,6 +138,19 @@ mod tests {
         assert_eq!(directory, cache.runtime().unwrap());
         assert!(fs::read_to_string(directory.join("abi.h")).unwrap().contains("struct worker {"));
         assert!(directory.join("port/own.h").is_file());
+        fs::remove_dir_all(cache.root()).unwrap();
+    }
+
+    #[test]
+    fn threads_may_write_the_same_file() {
+        let cache = Cache::at(env::temp_dir().join(format!("bacus-cache-threads-{}", process::id()))).unwrap();
+        let path = cache.root().join("whole");
+        let text = vec![b'x'; 1 << 16];
+        std::thread::scope(|scope| {
+            let write = || (0..50).for_each(|_| write_whole(&path, &text).unwrap());
+            (0..4).for_each(|_| drop(scope.spawn(write)));
+        });
+        assert_eq!(fs::read(&path).unwrap(), text);
         fs::remove_dir_all(cache.root()).unwrap();
     }
 
