@@ -21,8 +21,6 @@
 /* Unsigned, as numbers of P4 are. */
 typedef uint32_t lanes __attribute__((vector_size(4 * LANES)));
 
-#define LANES_ALL ((1u << LANES) - 1u)
-
 /* Packets in hand: where their bytes are, and how many. */
 struct lanes_packets {
 	const uint8_t *data[LANES];

@@ -6,6 +6,7 @@
 #ifndef BACUS_TABLE_DIR24_8_H
 #define BACUS_TABLE_DIR24_8_H
 
+#include "table/group.h"
 #include "table/table.h"
 #include "table/vectors.h"
 
@@ -62,15 +63,10 @@ dir24_8_address_second(const struct dir24_8 *table, uint32_t entry, uint64_t has
 	return groups + dir24_8_place(table, entry & ~DIR24_8_GROUP, hash);
 }
 
+/* The record's number behind an entry with DIR24_8_GROUP. */
 static inline uint32_t
-dir24_8_find(const struct dir24_8 *table, const void *address, uint64_t hash, const uint64_t *key, uint32_t limbs)
+dir24_8_second(const struct dir24_8 *table, uint32_t entry, uint64_t hash)
 {
-	const uint32_t entry = dir24_8_first(address);
-
-	(void)key;
-	(void)limbs;
-	if (__builtin_expect((entry & DIR24_8_GROUP) == 0, 1))
-		return entry;
 	return __atomic_load_n((const uint32_t *)dir24_8_address_second(table, entry, hash), __ATOMIC_ACQUIRE);
 }
 
@@ -103,14 +99,8 @@ dir24_8_u16_address_second(const struct dir24_8 *table, uint32_t entry, uint64_t
 }
 
 static inline uint32_t
-dir24_8_u16_find(const struct dir24_8 *table, const void *address, uint64_t hash, const uint64_t *key, uint32_t limbs)
+dir24_8_u16_second(const struct dir24_8 *table, uint32_t entry, uint64_t hash)
 {
-	const uint32_t entry = dir24_8_u16_first(address);
-
-	(void)key;
-	(void)limbs;
-	if (__builtin_expect((entry & DIR24_8_U16_GROUP) == 0, 1))
-		return entry;
 	return __atomic_load_n((const uint16_t *)dir24_8_u16_address_second(table, entry, hash), __ATOMIC_ACQUIRE);
 }
 
@@ -151,14 +141,9 @@ dir24_8_u8_address_second(const struct dir24_8 *table, const void *link, uint64_
 }
 
 static inline uint32_t
-dir24_8_u8_find(const struct dir24_8 *table, const void *address, uint64_t hash, const uint64_t *key, uint32_t limbs)
+dir24_8_u8_second(const struct dir24_8 *table, uint32_t entry, uint64_t hash)
 {
-	const uint32_t entry = dir24_8_u8_first(address);
-
-	(void)key;
-	(void)limbs;
-	if (__builtin_expect(entry != DIR24_8_U8_GROUP, 1))
-		return entry;
+	(void)entry;
 	return __atomic_load_n((const uint8_t *)dir24_8_u8_address_second(table, dir24_8_u8_address_link(table, hash), hash), __ATOMIC_ACQUIRE);
 }
 
@@ -184,6 +169,41 @@ dir24_8_u8_find(const struct dir24_8 *table, const void *address, uint64_t hash,
 		for (uint32_t i = 0; i < count; i++)                                                                                         \
 			addresses[i] = first + (keys[i] >> rest_bits);                                                                       \
 	}
+
+/* One look-up, and those of a group: all first entries, then what the longer prefixes among them lead to. An entry of GROUP or more is one of those. */
+#define DIR24_8_FIND(NAME, GROUP)                                                                                                    \
+	static inline uint32_t                                                                                                       \
+	NAME##_find(const struct dir24_8 *table, const void *address, uint64_t hash, const uint64_t *key, uint32_t limbs)            \
+	{                                                                                                                            \
+		const uint32_t entry = NAME##_first(address);                                                                        \
+                                                                                                                                     \
+		(void)key;                                                                                                           \
+		(void)limbs;                                                                                                         \
+		return __builtin_expect(entry < (GROUP), 1) ? entry : NAME##_second(table, entry, hash);                             \
+	}                                                                                                                            \
+                                                                                                                                     \
+	static inline __attribute__((always_inline)) void                                                                            \
+	NAME##_find_group(const struct dir24_8 *table, const struct table_group *group)                                              \
+	{                                                                                                                            \
+		uint64_t longer;                                                                                                     \
+                                                                                                                                     \
+		for (uint32_t i = 0; i < group->count; i++) {                                                                        \
+			const uint64_t hash = group->keys[i];                                                                        \
+                                                                                                                                     \
+			group->found[i] = NAME##_first(group->addresses != NULL ? group->addresses[i] : NAME##_address(table, hash));\
+			table_group_request(group, i);                                                                               \
+		}                                                                                                                    \
+		table_group_request_rest(group);                                                                                     \
+		for (longer = table_group_from(group, (GROUP)); longer != 0; longer &= longer - 1) {                                 \
+			const uint32_t i = (uint32_t)__builtin_ctzll(longer);                                                        \
+                                                                                                                                     \
+			group->found[i] = NAME##_second(table, group->found[i], group->keys[i]);                                     \
+		}                                                                                                                    \
+	}
+
+DIR24_8_FIND(dir24_8, DIR24_8_GROUP)
+DIR24_8_FIND(dir24_8_u16, DIR24_8_U16_GROUP)
+DIR24_8_FIND(dir24_8_u8, DIR24_8_U8_GROUP)
 
 DIR24_8_LINES(dir24_8, uint32_t)
 DIR24_8_LINES(dir24_8_u16, uint16_t)

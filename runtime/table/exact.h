@@ -293,17 +293,10 @@ exact_find_four(const struct exact *table, const struct exact_array *array, cons
 	const uint32_t limbs = group->limbs;
 
 	if (limbs <= 2) {
-		const uint64_t *keys = group->keys + (size_t)i * limbs;
-		const void *made[4];
 		__m128i matched[4];
 
-		if (limbs == 1 && group->addresses == NULL)
-			exact_four(array, keys, made);
-		else
-			for (uint32_t j = 0; j < 4; j++)
-				made[j] = exact_group_address(table, array, group, i + j);
 		for (uint32_t j = 0; j < 4; j++)
-			matched[j] = exact_matched(made[j], keys + (size_t)j * limbs, limbs);
+			matched[j] = exact_matched(group->addresses[i + j], group->keys + (size_t)(i + j) * limbs, limbs);
 		return table_group_found(group, i, exact_numbers(matched[0], matched[1], matched[2], matched[3]));
 	}
 #endif

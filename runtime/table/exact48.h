@@ -82,19 +82,24 @@ exact48_overflowed(const void *address)
 	return __atomic_load_n(&bucket->slots[EXACT48_SLOTS - 1], __ATOMIC_ACQUIRE) != 0;
 }
 
-#ifdef TABLE_AVX2
+#if defined(TABLE_AVX512)
+/* In front the record's number if the key is here, else 0; nothing behind it. Turned by its upper 16 bits, what is left of a word when the key is taken from
+ * it is a number of 16 bits if the word is this key's: 0 where nothing stands for a key of zeros, so 0 itself is left out. */
+static inline __m128i
+exact48_number(const struct exact48_bucket *bucket, uint64_t key)
+{
+	const __m512i rest = _mm512_xor_si512(_mm512_load_si512((const void *)bucket->slots), _mm512_set1_epi64((long long)key));
+	const __m512i turned = _mm512_rol_epi64(rest, 64 - EXACT48_KEY_BITS), below = _mm512_add_epi64(turned, _mm512_set1_epi64(-1));
+	const __mmask8 match = _mm512_cmplt_epu64_mask(below, _mm512_set1_epi64(0xffff));
+
+	return _mm512_castsi512_si128(_mm512_maskz_compress_epi64(match, turned));
+}
+#elif defined(TABLE_AVX2)
 /* What is left of a bucket's words when the key is taken from them: in one of four places the record's number, above 48 zeros, if the key is here; else
  * nothing. */
 static inline __m256i
 exact48_rest(const struct exact48_bucket *bucket, uint64_t key)
 {
-#ifdef TABLE_AVX512
-	const __m512i rest = _mm512_xor_si512(_mm512_load_si512((const void *)bucket->slots), _mm512_set1_epi64((long long)key));
-	const __mmask8 match = _mm512_testn_epi64_mask(rest, _mm512_set1_epi64((long long)EXACT48_KEY));
-	const __m512i matched = _mm512_maskz_mov_epi64(match, rest);
-
-	return _mm256_or_si256(_mm512_castsi512_si256(matched), _mm512_extracti64x4_epi64(matched, 1));
-#else
 	const __m256i wanted = _mm256_set1_epi64x((long long)key), zero = _mm256_setzero_si256(), whole = _mm256_set1_epi64x((long long)EXACT48_KEY);
 	const __m256i front = _mm256_xor_si256(_mm256_load_si256((const void *)bucket->slots), wanted);
 	const __m256i back = _mm256_xor_si256(_mm256_load_si256((const void *)(bucket->slots + 4)), wanted);
@@ -102,7 +107,6 @@ exact48_rest(const struct exact48_bucket *bucket, uint64_t key)
 	const __m256i back_match = _mm256_cmpeq_epi64(_mm256_and_si256(back, whole), zero);
 
 	return _mm256_or_si256(_mm256_and_si256(front, front_match), _mm256_and_si256(back, back_match));
-#endif
 }
 #endif
 
@@ -110,7 +114,12 @@ exact48_rest(const struct exact48_bucket *bucket, uint64_t key)
 static inline uint32_t
 exact48_scan(const struct exact48_bucket *bucket, uint64_t key)
 {
-#if defined(TABLE_AVX2)
+#if defined(TABLE_AVX512)
+	const __m128i number = exact48_number(bucket, key);
+
+	__atomic_signal_fence(__ATOMIC_ACQ_REL);
+	return (uint32_t)_mm_cvtsi128_si32(number);
+#elif defined(TABLE_AVX2)
 	const __m256i rest = exact48_rest(bucket, key);
 	const __m128i half = _mm_or_si128(_mm256_castsi256_si128(rest), _mm256_extracti128_si256(rest, 1));
 	const __m128i word = _mm_or_si128(half, _mm_unpackhi_epi64(half, half));
@@ -172,10 +181,18 @@ TABLE_GROUP_ADDRESS(exact48)
 TABLE_GROUP_LINES(exact48)
 
 #ifdef TABLE_AVX2
-/* What is left of four keys' buckets, brought together: their records' numbers. */
+/* Four keys' records' numbers, brought together. */
 static inline __attribute__((always_inline)) __m128i
 exact48_scan_four(const void *const *addresses, const uint64_t *keys)
 {
+#ifdef TABLE_AVX512
+	const __m128i first = exact48_number(addresses[0], keys[0]), second = exact48_number(addresses[1], keys[1]);
+	const __m128i third = exact48_number(addresses[2], keys[2]), fourth = exact48_number(addresses[3], keys[3]);
+	const __m128 front = _mm_castsi128_ps(_mm_unpacklo_epi64(first, second)), back = _mm_castsi128_ps(_mm_unpacklo_epi64(third, fourth));
+
+	__atomic_signal_fence(__ATOMIC_ACQ_REL);
+	return _mm_castps_si128(_mm_shuffle_ps(front, back, 0x88));
+#else
 	const __m256i first = exact48_rest(addresses[0], keys[0]), second = exact48_rest(addresses[1], keys[1]);
 	const __m256i third = exact48_rest(addresses[2], keys[2]), fourth = exact48_rest(addresses[3], keys[3]);
 	const __m256i front = _mm256_or_si256(_mm256_unpacklo_epi64(first, second), _mm256_unpackhi_epi64(first, second));
@@ -185,6 +202,7 @@ exact48_scan_four(const void *const *addresses, const uint64_t *keys)
 
 	__atomic_signal_fence(__ATOMIC_ACQ_REL);
 	return _mm_srli_epi32(_mm_castps_si128(_mm_shuffle_ps(lower, upper, 0xdd)), 16);
+#endif
 }
 #endif
 
@@ -193,17 +211,9 @@ static inline __attribute__((always_inline)) uint32_t
 exact48_find_four(const struct exact48 *table, const struct exact48_array *array, const struct table_group *group, uint32_t i)
 {
 #ifdef TABLE_AVX2
-	const void *made[4];
-	const void *const *addresses = made;
-
-	if (group->addresses != NULL)
-		addresses = group->addresses + i;
-	else
-		exact48_four(array, group->keys + i, made);
-	/* Addresses go from vectors to pointers through memory: what else moves them is what compares and brings together need. */
-	__asm__("" : "+m"(made));
 	(void)table;
-	return table_group_found(group, i, exact48_scan_four(addresses, group->keys + i));
+	(void)array;
+	return table_group_found(group, i, exact48_scan_four(group->addresses + i, group->keys + i));
 #else
 	uint32_t missed = 0;
 

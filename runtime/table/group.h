@@ -79,6 +79,33 @@ table_group_found(const struct table_group *group, uint32_t i, __m128i found)
 }
 #endif
 
+/* A bit for each packet of the group whose number is `least` or more. */
+static inline __attribute__((always_inline)) uint64_t
+table_group_from(const struct table_group *group, uint32_t least)
+{
+	uint64_t from = 0;
+	uint32_t i = 0;
+
+#if defined(TABLE_AVX512)
+	const __m512i bound = _mm512_set1_epi32((int)least);
+
+	for (; i + 16 <= group->count; i += 16)
+		from |= (uint64_t)_mm512_cmpge_epu32_mask(_mm512_loadu_si512((const void *)(group->found + i)), bound) << i;
+#elif defined(TABLE_AVX2)
+	const __m256i bound = _mm256_set1_epi32((int)least);
+
+	for (; i + 8 <= group->count; i += 8) {
+		const __m256i found = _mm256_loadu_si256((const void *)(group->found + i));
+		const __m256i reached = _mm256_cmpeq_epi32(_mm256_max_epu32(found, bound), found);
+
+		from |= (uint64_t)(uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(reached)) << i;
+	}
+#endif
+	for (; i < group->count; i++)
+		from |= (uint64_t)(group->found[i] >= least) << i;
+	return from;
+}
+
 /* Odd numbers without a pattern: the golden ratio's digits, and halves of two that xxHash and lowbias32 multiply by. */
 #define TABLE_MULTIPLIER 0x9e3779b97f4a7c15ull
 #define TABLE_FINALIZER 0xc2b2ae3d846ca68bull
@@ -110,14 +137,20 @@ static inline __attribute__((always_inline)) void
 table_group_four(const void *buckets, uint64_t count, const uint64_t *keys, const void **addresses)
 {
 #ifdef TABLE_AVX2
-	const uint64_t upper = TABLE_MULTIPLIER >> 32, lower = TABLE_MULTIPLIER & UINT32_MAX;
 	const __m256i words = _mm256_loadu_si256((const void *)keys), base = _mm256_set1_epi64x((long long)(uintptr_t)buckets);
 	const __m256i folded = _mm256_xor_si256(words, _mm256_srli_epi64(words, 32));
+#ifdef TABLE_AVX512
+	const __m256i product = _mm256_mullo_epi64(folded, _mm256_set1_epi64x((long long)TABLE_MULTIPLIER));
+	const __m256i halves = _mm256_xor_si256(product, _mm256_srli_epi64(product, 32));
+#else
+	const uint64_t upper = TABLE_MULTIPLIER >> 32, lower = TABLE_MULTIPLIER & UINT32_MAX;
 	const __m256i low = _mm256_mul_epu32(folded, _mm256_set1_epi64x((long long)lower));
 	/* Of the upper half of a product, what comes from the lower half of the key, and above it what comes from the upper one. */
 	const __m256i cross = _mm256_mullo_epi32(folded, _mm256_set1_epi64x((long long)(upper | lower << 32)));
 	const __m256i high = _mm256_add_epi32(_mm256_add_epi32(cross, _mm256_srli_epi64(cross, 32)), _mm256_srli_epi64(low, 32));
-	const __m256i hash = _mm256_mullo_epi32(_mm256_xor_si256(high, low), _mm256_set1_epi32((int)(uint32_t)TABLE_FINALIZER));
+	const __m256i halves = _mm256_xor_si256(high, low);
+#endif
+	const __m256i hash = _mm256_mullo_epi32(halves, _mm256_set1_epi32((int)(uint32_t)TABLE_FINALIZER));
 	const __m256i index = _mm256_srli_epi64(_mm256_mul_epu32(hash, _mm256_set1_epi64x((long long)count)), 32);
 
 	_mm256_storeu_si256((void *)addresses, _mm256_add_epi64(_mm256_slli_epi64(index, 6), base));
@@ -151,13 +184,6 @@ table_group_four(const void *buckets, uint64_t count, const uint64_t *keys, cons
 		return array == lines->array && array->bucket_count == lines->bucket_count;                                                         \
 	}                                                                                                                                           \
                                                                                                                                                     \
-	/* Of four keys. */                                                                                                                         \
-	static inline __attribute__((always_inline)) void                                                                                           \
-	NAME##_four(const struct NAME##_array *array, const uint64_t *keys, const void **addresses)                                                 \
-	{                                                                                                                                           \
-		table_group_four(array->buckets, array->bucket_count, keys, addresses);                                                             \
-	}                                                                                                                                           \
-                                                                                                                                                    \
 	static inline __attribute__((always_inline)) void                                                                                           \
 	NAME##_addresses(const struct NAME##_lines *lines, const uint64_t *keys, const void **addresses, uint32_t count)                            \
 	{                                                                                                                                           \
@@ -173,7 +199,7 @@ table_group_four(const void *buckets, uint64_t count, const uint64_t *keys, cons
  * asked for before one is read. Who looks up several tables calls the halves, so that other look-ups are made while second lines come. Which keys were not
  * there cannot be predicted, so one loop over them for the whole group is better than several. The array is taken once, for both halves: where addresses are
  * computed here, all are of the same one, and `NAME_find_second` notices a newer one. The functions that it takes are those below; `NAME_find_four` looks into
- * four keys' first lines and returns a bit for each that is not there. */
+ * four keys' first lines and returns a bit for each that is not there: of keys of at most two limbs, `addresses` are known by then. */
 #define TABLE_GROUP_ADDRESS(NAME)                                                                                                                   \
 	static inline __attribute__((always_inline)) uint64_t                                                                                       \
 	NAME##_group_hash(const struct NAME *table, const struct table_group *group, uint32_t i)                                                    \
@@ -219,19 +245,39 @@ table_group_four(const void *buckets, uint64_t count, const uint64_t *keys, cons
 		return second;                                                                                                                      \
 	}                                                                                                                                           \
                                                                                                                                                     \
+	/* Where all first lines of a group are: between compares, the vectors' ports would be busy with hashes. */                                 \
+	static inline __attribute__((always_inline)) void                                                                                           \
+	NAME##_group_lines(const struct NAME *table, const struct NAME##_array *array, const struct table_group *group, const void **addresses)     \
+	{                                                                                                                                           \
+		uint32_t i = 0;                                                                                                                     \
+                                                                                                                                                    \
+		for (; group->limbs == 1 && group->hashes == NULL && i + 4 <= group->count; i += 4)                                                 \
+			table_group_four(array->buckets, array->bucket_count, group->keys + i, addresses + i);                                      \
+		for (; i < group->count; i++)                                                                                                       \
+			addresses[i] = NAME##_first(array, NAME##_group_hash(table, group, i));                                                     \
+	}                                                                                                                                           \
+                                                                                                                                                    \
 	/* The first half. Bits of the packets whose keys may be in their second lines. */                                                          \
 	static inline __attribute__((always_inline)) uint64_t                                                                                       \
-	NAME##_find_firsts(const struct NAME *table, const struct NAME##_array *array, const struct table_group *group)                             \
+	NAME##_find_firsts(const struct NAME *table, const struct NAME##_array *array, const struct table_group *asked)                             \
 	{                                                                                                                                           \
+		_Alignas(TABLE_LINE) const void *made[TABLE_GROUP_MOST];                                                                            \
+		struct table_group group = *asked;                                                                                                  \
 		uint64_t missed = 0, second;                                                                                                        \
 		uint32_t i = 0;                                                                                                                     \
                                                                                                                                                     \
-		for (; i + 4 <= group->count; i += 4)                                                                                               \
-			missed |= (uint64_t)NAME##_find_four(table, array, group, i) << i;                                                          \
-		for (; i < group->count; i++)                                                                                                       \
-			missed |= (uint64_t)NAME##_find_one(table, array, group, i) << i;                                                           \
-		second = group->is_far ? NAME##_group_second(table, array, group, missed) : missed;                                                 \
-		table_group_request_rest(group);                                                                                                    \
+		if (group.addresses == NULL && group.limbs <= 2) {                                                                                  \
+			NAME##_group_lines(table, array, &group, made);                                                                             \
+			/* Addresses go from vectors to pointers through memory: what else moves them is what compares need. */                     \
+			__asm__("" : "+m"(made));                                                                                                   \
+			group.addresses = made;                                                                                                     \
+		}                                                                                                                                   \
+		for (; i + 4 <= group.count; i += 4)                                                                                                \
+			missed |= (uint64_t)NAME##_find_four(table, array, &group, i) << i;                                                         \
+		for (; i < group.count; i++)                                                                                                        \
+			missed |= (uint64_t)NAME##_find_one(table, array, &group, i) << i;                                                          \
+		second = group.is_far ? NAME##_group_second(table, array, &group, missed) : missed;                                                 \
+		table_group_request_rest(&group);                                                                                                   \
 		return second;                                                                                                                      \
 	}                                                                                                                                           \
                                                                                                                                                     \

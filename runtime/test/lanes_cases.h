@@ -81,7 +81,7 @@ lanes_check_numbers(uint64_t *state)
 	high = lanes_numbers(numbers[1]);
 	mask = lanes_numbers(numbers[2]);
 	bits = lanes_bits(mask);
-	CHECK(lanes_bits(lanes_same(UINT32_MAX)) == LANES_ALL && lanes_bits(lanes_same(0)) == 0);
+	CHECK(lanes_bits(lanes_same(UINT32_MAX)) == (1u << LANES) - 1u && lanes_bits(lanes_same(0)) == 0);
 	memset(keys, 0x55, sizeof(keys));
 	lanes_store(keys + 1, 2, low, high);
 	for (uint32_t i = 0; i < LANES; i++) {

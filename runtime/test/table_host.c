@@ -160,9 +160,9 @@ test_find(const struct table *table, const uint64_t *key, uint32_t limbs)
 }
 
 /* Groups of different sizes, as different plans would have them: with or without hashes and addresses; with requests. */
-#define TEST_FIND_GROUP(NAME)                                                                                                   \
+#define TEST_FIND_GROUP(NAME, TABLE)                                                                                            \
 	static void                                                                                                             \
-	test_group_##NAME(const struct NAME *table, const uint64_t *keys, uint32_t limbs, uint32_t count, uint32_t *found)      \
+	test_group_##NAME(const struct TABLE *table, const uint64_t *keys, uint32_t limbs, uint32_t count, uint32_t *found)     \
 	{                                                                                                                       \
 		uint64_t hashes[TEST_GROUP_MOST];                                                                               \
 		const void *addresses[TEST_GROUP_MOST];                                                                         \
@@ -180,13 +180,16 @@ test_find(const struct table *table, const uint64_t *key, uint32_t limbs)
 		NAME##_find_group(table, &group);                                                                               \
 	}
 
-TEST_FIND_GROUP(exact)
-TEST_FIND_GROUP(exact48)
-TEST_FIND_GROUP(lpm_trie)
-TEST_FIND_GROUP(btree)
-TEST_FIND_GROUP(scan)
-TEST_FIND_GROUP(bit_vector)
-TEST_FIND_GROUP(tuple_space)
+TEST_FIND_GROUP(exact, exact)
+TEST_FIND_GROUP(exact48, exact48)
+TEST_FIND_GROUP(dir24_8, dir24_8)
+TEST_FIND_GROUP(dir24_8_u16, dir24_8)
+TEST_FIND_GROUP(dir24_8_u8, dir24_8)
+TEST_FIND_GROUP(lpm_trie, lpm_trie)
+TEST_FIND_GROUP(btree, btree)
+TEST_FIND_GROUP(scan, scan)
+TEST_FIND_GROUP(bit_vector, bit_vector)
+TEST_FIND_GROUP(tuple_space, tuple_space)
 
 void
 test_find_group(const struct table *table, const uint64_t *keys, uint32_t limbs, uint32_t count, uint32_t *found)
@@ -197,6 +200,15 @@ test_find_group(const struct table *table, const uint64_t *keys, uint32_t limbs,
 		return;
 	case STRUCTURE_EXACT48:
 		test_group_exact48((const void *)table, keys, limbs, count, found);
+		return;
+	case STRUCTURE_DIR24_8:
+		test_group_dir24_8((const void *)table, keys, limbs, count, found);
+		return;
+	case STRUCTURE_DIR24_8_U16:
+		test_group_dir24_8_u16((const void *)table, keys, limbs, count, found);
+		return;
+	case STRUCTURE_DIR24_8_U8:
+		test_group_dir24_8_u8((const void *)table, keys, limbs, count, found);
 		return;
 	case STRUCTURE_LPM_TRIE:
 		test_group_lpm_trie((const void *)table, keys, limbs, count, found);
@@ -213,9 +225,6 @@ test_find_group(const struct table *table, const uint64_t *keys, uint32_t limbs,
 	case STRUCTURE_TUPLE_SPACE:
 		test_group_tuple_space((const void *)table, keys, limbs, count, found);
 		return;
-	case STRUCTURE_DIR24_8:
-	case STRUCTURE_DIR24_8_U16:
-	case STRUCTURE_DIR24_8_U8:
 	case STRUCTURE_LIST:
 	case STRUCTURE_PERFECT:
 	case STRUCTURE_DIRECT:

@@ -114,14 +114,11 @@ impl Structure {
             | Structure::BitVector
             | Structure::TupleSpace
             | Structure::Btree
-            | Structure::LpmTrie => true,
-            Structure::Dir24_8
+            | Structure::LpmTrie
+            | Structure::Dir24_8
             | Structure::Dir24_8U16
-            | Structure::Dir24_8U8
-            | Structure::Direct
-            | Structure::Compare
-            | Structure::Perfect
-            | Structure::List => false,
+            | Structure::Dir24_8U8 => true,
+            Structure::Direct | Structure::Compare | Structure::Perfect | Structure::List => false,
         }
     }
 

@@ -27,7 +27,7 @@ impl Way<'_> {
     pub(super) fn known_addresses(&self, stage: &Stage, place: usize, moved: bool) -> Option<Expr> {
         let (held, _) = self.requested(stage, place)?;
         let addresses = name(format!("path->{held}_address"));
-        if !moved {
+        if !moved || self.unit.structure(self.table(place)).keeps_its_lines() {
             return Some(addresses);
         }
         let structure = self.lines(stage, place)?;

@@ -1,9 +1,10 @@
 //! The first stage in lanes: the header words of several packets side by side in vectors, and everything up to the first cut as operators on them.
 //!
-//! `path_lanes` makes the keys and says, a bit for each packet, who may leave the path. `path_one` finds out as a stage without lanes does, for those, for
-//! all of them where one is too short to be loaded, and for the rest of a group.
+//! `path_lanes` makes the keys and notes who leaves the path: everyone of whom something is asked that has another answer than the path's, and who leaves
+//! is run from the beginning, so that it need not be asked again. `path_one` does as a stage without lanes would, for all of them where one is too short to be
+//! loaded, and for the rest of a group.
 
-use super::{Way, each, inline, name};
+use super::{Way, each_from, inline, name};
 use crate::c::{Expr, Item, Stmt};
 use hlir::lanes::{Lanes, Number, Operator, Step};
 use hlir::path::Stage;
@@ -29,11 +30,11 @@ impl Way<'_> {
             ["struct run *run", "const struct burst *burst", "uint32_t from", "uint32_t i", "struct path *path"];
         items.extend(inline("void", "path_one", &parameters, one));
         items.push(Item::Comment(
-            "The same for LANES packets at once, the first of them number `i` of the group. A bit for each that may leave the path."
+            "The same for LANES packets at once, the first of them number `i` of the group. False, and nothing is done, if one is too short."
                 .to_string(),
         ));
         let parameters = ["const struct burst *burst", "uint32_t from", "uint32_t i", "struct path *path"];
-        items.extend(inline("uint32_t", "path_lanes", &parameters, self.lanes_body(stage, lanes)));
+        items.extend(inline("bool", "path_lanes", &parameters, self.lanes_body(stage, lanes)));
         items
     }
 
@@ -51,7 +52,7 @@ impl Way<'_> {
             Expr::word(lanes.bytes),
         );
         let rare = Expr::call("__builtin_expect", [short, name("0")]);
-        body.push(Stmt::when(rare, vec![Stmt::result(name("LANES_ALL"))]));
+        body.push(Stmt::when(rare, vec![Stmt::result(name("false"))]));
         for row in &lanes.rows {
             body.push(Stmt::call("lanes_load", [name("&packets"), Expr::word(*row), name(format!("row_{row}"))]));
         }
@@ -72,38 +73,35 @@ impl Way<'_> {
         }
         let leaves = writer.leaves();
         body.extend(writer.code);
-        body.push(Stmt::result(leaves));
+        if let Some(leaves) = leaves {
+            let bits = Expr::cast("uint64_t", Expr::call("lanes_bits", [leaves]));
+            body.push(Stmt::Assign(name("path->left"), "|=", Expr::binary("<<", bits, name("i"))));
+        }
+        body.push(Stmt::result(name("true")));
         if !body.iter().any(|statement| statement.mentions("path")) {
             body.insert(0, Stmt::Do(Expr::cast("void", name("path"))));
         }
         body
     }
 
-    /// The stage itself: lanes, then packet by packet who is left, then what the plan asks memory for.
+    /// The stage itself: lanes, or packet by packet where that cannot be, then what the plan asks memory for.
     pub(super) fn lanes_loop(&self, requests: Vec<Stmt>, together: bool) -> Vec<Stmt> {
+        let end = || Expr::binary("+", name("first"), name("size"));
         let rest = Expr::binary("-", name("count"), name("first"));
         let full = Expr::binary(">=", rest.clone(), name("LANES"));
-        let is_full = Expr::binary("==", name("size"), name("LANES"));
+        let is_less = Expr::binary("!=", name("size"), name("LANES"));
         let some = Expr::call("path_lanes", ["burst", "from", "first", "path"].map(name));
-        let all = Expr::binary("-", Expr::binary("<<", name("1u"), name("size")), name("1u"));
-        let lowest = Expr::call("(uint32_t)__builtin_ctz", [name("unsure")]);
-        let one = [name("run"), name("burst"), name("from"), Expr::binary("+", name("first"), lowest), name("path")];
-        let next = Expr::binary("-", name("unsure"), name("1u"));
+        let one = Stmt::call("path_one", ["run", "burst", "from", "i", "path"].map(name));
         let mut body = vec![
             Stmt::declare("const uint32_t", "size", Expr::conditional(full, name("LANES"), rest)),
-            Stmt::declare("uint32_t", "unsure", Expr::conditional(is_full, some, all)),
             Stmt::Blank,
-            Stmt::While(
-                Expr::binary("!=", name("unsure"), Expr::word(0)),
-                vec![Stmt::call("path_one", one), Stmt::Assign(name("unsure"), "&=", next)],
+            Stmt::when(
+                Expr::binary("||", is_less, Expr::unary("!", some)),
+                vec![each_from("i", name("first"), end(), vec![one])],
             ),
         ];
         if !requests.is_empty() {
-            let mut code = each("i", Expr::binary("+", name("first"), name("size")), requests);
-            if let Stmt::Count { from, .. } = &mut code {
-                *from = name("first");
-            }
-            body.push(code);
+            body.push(each_from("i", name("first"), end(), requests));
         }
         if together {
             body.push(Stmt::call("path_addresses_0", ["path", "first", "size"].map(name)));
@@ -182,10 +180,10 @@ impl<'l> Writer<'l> {
         (title, 0)
     }
 
-    /// The bits of who may leave: what is asked of a packet, one question after the other.
-    fn leaves(&mut self) -> Expr {
+    /// A mask of who leaves, if anyone may: what is asked of a packet, one question after the other.
+    fn leaves(&mut self) -> Option<Expr> {
         if let Step::Constant(mask) = self.step(self.lanes.leaves) {
-            return if mask == 0 { Expr::word(0) } else { name("LANES_ALL") };
+            return (mask != 0).then(|| Expr::call("lanes_same", [Expr::word(mask)]));
         }
         let mut questions = Vec::new();
         self.questions(self.lanes.leaves, &mut questions);
@@ -196,7 +194,7 @@ impl<'l> Writer<'l> {
                 _ => Stmt::Assign(name("leaves"), "|=", answer),
             });
         }
-        Expr::call("lanes_bits", [name("leaves")])
+        Some(name("leaves"))
     }
 
     /// What a mask is the union of.

@@ -28,7 +28,11 @@ fn name(text: impl Into<String>) -> Expr {
 }
 
 fn each(variable: &str, to: Expr, body: Vec<Stmt>) -> Stmt {
-    Stmt::Count { name: variable.to_string(), from: Expr::word(0), to, step: Expr::word(1), body }
+    each_from(variable, Expr::word(0), to, body)
+}
+
+fn each_from(variable: &str, from: Expr, to: Expr, body: Vec<Stmt>) -> Stmt {
+    Stmt::Count { name: variable.to_string(), from, to, step: Expr::word(1), body }
 }
 
 fn inline(of: &str, title: impl Into<String>, parameters: &[&str], body: Vec<Stmt>) -> [Item; 2] {

@@ -1,9 +1,9 @@
 //! The first stage of a path in lanes: what a packet goes through up to the first cut, as straight-line operations on 32-bit numbers, so that a vector
 //! has a packet in each of its lanes.
 //!
-//! The result decides for most packets, not for all: where [`Lanes::leaves`] is set, a packet *may* leave the path, and whoever runs it finds out
-//! packet by packet. Where it is not set, the packet stays, and its keys are those of [`Lanes::keys`]. What has no such form is an [`Obstacle`], and
-//! nothing is wrong with the program: the stage is run packet by packet then.
+//! The result decides for most packets, not for all: where [`Lanes::leaves`] is set, a packet *may* leave the path, and is to be run from its beginning,
+//! which is right for every packet. Where it is not set, the packet stays, and its keys are those of [`Lanes::keys`]. What has no such form is an
+//! [`Obstacle`], and nothing is wrong with the program: the stage is run packet by packet then.
 
 mod bytes;
 mod run;

@@ -94,7 +94,7 @@ pub struct Model<'a> {
 }
 
 /// By the path up to the cut, and the places that are looked up there: rows and operators, if the stage can be run in lanes.
-type Fronts = HashMap<(Vec<NodeId>, Vec<usize>), Option<(f64, f64)>>;
+type Fronts = HashMap<(Vec<NodeId>, Vec<usize>), Option<(f64, f64, f64)>>;
 
 /// A path, and a share for each of its edges.
 type Along = Option<(Vec<NodeId>, Rc<[f64]>)>;

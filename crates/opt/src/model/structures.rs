@@ -474,14 +474,12 @@ impl Keyed {
             Structure::Btree => 0.0,
             // What is found is stored at once, and where all hit, nobody's turn has a test for it. Four keys of one limb are hashed at once. Counted in l2fwd.
             Structure::Exact if self.words > 1.0 => 11.0,
+            // What matches is brought to the front by one operation, where vectors have room for a line.
+            Structure::Exact48 if self.lanes >= 8.0 => 23.0,
             Structure::Exact | Structure::Exact48 => 17.0,
-            Structure::Dir24_8
-            | Structure::Dir24_8U16
-            | Structure::Dir24_8U8
-            | Structure::Direct
-            | Structure::Compare
-            | Structure::Perfect
-            | Structure::List => 0.0,
+            // First entries are loads either way.
+            Structure::Dir24_8 | Structure::Dir24_8U16 | Structure::Dir24_8U8 => return None,
+            Structure::Direct | Structure::Compare | Structure::Perfect | Structure::List => 0.0,
         };
         structure.is_grouped().then_some(saved)
     }
