@@ -94,7 +94,8 @@ fn line<'t>(text: &'t str, begin: &str) -> &'t str {
 fn a_queue_is_kept_and_gets_the_stages_that_it_needs() {
     let queue = "  queue slow: capacity 32 patience 4\n";
     let (program, mut inputs) = given(100);
-    inputs.machine.stages = Some(Stages { operation_cycles: 1.0, loop_cycles: 1e6, behind_cycles: 1e6 });
+    inputs.machine.stages =
+        Some(Stages { operation_cycles: 1.0, loop_cycles: 1e6, behind_cycles: 1e6, ..Stages::default() });
     let dear = |pins: &str| planned_with((program.clone(), inputs.clone()), pins, &Selection::All);
     assert!(dear("").path.is_none(), "no stage pays");
     for plan in [dear(queue), planned(10_000_000, queue, &Selection::All)] {

@@ -179,7 +179,8 @@ pub fn staged(program: &Program, inputs: &Inputs) -> Plan {
     let mut eager = inputs.clone();
     let nothing = f64::MIN_POSITIVE;
     eager.machine.operation_cycles = nothing;
-    eager.machine.stages = Some(Stages { operation_cycles: nothing, loop_cycles: 0.0, behind_cycles: 0.0 });
+    eager.machine.stages =
+        Some(Stages { operation_cycles: nothing, loop_cycles: 0.0, behind_cycles: 0.0, ..Stages::default() });
     planned(program, &eager)
 }
 

@@ -89,6 +89,7 @@ fn points(one: &Machine, other: &Machine) -> Vec<Point> {
     let of_stages = [
         // As above.
         ("a hundred operations in stages", stages.operation_cycles * 100.0, beside.operation_cycles * 100.0),
+        ("a request", stages.request_cycles, beside.request_cycles),
         ("a loop over a group", stages.loop_cycles, beside.loop_cycles),
         ("a packet that waits for the next group", stages.behind_cycles, beside.behind_cycles),
     ];

@@ -1,6 +1,7 @@
 //! What an operation on vectors costs: a router's questions packet by packet, and for as many packets side by side as the vectors have room for.
 
 use super::port::{Run, SWITCHES, load, median, several};
+use super::stages::{Counted, counts};
 use crate::failure::Failure;
 use hlir::plan::{Descriptor, Loop, Path, Structure, TablePlan};
 use hlir::{Plan, Program};
@@ -9,13 +10,29 @@ use opt::analyze::Traffic;
 use opt::inputs::machine::Lanes;
 use opt::inputs::{Machine, Profile};
 use opt::model::Model;
+use runtime::tables::Match;
 use runtime::{Compiler, Trace};
 use std::sync::Arc;
 
 const PROGRAM: &str = include_str!("lanes.hlir");
-/// Nodes up to the table, to which all packets come.
-const PATH: [&str; 8] = ["begin", "parser.start", "parser.ipv4", "check", "alive", "verify", "confirm", "routes"];
+/// Nodes that packets come to, all of them.
+const PATH: [&str; 12] = [
+    "begin",
+    "parser.start",
+    "parser.ipv4",
+    "check",
+    "alive",
+    "verify",
+    "confirm",
+    "routes",
+    "rewrite",
+    "end",
+    "deparser",
+    "departure",
+];
 const BURST: u32 = 64;
+/// What all packets of the trace have.
+const PROTOCOL: u64 = 17;
 /// Cycles below which no operation is: a machine that was disturbed says something absurd.
 const LEAST: f64 = 0.01;
 
@@ -26,14 +43,14 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// For a processor with vectors of so many bytes; without pipelines where those have no room for lanes.
+    /// For a processor with vectors of so many bytes: packet by packet alone where those have no room for lanes.
     pub fn new(compiler: &Compiler, vector_bytes: u32, trace: &Arc<Trace>) -> Result<Subject, Failure> {
         let program = hlir::text::parse_program(PROGRAM).expect("the program of the calibration is right");
         let wide: Vec<u32> = [8, 16].into_iter().filter(|lanes| 4 * lanes <= vector_bytes).collect();
-        let all = if wide.is_empty() { Vec::new() } else { [vec![1], wide].concat() };
+        let all = [vec![1], wide].concat();
         let run = |lanes: u32| {
             let pipeline = load(compiler, "lanes", &program, &plan(lanes))?;
-            Ok((lanes, several(|| Run::new(&pipeline, trace.clone(), BURST))?))
+            Ok((lanes, several(|| found(Run::new(&pipeline, trace.clone(), BURST)?))?))
         };
         let runs = all.into_iter().map(run).collect::<Result<Vec<_>, Failure>>()?;
         Ok(Subject { program, runs })
@@ -42,6 +59,13 @@ impl Subject {
     /// The switches of each pipeline.
     pub fn runs(&mut self) -> impl Iterator<Item = &mut [Run; SWITCHES]> {
         self.runs.iter_mut().map(|(_, runs)| runs)
+    }
+
+    /// Packet by packet: what a stage that has more to do costs.
+    pub fn counted(&self, vector_bytes: u32) -> Counted {
+        let (_, runs) = &self.runs[0];
+        let (operations, loops) = counts(&self.program, &plan(1), &inputs(Machine::default()), vector_bytes);
+        Counted { cycles: median(runs.iter().map(Run::samples)), operations, loops }
     }
 
     /// From what the runs cost, on a machine that has been measured but for that: the lanes with which a packet costs least.
@@ -61,6 +85,13 @@ impl Subject {
         let front = front.expect("the program of the calibration can be run in lanes");
         ((front.spared * machine.stages().operation_cycles - gained) / front.vector).max(LEAST)
     }
+}
+
+/// With the entry that all packets find.
+fn found(run: Run) -> Result<Run, Failure> {
+    let matches = Match { value: vec![PROTOCOL], mask: vec![0xff], high: vec![0], priority: 0 };
+    run.insert(&matches, 1)?;
+    Ok(run)
 }
 
 /// All packets of the trace go the same way.

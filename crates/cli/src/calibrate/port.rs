@@ -46,8 +46,10 @@ pub struct Pace {
     count: f64,
     staged: stages::Subject,
     lanes: lanes::Subject,
+    /// Of the vectors that code is compiled for.
+    vector_bytes: u32,
     /// Of each pipeline, some switches.
-    runs: [[Run; SWITCHES]; 7],
+    runs: [[Run; SWITCHES]; 8],
     /// The switch whose turn it is.
     turn: usize,
 }
@@ -71,6 +73,7 @@ impl Pace {
             run(&operations, BURSTS[1])?,
             several(|| staged.run(stages::LARGE))?,
             several(|| staged.run(stages::SMALL))?,
+            several(|| staged.run(stages::ASKED))?,
             several(|| staged.run(stages::BEHIND))?,
         ];
         // All packets of the trace go the same way.
@@ -79,7 +82,7 @@ impl Pace {
         let inputs = Inputs { profile: Some(profile), ..Inputs::default() };
         let traffic = Traffic::estimate(&program, &inputs);
         let count = Model::new(&program, &inputs, &traffic).packet_operations(&[]);
-        Ok(Pace { count, staged, lanes, runs, turn: 0 })
+        Ok(Pace { count, staged, lanes, vector_bytes, runs, turn: 0 })
     }
 
     /// The switches of each pipeline.
@@ -104,14 +107,15 @@ impl Pace {
 
     /// Writes what was found into `machine`, which has been measured but for that.
     pub fn write(&self, machine: &mut Machine) {
-        let [first, usual, last, worked, large, small, behind] =
+        let [first, usual, last, worked, large, small, asked, behind] =
             self.runs.each_ref().map(|runs| median(runs.iter().map(|run| &run.samples)));
         let own = vec![first, usual, last];
         let head = machine.line_cycles(Access::Load, u64::from(BUFFERS.count) * MBUF_BYTES, machine.parallelism);
         let mbuf = own.iter().map(|cycles| cycles + MBUF_LINES * head).collect();
         // A machine that was disturbed between the two says something absurd; a tick for a hundred operations is as absurd.
         machine.operation_cycles = ((worked - usual) / self.count).max(0.01);
-        machine.stages = Some(self.staged.costs([large, small, behind], usual));
+        let more = self.lanes.counted(self.vector_bytes);
+        machine.stages = Some(self.staged.costs([large, small, asked, behind], usual, &more, self.vector_bytes));
         machine.lanes = self.lanes.costs(machine);
         machine.port = Port { burst: BURSTS.to_vec(), own, mbuf, mbuf_measured: false };
     }

@@ -1,7 +1,7 @@
-//! What stages cost where memory costs nothing: a program with one small table, in groups of two sizes, and a group behind.
+//! What stages cost where memory costs nothing: a program with one small table, in groups of two sizes, with requests and without, and a group behind.
 //!
-//! Operations are those that the model counts, so what they cost here is for code of this kind. Large groups tell what an operation costs, small ones what
-//! each loop over a group does, and groups that wait for the next one what waiting does.
+//! Operations are those that the model counts, so what they cost here is for code of this kind. Large groups, and those of a program that does more
+//! ([`super::lanes`]), tell what an operation costs, small ones what each loop over a group does.
 
 use super::port::{Run, load};
 use crate::failure::Failure;
@@ -23,27 +23,34 @@ const GROUPS: [u32; 2] = [64, 8];
 const STATIONS: u64 = 64;
 const PACKETS: u32 = 1 << 14;
 
-/// Numbers of the pipelines: in large groups, in small ones, and in large ones that wait for the next.
+/// Numbers of the pipelines: in large groups, in small ones, with requests, and with requests a group ahead.
 pub const LARGE: usize = 0;
 pub const SMALL: usize = 1;
-pub const BEHIND: usize = 2;
+pub const ASKED: usize = 2;
+pub const BEHIND: usize = 3;
+const PIPELINES: usize = 4;
+const PLANS: [(u32, Placement); PIPELINES] = [
+    (GROUPS[0], Placement::None),
+    (GROUPS[1], Placement::None),
+    (GROUPS[0], Placement::OwnLoop),
+    (GROUPS[0], Placement::WithConsumption),
+];
 
 /// The pipelines that are run.
 pub struct Subject {
     program: Program,
-    plans: [Plan; 3],
+    plans: [Plan; PIPELINES],
     trace: Arc<Trace>,
-    pipelines: [Arc<Pipeline>; 3],
+    pipelines: [Arc<Pipeline>; PIPELINES],
 }
 
 impl Subject {
     pub fn new(compiler: &Compiler) -> Result<Subject, Failure> {
         let program = hlir::text::parse_program(PROGRAM).expect("the program of the calibration is right");
-        let [large, small] = GROUPS;
-        let plans =
-            [plan(large, Placement::OwnLoop), plan(small, Placement::OwnLoop), plan(large, Placement::WithConsumption)];
-        let pipeline = |plan: &Plan| load(compiler, "stages", &program, plan);
-        let pipelines = [pipeline(&plans[0])?, pipeline(&plans[1])?, pipeline(&plans[2])?];
+        let plans = PLANS.map(|(group, placement)| plan(group, placement));
+        let pipelines = plans.iter().map(|plan| load(compiler, "stages", &program, plan));
+        let pipelines = pipelines.collect::<Result<Vec<_>, Failure>>()?;
+        let pipelines = pipelines.try_into().unwrap_or_else(|_| unreachable!("there is one for each plan"));
         let stations: Vec<u8> = (0..u64::from(PACKETS))
             .flat_map(|packet| station(mixed(packet) % STATIONS).to_be_bytes()[2..].to_vec())
             .collect();
@@ -62,35 +69,50 @@ impl Subject {
         Ok(run)
     }
 
-    /// From what the runs cost, and what the port costs in bursts of this size.
-    pub fn costs(&self, [large, small, behind]: [f64; 3], port: f64) -> Stages {
+    /// From what the runs cost, what the port costs in bursts of this size, and a program that does more, in groups of the larger size as well.
+    pub fn costs(&self, runs: [f64; PIPELINES], port: f64, more: &Counted, vector_bytes: u32) -> Stages {
+        let [large, small, asked, behind] = runs;
         let [many, few] = GROUPS.map(f64::from);
-        let loops =
-            self.counted(LARGE, Stages { operation_cycles: f64::MIN_POSITIVE, loop_cycles: many, behind_cycles: 0.0 });
-        let operations = |number: usize| {
-            self.counted(number, Stages { operation_cycles: 1.0, loop_cycles: 0.0, behind_cycles: 0.0 })
-        };
+        let (operations, loops) = counts(&self.program, &self.plans[LARGE], &Inputs::default(), vector_bytes);
         // A machine that was disturbed says something absurd: costs are never below nothing.
         let loop_cycles = ((small - large) / loops / (1.0 / few - 1.0 / many)).max(0.0);
-        let operation_cycles = ((large - port - loops * loop_cycles / many) / operations(LARGE)).max(0.01);
-        let more = operations(BEHIND) - operations(LARGE);
-        let behind_cycles = (behind - large - more * operation_cycles).max(0.0);
-        Stages { operation_cycles, loop_cycles, behind_cycles }
+        let done = |cycles: f64, loops: f64| (cycles - port - loops * loop_cycles / many).max(0.0);
+        let work = done(large, loops) + done(more.cycles, more.loops);
+        let operation_cycles = (work / (operations + more.operations)).max(0.01);
+        let request_cycles = (asked - large).max(0.0);
+        let behind_cycles = (behind - asked).max(0.0);
+        Stages { operation_cycles, request_cycles, loop_cycles, behind_cycles }
     }
+}
 
-    /// What the model says of a plan on a machine where nothing else costs anything.
-    fn counted(&self, number: usize, stages: Stages) -> f64 {
+/// A program that was run in stages.
+pub struct Counted {
+    pub cycles: f64,
+    pub operations: f64,
+    pub loops: f64,
+}
+
+/// Operations of a packet, and loops over a group, that the model counts for a plan: what it says on machines where nothing else costs anything.
+pub fn counts(program: &Program, plan: &Plan, inputs: &Inputs, vector_bytes: u32) -> (f64, f64) {
+    let group = plan.loops.first().map_or(1, |stage| stage.group);
+    let nothing = Stages { operation_cycles: f64::MIN_POSITIVE, ..Stages::default() };
+    let priced = |stages: Stages| {
         let mut machine =
             Machine { stages: Some(stages), mispredict_cycles: 0.0, core_per_tick: 1e9, ..Machine::default() };
+        machine.vector_bytes = Some(vector_bytes);
         machine.port = Port { burst: vec![BURST], own: vec![0.0], mbuf: vec![0.0], mbuf_measured: false };
         let lines = &mut machine.lines;
-        for table in [&mut lines.load, &mut lines.gather, &mut lines.prefetch_t0, &mut lines.prefetch_t1] {
+        for table in
+            [&mut lines.load, &mut lines.gather, &mut lines.prefetch_t0, &mut lines.prefetch_t1, &mut lines.group]
+        {
             table.iter_mut().flatten().for_each(|cycles| *cycles = 0.0);
         }
-        let inputs = Inputs { machine, ..Inputs::default() };
-        let traffic = Traffic::estimate(&self.program, &inputs);
-        Model::new(&self.program, &inputs, &traffic).predict(&self.plans[number]).cycles()
-    }
+        let inputs = Inputs { machine, ..inputs.clone() };
+        let traffic = Traffic::estimate(program, &inputs);
+        Model::new(program, &inputs, &traffic).predict(plan).cycles()
+    };
+    let operations = priced(Stages { operation_cycles: 1.0, ..nothing });
+    (operations, priced(Stages { loop_cycles: f64::from(group), ..nothing }))
 }
 
 fn mixed(number: u64) -> u64 {
@@ -111,7 +133,7 @@ fn plan(group: u32, placement: Placement) -> Plan {
     };
     let stage =
         Loop { node: "stations".to_string(), batch: BURST, group, lanes: 1, requests: vec![request], reason: None };
-    let nodes = ["begin", "parser.start", "stations"].map(str::to_string);
+    let nodes = ["begin", "parser.start", "stations", "deparser", "departure"].map(str::to_string);
     Plan {
         descriptor: Descriptor::Own,
         burst: BURST,
@@ -129,8 +151,7 @@ mod tests {
     #[test]
     fn plans_of_the_calibration_are_legal() {
         let program = hlir::text::parse_program(PROGRAM).expect("the program of the calibration is right");
-        for (group, placement) in [(64, Placement::OwnLoop), (8, Placement::OwnLoop), (64, Placement::WithConsumption)]
-        {
+        for (group, placement) in PLANS {
             assert_eq!(hlir::verify::verify_plan(&program, &plan(group, placement)), []);
         }
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// How `bacus calibrate` measures. To be raised when it measures something else, or so that the same machine gives other numbers: the model's constants are
 /// fitted to files of one method. Files from before it was counted have none.
-pub const METHOD: u32 = 3;
+pub const METHOD: u32 = 4;
 
 /// The file of one machine. Unknown keys are errors, so that a typing mistake is not a silent default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,11 +70,14 @@ pub struct Lanes {
 }
 
 /// What the stages of a path cost beside the memory that they wait for.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stages {
-    /// Cycles of an operation in the loops of stages: they hold look-ups and hand on by memory, so less of it goes side by side than in a router's code.
+    /// Cycles of an operation in the loops of stages.
     pub operation_cycles: f64,
+    /// Cycles of a request: a line's address is put aside and taken up again, and asked for.
+    #[serde(default)]
+    pub request_cycles: f64,
     /// Cycles of each loop over a group: where it ends, the core guesses wrong and begins anew.
     pub loop_cycles: f64,
     /// Cycles of a packet that waits for the next group to come.
@@ -227,7 +230,8 @@ impl Machine {
             return Err(format!("{names}: expected numbers above 0"));
         }
         if let Some(stages) = &self.stages {
-            let numbers = [stages.operation_cycles, stages.loop_cycles, stages.behind_cycles];
+            let Stages { operation_cycles, request_cycles, loop_cycles, behind_cycles } = *stages;
+            let numbers = [operation_cycles, request_cycles, loop_cycles, behind_cycles];
             if stages.operation_cycles <= 0.0 || numbers.iter().any(|number| !number.is_finite() || *number < 0.0) {
                 return Err("stages: expected numbers that are not below 0".to_string());
             }
@@ -281,6 +285,7 @@ impl Machine {
         let operation_cycles = self.operation_cycles * 1.25;
         let guess = Stages {
             operation_cycles,
+            request_cycles: 4.0 * operation_cycles,
             loop_cycles: self.mispredict_cycles * 1.25,
             behind_cycles: 24.0 * operation_cycles,
         };

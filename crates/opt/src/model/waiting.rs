@@ -9,9 +9,6 @@ use hlir::plan::{Access, Hint, Placement, Request};
 
 /// Operations around a look-up in the loop of a stage.
 const LOOP: f64 = 6.0;
-/// Operations of a request: an address is put aside and taken up again; and where it is for a newer group, packets are put aside as well (fitted to a sweep).
-const REQUEST: f64 = 4.0;
-const REQUEST_BEHIND: f64 = 5.0;
 /// Tables with fewer look-ups to a packet are not on the path of most packets.
 const SHARE_OF_PATH: f64 = 0.5;
 /// A group as planners choose it.
@@ -188,18 +185,16 @@ impl Model<'_> {
         let Some(first) = asked.first() else { return costs };
         // Where one look-up waits for the next group, all do.
         let is_behind = made.iter().any(|made| made.places(Placement::WithConsumption));
-        let (beside, meanwhile, request) = if is_behind {
-            (looked_up, keys + turn + looked_up / 2.0, REQUEST_BEHIND)
-        } else {
-            (keys, issue[*first], REQUEST)
-        };
+        let (beside, meanwhile) =
+            if is_behind { (looked_up, keys + turn + looked_up / 2.0) } else { (keys, issue[*first]) };
+        let request = self.inputs.machine.stages().request_cycles;
         let lines = group * asked.len() as f64;
         let streams: Vec<f64> = asked.iter().map(|at| self.stream(&made[*at], lines, is_behind)).collect();
         let stream: f64 = streams.iter().sum();
         // What is computed meanwhile is not waited for.
         let waited = if stream > 0.0 { (stream - beside).max(0.0) / stream } else { 0.0 };
         for (at, one) in asked.iter().zip(&streams) {
-            costs[*at] += one * waited + request * operation;
+            costs[*at] += one * waited + request;
         }
         let last = asked.iter().map(|at| self.last(&made[*at], lines, group, is_behind)).fold(0.0, f64::max);
         costs[*first] += (last - meanwhile).max(0.0);
