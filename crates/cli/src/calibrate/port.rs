@@ -72,8 +72,8 @@ impl Pace {
             run(&echo, BURSTS[2])?,
             run(&operations, BURSTS[1])?,
             several(|| staged.run(stages::LARGE))?,
-            several(|| staged.run(stages::SMALL))?,
             several(|| staged.run(stages::ASKED))?,
+            several(|| staged.run(stages::SMALL))?,
             several(|| staged.run(stages::BEHIND))?,
         ];
         // All packets of the trace go the same way.
@@ -107,7 +107,7 @@ impl Pace {
 
     /// Writes what was found into `machine`, which has been measured but for that.
     pub fn write(&self, machine: &mut Machine) {
-        let [first, usual, last, worked, large, small, asked, behind] =
+        let [first, usual, last, worked, large, asked, small, behind] =
             self.runs.each_ref().map(|runs| median(runs.iter().map(|run| &run.samples)));
         let own = vec![first, usual, last];
         let head = machine.line_cycles(Access::Load, u64::from(BUFFERS.count) * MBUF_BYTES, machine.parallelism);
@@ -115,7 +115,7 @@ impl Pace {
         // A machine that was disturbed between the two says something absurd; a tick for a hundred operations is as absurd.
         machine.operation_cycles = ((worked - usual) / self.count).max(0.01);
         let more = self.lanes.counted(self.vector_bytes);
-        machine.stages = Some(self.staged.costs([large, small, asked, behind], usual, &more, self.vector_bytes));
+        machine.stages = Some(self.staged.costs([large, asked, small, behind], usual, &more, self.vector_bytes));
         machine.lanes = self.lanes.costs(machine);
         machine.port = Port { burst: BURSTS.to_vec(), own, mbuf, mbuf_measured: false };
     }

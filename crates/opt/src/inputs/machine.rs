@@ -292,6 +292,25 @@ impl Machine {
         self.stages.unwrap_or(guess)
     }
 
+    /// The machine that plans are made for: as often as it is as it was measured, others have half of the caches that it shares. So a line costs the mean
+    /// of what it does in this working set and in one twice as large; and of two plans the one wins that memory can hurt less.
+    pub fn among_others(&self) -> Machine {
+        let mut machine = self.clone();
+        let lines = &mut machine.lines;
+        for table in
+            [&mut lines.load, &mut lines.gather, &mut lines.prefetch_t0, &mut lines.prefetch_t1, &mut lines.group]
+        {
+            for larger in 1..table.len() {
+                let beside = table[larger].clone();
+                table[larger - 1]
+                    .iter_mut()
+                    .zip(beside)
+                    .for_each(|(cycles, beside)| *cycles = (*cycles + beside) / 2.0);
+            }
+        }
+        machine
+    }
+
     /// A group, where only streams were measured: it waits once for its first line.
     fn guessed_group(&self, bytes: u64, lines: u32) -> f64 {
         let stream = self.line_cycles(Access::PrefetchT0, bytes, lines.max(16));

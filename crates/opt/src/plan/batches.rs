@@ -15,8 +15,6 @@ use hlir::{NodeId, Plan, Program};
 pub const BURSTS: [u32; 3] = [64, 32, 128];
 /// How much cheaper that is.
 const CLEARLY: f64 = 0.05;
-/// What stages must promise before packets go through them: less is within what the model is wrong by.
-const WORTH_STAGES: f64 = 0.05;
 /// Look-ups of a path up to which one stage for all of them is tried, beginning at each.
 const MOST_TOGETHER: usize = 12;
 /// Packets of a group of a path's stage: verdicts are bits of one word.
@@ -55,7 +53,8 @@ pub fn allocate(program: &Program, plan: &mut Plan, inputs: &Inputs) {
         }
         let Some((cycles, mut chosen)) = best else { return };
         let plain = model.predict(&Plan { burst: chosen.burst, ..plain }).cycles();
-        let is_worth_it = !chosen.loops.is_empty() && cycles < plain * (1.0 - WORTH_STAGES);
+        // Of two that cost the same, stages are the safer ones: they wait less where memory gets dearer than when it was measured.
+        let is_worth_it = !chosen.loops.is_empty() && cycles < plain;
         if !is_worth_it && pinned.path.is_none() && stages.is_empty() && pinned.queues.is_empty() {
             (chosen.path, chosen.loops) = (None, Vec::new());
         } else if let Some(path) = &mut chosen.path {

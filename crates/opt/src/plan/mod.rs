@@ -20,10 +20,11 @@ use hlir::{Plan, Program};
 /// Plans that are not at least so much cheaper are not worth their trouble: the model is not as exact as that.
 pub const WORTH: f64 = 0.02;
 
-/// Gives `plan` the program's model.
+/// Gives `plan` the program's model, on a machine that is not always its own.
 fn with_model<T>(program: &Program, inputs: &Inputs, plan: impl FnOnce(&Model) -> T) -> T {
-    let traffic = Traffic::estimate(program, inputs);
-    plan(&Model::new(program, inputs, &traffic))
+    let inputs = Inputs { machine: inputs.machine.among_others(), ..inputs.clone() };
+    let traffic = Traffic::estimate(program, &inputs);
+    plan(&Model::new(program, &inputs, &traffic))
 }
 
 /// A cost as plans write it.
