@@ -175,7 +175,8 @@ walk_send_group(struct worker *worker, struct output *out, const struct burst *b
 		else
 			walk_send_some(&sending, &taken, from, count, ports, stay);
 		out->count = sending.count;
-	} else {
+	} else if (count != 0) {
+		/* Of no packets, a burst need not have arrays. */
 		packet_put_group(out, burst, from, count, ports);
 	}
 }

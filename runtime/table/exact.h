@@ -117,7 +117,8 @@ exact_overflowed(const void *address)
 }
 
 /* The number in the slot whose key is `key`. A slot's number is read before its key: a slot that changes hands gets its new key first, so with the new number
- * the new key is seen. The same key may stand in a second slot that is empty, of an entry that was deleted and came again. */
+ * the new key is seen. The same key may stand in a second slot that is empty, of an entry that was deleted and came again; if both are seen with their
+ * numbers, the larger is taken, since each is a record's and both together are none. */
 static inline uint32_t
 exact_scan(const struct exact_bucket *bucket, const uint64_t *key, uint32_t slot_limbs, uint32_t slots)
 {
@@ -129,7 +130,7 @@ exact_scan(const struct exact_bucket *bucket, const uint64_t *key, uint32_t slot
 
 		for (uint32_t limb = 0; limb < slot_limbs; limb++)
 			differ |= __atomic_load_n(&bucket->keys[slot * slot_limbs + limb], __ATOMIC_RELAXED) ^ key[limb];
-		found |= differ == 0 ? record : 0;
+		found = differ == 0 && record > found ? record : found;
 	}
 	return found;
 }
@@ -167,7 +168,7 @@ exact_matched_one(const struct exact_bucket *bucket, uint64_t key)
 	__atomic_signal_fence(__ATOMIC_ACQ_REL);	/* the flags are read after this, see `exact_overflowed` */
 	matched = _mm_castps_si128(_mm_shuffle_ps(_mm_castsi128_ps(_mm256_castsi256_si128(front)),
 						  _mm_castsi128_ps(_mm256_extracti128_si256(front, 1)), 0x88));
-	return _mm_or_si128(_mm_and_si128(records, matched), _mm_and_si128(last, fifth));
+	return _mm_max_epu32(_mm_and_si128(records, matched), _mm_and_si128(last, fifth));
 }
 
 /* The same of a key of two limbs: three words are the slots', behind one of zeros. */
@@ -194,14 +195,14 @@ exact_matched(const struct exact_bucket *bucket, const uint64_t *key, uint32_t l
 	return limbs == 2 ? exact_matched_two(bucket, key) : exact_matched_one(bucket, key[0]);
 }
 
-/* Four keys' numbers, from what matched: of the same key at most one slot's is not 0. */
+/* Four keys' numbers, from what matched: of the same key at most one slot's is not 0, but for what `exact_scan` says. */
 static inline __m128i
 exact_numbers(__m128i first, __m128i second, __m128i third, __m128i fourth)
 {
-	const __m128i front = _mm_or_si128(_mm_unpacklo_epi32(first, second), _mm_unpackhi_epi32(first, second));
-	const __m128i back = _mm_or_si128(_mm_unpacklo_epi32(third, fourth), _mm_unpackhi_epi32(third, fourth));
+	const __m128i front = _mm_max_epu32(_mm_unpacklo_epi32(first, second), _mm_unpackhi_epi32(first, second));
+	const __m128i back = _mm_max_epu32(_mm_unpacklo_epi32(third, fourth), _mm_unpackhi_epi32(third, fourth));
 
-	return _mm_or_si128(_mm_unpacklo_epi64(front, back), _mm_unpackhi_epi64(front, back));
+	return _mm_max_epu32(_mm_unpacklo_epi64(front, back), _mm_unpackhi_epi64(front, back));
 }
 #endif
 

@@ -90,7 +90,7 @@ exact48_number(const struct exact48_bucket *bucket, uint64_t key)
 {
 	const __m512i rest = _mm512_xor_si512(_mm512_load_si512((const void *)bucket->slots), _mm512_set1_epi64((long long)key));
 	const __m512i turned = _mm512_rol_epi64(rest, 64 - EXACT48_KEY_BITS), below = _mm512_add_epi64(turned, _mm512_set1_epi64(-1));
-	const __mmask8 match = _mm512_cmplt_epu64_mask(below, _mm512_set1_epi64(0xffff));
+	const __mmask8 match = _mm512_cmple_epu64_mask(below, _mm512_set1_epi64(0xfffe));
 
 	return _mm512_castsi512_si128(_mm512_maskz_compress_epi64(match, turned));
 }
@@ -106,11 +106,12 @@ exact48_rest(const struct exact48_bucket *bucket, uint64_t key)
 	const __m256i front_match = _mm256_cmpeq_epi64(_mm256_and_si256(front, whole), zero);
 	const __m256i back_match = _mm256_cmpeq_epi64(_mm256_and_si256(back, whole), zero);
 
-	return _mm256_or_si256(_mm256_and_si256(front, front_match), _mm256_and_si256(back, back_match));
+	return _mm256_max_epu32(_mm256_and_si256(front, front_match), _mm256_and_si256(back, back_match));
 }
 #endif
 
-/* The number of the key's record, 0 for none: at most one word that is the key's has one. */
+/* The number of the key's record, 0 for none. Of the words that are the key's at most one has a number; but where an entry goes and comes back while the words
+ * are read, the one that it had and the one that it has may both be seen, so the larger is taken: each is a record's, and both together are none. */
 static inline uint32_t
 exact48_scan(const struct exact48_bucket *bucket, uint64_t key)
 {
@@ -121,8 +122,8 @@ exact48_scan(const struct exact48_bucket *bucket, uint64_t key)
 	return (uint32_t)_mm_cvtsi128_si32(number);
 #elif defined(TABLE_AVX2)
 	const __m256i rest = exact48_rest(bucket, key);
-	const __m128i half = _mm_or_si128(_mm256_castsi256_si128(rest), _mm256_extracti128_si256(rest, 1));
-	const __m128i word = _mm_or_si128(half, _mm_unpackhi_epi64(half, half));
+	const __m128i half = _mm_max_epu32(_mm256_castsi256_si128(rest), _mm256_extracti128_si256(rest, 1));
+	const __m128i word = _mm_max_epu32(half, _mm_unpackhi_epi64(half, half));
 
 	__atomic_signal_fence(__ATOMIC_ACQ_REL);
 	return (uint32_t)((uint64_t)_mm_cvtsi128_si64(word) >> EXACT48_KEY_BITS);
@@ -132,7 +133,7 @@ exact48_scan(const struct exact48_bucket *bucket, uint64_t key)
 	for (uint32_t slot = 0; slot < EXACT48_SLOTS; slot++) {
 		const uint64_t held = __atomic_load_n(&bucket->slots[slot], __ATOMIC_ACQUIRE);
 
-		found |= ((held ^ key) & EXACT48_KEY) == 0 ? held : 0;
+		found = ((held ^ key) & EXACT48_KEY) == 0 && held > found ? held : found;
 	}
 	return (uint32_t)(found >> EXACT48_KEY_BITS);
 #endif
@@ -195,9 +196,9 @@ exact48_scan_four(const void *const *addresses, const uint64_t *keys)
 #else
 	const __m256i first = exact48_rest(addresses[0], keys[0]), second = exact48_rest(addresses[1], keys[1]);
 	const __m256i third = exact48_rest(addresses[2], keys[2]), fourth = exact48_rest(addresses[3], keys[3]);
-	const __m256i front = _mm256_or_si256(_mm256_unpacklo_epi64(first, second), _mm256_unpackhi_epi64(first, second));
-	const __m256i back = _mm256_or_si256(_mm256_unpacklo_epi64(third, fourth), _mm256_unpackhi_epi64(third, fourth));
-	const __m256i words = _mm256_or_si256(_mm256_permute2x128_si256(front, back, 0x20), _mm256_permute2x128_si256(front, back, 0x31));
+	const __m256i front = _mm256_max_epu32(_mm256_unpacklo_epi64(first, second), _mm256_unpackhi_epi64(first, second));
+	const __m256i back = _mm256_max_epu32(_mm256_unpacklo_epi64(third, fourth), _mm256_unpackhi_epi64(third, fourth));
+	const __m256i words = _mm256_max_epu32(_mm256_permute2x128_si256(front, back, 0x20), _mm256_permute2x128_si256(front, back, 0x31));
 	const __m128 lower = _mm_castsi128_ps(_mm256_castsi256_si128(words)), upper = _mm_castsi128_ps(_mm256_extracti128_si256(words, 1));
 
 	__atomic_signal_fence(__ATOMIC_ACQ_REL);

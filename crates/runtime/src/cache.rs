@@ -95,8 +95,7 @@ fn probe(root: &Path) -> io::Result<()> {
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let fresh = path.with_file_name(unused(&name));
-    fs::write(&fresh, bytes)?;
-    fs::rename(&fresh, path).inspect_err(|_| drop(fs::remove_file(&fresh)))
+    fs::write(&fresh, bytes).and_then(|()| fs::rename(&fresh, path)).inspect_err(|_| drop(fs::remove_file(&fresh)))
 }
 
 /// FNV-1a of 128 bits: names for contents, not protection against forgers.

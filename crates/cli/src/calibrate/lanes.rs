@@ -83,7 +83,7 @@ impl Subject {
         let traffic = Traffic::estimate(&self.program, &inputs);
         let front = Model::new(&self.program, &inputs, &traffic).front(&plan(packets), packets);
         let front = front.expect("the program of the calibration can be run in lanes");
-        ((front.spared * machine.stages().operation_cycles - gained) / front.vector).max(LEAST)
+        (((front.spared + front.keys) * machine.stages().operation_cycles - gained) / front.vector).max(LEAST)
     }
 }
 
@@ -145,7 +145,7 @@ mod tests {
             let traffic = Traffic::estimate(&subject.program, &inputs);
             let model = Model::new(&subject.program, &inputs, &traffic);
             let front = model.front(&plan(packets), packets).expect("it can be run in lanes");
-            let promised = front.spared * inputs.machine.stages().operation_cycles
+            let promised = (front.spared + front.keys) * inputs.machine.stages().operation_cycles
                 - front.vector * model.vector_operation(packets);
             assert!(operation_cycles > LEAST && (promised - gained).abs() < 0.5, "{packets}: {promised} for {gained}");
         }

@@ -296,16 +296,18 @@ impl Machine {
     /// of what it does in this working set and in one twice as large; and of two plans the one wins that memory can hurt less.
     pub fn among_others(&self) -> Machine {
         let mut machine = self.clone();
-        let lines = &mut machine.lines;
-        for table in
-            [&mut lines.load, &mut lines.gather, &mut lines.prefetch_t0, &mut lines.prefetch_t1, &mut lines.group]
-        {
-            for larger in 1..table.len() {
-                let beside = table[larger].clone();
-                table[larger - 1]
-                    .iter_mut()
-                    .zip(beside)
-                    .for_each(|(cycles, beside)| *cycles = (*cycles + beside) / 2.0);
+        let tables = &mut machine.lines;
+        for (access, table) in [
+            (Access::Load, &mut tables.load),
+            (Access::Gather, &mut tables.gather),
+            (Access::PrefetchT0, &mut tables.prefetch_t0),
+            (Access::PrefetchT1, &mut tables.prefetch_t1),
+            (Access::Group, &mut tables.group),
+        ] {
+            for (row, kb) in table.iter_mut().zip(&self.lines.working_set_kb) {
+                for (cycles, lines) in row.iter_mut().zip(&self.lines.in_flight) {
+                    *cycles = (*cycles + self.line_cycles(access, kb << 11, *lines)) / 2.0;
+                }
             }
         }
         machine
@@ -397,6 +399,25 @@ mod tests {
         assert_eq!(machine.latency_cycles(128 << 10), 8.0);
         assert_eq!(machine.line_cycles(Access::Load, 256 << 20, 2), (300.0 + 75.0) / 2.0);
         assert_eq!(machine.line_cycles(Access::PrefetchT0, 256 << 20, 1000), 300.0 / 64.0);
+    }
+
+    #[test]
+    fn among_others_a_line_costs_the_mean_of_two_working_sets() {
+        let machine = Machine::default();
+        let shared = machine.among_others();
+        assert_eq!(Machine::parse(&shared.print()).as_ref(), Ok(&shared));
+        for access in Access::ALL {
+            for kb in [256, 8192, 32768, 1 << 20] {
+                let [alone, larger, mean] = [(&machine, kb << 10), (&machine, kb << 11), (&shared, kb << 10)]
+                    .map(|(machine, bytes): (&Machine, u64)| machine.line_cycles(access, bytes, 16));
+                let is_row = machine.lines.working_set_kb.contains(&kb);
+                assert!(
+                    !is_row || (mean - (alone + larger) / 2.0).abs() < 1e-9,
+                    "{access:?} {kb}: {alone} {larger} {mean}"
+                );
+                assert!(mean >= alone, "{access:?} {kb}");
+            }
+        }
     }
 
     #[test]

@@ -19,8 +19,9 @@ const KEPT: f64 = 0.1;
 /// A first stage in lanes, a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Front {
-    /// Operations that a packet is spared, one that leaves the path too.
+    /// Operations that a packet is spared, one that leaves the path too; and those of its keys, which only one that stays would have made.
     pub spared: f64,
+    pub keys: f64,
     /// Operations on vectors, divided by the packets that a vector has.
     pub vector: f64,
 }
@@ -56,11 +57,11 @@ impl Model<'_> {
         let tables = first.looked_up.iter().filter_map(|place| hlir::path::table_of(self.program, path[*place]));
         let keys: f64 = tables.map(|table| operations.key(table)).sum();
         let vector = TAKE + (rows * (packets + TRANSPOSE) + operators) / packets;
-        Some(Front { spared: (1.0 - KEPT) * before + keys - STORE * stores, vector })
+        Some(Front { spared: (1.0 - KEPT) * before - STORE * stores, keys, vector })
     }
 
-    /// Cycles that a stage in lanes adds to a packet: as a rule less than nothing.
-    pub(super) fn lanes_cycles(&self, path: &[NodeId], first: &Stage, planned: &Loop) -> f64 {
+    /// Cycles that a stage in lanes adds to a packet: as a rule less than nothing. `on_path`: packets that stay there.
+    pub(super) fn lanes_cycles(&self, path: &[NodeId], first: &Stage, planned: &Loop, on_path: f64) -> f64 {
         if planned.lanes < 2 {
             return 0.0;
         }
@@ -68,7 +69,7 @@ impl Model<'_> {
         let spared = self.inputs.machine.stages().operation_cycles;
         // What is left of a group is run packet by packet.
         let whole = f64::from(planned.group / planned.lanes * planned.lanes) / f64::from(planned.group.max(1));
-        whole * (front.vector * self.vector_operation(planned.lanes) - front.spared * spared)
+        whole * (front.vector * self.vector_operation(planned.lanes) - (front.spared + on_path * front.keys) * spared)
     }
 
     /// Cycles of an operation on vectors of so many packets: longer ones than the machine has are several.

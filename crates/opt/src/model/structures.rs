@@ -95,8 +95,9 @@ pub struct Shape {
     pub surprises: f64,
     /// How often a look-up has to read a second line instead of its first.
     pub second: f64,
-    /// Operations one after the other before the first line.
+    /// Operations one after the other before the first line; and where a group is looked up that has made all of its addresses before.
     pub begin: f64,
+    pub begin_grouped: f64,
     /// Operations one after the other between two lines that each need the one before.
     pub step: f64,
     /// Operations one after the other from the key to the record, where they are more than steps between lines.
@@ -187,6 +188,7 @@ pub fn shape(program: &Program, id: TableId, structure: Structure, content: &Con
     let (operations, mut lines) = keyed.look_up(structure);
     let grouped = keyed.grouped(structure, operations);
     lines.push(Line::alone(content.records.clamp(1, keyed.entries) * record_bytes(table), 1.0));
+    let begin = if structure.has_two_lines() || structure == Structure::Perfect { HASHING } else { INDEXING };
     Shape {
         structure,
         operations,
@@ -194,7 +196,8 @@ pub fn shape(program: &Program, id: TableId, structure: Structure, content: &Con
         grouped,
         surprises: keyed.surprises(structure),
         second: keyed.second(structure),
-        begin: if structure.has_two_lines() || structure == Structure::Perfect { HASHING } else { INDEXING },
+        begin,
+        begin_grouped: if structure.has_two_lines() && keyed.words <= 2.0 { 0.0 } else { begin },
         step: step(structure),
         chain: keyed.chain(structure),
         loops: keyed.loops(structure),
@@ -359,7 +362,7 @@ impl Keyed {
             Line::alone(nodes as u64 * LINE_BYTES, 1.0)
         });
         // Eight separators are compared at once, with vectors that hold them.
-        (4.0 + levels * (5.0 + 3.5 * 8.0 / self.lanes), lines.collect())
+        (4.0 + levels * (10.0 + 3.5 * 8.0 / self.lanes), lines.collect())
     }
 
     fn ranges(&self) -> f64 {
@@ -478,8 +481,13 @@ impl Keyed {
             Structure::Exact48 if self.lanes >= 8.0 => 23.0,
             Structure::Exact | Structure::Exact48 => 17.0,
             // First entries are loads either way.
-            Structure::Dir24_8 | Structure::Dir24_8U16 | Structure::Dir24_8U8 => return None,
-            Structure::Direct | Structure::Compare | Structure::Perfect | Structure::List => 0.0,
+            Structure::Dir24_8
+            | Structure::Dir24_8U16
+            | Structure::Dir24_8U8
+            | Structure::Direct
+            | Structure::Compare
+            | Structure::Perfect
+            | Structure::List => 0.0,
         };
         structure.is_grouped().then_some(saved)
     }

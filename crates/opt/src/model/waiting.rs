@@ -239,9 +239,8 @@ impl Model<'_> {
             .filter(|(at, _)| !is_asked(*at))
             .map(|(_, (line, bytes))| line.often * memory.load(*bytes, window * line.abreast))
             .sum();
-        // The core is as far ahead as its window only where the addresses are there: those of lines by twos are computed for the whole group first.
-        let is_first = shape.structure.has_two_lines();
-        let begin = if is_first { 0.0 } else { shape.begin / self.inputs.machine.core_per_tick / window };
+        // The core is as far ahead as its window only where the addresses are there.
+        let begin = shape.begin_grouped / self.inputs.machine.core_per_tick / window;
         let loaded = if is_asked(0) { loaded } else { begin + loaded };
         // A look-up that waits for its first line does so while others compute.
         let beside = if is_asked(0) { 0.0 } else { issue };
