@@ -16,6 +16,7 @@ static const struct {
 	{ "lanes_8", test_lanes_8 },
 	{ "lanes_16", test_lanes_16 },
 	{ "table_edges", test_table_edges },
+	{ "table_halves", test_table_halves },
 	{ "table_hash", test_table_hash },
 	{ "table_model", test_table_model },
 	{ "table_ordered", test_table_ordered },

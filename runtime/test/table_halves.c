@@ -1,0 +1,103 @@
+/* A writer between the two halves of a group's look-up: it goes on as far as it may before the reader has ended its burst, moves keys and replaces the array.
+ * A key that was not in its first line must not be missed. */
+#include "table/exact.h"
+#include "table/exact48.h"
+#include "table_host.h"
+#include "test.h"
+
+#define HALVES_MOST 64u
+#define KEY_BITS 48u
+
+/* A reader that has looked into first lines. */
+struct halves_reader {
+	const struct table *table;
+	const void *array;
+	struct table_group group;
+	uint64_t keys[HALVES_MOST], second;
+	uint32_t found[HALVES_MOST];
+	uint32_t entries, graces, replaced;
+};
+
+static uint64_t
+halves_key(uint64_t number)
+{
+	return (number + 1) * 0x9e3779b97f4aull & (UINT64_MAX >> (64 - KEY_BITS));
+}
+
+static void
+halves_insert(struct writer *writer, uint64_t key)
+{
+	const uint64_t mask = UINT64_MAX >> (64 - KEY_BITS);
+	const struct test_record record = test_record((uint32_t)(key % 1000));
+
+	CHECK(writer_insert(writer, &(const struct table_match){ .value = &key, .mask = &mask }, &record, NULL) == TABLE_OK);
+}
+
+/* Wherever the writer waits for its readers, the reader ends its burst and begins the next: of `count` keys that are all there. */
+#define HALVES(NAME, STRUCTURE)                                                                                                         \
+	static void                                                                                                                     \
+	halves_begin_##NAME(struct halves_reader *reader)                                                                               \
+	{                                                                                                                               \
+		const struct NAME *table = (const void *)reader->table;                                                                 \
+                                                                                                                                        \
+		for (uint32_t i = 0; i < reader->group.count; i++)                                                                      \
+			reader->keys[i] = halves_key(reader->entries - 1 - (i * 5 + reader->graces) % reader->entries);                 \
+		reader->array = NAME##_array(table);                                                                                    \
+		reader->second = NAME##_find_firsts(table, reader->array, &reader->group);                                              \
+	}                                                                                                                               \
+                                                                                                                                        \
+	static void                                                                                                                     \
+	halves_end_##NAME(void *argument)                                                                                               \
+	{                                                                                                                               \
+		struct halves_reader *reader = argument;                                                                                \
+		const struct NAME *table = (const void *)reader->table;                                                                 \
+                                                                                                                                        \
+		if (reader->array == NULL)                                                                                              \
+			return;                                                                                                         \
+		reader->replaced += (const void *)NAME##_array(table) != reader->array;                                                 \
+		NAME##_find_seconds(table, reader->array, &reader->group, reader->second);                                              \
+		for (uint32_t i = 0; i < reader->group.count; i++) {                                                                    \
+			const struct test_record *record = table_record(reader->table, reader->found[i]);                               \
+                                                                                                                                        \
+			CHECK(reader->found[i] != 0 && record->value == reader->keys[i] % 1000);                                        \
+		}                                                                                                                       \
+		reader->graces++;                                                                                                       \
+		halves_begin_##NAME(reader);                                                                                            \
+	}                                                                                                                               \
+                                                                                                                                        \
+	static void                                                                                                                     \
+	halves_##NAME(uint32_t count, uint32_t is_far)                                                                                  \
+	{                                                                                                                               \
+		struct halves_reader reader = { .group = { .count = count, .limbs = 1, .is_far = is_far } };                            \
+		struct test_host memory = { .allocations_left = UINT64_MAX, .grace = halves_end_##NAME, .argument = &reader };          \
+		const struct table_host host = test_table_host(&memory);                                                                \
+		const struct table_descriptor descriptor = test_descriptor(STRUCTURE, KEY_BITS, 0, 0);                                  \
+		struct writer *writer = writer_create(&descriptor, &host, NULL);                                                        \
+                                                                                                                                        \
+		reader.group.keys = reader.keys;                                                                                        \
+		reader.group.found = reader.found;                                                                                      \
+		reader.table = writer_table(writer);                                                                                    \
+		for (uint32_t i = 0; i < 3000; i++) {                                                                                   \
+			halves_insert(writer, halves_key(i));                                                                           \
+			reader.entries = i + 1;                                                                                         \
+			if (i == 8)                                                                                                     \
+				halves_begin_##NAME(&reader);                                                                           \
+		}                                                                                                                       \
+		CHECK(reader.replaced > 2);                                                                                                         \
+		reader.array = NULL;                                                                                                    \
+		writer_destroy(writer);                                                                                                 \
+		CHECK(memory.bytes == 0);                                                                                               \
+	}
+
+HALVES(exact, STRUCTURE_EXACT)
+HALVES(exact48, STRUCTURE_EXACT48)
+
+void
+test_table_halves(void)
+{
+	for (uint32_t count = 1; count <= HALVES_MOST; count += 7)
+		for (uint32_t is_far = 0; is_far < 2; is_far++) {
+			halves_exact(count, is_far);
+			halves_exact48(count, is_far);
+		}
+}
