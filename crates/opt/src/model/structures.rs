@@ -480,7 +480,7 @@ impl Keyed {
             // What matches is brought to the front by one operation, where vectors have room for a line.
             Structure::Exact48 if self.lanes >= 8.0 => 23.0,
             Structure::Exact | Structure::Exact48 => 17.0,
-            // First entries are loads either way.
+            // Entries are loads either way.
             Structure::Dir24_8
             | Structure::Dir24_8U16
             | Structure::Dir24_8U8
