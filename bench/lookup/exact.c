@@ -172,14 +172,18 @@ exact_second_share(const struct exact *table, uint64_t entries)
 	return (double)second / SAMPLE;
 }
 
+#define OURS48_COUNT 5u
 #define OURS48(table)                                                                                                                       \
 	{ "exact48 plain", exact48_1_plain, table, 0, table_decode }, { "exact48, group", exact48_1_group, table, 0, table_decode },        \
-	{ "exact48 requested", exact48_1_requested, table, 0, table_decode }, { "exact48 one ahead", exact48_1_ahead, table, 0, table_decode }
+	{ "exact48 requested", exact48_1_requested, table, 0, table_decode }, { "exact48 one ahead", exact48_1_ahead, table, 0, table_decode },\
+	{ "exact48 one ahead, T1", exact48_1_ahead_far, table, 0, table_decode }
 #define OURS_PERFECT(table)                                                                                                                 \
 	{ "perfect plain", perfect_1_plain, table, 0, table_decode }, { "perfect requested", perfect_1_requested, table, 0, table_decode }
+#define OURS128_COUNT 5u
 #define OURS128(table)                                                                                                                      \
 	{ "exact plain", exact_2_plain, table, 0, table_decode }, { "exact, group", exact_2_group, table, 0, table_decode },                \
-	{ "exact requested", exact_2_requested, table, 0, table_decode }, { "exact one ahead", exact_2_ahead, table, 0, table_decode }
+	{ "exact requested", exact_2_requested, table, 0, table_decode }, { "exact one ahead", exact_2_ahead, table, 0, table_decode },     \
+	{ "exact one ahead, T1", exact_2_ahead_far, table, 0, table_decode }
 
 /* What our look-ups cost in a table of 64 entries: issuing them. */
 static double
@@ -188,7 +192,7 @@ exact48_issue(void)
 	struct writer *writer = exact_make(STRUCTURE_EXACT48, FEW, 48);
 	struct kernel kernels[] = { OURS48(writer_table(writer)) };
 	const struct exact_keys keys = { .entries = FEW, .words = 1 };
-	const double cost = row_cost(&(const struct row){ .draw = exact_draw, .context = &keys }, kernels, 4);
+	const double cost = row_cost(&(const struct row){ .draw = exact_draw, .context = &keys }, kernels, OURS48_COUNT);
 
 	writer_destroy(writer);
 	return cost;
@@ -200,7 +204,7 @@ exact_issue(void)
 	struct writer *writer = exact_make(STRUCTURE_EXACT, FEW, 104);
 	struct kernel kernels[] = { OURS128(writer_table(writer)) };
 	const struct exact_keys keys = { .entries = FEW, .words = 2 };
-	const double cost = row_cost(&(const struct row){ .draw = exact_draw, .context = &keys }, kernels, 4);
+	const double cost = row_cost(&(const struct row){ .draw = exact_draw, .context = &keys }, kernels, OURS128_COUNT);
 
 	writer_destroy(writer);
 	return cost;
@@ -214,7 +218,7 @@ exact_row48(const char *name, uint64_t entries)
 	struct row row = { .name = name, .entries = entries, .draw = exact_draw, .context = &keys };
 	struct writer *writer, *perfect;
 	struct rte_hash *hash8, *hash16;
-	uint32_t count = 6;
+	uint32_t count = 2 + OURS48_COUNT;
 
 	if (!row_wanted(name))
 		return;
@@ -263,7 +267,7 @@ exact_row104(const char *name, uint64_t entries)
 	{
 		struct kernel kernels[] = { { "rte_hash 16 B", hash_run, hash, 1, hash_decode }, OURS128(writer_table(writer)) };
 
-		row_run(&row, kernels, 5);
+		row_run(&row, kernels, 1 + OURS128_COUNT);
 	}
 	rte_hash_free(hash);
 	writer_destroy(writer);
@@ -317,7 +321,7 @@ dependent_group(const struct flight *flight, const uint64_t *keys, uint32_t *fou
 
 /* The second table's part of a burst: its keys, of what the first one found, and its answers. */
 INLINE void
-dependent_second(const struct dependent *tables, struct sample *sample, uint32_t from, const uint32_t *numbers)
+dependent_second(const struct dependent *tables, struct sample *sample, uint32_t from, const uint32_t *numbers, enum request request)
 {
 	struct flight flight;
 	uint64_t keys[BURST];
@@ -325,32 +329,44 @@ dependent_second(const struct dependent *tables, struct sample *sample, uint32_t
 
 	for (uint32_t i = 0; i < BURST; i++)
 		keys[i] = dependent_key(dependent_value(&tables->first->table, numbers[i]), sample->keys[from + i], tables->entries);
-	exact48_1_begin(tables->second, keys, &flight, 1);
+	exact48_1_begin(tables->second, keys, &flight, request);
 	group = dependent_group(&flight, keys, sample->found + from);
 	exact48_find_group(tables->second, &group);
 }
 
 /* The first table's lines one burst ahead. Those of the second are requested when its keys are known: what has been found waits for no other burst. */
-static void
-dependent_ahead(const void *of, struct sample *sample)
+INLINE void
+dependent_ahead_to(const struct dependent *tables, struct sample *sample, enum request request)
 {
-	const struct dependent *tables = of;
 	struct flight flights[2];
 	uint32_t numbers[BURST];
 
-	exact48_1_begin(tables->first, sample->keys, &flights[0], 1);
+	exact48_1_begin(tables->first, sample->keys, &flights[0], request);
 	for (uint32_t from = 0; from < SAMPLE; from += BURST) {
 		struct flight *older = &flights[from / BURST % 2], *newest = &flights[from / BURST % 2 ^ 1];
 		struct table_group group = dependent_group(older, sample->keys + from, numbers);
 
 		if (from + BURST < SAMPLE) {
-			exact48_1_begin(tables->first, sample->keys + from + BURST, newest, 0);
+			exact48_1_begin(tables->first, sample->keys + from + BURST, newest, REQUEST_NONE);
 			group.requests = newest->address;
 			group.request_count = BURST;
+			group.request_far = request == REQUEST_FAR;
 		}
 		exact48_find_group(tables->first, &group);
-		dependent_second(tables, sample, from, numbers);
+		dependent_second(tables, sample, from, numbers, request);
 	}
+}
+
+static void
+dependent_ahead(const void *of, struct sample *sample)
+{
+	dependent_ahead_to(of, sample, REQUEST_NEAR);
+}
+
+static void
+dependent_ahead_far(const void *of, struct sample *sample)
+{
+	dependent_ahead_to(of, sample, REQUEST_FAR);
 }
 
 static void
@@ -363,10 +379,10 @@ dependent_requested(const void *of, struct sample *sample)
 		uint32_t numbers[BURST];
 		struct table_group group;
 
-		exact48_1_begin(tables->first, sample->keys + from, &flight, 1);
+		exact48_1_begin(tables->first, sample->keys + from, &flight, REQUEST_NEAR);
 		group = dependent_group(&flight, sample->keys + from, numbers);
 		exact48_find_group(tables->first, &group);
-		dependent_second(tables, sample, from, numbers);
+		dependent_second(tables, sample, from, numbers, REQUEST_NEAR);
 	}
 }
 
@@ -408,6 +424,7 @@ dependent_row(const char *name, uint64_t entries)
 	struct kernel kernels[] = {
 		{ "rte_hash 16 B, two", dependent_hash, &tables, 1, NULL }, { "exact48 requested, two", dependent_requested, &tables, 0, dependent_decode },
 		{ "exact48 one ahead, two", dependent_ahead, &tables, 0, dependent_decode },
+		{ "exact48 one ahead, T1, two", dependent_ahead_far, &tables, 0, dependent_decode },
 	};
 
 	if (!row_wanted(name))
@@ -433,7 +450,7 @@ dependent_row(const char *name, uint64_t entries)
 	}
 	row.lines = 2 * (1 + exact48_second_share(tables.first, entries));
 	row.bytes = 2 * tables.first->array->bytes;
-	row_run(&row, kernels, 3);
+	row_run(&row, kernels, 4);
 	rte_hash_free(hash);
 	rte_hash_free((struct rte_hash *)(uintptr_t)tables.second_hash);
 	writer_destroy(writers[0]);

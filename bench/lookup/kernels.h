@@ -28,30 +28,41 @@ struct flight {
 
 #define PLAIN_KERNEL(NAME, LIMBS) PLAIN_KERNEL_OF(NAME, LIMBS, LIMBS)
 
+/* Whether a burst's lines are requested as soon as they are known. */
+enum request { REQUEST_NONE, REQUEST_NEAR, REQUEST_FAR };
+
+INLINE void
+request_line(const void *line, enum request request)
+{
+	if (request == REQUEST_NEAR)
+		__builtin_prefetch(line, 0, 3);
+	else if (request == REQUEST_FAR)
+		__builtin_prefetch(line, 0, 2);
+}
+
 /* The addresses of a burst, one after the other. */
 #define BEGIN_ONE_BY_ONE(NAME, LIMBS)                                                                                                       \
-	INLINE void NAME##_##LIMBS##_begin(const void *of, const uint64_t *keys, struct flight *flight, int request)                        \
+	INLINE void NAME##_##LIMBS##_begin(const void *of, const uint64_t *keys, struct flight *flight, enum request request)               \
 	{                                                                                                                                   \
 		flight->hashes = flight->hash;                                                                                              \
 		for (uint32_t i = 0; i < BURST; i++) {                                                                                      \
 			flight->hash[i] = NAME##_hash(of, keys + (size_t)i * (LIMBS), LIMBS);                                               \
 			flight->address[i] = NAME##_address(of, flight->hash[i]);                                                           \
-			if (request)                                                                                                        \
-				__builtin_prefetch(flight->address[i]);                                                                     \
+			request_line(flight->address[i], request);                                                                          \
 		}                                                                                                                           \
 	}
 
 /* Some of them at once, where the structure can: then hashes are made again where they are needed. */
 #define BEGIN_TOGETHER(NAME)                                                                                                                \
-	INLINE void NAME##_1_begin(const void *of, const uint64_t *keys, struct flight *flight, int request)                                \
+	INLINE void NAME##_1_begin(const void *of, const uint64_t *keys, struct flight *flight, enum request request)                       \
 	{                                                                                                                                   \
 		const struct NAME##_lines lines = NAME##_lines(of);                                                                         \
                                                                                                                                             \
 		flight->hashes = NULL;                                                                                                      \
 		for (uint32_t from = 0; from < BURST; from += TOGETHER) {                                                                   \
 			NAME##_addresses(&lines, keys + from, flight->address + from, TOGETHER);                                            \
-			for (uint32_t i = 0; request && i < TOGETHER; i++)                                                                  \
-				__builtin_prefetch(flight->address[from + i]);                                                              \
+			for (uint32_t i = 0; request != REQUEST_NONE && i < TOGETHER; i++)                                                  \
+				request_line(flight->address[from + i], request);                                                           \
 		}                                                                                                                           \
 	}
 
@@ -63,7 +74,7 @@ struct flight {
 			const uint64_t *keys = sample->keys + (size_t)from * (LIMBS);                                                       \
 			struct flight flight;                                                                                               \
                                                                                                                                             \
-			NAME##_##LIMBS##_begin(of, keys, &flight, 1);                                                                       \
+			NAME##_##LIMBS##_begin(of, keys, &flight, REQUEST_NEAR);                                                            \
 			for (uint32_t i = 0; i < BURST; i++) {                                                                              \
 				const uint64_t *key = keys + (size_t)i * (LIMBS);                                                           \
 				const uint64_t hash = flight.hashes != NULL ? flight.hashes[i] : NAME##_hash(of, key, LIMBS);               \
@@ -94,7 +105,8 @@ struct flight {
 
 #define GROUP_KERNEL(NAME, LIMBS) GROUP_KERNEL_OF(NAME, LIMBS, LIMBS)
 
-/* The same with a burst's lines requested in a loop of their own, and one group behind its requests: each line that is read pays for one of the next. */
+/* The same with a burst's lines requested in a loop of their own, and one group behind its requests: each line that is read pays for one of the next, which
+ * comes into the first cache, or only into the second, where more may be on their way. */
 #define AHEAD_KERNELS(NAME, LIMBS)                                                                                                          \
 	static void NAME##_##LIMBS##_requested(const void *of, struct sample *sample)                                                       \
 	{                                                                                                                                   \
@@ -102,7 +114,7 @@ struct flight {
 			struct flight flight;                                                                                               \
 			struct table_group group = NAME##_##LIMBS##_of(sample, from);                                                       \
                                                                                                                                             \
-			NAME##_##LIMBS##_begin(of, group.keys, &flight, 1);                                                                 \
+			NAME##_##LIMBS##_begin(of, group.keys, &flight, REQUEST_NEAR);                                                      \
 			group.is_far = 1;                                                                                                   \
 			group.addresses = flight.address;                                                                                   \
 			group.hashes = flight.hashes;                                                                                       \
@@ -110,11 +122,11 @@ struct flight {
 		}                                                                                                                           \
 	}                                                                                                                                   \
                                                                                                                                             \
-	static void NAME##_##LIMBS##_ahead(const void *of, struct sample *sample)                                                           \
+	INLINE void NAME##_##LIMBS##_ahead_to(const void *of, struct sample *sample, uint32_t far)                                          \
 	{                                                                                                                                   \
 		struct flight flights[2];                                                                                                   \
                                                                                                                                             \
-		NAME##_##LIMBS##_begin(of, sample->keys, &flights[0], 1);                                                                   \
+		NAME##_##LIMBS##_begin(of, sample->keys, &flights[0], REQUEST_NEAR);                                                        \
 		for (uint32_t from = 0; from < SAMPLE; from += BURST) {                                                                     \
 			struct flight *older = &flights[from / BURST % 2], *newest = &flights[from / BURST % 2 ^ 1];                        \
 			struct table_group group = NAME##_##LIMBS##_of(sample, from);                                                       \
@@ -123,12 +135,23 @@ struct flight {
 			group.addresses = older->address;                                                                                   \
 			group.hashes = older->hashes;                                                                                       \
 			if (from + BURST < SAMPLE) {                                                                                        \
-				NAME##_##LIMBS##_begin(of, group.keys + BURST * (LIMBS), newest, 0);                                        \
+				NAME##_##LIMBS##_begin(of, group.keys + BURST * (LIMBS), newest, REQUEST_NONE);                             \
 				group.requests = newest->address;                                                                           \
 				group.request_count = BURST;                                                                                \
+				group.request_far = far;                                                                                    \
 			}                                                                                                                   \
 			NAME##_find_group(of, &group);                                                                                      \
 		}                                                                                                                           \
+	}                                                                                                                                   \
+                                                                                                                                            \
+	static void NAME##_##LIMBS##_ahead(const void *of, struct sample *sample)                                                           \
+	{                                                                                                                                   \
+		NAME##_##LIMBS##_ahead_to(of, sample, 0);                                                                                   \
+	}                                                                                                                                   \
+                                                                                                                                            \
+	static void NAME##_##LIMBS##_ahead_far(const void *of, struct sample *sample)                                                       \
+	{                                                                                                                                   \
+		NAME##_##LIMBS##_ahead_to(of, sample, 1);                                                                                   \
 	}
 
 #endif

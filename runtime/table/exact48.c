@@ -12,9 +12,12 @@
 #define EXACT48_SEARCH_MOST 512u
 #define EXACT48_MARKER EXACT48_KEY	/* no record: no entry, but not zero */
 
-/* The array is filled to at most 3/4 before it grows: of the keys, 7 % are then in their second bucket. */
-#define EXACT48_FULL_NUMERATOR 3u
-#define EXACT48_FULL_DENOMINATOR 4u
+/* The array is filled to at most 1/2 before it grows: of the keys, 1 % are then in their second bucket. Of one that may just fit into a cache every line
+ * counts, so it is filled to 3/4, though 7 % are in their second bucket then, each a wrong guess and a line more. */
+#define EXACT48_ENTRIES_LOOSE 4u	/* to a bucket */
+#define EXACT48_ENTRIES_DENSE 6u
+#define EXACT48_BUCKETS_SMALL 8192u	/* 512 KB: fewer of them fit into any second-level cache */
+#define EXACT48_BUCKETS_LARGE 2097152u	/* 128 MB: more of them hardly fit into any cache */
 
 struct exact48_writer {
 	struct layout layout;
@@ -297,10 +300,25 @@ exact48_resize(struct exact48_writer *writer, uint64_t bucket_count)
 	return TABLE_NO_MEMORY;
 }
 
+/* Entries that an array holds before it grows: never fewer than a smaller one does. */
+static uint64_t
+exact48_room(uint64_t bucket_count)
+{
+	const uint64_t loose = bucket_count * EXACT48_ENTRIES_LOOSE, largest = (uint64_t)EXACT48_BUCKETS_LARGE * EXACT48_ENTRIES_DENSE;
+
+	if (bucket_count < EXACT48_BUCKETS_SMALL || loose > largest)
+		return loose;
+	return bucket_count < EXACT48_BUCKETS_LARGE ? bucket_count * EXACT48_ENTRIES_DENSE : largest;
+}
+
 static uint64_t
 exact48_buckets_for(uint64_t entries)
 {
-	return entries * EXACT48_FULL_DENOMINATOR / (EXACT48_FULL_NUMERATOR * EXACT48_SLOTS) + EXACT48_BUCKETS_LEAST;
+	const uint64_t loose = entries / EXACT48_ENTRIES_LOOSE + EXACT48_BUCKETS_LEAST, dense = entries / EXACT48_ENTRIES_DENSE + EXACT48_BUCKETS_LEAST;
+
+	if (loose < EXACT48_BUCKETS_SMALL || dense > EXACT48_BUCKETS_LARGE)
+		return loose;
+	return dense > EXACT48_BUCKETS_SMALL ? dense : EXACT48_BUCKETS_SMALL;
 }
 
 /* Twice as large, but not larger than the table will ever need. */
@@ -319,11 +337,11 @@ static enum table_status
 exact48_insert(struct layout *layout, const struct layout_match *match, uint32_t record)
 {
 	struct exact48_writer *writer = exact48_of(layout);
-	const uint64_t word = match->value[0] | (uint64_t)record << EXACT48_KEY_BITS, slots = writer->exact->array->bucket_count * EXACT48_SLOTS;
+	const uint64_t word = match->value[0] | (uint64_t)record << EXACT48_KEY_BITS;
 	enum table_status status = TABLE_OK;
 	struct exact48_target target;
 
-	if ((writer->count + 1) * EXACT48_FULL_DENOMINATOR > slots * EXACT48_FULL_NUMERATOR)
+	if (writer->count >= exact48_room(writer->exact->array->bucket_count))
 		status = exact48_grow(writer);
 	for (;;) {
 		if (status != TABLE_OK)

@@ -154,7 +154,8 @@ test_table_size(void)
 	size_exact(192, 50000);
 	size_list(10000);
 	size_tuple_space();
-	size_compact(STRUCTURE_EXACT48, 48, 40000);
+	size_compact(STRUCTURE_EXACT48, 48, 10000);
+	size_compact(STRUCTURE_EXACT48, 48, 60000);
 	size_compact(STRUCTURE_EXACT, 64, 40000);
 	size_compact(STRUCTURE_EXACT, 128, 40000);
 }

@@ -9,10 +9,13 @@ use hlir::{MatchKind, Program, Table, TableId};
 
 pub const LINE_BYTES: u64 = 64;
 /// What hash tables are filled to once their entries are loaded: they are made as small as they may be then.
-const LOAD_EXACT: f64 = 0.8;
-const LOAD_EXACT48: f64 = 0.75;
-/// Keys in their second bucket take the place of others that have it as their first: counted in random keys, 135 of a thousand are in their second one where
-/// a line has five slots, 66 where it has eight; 103 and 52 overflow.
+const LOAD_EXACT: f64 = 0.625;
+/// An array of keys of 48 bits is filled to the half where it is so small, or so large, in bytes; between, to three quarters.
+const LOAD_EXACT48: [f64; 2] = [0.5, 0.75];
+const SMALL_EXACT48: f64 = 524_288.0;
+const LARGE_EXACT48: f64 = 134_217_728.0;
+/// Keys in their second bucket take the place of others that have it as their first: counted in random keys, with 4/5 of five slots filled 135 of a thousand
+/// are in their second one and 103 overflow, with 3/4 of eight 66 and 52; with 5/8 of three 120 and 95.
 const DISPLACED: f64 = 1.3;
 /// Operations one after the other between two lines of a look-up: comparing, and making the next address. In a trie, bits of the key are cut out for each
 /// node, and counted in its bitmap.
@@ -240,7 +243,7 @@ impl Keyed {
     fn look_up(&self, structure: Structure) -> (f64, Vec<Line>) {
         match structure {
             Structure::Exact => self.exact(),
-            Structure::Exact48 => (36.0, self.hashed(8.0, LOAD_EXACT48)),
+            Structure::Exact48 => (36.0, self.hashed(8.0, self.load_exact48())),
             Structure::Dir24_8 => self.dir24_8(4),
             Structure::Dir24_8U16 => self.dir24_8(2),
             Structure::Dir24_8U8 => self.dir24_8(1),
@@ -274,6 +277,12 @@ impl Keyed {
         vec![Line::alone(bytes, 1.0)]
     }
 
+    fn load_exact48(&self) -> f64 {
+        let [loose, dense] = LOAD_EXACT48;
+        let words = 8.0 * self.entries as f64;
+        if words / dense > LARGE_EXACT48 { loose } else { (words / SMALL_EXACT48).clamp(loose, dense) }
+    }
+
     fn slots(&self) -> u32 {
         if self.words as u32 == 2 { 3 } else { 5 }
     }
@@ -284,7 +293,7 @@ impl Keyed {
             return 0.0;
         }
         let is_narrow = structure == Structure::Exact48;
-        let (slots, load) = if is_narrow { (8, LOAD_EXACT48) } else { (self.slots(), LOAD_EXACT) };
+        let (slots, load) = if is_narrow { (8, self.load_exact48()) } else { (self.slots(), LOAD_EXACT) };
         DISPLACED * overflowing(slots, load)
     }
 
