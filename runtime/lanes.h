@@ -20,11 +20,14 @@
 
 /* Unsigned, as numbers of P4 are. */
 typedef uint32_t lanes __attribute__((vector_size(4 * LANES)));
+typedef uint16_t lanes_narrow __attribute__((vector_size(2 * LANES)));
+typedef uint64_t lanes_wide __attribute__((vector_size(8 * LANES)));
 
 /* Packets in hand: where their bytes are, and how many. */
 struct lanes_packets {
-	const uint8_t *data[LANES];
-	uint32_t length[LANES];
+	void *const *data;
+	lanes length;
+	void *kept[LANES];	/* what `data` leads to, where bursts have no such array */
 };
 
 LANES_INLINE lanes
@@ -36,38 +39,33 @@ lanes_numbers(const uint32_t *numbers)
 	return vector;
 }
 
-/* Packets `i` and behind. Bytes that all of them have side by side. */
-LANES_INLINE uint32_t
-lanes_take(const struct burst *burst, uint32_t i, struct lanes_packets *packets)
+/* Of 16 bits each. */
+LANES_INLINE lanes
+lanes_widened(const uint16_t *numbers)
 {
-	uint32_t least = UINT32_MAX;
+	lanes_narrow vector;
 
-	for (uint32_t at = 0; at < LANES; at++) {
-		const struct packet packet = packet_take(burst, i + at);
-		const uint32_t contiguous = packet_contiguous(&packet);
-
-		packets->data[at] = packet_data(&packet);
-		packets->length[at] = packet_length(&packet);
-		least = contiguous < least ? contiguous : least;
-	}
-	return least;
+	memcpy(&vector, numbers, sizeof(vector));
+	return __builtin_convertvector(vector, lanes);
 }
 
 /* The ports that they came in on. */
 LANES_INLINE lanes
 lanes_ports(const struct burst *burst, uint32_t i)
 {
-	uint32_t ports[LANES];
-
-	for (uint32_t at = 0; at < LANES; at++)
-		ports[at] = burst->ports[i + at];
-	return lanes_numbers(ports);
+	return lanes_widened(burst->ports + i);
 }
 
 LANES_INLINE lanes
 lanes_choose(lanes mask, lanes then, lanes otherwise)
 {
 	return (mask & then) | (~mask & otherwise);
+}
+
+LANES_INLINE const uint8_t *
+lanes_bytes(const struct lanes_packets *packets, uint32_t i, uint32_t offset)
+{
+	return (const uint8_t *)packets->data[i] + offset;
 }
 
 /* The same number for every packet. */
@@ -83,11 +81,11 @@ lanes_same(uint32_t number)
 LANES_INLINE __m512i
 lanes_quarter(const struct lanes_packets *packets, uint32_t i, uint32_t offset)
 {
-	__m512i rows = _mm512_castsi128_si512(_mm_loadu_si128((const void *)(packets->data[i] + offset)));
+	__m512i rows = _mm512_castsi128_si512(_mm_loadu_si128((const void *)lanes_bytes(packets, i, offset)));
 
-	rows = _mm512_inserti32x4(rows, _mm_loadu_si128((const void *)(packets->data[i + 4] + offset)), 1);
-	rows = _mm512_inserti32x4(rows, _mm_loadu_si128((const void *)(packets->data[i + 8] + offset)), 2);
-	return _mm512_inserti32x4(rows, _mm_loadu_si128((const void *)(packets->data[i + 12] + offset)), 3);
+	rows = _mm512_inserti32x4(rows, _mm_loadu_si128((const void *)lanes_bytes(packets, i + 4, offset)), 1);
+	rows = _mm512_inserti32x4(rows, _mm_loadu_si128((const void *)lanes_bytes(packets, i + 8, offset)), 2);
+	return _mm512_inserti32x4(rows, _mm_loadu_si128((const void *)lanes_bytes(packets, i + 12, offset)), 3);
 }
 
 #define LANES_VECTOR __m512i
@@ -116,9 +114,9 @@ lanes_bits(lanes mask)
 LANES_INLINE __m256i
 lanes_quarter(const struct lanes_packets *packets, uint32_t i, uint32_t offset)
 {
-	const __m256i row = _mm256_castsi128_si256(_mm_loadu_si128((const void *)(packets->data[i] + offset)));
+	const __m256i row = _mm256_castsi128_si256(_mm_loadu_si128((const void *)lanes_bytes(packets, i, offset)));
 
-	return _mm256_inserti128_si256(row, _mm_loadu_si128((const void *)(packets->data[i + 4] + offset)), 1);
+	return _mm256_inserti128_si256(row, _mm_loadu_si128((const void *)lanes_bytes(packets, i + 4, offset)), 1);
 }
 
 #define LANES_VECTOR __m256i
@@ -155,6 +153,29 @@ lanes_bits(lanes mask)
 
 #endif
 
+/* Packets `i` and behind, if all of them have so many bytes side by side; else 0. */
+LANES_INLINE int
+lanes_take(const struct burst *burst, uint32_t i, uint32_t bytes, struct lanes_packets *packets)
+{
+	uint32_t lengths[LANES], missing = 0;
+
+	if (PACKET_DESCRIPTOR == DESCRIPTOR_OWN) {
+		packets->data = burst->packets + i;
+		packets->length = lanes_widened(burst->lengths + i);
+		return lanes_bits((lanes)(packets->length < bytes)) == 0;
+	}
+	for (uint32_t at = 0; at < LANES; at++) {
+		const struct packet packet = packet_take(burst, i + at);
+
+		packets->kept[at] = packet_data(&packet);
+		lengths[at] = packet_length(&packet);
+		missing |= packet_contiguous(&packet) - bytes;	/* below zero has the highest bit: no packet is that long */
+	}
+	packets->data = packets->kept;
+	packets->length = lanes_numbers(lengths);
+	return missing >> 31 == 0;
+}
+
 /* The four words of each packet's 16 bytes from `offset` on, first byte highest: a vector for each word. */
 LANES_INLINE void
 lanes_load(const struct lanes_packets *packets, uint32_t offset, lanes *words)
@@ -175,7 +196,7 @@ lanes_load(const struct lanes_packets *packets, uint32_t offset, lanes *words)
 	for (uint32_t i = 0; i < LANES; i++) {
 		uint32_t row[4];
 
-		memcpy(row, packets->data[i] + offset, sizeof(row));
+		memcpy(row, lanes_bytes(packets, i, offset), sizeof(row));
 		for (uint32_t word = 0; word < 4; word++)
 			rows[word][i] = __builtin_bswap32(row[word]);
 	}
@@ -188,12 +209,16 @@ lanes_load(const struct lanes_packets *packets, uint32_t offset, lanes *words)
 LANES_INLINE void
 lanes_store(uint64_t *to, uint32_t stride, lanes low, lanes high)
 {
-	uint32_t lows[LANES], highs[LANES];
+	const lanes_wide numbers = __builtin_convertvector(low, lanes_wide) | __builtin_convertvector(high, lanes_wide) << 32;
+	uint64_t each[LANES];
 
-	memcpy(lows, &low, sizeof(low));
-	memcpy(highs, &high, sizeof(high));
+	if (stride == 1) {
+		memcpy(to, &numbers, sizeof(numbers));
+		return;
+	}
+	memcpy(each, &numbers, sizeof(numbers));
 	for (uint32_t i = 0; i < LANES; i++)
-		to[i * stride] = lows[i] | (uint64_t)highs[i] << 32;
+		to[i * stride] = each[i];
 }
 
 #endif

@@ -36,18 +36,17 @@ lanes_begin(struct lanes_case *all, uint64_t *state)
 static void
 lanes_check_take(struct lanes_case *all)
 {
-	const uint32_t said = lanes_take(&all->burst, LANES_FIRST, &all->taken);
 	const lanes ports = lanes_ports(&all->burst, LANES_FIRST);
 	uint32_t least = UINT32_MAX;
 
+	for (uint32_t i = 0; i < LANES; i++)
+		least = all->lengths[LANES_FIRST + i] < least ? all->lengths[LANES_FIRST + i] : least;
+	CHECK(!lanes_take(&all->burst, LANES_FIRST, least + 1, &all->taken));
+	CHECK(lanes_take(&all->burst, LANES_FIRST, least, &all->taken));
 	for (uint32_t i = 0; i < LANES; i++) {
-		const uint32_t length = all->lengths[LANES_FIRST + i];
-
-		least = length < least ? length : least;
-		CHECK(all->taken.data[i] == all->bytes[LANES_FIRST + i] && all->taken.length[i] == length);
+		CHECK(all->taken.data[i] == all->bytes[LANES_FIRST + i] && all->taken.length[i] == all->lengths[LANES_FIRST + i]);
 		CHECK(ports[i] == all->ports[LANES_FIRST + i]);
 	}
-	CHECK(said == least);
 }
 
 static void
@@ -57,7 +56,7 @@ lanes_check_load(const struct lanes_case *all, uint32_t offset)
 
 	lanes_load(&all->taken, offset, words);
 	for (uint32_t i = 0; i < LANES; i++) {
-		const uint8_t *bytes = all->taken.data[i] + offset;
+		const uint8_t *bytes = (const uint8_t *)all->taken.data[i] + offset;
 
 		for (uint32_t word = 0; word < 4; word++, bytes += 4)
 			CHECK(words[word][i] == ((uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3]));
@@ -82,6 +81,9 @@ lanes_check_numbers(uint64_t *state)
 	mask = lanes_numbers(numbers[2]);
 	bits = lanes_bits(mask);
 	CHECK(lanes_bits(lanes_same(UINT32_MAX)) == (1u << LANES) - 1u && lanes_bits(lanes_same(0)) == 0);
+	lanes_store(keys, 1, low, high);
+	for (uint32_t i = 0; i < LANES; i++)
+		CHECK(keys[i] == ((uint64_t)numbers[1][i] << 32 | numbers[0][i]));
 	memset(keys, 0x55, sizeof(keys));
 	lanes_store(keys + 1, 2, low, high);
 	for (uint32_t i = 0; i < LANES; i++) {

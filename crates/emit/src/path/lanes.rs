@@ -46,11 +46,8 @@ impl Way<'_> {
             body.push(Stmt::Declare { of: "lanes".to_string(), name: format!("row_{row}[4]"), value: None });
         }
         body.push(Stmt::Blank);
-        let short = Expr::binary(
-            "<",
-            Expr::call("lanes_take", [name("burst"), at(), name("&packets")]),
-            Expr::word(lanes.bytes),
-        );
+        let taken = Expr::call("lanes_take", [name("burst"), at(), Expr::word(lanes.bytes), name("&packets")]);
+        let short = Expr::unary("!", taken);
         let rare = Expr::call("__builtin_expect", [short, name("0")]);
         body.push(Stmt::when(rare, vec![Stmt::result(name("false"))]));
         for row in &lanes.rows {
@@ -156,7 +153,7 @@ impl<'l> Writer<'l> {
                 return (name(format!("row_{}[{column}]", self.lanes.rows[row])), 0);
             }
             Step::Constant(value) => return (Expr::word(value), 0),
-            Step::Length => (Expr::call("lanes_numbers", [name("packets.length")]), LARGEST),
+            Step::Length => return (name("packets.length"), 0),
             Step::Port => {
                 (Expr::call("lanes_ports", [name("burst"), Expr::binary("+", name("from"), name("i"))]), LARGEST)
             }
