@@ -7,12 +7,14 @@ use hlir::path::Stage;
 use hlir::plan::Loop;
 use hlir::{NodeId, Plan};
 
-/// Operations that take a packet of a burst: where its bytes are, how many, and the loop over those side by side (counted in ipv4fwd).
-const TAKE: f64 = 4.0;
+/// Operations that take a packet of a burst: where its bytes are, and its part of the lengths and of the loop over those side by side (counted in ipv4fwd).
+const TAKE: f64 = 1.8;
 /// Operations that transpose rows, beside a load for each packet: unpack twice, and turn the bytes of each of four words.
 const TRANSPOSE: f64 = 12.0;
-/// Operations that store a part of a key of 32 bits, for each packet by itself.
-const STORE: f64 = 2.0;
+/// Operations for a packet that store a part of a key of 32 bits: keys of one limb lie side by side, wider ones are stored packet by packet.
+const STORE: f64 = 0.3;
+const STORE_WIDE: f64 = 1.3;
+const PARTS_OF_LIMB: usize = 2;
 /// Part of the operations before the cut that a packet's turn does in any case: where its headers lie.
 const KEPT: f64 = 0.1;
 
@@ -57,7 +59,7 @@ impl Model<'_> {
         let tables = first.looked_up.iter().filter_map(|place| hlir::path::table_of(self.program, path[*place]));
         let keys: f64 = tables.map(|table| operations.key(table)).sum();
         let vector = TAKE + (rows * (packets + TRANSPOSE) + operators) / packets;
-        Some(Front { spared: (1.0 - KEPT) * before - STORE * stores, keys, vector })
+        Some(Front { spared: (1.0 - KEPT) * before - stores, keys, vector })
     }
 
     /// Cycles that a stage in lanes adds to a packet: as a rule less than nothing. `on_path`: packets that stay there.
@@ -80,9 +82,10 @@ impl Model<'_> {
     }
 }
 
-/// Rows that are loaded, operators, and parts of keys.
+/// Rows that are loaded, operators, and operations that store keys.
 fn counted(lanes: &Lanes) -> (f64, f64, f64) {
     let operators = lanes.steps.iter().filter(|step| matches!(step, Step::Operate(..) | Step::Choose { .. })).count();
-    let stores: usize = lanes.keys.iter().map(|(_, key)| key.len()).sum();
-    (lanes.rows.len() as f64, operators as f64, stores as f64)
+    let stores = |parts: usize| parts as f64 * if parts > PARTS_OF_LIMB { STORE_WIDE } else { STORE };
+    let stores = lanes.keys.iter().map(|(_, key)| stores(key.len())).sum();
+    (lanes.rows.len() as f64, operators as f64, stores)
 }
