@@ -11,6 +11,7 @@ use crate::Inputs;
 use crate::analyze::Traffic;
 use crate::model::{Model, NodeCost};
 use crate::plan::batches::BURSTS;
+use crate::plan::with_model;
 use hlir::plan::{Access, Placement, Reason};
 use hlir::text::written_structure;
 use hlir::{NodeId, NodeKind, Plan, Program};
@@ -104,7 +105,7 @@ pub fn explain(program: &Program, plan: &Plan, inputs: &Inputs) -> Explanation {
         planned: total(predicted.cycles()),
         plain: total(model.predict(&plain).cycles()),
         notes: Vec::new(),
-        decisions: decisions(program, plan, inputs, &model),
+        decisions: decisions(program, plan, inputs),
         nodes: traffic
             .order()
             .iter()
@@ -182,7 +183,7 @@ fn kind(kind: &NodeKind) -> &'static str {
     }
 }
 
-fn decisions(program: &Program, plan: &Plan, inputs: &Inputs, model: &Model) -> Vec<Decision> {
+fn decisions(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<Decision> {
     let decision =
         |what: String, chosen: String, reason: &Option<Reason>| Decision { what, chosen, reason: reason.clone() };
     let mut decisions = Vec::new();
@@ -190,10 +191,11 @@ fn decisions(program: &Program, plan: &Plan, inputs: &Inputs, model: &Model) -> 
     let costs = crate::plan::descriptor::costs(program, plan, inputs);
     decisions.push(decision("descriptor".to_string(), descriptor, &costs));
     if plan.burst > 0 {
-        let cost = |burst: u32| model.predict(&at_burst(plan, burst)).cycles();
-        let others = BURSTS.iter().filter(|burst| **burst != plan.burst);
-        let others = others.map(|burst| (format!("{burst}"), cost(*burst)));
-        let reason = crate::plan::reason(cost(plan.burst), others);
+        let reason = with_model(program, inputs, |model| {
+            let cost = |burst: u32| model.predict(&at_burst(plan, burst)).cycles();
+            let others = BURSTS.iter().filter(|burst| **burst != plan.burst);
+            crate::plan::reason(cost(plan.burst), others.map(|burst| (format!("{burst}"), cost(*burst))))
+        });
         decisions.push(decision("burst".to_string(), plan.burst.to_string(), &reason));
     }
     for table in &plan.tables {

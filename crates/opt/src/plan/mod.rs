@@ -21,7 +21,7 @@ use hlir::{Plan, Program};
 pub const WORTH: f64 = 0.02;
 
 /// Gives `plan` the program's model, on a machine that is not always its own.
-fn with_model<T>(program: &Program, inputs: &Inputs, plan: impl FnOnce(&Model) -> T) -> T {
+pub(crate) fn with_model<T>(program: &Program, inputs: &Inputs, plan: impl FnOnce(&Model) -> T) -> T {
     let inputs = Inputs { machine: inputs.machine.among_others(), ..inputs.clone() };
     let traffic = Traffic::estimate(program, &inputs);
     plan(&Model::new(program, &inputs, &traffic))
