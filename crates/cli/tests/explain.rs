@@ -32,6 +32,14 @@ fn explanations_have_traffic_decisions_and_costs_in_every_form() {
     );
     let (_, html, _) = run(&["explain", &program, "--html"]);
     assert!(html.contains("<svg ") && html.contains("</html>") && html.contains("Switch.routes"), "{html}");
+    let why = "all other predictions are for the machine as measured.";
+    for (form, heading) in [(&text, "\ndecisions"), (&html, "<h2>Decisions</h2>")] {
+        let behind = form.split_once(heading).map_or("", |(_, behind)| behind);
+        assert!(
+            behind.contains(why),
+            "costs of decisions are not predictions for this machine, which it does not say:\n{form}"
+        );
+    }
 }
 
 /// The share of the packets that come to a table's look-up, and whether a stage looks it up, as `bacus explain` tells of the program under hints.

@@ -1,7 +1,7 @@
 //! An explanation as one page of HTML: totals, the graph, decisions, nodes. It needs nothing from elsewhere.
 
 use super::draw::{escaped, graph};
-use super::{Decision, Explanation, NodeRow, Total};
+use super::{COSTS, Decision, Explanation, NodeRow, Total};
 use std::fmt::Write as _;
 
 const STYLE: &str = "\
@@ -39,9 +39,8 @@ pub fn html(explained: &Explanation) -> String {
     page.push_str("<h2>What a packet costs</h2>");
     nodes(&mut page, explained);
     let _ = writeln!(page, "<h2>Where packets go</h2><div class=\"graph\">{}</div>", graph(explained));
-    page.push_str(
-        "<h2>Decisions</h2><table><tr><th>what</th><th>chosen</th><th class=\"n\">cycles</th><th>against</th></tr>\n",
-    );
+    let _ = writeln!(page, "<h2>Decisions</h2><p class=\"note\">{COSTS}</p>");
+    page.push_str("<table><tr><th>what</th><th>chosen</th><th class=\"n\">cycles</th><th>against</th></tr>\n");
     explained.decisions.iter().for_each(|decision| decided(&mut page, decision));
     page.push_str("</table></body></html>\n");
     page

@@ -16,6 +16,10 @@ use hlir::plan::{Access, Placement, Reason};
 use hlir::text::written_structure;
 use hlir::{NodeId, NodeKind, Plan, Program};
 
+/// Why a decision's cost is not the prediction beside it ([`Machine::among_others`](crate::inputs::Machine::among_others)).
+const COSTS: &str = "Costs of decisions count a line as the mean of its working set and one twice as large, as if others had half of the caches half of \
+                     the time; all other predictions are for the machine as measured.";
+
 /// Something that was decided.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {

@@ -1,6 +1,6 @@
 //! An explanation as lines for people.
 
-use super::{Explanation, Total};
+use super::{COSTS, Explanation, Total};
 use std::fmt::Write as _;
 
 /// Alternatives beyond these are far off.
@@ -11,7 +11,7 @@ pub fn text(explained: &Explanation) -> String {
     let _ = writeln!(text, "{} on {}, traffic {}", explained.program, explained.machine, explained.traffic);
     explained.notes.iter().for_each(|note| text.push_str(&format!("{note}\n")));
     let _ = writeln!(text, "\n{}", totals(explained));
-    let _ = writeln!(text, "\ndecisions, with predicted cycles for each packet");
+    let _ = writeln!(text, "\ndecisions, with predicted cycles for each packet\n{COSTS}");
     let wide = explained.decisions.iter().map(|decision| decision.what.chars().count()).max().unwrap_or(0);
     for decision in &explained.decisions {
         let _ = write!(text, "  {:wide$}  {}", decision.what, decision.chosen);
