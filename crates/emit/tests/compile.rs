@@ -71,6 +71,22 @@ fn plans(program: &Program) -> Vec<(&'static str, Plan)> {
     vec![("plain", Plan::default()), ("batched", Plan { burst: 32, loops, ..Plan::default() })]
 }
 
+/// The router in stages, what comes before its look-up for several packets at once.
+fn router(lanes: u32, request: &str) -> hlir::text::Parsed {
+    let path = "v1model.begin, RouterParser.start, RouterParser.ipv4, CheckHeader.start, Router.if_105, Router.if_107, \
+                Router.if_109, Router.if_112, Router.if_114, Router.routes";
+    let program = include_str!("golden/ipv4fwd.hlir");
+    let text = format!(
+        "{program}
+plan {{
+  burst 64
+  path {{ {path} }}
+  loop Router.routes: batch 64 group 64 lanes {lanes} {{ prefetch table Router.routes line 0 {request} to t0 }}
+}}"
+    );
+    hlir::text::parse_file(&text).expect("the router is HLIR")
+}
+
 static COMPILERS: LazyLock<Compilers> = LazyLock::new(Compilers::installed);
 
 /// What is there to compile with.
@@ -130,5 +146,13 @@ fn examples_compile_without_a_warning() {
         for (plan_name, plan) in plans(&parsed.program) {
             COMPILERS.compile(&format!("{stem}_{plan_name}"), &parsed.program, &plan);
         }
+    }
+}
+
+#[test]
+fn packets_side_by_side_compile_without_a_warning() {
+    for (lanes, request) in [(8, "ahead 64 in own_loop"), (16, "ahead 1 in with_consumption")] {
+        let parsed = router(lanes, request);
+        COMPILERS.compile(&format!("router_lanes_{lanes}"), &parsed.program, &parsed.plan.expect("it has a plan"));
     }
 }
