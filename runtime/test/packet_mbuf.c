@@ -1,10 +1,18 @@
-/* The same packets as mbufs, and what only mbufs do: several segments. A program of its own, since it needs DPDK; without hugepages, NIC or root. */
+/* The same packets as mbufs, and what only mbufs do: several segments, one by one and side by side. A program of its own, since it needs DPDK; without
+ * hugepages, NIC or root. */
 #include <rte_eal.h>
 #include <rte_mbuf.h>
 
 #include "packet/mbuf.h"
 
+#define LANES 8u
+
+#include "lanes.h"
 #include "packet_cases.h"
+
+#define MBUF_BEFORE 3u	/* packets of the burst before those in hand */
+#define MBUF_BURST (MBUF_BEFORE + LANES)
+#define MBUF_USUAL 48u	/* bytes of a first segment */
 
 unsigned test_failures;
 
@@ -84,6 +92,53 @@ mbuf_segments(struct cases *cases)
 	cases_flush(&cases->worker);
 }
 
+/* Every lane has its packet's bytes, as far as these are in the first segment. */
+static void
+mbuf_load(const struct packet *packets, const struct lanes_packets *taken, uint32_t offset)
+{
+	lanes words[4];
+
+	lanes_load(taken, offset, words);
+	for (uint32_t i = 0; i < LANES; i++) {
+		const uint8_t *bytes = packet_data(&packets[i]) + offset;
+
+		if (offset + 16 > packet_contiguous(&packets[i]))
+			continue;
+		for (uint32_t word = 0; word < 4; word++, bytes += 4)
+			CHECK(words[word][i] == ((uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3]));
+	}
+}
+
+/* Packets side by side that all go on in further segments; the first one of packet `odd` ends after `bytes`. Lanes may load what is in first segments, and
+ * only packets in hand count; a packet is as long as all of its segments. */
+static void
+mbuf_lanes(struct cases *cases, uint32_t odd, uint32_t bytes)
+{
+	const uint32_t least = odd >= MBUF_BEFORE && bytes < MBUF_USUAL ? bytes : MBUF_USUAL;
+	struct packet packets[MBUF_BURST];
+	void *handles[MBUF_BURST];
+	const struct burst burst = { .count = MBUF_BURST, .packets = handles };
+	struct lanes_packets taken;
+
+	for (uint32_t i = 0; i < MBUF_BURST; i++) {
+		packets[i] = mbuf_chain(cases, i == odd ? bytes : MBUF_USUAL, 30 + i, 50);
+		for (uint32_t at = 0; at < packet_contiguous(&packets[i]); at++)
+			packet_data(&packets[i])[at] = (uint8_t)(16 * i + at);
+		handles[i] = packet_store(&packets[i]);
+	}
+	CHECK(lanes_take(&burst, MBUF_BEFORE, &taken) == least);
+	for (uint32_t i = 0; i < LANES; i++) {
+		const uint32_t first = MBUF_BEFORE + i == odd ? bytes : MBUF_USUAL;
+
+		CHECK(taken.data[i] == packet_data(&packets[MBUF_BEFORE + i]) && taken.length[i] == first + 80 + MBUF_BEFORE + i);
+	}
+	for (uint32_t offset = 0; offset + 16 <= MBUF_USUAL; offset++)
+		mbuf_load(packets + MBUF_BEFORE, &taken, offset);
+	for (uint32_t i = 0; i < MBUF_BURST; i++)
+		packet_drop(&cases->worker, &packets[i]);
+	cases_flush(&cases->worker);
+}
+
 int
 main(void)
 {
@@ -102,6 +157,9 @@ main(void)
 	cases_run(&cases);
 	available = mbuf_available(&cases);
 	mbuf_segments(&cases);
+	for (uint32_t odd = 0; odd < MBUF_BURST; odd++)
+		for (uint32_t bytes = 0; bytes <= MBUF_USUAL + 4; bytes += 4)
+			mbuf_lanes(&cases, odd, bytes);
 	CHECK(mbuf_available(&cases) == available);
 	printf("%-14s %s\n", "packet_mbuf", test_failures == 0 ? "ok" : "FAILED");
 	return test_failures != 0;
