@@ -153,7 +153,7 @@ lanes_bits(lanes mask)
 
 #endif
 
-/* Packets `i` and behind, if all of them have so many bytes side by side; else 0. */
+/* Takes packets `i` and behind in hand. 1 if all of them have so many bytes side by side, else 0. */
 LANES_INLINE int
 lanes_take(const struct burst *burst, uint32_t i, uint32_t bytes, struct lanes_packets *packets)
 {

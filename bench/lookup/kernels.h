@@ -122,11 +122,11 @@ request_line(const void *line, enum request request)
 		}                                                                                                                           \
 	}                                                                                                                                   \
                                                                                                                                             \
-	INLINE void NAME##_##LIMBS##_ahead_to(const void *of, struct sample *sample, uint32_t far)                                          \
+	INLINE void NAME##_##LIMBS##_ahead_to(const void *of, struct sample *sample, enum request request)                                  \
 	{                                                                                                                                   \
 		struct flight flights[2];                                                                                                   \
                                                                                                                                             \
-		NAME##_##LIMBS##_begin(of, sample->keys, &flights[0], REQUEST_NEAR);                                                        \
+		NAME##_##LIMBS##_begin(of, sample->keys, &flights[0], request);                                                             \
 		for (uint32_t from = 0; from < SAMPLE; from += BURST) {                                                                     \
 			struct flight *older = &flights[from / BURST % 2], *newest = &flights[from / BURST % 2 ^ 1];                        \
 			struct table_group group = NAME##_##LIMBS##_of(sample, from);                                                       \
@@ -138,7 +138,7 @@ request_line(const void *line, enum request request)
 				NAME##_##LIMBS##_begin(of, group.keys + BURST * (LIMBS), newest, REQUEST_NONE);                             \
 				group.requests = newest->address;                                                                           \
 				group.request_count = BURST;                                                                                \
-				group.request_far = far;                                                                                    \
+				group.request_far = request == REQUEST_FAR;                                                                 \
 			}                                                                                                                   \
 			NAME##_find_group(of, &group);                                                                                      \
 		}                                                                                                                           \
@@ -146,12 +146,12 @@ request_line(const void *line, enum request request)
                                                                                                                                             \
 	static void NAME##_##LIMBS##_ahead(const void *of, struct sample *sample)                                                           \
 	{                                                                                                                                   \
-		NAME##_##LIMBS##_ahead_to(of, sample, 0);                                                                                   \
+		NAME##_##LIMBS##_ahead_to(of, sample, REQUEST_NEAR);                                                                        \
 	}                                                                                                                                   \
                                                                                                                                             \
 	static void NAME##_##LIMBS##_ahead_far(const void *of, struct sample *sample)                                                       \
 	{                                                                                                                                   \
-		NAME##_##LIMBS##_ahead_to(of, sample, 1);                                                                                   \
+		NAME##_##LIMBS##_ahead_to(of, sample, REQUEST_FAR);                                                                         \
 	}
 
 #endif

@@ -74,14 +74,16 @@ exact_insert(struct layout *layout, const struct layout_match *match, uint32_t r
 	enum table_status status = TABLE_OK;
 	uint32_t number = record;
 
-	if (exact_is_full(writer))
-		status = exact_grow(writer);
-	if (status == TABLE_OK && layout->limbs > 2)
+	if (layout->limbs > 2)
 		status = exact_item_create(writer, match->value, record, &number);
 	if (status != TABLE_OK)
 		return status;
-	while (!exact_put(writer, writer->exact->array, hash, key, number)) {
+	if (exact_is_full(writer))
 		status = exact_grow(writer);
+	/* Without memory for a larger array there may still be room in this one. */
+	while (!exact_put(writer, writer->exact->array, hash, key, number)) {
+		if (status == TABLE_OK)
+			status = exact_grow(writer);
 		if (status != TABLE_OK) {
 			if (layout->limbs > 2)
 				numbers_give(&writer->items, number);

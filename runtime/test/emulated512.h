@@ -20,15 +20,11 @@
 #include <simde/x86/avx512/min.h>
 #include <simde/x86/avx512/mov.h>
 #include <simde/x86/avx512/mov_mask.h>
-#include <simde/x86/avx512/mul.h>
-#include <simde/x86/avx512/mullo.h>
 #include <simde/x86/avx512/or.h>
 #include <simde/x86/avx512/rol.h>
 #include <simde/x86/avx512/set1.h>
 #include <simde/x86/avx512/setzero.h>
 #include <simde/x86/avx512/shuffle.h>
-#include <simde/x86/avx512/slli.h>
-#include <simde/x86/avx512/srli.h>
 #include <simde/x86/avx512/store.h>
 #include <simde/x86/avx512/storeu.h>
 #include <simde/x86/avx512/sub.h>
@@ -39,6 +35,11 @@
 #include <simde/x86/avx512/unpackhi.h>
 #include <simde/x86/avx512/unpacklo.h>
 #include <simde/x86/avx512/xor.h>
+
+/* Of those that SIMDe lacks. */
+#define _mm256_mullo_epi64(a, b) \
+	_mm256_setr_epi64x(_mm256_extract_epi64(a, 0) * _mm256_extract_epi64(b, 0), _mm256_extract_epi64(a, 1) * _mm256_extract_epi64(b, 1), \
+			   _mm256_extract_epi64(a, 2) * _mm256_extract_epi64(b, 2), _mm256_extract_epi64(a, 3) * _mm256_extract_epi64(b, 3))
 
 #define TABLE_AVX512 1
 

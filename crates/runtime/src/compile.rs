@@ -33,8 +33,8 @@ pub enum Symbols {
     Lines,
 }
 
-/// Warnings are errors, but for those that depend on how far a compiler's optimizer sees, about which a user's next gcc may be wrong, and for what clang says of
-/// processors that it takes for newer ones.
+/// Warnings are errors, but for those that depend on how far a compiler's optimizer sees, about which a user's next gcc may be wrong, and for what clang says
+/// of processors that it takes for newer ones.
 /// Without `movbe`: gcc turns registers through the stack for its sake. Without vectors of neighbouring scalars: it packs counters and pointers that are in
 /// registers, to unpack them at once (l2l3acl: a sixth of its cycles).
 #[rustfmt::skip]

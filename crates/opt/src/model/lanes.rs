@@ -4,14 +4,17 @@ use super::Model;
 use crate::analyze::doom::number;
 use hlir::lanes::{Lanes, Step};
 use hlir::path::Stage;
-use hlir::plan::Loop;
+use hlir::plan::Descriptor;
 use hlir::{NodeId, Plan};
 
-/// Operations that take a packet of a burst: where its bytes are, and its part of the lengths and of the loop over those side by side (counted in ipv4fwd).
+/// Operations that take a packet of a burst: where its bytes are, and its part of the lengths and of the loop over those side by side. Of mbufs all that is
+/// read one by one (counted in ipv4fwd).
 const TAKE: f64 = 1.8;
+const TAKE_MBUF: f64 = 4.0;
 /// Operations that transpose rows, beside a load for each packet: unpack twice, and turn the bytes of each of four words.
 const TRANSPOSE: f64 = 12.0;
-/// Operations for a packet that store a part of a key of 32 bits: keys of one limb lie side by side, wider ones are stored packet by packet.
+/// Operations for a packet that store a part of a key of 32 bits: keys of one limb lie side by side, wider ones are stored packet by packet (counted in ipv4fwd
+/// and in the firewall).
 const STORE: f64 = 0.3;
 const STORE_WIDE: f64 = 1.3;
 const PARTS_OF_LIMB: usize = 2;
@@ -40,10 +43,10 @@ impl Model<'_> {
     pub fn front(&self, plan: &Plan, packets: u32) -> Option<Front> {
         let path = hlir::path::nodes(self.program, plan.path.as_ref()?)?;
         let first = hlir::path::stages(self.program, plan, &path).into_iter().next()?;
-        self.front_of(&path, &first, packets)
+        self.front_of(&path, &first, packets, plan.descriptor)
     }
 
-    pub(super) fn front_of(&self, path: &[NodeId], first: &Stage, packets: u32) -> Option<Front> {
+    fn front_of(&self, path: &[NodeId], first: &Stage, packets: u32, descriptor: Descriptor) -> Option<Front> {
         let key = (path[..=first.place].to_vec(), first.looked_up.clone());
         let known = self.fronts.borrow().get(&key).copied();
         let counted = known.unwrap_or_else(|| {
@@ -58,16 +61,21 @@ impl Model<'_> {
         let operations = super::operations::Operations::new(self.program);
         let tables = first.looked_up.iter().filter_map(|place| hlir::path::table_of(self.program, path[*place]));
         let keys: f64 = tables.map(|table| operations.key(table)).sum();
-        let vector = TAKE + (rows * (packets + TRANSPOSE) + operators) / packets;
+        let take = match descriptor {
+            Descriptor::Own => TAKE,
+            Descriptor::Mbuf => TAKE_MBUF,
+        };
+        let vector = take + (rows * (packets + TRANSPOSE) + operators) / packets;
         Some(Front { spared: (1.0 - KEPT) * before - stores, keys, vector })
     }
 
     /// Cycles that a stage in lanes adds to a packet: as a rule less than nothing. `on_path`: packets that stay there.
-    pub(super) fn lanes_cycles(&self, path: &[NodeId], first: &Stage, planned: &Loop, on_path: f64) -> f64 {
+    pub(super) fn lanes_cycles(&self, plan: &Plan, path: &[NodeId], first: &Stage, on_path: f64) -> f64 {
+        let planned = &plan.loops[first.number];
         if planned.lanes < 2 {
             return 0.0;
         }
-        let Some(front) = self.front_of(path, first, planned.lanes) else { return 0.0 };
+        let Some(front) = self.front_of(path, first, planned.lanes, plan.descriptor) else { return 0.0 };
         let spared = self.inputs.machine.stages().operation_cycles;
         // What is left of a group is run packet by packet.
         let whole = f64::from(planned.group / planned.lanes * planned.lanes) / f64::from(planned.group.max(1));

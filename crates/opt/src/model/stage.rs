@@ -150,7 +150,7 @@ impl Model<'_> {
             sum += (1.0 + grouped + single) * costs.loop_cycles / f64::from(planned.group.max(1));
             sum += self.keys(path, stage, at == 0) * costs.operation_cycles;
             if let Some(first) = stage.on_path.as_ref().filter(|_| at == 0) {
-                sum += self.lanes_cycles(path, first, planned, on_path);
+                sum += self.lanes_cycles(plan, path, first, on_path);
             }
             if planned.requests.iter().any(|request| request.placement == Placement::WithConsumption) {
                 sum += costs.behind_cycles;

@@ -8,14 +8,15 @@ use hlir::plan::Structure;
 use hlir::{MatchKind, Program, Table, TableId};
 
 pub const LINE_BYTES: u64 = 64;
-/// What hash tables are filled to once their entries are loaded: they are made as small as they may be then.
+/// What hash tables are filled to once their entries are loaded, as runtime/table/exact48.c and exact_cuckoo.c have it: they are made as small as they may be
+/// then.
 const LOAD_EXACT: f64 = 0.625;
 /// An array of keys of 48 bits is filled to the half where it is so small, or so large, in bytes; between, to three quarters.
 const LOAD_EXACT48: [f64; 2] = [0.5, 0.75];
 const SMALL_EXACT48: f64 = 524_288.0;
 const LARGE_EXACT48: f64 = 134_217_728.0;
-/// Keys in their second bucket take the place of others that have it as their first: counted in random keys, with 4/5 of five slots filled 135 of a thousand
-/// are in their second one and 103 overflow, with 3/4 of eight 66 and 52; with 5/8 of three 120 and 95.
+/// Keys in their second bucket take the place of others that have it as their first: counted in random keys, with 3/4 of eight slots filled 66 of a thousand
+/// are in their second one and 52 overflow, with 5/8 of five 61 and 51, of three 124 and 95; with 1/2 of eight so few that it is all the same.
 const DISPLACED: f64 = 1.3;
 /// Operations one after the other between two lines of a look-up: comparing, and making the next address. In a trie, bits of the key are cut out for each
 /// node, and counted in its bitmap.
