@@ -14,7 +14,7 @@
 
 /* The array is filled to at most 1/2 before it grows: of the keys, 1 % are then in their second bucket. Of one that may just fit into a cache every line
  * counts, so it is filled to 3/4, though 7 % are in their second bucket then, each a wrong guess and a line more. Half full, a group's look-ups take 4.2
- * cycles for 5.1 in 16,000 keys, and two dependent ones 84 for 94 in 16M keys each; l2fwd with 65,536 stations 25 for 24 (Granite Rapids, `make bench-lookup`
+ * cycles for 5.1 in 16,000 keys, and two dependent ones 84 for 94 in 16M keys each; l2fwd with 65,536 stations 25 for 24 (a Xeon with AMX, `make bench-lookup`
  * and `make bench`). The model has the same in crates/opt/src/model/structures.rs. */
 #define EXACT48_ENTRIES_LOOSE 4u	/* to a bucket */
 #define EXACT48_ENTRIES_DENSE 6u

@@ -11,7 +11,7 @@
 #define EXACT_SEARCH_MOST 1024u
 
 /* The array is filled to at most 5/8 before it grows, so chains of displacements are short and rare, and of keys with three slots to a bucket 12 % are in their
- * second one; at 4/5 they are 21 %, and look-ups are dearer though the array is smaller: of 104 bits in 16M keys 55 cycles for 52 (Granite Rapids, `make
+ * second one; at 4/5 they are 21 %, and look-ups are dearer though the array is smaller: of 104 bits in 16M keys 55 cycles for 52 (a Xeon with AMX, `make
  * bench-lookup`). The model has the same in crates/opt/src/model/structures.rs. */
 #define EXACT_FULL_NUMERATOR 5u
 #define EXACT_FULL_DENOMINATOR 8u
