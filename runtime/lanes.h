@@ -205,6 +205,19 @@ lanes_load(const struct lanes_packets *packets, uint32_t offset, lanes *words)
 #endif
 }
 
+/* Writes four bytes of each packet, the first of them the most significant. */
+LANES_INLINE void
+lanes_store_bytes(uint32_t *to, lanes bytes)
+{
+#ifdef LANES_VECTOR
+	const lanes turned = lanes_turned((LANES_VECTOR)bytes);
+#else
+	const lanes turned = bytes << 24 | (bytes & 0xff00) << 8 | (bytes >> 8 & 0xff00) | bytes >> 24;
+#endif
+
+	memcpy(to, &turned, sizeof(turned));
+}
+
 /* Writes numbers of 64 bits, `stride` of them to a packet. */
 LANES_INLINE void
 lanes_store(uint64_t *to, uint32_t stride, lanes low, lanes high)

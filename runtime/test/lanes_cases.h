@@ -68,6 +68,7 @@ lanes_check_numbers(uint64_t *state)
 {
 	uint32_t numbers[3][LANES];
 	uint64_t keys[2 * LANES];
+	uint32_t bytes[LANES];
 	lanes low, high, mask;
 	uint32_t bits;
 
@@ -86,11 +87,13 @@ lanes_check_numbers(uint64_t *state)
 		CHECK(keys[i] == ((uint64_t)numbers[1][i] << 32 | numbers[0][i]));
 	memset(keys, 0x55, sizeof(keys));
 	lanes_store(keys + 1, 2, low, high);
+	lanes_store_bytes(bytes, low);
 	for (uint32_t i = 0; i < LANES; i++) {
 		const uint32_t chosen = lanes_choose(mask, low, high)[i];
 
 		CHECK((bits >> i & 1) == (numbers[2][i] & 1));
 		CHECK(chosen == numbers[numbers[2][i] != 0 ? 0 : 1][i]);
+		CHECK(bytes[i] == __builtin_bswap32(numbers[0][i]));
 		CHECK(keys[2 * i] == 0x5555555555555555 && keys[2 * i + 1] == ((uint64_t)numbers[1][i] << 32 | numbers[0][i]));
 	}
 }

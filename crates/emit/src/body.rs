@@ -5,6 +5,7 @@
 
 use crate::c::{Expr, Item, Stmt};
 use crate::deparse::Emitting;
+use crate::path::RewritesAt;
 use crate::unit::{Unit, number, origin};
 use hlir::diagnostic::Diagnostic;
 use hlir::{HeaderId, NodeId, Program, TableId, Type};
@@ -54,6 +55,8 @@ pub struct Body<'u, 'a> {
     pub action: Option<(TableId, usize)>,
     /// Widths of the action's parameters.
     pub parameters: Vec<u32>,
+    /// Stores of the table's actions whose bytes were made before the look-up.
+    pub rewrites: Option<&'u RewritesAt>,
     pub labels: Vec<crate::statement::Target>,
     pub problems: Vec<Diagnostic>,
     /// Whether this is run ahead of its turn: what can be seen from outside is left out, and what cannot be run twice ends it.
@@ -78,6 +81,7 @@ impl<'u, 'a> Body<'u, 'a> {
             exit: Exit::None,
             action: None,
             parameters: Vec::new(),
+            rewrites: None,
             labels: Vec::new(),
             problems: Vec::new(),
             ahead: false,

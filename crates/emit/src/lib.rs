@@ -86,8 +86,7 @@ fn file(unit: &Unit, nodes: &Nodes, entry: NodeId, custom: &CustomCode) -> Vec<I
     let way = Way::new(unit, nodes);
     let mut used = Words::new();
     storage::words(&code, &mut used);
-    let lanes = way.as_ref().and_then(Way::lanes);
-    let mut items = opening(unit, lanes.map(|(lanes, _)| lanes));
+    let mut items = opening(unit, way.as_ref().and_then(Way::side_by_side));
     items.extend(custom::user_items(unit.program, custom, "extern/custom.h"));
     items.extend(enumerations(unit));
     for (id, _) in unit.program.tables.iter().filter(|(id, _)| unit.facts.tables.contains(&unit::number(*id))) {

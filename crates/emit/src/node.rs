@@ -5,6 +5,7 @@
 use crate::body::{Body, Exit, Presence, Presences};
 use crate::c::{Expr, Item, Stmt};
 use crate::parser::meet;
+use crate::path::RewritesAt;
 use crate::table::table_problems;
 use crate::unit::{Unit, number, origin};
 use hlir::diagnostic::Diagnostic;
@@ -27,6 +28,18 @@ impl Written {
             [only] if !self.ends => Some(*only),
             _ => None,
         }
+    }
+
+    /// What its function is declared as: one that says nothing where there is only one way on, which its code then does not either.
+    fn returns(&self, code: &mut Vec<Stmt>) -> &'static str {
+        if self.only().is_none() {
+            return "INLINE enum node";
+        }
+        forget_results(code);
+        if code.last() == Some(&Stmt::Return(None)) {
+            code.pop();
+        }
+        "INLINE void"
     }
 }
 
@@ -80,6 +93,35 @@ impl Nodes {
         ahead.items.push(Item::Comment(format!("{}, ahead of the packet's turn.", unit.node(node).name)));
         ahead.items.extend(stage(&ahead.name, "INLINE enum node", draft.code, more));
         ahead
+    }
+
+    /// `NODE_act` for a packet whose bytes were made before the look-up, as far as they are known there.
+    pub fn act_rewritten(&self, unit: &Unit, node: NodeId, rewrites: &RewritesAt) -> Vec<Item> {
+        let NodeKind::Apply { table, next, exit } = &unit.node(node).kind else { return Vec::new() };
+        let mut body = Body::new(unit, node, self.known(unit, node));
+        body.rewrites = Some(rewrites);
+        body.act(*table, next, *exit);
+        let mut code = body.out;
+        let of = self.written[unit.position(node)].returns(&mut code);
+        let more: Vec<&str> = ACTED_ON.into_iter().chain(["const struct path *path", "uint32_t i"]).collect();
+        stage(&format!("{}_act_rewritten", unit.node_name(node)), of, code, &more)
+    }
+
+    /// `NODE_ACTION_rewrites`: these bytes for one packet, which is at the node. What they replace is run on copies of the headers.
+    pub fn rewrites(&self, unit: &Unit, node: NodeId, title: &str, rewrites: &RewritesAt) -> Vec<Item> {
+        let NodeKind::Apply { table, .. } = unit.node(node).kind else { return Vec::new() };
+        let mut body = Body::new(unit, node, self.known(unit, node));
+        body.rewrites_of_one(table, rewrites);
+        let parameters = ["struct run *run", "const struct state *given", "struct path *path", "uint32_t i"];
+        let mut code = body.out;
+        for parameter in ["run", "given", "path", "i"] {
+            if !code.iter().any(|statement| statement.mentions(parameter)) {
+                code.insert(0, Stmt::Do(Expr::cast("void", Expr::name(parameter))));
+            }
+        }
+        let name = format!("{title}_rewrites");
+        let parameters = parameters.map(str::to_string).to_vec();
+        vec![Item::Function { of: "INLINE void".to_string(), name, parameters, body: code }, Item::Blank]
     }
 
     /// Puts the key of a node's look-up into `key`, for a packet that is still at `from`.
@@ -159,16 +201,7 @@ impl Draft {
         let ends = self.code.iter().any(|statement| statement.mentions("ENDED"));
         let mut written = Written { items: Vec::new(), outcomes: self.outcomes, ends };
         let mut code = self.code;
-        let of = match written.only() {
-            Some(_) => {
-                forget_results(&mut code);
-                if code.last() == Some(&Stmt::Return(None)) {
-                    code.pop();
-                }
-                "INLINE void"
-            }
-            None => "INLINE enum node",
-        };
+        let of = written.returns(&mut code);
         let name = unit.node_name(node).to_string();
         written.items.extend(self.helpers);
         let whole = match self.key {

@@ -353,7 +353,7 @@ impl Body<'_, '_> {
         self.action = Some((table, index));
         self.parameters = declared.parameter_widths(index);
         let mut reached = true;
-        let code = self.nested(|body| reached = body.statements(&action.body));
+        let code = self.nested(|body| reached = body.action_body(index, &action.body));
         let names = &self.unit.names.parameters[number(table)][index];
         let data = &self.unit.names.actions[number(table)][index];
         for (place, (parameter, name)) in action.parameters.iter().zip(names).enumerate() {

@@ -21,6 +21,15 @@ fn lanes_of(program: &str, path: &str) -> Result<Lanes, String> {
 
 /// What one lane computes: whether the packet may leave, and the first key.
 fn computed(lanes: &Lanes, packet: &[u8]) -> (bool, u128) {
+    let values = steps(lanes, packet);
+    let leaves = values[lanes.leaves as usize];
+    assert!([0, u32::MAX].contains(&leaves), "a mask is all ones or zero");
+    let parts = lanes.keys[0].1.iter().rev();
+    (leaves != 0, parts.fold(0, |key, part| key << 32 | u128::from(values[*part as usize])))
+}
+
+/// The value of each step.
+fn steps(lanes: &Lanes, packet: &[u8]) -> Vec<u32> {
     let mut values: Vec<u32> = Vec::new();
     for step in &lanes.steps {
         let value = |number: &u32| values[*number as usize];
@@ -41,10 +50,7 @@ fn computed(lanes: &Lanes, packet: &[u8]) -> (bool, u128) {
             }
         });
     }
-    let leaves = values[lanes.leaves as usize];
-    assert!([0, u32::MAX].contains(&leaves), "a mask is all ones or zero");
-    let parts = lanes.keys[0].1.iter().rev();
-    (leaves != 0, parts.fold(0, |key, part| key << 32 | u128::from(values[*part as usize])))
+    values
 }
 
 fn operated(operator: Operator, left: u32, right: u32) -> u32 {
@@ -321,6 +327,93 @@ fn questions() {
             assert_eq!(computed(&lanes, &packet), (!stays(a, b), a.into()), "{select} {body}: {a} {b}");
         }
     }
+}
+
+/// Of a look-up of `h.a` whose action `set`, with one parameter, has this body: the numbers of the statements that stores stand for, and a packet after them.
+fn rewritten(body: &str, packet: &[u8]) -> (Vec<Vec<usize>>, Vec<u8>) {
+    let program = format!(
+        "program rewrites for v1model
+
+header e: e_t {{ x: 16 }}
+header h: h_t {{ a: 8, b: 8, c: 16, d: 4, e: 12, f: 48 }}
+header other: h_t {{ a: 8, b: 8, c: 16, d: 4, e: 12, f: 48 }}
+variable v: 8
+variable w: 16
+variable error: 32
+
+table t {{
+  key h.a: exact
+  action set(p: 8) {{ {body} }}
+  action none() {{}}
+  default none()
+}}
+
+parser p {{ start p.start, accept all, reject gone, error error }}
+
+entry p.start
+
+node p.start: state of p {{
+  extract e
+  extract h
+}} -> all
+node all: apply t -> gone
+node gone: buffer {{ drop \"gone\" }}
+"
+    );
+    let lanes = lanes_of(&program, "p.start, all").unwrap_or_else(|obstacle| panic!("{body}: {obstacle}"));
+    let values = steps(&lanes, packet);
+    let (mut packet, mut statements) = (packet.to_vec(), Vec::new());
+    for store in lanes.rewrites.iter().flat_map(|action| &action.stores) {
+        let bytes = values[store.value as usize].to_be_bytes();
+        let from = 2 + store.byte as usize;
+        packet[from..from + store.bytes as usize].copy_from_slice(&bytes[..store.bytes as usize]);
+        statements.push(store.statements.clone());
+    }
+    (statements, packet)
+}
+
+/// What an action will write is known where neither a parameter nor what else it writes has a say in it.
+#[test]
+fn rewrites() {
+    type Change = fn(&mut [u8]);
+    let cases: [(&str, &[&[usize]], Change); 15] = [
+        ("h.b = h.b - 1", &[&[0]], |h| h[1] = h[1].wrapping_sub(1)),
+        ("h.b = p", &[], |_| {}),
+        // What lies between is stored as it was; what is read of the packet is as it came.
+        ("h.a = h.b  h.c = u16(h.a)", &[&[0, 1]], |h| (h[0], h[2], h[3]) = (h[1], 0, h[1])),
+        ("h.b = 1  w = u16(p)  h.c = 2", &[&[0, 2]], |h| (h[1], h[2], h[3]) = (1, 0, 2)),
+        ("h.e = h.e + 1", &[&[0]], |h| {
+            let e = (u16::from(h[4]) << 8 | u16::from(h[5])) + 1;
+            (h[4], h[5]) = (h[4] & 0xf0 | (e >> 8) as u8 & 0xf, e as u8);
+        }),
+        ("h.d = 3", &[&[0]], |h| h[4] = h[4] & 0xf | 0x30),
+        // By way of variables, as far as these are known.
+        ("v = h.a + 1  h.b = v", &[&[1]], |h| h[1] = h[0].wrapping_add(1)),
+        ("v = p  h.b = v", &[], |_| {}),
+        ("v = p  v = 3  h.b = v", &[&[2]], |h| h[1] = 3),
+        // A packet that is read in between must not be as it is only later, and the other way round.
+        ("h.b = 1  w = h.b ++ p  h.c = 2", &[&[0], &[2]], |h| (h[1], h[2], h[3]) = (1, 0, 2)),
+        ("w = h.b ++ p  h.b = 1", &[&[1]], |h| h[1] = 1),
+        // Bytes that another assignment writes belong to no store, and a field that is written twice neither.
+        ("h.a = 1  h.b = p  h.c = 2", &[&[0], &[2]], |h| (h[0], h[2], h[3]) = (1, 0, 2)),
+        ("h.d = 1  h.e = u12(p)", &[], |_| {}),
+        ("h.b = 1  h.b = 2", &[], |_| {}),
+        // Not in the packet, and too wide for a word.
+        ("other.b = 1  h.f = h.f + 1", &[], |_| {}),
+    ];
+    for (body, stores, change) in cases {
+        let packet: Vec<u8> = (0..48).map(|at| (0x9b + 0x35 * at) as u8).collect();
+        let mut expected = packet.clone();
+        change(&mut expected[2..]);
+        let body = body.replace("  ", "\n");
+        let (statements, packet) = rewritten(&body, &packet);
+        assert_eq!(statements, stores, "{body}");
+        assert_eq!(packet, expected, "{body}");
+    }
+    let (statements, packet) = rewritten("v = 9\n}\naction again() { h.b = v", &[1; 48]);
+    assert_eq!((statements, packet[3]), (vec![vec![0]], 0), "each action begins with what the look-up found");
+    let copied = "h.b = 1\ninvalidate other";
+    assert_eq!(rewritten(copied, &[0; 48]).0, Vec::<Vec<usize>>::new(), "more than assignments");
 }
 
 /// Where no packet could be said to stay, or the path is not what the block does, there is nothing to be run.

@@ -13,14 +13,18 @@ use hlir::path::Stage;
 const LARGEST: u32 = 5;
 
 impl Way<'_> {
-    /// The first stage in lanes, if the plan has it so: packets side by side, and what is done with them.
-    pub fn lanes(&self) -> Option<(u32, Lanes)> {
+    pub(super) fn in_lanes(&self) -> Option<(u32, Lanes)> {
         let first = self.stages.first()?;
         let lanes = self.planned(first).lanes;
         if lanes < 2 {
             return None;
         }
         Some((lanes, Lanes::of(self.unit.program, &self.nodes, first).ok()?))
+    }
+
+    /// Packets that the first stage has side by side, if it has.
+    pub fn side_by_side(&self) -> Option<u32> {
+        self.lanes.as_ref().map(|(packets, _)| *packets)
     }
 
     /// The stage's functions before the loop over the group: what is done for several packets, and for one.
@@ -67,6 +71,10 @@ impl Way<'_> {
                 let (low, high) = (half(0), half(1));
                 writer.code.push(Stmt::call("lanes_store", [to, Expr::word(limbs), low, high]));
             }
+        }
+        for (rewrite, store) in self.stores() {
+            let made = writer.vector(store.value);
+            writer.code.push(Stmt::call("lanes_store_bytes", [Expr::unary("&", rewrite), made]));
         }
         let leaves = writer.leaves();
         body.extend(writer.code);
@@ -121,7 +129,8 @@ impl<'l> Writer<'l> {
         let mut uses = vec![0; lanes.steps.len()];
         let operands = lanes.steps.iter().flat_map(Step::operands);
         let keys = lanes.keys.iter().flat_map(|(_, key)| key.iter().copied());
-        operands.chain(keys).chain([lanes.leaves]).for_each(|number| uses[number as usize] += 1);
+        let stores = lanes.rewrites.iter().flat_map(|action| &action.stores).map(|store| store.value);
+        operands.chain(keys).chain(stores).chain([lanes.leaves]).for_each(|number| uses[number as usize] += 1);
         Writer { lanes, uses, names: vec![None; lanes.steps.len()], code: Vec::new() }
     }
 
@@ -160,7 +169,7 @@ impl<'l> Writer<'l> {
             Step::Operate(operator, left, right) => {
                 let ((left, a), (right, b)) = (self.written(left), self.written(right));
                 let value = Expr::binary(written_operator(operator), left, right);
-                (if is_comparison(operator) { Expr::cast("lanes", value) } else { value }, a + b + 1)
+                (if operator.compares() { Expr::cast("lanes", value) } else { value }, a + b + 1)
             }
             Step::Choose { mask, then, otherwise } => {
                 let parts = [mask, then, otherwise].map(|part| self.vector(part));
@@ -203,10 +212,6 @@ impl<'l> Writer<'l> {
             found.push(mask);
         }
     }
-}
-
-fn is_comparison(operator: Operator) -> bool {
-    matches!(operator, Operator::Equal | Operator::NotEqual | Operator::Less | Operator::LessEqual)
 }
 
 fn written_operator(operator: Operator) -> &'static str {

@@ -8,6 +8,7 @@
 mod addresses;
 mod lanes;
 mod queue;
+mod rewrites;
 mod send;
 mod stages;
 mod turn;
@@ -16,11 +17,13 @@ use crate::c::{Expr, Item, Member, Stmt, Struct};
 use crate::node::{AheadOf, Nodes};
 use crate::storage::Words;
 use crate::unit::Unit;
+use hlir::lanes::Lanes;
 use hlir::path::{self, Stage};
 use hlir::plan::Loop;
 use hlir::text::written_structure;
 use hlir::{NodeId, NodeKind, TableId};
 use queue::Waiting;
+pub use rewrites::RewritesAt;
 use std::collections::BTreeSet;
 
 fn name(text: impl Into<String>) -> Expr {
@@ -61,6 +64,8 @@ pub struct Way<'u> {
     ahead: Vec<AheadOf>,
     /// In the order of the graph.
     queues: Vec<Waiting<'u>>,
+    /// The first stage in lanes, if the plan has it so: packets side by side, and what is done with them.
+    lanes: Option<(u32, Lanes)>,
 }
 
 impl<'u> Way<'u> {
@@ -74,7 +79,9 @@ impl<'u> Way<'u> {
         let found: BTreeSet<usize> = taken.iter().copied().chain(on_the_way).collect();
         let ahead = path[..last].iter().map(|node| nodes.ahead(unit, *node)).collect();
         let queues = queue::queues(unit);
-        Some(Way { unit, nodes: path, stages, found: found.into_iter().collect(), ahead, queues })
+        let mut way = Way { unit, nodes: path, stages, found: found.into_iter().collect(), ahead, queues, lanes: None };
+        way.lanes = way.in_lanes();
+        Some(way)
     }
 
     fn planned(&self, stage: &Stage) -> &'u Loop {
@@ -147,6 +154,7 @@ impl<'u> Way<'u> {
             items.extend(self.find(place));
         }
         (0..self.stages.len()).for_each(|number| items.extend(self.run_ahead(number)));
+        items.extend(self.rewrite_items(nodes));
         items.extend(self.queue_items(nodes, used));
         let senders = self.senders(nodes);
         let finish = self.finish(nodes, &senders);
@@ -187,6 +195,7 @@ impl<'u> Way<'u> {
                 "numbers of records",
             ));
         }
+        members.extend(self.rewrite_members());
         members.push(Member::plain("uint64_t", "left", "packets that have left the path, a bit each"));
         [
             Item::Comment("What the stages of the path hand on, of a group of packets.".to_string()),

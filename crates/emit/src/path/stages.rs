@@ -119,8 +119,8 @@ impl Way<'_> {
         let mut code = self.lines_taken(stage);
         let mut items = self.addresses(number);
         let is_together = !items.is_empty();
-        if let Some((_, lanes)) = self.lanes().filter(|_| number == 0) {
-            items.extend(self.lanes_items(stage, &lanes, one));
+        if let Some((_, lanes)) = self.lanes.as_ref().filter(|_| number == 0) {
+            items.extend(self.lanes_items(stage, lanes, one));
             code.extend(self.lanes_loop(requests, is_together));
         } else {
             one.extend(requests);
@@ -172,6 +172,9 @@ impl Way<'_> {
             let arguments = [name("run"), name("&state"), key.clone()];
             keys.push(Stmt::call(format!("{}_{early}", self.title(place)), arguments));
             zeros.push(Stmt::call("memset", [key.clone(), name("0"), Expr::call("sizeof", [key])]));
+        }
+        if number == 0 {
+            keys.extend(self.rewrites_made());
         }
         vec![
             Stmt::Declare { of: "struct state".to_string(), name: "state".to_string(), value: None },

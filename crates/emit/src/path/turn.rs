@@ -237,10 +237,15 @@ impl Way<'_> {
                 continue;
             }
             let call = match self.is_found(place) {
-                true => Expr::call(
-                    format!("{}_act", self.title(place)),
-                    [name("run"), name("state"), self.found_at(place), self.records(place)],
-                ),
+                true => {
+                    let (act, made): (_, &[&str]) = match self.rewrites_of(place) {
+                        Some(_) => ("act_rewritten", &["path", "i"]),
+                        None => ("act", &[]),
+                    };
+                    let found = [name("run"), name("state"), self.found_at(place), self.records(place)];
+                    let arguments = found.into_iter().chain(made.iter().map(|made| name(*made)));
+                    Expr::call(format!("{}_{act}", self.title(place)), arguments)
+                }
                 false => Expr::call(self.title(place), [name("run"), name("state")]),
             };
             on = next;

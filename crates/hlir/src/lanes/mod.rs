@@ -6,8 +6,11 @@
 //! [`Obstacle`], and nothing is wrong with the program: the stage is run packet by packet then.
 
 mod bytes;
+mod rewrites;
 mod run;
 mod steps;
+
+pub use rewrites::{Rewrites, Store};
 
 use crate::path::Stage;
 use crate::{NodeId, Program};
@@ -63,10 +66,13 @@ pub struct Lanes {
     pub leaves: Number,
     /// Of each look-up of the stage, by its place on the path: the key, 32 bits to a step, the least significant first.
     pub keys: Vec<(usize, Vec<Number>)>,
+    /// Of the look-up at the stage's place: what its actions will write into a packet that stays.
+    pub rewrites: Vec<Rewrites>,
 }
 
+pub const WORD_BYTES: u32 = 4;
 /// Bytes that one load takes of a packet: four words.
-pub const ROW_BYTES: u32 = 16;
+pub const ROW_BYTES: u32 = 4 * WORD_BYTES;
 
 /// What cannot be done in lanes, and the node that does it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +82,7 @@ pub struct Obstacle {
 }
 
 impl Lanes {
-    /// Of the first stage of a path: everything before its place, and the keys of what it looks up.
+    /// Of the first stage of a path: everything before its place, the keys of what it looks up, and what is known of its look-up's actions.
     pub fn of(program: &Program, path: &[NodeId], first: &Stage) -> Result<Lanes, Obstacle> {
         // Which bytes share a word depends on where words begin; the fewest steps win.
         let all: Result<Vec<Lanes>, Obstacle> = (0..4).map(|phase| run::run(program, path, first, phase)).collect();
@@ -91,6 +97,13 @@ impl Lanes {
         let holds = |row: &u32| (*row..*row + ROW_BYTES).contains(&word) && (word - row).is_multiple_of(4);
         let row = self.rows.iter().position(holds).expect("every word lies in a row");
         (row, (word - self.rows[row]) / 4)
+    }
+}
+
+impl Operator {
+    /// Whether it gives a mask.
+    pub fn compares(self) -> bool {
+        matches!(self, Operator::Equal | Operator::NotEqual | Operator::Less | Operator::LessEqual)
     }
 }
 

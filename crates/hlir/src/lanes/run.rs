@@ -2,7 +2,7 @@
 
 use super::bytes::{Bits, rows};
 use super::steps::Steps;
-use super::{Lanes, Number, Obstacle, Operator, ROW_BYTES, Step};
+use super::{Lanes, Number, Obstacle, Operator, ROW_BYTES, Rewrites, Step};
 use crate::effects::{Ahead, ahead, never_ahead};
 use crate::path::{Stage, table_of};
 use crate::{
@@ -14,22 +14,26 @@ use std::collections::BTreeMap;
 
 type Result<T> = std::result::Result<T, &'static str>;
 
+const UNKNOWN: &str = "reads what only the look-up says";
+
 /// What a packet has at a point of its way: the same for all, but for the values.
 #[derive(Clone, PartialEq)]
-struct State {
-    /// Of those that were assigned; all others are zero. Booleans are one bit wide.
-    variables: BTreeMap<VariableId, Bits>,
+pub(super) struct State {
+    /// Of those that were assigned; all others are zero. Booleans are one bit wide. None where the look-up has to say it.
+    variables: BTreeMap<VariableId, Option<Bits>>,
+    /// Of those that were assigned, by an action; all others are as the packet has them.
+    fields: BTreeMap<FieldRef, Option<Bits>>,
     /// Where the headers begin that were extracted, in bytes.
     headers: BTreeMap<HeaderId, u32>,
     /// In bytes.
     cursor: u32,
 }
 
-struct Run<'p> {
-    program: &'p Program,
-    steps: Steps,
-    phase: u32,
-    state: State,
+pub(super) struct Run<'p> {
+    pub program: &'p Program,
+    pub steps: Steps,
+    pub phase: u32,
+    pub state: State,
     /// A mask: packets for which the statement at hand is run.
     active: Number,
     /// A mask: packets that may leave the path.
@@ -41,7 +45,7 @@ struct Run<'p> {
 pub fn run(program: &Program, path: &[NodeId], first: &Stage, phase: u32) -> std::result::Result<Lanes, Obstacle> {
     let mut steps = Steps::default();
     let (active, leaves) = (steps.mask(true), steps.mask(false));
-    let state = State { variables: BTreeMap::new(), headers: BTreeMap::new(), cursor: 0 };
+    let state = State { variables: BTreeMap::new(), fields: BTreeMap::new(), headers: BTreeMap::new(), cursor: 0 };
     let mut run = Run { program, steps, phase, state, active, leaves, states: BTreeMap::new() };
     for at in 0..first.place {
         let obstacle = |does| Obstacle { node: path[at], does };
@@ -54,13 +58,15 @@ pub fn run(program: &Program, path: &[NodeId], first: &Stage, phase: u32) -> std
     for place in &first.looked_up {
         keys.push((*place, run.key(path[*place]).map_err(|does| Obstacle { node: path[*place], does })?));
     }
-    Ok(run.finish(keys))
+    let rewrites = table_of(program, path[first.place]).map(|table| run.rewrites(table)).unwrap_or_default();
+    Ok(run.finish(keys, rewrites))
 }
 
 impl Run<'_> {
-    fn finish(self, keys: Vec<(usize, Bits)>) -> Lanes {
+    fn finish(self, keys: Vec<(usize, Bits)>, mut rewrites: Vec<Rewrites>) -> Lanes {
+        let stored = rewrites.iter().flat_map(|action| &action.stores).map(|store| store.value);
         let results: Vec<Number> =
-            keys.iter().flat_map(|(_, key)| key.parts.iter().copied()).chain([self.leaves]).collect();
+            keys.iter().flat_map(|(_, key)| key.parts.iter().copied()).chain(stored).chain([self.leaves]).collect();
         let (steps, kept) = self.steps.needed(&results);
         let mut words: Vec<u32> =
             steps.iter().filter_map(|step| if let Step::Word(word) = step { Some(*word) } else { None }).collect();
@@ -68,7 +74,10 @@ impl Run<'_> {
         let rows = rows(&words);
         let bytes = rows.iter().map(|row| row + ROW_BYTES).chain([self.state.cursor]).max().unwrap_or(0);
         let keys = keys.into_iter().map(|(place, key)| (place, key.parts.iter().map(|part| kept[part]).collect()));
-        Lanes { leaves: kept[&self.leaves], keys: keys.collect(), steps, rows, bytes }
+        for store in rewrites.iter_mut().flat_map(|action| &mut action.stores) {
+            store.value = kept[&store.value];
+        }
+        Lanes { leaves: kept[&self.leaves], keys: keys.collect(), rewrites, steps, rows, bytes }
     }
 
     /// Packets that do not satisfy the mask may leave.
@@ -221,10 +230,18 @@ impl Run<'_> {
 
     fn put(&mut self, target: Place, value: Bits) -> Result<()> {
         let Place::Variable(variable) = target else { return Err("writes a header") };
-        let width = self.program.variables[variable].kind.width();
-        let value = self.steps.slice(&value, 0, width);
-        self.state.variables.insert(variable, value);
+        self.assigned(Place::Variable(variable), Some(value));
         Ok(())
+    }
+
+    /// None: the value is not known here.
+    pub fn assigned(&mut self, target: Place, value: Option<Bits>) {
+        let width = self.program.place_type(target).width();
+        let value = value.map(|value| self.steps.slice(&value, 0, width));
+        match target {
+            Place::Variable(variable) => drop(self.state.variables.insert(variable, value)),
+            Place::Field(field) => drop(self.state.fields.insert(field, value)),
+        }
     }
 
     /// Both ways, and of each variable the value that it has on the way taken.
@@ -250,9 +267,10 @@ impl Run<'_> {
         for variable in variables {
             let width = self.program.variables[variable].kind.width();
             let zero = self.number(&BigUint::ZERO, width);
+            let zero = Some(zero);
             let then = taken.variables.get(&variable).unwrap_or(&zero).clone();
             let other = self.state.variables.get(&variable).unwrap_or(&zero).clone();
-            let merged = self.chosen(mask, &then, &other);
+            let merged = then.zip(other).map(|(then, other)| self.chosen(mask, &then, &other));
             self.state.variables.insert(variable, merged);
         }
         Ok(())
@@ -310,7 +328,7 @@ impl Run<'_> {
     }
 
     /// The bit of the packet where a field begins.
-    fn place_of(&self, field: FieldRef) -> Result<u32> {
+    pub fn place_of(&self, field: FieldRef) -> Result<u32> {
         let Some(start) = self.state.headers.get(&field.header) else {
             return Err("reads a header that has not been extracted");
         };
@@ -415,7 +433,7 @@ impl Run<'_> {
     }
 
     /// A bit string; a boolean is one bit.
-    fn bits(&mut self, expression: &Expression) -> Result<Bits> {
+    pub fn bits(&mut self, expression: &Expression) -> Result<Bits> {
         let width = self.width_of(expression);
         if self.is_bool(expression) && !matches!(expression, Expression::Variable(_)) {
             let mask = self.mask(expression)?;
@@ -425,13 +443,16 @@ impl Run<'_> {
         match expression {
             Expression::Constant { value, .. } => Ok(self.number(value, width)),
             Expression::Variable(variable) => match self.state.variables.get(variable) {
-                Some(value) => Ok(value.clone()),
+                Some(value) => value.clone().ok_or(UNKNOWN),
                 None => Ok(self.number(&BigUint::ZERO, width)),
             },
-            Expression::Field(field) => {
-                let bit = self.place_of(*field)?;
-                Ok(self.steps.packet(bit, width, self.phase))
-            }
+            Expression::Field(field) => match self.state.fields.get(field) {
+                Some(value) => value.clone().ok_or(UNKNOWN),
+                None => {
+                    let bit = self.place_of(*field)?;
+                    Ok(self.steps.packet(bit, width, self.phase))
+                }
+            },
             Expression::Intrinsic(Intrinsic::PacketLength) => one(self.steps.read(Step::Length)),
             Expression::Intrinsic(Intrinsic::IngressPort) => one(self.steps.read(Step::Port)),
             Expression::Unary { operator, operand } => {

@@ -138,6 +138,13 @@ impl Steps {
         if value & !self.ones(number) != 0 {
             return Some(self.mask(!is_equal));
         }
+        // The bit of a truth that was made a number.
+        if let Step::Operate(Operator::And, mask, one) = self.list[number as usize]
+            && self.known(one) == Some(1)
+            && self.is_mask(mask)
+        {
+            return Some(if is_equal == (value == 1) { mask } else { self.not(mask) });
+        }
         let Step::Choose { mask, then, otherwise } = self.list[number as usize] else { return None };
         let hits = self.known(then)? == value;
         let misses = self.known(otherwise)? == value;
@@ -147,6 +154,18 @@ impl Steps {
             (false, true) => self.not(mask),
             (false, false) => self.mask(false),
         })
+    }
+
+    /// Whether it is all ones or zero in each lane.
+    fn is_mask(&self, number: Number) -> bool {
+        match self.list[number as usize] {
+            Step::Operate(Operator::And | Operator::Or | Operator::Xor, left, right) => {
+                self.is_mask(left) && self.is_mask(right)
+            }
+            Step::Operate(operator, ..) => operator.compares(),
+            Step::Constant(value) => value == 0 || value == u32::MAX,
+            Step::Word(_) | Step::Length | Step::Port | Step::Choose { .. } => false,
+        }
     }
 
     fn ones_of(&self, operator: Operator, left: Number, right: Number) -> u32 {

@@ -5,7 +5,7 @@ use crate::analyze::doom::number;
 use hlir::lanes::{Lanes, Step};
 use hlir::path::Stage;
 use hlir::plan::Descriptor;
-use hlir::{NodeId, Plan};
+use hlir::{NodeId, NodeKind, Plan};
 
 /// Operations that take a packet of a burst: where its bytes are, and its part of the lengths and of the loop over those side by side. Of mbufs all that is
 /// read one by one (counted in ipv4fwd).
@@ -18,6 +18,8 @@ const TRANSPOSE: f64 = 12.0;
 const STORE: f64 = 0.3;
 const STORE_WIDE: f64 = 1.3;
 const PARTS_OF_LIMB: usize = 2;
+/// Load and store of bytes that an action writes.
+const STORE_BYTES: f64 = 2.0;
 /// Part of the operations before the cut that a packet's turn does in any case: where its headers lie.
 const KEPT: f64 = 0.1;
 
@@ -27,6 +29,8 @@ pub struct Front {
     /// Operations that a packet is spared, one that leaves the path too; and those of its keys, which only one that stays would have made.
     pub spared: f64,
     pub keys: f64,
+    /// Operations that the action of one that stays would have made: what it writes is stored only.
+    pub rewritten: f64,
     /// Operations on vectors, divided by the packets that a vector has.
     pub vector: f64,
 }
@@ -50,11 +54,13 @@ impl Model<'_> {
         let key = (path[..=first.place].to_vec(), first.looked_up.clone());
         let known = self.fronts.borrow().get(&key).copied();
         let counted = known.unwrap_or_else(|| {
-            let counted = Lanes::of(self.program, path, first).ok().map(|lanes| counted(&lanes));
+            let lanes = Lanes::of(self.program, path, first).ok();
+            let counted =
+                lanes.map(|lanes| Counted { rewritten: self.rewritten(path[first.place], &lanes), ..counted(&lanes) });
             self.fronts.borrow_mut().insert(key, counted);
             counted
         });
-        let (rows, operators, stores) = counted?;
+        let Counted { rows, operators, stores, rewritten } = counted?;
         let packets = f64::from(packets);
         let before: f64 =
             path[..first.place].iter().map(|node| self.work[number(*node)] * self.traffic.node(*node).min(1.0)).sum();
@@ -66,7 +72,21 @@ impl Model<'_> {
             Descriptor::Mbuf => TAKE_MBUF,
         };
         let vector = take + (rows * (packets + TRANSPOSE) + operators) / packets;
-        Some(Front { spared: (1.0 - KEPT) * before - stores, keys, vector })
+        Some(Front { spared: (1.0 - KEPT) * before - stores, keys, rewritten, vector })
+    }
+
+    /// Operations of the look-up's actions that lanes leave no packet to do, for each packet: all that is known of them, but for the stores.
+    fn rewritten(&self, node: NodeId, lanes: &Lanes) -> f64 {
+        let NodeKind::Apply { table, .. } = self.program.nodes[node].kind else { return 0.0 };
+        let operations = super::operations::Operations::new(self.program);
+        let run = self.traffic.lookup(node).map(|lookup| lookup.actions.as_slice()).unwrap_or_default();
+        let spared = lanes.rewrites.iter().map(|action| {
+            let body = &self.program.tables[table].actions[action.action].body;
+            let known = action.known.iter().map(|number| operations.body(std::slice::from_ref(&body[*number])));
+            let share = run.get(action.action).copied().unwrap_or(0.0);
+            share * (known.sum::<f64>() - STORE_BYTES * action.stores.len() as f64)
+        });
+        spared.sum()
     }
 
     /// Cycles that a stage in lanes adds to a packet: as a rule less than nothing. `on_path`: packets that stay there.
@@ -79,7 +99,9 @@ impl Model<'_> {
         let spared = self.inputs.machine.stages().operation_cycles;
         // What is left of a group is run packet by packet.
         let whole = f64::from(planned.group / planned.lanes * planned.lanes) / f64::from(planned.group.max(1));
-        whole * (front.vector * self.vector_operation(planned.lanes) - (front.spared + on_path * front.keys) * spared)
+        whole
+            * (front.vector * self.vector_operation(planned.lanes)
+                - (front.spared + on_path * (front.keys + front.rewritten)) * spared)
     }
 
     /// Cycles of an operation on vectors of so many packets: longer ones than the machine has are several.
@@ -90,10 +112,26 @@ impl Model<'_> {
     }
 }
 
-/// Rows that are loaded, operators, and operations that store keys.
-fn counted(lanes: &Lanes) -> (f64, f64, f64) {
+/// What a stage in lanes has.
+#[derive(Clone, Copy)]
+pub(super) struct Counted {
+    /// Rows that are loaded, and operators.
+    rows: f64,
+    operators: f64,
+    /// Operations that store keys and bytes, for a packet.
+    stores: f64,
+    rewritten: f64,
+}
+
+fn counted(lanes: &Lanes) -> Counted {
     let operators = lanes.steps.iter().filter(|step| matches!(step, Step::Operate(..) | Step::Choose { .. })).count();
     let stores = |parts: usize| parts as f64 * if parts > PARTS_OF_LIMB { STORE_WIDE } else { STORE };
-    let stores = lanes.keys.iter().map(|(_, key)| stores(key.len())).sum();
-    (lanes.rows.len() as f64, operators as f64, stores)
+    let keys: f64 = lanes.keys.iter().map(|(_, key)| stores(key.len())).sum();
+    let bytes: usize = lanes.rewrites.iter().map(|action| action.stores.len()).sum();
+    Counted {
+        rows: lanes.rows.len() as f64,
+        operators: operators as f64,
+        stores: keys + bytes as f64 * STORE,
+        rewritten: 0.0,
+    }
 }

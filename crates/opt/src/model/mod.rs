@@ -93,8 +93,8 @@ pub struct Model<'a> {
     fronts: RefCell<Fronts>,
 }
 
-/// By the path up to the cut, and the places that are looked up there: rows and operators, if the stage can be run in lanes.
-type Fronts = HashMap<(Vec<NodeId>, Vec<usize>), Option<(f64, f64, f64)>>;
+/// By the path up to the cut, and the places that are looked up there: what the stage has, if it can be run in lanes.
+type Fronts = HashMap<(Vec<NodeId>, Vec<usize>), Option<lanes::Counted>>;
 
 /// A path, and a share for each of its edges.
 type Along = Option<(Vec<NodeId>, Rc<[f64]>)>;

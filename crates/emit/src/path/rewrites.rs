@@ -1,0 +1,164 @@
+//! Bytes that a packet's turn stores, made before the look-up that says which of them: `hlir::lanes` says what is known there.
+//!
+//! `path->NODE_ACTION_HEADER_BYTE[i]` has them for packet `i`, in the packet's order. `path_lanes` makes them for many packets at once,
+//! `NODE_ACTION_rewrites` for one.
+
+use super::{Way, name};
+use crate::body::{Body, storage_bytes};
+use crate::c::{Expr, Item, Member, Stmt};
+use crate::node::Nodes;
+use hlir::lanes::{Rewrites, Store};
+use hlir::{HeaderId, Place, Statement, TableId};
+use std::collections::BTreeSet;
+
+/// The stores of a look-up's actions, and where the bytes are: actions by number, and of each its stores.
+pub struct RewritesAt {
+    actions: Vec<(Rewrites, Vec<Expr>)>,
+}
+
+impl Way<'_> {
+    /// The place whose actions have stores that lanes make.
+    fn rewriting(&self) -> Option<(usize, &[Rewrites])> {
+        let (_, lanes) = self.lanes.as_ref()?;
+        let place = self.stages.first()?.place;
+        (!lanes.rewrites.is_empty()).then_some((place, lanes.rewrites.as_slice()))
+    }
+
+    /// What lanes make for the actions of a place.
+    pub(super) fn rewrites_of(&self, place: usize) -> Option<&[Rewrites]> {
+        self.rewriting().filter(|(of, _)| *of == place).map(|(_, rewrites)| rewrites)
+    }
+
+    /// The place and the action, in the words of the C.
+    fn rewrites_title(&self, place: usize, rewrites: &Rewrites) -> String {
+        let table = crate::unit::number(self.table(place));
+        format!("{}_{}", self.title(place), self.unit.names.actions[table][rewrites.action])
+    }
+
+    fn store_name(&self, place: usize, rewrites: &Rewrites, store: &Store) -> String {
+        let header = self.unit.header_name(store.header);
+        format!("{}_{header}_{}", self.rewrites_title(place, rewrites), store.byte)
+    }
+
+    /// Where the bytes of packet `i` are, of each store.
+    pub(super) fn stores(&self) -> Vec<(Expr, &Store)> {
+        let Some((place, rewrites)) = self.rewriting() else { return Vec::new() };
+        let of = |action| self.stores_of(place, action).into_iter().zip(&action.stores);
+        rewrites.iter().flat_map(of).collect()
+    }
+
+    fn stores_of(&self, place: usize, action: &Rewrites) -> Vec<Expr> {
+        let name_of = |store| name(format!("path->{}[i]", self.store_name(place, action, store)));
+        action.stores.iter().map(name_of).collect()
+    }
+
+    /// Of `struct path`.
+    pub(super) fn rewrite_members(&self) -> Vec<Member> {
+        let Some((place, rewrites)) = self.rewriting() else { return Vec::new() };
+        let mut members = Vec::new();
+        for action in rewrites {
+            for store in &action.stores {
+                let (title, last) = (self.store_name(place, action, store), store.byte + store.bytes - 1);
+                let about = format!("bytes {} to {last} of the header, as they will be", store.byte);
+                members.push(Member::plain("uint32_t", format!("{title}[{}]", self.group()), about));
+            }
+        }
+        members
+    }
+
+    pub(super) fn rewrite_items(&self, nodes: &Nodes) -> Vec<Item> {
+        let Some((place, rewrites)) = self.rewriting() else { return Vec::new() };
+        let (unit, node) = (self.unit, self.nodes[place]);
+        let mut items = Vec::new();
+        for action in rewrites {
+            let declared = &unit.program.tables[self.table(place)].actions[action.action];
+            items.push(Item::Comment(format!("What {} will write into a packet, whatever is found.", declared.name)));
+            items.extend(nodes.rewrites(
+                unit,
+                node,
+                &self.rewrites_title(place, action),
+                &RewritesAt { actions: vec![(action.clone(), self.stores_of(place, action))] },
+            ));
+        }
+        let actions = rewrites.iter().map(|action| (action.clone(), self.stores_of(place, action))).collect();
+        let about = format!("{} in a packet's turn: what was made ahead of it is stored.", unit.node(node).name);
+        items.push(Item::Comment(about));
+        items.extend(nodes.act_rewritten(unit, node, &RewritesAt { actions }));
+        items
+    }
+
+    /// The bytes for one packet that has come to the look-up.
+    pub(super) fn rewrites_made(&self) -> Vec<Stmt> {
+        let Some((place, rewrites)) = self.rewriting() else { return Vec::new() };
+        let make = |action| {
+            let title = format!("{}_rewrites", self.rewrites_title(place, action));
+            Stmt::call(title, ["run", "&state", "path", "i"].map(name))
+        };
+        rewrites.iter().map(make).collect()
+    }
+}
+
+impl Body<'_, '_> {
+    /// An action's body; false if control does not reach its end. Where bytes were made for it, it stores them instead of computing them.
+    pub fn action_body(&mut self, action: usize, body: &[Statement]) -> bool {
+        let made = self.rewrites.and_then(|rewrites| rewrites.actions.iter().find(|(of, _)| of.action == action));
+        let Some((rewrites, made)) = made else { return self.statements(body) };
+        let mut from = 0;
+        for at in 0..body.len() {
+            let Some(index) = rewrites.stores.iter().position(|store| store.statements.contains(&at)) else { continue };
+            if !self.statements(&body[from..at]) {
+                return false;
+            }
+            from = at + 1;
+            let store = &rewrites.stores[index];
+            if store.statements.last() == Some(&at) {
+                self.ensure(store.header);
+                let to = self.bytes_of(store);
+                self.push(Stmt::call("memcpy", [to, Expr::unary("&", made[index].clone()), Expr::word(store.bytes)]));
+            }
+        }
+        self.statements(&body[from..])
+    }
+
+    fn bytes_of(&self, store: &Store) -> Expr {
+        match store.byte {
+            0 => self.header(store.header),
+            byte => Expr::binary("+", self.header(store.header), Expr::word(byte)),
+        }
+    }
+
+    /// Makes the bytes of one action's stores for one packet: runs what is known of the action on copies of the headers that it writes, and of everything else.
+    pub fn rewrites_of_one(&mut self, table: TableId, rewrites: &RewritesAt) {
+        let [(rewrites, made)] = rewrites.actions.as_slice() else { return };
+        let action = &self.program().tables[table].actions[rewrites.action];
+        let known = || rewrites.known.iter().map(|number| &action.body[*number]);
+        let headers: BTreeSet<HeaderId> = known()
+            .filter_map(|statement| {
+                let Statement::Assign { target: Place::Field(field), .. } = statement else { return None };
+                Some(field.header)
+            })
+            .collect();
+        self.push(Stmt::declare("struct state", "copy", name("*given")));
+        self.push(Stmt::declare("struct state *const", "state", name("&copy")));
+        for header in &headers {
+            let bytes = storage_bytes(self.program(), *header);
+            let copy = format!("{}_copy[{bytes}]", self.unit.header_name(*header));
+            self.push(Stmt::Declare { of: "uint8_t".to_string(), name: copy, value: None });
+        }
+        self.push(Stmt::Blank);
+        for header in &headers {
+            self.ensure(*header);
+            let copy = name(format!("{}_copy", self.unit.header_name(*header)));
+            let bytes = Expr::word(storage_bytes(self.program(), *header));
+            let copied = Expr::call("memcpy", [copy, self.header(*header), bytes]);
+            self.push(Stmt::set(self.header(*header), copied));
+        }
+        for statement in known() {
+            self.statements(std::slice::from_ref(statement));
+        }
+        for (store, made) in rewrites.stores.iter().zip(made) {
+            let from = self.bytes_of(store);
+            self.push(Stmt::call("memcpy", [Expr::unary("&", made.clone()), from, Expr::word(store.bytes)]));
+        }
+    }
+}
