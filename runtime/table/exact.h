@@ -116,6 +116,14 @@ exact_overflowed(const void *address)
 	return __atomic_load_n(&bucket->words[EXACT_FLAGS], __ATOMIC_ACQUIRE) >> EXACT_LEFT_SHIFT;
 }
 
+/* Whether a key of a group that was not found in its first bucket is looked for in its second one. */
+static inline uint32_t
+exact_goes_on(const void *address, const uint64_t *key)
+{
+	(void)key;
+	return exact_overflowed(address);
+}
+
 /* The number in the slot whose key is `key`. A slot's number is read before its key: a slot that changes hands gets its new key first, so with the new number
  * the new key is seen. The same key may stand in a second slot that is empty, of an entry that was deleted and came again; if both are seen with their
  * numbers, the larger is taken, since each is a record's and both together are none. */

@@ -8,9 +8,9 @@
 
 #include "table/layout.h"
 
+#define EXACT48_MARKER EXACT48_KEY	/* no record: no entry, but not zero */
 #define EXACT48_BUCKETS_LEAST 2u
 #define EXACT48_SEARCH_MOST 512u
-#define EXACT48_MARKER EXACT48_KEY	/* no record: no entry, but not zero */
 
 /* The array is filled to at most 1/2 before it grows: of the keys, 1 % are then in their second bucket. Of one that may just fit into a cache every line
  * counts, so it is filled to 3/4, though 7 % are in their second bucket then, each a wrong guess and a line more. Half full, a group's look-ups take 4.2

@@ -82,17 +82,43 @@ exact48_overflowed(const void *address)
 	return __atomic_load_n(&bucket->slots[EXACT48_SLOTS - 1], __ATOMIC_ACQUIRE) != 0;
 }
 
+/* Whether a key of a group that was not found in its first bucket is looked for in its second one. A key of zeros may have been overlooked; its hash is 0, so
+ * both are the same bucket. */
+static inline uint32_t
+exact48_goes_on(const void *address, const uint64_t *key)
+{
+	return exact48_overflowed(address) || key[0] == 0;
+}
+
 #if defined(TABLE_AVX512)
-/* In front the record's number if the key is here, else 0; nothing behind it. Turned by its upper 16 bits, what is left of a word when the key is taken from
- * it is a number of 16 bits if the word is this key's: 0 where nothing stands for a key of zeros, so 0 itself is left out. */
+/* What is left of a bucket's words when the key is taken from them. */
+static inline __m512i
+exact48_rest(const struct exact48_bucket *bucket, uint64_t key)
+{
+	return _mm512_xor_si512(_mm512_load_si512((const void *)bucket->slots), _mm512_set1_epi64((long long)key));
+}
+
+/* In front the record's number if the key is here, else 0; nothing behind it. Turned by its upper 16 bits, what is left of a word is a number of 16 bits if
+ * the word is this key's: 0 where nothing stands for a key of zeros, so 0 itself is left out. */
 static inline __m128i
 exact48_number(const struct exact48_bucket *bucket, uint64_t key)
 {
-	const __m512i rest = _mm512_xor_si512(_mm512_load_si512((const void *)bucket->slots), _mm512_set1_epi64((long long)key));
-	const __m512i turned = _mm512_rol_epi64(rest, 64 - EXACT48_KEY_BITS), below = _mm512_add_epi64(turned, _mm512_set1_epi64(-1));
+	const __m512i turned = _mm512_rol_epi64(exact48_rest(bucket, key), 64 - EXACT48_KEY_BITS);
+	const __m512i below = _mm512_add_epi64(turned, _mm512_set1_epi64(-1));
 	const __mmask8 match = _mm512_cmple_epu64_mask(below, _mm512_set1_epi64(0xfffe));
 
 	return _mm512_castsi512_si128(_mm512_maskz_compress_epi64(match, turned));
+}
+
+/* The first word that is the key's, as it is left: its record's number above 48 zeros. Two operations less than `exact48_number`, a fifth of a look-up in the
+ * first cache; but of a key of zeros, the first may be one where nothing stands. The marker's key is not overlooked, for the marker is the last word. */
+static inline __m128i
+exact48_first_word(const struct exact48_bucket *bucket, uint64_t key)
+{
+	const __m512i rest = exact48_rest(bucket, key);
+	const __mmask8 match = _mm512_testn_epi64_mask(rest, _mm512_set1_epi64((long long)EXACT48_KEY));
+
+	return _mm512_castsi512_si128(_mm512_maskz_compress_epi64(match, rest));
 }
 #elif defined(TABLE_AVX2)
 /* What is left of a bucket's words when the key is taken from them: in one of four places the record's number, above 48 zeros, if the key is here; else
@@ -187,12 +213,9 @@ static inline __attribute__((always_inline)) __m128i
 exact48_scan_four(const void *const *addresses, const uint64_t *keys)
 {
 #ifdef TABLE_AVX512
-	const __m128i first = exact48_number(addresses[0], keys[0]), second = exact48_number(addresses[1], keys[1]);
-	const __m128i third = exact48_number(addresses[2], keys[2]), fourth = exact48_number(addresses[3], keys[3]);
-	const __m128 front = _mm_castsi128_ps(_mm_unpacklo_epi64(first, second)), back = _mm_castsi128_ps(_mm_unpacklo_epi64(third, fourth));
-
-	__atomic_signal_fence(__ATOMIC_ACQ_REL);
-	return _mm_castps_si128(_mm_shuffle_ps(front, back, 0x88));
+	const __m128i first = exact48_first_word(addresses[0], keys[0]), second = exact48_first_word(addresses[1], keys[1]);
+	const __m128i third = exact48_first_word(addresses[2], keys[2]), fourth = exact48_first_word(addresses[3], keys[3]);
+	const __m128 lower = _mm_castsi128_ps(_mm_unpacklo_epi64(first, second)), upper = _mm_castsi128_ps(_mm_unpacklo_epi64(third, fourth));
 #else
 	const __m256i first = exact48_rest(addresses[0], keys[0]), second = exact48_rest(addresses[1], keys[1]);
 	const __m256i third = exact48_rest(addresses[2], keys[2]), fourth = exact48_rest(addresses[3], keys[3]);
@@ -200,14 +223,14 @@ exact48_scan_four(const void *const *addresses, const uint64_t *keys)
 	const __m256i back = _mm256_max_epu32(_mm256_unpacklo_epi64(third, fourth), _mm256_unpackhi_epi64(third, fourth));
 	const __m256i words = _mm256_max_epu32(_mm256_permute2x128_si256(front, back, 0x20), _mm256_permute2x128_si256(front, back, 0x31));
 	const __m128 lower = _mm_castsi128_ps(_mm256_castsi256_si128(words)), upper = _mm_castsi128_ps(_mm256_extracti128_si256(words, 1));
+#endif
 
 	__atomic_signal_fence(__ATOMIC_ACQ_REL);
 	return _mm_srli_epi32(_mm_castps_si128(_mm_shuffle_ps(lower, upper, 0xdd)), 16);
-#endif
 }
 #endif
 
-/* Four keys of a group in their first buckets. A bit for each that is not there. */
+/* Four keys of a group in their first buckets. A bit for each that is not there, or that is zero and may have been overlooked. */
 static inline __attribute__((always_inline)) uint32_t
 exact48_find_four(const struct exact48 *table, const struct exact48_array *array, const struct table_group *group, uint32_t i)
 {

@@ -245,7 +245,7 @@ table_group_lines(const void *buckets, uint64_t bucket_count, const uint64_t *ke
 		for (; missed != 0; missed &= missed - 1) {                                                                                         \
 			const uint32_t at = (uint32_t)__builtin_ctzll(missed);                                                                      \
                                                                                                                                                     \
-			if (!NAME##_overflowed(NAME##_group_address(table, array, group, at)))                                                      \
+			if (!NAME##_goes_on(NAME##_group_address(table, array, group, at), group->keys + (size_t)at * limbs))                       \
 				continue;                                                                                                           \
 			second |= missed & -missed;                                                                                                 \
 			__builtin_prefetch(NAME##_address_second(table, NAME##_group_hash(table, group, at), group->keys + (size_t)at * limbs));    \
@@ -299,7 +299,7 @@ table_group_lines(const void *buckets, uint64_t bucket_count, const uint64_t *ke
 			const void *address = NAME##_group_address(table, array, group, at);                                                        \
 			const uint64_t hash = NAME##_group_hash(table, group, at);                                                                  \
                                                                                                                                                     \
-			if (!group->is_far && !NAME##_overflowed(address))                                                                          \
+			if (!group->is_far && !NAME##_goes_on(address, group->keys + (size_t)at * limbs))                                           \
 				continue;                                                                                                           \
 			group->found[at] =                                                                                                          \
 				NAME##_find_second(table, address, hash, group->keys + (size_t)at * limbs, limbs);                                  \

@@ -249,6 +249,51 @@ edges_alone(uint32_t structure, uint32_t has_range)
 	CHECK(memory.bytes == 0);
 }
 
+#define BLANK_FILLERS 12u	/* more than a bucket holds */
+
+/* Keys that begin in the same bucket as `key`. */
+static void
+edges_beside(const struct table *table, uint64_t key, uint64_t *fillers)
+{
+	const struct exact48 *exact48 = (const void *)table;
+	const void *bucket = exact48_address(exact48, exact48_hash(exact48, &key, 1));
+	uint32_t count = 0;
+
+	for (uint64_t filler = 1; count < BLANK_FILLERS; filler++)
+		if (exact48_address(exact48, exact48_hash(exact48, &filler, 1)) == bucket)
+			fillers[count++] = filler;
+}
+
+/* A key whose word looks like a place without an entry, behind such places: it comes in place of one of the fillers, and the fillers from `first` to `last` go. */
+static void
+edges_blank(uint64_t key, uint32_t place, uint32_t first, uint32_t last)
+{
+	struct test_host memory = { .allocations_left = UINT64_MAX };
+	struct writer *writer = edges_writer(&memory, STRUCTURE_EXACT48, 48, 0);
+	uint32_t found[TEST_GROUP_MOST];
+	uint64_t fillers[BLANK_FILLERS], asked[TEST_GROUP_MOST];
+
+	CHECK(writer_reserve(writer, 100) == TABLE_OK);
+	edges_beside(writer_table(writer), key, fillers);
+	for (uint32_t i = 0; i < BLANK_FILLERS; i++)
+		CHECK(edges_insert(writer, fillers[i], EXACT48_KEY, 7) == TABLE_OK);
+	CHECK(writer_delete(writer, &(const struct table_match){ .value = &fillers[place] }) == TABLE_OK);
+	CHECK(edges_insert(writer, key, EXACT48_KEY, 1) == TABLE_OK);
+	for (uint32_t i = first; i <= last; i++)
+		CHECK(i == place || writer_delete(writer, &(const struct table_match){ .value = &fillers[i] }) == TABLE_OK);
+	for (uint32_t count = 1; count <= TEST_GROUP_MOST; count++) {
+		for (uint32_t i = 0; i < count; i++)
+			asked[i] = i % 4 == 0 ? key : i % 4 == 1 ? key ^ 1 << 20 : fillers[(i + count) % BLANK_FILLERS];
+		test_find_group(writer_table(writer), asked, 1, count, found);
+		for (uint32_t i = 0; i < count; i++) {
+			CHECK(found[i] == test_find(writer_table(writer), &asked[i], 1));
+			CHECK(i % 4 > 1 || (found[i] != 0) == (i % 4 == 0));
+		}
+	}
+	writer_destroy(writer);
+	CHECK(memory.bytes == 0);
+}
+
 #define LINES_MOST 70u
 
 /* Addresses that are computed together are those of the keys one by one, and good until the array is replaced. */
@@ -366,6 +411,11 @@ test_table_edges(void)
 		edges_between(32, length);
 	for (uint32_t length = 24; length <= 40; length += 16)
 		edges_between(48, length);
+	for (uint32_t place = 0; place < BLANK_FILLERS; place++)
+		for (uint32_t last = 0; last < BLANK_FILLERS; last++) {
+			edges_blank(0, place, last / 2, last);
+			edges_blank(EXACT48_KEY, place, last / 2, last);
+		}
 	edges_lines_exact();
 	edges_lines_exact48();
 	edges_places_dir24_8(32);
