@@ -18,7 +18,7 @@ struct table {
 	uint32_t record_stride;
 	uint32_t records_own;
 	uint32_t miss;		/* the default action's record */
-	uint32_t unused;
+	uint32_t only;		/* one more than the action that all entries run; 0: several, or not known */
 	uint8_t *records;	/* of record 0, which nothing uses */
 };
 
@@ -70,6 +70,13 @@ static inline uint32_t
 record_action(const void *record)
 {
 	return *(const uint32_t *)record;
+}
+
+/* Whether all entries run this action: those that were found before this, too. */
+static inline uint32_t
+table_runs_only(const struct table *table, uint32_t action)
+{
+	return __atomic_load_n(&table->only, __ATOMIC_ACQUIRE) == action + 1;
 }
 
 /* Index of the entry's direct counters and meters. Only in tables with records of their own. */

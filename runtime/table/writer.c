@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "table/actions.h"
 #include "table/bit_vector.h"
 #include "table/btree.h"
 #include "table/compare.h"
@@ -16,6 +17,7 @@
 struct writer {
 	struct memory memory;
 	struct records records;
+	struct actions actions;
 	struct layout *layout;
 	struct table *table;
 	uint32_t prioritised;		/* entries have priorities, and masks of any form; else prefixes */
@@ -171,8 +173,10 @@ writer_insert(struct writer *writer, const struct table_match *match, const void
 	status = records_add(&writer->records, record, &number);
 	if (status != TABLE_OK)
 		return status;
+	actions_add(&writer->actions, record);
 	status = writer->layout->functions->insert(writer->layout, &writer->match, number);
 	if (status != TABLE_OK) {
+		actions_remove(&writer->actions, record);
 		records_cancel(&writer->records, number);
 		return status;
 	}
@@ -196,8 +200,10 @@ writer_modify(struct writer *writer, const struct table_match *match, const void
 	status = records_change(&writer->records, record, old, &number);
 	if (status != TABLE_OK)
 		return status;
+	actions_add(&writer->actions, record);
 	if (number != old)
 		writer->layout->functions->modify(writer->layout, &writer->match, number);
+	actions_remove(&writer->actions, records_at(&writer->records, old));
 	records_retire_modified(&writer->records, old);
 	return TABLE_OK;
 }
@@ -233,6 +239,7 @@ writer_delete(struct writer *writer, const struct table_match *match)
 	status = writer->layout->functions->remove(writer->layout, &writer->match);
 	if (status != TABLE_OK)
 		return status;
+	actions_remove(&writer->actions, records_at(&writer->records, number));
 	records_retire(&writer->records, number);
 	writer->count--;
 	return TABLE_OK;
@@ -456,6 +463,8 @@ writer_begin(struct writer *writer, const struct table_descriptor *descriptor)
 	writer->table->record_bytes = descriptor->record_bytes;
 	writer->table->records_own = descriptor->records_own != 0;
 	writer->table->record_stride = table_stride(descriptor->record_bytes, writer->table->records_own);
+	if (!actions_create(&writer->actions, &writer->memory, writer->table, descriptor->action_count))
+		return TABLE_NO_MEMORY;
 	return records_create(&writer->records, &writer->memory, writer->table, descriptor->size, structure->records_most);
 }
 
@@ -483,6 +492,8 @@ writer_destroy(struct writer *writer)
 {
 	const struct table_host host = writer->memory.host;
 
+	if (writer->actions.memory != NULL)
+		actions_destroy(&writer->actions);
 	if (writer->records.memory != NULL)
 		records_destroy(&writer->records);
 	if (writer->layout != NULL)

@@ -15,6 +15,7 @@ static const struct {
 	{ "packet", test_packet },
 	{ "lanes_8", test_lanes_8 },
 	{ "lanes_16", test_lanes_16 },
+	{ "table_actions", test_table_actions },
 	{ "table_edges", test_table_edges },
 	{ "table_halves", test_table_halves },
 	{ "table_hash", test_table_hash },

@@ -19,6 +19,7 @@ struct threads_reader {
 	uint32_t running;
 	uint32_t failures;
 	uint64_t found;
+	uint64_t of_one_action;
 	struct threads *threads;
 	uint64_t random;
 };
@@ -35,11 +36,18 @@ struct threads {
 	struct threads_reader readers[READERS];
 };
 
-/* A record says which key it belongs to, and a version. */
+/* Groups that were looked up while a table said that all its entries run the same action. */
+static uint64_t threads_of_one_action;
+
+/* A record says which key it belongs to, and about which version. Only the first of those that come and go runs another action than the others. */
 static struct test_record
-threads_record(uint32_t key, uint32_t version)
+threads_record(const struct threads *threads, uint32_t key, uint32_t version)
 {
-	return test_record(key | version << 16);
+	struct test_record record = test_record(key | version << 16);
+
+	while (record.action != (key == threads->permanent))
+		record = test_record(record.value + (1u << 16));
+	return record;
 }
 
 static void
@@ -64,7 +72,7 @@ threads_look_up(struct threads_reader *reader)
 	const uint32_t limbs = threads->descriptor.key_limbs;
 	const uint32_t count = 1 + (uint32_t)(test_random(&reader->random) % BURST);	/* so groups have hashes and addresses, or make them */
 	uint64_t keys[BURST * LIMBS_MOST];
-	uint32_t entries[BURST], found[BURST];
+	uint32_t entries[BURST], found[BURST], is_one_action;
 
 	for (uint32_t i = 0; i < count; i++) {
 		entries[i] = (uint32_t)(test_random(&reader->random) % threads->entries);
@@ -73,8 +81,13 @@ threads_look_up(struct threads_reader *reader)
 			threads_check(reader, entries[i], test_find(threads->table, threads->keys[entries[i]], limbs));
 	}
 	test_find_group(threads->table, keys, limbs, count, found);
-	for (uint32_t i = 0; i < count; i++)
+	is_one_action = table_runs_only(threads->table, 0);
+	for (uint32_t i = 0; i < count; i++) {
 		threads_check(reader, entries[i], found[i]);
+		if (is_one_action && found[i] != 0 && record_action(table_record(threads->table, found[i])) != 0)
+			reader->failures++;
+	}
+	reader->of_one_action += is_one_action;
 }
 
 static void *
@@ -156,7 +169,7 @@ threads_write(struct threads *threads, struct writer *writer, double seconds)
 	while ((uint64_t)clock() < end && test_failures == 0) {
 		const uint32_t entry = (uint32_t)(test_random(&random) % threads->entries);
 		const struct table_match match = threads_match(threads, entry);
-		const struct test_record record = threads_record(entry, (uint32_t)(++version & 0x7fff));
+		const struct test_record record = threads_record(threads, entry, (uint32_t)(++version & 0x7fff));
 
 		if (entry < threads->permanent) {
 			CHECK(writer_modify(writer, &match, &record) == TABLE_OK);
@@ -197,6 +210,7 @@ threads_run_with(uint32_t structure, uint32_t key_bits, uint32_t own, uint32_t e
 
 	memset(threads, 0, sizeof(*threads));
 	threads->descriptor = test_descriptor(structure, key_bits, own, 0);
+	threads->descriptor.action_count = 2;	/* of seven that there are */
 	threads->entries = entries;
 	threads->permanent = entries / 4;
 	threads_keys(threads);
@@ -209,7 +223,7 @@ threads_run_with(uint32_t structure, uint32_t key_bits, uint32_t own, uint32_t e
 	threads->table = writer_table(writer);
 	for (uint32_t entry = 0; entry < threads->permanent; entry++) {
 		const struct table_match match = threads_match(threads, entry);
-		const struct test_record record = threads_record(entry, 0);
+		const struct test_record record = threads_record(threads, entry, 0);
 
 		CHECK(writer_insert(writer, &match, &record, NULL) == TABLE_OK);
 	}
@@ -224,6 +238,7 @@ threads_run_with(uint32_t structure, uint32_t key_bits, uint32_t own, uint32_t e
 		pthread_join(readers[i], NULL);
 		failures += threads->readers[i].failures;
 		CHECK(threads->readers[i].found > 0);
+		threads_of_one_action += threads->readers[i].of_one_action;
 	}
 	CHECK(failures == 0);
 	CHECK(memory.graces > 0);
@@ -272,4 +287,5 @@ test_table_threads(void)
 	threads_run(STRUCTURE_EXACT48, 40, 1);
 	threads_run(STRUCTURE_DIR24_8_U16, 27, 0);
 	threads_run(STRUCTURE_DIR24_8_U8, 32, 0);
+	CHECK(threads_of_one_action > 0);
 }

@@ -34,6 +34,7 @@ void test_extern(void);
 void test_packet(void);
 void test_lanes_8(void);
 void test_lanes_16(void);
+void test_table_actions(void);
 void test_table_edges(void);
 void test_table_halves(void);
 void test_table_hash(void);

@@ -27,6 +27,14 @@ pub fn table_of(program: &Program, node: NodeId) -> Option<TableId> {
     (!program.tables[*table].keys.is_empty()).then_some(*table)
 }
 
+/// The number of the action that the entries of the table at a place of the path are expected to run, if the plan says so.
+pub fn action(program: &Program, path: &Path, place: usize) -> Option<usize> {
+    let name = path.actions.get(&place)?;
+    let node = program.nodes.values().find(|node| node.name == path.nodes[place])?;
+    let NodeKind::Apply { table, .. } = &node.kind else { return None };
+    program.tables[*table].actions.iter().position(|action| action.name == *name)
+}
+
 /// The stages behind the first, in the order of the path. Loops whose node does not stand there are left out: they are the verifier's.
 pub fn stages(program: &Program, plan: &Plan, path: &[NodeId]) -> Vec<Stage> {
     let mut stages: Vec<Stage> = Vec::new();

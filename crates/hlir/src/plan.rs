@@ -4,6 +4,7 @@
 //! tables are named by their stable names, so that a plan outlives a rewrite that keeps them, and can be pinned by a person.
 
 pub use crate::structure::Structure;
+use std::collections::BTreeMap;
 
 /// The schedule. What a list leaves out is done the plain way.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -47,10 +48,13 @@ pub enum Layout {
 /// The way that most packets take, run in stages for all packets of a group: what comes before a look-up, the look-up, what comes between it
 /// and the next, and so on; last, packet by packet and in order, everything that can be seen from outside. A packet that leaves the way is run
 /// from its beginning then, as the plain program has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Path {
     /// From the program's entry on, at least to the last cut.
     pub nodes: Vec<String>,
+    /// By place on the path: the action that the entries of the table there are expected to run, all of them. As long as they do, no packet of a whole group
+    /// is asked which.
+    pub actions: BTreeMap<usize, String>,
     pub reason: Option<Reason>,
 }
 

@@ -107,7 +107,7 @@ fn plan(lanes: u32) -> Plan {
     Plan {
         descriptor: Descriptor::Own,
         burst: BURST,
-        path: Some(Path { nodes: PATH.map(str::to_string).into(), reason: None }),
+        path: Some(Path { nodes: PATH.map(str::to_string).into(), ..Path::default() }),
         loops: vec![stage],
         tables: vec![TablePlan { table: "routes".to_string(), structure: Structure::Exact48, reason: None }],
         ..Plan::default()

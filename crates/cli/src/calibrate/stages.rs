@@ -140,7 +140,7 @@ fn plan(group: u32, placement: Placement) -> Plan {
     Plan {
         descriptor: Descriptor::Own,
         burst: BURST,
-        path: Some(Path { nodes: nodes.into(), reason: None }),
+        path: Some(Path { nodes: nodes.into(), ..Path::default() }),
         loops: vec![stage],
         tables: vec![TablePlan { table: "stations".to_string(), structure: Structure::Exact48, reason: None }],
         ..Plan::default()

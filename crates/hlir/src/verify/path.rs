@@ -31,8 +31,32 @@ impl Verifier<'_> {
             }
         }
         wrong.into_iter().for_each(|message| self.error(Site::Path, message));
+        self.path_actions(path, &nodes);
         self.path_loops(plan, &nodes, named);
         self.looked_up_ahead(plan, &nodes);
+    }
+
+    /// What entries are expected to run must be actions of the tables that are looked up there, named by the entries themselves.
+    fn path_actions(&mut self, path: &Path, nodes: &[NodeId]) {
+        for (place, action) in &path.actions {
+            let node = &self.program.nodes[nodes[*place]].name;
+            let Some(table) = path::table_of(self.program, nodes[*place]) else {
+                self.error(
+                    Site::Path,
+                    format!("`{node}` looks up no table by a key, whose entries could run `{action}`"),
+                );
+                continue;
+            };
+            let table = &self.program.tables[table];
+            if table.profile.is_some() {
+                let message = format!("members of an action profile, and not entries, say what `{}` runs", table.name);
+                self.error(Site::Path, message);
+            } else if table.actions.iter().all(|known| known.name != *action) {
+                let known: Vec<String> = table.actions.iter().map(|known| format!("`{}`", known.name)).collect();
+                let hint = format!("its actions are {}", known.join(", "));
+                self.report(Site::Path, format!("table `{}` has no action `{action}`", table.name), &hint);
+            }
+        }
     }
 
     fn path_loops(&mut self, plan: &Plan, nodes: &[NodeId], named: &HashMap<&str, NodeId>) {

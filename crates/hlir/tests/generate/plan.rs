@@ -18,7 +18,7 @@ impl Generator<'_> {
             descriptor: self.pick(&[Descriptor::Mbuf, Descriptor::Own]),
             burst: self.number(),
             layout,
-            path: self.once_in(2).then(|| Path { nodes: self.several(3, |it| it.name()), reason: self.cost() }),
+            path: self.once_in(2).then(|| self.path()),
             loops: self.several(3, |it| Loop {
                 node: it.name(),
                 batch: it.number(),
@@ -45,6 +45,13 @@ impl Generator<'_> {
             }),
             instrument: Instrument { edges: self.once_in(2), cycles: self.once_in(2), trace: self.once_in(2) },
         }
+    }
+
+    fn path(&mut self) -> Path {
+        let nodes = self.several(3, |it| it.name());
+        let places = (0..nodes.len()).filter(|_| self.once_in(3)).collect::<Vec<usize>>();
+        let actions = places.into_iter().map(|place| (place, self.name())).collect();
+        Path { nodes, actions, reason: self.cost() }
     }
 
     fn request(&mut self) -> Request {

@@ -7,6 +7,7 @@ use crate::plan::{Access, Layout, Loop, Path, Queue, Reason, Request, TablePlan,
 use crate::text::lex::TokenKind;
 use crate::text::words::{DESCRIPTORS, HINTS, PLACEMENTS, STRUCTURES};
 use crate::verify::Site;
+use std::collections::BTreeMap;
 
 /// Parts of which a plan has one.
 const SINGLE: [(&str, Site); 4] =
@@ -84,7 +85,7 @@ impl Reader {
             "descriptor" => plan.descriptor = self.one_of(DESCRIPTORS)?,
             "burst" => plan.burst = self.number("a number of packets")?,
             "layout" => plan.layout = self.layout()?,
-            _ => plan.path = Some(Path { nodes: self.plan_names("a node")?, reason: self.reason()? }),
+            _ => plan.path = Some(self.path()?),
         }
         self.places.set(site, self.head_since(start));
         Ok(())
@@ -105,6 +106,21 @@ impl Reader {
     fn plan_names(&mut self, what: &str) -> Read<Vec<String>> {
         self.expect("{")?;
         self.list("}", |reader| reader.name(what))
+    }
+
+    fn path(&mut self) -> Read<Path> {
+        let mut actions = BTreeMap::new();
+        let mut place = 0;
+        self.expect("{")?;
+        let nodes = self.list("}", |reader| {
+            let node = reader.name("a node")?;
+            if reader.eat_word("runs") {
+                actions.insert(place, reader.name("an action")?);
+            }
+            place += 1;
+            Ok(node)
+        })?;
+        Ok(Path { nodes, actions, reason: self.reason()? })
     }
 
     fn plan_loop(&mut self, number: u32) -> Read<Loop> {

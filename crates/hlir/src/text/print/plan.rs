@@ -56,7 +56,12 @@ fn header(lines: &mut Lines, plan: &Plan) {
         Layout::Arrays => lines.add("layout arrays"),
     }
     if let Some(path) = &plan.path {
-        lines.add(format!("path {}{}", names(&path.nodes), because(&path.reason)));
+        let node = |(place, node): (usize, &String)| match path.actions.get(&place) {
+            Some(action) => format!("{} runs {}", written(node), written(action)),
+            None => written(node),
+        };
+        let nodes: Vec<String> = path.nodes.iter().enumerate().map(node).collect();
+        lines.add(format!("path {}{}", in_braces(&nodes), because(&path.reason)));
     }
 }
 

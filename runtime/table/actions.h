@@ -1,0 +1,25 @@
+/* Which actions a table's entries run: while all run the same one, readers may know it (`table_runs_only`) and need not ask each record. */
+#ifndef BACUS_TABLE_ACTIONS_H
+#define BACUS_TABLE_ACTIONS_H
+
+#include "table/memory.h"
+
+struct actions {
+	struct memory *memory;
+	struct table *table;
+	uint32_t count;		/* of the program's actions */
+	uint32_t kinds;		/* actions that entries run */
+	uint64_t *entries;	/* of each action; the last counts those of none that the program has */
+	uint64_t gone_grace;	/* periods passed when the last entry of an action went, and one more; 0: none has */
+};
+
+/* 0: no memory. */
+int actions_create(struct actions *actions, struct memory *memory, struct table *table, uint32_t count);
+void actions_destroy(struct actions *actions);
+
+/* An entry with this record will be seen by readers. */
+void actions_add(struct actions *actions, const void *record);
+/* They can no longer find an entry with this record, though they may have found it. */
+void actions_remove(struct actions *actions, const void *record);
+
+#endif
