@@ -219,7 +219,46 @@ fn one_miss_in_a_full_group_is_one_miss() {
             test.push_str("expect_digest station_t address:0x02000000000c port:2\n");
         }
     }
-    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("full-groups.stf");
+    passes_in_stages_of_l2fwd("full-groups", &test);
+}
+
+/// Full groups while all entries run what the plan expects, while one runs something else, and when that has gone again.
+#[test]
+fn one_entry_of_another_action_is_one() {
+    const GROUP: usize = 64;
+    let mut test = String::new();
+    test.push_str("add smac hdr.ethernet.src:0x02000000000a NoAction()\n");
+    test.push_str("add dmac hdr.ethernet.dst:0x02000000000b forward(port:1)\n");
+    let (refused, reported) = ("dmac hdr.ethernet.dst:0x02000000000f", "smac hdr.ethernet.src:0x02000000000c");
+    let changes = [
+        String::new(),
+        format!("add {refused} drop()\n"),
+        format!("add {reported} learn()\n"),
+        format!("remove {refused}\n"),
+        format!("remove {reported}\nadd {refused} drop()\n"),
+    ];
+    for (round, change) in changes.iter().enumerate() {
+        test.push_str(change);
+        let is_refused = |number: usize| round != 0 && number % 11 == 5;
+        let is_reported = |number: usize| round == 2 && number % 13 == 7;
+        let frame = |number: usize| {
+            let to = if is_refused(number) { "0f" } else { "0b" };
+            let from = if is_reported(number) { "0c" } else { "0a" };
+            format!("0200000000{to}0200000000{from}88b5{round:02x}{number:02x}")
+        };
+        (0..GROUP).for_each(|number| test.push_str(&format!("packet 2 {}\n", frame(number))));
+        for number in (0..GROUP).filter(|number| !is_refused(*number)) {
+            test.push_str(&format!("expect 1 {} $\n", frame(number)));
+        }
+        for _ in (0..GROUP).filter(|number| is_reported(*number)) {
+            test.push_str("expect_digest station_t address:0x02000000000c port:2\n");
+        }
+    }
+    passes_in_stages_of_l2fwd("other-actions", &test);
+}
+
+fn passes_in_stages_of_l2fwd(name: &str, test: &str) {
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.stf"));
     std::fs::write(&file, test).expect("a test can be written");
     let program = path("apps/l2fwd/l2fwd.p4");
     for plan in ["l2fwd", "l2fwd_behind"] {

@@ -76,11 +76,7 @@ impl Body<'_, '_> {
         let name = self.unit.table_name(table);
         let of = format!("const struct {name}_record *");
         let size = Expr::call("sizeof", [Expr::Name(format!("struct {name}_record"))]);
-        let own = if self.unit.records_own(table) { "1" } else { "0" };
-        let stride = Expr::call("table_stride", [size.clone(), Expr::name(own)]);
-        let held = Expr::Name(format!("&run->{name}->table"));
-        let record =
-            |found: Expr| Expr::call("table_record_of", [held.clone(), Expr::name("records"), found, stride.clone()]);
+        let record = |found: Expr| self.unit.record_of(table, Expr::name("records"), found);
         let found = || Expr::name("found");
         let Some(selector) = self.unit.selector(table) else {
             return self.push(Stmt::declare(format!("{of}const"), "record", record(found())));

@@ -98,6 +98,15 @@ impl Unit<'_> {
         }
     }
 
+    /// The record with the number `found` among `records`.
+    pub fn record_of(&self, table: TableId, records: Expr, found: Expr) -> Expr {
+        let name = self.table_name(table);
+        let size = Expr::call("sizeof", [Expr::Name(format!("struct {name}_record"))]);
+        let own = if self.records_own(table) { "1" } else { "0" };
+        let stride = Expr::call("table_stride", [size, Expr::name(own)]);
+        Expr::call("table_record_of", [Expr::Name(format!("&run->{name}->table")), records, found, stride])
+    }
+
     /// Counts look-ups.
     pub fn count_look_ups(&self, table: TableId, count: Expr) -> Stmt {
         Stmt::Assign(Expr::Name(format!("run->{}_lookups", self.table_name(table))), "+=", count)

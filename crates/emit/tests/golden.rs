@@ -28,7 +28,7 @@ fn ipv4fwd_own() {
 /// The same in stages, its lines requested in this way.
 fn ipv4fwd_staged(lanes: &str, request: &str) -> String {
     let path = "RouterParser.start, RouterParser.ipv4, CheckHeader.start, Router.if_105, Router.if_107, Router.if_109, \
-                Router.if_112, Router.if_114, Router.routes";
+                Router.if_112, Router.if_114, Router.routes runs Router.forward";
     let plan = format!(
         "plan {{
   burst 64

@@ -24,7 +24,7 @@ use hlir::text::written_structure;
 use hlir::{NodeId, NodeKind, TableId};
 use queue::Waiting;
 pub use rewrites::RewritesAt;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn name(text: impl Into<String>) -> Expr {
     Expr::Name(text.into())
@@ -60,6 +60,8 @@ pub struct Way<'u> {
     stages: Vec<Stage>,
     /// Places whose look-up is made ahead, in order: `found` has a number for each.
     found: Vec<usize>,
+    /// Of these, the number of the action that the plan says all entries run, where it does.
+    actions: BTreeMap<usize, usize>,
     /// Of the nodes before the last cut.
     ahead: Vec<AheadOf>,
     /// In the order of the graph.
@@ -77,9 +79,13 @@ impl<'u> Way<'u> {
         let taken: BTreeSet<usize> = stages.iter().flat_map(|stage| stage.looked_up.iter().copied()).collect();
         let on_the_way = (0..last).filter(|place| path::table_of(unit.program, path[*place]).is_some());
         let found: BTreeSet<usize> = taken.iter().copied().chain(on_the_way).collect();
+        let named = unit.plan.path.as_ref()?;
+        let action = |place: &usize| Some((*place, path::action(unit.program, named, *place)?));
+        let actions = found.iter().filter_map(action).collect();
         let ahead = path[..last].iter().map(|node| nodes.ahead(unit, *node)).collect();
         let queues = queue::queues(unit);
-        let mut way = Way { unit, nodes: path, stages, found: found.into_iter().collect(), ahead, queues, lanes: None };
+        let found = found.into_iter().collect();
+        let mut way = Way { unit, nodes: path, stages, found, actions, ahead, queues, lanes: None };
         way.lanes = way.in_lanes();
         Some(way)
     }

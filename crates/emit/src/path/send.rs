@@ -110,19 +110,48 @@ impl Way<'_> {
         code.push(room(&group));
         let missed = self.found.iter().map(|place| Expr::unary("!", self.found_at(*place)));
         let missed = missed.reduce(|left, right| Expr::binary("||", left, right)).unwrap_or(name("false"));
-        let never = Expr::binary("&&", name("hits"), missed);
-        let mut turn = vec![Stmt::when(never, vec![Stmt::call("__builtin_unreachable", [])])];
+        let mut turn = vec![never(Expr::binary("&&", name("hits"), missed))];
+        turn.extend(self.other_actions().map(|other| never(Expr::binary("&&", name("usual"), other))));
         turn.extend(gather());
         code.push(each("i", group.clone(), turn));
         code.push(send_gathered(&group, Expr::long(0), sender));
         code.extend(self.count_look_ups(&group));
-        let parameters =
-            ["struct run *run", "const struct burst *burst", "uint32_t from", "struct path *path", "bool hits"];
-        let about =
-            "The same for a group that nobody has left: it is sent as one. `hits`: every look-up found an entry.";
+        let mut parameters =
+            vec!["struct run *run", "const struct burst *burst", "uint32_t from", "struct path *path", "bool hits"];
+        let mut about =
+            "The same for a group that nobody has left: it is sent as one. `hits`: every look-up found an entry."
+                .to_string();
         let mut items = self.hits();
-        items.push(Item::Comment(about.to_string()));
+        if !self.actions.is_empty() {
+            about.push_str(" `usual`: all run the usual action.");
+            parameters.push("bool usual");
+            items.extend(self.runs_usual());
+        }
+        items.push(Item::Comment(about));
         items.extend(inline("void", "path_turn_together", &parameters, code));
+        items
+    }
+
+    /// For each table of which the plan says what it runs: whether packet `i` has found another action.
+    fn other_actions(&self) -> impl Iterator<Item = Expr> {
+        let runs_another = |(place, action): (&usize, &usize)| {
+            let record = self.unit.record_of(self.table(*place), self.records(*place), self.found_at(*place));
+            Expr::binary("!=", Expr::call("record_action", [record]), Expr::word(*action as u32))
+        };
+        self.actions.iter().map(runs_another)
+    }
+
+    /// Whether all entries run what the plan says of them. A packet's turn has then no test for it, and of the record nothing is read but what that action needs.
+    fn runs_usual(&self) -> Vec<Item> {
+        let runs_only = |(place, action): (&usize, &usize)| {
+            let table = name(format!("&run->{}->table", self.unit.table_name(self.table(*place))));
+            Expr::call("table_runs_only", [table, Expr::word(*action as u32)])
+        };
+        let all = self.actions.iter().map(runs_only).reduce(|left, right| Expr::binary("&&", left, right));
+        let about = "Whether all entries run the usual action of their table. Asked behind all look-ups.";
+        let mut items = vec![Item::Comment(about.to_string())];
+        let code = all.map(Stmt::result).into_iter().collect();
+        items.extend(inline("bool", "path_runs_usual", &["const struct run *run"], code));
         items
     }
 
@@ -147,13 +176,24 @@ impl Way<'_> {
 
     /// The turn of a whole group, the usual one by code of its own.
     pub fn turn_usual(&self) -> Stmt {
-        let call =
-            |hits: &'static str| Stmt::call("path_turn_together", ["&run", "&taken", "from", "path", hits].map(name));
-        Stmt::If {
-            condition: Expr::call("__builtin_expect", [Expr::call("path_hits", [name("path")]), name("1")]),
-            then: vec![call("true")],
-            otherwise: vec![call("false")],
+        let has_actions = !self.actions.is_empty();
+        let call = |hits: &str, usual: &str| {
+            let usual = has_actions.then(|| name(usual));
+            let arguments = ["&run", "&taken", "from", "path", hits].map(name);
+            vec![Stmt::call("path_turn_together", arguments.into_iter().chain(usual))]
+        };
+        let hits = Expr::call("path_hits", [name("path")]);
+        let likely = |condition: Expr| Expr::call("__builtin_expect", [condition, name("1")]);
+        let by_hits = Stmt::If {
+            condition: likely(hits.clone()),
+            then: call("true", "false"),
+            otherwise: call("false", "false"),
+        };
+        if !has_actions {
+            return by_hits;
         }
+        let usual = Expr::binary("&&", hits, Expr::call("path_runs_usual", [name("&run")]));
+        Stmt::If { condition: likely(usual), then: call("true", "true"), otherwise: vec![by_hits] }
     }
 
     /// What the packets of a group have to say, of which some are gone already.
@@ -161,6 +201,11 @@ impl Way<'_> {
         let ports = Stmt::Declare { of: "uint16_t".to_string(), name: format!("ports[{}]", self.group()), value: None };
         vec![ports, Stmt::declare("uint64_t", "gone", gone)]
     }
+}
+
+/// Nothing goes on where this holds.
+fn never(condition: Expr) -> Stmt {
+    Stmt::when(condition, vec![Stmt::call("__builtin_unreachable", [])])
 }
 
 /// The turn of packet `i`, which is not sent yet.
