@@ -488,7 +488,7 @@ impl Keyed {
             // What is found is stored at once, and where all hit, nobody's turn has a test for it. Four keys of one limb are hashed at once. Counted in l2fwd.
             Structure::Exact if self.words > 1.0 => 11.0,
             // What matches is brought to the front by one operation, where vectors have room for a line; cores do half as many operations on such vectors.
-            Structure::Exact48 if self.lanes >= 8.0 => 12.0,
+            Structure::Exact48 if self.lanes >= 8.0 => 16.0,
             Structure::Exact | Structure::Exact48 => 17.0,
             // Entries are loads either way.
             Structure::Dir24_8
