@@ -257,7 +257,10 @@ impl Keyed {
             Structure::Compare => {
                 let blocks = (self.entries as f64 / 8.0).ceil();
                 let vectors = blocks * self.words * 8.0 / self.lanes;
-                (5.0 + 3.0 * vectors, vec![Line::alone(192 + (blocks * self.words) as u64 * LINE_BYTES, 1.0)])
+                (
+                    14.0 + 8.0 * blocks * self.words + 2.0 * vectors,
+                    vec![Line::alone(192 + (blocks * self.words) as u64 * LINE_BYTES, 1.0)],
+                )
             }
             Structure::Scan => self.scan(),
             Structure::BitVector => self.bit_vector(),
@@ -488,7 +491,7 @@ impl Keyed {
             // What is found is stored at once, and where all hit, nobody's turn has a test for it. Four keys of one limb are hashed at once. Counted in l2fwd.
             Structure::Exact if self.words > 1.0 => 11.0,
             // What matches is brought to the front by one operation, where vectors have room for a line; cores do half as many operations on such vectors.
-            Structure::Exact48 if self.lanes >= 8.0 => 16.0,
+            Structure::Exact48 if self.lanes >= 8.0 => 18.0,
             Structure::Exact | Structure::Exact48 => 17.0,
             // Entries are loads either way.
             Structure::Dir24_8
