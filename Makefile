@@ -8,6 +8,7 @@ STF ?=
 ERRORS ?=
 VECTORS ?=
 FORMS ?=
+EVERY ?=
 PLANS ?=
 QUICK ?=
 # `make` itself has a CC; only one that the user names counts.
@@ -23,7 +24,7 @@ help:
 	@echo "make setup        install what is missing (the only step that may need root)"
 	@echo "make build        the command $(BACUS)"
 	@echo "make demo         compile a switch, send a capture through DPDK ports, show what happened"
-	@echo "make test         every test"
+	@echo "make test         every test; with P4C=DIR STF=LIST also each seventh [EVERY=7] STF file of the p4c corpus, under every plan"
 	@echo "make sweep        is the model's pick the best plan? a grid of plans, measured [OUT=DIR]"
 	@echo "make bench        what the applications cost on this machine [OUT=DIR] [QUICK=1] [CC=clang] [RIB=FILE] [DPDK=DIR]"
 	@echo "make conformance  the p4c corpus: P4C=DIR [STF=LIST] [ERRORS=LIST] [VECTORS=DIR] [FORMS=1] [PLANS=all]"
@@ -41,7 +42,7 @@ demo: build
 	@scripts/demo $(BACUS) $(OUT)/demo
 
 test: setup
-	@scripts/test
+	@P4C="$(P4C)" STF="$(STF)" EVERY="$(EVERY)" scripts/test
 
 sweep: build
 	$(BACUS) bench --sweep --traffic uniform --processes 1 --bursts 32,64 $(COMPILER) --out $(OUT)/sweep
