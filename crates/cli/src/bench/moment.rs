@@ -118,7 +118,13 @@ impl Moment {
         let floor = |wanted: Descriptor| floors.iter().find(|(descriptor, _)| *descriptor == wanted);
         let of = |wanted: Descriptor| vec![floor(wanted).map_or(0.0, |(_, cycles)| *cycles)];
         let mbuf_measured = floor(Descriptor::Mbuf).is_some();
-        machine.port = Port { burst: vec![burst], own: of(Descriptor::Own), mbuf: of(Descriptor::Mbuf), mbuf_measured };
+        machine.port = Port {
+            burst: vec![burst],
+            own: of(Descriptor::Own),
+            mbuf: of(Descriptor::Mbuf),
+            mbuf_measured,
+            ..Port::default()
+        };
         machine
     }
 

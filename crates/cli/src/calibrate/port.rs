@@ -27,7 +27,7 @@ const WAY: [&str; 10] =
 pub const BURSTS: [u32; 3] = [32, 64, 128];
 /// As `bacus bench` runs programs.
 const BUFFERS: Buffers = Buffers { count: 1024, bytes: 2048, headroom_bytes: 128 };
-const PORTS: u32 = 512;
+pub const PORTS: u32 = 512;
 const PACKETS: u32 = 1 << 14;
 const SAMPLE: u64 = 8192;
 /// Samples of a round, and rounds: pipelines take turns, so that what disturbs one disturbs all.
@@ -117,7 +117,7 @@ impl Pace {
         let more = self.lanes.counted(self.vector_bytes);
         machine.stages = Some(self.staged.costs([large, asked, small, behind], usual, &more, self.vector_bytes));
         machine.lanes = self.lanes.costs(machine);
-        machine.port = Port { burst: BURSTS.to_vec(), own, mbuf, mbuf_measured: false };
+        machine.port = Port { burst: BURSTS.to_vec(), own, mbuf, ..Port::default() };
     }
 }
 

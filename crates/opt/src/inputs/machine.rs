@@ -94,11 +94,48 @@ pub struct Port {
     /// Whether DPDK was there to measure mbufs with; else they are computed from what own descriptors and lines cost, as in files of before.
     #[serde(default)]
     pub mbuf_measured: bool,
+    /// What stands behind the port that the next three are of: a driver of DPDK, or a NIC by its address. Missing for the in-memory port.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// The fewest descriptors, or buffers that wait, with which an echo is as fast as it gets. Missing where they cannot be chosen, and in files of
+    /// before it was measured, as the next two. The model does without all three.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ring: Option<u32>,
+    /// The fewest packets taken at once with which it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<u32>,
+    /// Cycles of work that a packet may have then before the echo is slower.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub free_cycles: Option<f64>,
 }
 
 impl Default for Port {
     fn default() -> Self {
-        Port { burst: vec![32, 64, 128], own: vec![8.0; 3], mbuf: vec![10.0; 3], mbuf_measured: false }
+        Port {
+            burst: vec![32, 64, 128],
+            own: vec![8.0; 3],
+            mbuf: vec![10.0; 3],
+            mbuf_measured: false,
+            device: None,
+            ring: None,
+            batch: None,
+            free_cycles: None,
+        }
+    }
+}
+
+impl Port {
+    /// Refuses what no measurement gives.
+    fn check(&self) -> Result<(), String> {
+        let is_cost = |cycles: &f64| cycles.is_finite() && *cycles >= 0.0;
+        let costs = [&self.own, &self.mbuf];
+        if costs.iter().any(|costs| costs.len() != self.burst.len() || !costs.iter().all(is_cost)) {
+            return Err("port: expected a number for each burst".to_string());
+        }
+        if [self.ring, self.batch].contains(&Some(0)) || !self.free_cycles.iter().all(is_cost) {
+            return Err("port: expected a ring and a batch above 0, and free_cycles that are not below".to_string());
+        }
+        Ok(())
     }
 }
 
@@ -242,12 +279,7 @@ impl Machine {
                 return Err("lanes: expected 8 or 16 packets, and operation_cycles above 0".to_string());
             }
         }
-        let port = &self.port;
-        let is_cost = |cycles: &f64| cycles.is_finite() && *cycles >= 0.0;
-        let costs = [&port.own, &port.mbuf];
-        if costs.iter().any(|costs| costs.len() != port.burst.len() || !costs.iter().all(is_cost)) {
-            return Err("port: expected a number for each burst".to_string());
-        }
+        self.port.check()?;
         if !matches!(self.vector_bytes, None | Some(16 | 32 | 64)) {
             return Err("vector_bytes: expected 16, 32 or 64".to_string());
         }
@@ -380,7 +412,17 @@ mod tests {
         let machine = Machine { misses: Some(12), index_cycles: Some(1.5), ..machine };
         assert_eq!(Machine::parse(&machine.print()).as_ref(), Ok(&machine));
         let machine = Machine { lanes: Some(Lanes { packets: 16, operation_cycles: 0.25 }), ..machine };
+        assert_eq!(Machine::parse(&machine.print()).as_ref(), Ok(&machine));
+        let device = Some("net_memif".to_string());
+        let port = Port { device, ring: Some(256), batch: Some(32), free_cycles: Some(0.0), ..Port::default() };
+        let machine = Machine { port, ..machine };
         assert_eq!(Machine::parse(&machine.print()), Ok(machine));
+    }
+
+    #[test]
+    fn a_file_of_before_the_echo_was_measured_says_nothing_of_rings() {
+        let text = Machine::default().print();
+        assert!(!text.contains("ring") && !text.contains("batch") && !text.contains("free_cycles"), "{text}");
     }
 
     #[test]
@@ -432,6 +474,8 @@ mod tests {
             (text.replace("300.0, ", ""), "rows of 4 numbers"),
             (text.replace("[lines]", "[lanes]\npackets = 4\noperation_cycles = 1.0\n[lines]"), "lanes"),
             (text.replace("[lines]", "[lanes]\npackets = 8\noperation_cycles = 0.0\n[lines]"), "lanes"),
+            (text.replace("mbuf_measured", "ring = 0\nmbuf_measured"), "ring"),
+            (text.replace("mbuf_measured", "free_cycles = -1.0\nmbuf_measured"), "free_cycles"),
             (text.replace("window", "windows"), "unknown field"),
             (text[..text.len() / 2].to_string(), ""),
         ];
