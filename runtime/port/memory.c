@@ -205,6 +205,13 @@ memory_port_hold(struct memory_port *port, uint32_t holding)
 	port->holding = holding;
 }
 
+/* The rest stay where they lie on the stack, above those that are taken and given back, and are as they were when the ring grows again. */
+void
+memory_port_ring(struct memory_port *port, uint32_t buffers)
+{
+	port->own->free_count = buffers;
+}
+
 const struct memory_counts *
 memory_port_counts(const struct memory_port *port)
 {

@@ -41,6 +41,9 @@ void memory_port_more(struct memory_port *port, uint64_t packets);
 /* While `holding`, a run ends without the burst of nothing that drives out what the pipeline holds: more may come. */
 void memory_port_hold(struct memory_port *port, uint32_t holding);
 
+/* From now on so many of its buffers are there to be filled, as on a device whose ring has so many descriptors. None may be held. */
+void memory_port_ring(struct memory_port *port, uint32_t buffers);
+
 /* What has come and gone. */
 const struct memory_counts *memory_port_counts(const struct memory_port *port);
 

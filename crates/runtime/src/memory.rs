@@ -75,6 +75,7 @@ unsafe extern "C" {
     fn memory_port_load(port: *mut RawPort, trace: *const RawTrace, packets: u64, burst: u32);
     fn memory_port_more(port: *mut RawPort, packets: u64);
     fn memory_port_hold(port: *mut RawPort, holding: u32);
+    fn memory_port_ring(port: *mut RawPort, buffers: u32);
     fn memory_port_counts(port: *const RawPort) -> *const Counts;
     fn memory_port_free(port: *const RawPort) -> u32;
     fn memory_port_log(port: *const RawPort) -> *const SentLog;
@@ -227,7 +228,9 @@ pub struct MemoryPort {
     raw: *mut RawPort,
     trace: Option<Arc<Trace>>,
     room: u32,
+    /// Of the ring, and of the port.
     buffers: u32,
+    most_buffers: u32,
 }
 
 // SAFETY: the C port belongs to this value, and whoever runs it.
@@ -256,7 +259,7 @@ impl MemoryPort {
         assert!(!raw.is_null(), "there is address space for {} buffers", buffers.count);
         const COLOURS_BYTES: u32 = 1024;
         let room = buffers.bytes - buffers.headroom_bytes - COLOURS_BYTES;
-        MemoryPort { raw, trace: None, room, buffers: buffers.count }
+        MemoryPort { raw, trace: None, room, buffers: buffers.count, most_buffers: buffers.count }
     }
 
     /// The longest frame that a buffer takes.
@@ -285,6 +288,14 @@ impl MemoryPort {
     pub fn hold(&mut self, holding: bool) {
         // SAFETY: the port is not running: it is borrowed.
         unsafe { memory_port_hold(self.raw, u32::from(holding)) };
+    }
+
+    /// From the next run on, so many of its buffers are there to be filled, as on a device whose ring has so many descriptors.
+    pub fn ring(&mut self, buffers: u32) {
+        assert!(buffers <= self.most_buffers && self.held() == 0, "a ring is of buffers that are there");
+        // SAFETY: the port is not running: it is borrowed. There are as many buffers, all of them on the stack.
+        unsafe { memory_port_ring(self.raw, buffers) };
+        self.buffers = buffers;
     }
 
     /// Begins an empty log of what is sent.

@@ -55,6 +55,22 @@ fn packets_of_every_length_come_back_and_runts_are_counted() {
 }
 
 #[test]
+fn a_smaller_ring_loses_what_it_has_no_buffers_for_and_grows_again() {
+    let mut switch = Switch::new(echo(0x11), vec![port()], SETTINGS).unwrap();
+    let frames = frames([60; 32]);
+    for (ring, lost) in [(256, 0), (8, 24), (256, 0)] {
+        let lane = switch.lane(0).unwrap();
+        let before = lane.counts();
+        lane.ring(ring);
+        lane.load(trace(&frames), 32, 32);
+        switch.run(0);
+        let lane = switch.lane(0).unwrap();
+        let (received, starved) = (lane.counts().received - before.received, lane.counts().starved - before.starved);
+        assert_eq!((received, starved, lane.held()), (32 - lost, lost, 0), "a ring of {ring}");
+    }
+}
+
+#[test]
 fn a_trace_repeats_and_overlays_give_each_packet_bytes_of_its_own() {
     let mut switch = Switch::new(echo(0x11), vec![port()], SETTINGS).unwrap();
     let frame = [0u8; 60];
