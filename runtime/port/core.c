@@ -3,6 +3,7 @@
 #include "port/core.h"
 
 #include <sched.h>
+#include <time.h>
 #include <x86intrin.h>
 
 #define CORE_PRIORITY 50
@@ -92,4 +93,13 @@ core_was_alone(uint64_t ticks)
 	const uint64_t least = __atomic_load_n(&shortest, __ATOMIC_RELAXED) >> CORE_FRACTION;
 
 	return ticks <= least + least / CORE_SHARED;
+}
+
+uint64_t
+core_process_ns(void)
+{
+	struct timespec time = { 0 };
+
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }

@@ -21,4 +21,7 @@ uint64_t core_work(void);
  * the core's clock has become slower is believed after some ten thousand times. */
 int core_was_alone(uint64_t ticks);
 
+/* Nanoseconds that the threads of this process have run, together. */
+uint64_t core_process_ns(void);
+
 #endif

@@ -156,10 +156,22 @@ dpdk_lane_pool(struct dpdk_lane *lane)
 	return &lane->pool;
 }
 
+static void
+dpdk_lane_limit(struct dpdk_lane *lane, uint32_t packets)
+{
+	lane->limit = packets;
+}
+
 static uint64_t
 dpdk_idle_polls(const struct dpdk_lane *lane)
 {
 	return atomic_load_explicit(&lane->idle_polls, memory_order_relaxed);
+}
+
+static uint64_t
+dpdk_packets(const struct dpdk_lane *lane)
+{
+	return atomic_load_explicit(&lane->packets, memory_order_relaxed);
 }
 
 static uint32_t
@@ -172,14 +184,18 @@ const struct dpdk_layer bacus_dpdk = {
 	.version = DPDK_VERSION,
 	.start = dpdk_start,
 	.open = dpdk_open,
+	.ring = dpdk_ring,
 	.begin = dpdk_begin,
 	.lane = dpdk_lane,
 	.lane_pool = dpdk_lane_pool,
+	.lane_limit = dpdk_lane_limit,
 	.flush = dpdk_flush,
 	.bytes = dpdk_bytes,
 	.run = dpdk_run,
 	.idle_polls = dpdk_idle_polls,
+	.packets = dpdk_packets,
 	.counts = dpdk_counts,
+	.inject = dpdk_inject,
 	.stop = dpdk_stop,
 	.held = dpdk_held,
 	.memory_create = dpdk_memory_create,

@@ -15,7 +15,7 @@
 #include "port/host.h"
 #include "port/trace.h"
 
-#define DPDK_VERSION 3u
+#define DPDK_VERSION 4u
 #define DPDK_PORTS 512u		/* numbers that ports may have: 0 .. 511 */
 #define DPDK_WORKERS 64u
 #define DPDK_BURST 512u		/* the largest burst that a pipeline may ask for here */
@@ -41,12 +41,19 @@ struct dpdk_counts {
 	uint64_t unsent;	/* the device did not take them */
 };
 
+/* Descriptors that a queue may have. */
+struct dpdk_ring {
+	uint32_t least;
+	uint32_t most;
+};
+
 /* An open ethdev. */
 struct dpdk_port {
 	uint16_t device;
 	uint16_t number;	/* as the program knows it */
 	uint16_t queues;	/* for either direction */
 	uint16_t open;
+	uint16_t descriptors;	/* that a queue is to have, if the device lets them be chosen */
 	rte_spinlock_t lock;	/* of the transmit queues, where workers share them */
 	uint32_t shared;	/* 1: they do */
 	_Atomic uint64_t unsent;
@@ -62,6 +69,7 @@ struct dpdk_source {
 struct dpdk_lane {
 	struct pool pool;	/* what the pipeline sees */
 	uint32_t worker;
+	uint32_t limit;		/* packets taken at once, or 0: what the pipeline takes */
 	uint32_t source_count;
 	struct dpdk_source *sources;
 	_Atomic uint64_t idle_polls;	/* polls of all sources that found nothing, since the last packet */
@@ -78,16 +86,20 @@ struct dpdk_layer {
 	uint32_t version;
 	uint32_t unused;
 	int (*start)(const struct dpdk_settings *settings, char *error);
-	int (*open)(uint16_t number, const char *device, char *error);
+	int (*open)(uint16_t number, const char *device, uint32_t descriptors, char *error);	/* 0 descriptors: the usual number */
+	int (*ring)(uint16_t number, struct dpdk_ring *ring);	/* of an open port; not 0 if the device does not let it be chosen */
 	int (*begin)(uint32_t workers, char *error);	/* when all ports are open */
 	struct dpdk_lane *(*lane)(uint32_t worker);
 	struct pool *(*lane_pool)(struct dpdk_lane *lane);
+	void (*lane_limit)(struct dpdk_lane *lane, uint32_t packets);	/* taken at once, from the next run on; 0: what the pipeline takes */
 	void (*flush)(struct worker *worker);
 	const uint8_t *(*bytes)(const void *packet);
 	void (*run)(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *pipeline, const _Atomic uint32_t *stop);
 	uint64_t (*idle_polls)(const struct dpdk_lane *lane);
+	uint64_t (*packets)(const struct dpdk_lane *lane);	/* taken so far */
 	int (*counts)(uint16_t number, struct dpdk_counts *counts);
-	void (*stop)(void);		/* closes all ports, so that captures are whole */
+	uint32_t (*inject)(uint16_t number, const uint8_t *frame, uint32_t length, uint32_t count);	/* copies sent, while no worker runs */
+	void (*stop)(void);		/* closes all ports, so that captures are whole, and gives devices back: they may be opened again */
 	uint32_t (*held)(void);		/* buffers that are not free */
 	/* The in-memory port for mbufs; as in memory.h. */
 	struct dpdk_memory *(*memory_create)(void);
@@ -111,10 +123,12 @@ extern struct dpdk_port dpdk_ports[DPDK_PORTS];
 void *dpdk_allocate(struct pool *pool);
 int dpdk_fail(char *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-int dpdk_open(uint16_t number, const char *device, char *error);
+int dpdk_open(uint16_t number, const char *device, uint32_t descriptors, char *error);
+int dpdk_ring(uint16_t number, struct dpdk_ring *ring);
 int dpdk_begin(uint32_t workers, char *error);
 struct dpdk_lane *dpdk_lane(uint32_t worker);
 int dpdk_counts(uint16_t number, struct dpdk_counts *counts);
+uint32_t dpdk_inject(uint16_t number, const uint8_t *frame, uint32_t length, uint32_t count);
 void dpdk_stop(void);
 
 void dpdk_flush(struct worker *worker);

@@ -7,7 +7,8 @@
 #include <rte_dev.h>
 #include <rte_errno.h>
 
-#define DPDK_RING 1024u		/* descriptors of a queue, where the device has no opinion */
+#define DPDK_RING 1024u		/* descriptors of a queue, unless somebody says how many; the device brings it within its limits */
+#define DPDK_INJECTED 32u	/* packets that are sent at once */
 
 struct dpdk_port dpdk_ports[DPDK_PORTS];
 static struct dpdk_lane *lanes[DPDK_WORKERS];
@@ -21,8 +22,14 @@ dpdk_name(const char *device, char *name, size_t bytes)
 	snprintf(name, bytes, "%.*s", (int)(length < bytes ? length : bytes - 1), device);
 }
 
+static uint16_t
+dpdk_smaller(uint32_t a, uint32_t b)
+{
+	return (uint16_t)(a < b ? a : b);
+}
+
 int
-dpdk_open(uint16_t number, const char *device, char *error)
+dpdk_open(uint16_t number, const char *device, uint32_t descriptors, char *error)
 {
 	char name[RTE_ETH_NAME_MAX_LEN];
 	struct dpdk_port *port = &dpdk_ports[number];
@@ -38,14 +45,27 @@ dpdk_open(uint16_t number, const char *device, char *error)
 		return dpdk_fail(error, "`%s` is no network device", device);
 	port->number = number;
 	port->open = 1;
+	port->descriptors = dpdk_smaller(descriptors != 0 ? descriptors : DPDK_RING, UINT16_MAX);
 	rte_spinlock_init(&port->lock);
 	return 0;
 }
 
-static uint16_t
-dpdk_smaller(uint32_t a, uint32_t b)
+/* A device with a ring of descriptors says how many there may be, or how many it likes. What says neither has another ring, or none. */
+int
+dpdk_ring(uint16_t number, struct dpdk_ring *ring)
 {
-	return (uint16_t)(a < b ? a : b);
+	struct rte_eth_dev_info info;
+	const struct rte_eth_desc_lim *in = &info.rx_desc_lim, *out = &info.tx_desc_lim;
+
+	if (number >= DPDK_PORTS || !dpdk_ports[number].open || rte_eth_dev_info_get(dpdk_ports[number].device, &info) != 0)
+		return -1;
+	if (in->nb_max == UINT16_MAX && info.default_rxportconf.ring_size == 0)
+		return -1;
+	*ring = (struct dpdk_ring){
+		.least = in->nb_min > out->nb_min ? in->nb_min : out->nb_min,
+		.most = dpdk_smaller(in->nb_max, out->nb_max),
+	};
+	return 0;
 }
 
 /* As many queues as workers, if the device has them. */
@@ -54,7 +74,7 @@ dpdk_configure(struct dpdk_port *port, uint32_t workers, char *error)
 {
 	struct rte_eth_dev_info info;
 	struct rte_eth_conf configuration = { 0 };
-	uint16_t ring_in = DPDK_RING, ring_out = DPDK_RING;
+	uint16_t ring_in = port->descriptors, ring_out = port->descriptors;
 	int failure = rte_eth_dev_info_get(port->device, &info);
 
 	if (failure != 0)
@@ -85,14 +105,16 @@ dpdk_configure(struct dpdk_port *port, uint32_t workers, char *error)
 	return 0;
 }
 
+/* Ports that are opened again have the lanes of before: who asks how idle one is must find it. */
 static struct dpdk_lane *
 dpdk_lane_create(uint32_t worker)
 {
-	struct dpdk_lane *lane = calloc(1, sizeof(*lane));
+	struct dpdk_lane *lane = lanes[worker] != NULL ? lanes[worker] : calloc(1, sizeof(*lane));
 
 	if (lane == NULL)
 		return NULL;
 	lane->worker = worker;
+	lane->source_count = 0;
 	lane->pool = (struct pool){ .handle = dpdk_mempool, .allocate = dpdk_allocate };
 	return lane;
 }
@@ -164,6 +186,52 @@ dpdk_counts(uint16_t number, struct dpdk_counts *counts)
 	return 0;
 }
 
+static struct rte_mbuf *
+dpdk_copy(const uint8_t *frame, uint32_t length)
+{
+	struct rte_mbuf *packet = rte_pktmbuf_alloc(dpdk_mempool);
+	char *bytes = packet == NULL ? NULL : rte_pktmbuf_append(packet, (uint16_t)length);
+
+	if (bytes != NULL)
+		memcpy(bytes, frame, length);
+	else
+		rte_pktmbuf_free(packet);
+	return bytes != NULL ? packet : NULL;
+}
+
+/* Ends when the device takes no more: its ring is full. */
+uint32_t
+dpdk_inject(uint16_t number, const uint8_t *frame, uint32_t length, uint32_t count)
+{
+	struct rte_mbuf *packets[DPDK_INJECTED];
+	uint32_t sent = 0, made = DPDK_INJECTED, taken = DPDK_INJECTED;
+
+	while (sent < count && made == DPDK_INJECTED && taken == made) {
+		for (made = 0; made < DPDK_INJECTED && made < count - sent; made++) {
+			packets[made] = dpdk_copy(frame, length);
+			if (packets[made] == NULL)
+				break;
+		}
+		taken = rte_eth_tx_burst(dpdk_ports[number].device, 0, packets, (uint16_t)made);
+		rte_pktmbuf_free_bulk(packets + taken, made - taken);
+		sent += taken;
+	}
+	return sent;
+}
+
+/* A device that is closed still has its name. Given back, it may be opened with other arguments. */
+static void
+dpdk_close(const struct dpdk_port *port)
+{
+	struct rte_eth_dev_info info;
+	const int known = rte_eth_dev_info_get(port->device, &info) == 0;
+
+	(void)rte_eth_dev_stop(port->device);
+	(void)rte_eth_dev_close(port->device);
+	if (known)
+		(void)rte_dev_remove(info.device);
+}
+
 void
 dpdk_stop(void)
 {
@@ -172,8 +240,7 @@ dpdk_stop(void)
 
 		if (!port->open)
 			continue;
-		(void)rte_eth_dev_stop(port->device);
-		(void)rte_eth_dev_close(port->device);
+		dpdk_close(port);
 		port->open = 0;
 	}
 }

@@ -121,7 +121,8 @@ dpdk_poll(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *
 void
 dpdk_run(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *pipeline, const _Atomic uint32_t *stop)
 {
-	const uint16_t limit = (uint16_t)(pipeline->burst < DPDK_BURST ? pipeline->burst : DPDK_BURST);
+	const uint32_t wanted = lane->limit != 0 && lane->limit < pipeline->burst ? lane->limit : pipeline->burst;
+	const uint16_t limit = (uint16_t)(wanted < DPDK_BURST ? wanted : DPDK_BURST);
 	const int registered = rte_thread_register();	/* for a cache of buffers of its own; without, it is only slower */
 	const struct clock clock = clock_begin(worker->clock_ns);
 	uint64_t idle = 0;

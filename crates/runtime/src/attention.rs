@@ -6,6 +6,7 @@ unsafe extern "C" {
     fn core_hold(held: u32) -> i32;
     fn core_work() -> u64;
     fn core_was_alone(ticks: u64) -> i32;
+    fn core_process_ns() -> u64;
 }
 
 /// Keeps the calling thread on one core, the last that it may use.
@@ -56,6 +57,12 @@ pub fn work() -> u64 {
 pub fn was_alone(ticks: u64) -> bool {
     // SAFETY: the function reads a variable of the process atomically.
     unsafe { core_was_alone(ticks) != 0 }
+}
+
+/// Nanoseconds that the threads of this process have run, together: of a worker that never sleeps, the time that nobody else had its core.
+pub fn process_ns() -> u64 {
+    // SAFETY: reading a clock has no effect.
+    unsafe { core_process_ns() }
 }
 
 #[cfg(test)]

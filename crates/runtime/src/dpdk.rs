@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 const ERROR_BYTES: usize = 512;
 
 /// How much DPDK takes, and from where.
@@ -80,6 +80,14 @@ pub struct PortCounts {
     pub unsent: u64,
 }
 
+/// Descriptors that a queue of a device may have.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RingLimits {
+    pub least: u32,
+    pub most: u32,
+}
+
 #[repr(C)]
 struct RawLane {
     opaque: [u8; 0],
@@ -95,15 +103,19 @@ struct Layer {
     version: u32,
     unused: u32,
     start: unsafe extern "C" fn(settings: *const RawSettings, error: *mut c_char) -> c_int,
-    open: unsafe extern "C" fn(number: u16, device: *const c_char, error: *mut c_char) -> c_int,
+    open: unsafe extern "C" fn(number: u16, device: *const c_char, descriptors: u32, error: *mut c_char) -> c_int,
+    ring: unsafe extern "C" fn(number: u16, ring: *mut RingLimits) -> c_int,
     begin: unsafe extern "C" fn(workers: u32, error: *mut c_char) -> c_int,
     lane: unsafe extern "C" fn(worker: u32) -> *mut RawLane,
     lane_pool: unsafe extern "C" fn(lane: *mut RawLane) -> *mut abi::Pool,
+    lane_limit: unsafe extern "C" fn(lane: *mut RawLane, packets: u32),
     flush: unsafe extern "C" fn(worker: *mut abi::Worker),
     bytes: unsafe extern "C" fn(packet: *const c_void) -> *const u8,
     run: unsafe extern "C" fn(*mut abi::Worker, *mut RawLane, *const abi::Pipeline, *const AtomicU32),
     idle_polls: unsafe extern "C" fn(lane: *const RawLane) -> u64,
+    packets: unsafe extern "C" fn(lane: *const RawLane) -> u64,
     counts: unsafe extern "C" fn(number: u16, counts: *mut PortCounts) -> c_int,
+    inject: unsafe extern "C" fn(number: u16, frame: *const u8, length: u32, count: u32) -> u32,
     stop: unsafe extern "C" fn(),
     held: unsafe extern "C" fn() -> u32,
     memory_create: unsafe extern "C" fn() -> *mut RawMemory,
@@ -179,14 +191,21 @@ impl Dpdk {
         unsafe { &*self.layer }
     }
 
-    /// Opens a device as port `number` of the program.
-    pub fn open(&self, number: u16, device: &str) -> Result<(), DpdkError> {
+    /// Opens a device as port `number` of the program, with so many descriptors to a queue if the device lets them be chosen, else what is usual.
+    pub fn open(&self, number: u16, device: &str, descriptors: Option<u32>) -> Result<(), DpdkError> {
         let device = CString::new(device).map_err(|_| DpdkError("a device has no zero bytes in its name".into()))?;
         // SAFETY: the string ends with a zero byte.
-        said(|error| unsafe { (self.layer().open)(number, device.as_ptr(), error) })
+        said(|error| unsafe { (self.layer().open)(number, device.as_ptr(), descriptors.unwrap_or(0), error) })
     }
 
-    /// Sets all open ports up, and gives the ports as `workers` workers serve them.
+    /// Which descriptors the device of an open port lets be chosen.
+    pub fn ring(&self, number: u16) -> Option<RingLimits> {
+        let mut ring = RingLimits::default();
+        // SAFETY: the struct has the same layout on both sides.
+        (unsafe { (self.layer().ring)(number, &mut ring) } == 0).then_some(ring)
+    }
+
+    /// Sets all open ports up, and gives the ports as `workers` workers serve them. Once, and again after they were closed and opened again.
     pub fn begin(self: &Arc<Dpdk>, workers: u32) -> Result<Vec<DpdkLane>, DpdkError> {
         // SAFETY: plain numbers.
         said(|error| unsafe { (self.layer().begin)(workers, error) })?;
@@ -202,7 +221,13 @@ impl Dpdk {
         (unsafe { (self.layer().counts)(number, &mut counts) } == 0).then_some(counts)
     }
 
-    /// Closes all ports, so that captures are whole; no worker may run.
+    /// Sends so many copies of a frame by an open port, until its device takes no more. No worker may run. How many were sent.
+    pub fn inject(&self, number: u16, frame: &[u8], count: u32) -> u32 {
+        // SAFETY: the frame lives through the call, which copies it.
+        unsafe { (self.layer().inject)(number, frame.as_ptr(), frame.len() as u32, count) }
+    }
+
+    /// Closes all ports, so that captures are whole, and gives their devices back, which may then be opened again; no worker may run.
     pub fn stop(&self) {
         // SAFETY: the caller's word.
         unsafe { (self.layer().stop)() }
@@ -218,6 +243,12 @@ impl Dpdk {
     pub fn idle_polls(&self, worker: u32) -> u64 {
         // SAFETY: lanes live as long as the process.
         unsafe { (self.layer().lane)(worker).as_ref().map_or(0, |lane| (self.layer().idle_polls)(lane)) }
+    }
+
+    /// Packets that worker `worker` has taken from its ports.
+    pub fn packets(&self, worker: u32) -> u64 {
+        // SAFETY: as above.
+        unsafe { (self.layer().lane)(worker).as_ref().map_or(0, |lane| (self.layer().packets)(lane)) }
     }
 }
 
@@ -239,6 +270,14 @@ pub struct DpdkLane {
 
 // SAFETY: a lane is used by the thread that owns it.
 unsafe impl Send for DpdkLane {}
+
+impl DpdkLane {
+    /// From the next run on, so many packets are taken from a port at once, at most; 0: as many as the pipeline takes.
+    pub fn limit(&mut self, packets: u32) {
+        // SAFETY: the lane is not running: it is borrowed.
+        unsafe { (self.dpdk.layer().lane_limit)(self.raw, packets) };
+    }
+}
 
 impl Lane for DpdkLane {
     fn connect(&mut self) -> Connection {

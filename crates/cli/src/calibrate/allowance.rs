@@ -21,6 +21,11 @@ impl Allowance {
         Allowance { end: Instant::now() + time, short: Vec::new() }
     }
 
+    /// One that ends so much earlier, for what comes before something else.
+    pub fn before(&self, time: Duration) -> Allowance {
+        Allowance { end: self.end - time, short: Vec::new() }
+    }
+
     /// Whether so much time is left.
     pub fn has(&self, time: Duration) -> bool {
         Instant::now() + time < self.end
@@ -53,6 +58,7 @@ mod tests {
         assert!(
             !allowance.is_over() && allowance.has(Duration::from_secs(60)) && !allowance.has(Duration::from_secs(4000))
         );
+        assert!(!allowance.before(Duration::from_secs(60)).has(Duration::from_secs(3550)));
         allowance.taken("the port", 30, 30);
         allowance.taken("the curves", 2, 6);
         assert_eq!(allowance.into_short(), ["2 of 6 rounds of the curves"]);

@@ -2,6 +2,7 @@
 
 use super::measure::size_name;
 use opt::inputs::Machine;
+use opt::inputs::machine::Port;
 use std::fmt::Write as _;
 
 /// Points may differ by so much, relative to the smaller.
@@ -80,6 +81,7 @@ fn points(one: &Machine, other: &Machine) -> Vec<Point> {
     for (burst, (a, b)) in one.port.burst.iter().zip(one.port.own.iter().zip(&other.port.own)) {
         points.push(Point::new(format!("port, bursts of {burst}"), *a, *b));
     }
+    points.extend(of_echo(&one.port, &other.port));
     if one.port.mbuf_measured && other.port.mbuf_measured {
         for (burst, (a, b)) in one.port.burst.iter().zip(one.port.mbuf.iter().zip(&other.port.mbuf)) {
             points.push(Point::new(format!("port with mbufs, bursts of {burst}"), *a, *b));
@@ -118,6 +120,23 @@ fn points(one: &Machine, other: &Machine) -> Vec<Point> {
     points
 }
 
+/// What saturates an echo, if both files say it of the same port.
+fn of_echo(one: &Port, other: &Port) -> Vec<Point> {
+    if one.device != other.device {
+        return Vec::new();
+    }
+    let step = |name, one: Option<u32>, other: Option<u32>| Some(Point::step(name, one?, other?));
+    let free = |one: Option<f64>, other: Option<f64>| {
+        Some(Point::new("cycles of work that are free".to_string(), one?, other?))
+    };
+    let points = [
+        step("a ring that is enough", one.ring, other.ring),
+        step("packets taken at once that are enough", one.batch, other.batch),
+        free(one.free_cycles, other.free_cycles),
+    ];
+    points.into_iter().flatten().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,6 +158,23 @@ mod tests {
             !agrees && text.contains("load, ") && text.contains("1 lines in flight") && text.contains("+50 %"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn echoes_of_the_same_port_are_compared() {
+        let port = |device: &str, ring, free| Port {
+            device: Some(device.to_string()),
+            ring,
+            batch: Some(32),
+            free_cycles: Some(free),
+            ..Port::default()
+        };
+        let agree =
+            |one: &Port, other: &Port| of_echo(one, other).iter().map(|point| point.agrees).collect::<Vec<bool>>();
+        let one = port("net_memif", Some(64), 30.0);
+        assert_eq!(agree(&one, &port("net_memif", Some(128), 40.0)), [true, true, false]);
+        assert_eq!(agree(&one, &port("net_memif", None, 31.0)), [true, true]);
+        assert_eq!(agree(&one, &port("net_ring", Some(512), 90.0)), [true; 0]);
     }
 
     #[test]

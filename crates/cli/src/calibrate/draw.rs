@@ -1,14 +1,17 @@
 //! The curves of a calibration: what a line costs over the working set for each way to ask for it, what lines in flight save, and where misses stop
-//! overlapping.
+//! overlapping, and what an echo costs over batch and ring.
 
 use super::measure::{Measured, Misses, size_name};
+use super::saturation::Saturation;
 use opt::inputs::{Access, Machine};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-const WIDTH: u32 = 1560;
-const HEIGHT: u32 = 1260;
+/// Of a panel.
+const WIDTH: u32 = 520;
+const HEIGHT: u32 = 420;
 const ACROSS: usize = 3;
+const DOWN: usize = 4;
 /// Lines in flight that have a curve of their own over the working set.
 const CURVES: [u32; 5] = [1, 4, 16, 32, 64];
 /// Sizes that have a curve of their own over the lines in flight: about one for each level there may be.
@@ -30,9 +33,8 @@ pub fn curves(measured: &Measured) -> Result<String, String> {
     let machine = &measured.machine;
     let mut svg = String::new();
     {
-        let root = SVGBackend::with_string(&mut svg, (WIDTH, HEIGHT)).into_drawing_area();
-        root.fill(&WHITE).map_err(failed)?;
-        let panels = root.split_evenly((ACROSS, ACROSS));
+        let root = sheet(&mut svg, DOWN, ACROSS)?;
+        let panels = root.split_evenly((DOWN, ACROSS));
         let mut panels = panels.iter();
         let mut panel = || panels.next().expect("there is room for all panels");
         let range = range(machine);
@@ -45,9 +47,32 @@ pub fn curves(measured: &Measured) -> Result<String, String> {
         misses(panel(), measured)?;
         let about = format!("first touch of a packet by burst: {} is enough", machine.burst);
         points(panel(), &plain(&measured.bursts), &about, "packets to a burst")?;
+        over_batches(panel(), &measured.echo)?;
+        over_rings(panel(), &measured.echo)?;
         root.present().map_err(failed)?;
     }
     Ok(svg)
+}
+
+/// The curves of an echo alone, on a port at hand.
+pub fn echo(seen: &Saturation) -> Result<String, String> {
+    let mut svg = String::new();
+    let across = if seen.rings.is_empty() { 1 } else { 2 };
+    {
+        let root = sheet(&mut svg, 1, across)?;
+        let panels = root.split_evenly((1, across));
+        over_batches(&panels[0], seen)?;
+        panels.get(1).map_or(Ok(()), |panel| over_rings(panel, seen))?;
+        root.present().map_err(failed)?;
+    }
+    Ok(svg)
+}
+
+/// Room for so many panels.
+fn sheet(svg: &mut String, down: usize, across: usize) -> Result<Area<'_>, String> {
+    let root = SVGBackend::with_string(svg, (WIDTH * across as u32, HEIGHT * down as u32)).into_drawing_area();
+    root.fill(&WHITE).map_err(failed)?;
+    Ok(root)
 }
 
 fn failed(error: impl std::fmt::Display) -> String {
@@ -155,6 +180,42 @@ fn misses(area: &Area<'_>, measured: &Measured) -> Result<(), String> {
     draw(&mut chart, &curves, SeriesLabelPosition::LowerRight)
 }
 
+/// What an echo costs a packet by the batch, and what work is free with each.
+fn over_batches(area: &Area<'_>, seen: &Saturation) -> Result<(), String> {
+    let batch = seen.batch().unwrap_or(0);
+    let about = format!("an echo on {} by batch: {batch} is enough", name(seen));
+    let curves = [("echo".to_string(), plain(&seen.batches)), ("work that is free".to_string(), plain(&seen.free))];
+    doubling(area, &curves, &about, "packets taken at once")
+}
+
+fn over_rings(area: &Area<'_>, seen: &Saturation) -> Result<(), String> {
+    let (what, axis) = if seen.device.is_some() { ("ring", "size of the ring") } else { ("buffers", "buffers") };
+    let about = format!("an echo on {} by {what}: {} is enough", name(seen), seen.ring().unwrap_or(0));
+    doubling(area, &[("echo".to_string(), plain(&seen.rings))], &about, axis)
+}
+
+fn name(seen: &Saturation) -> &str {
+    seen.device.as_deref().unwrap_or("the in-memory port")
+}
+
+/// Cycles a packet over counts of which each is twice the one before.
+fn doubling(area: &Area<'_>, curves: &[Curve], about: &str, axis: &str) -> Result<(), String> {
+    let all = || curves.iter().flat_map(|(_, points)| points);
+    let first = all().map(|(x, _)| *x).fold(f64::INFINITY, f64::min).min(1024.0);
+    let (last, top) = all().fold((first * 2.0, 1.0_f64), |(last, top), (x, y)| (last.max(*x), top.max(*y)));
+    let mut chart = ChartBuilder::on(area)
+        .caption(about, ("sans-serif", 16))
+        .margin(12)
+        .x_label_area_size(36)
+        .y_label_area_size(52)
+        .build_cartesian_2d((first..last).log_scale().base(2.0), 0.0..top * 1.1)
+        .map_err(failed)?;
+    let mesh = &mut chart.configure_mesh();
+    mesh.x_label_formatter(&|count| format!("{count:.0}")).x_desc(axis).y_desc("cycles a packet");
+    mesh.draw().map_err(failed)?;
+    draw(&mut chart, curves, SeriesLabelPosition::UpperRight)
+}
+
 /// Curves with their names.
 fn draw<'a, 'b: 'a, X, Y>(
     chart: &mut ChartContext<'a, SVGBackend<'b>, Cartesian2d<X, Y>>,
@@ -205,7 +266,8 @@ mod tests {
         machine.lines.gather.clear();
         let points = vec![(1, 2.0), (2, 1.0)];
         let misses = vec![(0, points.clone())];
-        let measured = Measured { machine, windows: points.clone(), misses, bursts: points, short: Vec::new() };
+        let echo = Saturation { batches: points.clone(), rings: points.clone(), ..Saturation::default() };
+        let measured = Measured { machine, windows: points.clone(), misses, bursts: points, echo, short: Vec::new() };
         let svg = curves(&measured).expect("the curves can be drawn");
         for about in [
             "loads",
@@ -216,9 +278,23 @@ mod tests {
             "a window of",
             "one more miss",
             "by burst",
+            "the in-memory port by batch: 2",
+            "the in-memory port by buffers: 2",
         ] {
             assert!(svg.contains(about), "{about}");
         }
         assert!(!svg.contains("gathers"));
+    }
+
+    #[test]
+    fn an_echo_on_a_port_at_hand_is_drawn_alone_and_its_ring_where_it_has_one() {
+        let batches = vec![(1, 60.0), (32, 40.0)];
+        let device = Some("net_memif".to_string());
+        let rings = vec![(64, 40.0), (128, 39.0)];
+        let mut seen = Saturation { device, free: batches.clone(), batches, rings, spread: 0.0 };
+        let drawn = echo(&seen).expect("the curves can be drawn");
+        assert!(drawn.contains("net_memif by batch: 32") && drawn.contains("net_memif by ring: 64"), "{drawn}");
+        seen.rings.clear();
+        assert!(!echo(&seen).expect("the curve can be drawn").contains("by ring"));
     }
 }

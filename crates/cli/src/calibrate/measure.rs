@@ -3,6 +3,7 @@
 //! What disturbs a sample only ever makes it longer, so a cell's cost is the lower quartile of those that count.
 
 use super::allowance::Allowance;
+use super::saturation::Saturation;
 use super::smooth::{rise, smooth};
 use crate::samples::Samples;
 use opt::inputs::Machine;
@@ -29,7 +30,7 @@ const ALONE: (u32, u32) = (0, 0);
 const MANY_LOADS: u32 = 32;
 const BURSTS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 /// Kept for what is measured behind the curves. No further round of them is begun that would end later: a busy machine gets fewer, which is said.
-const BEHIND: Duration = Duration::from_secs(7);
+const BEHIND: Duration = Duration::from_secs(8);
 /// Counts that take turns wait so long for quiet samples: disturbances are often shorter.
 const PATIENCE: Duration = Duration::from_millis(150);
 /// A value counts as the best one if it is within this of it: finer is noise.
@@ -43,6 +44,8 @@ pub struct Measured {
     pub misses: Vec<Misses>,
     /// Packets to a burst, and cycles for the first touch of each.
     pub bursts: Vec<(u32, f64)>,
+    /// The echo on the in-memory port. Measured when all else is known.
+    pub echo: Saturation,
     /// What there was too little time for.
     pub short: Vec<String>,
 }
@@ -139,7 +142,7 @@ pub fn measure(
         lines,
     };
     progress(1.0, "");
-    Measured { machine, windows, misses, bursts, short: Vec::new() }
+    Measured { machine, windows, misses, bursts, echo: Saturation::default(), short: Vec::new() }
 }
 
 /// The one thing that is asked, not measured: which vectors there are.

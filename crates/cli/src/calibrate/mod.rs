@@ -2,25 +2,32 @@
 
 mod allowance;
 mod compare;
+mod device;
 mod draw;
+mod echo;
 mod lanes;
 mod mbuf;
 mod measure;
 mod port;
+mod saturation;
 mod smooth;
 mod stages;
 
 use crate::compile;
 use crate::failure::Failure;
+use crate::run;
 use allowance::Allowance;
+use echo::Echo;
 use indicatif::{ProgressBar, ProgressStyle};
 use mbuf::Mbufs;
 use measure::Measured;
 pub use measure::{vector_bytes, window_now};
+use opt::inputs::machine::Port;
 use opt::inputs::{Access, Machine};
 pub use port::Pace;
 use runtime::cache::write_whole;
 use runtime::{Compiler, Probe, attention};
+use saturation::Saturation;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,6 +39,9 @@ const TOO_NOISY: f64 = 0.15;
 /// Time that must be left to begin with DPDK: half is for the C compiler.
 const ENOUGH_FOR_DPDK: Duration = Duration::from_secs(18);
 
+/// Kept for a port at hand where the machine is measured first.
+const FOR_PORT: Duration = Duration::from_secs(10);
+
 /// MB that are measured if nobody says otherwise: more than any cache.
 const MEMORY: u32 = 1024;
 
@@ -39,8 +49,15 @@ pub const EXAMPLES: &str = "\
 Examples:
   bacus calibrate                             write machines/HOST.toml
   bacus calibrate -o lab.toml --svg lab.svg   and draw the curves
+  bacus calibrate --port 0=veth0              on that port instead: which ring and batch saturate an echo, and which
+                                              work is free; written into the machine file, where `bacus run` reads it
+  bacus calibrate --port 0=net_memif0,role=server,socket=/tmp/wire --port 1=net_memif1,role=client,socket=/tmp/wire
+                                              the same, with two ports that are wired to each other
   bacus calibrate --compare lab.toml lab2.toml
-                                              measures nothing: which points of two files differ by more than 10 %";
+                                              measures nothing: which points of two files differ by more than 10 %
+
+A port's packets must come from somewhere: from others, from itself (net_null0), or they return (two ports that are wired to each other,
+net_ring0): then the calibration sends some. It does so where less than 20,000 packets a second come by themselves.";
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -50,11 +67,14 @@ pub struct Arguments {
     /// Draw the curves
     #[arg(long)]
     svg: Option<PathBuf>,
+    /// Measure an echo on this port, named as for `bacus run`, and nothing else if the machine file is there; repeatable
+    #[arg(long = "port", value_name = "N=DEVICE")]
+    ports: Vec<run::Port>,
     /// Memory to measure at most, in MB
     #[arg(long, value_name = "MB", default_value_t = MEMORY, value_parser = clap::value_parser!(u32).range(64..=65536))]
     memory: u32,
     /// Measure nothing, and say which points of two machine files differ by more than two runs on an idle machine
-    #[arg(long, value_names = ["FILE", "FILE"], num_args = 2, conflicts_with_all = ["output", "svg", "cc"])]
+    #[arg(long, value_names = ["FILE", "FILE"], num_args = 2, conflicts_with_all = ["output", "svg", "cc", "ports"])]
     compare: Vec<PathBuf>,
     /// C compiler for the kernels
     #[arg(long)]
@@ -68,19 +88,24 @@ pub fn default_file() -> PathBuf {
     Path::new("machines").join(format!("{host}.toml"))
 }
 
-/// Measures with up to `memory` MB, shows how far it is, and says what is in doubt, whoever asked for it.
-/// With `mbufs`, DPDK is there until the process ends.
-fn measure_all(cc: Option<&str>, memory: u32, with_mbufs: bool) -> Result<Measured, Failure> {
-    let mut allowance = Allowance::begin();
-    let compiler = Compiler::find(cc)?;
-    attention::be_ordinary();
-    attention::pin();
+fn bar() -> ProgressBar {
     let style = ProgressStyle::with_template("calibrate {bar:40} {percent:>3} % {msg}").expect("the template is valid");
     let bar = ProgressBar::new(1000).with_style(style);
     bar.set_message("compiling");
     bar.tick();
+    bar
+}
+
+/// Measures with up to `memory` MB, shows how far it is, and says what is in doubt, whoever asked for it.
+/// With `mbufs`, DPDK is there until the process ends.
+fn measure_all(cc: Option<&str>, memory: u32, with_mbufs: bool, mut allowance: Allowance) -> Result<Measured, Failure> {
+    let compiler = Compiler::find(cc)?;
+    attention::be_ordinary();
+    attention::pin();
+    let bar = bar();
     // All that needs a compiler comes first, so that what is left of the time is there to measure.
     let mut pace = Pace::new(&compiler)?;
+    let mut echo = Echo::new(&compiler, &Arc::new(port::trace()))?;
     let mut mbufs = if with_mbufs { mbufs(&compiler, &mut allowance) } else { None };
     let probe = Probe::open(&compiler, &compile::cache()?, (memory as usize) << 20).map_err(Failure::environment)?;
     let mut measured = measure::measure(&probe, cpu(), now(), &mut allowance, &mut |done, next| {
@@ -89,6 +114,9 @@ fn measure_all(cc: Option<&str>, memory: u32, with_mbufs: bool) -> Result<Measur
     });
     bar.set_message("port and operations");
     port::measure(&mut pace, &mut mbufs, &mut measured.machine, &mut allowance);
+    bar.set_message("an echo");
+    measured.echo = echo.measure(&mut allowance);
+    measured.echo.write(&mut measured.machine.port);
     bar.finish_and_clear();
     measured.short = allowance.into_short();
     doubts(&measured).iter().for_each(|doubt| eprintln!("warning: {doubt}"));
@@ -111,23 +139,26 @@ fn mbufs(compiler: &Compiler, allowance: &mut Allowance) -> Option<Mbufs> {
     }
 }
 
+const WAY_OUT: &str = "the machine is too busy; calibrate again when it is idle";
+
 /// Why the numbers should not be believed.
 fn doubts(measured: &Measured) -> Vec<String> {
-    const WAY_OUT: &str = "the machine is too busy; calibrate again when it is idle";
-    let mut doubts = Vec::new();
-    if measured.machine.spread > TOO_NOISY {
-        let percent = measured.machine.spread * 100.0;
-        doubts.push(format!("samples of one cell differ by {percent:.0} %: {WAY_OUT}"));
-    }
-    if !measured.short.is_empty() {
-        doubts.push(format!("time was up after {}, which leaves noise: {WAY_OUT}", measured.short.join(", ")));
-    }
-    doubts
+    too_noisy(measured.machine.spread).into_iter().chain(too_short(&measured.short)).collect()
+}
+
+fn too_noisy(spread: f64) -> Option<String> {
+    let percent = (spread > TOO_NOISY).then_some(spread * 100.0)?;
+    Some(format!("samples of one cell differ by {percent:.0} %: {WAY_OUT}"))
+}
+
+fn too_short(short: &[String]) -> Option<String> {
+    let short = (!short.is_empty()).then(|| short.join(", "))?;
+    Some(format!("time was up after {short}, which leaves noise: {WAY_OUT}"))
 }
 
 /// A machine file of this host, written now: for runs whose plans should fit where nobody has calibrated.
 pub fn write_now(path: &Path, cc: Option<&str>) -> Result<(), Failure> {
-    let measured = measure_all(cc, MEMORY, false)?;
+    let measured = measure_all(cc, MEMORY, false, Allowance::begin())?;
     write(path, &header(&measured.machine))
 }
 
@@ -164,15 +195,54 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         return if agree { Ok(()) } else { Err(Failure::Said) };
     }
     let output = arguments.output.clone().unwrap_or_else(default_file);
-    let measured = measure_all(arguments.cc.as_deref(), arguments.memory, true)?;
-    write(&output, &header(&measured.machine))?;
-    println!("{}", summary(&measured));
+    let svg = if arguments.ports.is_empty() {
+        let measured = measure_all(arguments.cc.as_deref(), arguments.memory, true, Allowance::begin())?;
+        write(&output, &header(&measured.machine))?;
+        println!("{}", summary(&measured));
+        draw::curves(&measured)
+    } else {
+        draw::echo(&port_at_hand(arguments, &output)?)
+    };
     println!("machine file: {}", output.display());
-    if let Some(svg) = &arguments.svg {
-        write(svg, &draw::curves(&measured).map_err(Failure::environment)?)?;
-        println!("curves: {}", svg.display());
+    if let Some(path) = &arguments.svg {
+        write(path, &svg.map_err(Failure::environment)?)?;
+        println!("curves: {}", path.display());
     }
     Ok(())
+}
+
+/// The echo on the ports that were named, written into a machine file. Where there is none of this machine it is measured first, without mbufs: DPDK
+/// starts once in a process, and is needed with other buffers.
+fn port_at_hand(arguments: &Arguments, output: &Path) -> Result<Saturation, Failure> {
+    device::check(&arguments.ports)?;
+    let cc = arguments.cc.as_deref();
+    let mut allowance = Allowance::begin();
+    let mut machine = match of_this_processor(output).filter(|machine| !machine.is_of_another_method()) {
+        Some(machine) => machine,
+        None => {
+            eprintln!("there is no {} that suits: this machine is measured first", output.display());
+            let measured = measure_all(cc, arguments.memory, false, allowance.before(FOR_PORT))?;
+            write(output, &header(&measured.machine))?;
+            println!("{}", summary(&measured));
+            measured.machine
+        }
+    };
+    let compiler = Compiler::find(cc)?;
+    attention::be_ordinary();
+    attention::pin();
+    let bar = bar();
+    let mut progress = |done, next: &str| {
+        bar.set_position((done * 1000.0) as u64);
+        bar.set_message(next.to_string());
+    };
+    let seen = device::measure(&compiler, &arguments.ports, machine.ticks_per_us, &mut allowance, &mut progress)?;
+    bar.finish_and_clear();
+    let doubts = too_noisy(seen.spread).into_iter().chain(too_short(&allowance.into_short()));
+    doubts.for_each(|doubt| eprintln!("warning: {doubt}"));
+    seen.write(&mut machine.port);
+    write(output, &header(&machine))?;
+    println!("{}", on_port(&machine.port));
+    Ok(seen)
 }
 
 /// Writes a whole file or none, and the folders above it.
@@ -194,7 +264,7 @@ fn summary(measured: &Measured) -> String {
         "{}\n{:.0} ticks a microsecond, {:.2} core cycles a tick, pages of {} KB, spread {:.1} %\n\
          reorder window {} instructions, {} misses at a time, {} lines in flight are enough, bursts of {}, {:.0} cycles for a mispredicted branch\n\
          {:.2} cycles an operation, {:.2} in stages, {}, {:.1} for each request there, {:.0} for each loop, {:.1} for one more address; \
-         a packet costs the port {}\n\n\
+         a packet costs the port {}\n{}\n\n\
          cycles a line    latency  4 in flight  16 in flight  64 in flight  prefetched\n",
         machine.cpu,
         machine.ticks_per_us,
@@ -215,6 +285,7 @@ fn summary(measured: &Measured) -> String {
         machine.stages().loop_cycles,
         machine.index_cycles.unwrap_or(f64::NAN),
         floors(machine),
+        on_port(&machine.port),
     );
     for kb in machine.lines.working_set_kb.iter().step_by(2) {
         let bytes = kb << 10;
@@ -242,6 +313,22 @@ fn floors(machine: &Machine) -> String {
     };
     let how = if machine.port.mbuf_measured { "measured" } else { "computed" };
     format!("{}\nan mbuf ({how}) {}", by_burst(&machine.port.own), by_burst(&machine.port.mbuf))
+}
+
+/// What saturates an echo on the port, and whether a packet may have work for nothing then.
+fn on_port(port: &Port) -> String {
+    let device = port.device.as_deref().unwrap_or("the in-memory port");
+    let batch = port.batch.map_or("?".to_string(), |batch| batch.to_string());
+    let ring = match (port.ring, &port.device) {
+        (Some(ring), Some(_)) => format!("a ring of {ring}"),
+        (Some(ring), None) => format!("{ring} buffers"),
+        (None, _) => "a ring whose size cannot be chosen".to_string(),
+    };
+    let free = match port.free_cycles {
+        Some(cycles) if cycles > 0.0 => format!("a packet may have {cycles:.1} cycles of work for nothing"),
+        Some(_) | None => "no work is for nothing, since the core never waits for packets".to_string(),
+    };
+    format!("on {device}, batches of {batch} and {ring} are enough for an echo; {free}")
 }
 
 /// The processor's name with family and model: what makes a file of another one stale.
@@ -282,8 +369,14 @@ mod tests {
     #[test]
     fn a_busy_machine_is_doubted() {
         let machine = Machine { spread: TOO_NOISY, ..Machine::default() };
-        let mut measured =
-            Measured { machine, windows: Vec::new(), misses: Vec::new(), bursts: Vec::new(), short: Vec::new() };
+        let mut measured = Measured {
+            machine,
+            windows: Vec::new(),
+            misses: Vec::new(),
+            bursts: Vec::new(),
+            echo: Saturation::default(),
+            short: Vec::new(),
+        };
         assert_eq!(doubts(&measured), [""; 0]);
         measured.machine.spread = 0.2;
         measured.short.push("1 of 6 rounds of the curves".to_string());
@@ -292,6 +385,20 @@ mod tests {
             said[0].contains("differ by 20 %") && said[1].contains("time was up after 1 of 6 rounds of the curves"),
             "{said:?}"
         );
+    }
+
+    #[test]
+    fn what_an_echo_needs_is_said_of_its_port() {
+        let in_memory = Port { ring: Some(64), batch: Some(64), free_cycles: Some(0.0), ..Port::default() };
+        assert_eq!(
+            on_port(&in_memory),
+            "on the in-memory port, batches of 64 and 64 buffers are enough for an echo; \
+             no work is for nothing, since the core never waits for packets"
+        );
+        let device = Some("net_null".to_string());
+        let fixed = on_port(&Port { device, ring: None, free_cycles: Some(31.25), ..in_memory });
+        assert!(fixed.contains("on net_null, batches of 64 and a ring whose size cannot be chosen"), "{fixed}");
+        assert!(fixed.contains("31.2 cycles"), "{fixed}");
     }
 
     #[test]

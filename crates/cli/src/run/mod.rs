@@ -1,6 +1,7 @@
 //! `bacus run`: a program as a switch on real ports.
 
 mod ports;
+mod ring;
 mod summary;
 
 use crate::compile;
@@ -15,7 +16,8 @@ use clap::Args;
 use hlir::Program;
 use interp::Engine as _;
 use interp::engine::{Frame, Refusal};
-use ports::{MOST_PORTS, Port};
+use ports::MOST_PORTS;
+pub use ports::Port;
 use runtime::{Dpdk, DpdkLane, DpdkSettings, Event, Packet, Pipeline, PortCounts, Settings, interrupt};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -154,7 +156,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     finished
 }
 
-fn check_ports(ports: &[Port]) -> Result<(), Failure> {
+pub fn check_ports(ports: &[Port]) -> Result<(), Failure> {
     for (at, port) in ports.iter().enumerate() {
         if ports[..at].iter().any(|other| other.number == port.number) {
             return Err(Failure::input(format!("port {} is given twice", port.number)));
@@ -193,11 +195,11 @@ fn begin<'p>(
     let mut settings = DpdkSettings::of_machine(arguments.buffers.max(2 * MOST_FREE_BURST), arguments.buffer_bytes);
     settings.nics = arguments.ports.iter().filter_map(Port::nic).collect();
     let dpdk = Dpdk::start(&layer, &settings).map_err(dpdk_failed)?;
+    let machine = inputs::machine(arguments.passes.machine.as_deref());
     for port in &arguments.ports {
         port.prepare(arguments.repeat)?;
-        dpdk.open(port.number, &port.devargs()).map_err(|error| {
-            Failure::environment(format!("port {} cannot be opened: {error}{}", port.number, port.hint()))
-        })?;
+        let ring = port.calibrated_ring(&machine.port);
+        dpdk.open(port.number, &port.devargs_with(ring), ring).map_err(|error| port.unopened(&error))?;
     }
     let highest = arguments.ports.iter().map(|port| u32::from(port.number)).max().unwrap_or(0);
     let mut lanes = Some(dpdk.begin(arguments.workers).map_err(dpdk_failed)?);

@@ -3,6 +3,7 @@
 use crate::entries;
 use crate::failure::Failure;
 use crate::pcap;
+use runtime::DpdkError;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -123,8 +124,13 @@ impl Port {
         devargs.split(',').next().filter(|name| name.contains(':')).map(str::to_string)
     }
 
-    /// The way out where DPDK does not open the device.
-    pub fn hint(&self) -> &'static str {
+    /// Why there is no switch: DPDK did not open the device.
+    pub fn unopened(&self, error: &DpdkError) -> Failure {
+        Failure::environment(format!("port {} cannot be opened: {error}{}", self.number, self.hint()))
+    }
+
+    /// The way out then.
+    fn hint(&self) -> &'static str {
         match &self.device {
             Device::Captures { .. } => "",
             Device::Interface(_) => "\nhint: af_packet needs the right to open raw sockets (root, or CAP_NET_RAW)",

@@ -1,0 +1,243 @@
+//! The echo on a port at hand: what saturates it, and what work is free meanwhile, with the packets that come there.
+//!
+//! Where next to nothing comes by itself, the calibration sends some packets of its own. On ports whose packets return (two that are wired to each
+//! other, or one that is a loop) the echo keeps them on their way for as long as it is measured; on others there is nothing to measure, which is said.
+
+use super::allowance::Allowance;
+use super::saturation::{self, BUSY, Batches, Cost, Saturation};
+use crate::compile;
+use crate::failure::Failure;
+use crate::run::Port;
+use crate::samples::Samples;
+use runtime::{Compiler, Descriptor, Dpdk, DpdkLane, DpdkSettings, Pipeline, Settings, Switch, attention};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Descriptors, or what else a ring has, from the least that any device may like to what nobody needs.
+const RINGS: [u32; 7] = [32, 64, 128, 256, 512, 1024, 2048];
+/// With which batches are measured: too large costs little.
+const LARGE: u32 = 1024;
+/// Packets that are sent where a ring has a size of its own: more than a batch of them.
+const FILL: u32 = 512;
+/// As `bacus run` has them.
+const BUFFERS: u32 = 16384;
+const BUFFER_BYTES: u32 = 2048;
+/// Until a port has found its pace, and how long it is watched then.
+const SETTLED: Duration = Duration::from_millis(1);
+const WATCHED: Duration = Duration::from_millis(3);
+/// Fewer packets a second than this are chatter.
+const TRAFFIC: f64 = 20_000.0;
+/// How long a link may take to come up.
+const UP: Duration = Duration::from_secs(3);
+/// Samples of a round, and rounds; those of rings open the ports each time.
+const SAMPLES: usize = 5;
+const ROUNDS: usize = 6;
+const RING_SAMPLES: usize = 15;
+const RING_ROUNDS: usize = 2;
+
+/// A frame of the least length, of a type that is set aside for experiments, to an address that no device has.
+fn frame() -> [u8; 60] {
+    let mut frame = [0; 60];
+    frame[..14].copy_from_slice(&[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x88, 0xb5]);
+    frame
+}
+
+/// What is needed to open the ports, once and again.
+struct Bench<'p> {
+    dpdk: Arc<Dpdk>,
+    echo: Arc<Pipeline>,
+    ports: &'p [Port],
+    ticks_per_us: f64,
+}
+
+/// The ports, open, and the echo on them.
+struct Running<'p> {
+    bench: &'p Bench<'p>,
+    switch: Switch<DpdkLane>,
+    /// Packets that each port is given before it is watched: none where packets come by themselves.
+    fill: u32,
+}
+
+impl<'p> Bench<'p> {
+    fn new(compiler: &Compiler, ports: &'p [Port], ticks_per_us: f64) -> Result<Bench<'p>, Failure> {
+        let cache = compile::cache()?;
+        let layer = compiler.dpdk_layer(&cache)?;
+        let echo = compiler.pipeline(&cache, "busy_mbuf", &format!("#define BUSY_MBUF\n{BUSY}"), Descriptor::Mbuf)?;
+        let mut settings = DpdkSettings::of_machine(BUFFERS, BUFFER_BYTES);
+        settings.nics = ports.iter().filter_map(Port::nic).collect();
+        let dpdk = Dpdk::start(&layer, &settings).map_err(Failure::environment)?;
+        // After DPDK, whose library it needs.
+        Ok(Bench { dpdk, echo: Arc::new(Pipeline::load(&echo)?), ports, ticks_per_us })
+    }
+
+    /// The rings that all ports may have.
+    fn rings(&self) -> Vec<u32> {
+        let may_be = |port: &Port, ring: u32| {
+            let limits = || self.dpdk.ring(port.number);
+            port.has_ring_argument() || limits().is_some_and(|limits| (limits.least..=limits.most).contains(&ring))
+        };
+        RINGS.into_iter().filter(|ring| self.ports.iter().all(|port| may_be(port, *ring))).collect()
+    }
+
+    /// The ports with rings of this size, where they may be chosen, and packets on their way.
+    fn open(&'p self, ring: u32) -> Result<Running<'p>, Failure> {
+        for port in self.ports {
+            self.dpdk
+                .open(port.number, &port.devargs_with(Some(ring)), Some(ring))
+                .map_err(|error| port.unopened(&error))?;
+        }
+        let lanes = self.dpdk.begin(1).map_err(Failure::environment)?;
+        let highest = self.ports.iter().map(|port| port.number).max().unwrap_or(0);
+        let settings = Settings { ports: u32::from(highest) + 1, seed: 1 };
+        let switch = Switch::new(self.echo.clone(), lanes, settings)?;
+        let mut running = Running { bench: self, switch, fill: 0 };
+        let fill = if self.rings().is_empty() { FILL } else { ring };
+        running.find_traffic(fill)?;
+        Ok(running)
+    }
+
+    fn names(&self) -> String {
+        let name = |port: &Port| format!("port {} ({})", port.number, port.devargs());
+        self.ports.iter().map(name).collect::<Vec<String>>().join(" and ")
+    }
+}
+
+impl Running<'_> {
+    /// What a packet costs; none if none comes. The worker never sleeps, so the time is what the process had of its core: others may want it too.
+    fn sample(&mut self, batch: u32, work: u64) -> Option<Cost> {
+        let dpdk = &self.bench.dpdk;
+        for port in self.bench.ports {
+            dpdk.inject(port.number, &frame(), self.fill);
+        }
+        self.switch.lane(0).expect("no thread runs the only lane").limit(batch);
+        saturation::set_work(&self.switch, work);
+        let before = saturation::done(&self.switch);
+        self.switch.start();
+        std::thread::sleep(SETTLED);
+        let (packets, start) = (dpdk.packets(0), attention::process_ns());
+        std::thread::sleep(WATCHED);
+        let (packets, ns) = (dpdk.packets(0) - packets, attention::process_ns() - start);
+        self.switch.stop();
+        let behind = saturation::done(&self.switch);
+        let work = (behind.0 - before.0) as f64 / (behind.1 - before.1) as f64;
+        let all = ns as f64 / 1e3 * self.bench.ticks_per_us / packets as f64;
+        (packets > 0).then_some(Cost { all, work })
+    }
+
+    /// Packets a second without work, in the largest batches.
+    fn rate(&mut self) -> f64 {
+        self.sample(0, 0).map_or(0.0, |cost| self.bench.ticks_per_us * 1e6 / cost.all)
+    }
+
+    /// Sees to it that there are packets: those that come, else those that are sent, if they return.
+    fn find_traffic(&mut self, fill: u32) -> Result<(), Failure> {
+        let begun = Instant::now();
+        let mut rate = self.rate();
+        self.fill = if rate < TRAFFIC { fill } else { 0 };
+        while rate < TRAFFIC && begun.elapsed() < UP {
+            rate = self.rate();
+        }
+        if rate >= TRAFFIC {
+            return Ok(());
+        }
+        let came = if rate == 0.0 { "no packets".to_string() } else { format!("only {rate:.0} packets a second") };
+        Err(Failure::environment(format!(
+            "{came} came to {}, and those that were sent there did not return\n\
+             hint: send it traffic meanwhile, or measure ports whose packets return: two that are wired to each other, or net_ring0",
+            self.bench.names()
+        )))
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.bench.dpdk.stop();
+    }
+}
+
+/// What a ring is measured for must be one thing, and go on for as long as it is measured.
+pub fn check(ports: &[Port]) -> Result<(), Failure> {
+    crate::run::check_ports(ports)?;
+    if ports.iter().any(Port::ends) {
+        return Err(Failure::input(
+            "captures come to an end, and have no rate\nhint: name a device, as 0=veth0; net_null0 has packets without end",
+        ));
+    }
+    let Some(other) = ports.iter().find(|port| port.kind() != ports[0].kind()) else { return Ok(()) };
+    let (one, other) = (ports[0].kind(), other.kind());
+    Err(Failure::input(format!(
+        "{one} and {other}: ports that are measured together must be of one kind\nhint: calibrate with one after the other"
+    )))
+}
+
+/// Measures the echo on these ports of a machine whose counter goes so fast; `progress` hears how much of the work is done, from 0 to 1, and what comes
+/// next. DPDK is there until the process ends.
+pub fn measure(
+    compiler: &Compiler,
+    ports: &[Port],
+    ticks_per_us: f64,
+    allowance: &mut Allowance,
+    progress: &mut dyn FnMut(f64, &str),
+) -> Result<Saturation, Failure> {
+    progress(0.0, "opening the port");
+    let bench = Bench::new(compiler, ports, ticks_per_us)?;
+    let mut running = bench.open(LARGE)?;
+    let rings = bench.rings();
+    let mut batches = Batches::new();
+    let (mut taken, half) = (0, ROUNDS as f64 * 2.0);
+    while taken < ROUNDS && (taken == 0 || !allowance.is_over()) {
+        progress(taken as f64 / half, "batches");
+        batches.round(SAMPLES, |batch, work| running.sample(batch, work));
+        taken += 1;
+    }
+    allowance.taken("batches of an echo", taken, ROUNDS);
+    drop(running);
+    let mut seen = batches.into_saturation(Some(ports[0].kind()));
+    if let Some(batch) = seen.batch() {
+        seen.rings = over_rings(&bench, &rings, batch, allowance, &mut |done| progress(0.5 + done / 2.0, "rings"))?;
+    }
+    progress(1.0, "");
+    Ok(seen)
+}
+
+/// The echo with each size of ring: there and back, so that a machine that becomes slower does not make the last ones look dear.
+fn over_rings(
+    bench: &Bench<'_>,
+    rings: &[u32],
+    batch: u32,
+    allowance: &mut Allowance,
+    progress: &mut dyn FnMut(f64),
+) -> Result<Vec<(u32, f64)>, Failure> {
+    let mut samples = vec![Samples::default(); rings.len()];
+    let mut round = 0;
+    while round < RING_ROUNDS && (round == 0 || !allowance.is_over()) {
+        for place in 0..rings.len() {
+            progress((round * rings.len() + place) as f64 / (RING_ROUNDS * rings.len()) as f64);
+            let place = if round % 2 == 0 { place } else { rings.len() - 1 - place };
+            let mut running = bench.open(rings[place])?;
+            samples[place].take(RING_SAMPLES, || running.sample(batch, 0).map(|cost| cost.all));
+        }
+        round += 1;
+    }
+    allowance.taken("rings of an echo", round, RING_ROUNDS);
+    Ok(saturation::costs(rings.iter().copied().zip(samples)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_that_have_no_rate_in_common_are_refused() {
+        let refused = |ports: &[&str]| {
+            let ports: Vec<Port> = ports.iter().map(|text| text.parse().expect("the port is right")).collect();
+            match check(&ports) {
+                Err(Failure::Input(text)) => text,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert!(refused(&["0=pcap:,"]).contains("captures come to an end"));
+        assert!(refused(&["0=net_null0", "1=net_ring0"]).contains("net_null and net_ring"));
+        assert!(refused(&["0=net_null0", "0=net_null1"]).contains("given twice"));
+    }
+}

@@ -1,0 +1,153 @@
+//! `bacus calibrate --port` as a user runs it: on devices that give packets by themselves, that return them, and that have none.
+#![allow(clippy::unwrap_used)]
+
+mod command;
+
+use command::{bacus, has_dpdk, path, scratch};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A machine file of this processor: one of another, with its name changed, for a calibration of all takes too long.
+fn machine(directory: &Path) -> PathBuf {
+    let file = directory.join("machine.toml");
+    let text = fs::read_to_string(path("machines/epyc-genoa.toml")).unwrap();
+    let own = format!("cpu = \"{}\"", cpu());
+    let lines = text.lines().map(|line| if line.starts_with("cpu = ") { own.as_str() } else { line });
+    fs::write(&file, lines.collect::<Vec<&str>>().join("\n")).unwrap();
+    file
+}
+
+/// As machine files name processors.
+fn cpu() -> String {
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap();
+    let field = |name: &str| {
+        let line = text.lines().find(|line| line.split(':').next().unwrap().trim() == name);
+        line.map_or("?".to_string(), |line| line.split_once(':').unwrap().1.trim().to_string())
+    };
+    format!("{} (family {}, model {})", field("model name"), field("cpu family"), field("model"))
+}
+
+fn calibrate(file: &Path, arguments: &[&str]) -> Output {
+    bacus().arg("calibrate").arg("-o").arg(file).args(arguments).output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// What a file says of a number of its port.
+fn number(file: &Path, name: &str) -> Option<f64> {
+    let text = fs::read_to_string(file).unwrap();
+    let line = text.lines().find(|line| line.starts_with(&format!("{name} = ")))?;
+    line.split(" = ").nth(1).unwrap().parse().ok()
+}
+
+/// How many cycles they are is not the matter: tests share the core.
+#[test]
+fn an_echo_is_measured_where_packets_come_by_themselves_and_where_they_return() {
+    if !has_dpdk() {
+        return;
+    }
+    let directory = scratch("calibrate");
+    let file = machine(&directory);
+    for (port, kind) in [("3=net_null0", "net_null"), ("0=net_ring0", "net_ring")] {
+        let svg = directory.join("echo.svg");
+        let ran = calibrate(&file, &["--port", port, "--svg", svg.to_str().unwrap()]);
+        let text = said(&ran);
+        assert!(ran.status.success(), "{port}: {text}");
+        assert!(text.contains(&format!("on {kind}, batches of ")), "{text}");
+        assert!(text.contains("a ring whose size cannot be chosen"), "{text}");
+        assert!(fs::read_to_string(&file).unwrap().contains(&format!("device = \"{kind}\"")), "{port}");
+        assert!(number(&file, "batch").is_some_and(|batch| batch > 1.0), "{text}");
+        assert!(number(&file, "free_cycles").is_some() && number(&file, "ring").is_none(), "{text}");
+        assert!(fs::read_to_string(&svg).unwrap().contains(&format!("an echo on {kind} by batch")));
+    }
+}
+
+#[test]
+fn two_ports_that_are_wired_to_each_other_have_a_ring_to_choose() {
+    if !has_dpdk() {
+        return;
+    }
+    let directory = scratch("wired");
+    let file = machine(&directory);
+    let port = |number: usize, role: &str| {
+        let socket = directory.join("wire.sock");
+        format!("{number}=net_memif{number},role={role},socket={},socket-abstract=no", socket.display())
+    };
+    let ran = calibrate(&file, &["--port", &port(0, "server"), "--port", &port(1, "client")]);
+    let text = said(&ran);
+    assert!(ran.status.success(), "{text}");
+    let ring = number(&file, "ring").unwrap_or_else(|| panic!("{text}"));
+    assert!((32.0..=2048.0).contains(&ring) && text.contains(&format!("a ring of {ring} are enough")), "{text}");
+    // The switch opens ports of that kind with this ring, and still takes what a user says of it.
+    for more in ["", ",rsize=6"] {
+        let socket = directory.join("switch.sock");
+        let port = format!("0=net_memif0,role=server,socket={},socket-abstract=no{more}", socket.display());
+        let mut run = bacus();
+        run.arg("run").arg(path("apps/l2fwd/l2fwd.p4")).arg("--machine").arg(&file);
+        let ran = run.args(["--port", &port, "--duration", "0.1"]).output().unwrap();
+        assert!(ran.status.success(), "{}", said(&ran));
+    }
+}
+
+/// A network namespace that goes when this does.
+struct Namespace(String);
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        drop(Command::new("ip").args(["netns", "delete", &self.0]).output());
+    }
+}
+
+#[test]
+fn interfaces_of_the_kernel_are_measured_in_a_namespace() {
+    if !has_dpdk() {
+        return;
+    }
+    let namespace = Namespace(format!("bacus-calibrate-{}", std::process::id()));
+    let name = namespace.0.as_str();
+    let steps: [&[&str]; 4] = [
+        &["netns", "add", name],
+        &["-n", name, "link", "add", "one", "type", "veth", "peer", "name", "other"],
+        &["-n", name, "link", "set", "one", "up"],
+        &["-n", name, "link", "set", "other", "up"],
+    ];
+    if !steps.iter().all(|step| Command::new("ip").args(*step).output().is_ok_and(|ran| ran.status.success())) {
+        eprintln!("skipped: no network namespaces here");
+        return;
+    }
+    let file = machine(&scratch("veth"));
+    let mut inside = Command::new("ip");
+    inside.args(["netns", "exec", name, env!("CARGO_BIN_EXE_bacus"), "calibrate", "-o"]).arg(&file);
+    inside.envs(bacus().get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let ran = inside.args(["--port", "0=one", "--port", "1=other"]).output().unwrap();
+    assert!(ran.status.success(), "{}", said(&ran));
+    assert!(fs::read_to_string(&file).unwrap().contains("device = \"net_af_packet\""));
+    assert!(number(&file, "ring").is_some_and(|ring| ring >= 32.0), "{}", said(&ran));
+}
+
+#[test]
+fn ports_with_nothing_to_measure_are_refused_and_the_file_stays() {
+    let directory = scratch("nothing");
+    let file = machine(&directory);
+    let before = fs::read_to_string(&file).unwrap();
+    // Nobody is at the other end of the wire.
+    let alone = format!("0=net_memif0,role=server,socket={}/alone.sock,socket-abstract=no", directory.display());
+    let cases: [(&[&str], i32, &str); 6] = [
+        (&["0=nosuch0"], 1, "there is no interface `nosuch0`"),
+        (&["0=pcap:,"], 1, "captures come to an end"),
+        (&["0=net_null0", "1=net_ring0"], 1, "must be of one kind"),
+        (&["net_null0"], 2, "write N=DEVICE"),
+        (&["0=net_nosuch0"], 3, "is the driver installed"),
+        (&[&alone], 3, "hint: send it traffic meanwhile"),
+    ];
+    for (ports, code, expected) in cases.into_iter().filter(|(_, code, _)| *code < 3 || has_dpdk()) {
+        let arguments: Vec<&str> = ports.iter().flat_map(|port| ["--port", port]).collect();
+        let ran = calibrate(&file, &arguments);
+        assert_eq!(ran.status.code(), Some(code), "{ports:?}: {}", said(&ran));
+        assert!(said(&ran).contains(expected), "{ports:?}: {}", said(&ran));
+        assert_eq!(fs::read_to_string(&file).unwrap(), before, "{ports:?}");
+    }
+}
