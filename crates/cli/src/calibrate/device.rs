@@ -29,11 +29,12 @@ const WATCHED: Duration = Duration::from_millis(3);
 const TRAFFIC: f64 = 20_000.0;
 /// How long a link may take to come up.
 const UP: Duration = Duration::from_secs(3);
-/// Samples of a round, and rounds; those of rings open the ports each time.
+/// Samples of a round of batches, and rounds; and samples of a ring, each time that the ports are opened with it.
 const SAMPLES: usize = 5;
 const ROUNDS: usize = 6;
 const RING_SAMPLES: usize = 15;
-const RING_ROUNDS: usize = 2;
+/// Kept for rings: where the core is never quiet, opening ports takes the most.
+const FOR_RINGS: Duration = Duration::from_secs(14);
 
 /// A frame of the least length, of a type that is set aside for experiments, to an address that no device has.
 fn frame() -> [u8; 60] {
@@ -185,7 +186,7 @@ pub fn measure(
     let rings = bench.rings();
     let mut batches = Batches::new();
     let (mut taken, half) = (0, ROUNDS as f64 * 2.0);
-    while taken < ROUNDS && (taken == 0 || !allowance.is_over()) {
+    while taken < ROUNDS && (taken == 0 || allowance.has(FOR_RINGS)) {
         progress(taken as f64 / half, "batches");
         batches.round(SAMPLES, |batch, work| running.sample(batch, work));
         taken += 1;
@@ -200,7 +201,7 @@ pub fn measure(
     Ok(seen)
 }
 
-/// The echo with each size of ring: there and back, so that a machine that becomes slower does not make the last ones look dear.
+/// The echo with each size of ring: there and, if time allows, back, so that a machine that becomes slower does not make the last ones look dear.
 fn over_rings(
     bench: &Bench<'_>,
     rings: &[u32],
@@ -209,17 +210,17 @@ fn over_rings(
     progress: &mut dyn FnMut(f64),
 ) -> Result<Vec<(u32, f64)>, Failure> {
     let mut samples = vec![Samples::default(); rings.len()];
-    let mut round = 0;
-    while round < RING_ROUNDS && (round == 0 || !allowance.is_over()) {
-        for place in 0..rings.len() {
-            progress((round * rings.len() + place) as f64 / (RING_ROUNDS * rings.len()) as f64);
-            let place = if round % 2 == 0 { place } else { rings.len() - 1 - place };
-            let mut running = bench.open(rings[place])?;
-            samples[place].take(RING_SAMPLES, || running.sample(batch, 0).map(|cost| cost.all));
+    let mut taken = 0;
+    for place in (0..rings.len()).chain((0..rings.len()).rev()) {
+        if taken >= rings.len() && allowance.is_over() {
+            break;
         }
-        round += 1;
+        progress(taken as f64 / (2 * rings.len()) as f64);
+        let mut running = bench.open(rings[place])?;
+        samples[place].take(RING_SAMPLES, || running.sample(batch, 0).map(|cost| cost.all));
+        taken += 1;
     }
-    allowance.taken("rings of an echo", round, RING_ROUNDS);
+    allowance.taken("sizes of a ring", taken, 2 * rings.len());
     Ok(saturation::costs(rings.iter().copied().zip(samples)))
 }
 

@@ -40,7 +40,7 @@ const TOO_NOISY: f64 = 0.15;
 const ENOUGH_FOR_DPDK: Duration = Duration::from_secs(18);
 
 /// Kept for a port at hand where the machine is measured first.
-const FOR_PORT: Duration = Duration::from_secs(10);
+const FOR_PORT: Duration = Duration::from_secs(8);
 
 /// MB that are measured if nobody says otherwise: more than any cache.
 const MEMORY: u32 = 1024;
@@ -49,15 +49,14 @@ pub const EXAMPLES: &str = "\
 Examples:
   bacus calibrate                             write machines/HOST.toml
   bacus calibrate -o lab.toml --svg lab.svg   and draw the curves
-  bacus calibrate --port 0=veth0              on that port instead: which ring and batch saturate an echo, and which
-                                              work is free; written into the machine file, where `bacus run` reads it
-  bacus calibrate --port 0=net_memif0,role=server,socket=/tmp/wire --port 1=net_memif1,role=client,socket=/tmp/wire
-                                              the same, with two ports that are wired to each other
+  bacus calibrate --port 0=veth0              what saturates an echo on that port, for `bacus run`
+  bacus calibrate --port 0=veth0 --port 1=veth1
+                                              the same on two ports that are wired to each other
   bacus calibrate --compare lab.toml lab2.toml
                                               measures nothing: which points of two files differ by more than 10 %
 
-A port's packets must come from somewhere: from others, from itself (net_null0), or they return (two ports that are wired to each other,
-net_ring0): then the calibration sends some. It does so where less than 20,000 packets a second come by themselves.";
+Packets of a port come from others, from itself (net_null0), or they return (ports that are wired to
+each other, net_ring0): where less than 20,000 a second come, the calibration sends some.";
 
 #[derive(clap::Args)]
 pub struct Arguments {
