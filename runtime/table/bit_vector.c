@@ -39,7 +39,7 @@ struct bit_vector_writer {
 static uint64_t
 bit_vector_index_bytes(const struct bit_vector_side *side)
 {
-	return sizeof(struct chunk_index) + side->value_count * sizeof(uint16_t);
+	return chunk_index_bytes((side->value_count + CHUNK_PAGE - 1) / CHUNK_PAGE, 0);
 }
 
 /* What one chunk of a rule allows. */
@@ -210,18 +210,17 @@ bit_vector_show(struct bit_vector_writer *writer, uint32_t chunk)
 {
 	struct bit_vector_side *side = &writer->sides[chunk];
 	struct chunk_index *index = side->indexes[1];
-	const uint32_t page_values = side->value_count < CHUNK_PAGE ? side->value_count : CHUNK_PAGE;
-	uint32_t used = 0;
+	const uint32_t page_values = side->value_count < CHUNK_PAGE ? side->value_count : CHUNK_PAGE, page_count = side->value_count / page_values;
+	uint8_t is_whole[CHUNK_PAGES];
 
-	for (uint32_t from = 0; from < side->value_count; from += page_values) {
-		const uint16_t *page = side->classes + from;
-		const uint32_t one = memcmp(page, page + 1, (page_values - 1) * sizeof(*page)) == 0;	/* each is equal to the next */
-		const uint32_t count = one ? 1 : page_values;
+	for (uint32_t page = 0; page < page_count; page++) {
+		const uint16_t *classes = side->classes + page * page_values;
 
-		memcpy(index->numbers + used, page, count * sizeof(*page));
-		index->pages[from / CHUNK_PAGE] = used << 8 | (count - 1);
-		used += count;
+		is_whole[page] = memcmp(classes, classes + 1, (page_values - 1) * sizeof(*classes)) != 0;	/* some differ from the next */
 	}
+	chunk_index_divide(index, is_whole, page_count);
+	for (uint32_t page = 0; page < page_count; page++)
+		memcpy(index->numbers + index->firsts[page], side->classes + page * page_values, (is_whole[page] ? page_values : 1) * sizeof(*index->numbers));
 	__atomic_store_n(&writer->vector->chunks[chunk].index, index, __ATOMIC_RELEASE);
 	side->indexes[1] = side->indexes[0];
 	side->indexes[0] = index;

@@ -1,7 +1,32 @@
-/* Cuts keys into chunks, so that no chunk has bits of two wide fields: their values would have as many classes as those of both together. */
+/* Where the numbers of chunks' values stand, and cuts of keys into chunks, so that no chunk has bits of two wide fields: their values would have as many
+ * classes as those of both together. */
 #include "table/chunk.h"
 
 #include "table/layout.h"
+
+uint64_t
+chunk_index_bytes(uint32_t whole, uint32_t other)
+{
+	return sizeof(struct chunk_index) + ((uint64_t)whole * CHUNK_PAGE + other) * sizeof(uint16_t);
+}
+
+void
+chunk_index_divide(struct chunk_index *index, const uint8_t *is_whole, uint32_t page_count)
+{
+	uint32_t whole = 0, other = 0;
+
+	for (uint32_t page = 0; page < page_count; page++)
+		whole += is_whole[page];
+	index->whole = whole;
+	whole = 0;
+	for (uint32_t page = 0; page < page_count; page++) {
+		const uint32_t at = is_whole[page] ? whole++ : index->whole + other++;
+
+		index->pages[page] = (uint8_t)at;
+		index->firsts[page] = (uint16_t)(is_whole[page] ? at * CHUNK_PAGE : index->whole * CHUNK_PAGE + at - index->whole);
+		index->masks[page] = is_whole[page] ? CHUNK_PAGE - 1 : 0;
+	}
+}
 
 struct chunk
 chunk_at(uint32_t position, uint32_t width, uint32_t limbs)

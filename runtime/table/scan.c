@@ -43,6 +43,7 @@ struct scan_room {
 	uint32_t bucket_counts[SCAN_WAYS_MOST];
 	uint32_t earlier_buckets[SCAN_WAYS_MOST];	/* of ways before */
 	uint32_t page_counts[SCAN_WAYS_MOST];
+	uint8_t is_paged[SCAN_WAYS_MOST][CHUNK_PAGES];	/* 1: some of a page's values have a bucket */
 };
 
 static struct scan_writer *
@@ -173,7 +174,7 @@ static void
 scan_measure(struct scan_writer *writer, uint32_t way, struct scan_room *room)
 {
 	const uint32_t cut = writer->chosen[way];
-	uint8_t paged[SCAN_VALUES / CHUNK_PAGE] = { 0 };
+	uint8_t *is_paged = room->is_paged[way];
 	const struct scan *scan = writer->scan;
 	uint16_t *counts = scan_counts(writer, room, way);
 	uint32_t rules = 0, value;
@@ -185,8 +186,8 @@ scan_measure(struct scan_writer *writer, uint32_t way, struct scan_room *room)
 			writer->numbers[value] = (uint16_t)++room->bucket_counts[way];
 			counts[room->bucket_counts[way]] = 0;
 		}
-		room->page_counts[way] += paged[value / CHUNK_PAGE] == 0;
-		paged[value / CHUNK_PAGE] = 1;
+		room->page_counts[way] += is_paged[value / CHUNK_PAGE] == 0;
+		is_paged[value / CHUNK_PAGE] = 1;
 		writer->buckets[place] = writer->numbers[value];
 		counts[writer->numbers[value]]++;
 		rules++;
@@ -227,7 +228,7 @@ scan_room(struct scan_writer *writer)
 static uint64_t
 scan_index_bytes(const struct scan_room *room, uint32_t way)
 {
-	return sizeof(struct chunk_index) + (1 + (uint64_t)room->page_counts[way] * CHUNK_PAGE + 1) / 2 * 2 * sizeof(uint16_t);
+	return chunk_index_bytes(room->page_counts[way], CHUNK_PAGES - room->page_counts[way]);
 }
 
 static uint64_t
@@ -362,11 +363,12 @@ scan_fill_way(const struct scan_writer *writer, struct scan_array *array, uint32
 {
 	struct scan_way *way = &array->ways[room->slots[number]];
 	uint16_t *counts = scan_counts(writer, room, number);
-	uint32_t pages = 0, value;
+	uint32_t value;
 
+	chunk_index_divide(way->index, room->is_paged[number], CHUNK_PAGES);
 	scan_open_buckets(way, room->is_single[number], counts, room->bucket_counts[number], next);
 	for (uint32_t place = 0; place < writer->ranking.count; place++) {
-		uint32_t bucket, at, *page;
+		uint32_t bucket, at;
 
 		if (writer->ways[place] != number || !scan_says(writer, place, writer->chosen[number], &value))
 			continue;
@@ -376,10 +378,7 @@ scan_fill_way(const struct scan_writer *writer, struct scan_array *array, uint32
 			scan_fill_rule(writer, array, way->buckets[bucket].first + at, place);
 		else
 			scan_fill(writer, array, way->buckets[bucket].first + at / SCAN_LANES, at % SCAN_LANES, place);
-		page = &way->index->pages[value / CHUNK_PAGE];
-		if (*page == 0)
-			*page = (1 + CHUNK_PAGE * pages++) << 8 | (CHUNK_PAGE - 1);
-		way->index->numbers[(*page >> 8) + value % CHUNK_PAGE] = (uint16_t)bucket;
+		way->index->numbers[way->index->firsts[value / CHUNK_PAGE] + value % CHUNK_PAGE] = (uint16_t)bucket;
 	}
 }
 

@@ -12,6 +12,7 @@
 #include <simde/x86/avx512/cmpge.h>
 #include <simde/x86/avx512/cmpgt.h>
 #include <simde/x86/avx512/cmple.h>
+#include <simde/x86/avx512/cmplt.h>
 #include <simde/x86/avx512/compress.h>
 #include <simde/x86/avx512/extract.h>
 #include <simde/x86/avx512/insert.h>
@@ -21,10 +22,15 @@
 #include <simde/x86/avx512/mov.h>
 #include <simde/x86/avx512/mov_mask.h>
 #include <simde/x86/avx512/or.h>
+#include <simde/x86/avx512/permutex2var.h>
 #include <simde/x86/avx512/rol.h>
 #include <simde/x86/avx512/set1.h>
 #include <simde/x86/avx512/setzero.h>
 #include <simde/x86/avx512/shuffle.h>
+#include <simde/x86/avx512/sll.h>
+#include <simde/x86/avx512/slli.h>
+#include <simde/x86/avx512/srl.h>
+#include <simde/x86/avx512/srli.h>
 #include <simde/x86/avx512/store.h>
 #include <simde/x86/avx512/storeu.h>
 #include <simde/x86/avx512/sub.h>
@@ -41,6 +47,10 @@
 	_mm256_setr_epi64x(_mm256_extract_epi64(a, 0) * _mm256_extract_epi64(b, 0), _mm256_extract_epi64(a, 1) * _mm256_extract_epi64(b, 1), \
 			   _mm256_extract_epi64(a, 2) * _mm256_extract_epi64(b, 2), _mm256_extract_epi64(a, 3) * _mm256_extract_epi64(b, 3))
 
+#define _mm256_test_epi64_mask(a, b) \
+	((__mmask8)(_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(_mm256_and_si256(a, b), _mm256_setzero_si256()))) ^ 0xf))
+
 #define TABLE_AVX512 1
+#define TABLE_AVX512_BYTES 1
 
 #endif

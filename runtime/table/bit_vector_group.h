@@ -1,0 +1,204 @@
+/* A group of packets in the sets of bit_vector_sets.h: first the classes of all, chunk by chunk, then their sets, a line of each at a time. So what is of a
+ * chunk stays in registers, and packets that found their rule in the first lines read no more.
+ *
+ * Most of it is where the classes stand. Where bytes can be looked up in registers, that is found for 32 packets at once. */
+#ifndef BACUS_TABLE_BIT_VECTOR_GROUP_H
+#define BACUS_TABLE_BIT_VECTOR_GROUP_H
+
+#include "table/bit_vector_sets.h"
+#include "table/group.h"
+
+#define BIT_VECTOR_PACKETS 32u	/* looked up together */
+#define BIT_VECTOR_EIGHTS (BIT_VECTOR_PACKETS / 8)
+
+/* Where each packet's sets stand, in words from the first chunk's first set on: one register leads to all of them. */
+struct bit_vector_search {
+	uint32_t count;
+	uint32_t sets[BIT_VECTOR_CHUNKS_MOST][BIT_VECTOR_PACKETS];
+};
+
+static inline uint32_t
+bit_vector_first_set(const struct bit_vector_array *array, uint32_t chunk)
+{
+	return (uint32_t)(array->sets[chunk] - array->sets[0]);
+}
+
+#ifdef TABLE_AVX512_BYTES
+/* A limb of all keys. */
+struct bit_vector_limb {
+	__m512i eights[BIT_VECTOR_EIGHTS];
+};
+
+/* One of two limbs of eight keys, or their only one. */
+static inline __attribute__((always_inline)) __m512i
+bit_vector_limbs(const uint64_t *keys, uint32_t limbs, uint32_t limb)
+{
+	const __m512i first = _mm512_loadu_si512((const void *)keys);
+	const __m512i even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
+
+	if (limbs == 1)
+		return first;
+	return _mm512_permutex2var_epi64(first, _mm512_add_epi64(even, _mm512_set1_epi64(limb)), _mm512_loadu_si512((const void *)(keys + 8)));
+}
+
+/* The chunk's values in all keys, in the order of the packets. */
+static inline __attribute__((always_inline)) __m512i
+bit_vector_values(const struct bit_vector_limb *limbs, const struct chunk *chunk)
+{
+	const uint32_t position = 8 * chunk->offset + chunk->shift, limb = position / 64, low = position % 64;
+	const __m512i lowest = _mm512_set_epi16(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 60, 56, 52, 48, 44, 40, 36, 32, 28, 24, 20, 16, 12, 8, 4, 0);
+	__m512i bits[BIT_VECTOR_EIGHTS], front, back;
+
+	for (uint32_t i = 0; i < BIT_VECTOR_EIGHTS; i++) {
+		bits[i] = _mm512_srl_epi64(limbs[limb].eights[i], _mm_cvtsi32_si128((int)low));
+		if (low + CHUNK_BITS > 64 && limb == 0)
+			bits[i] = _mm512_or_si512(bits[i], _mm512_sll_epi64(limbs[1].eights[i], _mm_cvtsi32_si128((int)(64 - low))));
+	}
+	front = _mm512_permutex2var_epi16(bits[0], lowest, bits[1]);
+	back = _mm512_permutex2var_epi16(bits[2], lowest, bits[3]);
+	return _mm512_and_si512(_mm512_inserti64x4(front, _mm512_castsi512_si256(back), 1), _mm512_set1_epi16((short)chunk->mask));
+}
+
+/* Where the numbers of all values stand. */
+static inline __attribute__((always_inline)) __m512i
+bit_vector_places(const struct chunk_index *index, __m512i values)
+{
+	const uint8_t *bytes = index->pages;
+	const __m512i upper = _mm512_srli_epi16(values, 8), byte = _mm512_set1_epi16(0xff), whole = _mm512_set1_epi16((short)index->whole);
+	const __m512i below = _mm512_permutex2var_epi8(_mm512_loadu_si512((const void *)bytes), upper, _mm512_loadu_si512((const void *)(bytes + 64)));
+	const __m512i above = _mm512_permutex2var_epi8(_mm512_loadu_si512((const void *)(bytes + 128)), upper, _mm512_loadu_si512((const void *)(bytes + 192)));
+	const __m512i page = _mm512_and_si512(_mm512_mask_mov_epi16(below, _mm512_movepi16_mask(values), above), byte);
+	const __m512i among = _mm512_or_si512(_mm512_slli_epi16(page, 8), _mm512_and_si512(values, byte));
+	/* A page that is one number stands behind the whole ones. */
+	const __m512i alone = _mm512_add_epi16(page, _mm512_set1_epi16((short)(index->whole * (CHUNK_PAGE - 1))));
+
+	return _mm512_mask_mov_epi16(among, _mm512_cmpge_epu16_mask(page, whole), alone);
+}
+
+static inline __attribute__((always_inline)) void
+bit_vector_sets_together(const struct bit_vector *table, const struct bit_vector_array *array, const uint64_t *keys, uint32_t limb_count,
+			   struct bit_vector_search *search, uint32_t chunks, uint32_t words)
+{
+	_Alignas(64) uint16_t places[BIT_VECTOR_CHUNKS_MOST][BIT_VECTOR_PACKETS];
+	const struct chunk_index *indexes[BIT_VECTOR_CHUNKS_MOST];
+	struct bit_vector_limb limbs[2];
+
+	for (uint32_t i = 0; i < BIT_VECTOR_EIGHTS; i++)
+		for (uint32_t limb = 0; limb < limb_count; limb++)
+			limbs[limb].eights[i] = bit_vector_limbs(keys + (size_t)i * 8 * limb_count, limb_count, limb);
+	/* All places before the first is read again: what was stored as a vector is not there at once. */
+	for (uint32_t chunk = 0; chunk < chunks; chunk++) {
+		indexes[chunk] = __atomic_load_n(&table->chunks[chunk].index, __ATOMIC_ACQUIRE);
+		_mm512_store_si512((void *)places[chunk], bit_vector_places(indexes[chunk], bit_vector_values(limbs, &table->chunks[chunk].bits)));
+	}
+	for (uint32_t chunk = 0; chunk < chunks; chunk++) {
+		const uint16_t *numbers = indexes[chunk]->numbers;
+		const uint32_t first = bit_vector_first_set(array, chunk);
+
+		/* Eight at a time, for compilers that leave longer loops as they are: the end of each would be guessed wrong. */
+		for (uint32_t eight = 0; eight < BIT_VECTOR_PACKETS; eight += 8)
+			for (uint32_t i = 0; i < 8; i++)
+				search->sets[chunk][eight + i] = numbers[places[chunk][eight + i]] * words + first;
+	}
+}
+#endif
+
+/* Chunk by chunk, so that what is of a chunk stays in registers. */
+static inline __attribute__((always_inline)) void
+bit_vector_sets(const struct bit_vector *table, const struct bit_vector_array *array, const uint64_t *keys, uint32_t limbs,
+		struct bit_vector_search *search, uint32_t chunks, uint32_t words)
+{
+#ifdef TABLE_AVX512_BYTES
+	if (limbs <= 2 && search->count == BIT_VECTOR_PACKETS) {
+		bit_vector_sets_together(table, array, keys, limbs, search, chunks, words);
+		return;
+	}
+#endif
+	for (uint32_t chunk = 0; chunk < chunks; chunk++) {
+		const struct chunk bits = table->chunks[chunk].bits;
+		const struct chunk_index *index = __atomic_load_n(&table->chunks[chunk].index, __ATOMIC_ACQUIRE);
+		const uint32_t first = bit_vector_first_set(array, chunk);
+
+		for (uint32_t i = 0; i < search->count; i++)
+			search->sets[chunk][i] = chunk_number(index, chunk_value(&bits, keys + (size_t)i * limbs)) * words + first;
+	}
+}
+
+/* What is read for all packets. */
+struct bit_vector_readers {
+	const uint64_t *sets;
+	const uint32_t *records;
+	uint32_t *found;
+};
+
+/* Looks for a packet's first rule in `span` words of its sets. Whether there is one cannot be predicted, so there is no branch about it: what is found in vain
+ * is none. 1: it was in vain. */
+static inline __attribute__((always_inline)) uint32_t
+bit_vector_look(struct bit_vector_readers from, const struct bit_vector_search *search, uint32_t packet, uint64_t at, uint32_t span, uint32_t chunks)
+{
+	const uint64_t *sets[BIT_VECTOR_CHUNKS_MOST];
+	struct bit_vector_meeting meeting;
+
+	sets[0] = from.sets;
+	for (uint32_t chunk = 0; chunk < chunks; chunk++)
+		sets[chunk] = from.sets + search->sets[chunk][packet];
+	meeting = bit_vector_meet(sets, at, span, chunks);
+	from.found[packet] = __atomic_load_n(&from.records[bit_vector_place(meeting, at, span)], __ATOMIC_ACQUIRE) & -(uint32_t)(meeting.any != 0);
+	return meeting.any == 0;
+}
+
+/* The same of all packets: a bit for each that was in vain. */
+static inline __attribute__((always_inline)) uint32_t
+bit_vector_look_all(struct bit_vector_readers from, const struct bit_vector_search *search, uint32_t span, uint32_t chunks)
+{
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < search->count; i++)
+		left |= bit_vector_look(from, search, i, 0, span, chunks) << i;
+	return left;
+}
+
+/* Of those that are left. */
+static inline __attribute__((always_inline)) uint32_t
+bit_vector_look_again(struct bit_vector_readers from, const struct bit_vector_search *search, uint32_t packets, uint64_t at, uint32_t chunks)
+{
+	uint32_t left = 0;
+
+	for (; packets != 0; packets &= packets - 1) {
+		const uint32_t packet = (uint32_t)__builtin_ctz(packets);
+
+		left |= bit_vector_look(from, search, packet, at, BIT_VECTOR_LINE, chunks) << packet;
+	}
+	return left;
+}
+
+/* Inlined with a literal number of chunks, so that the loops over them are gone, and of words, if these are few. */
+static inline __attribute__((always_inline)) void
+bit_vector_some(const struct bit_vector *table, const struct bit_vector_array *array, const struct table_group *group, uint32_t from, uint32_t chunks,
+		uint32_t words)
+{
+	const uint64_t *keys = group->keys + (size_t)from * group->limbs;
+	const struct bit_vector_readers readers = { array->sets[0], array->records, group->found + from };
+	struct bit_vector_search search;
+	uint32_t left;
+
+	search.count = group->count - from < BIT_VECTOR_PACKETS ? group->count - from : BIT_VECTOR_PACKETS;
+	bit_vector_sets(table, array, keys, group->limbs, &search, chunks, words);
+	left = bit_vector_look_all(readers, &search, words == BIT_VECTOR_QUAD ? BIT_VECTOR_QUAD : BIT_VECTOR_LINE, chunks);
+	for (uint64_t at = BIT_VECTOR_LINE; at < words && left != 0; at += BIT_VECTOR_LINE)
+		left = bit_vector_look_again(readers, &search, left, at, chunks);
+}
+
+static inline __attribute__((always_inline)) void
+bit_vector_chunks(const struct bit_vector *table, const struct table_group *group, uint32_t chunks)
+{
+	const struct bit_vector_array *array = __atomic_load_n(&table->array, __ATOMIC_ACQUIRE);
+
+	for (uint32_t from = 0; from < group->count; from += BIT_VECTOR_PACKETS)
+		if (array->words == BIT_VECTOR_QUAD)
+			bit_vector_some(table, array, group, from, chunks, BIT_VECTOR_QUAD);
+		else
+			bit_vector_some(table, array, group, from, chunks, (uint32_t)array->words);
+}
+
+#endif
