@@ -72,36 +72,43 @@ scan_bits_lanes(const __m256i *words, struct scan_field field)
 	return _mm256_and_si256(bits, _mm256_set1_epi32((int)(uint32_t)(((uint64_t)1 << field.width) - 1)));
 }
 
-/* What eight packets have for one word takes its place in the vectors: once for a look-up, so halves are joined where eight are half of one. */
-static inline void
-scan_put(scan_vector *vectors, uint32_t eight, __m256i lanes)
+/* What the packets of a vector have for one word, eight by eight. */
+static inline scan_vector
+scan_join(const __m256i *eights)
 {
 #ifdef TABLE_AVX512
-	scan_vector *vector = &vectors[eight / SCAN_EIGHTS];
-
-	*vector = eight % SCAN_EIGHTS == 0 ? _mm512_castsi256_si512(lanes) : _mm512_inserti64x4(*vector, lanes, 1);
+	return _mm512_inserti64x4(_mm512_castsi256_si512(eights[0]), eights[1], 1);
 #else
-	vectors[eight] = lanes;
+	return eights[0];
 #endif
 }
 
+/* The keys of one vector's packets. */
 static inline __attribute__((always_inline)) void
-scan_prepare_lanes(const struct scan *table, const uint64_t *keys, uint32_t limbs, struct scan_lanes *lanes, uint32_t eights, uint32_t words, uint32_t pairs,
-		   uint32_t wides)
+scan_prepare_vector(const struct scan *table, const uint64_t *keys, uint32_t limbs, struct scan_lanes *lanes, uint32_t vector, uint32_t words, uint32_t pairs,
+		    uint32_t wides)
 {
-	__m256i all[SCAN_WORDS_MOST + 4];
+	__m256i all[SCAN_EIGHTS][SCAN_WORDS_MOST + 4], bits[SCAN_EIGHTS];
 
-	for (uint32_t eight = 0; eight < eights; eight++) {
-		scan_transpose(keys + (size_t)eight * 8 * limbs, limbs, all);
-		for (uint32_t i = 0; i < words; i++)
-			scan_put(lanes->words[i], eight, all[table->words[i]]);
-		for (uint32_t i = 0; i < pairs; i++) {
-			const __m256i first = scan_bits_lanes(all, table->pairs[2 * i]), second = scan_bits_lanes(all, table->pairs[2 * i + 1]);
+	for (uint32_t eight = 0; eight < SCAN_EIGHTS; eight++)
+		scan_transpose(keys + (size_t)eight * 8 * limbs, limbs, all[eight]);
+	for (uint32_t i = 0; i < words; i++) {
+		for (uint32_t eight = 0; eight < SCAN_EIGHTS; eight++)
+			bits[eight] = all[eight][table->words[i]];
+		lanes->words[i][vector] = scan_join(bits);
+	}
+	for (uint32_t i = 0; i < pairs; i++) {
+		for (uint32_t eight = 0; eight < SCAN_EIGHTS; eight++) {
+			const __m256i second = scan_bits_lanes(all[eight], table->pairs[2 * i + 1]);
 
-			scan_put(lanes->pairs[i], eight, _mm256_or_si256(first, _mm256_slli_epi32(second, 16)));
+			bits[eight] = _mm256_or_si256(scan_bits_lanes(all[eight], table->pairs[2 * i]), _mm256_slli_epi32(second, 16));
 		}
-		for (uint32_t i = 0; i < wides; i++)
-			scan_put(lanes->wides[i], eight, scan_bits_lanes(all, table->wides[i]));
+		lanes->pairs[i][vector] = scan_join(bits);
+	}
+	for (uint32_t i = 0; i < wides; i++) {
+		for (uint32_t eight = 0; eight < SCAN_EIGHTS; eight++)
+			bits[eight] = scan_bits_lanes(all[eight], table->wides[i]);
+		lanes->wides[i][vector] = scan_join(bits);
 	}
 }
 
@@ -203,7 +210,11 @@ scan_together(const struct scan *table, const struct scan_array *array, const st
 	struct scan_lanes lanes;
 	uint32_t places[SCAN_VECTORS * SCAN_EIGHTS * 8];
 
-	scan_prepare_lanes(table, group->keys + (size_t)from * limbs, limbs, &lanes, eights, words, pairs, wides);
+	for (uint32_t vector = 0; vector < vectors; vector++) {
+		const uint64_t *keys = group->keys + (size_t)(from + vector * SCAN_EIGHTS * 8) * limbs;
+
+		scan_prepare_vector(table, keys, limbs, &lanes, vector, words, pairs, wides);
+	}
 	for (uint32_t block = (uint32_t)array->rest_count; block-- != 0;) {
 		const uint32_t *rows = array->rows[(size_t)block * stride];
 
