@@ -119,8 +119,13 @@ bit_vector_sets(const struct bit_vector *table, const struct bit_vector_array *a
 		const struct chunk_index *index = __atomic_load_n(&table->chunks[chunk].index, __ATOMIC_ACQUIRE);
 		const uint32_t first = bit_vector_first_set(array, chunk);
 
-		for (uint32_t i = 0; i < search->count; i++)
-			search->sets[chunk][i] = chunk_number(index, chunk_value(&bits, keys + (size_t)i * limbs)) * words + first;
+		for (uint32_t i = 0; i < search->count; i++) {
+			uint32_t value = chunk_value(&bits, keys + (size_t)i * limbs);
+
+			/* Compilers would make some steps in vectors, and bring each value there and back. */
+			__asm__("" : "+r"(value));
+			search->sets[chunk][i] = chunk_number(index, value) * words + first;
+		}
 	}
 }
 
