@@ -3,7 +3,7 @@
 //! Structures compete for the caches. Who is touched often for its size stays in: a line's working set is what is touched between two touches of it. No cache
 //! has a size here.
 
-use super::structures::{LINE_BYTES, Line};
+use super::line::{LINE_BYTES, Line};
 use crate::inputs::{Access, Machine, Stream};
 use hlir::plan::Hint;
 

@@ -5,6 +5,7 @@
 
 mod ahead;
 mod lanes;
+pub mod line;
 pub mod memory;
 pub mod operations;
 pub mod stage;

@@ -2,12 +2,12 @@
 //!
 //! Taken from the layouts in `runtime/table`: a structure that changes its layout changes here. Nothing of a processor is in these numbers.
 
+use super::line::{LINE_BYTES, Line};
 use super::operations::limbs;
 use crate::inputs::Content;
 use hlir::plan::Structure;
 use hlir::{MatchKind, Program, Table, TableId};
 
-pub const LINE_BYTES: u64 = 64;
 /// What hash tables are filled to once their entries are loaded, as runtime/table/exact48.c and exact_cuckoo.c have it: they are made as small as they may be
 /// then.
 const LOAD_EXACT: f64 = 0.625;
@@ -62,28 +62,6 @@ const HASHING: f64 = 30.0;
 const INDEXING: f64 = 8.0;
 /// Lines of an array over all addresses that a prefix covers beyond one, for each byte of an element: by the lengths of prefixes in a real routing table.
 const MORE_LINES: f64 = 0.1;
-
-/// One line that a look-up reads, after those before it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Line {
-    /// Bytes among which it lies.
-    pub bytes: u64,
-    /// How often a look-up reads it.
-    pub often: f64,
-    /// How many such lines can be on their way at once for one look-up.
-    pub abreast: f64,
-}
-
-impl Line {
-    fn alone(bytes: u64, often: f64) -> Line {
-        Line { bytes, often, abreast: 1.0 }
-    }
-
-    /// All bytes of such lines that look-ups for so many keys can touch.
-    fn touched_by(&self, keys: u64) -> u64 {
-        (keys as f64 * self.often.max(1.0) * LINE_BYTES as f64) as u64
-    }
-}
 
 /// A table in a structure.
 #[derive(Clone, Debug, PartialEq)]
@@ -426,11 +404,7 @@ impl Keyed {
     /// A class for each chunk, by two steps, and the intersection of the classes' sets of rules.
     fn bit_vector(&self) -> (f64, Vec<Line>) {
         let chunks = self.chunks();
-        // Four words, or whole lines.
-        let set_words = match self.entries {
-            0..=256 => 4.0,
-            more => (more as f64 / 512.0).ceil() * 8.0,
-        };
+        let set_words = self.set_words();
         let looked_at = (set_words / 2.0).max(16.0f64.min(set_words));
         let operations = 30.0 + chunks * (28.0 + (looked_at / self.lanes).max(1.0) * 1.5);
         // A packet's chunks have few values: what rules tell apart, and what else there is in the packets.
@@ -440,6 +414,23 @@ impl Keyed {
         let table = Line { bytes: pages, often: 2.0 * chunks, abreast: chunks };
         let often = chunks * (looked_at / 8.0).ceil();
         (operations, vec![table, Line { bytes: sets, often, abreast: often }])
+    }
+
+    /// Words of a set: four, or whole lines.
+    fn set_words(&self) -> f64 {
+        match self.entries {
+            0..=256 => 4.0,
+            more => (more as f64 / 512.0).ceil() * 8.0,
+        }
+    }
+
+    /// A look-up in a group: where a chunk's class stands is found for 32 packets at once, with vectors that have room for a line, else packet by packet; and
+    /// lines of sets are read until one has a rule, on average in the middle. Counted in groups of 5-tuples, gcc 12.
+    fn bit_vector_grouped(&self) -> f64 {
+        let class = if self.lanes >= 8.0 && self.words <= 2.0 { 6.0 } else { 12.0 };
+        let lines = (self.set_words() / 8.0).ceil();
+        let looked_at = self.set_words().min(8.0) * (lines + 1.0) / 2.0;
+        10.0 + 10.0 * (lines + 1.0) / 2.0 + self.chunks() * (class + 2.0 * (looked_at / self.lanes).max(1.0))
     }
 
     /// A head in each tuple, and the pairs of rules that some lead to: counted in rules of firewalls, sixteen are in two tuples, a hundred in four, a
@@ -482,12 +473,12 @@ impl Keyed {
             // What is of a way of buckets stays in registers, which is no gain where they are guessed wrong.
             Structure::Scan if self.buckets() == Buckets::Uneven => 0.0,
             Structure::Scan => 45.0,
-            Structure::BitVector => 10.0 * self.chunks(),
+            Structure::BitVector => (operations - self.bit_vector_grouped()).max(0.0),
             Structure::TupleSpace => 0.2 * operations,
             // Each step takes up a walk and puts it aside.
             Structure::LpmTrie => -WALK * self.steps(),
-            // A level of a group is the same steps, and no more.
-            Structure::Btree => 0.0,
+            // A level of a group is the same steps, but for the key's top bit, which is flipped once, and the end of a loop, which eight steps share.
+            Structure::Btree => 2.0 * self.levels(),
             // What is found is stored at once, and where all hit, nobody's turn has a test for it. Four keys of one limb are hashed at once. Counted in l2fwd.
             Structure::Exact if self.words > 1.0 => 11.0,
             // What matches is brought to the front by one operation, where vectors have room for a line; cores do half as many operations on such vectors.
