@@ -57,16 +57,16 @@ btree_address(const struct btree *table, uint64_t hash)
 	return __atomic_load_n(&table->top, __ATOMIC_ACQUIRE);
 }
 
-/* How many of a node's separators are below the key, among those that `mask` has a bit for. What this reads never changes. */
+/* How many of a node's separators are below a key whose top bit is flipped, among those that `mask` has a bit for. What this reads never changes. */
 static inline uint32_t
-btree_count(const union btree_node *node, uint64_t key, uint32_t mask)
+btree_below(const union btree_node *node, uint64_t flipped, uint32_t mask)
 {
 #if defined(TABLE_AVX512)
-	const __m512i wanted = _mm512_set1_epi64((long long)(key ^ BTREE_SIGN));
+	const __m512i wanted = _mm512_set1_epi64((long long)flipped);
 
-	return (uint32_t)__builtin_popcount(_mm512_cmpgt_epi64_mask(wanted, _mm512_load_si512((const void *)node->separators)) & mask);
+	return (uint32_t)__builtin_popcount(_mm512_mask_cmpgt_epi64_mask((__mmask8)mask, wanted, _mm512_load_si512((const void *)node->separators)));
 #elif defined(TABLE_AVX2)
-	const __m256i wanted = _mm256_set1_epi64x((long long)(key ^ BTREE_SIGN));
+	const __m256i wanted = _mm256_set1_epi64x((long long)flipped);
 	const __m256i front = _mm256_cmpgt_epi64(wanted, _mm256_load_si256((const void *)node->separators));
 	const __m256i back = _mm256_cmpgt_epi64(wanted, _mm256_load_si256((const void *)(node->separators + 4)));
 	const uint32_t above = (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(front)) | (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(back)) << 4;
@@ -76,9 +76,15 @@ btree_count(const union btree_node *node, uint64_t key, uint32_t mask)
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; mask >> i != 0; i++)
-		count += (int64_t)(key ^ BTREE_SIGN) > (int64_t)node->separators[i];
+		count += (int64_t)flipped > (int64_t)node->separators[i];
 	return count;
 #endif
+}
+
+static inline uint32_t
+btree_count(const union btree_node *node, uint64_t key, uint32_t mask)
+{
+	return btree_below(node, key ^ BTREE_SIGN, mask);
 }
 
 /* A finer stage: from a node above the leaves to the next one, which is the line to request. */
@@ -125,6 +131,25 @@ btree_find(const struct btree *table, const void *address, uint64_t hash, const 
 	return limbs > 1 ? btree_finish(table, value, key) : value;
 }
 
+#define BTREE_TOGETHER 8u	/* steps that compilers shall make without a loop: the end of a longer one would be guessed wrong at each level */
+
+/* One level of a group. */
+static inline __attribute__((always_inline)) void
+btree_group_step(const union btree_node **nodes, const uint64_t *flipped, uint32_t count)
+{
+	uint32_t i = 0;
+
+	for (; i + BTREE_TOGETHER <= count; i += BTREE_TOGETHER)
+		for (uint32_t j = 0; j < BTREE_TOGETHER; j++) {
+			nodes[i + j] = nodes[i + j]->children + btree_below(nodes[i + j], flipped[i + j], 0x7f);
+			__builtin_prefetch(nodes[i + j]);
+		}
+	for (; i < count; i++) {
+		nodes[i] = nodes[i]->children + btree_below(nodes[i], flipped[i], 0x7f);
+		__builtin_prefetch(nodes[i]);
+	}
+}
+
 /* Level by level, each node requested as soon as it is known: so many lines are on their way at once as the group has packets. */
 static inline __attribute__((always_inline)) void
 btree_find_group(const struct btree *table, const struct table_group *group)
@@ -132,19 +157,19 @@ btree_find_group(const struct btree *table, const struct table_group *group)
 	const struct btree_top *top = btree_address(table, 0);
 	const uint64_t height = top->height;
 	const union btree_node *nodes[TABLE_GROUP_MOST];
+	uint64_t flipped[TABLE_GROUP_MOST];
 	/* Of a key, what `btree_hash` is. */
 	const uint64_t *words = group->keys + group->limbs - 1;
 
-	for (uint32_t i = 0; i < group->count; i++)
+	for (uint32_t i = 0; i < group->count; i++) {
 		nodes[i] = &top->root;
+		flipped[i] = words[(size_t)i * group->limbs] ^ BTREE_SIGN;
+	}
 	for (uint64_t level = 0; level < height; level++)
-		for (uint32_t i = 0; i < group->count; i++) {
-			nodes[i] = btree_step(nodes[i], words[(size_t)i * group->limbs]);
-			__builtin_prefetch(nodes[i]);
-		}
+		btree_group_step(nodes, flipped, group->count);
 	for (uint32_t i = 0; i < group->count; i++) {
 		const uint64_t *key = group->keys + (size_t)i * group->limbs;
-		const uint32_t value = btree_value(nodes[i], words[(size_t)i * group->limbs]);
+		const uint32_t value = __atomic_load_n(&nodes[i]->values[btree_below(nodes[i], flipped[i], 0x1f)], __ATOMIC_ACQUIRE);
 
 		group->found[i] = group->limbs > 1 ? btree_finish(table, value, key) : value;
 	}
