@@ -172,27 +172,18 @@ exact_second_share(const struct exact *table, uint64_t entries)
 	return (double)second / SAMPLE;
 }
 
-#define OURS48_COUNT 5u
-#define OURS48(table)                                                                                                                       \
-	{ "exact48 plain", exact48_1_plain, table, 0, table_decode }, { "exact48, group", exact48_1_group, table, 0, table_decode },        \
-	{ "exact48 requested", exact48_1_requested, table, 0, table_decode }, { "exact48 one ahead", exact48_1_ahead, table, 0, table_decode },\
-	{ "exact48 one ahead, T1", exact48_1_ahead_far, table, 0, table_decode }
+#define OURS_PERFECT_COUNT 2u
 #define OURS_PERFECT(table)                                                                                                                 \
 	{ "perfect plain", perfect_1_plain, table, 0, table_decode }, { "perfect requested", perfect_1_requested, table, 0, table_decode }
-#define OURS128_COUNT 5u
-#define OURS128(table)                                                                                                                      \
-	{ "exact plain", exact_2_plain, table, 0, table_decode }, { "exact, group", exact_2_group, table, 0, table_decode },                \
-	{ "exact requested", exact_2_requested, table, 0, table_decode }, { "exact one ahead", exact_2_ahead, table, 0, table_decode },     \
-	{ "exact one ahead, T1", exact_2_ahead_far, table, 0, table_decode }
 
 /* What our look-ups cost in a table of 64 entries: issuing them. */
 static double
 exact48_issue(void)
 {
 	struct writer *writer = exact_make(STRUCTURE_EXACT48, FEW, 48);
-	struct kernel kernels[] = { OURS48(writer_table(writer)) };
+	struct kernel kernels[] = { OURS(exact48, 1, writer_table(writer)) };
 	const struct exact_keys keys = { .entries = FEW, .words = 1 };
-	const double cost = row_cost(&(const struct row){ .draw = exact_draw, .context = &keys }, kernels, OURS48_COUNT);
+	const double cost = row_cost(&(const struct row){ .draw = exact_draw, .context = &keys }, kernels, OURS_COUNT);
 
 	writer_destroy(writer);
 	return cost;
@@ -202,9 +193,9 @@ static double
 exact_issue(void)
 {
 	struct writer *writer = exact_make(STRUCTURE_EXACT, FEW, 104);
-	struct kernel kernels[] = { OURS128(writer_table(writer)) };
+	struct kernel kernels[] = { OURS(exact, 2, writer_table(writer)) };
 	const struct exact_keys keys = { .entries = FEW, .words = 2 };
-	const double cost = row_cost(&(const struct row){ .draw = exact_draw, .context = &keys }, kernels, OURS128_COUNT);
+	const double cost = row_cost(&(const struct row){ .draw = exact_draw, .context = &keys }, kernels, OURS_COUNT);
 
 	writer_destroy(writer);
 	return cost;
@@ -218,7 +209,7 @@ exact_row48(const char *name, uint64_t entries)
 	struct row row = { .name = name, .entries = entries, .draw = exact_draw, .context = &keys };
 	struct writer *writer, *perfect;
 	struct rte_hash *hash8, *hash16;
-	uint32_t count = 2 + OURS48_COUNT;
+	uint32_t count = 2 + OURS_COUNT;
 
 	if (!row_wanted(name))
 		return;
@@ -233,11 +224,11 @@ exact_row48(const char *name, uint64_t entries)
 	{
 		struct kernel kernels[] = {
 			{ "rte_hash 8 B", hash_run, hash8, 1, hash_decode }, { "rte_hash 16 B", hash_run_padded, hash16, 1, hash_decode_padded },
-			OURS48(writer_table(writer)), OURS_PERFECT(perfect != NULL ? writer_table(perfect) : NULL),
+			OURS(exact48, 1, writer_table(writer)), OURS_PERFECT(perfect != NULL ? writer_table(perfect) : NULL),
 		};
 
 		if (perfect != NULL)
-			count += 2;
+			count += OURS_PERFECT_COUNT;
 		row_run(&row, kernels, count);
 	}
 	rte_hash_free(hash8);
@@ -265,9 +256,9 @@ exact_row104(const char *name, uint64_t entries)
 	row.lines = 1 + exact_second_share((const void *)writer_table(writer), entries);
 	row.bytes = ((const struct exact *)(const void *)writer_table(writer))->array->bytes;
 	{
-		struct kernel kernels[] = { { "rte_hash 16 B", hash_run, hash, 1, hash_decode }, OURS128(writer_table(writer)) };
+		struct kernel kernels[] = { { "rte_hash 16 B", hash_run, hash, 1, hash_decode }, OURS(exact, 2, writer_table(writer)) };
 
-		row_run(&row, kernels, 1 + OURS128_COUNT);
+		row_run(&row, kernels, 1 + OURS_COUNT);
 	}
 	rte_hash_free(hash);
 	writer_destroy(writer);

@@ -154,4 +154,12 @@ request_line(const void *line, enum request request)
 		NAME##_##LIMBS##_ahead_to(of, sample, REQUEST_FAR);                                                                         \
 	}
 
+/* All kernels of a structure that looks up groups. */
+#define OURS_COUNT 5u
+#define OURS(NAME, LIMBS, TABLE)                                                                                                            \
+	{ #NAME " plain", NAME##_##LIMBS##_plain, TABLE, 0, table_decode }, { #NAME ", group", NAME##_##LIMBS##_group, TABLE, 0, table_decode },\
+	{ #NAME " requested", NAME##_##LIMBS##_requested, TABLE, 0, table_decode },                                                         \
+	{ #NAME " one ahead", NAME##_##LIMBS##_ahead, TABLE, 0, table_decode },                                                             \
+	{ #NAME " one ahead, T1", NAME##_##LIMBS##_ahead_far, TABLE, 0, table_decode }
+
 #endif

@@ -258,10 +258,12 @@ btree_memory(const struct btree *table)
 
 PLAIN_KERNEL(dir24_8_u8, 1)
 BEGIN_TOGETHER(dir24_8_u8)
-REQUEST_KERNEL(dir24_8_u8, 1)
+GROUP_KERNEL(dir24_8_u8, 1)
+AHEAD_KERNELS(dir24_8_u8, 1)
 PLAIN_KERNEL(dir24_8_u16, 1)
 BEGIN_TOGETHER(dir24_8_u16)
-REQUEST_KERNEL(dir24_8_u16, 1)
+GROUP_KERNEL(dir24_8_u16, 1)
+AHEAD_KERNELS(dir24_8_u16, 1)
 PLAIN_KERNEL(btree, 2)
 GROUP_KERNEL(btree, 2)
 PLAIN_KERNEL(lpm_trie, 2)
@@ -393,20 +395,18 @@ ipv4_row(const char *name, const struct prefixes *prefixes)
 	draw.writer = u8;
 	{
 		struct kernel kernels[] = {
-			{ "dir24_8_u8 plain", dir24_8_u8_1_plain, writer_table(u8), 0, table_decode },
-			{ "dir24_8_u8 requested", dir24_8_u8_1_requested, writer_table(u8), 0, table_decode },
-			{ "dir24_8_u16 plain", dir24_8_u16_1_plain, writer_table(u16), 0, table_decode },
-			{ "dir24_8_u16 requested", dir24_8_u16_1_requested, writer_table(u16), 0, table_decode },
+			OURS(dir24_8_u8, 1, writer_table(u8)),
+			OURS(dir24_8_u16, 1, writer_table(u16)),
 			{ "rte_fib 2 B", fib_run, fib_make(prefixes), 1, NULL },
 			{ "rte_lpm x4", lpm_run, loads_lpm ? lpm_make(prefixes) : NULL, 1, NULL },
 		};
 
-		row.issue = prefix_issue(u8, prefixes, &kernels[0]);
+		row.issue = prefix_issue(u8, prefixes, &kernels[1]);
 		row.bytes = prefix_bytes(&draw);
-		row_run(&row, kernels, loads_lpm ? 6 : 5);
-		rte_fib_free((struct rte_fib *)(uintptr_t)kernels[4].table);
+		row_run(&row, kernels, 2 * OURS_COUNT + (loads_lpm ? 2 : 1));
+		rte_fib_free((struct rte_fib *)(uintptr_t)kernels[2 * OURS_COUNT].table);
 		if (loads_lpm)
-			rte_lpm_free((struct rte_lpm *)(uintptr_t)kernels[5].table);
+			rte_lpm_free((struct rte_lpm *)(uintptr_t)kernels[2 * OURS_COUNT + 1].table);
 	}
 	writer_destroy(u8);
 	writer_destroy(u16);
