@@ -42,7 +42,7 @@ demo: build
 	@scripts/demo $(BACUS) $(OUT)/demo
 
 test: setup
-	@P4C="$(P4C)" STF="$(STF)" EVERY="$(EVERY)" scripts/test
+	@P4C="$(P4C)" STF="$(STF)" EVERY="$(EVERY)" OUT="$(OUT)" scripts/test
 
 sweep: build
 	$(BACUS) bench --sweep --traffic uniform --processes 1 --bursts 32,64 $(COMPILER) --out $(OUT)/sweep

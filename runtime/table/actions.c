@@ -1,40 +1,57 @@
 /* Which actions a table's entries run. A reader asks after its look-ups. So before an entry with another action appears, the table says that there are several;
- * that there is one again it says a grace period after the last entry of the others has gone, when nobody can still use what he found of them. */
+ * that there is one again it says when a grace period has passed since the last entry of each other action went, and nobody can still use what he found of
+ * them: at the first write after that, or when it is asked to settle. */
 #include "table/actions.h"
 
 #include "table/records.h"
+
+struct actions_entries {
+	uint64_t count;
+	uint64_t gone_grace;	/* periods passed when the last one went, and one more; 0: none has */
+};
 
 int
 actions_create(struct actions *actions, struct memory *memory, struct table *table, uint32_t count)
 {
 	*actions = (struct actions){ .memory = memory, .table = table, .count = count };
-	actions->entries = memory_allocate(memory, (count + 1) * sizeof(*actions->entries));
-	return actions->entries != NULL;
+	actions->of = memory_allocate(memory, (count + 1) * sizeof(*actions->of));
+	return actions->of != NULL;
 }
 
 void
 actions_destroy(struct actions *actions)
 {
-	memory_release(actions->memory, actions->entries, (actions->count + 1) * sizeof(*actions->entries));
+	memory_release(actions->memory, actions->of, (actions->count + 1) * sizeof(*actions->of));
 }
 
-static uint64_t *
-actions_entries(struct actions *actions, const void *record)
+static struct actions_entries *
+actions_of(struct actions *actions, const void *record)
 {
 	const uint32_t action = record_action(record);
 
-	return &actions->entries[action < actions->count ? action : actions->count];
+	return &actions->of[action < actions->count ? action : actions->count];
+}
+
+/* One more than the action that all entries run, those too that somebody may have found before they went; or 0. */
+static uint32_t
+actions_only(const struct actions *actions)
+{
+	uint32_t only = 0;
+
+	for (uint32_t action = 0; action <= actions->count; action++)
+		if (actions->of[action].count != 0)
+			only = action < actions->count ? action + 1 : 0;
+		else if (actions->of[action].gone_grace > actions->memory->graces)
+			return 0;
+	return only;
 }
 
 /* Tells readers what holds now. */
 static void
 actions_publish(struct actions *actions)
 {
-	uint32_t only = 0;
+	const uint32_t only = actions->kinds == 1 ? actions_only(actions) : 0;
 
-	if (actions->kinds == 1 && actions->gone_grace <= actions->memory->graces)
-		for (uint32_t action = 0; action < actions->count; action++)
-			only = actions->entries[action] != 0 ? action + 1 : only;
 	if (only != actions->table->only)
 		__atomic_store_n(&actions->table->only, only, __ATOMIC_RELEASE);
 }
@@ -42,16 +59,27 @@ actions_publish(struct actions *actions)
 void
 actions_add(struct actions *actions, const void *record)
 {
-	actions->kinds += (*actions_entries(actions, record))++ == 0;
+	actions->kinds += actions_of(actions, record)->count++ == 0;
 	actions_publish(actions);
 }
 
 void
 actions_remove(struct actions *actions, const void *record)
 {
-	if (--*actions_entries(actions, record) == 0) {
+	struct actions_entries *of = actions_of(actions, record);
+
+	if (--of->count == 0) {
 		actions->kinds--;
-		actions->gone_grace = actions->memory->graces + 1;
+		of->gone_grace = actions->memory->graces + 1;
 	}
+	actions_publish(actions);
+}
+
+void
+actions_settle(struct actions *actions)
+{
+	if (actions->kinds != 1 || actions->table->only != 0)
+		return;
+	memory_grace(actions->memory);
 	actions_publish(actions);
 }

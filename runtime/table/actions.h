@@ -9,8 +9,7 @@ struct actions {
 	struct table *table;
 	uint32_t count;		/* of the program's actions */
 	uint32_t kinds;		/* actions that entries run */
-	uint64_t *entries;	/* of each action; the last counts those of none that the program has */
-	uint64_t gone_grace;	/* periods passed when the last entry of an action went, and one more; 0: none has */
+	struct actions_entries *of;	/* each action; the last are those that the program does not have */
 };
 
 /* 0: no memory. */
@@ -21,5 +20,7 @@ void actions_destroy(struct actions *actions);
 void actions_add(struct actions *actions, const void *record);
 /* They can no longer find an entry with this record, though they may have found it. */
 void actions_remove(struct actions *actions, const void *record);
+/* Tells them of one action as soon as may be: waits for a grace period, if it has to. */
+void actions_settle(struct actions *actions);
 
 #endif

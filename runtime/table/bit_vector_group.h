@@ -43,7 +43,7 @@ bit_vector_limbs(const uint64_t *keys, uint32_t limbs, uint32_t limb)
 
 /* The chunk's values in all keys, in the order of the packets. */
 static inline __attribute__((always_inline)) __m512i
-bit_vector_values(const struct bit_vector_limb *limbs, const struct chunk *chunk)
+bit_vector_values(const struct bit_vector_limb *limbs, uint32_t limb_count, const struct chunk *chunk)
 {
 	const uint32_t position = 8 * chunk->offset + chunk->shift, limb = position / 64, low = position % 64;
 	const __m512i lowest = _mm512_set_epi16(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 60, 56, 52, 48, 44, 40, 36, 32, 28, 24, 20, 16, 12, 8, 4, 0);
@@ -51,8 +51,8 @@ bit_vector_values(const struct bit_vector_limb *limbs, const struct chunk *chunk
 
 	for (uint32_t i = 0; i < BIT_VECTOR_EIGHTS; i++) {
 		bits[i] = _mm512_srl_epi64(limbs[limb].eights[i], _mm_cvtsi32_si128((int)low));
-		if (low + CHUNK_BITS > 64 && limb == 0)
-			bits[i] = _mm512_or_si512(bits[i], _mm512_sll_epi64(limbs[1].eights[i], _mm_cvtsi32_si128((int)(64 - low))));
+		if (low + CHUNK_BITS > 64 && limb + 1 < limb_count)
+			bits[i] = _mm512_or_si512(bits[i], _mm512_sll_epi64(limbs[limb + 1].eights[i], _mm_cvtsi32_si128((int)(64 - low))));
 	}
 	front = _mm512_permutex2var_epi16(bits[0], lowest, bits[1]);
 	back = _mm512_permutex2var_epi16(bits[2], lowest, bits[3]);
@@ -77,7 +77,7 @@ bit_vector_places(const struct chunk_index *index, __m512i values)
 
 static inline __attribute__((always_inline)) void
 bit_vector_sets_together(const struct bit_vector *table, const struct bit_vector_array *array, const uint64_t *keys, uint32_t limb_count,
-			   struct bit_vector_search *search, uint32_t chunks, uint32_t words)
+	struct bit_vector_search *search, uint32_t chunks, uint32_t words)
 {
 	_Alignas(64) uint16_t places[BIT_VECTOR_CHUNKS_MOST][BIT_VECTOR_PACKETS];
 	const struct chunk_index *indexes[BIT_VECTOR_CHUNKS_MOST];
@@ -89,7 +89,7 @@ bit_vector_sets_together(const struct bit_vector *table, const struct bit_vector
 	/* All places before the first is read again: what was stored as a vector is not there at once. */
 	for (uint32_t chunk = 0; chunk < chunks; chunk++) {
 		indexes[chunk] = __atomic_load_n(&table->chunks[chunk].index, __ATOMIC_ACQUIRE);
-		_mm512_store_si512((void *)places[chunk], bit_vector_places(indexes[chunk], bit_vector_values(limbs, &table->chunks[chunk].bits)));
+		_mm512_store_si512((void *)places[chunk], bit_vector_places(indexes[chunk], bit_vector_values(limbs, limb_count, &table->chunks[chunk].bits)));
 	}
 	for (uint32_t chunk = 0; chunk < chunks; chunk++) {
 		const uint16_t *numbers = indexes[chunk]->numbers;
@@ -144,7 +144,7 @@ bit_vector_look(struct bit_vector_readers from, const struct bit_vector_search *
 	const uint64_t *sets[BIT_VECTOR_CHUNKS_MOST];
 	struct bit_vector_meeting meeting;
 
-	sets[0] = from.sets;
+	sets[0] = from.sets;	/* there is always a chunk, which compilers do not see */
 	for (uint32_t chunk = 0; chunk < chunks; chunk++)
 		sets[chunk] = from.sets + search->sets[chunk][packet];
 	meeting = bit_vector_meet(sets, at, span, chunks);

@@ -340,6 +340,7 @@ writer_compact(struct writer *writer)
 {
 	if (writer->layout->functions->compact != NULL)
 		writer->layout->functions->compact(writer->layout);
+	actions_settle(&writer->actions);
 }
 
 const struct table *

@@ -94,6 +94,12 @@ actions_run(uint32_t own)
 	actions_pass_grace(&test, 0);
 	CHECK(actions_say(&test, 0));
 	CHECK(actions_modify(&test, 3, 0) == TABLE_OK && actions_say(&test, 0));
+	/* What goes and comes back with the same action was never another one. */
+	CHECK(actions_delete(&test, 1) == TABLE_OK && actions_delete(&test, 3) == TABLE_OK && actions_say(&test, ACTIONS));
+	CHECK(actions_insert(&test, 3, 0) == TABLE_OK && actions_say(&test, 0));
+	CHECK(actions_insert(&test, 5, 2) == TABLE_OK && actions_delete(&test, 5) == TABLE_OK && actions_say(&test, ACTIONS));
+	writer_compact(test.writer);
+	CHECK(actions_say(&test, 0));
 	writer_clear(test.writer);
 	CHECK(actions_say(&test, ACTIONS));
 	/* An action that the program does not have is none to speak of. */

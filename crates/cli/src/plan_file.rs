@@ -87,8 +87,8 @@ impl PlanFile {
                 false => error,
             };
             let planned = plan.path.as_ref().filter(|_| self.plan.path.is_none() && self.is_of_path(error.span()));
-            match planned.map(|path| path.nodes.join(", ")) {
-                Some(nodes) => error.hint(format!("the path is not pinned, and planned so: path {{ {nodes} }}")),
+            match planned.map(hlir::text::print_path) {
+                Some(path) => error.hint(format!("the path is not pinned, and planned so: {path}")),
                 None => error,
             }
         });

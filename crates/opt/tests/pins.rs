@@ -141,6 +141,20 @@ fn pins_stand_in_a_plan_that_no_planner_has_made() {
     }
 }
 
+/// A program may bring a plan of its own, on the path of which a pin says what entries run.
+#[test]
+fn a_pinned_path_says_what_entries_run_whatever_stood_there() {
+    let (mut program, mut inputs) = given(100);
+    let path = "path { start, kind, stations runs known, bridges }";
+    let plan = |text: &str| parse_plan(&format!("plan {{\n  {text}\n}}\n")).expect("a plan");
+    inputs.pinned = plan(path);
+    let mut brought = plan("path { start, kind, stations, bridges runs forward } because 1.0 against packet_by_packet 2.0");
+    opt::optimize(&mut program, &mut brought, &inputs, &Selection::None, None);
+    let text = print_plan(&brought);
+    assert_eq!(line(&text, "path").trim(), format!("{path} because 1.0 against packet_by_packet 2.0"));
+    assert!(verify::verify_plan(&program, &brought).is_empty());
+}
+
 #[test]
 fn a_descriptor_is_pinned_whatever_the_ports_take() {
     for (own_descriptor, pinned) in [(true, Descriptor::Mbuf), (false, Descriptor::Own)] {

@@ -60,7 +60,7 @@ pub struct Way<'u> {
     stages: Vec<Stage>,
     /// Places whose look-up is made ahead, in order: `found` has a number for each.
     found: Vec<usize>,
-    /// Of these, the number of the action that the plan says all entries run, where it does.
+    /// Of those that stages look up, whose records are taken once for a group: the number of the action that the plan says all entries run, where it does.
     actions: BTreeMap<usize, usize>,
     /// Of the nodes before the last cut.
     ahead: Vec<AheadOf>,
@@ -73,15 +73,15 @@ pub struct Way<'u> {
 impl<'u> Way<'u> {
     /// None where the plan has no path, or one without stages.
     pub fn new(unit: &'u Unit<'u>, nodes: &Nodes) -> Option<Way<'u>> {
-        let path = path::nodes(unit.program, unit.plan.path.as_ref()?)?;
+        let planned = unit.plan.path.as_ref()?;
+        let path = path::nodes(unit.program, planned)?;
         let stages = path::stages(unit.program, unit.plan, &path);
         let last = stages.last()?.place;
         let taken: BTreeSet<usize> = stages.iter().flat_map(|stage| stage.looked_up.iter().copied()).collect();
         let on_the_way = (0..last).filter(|place| path::table_of(unit.program, path[*place]).is_some());
         let found: BTreeSet<usize> = taken.iter().copied().chain(on_the_way).collect();
-        let named = unit.plan.path.as_ref()?;
-        let action = |place: &usize| Some((*place, path::action(unit.program, named, *place)?));
-        let actions = found.iter().filter_map(action).collect();
+        let action = |place: &usize| Some((*place, path::action(unit.program, planned, *place)?));
+        let actions = taken.iter().filter_map(action).collect();
         let ahead = path[..last].iter().map(|node| nodes.ahead(unit, *node)).collect();
         let queues = queue::queues(unit);
         let found = found.into_iter().collect();

@@ -175,25 +175,25 @@ impl Way<'_> {
     }
 
     /// The turn of a whole group, the usual one by code of its own.
-    pub fn turn_usual(&self) -> Stmt {
+    pub fn turn_usual(&self) -> Vec<Stmt> {
         let has_actions = !self.actions.is_empty();
         let call = |hits: &str, usual: &str| {
             let usual = has_actions.then(|| name(usual));
             let arguments = ["&run", "&taken", "from", "path", hits].map(name);
             vec![Stmt::call("path_turn_together", arguments.into_iter().chain(usual))]
         };
-        let hits = Expr::call("path_hits", [name("path")]);
         let likely = |condition: Expr| Expr::call("__builtin_expect", [condition, name("1")]);
-        let by_hits = Stmt::If {
-            condition: likely(hits.clone()),
+        let mut turn = Stmt::If {
+            condition: likely(name("hits")),
             then: call("true", "false"),
             otherwise: call("false", "false"),
         };
-        if !has_actions {
-            return by_hits;
+        if has_actions {
+            let usual = Expr::binary("&&", name("hits"), Expr::call("path_runs_usual", [name("&run")]));
+            turn = Stmt::If { condition: likely(usual), then: call("true", "true"), otherwise: vec![turn] };
         }
-        let usual = Expr::binary("&&", hits, Expr::call("path_runs_usual", [name("&run")]));
-        Stmt::If { condition: likely(usual), then: call("true", "true"), otherwise: vec![by_hits] }
+        let hits = Stmt::declare("const bool", "hits", Expr::call("path_hits", [name("path")]));
+        vec![hits, Stmt::Blank, turn]
     }
 
     /// What the packets of a group have to say, of which some are gone already.

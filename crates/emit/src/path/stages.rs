@@ -308,7 +308,7 @@ impl Way<'_> {
     /// A stage as a function of its own, so that each has the core's registers for itself. A full group that nobody has left has code of its own.
     fn whole(&self, stage: &str, number: usize) -> [Item; 2] {
         let arguments = [name("&run"), name("&taken"), name("from"), Expr::word(self.group()), name("path"), name("0")];
-        self.whole_with(stage, number, Stmt::call(stage, arguments))
+        self.whole_with(stage, number, vec![Stmt::call(stage, arguments)])
     }
 
     fn turn_whole(&self, senders: &[Sender]) -> [Item; 2] {
@@ -319,7 +319,7 @@ impl Way<'_> {
     }
 
     /// `number`: of the stage; the turn's is the one behind the last.
-    fn whole_with(&self, stage: &str, number: usize, together: Stmt) -> [Item; 2] {
+    fn whole_with(&self, stage: &str, number: usize, together: Vec<Stmt>) -> [Item; 2] {
         let changes = number == self.stages.len();
         let group = Expr::word(self.group());
         let arguments = ["&run", "&taken", "from", "count", "path", "left"].map(name);
@@ -339,7 +339,7 @@ impl Way<'_> {
         }
         body.push(Stmt::If {
             condition: Expr::call("__builtin_expect", [usual, name("1")]),
-            then: vec![together],
+            then: together,
             otherwise: vec![Stmt::call(stage, arguments)],
         });
         if changes {

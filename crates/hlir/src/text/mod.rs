@@ -11,7 +11,7 @@ mod print;
 mod words;
 
 pub use parse::{Parsed, parse_file, parse_plan, parse_program};
-pub use print::{Printer, print_expression, print_file, print_plan, print_program, print_statement};
+pub use print::{Printer, print_expression, print_file, print_path, print_plan, print_program, print_statement};
 pub use words::written;
 
 pub(crate) use names::{get, number};

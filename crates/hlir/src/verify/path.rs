@@ -3,7 +3,7 @@
 use super::{Site, Verifier};
 use crate::path::{self, Obstacle};
 use crate::plan::{Access, Loop, Path, Placement, Request};
-use crate::{NodeId, Plan};
+use crate::{Action, NodeId, Plan, Scope};
 use std::collections::{HashMap, HashSet};
 
 /// Packets of a group: verdicts are bits of one word.
@@ -51,10 +51,14 @@ impl Verifier<'_> {
             if table.profile.is_some() {
                 let message = format!("members of an action profile, and not entries, say what `{}` runs", table.name);
                 self.error(Site::Path, message);
-            } else if table.actions.iter().all(|known| known.name != *action) {
-                let known: Vec<String> = table.actions.iter().map(|known| format!("`{}`", known.name)).collect();
-                let hint = format!("its actions are {}", known.join(", "));
-                self.report(Site::Path, format!("table `{}` has no action `{action}`", table.name), &hint);
+                continue;
+            }
+            let may_run = |known: &&Action| known.scope != Scope::DefaultOnly;
+            let known: Vec<&Action> = table.actions.iter().filter(may_run).collect();
+            if known.iter().all(|known| known.name != *action) {
+                let known: Vec<String> = known.iter().map(|known| format!("`{}`", known.name)).collect();
+                let hint = format!("they can run {}", known.join(", "));
+                self.report(Site::Path, format!("no entry of table `{}` can run `{action}`", table.name), &hint);
             }
         }
     }

@@ -43,11 +43,9 @@ pub fn bursts_ahead(plan: &Plan) -> u32 {
     ahead.max().unwrap_or(0)
 }
 
-/// Look-ups that are made before their packet's turn, of which the plan says what action is found.
+/// Look-ups of stages of which the plan says what action is found.
 fn known_actions(plan: &Plan, path: &[NodeId], stages: &[Staged]) -> f64 {
-    let last = stages.iter().map(|stage| stage.place).max().unwrap_or(0);
-    let is_made =
-        |place: &&usize| **place < last || stages.iter().any(|stage| stage.looked_up.contains(&path[**place]));
+    let is_made = |place: &&usize| stages.iter().any(|stage| stage.looked_up.contains(&path[**place]));
     let actions = plan.path.iter().flat_map(|path| path.actions.keys());
     actions.filter(is_made).count() as f64
 }

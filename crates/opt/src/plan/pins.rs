@@ -5,7 +5,7 @@
 
 use crate::Inputs;
 use hlir::Plan;
-use hlir::plan::{Layout, Loop};
+use hlir::plan::{Layout, Loop, Path};
 
 /// The pinned loops that are stages: all but those at a queue, which no planner has to do with.
 pub fn stages(inputs: &Inputs) -> Vec<Loop> {
@@ -33,7 +33,8 @@ pub fn put(plan: &mut Plan, inputs: &Inputs) {
     if let Some(path) = &pinned.path {
         // What a planner has found out about the same path stays.
         let same = plan.path.take().filter(|planned| planned.nodes == path.nodes);
-        plan.path = same.or_else(|| Some(path.clone()));
+        let reason = same.and_then(|planned| planned.reason).or_else(|| path.reason.clone());
+        plan.path = Some(Path { reason, ..path.clone() });
     }
     put_all(&mut plan.loops, &pinned.loops, |lp| &lp.node);
     put_all(&mut plan.tables, &pinned.tables, |table| &table.table);

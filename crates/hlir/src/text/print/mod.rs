@@ -15,6 +15,7 @@ mod types;
 
 pub(crate) use interface::usual_alias;
 pub(crate) use origin::base_name;
+pub use plan::print_path;
 
 use super::names::{AllNames, Names, get, number};
 use super::words::written;

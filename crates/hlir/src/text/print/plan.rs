@@ -2,7 +2,7 @@
 
 use super::lines::{Lines, in_braces};
 use crate::Plan;
-use crate::plan::{Access, Descriptor, Layout, Reason, Request};
+use crate::plan::{Access, Descriptor, Layout, Path, Reason, Request};
 use crate::text::words::{DESCRIPTORS, HINTS, PLACEMENTS, STRUCTURES, word_of, written};
 
 pub(super) fn print(plan: &Plan) -> String {
@@ -56,13 +56,18 @@ fn header(lines: &mut Lines, plan: &Plan) {
         Layout::Arrays => lines.add("layout arrays"),
     }
     if let Some(path) = &plan.path {
-        let node = |(place, node): (usize, &String)| match path.actions.get(&place) {
-            Some(action) => format!("{} runs {}", written(node), written(action)),
-            None => written(node),
-        };
-        let nodes: Vec<String> = path.nodes.iter().enumerate().map(node).collect();
-        lines.add(format!("path {}{}", in_braces(&nodes), because(&path.reason)));
+        lines.add(format!("{}{}", print_path(path), because(&path.reason)));
     }
+}
+
+/// The path as a plan has it, without its reason.
+pub fn print_path(path: &Path) -> String {
+    let node = |(place, node): (usize, &String)| match path.actions.get(&place) {
+        Some(action) => format!("{} runs {}", written(node), written(action)),
+        None => written(node),
+    };
+    let nodes: Vec<String> = path.nodes.iter().enumerate().map(node).collect();
+    format!("path {}", in_braces(&nodes))
 }
 
 fn names(list: &[String]) -> String {
