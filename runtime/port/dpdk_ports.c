@@ -199,13 +199,15 @@ dpdk_copy(const uint8_t *frame, uint32_t length)
 	return bytes != NULL ? packet : NULL;
 }
 
-/* Ends when the device takes no more: its ring is full. */
+/* Ends when the device takes no more: its ring is full, or its link is down. */
 uint32_t
 dpdk_inject(uint16_t number, const uint8_t *frame, uint32_t length, uint32_t count)
 {
 	struct rte_mbuf *packets[DPDK_INJECTED];
 	uint32_t sent = 0, made = DPDK_INJECTED, taken = DPDK_INJECTED;
 
+	if (number >= DPDK_PORTS || !dpdk_ports[number].open)
+		return 0;
 	while (sent < count && made == DPDK_INJECTED && taken == made) {
 		for (made = 0; made < DPDK_INJECTED && made < count - sent; made++) {
 			packets[made] = dpdk_copy(frame, length);

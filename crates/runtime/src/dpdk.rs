@@ -223,7 +223,8 @@ impl Dpdk {
 
     /// Sends so many copies of a frame by an open port, until its device takes no more. No worker may run. How many were sent.
     pub fn inject(&self, number: u16, frame: &[u8], count: u32) -> u32 {
-        // SAFETY: the frame lives through the call, which copies it.
+        // SAFETY: the frame lives through the call, which copies as many bytes as are said of it; of a port that is not open nothing is sent. Queue 0 is
+        // a worker's, and none runs: the caller's word.
         unsafe { (self.layer().inject)(number, frame.as_ptr(), frame.len() as u32, count) }
     }
 
