@@ -57,26 +57,30 @@ impl Echo {
         several(|| Subject::new(&pipeline, trace)).map(Echo)
     }
 
-    /// Batches with the largest ring, then rings with the batch that saturates it.
     pub fn measure(&mut self, allowance: &mut Allowance) -> Saturation {
         let Echo(subjects) = self;
-        let mut batches = Batches::new();
-        rounds(allowance, "batches of an echo", |turn| {
-            batches.round(SAMPLES, |batch, work| subjects[turn].sample(MOST, batch, work));
-        });
-        let mut seen = batches.into_saturation(None);
-        let batch = seen.batch().expect("the in-memory port has packets");
-        let mut rings = RINGS.map(|ring| (ring, Samples::default()));
-        rounds(allowance, "rings of an echo", |turn| {
-            for (ring, samples) in &mut rings {
-                let mut once = || subjects[turn].sample(*ring, batch, 0).map(|cost| cost.all);
-                once();
-                samples.take(SAMPLES, once);
-            }
-        });
-        seen.rings = saturation::costs(rings.into_iter());
-        seen
+        saturate(allowance, |turn, ring, batch, work| subjects[turn].sample(ring, batch, work))
     }
+}
+
+/// Batches with the largest ring, then rings with the batch that saturates it: by samples of a switch with a ring, a batch and work.
+fn saturate(allowance: &mut Allowance, mut sample: impl FnMut(usize, u32, u32, u64) -> Option<Cost>) -> Saturation {
+    let mut batches = Batches::new();
+    rounds(allowance, "batches of an echo", |turn| {
+        batches.round(SAMPLES, |batch, work| sample(turn, MOST, batch, work));
+    });
+    let mut seen = batches.into_saturation(None);
+    let batch = seen.batch().expect("the in-memory port has packets");
+    let mut rings = RINGS.map(|ring| (ring, Samples::default()));
+    rounds(allowance, "rings of an echo", |turn| {
+        for (ring, samples) in &mut rings {
+            let mut once = || sample(turn, *ring, batch, 0).map(|cost| cost.all);
+            once();
+            samples.take(SAMPLES, once);
+        }
+    });
+    seen.rings = saturation::costs(rings.into_iter());
+    seen
 }
 
 /// Goes round the switches, as often as time allows.
@@ -95,21 +99,29 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    /// How many cycles they are is not the matter, but that buffers for a batch are enough, and that a core that carries the packets has none to give away.
+    /// A core that carries the packets has no cycle to give away, and has something to do once for each batch, or for as many as there are buffers.
     #[test]
-    fn the_in_memory_port_needs_buffers_for_a_batch_and_leaves_no_cycle_free() {
-        let compiler = Compiler::find(None).expect("there is a compiler");
-        let trace = Arc::new(super::super::port::trace());
-        let mut echo = Echo::new(&compiler, &trace).expect("the echo is right");
+    fn buffers_for_a_batch_are_enough_and_no_cycle_is_free() {
         let mut allowance = Allowance::of(Duration::ZERO);
-        let seen = echo.measure(&mut allowance);
+        let seen = saturate(&mut allowance, |_, ring, batch, work| {
+            let work = work as f64;
+            Some(Cost { all: 5.0 + 20.0 / f64::from(batch.min(ring)) + work, work })
+        });
         assert_eq!(
             allowance.into_short(),
             ["1 of 15 rounds of batches of an echo", "1 of 15 rounds of rings of an echo"]
         );
-        let (batch, ring) = (seen.batch().expect("there are batches"), seen.ring().expect("there are rings"));
-        assert!(batch > 4 && ring <= batch.max(RINGS[0]), "{seen:?}");
-        let (_, cycles) = seen.batches[seen.batches.len() - 1];
-        assert!(seen.free_cycles().is_some_and(|free| free < cycles / 2.0), "{seen:?}");
+        assert_eq!((seen.batch(), seen.ring(), seen.free_cycles()), (Some(64), Some(64), Some(0.0)), "{seen:?}");
+    }
+
+    #[test]
+    fn an_echo_does_the_work_it_is_given() {
+        let compiler = Compiler::find(None).expect("there is a compiler");
+        let trace = Arc::new(super::super::port::trace());
+        let Echo(mut subjects) = Echo::new(&compiler, &trace).expect("the echo is right");
+        for ring in [RINGS[0], MOST] {
+            let cost = subjects[0].sample(ring, 32, 100).expect("there are packets");
+            assert!(cost.all >= cost.work && cost.work >= 100.0, "{cost:?}");
+        }
     }
 }
