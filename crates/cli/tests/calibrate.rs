@@ -158,4 +158,10 @@ fn ports_with_nothing_to_measure_are_refused_and_the_file_stays() {
         assert!(said(&ran).contains(expected), "{ports:?}: {}", said(&ran));
         assert_eq!(fs::read_to_string(&file).unwrap(), before, "{ports:?}");
     }
+    if has_dpdk() {
+        // Nor is a machine measured for the sake of such a port.
+        let none = directory.join("none.toml");
+        let ran = calibrate(&none, &["--port", "0=net_nosuch0"]);
+        assert!(ran.status.code() == Some(3) && !none.exists(), "{}", said(&ran));
+    }
 }

@@ -26,9 +26,13 @@ impl Allowance {
         Allowance { end: self.end - time, short: Vec::new() }
     }
 
+    pub fn left(&self) -> Duration {
+        self.end.saturating_duration_since(Instant::now())
+    }
+
     /// Whether so much time is left.
     pub fn has(&self, time: Duration) -> bool {
-        Instant::now() + time < self.end
+        self.left() > time
     }
 
     pub fn is_over(&self) -> bool {

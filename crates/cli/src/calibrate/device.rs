@@ -22,18 +22,22 @@ const FILL: u32 = 512;
 /// As `bacus run` has them.
 const BUFFERS: u32 = 16384;
 const BUFFER_BYTES: u32 = 2048;
-/// Until a port has found its pace, and how long it is watched then.
-const SETTLED: Duration = Duration::from_millis(1);
+/// How long an echo is watched, at least and at most, and which part of that it may need before to find its pace.
 const WATCHED: Duration = Duration::from_millis(3);
+const LONGEST: Duration = Duration::from_millis(30);
+const SETTLED: u32 = 3;
+/// Bursts that it is watched for: packets are counted behind a burst, so fewer of them tell nothing.
+const BURSTS: u32 = 10;
 /// Fewer packets a second than this are chatter.
 const TRAFFIC: f64 = 20_000.0;
-/// How long a link may take to come up.
+/// How long a link may take to come up, and how often a packet is sent meanwhile to see whether it has.
 const UP: Duration = Duration::from_secs(3);
+const AGAIN: Duration = Duration::from_millis(100);
 /// Samples of a round of batches, and rounds; and samples of a ring, each time that the ports are opened with it.
 const SAMPLES: usize = 5;
 const ROUNDS: usize = 6;
 const RING_SAMPLES: usize = 15;
-/// Kept for rings: where the core is never quiet, opening ports takes the most.
+/// Kept for rings, if that is no more than half: where the core is never quiet, opening ports takes the most.
 const FOR_RINGS: Duration = Duration::from_secs(14);
 
 /// A frame of the least length, of a type that is set aside for experiments, to an address that no device has.
@@ -43,24 +47,31 @@ fn frame() -> [u8; 60] {
     frame
 }
 
-/// What is needed to open the ports, once and again.
-struct Bench<'p> {
+/// What is needed to open the ports, once and again. DPDK is there until the process ends.
+pub struct Bench<'p> {
     dpdk: Arc<Dpdk>,
     echo: Arc<Pipeline>,
     ports: &'p [Port],
-    ticks_per_us: f64,
 }
 
 /// The ports, open, and the echo on them.
 struct Running<'p> {
     bench: &'p Bench<'p>,
     switch: Switch<DpdkLane>,
-    /// Packets that each port is given before it is watched: none where packets come by themselves.
+    /// Packets that each port sends when none are left: none where packets come by themselves.
     fill: u32,
 }
 
+/// What was seen of an echo in a while.
+struct Watched {
+    packets: u64,
+    ns: u64,
+    /// Ticks a packet.
+    work: f64,
+}
+
 impl<'p> Bench<'p> {
-    fn new(compiler: &Compiler, ports: &'p [Port], ticks_per_us: f64) -> Result<Bench<'p>, Failure> {
+    pub fn new(compiler: &Compiler, ports: &'p [Port]) -> Result<Bench<'p>, Failure> {
         let cache = compile::cache()?;
         let layer = compiler.dpdk_layer(&cache)?;
         let echo = compiler.pipeline(&cache, "busy_mbuf", &format!("#define BUSY_MBUF\n{BUSY}"), Descriptor::Mbuf)?;
@@ -68,7 +79,12 @@ impl<'p> Bench<'p> {
         settings.nics = ports.iter().filter_map(Port::nic).collect();
         let dpdk = Dpdk::start(&layer, &settings).map_err(Failure::environment)?;
         // After DPDK, whose library it needs.
-        Ok(Bench { dpdk, echo: Arc::new(Pipeline::load(&echo)?), ports, ticks_per_us })
+        Ok(Bench { dpdk, echo: Arc::new(Pipeline::load(&echo)?), ports })
+    }
+
+    /// Whether the ports open and packets come there, before time is spent on anything else.
+    pub fn try_out(&self) -> Result<(), Failure> {
+        self.open(LARGE).map(drop)
     }
 
     /// The rings that all ports may have.
@@ -104,38 +120,62 @@ impl<'p> Bench<'p> {
 }
 
 impl Running<'_> {
-    /// What a packet costs; none if none comes. The worker never sleeps, so the time is what the process had of its core: others may want it too.
-    fn sample(&mut self, batch: u32, work: u64) -> Option<Cost> {
+    /// Runs the echo for so long. The worker never sleeps, so the time is what the process had of its core: others may want it too.
+    fn watch(&mut self, batch: u32, work: u64, window: Duration) -> Watched {
         let dpdk = &self.bench.dpdk;
-        for port in self.bench.ports {
-            dpdk.inject(port.number, &frame(), self.fill);
-        }
         self.switch.lane(0).expect("no thread runs the only lane").limit(batch);
         saturation::set_work(&self.switch, work);
         let before = saturation::done(&self.switch);
         self.switch.start();
-        std::thread::sleep(SETTLED);
+        std::thread::sleep(window / SETTLED);
         let (packets, start) = (dpdk.packets(0), attention::process_ns());
-        std::thread::sleep(WATCHED);
+        std::thread::sleep(window);
         let (packets, ns) = (dpdk.packets(0) - packets, attention::process_ns() - start);
         self.switch.stop();
         let behind = saturation::done(&self.switch);
         let work = (behind.0 - before.0) as f64 / (behind.1 - before.1) as f64;
-        let all = ns as f64 / 1e3 * self.bench.ticks_per_us / packets as f64;
-        (packets > 0).then_some(Cost { all, work })
+        Watched { packets, ns, work }
+    }
+
+    /// What a packet costs; none if none comes, or if so few bursts have time for their work that nothing can be said.
+    fn sample(&mut self, batch: u32, work: u64, ticks_per_us: f64) -> Option<Cost> {
+        let watched = self.watch(batch, work, window(batch, work, ticks_per_us)?);
+        if watched.packets == 0 {
+            self.send(self.fill);
+            return None;
+        }
+        let all = watched.ns as f64 / 1e3 * ticks_per_us / watched.packets as f64;
+        Some(Cost { all, work: watched.work })
     }
 
     /// Packets a second without work, in the largest batches.
     fn rate(&mut self) -> f64 {
-        self.sample(0, 0).map_or(0.0, |cost| self.bench.ticks_per_us * 1e6 / cost.all)
+        let watched = self.watch(0, 0, WATCHED);
+        watched.packets as f64 * 1e9 / watched.ns.max(1) as f64
+    }
+
+    /// Sends so many packets by each port. How many the devices took.
+    fn send(&self, packets: u32) -> u32 {
+        let dpdk = &self.bench.dpdk;
+        self.bench.ports.iter().map(|port| dpdk.inject(port.number, &frame(), packets)).sum()
     }
 
     /// Sees to it that there are packets: those that come, else those that are sent, if they return.
     fn find_traffic(&mut self, fill: u32) -> Result<(), Failure> {
         let begun = Instant::now();
         let mut rate = self.rate();
-        self.fill = if rate < TRAFFIC { fill } else { 0 };
-        while rate < TRAFFIC && begun.elapsed() < UP {
+        if rate >= TRAFFIC {
+            return Ok(());
+        }
+        // One after the other until any comes: a link that is down would lose more of them, and a network from which none returns has no use for any.
+        let mut next = begun;
+        while (self.fill == 0 || rate < TRAFFIC) && begun.elapsed() < UP {
+            if rate > 0.0 && self.fill == 0 {
+                self.fill = fill;
+                self.send(fill);
+            } else if rate == 0.0 && Instant::now() >= next && self.send(1) > 0 {
+                next = Instant::now() + AGAIN;
+            }
             rate = self.rate();
         }
         if rate >= TRAFFIC {
@@ -156,6 +196,13 @@ impl Drop for Running<'_> {
     }
 }
 
+/// How long an echo is watched that has so much work for each packet, and costs as much without. None where that would take too long.
+fn window(batch: u32, work: u64, ticks_per_us: f64) -> Option<Duration> {
+    let burst_us = 2.0 * f64::from(batch) * work as f64 / ticks_per_us;
+    let wanted = BURSTS * Duration::from_secs_f64(burst_us / 1e6);
+    (wanted <= LONGEST).then(|| wanted.max(WATCHED))
+}
+
 /// What a ring is measured for must be one thing, and go on for as long as it is measured.
 pub fn check(ports: &[Port]) -> Result<(), Failure> {
     crate::run::check_ports(ports)?;
@@ -172,30 +219,30 @@ pub fn check(ports: &[Port]) -> Result<(), Failure> {
 }
 
 /// Measures the echo on these ports of a machine whose counter goes so fast; `progress` hears how much of the work is done, from 0 to 1, and what comes
-/// next. DPDK is there until the process ends.
+/// next.
 pub fn measure(
-    compiler: &Compiler,
-    ports: &[Port],
+    bench: &Bench<'_>,
     ticks_per_us: f64,
     allowance: &mut Allowance,
     progress: &mut dyn FnMut(f64, &str),
 ) -> Result<Saturation, Failure> {
     progress(0.0, "opening the port");
-    let bench = Bench::new(compiler, ports, ticks_per_us)?;
     let mut running = bench.open(LARGE)?;
     let rings = bench.rings();
     let mut batches = Batches::new();
     let (mut taken, half) = (0, ROUNDS as f64 * 2.0);
-    while taken < ROUNDS && (taken == 0 || allowance.has(FOR_RINGS)) {
+    let kept = if rings.is_empty() { Duration::ZERO } else { FOR_RINGS.min(allowance.left() / 2) };
+    while taken < ROUNDS && (taken == 0 || allowance.has(kept)) {
         progress(taken as f64 / half, "batches");
-        batches.round(SAMPLES, |batch, work| running.sample(batch, work));
+        batches.round(SAMPLES, |batch, work| running.sample(batch, work, ticks_per_us));
         taken += 1;
     }
     allowance.taken("batches of an echo", taken, ROUNDS);
     drop(running);
-    let mut seen = batches.into_saturation(Some(ports[0].kind()));
+    let mut seen = batches.into_saturation(Some(bench.ports[0].kind()));
     if let Some(batch) = seen.batch() {
-        seen.rings = over_rings(&bench, &rings, batch, allowance, &mut |done| progress(0.5 + done / 2.0, "rings"))?;
+        let cost = |running: &mut Running<'_>| running.sample(batch, 0, ticks_per_us).map(|cost| cost.all);
+        seen.rings = over_rings(bench, &rings, cost, allowance, &mut |done| progress(0.5 + done / 2.0, "rings"))?;
     }
     progress(1.0, "");
     Ok(seen)
@@ -205,7 +252,7 @@ pub fn measure(
 fn over_rings(
     bench: &Bench<'_>,
     rings: &[u32],
-    batch: u32,
+    cost: impl Fn(&mut Running<'_>) -> Option<f64>,
     allowance: &mut Allowance,
     progress: &mut dyn FnMut(f64),
 ) -> Result<Vec<(u32, f64)>, Failure> {
@@ -217,7 +264,7 @@ fn over_rings(
         }
         progress(taken as f64 / (2 * rings.len()) as f64);
         let mut running = bench.open(rings[place])?;
-        samples[place].take(RING_SAMPLES, || running.sample(batch, 0).map(|cost| cost.all));
+        samples[place].take(RING_SAMPLES, || cost(&mut running));
         taken += 1;
     }
     allowance.taken("sizes of a ring", taken, 2 * rings.len());
@@ -240,5 +287,13 @@ mod tests {
         assert!(refused(&["0=pcap:,"]).contains("captures come to an end"));
         assert!(refused(&["0=net_null0", "1=net_ring0"]).contains("net_null and net_ring"));
         assert!(refused(&["0=net_null0", "0=net_null1"]).contains("given twice"));
+    }
+
+    #[test]
+    fn an_echo_is_watched_for_ten_bursts_or_not_at_all() {
+        let window = |batch, work| window(batch, work, 2000.0).map(|window| window.as_micros());
+        assert_eq!((window(0, 0), window(128, 20)), (Some(3000), Some(3000)));
+        // At 20,000 packets a second, work keeps the core for a burst in which a hundred more may come.
+        assert_eq!((window(1, 100_000), window(8, 100_000), window(128, 100_000)), (Some(3000), Some(8000), None));
     }
 }

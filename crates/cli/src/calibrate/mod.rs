@@ -17,6 +17,7 @@ use crate::compile;
 use crate::failure::Failure;
 use crate::run;
 use allowance::Allowance;
+use device::Bench;
 use echo::Echo;
 use indicatif::{ProgressBar, ProgressStyle};
 use mbuf::Mbufs;
@@ -56,7 +57,8 @@ Examples:
                                               measures nothing: which points of two files differ by more than 10 %
 
 Packets of a port come from others, from itself (net_null0), or they return (ports that are wired to
-each other, net_ring0): where less than 20,000 a second come, the calibration sends some.";
+each other, net_ring0). Where less than 20,000 a second come, the calibration sends some: one each 100 ms
+until any comes, for 3 seconds at most, and then as many as the ring holds, each time that it is opened.";
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -182,6 +184,11 @@ fn of_this_processor(path: &Path) -> Option<Machine> {
     Machine::parse(&text).ok().filter(|machine| machine.cpu == cpu())
 }
 
+/// The same, if it was measured as this program would.
+fn up_to_date(path: &Path) -> Option<Machine> {
+    of_this_processor(path).filter(|machine| !machine.is_of_another_method())
+}
+
 fn read(path: &Path) -> Result<Machine, Failure> {
     let text = fs::read_to_string(path).map_err(|error| Failure::unreadable(path, &error))?;
     Machine::parse(&text).map_err(|message| Failure::input(format!("{}: {message}", path.display())))
@@ -211,14 +218,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// The echo on the ports that were named, written into a machine file. Where there is none of this machine it is measured first, without mbufs: DPDK
-/// starts once in a process, and is needed with other buffers.
+/// starts once in a process, and is needed with other buffers. Before that the ports are tried out, so that nobody waits for what then is an error.
 fn port_at_hand(arguments: &Arguments, output: &Path) -> Result<Saturation, Failure> {
     device::check(&arguments.ports)?;
     let cc = arguments.cc.as_deref();
     let mut allowance = Allowance::begin();
-    let mut machine = match of_this_processor(output).filter(|machine| !machine.is_of_another_method()) {
+    let bench = start_dpdk(&Compiler::find(cc)?, &arguments.ports)?;
+    let mut machine = match up_to_date(output) {
         Some(machine) => machine,
         None => {
+            bench.try_out()?;
             eprintln!("there is no {} that suits: this machine is measured first", output.display());
             let measured = measure_all(cc, arguments.memory, false, allowance.before(FOR_PORT))?;
             write(output, &header(&measured.machine))?;
@@ -226,15 +235,12 @@ fn port_at_hand(arguments: &Arguments, output: &Path) -> Result<Saturation, Fail
             measured.machine
         }
     };
-    let compiler = Compiler::find(cc)?;
-    attention::be_ordinary();
-    attention::pin();
     let bar = bar();
     let mut progress = |done, next: &str| {
         bar.set_position((done * 1000.0) as u64);
         bar.set_message(next.to_string());
     };
-    let seen = device::measure(&compiler, &arguments.ports, machine.ticks_per_us, &mut allowance, &mut progress)?;
+    let seen = device::measure(&bench, machine.ticks_per_us, &mut allowance, &mut progress)?;
     bar.finish_and_clear();
     let doubts = too_noisy(seen.spread).into_iter().chain(too_short(&allowance.into_short()));
     doubts.for_each(|doubt| eprintln!("warning: {doubt}"));
@@ -242,6 +248,16 @@ fn port_at_hand(arguments: &Arguments, output: &Path) -> Result<Saturation, Fail
     write(output, &header(&machine))?;
     println!("{}", on_port(&machine.port));
     Ok(seen)
+}
+
+/// DPDK, and the echo for it, started by a thread that keeps its core and has no priority, as it is to be measured.
+fn start_dpdk<'p>(compiler: &Compiler, ports: &'p [run::Port]) -> Result<Bench<'p>, Failure> {
+    attention::be_ordinary();
+    attention::pin();
+    let bar = bar();
+    let bench = Bench::new(compiler, ports);
+    bar.finish_and_clear();
+    bench
 }
 
 /// Writes a whole file or none, and the folders above it.
@@ -325,7 +341,8 @@ fn on_port(port: &Port) -> String {
     };
     let free = match port.free_cycles {
         Some(cycles) if cycles > 0.0 => format!("a packet may have {cycles:.1} cycles of work for nothing"),
-        Some(_) | None => "no work is for nothing, since the core never waits for packets".to_string(),
+        Some(_) => "no work is for nothing, since the core never waits for packets".to_string(),
+        None => "how much work is for nothing cannot be told, since packets come too slowly".to_string(),
     };
     format!("on {device}, batches of {batch} and {ring} are enough for an echo; {free}")
 }
@@ -395,9 +412,11 @@ mod tests {
              no work is for nothing, since the core never waits for packets"
         );
         let device = Some("net_null".to_string());
-        let fixed = on_port(&Port { device, ring: None, free_cycles: Some(31.25), ..in_memory });
+        let fixed = on_port(&Port { device, ring: None, free_cycles: Some(31.25), ..in_memory.clone() });
         assert!(fixed.contains("on net_null, batches of 64 and a ring whose size cannot be chosen"), "{fixed}");
         assert!(fixed.contains("31.2 cycles"), "{fixed}");
+        let slow = on_port(&Port { free_cycles: None, ..in_memory });
+        assert!(slow.contains("cannot be told"), "{slow}");
     }
 
     #[test]
