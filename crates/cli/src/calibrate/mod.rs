@@ -189,6 +189,14 @@ fn up_to_date(path: &Path) -> Option<Machine> {
     of_this_processor(path).filter(|machine| !machine.is_of_another_method())
 }
 
+/// What was found on a port at hand stays when all else is measured again: `bacus run` has use for it, and nobody for the in-memory port's.
+fn keep_device(port: &mut Port, before: &Port) {
+    port.device.clone_from(&before.device);
+    port.ring = before.ring;
+    port.batch = before.batch;
+    port.free_cycles = before.free_cycles;
+}
+
 fn read(path: &Path) -> Result<Machine, Failure> {
     let text = fs::read_to_string(path).map_err(|error| Failure::unreadable(path, &error))?;
     Machine::parse(&text).map_err(|message| Failure::input(format!("{}: {message}", path.display())))
@@ -202,9 +210,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let output = arguments.output.clone().unwrap_or_else(default_file);
     let svg = if arguments.ports.is_empty() {
-        let measured = measure_all(arguments.cc.as_deref(), arguments.memory, true, Allowance::begin())?;
-        write(&output, &header(&measured.machine))?;
+        let mut measured = measure_all(arguments.cc.as_deref(), arguments.memory, true, Allowance::begin())?;
         println!("{}", summary(&measured));
+        if let Some(before) = up_to_date(&output).filter(|before| before.port.device.is_some()) {
+            keep_device(&mut measured.machine.port, &before.port);
+            println!("kept from before: {}", on_port(&before.port));
+        }
+        write(&output, &header(&measured.machine))?;
         draw::curves(&measured)
     } else {
         draw::echo(&port_at_hand(arguments, &output)?)
@@ -417,6 +429,16 @@ mod tests {
         assert!(fixed.contains("31.2 cycles"), "{fixed}");
         let slow = on_port(&Port { free_cycles: None, ..in_memory });
         assert!(slow.contains("cannot be told"), "{slow}");
+    }
+
+    #[test]
+    fn a_port_at_hand_outlives_a_calibration_of_all_else() {
+        let device = Some("net_memif".to_string());
+        let before = Port { device, ring: Some(256), batch: Some(32), free_cycles: None, ..Port::default() };
+        let mut now = Port { ring: Some(64), batch: Some(64), free_cycles: Some(0.0), ..Port::default() };
+        now.own[0] = 5.0;
+        keep_device(&mut now, &before);
+        assert_eq!(now, Port { own: vec![5.0, 8.0, 8.0], ..before });
     }
 
     #[test]
