@@ -264,7 +264,7 @@ edges_beside(const struct table *table, uint64_t key, uint64_t *fillers)
 			fillers[count++] = filler;
 }
 
-/* A key whose word looks like a place without an entry, behind such places: it comes in place of one of the fillers, and the fillers from `first` to `last` go. */
+/* A key whose word looks like a place without an entry, behind such places: it comes in place of one of the fillers; those from `first` to `last` go. */
 static void
 edges_blank(uint64_t key, uint32_t place, uint32_t first, uint32_t last)
 {

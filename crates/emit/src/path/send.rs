@@ -141,7 +141,7 @@ impl Way<'_> {
         self.actions.iter().map(runs_another)
     }
 
-    /// Whether all entries run what the plan says of them. A packet's turn has then no test for it, and of the record nothing is read but what that action needs.
+    /// Whether all entries run what the plan says of them. A packet's turn has then no test for it, and of the record only what that action needs is read.
     fn runs_usual(&self) -> Vec<Item> {
         let runs_only = |(place, action): (&usize, &usize)| {
             let table = name(format!("&run->{}->table", self.unit.table_name(self.table(*place))));

@@ -1,8 +1,8 @@
 //! Finds the way that most packets take, which the passes behind cut into stages.
 //!
 //! From the entry on, along the edge with most traffic of those that are open to a packet which came this way, until it leaves or would come back. A program
-//! without tables has no use for it. Of each table on it is said which action its entries are expected to run: a group's turn has code for just that, and asks the
-//! table whether it holds, so a wrong expectation costs little.
+//! without tables has no use for it. Of each table on it is said which action its entries are expected to run: a group's turn has code for just that, and asks
+//! the table whether it holds, so a wrong expectation costs little.
 
 use super::with_model;
 use crate::Inputs;
