@@ -148,7 +148,8 @@ fn a_pinned_path_says_what_entries_run_whatever_stood_there() {
     let path = "path { start, kind, stations runs known, bridges }";
     let plan = |text: &str| parse_plan(&format!("plan {{\n  {text}\n}}\n")).expect("a plan");
     inputs.pinned = plan(path);
-    let mut brought = plan("path { start, kind, stations, bridges runs forward } because 1.0 against packet_by_packet 2.0");
+    let mut brought =
+        plan("path { start, kind, stations, bridges runs forward } because 1.0 against packet_by_packet 2.0");
     opt::optimize(&mut program, &mut brought, &inputs, &Selection::None, None);
     let text = print_plan(&brought);
     assert_eq!(line(&text, "path").trim(), format!("{path} because 1.0 against packet_by_packet 2.0"));
