@@ -75,6 +75,19 @@ lanes_same(uint32_t number)
 	return (lanes){ 0 } + number;
 }
 
+/* Whether every packet has the same number. */
+LANES_INLINE int
+lanes_are_same(lanes numbers)
+{
+	const lanes others = numbers ^ lanes_same(numbers[0]);
+	uint64_t parts[LANES / 2], any = 0;
+
+	memcpy(parts, &others, sizeof(parts));
+	for (uint32_t i = 0; i < LANES / 2; i++)
+		any |= parts[i];
+	return any == 0;
+}
+
 #if defined(TABLE_AVX512) && LANES == 16
 
 /* 16 bytes of packets i, i + 4, i + 8, i + 12. */
@@ -216,6 +229,12 @@ lanes_store_bytes(uint32_t *to, lanes bytes)
 #endif
 
 	memcpy(to, &turned, sizeof(turned));
+}
+
+LANES_INLINE void
+lanes_store_numbers(uint32_t *to, lanes numbers)
+{
+	memcpy(to, &numbers, sizeof(numbers));
 }
 
 /* Writes numbers of 64 bits, `stride` of them to a packet. */

@@ -50,6 +50,22 @@ lanes_check_take(struct lanes_case *all)
 }
 
 static void
+lanes_check_same(struct lanes_case *all)
+{
+	lanes numbers = lanes_same(all->lengths[0]);
+	uint32_t stored[LANES];
+
+	CHECK(lanes_are_same(numbers));
+	for (uint32_t i = 0; i < LANES; i++) {
+		numbers[i] ^= 1u << (2 * i);
+		CHECK(!lanes_are_same(numbers));
+		lanes_store_numbers(stored, numbers);
+		CHECK(stored[i] == (all->lengths[0] ^ 1u << (2 * i)));
+		numbers[i] = all->lengths[0];
+	}
+}
+
+static void
 lanes_check_load(const struct lanes_case *all, uint32_t offset)
 {
 	lanes words[4];
@@ -107,6 +123,7 @@ lanes_check(void)
 	for (uint32_t round = 0; round < 50; round++) {
 		lanes_begin(&all, &state);
 		lanes_check_take(&all);
+		lanes_check_same(&all);
 		for (uint32_t offset = 0; offset < 40; offset++)
 			lanes_check_load(&all, offset);
 		lanes_check_numbers(&state);

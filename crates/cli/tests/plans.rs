@@ -52,10 +52,10 @@ fn plans_by_hand_send_what_the_interpreter_sends() {
 }
 
 /// What leads to the first look-up for several packets at once: some of them leave the path, and some are too short to be loaded. Of tables that are arrays
-/// by key, one is looked up with the first cut, one in a later stage and one in a packet's turn, and packets leave before each.
+/// by key, one is looked up with the first cut or on the way to it, one in a later stage and one in a packet's turn, and packets leave before each.
 #[test]
 fn packets_side_by_side_are_sent_as_the_interpreter_sends_them() {
-    let arrays = ["l2l3acl_lanes", "mpls_lanes"];
+    let arrays = ["l2l3acl_lanes", "l2l3acl_way", "mpls_lanes"];
     for plan in ["ipv4fwd_lanes", "ipv4fwd_lanes_behind", "ipv6fwd_lanes", "l2fwd_lanes"].into_iter().chain(arrays) {
         let app = plan.split('_').next().expect("a name has a beginning");
         agrees(app, &["--plan", &plan_file(plan)]);
@@ -186,6 +186,20 @@ fn agree_on_entries(program: &str, plan: &str, entries: &str) {
 fn look_ups_made_together_are_counted_and_complete() {
     agree_on_entries("crates/cli/tests/plans/leaves.hlir", "crates/cli/tests/plans/leaves.plan", "5");
     agree_on_entries("apps/l2fwd/l2fwd.p4", "crates/cli/tests/plans/l2fwd.plan", "2000");
+}
+
+/// A look-up on the way to a stage in lanes: of different keys, and of the same.
+#[test]
+fn what_is_found_on_the_way_is_a_part_of_the_key() {
+    for plan in ["way", "way_16"] {
+        for entries in ["5", "25"] {
+            agree_on_entries(
+                "crates/cli/tests/plans/way.hlir",
+                &format!("crates/cli/tests/plans/{plan}.plan"),
+                entries,
+            );
+        }
+    }
 }
 
 /// Those that have left the path are worked on before the others of their group.

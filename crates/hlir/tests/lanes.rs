@@ -42,6 +42,9 @@ fn steps(lanes: &Lanes, packet: &[u8]) -> Vec<u32> {
             }
             Step::Length => packet.len() as u32,
             Step::Port => 0,
+            Step::Found { key, .. } => found_by(value(key)),
+            Step::Action { found, .. } => action_of(value(found)),
+            Step::Parameter { parameter, found, .. } => parameter_of(value(found), *parameter),
             Step::Constant(value) => *value,
             Step::Operate(operator, left, right) => operated(*operator, value(left), value(right)),
             Step::Choose { mask, then, otherwise } => {
@@ -51,6 +54,19 @@ fn steps(lanes: &Lanes, packet: &[u8]) -> Vec<u32> {
         });
     }
     values
+}
+
+/// What a table has in these tests: records 1 to 4 for all keys that five does not divide, and every third runs the same action.
+fn found_by(key: u32) -> u32 {
+    key % 5
+}
+
+fn action_of(found: u32) -> u32 {
+    found % 3
+}
+
+fn parameter_of(found: u32, parameter: usize) -> u32 {
+    10 * found + parameter as u32
 }
 
 fn operated(operator: Operator, left: u32, right: u32) -> u32 {
@@ -423,4 +439,99 @@ fn ways_that_are_left() {
     assert_eq!(asks("-> set", looping), Err("set is left early".to_string()));
     let written = "block { h.c = 1 } -> all";
     assert_eq!(asks("-> set", written), Err("set takes every packet off the path".to_string()));
+}
+
+/// A program that looks up `h.a` on its way to a look-up of `v` and `h.b`.
+fn looks_up_twice(actions: [&str; 3], next: &str) -> Result<Lanes, String> {
+    let [zero, one, two] = actions;
+    let program = format!(
+        "program way for v1model
+
+header h: h_t {{ a: 8, b: 8, c: 16, d: 48 }}
+variable v: 8
+variable error: 32
+
+table first {{
+  key h.a: exact
+  action zero(x: 8, y: 8) {{ {zero} }}
+  action one(x: 8) {{ {one} }}
+  action two() {{ {two} }}
+  default zero(0, 1)
+}}
+
+table t {{
+  key v: exact
+  key h.b: exact
+  action none() {{}}
+  default none()
+}}
+
+parser p {{ start p.start, accept way, reject gone, error error }}
+
+entry p.start
+
+node p.start: state of p {{ extract h }} -> way
+node way: apply first -> {next}
+node all: apply t -> gone
+node gone: buffer {{ drop \"gone\" }}
+"
+    );
+    lanes_of(&program, "p.start, way, all")
+}
+
+/// Who stays after a look-up, and with which variable: by the action that a key's record has.
+#[test]
+fn look_ups_on_the_way() {
+    type Outcome = fn(u32, u32) -> Option<u32>;
+    let set = ["v = y", "v = x + 1", ""];
+    let exits = ["v = y", "exit", "v = 9"];
+    let writes = ["v = y", "h.c = 1", "v = 9"];
+    let cases: [([&str; 3], &str, Outcome); 6] = [
+        (set, "all", |found, action| Some(if action == 2 { 0 } else { 10 * found + 1 })),
+        (set, "hit all, miss gone", |found, action| {
+            (found != 0).then_some(if action == 2 { 0 } else { 10 * found + 1 })
+        }),
+        (set, "hit gone, miss all", |found, _| (found == 0).then_some(1)),
+        (set, "{ one -> gone, otherwise -> all }", |found, action| match action {
+            1 => None,
+            2 => Some(0),
+            _ => Some(10 * found + 1),
+        }),
+        (exits, "all exit gone", |found, action| match action {
+            1 => None,
+            2 => Some(9),
+            _ => Some(10 * found + 1),
+        }),
+        (writes, "all", |found, action| match action {
+            1 => None,
+            2 => Some(9),
+            _ => Some(10 * found + 1),
+        }),
+    ];
+    for (actions, next, outcome) in cases {
+        let lanes = looks_up_twice(actions, next).unwrap_or_else(|obstacle| panic!("{actions:?} {next}: {obstacle}"));
+        assert_eq!(lanes.found.iter().map(|(place, _)| *place).collect::<Vec<_>>(), [1]);
+        for key in 0..16u8 {
+            let mut packet = [0x77; 32];
+            packet[0] = key;
+            let found = found_by(key.into());
+            let expected = outcome(found, action_of(found));
+            let (leaves, made) = computed(&lanes, &packet);
+            assert_eq!(leaves, expected.is_none(), "{actions:?} {next}: {key}");
+            if let Some(variable) = expected {
+                assert_eq!(made, u128::from(variable) << 8 | 0x77, "{actions:?} {next}: {key}");
+            }
+            assert_eq!(steps(&lanes, &packet)[lanes.found[0].1 as usize], found);
+        }
+    }
+}
+
+#[test]
+fn look_ups_that_lanes_cannot_make() {
+    for (actions, next, obstacle) in [
+        (["v = y", "exit", "v = 9"], "hit gone, miss gone", "way has no action that stays on the path"),
+        (["v = x / 3", "", ""], "all", "way divides, saturates or shifts a sign"),
+    ] {
+        assert_eq!(looks_up_twice(actions, next).err().as_deref(), Some(obstacle), "{actions:?} {next}");
+    }
 }

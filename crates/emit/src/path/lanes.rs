@@ -6,6 +6,7 @@
 
 use super::{Way, each_from, inline, name};
 use crate::c::{Expr, Item, Stmt};
+use crate::unit::number;
 use hlir::lanes::{Lanes, Number, Operator, Step};
 use hlir::path::Stage;
 
@@ -29,7 +30,8 @@ impl Way<'_> {
 
     /// The stage's functions before the loop over the group: what is done for several packets, and for one.
     pub(super) fn lanes_items(&self, stage: &Stage, lanes: &Lanes, one: Vec<Stmt>) -> Vec<Item> {
-        let mut items = vec![Item::Comment("A packet of the group up to the first cut, and its keys.".to_string())];
+        let mut items = self.record_items(lanes);
+        items.push(Item::Comment("A packet of the group up to the first cut, and its keys.".to_string()));
         let parameters =
             ["struct run *run", "const struct burst *burst", "uint32_t from", "uint32_t i", "struct path *path"];
         items.extend(inline("void", "path_one", &parameters, one));
@@ -37,9 +39,91 @@ impl Way<'_> {
             "The same for LANES packets at once, the first of them number `i` of the group. False, and nothing is done, if one is too short."
                 .to_string(),
         ));
-        let parameters = ["const struct burst *burst", "uint32_t from", "uint32_t i", "struct path *path"];
+        let parameters =
+            ["const struct run *run", "const struct burst *burst", "uint32_t from", "uint32_t i", "struct path *path"];
         items.extend(inline("bool", "path_lanes", &parameters, self.lanes_body(stage, lanes)));
         items
+    }
+
+    /// What a look-up on the way finds, and what is read of a record: of one packet, and of all. Those of one port often ask the same.
+    fn record_items(&self, lanes: &Lanes) -> Vec<Item> {
+        let mut items = Vec::new();
+        for step in &lanes.steps {
+            let (about, of_one) = match *step {
+                Step::Found { place, .. } => {
+                    (format!("Number of the record that {} finds.", self.node_title(place)), self.found_by(place))
+                }
+                Step::Action { place, .. } => (
+                    format!("Action of a record of {}.", self.node_title(place)),
+                    self.of_record(place, "action".to_string()),
+                ),
+                Step::Parameter { place, action, parameter, .. } => {
+                    let (action, parameter) = self.names_of(place, action, parameter);
+                    let about = format!("Parameter of a record of {} with this action.", self.node_title(place));
+                    (about, self.of_record(place, format!("{action}.{parameter}")))
+                }
+                Step::Word(_)
+                | Step::Length
+                | Step::Port
+                | Step::Constant(_)
+                | Step::Operate(..)
+                | Step::Choose { .. } => continue,
+            };
+            let title = self.step_title(step);
+            items.push(Item::Comment(about));
+            items.extend(inline("uint32_t", &title, &["const struct run *run", "uint32_t number"], of_one));
+            let first = Expr::call(&title, [name("run"), name("numbers[0]")]);
+            let each = Expr::call(&title, [name("run"), name("numbers[i]")]);
+            let body = vec![
+                Stmt::declare("lanes", "values", Expr::call("lanes_same", [first])),
+                Stmt::Blank,
+                Stmt::when(Expr::call("lanes_are_same", [name("numbers")]), vec![Stmt::result(name("values"))]),
+                each_from("i", Expr::word(1), name("LANES"), vec![Stmt::set(name("values[i]"), each)]),
+                Stmt::result(name("values")),
+            ];
+            items.extend(inline("lanes", format!("{title}_lanes"), &["const struct run *run", "lanes numbers"], body));
+        }
+        items
+    }
+
+    fn node_title(&self, place: usize) -> &str {
+        &self.unit.node(self.nodes[place]).name
+    }
+
+    /// The function that makes such a step for one packet.
+    fn step_title(&self, step: &Step) -> String {
+        match *step {
+            Step::Action { place, .. } => format!("{}_action_of", self.title(place)),
+            Step::Parameter { place, action, parameter, .. } => {
+                let (action, parameter) = self.names_of(place, action, parameter);
+                format!("{}_{action}_{parameter}_of", self.title(place))
+            }
+            Step::Found { place, .. } => format!("{}_found_by", self.title(place)),
+            Step::Word(_) | Step::Length | Step::Port | Step::Constant(_) | Step::Operate(..) | Step::Choose { .. } => {
+                String::new()
+            }
+        }
+    }
+
+    /// A look-up at once, of the key `number`.
+    fn found_by(&self, place: usize) -> Vec<Stmt> {
+        let key = Stmt::declare("const uint64_t", "key[1]", Expr::List(vec![name("number")]));
+        let (hash, found) = self.looked_up(place);
+        vec![key, Stmt::declare("const uint64_t", "hash", hash), Stmt::Blank, Stmt::result(found)]
+    }
+
+    /// A member of the record `number`.
+    fn of_record(&self, place: usize, member: String) -> Vec<Stmt> {
+        let table = self.table(place);
+        let record = self.unit.record_of(table, self.unit.records(table), name("number"));
+        let kind = format!("const struct {}_record *const", self.unit.table_name(table));
+        vec![Stmt::declare(kind, "record", record), Stmt::Blank, Stmt::result(Expr::Name(format!("record->{member}")))]
+    }
+
+    /// An action's name and that of a parameter.
+    fn names_of(&self, place: usize, action: usize, parameter: usize) -> (&str, &str) {
+        let (names, table) = (&self.unit.names, number(self.table(place)));
+        (&names.actions[table][action], &names.parameters[table][action][parameter])
     }
 
     fn lanes_body(&self, stage: &Stage, lanes: &Lanes) -> Vec<Stmt> {
@@ -57,7 +141,8 @@ impl Way<'_> {
         for row in &lanes.rows {
             body.push(Stmt::call("lanes_load", [name("&packets"), Expr::word(*row), name(format!("row_{row}"))]));
         }
-        let mut writer = Writer::new(lanes);
+        let titles = lanes.steps.iter().map(|step| self.step_title(step)).collect();
+        let mut writer = Writer::new(lanes, titles);
         for place in &stage.looked_up {
             let key = lanes.keys.iter().find(|(of, _)| of == place).map_or(&[][..], |(_, key)| key);
             let held = self.unit.table_name(self.table(*place));
@@ -72,6 +157,11 @@ impl Way<'_> {
                 writer.code.push(Stmt::call("lanes_store", [to, Expr::word(limbs), low, high]));
             }
         }
+        for (place, found) in &lanes.found {
+            let made = writer.vector(*found);
+            let to = Expr::unary("&", self.found_at(*place));
+            writer.code.push(Stmt::call("lanes_store_numbers", [to, made]));
+        }
         for (rewrite, store) in self.stores() {
             let made = writer.vector(store.value);
             writer.code.push(Stmt::call("lanes_store_bytes", [Expr::unary("&", rewrite), made]));
@@ -83,8 +173,10 @@ impl Way<'_> {
             body.push(Stmt::Assign(name("path->left"), "|=", Expr::binary("<<", bits, name("i"))));
         }
         body.push(Stmt::result(name("true")));
-        if !body.iter().any(|statement| statement.mentions("path")) {
-            body.insert(0, Stmt::Do(Expr::cast("void", name("path"))));
+        for parameter in ["path", "run"] {
+            if !body.iter().any(|statement| statement.mentions(parameter)) {
+                body.insert(0, Stmt::Do(Expr::cast("void", name(parameter))));
+            }
         }
         body
     }
@@ -95,7 +187,7 @@ impl Way<'_> {
         let rest = Expr::binary("-", name("count"), name("first"));
         let full = Expr::binary(">=", rest.clone(), name("LANES"));
         let is_less = Expr::binary("!=", name("size"), name("LANES"));
-        let some = Expr::call("path_lanes", ["burst", "from", "first", "path"].map(name));
+        let some = Expr::call("path_lanes", ["run", "burst", "from", "first", "path"].map(name));
         let one = Stmt::call("path_one", ["run", "burst", "from", "i", "path"].map(name));
         let mut body = vec![
             Stmt::declare("const uint32_t", "size", Expr::conditional(full, name("LANES"), rest)),
@@ -119,19 +211,27 @@ impl Way<'_> {
 /// Steps as C: an expression where one is used once and is short, else a name.
 struct Writer<'l> {
     lanes: &'l Lanes,
+    /// Of each step that a function makes, its name.
+    titles: Vec<String>,
     uses: Vec<u32>,
     names: Vec<Option<Expr>>,
     code: Vec<Stmt>,
 }
 
 impl<'l> Writer<'l> {
-    fn new(lanes: &'l Lanes) -> Writer<'l> {
+    fn new(lanes: &'l Lanes, titles: Vec<String>) -> Writer<'l> {
         let mut uses = vec![0; lanes.steps.len()];
         let operands = lanes.steps.iter().flat_map(Step::operands);
         let keys = lanes.keys.iter().flat_map(|(_, key)| key.iter().copied());
         let stores = lanes.rewrites.iter().flat_map(|action| &action.stores).map(|store| store.value);
-        operands.chain(keys).chain(stores).chain([lanes.leaves]).for_each(|number| uses[number as usize] += 1);
-        Writer { lanes, uses, names: vec![None; lanes.steps.len()], code: Vec::new() }
+        let found = lanes.found.iter().map(|(_, number)| *number);
+        operands
+            .chain(keys)
+            .chain(stores)
+            .chain(found)
+            .chain([lanes.leaves])
+            .for_each(|number| uses[number as usize] += 1);
+        Writer { lanes, titles, uses, names: vec![None; lanes.steps.len()], code: Vec::new() }
     }
 
     fn step(&self, number: Number) -> Step {
@@ -147,7 +247,14 @@ impl<'l> Writer<'l> {
     fn vector(&mut self, number: Number) -> Expr {
         match self.step(number) {
             Step::Constant(value) => Expr::call("lanes_same", [Expr::word(value)]),
-            Step::Word(_) | Step::Length | Step::Port | Step::Operate(..) | Step::Choose { .. } => self.operand(number),
+            Step::Word(_)
+            | Step::Length
+            | Step::Port
+            | Step::Found { .. }
+            | Step::Action { .. }
+            | Step::Parameter { .. }
+            | Step::Operate(..)
+            | Step::Choose { .. } => self.operand(number),
         }
     }
 
@@ -165,6 +272,10 @@ impl<'l> Writer<'l> {
             Step::Length => return (name("packets.length"), 0),
             Step::Port => {
                 (Expr::call("lanes_ports", [name("burst"), Expr::binary("+", name("from"), name("i"))]), LARGEST)
+            }
+            Step::Found { key: of, .. } | Step::Action { found: of, .. } | Step::Parameter { found: of, .. } => {
+                let of = self.vector(of);
+                (Expr::call(format!("{}_lanes", self.titles[number as usize]), [name("run"), of]), LARGEST)
             }
             Step::Operate(operator, left, right) => {
                 let ((left, a), (right, b)) = (self.written(left), self.written(right));

@@ -213,16 +213,9 @@ impl<'u> Way<'u> {
     /// A look-up on the way to a cut, at once.
     fn find(&self, place: usize) -> [Item; 2] {
         let table = self.table(place);
-        let structure = written_structure(self.unit.structure(table));
         let limbs = crate::body::limbs(self.unit.key_bits(table));
-        let held = name(format!("run->{}", self.unit.table_name(table)));
         let (run, state, key) = (name("run"), name("state"), name("key"));
-        let hash = Expr::call(format!("{structure}_hash"), [held.clone(), key.clone(), Expr::word(limbs)]);
-        let address = Expr::call(format!("{structure}_address"), [held.clone(), name("hash")]);
-        let found = Expr::call(
-            format!("{structure}_find"),
-            [held, address, name("hash"), key.clone(), self.unit.key_size(table)],
-        );
+        let (hash, found) = self.looked_up(place);
         let body = vec![
             Stmt::Declare { of: "uint64_t".to_string(), name: format!("key[{limbs}]"), value: None },
             Stmt::Declare { of: "uint64_t".to_string(), name: "hash".to_string(), value: None },
@@ -233,6 +226,18 @@ impl<'u> Way<'u> {
         ];
         let parameters = ["struct run *run", "struct state *state"];
         inline("uint32_t", format!("{}_find", self.title(place)), &parameters, body)
+    }
+
+    /// The hash of a `key`, and with it as `hash` the number of the record that the key finds.
+    fn looked_up(&self, place: usize) -> (Expr, Expr) {
+        let table = self.table(place);
+        let structure = written_structure(self.unit.structure(table));
+        let limbs = crate::body::limbs(self.unit.key_bits(table));
+        let held = || name(format!("run->{}", self.unit.table_name(table)));
+        let hash = Expr::call(format!("{structure}_hash"), [held(), name("key"), Expr::word(limbs)]);
+        let address = Expr::call(format!("{structure}_address"), [held(), name("hash")]);
+        let found = [held(), address, name("hash"), name("key"), self.unit.key_size(table)];
+        (hash, Expr::call(format!("{structure}_find"), found))
     }
 
     /// `path_N`: from one cut to the next. What it looks up on the way it keeps in `found`, so that doing it again gives the same.

@@ -6,6 +6,8 @@
 //! [`Obstacle`], and nothing is wrong with the program: the stage is run packet by packet then.
 
 mod bytes;
+mod expressions;
+mod look_up;
 mod rewrites;
 mod run;
 mod steps;
@@ -28,6 +30,23 @@ pub enum Step {
     /// The port that it came in on.
     Port,
     Constant(u32),
+    /// The number of the record that the look-up at this place of the path finds by a key of at most 32 bits; 0 if it finds none.
+    Found {
+        place: usize,
+        key: Number,
+    },
+    /// The number of the action of the record that was found at a place.
+    Action {
+        place: usize,
+        found: Number,
+    },
+    /// A parameter of at most 32 bits. Where the record has another action, it is any number.
+    Parameter {
+        place: usize,
+        action: usize,
+        parameter: usize,
+        found: Number,
+    },
     Operate(Operator, Number, Number),
     /// `then` where the mask is set, else `otherwise`.
     Choose {
@@ -64,6 +83,8 @@ pub struct Lanes {
     pub bytes: u32,
     /// A mask: the packet may leave the path.
     pub leaves: Number,
+    /// Of each look-up on the way to the stage, by its place on the path: the number of the record that it finds.
+    pub found: Vec<(usize, Number)>,
     /// Of each look-up of the stage, by its place on the path: the key, 32 bits to a step, the least significant first.
     pub keys: Vec<(usize, Vec<Number>)>,
     /// Of the look-up at the stage's place: what its actions will write into a packet that stays.
@@ -112,6 +133,8 @@ impl Step {
     pub fn operands(&self) -> Vec<Number> {
         match self {
             Step::Word(_) | Step::Length | Step::Port | Step::Constant(_) => Vec::new(),
+            Step::Found { key, .. } => vec![*key],
+            Step::Action { found, .. } | Step::Parameter { found, .. } => vec![*found],
             Step::Operate(_, left, right) => vec![*left, *right],
             Step::Choose { mask, then, otherwise } => vec![*mask, *then, *otherwise],
         }

@@ -23,11 +23,18 @@ impl Steps {
     pub fn known(&self, number: Number) -> Option<u32> {
         match self.list[number as usize] {
             Step::Constant(value) => Some(value),
-            Step::Word(_) | Step::Length | Step::Port | Step::Operate(..) | Step::Choose { .. } => None,
+            Step::Word(_)
+            | Step::Length
+            | Step::Port
+            | Step::Found { .. }
+            | Step::Action { .. }
+            | Step::Parameter { .. }
+            | Step::Operate(..)
+            | Step::Choose { .. } => None,
         }
     }
 
-    /// What is read of the packet.
+    /// What is read of the packet, or of a table.
     pub fn read(&mut self, step: Step) -> Number {
         self.add(step, u32::MAX)
     }
@@ -164,7 +171,13 @@ impl Steps {
             }
             Step::Operate(operator, ..) => operator.compares(),
             Step::Constant(value) => value == 0 || value == u32::MAX,
-            Step::Word(_) | Step::Length | Step::Port | Step::Choose { .. } => false,
+            Step::Word(_)
+            | Step::Length
+            | Step::Port
+            | Step::Found { .. }
+            | Step::Action { .. }
+            | Step::Parameter { .. }
+            | Step::Choose { .. } => false,
         }
     }
 
@@ -200,6 +213,11 @@ impl Steps {
         for (number, step) in self.list.iter().enumerate().filter(|(number, _)| is_needed[*number]) {
             kept.insert(number as Number, steps.len() as Number);
             steps.push(match *step {
+                Step::Found { place, key } => Step::Found { place, key: kept[&key] },
+                Step::Action { place, found } => Step::Action { place, found: kept[&found] },
+                Step::Parameter { place, action, parameter, found } => {
+                    Step::Parameter { place, action, parameter, found: kept[&found] }
+                }
                 Step::Operate(operator, left, right) => Step::Operate(operator, kept[&left], kept[&right]),
                 Step::Choose { mask, then, otherwise } => {
                     Step::Choose { mask: kept[&mask], then: kept[&then], otherwise: kept[&otherwise] }
