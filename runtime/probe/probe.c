@@ -165,6 +165,15 @@ chains_gather(const uint8_t *lines, size_t bytes, uint32_t in_flight)
 }
 #endif
 
+static inline __attribute__((always_inline)) void
+request(const uint8_t *line, int second_level)
+{
+	if (second_level)
+		_mm_prefetch((const char *)line, _MM_HINT_T1);
+	else
+		_mm_prefetch((const char *)line, _MM_HINT_T0);
+}
+
 /* A stream: the line that will be used `ahead` lines later is asked for now. */
 static inline __attribute__((always_inline)) int64_t
 stream(const uint8_t *lines, size_t bytes, uint32_t ahead, int second_level)
@@ -176,12 +185,7 @@ stream(const uint8_t *lines, size_t bytes, uint32_t ahead, int second_level)
 		__builtin_prefetch(lines + (size_t)planned[i] * LINE);
 	start = ticks();
 	for (uint32_t i = 0; i < SAMPLE_LINES; i++) {
-		const uint8_t *later = lines + (size_t)planned[i + ahead] * LINE;
-
-		if (second_level)
-			_mm_prefetch((const char *)later, _MM_HINT_T1);
-		else
-			_mm_prefetch((const char *)later, _MM_HINT_T0);
+		request(lines + (size_t)planned[i + ahead] * LINE, second_level);
 		sum += load(lines + (size_t)planned[i] * LINE);
 	}
 	start = ticks() - start;
@@ -190,8 +194,8 @@ stream(const uint8_t *lines, size_t bytes, uint32_t ahead, int second_level)
 }
 
 /* Groups, one after the other. The next group is asked for when this one has come, as where work stands between. */
-static int64_t
-groups(const uint8_t *lines, size_t bytes, uint32_t group)
+static inline __attribute__((always_inline)) int64_t
+groups(const uint8_t *lines, size_t bytes, uint32_t group, int second_level)
 {
 	const uint32_t count = SAMPLE_LINES / group * group;
 	uint64_t start, sum = 0;
@@ -200,7 +204,7 @@ groups(const uint8_t *lines, size_t bytes, uint32_t group)
 	start = ticks();
 	for (uint32_t first = 0; first < count; first += group) {
 		for (uint32_t i = 0; i < group; i++)
-			__builtin_prefetch(lines + (size_t)planned[first + i] * LINE);
+			request(lines + (size_t)planned[first + i] * LINE, second_level);
 		for (uint32_t i = 0; i < group; i++)
 			sum += load(lines + (size_t)planned[first + i] * LINE);
 		_mm_lfence();
@@ -226,8 +230,10 @@ probe_lines(const struct probe_memory *memory, size_t bytes, uint32_t access, ui
 		return stream(memory->lines, bytes, in_flight, 0);
 	case PROBE_PREFETCH_T1:
 		return stream(memory->lines, bytes, in_flight, 1);
-	case PROBE_GROUP:
-		return groups(memory->lines, bytes, in_flight);
+	case PROBE_GROUP_T0:
+		return groups(memory->lines, bytes, in_flight, 0);
+	case PROBE_GROUP_T1:
+		return groups(memory->lines, bytes, in_flight, 1);
 	default:
 		return -1;
 	}

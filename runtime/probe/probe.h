@@ -19,7 +19,8 @@ enum probe_access {
 	PROBE_GATHER,		/* chains of dependent vector gathers */
 	PROBE_PREFETCH_T0,	/* a stream that asks for lines ahead of their use */
 	PROBE_PREFETCH_T1,
-	PROBE_GROUP,		/* all lines of a group are asked for, then all are read */
+	PROBE_GROUP_T0,		/* all lines of a group are asked for, then all are read */
+	PROBE_GROUP_T1,
 	PROBE_ACCESSES
 };
 

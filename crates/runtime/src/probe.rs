@@ -16,7 +16,8 @@ pub enum Access {
     Gather,
     PrefetchT0,
     PrefetchT1,
-    Group,
+    GroupT0,
+    GroupT1,
 }
 
 #[repr(C)]
@@ -206,7 +207,7 @@ mod tests {
         let probe = Probe::open(&Compiler::find(None).unwrap(), &Cache::at(&root).unwrap(), 64 << 20).unwrap();
         assert!(probe.bytes() >= 64 << 20 && probe.page_bytes() >= 4096);
         probe.touch(1 << 20);
-        for access in [Access::Load, Access::PrefetchT0, Access::PrefetchT1, Access::Group] {
+        for access in [Access::Load, Access::PrefetchT0, Access::PrefetchT1, Access::GroupT0, Access::GroupT1] {
             assert!(probe.lines(1 << 20, access, 8).unwrap() > 0.0);
         }
         assert!(probe.lines(1 << 20, Access::Gather, 16).is_none_or(|cycles| cycles > 0.0));

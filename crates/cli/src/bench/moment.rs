@@ -26,11 +26,12 @@ pub const LARGEST: usize = (SIZES_KB[SIZES_KB.len() - 1] as usize) << 10;
 const SAMPLES: usize = 9;
 /// For each point of a curve, and each number of the core.
 const PATIENCE: Duration = Duration::from_millis(4);
-const KERNELS: [(probe::Access, Access); 4] = [
+const KERNELS: [(probe::Access, Access); 5] = [
     (probe::Access::Load, Access::Load),
     (probe::Access::PrefetchT0, Access::PrefetchT0),
     (probe::Access::PrefetchT1, Access::PrefetchT1),
-    (probe::Access::Group, Access::Group),
+    (probe::Access::GroupT0, Access::GroupT0),
+    (probe::Access::GroupT1, Access::GroupT1),
 ];
 
 /// Says what a plan costs.
@@ -143,7 +144,8 @@ fn scale(machine: &mut Machine, access: Access, ratio: &dyn Fn(usize, usize) -> 
         Access::Gather => &mut lines.gather,
         Access::PrefetchT0 => &mut lines.prefetch_t0,
         Access::PrefetchT1 => &mut lines.prefetch_t1,
-        Access::Group => &mut lines.group,
+        Access::GroupT0 => &mut lines.group_t0,
+        Access::GroupT1 => &mut lines.group_t1,
     };
     for (row, kb) in table.iter_mut().zip(&lines.working_set_kb) {
         let (size, down) = between(&SIZES_KB.map(|kb| kb as f64), *kb as f64);
@@ -185,7 +187,8 @@ mod tests {
         let moved =
             |kb: u64| machine.line_cycles(Access::Load, kb << 10, 4) / known.line_cycles(Access::Load, kb << 10, 4);
         assert!((moved(256 << 10) - 2.0).abs() < 1e-9 && moved(32) < 1.3, "{} {}", moved(256 << 10), moved(32));
-        assert_eq!(machine.lines.group, known.lines.group);
+        assert_eq!(machine.lines.group_t0, known.lines.group_t0);
+        assert_eq!(machine.lines.group_t1, known.lines.group_t1);
     }
 
     #[test]

@@ -107,7 +107,8 @@ fn points(one: &Machine, other: &Machine) -> Vec<Point> {
         ("gather", &lines.gather, &others.gather),
         ("prefetch to the first cache", &lines.prefetch_t0, &others.prefetch_t0),
         ("prefetch to the second cache", &lines.prefetch_t1, &others.prefetch_t1),
-        ("group", &lines.group, &others.group),
+        ("group, to the first cache", &lines.group_t0, &others.group_t0),
+        ("group, to the second cache", &lines.group_t1, &others.group_t1),
     ];
     for (access, table, beside) in tables {
         let rows = lines.working_set_kb.iter().zip(table.iter().zip(beside));

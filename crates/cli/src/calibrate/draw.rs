@@ -17,12 +17,13 @@ const CURVES: [u32; 5] = [1, 4, 16, 32, 64];
 /// Sizes that have a curve of their own over the lines in flight: about one for each level there may be.
 const SIZES_KB: [u64; 5] = [16, 256, 4 << 10, 32 << 10, 1 << 20];
 /// The ways to ask for a line, and what is drawn of each.
-const ACCESSES: [(Access, &str); 5] = [
+const ACCESSES: [(Access, &str); 6] = [
     (Access::Load, "loads"),
     (Access::Gather, "gathers"),
     (Access::PrefetchT0, "a stream, prefetched T0 so far ahead"),
     (Access::PrefetchT1, "a stream, prefetched T1 so far ahead"),
-    (Access::Group, "groups asked for, then read"),
+    (Access::GroupT0, "groups asked for T0, then read"),
+    (Access::GroupT1, "groups asked for T1, then read"),
 ];
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
@@ -87,7 +88,8 @@ fn plain(points: &[(u32, f64)]) -> Vec<(f64, f64)> {
 fn was_measured(machine: &Machine, access: Access) -> bool {
     match access {
         Access::Gather => !machine.lines.gather.is_empty(),
-        Access::Group => !machine.lines.group.is_empty(),
+        Access::GroupT0 => !machine.lines.group_t0.is_empty(),
+        Access::GroupT1 => !machine.lines.group_t1.is_empty(),
         Access::Load | Access::PrefetchT0 | Access::PrefetchT1 => true,
     }
 }
@@ -95,7 +97,7 @@ fn was_measured(machine: &Machine, access: Access) -> bool {
 /// What lines cost at least and at most, for all panels: so one can be held against the other.
 fn range(machine: &Machine) -> (f64, f64) {
     let lines = &machine.lines;
-    let all = [&lines.load, &lines.gather, &lines.prefetch_t0, &lines.prefetch_t1, &lines.group];
+    let all = [&lines.load, &lines.gather, &lines.prefetch_t0, &lines.prefetch_t1, &lines.group_t0, &lines.group_t1];
     let cells = || all.into_iter().flatten().flatten().copied();
     (cells().fold(f64::INFINITY, f64::min).min(1.0), cells().fold(1.0, f64::max) * 1.2)
 }
@@ -262,7 +264,7 @@ mod tests {
     #[test]
     fn every_way_to_ask_for_a_line_is_drawn_that_was_measured() {
         let mut machine = Machine::default();
-        machine.lines.group = machine.lines.load.clone();
+        machine.lines.group_t0 = machine.lines.load.clone();
         machine.lines.gather.clear();
         let points = vec![(1, 2.0), (2, 1.0)];
         let misses = vec![(0, points.clone())];
@@ -273,7 +275,7 @@ mod tests {
             "loads",
             "prefetched T0",
             "prefetched T1",
-            "groups",
+            "groups asked for T0",
             "lines in flight",
             "a window of",
             "one more miss",
@@ -283,7 +285,7 @@ mod tests {
         ] {
             assert!(svg.contains(about), "{about}");
         }
-        assert!(!svg.contains("gathers"));
+        assert!(!svg.contains("gathers") && !svg.contains("groups asked for T1"));
     }
 
     #[test]

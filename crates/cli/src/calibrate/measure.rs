@@ -163,12 +163,13 @@ fn costs(points: &[(u32, f64)]) -> Vec<f64> {
 /// Samples by working set and lines in flight; none where the processor cannot do it.
 type Grid = Vec<Vec<Option<Samples>>>;
 
-const KERNELS: [probe::Access; 5] = [
+const KERNELS: [probe::Access; 6] = [
     probe::Access::Load,
     probe::Access::Gather,
     probe::Access::PrefetchT0,
     probe::Access::PrefetchT1,
-    probe::Access::Group,
+    probe::Access::GroupT0,
+    probe::Access::GroupT1,
 ];
 
 fn measure_lines(
@@ -204,12 +205,13 @@ fn measure_lines(
     allowance.taken("the curves", round, ROUNDS);
     let cells = || grids.iter().flatten().flatten().flatten();
     spreads.extend(cells().map(Samples::spread));
-    let [load, gather, prefetch_t0, prefetch_t1, group] = grids.map(|grid| {
+    let [load, gather, prefetch_t0, prefetch_t1, group_t0, group_t1] = grids.map(|grid| {
         let mut table: Vec<Vec<f64>> = grid.iter().filter_map(|row| costs_of(row)).collect();
         smooth(&mut table);
         table
     });
-    Lines { working_set_kb: sizes, in_flight: IN_FLIGHT.to_vec(), load, gather, prefetch_t0, prefetch_t1, group }
+    let in_flight = IN_FLIGHT.to_vec();
+    Lines { working_set_kb: sizes, in_flight, load, gather, prefetch_t0, prefetch_t1, group_t0, group_t1 }
 }
 
 /// A round's samples of a cell, behind one that brings the code, and of a small working set the lines.

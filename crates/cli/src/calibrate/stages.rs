@@ -105,9 +105,14 @@ pub fn counts(program: &Program, plan: &Plan, inputs: &Inputs, vector_bytes: u32
         machine.vector_bytes = Some(vector_bytes);
         machine.port = Port { burst: vec![BURST], own: vec![0.0], mbuf: vec![0.0], ..Port::default() };
         let lines = &mut machine.lines;
-        for table in
-            [&mut lines.load, &mut lines.gather, &mut lines.prefetch_t0, &mut lines.prefetch_t1, &mut lines.group]
-        {
+        for table in [
+            &mut lines.load,
+            &mut lines.gather,
+            &mut lines.prefetch_t0,
+            &mut lines.prefetch_t1,
+            &mut lines.group_t0,
+            &mut lines.group_t1,
+        ] {
             table.iter_mut().flatten().for_each(|cycles| *cycles = 0.0);
         }
         let inputs = Inputs { machine, ..inputs.clone() };

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// How `bacus calibrate` measures. To be raised when it measures something else, or so that the same machine gives other numbers: the model's constants are
 /// fitted to files of one method. Files from before it was counted have none.
-pub const METHOD: u32 = 5;
+pub const METHOD: u32 = 6;
 
 /// The file of one machine. Unknown keys are errors, so that a typing mistake is not a silent default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -160,8 +160,11 @@ pub struct Lines {
     pub prefetch_t0: Vec<Vec<f64>>,
     pub prefetch_t1: Vec<Vec<f64>>,
     /// A group of lines is asked for, then they are read. Empty in files of before it was measured.
+    #[serde(default, alias = "group")]
+    pub group_t0: Vec<Vec<f64>>,
+    /// The same with requests to the second cache.
     #[serde(default)]
-    pub group: Vec<Vec<f64>>,
+    pub group_t1: Vec<Vec<f64>>,
 }
 
 /// How a line is asked for.
@@ -172,11 +175,13 @@ pub enum Access {
     PrefetchT0,
     PrefetchT1,
     /// All lines of a group, before the first of them is read.
-    Group,
+    GroupT0,
+    GroupT1,
 }
 
 impl Access {
-    pub const ALL: [Access; 5] = [Access::Load, Access::Gather, Access::PrefetchT0, Access::PrefetchT1, Access::Group];
+    pub const ALL: [Access; 6] =
+        [Access::Load, Access::Gather, Access::PrefetchT0, Access::PrefetchT1, Access::GroupT0, Access::GroupT1];
 
     pub const fn name(self) -> &'static str {
         match self {
@@ -184,7 +189,8 @@ impl Access {
             Access::Gather => "gather",
             Access::PrefetchT0 => "prefetch T0",
             Access::PrefetchT1 => "prefetch T1",
-            Access::Group => "group",
+            Access::GroupT0 => "group T0",
+            Access::GroupT1 => "group T1",
         }
     }
 }
@@ -225,7 +231,8 @@ impl Default for Machine {
                 gather: rows(1.2),
                 prefetch_t0: rows(1.0),
                 prefetch_t1: rows(1.0),
-                group: Vec::new(),
+                group_t0: Vec::new(),
+                group_t1: Vec::new(),
             },
         }
     }
@@ -298,8 +305,8 @@ impl Machine {
     /// Cycles for each line when `in_flight` lines of `working_set_bytes` are asked for at a time: between the measured points along straight
     /// lines over the logarithms of both, beyond them as at the nearest.
     pub fn line_cycles(&self, access: Access, working_set_bytes: u64, in_flight: u32) -> f64 {
-        if access == Access::Group && self.lines.group.is_empty() {
-            return self.guessed_group(working_set_bytes, in_flight);
+        if self.lines.table(access).is_empty() {
+            return self.guessed_group(access, working_set_bytes, in_flight);
         }
         let table = self.lines.table(access);
         let rows: Vec<f64> = self.lines.working_set_kb.iter().map(|kb| (*kb as f64 * 1024.0).log2()).collect();
@@ -334,7 +341,8 @@ impl Machine {
             (Access::Gather, &mut tables.gather),
             (Access::PrefetchT0, &mut tables.prefetch_t0),
             (Access::PrefetchT1, &mut tables.prefetch_t1),
-            (Access::Group, &mut tables.group),
+            (Access::GroupT0, &mut tables.group_t0),
+            (Access::GroupT1, &mut tables.group_t1),
         ] {
             for (row, kb) in table.iter_mut().zip(&self.lines.working_set_kb) {
                 for (cycles, lines) in row.iter_mut().zip(&self.lines.in_flight) {
@@ -345,8 +353,11 @@ impl Machine {
         machine
     }
 
-    /// A group, where only streams were measured: it waits once for its first line.
-    fn guessed_group(&self, bytes: u64, lines: u32) -> f64 {
+    /// A group, where only streams were measured, or groups to the first cache: it waits once for its first line.
+    fn guessed_group(&self, access: Access, bytes: u64, lines: u32) -> f64 {
+        if access == Access::GroupT1 {
+            return self.line_cycles(Access::GroupT0, bytes, lines);
+        }
         let stream = self.line_cycles(Access::PrefetchT0, bytes, lines.max(16));
         stream + self.line_cycles(Access::Load, bytes, 1) / f64::from(lines.max(1))
     }
@@ -371,14 +382,15 @@ impl Lines {
             Access::Gather => &self.gather,
             Access::PrefetchT0 => &self.prefetch_t0,
             Access::PrefetchT1 => &self.prefetch_t1,
-            Access::Group => &self.group,
+            Access::GroupT0 => &self.group_t0,
+            Access::GroupT1 => &self.group_t1,
         }
     }
 }
 
 fn check_table(access: Access, lines: &Lines) -> Result<(), String> {
     let table = lines.table(access);
-    if access == Access::Group && table.is_empty() {
+    if matches!(access, Access::GroupT0 | Access::GroupT1) && table.is_empty() {
         return Ok(());
     }
     let (rows, columns) = (lines.working_set_kb.len(), lines.in_flight.len());

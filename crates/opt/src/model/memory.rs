@@ -90,8 +90,12 @@ impl Memory<'_> {
     }
 
     /// A line of a group that is asked for as a whole and then read, beyond one in the first cache.
-    pub fn group(&self, bytes: u64, lines: f64) -> f64 {
-        self.beyond(Access::Group, bytes, lines)
+    pub fn group(&self, hint: Hint, bytes: u64, lines: f64) -> f64 {
+        let access = match hint {
+            Hint::T0 => Access::GroupT0,
+            Hint::T1 | Hint::NonTemporal => Access::GroupT1,
+        };
+        self.beyond(access, bytes, lines)
     }
 
     /// Cycles until a line is there, beyond one in the first cache.

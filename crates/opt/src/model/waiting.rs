@@ -208,17 +208,15 @@ impl Model<'_> {
         if is_behind {
             return memory.prefetch(request.hint, bytes, lines);
         }
-        let (near, hinted) = (memory.prefetch(Hint::T0, bytes, STEADY), memory.prefetch(request.hint, bytes, STEADY));
-        memory.group(bytes, STEADY) * if near > 0.0 { hinted / near } else { 1.0 }
+        memory.group(request.hint, bytes, STEADY)
     }
 
     /// What a group waits for the last line that it has asked for, a packet.
     fn last(&self, made: &Made, lines: f64, group: f64, is_behind: bool) -> f64 {
         let (memory, bytes) = (self.memory(), made.first());
-        if is_behind {
-            return memory.latency(bytes) / group;
-        }
-        (memory.group(bytes, lines) - memory.group(bytes, STEADY)).max(0.0) * lines / group
+        let Some(request) = made.request.filter(|_| !is_behind) else { return memory.latency(bytes) / group };
+        let waits = |lines: f64| memory.group(request.hint, bytes, lines);
+        (waits(lines) - waits(STEADY)).max(0.0) * lines / group
     }
 
     /// Lines that nobody has asked for are on their way as far as the window reaches; those of a tree's level are asked for by the level before.
@@ -249,7 +247,7 @@ impl Model<'_> {
             .filter(|(at, _)| is_levelled && *at < record)
             .map(|(_, (line, bytes))| {
                 let further = (line.often - 1.0).max(0.0) * memory.load(*bytes, window);
-                (memory.group(*bytes, group) - level).max(0.0) + further
+                (memory.group(Hint::T0, *bytes, group) - level).max(0.0) + further
             })
             .sum();
         // Second lines of a group are read together, behind all first ones.
