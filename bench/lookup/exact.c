@@ -20,7 +20,8 @@ GROUP_KERNEL(exact, 2)
 AHEAD_KERNELS(exact, 2)
 PLAIN_KERNEL(perfect, 1)
 BEGIN_ONE_BY_ONE(perfect, 1)
-REQUEST_KERNEL(perfect, 1)
+GROUP_KERNEL(perfect, 1)
+AHEAD_KERNELS(perfect, 1)
 
 static void
 hash_run(const void *table, struct sample *sample)
@@ -172,10 +173,6 @@ exact_second_share(const struct exact *table, uint64_t entries)
 	return (double)second / SAMPLE;
 }
 
-#define OURS_PERFECT_COUNT 2u
-#define OURS_PERFECT(table)                                                                                                                 \
-	{ "perfect plain", perfect_1_plain, table, 0, table_decode }, { "perfect requested", perfect_1_requested, table, 0, table_decode }
-
 /* What our look-ups cost in a table of 64 entries: issuing them. */
 static double
 exact48_issue(void)
@@ -224,11 +221,11 @@ exact_row48(const char *name, uint64_t entries)
 	{
 		struct kernel kernels[] = {
 			{ "rte_hash 8 B", hash_run, hash8, 1, hash_decode }, { "rte_hash 16 B", hash_run_padded, hash16, 1, hash_decode_padded },
-			OURS(exact48, 1, writer_table(writer)), OURS_PERFECT(perfect != NULL ? writer_table(perfect) : NULL),
+			OURS(exact48, 1, writer_table(writer)), OURS(perfect, 1, perfect != NULL ? writer_table(perfect) : NULL),
 		};
 
 		if (perfect != NULL)
-			count += OURS_PERFECT_COUNT;
+			count += OURS_COUNT;
 		row_run(&row, kernels, count);
 	}
 	rte_hash_free(hash8);

@@ -66,24 +66,6 @@ request_line(const void *line, enum request request)
 		}                                                                                                                           \
 	}
 
-/* For structures that look up keys one by one: a burst's lines are requested, then come its answers. Without requests that is the kernel above. */
-#define REQUEST_KERNEL(NAME, LIMBS)                                                                                                         \
-	static void NAME##_##LIMBS##_requested(const void *of, struct sample *sample)                                                       \
-	{                                                                                                                                   \
-		for (uint32_t from = 0; from < SAMPLE; from += BURST) {                                                                     \
-			const uint64_t *keys = sample->keys + (size_t)from * (LIMBS);                                                       \
-			struct flight flight;                                                                                               \
-                                                                                                                                            \
-			NAME##_##LIMBS##_begin(of, keys, &flight, REQUEST_NEAR);                                                            \
-			for (uint32_t i = 0; i < BURST; i++) {                                                                              \
-				const uint64_t *key = keys + (size_t)i * (LIMBS);                                                           \
-				const uint64_t hash = flight.hashes != NULL ? flight.hashes[i] : NAME##_hash(of, key, LIMBS);               \
-                                                                                                                                            \
-				sample->found[from + i] = NAME##_find(of, flight.address[i], hash, key, LIMBS);                             \
-			}                                                                                                                   \
-		}                                                                                                                           \
-	}
-
 /* For structures that look up a group at once: without requests, so from the keys alone. */
 #define GROUP_KERNEL_OF(NAME, LIMBS, SIZE)                                                                                                  \
 	INLINE struct table_group NAME##_##LIMBS##_of(struct sample *sample, uint32_t from)                                                 \

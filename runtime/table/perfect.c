@@ -57,6 +57,7 @@ perfect_array_create(struct memory *memory, uint32_t slot_bits, uint32_t pilot_b
 
 	if (array == NULL)
 		return NULL;
+	array->pilots = (uint16_t *)(void *)(array + 1);
 	array->slots = (uint64_t *)(void *)((uint8_t *)array + bytes - (sizeof(uint64_t) << slot_bits));
 	array->slot_shift = 32 - slot_bits;
 	array->pilot_shift = 64 - pilot_bits;

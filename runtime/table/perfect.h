@@ -4,7 +4,9 @@
 #ifndef BACUS_TABLE_PERFECT_H
 #define BACUS_TABLE_PERFECT_H
 
+#include "table/group.h"
 #include "table/table.h"
+#include "table/vectors.h"
 
 #define PERFECT_KEY_BITS 48u
 #define PERFECT_KEY 0xffffffffffffull
@@ -16,7 +18,8 @@ struct perfect_array {
 	uint32_t slot_shift;	/* 32 less the bits of a slot's number */
 	uint32_t pilot_shift;	/* 64 less the bits of a pilot's number */
 	uint64_t bytes;
-	uint16_t pilots[];	/* all odd */
+	/* All odd. Behind this, and yet by a pointer: so the number of a pilot is an index to address it by, without an addition. */
+	uint16_t *pilots;
 };
 
 struct perfect {
@@ -64,6 +67,77 @@ perfect_find(const struct perfect *table, const void *address, uint64_t hash, co
 	(void)hash;
 	(void)limbs;
 	return (word ^ key[0]) << 16 == 0 ? (uint32_t)(word >> PERFECT_KEY_BITS) : 0;
+}
+
+/* The slot of a key of a group, all in one array. */
+static inline __attribute__((always_inline)) const uint64_t *
+perfect_group_slot(const struct perfect_array *array, const struct table_group *group, uint32_t i)
+{
+	uint64_t hash;
+
+	if (group->addresses != NULL)
+		return group->addresses[i];
+	hash = perfect_hash(NULL, &group->keys[i], 1);
+	return &array->slots[perfect_slot(array, hash, __atomic_load_n(&array->pilots[perfect_bucket(array, hash)], __ATOMIC_RELAXED))];
+}
+
+/* Words come to vectors one by one, as operands of what puts them in their places: gathers take three times as long (Zen 4), and so would memory between. */
+#if defined(TABLE_AVX512)
+#define PERFECT_TOGETHER 8u
+
+static inline __attribute__((always_inline)) void
+perfect_find_some(const struct perfect_array *array, const struct table_group *group, uint32_t i)
+{
+	__m512i words = _mm512_setzero_si512();
+	__mmask8 match;
+
+#pragma GCC unroll 8
+	for (uint32_t j = 0; j < PERFECT_TOGETHER; j++) {
+		const __m512i word = _mm512_set1_epi64((long long)*perfect_group_slot(array, group, i + j));
+
+		words = _mm512_mask_mov_epi64(words, (__mmask8)(1u << j), word);
+	}
+	words = _mm512_xor_si512(words, _mm512_loadu_si512((const void *)(group->keys + i)));
+	match = _mm512_testn_epi64_mask(words, _mm512_set1_epi64((long long)PERFECT_KEY));
+	_mm256_storeu_si256((void *)(group->found + i), _mm512_maskz_cvtepi64_epi32(match, _mm512_srli_epi64(words, PERFECT_KEY_BITS)));
+}
+#elif defined(TABLE_AVX2)
+#define PERFECT_TOGETHER 4u
+
+static inline __attribute__((always_inline)) void
+perfect_find_some(const struct perfect_array *array, const struct table_group *group, uint32_t i)
+{
+	const long long first = (long long)*perfect_group_slot(array, group, i), second = (long long)*perfect_group_slot(array, group, i + 1);
+	const long long third = (long long)*perfect_group_slot(array, group, i + 2), fourth = (long long)*perfect_group_slot(array, group, i + 3);
+	const __m256i held = _mm256_setr_epi64x(first, second, third, fourth), keys = _mm256_loadu_si256((const void *)(group->keys + i));
+	const __m256i words = _mm256_xor_si256(held, keys);
+	const __m256i match = _mm256_cmpeq_epi64(_mm256_slli_epi64(words, 64 - PERFECT_KEY_BITS), _mm256_setzero_si256());
+	const __m256i numbers = _mm256_and_si256(_mm256_srli_epi64(words, PERFECT_KEY_BITS), match);
+	const __m128 lower = _mm_castsi128_ps(_mm256_castsi256_si128(numbers)), upper = _mm_castsi128_ps(_mm256_extracti128_si256(numbers, 1));
+
+	_mm_storeu_si128((void *)(group->found + i), _mm_castps_si128(_mm_shuffle_ps(lower, upper, 0x88)));
+}
+#endif
+
+static inline __attribute__((always_inline)) void
+perfect_find_group(const struct perfect *table, const struct table_group *group)
+{
+	const struct perfect_array *array = __atomic_load_n(&table->array, __ATOMIC_ACQUIRE);
+	uint32_t i = 0;
+
+#ifdef PERFECT_TOGETHER
+	for (; i + PERFECT_TOGETHER <= group->count; i += PERFECT_TOGETHER) {
+		for (uint32_t j = 0; j < PERFECT_TOGETHER; j += 4)
+			table_group_request_four(group, i + j);
+		perfect_find_some(array, group, i);
+	}
+	__atomic_signal_fence(__ATOMIC_ACQ_REL);
+#endif
+	for (; i < group->count; i++) {
+		table_group_request(group, i);
+		group->found[i] = perfect_find(table, perfect_group_slot(array, group, i), 0, group->keys + i, 1);
+	}
+	table_group_request_rest(group);
 }
 
 #endif

@@ -50,6 +50,20 @@
 #define _mm256_test_epi64_mask(a, b) \
 	((__mmask8)(_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(_mm256_and_si256(a, b), _mm256_setzero_si256()))) ^ 0xf))
 
+static inline __m256i
+emulated_maskz_cvtepi64_epi32(uint32_t mask, __m512i words)
+{
+	uint64_t wide[8];
+	uint32_t narrow[8];
+
+	_mm512_storeu_si512((void *)wide, words);
+	for (uint32_t i = 0; i < 8; i++)
+		narrow[i] = mask >> i & 1 ? (uint32_t)wide[i] : 0;
+	return _mm256_loadu_si256((const void *)narrow);
+}
+
+#define _mm512_maskz_cvtepi64_epi32(mask, words) emulated_maskz_cvtepi64_epi32(mask, words)
+
 #define TABLE_AVX512 1
 #define TABLE_AVX512_BYTES 1
 

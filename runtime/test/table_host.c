@@ -187,6 +187,7 @@ TEST_FIND_GROUP(dir24_8_u16, dir24_8)
 TEST_FIND_GROUP(dir24_8_u8, dir24_8)
 TEST_FIND_GROUP(lpm_trie, lpm_trie)
 TEST_FIND_GROUP(btree, btree)
+TEST_FIND_GROUP(perfect, perfect)
 TEST_FIND_GROUP(scan, scan)
 TEST_FIND_GROUP(bit_vector, bit_vector)
 TEST_FIND_GROUP(tuple_space, tuple_space)
@@ -225,8 +226,10 @@ test_find_group(const struct table *table, const uint64_t *keys, uint32_t limbs,
 	case STRUCTURE_TUPLE_SPACE:
 		test_group_tuple_space((const void *)table, keys, limbs, count, found);
 		return;
-	case STRUCTURE_LIST:
 	case STRUCTURE_PERFECT:
+		test_group_perfect((const void *)table, keys, limbs, count, found);
+		return;
+	case STRUCTURE_LIST:
 	case STRUCTURE_DIRECT:
 	case STRUCTURE_COMPARE:
 	case STRUCTURES:

@@ -45,7 +45,7 @@ fn agrees(name: &str, plan: &[&str]) {
 
 #[test]
 fn plans_by_hand_send_what_the_interpreter_sends() {
-    for plan in ["l2fwd", "l2fwd_behind", "ipv4fwd", "ipv4fwd_fours", "ipv6fwd", "l2l3acl"] {
+    for plan in ["l2fwd", "l2fwd_behind", "l2fwd_perfect", "ipv4fwd", "ipv4fwd_fours", "ipv6fwd", "l2l3acl"] {
         let app = plan.split('_').next().expect("a name has a beginning");
         agrees(app, &["--plan", &plan_file(plan)]);
     }

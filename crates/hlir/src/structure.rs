@@ -115,10 +115,11 @@ impl Structure {
             | Structure::TupleSpace
             | Structure::Btree
             | Structure::LpmTrie
+            | Structure::Perfect
             | Structure::Dir24_8
             | Structure::Dir24_8U16
             | Structure::Dir24_8U8 => true,
-            Structure::Direct | Structure::Compare | Structure::Perfect | Structure::List => false,
+            Structure::Direct | Structure::Compare | Structure::List => false,
         }
     }
 

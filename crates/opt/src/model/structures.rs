@@ -246,7 +246,7 @@ impl Keyed {
             // A pilot for each four keys, two bytes; then the key's own place.
             Structure::Perfect => {
                 let pilots = Line::alone((self.entries / 4 * 2).max(LINE_BYTES), 1.0);
-                (12.0, vec![pilots, Line::alone(self.entries * 8, 1.0)])
+                (20.0, vec![pilots, Line::alone(self.entries * 8, 1.0)])
             }
             Structure::Btree => self.btree(),
             Structure::List => self.list(),
@@ -484,13 +484,15 @@ impl Keyed {
             // What matches is brought to the front by one operation, where vectors have room for a line; cores do half as many operations on such vectors.
             Structure::Exact48 if self.lanes >= 8.0 => 18.0,
             Structure::Exact | Structure::Exact48 => 17.0,
+            // Where the array is stays in registers, and words are compared together. Counted in look-ups of 16K keys, like all of their operations.
+            Structure::Perfect if self.lanes >= 4.0 => 10.0,
+            Structure::Perfect => 3.0,
             // Entries are loads either way.
             Structure::Dir24_8
             | Structure::Dir24_8U16
             | Structure::Dir24_8U8
             | Structure::Direct
             | Structure::Compare
-            | Structure::Perfect
             | Structure::List => 0.0,
         };
         structure.is_grouped().then_some(saved)
