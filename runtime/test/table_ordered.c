@@ -167,6 +167,22 @@ ordered_insert(struct ordered *ordered, uint32_t number)
 	CHECK(writer_insert(ordered->writer, &match, &record, NULL) == TABLE_OK);
 }
 
+static void
+ordered_delete(struct ordered *ordered, uint32_t number)
+{
+	const struct table_match match = ordered_match(ordered, number);
+
+	CHECK(writer_delete(ordered->writer, &match) == TABLE_OK);
+}
+
+static void
+ordered_replace(struct ordered *ordered, uint32_t number, struct ordered_rule rule)
+{
+	ordered_delete(ordered, number);
+	ordered->rules[number] = rule;
+	ordered_insert(ordered, number);
+}
+
 /* Rules behind all others. */
 static void
 ordered_append(struct ordered *ordered)
@@ -184,9 +200,7 @@ static void
 ordered_move(struct ordered *ordered)
 {
 	while (ordered->count - ordered->first > 200) {
-		const struct table_match match = ordered_match(ordered, ordered->first++);
-
-		CHECK(writer_delete(ordered->writer, &match) == TABLE_OK);
+		ordered_delete(ordered, ordered->first++);
 		if (ordered_is_edge(ordered->count - ordered->first))
 			ordered_check(ordered);
 	}
@@ -194,6 +208,33 @@ ordered_move(struct ordered *ordered)
 		ordered_insert(ordered, --ordered->first);
 		if (ordered_is_edge(ordered->count - ordered->first))
 			ordered_check(ordered);
+	}
+}
+
+/* A rule that allows every key, before others, which change meanwhile. */
+static void
+ordered_cover(struct ordered *ordered)
+{
+	static const uint32_t places[] = { 0, 100, 254, 255, 256, 700 };
+	const uint32_t behind = ORDERED_RULES - 50;
+	struct ordered_rule all = { .mask = { 0 } };
+
+	for (uint32_t i = 0; i < ordered->descriptor.field_count; i++)
+		ordered_set(all.high, &ordered->descriptor.fields[i], UINT64_MAX);
+	for (uint32_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		const struct ordered_rule covered = ordered->rules[places[i]];
+		const struct test_record other = test_record(0), record = test_record(behind + 1);
+		struct table_match match;
+
+		ordered_replace(ordered, places[i], all);
+		ordered_check(ordered);
+		ordered_replace(ordered, behind, ordered_rule(ordered));
+		match = ordered_match(ordered, behind);
+		CHECK(writer_modify(ordered->writer, &match, &other) == TABLE_OK);
+		ordered_check(ordered);
+		CHECK(writer_modify(ordered->writer, &match, &record) == TABLE_OK);
+		ordered_replace(ordered, places[i], covered);
+		ordered_check(ordered);
 	}
 }
 
@@ -212,6 +253,7 @@ ordered_run(uint32_t structure, uint32_t key_bits, const struct key_field *range
 	if (ordered->writer != NULL) {
 		ordered_append(ordered);
 		ordered_move(ordered);
+		ordered_cover(ordered);
 		writer_destroy(ordered->writer);
 	}
 	free(ordered);
