@@ -5,6 +5,9 @@
  * chunk; a key finds the rule when all its chunks have. Classes that a deletion made equal are united when many have come together. A reader takes the sets
  * first and classes after, so the number of a class without values can be given to another with the next sets.
  *
+ * No key finds a rule behind one that allows every key. Where that saves words, readers have a copy of the sets that ends there: the first thousand rules of
+ * a table may be two hundred to them.
+ *
  * Readers see a chunk's classes in one of two places, in turn: between two changes of the same chunk a grace period passes, for the sets' sake. */
 #include "table/bit_vector.h"
 
@@ -31,6 +34,7 @@ struct bit_vector_side {
 struct bit_vector_writer {
 	struct ruled ruled;
 	struct bit_vector *vector;
+	struct bit_vector_array *all;	/* the sets of all rules; those that readers have are the same, or a copy of their first words */
 	struct ranking ranking;
 	struct bit_vector_side sides[BIT_VECTOR_CHUNKS_MOST];
 };
@@ -114,19 +118,60 @@ bit_vector_array_create(const struct bit_vector_writer *writer, const uint32_t *
 		at += class_counts[chunk] * words;
 	}
 	array->records = (uint32_t *)(void *)at;
-	for (uint32_t place = 0; place < writer->ranking.count; place++)
+	for (uint32_t place = 0; place < writer->ranking.count && place < 64 * words; place++)
 		array->records[place] = rules_at(&writer->ruled.rules, writer->ranking.numbers[place])->record;
 	return array;
 }
 
-static void
-bit_vector_publish_array(struct bit_vector_writer *writer, struct bit_vector_array *new)
+static int
+bit_vector_allows_all(const struct bit_vector_writer *writer, const struct rule *rule)
 {
+	for (uint32_t chunk = 0; chunk < writer->vector->chunk_count; chunk++) {
+		const struct bit_vector_part part = bit_vector_part(writer, rule, chunk);
+		const uint32_t least = part.range ? part.value : part.mask, most = part.range ? part.mask + 1 : writer->sides[chunk].value_count;
+
+		if (least != 0 || most != writer->sides[chunk].value_count)
+			return 0;
+	}
+	return 1;
+}
+
+/* The rules that some key may find: all up to the first one that allows every key. */
+static uint32_t
+bit_vector_reached(const struct bit_vector_writer *writer)
+{
+	for (uint32_t place = 0; place < writer->ranking.count; place++)
+		if (bit_vector_allows_all(writer, rules_at(&writer->ruled.rules, writer->ranking.numbers[place])))
+			return place + 1;
+	return writer->ranking.count;
+}
+
+/* What readers shall have of all sets: these, also where there is no memory for fewer words. */
+static struct bit_vector_array *
+bit_vector_shown(const struct bit_vector_writer *writer, const uint32_t *class_counts, struct bit_vector_array *all)
+{
+	const uint32_t reached = bit_vector_reached(writer);
+	struct bit_vector_array *shown = bit_vector_words(reached) < all->words ? bit_vector_array_create(writer, class_counts, reached) : NULL;
+
+	if (shown == NULL)
+		return all;
+	for (uint32_t chunk = 0; chunk < writer->vector->chunk_count; chunk++)
+		for (uint64_t class = 0; class < class_counts[chunk]; class++)
+			memcpy(shown->sets[chunk] + class * shown->words, all->sets[chunk] + class * all->words, shown->words * sizeof(**shown->sets));
+	return shown;
+}
+
+static void
+bit_vector_publish_array(struct bit_vector_writer *writer, const uint32_t *class_counts, struct bit_vector_array *all)
+{
+	struct memory *memory = writer->ruled.layout.memory;
 	struct bit_vector_array *old = writer->vector->array;
 
-	__atomic_store_n(&writer->vector->array, new, __ATOMIC_RELEASE);
-	if (old != NULL)
-		memory_retire(writer->ruled.layout.memory, old, old->bytes);
+	__atomic_store_n(&writer->vector->array, bit_vector_shown(writer, class_counts, all), __ATOMIC_RELEASE);
+	memory_retire(memory, old, old->bytes);
+	if (writer->all != old)
+		memory_release(memory, writer->all, writer->all->bytes);
+	writer->all = all;
 }
 
 /* Copies a set, with one more bit at a place. */
@@ -259,7 +304,7 @@ bit_vector_reclass(struct bit_vector_writer *writer, const struct rule *rule, ui
 static struct bit_vector_array *
 bit_vector_with(const struct bit_vector_writer *writer, const uint32_t *class_counts, uint32_t place)
 {
-	const struct bit_vector_array *old = writer->vector->array;
+	const struct bit_vector_array *old = writer->all;
 	struct bit_vector_array *new = bit_vector_array_create(writer, class_counts, writer->ranking.count);
 
 	for (uint32_t chunk = 0; new != NULL && chunk < writer->vector->chunk_count; chunk++) {
@@ -301,7 +346,7 @@ bit_vector_publish(struct ruled *ruled, uint32_t number)
 		ranking_remove(&writer->ranking, &ruled->rules, number);
 		return TABLE_NO_MEMORY;
 	}
-	bit_vector_publish_array(writer, new);
+	bit_vector_publish_array(writer, class_counts, new);
 	if (divides)
 		memory_grace(ruled->layout.memory);
 	for (uint32_t chunk = 0; chunk < chunks; chunk++)
@@ -313,7 +358,7 @@ bit_vector_publish(struct ruled *ruled, uint32_t number)
 static uint32_t
 bit_vector_same(const struct bit_vector_writer *writer, uint32_t chunk, uint32_t class)
 {
-	const struct bit_vector_array *array = writer->vector->array;
+	const struct bit_vector_array *array = writer->all;
 	const struct bit_vector_side *side = &writer->sides[chunk];
 	const uint64_t *sets = array->sets[chunk], *set = sets + class * array->words;
 	uint64_t hash = 0;
@@ -379,7 +424,7 @@ bit_vector_withdraw(struct ruled *ruled, uint32_t number)
 {
 	struct bit_vector_writer *writer = bit_vector_of(ruled);
 	const uint32_t place = ranking_place(&writer->ranking, &ruled->rules, rules_at(&ruled->rules, number));
-	const struct bit_vector_array *old = writer->vector->array;
+	const struct bit_vector_array *old = writer->all;
 	uint32_t class_counts[BIT_VECTOR_CHUNKS_MOST];
 	struct bit_vector_array *new;
 
@@ -394,7 +439,7 @@ bit_vector_withdraw(struct ruled *ruled, uint32_t number)
 	for (uint32_t chunk = 0; chunk < writer->vector->chunk_count; chunk++)
 		for (uint32_t class = 0; class < class_counts[chunk]; class++)
 			bit_vector_narrow(new->sets[chunk] + class * new->words, new->words, old->sets[chunk] + class * old->words, old->words, place);
-	bit_vector_publish_array(writer, new);
+	bit_vector_publish_array(writer, class_counts, new);
 	bit_vector_unite_all(writer);
 	return TABLE_OK;
 }
@@ -404,8 +449,12 @@ bit_vector_change(struct ruled *ruled, uint32_t number)
 {
 	struct bit_vector_writer *writer = bit_vector_of(ruled);
 	const struct rule *rule = rules_at(&ruled->rules, number);
+	const uint32_t place = ranking_place(&writer->ranking, &ruled->rules, rule);
+	struct bit_vector_array *shown = writer->vector->array;
 
-	__atomic_store_n(&writer->vector->array->records[ranking_place(&writer->ranking, &ruled->rules, rule)], rule->record, __ATOMIC_RELEASE);
+	__atomic_store_n(&writer->all->records[place], rule->record, __ATOMIC_RELEASE);
+	if (place < 64 * shown->words)
+		__atomic_store_n(&shown->records[place], rule->record, __ATOMIC_RELEASE);
 }
 
 static uint32_t
@@ -432,6 +481,8 @@ bit_vector_destroy(struct layout *layout)
 		memory_release(memory, side->allowed, side->value_count * sizeof(*side->allowed));
 		memory_release(memory, side->divided, side->value_count * sizeof(*side->divided));
 	}
+	if (writer->all != NULL && writer->all != writer->vector->array)
+		memory_release(memory, writer->all, writer->all->bytes);
 	if (writer->vector->array != NULL)
 		memory_release(memory, writer->vector->array, writer->vector->array->bytes);
 	ranking_destroy(&writer->ranking, memory);
@@ -496,7 +547,7 @@ bit_vector_create(const struct layout_request *request)
 		class_counts[chunk] = 1;
 	writer->vector = (void *)writer->ruled.layout.table;
 	if (bit_vector_cut(writer, request))
-		writer->vector->array = bit_vector_array_create(writer, class_counts, 0);
+		writer->vector->array = writer->all = bit_vector_array_create(writer, class_counts, 0);
 	if (writer->vector->array == NULL) {
 		bit_vector_destroy(&writer->ruled.layout);
 		return NULL;

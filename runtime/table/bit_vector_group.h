@@ -1,7 +1,9 @@
 /* A group of packets in the sets of bit_vector_sets.h: first the classes of all, chunk by chunk, then their sets, a line of each at a time. So what is of a
  * chunk stays in registers, and packets that found their rule in the first lines read no more.
  *
- * Most of it is where the classes stand. Where bytes can be looked up in registers, that is found for 32 packets at once. */
+ * Most of it is where the classes stand. Where bytes can be looked up in registers, that is found for 32 packets at once. Where sets have only four words as
+ * well, those of eight packets meet in registers, chunk by chunk: neither where sets stand nor what is left of them goes through memory. Sets of more words
+ * gain nothing by that: what they wait for is their lines, and which packets are left (1,000 rules: 38.8 cycles for 34.7, Zen 4). */
 #ifndef BACUS_TABLE_BIT_VECTOR_GROUP_H
 #define BACUS_TABLE_BIT_VECTOR_GROUP_H
 
@@ -9,7 +11,8 @@
 #include "table/group.h"
 
 #define BIT_VECTOR_PACKETS 32u	/* looked up together */
-#define BIT_VECTOR_EIGHTS (BIT_VECTOR_PACKETS / 8)
+#define BIT_VECTOR_EIGHT 8u
+#define BIT_VECTOR_EIGHTS (BIT_VECTOR_PACKETS / BIT_VECTOR_EIGHT)
 
 /* Where each packet's sets stand, in words from the first chunk's first set on: one register leads to all of them. */
 struct bit_vector_search {
@@ -75,30 +78,121 @@ bit_vector_places(const struct chunk_index *index, __m512i values)
 	return _mm512_mask_mov_epi16(among, _mm512_cmpge_epu16_mask(page, whole), alone);
 }
 
-static inline __attribute__((always_inline)) void
-bit_vector_sets_together(const struct bit_vector *table, const struct bit_vector_array *array, const uint64_t *keys, uint32_t limb_count,
-	struct bit_vector_search *search, uint32_t chunks, uint32_t words)
-{
-	_Alignas(64) uint16_t places[BIT_VECTOR_CHUNKS_MOST][BIT_VECTOR_PACKETS];
+/* Where the numbers of all classes stand, chunk by chunk, and in which index. */
+struct bit_vector_places {
 	const struct chunk_index *indexes[BIT_VECTOR_CHUNKS_MOST];
+	_Alignas(64) uint16_t places[BIT_VECTOR_CHUNKS_MOST][BIT_VECTOR_PACKETS];
+};
+
+static inline __attribute__((always_inline)) void
+bit_vector_places_together(const struct bit_vector *table, const uint64_t *keys, uint32_t limb_count, struct bit_vector_places *places, uint32_t chunks)
+{
 	struct bit_vector_limb limbs[2];
 
 	for (uint32_t i = 0; i < BIT_VECTOR_EIGHTS; i++)
 		for (uint32_t limb = 0; limb < limb_count; limb++)
 			limbs[limb].eights[i] = bit_vector_limbs(keys + (size_t)i * 8 * limb_count, limb_count, limb);
-	/* All places before the first is read again: what was stored as a vector is not there at once. */
 	for (uint32_t chunk = 0; chunk < chunks; chunk++) {
-		indexes[chunk] = __atomic_load_n(&table->chunks[chunk].index, __ATOMIC_ACQUIRE);
-		_mm512_store_si512((void *)places[chunk], bit_vector_places(indexes[chunk], bit_vector_values(limbs, limb_count, &table->chunks[chunk].bits)));
+		const struct chunk_index *index = __atomic_load_n(&table->chunks[chunk].index, __ATOMIC_ACQUIRE);
+
+		places->indexes[chunk] = index;
+		_mm512_store_si512((void *)places->places[chunk], bit_vector_places(index, bit_vector_values(limbs, limb_count, &table->chunks[chunk].bits)));
 	}
+}
+
+static inline __attribute__((always_inline)) void
+bit_vector_sets_together(const struct bit_vector *table, const struct bit_vector_array *array, const uint64_t *keys, uint32_t limb_count,
+	struct bit_vector_search *search, uint32_t chunks, uint32_t words)
+{
+	struct bit_vector_places places;
+
+	/* All places before the first is read again: what was stored as a vector is not there at once. */
+	bit_vector_places_together(table, keys, limb_count, &places, chunks);
 	for (uint32_t chunk = 0; chunk < chunks; chunk++) {
-		const uint16_t *numbers = indexes[chunk]->numbers;
+		const uint16_t *numbers = places.indexes[chunk]->numbers;
 		const uint32_t first = bit_vector_first_set(array, chunk);
 
 		/* Eight at a time, for compilers that leave longer loops as they are: the end of each would be guessed wrong. */
 		for (uint32_t eight = 0; eight < BIT_VECTOR_PACKETS; eight += 8)
 			for (uint32_t i = 0; i < 8; i++)
-				search->sets[chunk][eight + i] = numbers[places[chunk][eight + i]] * words + first;
+				search->sets[chunk][eight + i] = numbers[places.places[chunk][eight + i]] * words + first;
+	}
+}
+
+/* What is left of eight packets' sets of four words. Their places are two loads, for loads are what most of the time is for. */
+static inline __attribute__((always_inline)) void
+bit_vector_meet_eight(const struct bit_vector_array *array, const struct bit_vector_places *places, uint32_t from, uint32_t chunks, __m256i *left)
+{
+	for (uint32_t i = 0; i < BIT_VECTOR_EIGHT; i++)
+		left[i] = _mm256_set1_epi32(-1);
+	for (uint32_t chunk = 0; chunk < chunks; chunk++) {
+		const uint16_t *numbers = places->indexes[chunk]->numbers;
+		const uint64_t *sets = array->sets[chunk];
+
+		for (uint32_t four = 0; four < BIT_VECTOR_EIGHT; four += 4) {
+			uint64_t next;
+
+			memcpy(&next, places->places[chunk] + from + four, sizeof(next));
+			for (uint32_t i = four; i < four + 4; i++, next >>= 16)
+				left[i] = _mm256_and_si256(left[i], _mm256_load_si256((const void *)(sets + (size_t)numbers[(uint16_t)next] * BIT_VECTOR_QUAD)));
+		}
+	}
+}
+
+/* A word of eight packets' quads becomes a vector of its own. */
+struct bit_vector_words {
+	__m512i words[BIT_VECTOR_QUAD];
+};
+
+static inline __attribute__((always_inline)) struct bit_vector_words
+bit_vector_transpose(const __m256i *quads)
+{
+	const __m512i low = _mm512_set_epi64(13, 12, 5, 4, 9, 8, 1, 0), high = _mm512_set_epi64(15, 14, 7, 6, 11, 10, 3, 2);
+	__m512i pairs[4], even[2], odd[2];
+
+	for (uint32_t i = 0; i < 4; i++)
+		pairs[i] = _mm512_inserti64x4(_mm512_castsi256_si512(quads[i]), quads[i + 4], 1);
+	for (uint32_t i = 0; i < 2; i++) {
+		even[i] = _mm512_unpacklo_epi64(pairs[2 * i], pairs[2 * i + 1]);
+		odd[i] = _mm512_unpackhi_epi64(pairs[2 * i], pairs[2 * i + 1]);
+	}
+	return (struct bit_vector_words){ {
+		_mm512_permutex2var_epi64(even[0], low, even[1]), _mm512_permutex2var_epi64(odd[0], low, odd[1]),
+		_mm512_permutex2var_epi64(even[0], high, even[1]), _mm512_permutex2var_epi64(odd[0], high, odd[1]),
+	} };
+}
+
+/* The records of the first rules in what is left of eight packets' sets; 0 for none. */
+static inline __attribute__((always_inline)) __m256i
+bit_vector_first_of_eight(const uint32_t *records, const __m256i *left)
+{
+	const struct bit_vector_words all = bit_vector_transpose(left);
+	__m512i first = all.words[BIT_VECTOR_QUAD - 1], last = _mm512_set1_epi64(64 * BIT_VECTOR_QUAD - 1), lowest;
+
+	for (uint32_t word = BIT_VECTOR_QUAD - 1; word-- > 0;) {
+		const __mmask8 here = _mm512_test_epi64_mask(all.words[word], all.words[word]);
+
+		first = _mm512_mask_mov_epi64(first, here, all.words[word]);
+		last = _mm512_mask_mov_epi64(last, here, _mm512_set1_epi64(64 * word + 63));
+	}
+	lowest = _mm512_and_si512(first, _mm512_sub_epi64(_mm512_setzero_si512(), first));
+	return _mm512_mask_i64gather_epi32(_mm256_setzero_si256(), _mm512_test_epi64_mask(first, first),
+		_mm512_sub_epi64(last, _mm512_lzcnt_epi64(lowest)), (const void *)records, 4);
+}
+
+/* Looks up 32 packets in sets of four words. */
+static inline __attribute__((always_inline)) void
+bit_vector_quads(const struct bit_vector *table, const struct bit_vector_array *array, const uint64_t *keys, uint32_t limbs, uint32_t *found)
+{
+	const uint32_t chunks = table->chunk_count;
+	struct bit_vector_places places;
+
+	bit_vector_places_together(table, keys, limbs, &places, chunks);
+	for (uint32_t from = 0; from < BIT_VECTOR_PACKETS; from += BIT_VECTOR_EIGHT) {
+		__m256i left[BIT_VECTOR_EIGHT];
+
+		bit_vector_meet_eight(array, &places, from, chunks, left);
+		_mm256_storeu_si256((void *)(found + from), bit_vector_first_of_eight(array->records, left));
 	}
 }
 #endif
@@ -188,6 +282,12 @@ bit_vector_some(const struct bit_vector *table, const struct bit_vector_array *a
 	uint32_t left;
 
 	search.count = group->count - from < BIT_VECTOR_PACKETS ? group->count - from : BIT_VECTOR_PACKETS;
+#ifdef TABLE_AVX512_BYTES
+	if (words == BIT_VECTOR_QUAD && group->limbs <= 2 && search.count == BIT_VECTOR_PACKETS) {
+		bit_vector_quads(table, array, keys, group->limbs, group->found + from);
+		return;
+	}
+#endif
 	bit_vector_sets(table, array, keys, group->limbs, &search, chunks, words);
 	left = bit_vector_look_all(readers, &search, words == BIT_VECTOR_QUAD ? BIT_VECTOR_QUAD : BIT_VECTOR_LINE, chunks);
 	for (uint64_t at = BIT_VECTOR_LINE; at < words && left != 0; at += BIT_VECTOR_LINE)

@@ -64,6 +64,34 @@ emulated_maskz_cvtepi64_epi32(uint32_t mask, __m512i words)
 
 #define _mm512_maskz_cvtepi64_epi32(mask, words) emulated_maskz_cvtepi64_epi32(mask, words)
 
+static inline __m512i
+emulated_lzcnt(__m512i of)
+{
+	uint64_t words[8];
+
+	_mm512_storeu_si512(words, of);
+	for (int i = 0; i < 8; i++)
+		words[i] = words[i] != 0 ? (uint64_t)__builtin_clzll(words[i]) : 64;
+	return _mm512_loadu_si512(words);
+}
+
+static inline __m256i
+emulated_gather(__m256i others, __mmask8 mask, __m512i places, const void *from)
+{
+	uint64_t at[8];
+	uint32_t items[8];
+
+	_mm512_storeu_si512(at, places);
+	_mm256_storeu_si256((void *)items, others);
+	for (int i = 0; i < 8; i++)
+		if (mask >> i & 1)
+			items[i] = ((const uint32_t *)from)[at[i]];
+	return _mm256_loadu_si256((const void *)items);
+}
+
+#define _mm512_lzcnt_epi64(of) emulated_lzcnt(of)
+#define _mm512_mask_i64gather_epi32(others, mask, places, from, scale) emulated_gather(others, mask, places, from)
+
 #define TABLE_AVX512 1
 #define TABLE_AVX512_BYTES 1
 

@@ -1,5 +1,5 @@
-/* Rules in order, looked up by groups of all sizes, while there come to be more of them: what is compared side by side, what is left of a group, and where one
- * vector or one way of comparing ends. No rule says all of a chunk, so that none stands in a bucket. */
+/* Rules in order, looked up by groups of all sizes, while there come to be more of them, or fewer: what is compared side by side, what is left of a group,
+ * and where one vector or one way of comparing ends. No rule says all of a chunk, so that none stands in a bucket. */
 #include <string.h>
 
 #include "table_host.h"
@@ -20,6 +20,7 @@ struct ordered {
 	struct table_descriptor descriptor;
 	struct writer *writer;
 	struct ordered_rule rules[ORDERED_RULES];
+	uint32_t first;		/* rules before it are not in the table */
 	uint32_t count;
 	uint64_t random;
 };
@@ -92,7 +93,7 @@ ordered_key(struct ordered *ordered, uint64_t *key)
 static uint32_t
 ordered_expected(const struct ordered *ordered, const uint64_t *key)
 {
-	for (uint32_t number = 0; number < ordered->count; number++) {
+	for (uint32_t number = ordered->first; number < ordered->count; number++) {
 		const struct ordered_rule *rule = &ordered->rules[number];
 		uint64_t differ = 0, outside = 0;
 
@@ -149,6 +150,94 @@ ordered_is_edge(uint32_t count)
 	return count < 18 || (count + 1) % 64 < 3 || count == 48 || count == 49 || count % 100 == 0;
 }
 
+static struct table_match
+ordered_match(const struct ordered *ordered, uint32_t number)
+{
+	const struct ordered_rule *rule = &ordered->rules[number];
+
+	return (struct table_match){ .value = rule->value, .mask = rule->mask, .high = rule->high, .priority = ORDERED_RULES - number };
+}
+
+static void
+ordered_insert(struct ordered *ordered, uint32_t number)
+{
+	const struct table_match match = ordered_match(ordered, number);
+	const struct test_record record = test_record(number + 1);
+
+	CHECK(writer_insert(ordered->writer, &match, &record, NULL) == TABLE_OK);
+}
+
+static void
+ordered_delete(struct ordered *ordered, uint32_t number)
+{
+	const struct table_match match = ordered_match(ordered, number);
+
+	CHECK(writer_delete(ordered->writer, &match) == TABLE_OK);
+}
+
+static void
+ordered_replace(struct ordered *ordered, uint32_t number, struct ordered_rule rule)
+{
+	ordered_delete(ordered, number);
+	ordered->rules[number] = rule;
+	ordered_insert(ordered, number);
+}
+
+/* Rules behind all others. */
+static void
+ordered_append(struct ordered *ordered)
+{
+	while (ordered->count < ORDERED_RULES) {
+		if (ordered_is_edge(ordered->count))
+			ordered_check(ordered);
+		ordered->rules[ordered->count] = ordered_rule(ordered);
+		ordered_insert(ordered, ordered->count++);
+	}
+}
+
+/* The first of all go, and come again before all others: what is said of each rule moves to the next place. */
+static void
+ordered_move(struct ordered *ordered)
+{
+	while (ordered->count - ordered->first > 200) {
+		ordered_delete(ordered, ordered->first++);
+		if (ordered_is_edge(ordered->count - ordered->first))
+			ordered_check(ordered);
+	}
+	while (ordered->first > 0) {
+		ordered_insert(ordered, --ordered->first);
+		if (ordered_is_edge(ordered->count - ordered->first))
+			ordered_check(ordered);
+	}
+}
+
+/* A rule that allows every key, before others, which change meanwhile. */
+static void
+ordered_cover(struct ordered *ordered)
+{
+	static const uint32_t places[] = { 0, 100, 254, 255, 256, 700 };
+	const uint32_t behind = ORDERED_RULES - 50;
+	struct ordered_rule all = { .mask = { 0 } };
+
+	for (uint32_t i = 0; i < ordered->descriptor.field_count; i++)
+		ordered_set(all.high, &ordered->descriptor.fields[i], UINT64_MAX);
+	for (uint32_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		const struct ordered_rule covered = ordered->rules[places[i]];
+		const struct test_record other = test_record(0), record = test_record(behind + 1);
+		struct table_match match;
+
+		ordered_replace(ordered, places[i], all);
+		ordered_check(ordered);
+		ordered_replace(ordered, behind, ordered_rule(ordered));
+		match = ordered_match(ordered, behind);
+		CHECK(writer_modify(ordered->writer, &match, &other) == TABLE_OK);
+		ordered_check(ordered);
+		CHECK(writer_modify(ordered->writer, &match, &record) == TABLE_OK);
+		ordered_replace(ordered, places[i], covered);
+		ordered_check(ordered);
+	}
+}
+
 static void
 ordered_run(uint32_t structure, uint32_t key_bits, const struct key_field *ranges, uint32_t range_count)
 {
@@ -161,18 +250,12 @@ ordered_run(uint32_t structure, uint32_t key_bits, const struct key_field *range
 	ordered->descriptor.field_count = range_count;
 	ordered->writer = writer_create(&ordered->descriptor, &host, NULL);
 	CHECK(ordered->writer != NULL);
-	while (ordered->writer != NULL && ordered->count < ORDERED_RULES) {
-		const struct ordered_rule rule = ordered_rule(ordered);
-		const struct table_match match = { .value = rule.value, .mask = rule.mask, .high = rule.high, .priority = ORDERED_RULES - ordered->count };
-		const struct test_record record = test_record(ordered->count + 1);
-
-		if (ordered_is_edge(ordered->count))
-			ordered_check(ordered);
-		ordered->rules[ordered->count++] = rule;
-		CHECK(writer_insert(ordered->writer, &match, &record, NULL) == TABLE_OK);
-	}
-	if (ordered->writer != NULL)
+	if (ordered->writer != NULL) {
+		ordered_append(ordered);
+		ordered_move(ordered);
+		ordered_cover(ordered);
 		writer_destroy(ordered->writer);
+	}
 	free(ordered);
 	CHECK(memory.bytes == 0);
 }

@@ -335,6 +335,24 @@ fn plans() {
     }
 }
 
+/// What the entries of a table with an action profile run is what their members say, so a path cannot.
+#[test]
+fn paths_do_not_say_what_members_run() {
+    let (head, _) = IPV4.split_once("\nplan {").expect("the program has a plan");
+    let path =
+        "arrival, parser.start, parser.ipv4, verify_checksum, ingress.is_routed, ingress.routes, ingress.neighbours";
+    let found = |head: &str| messages(&format!("{head}\nplan {{\n  path {{ {path} runs ingress.rewrite }}\n}}\n"));
+    assert_eq!(found(head), [""; 0]);
+    let mut with_members = head.replace("\ninterface {", "\nprofile state.members [4]\n\ninterface {");
+    with_members = with_members.replace("  size 1024\n", "  size 1024\n  profile state.members\n");
+    for member in 1..=3 {
+        let entry = format!("=> ingress.rewrite(0x0000000000a{member}, 0x0000000000f{member})");
+        with_members = with_members.replace(&entry, &format!("=> member {member}"));
+    }
+    let expected = "the plan: members of an action profile, and not entries, say what `ingress.neighbours` runs";
+    says(found(&with_members), expected);
+}
+
 /// A register that two loops touch would show a packet what a later one wrote.
 #[test]
 fn batching_keeps_the_order_of_state() {

@@ -90,7 +90,7 @@ fn conformance(arguments: &Arguments) -> Result<bool, String> {
         jobs.extend(corpus.vectors(vectors)?);
     }
     jobs.retain(|job| job.name.contains(&arguments.only) && wanted(&arguments.groups, job));
-    let jobs: Vec<Job> = jobs.into_iter().step_by(arguments.every as usize).collect();
+    let jobs = cases::sample(jobs, arguments.every);
     if jobs.is_empty() {
         return Err("no case is left to run".to_string());
     }

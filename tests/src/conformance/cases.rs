@@ -27,6 +27,11 @@ pub struct Job {
     pub kind: Kind,
 }
 
+/// The first case, and each so many behind it.
+pub fn sample(jobs: Vec<Job>, every: u64) -> Vec<Job> {
+    jobs.into_iter().step_by(every as usize).collect()
+}
+
 #[derive(Clone, PartialEq, Eq)]
 pub enum Kind {
     Accept,
