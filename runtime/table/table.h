@@ -43,11 +43,18 @@ table_records(const struct table *table)
 	return __atomic_load_n(&table->records, __ATOMIC_ACQUIRE);
 }
 
+/* The number of a record: of the default action's, where none was found. */
+static inline uint32_t
+table_record_number(const struct table *table, uint32_t found)
+{
+	return found != 0 ? found : __atomic_load_n(&table->miss, __ATOMIC_ACQUIRE);
+}
+
 /* As `table_record`, for code that knows the stride at compile time. */
 static inline const void *
 table_record_at(const struct table *table, uint32_t number, uint32_t stride)
 {
-	const uint32_t found = number != 0 ? number : __atomic_load_n(&table->miss, __ATOMIC_ACQUIRE);
+	const uint32_t found = table_record_number(table, number);
 
 	return table_records(table) + (size_t)found * stride;
 }

@@ -9,8 +9,8 @@
 #include <immintrin.h>
 #if !defined(TABLE_NO_AVX512) && defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 #define TABLE_AVX512 1
-#ifdef __AVX512VBMI__
-#define TABLE_AVX512_BYTES 1	/* bytes are looked up in registers, too */
+#if defined(__AVX512VBMI__) && defined(__AVX512CD__)
+#define TABLE_AVX512_BYTES 1	/* bytes are looked up in registers, and first bits found, too */
 #endif
 #endif
 #endif

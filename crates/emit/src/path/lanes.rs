@@ -53,13 +53,19 @@ impl Way<'_> {
                 Step::Found { place, .. } => {
                     (format!("Number of the record that {} finds.", self.node_title(place)), self.found_by(place))
                 }
+                Step::Record { place, .. } => {
+                    let table = Expr::Name(format!("&run->{}->table", self.unit.table_name(self.table(place))));
+                    let resolved = Expr::call("table_record_number", [table, name("number")]);
+                    ("The same, or of the default action's record.".to_string(), vec![Stmt::result(resolved)])
+                }
                 Step::Action { place, .. } => (
                     format!("Action of a record of {}.", self.node_title(place)),
                     self.of_record(place, "action".to_string()),
                 ),
                 Step::Parameter { place, action, parameter, .. } => {
                     let (action, parameter) = self.names_of(place, action, parameter);
-                    let about = format!("Parameter of a record of {} with this action.", self.node_title(place));
+                    let about =
+                        format!("{parameter} of a record of {} whose action is {action}.", self.node_title(place));
                     (about, self.of_record(place, format!("{action}.{parameter}")))
                 }
                 Step::Word(_)
@@ -69,7 +75,7 @@ impl Way<'_> {
                 | Step::Operate(..)
                 | Step::Choose { .. } => continue,
             };
-            let title = self.step_title(step);
+            let Some(title) = self.step_title(step) else { continue };
             items.push(Item::Comment(about));
             items.extend(inline("uint32_t", &title, &["const struct run *run", "uint32_t number"], of_one));
             let first = Expr::call(&title, [name("run"), name("numbers[0]")]);
@@ -90,17 +96,17 @@ impl Way<'_> {
         &self.unit.node(self.nodes[place]).name
     }
 
-    /// The function that makes such a step for one packet.
-    fn step_title(&self, step: &Step) -> String {
+    /// The function that makes such a step for one packet, if one does. Names of actions and parameters would not tell all of them apart.
+    fn step_title(&self, step: &Step) -> Option<String> {
         match *step {
-            Step::Action { place, .. } => format!("{}_action_of", self.title(place)),
+            Step::Found { place, .. } => Some(format!("{}_found_by", self.title(place))),
+            Step::Record { place, .. } => Some(format!("{}_record_of", self.title(place))),
+            Step::Action { place, .. } => Some(format!("{}_action_of", self.title(place))),
             Step::Parameter { place, action, parameter, .. } => {
-                let (action, parameter) = self.names_of(place, action, parameter);
-                format!("{}_{action}_{parameter}_of", self.title(place))
+                Some(format!("{}_data_{action}_{parameter}_of", self.title(place)))
             }
-            Step::Found { place, .. } => format!("{}_found_by", self.title(place)),
             Step::Word(_) | Step::Length | Step::Port | Step::Constant(_) | Step::Operate(..) | Step::Choose { .. } => {
-                String::new()
+                None
             }
         }
     }
@@ -212,14 +218,14 @@ impl Way<'_> {
 struct Writer<'l> {
     lanes: &'l Lanes,
     /// Of each step that a function makes, its name.
-    titles: Vec<String>,
+    titles: Vec<Option<String>>,
     uses: Vec<u32>,
     names: Vec<Option<Expr>>,
     code: Vec<Stmt>,
 }
 
 impl<'l> Writer<'l> {
-    fn new(lanes: &'l Lanes, titles: Vec<String>) -> Writer<'l> {
+    fn new(lanes: &'l Lanes, titles: Vec<Option<String>>) -> Writer<'l> {
         let mut uses = vec![0; lanes.steps.len()];
         let operands = lanes.steps.iter().flat_map(Step::operands);
         let keys = lanes.keys.iter().flat_map(|(_, key)| key.iter().copied());
@@ -251,6 +257,7 @@ impl<'l> Writer<'l> {
             | Step::Length
             | Step::Port
             | Step::Found { .. }
+            | Step::Record { .. }
             | Step::Action { .. }
             | Step::Parameter { .. }
             | Step::Operate(..)
@@ -273,9 +280,13 @@ impl<'l> Writer<'l> {
             Step::Port => {
                 (Expr::call("lanes_ports", [name("burst"), Expr::binary("+", name("from"), name("i"))]), LARGEST)
             }
-            Step::Found { key: of, .. } | Step::Action { found: of, .. } | Step::Parameter { found: of, .. } => {
+            Step::Found { key: of, .. }
+            | Step::Record { found: of, .. }
+            | Step::Action { record: of, .. }
+            | Step::Parameter { record: of, .. } => {
                 let of = self.vector(of);
-                (Expr::call(format!("{}_lanes", self.titles[number as usize]), [name("run"), of]), LARGEST)
+                let title = self.titles[number as usize].as_deref().expect("a function makes it");
+                (Expr::call(format!("{title}_lanes"), [name("run"), of]), LARGEST)
             }
             Step::Operate(operator, left, right) => {
                 let ((left, a), (right, b)) = (self.written(left), self.written(right));

@@ -17,7 +17,8 @@ impl Run<'_> {
         let key = self.key(node)?.narrow().ok_or("looks up a key that has not between 1 and 32 bits")?;
         let found = self.steps.read(Step::Found { place, key });
         self.found.push((place, found));
-        let runs = self.steps.read(Step::Action { place, found });
+        let record = self.steps.read(Step::Record { place, found });
+        let runs = self.steps.read(Step::Action { place, record });
         let (before, all) = (self.state.clone(), self.active);
         let mut stays = self.steps.mask(false);
         let mut merged: Option<State> = None;
@@ -29,7 +30,7 @@ impl Run<'_> {
             let number = self.steps.constant(action as u32);
             let is_run = self.steps.operate(Operator::Equal, runs, number);
             self.active = self.steps.operate(Operator::And, all, is_run);
-            self.record = Some(Record { table, place, action, found });
+            self.record = Some(Record { table, place, action, number: record });
             self.state = before.clone();
             let done = self.statements(body);
             (self.record, self.active) = (None, all);
@@ -70,13 +71,13 @@ impl Run<'_> {
     /// A parameter of the action that is run.
     pub fn parameter(&mut self, parameter: usize, width: u32) -> Result<Number> {
         // What the first cut's own actions are given is not known ahead of it.
-        let Record { place, action, found, .. } = self.record.ok_or(UNKNOWN)?;
+        let Record { place, action, number: record, .. } = self.record.ok_or(UNKNOWN)?;
         if !(1..=32).contains(&width) {
             return Err("takes a parameter that has not between 1 and 32 bits");
         }
-        let value = self.steps.read(Step::Parameter { place, action, parameter, found });
-        self.steps.bound(value, super::bytes::ones(width));
-        Ok(value)
+        let value = self.steps.read(Step::Parameter { place, action, parameter, record });
+        // Of a record with another action it may have any bits, and yet be a part of a key.
+        Ok(self.steps.fit(value, width))
     }
 }
 

@@ -35,17 +35,22 @@ pub enum Step {
         place: usize,
         key: Number,
     },
-    /// The number of the action of the record that was found at a place.
-    Action {
+    /// The number of the record whose action is run: that of the default action, where none was found. It may be replaced at any time, so it is asked for once.
+    Record {
         place: usize,
         found: Number,
     },
-    /// A parameter of at most 32 bits. Where the record has another action, it is any number.
+    /// The number of a record's action.
+    Action {
+        place: usize,
+        record: Number,
+    },
+    /// A parameter of at most 32 bits. Where the record has another action, it is any number of 32 bits.
     Parameter {
         place: usize,
         action: usize,
         parameter: usize,
-        found: Number,
+        record: Number,
     },
     Operate(Operator, Number, Number),
     /// `then` where the mask is set, else `otherwise`.
@@ -134,7 +139,8 @@ impl Step {
         match self {
             Step::Word(_) | Step::Length | Step::Port | Step::Constant(_) => Vec::new(),
             Step::Found { key, .. } => vec![*key],
-            Step::Action { found, .. } | Step::Parameter { found, .. } => vec![*found],
+            Step::Record { found, .. } => vec![*found],
+            Step::Action { record, .. } | Step::Parameter { record, .. } => vec![*record],
             Step::Operate(_, left, right) => vec![*left, *right],
             Step::Choose { mask, then, otherwise } => vec![*mask, *then, *otherwise],
         }

@@ -35,7 +35,7 @@ pub(super) struct Record {
     pub table: TableId,
     pub place: usize,
     pub action: usize,
-    pub found: Number,
+    pub number: Number,
 }
 
 pub(super) struct Run<'p> {

@@ -27,6 +27,7 @@ impl Steps {
             | Step::Length
             | Step::Port
             | Step::Found { .. }
+            | Step::Record { .. }
             | Step::Action { .. }
             | Step::Parameter { .. }
             | Step::Operate(..)
@@ -175,6 +176,7 @@ impl Steps {
             | Step::Length
             | Step::Port
             | Step::Found { .. }
+            | Step::Record { .. }
             | Step::Action { .. }
             | Step::Parameter { .. }
             | Step::Choose { .. } => false,
@@ -214,9 +216,10 @@ impl Steps {
             kept.insert(number as Number, steps.len() as Number);
             steps.push(match *step {
                 Step::Found { place, key } => Step::Found { place, key: kept[&key] },
-                Step::Action { place, found } => Step::Action { place, found: kept[&found] },
-                Step::Parameter { place, action, parameter, found } => {
-                    Step::Parameter { place, action, parameter, found: kept[&found] }
+                Step::Record { place, found } => Step::Record { place, found: kept[&found] },
+                Step::Action { place, record } => Step::Action { place, record: kept[&record] },
+                Step::Parameter { place, action, parameter, record } => {
+                    Step::Parameter { place, action, parameter, record: kept[&record] }
                 }
                 Step::Operate(operator, left, right) => Step::Operate(operator, kept[&left], kept[&right]),
                 Step::Choose { mask, then, otherwise } => {

@@ -134,8 +134,10 @@ fn counted(lanes: &Lanes) -> Counted {
         match step {
             Step::Word(_) | Step::Length | Step::Port | Step::Constant(_) => {}
             Step::Operate(..) | Step::Choose { .. } => operators += 1.0,
-            Step::Found { .. } | Step::Action { .. } | Step::Parameter { .. } if is_same => operators += READ,
-            Step::Found { .. } | Step::Action { .. } | Step::Parameter { .. } => reads += READ,
+            Step::Found { .. } | Step::Record { .. } | Step::Action { .. } | Step::Parameter { .. } if is_same => {
+                operators += READ;
+            }
+            Step::Found { .. } | Step::Record { .. } | Step::Action { .. } | Step::Parameter { .. } => reads += READ,
         }
     }
     let stores = |parts: usize| parts as f64 * if parts > PARTS_OF_LIMB { STORE_WIDE } else { STORE };
@@ -153,6 +155,7 @@ fn same_for_port(lanes: &Lanes) -> Vec<bool> {
             Step::Port
             | Step::Constant(_)
             | Step::Found { .. }
+            | Step::Record { .. }
             | Step::Action { .. }
             | Step::Parameter { .. }
             | Step::Operate(..)

@@ -161,7 +161,7 @@ impl Model<'_> {
             access: Access::Table { table: self.program.tables[lookup.table].name.clone(), line: 0 },
             placement: Placement::OwnLoop,
             distance: USUAL_GROUP,
-            hint: self.best_hint(lookup, f64::from(USUAL_GROUP)),
+            hint: self.best_hint(lookup, Placement::OwnLoop, f64::from(USUAL_GROUP)),
             reason: None,
         };
         let request = can_be_asked(lookup).then_some(&request);
@@ -261,15 +261,18 @@ impl Model<'_> {
         (loaded - beside).max(0.0) + levels + second + self.steps(lookup, side_by_side, operation) + wrong - saved
     }
 
-    /// The hint with which a table's first line is cheapest.
-    pub fn best_hint(&self, lookup: &Lookup, in_flight: f64) -> Hint {
+    /// The hint with which a table's first line is cheapest, asked for at this place.
+    pub fn best_hint(&self, lookup: &Lookup, placement: Placement, in_flight: f64) -> Hint {
         let memory = self.memory();
         let bytes = first(lookup);
-        let (near, far) = (memory.prefetch(Hint::T0, bytes, in_flight), memory.prefetch(Hint::T1, bytes, in_flight));
+        let cycles = |hint| match placement {
+            Placement::OwnLoop => memory.group(hint, bytes, in_flight),
+            Placement::None | Placement::WithConsumption => memory.prefetch(hint, bytes, in_flight),
+        };
         // Nearer is better unless far is clearly cheaper: what was asked for too far away costs more in a program than among the few lines of a
         // calibration, and two measurements differ by what samples of one do.
         let noise = 2.0 * self.inputs.machine.spread.max(NOISE);
-        if far < near * (1.0 - noise) { Hint::T1 } else { Hint::T0 }
+        if cycles(Hint::T1) < cycles(Hint::T0) * (1.0 - noise) { Hint::T1 } else { Hint::T0 }
     }
 }
 

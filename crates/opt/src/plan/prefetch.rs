@@ -53,7 +53,7 @@ fn costs(model: &Model, plan: &Plan, number: usize, requests: Range<usize>) -> V
             let mut other = plan.clone();
             let group = other.loops[number].group;
             for request in requests.clone() {
-                let hint = hint(model, plan, number, request);
+                let hint = hint(model, plan, number, request, placement);
                 let asked = &mut other.loops[number].requests[request];
                 asked.placement = placement;
                 asked.hint = if placement == Placement::None { Hint::T0 } else { hint };
@@ -65,12 +65,12 @@ fn costs(model: &Model, plan: &Plan, number: usize, requests: Range<usize>) -> V
         .collect()
 }
 
-fn hint(model: &Model, plan: &Plan, number: usize, request: usize) -> Hint {
+fn hint(model: &Model, plan: &Plan, number: usize, request: usize, placement: Placement) -> Hint {
     let asked = &plan.loops[number].requests[request];
     let Access::Table { table, .. } = &asked.access else { return Hint::T0 };
     let lookups = model.lookups(plan);
     let found = lookups.iter().find(|lookup| model.program.tables[lookup.table].name == *table);
-    found.map_or(Hint::T0, |lookup| model.best_hint(lookup, f64::from(plan.loops[number].group)))
+    found.map_or(Hint::T0, |lookup| model.best_hint(lookup, placement, f64::from(plan.loops[number].group)))
 }
 
 /// All requests of a loop in one way: what waiting for the next group costs, they cost together.
