@@ -21,6 +21,7 @@ struct ordered {
 	struct writer *writer;
 	struct ordered_rule rules[ORDERED_RULES];
 	uint32_t first;		/* rules before it are not in the table */
+	uint32_t gone;		/* one more than a rule that is not in it either; 0: none */
 	uint32_t count;
 	uint64_t random;
 };
@@ -95,7 +96,7 @@ ordered_expected(const struct ordered *ordered, const uint64_t *key)
 {
 	for (uint32_t number = ordered->first; number < ordered->count; number++) {
 		const struct ordered_rule *rule = &ordered->rules[number];
-		uint64_t differ = 0, outside = 0;
+		uint64_t differ = number + 1 == ordered->gone, outside = 0;
 
 		for (uint32_t limb = 0; limb < ordered->descriptor.key_limbs; limb++)
 			differ |= (key[limb] ^ rule->value[limb]) & rule->mask[limb];
@@ -223,7 +224,7 @@ ordered_cover(struct ordered *ordered)
 		ordered_set(all.high, &ordered->descriptor.fields[i], UINT64_MAX);
 	for (uint32_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		const struct ordered_rule covered = ordered->rules[places[i]];
-		const struct test_record other = test_record(0), record = test_record(behind + 1);
+		const struct test_record other = test_record(0), record = test_record(behind + 1), same = test_record(places[i] + 1);
 		struct table_match match;
 
 		ordered_replace(ordered, places[i], all);
@@ -233,7 +234,15 @@ ordered_cover(struct ordered *ordered)
 		CHECK(writer_modify(ordered->writer, &match, &other) == TABLE_OK);
 		ordered_check(ordered);
 		CHECK(writer_modify(ordered->writer, &match, &record) == TABLE_OK);
-		ordered_replace(ordered, places[i], covered);
+		match = ordered_match(ordered, places[i]);
+		CHECK(writer_modify(ordered->writer, &match, &same) == TABLE_OK);
+		ordered_check(ordered);
+		ordered_delete(ordered, places[i]);
+		ordered->gone = places[i] + 1;
+		ordered_check(ordered);
+		ordered->gone = 0;
+		ordered->rules[places[i]] = covered;
+		ordered_insert(ordered, places[i]);
 		ordered_check(ordered);
 	}
 }

@@ -10,7 +10,9 @@
 #include "test.h"
 
 #define READERS 2u
-#define ENTRIES_MOST 256u	/* a quarter of a table's entries is always in it */
+#define ENTRIES 256u	/* a quarter of a table's entries is always in it */
+#define ENTRIES_MOST 600u
+#define UNCOVERED UINT32_MAX	/* no entry allows every key */
 #define BURST 20u	/* at most */
 #define LIMBS_MOST 5u
 
@@ -28,6 +30,7 @@ struct threads {
 	struct table_descriptor descriptor;
 	const struct table *table;
 	uint32_t entries, permanent;
+	uint32_t cover;	/* an entry that allows every key, behind the permanent ones and before all others, or UNCOVERED */
 	uint64_t keys[ENTRIES_MOST][LIMBS_MOST];
 	uint64_t values[ENTRIES_MOST][LIMBS_MOST];
 	uint64_t masks[ENTRIES_MOST][LIMBS_MOST];
@@ -58,6 +61,8 @@ threads_check(struct threads_reader *reader, uint32_t entry, uint32_t number)
 
 	if (number == 0 && entry < threads->permanent)
 		reader->failures++;
+	if (number != 0 && entry >= threads->permanent && (record->value & 0xffff) == threads->cover)
+		entry = threads->cover;
 	if (number != 0 && (!test_record_whole(record) || (record->value & 0xffff) != entry))
 		reader->failures++;
 	if (number != 0 && threads->descriptor.records_own)
@@ -129,8 +134,10 @@ threads_keys(struct threads *threads)
 			const uint32_t bits = descriptor->key_bits - 64 * limb < 64 ? descriptor->key_bits - 64 * limb : 64;
 			const uint64_t mask = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
 
-			threads->keys[i][limb] = threads->values[i][limb] = (test_random(&random) << 8 | i) & mask;
-			threads->masks[i][limb] = mask;
+			threads->keys[i][limb] = threads->values[i][limb] = (test_random(&random) << 10 | i) & mask;
+			threads->masks[i][limb] = i == threads->cover ? 0 : mask;
+			if (i == threads->cover)
+				threads->values[i][limb] = 0;
 		}
 }
 
@@ -155,7 +162,8 @@ static struct table_match
 threads_match(const struct threads *threads, uint32_t entry)
 {
 	return (struct table_match){
-		.value = threads->values[entry], .mask = threads->masks[entry], .priority = entry < threads->permanent,
+		.value = threads->values[entry], .mask = threads->masks[entry],
+		.priority = entry < threads->permanent ? 2 : entry == threads->cover,
 		.high = threads->descriptor.field_count != 0 ? threads->highs[entry] : NULL,
 	};
 }
@@ -167,7 +175,8 @@ threads_write(struct threads *threads, struct writer *writer, double seconds)
 	const uint64_t end = (uint64_t)clock() + (uint64_t)(seconds * CLOCKS_PER_SEC);
 
 	while ((uint64_t)clock() < end && test_failures == 0) {
-		const uint32_t entry = (uint32_t)(test_random(&random) % threads->entries);
+		const int is_cover = threads->cover != UNCOVERED && test_random(&random) % 16 == 0;
+		const uint32_t entry = is_cover ? threads->cover : (uint32_t)(test_random(&random) % threads->entries);
 		const struct table_match match = threads_match(threads, entry);
 		const struct test_record record = threads_record(threads, entry, (uint32_t)(++version & 0x7fff));
 
@@ -199,7 +208,7 @@ threads_seconds(void)
 }
 
 static void
-threads_run_with(uint32_t structure, uint32_t key_bits, uint32_t own, uint32_t entries, const struct key_field *range)
+threads_run_with(uint32_t structure, uint32_t key_bits, uint32_t own, uint32_t entries, uint32_t cover, const struct key_field *range)
 {
 	struct threads *threads = aligned_alloc(64, sizeof(*threads));
 	struct test_host memory = { .allocations_left = UINT64_MAX, .argument = threads };
@@ -213,6 +222,7 @@ threads_run_with(uint32_t structure, uint32_t key_bits, uint32_t own, uint32_t e
 	threads->descriptor.action_count = 2;	/* of seven that there are */
 	threads->entries = entries;
 	threads->permanent = entries / 4;
+	threads->cover = cover;
 	threads_keys(threads);
 	if (range != NULL) {
 		threads->descriptor.fields = range;
@@ -251,7 +261,7 @@ threads_run_with(uint32_t structure, uint32_t key_bits, uint32_t own, uint32_t e
 static void
 threads_run(uint32_t structure, uint32_t key_bits, uint32_t own)
 {
-	threads_run_with(structure, key_bits, own, ENTRIES_MOST, NULL);
+	threads_run_with(structure, key_bits, own, ENTRIES, UNCOVERED, NULL);
 }
 
 static const struct key_field threads_port = { .name = "port", .width = 16, .shift = 0, .kind = MATCH_RANGE };
@@ -272,10 +282,10 @@ test_table_threads(void)
 	threads_run(STRUCTURE_LIST, 32, 1);
 	threads_run(STRUCTURE_BTREE, 64, 0);
 	threads_run(STRUCTURE_BTREE, 128, 1);
-	threads_run_with(STRUCTURE_BTREE, 16, 0, ENTRIES_MOST, &threads_port);
-	threads_run_with(STRUCTURE_BTREE, 64, 1, ENTRIES_MOST, &threads_long);
-	threads_run_with(STRUCTURE_COMPARE, 48, 0, COMPARE_MOST, NULL);
-	threads_run_with(STRUCTURE_COMPARE, 104, 1, COMPARE_MOST, NULL);
+	threads_run_with(STRUCTURE_BTREE, 16, 0, ENTRIES, UNCOVERED, &threads_port);
+	threads_run_with(STRUCTURE_BTREE, 64, 1, ENTRIES, UNCOVERED, &threads_long);
+	threads_run_with(STRUCTURE_COMPARE, 48, 0, COMPARE_MOST, UNCOVERED, NULL);
+	threads_run_with(STRUCTURE_COMPARE, 104, 1, COMPARE_MOST, UNCOVERED, NULL);
 	threads_run(STRUCTURE_PERFECT, 48, 0);
 	threads_run(STRUCTURE_DIRECT, 16, 1);
 	threads_run(STRUCTURE_SCAN, 104, 0);
@@ -283,6 +293,9 @@ test_table_threads(void)
 	threads_run(STRUCTURE_BIT_VECTOR, 40, 1);
 	threads_run(STRUCTURE_TUPLE_SPACE, 104, 0);
 	threads_run(STRUCTURE_TUPLE_SPACE, 200, 1);
+	threads_run_with(STRUCTURE_SCAN, 104, 0, ENTRIES_MOST, ENTRIES_MOST - 1, NULL);
+	threads_run_with(STRUCTURE_BIT_VECTOR, 104, 0, ENTRIES_MOST, ENTRIES_MOST - 1, NULL);
+	threads_run_with(STRUCTURE_TUPLE_SPACE, 104, 0, ENTRIES_MOST, ENTRIES_MOST - 1, NULL);
 	threads_run(STRUCTURE_EXACT48, 48, 0);
 	threads_run(STRUCTURE_EXACT48, 40, 1);
 	threads_run(STRUCTURE_DIR24_8_U16, 27, 0);

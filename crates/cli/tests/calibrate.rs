@@ -59,9 +59,11 @@ fn an_echo_is_measured_where_packets_come_by_themselves_and_where_they_return() 
     }
     let directory = scratch("calibrate");
     let file = machine(&directory);
-    for (port, kind) in [("3=net_null0", "net_null"), ("0=net_ring0", "net_ring")] {
-        let svg = directory.join("echo.svg");
-        let ran = calibrate(&file, &["--port", port, "--svg", svg.to_str().unwrap()]);
+    let (named, beside) = (directory.join("echo.svg"), file.with_extension("svg"));
+    let of_name = ["--svg", named.to_str().unwrap()];
+    let cases = [("3=net_null0", "net_null", &of_name[..], &named), ("0=net_ring0", "net_ring", &["--svg"], &beside)];
+    for (port, kind, drawn, svg) in cases {
+        let ran = calibrate(&file, &[&["--port", port], drawn].concat());
         let text = said(&ran);
         assert!(ran.status.success(), "{port}: {text}");
         assert!(text.contains(&format!("on {kind}, batches of ")), "{text}");
@@ -69,7 +71,7 @@ fn an_echo_is_measured_where_packets_come_by_themselves_and_where_they_return() 
         assert!(fs::read_to_string(&file).unwrap().contains(&format!("device = \"{kind}\"")), "{port}");
         assert!(number(&file, "batch").is_some() && number(&file, "free_cycles").is_some(), "{text}");
         assert_eq!(number(&file, "ring"), None, "{text}");
-        assert!(fs::read_to_string(&svg).unwrap().contains(&format!("an echo on {kind} by batch")));
+        assert!(fs::read_to_string(svg).unwrap().contains(&format!("an echo on {kind} by batch")));
     }
 }
 

@@ -49,7 +49,7 @@ const MEMORY: u32 = 1024;
 pub const EXAMPLES: &str = "\
 Examples:
   bacus calibrate                             write machines/HOST.toml
-  bacus calibrate -o lab.toml --svg lab.svg   and draw the curves
+  bacus calibrate -o lab.toml --svg           and draw the curves, into lab.svg
   bacus calibrate --port 0=veth0              what saturates an echo on that port, for `bacus run`
   bacus calibrate --port 0=veth0 --port 1=veth1
                                               the same on two ports that are wired to each other
@@ -65,9 +65,9 @@ pub struct Arguments {
     /// The machine file to write [default: machines/HOST.toml]
     #[arg(short, long)]
     output: Option<PathBuf>,
-    /// Draw the curves
-    #[arg(long)]
-    svg: Option<PathBuf>,
+    /// Draw the curves [without a name: beside the machine file, NAME.svg]
+    #[arg(long, value_name = "FILE")]
+    svg: Option<Option<PathBuf>>,
     /// Measure an echo on this port, named as for `bacus run`, and nothing else if the machine file is there; repeatable
     #[arg(long = "port", value_name = "N=DEVICE")]
     ports: Vec<run::Port>,
@@ -222,8 +222,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         draw::echo(&port_at_hand(arguments, &output)?)
     };
     println!("machine file: {}", output.display());
-    if let Some(path) = &arguments.svg {
-        write(path, &svg.map_err(Failure::environment)?)?;
+    if let Some(named) = &arguments.svg {
+        let path = named.clone().unwrap_or_else(|| output.with_extension("svg"));
+        write(&path, &svg.map_err(Failure::environment)?)?;
         println!("curves: {}", path.display());
     }
     Ok(())

@@ -2,6 +2,8 @@
 //!
 //! Taken from the layouts in `runtime/table`: a structure that changes its layout changes here. Nothing of a processor is in these numbers.
 
+mod sets;
+
 use super::line::{LINE_BYTES, Line};
 use super::operations::limbs;
 use crate::inputs::Content;
@@ -401,43 +403,6 @@ impl Keyed {
         }
     }
 
-    /// A class for each chunk, by two steps, and the intersection of the classes' sets of rules.
-    fn bit_vector(&self) -> (f64, Vec<Line>) {
-        let chunks = self.chunks();
-        let set_words = self.set_words();
-        let looked_at = (set_words / 2.0).max(16.0f64.min(set_words));
-        let operations = 30.0 + chunks * (28.0 + (looked_at / self.lanes).max(1.0) * 1.5);
-        // A packet's chunks have few values: what rules tell apart, and what else there is in the packets.
-        let classes = self.entries.min(4096);
-        let sets = (chunks * classes as f64 * set_words * 8.0) as u64;
-        let pages = chunks as u64 * (1024 + self.entries.min(256) * 256);
-        let table = Line { bytes: pages, often: 2.0 * chunks, abreast: chunks };
-        let often = chunks * (looked_at / 8.0).ceil();
-        (operations, vec![table, Line { bytes: sets, often, abreast: often }])
-    }
-
-    /// Words of a set: four, or whole lines.
-    fn set_words(&self) -> f64 {
-        match self.entries {
-            0..=256 => 4.0,
-            more => (more as f64 / 512.0).ceil() * 8.0,
-        }
-    }
-
-    /// A look-up in a group: where a chunk's class stands is found for 32 packets at once, with vectors that have room for a line, else packet by packet; and
-    /// lines of sets are read until one has a rule, on average in the middle. With such vectors, sets of four words meet in registers, eight packets' at
-    /// once. Counted in groups of 5-tuples, gcc 12.
-    fn bit_vector_grouped(&self) -> f64 {
-        let together = self.lanes >= 8.0 && self.words <= 2.0;
-        if together && self.set_words() <= 4.0 {
-            return 10.0 + self.chunks() * 6.5;
-        }
-        let class = if together { 6.0 } else { 12.0 };
-        let lines = (self.set_words() / 8.0).ceil();
-        let looked_at = self.set_words().min(8.0) * (lines + 1.0) / 2.0;
-        10.0 + 10.0 * (lines + 1.0) / 2.0 + self.chunks() * (class + 2.0 * (looked_at / self.lanes).max(1.0))
-    }
-
     /// A head in each tuple, and the pairs of rules that some lead to: counted in rules of firewalls, sixteen are in two tuples, a hundred in four, a
     /// thousand in eight; and where masks say little, as many more as there are rules for them.
     fn tuple_space(&self) -> (f64, Vec<Line>) {
@@ -457,10 +422,6 @@ impl Keyed {
     /// At most one more than there are masks: that of nothing.
     fn tuples(&self) -> f64 {
         ((self.entries as f64).log2() - 2.0).clamp(1.0, 32.0).min(1.0 + self.masks as f64)
-    }
-
-    fn chunks(&self) -> f64 {
-        self.keys.iter().map(|(_, width)| f64::from(width.div_ceil(16))).sum()
     }
 
     /// What a look-up of a group saves, counted in instructions of 5-tuples.
