@@ -87,3 +87,11 @@ fn emitting_twice_gives_equal_bytes() {
     let text = include_str!("../../hlir/tests/programs/l2fwd.hlir");
     assert_eq!(emitted(text, Descriptor::Mbuf), emitted(text, Descriptor::Mbuf));
 }
+
+/// What is looked up on the way to a stage in lanes: the number of a record, its action, and what is read of it.
+#[test]
+fn way_own() {
+    let program = include_str!("../../cli/tests/plans/way.hlir");
+    let plan = include_str!("../../cli/tests/plans/way.plan");
+    expect_file!["golden/way_own.c.golden"].assert_eq(&emitted(&format!("{program}\n{plan}"), Descriptor::Own));
+}

@@ -10,7 +10,7 @@ use crate::{
     Select, Statement, TableId, VariableId,
 };
 use num_bigint::BigUint;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) type Result<T> = std::result::Result<T, &'static str>;
 
@@ -284,7 +284,8 @@ impl Run<'_> {
         if (&taken.headers, taken.cursor) != (&self.state.headers, self.state.cursor) {
             return Err("extracts a header for some packets only");
         }
-        let variables: Vec<VariableId> = taken.variables.keys().chain(self.state.variables.keys()).copied().collect();
+        let variables: BTreeSet<VariableId> =
+            taken.variables.keys().chain(self.state.variables.keys()).copied().collect();
         for variable in variables {
             let width = self.program.variables[variable].kind.width();
             let zero = self.number(&BigUint::ZERO, width);
