@@ -1,6 +1,6 @@
 //! A path's first stage in lanes: for which packets it says that they stay, and with which keys.
 
-use hlir::lanes::{Lanes, Operator, Step};
+use hlir::lanes::{Lanes, OfTable, Operator, Step};
 use hlir::path::{nodes, stages};
 
 const ROUTER: &str = include_str!("../../emit/tests/golden/ipv4fwd.hlir");
@@ -42,10 +42,12 @@ fn steps(lanes: &Lanes, packet: &[u8]) -> Vec<u32> {
             }
             Step::Length => packet.len() as u32,
             Step::Port => 0,
-            Step::Found { key, .. } => found_by(value(key)),
-            Step::Record { found, .. } => record_of(value(found)),
-            Step::Action { record, .. } => action_of(value(record)),
-            Step::Parameter { action, parameter, record, .. } => parameter_of(value(record), *action, *parameter),
+            Step::OfTable { what, of, .. } => match what {
+                OfTable::Found => found_by(value(of)),
+                OfTable::Record => record_of(value(of)),
+                OfTable::Action => action_of(value(of)),
+                OfTable::Parameter { action, parameter } => parameter_of(value(of), *action, *parameter),
+            },
             Step::Constant(value) => *value,
             Step::Operate(operator, left, right) => operated(*operator, value(left), value(right)),
             Step::Choose { mask, then, otherwise } => {

@@ -7,7 +7,7 @@
 use super::{Way, each_from, inline, name};
 use crate::c::{Expr, Item, Stmt};
 use crate::unit::number;
-use hlir::lanes::{Lanes, Number, Operator, Step};
+use hlir::lanes::{Lanes, Number, OfTable, Operator, Step};
 use hlir::path::Stage;
 
 /// Operators in an expression, beyond which its parts get names.
@@ -49,33 +49,25 @@ impl Way<'_> {
     fn record_items(&self, lanes: &Lanes) -> Vec<Item> {
         let mut items = Vec::new();
         for step in &lanes.steps {
-            let (about, of_one) = match *step {
-                Step::Found { place, .. } => {
-                    (format!("Number of the record that {} finds.", self.node_title(place)), self.found_by(place))
-                }
-                Step::Record { place, .. } => {
+            let Step::OfTable { place, what, .. } = *step else { continue };
+            let node = self.node_title(place);
+            let (about, of_one) = match what {
+                OfTable::Found => (format!("Number of the record that {node} finds."), self.found_by(place)),
+                OfTable::Record => {
                     let table = Expr::Name(format!("&run->{}->table", self.unit.table_name(self.table(place))));
                     let resolved = Expr::call("table_record_number", [table, name("number")]);
                     ("The same, or of the default action's record.".to_string(), vec![Stmt::result(resolved)])
                 }
-                Step::Action { place, .. } => (
-                    format!("Action of a record of {}.", self.node_title(place)),
-                    self.of_record(place, "action".to_string()),
-                ),
-                Step::Parameter { place, action, parameter, .. } => {
+                OfTable::Action => {
+                    (format!("Action of a record of {node}."), self.of_record(place, "action".to_string()))
+                }
+                OfTable::Parameter { action, parameter } => {
                     let (action, parameter) = self.names_of(place, action, parameter);
-                    let about =
-                        format!("{parameter} of a record of {} whose action is {action}.", self.node_title(place));
+                    let about = format!("{parameter} of a record of {node} whose action is {action}.");
                     (about, self.of_record(place, format!("{action}.{parameter}")))
                 }
-                Step::Word(_)
-                | Step::Length
-                | Step::Port
-                | Step::Constant(_)
-                | Step::Operate(..)
-                | Step::Choose { .. } => continue,
             };
-            let Some(title) = self.step_title(step) else { continue };
+            let title = self.title_of(place, what);
             items.push(Item::Comment(about));
             items.extend(inline("uint32_t", &title, &["const struct run *run", "uint32_t number"], of_one));
             let first = Expr::call(&title, [name("run"), name("numbers[0]")]);
@@ -96,18 +88,14 @@ impl Way<'_> {
         &self.unit.node(self.nodes[place]).name
     }
 
-    /// The function that makes such a step for one packet, if one does. Names of actions and parameters would not tell all of them apart.
-    fn step_title(&self, step: &Step) -> Option<String> {
-        match *step {
-            Step::Found { place, .. } => Some(format!("{}_found_by", self.title(place))),
-            Step::Record { place, .. } => Some(format!("{}_record_of", self.title(place))),
-            Step::Action { place, .. } => Some(format!("{}_action_of", self.title(place))),
-            Step::Parameter { place, action, parameter, .. } => {
-                Some(format!("{}_data_{action}_{parameter}_of", self.title(place)))
-            }
-            Step::Word(_) | Step::Length | Step::Port | Step::Constant(_) | Step::Operate(..) | Step::Choose { .. } => {
-                None
-            }
+    /// The function that asks the table for one packet. Names of actions and parameters would not tell all of them apart.
+    fn title_of(&self, place: usize, what: OfTable) -> String {
+        let node = self.title(place);
+        match what {
+            OfTable::Found => format!("{node}_found_by"),
+            OfTable::Record => format!("{node}_record_of"),
+            OfTable::Action => format!("{node}_action_of"),
+            OfTable::Parameter { action, parameter } => format!("{node}_data_{action}_{parameter}_of"),
         }
     }
 
@@ -147,8 +135,7 @@ impl Way<'_> {
         for row in &lanes.rows {
             body.push(Stmt::call("lanes_load", [name("&packets"), Expr::word(*row), name(format!("row_{row}"))]));
         }
-        let titles = lanes.steps.iter().map(|step| self.step_title(step)).collect();
-        let mut writer = Writer::new(lanes, titles);
+        let mut writer = Writer::new(self, lanes);
         for place in &stage.looked_up {
             let key = lanes.keys.iter().find(|(of, _)| of == place).map_or(&[][..], |(_, key)| key);
             let held = self.unit.table_name(self.table(*place));
@@ -216,16 +203,15 @@ impl Way<'_> {
 
 /// Steps as C: an expression where one is used once and is short, else a name.
 struct Writer<'l> {
+    way: &'l Way<'l>,
     lanes: &'l Lanes,
-    /// Of each step that a function makes, its name.
-    titles: Vec<Option<String>>,
     uses: Vec<u32>,
     names: Vec<Option<Expr>>,
     code: Vec<Stmt>,
 }
 
 impl<'l> Writer<'l> {
-    fn new(lanes: &'l Lanes, titles: Vec<Option<String>>) -> Writer<'l> {
+    fn new(way: &'l Way<'l>, lanes: &'l Lanes) -> Writer<'l> {
         let mut uses = vec![0; lanes.steps.len()];
         let operands = lanes.steps.iter().flat_map(Step::operands);
         let keys = lanes.keys.iter().flat_map(|(_, key)| key.iter().copied());
@@ -237,7 +223,7 @@ impl<'l> Writer<'l> {
             .chain(found)
             .chain([lanes.leaves])
             .for_each(|number| uses[number as usize] += 1);
-        Writer { lanes, titles, uses, names: vec![None; lanes.steps.len()], code: Vec::new() }
+        Writer { way, lanes, uses, names: vec![None; lanes.steps.len()], code: Vec::new() }
     }
 
     fn step(&self, number: Number) -> Step {
@@ -256,10 +242,7 @@ impl<'l> Writer<'l> {
             Step::Word(_)
             | Step::Length
             | Step::Port
-            | Step::Found { .. }
-            | Step::Record { .. }
-            | Step::Action { .. }
-            | Step::Parameter { .. }
+            | Step::OfTable { .. }
             | Step::Operate(..)
             | Step::Choose { .. } => self.operand(number),
         }
@@ -280,13 +263,9 @@ impl<'l> Writer<'l> {
             Step::Port => {
                 (Expr::call("lanes_ports", [name("burst"), Expr::binary("+", name("from"), name("i"))]), LARGEST)
             }
-            Step::Found { key: of, .. }
-            | Step::Record { found: of, .. }
-            | Step::Action { record: of, .. }
-            | Step::Parameter { record: of, .. } => {
+            Step::OfTable { place, what, of } => {
                 let of = self.vector(of);
-                let title = self.titles[number as usize].as_deref().expect("a function makes it");
-                (Expr::call(format!("{title}_lanes"), [name("run"), of]), LARGEST)
+                (Expr::call(format!("{}_lanes", self.way.title_of(place, what)), [name("run"), of]), LARGEST)
             }
             Step::Operate(operator, left, right) => {
                 let ((left, a), (right, b)) = (self.written(left), self.written(right));

@@ -3,7 +3,7 @@
 //! Each packet gets the number of the record that its key finds, and what is read of the record; the actions with which it stays on the path are run on that.
 
 use super::run::{Record, Result, Run, State, UNKNOWN};
-use super::{Number, Operator, Step};
+use super::{Number, OfTable, Operator, Step};
 use crate::{Next, NodeId, Statement, TableId};
 
 impl Run<'_> {
@@ -15,10 +15,11 @@ impl Run<'_> {
             return Err("takes its actions from a profile");
         }
         let key = self.key(node)?.narrow().ok_or("looks up a key that has not between 1 and 32 bits")?;
-        let found = self.steps.read(Step::Found { place, key });
+        let mut read = |what, of| self.steps.read(Step::OfTable { place, what, of });
+        let found = read(OfTable::Found, key);
+        let record = read(OfTable::Record, found);
+        let runs = read(OfTable::Action, record);
         self.found.push((place, found));
-        let record = self.steps.read(Step::Record { place, found });
-        let runs = self.steps.read(Step::Action { place, record });
         let (before, all) = (self.state.clone(), self.active);
         let mut stays = self.steps.mask(false);
         let mut merged: Option<State> = None;
@@ -71,11 +72,11 @@ impl Run<'_> {
     /// A parameter of the action that is run.
     pub fn parameter(&mut self, parameter: usize, width: u32) -> Result<Number> {
         // What the first cut's own actions are given is not known ahead of it.
-        let Record { place, action, number: record, .. } = self.record.ok_or(UNKNOWN)?;
+        let Record { place, action, number: of, .. } = self.record.ok_or(UNKNOWN)?;
         if !(1..=32).contains(&width) {
             return Err("takes a parameter that has not between 1 and 32 bits");
         }
-        let value = self.steps.read(Step::Parameter { place, action, parameter, record });
+        let value = self.steps.read(Step::OfTable { place, what: OfTable::Parameter { action, parameter }, of });
         // Of a record with another action it may have any bits, and yet be a part of a key.
         Ok(self.steps.fit(value, width))
     }

@@ -30,27 +30,11 @@ pub enum Step {
     /// The port that it came in on.
     Port,
     Constant(u32),
-    /// The number of the record that the look-up at this place of the path finds by a key of at most 32 bits; 0 if it finds none.
-    Found {
+    /// What the table says that is looked up at this place of the path.
+    OfTable {
         place: usize,
-        key: Number,
-    },
-    /// The number of the record whose action is run: that of the default action, where none was found. It may be replaced at any time, so it is asked for once.
-    Record {
-        place: usize,
-        found: Number,
-    },
-    /// The number of a record's action.
-    Action {
-        place: usize,
-        record: Number,
-    },
-    /// A parameter of at most 32 bits. Where the record has another action, it is any number of 32 bits.
-    Parameter {
-        place: usize,
-        action: usize,
-        parameter: usize,
-        record: Number,
+        what: OfTable,
+        of: Number,
     },
     Operate(Operator, Number, Number),
     /// `then` where the mask is set, else `otherwise`.
@@ -59,6 +43,20 @@ pub enum Step {
         then: Number,
         otherwise: Number,
     },
+}
+
+/// What a table says of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OfTable {
+    /// The number of the record that a key of at most 32 bits finds; 0 if it finds none.
+    Found,
+    /// The number of the record whose action is run, of the one that was found: the default action's, where none was. It may be replaced at any time, so it is
+    /// asked for once.
+    Record,
+    /// The number of a record's action.
+    Action,
+    /// A record's parameter of at most 32 bits. Where the record has another action, it is any number of 32 bits.
+    Parameter { action: usize, parameter: usize },
 }
 
 /// On unsigned numbers; what overflows wraps. Shifts are by constants below 32, and comparisons give masks.
@@ -138,9 +136,7 @@ impl Step {
     pub fn operands(&self) -> Vec<Number> {
         match self {
             Step::Word(_) | Step::Length | Step::Port | Step::Constant(_) => Vec::new(),
-            Step::Found { key, .. } => vec![*key],
-            Step::Record { found, .. } => vec![*found],
-            Step::Action { record, .. } | Step::Parameter { record, .. } => vec![*record],
+            Step::OfTable { of, .. } => vec![*of],
             Step::Operate(_, left, right) => vec![*left, *right],
             Step::Choose { mask, then, otherwise } => vec![*mask, *then, *otherwise],
         }

@@ -26,10 +26,7 @@ impl Steps {
             Step::Word(_)
             | Step::Length
             | Step::Port
-            | Step::Found { .. }
-            | Step::Record { .. }
-            | Step::Action { .. }
-            | Step::Parameter { .. }
+            | Step::OfTable { .. }
             | Step::Operate(..)
             | Step::Choose { .. } => None,
         }
@@ -172,14 +169,7 @@ impl Steps {
             }
             Step::Operate(operator, ..) => operator.compares(),
             Step::Constant(value) => value == 0 || value == u32::MAX,
-            Step::Word(_)
-            | Step::Length
-            | Step::Port
-            | Step::Found { .. }
-            | Step::Record { .. }
-            | Step::Action { .. }
-            | Step::Parameter { .. }
-            | Step::Choose { .. } => false,
+            Step::Word(_) | Step::Length | Step::Port | Step::OfTable { .. } | Step::Choose { .. } => false,
         }
     }
 
@@ -215,12 +205,7 @@ impl Steps {
         for (number, step) in self.list.iter().enumerate().filter(|(number, _)| is_needed[*number]) {
             kept.insert(number as Number, steps.len() as Number);
             steps.push(match *step {
-                Step::Found { place, key } => Step::Found { place, key: kept[&key] },
-                Step::Record { place, found } => Step::Record { place, found: kept[&found] },
-                Step::Action { place, record } => Step::Action { place, record: kept[&record] },
-                Step::Parameter { place, action, parameter, record } => {
-                    Step::Parameter { place, action, parameter, record: kept[&record] }
-                }
+                Step::OfTable { place, what, of } => Step::OfTable { place, what, of: kept[&of] },
                 Step::Operate(operator, left, right) => Step::Operate(operator, kept[&left], kept[&right]),
                 Step::Choose { mask, then, otherwise } => {
                     Step::Choose { mask: kept[&mask], then: kept[&then], otherwise: kept[&otherwise] }

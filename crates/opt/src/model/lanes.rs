@@ -134,10 +134,8 @@ fn counted(lanes: &Lanes) -> Counted {
         match step {
             Step::Word(_) | Step::Length | Step::Port | Step::Constant(_) => {}
             Step::Operate(..) | Step::Choose { .. } => operators += 1.0,
-            Step::Found { .. } | Step::Record { .. } | Step::Action { .. } | Step::Parameter { .. } if is_same => {
-                operators += READ;
-            }
-            Step::Found { .. } | Step::Record { .. } | Step::Action { .. } | Step::Parameter { .. } => reads += READ,
+            Step::OfTable { .. } if is_same => operators += READ,
+            Step::OfTable { .. } => reads += READ,
         }
     }
     let stores = |parts: usize| parts as f64 * if parts > PARTS_OF_LIMB { STORE_WIDE } else { STORE };
@@ -152,14 +150,9 @@ fn same_for_port(lanes: &Lanes) -> Vec<bool> {
     for step in &lanes.steps {
         let is_same = match step {
             Step::Word(_) | Step::Length => false,
-            Step::Port
-            | Step::Constant(_)
-            | Step::Found { .. }
-            | Step::Record { .. }
-            | Step::Action { .. }
-            | Step::Parameter { .. }
-            | Step::Operate(..)
-            | Step::Choose { .. } => step.operands().iter().all(|operand| same[*operand as usize]),
+            Step::Port | Step::Constant(_) | Step::OfTable { .. } | Step::Operate(..) | Step::Choose { .. } => {
+                step.operands().iter().all(|operand| same[*operand as usize])
+            }
         };
         same.push(is_same);
     }
