@@ -27,7 +27,6 @@ typedef uint64_t lanes_wide __attribute__((vector_size(8 * LANES)));
 struct lanes_packets {
 	void *const *data;
 	lanes length;
-	void *kept[LANES];	/* what `data` leads to, where bursts have no such array */
 };
 
 LANES_INLINE lanes
@@ -166,9 +165,10 @@ lanes_bits(lanes mask)
 
 #endif
 
-/* Takes packets `i` and behind in hand. 1 if all of them have so many bytes side by side, else 0. */
+/* Takes packets `i` and behind in hand. 1 if all of them have so many bytes side by side, else 0. `data` gets their first bytes' addresses, where bursts
+ * have no such array. */
 LANES_INLINE int
-lanes_take(const struct burst *burst, uint32_t i, uint32_t bytes, struct lanes_packets *packets)
+lanes_take(const struct burst *burst, uint32_t i, uint32_t bytes, void **data, struct lanes_packets *packets)
 {
 	uint32_t lengths[LANES], missing = 0;
 
@@ -180,11 +180,11 @@ lanes_take(const struct burst *burst, uint32_t i, uint32_t bytes, struct lanes_p
 	for (uint32_t at = 0; at < LANES; at++) {
 		const struct packet packet = packet_take(burst, i + at);
 
-		packets->kept[at] = packet_data(&packet);
+		data[at] = packet_data(&packet);
 		lengths[at] = packet_length(&packet);
 		missing |= packet_contiguous(&packet) - bytes;	/* below zero has the highest bit: no packet is that long */
 	}
-	packets->data = packets->kept;
+	packets->data = data;
 	packets->length = lanes_numbers(lengths);
 	return missing >> 31 == 0;
 }

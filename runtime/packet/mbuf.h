@@ -45,6 +45,16 @@ packet_take(const struct burst *burst, uint32_t i)
 	return packet_from(burst->packets[i], 0);
 }
 
+/* One whose first byte is known to be there, as long as nobody has changed the packet. */
+static inline struct packet
+packet_known(const struct burst *burst, uint32_t i, void *data)
+{
+	struct packet packet = packet_take(burst, i);
+
+	packet.data = data;
+	return packet;
+}
+
 /* The mbuf itself. */
 static inline const void *
 packet_address(const struct burst *burst, uint32_t i)

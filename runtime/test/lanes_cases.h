@@ -41,8 +41,8 @@ lanes_check_take(struct lanes_case *all)
 
 	for (uint32_t i = 0; i < LANES; i++)
 		least = all->lengths[LANES_FIRST + i] < least ? all->lengths[LANES_FIRST + i] : least;
-	CHECK(!lanes_take(&all->burst, LANES_FIRST, least + 1, &all->taken));
-	CHECK(lanes_take(&all->burst, LANES_FIRST, least, &all->taken));
+	CHECK(!lanes_take(&all->burst, LANES_FIRST, least + 1, NULL, &all->taken));
+	CHECK(lanes_take(&all->burst, LANES_FIRST, least, NULL, &all->taken));
 	for (uint32_t i = 0; i < LANES; i++) {
 		CHECK(all->taken.data[i] == all->bytes[LANES_FIRST + i] && all->taken.length[i] == all->lengths[LANES_FIRST + i]);
 		CHECK(ports[i] == all->ports[LANES_FIRST + i]);

@@ -116,7 +116,7 @@ mbuf_lanes(struct cases *cases, uint32_t odd, uint32_t bytes)
 {
 	const uint32_t least = odd >= MBUF_BEFORE && bytes < MBUF_USUAL ? bytes : MBUF_USUAL;
 	struct packet packets[MBUF_BURST];
-	void *handles[MBUF_BURST];
+	void *handles[MBUF_BURST], *data[LANES];
 	const struct burst burst = { .count = MBUF_BURST, .packets = handles };
 	struct lanes_packets taken;
 
@@ -126,8 +126,8 @@ mbuf_lanes(struct cases *cases, uint32_t odd, uint32_t bytes)
 			packet_data(&packets[i])[at] = (uint8_t)(16 * i + at);
 		handles[i] = packet_store(&packets[i]);
 	}
-	CHECK(!lanes_take(&burst, MBUF_BEFORE, least + 1, &taken));
-	CHECK(lanes_take(&burst, MBUF_BEFORE, least, &taken));
+	CHECK(!lanes_take(&burst, MBUF_BEFORE, least + 1, data, &taken));
+	CHECK(lanes_take(&burst, MBUF_BEFORE, least, data, &taken));
 	for (uint32_t i = 0; i < LANES; i++) {
 		const uint32_t first = MBUF_BEFORE + i == odd ? bytes : MBUF_USUAL;
 

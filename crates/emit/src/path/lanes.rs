@@ -128,7 +128,8 @@ impl Way<'_> {
             body.push(Stmt::Declare { of: "lanes".to_string(), name: format!("row_{row}[4]"), value: None });
         }
         body.push(Stmt::Blank);
-        let taken = Expr::call("lanes_take", [name("burst"), at(), Expr::word(lanes.bytes), name("&packets")]);
+        let data = name(if self.unit.own() { "NULL" } else { "path->data + i" });
+        let taken = Expr::call("lanes_take", [name("burst"), at(), Expr::word(lanes.bytes), data, name("&packets")]);
         let short = Expr::unary("!", taken);
         let rare = Expr::call("__builtin_expect", [short, name("0")]);
         body.push(Stmt::when(rare, vec![Stmt::result(name("false"))]));

@@ -202,6 +202,9 @@ impl<'u> Way<'u> {
             ));
         }
         members.extend(self.rewrite_members());
+        if !self.unit.own() {
+            members.push(Member::plain("void *", format!("data[{group}]"), "the packets' first bytes"));
+        }
         members.push(Member::plain("uint64_t", "left", "packets that have left the path, a bit each"));
         [
             Item::Comment("What the stages of the path hand on, of a group of packets.".to_string()),

@@ -1,7 +1,7 @@
 //! Packets that leave as they came: where nothing of the path changes where a packet begins or ends, a whole group is sent at once, its addresses and
 //! lengths copied from the burst. What a packet has to say is its port, or that it is gone.
 
-use super::turn::begin_turn;
+use super::turn::state_enter;
 use super::{Way, each, inline, name};
 use crate::c::{Expr, Item, Stmt};
 use crate::node::{Nodes, Written};
@@ -112,7 +112,7 @@ impl Way<'_> {
         let missed = missed.reduce(|left, right| Expr::binary("||", left, right)).unwrap_or(name("false"));
         let mut turn = vec![never(Expr::binary("&&", name("hits"), missed))];
         turn.extend(self.other_actions().map(|other| never(Expr::binary("&&", name("usual"), other))));
-        turn.extend(gather());
+        turn.extend(self.gather());
         code.push(each("i", group.clone(), turn));
         code.push(send_gathered(&group, Expr::long(0), sender));
         code.extend(self.count_look_ups(&group));
@@ -201,23 +201,24 @@ impl Way<'_> {
         let ports = Stmt::Declare { of: "uint16_t".to_string(), name: format!("ports[{}]", self.group()), value: None };
         vec![ports, Stmt::declare("uint64_t", "gone", gone)]
     }
+
+    /// The turn of packet `i`, which is not sent yet.
+    pub(super) fn gather(&self) -> Vec<Stmt> {
+        let finish = Expr::call("path_finish", ["run", "&state", "path", "i", "&ports[i]"].map(name));
+        let gone = vec![
+            Stmt::Assign(name("gone"), "|=", Expr::binary("<<", name("1ull"), name("i"))),
+            Stmt::set(name("ports[i]"), Expr::word(0)),
+        ];
+        let mut code = Vec::from(self.packet_again());
+        code.push(state_enter());
+        code.push(Stmt::when(Expr::call("__builtin_expect", [Expr::unary("!", finish), name("0")]), gone));
+        code
+    }
 }
 
 /// Nothing goes on where this holds.
 fn never(condition: Expr) -> Stmt {
     Stmt::when(condition, vec![Stmt::call("__builtin_unreachable", [])])
-}
-
-/// The turn of packet `i`, which is not sent yet.
-pub fn gather() -> Vec<Stmt> {
-    let finish = Expr::call("path_finish", ["run", "&state", "path", "i", "&ports[i]"].map(name));
-    let gone = vec![
-        Stmt::Assign(name("gone"), "|=", Expr::binary("<<", name("1ull"), name("i"))),
-        Stmt::set(name("ports[i]"), Expr::word(0)),
-    ];
-    let mut code = begin_turn();
-    code.push(Stmt::when(Expr::call("__builtin_expect", [Expr::unary("!", finish), name("0")]), gone));
-    code
 }
 
 /// Of a group that is to be sent at once there must be room for all.

@@ -81,6 +81,9 @@ impl Way<'_> {
 
     pub fn stage_items(&self, senders: &[Sender], list: Option<&Sender>) -> Vec<Item> {
         let mut items: Vec<Item> = self.begin().into();
+        if !self.unit.own() {
+            items.extend(self.begin_again());
+        }
         (0..self.stages.len()).for_each(|number| items.extend(self.stage(number)));
         items.extend(self.turn(senders, list));
         items.extend(self.turn_together(senders));
@@ -97,16 +100,25 @@ impl Way<'_> {
 
     /// A packet of the burst.
     fn begin(&self) -> [Item; 2] {
-        let number = Expr::binary("+", name("run->number"), name("i"));
-        let arguments = [
-            name("state"),
-            Expr::call("packet_take", [name("burst"), name("i")]),
-            name("burst->ports[i]"),
-            name("&run->memory->scratch"),
-            number,
-        ];
-        let parameters = ["struct run *run", "struct state *state", "const struct burst *burst", "uint32_t i"];
-        inline("void", "path_begin", &parameters, vec![Stmt::call("state_begin", arguments)])
+        let taken = Expr::call("packet_take", [name("burst"), name("i")]);
+        inline("void", "path_begin", &BEGIN, vec![state_begin(taken)])
+    }
+
+    /// A packet of the burst that the first stage has had in hand. Where its bytes are is not asked of its mbuf again: two loads, one behind the other.
+    fn begin_again(&self) -> [Item; 2] {
+        let taken = Expr::call("packet_known", ["burst", "i", "data"].map(name));
+        let parameters = [&BEGIN[..], &["void *data"]].concat();
+        inline("void", "path_begin_again", &parameters, vec![state_begin(taken)])
+    }
+
+    /// Packet `i` of a group, as its turn or a stage behind the first begins.
+    pub(super) fn packet_again(&self) -> [Stmt; 3] {
+        let mut begin = packet_begin();
+        if !self.unit.own() {
+            let again = ["run", "&state", "burst", "from + i", "path->data[i]"].map(name);
+            begin[2] = Stmt::call("path_begin_again", again);
+        }
+        begin
     }
 
     /// A stage for all packets of a group: run ahead to the cut, then compute keys and request what the look-ups will read.
@@ -176,12 +188,14 @@ impl Way<'_> {
         if number == 0 {
             keys.extend(self.rewrites_made());
         }
-        vec![
-            Stmt::Declare { of: "struct state".to_string(), name: "state".to_string(), value: None },
-            Stmt::Blank,
-            Stmt::call("path_begin", ["run", "&state", "burst", "from + i"].map(name)),
-            Stmt::If { condition: Expr::call("__builtin_expect", [stays, name("1")]), then: keys, otherwise: zeros },
-        ]
+        let mut code = Vec::from(if number == 0 { packet_begin() } else { self.packet_again() });
+        if number == 0 && !self.unit.own() {
+            let data = Expr::call("packet_data", [name("&state.packet")]);
+            code.push(Stmt::set(name("path->data[i]"), data));
+        }
+        let usual = Expr::call("__builtin_expect", [stays, name("1")]);
+        code.push(Stmt::If { condition: usual, then: keys, otherwise: zeros });
+        code
     }
 
     /// The look-ups behind a stage. Where the group is an older one, its lines were requested a group ago, and each look-up pays for one request
@@ -486,4 +500,21 @@ impl Way<'_> {
         body.extend(self.queue_end());
         body
     }
+}
+
+const BEGIN: [&str; 4] = ["struct run *run", "struct state *state", "const struct burst *burst", "uint32_t i"];
+
+/// `state` for the packet of that expression, number `i` of the burst.
+fn state_begin(packet: Expr) -> Stmt {
+    let number = Expr::binary("+", name("run->number"), name("i"));
+    Stmt::call("state_begin", [name("state"), packet, name("burst->ports[i]"), name("&run->memory->scratch"), number])
+}
+
+/// Packet `i` of a group, in hand for the first time, or without its path.
+pub(super) fn packet_begin() -> [Stmt; 3] {
+    [
+        Stmt::Declare { of: "struct state".to_string(), name: "state".to_string(), value: None },
+        Stmt::Blank,
+        Stmt::call("path_begin", ["run", "&state", "burst", "from + i"].map(name)),
+    ]
 }

@@ -1,7 +1,7 @@
 //! A packet's turn: what it does when everything ahead of it has been done, and how it goes on when it leaves the path.
 
-use super::send::{Sender, gather, room, send_gathered, tell_port};
-use super::stages::STAGE;
+use super::send::{Sender, room, send_gathered, tell_port};
+use super::stages::{STAGE, packet_begin};
 use super::{Way, apart, each, inline, name};
 use crate::c::{Expr, Item, Stmt};
 use crate::node::{AheadOf, Nodes};
@@ -102,7 +102,8 @@ impl Way<'_> {
 
     fn turn_in_order(&self, senders: &[Sender]) -> Vec<Stmt> {
         let entry = name(self.unit.place_name(self.nodes[0]));
-        let mut body = begin_turn();
+        let mut body = Vec::from(self.packet_again());
+        body.push(state_enter());
         body.push(Stmt::If {
             condition: Expr::binary("&", Expr::binary(">>", name("left"), name("i")), name("1")),
             then: vec![Stmt::call("path_leave", [name("run"), name("&state"), entry])],
@@ -124,7 +125,7 @@ impl Way<'_> {
         let stayers = format!("stayers[{}]", self.group().next_multiple_of(8));
         let leave = Stmt::call("path_leavers", ["&copy", "&taken", "from", "left", "&sent"].map(name));
         let mut turn = vec![Stmt::declare("const uint32_t", "i", name("stayers[at]"))];
-        turn.extend(gather());
+        turn.extend(self.gather());
         let mut code = vec![
             Stmt::Declare { of: "uint8_t".to_string(), name: stayers, value: None },
             Stmt::declare(
@@ -159,7 +160,8 @@ impl Way<'_> {
             Stmt::declare("const uint32_t", "i", first),
             Stmt::declare("const uint32_t", "before", name("run->out.count")),
         ];
-        body.extend(begin_turn());
+        body.extend(packet_begin());
+        body.push(state_enter());
         let mut walk = vec![name("run"), name("&state")];
         walk.extend(self.unit.walk_from(self.nodes[0]));
         let more = Expr::cast("uint64_t", Expr::binary("-", name("run->out.count"), name("before")));
@@ -322,16 +324,6 @@ impl Way<'_> {
     }
 }
 
-/// Packet `i` of a group, as its turn begins.
-pub fn begin_turn() -> Vec<Stmt> {
-    vec![
-        Stmt::Declare { of: "struct state".to_string(), name: "state".to_string(), value: None },
-        Stmt::Blank,
-        Stmt::call("path_begin", ["run", "&state", "burst", "from + i"].map(name)),
-        Stmt::call("state_enter", [name("&state")]),
-    ]
-}
-
 /// `path_finish` for one packet, which is sent at once.
 fn finish_alone(senders: &[Sender]) -> Vec<Stmt> {
     let arguments = ["run", "&state", "path", "i"].map(name);
@@ -343,4 +335,9 @@ fn finish_alone(senders: &[Sender]) -> Vec<Stmt> {
         Stmt::Blank,
         Stmt::when(sends, vec![Stmt::call("walk_send", send.into_iter().chain([sender.reason.clone()]))]),
     ]
+}
+
+/// What a packet has when it enters the graph.
+pub(super) fn state_enter() -> Stmt {
+    Stmt::call("state_enter", [name("&state")])
 }
