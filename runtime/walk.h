@@ -97,6 +97,28 @@ walk_list(uint64_t set, uint32_t most, uint8_t *list)
 	return count;
 }
 
+/* Which of `count` numbers, at most 64, are 0. */
+static inline uint64_t
+walk_zeros(const uint32_t *numbers, uint32_t count)
+{
+	uint64_t set = 0;
+	uint32_t i = 0;
+
+#if defined(TABLE_AVX512)
+	for (; i + 16 <= count; i += 16)
+		set |= (uint64_t)_mm512_cmpeq_epi32_mask(_mm512_loadu_si512(numbers + i), _mm512_setzero_si512()) << i;
+#elif defined(TABLE_AVX2)
+	for (; i + 8 <= count; i += 8) {
+		const __m256i zeros = _mm256_cmpeq_epi32(_mm256_loadu_si256((const void *)(numbers + i)), _mm256_setzero_si256());
+
+		set |= (uint64_t)(uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(zeros)) << i;
+	}
+#endif
+	for (; i < count; i++)
+		set |= (uint64_t)(numbers[i] == 0) << i;
+	return set;
+}
+
 /* A set of the first numbers, at most 64. */
 static inline uint64_t
 walk_first(uint32_t count)

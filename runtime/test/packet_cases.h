@@ -211,6 +211,27 @@ cases_list(void)
 	}
 }
 
+/* Zeros among numbers that have bits set here or there: of any count, in an array that ends with them. */
+static void
+cases_zeros(void)
+{
+	uint64_t random = 1;
+
+	for (uint32_t i = 0; i < 2000; i++) {
+		const uint32_t count = i % 65;
+		uint32_t all[64], *numbers = all + 64 - count;
+		uint64_t zeros = 0;
+
+		for (uint32_t at = 0; at < count; at++) {
+			const uint64_t drawn = test_random(&random);
+
+			numbers[at] = drawn % 3 == 0 ? 0 : 1u << (drawn >> 8) % 32;
+			zeros |= (uint64_t)(numbers[at] == 0) << at;
+		}
+		CHECK(walk_zeros(numbers, count) == zeros);
+	}
+}
+
 static void
 cases_exhaustion(struct cases *cases)
 {
@@ -245,6 +266,7 @@ cases_run(struct cases *cases)
 	cases_group(cases, CASES_GROUP, 0x801, 0x010, 0x022);
 	cases_groups(cases);
 	cases_list();
+	cases_zeros();
 	CHECK(cases->available(cases) == available);
 	cases_exhaustion(cases);
 	CHECK(cases->available(cases) == available);

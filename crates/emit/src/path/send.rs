@@ -108,28 +108,72 @@ impl Way<'_> {
         let mut code = self.gathering(Expr::long(0));
         code.push(Stmt::Blank);
         code.push(room(&group));
-        let missed = self.found.iter().map(|place| Expr::unary("!", self.found_at(*place)));
-        let missed = missed.reduce(|left, right| Expr::binary("||", left, right)).unwrap_or(name("false"));
-        let mut turn = vec![never(Expr::binary("&&", name("hits"), missed))];
-        turn.extend(self.other_actions().map(|other| never(Expr::binary("&&", name("usual"), other))));
+        let mut turn = self.what_is_known();
         turn.extend(self.gather());
         code.push(each("i", group.clone(), turn));
         code.push(send_gathered(&group, Expr::long(0), sender));
         code.extend(self.count_look_ups(&group));
-        let mut parameters =
-            vec!["struct run *run", "const struct burst *burst", "uint32_t from", "struct path *path", "bool hits"];
-        let mut about =
-            "The same for a group that nobody has left: it is sent as one. `hits`: every look-up found an entry."
-                .to_string();
-        let mut items = self.hits();
-        if !self.actions.is_empty() {
-            about.push_str(" `usual`: all run the usual action.");
-            parameters.push("bool usual");
-            items.extend(self.runs_usual());
-        }
-        items.push(Item::Comment(about));
+        let mut parameters = vec!["struct run *run", "const struct burst *burst", "uint32_t from", "struct path *path"];
+        parameters.extend(self.parameters_known());
+        let about = "The same for a group that nobody has left: it is sent as one.";
+        let mut items = vec![Item::Comment(self.about_known(about))];
         items.extend(inline("void", "path_turn_together", &parameters, code));
         items
+    }
+
+    /// The turns of some packets of a group. A list says who, for a test of every packet would often be guessed wrong.
+    pub fn turn_some(&self) -> Vec<Item> {
+        let list = format!("list[{}]", self.group().next_multiple_of(8));
+        let size = Expr::call("walk_list", [name("set"), Expr::word(self.group()), name("list")]);
+        let mut turn = vec![Stmt::declare("const uint32_t", "i", name("list[at]"))];
+        turn.extend(self.what_is_known());
+        turn.extend(self.gather());
+        let code = vec![
+            Stmt::Declare { of: "uint8_t".to_string(), name: list, value: None },
+            Stmt::declare("const uint32_t", "size", size),
+            Stmt::declare("uint64_t", "gone", Expr::long(0)),
+            Stmt::Blank,
+            each("at", name("size"), turn),
+            Stmt::result(name("gone")),
+        ];
+        let mut parameters = vec![
+            "struct run *run",
+            "const struct burst *burst",
+            "uint32_t from",
+            "struct path *path",
+            "uint64_t set",
+            "uint16_t *ports",
+        ];
+        parameters.extend(self.parameters_known());
+        let about = "The turns of those of a group that are in the set; which of them are gone.";
+        let mut items = vec![Item::Comment(self.about_known(about))];
+        items.extend(inline("uint64_t", "path_turn_some", &parameters, code));
+        items
+    }
+
+    /// What may be known of all packets whose turn it is.
+    fn parameters_known(&self) -> impl Iterator<Item = &'static str> {
+        ["bool hits"].into_iter().chain((!self.actions.is_empty()).then_some("bool usual"))
+    }
+
+    /// These parameters' values.
+    pub fn known(&self, hits: bool, usual: bool) -> impl Iterator<Item = Expr> {
+        let word = |holds| name(if holds { "true" } else { "false" });
+        [word(hits)].into_iter().chain((!self.actions.is_empty()).then(|| word(usual)))
+    }
+
+    fn about_known(&self, about: &str) -> String {
+        let usual = if self.actions.is_empty() { "" } else { " `usual`: all run the usual action." };
+        format!("{about} `hits`: every look-up found an entry.{usual}")
+    }
+
+    /// What a packet's turn need not look at, where it is known.
+    fn what_is_known(&self) -> Vec<Stmt> {
+        let missed = self.found.iter().map(|place| Expr::unary("!", self.found_at(*place)));
+        let missed = missed.reduce(|left, right| Expr::binary("||", left, right)).unwrap_or(name("false"));
+        let mut known = vec![never(Expr::binary("&&", name("hits"), missed))];
+        known.extend(self.other_actions().map(|other| never(Expr::binary("&&", name("usual"), other))));
+        known
     }
 
     /// For each table of which the plan says what it runs: whether packet `i` has found another action.
@@ -142,58 +186,72 @@ impl Way<'_> {
     }
 
     /// Whether all entries run what the plan says of them. A packet's turn has then no test for it, and of the record only what that action needs is read.
-    fn runs_usual(&self) -> Vec<Item> {
+    pub fn runs_usual(&self) -> Vec<Item> {
         let runs_only = |(place, action): (&usize, &usize)| {
             let table = name(format!("&run->{}->table", self.unit.table_name(self.table(*place))));
             Expr::call("table_runs_only", [table, Expr::word(*action as u32)])
         };
-        let all = self.actions.iter().map(runs_only).reduce(|left, right| Expr::binary("&&", left, right));
+        let Some(all) = self.actions.iter().map(runs_only).reduce(|left, right| Expr::binary("&&", left, right)) else {
+            return Vec::new();
+        };
         let about = "Whether all entries run the usual action of their table. Asked behind all look-ups.";
         let mut items = vec![Item::Comment(about.to_string())];
-        let code = all.map(Stmt::result).into_iter().collect();
-        items.extend(inline("bool", "path_runs_usual", &["const struct run *run"], code));
+        items.extend(inline("bool", "path_runs_usual", &["const struct run *run"], vec![Stmt::result(all)]));
         items
     }
 
-    /// Whether a whole group's look-ups all hit. Its turn has then no test for it, and nothing to count: what only a rare action needs of a packet is read
+    /// Which packets of a group have missed. The turn of the others has no test for it, and nothing to count: what only a rare action needs of a packet is read
     /// there.
-    fn hits(&self) -> Vec<Item> {
-        let less = |place: &usize| {
-            let found = self.found_at(*place);
-            let is_less = Expr::binary("<", found.clone(), name("least"));
-            Stmt::set(name("least"), Expr::conditional(is_less, found, name("least")))
+    pub fn missed(&self) -> Vec<Item> {
+        let zeros = |place: &usize| {
+            let found = name(format!("path->{}_found", self.title(*place)));
+            Expr::call("walk_zeros", [found, Expr::word(self.group())])
         };
-        let code = vec![
-            Stmt::declare("uint32_t", "least", name("UINT32_MAX")),
-            Stmt::Blank,
-            each("i", Expr::word(self.group()), self.found.iter().map(less).collect()),
-            Stmt::result(Expr::binary("!=", name("least"), Expr::word(0))),
-        ];
-        let mut items = vec![Item::Comment("Whether every look-up of a whole group found an entry.".to_string())];
-        items.extend(inline("bool", "path_hits", &["const struct path *path"], code));
+        let missed = self.found.iter().map(zeros).reduce(|left, right| Expr::binary("|", left, right));
+        let code = vec![Stmt::result(missed.unwrap_or(Expr::long(0)))];
+        let about =
+            "Those of a whole group of whose look-ups one found no entry; of a smaller one only the first bits count.";
+        let mut items = vec![Item::Comment(about.to_string())];
+        items.extend(inline("uint64_t", "path_missed", &["const struct path *path"], code));
         items
     }
 
-    /// The turn of a whole group, the usual one by code of its own.
-    pub fn turn_usual(&self) -> Vec<Stmt> {
-        let has_actions = !self.actions.is_empty();
-        let call = |hits: &str, usual: &str| {
-            let usual = has_actions.then(|| name(usual));
-            let arguments = ["&run", "&taken", "from", "path", hits].map(name);
-            vec![Stmt::call("path_turn_together", arguments.into_iter().chain(usual))]
-        };
-        let likely = |condition: Expr| Expr::call("__builtin_expect", [condition, name("1")]);
-        let mut turn = Stmt::If {
-            condition: likely(name("hits")),
-            then: call("true", "false"),
-            otherwise: call("false", "false"),
-        };
-        if has_actions {
-            let usual = Expr::binary("&&", name("hits"), Expr::call("path_runs_usual", [name("&run")]));
-            turn = Stmt::If { condition: likely(usual), then: call("true", "true"), otherwise: vec![turn] };
+    /// Something for packets that all hit: with what is known of a table whose entries all run its usual action, and without.
+    pub fn as_usual(&self, run: &str, call: impl Fn(bool) -> Stmt) -> Vec<Stmt> {
+        if self.actions.is_empty() {
+            return vec![call(false)];
         }
-        let hits = Stmt::declare("const bool", "hits", Expr::call("path_hits", [name("path")]));
-        vec![hits, Stmt::Blank, turn]
+        let usual = Expr::call("path_runs_usual", [name(run)]);
+        vec![Stmt::If {
+            condition: Expr::call("__builtin_expect", [usual, name("1")]),
+            then: vec![call(true)],
+            otherwise: vec![call(false)],
+        }]
+    }
+
+    /// Whether nobody of a whole group has missed.
+    pub fn hits(&self) -> Expr {
+        let missed = Expr::call("path_missed", [name("path")]);
+        Expr::binary("==", missed, Expr::word(0))
+    }
+
+    /// The turn of a whole group that hits, the usual one by code of its own.
+    pub fn turn_hits(&self) -> Vec<Stmt> {
+        self.as_usual("&run", |usual| self.together(true, usual))
+    }
+
+    /// The turn of a whole group whose packets must be worked on in their order.
+    pub fn turn_ordered(&self) -> Vec<Stmt> {
+        vec![Stmt::If {
+            condition: Expr::call("__builtin_expect", [self.hits(), name("1")]),
+            then: self.turn_hits(),
+            otherwise: vec![self.together(false, false)],
+        }]
+    }
+
+    fn together(&self, hits: bool, usual: bool) -> Stmt {
+        let arguments = ["&run", "&taken", "from", "path"].map(name).into_iter();
+        Stmt::call("path_turn_together", arguments.chain(self.known(hits, usual)))
     }
 
     /// What the packets of a group have to say, of which some are gone already.

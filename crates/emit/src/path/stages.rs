@@ -85,9 +85,13 @@ impl Way<'_> {
             items.extend(self.begin_again());
         }
         (0..self.stages.len()).for_each(|number| items.extend(self.stage(number)));
+        if !senders.is_empty() {
+            items.extend(self.missed());
+            items.extend(self.runs_usual());
+        }
         items.extend(self.turn(senders, list));
         items.extend(self.turn_together(senders));
-        items.extend(self.turn_whole(senders));
+        items.extend(self.turn_whole(senders, list));
         if self.is_behind() {
             items.extend(self.take());
             items.extend(self.pass());
@@ -322,23 +326,27 @@ impl Way<'_> {
     /// A stage as a function of its own, so that each has the core's registers for itself. A full group that nobody has left has code of its own.
     fn whole(&self, stage: &str, number: usize) -> [Item; 2] {
         let arguments = [name("&run"), name("&taken"), name("from"), Expr::word(self.group()), name("path"), name("0")];
-        self.whole_with(stage, number, vec![Stmt::call(stage, arguments)])
+        self.whole_with(stage, number, None, vec![Stmt::call(stage, arguments)])
     }
 
-    fn turn_whole(&self, senders: &[Sender]) -> [Item; 2] {
+    fn turn_whole(&self, senders: &[Sender], list: Option<&Sender>) -> [Item; 2] {
         if senders.is_empty() {
             return self.whole("path_turn", self.stages.len());
         }
-        self.whole_with("path_turn", self.stages.len(), self.turn_usual())
+        match list {
+            Some(_) => self.whole_with("path_turn", self.stages.len(), Some(self.hits()), self.turn_hits()),
+            None => self.whole_with("path_turn", self.stages.len(), None, self.turn_ordered()),
+        }
     }
 
-    /// `number`: of the stage; the turn's is the one behind the last.
-    fn whole_with(&self, stage: &str, number: usize, together: Vec<Stmt>) -> [Item; 2] {
+    /// `number`: of the stage; the turn's is the one behind the last. `also`: what must be the case, too, for a group to go `together`.
+    fn whole_with(&self, stage: &str, number: usize, also: Option<Expr>, together: Vec<Stmt>) -> [Item; 2] {
         let changes = number == self.stages.len();
         let group = Expr::word(self.group());
         let arguments = ["&run", "&taken", "from", "count", "path", "left"].map(name);
         let full = Expr::binary("==", name("count"), group);
         let usual = Expr::binary("&&", full, Expr::binary("==", name("left"), Expr::word(0)));
+        let usual = also.into_iter().fold(usual, |usual, also| Expr::binary("&&", usual, also));
         let [run, blank] = taken_run();
         let mut body = vec![
             run,

@@ -80,7 +80,8 @@ impl Way<'_> {
         let code = match list {
             Some(sender) => {
                 items.extend(self.leavers());
-                about = "The last stage: those that have left the path, then each of the others in its turn.";
+                items.extend(self.turn_some());
+                about = "The last stage: those that have left the path, those that have missed, then the others.";
                 self.turn_by_list(sender)
             }
             None => self.turn_in_order(senders),
@@ -118,21 +119,20 @@ impl Way<'_> {
     }
 
     /// The turn of a group that is sent at once. Who has left the path is worked on first, for no packet can tell, and is sent at its place: by copies, so that
-    /// nobody has the address of `run` and of the burst's pointers, which stay in registers. A list says who stays, for a test of every packet would often be
-    /// guessed wrong.
+    /// nobody has the address of `run` and of the burst's pointers, which stay in registers. Then who has missed; of the others that is known.
     fn turn_by_list(&self, sender: &Sender) -> Vec<Stmt> {
-        let stay = Expr::binary("&", Expr::unary("~", name("left")), Expr::call("walk_first", [name("count")]));
-        let stayers = format!("stayers[{}]", self.group().next_multiple_of(8));
         let leave = Stmt::call("path_leavers", ["&copy", "&taken", "from", "left", "&sent"].map(name));
-        let mut turn = vec![Stmt::declare("const uint32_t", "i", name("stayers[at]"))];
-        turn.extend(self.gather());
+        let some = |set: Expr, hits: bool, usual: bool| {
+            let [ports, others] = [name("ports"), set];
+            let arguments = ["run", "burst", "from", "path"].map(name).into_iter().chain([others, ports]);
+            let turns = Expr::call("path_turn_some", arguments.chain(self.known(hits, usual)));
+            Stmt::Assign(name("gone"), "|=", turns)
+        };
+        let staying = Expr::binary("&", Expr::unary("~", name("left")), Expr::call("walk_first", [name("count")]));
+        let missed = Expr::binary("&", name("staying"), Expr::call("path_missed", [name("path")]));
         let mut code = vec![
-            Stmt::Declare { of: "uint8_t".to_string(), name: stayers, value: None },
-            Stmt::declare(
-                "const uint32_t",
-                "staying",
-                Expr::call("walk_list", [stay, Expr::word(self.group()), name("stayers")]),
-            ),
+            Stmt::declare("const uint64_t", "staying", staying),
+            Stmt::declare("const uint64_t", "missed", missed),
             Stmt::declare("uint64_t", "sent", Expr::long(0)),
             Stmt::declare("const struct burst", "taken", name("*burst")),
             Stmt::Declare { of: "struct run".to_string(), name: "copy".to_string(), value: None },
@@ -145,10 +145,13 @@ impl Way<'_> {
             Stmt::set(name("copy"), name("*run")),
             leave,
             Stmt::set(name("*run"), name("copy")),
-            each("at", name("staying"), turn),
-            send_gathered(&name("count"), name("sent"), sender),
+            some(name("missed"), false, false),
         ]);
-        code.extend(self.count_look_ups(&name("staying")));
+        let hit = || Expr::binary("&", name("staying"), Expr::unary("~", name("missed")));
+        code.extend(self.as_usual("run", |usual| some(hit(), true, usual)));
+        code.push(send_gathered(&name("count"), name("sent"), sender));
+        let staying = Expr::cast("uint32_t", Expr::call("__builtin_popcountll", [name("staying")]));
+        code.extend(self.count_look_ups(&staying));
         code
     }
 
