@@ -229,24 +229,15 @@ impl Way<'_> {
         }]
     }
 
-    /// Whether nobody of a whole group has missed.
-    pub fn hits(&self) -> Expr {
-        let missed = Expr::call("path_missed", [name("path")]);
-        Expr::binary("==", missed, Expr::word(0))
-    }
-
-    /// The turn of a whole group that hits, the usual one by code of its own.
-    pub fn turn_hits(&self) -> Vec<Stmt> {
-        self.as_usual("&run", |usual| self.together(true, usual))
-    }
-
-    /// The turn of a whole group whose packets must be worked on in their order.
-    pub fn turn_ordered(&self) -> Vec<Stmt> {
-        vec![Stmt::If {
-            condition: Expr::call("__builtin_expect", [self.hits(), name("1")]),
-            then: self.turn_hits(),
-            otherwise: vec![self.together(false, false)],
-        }]
+    /// The turns of whole groups that nobody has left: of those that hit, and of others. `apart`: packets that miss may be worked on apart; so they are where
+    /// they are few, for of a table that most packets miss nobody guesses a turn wrong.
+    pub fn turns_together(&self, apart: bool) -> Vec<(Option<Expr>, Vec<Stmt>)> {
+        let missed = || Expr::call("path_missed", [name("path")]);
+        let hit = Expr::binary("==", missed(), Expr::word(0));
+        let count = Expr::cast("uint32_t", Expr::call("__builtin_popcountll", [missed()]));
+        let most = Expr::binary(">", count, Expr::word(self.group() / 2));
+        let hits = self.as_usual("&run", |usual| self.together(true, usual));
+        vec![(Some(hit), hits), (apart.then_some(most), vec![self.together(false, false)])]
     }
 
     fn together(&self, hits: bool, usual: bool) -> Stmt {

@@ -326,27 +326,24 @@ impl Way<'_> {
     /// A stage as a function of its own, so that each has the core's registers for itself. A full group that nobody has left has code of its own.
     fn whole(&self, stage: &str, number: usize) -> [Item; 2] {
         let arguments = [name("&run"), name("&taken"), name("from"), Expr::word(self.group()), name("path"), name("0")];
-        self.whole_with(stage, number, None, vec![Stmt::call(stage, arguments)])
+        self.whole_with(stage, number, vec![(None, vec![Stmt::call(stage, arguments)])])
     }
 
     fn turn_whole(&self, senders: &[Sender], list: Option<&Sender>) -> [Item; 2] {
         if senders.is_empty() {
             return self.whole("path_turn", self.stages.len());
         }
-        match list {
-            Some(_) => self.whole_with("path_turn", self.stages.len(), Some(self.hits()), self.turn_hits()),
-            None => self.whole_with("path_turn", self.stages.len(), None, self.turn_ordered()),
-        }
+        self.whole_with("path_turn", self.stages.len(), self.turns_together(list.is_some()))
     }
 
-    /// `number`: of the stage; the turn's is the one behind the last. `also`: what must be the case, too, for a group to go `together`.
-    fn whole_with(&self, stage: &str, number: usize, also: Option<Expr>, together: Vec<Stmt>) -> [Item; 2] {
+    /// `number`: of the stage; the turn's is the one behind the last. `together`: the codes of a full group that nobody has left, the usual first, each with
+    /// what must be the case, too.
+    fn whole_with(&self, stage: &str, number: usize, together: Vec<(Option<Expr>, Vec<Stmt>)>) -> [Item; 2] {
         let changes = number == self.stages.len();
         let group = Expr::word(self.group());
         let arguments = ["&run", "&taken", "from", "count", "path", "left"].map(name);
         let full = Expr::binary("==", name("count"), group);
-        let usual = Expr::binary("&&", full, Expr::binary("==", name("left"), Expr::word(0)));
-        let usual = also.into_iter().fold(usual, |usual, also| Expr::binary("&&", usual, also));
+        let whole = Expr::binary("&&", full, Expr::binary("==", name("left"), Expr::word(0)));
         let [run, blank] = taken_run();
         let mut body = vec![
             run,
@@ -359,11 +356,13 @@ impl Way<'_> {
             let taken = Expr::call("table_records", [name(format!("&run.{held}->table"))]);
             body.push(Stmt::set(name(format!("run.{held}_records")), taken));
         }
-        body.push(Stmt::If {
-            condition: Expr::call("__builtin_expect", [usual, name("1")]),
-            then: together,
-            otherwise: vec![Stmt::call(stage, arguments)],
-        });
+        let mut way = Stmt::call(stage, arguments);
+        for (also, then) in together.into_iter().rev() {
+            let whole = also.into_iter().fold(whole.clone(), |whole, also| Expr::binary("&&", whole, also));
+            let condition = Expr::call("__builtin_expect", [whole, name("1")]);
+            way = Stmt::If { condition, then, otherwise: vec![way] };
+        }
+        body.push(way);
         if changes {
             body.push(Stmt::set(name("*given"), name("run")));
         }
