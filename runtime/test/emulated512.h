@@ -1,5 +1,5 @@
-/* Has tables and lanes take their forms for AVX-512 on any machine with AVX2: SIMDe does in its place what each of their instructions would. One that is not
- * among these headers is named by the compiler. */
+/* Has tables, packets and lanes take their forms for AVX-512 on any machine with AVX2: SIMDe does in its place what each of their instructions would. One that
+ * is not among these headers is named by the compiler. */
 #ifndef BACUS_TEST_EMULATED512_H
 #define BACUS_TEST_EMULATED512_H
 

@@ -109,6 +109,16 @@ mbuf_load(const struct packet *packets, const struct lanes_packets *taken, uint3
 	}
 }
 
+/* A packet taken again with where its bytes are is the packet that its mbuf tells of. */
+static void
+mbuf_known(const struct burst *burst, uint32_t i, void *data)
+{
+	const struct packet taken = packet_take(burst, i), known = packet_known(burst, i, data);
+
+	CHECK(known.mbuf == taken.mbuf && known.data == taken.data && known.length == taken.length);
+	CHECK(known.contiguous == taken.contiguous && known.changed == taken.changed);
+}
+
 /* Packets side by side that all go on in further segments; the first one of packet `odd` ends after `bytes`. Lanes may load what is in first segments, and
  * only packets in hand count; a packet is as long as all of its segments. */
 static void
@@ -131,7 +141,8 @@ mbuf_lanes(struct cases *cases, uint32_t odd, uint32_t bytes)
 	for (uint32_t i = 0; i < LANES; i++) {
 		const uint32_t first = MBUF_BEFORE + i == odd ? bytes : MBUF_USUAL;
 
-		CHECK(taken.data[i] == packet_data(&packets[MBUF_BEFORE + i]) && taken.length[i] == first + 80 + MBUF_BEFORE + i);
+		CHECK(taken.data[i] == data[i] && taken.length[i] == first + 80 + MBUF_BEFORE + i);
+		mbuf_known(&burst, MBUF_BEFORE + i, data[i]);
 	}
 	for (uint32_t offset = 0; offset + 16 <= MBUF_USUAL; offset++)
 		mbuf_load(packets + MBUF_BEFORE, &taken, offset);

@@ -26,7 +26,7 @@ fn ipv4fwd_own() {
 }
 
 /// The same in stages, its lines requested in this way.
-fn ipv4fwd_staged(lanes: &str, request: &str) -> String {
+fn ipv4fwd_staged(descriptor: Descriptor, lanes: &str, request: &str) -> String {
     let path = "RouterParser.start, RouterParser.ipv4, CheckHeader.start, Router.if_105, Router.if_107, Router.if_109, \
                 Router.if_112, Router.if_114, Router.routes runs Router.forward";
     let plan = format!(
@@ -39,25 +39,44 @@ fn ipv4fwd_staged(lanes: &str, request: &str) -> String {
   table Router.routes: dir24_8_u8
 }}"
     );
-    emitted(&format!("{}\n{plan}", include_str!("golden/ipv4fwd.hlir")), Descriptor::Own)
+    emitted(&format!("{}\n{plan}", include_str!("golden/ipv4fwd.hlir")), descriptor)
 }
 
 /// A group is sent at once, after those of it that have left the path.
 #[test]
 fn ipv4fwd_staged_own() {
-    expect_file!["golden/ipv4fwd_staged_own.c.golden"].assert_eq(&ipv4fwd_staged("", "ahead 64 in own_loop"));
+    expect_file!["golden/ipv4fwd_staged_own.c.golden"].assert_eq(&ipv4fwd_staged(
+        Descriptor::Own,
+        "",
+        "ahead 64 in own_loop",
+    ));
 }
 
 /// A group waits until the next one has come, and each of its look-ups pays for a request of that.
 #[test]
 fn ipv4fwd_behind_own() {
-    expect_file!["golden/ipv4fwd_behind_own.c.golden"].assert_eq(&ipv4fwd_staged("", "ahead 1 in with_consumption"));
+    expect_file!["golden/ipv4fwd_behind_own.c.golden"].assert_eq(&ipv4fwd_staged(
+        Descriptor::Own,
+        "",
+        "ahead 1 in with_consumption",
+    ));
 }
 
 /// What comes before the look-up for eight packets at once.
 #[test]
 fn ipv4fwd_lanes_own() {
-    expect_file!["golden/ipv4fwd_lanes_own.c.golden"].assert_eq(&ipv4fwd_staged("lanes 8 ", "ahead 64 in own_loop"));
+    expect_file!["golden/ipv4fwd_lanes_own.c.golden"].assert_eq(&ipv4fwd_staged(
+        Descriptor::Own,
+        "lanes 8 ",
+        "ahead 64 in own_loop",
+    ));
+}
+
+/// The same for mbufs a group behind: where their bytes begin is kept from the lanes to their turn.
+#[test]
+fn ipv4fwd_lanes_mbuf() {
+    let emitted = ipv4fwd_staged(Descriptor::Mbuf, "lanes 8 ", "ahead 1 in with_consumption");
+    expect_file!["golden/ipv4fwd_lanes_mbuf.c.golden"].assert_eq(&emitted);
 }
 
 /// Headers pushed and popped, so that a new front is put before the payload.

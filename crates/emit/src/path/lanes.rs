@@ -36,7 +36,7 @@ impl Way<'_> {
             ["struct run *run", "const struct burst *burst", "uint32_t from", "uint32_t i", "struct path *path"];
         items.extend(inline("void", "path_one", &parameters, one));
         items.push(Item::Comment(
-            "The same for LANES packets at once, the first of them number `i` of the group. False, and nothing is done, if one is too short."
+            "The same for LANES packets at once, the first of them number `i` of the group. False, and no keys are made, if one is too short."
                 .to_string(),
         ));
         let parameters =

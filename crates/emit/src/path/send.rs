@@ -230,7 +230,7 @@ impl Way<'_> {
     }
 
     /// The turns of whole groups that nobody has left: of those that hit, and of others. `apart`: packets that miss may be worked on apart; so they are where
-    /// they are few, for of a table that most packets miss nobody guesses a turn wrong.
+    /// they are at most half, for of a group of which most miss the core guesses a miss, and it would be the hits that have to be apart.
     pub fn turns_together(&self, apart: bool) -> Vec<(Option<Expr>, Vec<Stmt>)> {
         let missed = || Expr::call("path_missed", [name("path")]);
         let hit = Expr::binary("==", missed(), Expr::word(0));

@@ -117,12 +117,11 @@ impl Way<'_> {
 
     /// Packet `i` of a group, as its turn or a stage behind the first begins.
     pub(super) fn packet_again(&self) -> [Stmt; 3] {
-        let mut begin = packet_begin();
-        if !self.unit.own() {
-            let again = ["run", "&state", "burst", "from + i", "path->data[i]"].map(name);
-            begin[2] = Stmt::call("path_begin_again", again);
+        if self.unit.own() {
+            return packet_begin();
         }
-        begin
+        let again = ["run", "&state", "burst", "from + i", "path->data[i]"].map(name);
+        packet_begun(Stmt::call("path_begin_again", again))
     }
 
     /// A stage for all packets of a group: run ahead to the cut, then compute keys and request what the look-ups will read.
@@ -357,9 +356,10 @@ impl Way<'_> {
             body.push(Stmt::set(name(format!("run.{held}_records")), taken));
         }
         let mut way = Stmt::call(stage, arguments);
-        for (also, then) in together.into_iter().rev() {
+        for (at, (also, then)) in together.into_iter().enumerate().rev() {
             let whole = also.into_iter().fold(whole.clone(), |whole, also| Expr::binary("&&", whole, also));
-            let condition = Expr::call("__builtin_expect", [whole, name("1")]);
+            // Of the others none is unusual: a router of which each group drops a packet comes to the last.
+            let condition = if at == 0 { Expr::call("__builtin_expect", [whole, name("1")]) } else { whole };
             way = Stmt::If { condition, then, otherwise: vec![way] };
         }
         body.push(way);
@@ -519,9 +519,9 @@ fn state_begin(packet: Expr) -> Stmt {
 
 /// Packet `i` of a group, in hand for the first time, or without its path.
 pub(super) fn packet_begin() -> [Stmt; 3] {
-    [
-        Stmt::Declare { of: "struct state".to_string(), name: "state".to_string(), value: None },
-        Stmt::Blank,
-        Stmt::call("path_begin", ["run", "&state", "burst", "from + i"].map(name)),
-    ]
+    packet_begun(Stmt::call("path_begin", ["run", "&state", "burst", "from + i"].map(name)))
+}
+
+fn packet_begun(begin: Stmt) -> [Stmt; 3] {
+    [Stmt::Declare { of: "struct state".to_string(), name: "state".to_string(), value: None }, Stmt::Blank, begin]
 }

@@ -91,7 +91,8 @@ impl Way<'_> {
         items
     }
 
-    /// Whether packets that have left the path may be worked on before the others: nobody can tell, and none of the others leaves it later, to be sent alone.
+    /// Whether a group's packets may be worked on in another order than they came, who has left the path first: nobody can tell, and none of the others leaves
+    /// it later, to be sent alone.
     /// `finish` has the functions of a packet's turn.
     pub fn may_leave_first(&self, finish: &[Item]) -> bool {
         let program = self.unit.program;
@@ -140,11 +141,16 @@ impl Way<'_> {
         code.extend(self.gathering(name("left")));
         code.extend([
             Stmt::Blank,
-            Stmt::call("memset", ["ports", "0", "sizeof(ports)"].map(name)),
             room(&name("count")),
-            Stmt::set(name("copy"), name("*run")),
-            leave,
-            Stmt::set(name("*run"), name("copy")),
+            Stmt::when(
+                Expr::binary("!=", name("left"), Expr::word(0)),
+                vec![
+                    Stmt::call("memset", ["ports", "0", "sizeof(ports)"].map(name)),
+                    Stmt::set(name("copy"), name("*run")),
+                    leave,
+                    Stmt::set(name("*run"), name("copy")),
+                ],
+            ),
             some(name("missed"), false, false),
         ]);
         let hit = || Expr::binary("&", name("staying"), Expr::unary("~", name("missed")));
