@@ -165,13 +165,46 @@ lanes_bits(lanes mask)
 
 #endif
 
+/* How many bytes packets `i` and behind have. 1 if all of them have so many bytes side by side, else 0. */
+LANES_INLINE int
+lanes_lengths(const struct burst *burst, uint32_t i, uint32_t bytes, lanes *length)
+{
+#ifdef PACKET_LENGTHS_EIGHT
+	const __m256i wanted = _mm256_set1_epi32((int)bytes);
+	__m256i lengths[LANES / 8], missing = _mm256_setzero_si256();
+
+	for (uint32_t eight = 0; eight < LANES / 8; eight++) {
+		__m256i contiguous;
+
+		packet_lengths_eight(burst, i + 8 * eight, &lengths[eight], &contiguous);
+		missing = _mm256_or_si256(missing, _mm256_cmpgt_epi32(wanted, contiguous));
+	}
+#if defined(TABLE_AVX512) && LANES == 16
+	/* By way of memory, both halves would have to be written before the whole can be read. */
+	*length = (lanes)_mm512_inserti64x4(_mm512_castsi256_si512(lengths[0]), lengths[1], 1);
+#else
+	memcpy(length, lengths, sizeof(*length));
+#endif
+	return _mm256_testz_si256(missing, missing);
+#else
+	uint32_t lengths[LANES], missing = 0;
+
+	for (uint32_t at = 0; at < LANES; at++) {
+		const struct packet packet = packet_take(burst, i + at);
+
+		lengths[at] = packet_length(&packet);
+		missing |= packet_contiguous(&packet) - bytes;	/* below zero has the highest bit: no packet is that long */
+	}
+	*length = lanes_numbers(lengths);
+	return missing >> 31 == 0;
+#endif
+}
+
 /* Takes packets `i` and behind in hand. 1 if all of them have so many bytes side by side, else 0. `data` gets their first bytes' addresses, where bursts
  * have no such array. */
 LANES_INLINE int
 lanes_take(const struct burst *burst, uint32_t i, uint32_t bytes, void **data, struct lanes_packets *packets)
 {
-	uint32_t lengths[LANES], missing = 0;
-
 	if (PACKET_DESCRIPTOR == DESCRIPTOR_OWN) {
 		packets->data = burst->packets + i;
 		packets->length = lanes_widened(burst->lengths + i);
@@ -181,12 +214,9 @@ lanes_take(const struct burst *burst, uint32_t i, uint32_t bytes, void **data, s
 		const struct packet packet = packet_take(burst, i + at);
 
 		data[at] = packet_data(&packet);
-		lengths[at] = packet_length(&packet);
-		missing |= packet_contiguous(&packet) - bytes;	/* below zero has the highest bit: no packet is that long */
 	}
 	packets->data = data;
-	packets->length = lanes_numbers(lengths);
-	return missing >> 31 == 0;
+	return lanes_lengths(burst, i, bytes, &packets->length);
 }
 
 /* The four words of each packet's 16 bytes from `offset` on, first byte highest: a vector for each word. */
@@ -237,18 +267,50 @@ lanes_store_numbers(uint32_t *to, lanes numbers)
 	memcpy(to, &numbers, sizeof(numbers));
 }
 
+#if defined(TABLE_AVX2) && LANES == 8
+
+/* Four numbers of 64 bits. */
+LANES_INLINE void
+lanes_store_four(uint64_t *to, __m128i low, __m128i high)
+{
+	const __m256i upper = _mm256_slli_epi64(_mm256_cvtepu32_epi64(high), 32);
+
+	_mm256_storeu_si256((void *)to, _mm256_or_si256(_mm256_cvtepu32_epi64(low), upper));
+}
+
+/* Numbers of 64 bits. In halves: a vector that is twice as long as the machine's goes through memory. */
+LANES_INLINE void
+lanes_store_wide(uint64_t *to, lanes low, lanes high)
+{
+	const __m256i lows = (__m256i)low, highs = (__m256i)high;
+
+	lanes_store_four(to, _mm256_castsi256_si128(lows), _mm256_castsi256_si128(highs));
+	lanes_store_four(to + 4, _mm256_extracti128_si256(lows, 1), _mm256_extracti128_si256(highs, 1));
+}
+
+#else
+
+LANES_INLINE void
+lanes_store_wide(uint64_t *to, lanes low, lanes high)
+{
+	const lanes_wide numbers = __builtin_convertvector(low, lanes_wide) | __builtin_convertvector(high, lanes_wide) << 32;
+
+	memcpy(to, &numbers, sizeof(numbers));
+}
+
+#endif
+
 /* Writes numbers of 64 bits, `stride` of them to a packet. */
 LANES_INLINE void
 lanes_store(uint64_t *to, uint32_t stride, lanes low, lanes high)
 {
-	const lanes_wide numbers = __builtin_convertvector(low, lanes_wide) | __builtin_convertvector(high, lanes_wide) << 32;
 	uint64_t each[LANES];
 
 	if (stride == 1) {
-		memcpy(to, &numbers, sizeof(numbers));
+		lanes_store_wide(to, low, high);
 		return;
 	}
-	memcpy(each, &numbers, sizeof(numbers));
+	lanes_store_wide(each, low, high);
 	for (uint32_t i = 0; i < LANES; i++)
 		to[i * stride] = each[i];
 }

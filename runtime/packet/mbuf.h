@@ -6,6 +6,7 @@
 #ifndef BACUS_PACKET_H
 #define BACUS_PACKET_H
 
+#include <stddef.h>
 #include <string.h>
 
 #include "abi.h"
@@ -55,6 +56,41 @@ packet_known(const struct burst *burst, uint32_t i, void *data)
 	packet.data = data;
 	return packet;
 }
+
+#ifdef TABLE_AVX2
+#define PACKET_LENGTHS_EIGHT 1
+
+/* Of two packets next to each other in the burst: all bytes and, with a tag above them, those of the first segment. */
+static inline __m128i
+packet_lengths_two(const struct burst *burst, uint32_t i)
+{
+	const struct rte_mbuf *const one = burst->packets[i], *const other = burst->packets[i + 1];
+	const __m128i lengths = _mm_loadl_epi64((const void *)&one->pkt_len);
+
+	_Static_assert(offsetof(struct rte_mbuf, data_len) == offsetof(struct rte_mbuf, pkt_len) + 4, "both are read at once");
+	return _mm_castpd_si128(_mm_loadh_pd(_mm_castsi128_pd(lengths), (const void *)&other->pkt_len));
+}
+
+/* The same of two packets, and of the fourth and fifth behind the first. */
+static inline __m256
+packet_lengths_four(const struct burst *burst, uint32_t i)
+{
+	const __m256i low = _mm256_castsi128_si256(packet_lengths_two(burst, i));
+
+	return _mm256_castsi256_ps(_mm256_inserti128_si256(low, packet_lengths_two(burst, i + 4), 1));
+}
+
+/* `packet_length` and `packet_contiguous` of eight packets next to each other. */
+static inline void
+packet_lengths_eight(const struct burst *burst, uint32_t i, __m256i *length, __m256i *contiguous)
+{
+	const __m256 four = packet_lengths_four(burst, i), others = packet_lengths_four(burst, i + 2);
+	const __m256i tagged = _mm256_castps_si256(_mm256_shuffle_ps(four, others, 0xdd));
+
+	*length = _mm256_castps_si256(_mm256_shuffle_ps(four, others, 0x88));
+	*contiguous = _mm256_and_si256(tagged, _mm256_set1_epi32(UINT16_MAX));
+}
+#endif
 
 /* The mbuf itself. */
 static inline const void *

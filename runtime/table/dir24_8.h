@@ -170,6 +170,10 @@ dir24_8_u8_second(const struct dir24_8 *table, uint32_t entry, uint64_t hash)
 			addresses[i] = first + (keys[i] >> rest_bits);                                                                       \
 	}
 
+DIR24_8_LINES(dir24_8, uint32_t)
+DIR24_8_LINES(dir24_8_u16, uint16_t)
+DIR24_8_LINES(dir24_8_u8, uint8_t)
+
 /* One look-up, and those of a group: all first entries, then what the longer prefixes among them lead to. An entry of GROUP or more is one of those. */
 #define DIR24_8_FIND(NAME, GROUP)                                                                                                    \
 	static inline uint32_t                                                                                                       \
@@ -185,12 +189,15 @@ dir24_8_u8_second(const struct dir24_8 *table, uint32_t entry, uint64_t hash)
 	static inline __attribute__((always_inline)) void                                                                            \
 	NAME##_find_group(const struct dir24_8 *table, const struct table_group *group)                                              \
 	{                                                                                                                            \
+		const struct NAME##_lines lines = NAME##_lines(table);                                                               \
 		uint64_t longer;                                                                                                     \
                                                                                                                                      \
+		_Pragma("GCC unroll 8")                                                                                              \
 		for (uint32_t i = 0; i < group->count; i++) {                                                                        \
 			const uint64_t hash = group->keys[i];                                                                        \
+			const void *const line = lines.first + (hash >> lines.rest_bits);                                            \
                                                                                                                                      \
-			group->found[i] = NAME##_first(group->addresses != NULL ? group->addresses[i] : NAME##_address(table, hash));\
+			group->found[i] = NAME##_first(group->addresses != NULL ? group->addresses[i] : line);                       \
 			table_group_request(group, i);                                                                               \
 		}                                                                                                                    \
 		table_group_request_rest(group);                                                                                     \
@@ -204,9 +211,5 @@ dir24_8_u8_second(const struct dir24_8 *table, uint32_t entry, uint64_t hash)
 DIR24_8_FIND(dir24_8, DIR24_8_GROUP)
 DIR24_8_FIND(dir24_8_u16, DIR24_8_U16_GROUP)
 DIR24_8_FIND(dir24_8_u8, DIR24_8_U8_GROUP)
-
-DIR24_8_LINES(dir24_8, uint32_t)
-DIR24_8_LINES(dir24_8_u16, uint16_t)
-DIR24_8_LINES(dir24_8_u8, uint8_t)
 
 #endif

@@ -5,7 +5,9 @@
 
 #include "packet/mbuf.h"
 
+#ifndef LANES
 #define LANES 8u
+#endif
 
 #include "lanes.h"
 #include "packet_cases.h"
