@@ -192,7 +192,6 @@ DIR24_8_LINES(dir24_8_u8, uint8_t)
 		const struct NAME##_lines lines = NAME##_lines(table);                                                               \
 		uint64_t longer;                                                                                                     \
                                                                                                                                      \
-		_Pragma("GCC unroll 8")                                                                                              \
 		for (uint32_t i = 0; i < group->count; i++) {                                                                        \
 			const uint64_t hash = group->keys[i];                                                                        \
 			const void *const line = lines.first + (hash >> lines.rest_bits);                                            \
