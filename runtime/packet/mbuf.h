@@ -1,5 +1,5 @@
-/* A packet that is a `struct rte_mbuf`. The same functions as packet/own.h, which explains them, and `packet_known`; generated code includes
- * one of the two.
+/* A packet that is a `struct rte_mbuf`. The same functions as packet/own.h, which explains them, and two more, by which stages and lanes read less
+ * of an mbuf; generated code includes one of the two.
  *
  * Only the layout of an mbuf is taken from DPDK, so a pipeline links none of it. What `struct packet` holds is written back to the mbuf when the packet
  * is handed on. Packets of several segments: the headers are gathered into the first one, the payload stays where it is. */

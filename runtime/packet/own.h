@@ -1,6 +1,6 @@
 /* A packet of the program's own: where its bytes are, and how many. The address of the first byte is its handle.
  *
- * Generated code includes this file or packet/mbuf.h, which has the same functions and one more. `struct packet` is a local variable of a packet in hand:
+ * Generated code includes this file or packet/mbuf.h, which has the same functions and two more. `struct packet` is a local variable of a packet in hand:
  * filled from the burst, changed, handed on by `packet_send` or `packet_drop`; after inlining its members are registers. A packet of which there are
  * several references may be sent and dropped, and read; nothing of it may be changed. */
 #ifndef BACUS_PACKET_H
