@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::frontend::{self, Loaded};
 use crate::inputs;
 use crate::options::{DescriptorKind, Native, Passes, Source};
-use crate::show;
+use crate::say::print;
 use clap::{Args, ValueEnum};
 use hlir::{Plan, Program};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -88,7 +88,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     match arguments.emit.unwrap_or(Emit::So) {
         Emit::C => match target(arguments.output.as_deref(), &program.name, "c") {
             Some(path) => write(&path, c.as_bytes()),
-            None => show::print(&c),
+            None => print(&c),
         },
         Emit::So => {
             let native = inputs::native_for(passes.machine.as_deref(), &arguments.native);

@@ -1,5 +1,7 @@
 //! The command `bacus`: reads files, calls the crates in order, says what went wrong. It decides nothing about programs or packets.
 
+#![deny(clippy::print_stdout)]
+
 mod bench;
 mod calibrate;
 mod check;
@@ -17,6 +19,7 @@ mod pcap;
 mod plan_file;
 mod run;
 mod samples;
+mod say;
 mod show;
 mod stf;
 mod warnings;

@@ -4,8 +4,8 @@ use crate::entries::Origin;
 use crate::failure::Failure;
 use crate::frontend::{self, Loaded};
 use crate::options::{Passes, Source};
+use crate::say::print;
 use clap::Args;
-use std::io::Write;
 
 /// The step before the optimizer's.
 const LOWER: &str = "lower";
@@ -57,13 +57,4 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         hlir::text::print_file(&program, Some(&plan))
     };
     print(&text)
-}
-
-/// To standard output; a reader that has seen enough (`| head`) is no failure.
-pub fn print(text: &str) -> Result<(), Failure> {
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        Err(error) => Err(Failure::environment(format!("standard output: {error}"))),
-    }
 }

@@ -6,6 +6,7 @@ mod command;
 use command::{bacus, path, scratch};
 use std::fs;
 use std::path::Path;
+use std::process::Stdio;
 
 /// Runs with these arguments; its exit code and what it said on standard error.
 fn ran(arguments: &[&str]) -> (Option<i32>, String) {
@@ -198,4 +199,33 @@ fn a_program_that_nothing_can_run_is_told_why() {
             assert!(told.contains(said), "{engine}: {told}");
         }
     }
+}
+
+#[test]
+fn files_of_a_measurement_are_read_before_anything_is_measured() {
+    let directory = scratch("measurement");
+    let empty = file(&directory, "routes.tsv", "nothing of use\n");
+    let folder = directory.display().to_string();
+    let cases = [
+        ("--rib", folder.as_str(), "is a directory"),
+        ("--rib", "missing.tsv", "missing.tsv: no such file"),
+        ("--rib", &empty, "no line is `ADDRESS/LENGTH NEXTHOP`"),
+        ("--dpdk", &folder, "VERSION: no such file"),
+    ];
+    for (option, given, said) in cases {
+        let (code, text) = ran(&["bench", option, given]);
+        assert!(code == Some(1) && text.contains(said), "{option} {given}: {text}");
+        assert!(!text.contains("machine file"), "nothing has begun: {text}");
+    }
+}
+
+#[test]
+fn a_reader_that_is_gone_is_no_failure() {
+    let (program, test) = (path("apps/l2fwd/l2fwd.p4"), path("apps/l2fwd/l2fwd.stf"));
+    let mut command = bacus();
+    command.arg("stf").arg(program).args(["--engine", "interp"]).arg(test);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
 }

@@ -11,6 +11,7 @@ use super::traffic::Traffic;
 use super::variants::Subject;
 use super::workload::{Wishes, application};
 use crate::failure::Failure;
+use crate::say::{print, say};
 use hlir::Plan;
 use hlir::plan::Hint;
 use opt::model::Model;
@@ -30,8 +31,8 @@ pub fn run(arguments: &Arguments, file: &Path) -> Result<(), Failure> {
     if let Some(folder) = &arguments.out {
         super::write(folder, &records, true)?;
     }
-    print!("{}", sweep::table(&records));
-    notes.iter().for_each(|note| println!("note: {note}"));
+    print(&sweep::table(&records))?;
+    notes.iter().for_each(|note| say!("note: {note}"));
     Ok(())
 }
 

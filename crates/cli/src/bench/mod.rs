@@ -31,7 +31,9 @@ use crate::compile;
 use crate::failure::Failure;
 use crate::inputs;
 use crate::options::{Native, Passes};
+use crate::say::{print, say};
 use campaign::{Campaign, Heard};
+use dpdk_tree::DpdkTree;
 use experiment::Cell;
 use journal::Journal;
 use report::Record;
@@ -118,10 +120,18 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         (Some(cell), _) => cell::run(cell, &of_machine(arguments.clone())),
         (None, Some(file)) => again::run(&calibrated(arguments)?, file),
         (None, None) => {
-            variants::check_plans(&experiment::cells(arguments)?, arguments)?;
+            check_files(arguments)?;
             all(&calibrated(arguments)?)
         }
     }
+}
+
+/// Reads what was named, before anything is measured: the first router of a run may come after half an hour.
+fn check_files(arguments: &Arguments) -> Result<(), Failure> {
+    variants::check_plans(&experiment::cells(arguments)?, arguments)?;
+    arguments.rib.as_deref().map(workload::check_routes).transpose()?;
+    arguments.dpdk.as_deref().map(DpdkTree::open).transpose()?;
+    Ok(())
 }
 
 /// With a machine file: without one of this processor, the machine is measured now. What plans were made for is kept beside the records.
@@ -131,7 +141,7 @@ fn calibrated(arguments: &Arguments) -> Result<Arguments, Failure> {
         Some(file) => file.clone(),
         None => calibrate::at_hand(arguments.native.cc.as_deref())?,
     };
-    println!("machine file: {}", file.display());
+    say!("machine file: {}", file.display());
     if let Some(folder) = &arguments.out {
         // One that cannot be read is warned about where plans are made.
         if let Ok(text) = fs::read(&file) {
@@ -152,13 +162,13 @@ fn all(arguments: &Arguments) -> Result<(), Failure> {
     let cells = experiment::cells(arguments)?;
     let journal = Journal::open(arguments.out.as_deref(), name(arguments), &key(arguments))?;
     if journal.kept() > 0 {
-        println!("{} processes of an interrupted run are taken over", journal.kept());
+        say!("{} processes of an interrupted run are taken over", journal.kept());
     }
     let heard = Campaign::new(arguments, cells, journal)?.run(|records| match &arguments.out {
         Some(folder) => write(folder, records, arguments.sweep),
         None => Ok(()),
     })?;
-    say(&heard, arguments)?;
+    conclude(&heard, arguments)?;
     if heard.wrong.is_empty() { Ok(()) } else { Err(Failure::Said) }
 }
 
@@ -196,26 +206,23 @@ fn table(records: &[Record]) -> String {
     report::table(records) + &summary::text(records)
 }
 
-fn say(heard: &Heard, arguments: &Arguments) -> Result<(), Failure> {
+fn conclude(heard: &Heard, arguments: &Arguments) -> Result<(), Failure> {
     if !arguments.quick && arguments.sizes.is_empty() && !arguments.sweep {
         let check = times::check(&compile::cache()?)?;
-        println!("check of a program of 1,500 lines: {:.0} ms", check.as_secs_f64() * 1e3);
+        say!("check of a program of 1,500 lines: {:.0} ms", check.as_secs_f64() * 1e3);
         let compiled = times::compile_and_load("apps/l2l3acl/l2l3acl.p4", &Passes::default(), &arguments.native)?;
-        println!("l2l3acl from P4 to a loaded switch: {:.2} s", compiled.as_secs_f64());
+        say!("l2l3acl from P4 to a loaded switch: {:.2} s", compiled.as_secs_f64());
     }
-    heard.loads.iter().for_each(|load| println!("{load}"));
-    print!("{}", if arguments.sweep { sweep::table(&heard.records) } else { table(&heard.records) });
-    println!();
+    heard.loads.iter().for_each(|load| say!("{load}"));
+    print(&if arguments.sweep { sweep::table(&heard.records) } else { table(&heard.records) })?;
+    say!("");
     if heard.records.iter().any(report::lacks_large_pages) {
-        println!("rows marked with pages were measured without large pages throughout: every look-up costs more there");
+        say!("rows marked with pages were measured without large pages throughout: every look-up costs more there");
     }
-    heard.notes.iter().for_each(|note| println!("note: {note}"));
-    heard.wrong.iter().for_each(|wrong| println!("wrong: {wrong}"));
+    heard.notes.iter().for_each(|note| say!("note: {note}"));
+    heard.wrong.iter().for_each(|wrong| say!("wrong: {wrong}"));
     if let Some(folder) = &arguments.out {
-        println!(
-            "records, table and picture: {}",
-            folder.join(format!("{}.{{json,txt,svg}}", name(arguments))).display()
-        );
+        say!("records, table and picture: {}", folder.join(format!("{}.{{json,txt,svg}}", name(arguments))).display());
     }
     Ok(())
 }

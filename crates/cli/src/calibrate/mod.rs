@@ -16,6 +16,7 @@ mod stages;
 use crate::compile;
 use crate::failure::Failure;
 use crate::run;
+use crate::say::{print, say};
 use allowance::Allowance;
 use device::Bench;
 use echo::Echo;
@@ -205,27 +206,27 @@ fn read(path: &Path) -> Result<Machine, Failure> {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let [one, other] = &arguments.compare[..] {
         let (text, agree) = compare::compare(&read(one)?, &read(other)?);
-        print!("{text}");
+        print(&text)?;
         return if agree { Ok(()) } else { Err(Failure::Said) };
     }
     let output = arguments.output.clone().unwrap_or_else(default_file);
     let svg = if arguments.ports.is_empty() {
         let mut measured = measure_all(arguments.cc.as_deref(), arguments.memory, true, Allowance::begin())?;
-        println!("{}", summary(&measured));
+        say!("{}", summary(&measured));
         if let Some(before) = up_to_date(&output).filter(|before| before.port.device.is_some()) {
             keep_device(&mut measured.machine.port, &before.port);
-            println!("kept from before: {}", on_port(&before.port));
+            say!("kept from before: {}", on_port(&before.port));
         }
         write(&output, &header(&measured.machine))?;
         draw::curves(&measured)
     } else {
         draw::echo(&port_at_hand(arguments, &output)?)
     };
-    println!("machine file: {}", output.display());
+    say!("machine file: {}", output.display());
     if let Some(named) = &arguments.svg {
         let path = named.clone().unwrap_or_else(|| output.with_extension("svg"));
         write(&path, &svg.map_err(Failure::environment)?)?;
-        println!("curves: {}", path.display());
+        say!("curves: {}", path.display());
     }
     Ok(())
 }
@@ -244,7 +245,7 @@ fn port_at_hand(arguments: &Arguments, output: &Path) -> Result<Saturation, Fail
             eprintln!("there is no {} that suits: this machine is measured first", output.display());
             let measured = measure_all(cc, arguments.memory, false, allowance.before(FOR_PORT))?;
             write(output, &header(&measured.machine))?;
-            println!("{}", summary(&measured));
+            say!("{}", summary(&measured));
             measured.machine
         }
     };
@@ -259,7 +260,7 @@ fn port_at_hand(arguments: &Arguments, output: &Path) -> Result<Saturation, Fail
     doubts.for_each(|doubt| eprintln!("warning: {doubt}"));
     seen.write(&mut machine.port);
     write(output, &header(&machine))?;
-    println!("{}", on_port(&machine.port));
+    say!("{}", on_port(&machine.port));
     Ok(seen)
 }
 

@@ -11,7 +11,7 @@ use crate::frontend;
 use crate::inputs;
 use crate::options::{DescriptorKind, Native, Passes, Source};
 use crate::plan_file::PlanFiles;
-use crate::show;
+use crate::say::{print, say};
 use clap::Args;
 use measure::Measuring;
 use opt::Inputs;
@@ -125,12 +125,12 @@ fn say(arguments: &Arguments, text: &str) -> Result<(), Failure> {
         return compile::write(path, text.as_bytes());
     }
     if !(arguments.html && std::io::stdout().is_terminal()) {
-        return show::print(text);
+        return print(text);
     }
     let name = arguments.source.program.with_extension("html");
     let path = Path::new(name.file_name().unwrap_or(name.as_os_str()));
     compile::write(path, text.as_bytes())?;
-    println!("page: {}", path.display());
+    say!("page: {}", path.display());
     Ok(())
 }
 

@@ -12,6 +12,7 @@ use crate::inputs;
 use crate::native::{NativeEngine, Replay};
 use crate::options::{Native, Passes, Source};
 use crate::plan_file::{PlanFile, PlanFiles};
+use crate::say::say;
 use clap::Args;
 use hlir::Program;
 use interp::Engine as _;
@@ -178,7 +179,7 @@ fn switch(arguments: &Arguments, programs: (&Program, &Program), pipeline: Arc<P
     if let Some(path) = &arguments.profile_out {
         let counts = running.engine.counts();
         inputs::write_profile(path, running.engine.switch().pipeline().description(), &counts)?;
-        println!("profile: {}", path.display());
+        say!("profile: {}", path.display());
     }
     stopped
 }
@@ -282,7 +283,7 @@ fn listen(running: &mut Running<'_>) -> Option<String> {
         let name = match event {
             Event::Digest { digest, .. } => running.engine.digest_name(digest),
             Event::Log { format, values, widths } => {
-                println!("{}", crate::native::log_line(&format, &values, &widths));
+                say!("{}", crate::native::log_line(&format, &values, &widths));
                 "log lines".to_string()
             }
             Event::Fail { text } => {

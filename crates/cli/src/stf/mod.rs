@@ -9,6 +9,7 @@ use crate::frontend::{self, Loaded};
 use crate::inputs;
 use crate::native::NativeEngine;
 use crate::options::{DescriptorKind, EngineKind, Native, Passes, Source};
+use crate::say::say;
 use clap::Args;
 use hlir::Program;
 use interp::{DEFAULT_PORTS, Engine};
@@ -136,9 +137,9 @@ fn run_files(arguments: &Arguments, program: &Program, engine: &mut dyn Engine) 
         engine.set_seed(0);
         if let Err(lines) = run_file(file, arguments.burst, program, engine) {
             failed += 1;
-            println!("{}: failed: {}", file.display(), lines.join("\n  "));
+            say!("{}: failed: {}", file.display(), lines.join("\n  "));
         } else {
-            println!("{}: passed", file.display());
+            say!("{}: passed", file.display());
         }
     }
     if failed == 0 { Ok(()) } else { Err(Failure::Said) }
@@ -156,7 +157,7 @@ fn run_file(path: &Path, burst: u32, program: &Program, engine: &mut dyn Engine)
     };
     let commands = interp::stf::parse(&text).map_err(placed)?;
     let report = interp::stf::run(program, &commands, engine, burst as usize).map_err(placed)?;
-    report.notes.iter().for_each(|note| println!("{}: note: {note}", path.display()));
-    report.printed.iter().for_each(|line| println!("{}: {line}", path.display()));
+    report.notes.iter().for_each(|note| say!("{}: note: {note}", path.display()));
+    report.printed.iter().for_each(|line| say!("{}: {line}", path.display()));
     if report.passed() { Ok(()) } else { Err(placed(report.failures)) }
 }

@@ -3,6 +3,7 @@
 use crate::entries;
 use crate::failure::Failure;
 use crate::pcap;
+use crate::say::say;
 use clap::Args;
 use hlir::Program;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -78,17 +79,18 @@ pub fn run(
     bar.finish_and_clear();
     match done {
         Ok(summary) => {
-            summary.notes.iter().for_each(|note| println!("{}: note: {note}", path.display()));
+            summary.notes.iter().for_each(|note| say!("{}: note: {note}", path.display()));
             let (packets, outputs, drops) = (summary.packets, summary.outputs, summary.drops);
-            println!("{}: passed", path.display());
-            println!(
+            say!("{}: passed", path.display());
+            say!(
                 "{packets} packets, {outputs} sent, {drops} dropped, {} hits, {} misses: both engines agree",
-                summary.hits, summary.misses
+                summary.hits,
+                summary.misses
             );
             Ok(())
         }
         Err(interp::trace::Failure::Difference(difference)) => {
-            println!("{}: failed: the engines differ {difference}", path.display());
+            say!("{}: failed: the engines differ {difference}", path.display());
             Err(Failure::Said)
         }
         Err(interp::trace::Failure::Refusal(refusal)) => Err(Failure::refusal(path.display(), &refusal)),

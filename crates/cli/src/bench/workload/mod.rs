@@ -14,7 +14,7 @@ use super::traffic::{SEED, Traffic};
 use crate::failure::Failure;
 use opt::inputs::Stream;
 use runtime::Trace;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 const SHORTEST_TRACE: u64 = 1 << 16;
@@ -46,6 +46,11 @@ pub struct Wishes {
     pub rib: Option<PathBuf>,
     /// Percent of the packets that are to be dropped, for three reasons.
     pub dropped: u32,
+}
+
+/// Says what is wrong with a file of routes.
+pub fn check_routes(rib: &Path) -> Result<(), Failure> {
+    prefixes::read(rib, 0).map(drop)
 }
 
 /// An application and the sizes that it is measured at.
