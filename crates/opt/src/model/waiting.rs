@@ -185,8 +185,7 @@ impl Model<'_> {
         let Some(first) = asked.first() else { return costs };
         // Where one look-up waits for the next group, all do.
         let is_behind = made.iter().any(|made| made.places(Placement::WithConsumption));
-        let (beside, meanwhile) =
-            if is_behind { (looked_up, keys + turn + looked_up / 2.0) } else { (keys, issue[*first]) };
+        let beside = if is_behind { looked_up } else { keys };
         let request = self.inputs.machine.stages().request_cycles;
         let lines = group * asked.len() as f64;
         let streams: Vec<f64> = asked.iter().map(|at| self.stream(&made[*at], lines, is_behind)).collect();
@@ -196,6 +195,8 @@ impl Model<'_> {
         for (at, one) in asked.iter().zip(&streams) {
             costs[*at] += one * waited + request;
         }
+        // A line that was asked for with a look-up of the group before is read when as many look-ups have been made, keys and turns between them.
+        let meanwhile = if is_behind { keys + turn + looked_up.max(stream) } else { issue[*first] };
         let last = asked.iter().map(|at| self.last(&made[*at], lines, group, is_behind)).fold(0.0, f64::max);
         costs[*first] += (last - meanwhile).max(0.0);
         costs
