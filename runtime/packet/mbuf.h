@@ -403,7 +403,46 @@ packet_segment(const struct packet *packet, uint32_t offset)
 	return segment;
 }
 
-/* Copies into as many buffers of the worker's pool as the packet takes. */
+/* Puts bytes behind those of `*last`, the last segment of the packet that begins with `first`, and the rest into as many segments more as it takes.
+ * 0: no memory, and some have been put. */
+static inline int
+packet_fill(struct worker *worker, struct rte_mbuf *first, struct rte_mbuf **last, const uint8_t *bytes, uint32_t count)
+{
+	for (;;) {
+		struct rte_mbuf *const segment = *last;
+		const uint32_t room = (uint32_t)segment->buf_len - segment->data_off - segment->data_len;
+		const uint32_t part = count < room ? count : room;
+
+		memcpy((uint8_t *)segment->buf_addr + segment->data_off + segment->data_len, bytes, part);
+		segment->data_len = (uint16_t)(segment->data_len + part);
+		first->pkt_len += part;
+		bytes += part;
+		count -= part;
+		if (count == 0)
+			return 1;
+		segment->next = worker->pool->allocate(worker->pool);
+		if (segment->next == NULL)
+			return 0;
+		*last = segment->next;
+		(*last)->data_len = 0;
+		first->nb_segs++;
+	}
+}
+
+/* In as many buffers of the worker's pool as the bytes take. */
+static inline int
+packet_add(struct worker *worker, struct packet *packet, const uint8_t *bytes, uint32_t count)
+{
+	struct rte_mbuf *last = packet_store(packet);
+	int added;
+
+	while (last->next != NULL)
+		last = last->next;
+	added = packet_fill(worker, packet->mbuf, &last, bytes, count);
+	*packet = packet_from(packet->mbuf, 0);
+	return added;
+}
+
 static inline int
 packet_copy(struct worker *worker, const struct packet *packet, struct packet *copy)
 {
@@ -413,27 +452,12 @@ packet_copy(struct worker *worker, const struct packet *packet, struct packet *c
 	if (first == NULL)
 		return 0;
 	first->data_len = 0;
-	first->pkt_len = packet->length;
+	first->pkt_len = 0;
 	first->port = packet->mbuf->port;
 	do {
-		while (from.length != 0) {
-			const uint32_t room = (uint32_t)last->buf_len - last->data_off - last->data_len;
-			const uint32_t part = from.length < room ? from.length : room;
-
-			memcpy((uint8_t *)last->buf_addr + last->data_off + last->data_len, from.data, part);
-			last->data_len = (uint16_t)(last->data_len + part);
-			from.data += part;
-			from.length -= part;
-			if (from.length == 0)
-				break;
-			last->next = worker->pool->allocate(worker->pool);
-			if (last->next == NULL) {
-				packet_release(worker, first);
-				return 0;
-			}
-			last = last->next;
-			last->data_len = 0;
-			first->nb_segs++;
+		if (!packet_fill(worker, first, &last, from.data, from.length)) {
+			packet_release(worker, first);
+			return 0;
 		}
 	} while (packet_segment_next(&from));
 	*copy = packet_from(first, 0);

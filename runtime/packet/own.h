@@ -137,6 +137,18 @@ packet_extend(struct worker *worker, struct packet *packet, uint32_t bytes)
 	return packet_append(worker, packet, bytes);
 }
 
+/* Puts bytes behind a packet's last one that nobody else holds. 0: no room or no memory, and some may have been put. */
+static inline int
+packet_add(struct worker *worker, struct packet *packet, const uint8_t *bytes, uint32_t count)
+{
+	const uint32_t end = packet->length;
+
+	if (!packet_append(worker, packet, count))
+		return 0;
+	memcpy(packet->data + end, bytes, count);
+	return 1;
+}
+
 /* The packet's bytes from `offset` on, piece by piece. `offset` is at most its length. */
 static inline struct packet_segment
 packet_segment(const struct packet *packet, uint32_t offset)
@@ -252,11 +264,10 @@ packet_copy(struct worker *worker, const struct packet *packet, struct packet *c
 
 	if (new.data == NULL)
 		return 0;
-	if (!packet_append(worker, &new, packet->length)) {
+	if (!packet_add(worker, &new, packet->data, packet->length)) {
 		packet_drop(worker, &new);
 		return 0;
 	}
-	memcpy(new.data, packet->data, packet->length);
 	*copy = new;
 	return 1;
 }

@@ -100,8 +100,10 @@ static void
 cases_copies(struct cases *cases)
 {
 	struct packet packet = cases_packet(cases, 60), copy, other;
+	const uint8_t more[] = { 60, 61, 62 };
 
 	CHECK(packet_copy(&cases->worker, &packet, &copy) && cases_holds(&copy, 0, 60));
+	CHECK(packet_add(&cases->worker, &copy, more, 3) && cases_holds(&copy, 0, 63) && cases_holds(&packet, 0, 60));
 	packet_data(&copy)[0] = 77;
 	CHECK(cases_holds(&packet, 0, 60));
 	CHECK(!packet_shared(&cases->worker, &packet));

@@ -59,6 +59,7 @@ mbuf_segments(struct cases *cases)
 {
 	struct packet packet = mbuf_chain(cases, 40, 30, 50), copy;
 	struct packet_segment segment;
+	uint8_t more[5000];
 
 	CHECK(cases_holds(&packet, 0, 120) && packet_contiguous(&packet) == 40);
 	segment = packet_segment(&packet, 75);
@@ -87,6 +88,10 @@ mbuf_segments(struct cases *cases)
 	CHECK(packet_gather(&cases->worker, &packet, 1510));
 	CHECK(!packet_gather(&cases->worker, &packet, 3000) && packet_contiguous(&packet) == 1510 && cases_holds(&packet, 0, 3010));
 	CHECK(packet_copy(&cases->worker, &packet, &copy) && cases_holds(&copy, 0, 3010) && copy.mbuf->nb_segs == 2);
+	for (uint32_t i = 0; i < sizeof(more); i++)
+		more[i] = (uint8_t)(3010 + i);
+	CHECK(packet_add(&cases->worker, &copy, more, sizeof(more)) && cases_holds(&copy, 0, 8010) && copy.mbuf->nb_segs == 4);
+	CHECK(packet_add(&cases->worker, &copy, more, 0) && cases_holds(&copy, 0, 8010));
 	rte_mbuf_sanity_check(packet_store(&packet), 1);
 	rte_mbuf_sanity_check(packet_store(&copy), 1);
 	packet_drop(&cases->worker, &packet);

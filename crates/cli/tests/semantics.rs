@@ -4,7 +4,8 @@
 
 mod command;
 
-use command::{bacus, path};
+use command::{bacus, has_dpdk, path, scratch};
+use std::fs;
 
 fn holds(name: &str) {
     let program = path(&format!("crates/cli/tests/{name}.p4"));
@@ -58,4 +59,27 @@ points! {
     psa_drops_by_default_and_parses_again_in_egress: "architectures/psa_paths",
     pna_takes_the_last_call_and_sends_to_port_0_without_one: "architectures/pna_paths",
     pna_learns_an_entry_for_the_next_packet: "architectures/pna_learning",
+}
+
+#[test]
+fn what_comes_again_is_whole_in_several_buffers() {
+    let program = path("crates/cli/tests/semantics/what_comes_again_keeps_its_field_list.p4");
+    let payload: String = (0..5000).map(|at| format!("{:02x}", at % 251)).collect();
+    let lengthened = |line: &str| match line.strip_suffix(" $") {
+        Some(expected) => format!("{expected}{payload} $\n"),
+        None if line.starts_with("packet") => format!("{line}{payload}\n"),
+        None => format!("{line}\n"),
+    };
+    let short = fs::read_to_string(program.with_extension("stf")).expect("the program has packets");
+    let long = scratch("several-buffers").join("long.stf");
+    fs::write(&long, short.lines().map(lengthened).collect::<String>()).expect("there is room for a test");
+    for descriptor in ["own", "mbuf"] {
+        if descriptor == "mbuf" && !has_dpdk() {
+            continue;
+        }
+        let mut command = bacus();
+        command.arg("stf").args(["--engine", "native", "--descriptor", descriptor]).arg(&program).arg(&long);
+        let output = command.output().expect("bacus can be run");
+        assert!(output.status.success(), "{descriptor}: {}", String::from_utf8_lossy(&output.stdout));
+    }
 }

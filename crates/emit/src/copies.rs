@@ -198,40 +198,34 @@ fn copy_take() -> Vec<Stmt> {
 
 fn original_packet() -> Vec<Stmt> {
     let length = || name("whole->original_length");
-    let kept = Expr::conditional(Expr::binary("<", name("saved"), length()), name("saved"), length());
+    let smaller = |one: Expr, other: Expr| Expr::conditional(Expr::binary("<", one.clone(), other.clone()), one, other);
     let allocated = Expr::call("run->worker->pool->allocate", [name("run->worker->pool")]);
     let moved = Expr::binary("-", Expr::call("packet_data", [name("&whole->packet")]), name("whole->original"));
     let offset = Expr::cast("uint32_t", Expr::binary("-", Expr::cast("ptrdiff_t", name("front")), moved));
+    let added = |bytes: &str, count: &str| {
+        let added = Expr::call("packet_add", [name("run->worker"), name("packet"), name(bytes), name(count)]);
+        let dropped = Stmt::call("packet_drop", [name("run->worker"), name("packet")]);
+        Stmt::when(Expr::unary("!", added), vec![dropped, Stmt::result(name("0"))])
+    };
+    let rest = Expr::binary("-", length(), name("at"));
     vec![
-        Stmt::declare("const uint32_t", "front", kept),
+        Stmt::declare("const uint32_t", "front", smaller(name("saved"), length())),
         Stmt::declare("void *const", "handle", allocated),
-        Stmt::declare("uint32_t", "at", name("front")),
         Stmt::Declare { of: "struct packet_segment".to_string(), name: "segment".to_string(), value: None },
         Stmt::Blank,
         Stmt::when(Expr::binary("==", name("handle"), name("NULL")), vec![Stmt::result(name("0"))]),
         Stmt::set(name("*packet"), Expr::call("packet_from", [name("handle"), Expr::word(0)])),
-        Stmt::when(
-            Expr::unary("!", Expr::call("packet_append", [name("run->worker"), name("packet"), length()])),
-            vec![Stmt::call("packet_drop", [name("run->worker"), name("packet")]), Stmt::result(name("0"))],
-        ),
-        Stmt::call(
-            "memcpy",
-            [Expr::call("packet_data", [name("packet")]), name("whole->scratch->original"), name("front")],
-        ),
+        added("whole->scratch->original", "front"),
         Stmt::when(Expr::binary("==", name("front"), length()), vec![Stmt::result(name("1"))]),
         Stmt::set(name("segment"), Expr::call("packet_segment", [name("&whole->packet"), offset])),
+        Stmt::declare("uint32_t", "at", name("front")),
         Stmt::While(
             Expr::binary("<", name("at"), length()),
             vec![
-                Stmt::call(
-                    "memcpy",
-                    [
-                        Expr::binary("+", Expr::call("packet_data", [name("packet")]), name("at")),
-                        name("segment.data"),
-                        name("segment.length"),
-                    ],
-                ),
-                Stmt::Assign(name("at"), "+=", name("segment.length")),
+                Stmt::declare("const uint32_t", "part", smaller(name("segment.length"), rest)),
+                Stmt::Blank,
+                added("segment.data", "part"),
+                Stmt::Assign(name("at"), "+=", name("part")),
                 Stmt::when(Expr::unary("!", Expr::call("packet_segment_next", [name("&segment")])), vec![Stmt::Break]),
             ],
         ),
