@@ -97,6 +97,23 @@ walk_list(uint64_t set, uint32_t most, uint8_t *list)
 	return count;
 }
 
+#define WALK_BURST 512u	/* packets of the largest burst that code is written for */
+
+/* Copies so many numbers of packets of a burst, none of them there twice, in ascending order. */
+static inline void
+walk_order(uint16_t *to, const uint16_t *from, uint32_t count)
+{
+	uint64_t sets[WALK_BURST / 64] = { 0 };
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		sets[from[i] / 64] |= 1ull << from[i] % 64;
+	for (uint32_t set = 0; set < WALK_BURST / 64; set++) {
+		for (uint64_t rest = sets[set]; rest != 0; rest &= rest - 1)
+			to[at++] = (uint16_t)(64 * set + (uint32_t)__builtin_ctzll(rest));
+	}
+}
+
 /* Which of `count` numbers, at most 64, are 0. */
 static inline uint64_t
 walk_zeros(const uint32_t *numbers, uint32_t count)

@@ -235,6 +235,25 @@ cases_zeros(void)
 }
 
 static void
+cases_order(void)
+{
+	uint16_t given[WALK_BURST], ordered[WALK_BURST];
+	uint32_t count = 0;
+
+	walk_order(ordered, given, 0);
+	for (uint32_t i = 1; i < WALK_BURST; i += 3)
+		given[count++] = (uint16_t)i;
+	for (uint32_t i = 0; i < WALK_BURST; i += i % 3 == 0 ? 2 : 1)
+		given[count++] = (uint16_t)i;
+	CHECK(count == WALK_BURST);
+	walk_order(ordered, given, count);
+	for (uint32_t i = 0; i < count; i++)
+		CHECK(ordered[i] == i);
+	walk_order(ordered, given, 170);
+	CHECK(ordered[0] == 1 && ordered[169] == 508);
+}
+
+static void
 cases_exhaustion(struct cases *cases)
 {
 	struct packet packets[128], copy;
@@ -269,6 +288,7 @@ cases_run(struct cases *cases)
 	cases_groups(cases);
 	cases_list();
 	cases_zeros();
+	cases_order();
 	CHECK(cases->available(cases) == available);
 	cases_exhaustion(cases);
 	CHECK(cases->available(cases) == available);

@@ -45,7 +45,8 @@ fn agrees(name: &str, plan: &[&str]) {
 
 #[test]
 fn plans_by_hand_send_what_the_interpreter_sends() {
-    for plan in ["l2fwd", "l2fwd_behind", "l2fwd_perfect", "ipv4fwd", "ipv4fwd_fours", "ipv6fwd", "l2l3acl"] {
+    let bridges = ["l2fwd", "l2fwd_behind", "l2fwd_perfect", "l2fwd_sevens", "l2fwd_twice"];
+    for plan in bridges.into_iter().chain(["ipv4fwd", "ipv4fwd_fours", "ipv6fwd", "l2l3acl"]) {
         let app = plan.split('_').next().expect("a name has a beginning");
         agrees(app, &["--plan", &plan_file(plan)]);
     }
@@ -81,7 +82,10 @@ fn loops_with_lists_send_what_the_interpreter_sends() {
     for app in ["l2l3acl", "mpls"] {
         agrees(app, &["--plan", &plan_file(&format!("{app}_lists"))]);
     }
-    agree_on_entries("crates/cli/tests/plans/waits.hlir", "crates/cli/tests/plans/waits_lists.plan", "10");
+    for program in ["waits", "numbered"] {
+        let file = |ending: &str| format!("crates/cli/tests/plans/{program}{ending}");
+        agree_on_entries(&file(".hlir"), &file("_lists.plan"), "10");
+    }
 }
 
 /// Packets of rare ways wait for each other while bursts go by: here eight or sixteen packets each, so that what is compared as one are several.

@@ -121,6 +121,15 @@ impl Unit<'_> {
         found.into_iter().collect()
     }
 
+    /// Whether packets come to a loop from several others: each of these brings its own in the order in which they came in, but one before the other.
+    fn is_mixed(&self, head: &Head, heads: &[NodeId], written: &[Written]) -> bool {
+        let leads_here = |from: &&NodeId| {
+            let nodes = self.region(**from, heads, written).into_iter().chain([self.position(**from)]);
+            nodes.into_iter().any(|node| written[node].outcomes.contains(&head.node))
+        };
+        heads.iter().filter(leads_here).count() > 1
+    }
+
     fn loop_items(&self, head: &Head, heads: &[NodeId], written: &[Written]) -> Vec<Item> {
         let title = self.node_name(head.node);
         let index = self.position(head.node);
@@ -148,28 +157,28 @@ impl Unit<'_> {
         };
         items.push(Item::Comment(format!("Loop at {}: {plan}.", self.node(head.node).name)));
         let parameters = vec!["struct run *run".to_string()];
-        let body = self.loop_body(head, &written[index], !items.is_empty() && items.len() > 1);
+        let goes_on = !items.is_empty() && items.len() > 1;
+        let body = self.loop_body(head, &written[index], goes_on, self.is_mixed(head, heads, written));
         items.push(Item::Function { of, name: format!("{title}_loop"), parameters, body });
         items.push(Item::Blank);
         items
     }
 
-    fn loop_body(&self, head: &Head, written: &Written, goes_on: bool) -> Vec<Stmt> {
+    /// `is_mixed`: the packets that wait are put in order, for what they touch together must see them one after the other.
+    fn loop_body(&self, head: &Head, written: &Written, goes_on: bool, is_mixed: bool) -> Vec<Stmt> {
         let title = self.node_name(head.node);
         let group = head.plan.map_or(1, |plan| plan.group.clamp(1, plan.batch.max(1)));
         let count = format!("run->memory->{title}_count");
+        let waiting = Expr::Name(format!("run->memory->{title}_list"));
+        let (taken, size) = match is_mixed {
+            true => ("walk_order", name("count")),
+            false => ("memcpy", Expr::binary("*", name("count"), name("sizeof(list[0])"))),
+        };
         let mut body = vec![
             Stmt::declare("const uint32_t", "count", Expr::Name(count.clone())),
             Stmt::Declare { of: "uint16_t".to_string(), name: format!("list[{}]", self.burst()), value: None },
             Stmt::Blank,
-            Stmt::call(
-                "memcpy",
-                [
-                    name("list"),
-                    Expr::Name(format!("run->memory->{title}_list")),
-                    Expr::binary("*", name("count"), name("sizeof(list[0])")),
-                ],
-            ),
+            Stmt::call(taken, [name("list"), waiting, size]),
             Stmt::set(Expr::Name(count), Expr::word(0)),
         ];
         let left = Expr::binary("-", name("count"), name("from"));

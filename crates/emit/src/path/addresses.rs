@@ -116,15 +116,16 @@ impl Way<'_> {
     }
 }
 
-/// The addresses of the packets up to `i`, where `i` is the last of some, and behind the loop those of the rest.
-pub(super) fn addressed_together(number: usize) -> [Stmt; 2] {
+/// The addresses of the packets up to `i`, where `i` is the last of some, if a group has so many; and behind the loop those of the rest.
+pub(super) fn addressed_together(number: usize, group: u32) -> (Option<Stmt>, Stmt) {
     let addresses =
         |from: Expr, count: Expr| Stmt::call(format!("path_addresses_{number}"), [name("path"), from, count]);
     let within = |count: &str| Expr::binary("&", name(count), Expr::word(TOGETHER - 1));
     let first = Expr::binary("-", name("i"), Expr::word(TOGETHER - 1));
     let is_last = Expr::binary("==", within("i"), Expr::word(TOGETHER - 1));
-    [
-        Stmt::when(is_last, vec![addresses(first, Expr::word(TOGETHER))]),
-        addresses(Expr::binary("-", name("count"), within("count")), within("count")),
-    ]
+    if group < TOGETHER {
+        return (None, addresses(Expr::word(0), name("count")));
+    }
+    let some = Stmt::when(is_last, vec![addresses(first, Expr::word(TOGETHER))]);
+    (Some(some), addresses(Expr::binary("-", name("count"), within("count")), within("count")))
 }

@@ -141,8 +141,8 @@ impl Way<'_> {
             one.extend(requests);
             let mut rest = None;
             if is_together {
-                let [some, last] = addressed_together(number);
-                one.push(some);
+                let (some, last) = addressed_together(number, self.group());
+                one.extend(some);
                 rest = Some(last);
             }
             code.push(each("i", name("count"), one));
@@ -223,9 +223,9 @@ impl Way<'_> {
         body.extend(seconds);
         let newest: &[&str] = if moved { &["uint32_t size", "const struct path *newest"] } else { &[] };
         let parameters = |run| [&[run, "uint32_t count", "struct path *path"][..], newest].concat();
-        let words = ["run", "size", "newest"].into_iter().filter(|word| moved || *word == "run");
-        let unused = words.filter(|name| !body.iter().any(|it| it.mentions(name)));
-        let unused: Vec<Stmt> = unused.map(|unused| Stmt::Do(Expr::cast("void", name(unused)))).collect();
+        let own = if moved { &["run", "count", "path", "size", "newest"][..] } else { &["run", "count", "path"] };
+        let unused = own.iter().filter(|name| !body.iter().any(|it| it.mentions(name)));
+        let unused: Vec<Stmt> = unused.map(|unused| Stmt::Do(Expr::cast("void", name(*unused)))).collect();
         body.splice(0..0, unused);
         let title = format!("path_look_up_{number}");
         let mut items = Vec::from(inline("void", title.clone(), &parameters("const struct run *run"), body));
