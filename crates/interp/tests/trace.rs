@@ -38,7 +38,7 @@ fn equal_engines_do_not_differ() {
         let program = program(name);
         let (packets, entries) = capture(name);
         let source = Source { capture: &packets, seed: 3, ports: 8 };
-        let settings = Settings { source, count: 500, bursts: &BURSTS, externs: &|| None };
+        let settings = Settings { source, count: 500, bursts: &BURSTS, waits: false, externs: &|| None };
         let configure = |engine: &mut dyn Engine| {
             stf::configure(&program, &entries, engine).expect("the entries fit");
             Ok(())
@@ -63,7 +63,7 @@ fn the_first_difference_is_shown_with_the_packet_and_its_way() {
     *value = Expression::constant(0u8, 33);
     let (packets, _) = capture("values");
     let source = Source { capture: &packets, seed: 3, ports: 8 };
-    let settings = Settings { source, count: 500, bursts: &[7], externs: &|| None };
+    let settings = Settings { source, count: 500, bursts: &[7], waits: false, externs: &|| None };
     let mut other = Switch::new(&wrong, 0, DEFAULT_PORTS);
     let failure = run(&right, &mut other, DEFAULT_PORTS, &settings, &|_| Ok(()), &mut |_| {});
     let Err(Failure::Difference(difference)) = failure else { panic!("the engines differ: {failure:?}") };

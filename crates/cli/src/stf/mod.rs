@@ -63,8 +63,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let loaded = frontend::load(&arguments.source)?;
     if arguments.trace.is_asked() {
         let externs = ForInterpreter::compile(&loaded.program, &arguments.native)?;
-        return run_native(arguments, loaded, |program, engine| {
-            trace::run(&arguments.trace, &arguments.files, program, (engine, &|| externs.bind()))
+        return run_native(arguments, loaded, |program, engine, waits| {
+            trace::run(&arguments.trace, &arguments.files, program, (engine, &|| externs.bind(), waits))
         });
     }
     match arguments.engine {
@@ -74,21 +74,23 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             run_files(arguments, &loaded.program, &mut engine)
         }
         EngineKind::Interp | EngineKind::Native => {
-            run_native(arguments, loaded, |program, engine| run_files(arguments, program, engine))
+            run_native(arguments, loaded, |program, engine, _| run_files(arguments, program, engine))
         }
     }
 }
 
-/// Compiles the program and tests it on the in-memory port.
+/// Compiles the program and tests it on the in-memory port; the test is told whether packets wait in queues.
 fn run_native(
     arguments: &Arguments,
     loaded: Loaded,
-    test: impl FnOnce(&Program, &mut dyn Engine) -> Result<(), Failure>,
+    test: impl FnOnce(&Program, &mut dyn Engine, bool) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let program = loaded.program.clone();
     let passes = Passes { descriptor: Some(arguments.descriptor.plan()), ..arguments.passes.clone() };
+    let mut waits = false;
     let (pipeline, compiled) = compile::pipeline(loaded, &passes, &arguments.native, |plan| {
         plan.descriptor = arguments.descriptor.plan();
+        waits = !plan.queues.is_empty();
         // The runner hands over bursts of the size asked for; the code need not be compiled for each. What waits in queues is to do so for several bursts
         // of what the runner compares as one, so a plan with queues keeps its own.
         if plan.queues.is_empty() || plan.burst == 0 {
@@ -104,13 +106,13 @@ fn run_native(
         DescriptorKind::Own => {
             let lanes = || vec![MemoryPort::new(Buffers::default())];
             let mut engine = NativeEngine::new(programs, pipeline, settings, lanes)?;
-            test(&program, &mut engine).and(write_profile(arguments, &mut engine))
+            test(&program, &mut engine, waits).and(write_profile(arguments, &mut engine))
         }
         DescriptorKind::Mbuf => {
             let dpdk = start_dpdk(&inputs::native_for(passes.machine.as_deref(), &arguments.native))?;
             let lanes = || vec![DpdkMemoryPort::new(&dpdk)];
             let mut engine = NativeEngine::new(programs, pipeline, settings, lanes)?;
-            test(&program, &mut engine).and(write_profile(arguments, &mut engine))
+            test(&program, &mut engine, waits).and(write_profile(arguments, &mut engine))
         }
     }
 }

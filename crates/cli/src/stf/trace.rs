@@ -41,12 +41,12 @@ impl Options {
     }
 }
 
-/// Compares; `files` configure both switches (their packets and expectations are left out).
+/// Compares; `files` configure both switches (their packets and expectations are left out). `waits`: packets may wait while their copies go by.
 pub fn run(
     options: &Options,
     files: &[PathBuf],
     program: &Program,
-    (engine, externs): (&mut dyn Engine, Bind<'_>),
+    (engine, externs, waits): (&mut dyn Engine, Bind<'_>, bool),
 ) -> Result<(), Failure> {
     let Some(path) = &options.trace else { return Ok(()) };
     let capture = capture(path)?;
@@ -71,7 +71,7 @@ pub fn run(
         configured(engine)?;
         writes.iter().try_for_each(|write| write.apply(engine))
     };
-    let settings = Settings { source, count: options.count, bursts: &BURSTS, externs };
+    let settings = Settings { source, count: options.count, bursts: &BURSTS, waits, externs };
     let style =
         ProgressStyle::with_template("comparing [{bar:30}] {pos}/{len} {eta}").expect("the template is well formed");
     let bar = ProgressBar::new(options.count * BURSTS.len() as u64).with_style(style);

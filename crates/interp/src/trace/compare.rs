@@ -1,14 +1,14 @@
 //! Whether two engines did the same with a burst.
 //!
-//! Alone, a packet's outputs must be the same in the same order. In a burst each port must send the same packets, and those of one ingress port that took
+//! Alone, a packet's outputs must be the same in the same order, unless it may wait while its copies go by. In a burst each port must send the same packets, and those of one ingress port that took
 //! one path in the order they came; other packets may overtake each other.
 
 use crate::engine::{DigestRecord, Outcome, Output};
 use crate::stf::compare::hex;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What differs, in a sentence; nothing if `found` is as good as `expected`, which knows the paths.
-pub fn difference(expected: &Outcome, found: &Outcome, alone: bool) -> Option<String> {
+/// What differs, in a sentence; nothing if `found` is as good as `expected`, which knows the paths. `is_exact`: the order of all that leaves is to be the same.
+pub fn difference(expected: &Outcome, found: &Outcome, is_exact: bool) -> Option<String> {
     if expected.stopped.is_some() || found.stopped.is_some() {
         let told = |outcome: &Outcome| outcome.stopped.clone().unwrap_or("it runs on".to_string());
         let both = expected.stopped.is_some() && found.stopped.is_some();
@@ -18,7 +18,7 @@ pub fn difference(expected: &Outcome, found: &Outcome, alone: bool) -> Option<St
     for port in ports {
         let expected: Vec<&Output> = expected.outputs.iter().filter(|output| output.port == port).collect();
         let found: Vec<&[u8]> = found.outputs.iter().filter(|output| output.port == port).map(bytes).collect();
-        let told = packets_differ(&expected, &found).or_else(|| order_differs(&expected, &found, alone));
+        let told = packets_differ(&expected, &found).or_else(|| order_differs(&expected, &found, is_exact));
         if let Some(told) = told {
             return Some(format!("port {port}: {told}"));
         }
@@ -54,8 +54,8 @@ fn packets_differ(expected: &[&Output], found: &[&[u8]]) -> Option<String> {
     }
 }
 
-fn order_differs(expected: &[&Output], found: &[&[u8]], alone: bool) -> Option<String> {
-    if alone {
+fn order_differs(expected: &[&Output], found: &[&[u8]], is_exact: bool) -> Option<String> {
+    if is_exact {
         let same = expected.iter().zip(found).all(|(output, bytes)| output.bytes == *bytes);
         return (!same).then(|| "the packets left in another order".to_string());
     }
