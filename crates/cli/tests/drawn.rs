@@ -1,0 +1,230 @@
+//! Plans that nobody thought of: drawn at random. Each that is legal must compile, and send what the interpreter sends.
+//!
+//! `DRAWN_PLANS=100 DRAWN_SEED=7 cargo test -p cli --test drawn` draws so many for each program, and others.
+
+mod command;
+
+use command::{bacus, has_dpdk, path, scratch};
+use hlir::plan::{Access, Descriptor, Hint, Loop, Path, Placement, Queue, Request, Structure, TablePlan};
+use hlir::text::{parse_program, print_plan};
+use hlir::verify::verify_plan;
+use hlir::{Node, NodeKind, Plan, Program, TableId};
+use std::fs;
+use std::path::Path as File;
+
+/// Plans of each program, where nobody asks for more.
+const PLANS: u64 = 3;
+/// Plans that are drawn for one that is legal, at most: the rules are strict where a program has state.
+const ATTEMPTS: u32 = 2000;
+const GROUPS: [u32; 8] = [1, 2, 5, 7, 8, 16, 33, 64];
+
+/// Numbers by SplitMix64.
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ mixed >> 31) % end as u64) as usize
+    }
+
+    fn percent(&mut self, share: usize) -> bool {
+        self.below(100) < share
+    }
+
+    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())]
+    }
+}
+
+fn table_of(node: &Node) -> Option<TableId> {
+    match &node.kind {
+        NodeKind::Apply { table, .. } => Some(*table),
+        NodeKind::State { .. }
+        | NodeKind::Block { .. }
+        | NodeKind::Branch { .. }
+        | NodeKind::Deparse { .. }
+        | NodeKind::Buffer { .. } => None,
+    }
+}
+
+fn plan(program: &Program, draw: &mut Draw) -> Plan {
+    let bursts = [1, 3, 16, 32, 64, 64, 128];
+    let mut plan = Plan { descriptor: Descriptor::Own, burst: draw.one_of(&bursts), ..Plan::default() };
+    if has_dpdk() && draw.percent(40) {
+        plan.descriptor = Descriptor::Mbuf;
+    }
+    for table in program.tables.values() {
+        let structure = draw.one_of(&Structure::ALL);
+        let planned = TablePlan { table: table.name.clone(), structure, reason: None };
+        let alone = Plan { tables: vec![planned.clone()], ..Plan::default() };
+        if verify_plan(program, &alone).is_empty() {
+            plan.tables.push(planned);
+        }
+    }
+    if draw.percent(80) {
+        stages(program, draw, &mut plan);
+    } else {
+        lists(program, draw, &mut plan);
+    }
+    plan
+}
+
+/// A way from the entry: mostly by first edges, for those are the usual ones.
+fn way<'p>(program: &'p Program, draw: &mut Draw) -> Vec<&'p Node> {
+    let Some(mut at) = program.entry else { return Vec::new() };
+    let mut taken = vec![at];
+    loop {
+        let mut onward = program.nodes[at].successors();
+        onward.retain(|next| !taken.contains(next));
+        if onward.is_empty() || taken.len() > 6 && draw.percent(3) {
+            return taken.into_iter().map(|node| &program.nodes[node]).collect();
+        }
+        at = if draw.percent(60) { onward[0] } else { draw.one_of(&onward) };
+        taken.push(at);
+    }
+}
+
+fn stages(program: &Program, draw: &mut Draw, plan: &mut Plan) {
+    let nodes = way(program, draw);
+    let group = draw.one_of(&GROUPS);
+    let looked_up: Vec<(usize, TableId)> =
+        nodes.iter().enumerate().filter_map(|(place, node)| Some((place, table_of(node)?))).collect();
+    let mut path = Path { nodes: nodes.iter().map(|node| node.name.clone()).collect(), ..Path::default() };
+    for (place, table) in &looked_up {
+        let actions = &program.tables[*table].actions;
+        if !actions.is_empty() && draw.percent(40) {
+            path.actions.insert(*place, actions[draw.below(actions.len())].name.clone());
+        }
+    }
+    for (number, (place, _)) in looked_up.iter().enumerate() {
+        if !draw.percent(50) {
+            continue;
+        }
+        let is_first = plan.loops.is_empty();
+        let lanes = if is_first { draw.one_of(&[1, 8, 8, 16]) } else { 1 };
+        let is_behind = is_first && draw.percent(40);
+        let mut requests = Vec::new();
+        for (at, (_, table)) in looked_up.iter().enumerate().skip(number) {
+            if at == number || draw.percent(40) {
+                let placement = match is_behind {
+                    true => Placement::WithConsumption,
+                    false => draw.one_of(&[Placement::OwnLoop, Placement::None]),
+                };
+                requests.push(request(draw, program, Some(*table), placement, group));
+            }
+        }
+        let batch = draw.one_of(&[group, 64, 128]).max(group);
+        plan.loops.push(Loop { node: nodes[*place].name.clone(), batch, group, lanes, requests, reason: None });
+    }
+    for node in program.nodes.values().filter(|node| !path.nodes.contains(&node.name)) {
+        if draw.percent(8) {
+            let (capacity, patience) = (draw.one_of(&[1, 5, 8, 64]), 1 + draw.below(3) as u32);
+            plan.queues.push(Queue { node: node.name.clone(), capacity, patience, reason: None });
+        }
+    }
+    plan.path = Some(path);
+}
+
+/// A plan without a path.
+fn lists(program: &Program, draw: &mut Draw, plan: &mut Plan) {
+    for node in program.nodes.values() {
+        if !draw.percent(30) {
+            continue;
+        }
+        let batch = draw.one_of(&[32, 64]);
+        let group = 1 + draw.below(batch as usize) as u32;
+        let is_asked = draw.percent(60);
+        let requests: Vec<Request> =
+            is_asked.then(|| request(draw, program, table_of(node), Placement::OwnLoop, group)).into_iter().collect();
+        plan.loops.push(Loop { node: node.name.clone(), batch, group, lanes: 1, requests, reason: None });
+    }
+}
+
+/// A request for the first line of a table, or for the packet.
+fn request(draw: &mut Draw, program: &Program, table: Option<TableId>, placement: Placement, group: u32) -> Request {
+    let access = match table {
+        Some(table) => Access::Table { table: program.tables[table].name.clone(), line: 0 },
+        None => Access::Packet,
+    };
+    let distance = if placement == Placement::OwnLoop { group } else { 1 };
+    let hint = draw.one_of(&[Hint::T0, Hint::T1, Hint::NonTemporal]);
+    Request { access, placement, distance, hint, reason: None }
+}
+
+/// What `bacus` says, and whether it succeeds.
+fn ran(arguments: &[&str]) -> (bool, String) {
+    let output = bacus().args(arguments).output().expect("bacus runs");
+    let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+    (output.status.success(), said)
+}
+
+fn number(variable: &str, usual: u64) -> u64 {
+    std::env::var(variable).map_or(usual, |text| text.parse().expect("a number"))
+}
+
+/// Draws plans for a program. Entries are those of `configuration`, and some with keys of packets, which are mutations of those of `capture`.
+fn agrees(program: &str, configuration: &[&str], capture: &str) {
+    let file = |name: &str| path(name).display().to_string();
+    let (source, capture) = (file(program), file(capture));
+    let (is_read, text) = ran(&["show", &source, "--after", "lower", "--Wdisable"]);
+    assert!(is_read, "{text}");
+    let lowered = parse_program(&text).unwrap_or_else(|mistakes| panic!("{program}: {mistakes:?}"));
+    let seed = number("DRAWN_SEED", 1);
+    let mut draw = Draw(seed ^ source.len() as u64 ^ (text.len() as u64) << 16);
+    let directory = scratch(&format!("drawn-{}", File::new(program).file_stem().unwrap_or_default().display()));
+    let planned = directory.join("drawn.plan").display().to_string();
+    for _ in 0..number("DRAWN_PLANS", PLANS) {
+        let descriptor = legal(&lowered, &source, &mut draw, &planned);
+        let entries = draw.one_of(&["0", "3", "3", "40"]);
+        let both = ["--trace", &capture, "--count", "300", "--random-entries", entries, "--plan", &planned];
+        let configuration: Vec<String> = configuration.iter().map(|name| file(name)).collect();
+        let mut arguments = vec!["stf", &source, "--descriptor", descriptor];
+        arguments.extend(configuration.iter().map(String::as_str));
+        let (agree, said) = ran(&[&arguments[..], &both].concat());
+        let plan = fs::read_to_string(&planned).expect("the plan was written");
+        assert!(agree && said.contains("both engines agree"), "{program} with {entries} entries:\n{plan}\n{said}");
+    }
+    drop(fs::remove_dir_all(directory));
+}
+
+/// Writes a plan that is legal and that code can be written for; the name of its descriptor.
+fn legal(program: &Program, source: &str, draw: &mut Draw, file: &str) -> &'static str {
+    for _ in 0..ATTEMPTS {
+        let plan = plan(program, draw);
+        if plan.loops.is_empty() || !verify_plan(program, &plan).is_empty() {
+            continue;
+        }
+        let text = print_plan(&plan);
+        fs::write(file, &text).expect("there is room for a plan");
+        let descriptor = hlir::text::written_descriptor(plan.descriptor);
+        let (is_written, said) = ran(&["compile", source, "--emit", "c", "--descriptor", descriptor, "--plan", file]);
+        if is_written {
+            return descriptor;
+        }
+        assert!(said.contains("the plan"), "{source}: neither compiled nor refused for its plan\n{text}\n{said}");
+    }
+    panic!("{source}: none of {ATTEMPTS} plans is legal");
+}
+
+macro_rules! programs {
+    ($($name:ident: $program:literal, $configuration:expr, $capture:literal;)*) => {
+        $(#[test] fn $name() { agrees($program, &$configuration, $capture); })*
+    };
+}
+
+programs! {
+    l2fwd: "apps/l2fwd/l2fwd.p4", ["apps/l2fwd/l2fwd.stf"], "apps/l2fwd/l2fwd.stf";
+    ipv4fwd: "apps/ipv4fwd/ipv4fwd.p4", ["apps/ipv4fwd/ipv4fwd.stf"], "apps/ipv4fwd/ipv4fwd.stf";
+    ipv6fwd: "apps/ipv6fwd/ipv6fwd.p4", ["apps/ipv6fwd/ipv6fwd.stf"], "apps/ipv6fwd/ipv6fwd.stf";
+    l2l3acl: "apps/l2l3acl/l2l3acl.p4", ["apps/l2l3acl/l2l3acl.stf"], "apps/l2l3acl/l2l3acl.stf";
+    mpls: "apps/mpls/mpls.p4", ["apps/mpls/mpls.stf"], "apps/mpls/mpls.stf";
+    firewall: "apps/firewall/firewall.p4", ["apps/firewall/firewall.stf"], "apps/firewall/firewall.stf";
+    a_register: "crates/cli/tests/plans/numbered.hlir", [], "apps/l2l3acl/port1.pcap";
+    packets_of_two_kinds: "crates/cli/tests/plans/waits.hlir", [], "apps/l2l3acl/port1.pcap";
+    copies: "crates/cli/tests/semantics/what_comes_again_keeps_its_field_list.p4", ["crates/cli/tests/semantics/what_comes_again_keeps_its_field_list.stf"], "crates/cli/tests/semantics/what_comes_again_keeps_its_field_list.stf";
+    psa: "crates/cli/tests/architectures/psa_paths.p4", ["crates/cli/tests/architectures/psa_paths.stf"], "crates/cli/tests/architectures/psa_paths.stf";
+    pna_that_learns: "crates/cli/tests/architectures/pna_learning.p4", ["crates/cli/tests/architectures/pna_learning.stf"], "crates/cli/tests/architectures/pna_learning.stf";
+}
