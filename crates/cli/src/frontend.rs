@@ -222,7 +222,7 @@ pub fn optimize(loaded: Loaded, passes: &Passes, until: Option<&str>) -> Result<
     opt::optimize(&mut program, &mut plan, &inputs, &selection, until);
     match (&given, &pinned) {
         // Before the last pass, pins are not all in the plan yet.
-        (_, Some(_)) if until.is_some() => {}
+        (_, Some(file)) if until.is_some() => file.check_alone(&program)?,
         (_, Some(file)) => file.check_in(&program, &plan)?,
         (Some(_), None) if passes.is_shown && passes.plan.is_none() => {}
         (Some(file), None) => file.check(&program)?,

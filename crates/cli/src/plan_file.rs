@@ -6,7 +6,7 @@ use crate::options::Passes;
 use hlir::diagnostic::Diagnostic;
 use hlir::plan::{Descriptor, Layout, Loop};
 use hlir::source::{SourceMap, Span};
-use hlir::verify::{Places, Site, verify_plan_at};
+use hlir::verify::{Places, Site, verify_pins_at, verify_plan_at};
 use hlir::{Plan, Program};
 use std::path::{Path, PathBuf};
 
@@ -73,13 +73,20 @@ impl PlanFile {
         self.stop_at(wrong(program, &self.plan, &self.places))
     }
 
-    /// The same of a plan into which this one's decisions were put. What is wrong stands at a decision of this file, or is wrong because of one.
-    pub fn check_in(&self, program: &Program, plan: &Plan) -> Result<(), Failure> {
+    /// What is wrong with its decisions whatever is planned beside them.
+    pub fn check_alone(&self, program: &Program) -> Result<(), Failure> {
+        let mut wrong = verify_pins_at(program, &self.plan, &self.places);
         if self.places.has(Site::Burst) && self.plan.burst == 0 {
             let error = Diagnostic::error("the plan: a burst of 0 packets is none to plan for");
             let hint = "pin a burst of at least 1, or leave it out to let it be chosen";
-            return self.stop_at(vec![error.label(self.places.get(Site::Burst), "").hint(hint)]);
+            wrong.push(error.label(self.places.get(Site::Burst), "").hint(hint));
         }
+        self.stop_at(wrong)
+    }
+
+    /// The same of a plan into which this one's decisions were put. What is wrong stands at a decision of this file, or is wrong because of one.
+    pub fn check_in(&self, program: &Program, plan: &Plan) -> Result<(), Failure> {
+        self.check_alone(program)?;
         let places = self.places_in(plan);
         let wrong = wrong(program, plan, &places).into_iter().map(|error| {
             let error = match error.span().is_none() {

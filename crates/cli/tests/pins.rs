@@ -79,12 +79,17 @@ fn packets_are_the_same_under_pins() {
 }
 
 /// What a file says, where that stands, and what is said about it.
-const REFUSED: [(&str, &str, &str); 9] = [
+const REFUSED: [(&str, &str, &str); 10] = [
     ("  layout arrays\n", "2:3", "metadata in arrays cannot be emitted"),
     ("  burst 32\n  layout ordered { hdr.ipv4 }\n", "3:3", "metadata in another order cannot be emitted"),
     ("  window RouterParser.start: 14 bytes at 0 write_back {}\n", "2:3", "a window cannot be emitted"),
     ("  burst 32\n\n  instrument trace\n", "4:3", "a trace cannot be emitted"),
     ("  loop Router.routes: batch 8 group 8 lanes 4\n", "2:3", "a loop of 4 lanes cannot be emitted"),
+    (
+        "  path { v1model.begin, Nope, Router.routes runs Router.forward }\n  loop Router.routes: batch 64 group 64\n",
+        "2:3",
+        "the program has no node `Nope`",
+    ),
     (
         "  loop Router.routes: batch 8 group 8 {\n    prefetch table Router.routes line 0 ahead 4 in own_loop to t0\n  }\n",
         "3:5",
@@ -120,18 +125,18 @@ fn what_cannot_be_is_shown_where_it_stands() {
 #[test]
 fn a_pin_that_does_not_suit_what_is_planned_is_shown() {
     let cases = [
-        ("  queue Router.routes: capacity 8 patience 2\n", "2:3", "would hold up the path"),
-        ("  loop Router.block_107: batch 8 group 8\n", "2:3", "is no look-up on the path"),
-        ("  queue Router.block_107: capacity 8 patience 0\n", "2:3", "has no patience"),
-        ("  burst 0\n", "2:3", "a burst of 0 packets is none to plan for"),
-        ("  loop Router.routes: batch 1024 group 64\n", "2:3", "no port hands over 1024 packets"),
+        ("  queue Router.routes: capacity 8 patience 2\n", "2:3", "would hold up the path", true),
+        ("  loop Router.block_107: batch 8 group 8\n", "2:3", "is no look-up on the path", true),
+        ("  queue Router.block_107: capacity 8 patience 0\n", "2:3", "has no patience", false),
+        ("  burst 0\n", "2:3", "a burst of 0 packets is none to plan for", false),
+        ("  loop Router.routes: batch 1024 group 64\n", "2:3", "no port hands over 1024 packets", true),
     ];
-    for (number, (text, place, message)) in cases.into_iter().enumerate() {
+    for (number, (text, place, message, is_of_path)) in cases.into_iter().enumerate() {
         let pins = file(&format!("beside-{number}"), &format!("plan {{\n{text}}}\n")).display().to_string();
         let (code, said) = ran(&["compile", &app("ipv4fwd"), "--emit", "c", "--machine", &slow(), "--pin", &pins]);
         assert_eq!(code, Some(1), "{text}: {said}");
         assert!(said.contains(&format!(" {pins}:{place}\n")) && said.contains(message), "{text}: {said}");
-        assert_eq!(said.contains("the path is not pinned"), text.contains("Router."), "{text}: {said}");
+        assert_eq!(said.contains("the path is not pinned"), is_of_path, "{text}: {said}");
     }
     // A request that is too early on a path that is pinned as well: said where the loop begins that makes it.
     let plan = fs::read_to_string(path("crates/cli/tests/plans/l2l3acl.plan")).unwrap();

@@ -83,7 +83,8 @@ pub fn optimize(program: &mut Program, plan: &mut Plan, inputs: &Inputs, selecti
         if selection.has(pass.name) {
             match pass.run {
                 Run::Rewrite(rewrite) => rewrite(program, inputs),
-                Run::Plan(fill) => fill(program, plan, inputs),
+                Run::Plan(fill) if pins::are_possible(program, inputs) => fill(program, plan, inputs),
+                Run::Plan(_) => {}
             }
         }
         if until == Some(pass.name) {

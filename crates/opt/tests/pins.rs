@@ -3,8 +3,10 @@
 use hlir::plan::{Descriptor, Plan};
 use hlir::text::{parse_file, parse_plan, print_plan};
 use hlir::{Program, verify};
+use opt::analyze::Traffic;
 use opt::inputs::machine::Stages;
 use opt::inputs::{Content, Profile};
+use opt::model::Model;
 use opt::{Inputs, Selection};
 
 const PROGRAM: &str = r#"
@@ -195,4 +197,17 @@ fn pins_that_make_no_sense_are_left_to_the_verifier() {
         }
     }
     assert!(wrong > 16, "only {wrong} were wrong");
+}
+
+/// A path may come from a file, and its names from another program.
+#[test]
+fn a_plan_that_the_program_cannot_follow_is_priced_as_if_it_had_no_path() {
+    let (program, inputs) = given(100);
+    let traffic = Traffic::estimate(&program, &inputs);
+    let model = Model::new(&program, &inputs, &traffic);
+    let text = "plan {\n  path { start, kind, nowhere, bridges runs forward }\n  loop bridges: batch 64 group 64\n}\n";
+    let lost = parse_plan(text).expect("a plan");
+    let lists = Plan { path: None, ..lost.clone() };
+    let cycles = [lost, lists].map(|plan| model.predict(&plan).cycles());
+    assert!(cycles[0].is_finite() && (cycles[0] - cycles[1]).abs() < 1e-9, "{cycles:?}");
 }

@@ -51,6 +51,13 @@ pub fn verify_plan_at(program: &Program, plan: &Plan, places: &Places) -> Vec<Di
     verifier.errors
 }
 
+/// What is wrong with decisions whatever is planned beside them: with their names, numbers and structures, and with a path.
+pub fn verify_pins_at(program: &Program, pins: &Plan, places: &Places) -> Vec<Diagnostic> {
+    let mut verifier = Verifier { program, places, errors: Vec::new() };
+    verifier.pins(pins);
+    verifier.errors
+}
+
 impl Parsed {
     /// What is wrong with the program and the plan that were read.
     pub fn verify(&self) -> Vec<Diagnostic> {

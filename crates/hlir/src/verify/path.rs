@@ -11,8 +11,15 @@ const LARGEST_GROUP: u32 = 64;
 
 impl Verifier<'_> {
     pub(super) fn path(&mut self, plan: &Plan, path: &Path, named: &HashMap<&str, NodeId>) {
+        let Some(nodes) = self.way(path, named) else { return };
+        self.path_loops(plan, &nodes, named);
+        self.looked_up_ahead(plan, &nodes);
+    }
+
+    /// The path's nodes, if the program has all of them; and whether they are a way through it, on which entries may run what is expected of them.
+    pub(super) fn way(&mut self, path: &Path, named: &HashMap<&str, NodeId>) -> Option<Vec<NodeId>> {
         let found: Vec<Option<NodeId>> = path.nodes.iter().map(|name| self.has_node(Site::Path, name, named)).collect();
-        let Some(nodes) = found.into_iter().collect::<Option<Vec<NodeId>>>() else { return };
+        let nodes = found.into_iter().collect::<Option<Vec<NodeId>>>()?;
         let name = |node: NodeId| format!("`{}`", self.program.nodes[node].name);
         let mut wrong = Vec::new();
         if nodes.first().copied() != self.program.entry {
@@ -32,8 +39,7 @@ impl Verifier<'_> {
         }
         wrong.into_iter().for_each(|message| self.error(Site::Path, message));
         self.path_actions(path, &nodes);
-        self.path_loops(plan, &nodes, named);
-        self.looked_up_ahead(plan, &nodes);
+        Some(nodes)
     }
 
     /// What entries are expected to run must be actions of the tables that are looked up there, named by the entries themselves.

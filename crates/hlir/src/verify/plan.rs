@@ -7,10 +7,35 @@ use crate::plan::{Access, Layout, Loop, Placement, Request, TablePlan};
 use crate::{NodeId, Plan, Program, Type};
 use std::collections::{HashMap, HashSet};
 
-impl Verifier<'_> {
+impl<'p> Verifier<'p> {
     pub(super) fn plan(&mut self, plan: &Plan) {
-        let program = self.program;
-        let nodes: HashMap<&str, NodeId> = program.nodes.iter().map(|(id, node)| (node.name.as_str(), id)).collect();
+        let nodes = self.named();
+        self.parts(plan, &nodes);
+        self.queues(plan, &nodes);
+        match &plan.path {
+            Some(path) => self.path(plan, path, &nodes),
+            None => self.batching(plan, &nodes),
+        }
+    }
+
+    /// What can be said of a plan's parts though others are still to be planned.
+    pub(super) fn pins(&mut self, plan: &Plan) {
+        let nodes = self.named();
+        self.parts(plan, &nodes);
+        for (index, queue) in plan.queues.iter().enumerate() {
+            self.queue(Site::Queue(index as u32), queue, &nodes);
+        }
+        if let Some(path) = &plan.path {
+            self.way(path, &nodes);
+        }
+    }
+
+    fn named(&self) -> HashMap<&'p str, NodeId> {
+        self.program.nodes.iter().map(|(id, node)| (node.name.as_str(), id)).collect()
+    }
+
+    /// Each part by itself, but for queues and the path.
+    fn parts(&mut self, plan: &Plan, nodes: &HashMap<&str, NodeId>) {
         let starts = plan.loops.iter().enumerate().map(|(index, lp)| (&lp.node, Site::Loop(index as u32)));
         self.unique("loops", starts);
         let tables = plan.tables.iter().enumerate().map(|(index, it)| (&it.table, Site::TablePlan(index as u32)));
@@ -19,7 +44,7 @@ impl Verifier<'_> {
         self.unique("queues", queues);
         self.layout(&plan.layout);
         for (index, lp) in plan.loops.iter().enumerate() {
-            self.plan_loop(index as u32, lp, &nodes);
+            self.plan_loop(index as u32, lp, nodes);
         }
         for (index, table) in plan.tables.iter().enumerate() {
             self.structure(Site::TablePlan(index as u32), table);
@@ -27,16 +52,11 @@ impl Verifier<'_> {
         for (index, window) in plan.windows.iter().enumerate() {
             let site = Site::Window(index as u32);
             for node in std::iter::once(&window.node).chain(&window.write_back) {
-                self.has_node(site, node, &nodes);
+                self.has_node(site, node, nodes);
             }
             if window.length_bytes == 0 || window.offset_bytes.checked_add(window.length_bytes).is_none() {
                 self.error(site, format!("{} bytes at {} are no window", window.length_bytes, window.offset_bytes));
             }
-        }
-        self.queues(plan, &nodes);
-        match &plan.path {
-            Some(path) => self.path(plan, path, &nodes),
-            None => self.batching(plan, &nodes),
         }
     }
 

@@ -18,12 +18,17 @@ impl Verifier<'_> {
         let way = plan.path.as_ref().and_then(|path| path::nodes(self.program, path));
         for (index, queue) in plan.queues.iter().enumerate() {
             let site = Site::Queue(index as u32);
-            let Some(node) = self.has_node(site, &queue.node, named) else { continue };
-            let sized = self.queue_size(site, queue);
-            if sized && self.queue_place(site, plan, way.as_deref(), node) {
+            let Some(node) = self.queue(site, queue, named) else { continue };
+            if self.queue_place(site, plan, way.as_deref(), node) {
                 self.queue_state(site, node);
             }
         }
+    }
+
+    /// The node before which packets wait, if there is one, and they can: for some room and some time.
+    pub(super) fn queue(&mut self, site: Site, queue: &Queue, named: &HashMap<&str, NodeId>) -> Option<NodeId> {
+        let node = self.has_node(site, &queue.node, named)?;
+        self.queue_size(site, queue).then_some(node)
     }
 
     fn queue_size(&mut self, site: Site, queue: &Queue) -> bool {

@@ -43,11 +43,11 @@ pub fn bursts_ahead(plan: &Plan) -> u32 {
     ahead.max().unwrap_or(0)
 }
 
-/// Look-ups of stages of which the plan says what action is found.
+/// Look-ups of stages of which the plan says what action is found. A path of which the program has not all nodes says nothing.
 fn known_actions(plan: &Plan, path: &[NodeId], stages: &[Staged]) -> f64 {
-    let is_made = |place: &&usize| stages.iter().any(|stage| stage.looked_up.contains(&path[**place]));
-    let actions = plan.path.iter().flat_map(|path| path.actions.keys());
-    actions.filter(is_made).count() as f64
+    let places = plan.path.iter().flat_map(|path| path.actions.keys());
+    let nodes = places.filter_map(|place| path.get(*place));
+    nodes.filter(|node| stages.iter().any(|stage| stage.looked_up.contains(node))).count() as f64
 }
 
 impl Model<'_> {

@@ -1,11 +1,17 @@
 //! What is pinned: decisions of a person, which stand in the plan as they were written.
 //!
 //! Planners are told of them, so that what they decide suits; whatever planners do, or do not because they were left out, the pins are put into the plan
-//! at the end. Whether the plan is legal then is for the verifier to say.
+//! at the end. Whether the plan is legal then is for the verifier to say. Around pins that no plan can have, nothing is planned.
 
 use crate::Inputs;
-use hlir::Plan;
 use hlir::plan::{Layout, Loop, Path};
+use hlir::verify::{Places, verify_pins_at};
+use hlir::{Plan, Program};
+
+/// Whether a plan can have them all, as far as that can be said of pins alone.
+pub fn are_possible(program: &Program, inputs: &Inputs) -> bool {
+    verify_pins_at(program, &inputs.pinned, &Places::default()).is_empty()
+}
 
 /// The pinned loops that are stages: all but those at a queue, which no planner has to do with.
 pub fn stages(inputs: &Inputs) -> Vec<Loop> {
