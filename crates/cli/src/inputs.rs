@@ -18,7 +18,7 @@ use std::sync::{Mutex, PoisonError};
 pub fn gather(program: &Program, passes: &Passes) -> Result<Inputs, Failure> {
     Ok(Inputs {
         machine: machine(passes.machine.as_deref()),
-        profile: passes.profile.as_deref().map(profile).transpose()?.or_else(|| passes.counted.clone()),
+        profile: profile(program, passes)?.or_else(|| passes.counted.clone()),
         occupancy: entries::occupancy(program, &passes.entries)?,
         ports: passes.ports,
         pinned: hlir::Plan::default(),
@@ -101,9 +101,34 @@ fn warn_once(text: String) {
     }
 }
 
-fn profile(path: &Path) -> Result<Profile, Failure> {
+/// The profile of a file, if it is of this program: names of nodes have lines in them, so one that was counted before an edit may say little.
+fn profile(program: &Program, passes: &Passes) -> Result<Option<Profile>, Failure> {
+    let Some(path) = &passes.profile else { return Ok(None) };
+    let name = path.display();
     let text = fs::read_to_string(path).map_err(|error| Failure::unreadable(path, &error))?;
-    Profile::parse(&text).map_err(|message| Failure::input(format!("{}: {message}", path.display())))
+    let profile = Profile::parse(&text).map_err(|message| Failure::input(format!("{name}: {message}")))?;
+    let hint = "hint: `bacus run --profile-out` counts the packets of this program";
+    let (names, unknown) = profile.names(program);
+    let unlike = format!("{unknown} of the {names} nodes and tables that it names are not in the program");
+    let estimated = "traffic is estimated without it";
+    if 2 * unknown > names {
+        warn_once(format!("{name}: {unlike}; {estimated}\n{hint}"));
+        return Ok(None);
+    }
+    // What was counted is a program after its passes, which may have another entry.
+    let mut rewritten = program.clone();
+    let rewrites = opt::Selection::All.rewrites();
+    opt::optimize(&mut rewritten, &mut hlir::Plan::default(), &Inputs::default(), &rewrites, None);
+    if !profile.has_entry(program) && !profile.has_entry(&rewritten) {
+        warn_once(format!(
+            "{name}: no packets that it counts go on from where the program begins; {estimated}\n{hint}"
+        ));
+        return Ok(None);
+    }
+    if unknown > 0 {
+        warn_once(format!("{name}: {unlike}; traffic there is estimated without it\n{hint} again"));
+    }
+    Ok(Some(profile))
 }
 
 /// What a pipeline has counted, by its names.

@@ -5,6 +5,7 @@ mod command;
 
 use command::{bacus, path, scratch};
 use std::fs;
+use std::path::Path;
 
 #[test]
 fn a_profile_counts_packets_on_edges_and_different_keys() {
@@ -24,6 +25,49 @@ fn a_profile_counts_packets_on_edges_and_different_keys() {
     assert!(text.lines().any(|line| line == "14 MyIngress.always -> MyIngress.first"), "{text}");
     let keys: Vec<&str> = text.lines().filter(|line| !line.starts_with('#') && line.contains(" keys ")).collect();
     assert_eq!(keys, ["3 keys MyIngress.first"], "{text}");
-    let read = bacus().arg("show").args(["--after", "all", "--profile"]).arg(&file).arg(&program).output().unwrap();
-    assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
+    let (traffic, said) = explained(&program, &file);
+    assert!(traffic == "counted" && !said.contains("keyless.profile"), "{traffic}: {said}");
+}
+
+/// Whether traffic is counted or estimated with a profile, and what is said of it.
+fn explained(program: &Path, profile: &Path) -> (String, String) {
+    let ran = bacus().arg("explain").arg(program).arg("--json").arg("--profile").arg(profile).output().unwrap();
+    let (json, said) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr).into_owned());
+    assert!(ran.status.success(), "{said}");
+    let traffic = ["counted", "estimated"].into_iter().find(|word| json.contains(&format!("\"traffic\": \"{word}\"")));
+    (traffic.unwrap_or_else(|| panic!("no traffic in {json}")).to_string(), said)
+}
+
+#[test]
+fn a_profile_that_is_not_of_the_program_is_told() {
+    let folder = scratch("strange-profile");
+    let program = path("apps/ipv4fwd/ipv4fwd.p4");
+    let own = folder.join("own.profile");
+    let tests = path("apps/ipv4fwd/ipv4fwd.stf");
+    let ran = bacus().args(["stf", "--engine", "native", "--profile-out"]).arg(&own).arg(&program).arg(&tests).output();
+    assert!(ran.unwrap().status.success());
+    let own = fs::read_to_string(&own).unwrap();
+    let first = own.lines().find(|line| !line.starts_with('#')).unwrap();
+    let hint = "hint: `bacus run --profile-out` counts the packets of this program";
+    let cases = [
+        (own.clone(), "counted", ""),
+        (
+            own.replace("Router.routes\n", "Router.paths\n"),
+            "counted",
+            "2 of the 20 nodes and tables that it names are not in the program; traffic there is estimated without it",
+        ),
+        (own.replace("Router", "Bridge"), "estimated", " are not in the program; traffic is estimated without it"),
+        (String::new(), "estimated", "no packets that it counts go on from where the program begins"),
+        (format!("{first}\n"), "estimated", "no packets that it counts go on from where the program begins"),
+    ];
+    for (number, (text, traffic, told)) in cases.into_iter().enumerate() {
+        let file = folder.join(format!("{number}.profile"));
+        fs::write(&file, &text).unwrap();
+        let (found, said) = explained(&program, &file);
+        assert_eq!(found, traffic, "{text}: {said}");
+        assert!(said.contains(told), "{text}: {said}");
+        let begin = format!("warning: {}: ", file.display());
+        let is_told = said.lines().filter(|line| line.starts_with(&begin)).count() == 1 && said.contains(hint);
+        assert_eq!(is_told, !told.is_empty(), "{text}: {said}");
+    }
 }

@@ -72,12 +72,13 @@ impl Splitter<'_, '_> {
         ways
     }
 
-    /// Divides `whole` as the profile says, if it has seen packets here.
+    /// Divides `whole` as the profile says, if it has seen packets here, and none that went on to where the program has nothing now.
     fn count(&self, node: &Node, whole: f64, ways: &mut [Way]) {
         let Some(profile) = &self.inputs.profile else { return };
         let is_entry = self.program.entry.is_some_and(|entry| self.program.nodes[entry].name == node.name);
         let arrived = profile.arrived(&node.name, is_entry);
-        if arrived == 0 {
+        let is_known = |name: &str| self.program.nodes.values().any(|node| node.name == name);
+        if arrived == 0 || profile.onward(&node.name).any(|(to, count)| count > 0 && !is_known(to)) {
             return;
         }
         let targets: Vec<NodeId> = ways.iter().filter_map(|way| way.to).collect();

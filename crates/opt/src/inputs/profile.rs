@@ -2,10 +2,11 @@
 //! `bacus stf --profile-out` count.
 //!
 //! The text is one line an edge, `COUNT FROM -> TO`, then one a table, `COUNT keys TABLE`, sorted by name; lines that begin with `#` say something to people.
-//! Nodes and tables are named, so a profile outlives changes of the program elsewhere; a node that it does not know, or through which nothing came, is
-//! estimated as if there were none.
+//! Nodes and tables are named, so a profile outlives changes of the program elsewhere; a node that it does not know, through which nothing came, or from which
+//! packets went on to one that is no longer there, is estimated as if there were none.
 
-use std::collections::BTreeMap;
+use hlir::Program;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -72,14 +73,35 @@ impl Profile {
         if !is_entry {
             return came;
         }
-        let left: u64 = self.edges.iter().filter(|((from, _), _)| from == node).map(|(_, count)| count).sum();
-        came.max(left)
+        came.max(self.onward(node).map(|(_, count)| count).sum())
+    }
+
+    /// Where packets went from a node, and how many.
+    pub fn onward(&self, node: &str) -> impl Iterator<Item = (&str, u64)> {
+        let edges = self.edges.iter().filter(move |((from, _), _)| from == node);
+        edges.map(|((_, to), count)| (to.as_str(), *count))
     }
 
     /// All different keys that a table is asked for, if it was asked often enough to know.
     pub fn all_keys(&self, table: &str, lookups: u64) -> Option<u64> {
         let keys = self.keys.get(table).copied().filter(|keys| *keys > 0)?;
         (lookups / keys >= LOOKUPS_A_KEY).then_some(keys)
+    }
+
+    /// How many nodes and tables it names, and how many of them a program does not have.
+    pub fn names(&self, program: &Program) -> (usize, usize) {
+        let ends = self.edges.keys().flat_map(|(from, to)| [from, to]);
+        let (nodes, tables): (BTreeSet<&String>, BTreeSet<&String>) = (ends.collect(), self.keys.keys().collect());
+        let known_nodes: BTreeSet<&String> = program.nodes.values().map(|node| &node.name).collect();
+        let known_tables: BTreeSet<&String> = program.tables.values().map(|table| &table.name).collect();
+        let unknown = nodes.difference(&known_nodes).count() + tables.difference(&known_tables).count();
+        (nodes.len() + tables.len(), unknown)
+    }
+
+    /// Whether it has seen packets go on from a program's entry to another of its nodes: else it says of all that follow that nothing comes there.
+    pub fn has_entry(&self, program: &Program) -> bool {
+        let Some(entry) = program.entry.map(|entry| &program.nodes[entry].name) else { return false };
+        self.onward(entry).any(|(to, count)| count > 0 && program.nodes.values().any(|node| node.name == to))
     }
 
     pub fn count(&self, from: &str, to: &str) -> Option<u64> {
