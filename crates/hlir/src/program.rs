@@ -283,3 +283,9 @@ impl Annotation {
         }
     }
 }
+
+/// The share of packets that the text of `@traffic` states: one number from 0 to 1.
+pub fn stated_share(text: &str) -> Option<f64> {
+    let share: f64 = text.trim().trim_matches('"').parse().ok()?;
+    (0.0..=1.0).contains(&share).then_some(share)
+}

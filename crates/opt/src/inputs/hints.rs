@@ -4,6 +4,7 @@
 //! share of the packets that come there from a state before it). A profile outweighs them, and they outweigh every guess.
 
 use hlir::Notes;
+use hlir::program::stated_share;
 
 /// Odds by which `@likely` and `@unlikely` move a guess.
 const ODDS: f64 = 9.0;
@@ -21,10 +22,7 @@ pub fn of(notes: &Notes) -> Option<Hint> {
     notes.annotations.iter().rev().find_map(|annotation| match annotation.name.as_str() {
         "likely" => Some(Hint::Likely),
         "unlikely" => Some(Hint::Unlikely),
-        "traffic" => {
-            let share: f64 = annotation.text()?.trim().trim_matches('"').parse().ok()?;
-            (0.0..=1.0).contains(&share).then_some(Hint::Share(share))
-        }
+        "traffic" => annotation.text().and_then(stated_share).map(Hint::Share),
         _ => None,
     })
 }

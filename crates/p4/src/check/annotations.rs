@@ -5,6 +5,8 @@
 use super::checker::Checker;
 use crate::ast::{Annotation, AnnotationBody, Expression, ExpressionKind};
 use crate::types::Type;
+use hlir::diagnostic::Diagnostic;
+use hlir::program::stated_share;
 
 impl<'a> Checker<'a> {
     pub fn check_annotations(&mut self, annotations: &'a [Annotation]) {
@@ -35,12 +37,33 @@ impl<'a> Checker<'a> {
                 }
             }
         }
+        self.check_hints(annotations);
+    }
+
+    /// Hints on traffic that say nothing: they change no packet, so a program that has them is not wrong.
+    fn check_hints(&mut self, annotations: &'a [Annotation]) {
+        let says = |annotation: &Annotation| match &annotation.body {
+            AnnotationBody::Unstructured { text, .. } => stated_share(text).is_some(),
+            AnnotationBody::Empty | AnnotationBody::Expressions(_) | AnnotationBody::Pairs(_) => false,
+        };
+        for annotation in annotations.iter().filter(|one| one.name.as_str() == "traffic" && !says(one)) {
+            self.warn("invalid", annotation.span, "`@traffic` takes one number from 0 to 1", "this says nothing");
+        }
+        let last = |name: &str| annotations.iter().rev().find(|annotation| annotation.name.as_str() == name);
+        if let (Some(likely), Some(unlikely)) = (last("likely"), last("unlikely")) {
+            self.report(
+                Diagnostic::warning("`@likely` and `@unlikely` contradict each other: the last of them counts")
+                    .kind("invalid")
+                    .label(likely.span, "")
+                    .label(unlikely.span, ""),
+            );
+        }
     }
 
     fn check_repeated(&mut self, annotation: &'a Annotation, earlier: &'a [Annotation]) {
         if let Some(first) = earlier.iter().find(|other| other.name.text == annotation.name.text) {
             self.report(
-                hlir::diagnostic::Diagnostic::error(format!("duplicate structured annotation `@{}`", annotation.name))
+                Diagnostic::error(format!("duplicate structured annotation `@{}`", annotation.name))
                     .kind("duplicate")
                     .label(annotation.name.span, "second one")
                     .label(first.name.span, "first one"),

@@ -189,3 +189,44 @@ parser p(packet_in b, out h_t h) {
         "#]],
     );
 }
+
+/// Unknown annotations are anybody's.
+#[test]
+fn hints_on_traffic_that_say_nothing_are_told() {
+    warns(
+        r#"match_kind { exact }
+control c(inout bit<8> k) {
+    @traffic(0.25) action a() {}
+    @traffic(1.5) action b() {}
+    @traffic(-1) action d() {}
+    @traffic("x") action e() {}
+    @traffic action f() {}
+    @traffic(50%) action g() {}
+    @traffic(nan) action h() {}
+    @traffic(0.1, 0.2) action i() {}
+    @traffic[1] action j() {}
+    @trafic(7) @likely @traffic("1") action l() {}
+    @likely @unlikely action m() {}
+    @unlikely
+    table t { key = { k : exact; } actions = { a; b; d; e; f; g; h; i; j; @traffic(2) l; m; } default_action = a; }
+    apply { t.apply(); }
+}
+parser p(in bit<8> k) { @traffic(1e3) state start { transition accept; } }
+"#,
+        expect![[r#"
+            t.p4(4): [--Wwarn=invalid] warning: `@traffic` takes one number from 0 to 1
+            t.p4(5): [--Wwarn=invalid] warning: `@traffic` takes one number from 0 to 1
+            t.p4(6): [--Wwarn=invalid] warning: `@traffic` takes one number from 0 to 1
+            t.p4(7): [--Wwarn=invalid] warning: `@traffic` takes one number from 0 to 1
+            t.p4(8): [--Wwarn=invalid] warning: `@traffic` takes one number from 0 to 1
+            t.p4(9): [--Wwarn=invalid] warning: `@traffic` takes one number from 0 to 1
+            t.p4(10): [--Wwarn=invalid] warning: `@traffic` takes one number from 0 to 1
+            t.p4(11): [--Wwarn=invalid] warning: `@traffic` takes one number from 0 to 1
+            t.p4(13): [--Wwarn=invalid] warning: `@likely` and `@unlikely` contradict each other: the last of them counts
+            t.p4(15): [--Wwarn=invalid] warning: `@traffic` takes one number from 0 to 1
+            t.p4(18): [--Wwarn=invalid] warning: `@traffic` takes one number from 0 to 1
+            t.p4(2): [--Wwarn=unused] warning: control 'c' is unused
+            t.p4(18): [--Wwarn=unused] warning: parser 'p' is unused
+        "#]],
+    );
+}
