@@ -123,7 +123,7 @@ fn machine_files_that_do_not_fit_are_warned_about() {
     let cases = [
         ("missing", "such file", None),
         ("truncated", "careful guesses", Some(whole[..whole.len() / 3].to_string())),
-        ("absurd", "counts above 0", Some(absurd)),
+        ("absurd", "parallelism: expected a number from 1", Some(absurd)),
         ("stale", "plans are for Another", Some(whole.replace("cpu = \"", "cpu = \"Another "))),
         ("another method", "another `bacus calibrate`", Some(lines_but("method = "))),
     ];

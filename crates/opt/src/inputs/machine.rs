@@ -4,10 +4,22 @@
 //! speed, never correctness: passes then work with [`Machine::default`].
 
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
 
 /// How `bacus calibrate` measures. To be raised when it measures something else, or so that the same machine gives other numbers: the model's constants are
 /// fitted to files of one method. Files from before it was counted have none.
 pub const METHOD: u32 = 6;
+
+/// What no machine exceeds, by far: what an operation, a line or a wrong guess costs, cycles between two packets, how fast clocks are, and how many or large
+/// things are. So predictions remain numbers that differ.
+const LEAST_CYCLES: f64 = 1e-6;
+const MOST_CYCLES: f64 = 1e5;
+const LONGEST_FREE: f64 = 1e9;
+const MOST_TICKS_PER_US: f64 = 1e5;
+const MOST_CORE_PER_TICK: f64 = 1e3;
+const MOST_COUNT: u32 = 1 << 16;
+const MOST_KB: u64 = 1 << 40;
+const SMALLEST_PAGE: u64 = 4096;
 
 /// The file of one machine. Unknown keys are errors, so that a typing mistake is not a silent default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -127,15 +139,16 @@ impl Default for Port {
 impl Port {
     /// Refuses what no measurement gives.
     fn check(&self) -> Result<(), String> {
-        let is_cost = |cycles: &f64| cycles.is_finite() && *cycles >= 0.0;
-        let costs = [&self.own, &self.mbuf];
-        if costs.iter().any(|costs| costs.len() != self.burst.len() || !costs.iter().all(is_cost)) {
-            return Err("port: expected a number for each burst".to_string());
+        for costs in [&self.own, &self.mbuf] {
+            if costs.len() != self.burst.len() {
+                return Err("port: expected a number for each burst".to_string());
+            }
+            costs.iter().try_for_each(|cycles| expect("port, cycles", *cycles, 0.0..=MOST_CYCLES))?;
         }
-        if [self.ring, self.batch].contains(&Some(0)) || !self.free_cycles.iter().all(is_cost) {
-            return Err("port: expected a ring and a batch above 0, and free_cycles that are not below".to_string());
+        for (name, count) in [("port.ring", self.ring), ("port.batch", self.batch)] {
+            expect_count(name, count.unwrap_or(1))?;
         }
-        Ok(())
+        expect("port.free_cycles", self.free_cycles.unwrap_or(0.0), 0.0..=LONGEST_FREE)
     }
 }
 
@@ -257,49 +270,50 @@ impl Machine {
     /// Refuses what no measurement gives.
     fn check(&self) -> Result<(), String> {
         let lines = &self.lines;
-        let is_rising =
-            |sizes: &[u64]| !sizes.is_empty() && sizes.windows(2).all(|pair| pair[0] < pair[1]) && sizes[0] > 0;
-        if !is_rising(&lines.working_set_kb) {
-            return Err("lines.working_set_kb: expected sizes that rise, from 1 on".to_string());
+        let is_rising = |sizes: &[u64], most: u64| {
+            let rises = sizes.windows(2).all(|pair| pair[0] < pair[1]);
+            rises && sizes.first().is_some_and(|first| *first > 0) && sizes.last().is_some_and(|last| *last <= most)
+        };
+        if !is_rising(&lines.working_set_kb, MOST_KB) {
+            return Err(format!("lines.working_set_kb: expected sizes that rise, from 1 to {MOST_KB}"));
         }
-        if !is_rising(&lines.in_flight.iter().map(|count| u64::from(*count)).collect::<Vec<u64>>()) {
-            return Err("lines.in_flight: expected counts that rise, from 1 on".to_string());
+        let in_flight: Vec<u64> = lines.in_flight.iter().map(|count| u64::from(*count)).collect();
+        if !is_rising(&in_flight, u64::from(MOST_COUNT)) {
+            return Err(format!("lines.in_flight: expected counts that rise, from 1 to {MOST_COUNT}"));
         }
         for access in Access::ALL {
             check_table(access, lines)?;
         }
-        let numbers = [self.ticks_per_us, self.core_per_tick, self.mispredict_cycles, self.operation_cycles];
-        if numbers.iter().any(|number| !number.is_finite() || *number <= 0.0) {
-            let names = "ticks_per_us, core_per_tick, mispredict_cycles and operation_cycles";
-            return Err(format!("{names}: expected numbers above 0"));
-        }
-        if let Some(stages) = &self.stages {
-            let Stages { operation_cycles, request_cycles, loop_cycles, behind_cycles } = *stages;
-            let numbers = [operation_cycles, request_cycles, loop_cycles, behind_cycles];
-            if stages.operation_cycles <= 0.0 || numbers.iter().any(|number| !number.is_finite() || *number < 0.0) {
-                return Err("stages: expected numbers that are not below 0".to_string());
-            }
-        }
-        if let Some(lanes) = &self.lanes {
-            let is_cost = lanes.operation_cycles.is_finite() && lanes.operation_cycles > 0.0;
-            if !matches!(lanes.packets, 8 | 16) || !is_cost {
-                return Err("lanes: expected 8 or 16 packets, and operation_cycles above 0".to_string());
-            }
-        }
+        expect("ticks_per_us", self.ticks_per_us, 1.0..=MOST_TICKS_PER_US)?;
+        expect("core_per_tick", self.core_per_tick, 1.0 / MOST_CORE_PER_TICK..=MOST_CORE_PER_TICK)?;
+        self.check_cycles()?;
         self.port.check()?;
         if !matches!(self.vector_bytes, None | Some(16 | 32 | 64)) {
             return Err("vector_bytes: expected 16, 32 or 64".to_string());
         }
-        if self.burst == 0 || self.parallelism == 0 || self.window == 0 {
-            return Err("burst, parallelism and window: expected counts above 0".to_string());
+        if self.page_bytes < SMALLEST_PAGE || !self.page_bytes.is_power_of_two() {
+            return Err(format!("page_bytes: expected a power of two, from {SMALLEST_PAGE} on"));
         }
-        if self.index_cycles.is_some_and(|cycles| !cycles.is_finite() || cycles < 0.0) {
-            return Err("index_cycles: expected a number that is not below 0".to_string());
+        let counts = [("burst", self.burst), ("parallelism", self.parallelism), ("window", self.window)];
+        let misses = ("misses", self.misses.unwrap_or(1));
+        counts.into_iter().chain([misses]).try_for_each(|(name, count)| expect_count(name, count))
+    }
+
+    fn check_cycles(&self) -> Result<(), String> {
+        expect("mispredict_cycles", self.mispredict_cycles, LEAST_CYCLES..=MOST_CYCLES)?;
+        expect("operation_cycles", self.operation_cycles, LEAST_CYCLES..=MOST_CYCLES)?;
+        expect("index_cycles", self.index_cycles.unwrap_or(0.0), 0.0..=MOST_CYCLES)?;
+        if let Some(stages) = &self.stages {
+            expect("stages.operation_cycles", stages.operation_cycles, LEAST_CYCLES..=MOST_CYCLES)?;
+            expect("stages.request_cycles", stages.request_cycles, 0.0..=MOST_CYCLES)?;
+            expect("stages.loop_cycles", stages.loop_cycles, 0.0..=MOST_CYCLES)?;
+            expect("stages.behind_cycles", stages.behind_cycles, 0.0..=MOST_CYCLES)?;
         }
-        if self.misses == Some(0) {
-            return Err("misses: expected a count above 0".to_string());
+        let Some(lanes) = &self.lanes else { return Ok(()) };
+        if !matches!(lanes.packets, 8 | 16) {
+            return Err("lanes.packets: expected 8 or 16".to_string());
         }
-        Ok(())
+        expect("lanes.operation_cycles", lanes.operation_cycles, LEAST_CYCLES..=MOST_CYCLES)
     }
 
     /// Cycles for each line when `in_flight` lines of `working_set_bytes` are asked for at a time: between the measured points along straight
@@ -397,10 +411,19 @@ fn check_table(access: Access, lines: &Lines) -> Result<(), String> {
     if table.len() != rows || table.iter().any(|row| row.len() != columns) {
         return Err(format!("lines, {}: expected {rows} rows of {columns} numbers", access.name()));
     }
-    if table.iter().flatten().any(|cycles| !cycles.is_finite() || *cycles <= 0.0 || *cycles > 100_000.0) {
-        return Err(format!("lines, {}: expected cycles between 0 and 100000", access.name()));
+    let name = format!("lines, {}", access.name());
+    table.iter().flatten().try_for_each(|cycles| expect(&name, *cycles, LEAST_CYCLES..=MOST_CYCLES))
+}
+
+fn expect(name: &str, number: f64, range: RangeInclusive<f64>) -> Result<(), String> {
+    if range.contains(&number) {
+        return Ok(());
     }
-    Ok(())
+    Err(format!("{name}: expected a number from {} to {}", range.start(), range.end()))
+}
+
+fn expect_count(name: &str, count: u32) -> Result<(), String> {
+    expect(name, f64::from(count), 1.0..=f64::from(MOST_COUNT))
 }
 
 /// The last point that is not above `at`, and how far `at` lies on the way to the next one.
@@ -488,6 +511,20 @@ mod tests {
             (text.replace("[lines]", "[lanes]\npackets = 8\noperation_cycles = 0.0\n[lines]"), "lanes"),
             (text.replace("mbuf_measured", "ring = 0\nmbuf_measured"), "ring"),
             (text.replace("mbuf_measured", "free_cycles = -1.0\nmbuf_measured"), "free_cycles"),
+            (text.replace("operation_cycles = 0.35", "operation_cycles = 1e300"), "operation_cycles"),
+            (text.replace("mispredict_cycles = 15.0", "mispredict_cycles = 1e18"), "mispredict_cycles"),
+            (text.replace("page_bytes = 4096", "page_bytes = 3"), "page_bytes"),
+            (text.replace("ticks_per_us = 2500.0", "ticks_per_us = 1e12"), "ticks_per_us"),
+            (text.replace("window = 128", "window = 4000000000"), "window"),
+            (text.replace("own = [8.0, ", "own = [1e20, "), "port"),
+            (text.replace("[32, 512, 8192, 262144]", "[32, 512, 8192, 9000000000000000000]"), "working_set_kb"),
+            (
+                text.replace(
+                    "[lines]",
+                    "[stages]\noperation_cycles = 1.0\nloop_cycles = 1e9\nbehind_cycles = 1.0\n[lines]",
+                ),
+                "loop_cycles",
+            ),
             (text.replace("window", "windows"), "unknown field"),
             (text[..text.len() / 2].to_string(), ""),
         ];
