@@ -52,7 +52,7 @@ fn read_machine(named: Option<&Path>) -> Machine {
         Err(error) => return guess(error.to_string()),
     };
     match Machine::parse(&text) {
-        Err(message) => guess(message.lines().collect::<Vec<&str>>().join(" ")),
+        Err(message) => guess(message),
         Ok(machine) if machine.cpu != calibrate::cpu() && named.is_none() => {
             guess(format!("it was measured on {}, this is {}", machine.cpu, calibrate::cpu()))
         }

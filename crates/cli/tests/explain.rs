@@ -122,7 +122,7 @@ fn machine_files_that_do_not_fit_are_warned_about() {
     let lines_but = |word: &str| whole.lines().filter(|line| !line.starts_with(word)).collect::<Vec<&str>>().join("\n");
     let cases = [
         ("missing", "such file", None),
-        ("truncated", "careful guesses", Some(whole[..whole.len() / 3].to_string())),
+        ("truncated", "toml: line ", Some(whole[..whole.len() / 3].to_string())),
         ("absurd", "parallelism: expected a number from 1", Some(absurd)),
         ("stale", "plans are for Another", Some(whole.replace("cpu = \"", "cpu = \"Another "))),
         ("another method", "another `bacus calibrate`", Some(lines_but("method = "))),
@@ -137,6 +137,7 @@ fn machine_files_that_do_not_fit_are_warned_about() {
         assert!(is_good && plan.contains("plan {"), "{name}: {errors}");
         let warned = errors.contains("warning: ") && errors.contains(&file_name) && errors.contains(why);
         assert!(warned, "{name}: {errors}");
+        assert!(errors.lines().all(|line| line.len() < 300), "{name}: {errors}");
         let _ = fs::remove_file(&file);
     }
 }

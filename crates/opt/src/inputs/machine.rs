@@ -254,7 +254,7 @@ impl Default for Machine {
 impl Machine {
     /// Reads a machine file; the message says what is wrong with it and where.
     pub fn parse(text: &str) -> Result<Machine, String> {
-        let machine: Machine = toml::from_str(text).map_err(|error| error.to_string())?;
+        let machine: Machine = toml::from_str(text).map_err(|error| placed(&error, text))?;
         machine.check().map(|()| machine)
     }
 
@@ -402,6 +402,14 @@ impl Lines {
     }
 }
 
+/// The message with its line and column. The error's own form shows the line as well, and lines of these files are long.
+fn placed(error: &toml::de::Error, text: &str) -> String {
+    let Some(before) = error.span().and_then(|span| text.get(..span.start)) else { return error.message().to_string() };
+    let line = before.matches('\n').count() + 1;
+    let column = before.chars().rev().take_while(|letter| *letter != '\n').count() + 1;
+    format!("line {line}, column {column}: {}", error.message())
+}
+
 fn check_table(access: Access, lines: &Lines) -> Result<(), String> {
     let table = lines.table(access);
     if matches!(access, Access::GroupT0 | Access::GroupT1) && table.is_empty() {
@@ -532,5 +540,16 @@ mod tests {
             let message = Machine::parse(&file).expect_err(&format!("accepted:\n{file}"));
             assert!(message.contains(reason), "`{message}` does not say `{reason}`");
         }
+    }
+
+    #[test]
+    fn what_is_no_machine_file_is_told_by_line_and_column() {
+        let text = Machine::default().print();
+        let wrong = |text: &str| Machine::parse(text).expect_err("it is no machine file");
+        let line = text.lines().position(|line| line.starts_with("load = ")).expect("there are loads") + 1;
+        let told = wrong(&text.replace("load = [", "load = [\"é\", é, "));
+        assert!(told.starts_with(&format!("line {line}, column 14: ")) && !told.contains('\n'), "{told}");
+        assert_eq!(wrong("cpu = \"a\"\n\ncpu = 4\n"), "line 3, column 1: duplicate key");
+        assert_eq!(wrong("cpu = \"a\"\n"), "line 1, column 1: missing field `calibrated`");
     }
 }
