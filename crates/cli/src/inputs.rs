@@ -64,7 +64,7 @@ fn read_machine(named: Option<&Path>) -> Machine {
             if machine.is_of_another_method() {
                 warn_once(format!(
                     "{}: another `bacus calibrate` wrote it, which measured in another way: plans may suit less\n\
-                     hint: `bacus calibrate` measures this machine again",
+                     hint: run `bacus calibrate` again on the machine that the file is of",
                     path.display()
                 ));
             }
