@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::frontend;
 use crate::options::Passes;
 use hlir::diagnostic::Diagnostic;
-use hlir::plan::{Descriptor, Layout, Loop};
+use hlir::plan::{Descriptor, Layout};
 use hlir::source::{SourceMap, Span};
 use hlir::verify::{Places, Site, verify_pins_at, verify_plan_at};
 use hlir::{Plan, Program};
@@ -88,16 +88,9 @@ impl PlanFile {
     pub fn check_in(&self, program: &Program, plan: &Plan) -> Result<(), Failure> {
         self.check_alone(program)?;
         let places = self.places_in(plan);
-        let wrong = wrong(program, plan, &places).into_iter().map(|error| {
-            let error = match error.span().is_none() {
-                true => error.label(self.culprit(program, plan), "this does not suit what is planned beside it"),
-                false => error,
-            };
-            let planned = plan.path.as_ref().filter(|_| self.plan.path.is_none() && self.is_of_path(error.span()));
-            match planned.map(hlir::text::print_path) {
-                Some(path) => error.hint(format!("the path is not pinned, and planned so: {path}")),
-                None => error,
-            }
+        let wrong = wrong(program, plan, &places).into_iter().map(|error| match error.span().is_none() {
+            true => error.label(self.culprit(program, plan), "this does not suit what is planned beside it"),
+            false => error,
         });
         self.stop_at(wrong.collect())
     }
@@ -153,16 +146,6 @@ impl PlanFile {
             put(Site::Queue(to), Site::Queue(from));
         }
         places
-    }
-
-    /// Whether a loop, a request or a queue of this file stands there.
-    fn is_of_path(&self, place: Span) -> bool {
-        let is_there = |site: Site| self.places.get(site) == place;
-        let mut queues = (0..self.plan.queues.len() as u32).map(Site::Queue);
-        let mut loops = self.plan.loops.iter().zip(0..);
-        let request_is_there =
-            |lp: &Loop, number| (0..lp.requests.len() as u32).any(|at| is_there(Site::Request(number, at)));
-        queues.any(is_there) || loops.any(|(lp, number)| is_there(Site::Loop(number)) || request_is_there(lp, number))
     }
 
     /// The decision of this file without which less would be wrong with a plan; the whole file's, if it is no single one.

@@ -124,19 +124,39 @@ fn what_cannot_be_is_shown_where_it_stands() {
 /// Pins that are legal by themselves, or in another plan.
 #[test]
 fn a_pin_that_does_not_suit_what_is_planned_is_shown() {
+    let way = "hint: the path is not pinned, and planned so: path { v1model.begin, ";
     let cases = [
-        ("  queue Router.routes: capacity 8 patience 2\n", "2:3", "would hold up the path", true),
-        ("  loop Router.block_107: batch 8 group 8\n", "2:3", "is no look-up on the path", true),
-        ("  queue Router.block_107: capacity 8 patience 0\n", "2:3", "has no patience", false),
-        ("  burst 0\n", "2:3", "a burst of 0 packets is none to plan for", false),
-        ("  loop Router.routes: batch 1024 group 64\n", "2:3", "no port hands over 1024 packets", true),
+        ("queue Router.routes: capacity 8 patience 2", "would hold up the path", way),
+        ("loop Router.block_107: batch 8 group 8", "is no look-up on the path", way),
+        ("loop Nope.nope: batch 8 group 8", "the program has no node `Nope.nope`", ""),
+        ("queue Nope.nope: capacity 8 patience 2", "the program has no node `Nope.nope`", ""),
+        ("queue Router.block_107: capacity 8 patience 0", "has no patience", "hint: with patience 1, "),
+        ("queue Router.block_107: capacity 0 patience 2", "has no room", ""),
+        ("queue Router.block_107: capacity 100000000 patience 2", "and 1024 are the most", ""),
+        ("queue RouterParser.start: capacity 8 patience 2", "a parser's state", "hint: let the queue stand behind"),
+        ("burst 0", "a burst of 0 packets is none to plan for", "hint: pin a burst of at least 1"),
+        ("loop Router.routes: batch 513 group 64", "no port hands over 513 packets", "hint: write at most `batch 512`"),
+        ("burst 513", "no port hands over 513 packets", "hint: write at most `burst 512`"),
+        ("loop Router.routes: batch 128 group 65", "takes at most 64 packets", "hint: write at most `group 64`"),
+        ("loop Router.routes: batch 8 group 16", "a group of 16 packets in a batch of 8", ""),
     ];
-    for (number, (text, place, message, is_of_path)) in cases.into_iter().enumerate() {
-        let pins = file(&format!("beside-{number}"), &format!("plan {{\n{text}}}\n")).display().to_string();
+    for (number, (text, message, hint)) in cases.into_iter().enumerate() {
+        let pins = file(&format!("beside-{number}"), &format!("plan {{\n  {text}\n}}\n")).display().to_string();
         let (code, said) = ran(&["compile", &app("ipv4fwd"), "--emit", "c", "--machine", &slow(), "--pin", &pins]);
         assert_eq!(code, Some(1), "{text}: {said}");
-        assert!(said.contains(&format!(" {pins}:{place}\n")) && said.contains(message), "{text}: {said}");
-        assert_eq!(said.contains("the path is not pinned"), is_of_path, "{text}: {said}");
+        let refused = &said[said.find(&format!("{pins}(2): error: ")).unwrap_or_else(|| panic!("{text}: {said}"))..];
+        assert!(refused.contains(&format!(" {pins}:2:3\n")) && refused.contains(message), "{text}: {said}");
+        let hints: Vec<&str> = refused.lines().filter(|line| line.starts_with("hint: ")).collect();
+        assert_eq!(hints.is_empty(), hint.is_empty(), "{text}: {said}");
+        assert!(hints.last().is_none_or(|last| last.starts_with(hint)), "{text}: {said}");
+    }
+    // A queue that has no room is no number for its loop's batch.
+    let waiting =
+        "plan {\n  queue Router.block_107: capacity 0 patience 1\n  loop Router.block_107: batch 8 group 8\n}\n";
+    let plan = file("no-room", waiting).display().to_string();
+    for flag in ["--pin", "--plan"] {
+        let (code, said) = ran(&["compile", &app("ipv4fwd"), "--emit", "c", flag, &plan]);
+        assert!(code == Some(1) && said.contains("has no room") && !said.contains("write `batch 0`"), "{said}");
     }
     // A request that is too early on a path that is pinned as well: said where the loop begins that makes it.
     let plan = fs::read_to_string(path("crates/cli/tests/plans/l2l3acl.plan")).unwrap();
@@ -187,6 +207,10 @@ node departure: buffer { send 32w1 }
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains(&format!(" {pins}:3:3\n")), "{said}");
     assert!(said.contains("`sources` cannot be made ahead") && said.contains("what is planned beside it"), "{said}");
+    assert!(
+        said.contains("hint: the path is not pinned, and planned so: path { start, sources runs known, "),
+        "{said}"
+    );
 }
 
 #[test]

@@ -43,7 +43,11 @@ impl Refused<'_> {
     fn burst(&mut self) {
         let burst = self.unit.plan.burst;
         if burst > LARGEST_BURST {
-            let hint = format!("write at most `burst {LARGEST_BURST}`");
+            let hint = if self.places.has(Site::Burst) {
+                format!("write at most `burst {LARGEST_BURST}`")
+            } else {
+                format!("write at most `batch {LARGEST_BURST}`, or a `burst`: without one, the batch is the burst")
+            };
             self.say(Site::Burst, format!("no port hands over {burst} packets at once"), &hint);
         }
     }

@@ -21,6 +21,7 @@ pub(crate) use graph::onward;
 pub(crate) use kinds::Kinds;
 
 use crate::diagnostic::Diagnostic;
+use crate::plan::Path;
 use crate::text::{Parsed, get};
 use crate::{Binary, NodeId, Plan, Program};
 
@@ -88,6 +89,18 @@ impl<'p> Verifier<'p> {
         let span = self.places.get(site);
         let error = if span.is_none() { error } else { error.label(span, "") };
         self.errors.push(if hint.is_empty() { error } else { error.hint(hint) });
+    }
+
+    /// Reports what would be right on another path. A text that leaves the path to be planned has not said which it is: the hint does.
+    fn report_of_path(&mut self, site: Site, path: Option<&Path>, message: impl AsRef<str>, hint: &str) {
+        self.report(site, message, hint);
+        let is_planned = !self.places.is_empty() && !self.places.has(Site::Path);
+        if let Some(path) = path.filter(|_| is_planned)
+            && let Some(error) = self.errors.pop()
+        {
+            let path = crate::text::print_path(path);
+            self.errors.push(error.hint(format!("the path is not pinned, and planned so: {path}")));
+        }
     }
 
     /// Judges expressions and places, and reports what is wrong about them at `site`.

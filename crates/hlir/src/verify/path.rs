@@ -72,14 +72,18 @@ impl Verifier<'_> {
     fn path_loops(&mut self, plan: &Plan, nodes: &[NodeId], named: &HashMap<&str, NodeId>) {
         for (index, lp) in plan.loops.iter().enumerate() {
             let site = Site::Loop(index as u32);
+            let place = nodes.iter().position(|node| self.program.nodes[*node].name == lp.node);
             if let Some(queue) = plan.queues.iter().find(|queue| queue.node == lp.node) {
-                self.queue_loop(index as u32, lp, queue, named);
+                // A queue on the path cannot be, whatever its loop is.
+                if place.is_none() {
+                    self.queue_loop(index as u32, lp, queue, named);
+                }
                 continue;
             }
-            let place = nodes.iter().position(|node| self.program.nodes[*node].name == lp.node);
             let Some(place) = place.filter(|place| path::table_of(self.program, nodes[*place]).is_some()) else {
-                self.report(
+                self.report_of_path(
                     site,
+                    plan.path.as_ref(),
                     format!("`{}` is no look-up on the path", lp.node),
                     "where a plan has a path, its loops begin at nodes of the path that look up a table by a key",
                 );
@@ -93,7 +97,8 @@ impl Verifier<'_> {
                 };
                 if !nodes[place..].iter().any(is) {
                     let site = Site::Request(index as u32, request as u32);
-                    self.error(site, format!("table `{table}` is not looked up on the path from `{}` on", lp.node));
+                    let message = format!("table `{table}` is not looked up on the path from `{}` on", lp.node);
+                    self.report_of_path(site, plan.path.as_ref(), message, "");
                 }
             }
         }
@@ -117,7 +122,8 @@ impl Verifier<'_> {
 
     pub(super) fn group_size(&mut self, site: Site, lp: &Loop) {
         if lp.group > LARGEST_GROUP {
-            self.error(site, format!("a stage of a path takes at most {LARGEST_GROUP} packets, not {}", lp.group));
+            let message = format!("a stage of a path takes at most {LARGEST_GROUP} packets, not {}", lp.group);
+            self.report(site, message, &format!("write at most `group {LARGEST_GROUP}`"));
         }
     }
 
@@ -129,14 +135,14 @@ impl Verifier<'_> {
             let site = Site::Loop(stage.number as u32);
             for &place in &stage.looked_up {
                 taken.insert(place);
-                self.look_up(site, nodes, stage.place, place);
+                self.look_up(site, plan.path.as_ref(), (nodes, stage.place, place));
             }
         }
         self.behind(plan, nodes, &stages);
         let last = stages.last().map_or(0, |stage| stage.place);
         // What is looked up on the way to the last stage is looked up ahead as well.
         for place in (0..last).filter(|place| !taken.contains(place)) {
-            self.look_up(Site::Path, nodes, place, place);
+            self.look_up(Site::Path, plan.path.as_ref(), (nodes, place, place));
         }
     }
 
@@ -151,7 +157,12 @@ impl Verifier<'_> {
             let (request, site) = (&requests[first], site(first));
             if number > 0 || nodes[..stage.place].iter().any(|node| path::table_of(self.program, *node).is_some()) {
                 let hint = "requests for later look-ups stand `in own_loop`";
-                self.report(site, "only the path's first look-ups can be requested a burst ahead", hint);
+                self.report_of_path(
+                    site,
+                    plan.path.as_ref(),
+                    "only the path's first look-ups can be requested a burst ahead",
+                    hint,
+                );
             } else if request.distance != 1 {
                 self.error(
                     site,
@@ -174,19 +185,23 @@ impl Verifier<'_> {
         }
     }
 
-    pub(super) fn look_up(&mut self, site: Site, nodes: &[NodeId], from: usize, place: usize) {
+    /// Whether the look-up at a place of these nodes can be made when the packet is still at an earlier one.
+    pub(super) fn look_up(&mut self, site: Site, path: Option<&Path>, (nodes, from, place): (&[NodeId], usize, usize)) {
         let name = &self.program.nodes[nodes[place]].name;
         match path::obstacle(self.program, nodes, from, place) {
             None => {}
-            Some(Obstacle::Learns) => self.report(
+            // A loop at such a look-up is wrong on any path.
+            Some(Obstacle::Learns) => self.report_of_path(
                 site,
+                path.filter(|_| site == Site::Path),
                 format!("the look-up at `{name}` cannot be made ahead: packets put entries into its table"),
                 "an older packet of the burst may still insert what this one is to find",
             ),
             Some(Obstacle::Written(writer)) => {
                 let writer = &self.program.nodes[writer].name;
-                self.report(
+                self.report_of_path(
                     site,
+                    path,
                     format!("the look-up at `{name}` cannot be made this early: `{writer}` may write its key"),
                     &format!("let a loop of its own begin at `{name}`"),
                 );

@@ -23,7 +23,7 @@ impl<'p> Verifier<'p> {
         let nodes = self.named();
         self.parts(plan, &nodes);
         for (index, queue) in plan.queues.iter().enumerate() {
-            self.queue(Site::Queue(index as u32), queue, &nodes);
+            self.pinned_queue(Site::Queue(index as u32), queue, &nodes);
         }
         if let Some(path) = &plan.path {
             self.way(path, &nodes);

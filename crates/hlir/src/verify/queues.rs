@@ -19,14 +19,21 @@ impl Verifier<'_> {
         for (index, queue) in plan.queues.iter().enumerate() {
             let site = Site::Queue(index as u32);
             let Some(node) = self.queue(site, queue, named) else { continue };
-            if self.queue_place(site, plan, way.as_deref(), node) {
-                self.queue_state(site, node);
+            if self.queue_on_path(site, plan, way.as_deref(), node) {
+                self.queue_place(site, node);
             }
         }
     }
 
+    /// The same of a queue in a plan whose path, or stages, are not known yet.
+    pub(super) fn pinned_queue(&mut self, site: Site, queue: &Queue, named: &HashMap<&str, NodeId>) {
+        if let Some(node) = self.queue(site, queue, named) {
+            self.queue_place(site, node);
+        }
+    }
+
     /// The node before which packets wait, if there is one, and they can: for some room and some time.
-    pub(super) fn queue(&mut self, site: Site, queue: &Queue, named: &HashMap<&str, NodeId>) -> Option<NodeId> {
+    fn queue(&mut self, site: Site, queue: &Queue, named: &HashMap<&str, NodeId>) -> Option<NodeId> {
         let node = self.has_node(site, &queue.node, named)?;
         self.queue_size(site, queue).then_some(node)
     }
@@ -49,8 +56,8 @@ impl Verifier<'_> {
         false
     }
 
-    /// Whether packets can wait there at all.
-    fn queue_place(&mut self, site: Site, plan: &Plan, way: Option<&[NodeId]>, node: NodeId) -> bool {
+    /// Whether there is a path, beside which packets wait.
+    fn queue_on_path(&mut self, site: Site, plan: &Plan, way: Option<&[NodeId]>, node: NodeId) -> bool {
         let name = &self.program.nodes[node].name;
         let stages = way.map_or(Vec::new(), |way| path::stages(self.program, plan, way));
         let (message, hint) = if stages.is_empty() {
@@ -61,15 +68,24 @@ impl Verifier<'_> {
                 format!("the queue before `{name}` would hold up the path"),
                 "let it stand before a node that is not on the path",
             )
-        } else if self.program.nodes[node].parser().is_some() {
-            (format!("packets cannot wait before `{name}`, a parser's state"), "let the queue stand behind the parser")
-        } else if !Visits::of(self.program, node).waited.contains(&node) {
-            (format!("no packet from a port gets to `{name}` to wait there"), "")
         } else {
             return true;
         };
-        self.report(site, message, hint);
+        self.report_of_path(site, plan.path.as_ref(), message, hint);
         false
+    }
+
+    /// Whether packets can wait there at all, and nobody sees that they do.
+    fn queue_place(&mut self, site: Site, node: NodeId) {
+        let name = &self.program.nodes[node].name;
+        if self.program.nodes[node].parser().is_some() {
+            let message = format!("packets cannot wait before `{name}`, a parser's state");
+            self.report(site, message, "let the queue stand behind the parser");
+        } else if !Visits::of(self.program, node).waited.contains(&node) {
+            self.error(site, format!("no packet from a port gets to `{name}` to wait there"));
+        } else {
+            self.queue_state(site, node);
+        }
     }
 
     /// What is touched behind the queue is touched by nobody else; and nothing there has to happen in its burst.
@@ -121,7 +137,8 @@ impl Verifier<'_> {
             let hint = "without a loop, packets that have waited go on one after the other";
             return self.report(site, format!("`{}` looks up no table for its queue to do so together", lp.node), hint);
         };
-        if lp.batch != queue.capacity {
+        // A queue that cannot be is the verifier's already, and its capacity no number to go by.
+        if lp.batch != queue.capacity && (1..=LARGEST_QUEUE).contains(&queue.capacity) {
             let hint = format!("a queue is run for all that wait there: write `batch {}`", queue.capacity);
             self.report(site, format!("a batch of {} packets from a queue for {}", lp.batch, queue.capacity), &hint);
         }
@@ -135,7 +152,7 @@ impl Verifier<'_> {
                 self.report(site, format!("packets that have waited before `{}` cannot request this", lp.node), &hint);
             }
         }
-        self.look_up(site, &[node], 0, 0);
+        self.look_up(site, None, (&[node], 0, 0));
     }
 }
 

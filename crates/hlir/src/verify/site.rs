@@ -68,6 +68,10 @@ impl Places {
         self.0.get(&site).copied().unwrap_or(Span::NONE)
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Whether the text has this part.
     pub fn has(&self, site: Site) -> bool {
         self.0.contains_key(&site)
