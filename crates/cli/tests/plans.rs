@@ -2,7 +2,7 @@
 
 mod command;
 
-use command::{bacus, has_dpdk, path};
+use command::{bacus, has_dpdk, path, scratch};
 
 const APPS: [&str; 6] = ["l2fwd", "ipv4fwd", "ipv6fwd", "l2l3acl", "mpls", "firewall"];
 
@@ -173,6 +173,22 @@ fn every_structure_finds_what_the_interpreter_finds() {
             String::from_utf8_lossy(&output.stderr)
         );
     }
+}
+
+/// A structure may have room for fewer entries than are asked for.
+#[test]
+fn a_table_that_is_full_gets_no_more_random_entries() {
+    let program = path("apps/l2fwd/l2fwd.p4").display().to_string();
+    let trace = path("apps/l2l3acl/port1.pcap").display().to_string();
+    let plan = scratch("full").join("compare.plan");
+    std::fs::write(&plan, "plan {\n  table Bridge.dmac: compare\n}\n").expect("a file can be written");
+    let plan = plan.display().to_string();
+    let both = ["stf", &program, "--trace", &trace, "--count", "200", "--random-entries", "1000", "--plan", &plan];
+    let output = bacus().args(both).output().expect("bacus runs");
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && said.contains("both engines agree"), "{said}");
+    assert!(said.contains("note: table `Bridge.dmac` is full with 32 random entries"), "{said}");
+    assert_eq!(said.matches("is full").count(), 1, "{said}");
 }
 
 /// Both engines, on packets of a capture under a plan, with random entries.

@@ -226,6 +226,11 @@ fn table_refusal(name: &str, error: runtime::TableError) -> Refusal {
     Refusal(format!("table `{name}`: {error}"))
 }
 
+/// Whether a table had no room for an entry more: its structure has less than the program declares.
+pub fn is_full(refusal: &Refusal) -> bool {
+    refusal.0.ends_with(&runtime::TableError::Full.to_string())
+}
+
 /// The line with its arguments in decimal.
 pub fn log_line(format: &str, values: &[u64], widths: &[u32]) -> String {
     let mut pieces = format.split("{}");

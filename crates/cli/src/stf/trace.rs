@@ -2,14 +2,15 @@
 
 use crate::entries;
 use crate::failure::Failure;
+use crate::native::is_full;
 use crate::pcap;
 use crate::say::say;
 use clap::Args;
-use hlir::Program;
+use hlir::{Program, TableId};
 use indicatif::{ProgressBar, ProgressStyle};
-use interp::engine::Frame;
+use interp::engine::{Cell, Frame, Refusal};
 use interp::externs::Bind;
-use interp::trace::{Sample, Settings, Source};
+use interp::trace::{Configure, Sample, Settings, Source, Write};
 use interp::{DEFAULT_PORTS, Engine};
 use std::path::{Path, PathBuf};
 
@@ -59,14 +60,19 @@ pub fn run(
         let done = interp::stf::run::configure(program, &commands, engine);
         done.map(drop).map_err(|mistakes| {
             let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
-            interp::engine::Refusal(lines.join("\n"))
+            Refusal(lines.join("\n"))
         })
     };
-    let writes = match options.random_entries {
+    let refused = |refusal| Failure::refusal(path.display(), &refusal);
+    let mut writes = match options.random_entries {
         0 => Vec::new(),
-        count => interp::trace::random_writes(program, source, count, &configured, externs)
-            .map_err(|refusal| Failure::refusal(path.display(), &refusal))?,
+        count => interp::trace::random_writes(program, source, count, &configured, externs).map_err(refused)?,
     };
+    for table in keep_those_with_room(&mut writes, &configured, engine).map_err(refused)? {
+        let entries = writes.iter().filter(|write| matches!(write, Write::Insert(of, _) if *of == table)).count();
+        let name = &program.tables[table].name;
+        say!("{}: note: table `{name}` is full with {entries} random entries", path.display());
+    }
     let configure = |engine: &mut dyn Engine| {
         configured(engine)?;
         writes.iter().try_for_each(|write| write.apply(engine))
@@ -95,6 +101,44 @@ pub fn run(
         }
         Err(interp::trace::Failure::Refusal(refusal)) => Err(Failure::refusal(path.display(), &refusal)),
     }
+}
+
+/// Drops what comes to a table when the engine has no room there any more, and tells which these are. The interpreter would have room for all.
+fn keep_those_with_room(
+    writes: &mut Vec<Write>,
+    configure: Configure<'_>,
+    engine: &mut dyn Engine,
+) -> Result<Vec<TableId>, Refusal> {
+    let mut full = Vec::new();
+    if writes.is_empty() {
+        return Ok(full);
+    }
+    engine.reset();
+    configure(engine)?;
+    let mut kept = Vec::new();
+    for write in writes.drain(..) {
+        let table = match &write {
+            Write::Insert(table, _) => Some(*table),
+            // Rates of an entry follow it.
+            Write::Meter(_, Cell::Entry(key), _) => Some(key.table),
+            Write::Meter(_, Cell::Index(_), _)
+            | Write::Default(..)
+            | Write::Member(..)
+            | Write::Group(..)
+            | Write::Multicast(..)
+            | Write::Session(..)
+            | Write::ValueSet(..) => None,
+        };
+        if table.is_some_and(|table| full.contains(&table)) {
+            continue;
+        }
+        match (write.apply(engine), table) {
+            (Err(refusal), Some(table)) if is_full(&refusal) => full.push(table),
+            (done, _) => done.map(|()| kept.push(write))?,
+        }
+    }
+    *writes = kept;
+    Ok(full)
 }
 
 fn capture(path: &Path) -> Result<Vec<Sample>, Failure> {
