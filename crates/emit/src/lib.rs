@@ -34,6 +34,7 @@ mod wide;
 
 use c::Item;
 use hlir::diagnostic::Diagnostic;
+use hlir::text::print_plan;
 use hlir::verify::Places;
 use hlir::{NodeId, Plan, Program, TableId};
 use node::Nodes;
@@ -126,9 +127,12 @@ fn table_headers(unit: &Unit) -> Vec<String> {
 
 /// `lanes`: packets that stand side by side in the path's first stage.
 fn opening(unit: &Unit, lanes: Option<u32>) -> Vec<Item> {
+    // Costs change from one calibration to the next, and the code would with them.
+    let plan = print_plan(&unit.plan.clone().without_reasons());
     let title = format!(
-        "The pipeline of {}, as bacus compiled it. It is written to be read, but not to be edited.",
-        unit.program.name
+        "The pipeline of {}, as bacus compiled it. It is written to be read, but not to be edited. Its plan:\n\n{}",
+        unit.program.name,
+        plan.trim_end()
     );
     let packet = if unit.own() { "packet/own.h" } else { "packet/mbuf.h" };
     let mut lines: Vec<String> = ["<stdbool.h>", "<stddef.h>", "<stdint.h>", "<stdlib.h>", "<string.h>"]

@@ -160,3 +160,18 @@ pub struct Reason {
     pub cost: u64,
     pub alternatives: Vec<(String, u64)>,
 }
+
+impl Plan {
+    /// The same decisions, without why they were made.
+    pub fn without_reasons(mut self) -> Plan {
+        self.path.iter_mut().for_each(|path| path.reason = None);
+        for stage in &mut self.loops {
+            stage.reason = None;
+            stage.requests.iter_mut().for_each(|request| request.reason = None);
+        }
+        self.tables.iter_mut().for_each(|table| table.reason = None);
+        self.windows.iter_mut().for_each(|window| window.reason = None);
+        self.queues.iter_mut().for_each(|queue| queue.reason = None);
+        self
+    }
+}

@@ -74,17 +74,11 @@ pub fn grid(program: &Program, inputs: &Inputs) -> Vec<Point> {
 
 /// What makes two plans the same code.
 pub fn bare(plan: &Plan) -> Plan {
-    let mut plan = Plan { descriptor: Descriptor::Own, ..plan.clone() };
-    plan.path.iter_mut().for_each(|path| path.reason = None);
-    for stage in &mut plan.loops {
-        stage.reason = None;
-        stage.requests.iter_mut().for_each(|request| request.reason = None);
-    }
+    let mut plan = Plan { descriptor: Descriptor::Own, ..plan.clone() }.without_reasons();
     // Without stages there is no way either.
     if plan.loops.is_empty() {
         plan.path = None;
     }
-    plan.tables.iter_mut().for_each(|table| table.reason = None);
     plan.tables.sort_by(|one, other| one.table.cmp(&other.table));
     plan
 }

@@ -56,7 +56,7 @@ impl Printer {
     fn comment(&mut self, text: &str) {
         for (number, line) in wrapped(text, LINE - 3 - 8 * self.depth).iter().enumerate() {
             let open = if number == 0 { "/* " } else { " * " };
-            self.line(&format!("{open}{line}"));
+            self.line(format!("{open}{line}").trim_end());
         }
         self.out.truncate(self.out.len() - 1);
         self.out.push_str(" */\n");
@@ -281,12 +281,14 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
     let text = text.replace("*/", "* /").replace("/*", "/ *");
     let mut lines: Vec<String> = Vec::new();
     for part in text.split('\n') {
-        let mut line = String::new();
-        for word in part.split(' ') {
-            if !line.is_empty() && line.len() + 1 + word.len() > width {
-                lines.push(std::mem::take(&mut line));
-            }
-            if !line.is_empty() {
+        let words = part.trim_start();
+        let mut line = " ".repeat(part.len() - words.len());
+        // What goes on under an indented line stands deeper than it.
+        let further = if line.is_empty() { String::new() } else { format!("{line}  ") };
+        for (number, word) in words.split(' ').enumerate() {
+            if number > 0 && line.len() + 1 + word.len() > width {
+                lines.push(std::mem::replace(&mut line, further.clone()));
+            } else if number > 0 {
                 line.push(' ');
             }
             line.push_str(word);
