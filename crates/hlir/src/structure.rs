@@ -104,6 +104,13 @@ impl Structure {
         }
     }
 
+    /// Whether it has room for so many entries, whatever their records are; `None` for any number of them.
+    pub fn has_room(self, size: Option<u64>) -> bool {
+        let holds = |most: Option<u64>| most.is_none_or(|most| size.is_some_and(|size| size <= most));
+        // The default's record is one more.
+        holds(self.most_entries()) && holds(self.most_records().map(|most| most - 1))
+    }
+
     /// Whether it looks up all keys of a group at once: rules against several keys at a time, a tree level by level, what needs a second line
     /// after all that need one.
     pub fn is_grouped(self) -> bool {

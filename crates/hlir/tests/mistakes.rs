@@ -335,6 +335,37 @@ fn plans() {
     }
 }
 
+/// Packets that put entries into a table see when it is full, so a structure needs the room that the table says it has.
+#[test]
+fn structures_have_room_for_what_packets_put_in() {
+    let (head, _) = IPV4.split_once("\nplan {").expect("the program has a plan");
+    let sized = |size: &str| {
+        head.replace("  const default NoAction()\n  size 1024\n", &format!("  default NoAction()\n{size}"))
+    };
+    let found = |size: &str, structure: &str| {
+        messages(&format!("{}\nplan {{\n  table ingress.neighbours: {structure}\n}}\n", sized(size)))
+    };
+    let wrong = |structure: &str| {
+        format!(
+            "the plan: packets may put more entries into table `ingress.neighbours` than `{structure}` has room for"
+        )
+    };
+    let (small, large) = ("  size 32\n  add_on_miss\n", "  size 65535\n  add_on_miss\n");
+    for (size, structure, has_room) in [
+        (small, "compare", true),
+        (large, "compare", false),
+        (large, "exact48", false),
+        (large, "exact", true),
+        ("  size 65534\n  add_on_miss\n", "exact48", true),
+        ("  add_on_miss\n", "exact48", false),
+        ("  add_on_miss\n", "exact", true),
+        ("", "exact48", true),
+        ("  size 1024\n", "compare", true),
+    ] {
+        assert_eq!(found(size, structure), if has_room { vec![] } else { vec![wrong(structure)] }, "{size}");
+    }
+}
+
 /// What the entries of a table with an action profile run is what their members say, so a path cannot.
 #[test]
 fn paths_do_not_say_what_members_run() {

@@ -133,6 +133,11 @@ impl<'p> Verifier<'p> {
         if let Some(needs) = planned.structure.misses(&keys) {
             let word = crate::text::written_structure(planned.structure);
             self.report(site, format!("`{word}` does not suit table `{}`", table.name), &format!("it needs {needs}"));
+        } else if table.add_on_miss && !planned.structure.has_room(table.size) {
+            let word = crate::text::written_structure(planned.structure);
+            let message =
+                format!("packets may put more entries into table `{}` than `{word}` has room for", table.name);
+            self.report(site, message, "they would see that one is refused: declare a smaller `size`, or name another");
         }
     }
 }

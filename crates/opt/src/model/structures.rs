@@ -109,6 +109,10 @@ impl Shape {
     /// Whether what the table holds, and what it may come to hold, has room: a controller that was promised so many entries can write them all. Where
     /// nothing was promised, entries have room to become four times as many. Different records are few where they were counted.
     pub fn has_room(&self, content: &Content, table: &Table) -> bool {
+        // Packets may put in as many as there is room for, and see it when there is none.
+        if table.add_on_miss && !self.structure.has_room(table.size) {
+            return false;
+        }
         let most = if table.entries_constant { Some(content.entries) } else { table.size };
         let entries = match (self.structure.most_entries(), most) {
             (None, _) => true,
