@@ -17,6 +17,7 @@ mod native;
 mod options;
 mod pcap;
 mod plan_file;
+mod random;
 mod run;
 mod samples;
 mod say;

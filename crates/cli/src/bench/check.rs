@@ -1,8 +1,8 @@
 //! No number counts unless the packets that came out are right: every variant must send what the plain program sends, for packets of the trace
 //! and for packets that are unusual in every way that the headers allow.
 
-use super::random::Random;
 use super::traffic::SEED;
+use crate::random::Random;
 use runtime::{Packet, Trace};
 use std::sync::Arc;
 

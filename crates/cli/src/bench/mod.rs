@@ -16,7 +16,6 @@ mod gauge;
 mod journal;
 mod moment;
 mod peers;
-mod random;
 mod report;
 mod runner;
 mod summary;

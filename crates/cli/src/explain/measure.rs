@@ -14,6 +14,7 @@ use crate::inputs;
 use crate::native::{NativeEngine, trace_of};
 use crate::options::Passes;
 use crate::pcap;
+use crate::random::Random;
 use crate::samples::Samples;
 use hlir::plan::Descriptor;
 use hlir::{Plan, Program};
@@ -26,6 +27,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Packets that are run in turn, at least: a core learns the order of few, and guesses right where a network's would surprise it.
+const SHUFFLED: usize = 4096;
+const SEED: u64 = 1;
 const BUFFERS: Buffers = Buffers { count: 1024, bytes: 2048, headroom_bytes: 128 };
 const ROOM: u32 = BUFFERS.bytes - BUFFERS.headroom_bytes;
 /// Packets of a sample of the clock: some 0.1 ms, shorter than a time slice.
@@ -42,10 +46,12 @@ const STEP: u64 = 1 << 14;
 const STEPS: usize = 1 << 14;
 const USUAL_BURST: u32 = 32;
 
-/// The packets of a file, over and over.
+/// The packets of a file, over and over, if they are few in an order that is drawn.
 pub struct Measuring<'a> {
     arguments: &'a Arguments,
     packets: &'a Path,
+    /// Packets of the file that are run.
+    count: usize,
     /// Packets that are not run: copying them would cost more than all else.
     too_long: usize,
     trace: Arc<Trace>,
@@ -75,9 +81,10 @@ impl<'a> Measuring<'a> {
                 packets.display()
             )));
         }
+        let (count, too_long) = (frames.len(), all - frames.len());
         let refused = |refusal| Failure::refusal(packets.display(), &refusal);
-        let trace = Arc::new(trace_of(&frames, ROOM).map_err(refused)?);
-        Ok(Measuring { arguments, packets, too_long: all - frames.len(), trace })
+        let trace = Arc::new(trace_of(&shuffled(frames), ROOM).map_err(refused)?);
+        Ok(Measuring { arguments, packets, count, too_long, trace })
     }
 
     /// Where the packets go.
@@ -101,12 +108,13 @@ impl<'a> Measuring<'a> {
         )?;
         let one_by_one = |plan: &mut Plan| *plan = Plan { burst: plan.burst, ..Plan::default() };
         let plain = self.under(passes, Symbols::None, one_by_one, |ready| Ok(samples(ready.engine)))?;
-        let (count, file) = (self.trace.len(), self.packets.display());
+        let (count, file) = (self.count, self.packets.display());
         let long = match self.too_long {
             0 => String::new(),
             more => format!(" ({more} longer than {ROOM} bytes left out)"),
         };
-        let on = format!("measured with {count} packets of {file}{long}, over and over, on the in-memory port");
+        let order = if count < SHUFFLED { "in an order that is drawn" } else { "over and over" };
+        let on = format!("measured with {count} packets of {file}{long}, {order}, on the in-memory port");
         let (parted, how) = match places {
             Ok(parts) => {
                 let cycles = |share: f64| share * planned;
@@ -149,6 +157,20 @@ impl<'a> Measuring<'a> {
         lane(&mut engine).load(self.trace.clone(), 0, burst);
         work(&mut Ready { engine: &mut engine, pipeline: &pipeline, object: &object, compiled: &compiled })
     }
+}
+
+/// Each packet as often as any other, and as many as it takes.
+fn shuffled(frames: Vec<Frame>) -> Vec<Frame> {
+    if frames.len() >= SHUFFLED {
+        return frames;
+    }
+    let rounds = SHUFFLED.div_ceil(frames.len());
+    let mut many: Vec<Frame> = std::iter::repeat_n(&frames, rounds).flatten().cloned().collect();
+    let mut random = Random::new(SEED);
+    for at in (1..many.len()).rev() {
+        many.swap(at, random.below(at as u64 + 1) as usize);
+    }
+    many
 }
 
 fn lane<'e>(engine: &'e mut NativeEngine<'_, MemoryPort>) -> &'e mut MemoryPort {

@@ -8,7 +8,7 @@ pub fn json(explained: &Explanation) -> String {
     let notes: Vec<String> = explained.notes.iter().map(|note| string(note)).collect();
     format!(
         "{{\n\"program\": {}, \"machine\": {}, \"traffic\": {},\n\"cycles\": {}, \"plain\": {}, \"floor\": {}, \"staging\": {}, \
-         \"latency_ns\": {:.1}, \"notes\": [{}],\n\"decisions\": [\n{}\n],\n\"nodes\": [\n{}\n]\n}}\n",
+         \"latency_ns\": {:.1}, \"notes\": [{}],\n\"decisions\": [\n{}\n],\n\"nodes\": [\n{}\n],\n\"plan\": {}\n}}\n",
         string(&explained.program),
         string(&explained.machine),
         string(explained.traffic),
@@ -20,6 +20,7 @@ pub fn json(explained: &Explanation) -> String {
         notes.join(", "),
         decisions.join(",\n"),
         nodes.join(",\n"),
+        string(&explained.plan),
     )
 }
 

@@ -89,6 +89,8 @@ pub struct Explanation {
     pub notes: Vec<String>,
     pub decisions: Vec<Decision>,
     pub nodes: Vec<NodeRow>,
+    /// The plan as a file has it.
+    pub plan: String,
 }
 
 /// What there is to say about a plan for a program.
@@ -110,6 +112,7 @@ pub fn explain(program: &Program, plan: &Plan, inputs: &Inputs) -> Explanation {
         plain: total(model.predict(&plain).cycles()),
         notes: Vec::new(),
         decisions: decisions(program, plan, inputs),
+        plan: hlir::text::print_plan(plan),
         nodes: traffic
             .order()
             .iter()
@@ -208,9 +211,12 @@ fn decisions(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<Decision> {
     }
     if let Some(path) = &plan.path {
         decisions.push(decision("path".to_string(), format!("{} nodes in stages", path.nodes.len()), &path.reason));
+    } else if plan.loops.is_empty() {
+        decisions.push(decision("path".to_string(), "packet by packet".to_string(), &None));
     }
     for stage in &plan.loops {
-        let chosen = format!("a stage of {} packets", stage.group);
+        let beside = if stage.lanes > 1 { format!(", {} side by side", stage.lanes) } else { String::new() };
+        let chosen = format!("a stage of {} packets{beside}", stage.group);
         decisions.push(decision(format!("look-up at {}", stage.node), chosen, &stage.reason));
         for request in &stage.requests {
             decisions.push(decision(requested(&request.access), placed(request), &request.reason));

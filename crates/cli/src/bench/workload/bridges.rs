@@ -5,9 +5,9 @@ use super::prefixes::{self, Prefix, inside};
 use super::routers::add_routes;
 use super::{Shared, Wishes, Workload, stream, trace, trace_length};
 use crate::bench::entry::{Entry, Field};
-use crate::bench::random::scattered;
 use crate::bench::traffic::SEED;
 use crate::failure::Failure;
+use crate::random::scattered;
 use std::sync::Arc;
 
 /// Bytes that a table of 48-bit keys takes at best: eight to a line, nearly full.

@@ -9,9 +9,9 @@ mod prefixes;
 mod routers;
 
 use super::entry::Entry;
-use super::random::Random;
 use super::traffic::{SEED, Traffic};
 use crate::failure::Failure;
+use crate::random::Random;
 use opt::inputs::Stream;
 use runtime::Trace;
 use std::path::{Path, PathBuf};

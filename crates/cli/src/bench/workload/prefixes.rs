@@ -1,9 +1,9 @@
 //! Routes: of a file, or made with the lengths of a real table.
 
-use crate::bench::random::Random;
 use crate::bench::traffic::SEED;
 use crate::bench::workload::frames::NEXTHOPS;
 use crate::failure::Failure;
+use crate::random::Random;
 use std::collections::HashSet;
 use std::fs;
 use std::net::Ipv4Addr;

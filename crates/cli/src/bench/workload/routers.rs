@@ -4,9 +4,9 @@ use super::frames::{NEXTHOPS, ROUTER, ethernet, ipv4, nexthop, padded, station};
 use super::prefixes::{self, Prefix, inside};
 use super::{SHORTEST_TRACE, Shared, Sink, Traffic, Wishes, Workload, stream, trace, trace_length};
 use crate::bench::entry::{Entry, Field, ones};
-use crate::bench::random::{Random, scattered};
 use crate::bench::traffic::SEED;
 use crate::failure::Failure;
+use crate::random::{Random, scattered};
 use std::collections::HashSet;
 use std::sync::Arc;
 
