@@ -1,13 +1,13 @@
 //! Whether two engines did the same with a burst.
 //!
-//! Alone, a packet's outputs must be the same in the same order, unless it may wait while its copies go by. In a burst each port must send the same packets, and those of one ingress port that took
-//! one path in the order they came; other packets may overtake each other.
+//! Alone, a packet's outputs must be the same in the same order, unless it may wait while its copies go by. In a burst each port must send the same packets, and
+//! those of one ingress port that took one path in the order they came; other packets may overtake each other.
 
 use crate::engine::{DigestRecord, Outcome, Output};
 use crate::stf::compare::hex;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What differs, in a sentence; nothing if `found` is as good as `expected`, which knows the paths. `is_exact`: the order of all that leaves is to be the same.
+/// What differs, in a sentence; nothing if `found` is as good as `expected`, which knows the paths. `is_exact`: all of it is to leave in the same order.
 pub fn difference(expected: &Outcome, found: &Outcome, is_exact: bool) -> Option<String> {
     if expected.stopped.is_some() || found.stopped.is_some() {
         let told = |outcome: &Outcome| outcome.stopped.clone().unwrap_or("it runs on".to_string());
