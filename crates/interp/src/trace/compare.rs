@@ -1,7 +1,7 @@
 //! Whether two engines did the same with a burst.
 //!
-//! Alone, a packet's outputs must be the same in the same order, unless it may wait while its copies go by. In a burst each port must send the same packets, and
-//! those of one ingress port that took one path in the order they came; other packets may overtake each other.
+//! Alone, a packet's outputs must be the same in the same order, unless it may wait while its copies go by. In a burst each port must send the same
+//! packets, and those of one ingress port that took one path in the order they came; other packets may overtake each other.
 
 use crate::engine::{DigestRecord, Outcome, Output};
 use crate::stf::compare::hex;
