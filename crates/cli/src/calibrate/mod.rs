@@ -170,13 +170,22 @@ pub fn at_hand(cc: Option<&str>) -> Result<PathBuf, Failure> {
     if of_this_processor(&default_file()).is_some() {
         return Ok(default_file());
     }
-    let kept = compile::cache()?.root().join(default_file());
-    if of_this_processor(&kept).is_none_or(|machine| machine.is_of_another_method()) {
+    let kept = in_cache()?;
+    if up_to_date(&kept).is_none() {
         eprintln!("there is no {} that suits: this machine is measured first", default_file().display());
         write_now(&kept, cc)?;
         eprintln!("machine file: {} (`bacus calibrate` writes {})", kept.display(), default_file().display());
     }
     Ok(kept)
+}
+
+fn in_cache() -> Result<PathBuf, Failure> {
+    Ok(compile::cache()?.root().join(default_file()))
+}
+
+/// What [`at_hand`] has written for this processor.
+pub fn kept() -> Option<PathBuf> {
+    in_cache().ok().filter(|path| up_to_date(path).is_some())
 }
 
 /// The machine of a file, if it tells of the processor that this program runs on.

@@ -30,6 +30,8 @@ use std::time::Duration;
 /// Packets that are run in turn, at least: a core learns the order of few, and guesses right where a network's would surprise it.
 const SHUFFLED: usize = 4096;
 const SEED: u64 = 1;
+/// Bytes of Ethernet's shortest frames: tests have shorter packets, and networks have none.
+const SHORTEST: usize = 60;
 const BUFFERS: Buffers = Buffers { count: 1024, bytes: 2048, headroom_bytes: 128 };
 const ROOM: u32 = BUFFERS.bytes - BUFFERS.headroom_bytes;
 /// Packets of a sample of the clock: some 0.1 ms, shorter than a time slice.
@@ -81,6 +83,7 @@ impl<'a> Measuring<'a> {
                 packets.display()
             )));
         }
+        frames.iter_mut().for_each(|frame| frame.bytes.resize(frame.bytes.len().max(SHORTEST), 0));
         let (count, too_long) = (frames.len(), all - frames.len());
         let refused = |refusal| Failure::refusal(packets.display(), &refusal);
         let trace = Arc::new(trace_of(&shuffled(frames), ROOM).map_err(refused)?);

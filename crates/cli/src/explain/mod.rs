@@ -114,7 +114,13 @@ fn machine_note(passes: &Passes, given: &Inputs) -> String {
     let default = calibrate::default_file();
     let file = passes.machine.as_ref().unwrap_or(&default).display();
     if given.machine == Machine::default() {
-        return format!("machine: careful guesses, not {file}; `bacus calibrate` measures this one");
+        let way_out = match calibrate::kept() {
+            Some(kept) if passes.machine.is_none() => {
+                format!("`--machine {}` is what another command has measured", kept.display())
+            }
+            _ => "`bacus calibrate` measures this one".to_string(),
+        };
+        return format!("machine: careful guesses, not {file}; {way_out}");
     }
     format!("machine file: {file}, calibrated {}", given.machine.calibrated)
 }

@@ -3,8 +3,8 @@
 //! Alone, a packet's outputs must be the same in the same order, unless it may wait while its copies go by. In a burst each port must send the same
 //! packets, and those of one ingress port that took one path in the order they came; other packets may overtake each other.
 
+use super::shown;
 use crate::engine::{DigestRecord, Outcome, Output};
-use crate::stf::compare::hex;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What differs, in a sentence; nothing if `found` is as good as `expected`, which knows the paths. `is_exact`: all of it is to leave in the same order.
@@ -44,8 +44,8 @@ fn packets_differ(expected: &[&Output], found: &[&[u8]]) -> Option<String> {
     let mut counts: BTreeMap<&[u8], i64> = BTreeMap::new();
     expected.iter().for_each(|output| *counts.entry(&output.bytes).or_default() += 1);
     found.iter().for_each(|bytes| *counts.entry(bytes).or_default() -= 1);
-    let missing = counts.iter().find(|(_, count)| **count > 0).map(|(bytes, _)| hex(bytes));
-    let surplus = counts.iter().find(|(_, count)| **count < 0).map(|(bytes, _)| hex(bytes));
+    let missing = counts.iter().find(|(_, count)| **count > 0).map(|(bytes, _)| shown(bytes));
+    let surplus = counts.iter().find(|(_, count)| **count < 0).map(|(bytes, _)| shown(bytes));
     match (missing, surplus) {
         (None, None) => None,
         (Some(missing), None) => Some(format!("expected also {missing}")),
@@ -65,7 +65,7 @@ fn order_differs(expected: &[&Output], found: &[&[u8]], is_exact: bool) -> Optio
         let of_path = expected.iter().filter(|output| output.path == path);
         for output in of_path {
             if !left.any(|bytes| *bytes == output.bytes) {
-                return Some(format!("{} was overtaken on its own path", hex(&output.bytes)));
+                return Some(format!("{} was overtaken on its own path", shown(&output.bytes)));
             }
         }
     }
