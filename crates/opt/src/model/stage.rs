@@ -166,10 +166,25 @@ impl Model<'_> {
                 sum += costs.behind_cycles;
             }
         }
-        // A packet that leaves the path is guessed wrong once, and is copied to where it can run alone.
+        // A packet that leaves the path is guessed wrong once, and is copied to where it can run alone: before the last stage to its beginning, in its turn to
+        // where it goes.
         let leaving = machine.mispredict_cycles + LEAVE * self.operation();
+        let gone = 1.0 - on_path + on_path * self.share_turned_off(path, stages);
         let together = if path.is_empty() { 0.0 } else { SENT_TOGETHER };
         let spared = (together + USUAL_ACTION * known_actions(plan, path, stages)) * costs.operation_cycles;
-        sum + (1.0 - on_path) * leaving - on_path * spared
+        sum + gone * leaving - on_path * spared
+    }
+
+    /// Of the packets that are on the path at its last stage, those that go on elsewhere in their turn. What is dropped there goes nowhere.
+    fn share_turned_off(&self, path: &[NodeId], stages: &[Staged]) -> f64 {
+        let last = stages.iter().map(|stage| stage.place).max().unwrap_or(0);
+        let (mut on, mut off) = (1.0, 0.0);
+        let shares = self.shares_along(path);
+        for (node, onward) in path.iter().zip(shares.iter()).skip(last) {
+            let ended = self.traffic.leaving(*node) / self.traffic.node(*node).max(f64::MIN_POSITIVE);
+            off += on * (1.0 - onward - ended).max(0.0);
+            on *= onward;
+        }
+        off
     }
 }
