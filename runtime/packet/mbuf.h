@@ -429,7 +429,7 @@ packet_fill(struct worker *worker, struct rte_mbuf *first, struct rte_mbuf **las
 	}
 }
 
-/* In as many buffers of the worker's pool as the bytes take. */
+/* Takes as many buffers more as the bytes need. 0: no memory for one of them. */
 static inline int
 packet_add(struct worker *worker, struct packet *packet, const uint8_t *bytes, uint32_t count)
 {
@@ -443,6 +443,7 @@ packet_add(struct worker *worker, struct packet *packet, const uint8_t *bytes, u
 	return added;
 }
 
+/* A copy begins with full headroom, so it may have more segments than the packet, or fewer. */
 static inline int
 packet_copy(struct worker *worker, const struct packet *packet, struct packet *copy)
 {

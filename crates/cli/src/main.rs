@@ -93,7 +93,7 @@ fn main() -> ExitCode {
         Command::Bench(arguments) => bench::run(arguments),
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => say::end(),
         Err(failure) => failure.report(),
     }
 }

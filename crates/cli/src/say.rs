@@ -3,6 +3,8 @@
 use crate::failure::Failure;
 use std::fmt::Arguments;
 use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// `println!` for a reader that may be gone.
 macro_rules! say {
@@ -10,11 +12,21 @@ macro_rules! say {
 }
 pub(crate) use say;
 
-/// Writes a line, or says why not.
+/// Whether a line could not be written: nobody stops for it, but the command does not succeed.
+static IS_LOST: AtomicBool = AtomicBool::new(false);
+
+/// Writes a line, or says once why not.
 pub fn line(text: Arguments<'_>) {
-    if let Err(failure) = print(&format!("{text}\n")) {
+    if let Err(failure) = print(&format!("{text}\n"))
+        && !IS_LOST.swap(true, Ordering::Relaxed)
+    {
         failure.report();
     }
+}
+
+/// How a command ends that has done all it should.
+pub fn end() -> ExitCode {
+    if IS_LOST.load(Ordering::Relaxed) { Failure::Environment(String::new()).report() } else { ExitCode::SUCCESS }
 }
 
 /// Writes all of a text.

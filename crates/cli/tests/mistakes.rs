@@ -229,3 +229,13 @@ fn a_reader_that_is_gone_is_no_failure() {
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
 }
+
+#[test]
+fn what_cannot_be_written_is_told_and_is_the_machines_fault() {
+    let (program, test) = (path("apps/l2fwd/l2fwd.p4"), path("apps/l2fwd/l2fwd.stf"));
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut command = bacus();
+    let output = command.arg("stf").arg(program).args(["--engine", "interp"]).arg(test).stdout(full).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(3) && said.matches("standard output: ").count() == 1, "{output:?}");
+}

@@ -124,7 +124,7 @@ fn what_cannot_be_is_shown_where_it_stands() {
 /// Pins that are legal by themselves, or in another plan.
 #[test]
 fn a_pin_that_does_not_suit_what_is_planned_is_shown() {
-    let way = "hint: the path is not pinned, and planned so: path { v1model.begin, ";
+    let way = "hint: the path is not pinned; it is: path { v1model.begin, ";
     let cases = [
         ("queue Router.routes: capacity 8 patience 2", "would hold up the path", way),
         ("loop Router.block_107: batch 8 group 8", "is no look-up on the path", way),
@@ -207,10 +207,7 @@ node departure: buffer { send 32w1 }
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains(&format!(" {pins}:3:3\n")), "{said}");
     assert!(said.contains("`sources` cannot be made ahead") && said.contains("what is planned beside it"), "{said}");
-    assert!(
-        said.contains("hint: the path is not pinned, and planned so: path { start, sources runs known, "),
-        "{said}"
-    );
+    assert!(said.contains("hint: the path is not pinned; it is: path { start, sources runs known, "), "{said}");
 }
 
 #[test]

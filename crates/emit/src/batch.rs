@@ -6,11 +6,12 @@
 use crate::c::{Expr, Item, Member, Stmt};
 use crate::group::{GROUP_MOST, Grouped};
 use crate::node::Written;
-use crate::unit::{Unit, number};
+use crate::unit::Unit;
 use crate::walk::Region;
 use hlir::plan::{Access, Hint, Loop, Placement, Request};
 use hlir::text::written_structure;
-use hlir::{Effect, NodeId, NodeKind, TableId};
+use hlir::verify::behind_replication;
+use hlir::{NodeId, NodeKind, TableId};
 use std::collections::BTreeSet;
 
 fn name(text: &str) -> Expr {
@@ -32,36 +33,15 @@ impl Unit<'_> {
     /// The loops, in the order of the graph; the first is the entry's. Copies of a group run at once to their end, so nothing behind a node that makes
     /// such copies is a loop of its own: packets would overtake each other's copies.
     pub fn heads(&self) -> Vec<Head<'_>> {
-        let behind = self.behind_replication();
+        let behind = behind_replication(self.program);
         let mut heads = Vec::new();
         for (place, &node) in self.facts.order.iter().enumerate() {
             let plan = self.plan.loops.iter().find(|plan| plan.node == self.node(node).name);
-            if place == 0 || (plan.is_some() && !behind.contains(&number(node))) {
+            if place == 0 || (plan.is_some() && !behind.contains(&node)) {
                 heads.push(Head { node, plan });
             }
         }
         heads
-    }
-
-    fn behind_replication(&self) -> BTreeSet<usize> {
-        let mut behind = BTreeSet::new();
-        let replicates = |node: &NodeId| match &self.node(*node).kind {
-            NodeKind::Buffer { rules, .. } => rules.iter().any(|rule| matches!(rule.effect, Effect::Replicate { .. })),
-            NodeKind::State { .. }
-            | NodeKind::Block { .. }
-            | NodeKind::Branch { .. }
-            | NodeKind::Apply { .. }
-            | NodeKind::Deparse { .. } => false,
-        };
-        let mut left: Vec<NodeId> = self.facts.order.iter().copied().filter(replicates).collect();
-        while let Some(node) = left.pop() {
-            for to in self.node(node).successors() {
-                if behind.insert(number(to)) {
-                    left.push(to);
-                }
-            }
-        }
-        behind
     }
 
     pub fn batch_members(&self) -> Vec<Member> {
@@ -157,7 +137,7 @@ impl Unit<'_> {
         };
         items.push(Item::Comment(format!("Loop at {}: {plan}.", self.node(head.node).name)));
         let parameters = vec!["struct run *run".to_string()];
-        let goes_on = !items.is_empty() && items.len() > 1;
+        let goes_on = items.len() > 1;
         let body = self.loop_body(head, &written[index], goes_on, self.is_mixed(head, heads, written));
         items.push(Item::Function { of, name: format!("{title}_loop"), parameters, body });
         items.push(Item::Blank);
@@ -185,6 +165,10 @@ impl Unit<'_> {
         let size = Expr::conditional(Expr::binary("<", left.clone(), Expr::word(group)), left, Expr::word(group));
         let mut inner = vec![Stmt::declare("const uint32_t", "size", size)];
         inner.extend(self.group(head, written, goes_on, group));
+        if is_mixed {
+            let fits = Expr::binary("<=", Expr::word(self.burst()), name("WALK_BURST"));
+            body.insert(0, Stmt::call("_Static_assert", [fits, name("\"a burst can be put in order\"")]));
+        }
         body.push(Stmt::Count {
             name: "from".to_string(),
             from: Expr::word(0),

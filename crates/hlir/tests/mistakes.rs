@@ -415,6 +415,47 @@ fn batching_keeps_the_order_of_state() {
     );
 }
 
+/// Two ways to a register, one of them through a look-up. A parser that reads marks, and what stands between the ways and the register, are given.
+fn numbered(states: &str, between: &str, loops: &str) -> Vec<String> {
+    let text = format!(
+        "program numbered for none\n\nheader hdr.mark: mark_t {{ last: 8 }}\n\nvariable meta.turn: 32\nvariable meta.error: 32\n
+register turns: 32 [1]\n\ntable known {{\n  key hdr.mark.last: exact\n  action nothing() {{}}\n  default nothing()\n}}\n
+parser parser {{ start start, accept kind, reject kind, error meta.error }}\n\nentry start\n\n{states}
+node kind: branch hdr.mark.last == 1 -> known else between\n\nnode known: apply known -> between\n\n{between}
+node number: block {{\n  read turns at 32w0 into meta.turn\n  write turns at 32w0 = meta.turn + 1\n}} -> deparser\n
+node deparser: deparse {{ emit hdr.mark }} -> departure\n\nnode departure: buffer {{ send 32w1 }}\n\nplan {{\n{loops}}}\n"
+    );
+    messages(&text)
+}
+
+const ONE_MARK: &str = "node start: state of parser { extract hdr.mark } -> kind\n";
+
+/// Copies of a group run at once to their end, so a loop behind what makes them is none.
+#[test]
+fn no_loop_begins_behind_copies() {
+    let loops = "  loop known: batch 8 group 8\n  loop number: batch 8 group 8\n";
+    let copies = "node between: buffer {\n  when hdr.mark.last == 2: replicate 32w1 current keep all -> number\n  unicast -> number\n}\n";
+    assert_eq!(numbered(ONE_MARK, "node between: block {} -> number\n", loops), [""; 0]);
+    says(
+        numbered(ONE_MARK, copies, loops),
+        "the plan: register `turns` is touched in what runs before the first loop, and in the loop of `known`",
+    );
+}
+
+/// Packets with one mark would overtake those with two.
+#[test]
+fn nothing_is_touched_behind_a_loop_in_a_cycle() {
+    let states = "node start: state of parser { extract hdr.mark } select hdr.mark.last {\n  0 -> start\n  otherwise -> kind\n}\n";
+    let between = "node between: block {} -> number\n";
+    let cyclic = "  loop start: batch 8 group 8\n  loop number: batch 8 group 8\n";
+    assert_eq!(numbered(states, between, "  loop number: batch 8 group 8\n"), [""; 0]);
+    assert_eq!(numbered(ONE_MARK, between, cyclic), [""; 0]);
+    says(
+        numbered(states, between, cyclic),
+        "the plan: register `turns` is touched where packets have come to the loop of `start` once or more",
+    );
+}
+
 #[test]
 fn all_mistakes_are_found_in_one_run_and_shown_where_they_are() {
     let text = "\

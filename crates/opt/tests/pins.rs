@@ -199,6 +199,33 @@ fn pins_that_make_no_sense_are_left_to_the_verifier() {
     assert!(wrong > 16, "only {wrong} were wrong");
 }
 
+/// Each of these can be in a plan, but what is planned beside it may not suit: nothing panics before the verifier says so.
+#[test]
+fn pins_that_are_possible_alone_are_planned_around() {
+    let (_, inputs) = given(10_000_000);
+    let parts = ["start", "kind", "stations", "bridges", "slow", "queue"];
+    let (mut planned, mut wrong) = (0, 0);
+    for node in parts {
+        for other in parts {
+            for request in ["", " { prefetch table bridges line 0 ahead 1 in with_consumption to t0 }"] {
+                let text = format!(
+                    "plan {{\n  loop {node}: batch 64 group 16{request}\n  table bridges: list\n  queue {other}: capacity 64 patience 2\n}}\n"
+                );
+                let mut inputs = inputs.clone();
+                inputs.pinned = parse_plan(&text).expect("the pins are a plan");
+                let (mut program, mut plan) = (given(1).0, Plan::default());
+                if !verify::verify_pins_at(&program, &inputs.pinned, &verify::Places::default()).is_empty() {
+                    continue;
+                }
+                opt::optimize(&mut program, &mut plan, &inputs, &Selection::All, None);
+                planned += 1;
+                wrong += usize::from(!verify::verify_plan(&program, &plan).is_empty());
+            }
+        }
+    }
+    assert!(planned >= 16 && wrong > 0, "{planned} were planned, {wrong} were wrong");
+}
+
 /// A path may come from a file, and its names from another program.
 #[test]
 fn a_plan_that_the_program_cannot_follow_is_priced_as_if_it_had_no_path() {

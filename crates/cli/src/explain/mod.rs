@@ -77,9 +77,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         explained.measured(measured);
     }
     match (arguments.json, arguments.html) {
-        (true, _) => say(arguments, &explained.json()),
-        (false, true) => say(arguments, &explained.html()),
-        (false, false) => say(arguments, &explained.text()),
+        (true, _) => conclude(arguments, &explained.json()),
+        (false, true) => conclude(arguments, &explained.html()),
+        (false, false) => conclude(arguments, &explained.text()),
     }
 }
 
@@ -126,7 +126,7 @@ fn machine_note(passes: &Passes, given: &Inputs) -> String {
 }
 
 /// To the file that was named; a page that would fill a terminal goes to one beside.
-fn say(arguments: &Arguments, text: &str) -> Result<(), Failure> {
+fn conclude(arguments: &Arguments, text: &str) -> Result<(), Failure> {
     if let Some(path) = &arguments.output {
         return compile::write(path, text.as_bytes());
     }

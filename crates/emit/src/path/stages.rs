@@ -223,8 +223,9 @@ impl Way<'_> {
         body.extend(seconds);
         let newest: &[&str] = if moved { &["uint32_t size", "const struct path *newest"] } else { &[] };
         let parameters = |run| [&[run, "uint32_t count", "struct path *path"][..], newest].concat();
-        let own = if moved { &["run", "count", "path", "size", "newest"][..] } else { &["run", "count", "path"] };
-        let unused = own.iter().filter(|name| !body.iter().any(|it| it.mentions(name)));
+        let parameters_named =
+            if moved { &["run", "count", "path", "size", "newest"][..] } else { &["run", "count", "path"] };
+        let unused = parameters_named.iter().filter(|name| !body.iter().any(|it| it.mentions(name)));
         let unused: Vec<Stmt> = unused.map(|unused| Stmt::Do(Expr::cast("void", name(*unused)))).collect();
         body.splice(0..0, unused);
         let title = format!("path_look_up_{number}");

@@ -2,6 +2,7 @@
 //!
 //! A loop runs for all packets of a batch before the next begins. Where two loops touch one stateful object, a packet would see what a later
 //! one has written to it: so all nodes that touch it must run in one loop. A packet that enters again is a new one, and runs after its burst.
+//! Packets that come to a loop several times, in a parser's cycle, come to all that is behind it in rounds: nothing there may be touched.
 
 use super::graph::onward;
 use super::{Site, Verifier};
@@ -22,8 +23,9 @@ impl Verifier<'_> {
             return;
         }
         let starts = plan.loops.iter().enumerate();
-        let starts: HashMap<NodeId, usize> =
-            starts.filter_map(|(index, lp)| nodes.get(lp.node.as_str()).map(|node| (*node, index))).collect();
+        let starts = starts.filter_map(|(index, lp)| nodes.get(lp.node.as_str()).map(|node| (*node, index)));
+        let behind = behind_replication(self.program);
+        let starts: HashMap<NodeId, usize> = starts.filter(|(node, _)| !behind.contains(node)).collect();
         let touches = touches(self.program);
         let mut reported = HashSet::new();
         for root in roots(self.program) {
@@ -33,6 +35,17 @@ impl Verifier<'_> {
                 let by: BTreeSet<Option<usize>> = regions.iter().filter(by).map(|region| region.number).collect();
                 if by.len() > 1 && reported.insert(object) {
                     self.divided(plan, object, touched, &by);
+                }
+                let again = regions.iter().find(|region| comes_again(region, &regions));
+                if let Some(again) = again.and_then(|region| region.number)
+                    && by.iter().flatten().any(|number| leads_to(again, *number, &regions))
+                    && reported.insert(object)
+                {
+                    let name = &plan.loops[again].node;
+                    let message =
+                        format!("{object} is touched where packets have come to the loop of `{name}` once or more");
+                    let hint = "let no loop begin in a cycle of the parser: packets overtake each other there";
+                    self.report(Site::Loop(again as u32), message, hint);
                 }
             }
         }
@@ -50,6 +63,42 @@ impl Verifier<'_> {
         let hint = format!("it is touched at {}: {way_out}", nodes.join(", "));
         self.report(site, format!("{object} is touched in {}", named.join(", and in ")), &hint);
     }
+}
+
+/// Nodes behind one that makes copies of a packet for a group. These run at once to their end, so no loop begins there: packets would overtake each other's
+/// copies.
+pub fn behind_replication(program: &Program) -> HashSet<NodeId> {
+    let replicates = |node: &Node| match &node.kind {
+        NodeKind::Buffer { rules, .. } => rules.iter().any(|rule| matches!(rule.effect, Effect::Replicate { .. })),
+        NodeKind::State { .. }
+        | NodeKind::Block { .. }
+        | NodeKind::Branch { .. }
+        | NodeKind::Apply { .. }
+        | NodeKind::Deparse { .. } => false,
+    };
+    let mut behind = HashSet::new();
+    let mut left: Vec<&Node> = program.nodes.values().filter(|node| replicates(node)).collect();
+    while let Some(node) = left.pop() {
+        left.extend(node.successors().into_iter().filter(|to| behind.insert(*to)).map(|to| &program.nodes[to]));
+    }
+    behind
+}
+
+/// Whether a loop's packets may come to it again.
+fn comes_again(region: &Region, regions: &[Region]) -> bool {
+    region.number.is_some_and(|number| region.following.iter().any(|next| leads_to(*next, number, regions)))
+}
+
+/// Whether packets of a loop come to another, or it is the same.
+fn leads_to(from: usize, to: usize, regions: &[Region]) -> bool {
+    let mut seen = BTreeSet::from([from]);
+    let mut left = vec![from];
+    while let Some(number) = left.pop() {
+        let followed =
+            regions.iter().filter(|region| region.number == Some(number)).flat_map(|region| &region.following);
+        left.extend(followed.filter(|next| seen.insert(**next)));
+    }
+    seen.contains(&to)
 }
 
 /// Where packets enter: from a port, again, or resumed by the control plane.

@@ -14,6 +14,7 @@ mod site;
 mod statement;
 mod table;
 
+pub use batching::behind_replication;
 pub use kinds::WIDEST;
 pub use site::{Body, Places, Site};
 
@@ -99,7 +100,7 @@ impl<'p> Verifier<'p> {
             && let Some(error) = self.errors.pop()
         {
             let path = crate::text::print_path(path);
-            self.errors.push(error.hint(format!("the path is not pinned, and planned so: {path}")));
+            self.errors.push(error.hint(format!("the path is not pinned; it is: {path}")));
         }
     }
 

@@ -52,7 +52,7 @@ impl<'a> Checker<'a> {
         let last = |name: &str| annotations.iter().rev().find(|annotation| annotation.name.as_str() == name);
         if let (Some(likely), Some(unlikely)) = (last("likely"), last("unlikely")) {
             self.report(
-                Diagnostic::warning("`@likely` and `@unlikely` contradict each other: the last of them counts")
+                Diagnostic::warning("`@likely` and `@unlikely` contradict each other: the last hint counts")
                     .kind("invalid")
                     .label(likely.span, "")
                     .label(unlikely.span, ""),

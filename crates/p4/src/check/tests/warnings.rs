@@ -222,7 +222,7 @@ parser p(in bit<8> k) { @traffic(1e3) state start { transition accept; } }
             t.p4(9): [--Wwarn=invalid] warning: `@traffic` takes one number from 0 to 1
             t.p4(10): [--Wwarn=invalid] warning: `@traffic` takes one number from 0 to 1
             t.p4(11): [--Wwarn=invalid] warning: `@traffic` takes one number from 0 to 1
-            t.p4(13): [--Wwarn=invalid] warning: `@likely` and `@unlikely` contradict each other: the last of them counts
+            t.p4(13): [--Wwarn=invalid] warning: `@likely` and `@unlikely` contradict each other: the last hint counts
             t.p4(15): [--Wwarn=invalid] warning: `@traffic` takes one number from 0 to 1
             t.p4(18): [--Wwarn=invalid] warning: `@traffic` takes one number from 0 to 1
             t.p4(2): [--Wwarn=unused] warning: control 'c' is unused
