@@ -5,10 +5,11 @@
 mod command;
 
 use command::{bacus, has_dpdk, path, scratch};
+use hlir::path::table_of;
 use hlir::plan::{Access, Descriptor, Hint, Loop, Path, Placement, Queue, Request, Structure, TablePlan};
 use hlir::text::{parse_program, print_plan};
 use hlir::verify::verify_plan;
-use hlir::{Node, NodeKind, Plan, Program, TableId};
+use hlir::{NodeId, Plan, Program, TableId};
 use std::fs;
 use std::path::Path as File;
 
@@ -39,17 +40,6 @@ impl Draw {
     }
 }
 
-fn table_of(node: &Node) -> Option<TableId> {
-    match &node.kind {
-        NodeKind::Apply { table, .. } => Some(*table),
-        NodeKind::State { .. }
-        | NodeKind::Block { .. }
-        | NodeKind::Branch { .. }
-        | NodeKind::Deparse { .. }
-        | NodeKind::Buffer { .. } => None,
-    }
-}
-
 /// The same on every machine, but that mbufs need DPDK.
 fn plan(program: &Program, draw: &mut Draw, has_dpdk: bool) -> Plan {
     let bursts = [32, 64, 64, 128];
@@ -74,14 +64,14 @@ fn plan(program: &Program, draw: &mut Draw, has_dpdk: bool) -> Plan {
 }
 
 /// A way from the entry: mostly by first edges, for those are the usual ones.
-fn way<'p>(program: &'p Program, draw: &mut Draw) -> Vec<&'p Node> {
+fn way(program: &Program, draw: &mut Draw) -> Vec<NodeId> {
     let Some(mut at) = program.entry else { return Vec::new() };
     let mut taken = vec![at];
     loop {
         let mut onward = program.nodes[at].successors();
         onward.retain(|next| !taken.contains(next));
         if onward.is_empty() || taken.len() > 6 && draw.percent(3) {
-            return taken.into_iter().map(|node| &program.nodes[node]).collect();
+            return taken;
         }
         at = if draw.percent(60) { onward[0] } else { draw.one_of(&onward) };
         taken.push(at);
@@ -92,8 +82,9 @@ fn stages(program: &Program, draw: &mut Draw, plan: &mut Plan) {
     let nodes = way(program, draw);
     let group = draw.one_of(&GROUPS);
     let looked_up: Vec<(usize, TableId)> =
-        nodes.iter().enumerate().filter_map(|(place, node)| Some((place, table_of(node)?))).collect();
-    let mut path = Path { nodes: nodes.iter().map(|node| node.name.clone()).collect(), ..Path::default() };
+        nodes.iter().enumerate().filter_map(|(place, node)| Some((place, table_of(program, *node)?))).collect();
+    let mut path =
+        Path { nodes: nodes.iter().map(|node| program.nodes[*node].name.clone()).collect(), ..Path::default() };
     for (place, table) in &looked_up {
         let actions = &program.tables[*table].actions;
         if !actions.is_empty() && draw.percent(40) {
@@ -118,7 +109,7 @@ fn stages(program: &Program, draw: &mut Draw, plan: &mut Plan) {
             }
         }
         let batch = draw.one_of(&[group, 64, 128]).max(group);
-        plan.loops.push(Loop { node: nodes[*place].name.clone(), batch, group, lanes, requests, reason: None });
+        plan.loops.push(Loop { node: path.nodes[*place].clone(), batch, group, lanes, requests, reason: None });
     }
     for node in program.nodes.values().filter(|node| !path.nodes.contains(&node.name)) {
         if draw.percent(8) {
@@ -131,15 +122,17 @@ fn stages(program: &Program, draw: &mut Draw, plan: &mut Plan) {
 
 /// A plan without a path.
 fn lists(program: &Program, draw: &mut Draw, plan: &mut Plan) {
-    for node in program.nodes.values() {
+    for (id, node) in program.nodes.iter() {
         if !draw.percent(30) {
             continue;
         }
         let batch = draw.one_of(&[32, 64]);
         let group = 1 + draw.below(batch as usize) as u32;
         let is_asked = draw.percent(60);
-        let requests: Vec<Request> =
-            is_asked.then(|| request(draw, program, table_of(node), Placement::OwnLoop, group)).into_iter().collect();
+        let requests: Vec<Request> = is_asked
+            .then(|| request(draw, program, table_of(program, id), Placement::OwnLoop, group))
+            .into_iter()
+            .collect();
         plan.loops.push(Loop { node: node.name.clone(), batch, group, lanes: 1, requests, reason: None });
     }
 }
