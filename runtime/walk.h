@@ -25,14 +25,25 @@ walk_drop(struct worker *worker, struct packet packet, uint32_t reason)
 	packet_drop(worker, &packet);
 }
 
+/* Member by member: as a whole it would go through a vector, which waits until every store to a part of it, and all before those, are done. */
+static inline void
+walk_copy_output(struct output *to, const struct output *from)
+{
+	to->count = from->count;
+	to->capacity = from->capacity;
+	to->packets = from->packets;
+	to->lengths = from->lengths;
+	to->ports = from->ports;
+}
+
 /* What leaves during a burst is counted in a copy of `worker->out`, which stays in registers: between `walk_open` and `walk_close` the worker's own
  * says that nothing has left yet, so that a flush for the sake of dropped packets sends nothing twice. */
-static inline struct output
-walk_open(struct worker *worker)
+static inline void
+walk_open(struct worker *worker, struct output *out)
 {
 	if (__builtin_expect(worker->out.count != 0, 0))
 		worker->flush(worker);
-	return worker->out;
+	walk_copy_output(out, &worker->out);
 }
 
 static inline void

@@ -106,7 +106,7 @@ fn file(unit: &Unit, nodes: &Nodes, entry: NodeId, custom: &CustomCode) -> Vec<I
     }
     items.extend(code);
     items.extend(walks(unit, &nodes.written, entry));
-    items.extend(unit.entry_items(&used));
+    items.extend(unit.entry_items(way.as_ref(), &used));
     items.extend(way.iter().flat_map(|way| way.items(nodes, entry, &used)));
     items.extend(unit.host_items(entry, way.as_ref()));
     items.extend(unit.descriptor_items("sizeof(struct memory)", &used));

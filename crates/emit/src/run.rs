@@ -1,6 +1,8 @@
 //! The functions that the host calls: attach, detach, `process` for a burst, `resume`; and `struct run`, what they keep at hand during a burst.
 //!
-//! `struct run` is a local variable: stores to packets cannot change what is in it, so table addresses and counts stay in registers.
+//! `struct run` is a local variable: stores to packets cannot change what is in it, so table addresses and counts stay in registers. It is made, and copied
+//! from one function to the next, member by member. As a whole it would go through vectors, and one that is loaded where members were just stored waits
+//! until these stores, and all before them, are done: three such loads cost a burst a hundred cycles.
 
 use crate::c::{Expr, Item, Member, Stmt, Struct};
 use crate::path::Way;
@@ -37,27 +39,10 @@ impl Unit<'_> {
             true => memory.extend(self.batch_members()),
             false => memory.push(Member::plain("struct scratch", "scratch", "")),
         }
-        let mut run = vec![
-            Member::plain("struct worker *", "worker", ""),
-            Member::plain("struct memory *", "memory", ""),
-            Member::plain("uint64_t", "clock_ns", ""),
-            Member::plain("struct output", "out", "packets that leave"),
-        ];
-        if let Some(way) = way {
-            memory.extend(way.members());
-            run.extend(way.run_members());
-        }
-        for table in self.looked_up() {
-            let held = self.table_name(table);
-            let structure = structure_type(self.structure(table));
-            run.push(Member::plain(format!("const struct {structure} *"), held, ""));
-            run.push(Member::plain("uint64_t", format!("{held}_lookups"), ""));
-            run.push(Member::plain("uint64_t", format!("{held}_misses"), ""));
-        }
-        for set in &self.names.value_sets {
-            run.push(Member::plain("const struct list *", set, ""));
-        }
-        vec![
+        memory.extend(way.iter().flat_map(|way| way.members()));
+        let run = self.run_members(way);
+        let copied = copy(&run);
+        let mut items = vec![
             Item::Comment("The worker's memory.".to_string()),
             Item::Struct(Struct { name: "memory".to_string(), members: memory }),
             Item::Blank,
@@ -66,13 +51,35 @@ impl Unit<'_> {
             ),
             Item::Struct(Struct { name: "run".to_string(), members: run }),
             Item::Blank,
-        ]
+        ];
+        items.extend(function("INLINE void", "run_copy", &["struct run *to", "const struct run *from"], copied));
+        items
+    }
+
+    fn run_members(&self, way: Option<&Way>) -> Vec<Member> {
+        let mut members = vec![
+            Member::plain("struct worker *", "worker", ""),
+            Member::plain("struct memory *", "memory", ""),
+            Member::plain("uint64_t", "clock_ns", ""),
+            Member::plain("struct output", "out", "packets that leave"),
+        ];
+        members.extend(way.iter().flat_map(|way| way.run_members()));
+        for table in self.looked_up() {
+            let held = self.table_name(table);
+            let structure = structure_type(self.structure(table));
+            members.push(Member::plain(format!("const struct {structure} *"), held, ""));
+            members.push(Member::plain("uint64_t", format!("{held}_lookups"), ""));
+            members.push(Member::plain("uint64_t", format!("{held}_misses"), ""));
+        }
+        members.extend(self.names.value_sets.iter().map(|set| Member::plain("const struct list *", set, "")));
+        members
     }
 
     /// How a burst, and a packet of it, begins.
-    pub fn entry_items(&self, used: &Words) -> Vec<Item> {
+    pub fn entry_items(&self, way: Option<&Way>, used: &Words) -> Vec<Item> {
         let mut items = Vec::new();
-        items.extend(function("INLINE struct run", "run_begin", &["struct worker *worker"], self.run_begin()));
+        let parameters = ["struct run *run", "struct worker *worker"];
+        items.extend(function("INLINE void", "run_begin", &parameters, self.run_begin(way)));
         items.extend(function("INLINE void", "run_end", &["const struct run *run"], self.run_end()));
         items.push(Item::Comment("A packet as it enters the graph.".to_string()));
         let parameters = ["struct state *state"];
@@ -117,22 +124,29 @@ impl Unit<'_> {
         items
     }
 
-    fn run_begin(&self) -> Vec<Stmt> {
-        let member = |title: &str, value: Expr| Expr::designated(title, value);
-        let mut members = vec![
-            member("worker", name("worker")),
-            member("memory", name("worker->memory")),
-            member("clock_ns", name("worker->clock_ns")),
-            member("out", Expr::call("walk_open", [name("worker")])),
-        ];
+    fn run_begin(&self, way: Option<&Way>) -> Vec<Stmt> {
         let table = |index: usize| Expr::index(name("worker->shared->tables"), Expr::word(index as u32));
-        for id in self.looked_up() {
-            members.push(member(self.table_name(id), table(number(id))));
-        }
-        for (index, set) in self.names.value_sets.iter().enumerate() {
-            members.push(member(set, table(self.program.tables.len() + index)));
-        }
-        vec![Stmt::declare("const struct run", "run", Expr::List(members)), Stmt::Blank, Stmt::result(name("run"))]
+        let sets = self.names.value_sets.iter().enumerate();
+        let mut tables: Vec<(&str, Expr)> =
+            self.looked_up().into_iter().map(|id| (self.table_name(id), table(number(id)))).collect();
+        tables.extend(sets.map(|(index, set)| (set.as_str(), table(self.program.tables.len() + index))));
+        let begun = |title: &str| match title {
+            "worker" => name("worker"),
+            "memory" => name("worker->memory"),
+            "clock_ns" => name("worker->clock_ns"),
+            _ => tables.iter().find(|(held, _)| *held == title).map_or(Expr::word(0), |(_, table)| table.clone()),
+        };
+        let each = |member: &Member| match member {
+            Member::Plain { name: title, .. } if title == "out" => {
+                Stmt::call("walk_open", ["worker", "&run->out"].map(name))
+            }
+            Member::Plain { of, name: title, .. } if of.ends_with('*') && begun(title) == Expr::word(0) => {
+                Stmt::set(Expr::Name(format!("run->{title}")), name("NULL"))
+            }
+            Member::Plain { name: title, .. } => Stmt::set(Expr::Name(format!("run->{title}")), begun(title)),
+            _ => unreachable!("all of `struct run` is plain"),
+        };
+        self.run_members(way).iter().map(each).collect()
     }
 
     fn run_end(&self) -> Vec<Stmt> {
@@ -212,9 +226,10 @@ impl Unit<'_> {
 
     fn process(&self, entry: NodeId, way: Option<&Way>) -> Vec<Stmt> {
         let mut body = vec![
-            Stmt::declare("struct run", "run", Expr::call("run_begin", [name("worker")])),
+            Stmt::Declare { of: "struct run".to_string(), name: "run".to_string(), value: None },
             Stmt::declare("const uint32_t", "count", name("burst->count")),
             Stmt::Blank,
+            Stmt::call("run_begin", [name("&run"), name("worker")]),
         ];
         let number = Expr::binary("+", name("worker->packet_number"), name("i"));
         let taken = Expr::call("packet_take", [name("burst"), name("i")]);
@@ -266,6 +281,31 @@ impl Unit<'_> {
         let parameters = ["struct run *run", "struct copy *copy", "enum node at"];
         function("static __attribute__((noinline)) void", "walk_copy", &parameters, body).to_vec()
     }
+}
+
+/// A `struct run` of its own for a function or a block, with what another holds: where that is, behind it and the other declarations, an empty line and
+/// what fills it.
+pub fn run_taken(title: &str, from: &str) -> [Stmt; 3] {
+    let declared = Stmt::Declare { of: "struct run".to_string(), name: title.to_string(), value: None };
+    [declared, Stmt::Blank, run_copy(&format!("&{title}"), from)]
+}
+
+/// Both are pointers.
+pub fn run_copy(to: &str, from: &str) -> Stmt {
+    Stmt::call("run_copy", [name(to), name(from)])
+}
+
+fn copy(members: &[Member]) -> Vec<Stmt> {
+    let each = |member: &Member| match member {
+        Member::Plain { name: title, .. } if title == "out" => {
+            Stmt::call("walk_copy_output", [name("&to->out"), name("&from->out")])
+        }
+        Member::Plain { name: title, .. } => {
+            Stmt::set(Expr::Name(format!("to->{title}")), Expr::Name(format!("from->{title}")))
+        }
+        _ => unreachable!("all of `struct run` is plain"),
+    };
+    members.iter().map(each).collect()
 }
 
 fn pending() -> Vec<Stmt> {

@@ -161,9 +161,10 @@ impl Unit<'_> {
             walk.push(Expr::cast("enum node", Expr::binary("+", name("node"), Expr::word(1))));
         }
         let mut body = vec![
-            Stmt::declare("struct run", "run", Expr::call("run_begin", [name("worker")])),
+            Stmt::Declare { of: "struct run".to_string(), name: "run".to_string(), value: None },
             Stmt::Declare { of: "struct state".to_string(), name: "state".to_string(), value: None },
             Stmt::Blank,
+            Stmt::call("run_begin", [name("&run"), name("worker")]),
             Stmt::call("state_begin", begun),
             Stmt::call("state_enter", [name("&state")]),
             Stmt::call("state_restore", [name("&state"), name("saved")]),

@@ -6,6 +6,7 @@
 use super::{Way, apart, each, inline, name};
 use crate::c::{Expr, Item, Member, Stmt, Struct};
 use crate::node::{Nodes, Written};
+use crate::run::{run_copy, run_taken};
 use crate::storage::Words;
 use crate::unit::Unit;
 use crate::walk::Region;
@@ -145,12 +146,8 @@ impl<'u> Way<'u> {
             let patient = Expr::binary(">=", older, Expr::word(queue.plan.patience));
             let goes = Expr::binary("||", patient, Expr::binary("==", name("came"), Expr::word(0)));
             let some = Expr::binary("!=", member("count"), Expr::word(0));
-            let then = vec![
-                Stmt::declare("struct run", "copy", name("*run")),
-                Stmt::Blank,
-                Stmt::call(format!("{title}_run"), [name("&copy")]),
-                Stmt::set(name("*run"), name("copy")),
-            ];
+            let mut then = Vec::from(run_taken("copy", "run"));
+            then.extend([Stmt::call(format!("{title}_run"), [name("&copy")]), run_copy("run", "&copy")]);
             body.push(Stmt::when(Expr::binary("&&", some, goes), then));
         }
         let about =

@@ -9,6 +9,7 @@ use super::{Way, apart, each, inline, name};
 use crate::batch::prefetch;
 use crate::c::{Expr, Item, Member, Stmt, Struct};
 use crate::group::{Grouped, Requests};
+use crate::run::{run_copy, run_taken};
 use hlir::TableId;
 use hlir::path::Stage;
 use hlir::plan::{Access, Hint, Placement};
@@ -30,10 +31,9 @@ pub(super) fn in_loop(count: Expr, body: Vec<Stmt>) -> Option<Stmt> {
 }
 
 /// What a function of its own works on instead of the `struct run` that it is given: a local variable, which no store to a packet can change; so is the
-/// burst that it takes. It copies them by itself, for what comes and goes by value goes through memory in pieces larger than the members just stored
-/// there, and such a load waits until all stores before it are done.
-fn taken_run() -> [Stmt; 2] {
-    [Stmt::declare("struct run", "run", name("*given")), Stmt::Blank]
+/// burst that it takes. It copies them by itself, for what comes and goes by value goes through memory.
+fn taken_run() -> [Stmt; 3] {
+    run_taken("run", "given")
 }
 
 impl Way<'_> {
@@ -344,12 +344,13 @@ impl Way<'_> {
         let arguments = ["&run", "&taken", "from", "count", "path", "left"].map(name);
         let full = Expr::binary("==", name("count"), group);
         let whole = Expr::binary("&&", full, Expr::binary("==", name("left"), Expr::word(0)));
-        let [run, blank] = taken_run();
+        let [run, blank, filled] = taken_run();
         let mut body = vec![
             run,
             Stmt::declare("const struct burst", "taken", name("*burst")),
             Stmt::declare("const uint64_t", "left", name("path->left")),
             blank,
+            filled,
         ];
         for place in self.stages.iter().take(number).flat_map(|stage| &stage.looked_up) {
             let held = self.unit.table_name(self.table(*place));
@@ -365,7 +366,7 @@ impl Way<'_> {
         }
         body.push(way);
         if changes {
-            body.push(Stmt::set(name("*given"), name("run")));
+            body.push(run_copy("given", "&run"));
         }
         let given = if changes { "struct run *given" } else { "const struct run *given" };
         let parameters = [given, "const struct burst *burst", "uint32_t from", "uint32_t count", "struct path *path"];

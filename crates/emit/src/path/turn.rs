@@ -5,6 +5,7 @@ use super::stages::{STAGE, packet_begin};
 use super::{Way, apart, each, inline, name};
 use crate::c::{Expr, Item, Stmt};
 use crate::node::{AheadOf, Nodes};
+use crate::run::{run_copy, run_taken};
 use crate::storage::{Words, words};
 use crate::walk::Region;
 use hlir::NodeId;
@@ -63,12 +64,14 @@ impl Way<'_> {
 
     /// Leaves the path. `walk_on` works on copies: what it changes must not be in memory all the time for its sake.
     fn leave(&self) -> [Item; 2] {
+        let [copy, blank, filled] = run_taken("copy", "run");
         let body = vec![
-            Stmt::declare("struct run", "copy", name("*run")),
+            copy,
             Stmt::declare("struct state", "whole", name("*state")),
-            Stmt::Blank,
+            blank,
+            filled,
             Stmt::call("walk_on", ["&copy", "&whole", "at"].map(name)),
-            Stmt::set(name("*run"), name("copy")),
+            run_copy("run", "&copy"),
         ];
         inline("void", "path_leave", &LEAVING, body)
     }
@@ -146,9 +149,9 @@ impl Way<'_> {
                 Expr::binary("!=", name("left"), Expr::word(0)),
                 vec![
                     Stmt::call("memset", ["ports", "0", "sizeof(ports)"].map(name)),
-                    Stmt::set(name("copy"), name("*run")),
+                    run_copy("&copy", "run"),
                     leave,
-                    Stmt::set(name("*run"), name("copy")),
+                    run_copy("run", "&copy"),
                 ],
             ),
             some(name("missed"), false, false),
@@ -179,13 +182,15 @@ impl Way<'_> {
             Stmt::Assign(name("*sent"), "|=", Expr::binary("<<", more, name("i"))),
             Stmt::Assign(name("rest"), "&=", Expr::binary("-", name("rest"), Expr::word(1))),
         ]);
+        let [copy, blank, filled] = run_taken("copy", "given");
         let code = vec![
-            Stmt::declare("struct run", "copy", name("*given")),
+            copy,
             Stmt::declare("struct run *const", "run", name("&copy")),
             Stmt::declare("uint64_t", "rest", name("left")),
-            Stmt::Blank,
+            blank,
+            filled,
             Stmt::While(Expr::binary("!=", name("rest"), Expr::word(0)), body),
-            Stmt::set(name("*given"), name("copy")),
+            run_copy("given", "&copy"),
         ];
         let parameters =
             ["struct run *given", "const struct burst *burst", "uint32_t from", "uint64_t left", "uint64_t *sent"];

@@ -11,9 +11,9 @@ use crate::model::Model;
 use hlir::plan::{Access, Hint, Loop, Placement, Request};
 use hlir::{NodeId, Plan, Program};
 
-/// The first is taken unless another is clearly cheaper: what a longer burst needs beside its packets is not in the model.
+/// The first is taken unless another is cheaper.
 pub const BURSTS: [u32; 3] = [64, 32, 128];
-/// How much cheaper that is.
+/// How much cheaper a longer burst must be: what it needs beside its packets is not in the model. For a shorter one [`WORTH`] is enough.
 const CLEARLY: f64 = 0.05;
 /// Look-ups of a path up to which one stage for all of them is tried, beginning at each.
 const MOST_TOGETHER: usize = 12;
@@ -47,7 +47,8 @@ pub fn allocate(program: &Program, plan: &mut Plan, inputs: &Inputs) {
                 continue;
             }
             let cycles = predicted.cycles();
-            if best.as_ref().is_none_or(|(least, _)| cycles < least * (1.0 - CLEARLY)) {
+            let worth = |other: &Plan| if burst > other.burst { CLEARLY } else { WORTH };
+            if best.as_ref().is_none_or(|(least, other)| cycles < least * (1.0 - worth(other))) {
                 best = Some((cycles, cut));
             }
         }
