@@ -165,9 +165,9 @@ lanes_bits(lanes mask)
 
 #endif
 
-/* How many bytes packets `i` and behind have. 1 if all of them have so many bytes side by side, else 0. */
+/* How many bytes the first packets of a burst have. 1 if all of them have so many bytes side by side, else 0. */
 LANES_INLINE int
-lanes_lengths(const struct burst *burst, uint32_t i, uint32_t bytes, lanes *length)
+lanes_lengths(const struct burst *burst, uint32_t bytes, lanes *length)
 {
 #ifdef PACKET_LENGTHS_EIGHT
 	const __m256i wanted = _mm256_set1_epi32((int)bytes);
@@ -176,7 +176,7 @@ lanes_lengths(const struct burst *burst, uint32_t i, uint32_t bytes, lanes *leng
 	for (uint32_t eight = 0; eight < LANES / 8; eight++) {
 		__m256i contiguous;
 
-		packet_lengths_eight(burst, i + 8 * eight, &lengths[eight], &contiguous);
+		packet_lengths_eight(burst, 8 * eight, &lengths[eight], &contiguous);
 		missing = _mm256_or_si256(missing, _mm256_cmpgt_epi32(wanted, contiguous));
 	}
 #if defined(TABLE_AVX512) && LANES == 16
@@ -190,7 +190,7 @@ lanes_lengths(const struct burst *burst, uint32_t i, uint32_t bytes, lanes *leng
 	uint32_t lengths[LANES], missing = 0;
 
 	for (uint32_t at = 0; at < LANES; at++) {
-		const struct packet packet = packet_take(burst, i + at);
+		const struct packet packet = packet_take(burst, at);
 
 		lengths[at] = packet_length(&packet);
 		missing |= packet_contiguous(&packet) - bytes;	/* below zero has the highest bit: no packet is that long */
@@ -205,18 +205,23 @@ lanes_lengths(const struct burst *burst, uint32_t i, uint32_t bytes, lanes *leng
 LANES_INLINE int
 lanes_take(const struct burst *burst, uint32_t i, uint32_t bytes, void **data, struct lanes_packets *packets)
 {
+	/* So that where each packet is found in the burst is a number that the compiler knows. */
+	const struct burst these = { .count = LANES, .ports = burst->ports + i, .packets = burst->packets + i, .lengths = burst->lengths };
+
 	if (PACKET_DESCRIPTOR == DESCRIPTOR_OWN) {
-		packets->data = burst->packets + i;
+		packets->data = these.packets;
 		packets->length = lanes_widened(burst->lengths + i);
 		return lanes_bits((lanes)(packets->length < bytes)) == 0;
 	}
 	for (uint32_t at = 0; at < LANES; at++) {
-		const struct packet packet = packet_take(burst, i + at);
+		const struct packet packet = packet_take(&these, at);
 
 		data[at] = packet_data(&packet);
 	}
+	/* To be read again there: so many addresses have no room in registers, and moving them to others and back costs more. */
+	__asm__("" : "+m"(*(void *(*)[LANES])data));
 	packets->data = data;
-	return lanes_lengths(burst, i, bytes, &packets->length);
+	return lanes_lengths(&these, bytes, &packets->length);
 }
 
 /* The four words of each packet's 16 bytes from `offset` on, first byte highest: a vector for each word. */

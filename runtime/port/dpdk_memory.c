@@ -1,8 +1,6 @@
 /* The DPDK port layer: the in-memory port for mbufs. As memory.c, with what a driver does to an mbuf. */
 #include "port/dpdk.h"
 
-#include <immintrin.h>
-
 struct dpdk_memory {
 	struct pool pool;
 	struct trace trace;
@@ -103,28 +101,20 @@ dpdk_memory_chain(struct rte_mbuf *first, const struct frame *frame)
 	return 1;
 }
 
-/* What a driver writes to an mbuf of one segment: two stores of 16 bytes. */
-struct description {
-	__m128i rearm;
-	__m128i lengths;
-};
-
-static inline struct description
+/* What a driver writes to an mbuf of one segment, in one store: where the packet begins, one holder, one segment, its port; no flags; its length, twice. */
+static inline half_line
 dpdk_memory_describe(const struct frame *frame)
 {
 	const uint64_t rearm = RTE_PKTMBUF_HEADROOM | (uint64_t)1 << 16 | (uint64_t)1 << 32 | (uint64_t)frame->port << 48;
 
-	return (struct description){
-		.rearm = _mm_set_epi64x(0, (int64_t)rearm),
-		.lengths = _mm_set_epi32(0, (int)frame->length, (int)frame->length, 0),
-	};
+	_Static_assert(offsetof(struct rte_mbuf, rx_descriptor_fields1) == offsetof(struct rte_mbuf, rearm_data) + 16, "they lie side by side");
+	return (half_line){ rearm, 0, (uint64_t)frame->length << 32, frame->length };
 }
 
 static inline uint8_t *
-dpdk_memory_begin(struct rte_mbuf *packet, struct description description)
+dpdk_memory_begin(struct rte_mbuf *packet, half_line description)
 {
-	_mm_store_si128((__m128i *)(void *)&packet->rearm_data, description.rearm);
-	_mm_storeu_si128((__m128i *)(void *)&packet->rx_descriptor_fields1, description.lengths);
+	*(half_line *)(void *)&packet->rearm_data = description;
 	return (uint8_t *)packet->buf_addr + RTE_PKTMBUF_HEADROOM;
 }
 
@@ -160,7 +150,7 @@ dpdk_memory_fill_uniform(struct dpdk_memory *port, uint32_t first, uint32_t coun
 	const struct trace trace = port->trace;	/* stores to packets cannot change a local */
 	const struct overlay overlay = port->overlay;
 	const struct frame frame = trace.frames[0];
-	const struct description description = dpdk_memory_describe(&frame);
+	const half_line description = dpdk_memory_describe(&frame);
 	const uint8_t *own = trace_own(&trace, port->position);
 	struct rte_mbuf **packets = port->packets + first;
 
@@ -269,21 +259,51 @@ dpdk_memory_note(struct dpdk_memory *port, const struct output *out)
 	}
 }
 
+/* What some have and what all have: where both are the same, each has it. */
+struct dpdk_memory_shared {
+	uint64_t some;
+	uint64_t all;
+};
+
+static inline void
+dpdk_memory_share(struct dpdk_memory_shared *shared, uint64_t number)
+{
+	shared->some |= number;
+	shared->all &= number;
+}
+
+static inline int
+dpdk_memory_all_have(const struct dpdk_memory_shared *shared, uint64_t number)
+{
+	return shared->some == number && shared->all == number;
+}
+
+/* Holders and segments of an mbuf, which stand in it side by side. */
+static inline uint32_t
+dpdk_memory_holders(const struct rte_mbuf *packet)
+{
+	uint32_t both;
+
+	_Static_assert(offsetof(struct rte_mbuf, nb_segs) == offsetof(struct rte_mbuf, refcnt) + 2, "both are read at once");
+	memcpy(&both, (const uint8_t *)packet + offsetof(struct rte_mbuf, refcnt), sizeof(both));
+	return both;
+}
+
 /* Frees as a driver with the fast-free offload does where it may: one pool, one holder, one segment. Returns the packets' bytes. */
 static uint64_t
 dpdk_memory_free(struct dpdk_memory *port, struct rte_mbuf **packets, uint32_t count)
 {
-	const struct rte_mempool *pool = dpdk_mempool;
-	uint64_t unusual = 0, bytes = 0;
+	struct dpdk_memory_shared pools = { 0, UINT64_MAX }, holders = { 0, UINT64_MAX };
+	uint64_t bytes = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
 		const struct rte_mbuf *packet = packets[i];
 
-		unusual |= (uint64_t)((packet->refcnt ^ 1) | (packet->nb_segs ^ 1));
-		unusual |= (uint64_t)(uintptr_t)packet->pool ^ (uint64_t)(uintptr_t)pool;
+		dpdk_memory_share(&pools, (uint64_t)(uintptr_t)packet->pool);
+		dpdk_memory_share(&holders, dpdk_memory_holders(packet));
 		bytes += packet->pkt_len;
 	}
-	if (__builtin_expect(unusual != 0, 0)) {
+	if (__builtin_expect(count != 0 && !(dpdk_memory_all_have(&pools, (uint64_t)(uintptr_t)dpdk_mempool) && dpdk_memory_all_have(&holders, 0x10001)), 0)) {
 		rte_pktmbuf_free_bulk(packets, count);
 	} else if (__builtin_expect(port->free_count + count > 2 * DPDK_BURST, 0)) {
 		rte_mempool_put_bulk(dpdk_mempool, (void *const *)packets, count);
