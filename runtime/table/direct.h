@@ -32,7 +32,7 @@ direct_find(const struct direct *table, const void *address, uint64_t hash, cons
 	(void)hash;
 	(void)key;
 	(void)limbs;
-	return __atomic_load_n((const uint32_t *)address, __ATOMIC_ACQUIRE);
+	return TABLE_LOAD((const uint32_t *)address);
 }
 
 #endif

@@ -11,6 +11,20 @@
 
 #include "abi.h"
 
+/* A word that a writer may replace at any time, and through which more is read. An acquiring load would do, and does where the processor or the thread
+ * sanitizer needs one; but to compilers that is a barrier for all memory, so that they read again behind it what is the worker's own and has not changed, and
+ * forget what they knew of it. Processors of x86 keep loads in order, and compilers keep those of volatile words. */
+#if defined(__has_feature)
+#define TABLE_HAS_FEATURE(feature) __has_feature(feature)
+#else
+#define TABLE_HAS_FEATURE(feature) 0
+#endif
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !TABLE_HAS_FEATURE(thread_sanitizer)
+#define TABLE_LOAD(word) (*(const volatile __typeof__(*(word)) *)(word))
+#else
+#define TABLE_LOAD(word) __atomic_load_n(word, __ATOMIC_ACQUIRE)
+#endif
+
 /* The first member of every structure: `const struct table *` of any table of `shared->tables`. */
 struct table {
 	uint32_t structure;	/* enum structure */
@@ -40,14 +54,14 @@ table_stride(uint32_t record_bytes, uint32_t records_own)
 static inline const uint8_t *
 table_records(const struct table *table)
 {
-	return __atomic_load_n(&table->records, __ATOMIC_ACQUIRE);
+	return TABLE_LOAD(&table->records);
 }
 
 /* The number of a record: of the default action's, where none was found. */
 static inline uint32_t
 table_record_number(const struct table *table, uint32_t found)
 {
-	return found != 0 ? found : __atomic_load_n(&table->miss, __ATOMIC_ACQUIRE);
+	return found != 0 ? found : TABLE_LOAD(&table->miss);
 }
 
 /* As `table_record`, for code that knows the stride at compile time. */

@@ -2,6 +2,7 @@
 
 use crate::Switch;
 use crate::pattern::Pattern;
+use crate::tables::Target;
 use hlir::{MatchKind, TableId};
 use std::collections::HashSet;
 
@@ -14,6 +15,8 @@ pub struct Content {
     pub masks: u64,
     /// Entries whose lpm key has a prefix longer than 24 bits.
     pub long_prefixes: u64,
+    /// Actions that entries call: a bit for each by its number in the table, the last for all from the 64th on.
+    pub actions: u64,
 }
 
 /// Prefixes up to here are found in the first array of DIR-24-8.
@@ -29,6 +32,9 @@ impl Switch<'_> {
         for entry in self.state.tables[table.into_raw().into_u32() as usize].stored() {
             content.entries += 1;
             records.insert(format!("{:?}", entry.target));
+            if let Target::Call(call) = &entry.target {
+                content.actions |= 1 << call.action.min(63);
+            }
             masks.insert(entry.patterns().iter().map(mask).collect::<Vec<String>>());
             let prefix = lpm.map(|lpm| entry.patterns()[lpm].prefix_bits());
             content.long_prefixes += u64::from(prefix.is_some_and(|bits| bits > SHORT_BITS));

@@ -17,6 +17,7 @@ use crate::native::translate;
 use crate::options::{Native, Source};
 use crate::plan_file::PlanFile;
 use hlir::{Plan, Program};
+use opt::inputs::occupancy::action_bit;
 use opt::inputs::{Content, Machine, Occupancy, Ports};
 use opt::{Inputs, Run, Selection};
 use runtime::{Descriptor, Pipeline};
@@ -101,28 +102,41 @@ pub fn of(cell: &Cell, size: u64, arguments: &Arguments) -> Vec<Variant> {
     variants
 }
 
+/// What is seen of one table: what is counted, hashes of different records and masks, and the names of actions.
+#[derive(Default)]
+struct Seen {
+    content: Content,
+    records: HashSet<u64>,
+    masks: HashSet<u64>,
+    actions: BTreeSet<&'static str>,
+}
+
 /// What stands in the tables, for the planners.
 pub fn occupancy(program: &Program, workload: &Workload) -> Result<Occupancy, Failure> {
-    let mut seen: BTreeMap<&'static str, (Content, HashSet<u64>, HashSet<u64>)> = BTreeMap::new();
+    let mut seen: BTreeMap<&'static str, Seen> = BTreeMap::new();
     let hash = |value: &dyn Fn(&mut DefaultHasher)| {
         let mut hasher = DefaultHasher::new();
         value(&mut hasher);
         hasher.finish()
     };
     (workload.entries)(&mut |entry| {
-        let (content, records, masks) = seen.entry(entry.table).or_default();
+        let Seen { content, records, masks, actions } = seen.entry(entry.table).or_default();
         content.entries += 1;
         records.insert(hash(&|hasher| (entry.action, entry.arguments).hash(hasher)));
         masks.insert(hash(&|hasher| entry.fields.iter().for_each(|field| field.shape().hash(hasher))));
+        actions.insert(entry.action);
         content.long_prefixes += u64::from(entry.fields.iter().any(|field| field.is_long_prefix()));
         Ok(())
     })?;
     let mut occupancy = Occupancy::default();
-    for (name, (mut content, records, masks)) in seen {
+    for (name, Seen { mut content, records, masks, actions }) in seen {
         content.records = records.len() as u64;
         content.masks = masks.len() as u64;
         content.is_known = true;
         if let Some((_, table)) = program.tables.iter().find(|(_, table)| is_named(&table.name, name)) {
+            let numbered = table.actions.iter().enumerate();
+            let run = numbered.filter(|(_, action)| actions.iter().any(|run| is_named(&action.name, run)));
+            content.actions = run.fold(0, |set, (number, _)| set | action_bit(number));
             occupancy.tables.insert(table.name.clone(), content);
         }
     }

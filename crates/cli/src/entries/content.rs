@@ -5,6 +5,7 @@ use super::{Origin, find_table};
 use crate::failure::Failure;
 use hlir::{MatchKind, Program, Scope, TableId};
 use interp::DEFAULT_PORTS;
+use opt::inputs::occupancy::action_bit;
 use opt::inputs::{Content, Occupancy};
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -38,6 +39,7 @@ pub fn occupancy(program: &Program, origins: &[Origin]) -> Result<Occupancy, Fai
             records: text.records + other.records.len() as u64 + other.more_records,
             masks: text.masks + other.masks.len() as u64 + other.more_masks,
             long_prefixes: text.long_prefixes + other.long_prefixes,
+            actions: text.actions | other.actions,
             is_known: true,
         };
         // A table of which nothing was said may be filled later: it counts as unknown, not as empty.
@@ -57,6 +59,7 @@ struct Count {
     masks: HashSet<Vec<u8>>,
     more_masks: u64,
     long_prefixes: u64,
+    actions: u64,
 }
 
 struct Counts<'p> {
@@ -77,10 +80,13 @@ impl Counts<'_> {
                 2f64.powi(parameter.width.min(64) as i32)
             }
         };
+        let number = |wanted: &hlir::Action| table.actions.iter().position(|action| std::ptr::eq(action, wanted));
+        let bit = action.and_then(number).map_or(0, action_bit);
         let different: f64 = action.map_or(1.0, |action| action.parameters.iter().map(values).product());
         let count = self.tables.entry(id).or_default();
         count.entries += entries;
         count.more_records += entries.min(different.min(1e18) as u64);
+        count.actions |= bit;
         let is = |kind: MatchKind| table.keys.iter().any(|key| key.kind == kind);
         count.more_masks += entries.min(if is(MatchKind::Ternary) {
             64
@@ -116,12 +122,13 @@ impl Counts<'_> {
             .iter()
             .map(|key| (size(self.program.expression_type(&key.value, &[]).width()), key.kind))
             .collect();
-        let found =
-            table.actions.iter().find(|known| known.name == action || known.name.ends_with(&format!(".{action}")));
-        let found = found.ok_or_else(|| format!("table `{}` has no action `{action}`", table.name))?;
+        let is_meant = |known: &hlir::Action| known.name == action || known.name.ends_with(&format!(".{action}"));
+        let found = table.actions.iter().enumerate().find(|(_, known)| is_meant(known));
+        let (number, found) = found.ok_or_else(|| format!("table `{}` has no action `{action}`", table.name))?;
         let data: usize = found.parameters.iter().map(|parameter| size(parameter.width)).sum();
         let has_priorities = table.has_priorities();
         let count = self.tables.entry(id).or_default();
+        count.actions |= if entries > 0 { action_bit(number) } else { 0 };
         for _ in 0..entries {
             let mut masks = Vec::new();
             for (bytes, kind) in &keys {

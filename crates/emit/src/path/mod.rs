@@ -60,7 +60,7 @@ pub struct Way<'u> {
     stages: Vec<Stage>,
     /// Places whose look-up is made ahead, in order: `found` has a number for each.
     found: Vec<usize>,
-    /// Of those that stages look up, whose records are taken once for a group: the number of the action that the plan says all entries run, where it does.
+    /// The number of the action that the plan says all entries run, where it does.
     actions: BTreeMap<usize, usize>,
     /// Of the nodes before the last cut.
     ahead: Vec<AheadOf>,
@@ -81,7 +81,7 @@ impl<'u> Way<'u> {
         let on_the_way = (0..last).filter(|place| path::table_of(unit.program, path[*place]).is_some());
         let found: BTreeSet<usize> = taken.iter().copied().chain(on_the_way).collect();
         let action = |place: &usize| Some((*place, path::action(unit.program, planned, *place)?));
-        let actions = taken.iter().filter_map(action).collect();
+        let actions = found.iter().filter_map(action).collect();
         let ahead = path[..last].iter().map(|node| nodes.ahead(unit, *node)).collect();
         let queues = queue::queues(unit);
         let found = found.into_iter().collect();
@@ -282,24 +282,43 @@ impl<'u> Way<'u> {
         items
     }
 
-    /// Where the records are that were found at a place. Those of a group's look-ups are all taken after the last one.
-    fn records(&self, place: usize) -> Expr {
-        let table = self.table(place);
+    /// Where the records are that were found at a place, while a packet is run ahead of its turn. Those of a stage's look-ups are taken before the next one.
+    fn records_ahead(&self, place: usize) -> Expr {
         match self.stage_of(place).is_some() {
-            true => name(format!("run->{}_records", self.unit.table_name(table))),
-            false => self.unit.records(table),
+            true => self.records(place),
+            false => self.unit.records(self.table(place)),
         }
+    }
+
+    /// The same in its turn: they are all taken once for a group, behind its last look-up.
+    fn records(&self, place: usize) -> Expr {
+        match self.is_found(place) {
+            true => name(format!("run->{}_records", self.unit.table_name(self.table(place)))),
+            false => self.unit.records(self.table(place)),
+        }
+    }
+
+    /// Tables whose look-ups have been made before a stage, each once; before the turn, by the number behind the last stage, all that were made ahead.
+    fn found_before(&self, number: usize) -> Vec<TableId> {
+        let staged = self.stages.iter().take(number).flat_map(|stage| &stage.looked_up);
+        let places: Vec<usize> =
+            if number == self.stages.len() { self.found.clone() } else { staged.copied().collect() };
+        let mut tables = Vec::new();
+        for table in places.into_iter().map(|place| self.table(place)) {
+            if !tables.contains(&table) {
+                tables.push(table);
+            }
+        }
+        tables
     }
 
     /// Members of `struct run`.
     pub fn run_members(&self) -> Vec<Member> {
-        let staged = self.stages.iter().flat_map(|stage| &stage.looked_up);
-        let mut members: Vec<Member> = staged
-            .map(|place| {
-                let held = self.unit.table_name(self.table(*place));
-                Member::plain("const uint8_t *", format!("{held}_records"), "as they are when a stage begins")
-            })
-            .collect();
+        let records = |table: TableId| {
+            let held = self.unit.table_name(table);
+            Member::plain("const uint8_t *", format!("{held}_records"), "as they are when a stage begins")
+        };
+        let mut members: Vec<Member> = self.found_before(self.stages.len()).into_iter().map(records).collect();
         members.push(Member::plain("uint64_t", "number", "of the burst's first packet"));
         members
     }
@@ -309,7 +328,7 @@ impl<'u> Way<'u> {
         if self.ahead[place].takes_found {
             // A table without keys has its default's record only.
             arguments.extend(match self.is_found(place) {
-                true => [self.found_at(place), self.records(place)],
+                true => [self.found_at(place), self.records_ahead(place)],
                 false => [Expr::word(0), name("NULL")],
             });
         }

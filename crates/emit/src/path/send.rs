@@ -167,13 +167,11 @@ impl Way<'_> {
         format!("{about} `hits`: every look-up found an entry.{usual}")
     }
 
-    /// What a packet's turn need not look at, where it is known.
+    /// What a packet's turn need not look at, where it is known. One by one: of a disjunction, compilers forget what each part of it says.
     fn what_is_known(&self) -> Vec<Stmt> {
-        let missed = self.found.iter().map(|place| Expr::unary("!", self.found_at(*place)));
-        let missed = missed.reduce(|left, right| Expr::binary("||", left, right)).unwrap_or(name("false"));
-        let mut known = vec![never(Expr::binary("&&", name("hits"), missed))];
-        known.extend(self.other_actions().map(|other| never(Expr::binary("&&", name("usual"), other))));
-        known
+        let missed = self.found.iter().map(|place| ("hits", Expr::unary("!", self.found_at(*place))));
+        let others = self.other_actions().map(|other| ("usual", other));
+        missed.chain(others).map(|(holds, contrary)| never(Expr::binary("&&", name(holds), contrary))).collect()
     }
 
     /// For each table of which the plan says what it runs: whether packet `i` has found another action.

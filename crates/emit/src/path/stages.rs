@@ -352,8 +352,8 @@ impl Way<'_> {
             blank,
             filled,
         ];
-        for place in self.stages.iter().take(number).flat_map(|stage| &stage.looked_up) {
-            let held = self.unit.table_name(self.table(*place));
+        for table in self.found_before(number) {
+            let held = self.unit.table_name(table);
             let taken = Expr::call("table_records", [name(format!("&run.{held}->table"))]);
             body.push(Stmt::set(name(format!("run.{held}_records")), taken));
         }

@@ -2,6 +2,7 @@
 //!
 //! Where nobody says, a table has its own entries if they are constant, else as many as the source asks room for, else [`UNSAID_ENTRIES`].
 
+use hlir::entry::EntryAction;
 use hlir::{Match, MatchKind, Program, Table};
 use std::collections::{BTreeMap, HashSet};
 
@@ -24,8 +25,15 @@ pub struct Content {
     pub masks: u64,
     /// Entries with an lpm key whose prefix is longer than 24 bits.
     pub long_prefixes: u64,
+    /// What they run, if somebody has looked: a set of actions by their numbers in the table, as [`action_bit`] has them.
+    pub actions: u64,
     /// Whether somebody has counted, rather than assumed.
     pub is_known: bool,
+}
+
+/// An action in [`Content::actions`]. All from the 64th on are one.
+pub fn action_bit(action: usize) -> u64 {
+    1 << action.min(63)
 }
 
 impl Content {
@@ -36,7 +44,7 @@ impl Content {
         }
         let entries = table.size.unwrap_or(UNSAID_ENTRIES).max(table.entries.len() as u64).max(1);
         let masks = Content::guessed_masks(table, entries);
-        Content { entries, records: entries, masks, long_prefixes: 0, is_known: false }
+        Content { entries, records: entries, masks, long_prefixes: 0, actions: 0, is_known: false }
     }
 
     /// Different combinations of masks that so many entries may have, if nobody has counted.
@@ -53,17 +61,25 @@ impl Content {
 
     /// Counts entries.
     pub fn of<'e>(entries: impl Iterator<Item = &'e hlir::Entry>) -> Content {
-        let (mut count, mut long_prefixes) = (0, 0);
+        let (mut count, mut long_prefixes, mut actions) = (0, 0, 0);
         let (mut records, mut masks) = (HashSet::new(), HashSet::new());
         for entry in entries {
             count += 1;
             records.insert(format!("{:?}", entry.action));
+            if let EntryAction::Call(call) = &entry.action {
+                actions |= action_bit(call.action as usize);
+            }
             masks.insert(entry.matches.iter().map(shape).collect::<Vec<String>>());
             let is_long = |key: &Match| matches!(key, Match::Lpm { prefix, .. } if *prefix > 24);
             long_prefixes += u64::from(entry.matches.iter().any(is_long));
         }
         let (records, masks) = (records.len() as u64, masks.len() as u64);
-        Content { entries: count, records, masks, long_prefixes, is_known: true }
+        Content { entries: count, records, masks, long_prefixes, actions, is_known: true }
+    }
+
+    /// The number of the action that all entries run; none if they run several, or nobody has looked.
+    pub fn only_action(&self) -> Option<usize> {
+        (self.actions.count_ones() == 1).then(|| self.actions.trailing_zeros() as usize).filter(|action| *action < 63)
     }
 }
 

@@ -154,10 +154,10 @@ impl Model<'_> {
             let planned = &plan.loops[stage.number];
             let made = || lookups.iter().filter(|lookup| stage.looked_up.contains(&lookup.node));
             // Structures that look up groups have loops of their own; all others are looked up in one.
-            let grouped: f64 =
-                made().filter(|lookup| lookup.shape.grouped.is_some()).map(|lookup| lookup.shape.guessed_loops()).sum();
+            let grouped = made().filter(|lookup| lookup.shape.grouped.is_some());
+            let grouped: f64 = grouped.map(|lookup| lookup.shape.loops_cycles(machine)).sum();
             let single = if made().any(|lookup| lookup.shape.grouped.is_none()) { 1.0 } else { 0.0 };
-            sum += (1.0 + grouped + single) * costs.loop_cycles / f64::from(planned.group.max(1));
+            sum += (grouped + (1.0 + single) * costs.loop_cycles) / f64::from(planned.group.max(1));
             sum += self.keys(path, stage, at == 0) * costs.operation_cycles;
             if let Some(first) = stage.on_path.as_ref().filter(|_| at == 0) {
                 sum += self.lanes_cycles(plan, path, first, on_path);

@@ -6,7 +6,7 @@ mod sets;
 
 use super::line::{LINE_BYTES, Line};
 use super::operations::limbs;
-use crate::inputs::Content;
+use crate::inputs::{Content, Machine};
 use hlir::plan::Structure;
 use hlir::{MatchKind, Program, Table, TableId};
 
@@ -56,9 +56,8 @@ const TREE_FILL: f64 = 0.95;
 const FURTHER_LINES: f64 = 0.5;
 /// Operations around a step of a walk, where those of a group are made together.
 const WALK: f64 = 24.0;
-/// Of what a loop over a group costs, what one over a tree's level does: each has as many steps as the last, and nothing in it is guessed (fitted to groups of
-/// 8 to 64 in ipv6fwd).
-const LEVEL_LOOP: f64 = 0.45;
+/// Mispredictions of a loop over a tree's level: each has as many steps as the last, and nothing in it is guessed (fitted to groups of 8 to 64 in ipv6fwd).
+const LEVEL_LOOP: f64 = 0.65;
 /// Operations one after the other until a look-up's first address is there: a hash, or shifts (fitted to a sweep of l2fwd and ipv4fwd without requests).
 const HASHING: f64 = 30.0;
 const INDEXING: f64 = 8.0;
@@ -91,9 +90,14 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The loops of a group's look-up, counted as if the end of each were guessed wrong.
-    pub fn guessed_loops(&self) -> f64 {
-        if self.structure == Structure::Btree { self.loops * LEVEL_LOOP } else { self.loops }
+    /// What the loops of a group's look-up cost: of a tree level by level, of others as any loop over a group.
+    pub fn loops_cycles(&self, machine: &Machine) -> f64 {
+        let cycles = match self.structure {
+            Structure::Btree => LEVEL_LOOP * machine.mispredict_cycles,
+            Structure::LpmTrie => machine.mispredict_cycles,
+            _ => machine.stages().loop_cycles,
+        };
+        self.loops * cycles
     }
 
     /// Look-ups for so few keys touch no more than the lines of each, however large the table is.

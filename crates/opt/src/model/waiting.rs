@@ -165,7 +165,7 @@ impl Model<'_> {
             reason: None,
         };
         let request = can_be_asked(lookup).then_some(&request);
-        let loops = lookup.shape.guessed_loops() * self.inputs.machine.stages().loop_cycles / f64::from(USUAL_GROUP);
+        let loops = lookup.shape.loops_cycles(&self.inputs.machine) / f64::from(USUAL_GROUP);
         let waiting: f64 = self.staged(USUAL_GROUP, &[Made { lookup, request }], 0.0, 0.0).iter().sum();
         // The look-up's operations are counted as those of a packet's turn; in a stage they cost what they cost there.
         let dearer = self.inputs.machine.stages().operation_cycles - self.operation();

@@ -7,10 +7,9 @@
 use super::with_model;
 use crate::Inputs;
 use crate::analyze::along;
-use hlir::entry::EntryAction;
+use crate::inputs::Content;
 use hlir::plan::Path;
 use hlir::{NodeId, Plan, Program, Scope, Table};
-use std::collections::BTreeSet;
 
 pub fn find(program: &Program, plan: &mut Plan, inputs: &Inputs) {
     if inputs.pinned.path.is_some() {
@@ -22,7 +21,7 @@ pub fn find(program: &Program, plan: &mut Plan, inputs: &Inputs) {
         let last = nodes.iter().rposition(|node| hlir::path::table_of(program, *node).is_some());
         let action = |(place, node): (usize, &NodeId)| {
             let table = &program.tables[hlir::path::table_of(program, *node)?];
-            Some((place, table.actions[usual_action(table)?].name.clone()))
+            Some((place, table.actions[usual_action(table, inputs.occupancy.of(table))?].name.clone()))
         };
         plan.path = last.map(|_| Path {
             nodes: nodes.iter().map(|node| program.nodes[*node].name.clone()).collect(),
@@ -32,18 +31,13 @@ pub fn find(program: &Program, plan: &mut Plan, inputs: &Inputs) {
     });
 }
 
-/// The number of the action that all entries are expected to run: what constant ones do, else the first that is not what a miss runs.
-fn usual_action(table: &Table) -> Option<usize> {
+/// The number of the action that all entries are expected to run: what they do where that is known, else the first that is not what a miss runs.
+fn usual_action(table: &Table, content: Content) -> Option<usize> {
     if table.profile.is_some() || table.actions.len() < 2 {
         return None;
     }
-    if table.entries_constant {
-        let calls = table.entries.iter().map(|entry| match &entry.action {
-            EntryAction::Call(call) => Some(call.action as usize),
-            EntryAction::Member(_) | EntryAction::Group(_) => None,
-        });
-        let actions: BTreeSet<Option<usize>> = calls.collect();
-        return actions.first().copied().flatten().filter(|_| actions.len() == 1);
+    if table.entries_constant || content.actions != 0 {
+        return content.only_action();
     }
     let may_be =
         |number: &usize| *number != table.default.action as usize && table.actions[*number].scope != Scope::DefaultOnly;
