@@ -24,6 +24,16 @@ pub struct Head<'p> {
     plan: Option<&'p Loop>,
 }
 
+/// How packets stand in the list of a loop.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Waiting {
+    /// As they came in.
+    InOrder,
+    /// Those of one loop behind those of another, each in the order in which they came in: to be put in order, for what they touch together must see them one
+    /// after the other.
+    Mixed,
+}
+
 impl Unit<'_> {
     /// Whether the plan has loops over several packets.
     pub fn batched(&self) -> bool {
@@ -101,13 +111,13 @@ impl Unit<'_> {
         found.into_iter().collect()
     }
 
-    /// Whether packets come to a loop from several others: each of these brings its own in the order in which they came in, but one before the other.
-    fn is_mixed(&self, head: &Head, heads: &[NodeId], written: &[Written]) -> bool {
+    /// Packets may come to a loop from several others, each of which brings its own.
+    fn waiting(&self, head: &Head, heads: &[NodeId], written: &[Written]) -> Waiting {
         let leads_here = |from: &&NodeId| {
             let nodes = self.region(**from, heads, written).into_iter().chain([self.position(**from)]);
             nodes.into_iter().any(|node| written[node].outcomes.contains(&head.node))
         };
-        heads.iter().filter(leads_here).count() > 1
+        if heads.iter().filter(leads_here).count() > 1 { Waiting::Mixed } else { Waiting::InOrder }
     }
 
     fn loop_items(&self, head: &Head, heads: &[NodeId], written: &[Written]) -> Vec<Item> {
@@ -138,34 +148,33 @@ impl Unit<'_> {
         items.push(Item::Comment(format!("Loop at {}: {plan}.", self.node(head.node).name)));
         let parameters = vec!["struct run *run".to_string()];
         let goes_on = items.len() > 1;
-        let body = self.loop_body(head, &written[index], goes_on, self.is_mixed(head, heads, written));
+        let body = self.loop_body(head, &written[index], goes_on, self.waiting(head, heads, written));
         items.push(Item::Function { of, name: format!("{title}_loop"), parameters, body });
         items.push(Item::Blank);
         items
     }
 
-    /// `is_mixed`: the packets that wait are put in order, for what they touch together must see them one after the other.
-    fn loop_body(&self, head: &Head, written: &Written, goes_on: bool, is_mixed: bool) -> Vec<Stmt> {
+    fn loop_body(&self, head: &Head, written: &Written, goes_on: bool, waiting: Waiting) -> Vec<Stmt> {
         let title = self.node_name(head.node);
         let group = head.plan.map_or(1, |plan| plan.group.clamp(1, plan.batch.max(1)));
         let count = format!("run->memory->{title}_count");
-        let waiting = Expr::Name(format!("run->memory->{title}_list"));
-        let (taken, size) = match is_mixed {
-            true => ("walk_order", name("count")),
-            false => ("memcpy", Expr::binary("*", name("count"), name("sizeof(list[0])"))),
+        let those = Expr::Name(format!("run->memory->{title}_list"));
+        let (taken, size) = match waiting {
+            Waiting::Mixed => ("walk_order", name("count")),
+            Waiting::InOrder => ("memcpy", Expr::binary("*", name("count"), name("sizeof(list[0])"))),
         };
         let mut body = vec![
             Stmt::declare("const uint32_t", "count", Expr::Name(count.clone())),
             Stmt::Declare { of: "uint16_t".to_string(), name: format!("list[{}]", self.burst()), value: None },
             Stmt::Blank,
-            Stmt::call(taken, [name("list"), waiting, size]),
+            Stmt::call(taken, [name("list"), those, size]),
             Stmt::set(Expr::Name(count), Expr::word(0)),
         ];
         let left = Expr::binary("-", name("count"), name("from"));
         let size = Expr::conditional(Expr::binary("<", left.clone(), Expr::word(group)), left, Expr::word(group));
         let mut inner = vec![Stmt::declare("const uint32_t", "size", size)];
         inner.extend(self.group(head, written, goes_on, group));
-        if is_mixed {
+        if waiting == Waiting::Mixed {
             let fits = Expr::binary("<=", Expr::word(self.burst()), name("WALK_BURST"));
             body.insert(0, Stmt::call("_Static_assert", [fits, name("\"a burst can be put in order\"")]));
         }

@@ -6,13 +6,32 @@
 use hlir::{ActionCall, CounterId, DigestId, Entry, Match, MeterId, ProfileId, RegisterId, TableId, ValueSetId};
 use num_bigint::BigUint;
 
-/// Why a switch did not do what it was told, as a sentence for the user.
+/// Why a switch did not do what it was told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal(pub String);
+pub struct Refusal {
+    pub kind: RefusalKind,
+    /// For the user.
+    pub sentence: String,
+}
+
+/// What a program that drives a switch may ask of a refusal; a person reads the sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefusalKind {
+    /// It does not suit the program, or the state that the switch is in.
+    Wrong,
+    /// It suits both, but the structure that an engine has for the table has no room for an entry more.
+    Full,
+}
+
+impl Refusal {
+    pub fn wrong(sentence: impl Into<String>) -> Refusal {
+        Refusal { kind: RefusalKind::Wrong, sentence: sentence.into() }
+    }
+}
 
 impl std::fmt::Display for Refusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.sentence)
     }
 }
 

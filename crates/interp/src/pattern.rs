@@ -88,7 +88,7 @@ pub fn check(found: &Match, kind: MatchKind, width: u32, name: &str) -> Result<(
         (_, Match::Lpm { .. } | Match::Ternary { .. } | Match::Range { .. } | Match::Any) => false,
     };
     if !fits {
-        return Err(Refusal(format!("key `{name}` is matched as {}, which this match is not", kind_name(kind))));
+        return Err(Refusal::wrong(format!("key `{name}` is matched as {}, which this match is not", kind_name(kind))));
     }
     let numbers: Vec<&BigUint> = match found {
         Match::Exact(value) | Match::Lpm { value, .. } => vec![value],
@@ -97,14 +97,14 @@ pub fn check(found: &Match, kind: MatchKind, width: u32, name: &str) -> Result<(
         Match::Any => vec![],
     };
     if let Some(wide) = numbers.into_iter().find(|number| number.bits() > u64::from(width)) {
-        return Err(Refusal(format!("{wide:#x} does not fit key `{name}`, which is {width} bits wide")));
+        return Err(Refusal::wrong(format!("{wide:#x} does not fit key `{name}`, which is {width} bits wide")));
     }
     match found {
         Match::Lpm { prefix, .. } if *prefix > width => {
-            Err(Refusal(format!("prefix /{prefix} is longer than key `{name}`, which is {width} bits wide")))
+            Err(Refusal::wrong(format!("prefix /{prefix} is longer than key `{name}`, which is {width} bits wide")))
         }
         Match::Range { low, high } if low > high => {
-            Err(Refusal(format!("the range {low:#x}..{high:#x} of key `{name}` is empty")))
+            Err(Refusal::wrong(format!("the range {low:#x}..{high:#x} of key `{name}` is empty")))
         }
         Match::Exact(_) | Match::Lpm { .. } | Match::Ternary { .. } | Match::Range { .. } | Match::Any => Ok(()),
     }
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn matches_that_do_not_fit_are_explained() {
-        let refusal = |found, kind| check(&found, kind, 8, "k").expect_err("it does not fit").0;
+        let refusal = |found, kind| check(&found, kind, 8, "k").expect_err("it does not fit").sentence;
         assert_eq!(
             refusal(Match::Exact(big(256)), MatchKind::Exact),
             "0x100 does not fit key `k`, which is 8 bits wide"

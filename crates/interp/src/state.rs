@@ -166,12 +166,13 @@ impl<'p> State<'p> {
     /// The counter's cell as the control plane names it.
     pub fn named_counter(&mut self, counter: CounterId, cell: &Cell) -> Result<&mut CounterValue, Refusal> {
         let declared = &self.program.counters[counter];
-        let missing = || Refusal(format!("counter `{}` has no such cell: it has {}", declared.name, declared.size));
+        let missing =
+            || Refusal::wrong(format!("counter `{}` has no such cell: it has {}", declared.name, declared.size));
         match cell {
             Cell::Index(index) => self.counter_cell(counter, *index).ok_or_else(missing),
             Cell::Entry(key) => {
                 let entry = self.table(key.table).identify(key)?;
-                let other = || Refusal(format!("counter `{}` belongs to another table", declared.name));
+                let other = || Refusal::wrong(format!("counter `{}` belongs to another table", declared.name));
                 self.direct_counter(counter, key.table, entry).ok_or_else(other)
             }
         }
@@ -180,12 +181,13 @@ impl<'p> State<'p> {
     /// The meter's cell as the control plane names it.
     pub fn named_meter(&mut self, meter: MeterId, cell: &Cell) -> Result<&mut MeterCell, Refusal> {
         let declared = &self.program.meters[meter];
-        let missing = || Refusal(format!("meter `{}` has no such cell: it has {}", declared.name, declared.size));
+        let missing =
+            || Refusal::wrong(format!("meter `{}` has no such cell: it has {}", declared.name, declared.size));
         match cell {
             Cell::Index(index) => self.meter_cell(meter, *index).ok_or_else(missing),
             Cell::Entry(key) => {
                 let entry = self.table(key.table).identify(key)?;
-                let other = || Refusal(format!("meter `{}` belongs to another table", declared.name));
+                let other = || Refusal::wrong(format!("meter `{}` belongs to another table", declared.name));
                 self.direct_meter(meter, key.table, entry).ok_or_else(other)
             }
         }

@@ -113,7 +113,7 @@ impl<'p> Switch<'p> {
 
     fn check_running(&self) -> Result<(), Refusal> {
         match &self.state.stopped {
-            Some(sentence) => Err(Refusal(format!("the switch has stopped: {sentence}"))),
+            Some(sentence) => Err(Refusal::wrong(format!("the switch has stopped: {sentence}"))),
             None => Ok(()),
         }
     }
@@ -147,7 +147,7 @@ impl<'p> Switch<'p> {
         let users = self.program.tables.iter().filter(|(_, table)| table.profile == Some(profile));
         let mut states = users.map(|(id, _)| self.state.table(id));
         let in_use = states.any(|table| if what == "member" { table.uses_member(id) } else { table.uses_group(id) });
-        if in_use { Err(Refusal(format!("{what} {id} is used by an entry"))) } else { Ok(()) }
+        if in_use { Err(Refusal::wrong(format!("{what} {id} is used by an entry"))) } else { Ok(()) }
     }
 
     /// Whether the member or group that an entry refers to exists.
@@ -156,10 +156,10 @@ impl<'p> Switch<'p> {
         let profile = &self.state.profiles[number(profile)];
         match action {
             EntryAction::Member(member) if !profile.members.contains_key(member) => {
-                Err(Refusal(format!("profile `{}` has no member {member}", profile.profile.name)))
+                Err(Refusal::wrong(format!("profile `{}` has no member {member}", profile.profile.name)))
             }
             EntryAction::Group(group) if !profile.groups.contains_key(group) => {
-                Err(Refusal(format!("profile `{}` has no group {group}", profile.profile.name)))
+                Err(Refusal::wrong(format!("profile `{}` has no group {group}", profile.profile.name)))
             }
             EntryAction::Call(_) | EntryAction::Member(_) | EntryAction::Group(_) => Ok(()),
         }
@@ -185,7 +185,7 @@ impl Engine for Switch<'_> {
         self.check_running()?;
         self.outcome = Outcome::default();
         self.waiting.clear();
-        let entry = self.program.runnable().map_err(Refusal)?;
+        let entry = self.program.runnable().map_err(Refusal::wrong)?;
         for frame in burst {
             let number = self.state.next_packet;
             self.state.next_packet += 1;
@@ -265,19 +265,22 @@ impl Engine for Switch<'_> {
         self.refuse_in_use(profile, "member", member)?;
         let profile = self.profile(profile);
         if profile.groups.values().any(|members| members.contains(&member)) {
-            return Err(Refusal(format!("member {member} is used by a group")));
+            return Err(Refusal::wrong(format!("member {member} is used by a group")));
         }
         let known = profile.members.remove(&member).is_some();
-        if known { Ok(()) } else { Err(Refusal(format!("there is no member {member}"))) }
+        if known { Ok(()) } else { Err(Refusal::wrong(format!("there is no member {member}"))) }
     }
 
     fn set_group(&mut self, profile: ProfileId, group: u32, members: &[u32]) -> Result<(), Refusal> {
         let profile = self.profile(profile);
         if profile.profile.selector.is_none() {
-            return Err(Refusal(format!("profile `{}` has no selector, so it has no groups", profile.profile.name)));
+            return Err(Refusal::wrong(format!(
+                "profile `{}` has no selector, so it has no groups",
+                profile.profile.name
+            )));
         }
         if let Some(unknown) = members.iter().find(|member| !profile.members.contains_key(member)) {
-            return Err(Refusal(format!("profile `{}` has no member {unknown}", profile.profile.name)));
+            return Err(Refusal::wrong(format!("profile `{}` has no member {unknown}", profile.profile.name)));
         }
         profile.groups.insert(group, members.to_vec());
         Ok(())
@@ -286,7 +289,7 @@ impl Engine for Switch<'_> {
     fn delete_group(&mut self, profile: ProfileId, group: u32) -> Result<(), Refusal> {
         self.refuse_in_use(profile, "group", group)?;
         let known = self.profile(profile).groups.remove(&group).is_some();
-        if known { Ok(()) } else { Err(Refusal(format!("there is no group {group}"))) }
+        if known { Ok(()) } else { Err(Refusal::wrong(format!("there is no group {group}"))) }
     }
 
     fn read_counter(&mut self, counter: CounterId, cell: &Cell) -> Result<CounterValue, Refusal> {
@@ -310,18 +313,20 @@ impl Engine for Switch<'_> {
 
     fn read_register(&mut self, register: RegisterId, index: u64) -> Result<BigUint, Refusal> {
         let declared = &self.program.registers[register];
-        let missing = || Refusal(format!("register `{}` has only {} cells", declared.name, declared.size));
+        let missing = || Refusal::wrong(format!("register `{}` has only {} cells", declared.name, declared.size));
         Ok(self.state.register(register, index).ok_or_else(missing)?.bits.to_big())
     }
 
     fn write_register(&mut self, register: RegisterId, index: u64, value: &BigUint) -> Result<(), Refusal> {
         let declared = &self.program.registers[register];
         if index >= declared.size {
-            return Err(Refusal(format!("register `{}` has only {} cells", declared.name, declared.size)));
+            return Err(Refusal::wrong(format!("register `{}` has only {} cells", declared.name, declared.size)));
         }
         if value.bits() > u64::from(declared.width) {
             let (name, width) = (&declared.name, declared.width);
-            return Err(Refusal(format!("{value:#x} does not fit register `{name}`, which is {width} bits wide")));
+            return Err(Refusal::wrong(format!(
+                "{value:#x} does not fit register `{name}`, which is {width} bits wide"
+            )));
         }
         self.state.set_register(register, index, Bits::from_big(value, declared.width));
         Ok(())
@@ -330,13 +335,16 @@ impl Engine for Switch<'_> {
     fn set_value_set(&mut self, set: ValueSetId, members: &[Vec<Match>]) -> Result<(), Refusal> {
         let declared = &self.program.value_sets[set];
         if members.len() as u64 > declared.size {
-            return Err(Refusal(format!("value set `{}` has room for {} members", declared.name, declared.size)));
+            return Err(Refusal::wrong(format!(
+                "value set `{}` has room for {} members",
+                declared.name, declared.size
+            )));
         }
         let mut patterns = Vec::new();
         for member in members {
             if member.len() != declared.fields.len() {
                 let (name, fields) = (&declared.name, declared.fields.len());
-                return Err(Refusal(format!("members of value set `{name}` have {fields} fields")));
+                return Err(Refusal::wrong(format!("members of value set `{name}` have {fields} fields")));
             }
             for (found, (name, width, kind)) in member.iter().zip(&declared.fields) {
                 pattern::check(found, *kind, *width, name)?;
@@ -350,7 +358,7 @@ impl Engine for Switch<'_> {
 
     fn set_multicast(&mut self, group: u32, members: &[Replica]) -> Result<(), Refusal> {
         if group == 0 {
-            return Err(Refusal("multicast group 0 means no group".to_string()));
+            return Err(Refusal::wrong("multicast group 0 means no group".to_string()));
         }
         if members.is_empty() {
             self.state.multicast.remove(&group);

@@ -307,7 +307,7 @@ impl<'p> TableState<'p> {
     }
 
     pub fn refusal(&self, what: &str) -> Refusal {
-        Refusal(format!("table `{}` {what}", self.table.name))
+        Refusal::wrong(format!("table `{}` {what}", self.table.name))
     }
 
     fn check_writable(&self) -> Result<(), Refusal> {
@@ -352,20 +352,22 @@ impl StoredEntry {
 /// Whether `call` is one of the table's actions with data that fit, used where `forbidden` would keep it out.
 pub fn check_call(table: &Table, call: &ActionCall, forbidden: Scope) -> Result<(), Refusal> {
     let Some(action) = table.actions.get(call.action as usize) else {
-        return Err(Refusal(format!("table `{}` has no action number {}", table.name, call.action)));
+        return Err(Refusal::wrong(format!("table `{}` has no action number {}", table.name, call.action)));
     };
     if action.scope == forbidden {
         let only = if forbidden == Scope::DefaultOnly { "be the default action" } else { "stand in entries" };
-        return Err(Refusal(format!("action `{}` of table `{}` may only {only}", action.name, table.name)));
+        return Err(Refusal::wrong(format!("action `{}` of table `{}` may only {only}", action.name, table.name)));
     }
     let (expected, given) = (action.parameters.len(), call.arguments.len());
     if expected != given {
-        return Err(Refusal(format!("action `{}` takes {expected} arguments, not {given}", action.name)));
+        return Err(Refusal::wrong(format!("action `{}` takes {expected} arguments, not {given}", action.name)));
     }
     for (parameter, value) in action.parameters.iter().zip(&call.arguments) {
         if value.bits() > u64::from(parameter.width) {
             let (name, width) = (&parameter.name, parameter.width);
-            return Err(Refusal(format!("{value:#x} does not fit parameter `{name}`, which is {width} bits wide")));
+            return Err(Refusal::wrong(format!(
+                "{value:#x} does not fit parameter `{name}`, which is {width} bits wide"
+            )));
         }
     }
     Ok(())

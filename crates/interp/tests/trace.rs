@@ -1,9 +1,9 @@
 //! The trace runner, with the interpreter on both sides, and on one side a little wrong.
 
 use hlir::{Expression, Place, Program, Statement};
-use interp::engine::Engine;
+use interp::engine::{Engine, Replica, Session, SessionTarget};
 use interp::stf::command::{Control, Kind};
-use interp::trace::{BURSTS, Failure, Sample, Settings, Source, random_writes, run};
+use interp::trace::{BURSTS, Copies, Failure, Sample, Settings, Source, random_writes, run};
 use interp::{DEFAULT_PORTS, Switch, stf};
 use std::path::Path;
 
@@ -38,7 +38,8 @@ fn equal_engines_do_not_differ() {
         let program = program(name);
         let (packets, entries) = capture(name);
         let source = Source { capture: &packets, seed: 3, ports: 8 };
-        let settings = Settings { source, count: 500, bursts: &BURSTS, waits: false, externs: &|| None };
+        let settings =
+            Settings { source, count: 500, bursts: &BURSTS, copies: Copies::KeepTheirTurn, externs: &|| None };
         let configure = |engine: &mut dyn Engine| {
             stf::configure(&program, &entries, engine).expect("the entries fit");
             Ok(())
@@ -49,6 +50,43 @@ fn equal_engines_do_not_differ() {
         assert_eq!(summary.packets, 500 * BURSTS.len() as u64, "{name}");
         assert!(summary.outputs > 100, "{name}: {summary:?}");
     }
+}
+
+/// A packet and its copy leave by one port. Where the packet enters again as `late` says it leaves behind the copy, as if it had waited in a queue.
+fn copied(late: &str) -> Program {
+    let text = format!(
+        "program copied for none\n\nheader h: mark_t {{ kind: 8 }}\nvariable error: 32\nvariable port: 32\n\n\
+         parser p {{ start start, accept ways, reject ways, error error }}\n\nentry start\n\n\
+         node start: state of p {{ extract h }} -> ways\n\n\
+         node ways: buffer {{\n  clone 32w5 current keep all set {{ port = copy.port }} -> marked\n{late}  otherwise -> deparser\n}}\n\n\
+         node marked: block {{ h.kind = 0xff }} -> deparser\n\n\
+         node deparser: deparse {{ emit h }} -> departure\n\n\
+         node departure: buffer {{ send 32w1 }}\n"
+    );
+    let program = hlir::text::parse_program(&text).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
+    assert!(hlir::verify::verify(&program).is_empty(), "{:#?}", hlir::verify::verify(&program));
+    program
+}
+
+/// Packet by packet, that a copy has overtaken its packet is a difference, unless packets may wait in queues.
+#[test]
+fn copies_overtake_a_packet_only_where_it_may_wait() {
+    let (in_turn, late) = (copied(""), copied("  resubmit current keep all set { port = 32w1 } -> deparser\n"));
+    let capture = [Sample { port: Some(1), bytes: vec![1, 2, 3] }];
+    let source = Source { capture: &capture, seed: 3, ports: 8 };
+    let configure = |engine: &mut dyn Engine| {
+        let target = SessionTarget::Members(vec![Replica { port: 1, instance: 0 }]);
+        engine.set_session(5, Some(&Session { target, truncation_bytes: 0 }))
+    };
+    let compared = |copies| {
+        let settings = Settings { source, count: 50, bursts: &[1, 7], copies, externs: &|| None };
+        let mut other = Switch::new(&late, 0, DEFAULT_PORTS);
+        run(&in_turn, &mut other, DEFAULT_PORTS, &settings, &configure, &mut |_| {})
+    };
+    let Err(Failure::Difference(difference)) = compared(Copies::KeepTheirTurn) else { panic!("the copy is first") };
+    assert_eq!((difference.burst, difference.told.as_str()), (1, "port 1: the packets left in another order"));
+    let summary = compared(Copies::MayOvertake).expect("the copy may be first");
+    assert_eq!((summary.packets, summary.outputs), (100, 200));
 }
 
 #[test]
@@ -63,7 +101,7 @@ fn the_first_difference_is_shown_with_the_packet_and_its_way() {
     *value = Expression::constant(0u8, 33);
     let (packets, _) = capture("values");
     let source = Source { capture: &packets, seed: 3, ports: 8 };
-    let settings = Settings { source, count: 500, bursts: &[7], waits: false, externs: &|| None };
+    let settings = Settings { source, count: 500, bursts: &[7], copies: Copies::KeepTheirTurn, externs: &|| None };
     let mut other = Switch::new(&wrong, 0, DEFAULT_PORTS);
     let failure = run(&right, &mut other, DEFAULT_PORTS, &settings, &|_| Ok(()), &mut |_| {});
     let Err(Failure::Difference(difference)) = failure else { panic!("the engines differ: {failure:?}") };

@@ -52,7 +52,7 @@ impl<'a> Input<'a> {
 
 pub fn load<L: Replay>(engine: &mut NativeEngine<'_, L>, path: &Path) -> Result<u64, Failure> {
     let bytes = fs::read(path).map_err(|error| Failure::unreadable(path, &error))?;
-    let wrong = |message: String| refused(path.display().to_string(), &Refusal(message));
+    let wrong = |message: String| refused(path.display().to_string(), &Refusal::wrong(message));
     if bytes.get(..MAGIC.len()) != Some(MAGIC) {
         return Err(wrong("not entries in binary form".to_string()));
     }
@@ -75,7 +75,7 @@ fn section<L: Replay>(
     let Some(mut loader) = Loader::new(engine, id) else {
         return Err(wrong(format!("table `{table}` has no effect: nothing uses it")));
     };
-    let number = loader.set_action(&action).map_err(|refusal| wrong(refusal.0))?;
+    let number = loader.set_action(&action).map_err(|refusal| wrong(refusal.sentence))?;
     loader.reserve(count).map_err(|error| wrong(format!("table `{table}`: {error}")))?;
     let fields = loader.description().fields.clone();
     let parameters = loader.description().actions[number].parameters.clone();

@@ -61,7 +61,7 @@ pub fn load<L: Replay>(
     let Some(mut loader) = Loader::new(engine, table) else { return Ok(0) };
     loader.set_action(&action).map_err(|refusal| refused(format!("gen:{name}"), &refusal))?;
     let failed = |error: TableError, at: u64| {
-        refused(format!("gen:{name}:{count}:{seed}"), &Refusal(format!("{error} after {at} entries")))
+        refused(format!("gen:{name}:{count}:{seed}"), &Refusal::wrong(format!("{error} after {at} entries")))
     };
     loader.reserve(count).map_err(|error| failed(error, 0))?;
     let bar = bar(count, format!("entries of {name}"));

@@ -62,7 +62,7 @@ impl Loader {
     pub fn set_action(&mut self, name: &str) -> Result<usize, Refusal> {
         let table = self.table.description();
         let number = table.actions.iter().position(|action| action.name == name);
-        let number = number.ok_or_else(|| Refusal(format!("table `{}` has no action `{name}`", table.name)))?;
+        let number = number.ok_or_else(|| Refusal::wrong(format!("table `{}` has no action `{name}`", table.name)))?;
         self.record.fill(0);
         self.record[..4].copy_from_slice(&(number as u32).to_le_bytes());
         Ok(number)

@@ -58,7 +58,7 @@ impl<L: Lane> NativeEngine<'_, L> {
     pub(super) fn start_timer(&mut self, key: &EntryKey, time_ns: u64) -> Result<(), Refusal> {
         let declared = &self.program.tables[key.table];
         if declared.idle_timeout.is_none() {
-            return Err(Refusal(format!("table `{}` has no idle timeout", declared.name)));
+            return Err(Refusal::wrong(format!("table `{}` has no idle timeout", declared.name)));
         }
         let Some(number) = self.table_number(key.table) else { return Ok(()) };
         let table = &self.switch.tables()[number];

@@ -22,7 +22,7 @@ impl<L: Replay> NativeEngine<'_, L> {
         let mut names = names;
         names
             .position(|other| other == name)
-            .ok_or_else(|| Refusal(format!("{kind} `{name}` has no effect: nothing uses it")))
+            .ok_or_else(|| Refusal::wrong(format!("{kind} `{name}` has no effect: nothing uses it")))
     }
 
     fn counter(&self, id: CounterId) -> Result<usize, Refusal> {
@@ -46,7 +46,7 @@ impl<L: Replay> NativeEngine<'_, L> {
             Cell::Index(at) => Ok(*at),
             Cell::Entry(key) => {
                 let name = &self.program.tables[key.table].name;
-                let missing = || Refusal(format!("table `{name}` has no effect: nothing uses it"));
+                let missing = || Refusal::wrong(format!("table `{name}` has no effect: nothing uses it"));
                 let table = &self.switch.tables()[self.table_number(key.table).ok_or_else(missing)?];
                 let matches = translate::matches(table.description(), &key.matches, key.priority)?;
                 table.find(&matches).map(|entry| u64::from(entry.cell)).map_err(|error| table_refusal(name, error))
@@ -117,9 +117,9 @@ impl<L: Replay> Engine for NativeEngine<'_, L> {
 
     fn process(&mut self, burst: &[Frame]) -> Result<Outcome, Refusal> {
         if let Some(sentence) = &self.stopped {
-            return Err(Refusal(format!("the switch has stopped: {sentence}")));
+            return Err(Refusal::wrong(format!("the switch has stopped: {sentence}")));
         }
-        self.program.runnable().map_err(Refusal)?;
+        self.program.runnable().map_err(Refusal::wrong)?;
         let lane = self.switch.lane(0).expect("a test runs its one worker itself");
         lane.replay(burst)?;
         self.switch.run(0);
@@ -262,7 +262,7 @@ impl<L: Replay> Engine for NativeEngine<'_, L> {
     fn read_counter(&mut self, counter: CounterId, cell: &Cell) -> Result<CounterValue, Refusal> {
         self.books.read_counter(counter, cell)?;
         let (counter, cell) = (self.counter(counter)?, self.cell(cell)?);
-        let missing = || Refusal(format!("the counter has no cell {cell}"));
+        let missing = || Refusal::wrong(format!("the counter has no cell {cell}"));
         let value = self.switch.counter(counter, cell).ok_or_else(missing)?;
         Ok(CounterValue { packets: value.packets, bytes: value.bytes })
     }
@@ -299,7 +299,7 @@ impl<L: Replay> Engine for NativeEngine<'_, L> {
     fn read_register(&mut self, register: RegisterId, at: u64) -> Result<BigUint, Refusal> {
         self.books.read_register(register, at)?;
         let register = self.register(register)?;
-        let missing = || Refusal(format!("the register has no cell {at}"));
+        let missing = || Refusal::wrong(format!("the register has no cell {at}"));
         self.switch.state.registers[register].read(at).map(|limbs| number(&limbs)).ok_or_else(missing)
     }
 

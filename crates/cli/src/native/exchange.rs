@@ -17,7 +17,7 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
         self.switch.stop();
         let mut fresh = Vec::new();
         let exchanged = self.switch.exchange(pipeline.clone(), |_, numbers| fresh = numbers.to_vec());
-        exchanged.map_err(|error| Refusal(error.to_string()))?;
+        exchanged.map_err(|error| Refusal::wrong(error.to_string()))?;
         (self.compiled, self.pipeline) = (compiled, pipeline);
         // Edges and tables of another compilation have other numbers.
         self.counted = Counts::default();

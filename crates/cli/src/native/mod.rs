@@ -15,8 +15,10 @@ mod waiting;
 use book::Book;
 use hlir::{ActionCall, Entry, Program, TableId};
 use interp::Engine as _;
-use interp::engine::{Frame, Refusal};
-use runtime::{Counts, DpdkMemoryPort, Lane, MemoryPort, Packet, Pipeline, Settings, Switch, SwitchError, Trace};
+use interp::engine::{Frame, Refusal, RefusalKind};
+use runtime::{
+    Counts, DpdkMemoryPort, Lane, MemoryPort, Packet, Pipeline, Settings, Switch, SwitchError, TableError, Trace,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -55,10 +57,11 @@ impl Replay for DpdkMemoryPort {
 /// Frames as the in-memory ports copy them.
 pub fn trace_of(frames: &[Frame], room: u32) -> Result<Trace, Refusal> {
     if let Some(long) = frames.iter().find(|frame| frame.bytes.len() > room as usize) {
-        return Err(Refusal(format!("a packet has {} bytes; this port takes {room}", long.bytes.len())));
+        return Err(Refusal::wrong(format!("a packet has {} bytes; this port takes {room}", long.bytes.len())));
     }
-    let port =
-        |frame: &Frame| u16::try_from(frame.port).map_err(|_| Refusal(format!("there is no port {}", frame.port)));
+    let port = |frame: &Frame| {
+        u16::try_from(frame.port).map_err(|_| Refusal::wrong(format!("there is no port {}", frame.port)))
+    };
     let ports = frames.iter().map(port).collect::<Result<Vec<u16>, Refusal>>()?;
     Ok(Trace::new(ports.into_iter().zip(frames.iter().map(|frame| frame.bytes.as_slice()))))
 }
@@ -192,9 +195,9 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
             hlir::entry::EntryAction::Member(member) => {
                 let profile = self.program.tables[id].profile.map_or(0, |profile| profile.into_raw().into_u32());
                 let call = self.members.get(&(profile, *member)).cloned();
-                call.ok_or_else(|| Refusal(format!("there is no member {member}")))
+                call.ok_or_else(|| Refusal::wrong(format!("there is no member {member}")))
             }
-            hlir::entry::EntryAction::Group(_) => Err(Refusal("a group has no action of its own".to_string())),
+            hlir::entry::EntryAction::Group(_) => Err(Refusal::wrong("a group has no action of its own".to_string())),
         }
     }
 
@@ -222,13 +225,12 @@ fn index<T>(id: la_arena::Idx<T>) -> usize {
     id.into_raw().into_u32() as usize
 }
 
-fn table_refusal(name: &str, error: runtime::TableError) -> Refusal {
-    Refusal(format!("table `{name}`: {error}"))
-}
-
-/// Whether a table had no room for an entry more: its structure has less than the program declares.
-pub fn is_full(refusal: &Refusal) -> bool {
-    refusal.0.ends_with(&runtime::TableError::Full.to_string())
+fn table_refusal(name: &str, error: TableError) -> Refusal {
+    let kind = match error {
+        TableError::Full => RefusalKind::Full,
+        TableError::Exists | TableError::Missing | TableError::Invalid | TableError::NoMemory => RefusalKind::Wrong,
+    };
+    Refusal { kind, sentence: format!("table `{name}`: {error}") }
 }
 
 /// The line with its arguments in decimal.

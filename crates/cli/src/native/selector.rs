@@ -13,7 +13,7 @@ impl<L: Lane> NativeEngine<'_, L> {
             return self.record(number, id, &self.call_of(id, entry)?);
         };
         let table = &self.switch.tables()[number];
-        let slot = table.group_slot(group).ok_or_else(|| Refusal(format!("there is no group {group}")))?;
+        let slot = table.group_slot(group).ok_or_else(|| Refusal::wrong(format!("there is no group {group}")))?;
         let at = table.description().group_offset as usize;
         let mut record = vec![0u8; table.description().record_bytes as usize];
         record[..4].copy_from_slice(&abi::SELECTOR_GROUP.to_le_bytes());
@@ -26,7 +26,7 @@ impl<L: Lane> NativeEngine<'_, L> {
         let profile = self.program.tables[id].profile.map_or(0, |profile| index(profile) as u32);
         let record = |member: &u32| {
             let call = self.members.get(&(profile, *member));
-            self.record(number, id, call.ok_or_else(|| Refusal(format!("there is no member {member}")))?)
+            self.record(number, id, call.ok_or_else(|| Refusal::wrong(format!("there is no member {member}")))?)
         };
         members.iter().map(record).collect()
     }

@@ -53,7 +53,12 @@ impl Sides {
 /// What an entry with these matches is to the table. `matches` fit the table's keys: the control plane has checked them.
 pub fn matches(table: &pipeline::Table, matches: &[Match], priority: u32) -> Result<tables::Match, Refusal> {
     if matches.len() != table.fields.len() {
-        return Err(Refusal(format!("table `{}` has {} keys, not {}", table.name, table.fields.len(), matches.len())));
+        return Err(Refusal::wrong(format!(
+            "table `{}` has {} keys, not {}",
+            table.name,
+            table.fields.len(),
+            matches.len()
+        )));
     }
     let (mut value, mut mask, mut high) = (BigUint::ZERO, BigUint::ZERO, BigUint::ZERO);
     for (found, field) in matches.iter().zip(&table.fields) {
@@ -112,7 +117,7 @@ fn rank(table: &pipeline::Table, matches: &[Match], priority: u32) -> u32 {
 /// The record of an action with its data.
 pub fn record(table: &pipeline::Table, name: &str, call: &ActionCall) -> Result<Vec<u8>, Refusal> {
     let number = table.actions.iter().position(|action| action.name == name);
-    let number = number.ok_or_else(|| Refusal(format!("table `{}` has no action `{name}`", table.name)))?;
+    let number = number.ok_or_else(|| Refusal::wrong(format!("table `{}` has no action `{name}`", table.name)))?;
     let mut record = vec![0u8; table.record_bytes as usize];
     record[..4].copy_from_slice(&(number as u32).to_le_bytes());
     for (parameter, argument) in table.actions[number].parameters.iter().zip(&call.arguments) {

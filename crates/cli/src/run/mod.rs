@@ -97,7 +97,7 @@ pub struct Arguments {
 
 impl Replay for DpdkLane {
     fn replay(&mut self, _: &[Frame]) -> Result<(), Refusal> {
-        Err(Refusal("a port of the network does not replay packets".to_string()))
+        Err(Refusal::wrong("a port of the network does not replay packets".to_string()))
     }
 
     fn take_sent(&mut self) -> Vec<Packet> {

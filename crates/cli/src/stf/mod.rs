@@ -12,6 +12,7 @@ use crate::options::{DescriptorKind, EngineKind, Native, Passes, Source};
 use crate::say::say;
 use clap::Args;
 use hlir::Program;
+use interp::trace::Copies;
 use interp::{DEFAULT_PORTS, Engine};
 use runtime::{Buffers, Dpdk, DpdkMemoryPort, DpdkSettings, MemoryPort, Settings};
 use std::fs;
@@ -63,8 +64,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let loaded = frontend::load(&arguments.source)?;
     if arguments.trace.is_asked() {
         let externs = ForInterpreter::compile(&loaded.program, &arguments.native)?;
-        return run_native(arguments, loaded, |program, engine, waits| {
-            trace::run(&arguments.trace, &arguments.files, program, (engine, &|| externs.bind(), waits))
+        return run_native(arguments, loaded, |program, engine, copies| {
+            trace::run(&arguments.trace, &arguments.files, program, (engine, &|| externs.bind(), copies))
         });
     }
     match arguments.engine {
@@ -79,18 +80,20 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-/// Compiles the program and tests it on the in-memory port; the test is told whether packets wait in queues.
+/// Compiles the program and tests it on the in-memory port; the test is told what copies may do while packets wait in queues.
 fn run_native(
     arguments: &Arguments,
     loaded: Loaded,
-    test: impl FnOnce(&Program, &mut dyn Engine, bool) -> Result<(), Failure>,
+    test: impl FnOnce(&Program, &mut dyn Engine, Copies) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let program = loaded.program.clone();
     let passes = Passes { descriptor: Some(arguments.descriptor.plan()), ..arguments.passes.clone() };
-    let mut waits = false;
+    let mut copies = Copies::KeepTheirTurn;
     let (pipeline, compiled) = compile::pipeline(loaded, &passes, &arguments.native, |plan| {
         plan.descriptor = arguments.descriptor.plan();
-        waits = !plan.queues.is_empty();
+        if !plan.queues.is_empty() {
+            copies = Copies::MayOvertake;
+        }
         // The runner hands over bursts of the size asked for; the code need not be compiled for each. What waits in queues is to do so for several bursts
         // of what the runner compares as one, so a plan with queues keeps its own.
         if plan.queues.is_empty() || plan.burst == 0 {
@@ -106,13 +109,13 @@ fn run_native(
         DescriptorKind::Own => {
             let lanes = || vec![MemoryPort::new(Buffers::default())];
             let mut engine = NativeEngine::new(programs, pipeline, settings, lanes)?;
-            test(&program, &mut engine, waits).and(write_profile(arguments, &mut engine))
+            test(&program, &mut engine, copies).and(write_profile(arguments, &mut engine))
         }
         DescriptorKind::Mbuf => {
             let dpdk = start_dpdk(&inputs::native_for(passes.machine.as_deref(), &arguments.native))?;
             let lanes = || vec![DpdkMemoryPort::new(&dpdk)];
             let mut engine = NativeEngine::new(programs, pipeline, settings, lanes)?;
-            test(&program, &mut engine, waits).and(write_profile(arguments, &mut engine))
+            test(&program, &mut engine, copies).and(write_profile(arguments, &mut engine))
         }
     }
 }

@@ -2,15 +2,14 @@
 
 use crate::entries;
 use crate::failure::Failure;
-use crate::native::is_full;
 use crate::pcap;
 use crate::say::say;
 use clap::Args;
 use hlir::{Program, TableId};
 use indicatif::{ProgressBar, ProgressStyle};
-use interp::engine::{Cell, Frame, Refusal};
+use interp::engine::{Cell, Frame, Refusal, RefusalKind};
 use interp::externs::Bind;
-use interp::trace::{Configure, Sample, Settings, Source, Write};
+use interp::trace::{Configure, Copies, Sample, Settings, Source, Write};
 use interp::{DEFAULT_PORTS, Engine};
 use std::path::{Path, PathBuf};
 
@@ -42,12 +41,12 @@ impl Options {
     }
 }
 
-/// Compares; `files` configure both switches (their packets and expectations are left out). `waits`: packets may wait while their copies go by.
+/// Compares; `files` configure both switches (their packets and expectations are left out).
 pub fn run(
     options: &Options,
     files: &[PathBuf],
     program: &Program,
-    (engine, externs, waits): (&mut dyn Engine, Bind<'_>, bool),
+    (engine, externs, copies): (&mut dyn Engine, Bind<'_>, Copies),
 ) -> Result<(), Failure> {
     let Some(path) = &options.trace else { return Ok(()) };
     let capture = capture(path)?;
@@ -60,7 +59,7 @@ pub fn run(
         let done = interp::stf::run::configure(program, &commands, engine);
         done.map(drop).map_err(|mistakes| {
             let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
-            Refusal(lines.join("\n"))
+            Refusal::wrong(lines.join("\n"))
         })
     };
     let refused = |refusal| Failure::refusal(path.display(), &refusal);
@@ -77,7 +76,7 @@ pub fn run(
         configured(engine)?;
         writes.iter().try_for_each(|write| write.apply(engine))
     };
-    let settings = Settings { source, count: options.count, bursts: &BURSTS, waits, externs };
+    let settings = Settings { source, count: options.count, bursts: &BURSTS, copies, externs };
     let style =
         ProgressStyle::with_template("comparing [{bar:30}] {pos}/{len} {eta}").expect("the template is well formed");
     let bar = ProgressBar::new(options.count * BURSTS.len() as u64).with_style(style);
@@ -133,7 +132,7 @@ fn keep_those_with_room(
             continue;
         }
         match (write.apply(engine), table) {
-            (Err(refusal), Some(table)) if is_full(&refusal) => full.push(table),
+            (Err(refusal), Some(table)) if refusal.kind == RefusalKind::Full => full.push(table),
             (done, _) => done.map(|()| kept.push(write))?,
         }
     }

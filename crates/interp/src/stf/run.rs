@@ -148,7 +148,7 @@ impl<'a> Runner<'a> {
         self.flush();
         self.end_silence();
         if let Err(refusal) = self.obey(place, control) {
-            self.report.failures.push(Mistake::new(place, refusal.0));
+            self.report.failures.push(Mistake::new(place, refusal.sentence));
         }
     }
 
@@ -248,7 +248,7 @@ impl<'a> Runner<'a> {
             Ok(outcome) => self.collect(outcome),
             Err(refusal) => {
                 self.stopped = true;
-                self.report.failures.push(Mistake::new(Place { line: 0, column: 0 }, refusal.0));
+                self.report.failures.push(Mistake::new(Place { line: 0, column: 0 }, refusal.sentence));
             }
         }
     }

@@ -7,8 +7,16 @@ use super::shown;
 use crate::engine::{DigestRecord, Outcome, Output};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What differs, in a sentence; nothing if `found` is as good as `expected`, which knows the paths. `is_exact`: all of it is to leave in the same order.
-pub fn difference(expected: &Outcome, found: &Outcome, is_exact: bool) -> Option<String> {
+/// In which order packets are to leave by a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    Same,
+    /// Those of one path in the same, while others may overtake them.
+    OnPaths,
+}
+
+/// What differs, in a sentence; nothing if `found` is as good as `expected`, which knows the paths.
+pub fn difference(expected: &Outcome, found: &Outcome, order: Order) -> Option<String> {
     if expected.stopped.is_some() || found.stopped.is_some() {
         let told = |outcome: &Outcome| outcome.stopped.clone().unwrap_or("it runs on".to_string());
         let both = expected.stopped.is_some() && found.stopped.is_some();
@@ -18,7 +26,7 @@ pub fn difference(expected: &Outcome, found: &Outcome, is_exact: bool) -> Option
     for port in ports {
         let expected: Vec<&Output> = expected.outputs.iter().filter(|output| output.port == port).collect();
         let found: Vec<&[u8]> = found.outputs.iter().filter(|output| output.port == port).map(bytes).collect();
-        let told = packets_differ(&expected, &found).or_else(|| order_differs(&expected, &found, is_exact));
+        let told = packets_differ(&expected, &found).or_else(|| order_differs(&expected, &found, order));
         if let Some(told) = told {
             return Some(format!("port {port}: {told}"));
         }
@@ -54,8 +62,8 @@ fn packets_differ(expected: &[&Output], found: &[&[u8]]) -> Option<String> {
     }
 }
 
-fn order_differs(expected: &[&Output], found: &[&[u8]], is_exact: bool) -> Option<String> {
-    if is_exact {
+fn order_differs(expected: &[&Output], found: &[&[u8]], order: Order) -> Option<String> {
+    if order == Order::Same {
         let same = expected.iter().zip(found).all(|(output, bytes)| output.bytes == *bytes);
         return (!same).then(|| "the packets left in another order".to_string());
     }
@@ -86,17 +94,17 @@ mod tests {
     fn packets_of_one_path_keep_their_order_in_a_burst() {
         let expected = outcome(&[(1, 0xa, 7), (1, 0xb, 8), (1, 0xc, 7), (2, 0xd, 7)]);
         let other_path = outcome(&[(1, 0xb, 0), (2, 0xd, 0), (1, 0xa, 0), (1, 0xc, 0)]);
-        assert_eq!(difference(&expected, &other_path, false), None);
-        assert!(difference(&expected, &other_path, true).is_some());
+        assert_eq!(difference(&expected, &other_path, Order::OnPaths), None);
+        assert!(difference(&expected, &other_path, Order::Same).is_some());
         let overtaken = outcome(&[(1, 0xc, 0), (1, 0xb, 0), (1, 0xa, 0), (2, 0xd, 0)]);
-        let told = difference(&expected, &overtaken, false);
+        let told = difference(&expected, &overtaken, Order::OnPaths);
         assert_eq!(told.as_deref(), Some("port 1: 0c was overtaken on its own path"));
     }
 
     #[test]
     fn missing_and_surplus_packets_are_told() {
         let expected = outcome(&[(1, 0xa, 7), (1, 0xa, 7)]);
-        let told = |found: &[(u32, u8, u64)]| difference(&expected, &outcome(found), false);
+        let told = |found: &[(u32, u8, u64)]| difference(&expected, &outcome(found), Order::OnPaths);
         assert_eq!(told(&[(1, 0xa, 0)]).as_deref(), Some("port 1: expected also 0a"));
         assert_eq!(told(&[(1, 0xa, 0), (1, 0xb, 0)]).as_deref(), Some("port 1: expected 0a\n   found 0b"));
         let more = [(1, 0xa, 0), (1, 0xa, 0), (3, 0xa, 0)];

@@ -15,6 +15,7 @@ use crate::engine::{Engine, Frame, Outcome, Refusal, TableCounts};
 use crate::externs::Bind;
 use crate::stf::{aging::normal, compare::hex, shared_state};
 use crate::switch::Switch;
+use compare::Order;
 use hlir::Program;
 
 /// Burst sizes at which batches are tested: alone, odd, half, full.
@@ -28,10 +29,18 @@ pub struct Settings<'a> {
     /// Packets at each burst size.
     pub count: u64,
     pub bursts: &'a [usize],
-    /// Whether a packet may wait while its copies go by: it does in a plan's queues.
-    pub waits: bool,
+    pub copies: Copies,
     /// What brings the interpreter's custom externs.
     pub externs: Bind<'a>,
+}
+
+/// What copies of a packet may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Copies {
+    /// Leave when they do in the interpreter, as they must where packets do not wait.
+    KeepTheirTurn,
+    /// Leave before the packet itself: it may wait in one of the plan's queues, through which they pass.
+    MayOvertake,
 }
 
 /// Gives a switch that has just been reset its entries and whatever else it needs.
@@ -146,7 +155,11 @@ impl Pair<'_, '_> {
             let idle_differs = self.idle_differs();
             let expected = self.oracle.process(&frames)?;
             let found = self.engine.process(&frames)?;
-            let differs = idle_differs.or(compare::difference(&expected, &found, burst == 1 && !self.settings.waits));
+            let order = match self.settings.copies {
+                Copies::KeepTheirTurn if burst == 1 => Order::Same,
+                Copies::KeepTheirTurn | Copies::MayOvertake => Order::OnPaths,
+            };
+            let differs = idle_differs.or(compare::difference(&expected, &found, order));
             let counts_open = expected.stopped.is_some();
             let mut told = differs.or_else(|| if counts_open { None } else { self.counts_differ() });
             if told.is_none() && !counts_open && first + sent == self.settings.count {
