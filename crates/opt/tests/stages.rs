@@ -1,0 +1,122 @@
+//! What the model says of stages: how long a group waits that was asked for with the one before, and what packets cost that leave the path in their turn.
+
+use hlir::Program;
+use hlir::plan::Plan;
+use hlir::text::{parse_file, parse_plan};
+use opt::Inputs;
+use opt::analyze::Traffic;
+use opt::inputs::machine::{Lines, Stages};
+use opt::inputs::{Content, Machine, Profile};
+use opt::model::{Model, Prediction};
+
+/// Behind its look-up, a packet goes on along the path, is marked beside it, or is dropped.
+const PROGRAM: &str = r#"
+program bridge for none
+
+header hdr.ethernet: ethernet_t { dst: 48, src: 48, type: 16 }
+variable meta.port: 9
+variable error: 32
+
+table stations {
+  key hdr.ethernet.dst: exact
+  action forward(port: 9) { meta.port = port }
+  action no_way() { meta.port = 511 }
+  default no_way()
+}
+
+parser parser { start start, accept stations, reject stations, error error }
+
+entry start
+
+node start: state of parser { extract hdr.ethernet } -> stations
+
+node stations: apply stations -> kind
+
+node kind: branch meta.port == 7 -> mark else queue
+
+node mark: block { hdr.ethernet.type = 7 } -> queue
+
+node queue: buffer {
+  when meta.port == 511: drop "no way"
+  otherwise -> deparser
+}
+
+node deparser: deparse { emit hdr.ethernet } -> departure
+
+node departure: buffer { send u32(meta.port) }
+"#;
+
+const PATH: &str = "path { start, stations, kind, queue, deparser, departure }";
+
+/// A machine where a line that is asked for in a steady stream takes `stream` cycles, and one that is waited for alone `latency`.
+fn machine(stream: f64, latency: f64) -> Machine {
+    let far = |cycles: &[f64; 2]| vec![vec![0.0; 2], cycles.to_vec()];
+    let lines = Lines {
+        working_set_kb: vec![1, 1024],
+        in_flight: vec![1, 64],
+        load: far(&[latency, 1.0]),
+        gather: Vec::new(),
+        prefetch_t0: far(&[stream; 2]),
+        prefetch_t1: far(&[stream; 2]),
+        group_t0: far(&[stream; 2]),
+        group_t1: far(&[stream; 2]),
+    };
+    let stages = Stages { operation_cycles: 0.5, request_cycles: 0.0, loop_cycles: 0.0, behind_cycles: 0.0 };
+    Machine { stages: Some(stages), lines, ..Machine::default() }
+}
+
+fn predicted(machine: Machine, profile: &str, plan: &str) -> Prediction {
+    let program: Program = parse_file(PROGRAM).unwrap_or_else(|errors| panic!("{errors:#?}")).program;
+    let plan: Plan = parse_plan(plan).expect("a plan");
+    let wrong = hlir::verify::verify_plan(&program, &plan);
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    let profile = Some(Profile::parse(profile).expect("a profile"));
+    let mut inputs = Inputs { machine, profile, ..Inputs::default() };
+    let content = Content { entries: 10_000_000, records: 8, masks: 1, long_prefixes: 0, actions: 0, is_known: true };
+    inputs.occupancy.tables.insert("stations".to_string(), content);
+    let traffic = Traffic::estimate(&program, &inputs);
+    Model::new(&program, &inputs, &traffic).predict(&plan)
+}
+
+/// Of a thousand packets, so many are marked beside the path, and of the others so many dropped at its buffer.
+fn traffic(marked: u32, dropped: u32) -> String {
+    let (on, sent) = (1000 - marked, 1000 - dropped);
+    format!(
+        "1000 start -> stations\n1000 stations -> kind\n{marked} kind -> mark\n{on} kind -> queue\n\
+         {marked} mark -> queue\n{sent} queue -> deparser\n{sent} deparser -> departure\n"
+    )
+}
+
+/// While the lines of a group come one after the other, its last one is on its way as well: it is waited for once, by whatever takes longer.
+#[test]
+fn the_last_line_of_a_group_behind_comes_while_the_one_before_is_looked_up() {
+    let request = "prefetch table stations line 0 ahead 1 in with_consumption to t0";
+    let plan = format!("plan {{\n  burst 32\n  {PATH}\n  loop stations: batch 32 group 32 {{ {request} }}\n}}\n");
+    let cycles = |stream, latency| predicted(machine(stream, latency), &traffic(0, 0), &plan).cycles();
+    // A short latency is over by then, and a stream that is slower than all that is computed beside it costs what it is slower.
+    let (hidden, slow) = (cycles(1.0, 2.0), cycles(400.0, 2.0));
+    assert!((cycles(500.0, 2.0) - slow - 100.0).abs() < 1e-6 && slow > hidden + 300.0, "{hidden} {slow}");
+    // A latency that is longer than either is all that is waited for: how slowly lines come meanwhile is no matter.
+    let long = 32.0 * 2000.0;
+    let (fast, slow) = (cycles(1.0, long), cycles(400.0, long));
+    assert!(fast > hidden + 1000.0 && (slow - fast).abs() < 1e-6, "{fast} {slow}");
+}
+
+/// A packet that goes elsewhere behind the last stage is copied there, and guessed wrong. One that is dropped goes nowhere.
+#[test]
+fn who_leaves_the_path_in_its_turn_costs_a_copy() {
+    let request = "prefetch table stations line 0 ahead 32 in own_loop to t0";
+    let plan = format!("plan {{\n  burst 32\n  {PATH}\n  loop stations: batch 32 group 32 {{ {request} }}\n}}\n");
+    let staging = |marked, dropped| {
+        let machine = Machine { mispredict_cycles: 20.0, ..machine(1.0, 2.0) };
+        predicted(machine, &traffic(marked, dropped), &plan).staging
+    };
+    let none = staging(0, 0);
+    let one = (staging(1000, 0) - none) / 1000.0;
+    for marked in [100, 250, 500] {
+        let more = staging(marked, 0) - none;
+        assert!((more - one * f64::from(marked)).abs() < 1e-6, "{marked}: {more}");
+    }
+    assert!(one * 1000.0 > 20.0 + 10.0, "a wrong guess and more: {one}");
+    assert!((staging(0, 300) - none).abs() < 1e-6, "{none}");
+}
