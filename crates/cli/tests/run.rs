@@ -61,6 +61,42 @@ fn packets_go_from_capture_to_capture_and_are_counted() {
     assert_eq!(figures("dropped"), [200], "{text}");
 }
 
+/// More copies than there are buffers: each packet that comes is mirrored to as many members as a session may name, and all of a burst at once.
+#[test]
+fn copies_that_found_no_memory_are_counted() {
+    if !has_dpdk() {
+        return;
+    }
+    let directory = scratch("copies");
+    let (stf, out) = (directory.join("mirrored.stf"), directory.join("out.pcap"));
+    let members = " 4".repeat(64);
+    let packet = "packet 1 02000000000b02000000000a0800aa\n".repeat(32);
+    let entries = "add bridges hdr.ethernet.dst:0x02000000000b forward(port:1)\nadd stations hdr.ethernet.src:0x02000000000a watched(session:9)\n\
+                   mc_mgrp_create 2\nmirroring_add_mc 9 2\n";
+    let group = format!("mc_node_create 1{members}\nmc_node_associate 2 0\n");
+    fs::write(&stf, format!("{entries}{group}{packet}")).unwrap();
+    let ran = bacus()
+        .args(["run", "--buffers", "1024", "--repeat", "3", "--port"])
+        .arg(format!("1=pcap:{},{}", stf.display(), out.display()))
+        .args(["--port", "4=pcap:,", "--entries"])
+        .arg(&stf)
+        .arg(path("crates/cli/tests/plans/replicates.p4"))
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(ran.status.success(), "{text}{}", String::from_utf8_lossy(&ran.stderr));
+    let number = |line: &str, word: usize| -> u64 {
+        let line = text.lines().find(|found| found.trim_start().starts_with(line) || found.ends_with(line));
+        let word = line.and_then(|line| line.split_whitespace().nth(word));
+        word.unwrap_or_else(|| panic!("{text}")).parse().unwrap()
+    };
+    let lost = number("no memory for a copy", 0);
+    assert_eq!(number("dropped", 1), lost, "{text}");
+    assert!(lost > 0, "{text}");
+    // Port, packets and bytes in, packets out: what came has left, and of its copies those that are not counted as dropped.
+    assert_eq!((number("1 ", 1), number("1 ", 3), number("4 ", 3)), (96, 96, 96 * 64 - lost), "{text}");
+}
+
 #[test]
 fn what_is_wrong_is_said_once_and_nothing_is_left_behind() {
     let directory = scratch("wrong");

@@ -144,7 +144,10 @@ impl Body<'_, '_> {
             body.push(Stmt::Declare { of: "struct state *".to_string(), name: "state".to_string(), value: None });
             body.push(Stmt::Blank);
             let none = Expr::binary("==", Expr::name("copy"), Expr::name("NULL"));
-            body.push(Stmt::when(none, vec![Stmt::Return(None)]));
+            let reason = "no memory for a copy";
+            let reason = crate::body::drop_reason(reason, body.unit.drop_number(reason));
+            let drops = Expr::unary("&", Expr::index(Expr::name("run->worker->drops"), reason));
+            body.push(Stmt::when(none, vec![Stmt::call("counter_increment", [drops]), Stmt::Return(None)]));
             let head = body.out.len();
             body.keep(&reentry.keep);
             for (place, value) in &reentry.set {

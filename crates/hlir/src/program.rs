@@ -168,7 +168,7 @@ pub enum AnnotationValue {
 }
 
 /// Reasons to drop a packet that every program has; those of a program's own `drop` rules are counted after them.
-pub const DROP_REASONS: [&str; 7] = [
+pub const DROP_REASONS: [&str; 8] = [
     "re-entry budget",
     "parser budget",
     "loop budget",
@@ -176,6 +176,7 @@ pub const DROP_REASONS: [&str; 7] = [
     "empty multicast group",
     "no headroom",
     "segmented packet",
+    "no memory for a copy",
 ];
 
 /// Codes of the errors that parser statements raise by themselves (core.p4's order).

@@ -5,6 +5,8 @@
 
 mod aging;
 mod book;
+#[cfg(test)]
+mod copies;
 mod engine;
 mod exchange;
 mod selector;
