@@ -42,6 +42,84 @@ fn explanations_have_traffic_decisions_and_costs_in_every_form() {
     }
 }
 
+/// What is explained as JSON, and the same for people.
+fn explained(arguments: &[&str]) -> (serde_json::Value, String) {
+    let of_form = |form: &[&str]| {
+        let (is_good, told, errors) = run(&[&["explain"], arguments, form].concat());
+        assert!(is_good, "{arguments:?}: {errors}");
+        told
+    };
+    let json = of_form(&["--json"]);
+    (serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}: {json}")), of_form(&[]))
+}
+
+/// What was chosen, by what there was to choose.
+fn chosen(told: &serde_json::Value, what: &str) -> String {
+    let decisions = told["decisions"].as_array().unwrap_or_else(|| panic!("no decisions: {told}"));
+    let decision = decisions.iter().find(|decision| decision["what"] == what);
+    decision.and_then(|decision| decision["chosen"].as_str()).unwrap_or_else(|| panic!("no {what}: {told}")).to_string()
+}
+
+/// The plan of an explanation, as a file has it.
+fn plan_of(told: &serde_json::Value) -> hlir::Plan {
+    let text = told["plan"].as_str().unwrap_or_else(|| panic!("no plan: {told}"));
+    let plan = hlir::text::parse_plan(text).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
+    assert_eq!(hlir::text::print_plan(&plan), text);
+    plan
+}
+
+#[test]
+fn packets_side_by_side_are_told_and_stand_in_the_plan() {
+    let slow = path("tests/machines/slow-memory.toml").display().to_string();
+    let program = app("ipv4fwd", "p4");
+    for (without, lanes, words) in [(&[][..], 8, ", 8 side by side"), (&["--without", "lanes"], 1, "")] {
+        let (told, text) = explained(&[&[program.as_str(), "--machine", &slow], without].concat());
+        let plan = plan_of(&told);
+        let [stage] = &plan.loops[..] else { panic!("one stage: {told}") };
+        assert_eq!(stage.lanes, lanes);
+        let words = format!("a stage of {} packets{words}", stage.group);
+        assert_eq!(chosen(&told, &format!("look-up at {}", stage.node)), words);
+        assert!(text.contains(&format!("  {words}  ")), "{text}");
+        let nodes = plan.path.map_or(0, |path| path.nodes.len());
+        assert_eq!(chosen(&told, "path"), format!("{nodes} nodes in stages"));
+    }
+}
+
+#[test]
+fn a_plan_without_stages_is_said_to_be_packet_by_packet() {
+    let (told, text) = explained(&[&app("l2fwd", "p4"), "--passes", "structures"]);
+    assert_eq!(chosen(&told, "path"), "packet by packet");
+    let plan = plan_of(&told);
+    assert!(plan.path.is_none() && plan.loops.is_empty() && !plan.tables.is_empty(), "{told}");
+    let line = text.lines().find(|line| line.starts_with("  path "));
+    assert!(line.is_some_and(|line| line.ends_with("  packet by packet")), "{text}");
+    // The tables of this plan are not those of the plain program, which has a name of its own.
+    assert_eq!(text.matches("; the plain program ").count(), 1, "{text}");
+}
+
+/// What stages spare may be more than what they cost. What a node costs is never less than nothing.
+#[test]
+fn costs_below_zero_are_those_of_stages_and_explained() {
+    let slow = path("tests/machines/slow-memory.toml").display().to_string();
+    let genoa = path("machines/epyc-genoa.toml").display().to_string();
+    let mut spared = 0;
+    for machine in [&slow, &genoa] {
+        for name in ["l2fwd", "ipv4fwd", "ipv6fwd", "l2l3acl"] {
+            let (told, text) = explained(&[&app(name, "p4"), "--machine", machine]);
+            for node in told["nodes"].as_array().unwrap_or_else(|| panic!("no nodes: {told}")) {
+                for part in ["issue", "memory", "mispredicted"] {
+                    let cycles = node[part].as_f64().unwrap_or_else(|| panic!("no {part}: {node}"));
+                    assert!(cycles > -0.005, "{name} on {machine}: {node}");
+                }
+            }
+            let is_less = told["staging"]["predicted"].as_f64().is_some_and(|cycles| cycles < 0.0);
+            spared += usize::from(is_less);
+            assert_eq!(text.contains("\nStages are predicted to spare the nodes more"), is_less, "{name}: {text}");
+        }
+    }
+    assert!(spared > 0);
+}
+
 /// The share of the packets that come to a table's look-up, and whether a stage looks it up, as `bacus explain` tells of the program under hints.
 fn share_and_stage(hints: &[&str], table: &str) -> (f64, bool) {
     let slow = path("tests/machines/slow-memory.toml").display().to_string();

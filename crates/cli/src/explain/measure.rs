@@ -98,7 +98,7 @@ impl<'a> Measuring<'a> {
         })
     }
 
-    /// What the plan costs that `passes` make, who know the profile by now, and what packet by packet.
+    /// What the plan costs that `passes` make, who know the profile by now, and what the plain program.
     pub fn measure(&self, passes: &Passes) -> Result<Measured, Failure> {
         let (planned, places) = self.under(
             passes,

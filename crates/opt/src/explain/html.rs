@@ -1,7 +1,7 @@
 //! An explanation as one page of HTML: totals, the graph, decisions, nodes. It needs nothing from elsewhere.
 
 use super::draw::{escaped, graph};
-use super::{COSTS, Decision, Explanation, NodeRow, Total};
+use super::{COSTS, Decision, Explanation, NodeRow, SPARED, Total};
 use std::fmt::Write as _;
 
 const STYLE: &str = "\
@@ -60,7 +60,7 @@ fn cards(page: &mut String, explained: &Explanation) {
         None => card(about, format!("{:.1}", total.predicted), "predicted".to_string()),
     };
     cycles("cycles a packet, this plan", &explained.planned);
-    cycles("packet by packet", &explained.plain);
+    cycles("the plain program", &explained.plain);
     let gain = |of: fn(&Total) -> Option<f64>| Some(of(&explained.plain)? / of(&explained.planned)?);
     let predicted = gain(|total| Some(total.predicted)).unwrap_or(1.0);
     match gain(|total| total.measured) {
@@ -95,10 +95,18 @@ fn nodes(page: &mut String, explained: &Explanation) {
         );
         compared(page, total, scale, is_measured);
     };
-    beside("beside", "stages: loops, packets put aside and taken up", &explained.staging, scale);
+    beside(
+        "beside",
+        "stages: loops, packets put aside and taken up, less what nodes are spared",
+        &explained.staging,
+        scale,
+    );
     beside("beside", "port, and what the switch does for the program", &explained.floor, scale);
     beside("sum", "in all", &explained.planned, 0.0);
     page.push_str("</table>\n");
+    if explained.staging.predicted < 0.0 {
+        let _ = writeln!(page, "<p class=\"note\">{SPARED}</p>");
+    }
     if explained.nodes.iter().any(|node| node.is_on_path) {
         page.push_str("<p class=\"note\">Nodes with a blue edge are on the path that is run in stages.</p>\n");
     }
@@ -114,7 +122,7 @@ fn compared(page: &mut String, total: &Total, scale: f64, is_measured: bool) {
     let bars = [("predicted", Some(total.predicted)), ("measured", total.measured)];
     for (class, cycles) in bars.into_iter().filter_map(|(class, cycles)| Some((class, cycles?))) {
         if scale > 0.0 {
-            let _ = write!(page, "<div class=\"bar {class}\" style=\"width:{:.0}px\"></div>", cycles * scale);
+            let _ = write!(page, "<div class=\"bar {class}\" style=\"width:{:.0}px\"></div>", cycles.max(0.0) * scale);
         }
     }
     page.push_str("</td></tr>\n");

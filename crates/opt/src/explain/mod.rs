@@ -16,9 +16,15 @@ use hlir::plan::{Access, Placement, Reason};
 use hlir::text::written_structure;
 use hlir::{NodeId, NodeKind, Plan, Program};
 
-/// Why a decision's cost is not the prediction beside it ([`Machine::among_others`](crate::inputs::Machine::among_others)).
+/// Why a decision's cost is not the prediction beside it ([`Machine::among_others`](crate::inputs::Machine::among_others)), nor what it says of going packet by
+/// packet that of the plain program.
 const COSTS: &str = "Costs of decisions count a line as the mean of its working set and one twice as large, as if others had half of the caches half of \
-                     the time; all other predictions are for the machine as measured.";
+                     the time; all other predictions are for the machine as measured.\n\
+                     Those of a path and its stages are from when they were chosen: what was decided later is not in them.\n\
+                     The plain program goes packet by packet, each table in the structure that its keys suggest; packet_by_packet has those of \
+                     the plan.";
+/// Why stages may cost less than nothing.
+const SPARED: &str = "Stages are predicted to spare the nodes more than they cost themselves.";
 
 /// Something that was decided.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,7 +60,7 @@ pub struct Total {
     pub measured: Option<f64>,
 }
 
-/// What a run has measured: cycles a packet under the plan and packet by packet.
+/// What a run has measured: cycles a packet under the plan, and of the plain program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     pub planned: f64,
@@ -79,7 +85,7 @@ pub struct Explanation {
     pub machine: String,
     /// Where shares come from.
     pub traffic: &'static str,
-    /// What the port costs, and what stages cost beside their nodes.
+    /// What the port costs, and what stages cost beside their nodes, less what they spare them.
     pub floor: Total,
     pub staging: Total,
     pub latency_ns: f64,

@@ -1,6 +1,6 @@
 //! An explanation as lines for people.
 
-use super::{COSTS, Explanation, Total};
+use super::{COSTS, Explanation, SPARED, Total};
 use std::fmt::Write as _;
 
 /// Alternatives beyond these are far off.
@@ -35,12 +35,13 @@ fn totals(explained: &Explanation) -> String {
         None => format!("{:.1} predicted", total.predicted),
     };
     format!(
-        "cycles a packet: {}; packet by packet {}\nof these the port {}, stages {}; {:.1} us in the switch",
+        "cycles a packet: {}; the plain program {}\nof these the port {}, stages {}; {:.1} us in the switch{}",
         one(&explained.planned),
         one(&explained.plain),
         one(&explained.floor),
         one(&explained.staging),
-        explained.latency_ns / 1000.0
+        explained.latency_ns / 1000.0,
+        if explained.staging.predicted < 0.0 { format!("\n{SPARED}") } else { String::new() }
     )
 }
 

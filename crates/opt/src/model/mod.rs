@@ -49,7 +49,7 @@ impl NodeCost {
 pub struct Prediction {
     /// Of the port, for a program that does nothing.
     pub floor: f64,
-    /// What the stages themselves cost: packets put aside and taken up again.
+    /// What the stages themselves cost, packets put aside and taken up again, less the operations that they spare the nodes: below zero where that is more.
     pub staging: f64,
     /// By node number.
     pub nodes: Vec<NodeCost>,

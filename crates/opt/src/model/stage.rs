@@ -51,7 +51,7 @@ fn known_actions(plan: &Plan, path: &[NodeId], stages: &[Staged]) -> f64 {
 }
 
 impl Model<'_> {
-    /// Adds to `nodes` what waiting for their tables costs; gives what the stages themselves cost.
+    /// Adds to `nodes` what waiting for their tables costs, and takes off what groups save; gives what the stages themselves cost, less what they spare.
     pub(super) fn wait(&self, plan: &Plan, lookups: &[Lookup], nodes: &mut [NodeCost]) -> f64 {
         let path = plan.path.as_ref().and_then(|path| hlir::path::nodes(self.program, path)).unwrap_or_default();
         let stages = self.stages(plan, &path);
@@ -75,7 +75,9 @@ impl Model<'_> {
                 let lookup = made.lookup;
                 let on = lookup.share.min(on_path);
                 let in_turn = self.in_turn(lookup, &sight);
-                nodes[number(lookup.node)].memory += on * cycles + (lookup.share - on).max(0.0) * in_turn;
+                let node = &mut nodes[number(lookup.node)];
+                node.memory += on * cycles + (lookup.share - on).max(0.0) * in_turn;
+                node.issue -= on * self.saved(lookup);
             }
         }
         self.staging(plan, &path, &stages, lookups, on_path)

@@ -169,7 +169,7 @@ impl Model<'_> {
         let waiting: f64 = self.staged(USUAL_GROUP, &[Made { lookup, request }], 0.0, 0.0).iter().sum();
         // The look-up's operations are counted as those of a packet's turn; in a stage they cost what they cost there.
         let dearer = self.inputs.machine.stages().operation_cycles - self.operation();
-        in_turn.min(waiting + loops + lookup.shape.operations * dearer)
+        in_turn.min(waiting - self.saved(lookup) + loops + lookup.shape.operations * dearer)
     }
 
     /// What each look-up of a stage waits for, beside its operations. `keys` are the cycles of a packet in the loop before the look-ups, `turn` in the one
@@ -255,11 +255,15 @@ impl Model<'_> {
         let seconds = (group * shape.second).clamp(1.0, window.max(1.0));
         let second =
             shape.second * (memory.load(made.first(), seconds) + SECOND_WRONG * self.inputs.machine.mispredict_cycles);
-        let saved = shape.grouped.unwrap_or(0.0) * operation;
         let side_by_side = if shape.grouped.is_some() { group } else { window };
         let guessed = if shape.structure.is_walked() { WALKED_WRONG } else { 1.0 };
         let wrong = guessed * shape.surprises * self.inputs.machine.mispredict_cycles;
-        (loaded - beside).max(0.0) + levels + second + self.steps(lookup, side_by_side, operation) + wrong - saved
+        (loaded - beside).max(0.0) + levels + second + self.steps(lookup, side_by_side, operation) + wrong
+    }
+
+    /// What a look-up of a stage saves of its operations, where its structure looks up a group's keys at once.
+    pub(super) fn saved(&self, lookup: &Lookup) -> f64 {
+        lookup.shape.grouped.unwrap_or(0.0) * self.inputs.machine.stages().operation_cycles
     }
 
     /// The hint with which a table's first line is cheapest, asked for at this place.
