@@ -51,6 +51,46 @@ fn number(file: &Path, name: &str) -> Option<f64> {
     line.split(" = ").nth(1).unwrap().parse().ok()
 }
 
+/// Who plans without a machine file is told of one that another command has measured for itself and left in the cache, if it suits this processor.
+#[test]
+fn a_machine_file_in_the_cache_is_named_to_who_plans_with_guesses() {
+    let directory = scratch("kept");
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let cache = directory.join("cache");
+    let kept = cache.join("machines").join(format!("{}.toml", host.trim()));
+    fs::create_dir_all(kept.parent().unwrap()).unwrap();
+    let noted = |named: &[&str]| {
+        let mut explain = bacus();
+        explain.current_dir(&directory).env("BACUS_CACHE", &cache).arg("explain").arg(path("apps/l2fwd/l2fwd.p4"));
+        let ran = explain.args(named).output().unwrap();
+        assert!(ran.status.success(), "{}", said(&ran));
+        let note = said(&ran).lines().find(|line| line.starts_with("machine")).unwrap().to_string();
+        (note.starts_with("machine: careful guesses, not "), note)
+    };
+    let (calibrate, file) = ("; `bacus calibrate` measures this one", kept.display().to_string());
+    let machine = Machine::parse(&fs::read_to_string(machine(&directory)).unwrap()).unwrap();
+    let other = Machine { cpu: "another".to_string(), ..machine.clone() };
+    let older = Machine { method: METHOD - 1, ..machine.clone() };
+    for unsuitable in [None, Some(other), Some(older)] {
+        unsuitable.iter().for_each(|machine| fs::write(&kept, machine.print()).unwrap());
+        let (is_guessed, note) = noted(&[]);
+        assert!(is_guessed && note.ends_with(calibrate), "{note}");
+    }
+    fs::write(&kept, machine.print()).unwrap();
+    let (is_guessed, note) = noted(&[]);
+    assert!(
+        is_guessed && note.ends_with(&format!("; `--machine {file}` is what another command has measured")),
+        "{note}"
+    );
+    // Who has named a file has it, or is not told of another.
+    assert_eq!(
+        noted(&["--machine", &file]),
+        (false, format!("machine file: {file}, calibrated {}", machine.calibrated))
+    );
+    let (is_guessed, note) = noted(&["--machine", "missing.toml"]);
+    assert!(is_guessed && note.ends_with(calibrate), "{note}");
+}
+
 /// How many cycles they are is not the matter: tests share the core.
 #[test]
 fn an_echo_is_measured_where_packets_come_by_themselves_and_where_they_return() {
