@@ -144,7 +144,7 @@ impl Unit<'_> {
                 Stmt::set(Expr::Name(format!("run->{title}")), name("NULL"))
             }
             Member::Plain { name: title, .. } => Stmt::set(Expr::Name(format!("run->{title}")), begun(title)),
-            _ => unreachable!("all of `struct run` is plain"),
+            Member::Union(_) | Member::Inner { .. } => unreachable!("all of `struct run` is plain"),
         };
         self.run_members(way).iter().map(each).collect()
     }
@@ -303,7 +303,7 @@ fn copy(members: &[Member]) -> Vec<Stmt> {
         Member::Plain { name: title, .. } => {
             Stmt::set(Expr::Name(format!("to->{title}")), Expr::Name(format!("from->{title}")))
         }
-        _ => unreachable!("all of `struct run` is plain"),
+        Member::Union(_) | Member::Inner { .. } => unreachable!("all of `struct run` is plain"),
     };
     members.iter().map(each).collect()
 }

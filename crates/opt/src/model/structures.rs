@@ -95,7 +95,18 @@ impl Shape {
         let cycles = match self.structure {
             Structure::Btree => LEVEL_LOOP * machine.mispredict_cycles,
             Structure::LpmTrie => machine.mispredict_cycles,
-            _ => machine.stages().loop_cycles,
+            Structure::Exact
+            | Structure::Exact48
+            | Structure::Perfect
+            | Structure::Dir24_8
+            | Structure::Dir24_8U16
+            | Structure::Dir24_8U8
+            | Structure::Direct
+            | Structure::Compare
+            | Structure::Scan
+            | Structure::BitVector
+            | Structure::TupleSpace
+            | Structure::List => machine.stages().loop_cycles,
         };
         self.loops * cycles
     }
