@@ -132,6 +132,35 @@ btree_find(const struct btree *table, const void *address, uint64_t hash, const 
 }
 
 #define BTREE_TOGETHER 8u	/* steps that compilers shall make without a loop: the end of a longer one would be guessed wrong at each level */
+#define BTREE_ASKED 2u		/* levels above the leaves whose nodes are asked for before they are read */
+
+/* Eight look-ups go down so many levels together, in registers. */
+static inline __attribute__((always_inline)) void
+btree_group_descend(const union btree_node *root, const union btree_node **nodes, const uint64_t *flipped, uint64_t levels)
+{
+	const union btree_node *a = root, *b = root, *c = root, *d = root, *e = root, *f = root, *g = root, *h = root;
+
+	for (uint64_t level = 0; level < levels; level++) {
+		a = a->children + btree_below(a, flipped[0], 0x7f);
+		b = b->children + btree_below(b, flipped[1], 0x7f);
+		c = c->children + btree_below(c, flipped[2], 0x7f);
+		d = d->children + btree_below(d, flipped[3], 0x7f);
+		e = e->children + btree_below(e, flipped[4], 0x7f);
+		f = f->children + btree_below(f, flipped[5], 0x7f);
+		g = g->children + btree_below(g, flipped[6], 0x7f);
+		h = h->children + btree_below(h, flipped[7], 0x7f);
+	}
+	nodes[0] = a;
+	nodes[1] = b;
+	nodes[2] = c;
+	nodes[3] = d;
+	nodes[4] = e;
+	nodes[5] = f;
+	nodes[6] = g;
+	nodes[7] = h;
+	for (uint32_t i = 0; i < BTREE_TOGETHER; i++)
+		__builtin_prefetch(nodes[i]);
+}
 
 /* One level of a group. */
 static inline __attribute__((always_inline)) void
@@ -150,29 +179,39 @@ btree_group_step(const union btree_node **nodes, const uint64_t *flipped, uint32
 	}
 }
 
-/* Level by level, each node requested as soon as it is known: so many lines are on their way at once as the group has packets. */
+/* The upper levels, which are in the first caches, a few look-ups at a time; then level by level, each node requested as soon as it is known: so many lines
+ * are on their way at once as the group has packets. */
 static inline __attribute__((always_inline)) void
 btree_find_group(const struct btree *table, const struct table_group *group)
 {
 	const struct btree_top *top = btree_address(table, 0);
-	const uint64_t height = top->height;
+	const uint64_t height = top->height, upper = height > BTREE_ASKED ? height - BTREE_ASKED : 0;
 	const union btree_node *nodes[TABLE_GROUP_MOST];
 	uint64_t flipped[TABLE_GROUP_MOST];
 	/* Of a key, what `btree_hash` is. */
 	const uint64_t *words = group->keys + group->limbs - 1;
+	uint32_t any = 0, i;
 
-	for (uint32_t i = 0; i < group->count; i++) {
-		nodes[i] = &top->root;
+	for (i = 0; i < group->count; i++)
 		flipped[i] = words[(size_t)i * group->limbs] ^ BTREE_SIGN;
+	for (i = 0; i + BTREE_TOGETHER <= group->count; i += BTREE_TOGETHER)
+		btree_group_descend(&top->root, nodes + i, flipped + i, upper);
+	for (; i < group->count; i++) {
+		nodes[i] = &top->root;
+		for (uint64_t level = 0; level < upper; level++)
+			nodes[i] = nodes[i]->children + btree_below(nodes[i], flipped[i], 0x7f);
+		__builtin_prefetch(nodes[i]);
 	}
-	for (uint64_t level = 0; level < height; level++)
+	for (uint64_t level = upper; level < height; level++)
 		btree_group_step(nodes, flipped, group->count);
-	for (uint32_t i = 0; i < group->count; i++) {
-		const uint64_t *key = group->keys + (size_t)i * group->limbs;
-		const uint32_t value = __atomic_load_n(&nodes[i]->values[btree_below(nodes[i], flipped[i], 0x1f)], __ATOMIC_ACQUIRE);
-
-		group->found[i] = group->limbs > 1 ? btree_finish(table, value, key) : value;
+	for (i = 0; i < group->count; i++) {
+		group->found[i] = TABLE_LOAD(&nodes[i]->values[btree_below(nodes[i], flipped[i], 0x1f)]);
+		any |= group->found[i];
 	}
+	if (group->limbs == 1 || __builtin_expect((any & BTREE_SUBTREE) == 0, 1))
+		return;
+	for (i = 0; i < group->count; i++)
+		group->found[i] = btree_finish(table, group->found[i], group->keys + (size_t)i * group->limbs);
 }
 
 #endif
