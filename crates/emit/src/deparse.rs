@@ -338,9 +338,11 @@ impl Front {
 fn in_place(program: &Program, order: &[NodeId], deparser: NodeId, statements: &[Statement]) -> bool {
     let list = emitted(statements);
     let distinct: BTreeSet<HeaderId> = list.iter().copied().collect();
-    let plain =
-        |statement: &Statement| !matches!(statement, Statement::If { .. } | Statement::Loop { .. } | Statement::Exit);
-    if distinct.len() != list.len() || !statements.iter().all(plain) || any_changes_front(statements, &distinct) {
+    if distinct.len() != list.len()
+        || !always_emits(statements)
+        || writes_after_emit(statements)
+        || any_changes_front(statements, &distinct)
+    {
         return false;
     }
     let mut fronts: HashMap<usize, Front> = HashMap::new();
@@ -360,6 +362,20 @@ fn in_place(program: &Program, order: &[NodeId], deparser: NodeId, statements: &
         );
     }
     matches!(fronts.get(&number(deparser)), Some(Front::Ordered { foreign: false, .. }))
+}
+
+/// Whether every `emit` of a deparser runs, whatever the packet: what is left out would stay where it is.
+fn always_emits(statements: &[Statement]) -> bool {
+    let mut always = true;
+    for statement in statements {
+        statement.walk(&mut |statement| {
+            always &= !matches!(
+                statement,
+                Statement::If { .. } | Statement::Loop { .. } | Statement::Leave(_) | Statement::Exit
+            );
+        });
+    }
+    always
 }
 
 fn is_buffer(program: &Program, node: NodeId) -> bool {
