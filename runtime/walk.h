@@ -238,6 +238,34 @@ walk_truncate(struct worker *worker, struct packet packet, uint64_t bytes)
 	return packet;
 }
 
+/* The first `bytes` bytes of a packet of several segments. */
+static __attribute__((noinline, unused)) void
+walk_save_segments(struct packet packet, uint8_t *to, uint32_t bytes)
+{
+	struct packet_segment segment = packet_segment(&packet, 0);
+	uint32_t part;
+
+	for (; bytes != 0; bytes -= part, to += part) {
+		part = segment.length < bytes ? segment.length : bytes;
+		memcpy(to, segment.data, part);
+		if (!packet_segment_next(&segment))
+			break;
+	}
+}
+
+/* Keeps the front of a packet as it came in: all of it, but at most so many bytes. Parsers gather what they read into the first segment, and what is
+ * written there has come from others, so these are kept as well. */
+static inline void
+walk_save(const struct packet *packet, uint8_t *to, uint32_t most)
+{
+	const uint32_t front = packet_length(packet) < most ? packet_length(packet) : most;
+
+	if (__builtin_expect(packet_contiguous(packet) < front, 0))
+		walk_save_segments(*packet, to, front);
+	else
+		memcpy(to, packet_data(packet), front);
+}
+
 /* Makes the packet begin with the pieces and go on with what is behind `cursor`. Pieces that already lie there stay; the others go through `buffer`, for
  * they may lie where the new front will be. 0: no headroom, and nothing has changed. */
 static inline int

@@ -43,10 +43,12 @@ points! {
     a_failing_extract_takes_nothing_and_tells_why: "semantics/a_failing_extract_takes_nothing",
     a_parser_that_rejects_does_not_drop: "semantics/reject_goes_on_in_ingress",
     headers_leave_in_the_order_emitted_before_the_payload: "semantics/headers_leave_in_the_order_emitted",
+    a_deparser_may_leave_headers_out: "semantics/a_deparser_may_leave_headers_out",
     egress_spec_is_zero_at_first_and_511_drops: "semantics/egress_spec_decides_last",
     ingress_ends_with_clone_resubmit_multicast_drop_and_send: "semantics/ingress_ends_in_an_order",
     instance_types_tell_how_a_packet_came: "semantics/instance_types_tell_the_way",
     what_comes_again_keeps_its_field_list_only: "semantics/what_comes_again_keeps_its_field_list",
+    what_comes_again_is_all_of_the_packet_that_came: "semantics/what_comes_again_is_all_of_it",
     older_calls_keep_the_fields_that_they_name: "semantics/older_calls_name_their_fields",
     checksums_cover_valid_fields_and_payload: "semantics/checksums_cover_what_is_valid",
     hashes_stay_between_base_and_max: "semantics/hashes_stay_between_base_and_max",
@@ -63,7 +65,16 @@ points! {
 
 #[test]
 fn what_comes_again_is_whole_in_several_buffers() {
-    let program = path("crates/cli/tests/semantics/what_comes_again_keeps_its_field_list.p4");
+    whole_in_several_buffers("what_comes_again_keeps_its_field_list");
+}
+
+#[test]
+fn what_comes_again_is_whole_in_several_buffers_wherever_its_parser_goes() {
+    whole_in_several_buffers("what_comes_again_is_all_of_it");
+}
+
+fn whole_in_several_buffers(name: &str) {
+    let program = path(&format!("crates/cli/tests/semantics/{name}.p4"));
     let payload: String = (0..5000).map(|at| format!("{:02x}", at % 251)).collect();
     let lengthened = |line: &str| match line.strip_suffix(" $") {
         Some(expected) => format!("{expected}{payload} $\n"),
@@ -71,7 +82,7 @@ fn what_comes_again_is_whole_in_several_buffers() {
         None => format!("{line}\n"),
     };
     let short = fs::read_to_string(program.with_extension("stf")).expect("the program has packets");
-    let long = scratch("several-buffers").join("long.stf");
+    let long = scratch(&format!("several-buffers-{name}")).join("long.stf");
     fs::write(&long, short.lines().map(lengthened).collect::<String>()).expect("there is room for a test");
     for descriptor in ["own", "mbuf"] {
         if descriptor == "mbuf" && !has_dpdk() {

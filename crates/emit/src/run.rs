@@ -167,13 +167,11 @@ impl Unit<'_> {
             return vec![Stmt::Do(Expr::cast("void", name("state")))];
         }
         let most = Expr::word(self.original_bytes());
-        let side = Expr::call("packet_contiguous", [name("&state->packet")]);
-        let bytes = Expr::conditional(Expr::binary("<", side.clone(), most.clone()), side, most);
-        let data = Expr::call("packet_data", [name("&state->packet")]);
+        let front = [name("&state->packet"), name("state->scratch->original"), most];
         vec![
-            Stmt::set(name("state->original"), data.clone()),
+            Stmt::set(name("state->original"), Expr::call("packet_data", [name("&state->packet")])),
             Stmt::set(name("state->original_length"), Expr::call("packet_length", [name("&state->packet")])),
-            Stmt::call("memcpy", [name("state->scratch->original"), data, bytes]),
+            Stmt::call("walk_save", front),
         ]
     }
 
