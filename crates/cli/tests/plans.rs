@@ -224,6 +224,12 @@ fn look_ups_made_together_are_counted_and_complete() {
     agree_on_entries("apps/l2fwd/l2fwd.p4", "crates/cli/tests/plans/l2fwd.plan", "2000");
 }
 
+/// Keys are made in a stage, and what runs behind the look-up in a packet's turn: both read a header that nobody gave the packet.
+#[test]
+fn a_header_that_only_keys_read_has_storage_behind_them() {
+    agree_on_entries("crates/cli/tests/plans/unextracted.hlir", "crates/cli/tests/plans/unextracted.plan", "5");
+}
+
 /// A look-up on the way to a stage in lanes: of different keys, and of the same.
 #[test]
 fn what_is_found_on_the_way_is_a_part_of_the_key() {

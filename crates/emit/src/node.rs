@@ -186,7 +186,9 @@ impl Draft {
             NodeKind::Branch { condition, then, otherwise } => branch(&mut body, condition, *then, *otherwise),
             NodeKind::Apply { table, next, exit } => {
                 body.problems.extend(table_problems(unit, node, *table));
+                let before = body.present.clone();
                 let code = body.nested(|body| body.key(*table));
+                unit.forget_keys(node, &mut body.present, &before);
                 key = Some((code, *table));
                 body.act(*table, next, *exit);
             }

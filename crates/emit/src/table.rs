@@ -10,7 +10,7 @@ use crate::unit::{Unit, number};
 use hlir::diagnostic::Diagnostic;
 use hlir::plan::Structure;
 use hlir::text::written_structure;
-use hlir::{Counter, Expression, KeyField, MatchKind, Meter, Next, NodeId, TableId, Type};
+use hlir::{Counter, Expression, HeaderId, KeyField, MatchKind, Meter, Next, NodeId, Statement, TableId, Type};
 
 /// The structure's number in the runtime's interface.
 pub fn structure_enumerator(structure: Structure) -> Expr {
@@ -105,6 +105,21 @@ impl Unit<'_> {
         let own = if self.records_own(table) { "1" } else { "0" };
         let stride = Expr::call("table_stride", [size, Expr::name(own)]);
         Expr::call("table_record_of", [Expr::Name(format!("&run->{name}->table")), records, found, stride])
+    }
+
+    /// Stages make keys on another state than the one on which the action runs. There, headers that a key's code gave storage have
+    /// none, unless the path has extracted them.
+    pub fn forget_keys(&self, node: NodeId, present: &mut Presences, before: &Presences) {
+        let Some(path) = self.plan.path.as_ref().and_then(|path| hlir::path::nodes(self.program, path)) else { return };
+        let Some(place) = path.iter().position(|on_path| *on_path == node) else { return };
+        let statements = path[..place].iter().flat_map(|node| self.program.nodes[*node].kind.body());
+        let extracts = |statement: &Statement| {
+            if let Statement::Extract { header, .. } = statement { Some(*header) } else { None }
+        };
+        let extracted: Vec<HeaderId> = statements.filter_map(extracts).collect();
+        for (id, _) in self.program.headers.iter().filter(|(id, _)| !extracted.contains(id)) {
+            present[number(id)] = before[number(id)];
+        }
     }
 
     /// Counts look-ups.
