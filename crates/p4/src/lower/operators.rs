@@ -137,7 +137,14 @@ impl<'a> Lowering<'a> {
             }
             (Value::Text(left), Value::Text(right)) => return Ok(Value::Text(format!("{left}{right}").into())),
             (left, right) => {
-                let (left_width, right_width) = (self.scalar_width(&left), self.scalar_width(&right));
+                let (mut left_width, right_width) = (self.scalar_width(&left), self.scalar_width(&right));
+                // An amount is none of the left operand's values: it may need more bits than that one has.
+                if let Value::Integer(amount) = &right
+                    && matches!(operator, BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight)
+                {
+                    let own = u32::try_from(amount.bits()).unwrap_or(u32::MAX);
+                    left_width = left_width.map(|width| width.max(own));
+                }
                 (self.operand(left, right_width), self.operand(right, left_width))
             }
         };
