@@ -5,7 +5,7 @@ use hlir::value::Bits;
 use hlir::{Match, MatchKind};
 use num_bigint::BigUint;
 
-/// A match in normal form: equal patterns match the same keys, unless one is a range.
+/// A match in normal form: of two that a key's kind takes, those that match the same keys are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Pattern {
     /// `key & mask == value`; `value` has no bits outside `mask`.
@@ -25,7 +25,14 @@ impl Pattern {
             Match::Ternary { value, mask } => masked(value, Bits::from_big(mask, width)),
             Match::Any => masked(&BigUint::ZERO, Bits::zero(width)),
             Match::Range { low, high } => {
-                Pattern::Range { low: Bits::from_big(low, width), high: Bits::from_big(high, width) }
+                let (first, last) = (Bits::from_big(low, width), Bits::from_big(high, width));
+                if first == last {
+                    return Pattern::new(&Match::Exact(low.clone()), width);
+                }
+                if first == Bits::zero(width) && last == Bits::ones(width) {
+                    return Pattern::new(&Match::Any, width);
+                }
+                Pattern::Range { low: first, high: last }
             }
         }
     }
@@ -149,6 +156,14 @@ mod tests {
         let pattern = Pattern::new(&Match::Range { low: big(3), high: big(5) }, 200);
         let matched: Vec<u128> = (0..8).filter(|value| pattern.matches(&Bits::from_word(*value, 200))).collect();
         assert_eq!(matched, [3, 4, 5]);
+    }
+
+    #[test]
+    fn a_range_of_one_value_or_of_all_is_no_other_match_than_these() {
+        let range = |low, high| Pattern::new(&Match::Range { low: big(low), high: big(high) }, 8);
+        assert_eq!(range(0, 255), Pattern::new(&Match::Any, 8));
+        assert_eq!(range(7, 7), Pattern::new(&Match::Exact(big(7)), 8));
+        assert_ne!(range(0, 254), Pattern::new(&Match::Any, 8));
     }
 
     #[test]
