@@ -230,6 +230,12 @@ fn a_header_that_only_keys_read_has_storage_behind_them() {
     agree_on_entries("crates/cli/tests/plans/unextracted.hlir", "crates/cli/tests/plans/unextracted.plan", "5");
 }
 
+/// Behind a deparser, what a header was extracted from is the packet's new front.
+#[test]
+fn a_header_that_is_written_behind_a_deparser_leaves_the_packet_alone() {
+    agree_on_entries("crates/cli/tests/plans/behind.hlir", "crates/cli/tests/plans/behind.plan", "0");
+}
+
 /// A look-up on the way to a stage in lanes: of different keys, and of the same.
 #[test]
 fn what_is_found_on_the_way_is_a_part_of_the_key() {

@@ -268,6 +268,10 @@ fn storage_used(program: &Program, node: NodeId, used: &mut BTreeSet<HeaderId>) 
         NodeKind::Buffer { rules, .. } => rules.iter().for_each(|rule| {
             expressions.push(&rule.condition);
             expressions.extend(effect_expressions(&rule.effect));
+            used.extend(effect_places(&rule.effect).filter_map(|place| match place {
+                Place::Field(field) => Some(field.header),
+                Place::Variable(_) => None,
+            }));
         }),
         NodeKind::Block { .. } | NodeKind::Deparse { .. } => {}
     }
@@ -275,8 +279,12 @@ fn storage_used(program: &Program, node: NodeId, used: &mut BTreeSet<HeaderId>) 
     for statement in bodies.into_iter().flatten() {
         statement.walk(&mut |statement| {
             headers_used(statement, used);
-            if let Statement::Emit(header) | Statement::CopyHeader { from: header, .. } = statement {
+            if let Statement::Emit(header) = statement {
                 used.insert(*header);
+            }
+            // Also where it is only written: its bytes are the packet's by then.
+            if let Statement::CopyHeader { to, from } = statement {
+                used.extend([*to, *from]);
             }
         });
     }
@@ -292,6 +300,19 @@ pub fn effect_expressions(effect: &Effect) -> Vec<&hlir::Expression> {
         }
         Effect::Resubmit { copy } | Effect::Recirculate { copy } => copy.set.iter().map(|(_, value)| value).collect(),
     }
+}
+
+/// What an effect sets in the packet that goes on.
+fn effect_places(effect: &Effect) -> impl Iterator<Item = Place> {
+    let set = match effect {
+        Effect::Drop { .. } | Effect::Send { .. } | Effect::Punt { .. } => &[],
+        Effect::Unicast { set, .. } => set.as_slice(),
+        Effect::Replicate { copy, .. }
+        | Effect::Clone { copy, .. }
+        | Effect::Resubmit { copy }
+        | Effect::Recirculate { copy } => copy.set.as_slice(),
+    };
+    set.iter().map(|(place, _)| *place)
 }
 
 /// What is known of a packet's front on the way to a deparser: headers emitted by it extracted so far, in its order, and nothing else.
