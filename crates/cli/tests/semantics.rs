@@ -34,6 +34,7 @@ points! {
     slices_are_unsigned_nested_and_written_in_place: "semantics/slices_are_unsigned_and_written_in_place",
     bit_operators_bind_tighter_than_comparisons: "semantics/bits_bind_before_comparisons",
     validity_is_copied_compared_and_not_written_through: "semantics/validity_is_a_value",
+    values_are_computed_before_their_header_becomes_valid: "semantics/values_come_before_validity",
     a_union_holds_one_header: "semantics/a_union_holds_one_header",
     stacks_shift_in_invalid_headers_and_survive_any_index: "semantics/stacks_shift_and_know_their_end",
     what_nobody_wrote_is_zero_for_each_packet: "semantics/what_nobody_wrote_is_zero",

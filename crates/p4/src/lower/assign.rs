@@ -1,7 +1,7 @@
 //! Assignments of whole values: struct by struct, header by header, in an order in which nothing is overwritten before it is read.
 
 use hlir::source::Span;
-use hlir::{Expression, Statement};
+use hlir::{Expression, HeaderId, Statement};
 
 use super::Lowering;
 use super::arithmetic;
@@ -154,6 +154,8 @@ impl<'a> Lowering<'a> {
                     valid,
                     "",
                     |lowering| {
+                        let changed: Vec<HeaderId> = lowering.slots.siblings(id).iter().copied().chain([id]).collect();
+                        let fields = lowering.keep_validity(fields, &changed);
                         lowering.set_valid(id);
                         lowering.assign_all(members.iter().cloned().zip(fields).collect());
                     },
@@ -170,8 +172,38 @@ impl<'a> Lowering<'a> {
         }
     }
 
+    /// Saves values that ask whether one of these headers is valid, before that changes.
+    fn keep_validity(&mut self, values: Vec<Value>, headers: &[HeaderId]) -> Vec<Value> {
+        let asks = |value: &Value| {
+            let reads = Reads::of(value);
+            headers.iter().any(|header| reads.has_validity(*header))
+        };
+        values.into_iter().map(|value| if asks(&value) { self.save(value, "tmp") } else { value }).collect()
+    }
+
+    /// The same for all that is known of a union's members.
+    fn keep_members(&mut self, to: &[Storage], from: Vec<Value>) -> Vec<Value> {
+        let headers: Vec<HeaderId> = to.iter().flat_map(Storage::headers).collect();
+        let mut kept = Vec::new();
+        for value in from {
+            kept.push(match value {
+                Value::Made { valid, fields, of_type } => {
+                    let valid = self.keep_validity(vec![Value::Scalar(valid)], &headers).pop();
+                    let fields = self.keep_validity(fields, &headers);
+                    match valid {
+                        Some(Value::Scalar(valid)) => Value::Made { valid, fields, of_type },
+                        _ => Value::Void,
+                    }
+                }
+                other => other,
+            });
+        }
+        kept
+    }
+
     /// Member by member, without taking the others away each time.
     fn assign_union(&mut self, to: &[Storage], from: Vec<Value>) {
+        let from = self.keep_members(to, from);
         // The valid member, if there is one, is assigned last, so that nothing takes it away again.
         for (storage, value) in to.iter().zip(&from) {
             if let (Storage::Header { id, .. }, Value::Header { id: from, .. }) = (storage, value)

@@ -107,6 +107,11 @@ impl Reads {
         self.variables.is_empty() && self.fields.is_empty() && self.headers.is_empty()
     }
 
+    /// Whether it is asked if the header is valid.
+    pub fn has_validity(&self, header: HeaderId) -> bool {
+        self.headers.contains(&header)
+    }
+
     pub fn conflicts(&self, touch: &Touch) -> bool {
         match touch {
             Touch::Variable(variable) => self.variables.contains(variable),
