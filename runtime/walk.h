@@ -85,14 +85,25 @@ walk_port(uint32_t port)
 #define WALK_LIST_EIGHTS 1
 #endif
 
-/* Numbers of the bits in a set, ascending, and their count. All are below `most`. The list has room for `most`, rounded up to eights; what it holds behind the
+/* Numbers of the bits in a set, ascending, and their count: one by one, which is the faster way if there are hardly any. */
+static inline uint32_t
+walk_list_few(uint64_t set, uint8_t *list)
+{
+	uint32_t count = 0;
+
+	for (; set != 0; set &= set - 1)
+		list[count++] = (uint8_t)__builtin_ctzll(set);
+	return count;
+}
+
+/* The same for any set. All numbers are below `most`. The list has room for `most`, rounded up to eights; what it holds behind the
  * numbers is of no account. */
 static inline uint32_t
 walk_list(uint64_t set, uint32_t most, uint8_t *list)
 {
+#ifdef WALK_LIST_EIGHTS
 	uint32_t count = 0;
 
-#ifdef WALK_LIST_EIGHTS
 	for (uint32_t from = 0; from < most; from += 8) {
 		const uint64_t eight = set >> from & 0xff, bytes = _pdep_u64(eight, 0x0101010101010101) * UINT8_MAX;
 		const uint64_t numbers = _pext_u64(0x0706050403020100 + from * 0x0101010101010101, bytes);
@@ -100,12 +111,11 @@ walk_list(uint64_t set, uint32_t most, uint8_t *list)
 		memcpy(list + count, &numbers, sizeof(numbers));
 		count += (uint32_t)__builtin_popcountll(eight);
 	}
+	return count;
 #else
 	(void)most;
-	for (; set != 0; set &= set - 1)
-		list[count++] = (uint8_t)__builtin_ctzll(set);
+	return walk_list_few(set, list);
 #endif
-	return count;
 }
 
 #define WALK_BURST 512u	/* packets of the largest burst that code is written for */

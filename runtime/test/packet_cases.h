@@ -207,7 +207,7 @@ cases_list(void)
 		uint8_t lists[64], *list = lists + sizeof(lists) - room;
 		uint32_t at = 0;
 
-		CHECK(walk_list(set, most, list) == (uint32_t)__builtin_popcountll(set));
+		CHECK((i % 2 == 0 ? walk_list(set, most, list) : walk_list_few(set, list)) == (uint32_t)__builtin_popcountll(set));
 		for (uint64_t rest = set; rest != 0; rest &= rest - 1)
 			CHECK(list[at++] == __builtin_ctzll(rest));
 	}

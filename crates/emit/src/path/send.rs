@@ -124,7 +124,8 @@ impl Way<'_> {
     /// The turns of some packets of a group. A list says who, for a test of every packet would often be guessed wrong.
     pub fn turn_some(&self) -> Vec<Item> {
         let list = format!("list[{}]", self.group().next_multiple_of(8));
-        let size = Expr::call("walk_list", [name("set"), Expr::word(self.group()), name("list")]);
+        let many = Expr::call("walk_list", [name("set"), Expr::word(self.group()), name("list")]);
+        let size = Expr::conditional(name("hits"), many, Expr::call("walk_list_few", ["set", "list"].map(name)));
         let mut turn = vec![Stmt::declare("const uint32_t", "i", name("list[at]"))];
         turn.extend(self.what_is_known());
         turn.extend(self.gather());

@@ -164,8 +164,8 @@ impl Way<'_> {
         code
     }
 
-    /// Those of a group that have left the path go another way, each from the beginning. Nothing on it makes copies of packets. As in a stage, `run` is a local
-    /// variable, which no store to a packet can change.
+    /// Those of a group that have left the path go another way, each from the beginning. Nothing on it makes copies of packets. They are few, so `run` stays in
+    /// memory: to copy it there and back would cost as much as one of them.
     fn leavers(&self) -> Vec<Item> {
         let first = Expr::cast("uint32_t", Expr::call("__builtin_ctzll", [name("rest")]));
         let mut body = vec![
@@ -182,18 +182,13 @@ impl Way<'_> {
             Stmt::Assign(name("*sent"), "|=", Expr::binary("<<", more, name("i"))),
             Stmt::Assign(name("rest"), "&=", Expr::binary("-", name("rest"), Expr::word(1))),
         ]);
-        let [copy, blank, filled] = run_taken("copy", "given");
         let code = vec![
-            copy,
-            Stmt::declare("struct run *const", "run", name("&copy")),
             Stmt::declare("uint64_t", "rest", name("left")),
-            blank,
-            filled,
+            Stmt::Blank,
             Stmt::While(Expr::binary("!=", name("rest"), Expr::word(0)), body),
-            run_copy("given", "&copy"),
         ];
         let parameters =
-            ["struct run *given", "const struct burst *burst", "uint32_t from", "uint64_t left", "uint64_t *sent"];
+            ["struct run *run", "const struct burst *burst", "uint32_t from", "uint64_t left", "uint64_t *sent"];
         let about =
             "Those of a group that have left the path go another way, each from the beginning; which of them are sent.";
         let mut items = vec![Item::Comment(about.to_string())];
