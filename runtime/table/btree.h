@@ -190,13 +190,14 @@ btree_find_group(const struct btree *table, const struct table_group *group)
 	uint64_t flipped[TABLE_GROUP_MOST];
 	/* Of a key, what `btree_hash` is. */
 	const uint64_t *words = group->keys + group->limbs - 1;
-	uint32_t any = 0, i;
+	const uint32_t together = group->count / BTREE_TOGETHER * BTREE_TOGETHER;
+	uint32_t any = 0;
 
-	for (i = 0; i < group->count; i++)
+	for (uint32_t i = 0; i < group->count; i++)
 		flipped[i] = words[(size_t)i * group->limbs] ^ BTREE_SIGN;
-	for (i = 0; i + BTREE_TOGETHER <= group->count; i += BTREE_TOGETHER)
+	for (uint32_t i = 0; i < together; i += BTREE_TOGETHER)
 		btree_group_descend(&top->root, nodes + i, flipped + i, upper);
-	for (; i < group->count; i++) {
+	for (uint32_t i = together; i < group->count; i++) {
 		nodes[i] = &top->root;
 		for (uint64_t level = 0; level < upper; level++)
 			nodes[i] = nodes[i]->children + btree_below(nodes[i], flipped[i], 0x7f);
@@ -204,13 +205,13 @@ btree_find_group(const struct btree *table, const struct table_group *group)
 	}
 	for (uint64_t level = upper; level < height; level++)
 		btree_group_step(nodes, flipped, group->count);
-	for (i = 0; i < group->count; i++) {
+	for (uint32_t i = 0; i < group->count; i++) {
 		group->found[i] = TABLE_LOAD(&nodes[i]->values[btree_below(nodes[i], flipped[i], 0x1f)]);
 		any |= group->found[i];
 	}
 	if (group->limbs == 1 || __builtin_expect((any & BTREE_SUBTREE) == 0, 1))
 		return;
-	for (i = 0; i < group->count; i++)
+	for (uint32_t i = 0; i < group->count; i++)
 		group->found[i] = btree_finish(table, group->found[i], group->keys + (size_t)i * group->limbs);
 }
 

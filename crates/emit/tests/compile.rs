@@ -123,20 +123,22 @@ impl Compilers {
 
     /// The C of a program under a plan, with each compiler and for both descriptors.
     fn compile(&self, title: &str, program: &Program, plan: &Plan) {
-        for (descriptor, name) in [(Descriptor::Own, "own"), (Descriptor::Mbuf, "mbuf")] {
-            let more = match (descriptor, &self.dpdk) {
-                (Descriptor::Own, _) => Vec::new(),
-                (Descriptor::Mbuf, Some(flags)) => flags.clone(),
-                (Descriptor::Mbuf, None) => continue,
-            };
-            let plan = Plan { descriptor, ..plan.clone() };
-            let c = emit::emit(program, &plan).unwrap_or_else(|errors| panic!("{title}: {errors:?}"));
-            let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{title}_{name}.c"));
-            std::fs::write(&path, c).expect("the C can be written");
-            for compiler in &self.names {
-                let place = path.display();
-                compile(compiler, &path, &more).unwrap_or_else(|errors| panic!("{compiler}, {place}:\n{errors}"));
-            }
+        let own = Plan { descriptor: Descriptor::Own, ..plan.clone() };
+        self.compile_for(&format!("{title}_own"), program, &own, &[]);
+        if let Some(dpdk) = &self.dpdk {
+            let mbuf = Plan { descriptor: Descriptor::Mbuf, ..plan.clone() };
+            self.compile_for(&format!("{title}_mbuf"), program, &mbuf, dpdk);
+        }
+    }
+
+    /// The same for the plan's descriptor, with more flags.
+    fn compile_for(&self, title: &str, program: &Program, plan: &Plan, flags: &[String]) {
+        let c = emit::emit(program, plan).unwrap_or_else(|errors| panic!("{title}: {errors:?}"));
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{title}.c"));
+        std::fs::write(&path, c).expect("the C can be written");
+        for compiler in &self.names {
+            let place = path.display();
+            compile(compiler, &path, flags).unwrap_or_else(|errors| panic!("{compiler}, {place}:\n{errors}"));
         }
     }
 }
@@ -158,5 +160,59 @@ fn packets_side_by_side_compile_without_a_warning() {
     for (lanes, request) in [(8, "ahead 64 in own_loop"), (16, "ahead 1 in with_consumption")] {
         let parsed = router(lanes, request);
         COMPILERS.compile(&format!("router_lanes_{lanes}"), &parsed.program, &parsed.plan.expect("it has a plan"));
+    }
+}
+
+/// A switch that looks up an address of so many bits for a group.
+fn looked_up(bits: u32, kind: &str, structure: &str, group: u32) -> hlir::text::Parsed {
+    let text = format!(
+        "program switch for none
+header hdr.packet: packet_t {{ address: {bits} }}
+variable meta.port: 9
+variable error: 32
+table routes {{
+  key hdr.packet.address: {kind}
+  action send(port: 9) {{ meta.port = port }}
+  default send(511)
+}}
+parser parser {{ start start, accept routes, reject routes, error error }}
+entry start
+node start: state of parser {{ extract hdr.packet }} -> routes
+node routes: apply routes -> queue
+node queue: buffer {{
+  when meta.port == 511: drop \"no way\"
+  otherwise -> departure
+}}
+node departure: buffer {{
+  send u32(meta.port)
+}}
+plan {{
+  burst 64
+  path {{ start, routes }}
+  loop routes: batch 64 group {group} {{ prefetch table routes line 0 ahead 1 in nowhere to t0 }}
+  table routes: {structure}
+}}"
+    );
+    hlir::text::parse_file(&text).expect("the switch is HLIR")
+}
+
+/// What a group looks up is unrolled for its size, and compilers say what they think of accesses beyond arrays that they believe to see.
+#[test]
+fn look_ups_of_groups_of_any_size_compile_without_a_warning() {
+    let structures = [
+        (48, "exact", "exact48"),
+        (128, "exact", "exact"),
+        (32, "lpm", "dir24_8_u8"),
+        (128, "lpm", "btree"),
+        (128, "lpm", "lpm_trie"),
+    ]
+    .into_iter()
+    .chain(["scan", "bit_vector", "tuple_space"].map(|structure| (128, "ternary", structure)));
+    for (bits, kind, structure) in structures {
+        for group in [7, 16, 32] {
+            let parsed = looked_up(bits, kind, structure, group);
+            let plan = Plan { descriptor: Descriptor::Own, ..parsed.plan.expect("it has a plan") };
+            COMPILERS.compile_for(&format!("{structure}_{group}"), &parsed.program, &plan, &[]);
+        }
     }
 }
