@@ -206,7 +206,7 @@ LANES_INLINE int
 lanes_take(const struct burst *burst, uint32_t i, uint32_t bytes, void **data, struct lanes_packets *packets)
 {
 	/* So that where each packet is found in the burst is a number that the compiler knows. */
-	const struct burst these = { .count = LANES, .ports = burst->ports + i, .packets = burst->packets + i, .lengths = burst->lengths };
+	const struct burst these = { .count = LANES, .packets = burst->packets + i };
 
 	if (PACKET_DESCRIPTOR == DESCRIPTOR_OWN) {
 		packets->data = these.packets;
