@@ -130,20 +130,21 @@ impl Unit<'_> {
         let mut tables: Vec<(&str, Expr)> =
             self.looked_up().into_iter().map(|id| (self.table_name(id), table(number(id)))).collect();
         tables.extend(sets.map(|(index, set)| (set.as_str(), table(self.program.tables.len() + index))));
-        let begun = |title: &str| match title {
+        let begun = |of: &str, title: &str| match title {
             "worker" => name("worker"),
             "memory" => name("worker->memory"),
             "clock_ns" => name("worker->clock_ns"),
-            _ => tables.iter().find(|(held, _)| *held == title).map_or(Expr::word(0), |(_, table)| table.clone()),
+            _ => match tables.iter().find(|(held, _)| *held == title) {
+                Some((_, table)) => table.clone(),
+                None if of.ends_with('*') => name("NULL"),
+                None => Expr::word(0),
+            },
         };
         let each = |member: &Member| match member {
             Member::Plain { name: title, .. } if title == "out" => {
                 Stmt::call("walk_open", ["worker", "&run->out"].map(name))
             }
-            Member::Plain { of, name: title, .. } if of.ends_with('*') && begun(title) == Expr::word(0) => {
-                Stmt::set(Expr::Name(format!("run->{title}")), name("NULL"))
-            }
-            Member::Plain { name: title, .. } => Stmt::set(Expr::Name(format!("run->{title}")), begun(title)),
+            Member::Plain { of, name: title, .. } => Stmt::set(Expr::Name(format!("run->{title}")), begun(of, title)),
             Member::Union(_) | Member::Inner { .. } => unreachable!("all of `struct run` is plain"),
         };
         self.run_members(way).iter().map(each).collect()

@@ -1,10 +1,11 @@
-//! Pins: what a person has decided stands in the plan as it was written, and planners decide what suits it.
+//! Pins: what a person has decided stands in the plan as it was written, and planners decide what suits it; and what they decide by themselves of paths and bursts.
 
 use hlir::plan::{Descriptor, Plan};
 use hlir::text::{parse_file, parse_plan, print_plan};
 use hlir::{Program, verify};
 use opt::analyze::Traffic;
-use opt::inputs::machine::Stages;
+use opt::inputs::machine::{Port, Stages};
+use opt::inputs::occupancy::action_bit;
 use opt::inputs::{Content, Profile};
 use opt::model::Model;
 use opt::{Inputs, Selection};
@@ -237,4 +238,32 @@ fn a_plan_that_the_program_cannot_follow_is_priced_as_if_it_had_no_path() {
     let lists = Plan { path: None, ..lost.clone() };
     let cycles = [lost, lists].map(|plan| model.predict(&plan).cycles());
     assert!(cycles[0].is_finite() && (cycles[0] - cycles[1]).abs() < 1e-9, "{cycles:?}");
+}
+
+#[test]
+fn the_path_runs_what_all_known_entries_run() {
+    let path = |actions: u64| {
+        let (program, mut inputs) = given(100);
+        inputs.occupancy.tables.get_mut("bridges").expect("it is known").actions = actions;
+        print_plan(&planned_with((program, inputs), "", &Selection::Only(vec!["path".to_string()])))
+    };
+    let (forward, no_way) = (action_bit(0), action_bit(1));
+    assert!(path(0).contains("bridges runs forward"), "nobody has looked: {}", path(0));
+    assert!(path(no_way).contains("bridges runs no_way"), "{}", path(no_way));
+    assert!(!path(forward | no_way).contains("bridges runs"), "{}", path(forward | no_way));
+}
+
+#[test]
+fn a_shorter_burst_has_to_be_a_little_cheaper_and_a_longer_one_clearly() {
+    let burst = |own: [f64; 3]| {
+        let (program, mut inputs) = given(100);
+        inputs.pinned_descriptor = Some(Descriptor::Own);
+        inputs.machine.port = Port { burst: vec![32, 64, 128], own: own.to_vec(), ..Port::default() };
+        planned_with((program, inputs), "", &Selection::Only(["descriptor", "batches"].map(String::from).to_vec()))
+            .burst
+    };
+    assert_eq!(burst([1000.0; 3]), 64);
+    assert_eq!(burst([965.0, 1000.0, 965.0]), 32);
+    assert_eq!(burst([1000.0, 1000.0, 965.0]), 64);
+    assert_eq!(burst([1000.0, 1000.0, 900.0]), 128);
 }

@@ -92,21 +92,12 @@ pub struct Shape {
 impl Shape {
     /// What the loops of a group's look-up cost: of a tree level by level, of others as any loop over a group.
     pub fn loops_cycles(&self, machine: &Machine) -> f64 {
-        let cycles = match self.structure {
-            Structure::Btree => LEVEL_LOOP * machine.mispredict_cycles,
-            Structure::LpmTrie => machine.mispredict_cycles,
-            Structure::Exact
-            | Structure::Exact48
-            | Structure::Perfect
-            | Structure::Dir24_8
-            | Structure::Dir24_8U16
-            | Structure::Dir24_8U8
-            | Structure::Direct
-            | Structure::Compare
-            | Structure::Scan
-            | Structure::BitVector
-            | Structure::TupleSpace
-            | Structure::List => machine.stages().loop_cycles,
+        let cycles = if self.structure == Structure::Btree {
+            LEVEL_LOOP * machine.mispredict_cycles
+        } else if self.structure == Structure::LpmTrie {
+            machine.mispredict_cycles
+        } else {
+            machine.stages().loop_cycles
         };
         self.loops * cycles
     }
