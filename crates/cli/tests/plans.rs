@@ -105,15 +105,15 @@ fn packets_that_wait_are_those_that_the_interpreter_sends() {
 /// Of a packet that waits before the last table, copies that were made before it leave first, by the same port too. Each has what it would have had.
 #[test]
 fn copies_may_overtake_a_packet_that_waits() {
-    let file = |ending: &str| path(&format!("crates/cli/tests/plans/replicates{ending}")).display().to_string();
-    let (test, plan) = (file(".stf"), file("_waits.plan"));
+    let file = |ending: &str| path(&format!("crates/cli/tests/plans/overtakes{ending}")).display().to_string();
+    let (test, plan) = (file(".stf"), file(".plan"));
     for plan in [&["--plan", plan.as_str()][..], &[]] {
-        let both = ["stf", &file(".p4"), &test, "--trace", &test, "--count", "1000", "--sanitize"];
+        let both = ["stf", &file(".hlir"), &test, "--trace", &test, "--count", "1000", "--sanitize"];
         let output = bacus().args(both).args(plan).output().expect("bacus runs");
         let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert!(output.status.success() && said.contains("both engines agree"), "{plan:?}: {said}");
     }
-    let alone = ["stf", &file(".p4"), &test, "--engine", "native", "--burst", "1"];
+    let alone = ["stf", &file(".hlir"), &test, "--engine", "native", "--burst", "1"];
     let output = bacus().args(alone).output().expect("bacus runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }

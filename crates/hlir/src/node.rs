@@ -126,7 +126,7 @@ pub enum Effect {
         to: NodeId,
     },
     /// A copy for each member of a multicast group (32 bits wide), in the group's order; the packet itself ends. Copies run one after the other,
-    /// before any packet that re-enters.
+    /// before any packet that re-enters. All of them are taken from the budget before the first one runs.
     Replicate {
         group: Expression,
         copy: Reentry,
@@ -193,6 +193,19 @@ impl Effect {
         }
     }
 
+    /// Whether it makes copies of the packet, as many as a group or session has members: those that the budget for copies counts.
+    pub fn multiplies(&self) -> bool {
+        match self {
+            Effect::Replicate { .. } | Effect::Clone { .. } => true,
+            Effect::Drop { .. }
+            | Effect::Send { .. }
+            | Effect::Unicast { .. }
+            | Effect::Resubmit { .. }
+            | Effect::Recirculate { .. }
+            | Effect::Punt { .. } => false,
+        }
+    }
+
     /// The node where the packet or its copy goes on, if it stays in the switch.
     pub fn target(&self) -> Option<NodeId> {
         match self {
@@ -236,6 +249,12 @@ impl Node {
                 | Effect::Punt { .. } => None,
             })
             .collect()
+    }
+
+    /// What may be done with a packet there, if it is a buffering manager.
+    pub fn effects(&self) -> impl Iterator<Item = &Effect> {
+        let rules = if let NodeKind::Buffer { rules, .. } = &self.kind { rules.as_slice() } else { &[] };
+        rules.iter().map(|rule| &rule.effect)
     }
 
     /// Where a packet itself, and no copy of it, can go in the same run through the graph. As `successors` for what is no buffering manager.

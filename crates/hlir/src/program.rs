@@ -106,11 +106,14 @@ pub struct Parser {
     pub error: VariableId,
 }
 
-/// Limits that end what might not end by itself. Whoever exceeds one is dropped, and counted under the reason of that name.
+/// Limits that end what might not end by itself. Whoever exceeds one is dropped, and counted under the reason of that name; of copies, those that would
+/// exceed it are not made, and each is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// How often a packet and its copies may enter the graph again (resubmit, recirculate, clone), by generation.
     pub reentries: u32,
+    /// Copies that groups and sessions may make of a received packet, and of all that came of it.
+    pub copies: u32,
     /// States that one run through a parser may visit.
     pub states: u32,
     /// Iterations of one loop statement.
@@ -119,7 +122,7 @@ pub struct Budget {
 
 impl Default for Budget {
     fn default() -> Self {
-        Budget { reentries: 64, states: 4096, iterations: 65536 }
+        Budget { reentries: 64, copies: 65536, states: 4096, iterations: 65536 }
     }
 }
 
@@ -168,8 +171,9 @@ pub enum AnnotationValue {
 }
 
 /// Reasons to drop a packet that every program has; those of a program's own `drop` rules are counted after them.
-pub const DROP_REASONS: [&str; 8] = [
+pub const DROP_REASONS: [&str; 9] = [
     "re-entry budget",
+    "copy budget",
     "parser budget",
     "loop budget",
     "no such port",

@@ -257,6 +257,25 @@ fn nodes_and_edges() {
     );
 }
 
+#[test]
+fn budgets() {
+    let copies = |copies: &str, node: &str| {
+        let budget = format!("budget reentries 64 copies {copies} states 4096 iterations 65536");
+        messages(&format!(
+            "program p for none\n{budget}\nnode n: buffer {{ {node} }}\nnode end: buffer {{ drop \"\" }}\n"
+        ))
+    };
+    let groups = "replicate 32w1 current keep all -> end";
+    let sessions = "clone 32w1 deparsed keep all -> n\n otherwise -> end";
+    for copying in [groups, sessions] {
+        says(copies("0", copying), "the budget: no copies, and node `n` makes some");
+        assert_eq!(copies("1", copying), [""; 0]);
+    }
+    assert_eq!(copies("0", "recirculate deparsed keep all -> n"), [""; 0], "the packet itself comes again");
+    assert_eq!(copies("1048576", groups), [""; 0]);
+    says(copies("1048577", groups), "the budget: 1048577 copies of one packet are no limit");
+}
+
 fn beyond(node: &str) -> String {
     format!("node `parser.ipv4`: `{node}` is no state of parser `parser`, nor where it ends")
 }

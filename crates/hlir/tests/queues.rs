@@ -185,6 +185,27 @@ fn what_enters_again_is_none_of_those_that_wait() {
     assert_eq!(changed(&[copied, touch]), [""; 0], "copies of a group are made behind `behind`");
 }
 
+/// All that comes of a packet shares its budget for copies, first come, first served: what comes of a clone must not come first because its packet waits.
+#[test]
+fn packets_are_copied_before_they_wait_or_afterwards() {
+    let clone = "clone 32w1 deparsed keep all -> start";
+    let before = format!("node aside: buffer {{ {clone}\n otherwise -> slow }}");
+    let before = ("node aside: block {} -> slow", before.as_str());
+    let behind = format!("when meta.port == 511: {clone}\n  otherwise -> deparser");
+    let behind = ("otherwise -> deparser", behind.as_str());
+    assert_eq!(changed(&[before]), [""; 0]);
+    assert_eq!(changed(&[behind]), [""; 0]);
+    let both = "the plan: packets are copied at `aside` before they wait before `slow`, and at `leave` afterwards";
+    says(changed(&[before, behind]), both);
+    let group = ("otherwise -> deparser", "replicate 32w1 current keep all -> deparser");
+    says(changed(&[before, group]), both);
+    let ends = "node aside: buffer { when meta.again: replicate 32w1 current keep all -> slow\n otherwise -> slow }";
+    assert_eq!(changed(&[(before.0, ends), behind]), [""; 0], "a packet that becomes a group does not wait");
+    let common = format!("node common: buffer {{ {clone}\n otherwise -> leave }}");
+    let common = ("node common: block {} -> leave", common.as_str());
+    assert_eq!(changed(&[common, behind]), [""; 0], "packets of the path do not wait");
+}
+
 #[test]
 fn an_assertion_holds_in_its_burst() {
     let assert = "assert meta.port != 0 else \"a port\"";

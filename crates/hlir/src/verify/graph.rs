@@ -1,6 +1,6 @@
 //! Checks that a packet's way through the graph ends: only parser states and packets that enter again may come back to where they were.
 //!
-//! Those are limited by the program's budget; nothing else is.
+//! Those are limited by the program's budget, and so is how often a packet is copied; nothing else is.
 
 use super::{Site, Verifier};
 use crate::text::{get, number};
@@ -14,7 +14,23 @@ enum Mark {
     Done,
 }
 
+/// Copies of one packet that a budget may allow: a million that enter again 64 times each take seconds, and more would be as good as no limit.
+const MOST_COPIES: u32 = 1 << 20;
+
 impl Verifier<'_> {
+    /// The budget for copies is one: some can be made, and not any number.
+    pub(super) fn budget(&mut self) {
+        let copies = self.program.budget.copies;
+        let copying = self.program.nodes.values().find(|node| node.effects().any(Effect::multiplies));
+        if copies > MOST_COPIES {
+            let hint = format!("a budget has at most {MOST_COPIES}");
+            self.report(Site::Budget, format!("{copies} copies of one packet are no limit"), &hint);
+        } else if let Some(node) = copying.filter(|_| copies == 0) {
+            let hint = "of every packet that comes there, all copies would be dropped";
+            self.report(Site::Budget, format!("no copies, and node `{}` makes some", node.name), hint);
+        }
+    }
+
     /// Follows edges depth first, with a stack of its own: graphs are deeper than the machine's.
     pub(super) fn graph(&mut self) {
         let nodes = &self.program.nodes;

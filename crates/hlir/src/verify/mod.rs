@@ -38,6 +38,7 @@ pub fn verify_at(program: &Program, places: &Places) -> Vec<Diagnostic> {
     program.tables.iter().for_each(|(id, table)| verifier.table(id, table));
     program.nodes.iter().for_each(|(id, node)| verifier.node(id, node));
     verifier.graph();
+    verifier.budget();
     verifier.interface();
     verifier.errors
 }

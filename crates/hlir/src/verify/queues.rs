@@ -1,7 +1,8 @@
 //! Checks of a plan's queues: packets that wait past the end of their burst are overtaken by those that do not, and nothing may be different for it.
 //!
 //! Who gets to the node waits there, first come, first served; so packets of one path stay in order. State that only packets behind the node touch is
-//! touched in the order of arrival as well. What others touch too, they would touch too early.
+//! touched in the order of arrival as well. What others touch too, they would touch too early. So would what comes of a clone
+//! that is made before its packet waits: it shares a budget for copies with the packet.
 
 use super::batching::{node_statements, touches};
 use super::{Site, Verifier, onward};
@@ -88,11 +89,29 @@ impl Verifier<'_> {
         }
     }
 
+    /// A packet and all that comes of it share a budget for copies. What comes of a copy that is made before the queue would draw on it first.
+    fn queue_budget(&mut self, site: Site, visits: &Visits, node: NodeId) {
+        let program = self.program;
+        let has = |at: &&NodeId, is: fn(&Effect) -> bool| program.nodes[**at].effects().any(is);
+        let goes_on = |effect: &Effect| effect.multiplies() && !effect.is_last();
+        let before = visits.before.iter().filter(|at| has(at, goes_on) && leads_itself(program, **at, node));
+        let behind = visits.waited.iter().filter(|at| has(at, Effect::multiplies));
+        let first = before.min_by_key(|at| at.into_raw());
+        let Some((before, behind)) = first.zip(behind.min_by_key(|at| at.into_raw())) else { return };
+        let [before, node, behind] = [*before, node, *behind].map(|node| &program.nodes[node].name);
+        let message =
+            format!("packets are copied at `{before}` before they wait before `{node}`, and at `{behind}` afterwards");
+        let way_out = "let the queue stand where nothing is copied before it, or nothing behind it";
+        let hint = format!("what comes of the first copies would use up the budget for the others: {way_out}");
+        self.report(site, message, &hint);
+    }
+
     /// What is touched behind the queue is touched by nobody else; and nothing there has to happen in its burst.
     fn queue_state(&mut self, site: Site, node: NodeId) {
         let program = self.program;
         let name = |node: &NodeId| format!("`{}`", program.nodes[*node].name);
         let visits = Visits::of(program, node);
+        self.queue_budget(site, &visits, node);
         for (object, touched) in lasting(program) {
             let waited = touched.iter().any(|node| visits.waited.contains(node));
             let Some(other) = touched.iter().find(|node| visits.others.contains(node)).filter(|_| waited) else {
@@ -158,6 +177,8 @@ impl Verifier<'_> {
 
 /// Who comes to which node.
 struct Visits {
+    /// Packets from a port that have not waited.
+    before: HashSet<NodeId>,
     /// Packets that have waited, and copies that are made of them at once.
     waited: HashSet<NodeId>,
     /// All others: those on other ways, and those that enter again, which do not wait a second time.
@@ -187,7 +208,11 @@ impl Visits {
             }));
         }
         let of = |is: fn(Kind) -> bool| seen.iter().filter(|(_, kind)| is(*kind)).map(|(node, _)| *node).collect();
-        Visits { waited: of(|kind| kind == Kind::Waited), others: of(|kind| kind != Kind::Waited) }
+        Visits {
+            before: of(|kind| kind == Kind::FromPort),
+            waited: of(|kind| kind == Kind::Waited),
+            others: of(|kind| kind != Kind::Waited),
+        }
     }
 }
 
@@ -201,6 +226,18 @@ fn itself(program: &Program, node: NodeId) -> Vec<NodeId> {
         | NodeKind::Apply { .. }
         | NodeKind::Deparse { .. } => onward(program, node),
     }
+}
+
+/// Whether a packet itself comes from one node to another.
+fn leads_itself(program: &Program, from: NodeId, to: NodeId) -> bool {
+    let mut seen = HashSet::new();
+    let mut left = itself(program, from);
+    while let Some(node) = left.pop() {
+        if seen.insert(node) {
+            left.extend(itself(program, node));
+        }
+    }
+    seen.contains(&to)
 }
 
 /// Where copies of a packet and packets that enter again go on from a node, and whether at once.

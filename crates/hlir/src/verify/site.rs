@@ -9,6 +9,7 @@ use std::collections::HashMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Site {
     Program,
+    Budget,
     Header(HeaderId),
     Variable(VariableId),
     Counter(u32),
@@ -90,6 +91,7 @@ impl Site {
         };
         match self {
             Site::Program => String::new(),
+            Site::Budget => "the budget".to_string(),
             Site::Header(id) => format!("header {}", name(get(&program.headers, id).map(|it| &it.name), number(id))),
             Site::Variable(id) => {
                 format!("variable {}", name(get(&program.variables, id).map(|it| &it.name), number(id)))

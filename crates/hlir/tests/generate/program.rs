@@ -36,7 +36,8 @@ impl Generator<'_> {
         self.program.errors.extend(own);
         if self.once_in(3) {
             let [reentries, states, iterations] = [(); 3].map(|()| self.number());
-            self.program.budget = Budget { reentries, states, iterations };
+            let copies = if self.is_wild() { self.number() } else { 1 + self.below(1 << 20) as u32 };
+            self.program.budget = Budget { reentries, copies, states, iterations };
         }
         self.storage();
         self.objects();

@@ -51,13 +51,18 @@ impl Reader {
 
     pub(super) fn budget(&mut self) -> Read<()> {
         self.no_notes()?;
+        let start = self.at;
         self.advance();
         self.expect_word("reentries")?;
         let reentries = self.number("a number of re-entries")?;
+        self.expect_word("copies")?;
+        let copies = self.number("a number of copies")?;
         self.expect_word("states")?;
         let states = self.number("a number of states")?;
         self.expect_word("iterations")?;
-        self.program.budget = Budget { reentries, states, iterations: self.number("a number of iterations")? };
+        let iterations = self.number("a number of iterations")?;
+        self.program.budget = Budget { reentries, copies, states, iterations };
+        self.places.set(Site::Budget, self.since(start));
         Ok(())
     }
 

@@ -83,8 +83,9 @@ impl<'p> Printer<'p> {
         lines.add(format!("program {} for {}", written(name), written(architecture)));
         declared.iter().for_each(|line| lines.add(line));
         if *budget != Budget::default() {
-            let Budget { reentries, states, iterations } = budget;
-            lines.add(format!("budget reentries {reentries} states {states} iterations {iterations}"));
+            let Budget { reentries, copies, states, iterations } = budget;
+            let line = format!("budget reentries {reentries} copies {copies} states {states} iterations {iterations}");
+            lines.add(line);
         }
         self.errors(&mut lines);
         self.objects(&mut lines);
