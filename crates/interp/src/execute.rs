@@ -27,6 +27,7 @@ pub enum Interrupt<'p> {
 /// Positions in `hlir::program::DROP_REASONS`.
 pub mod drop_reason {
     pub const REENTRY_BUDGET: usize = 0;
+    pub const COPY_BUDGET: usize = 1;
     pub const PARSER_BUDGET: usize = 2;
     pub const LOOP_BUDGET: usize = 3;
     pub const NO_SUCH_PORT: usize = 4;

@@ -5,6 +5,7 @@ use crate::evaluate::{CopyFacts, Facts};
 use crate::random::{Draws, copy_number, mix};
 use crate::storage::{Layout, Storage};
 use hlir::{Bytes, Keep, NodeId};
+use std::cell::Cell;
 use std::rc::Rc;
 
 #[derive(Clone)]
@@ -20,6 +21,8 @@ pub struct Packet {
     pub draws: Draws,
     /// Copies made of it so far.
     copies: u64,
+    /// Copies that may still be made of what came of one received packet: all of it shares the number.
+    budget: Rc<Cell<u32>>,
     /// How often it or its ancestors have entered the graph again.
     pub generation: u32,
     /// Sums up ingress port and nodes visited.
@@ -27,6 +30,7 @@ pub struct Packet {
 }
 
 impl Packet {
+    /// A packet that is received. It still has no budget for copies.
     pub fn new(layout: &Layout, port: u32, bytes: Vec<u8>, number: u64, seed: u64) -> Packet {
         Packet {
             storage: layout.blank(),
@@ -37,9 +41,24 @@ impl Packet {
             number,
             draws: Draws::new(seed, number),
             copies: 0,
+            budget: Rc::default(),
             generation: 0,
             path: mix(port.into()),
         }
+    }
+
+    /// The packet with a budget of its own: as many copies may come of it, whatever else came of what it was copied from.
+    pub fn with_budget(mut self, copies: u32) -> Packet {
+        self.budget = Rc::new(Cell::new(copies));
+        self
+    }
+
+    /// Takes so many copies from the budget, or all that are left; how many.
+    pub fn take_copies(&self, wanted: usize) -> usize {
+        let left = self.budget.get();
+        let taken = left.min(u32::try_from(wanted).unwrap_or(u32::MAX));
+        self.budget.set(left - taken);
+        taken as usize
     }
 
     pub fn facts(&self, clock_ns: u64, copy: CopyFacts) -> Facts {

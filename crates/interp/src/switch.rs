@@ -99,11 +99,12 @@ impl<'p> Switch<'p> {
         std::mem::take(&mut self.punted)
     }
 
-    /// Goes on with a packet that the control plane held.
+    /// Goes on with a packet that the control plane held, as if it were received.
     pub fn resume(&mut self, punted: Punted) -> Result<Outcome, Refusal> {
         self.check_running()?;
         self.outcome = Outcome::default();
-        Walker::new(self, punted.packet).walk(punted.resume);
+        let packet = punted.packet.with_budget(self.program.budget.copies);
+        Walker::new(self, packet).walk(punted.resume);
         Ok(self.drain())
     }
 
@@ -191,7 +192,7 @@ impl Engine for Switch<'_> {
             self.state.next_packet += 1;
             self.note(|| format!("packet {number} from port {}: {} bytes", frame.port, frame.bytes.len()));
             let packet = Packet::new(&self.layout, frame.port, frame.bytes.clone(), number, self.state.seed);
-            Walker::new(self, packet).walk(entry);
+            Walker::new(self, packet.with_budget(self.program.budget.copies)).walk(entry);
             if self.state.stopped.is_some() {
                 break;
             }

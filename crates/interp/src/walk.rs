@@ -237,7 +237,7 @@ impl<'s, 'p> Walker<'s, 'p> {
         if members.is_empty() {
             return self.drop(drop_reason::EMPTY_GROUP);
         }
-        for Replica { port, instance } in members {
+        for Replica { port, instance } in self.within_budget(members) {
             let copy = self.copy(reentry, CopyFacts { port, instance, truncation_bytes: 0 });
             self.trace(|_| format!("  copy for port {port}, instance {instance}"));
             Walker::new(self.switch, copy).walk(reentry.to);
@@ -250,9 +250,17 @@ impl<'s, 'p> Walker<'s, 'p> {
     fn mirror(&mut self, session: &Expression, reentry: &'p Reentry) {
         let session = u32::try_from(self.value(session).to_u64()).unwrap_or(u32::MAX);
         let Some((members, truncation_bytes)) = self.switch.state.session_members(session) else { return };
-        for Replica { port, instance } in members {
+        for Replica { port, instance } in self.within_budget(members) {
             self.enter_again(reentry, CopyFacts { port, instance, truncation_bytes });
         }
+    }
+
+    /// The members that get a copy: the budget's last copies go to the first of them.
+    fn within_budget(&mut self, mut members: Vec<Replica>) -> Vec<Replica> {
+        let copies = self.packet.take_copies(members.len());
+        members[copies..].iter().for_each(|_| self.drop(drop_reason::COPY_BUDGET));
+        members.truncate(copies);
+        members
     }
 
     /// Puts a copy behind all packets that wait to enter the graph again.
