@@ -19,9 +19,15 @@ counter_add(const struct worker *worker, uint32_t counter, uint64_t size, uint64
 
 /* Drop reasons, hits and misses of tables, edges: plain numbers of the worker. */
 static inline void
+counter_increase(uint64_t *cell, uint64_t by)
+{
+	__atomic_store_n(cell, *cell + by, __ATOMIC_RELAXED);
+}
+
+static inline void
 counter_increment(uint64_t *cell)
 {
-	__atomic_store_n(cell, *cell + 1, __ATOMIC_RELAXED);
+	counter_increase(cell, 1);
 }
 
 #endif

@@ -118,6 +118,28 @@ fn copies_may_overtake_a_packet_that_waits() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
 
+/// Of most of these packets would come more copies than the budget has: which of them are made is the same packet by packet, in stages, in stages a group
+/// behind, with packets that wait, and in lists.
+#[test]
+fn copies_beyond_the_budget_are_those_that_the_interpreter_drops() {
+    let file = |ending: &str| path(&format!("crates/cli/tests/plans/multiplies{ending}")).display().to_string();
+    let test = file(".stf");
+    let plans = [".plan", "_behind.plan", "_waits.plan", "_lists.plan"].map(file);
+    let planned = plans.iter().map(|plan| ["--plan", plan.as_str()]);
+    for plan in planned.chain([["--passes", ""]]) {
+        let stf = |arguments: &[&str]| {
+            let output = bacus().args(["stf", &file(".hlir"), &test, "--sanitize"]).args(plan).args(arguments).output();
+            let output = output.expect("bacus runs");
+            let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+            assert!(output.status.success(), "{plan:?} {arguments:?}: {said}");
+            said
+        };
+        stf(&["--engine", "native", "--burst", "8"]);
+        let said = stf(&["--trace", &test, "--count", "2000"]);
+        assert!(said.contains("both engines agree"), "{plan:?}: {said}");
+    }
+}
+
 /// As planned for this machine, plainly, and on a machine whose memory is slow: there every look-up that can have one has a stage.
 #[test]
 fn applications_send_what_the_interpreter_sends_under_every_plan() {

@@ -94,13 +94,16 @@ impl Body<'_, '_> {
         self.release();
     }
 
-    /// A loop over the members of the group that `chosen` names.
+    /// A loop over the members of the group that `chosen` names, as far as the budget goes.
     fn members(&mut self, groups: &str, chosen: Expr, copy: &Reentry, consumer: &str) -> Vec<Stmt> {
         let table = Expr::Name(format!("run->worker->shared->{groups}"));
         let mut code =
             vec![Stmt::declare("const struct group *const", "group", Expr::call("group_find", [table, chosen]))];
         let body = self.nested(|body| body.copy(copy, consumer, &["member", "truncation"]));
-        let to = Expr::name("group->count");
+        let taken = Expr::call("budget_take", ["run", "state", "group->count"].map(Expr::name));
+        code.push(Stmt::declare("const uint32_t", "count", taken));
+        code.push(Stmt::Blank);
+        let to = Expr::name("count");
         code.push(Stmt::Count { name: "i".to_string(), from: Expr::word(0), to, step: Expr::word(1), body });
         code
     }
@@ -117,7 +120,7 @@ impl Body<'_, '_> {
 
     fn mirror(&mut self, chosen: Expr, copy: &Reentry) {
         let mut code = self.members("sessions", chosen, copy, "run_enqueue");
-        let repeat = code.pop().into_iter().collect();
+        let repeat = code.split_off(1);
         code.push(Stmt::when(Expr::binary("!=", Expr::name("group"), Expr::name("NULL")), repeat));
         self.push(Stmt::Block(code));
     }

@@ -1,7 +1,8 @@
 //! Copies of packets, and the queue of those that enter again: functions that only programs with copies have.
 //!
 //! A copy has its state and scratch in memory of its own, taken from the worker's list of free ones or from the heap; the list goes back to the heap
-//! when the pipeline is detached.
+//! when the pipeline is detached. What is left of a received packet's budget for copies is a number in the worker's memory, from the first copy to the end
+//! of the burst; all that came of the packet points to it.
 
 use crate::body::drop_reason;
 use crate::c::{Expr, Item, Stmt};
@@ -28,6 +29,13 @@ const RARE: &str = "static __attribute__((noinline))";
 impl Unit<'_> {
     pub fn copy_items(&self, used: &Words) -> Vec<Item> {
         let mut items = Vec::new();
+        if self.facts.multiplies {
+            let about =
+                "Of the copies that are wanted of a packet, those that its budget has left; the others are drops.";
+            items.push(Item::Comment(about.to_string()));
+            let parameters = [RUN, "struct state *state", "uint32_t wanted"];
+            items.extend(function("INLINE uint32_t", "budget_take", &parameters, self.budget_take()));
+        }
         items.push(Item::Comment("Memory for a copy, or NULL.".to_string()));
         items.extend(function(&format!("{RARE} struct copy *"), "copy_take", &[RUN], copy_take()));
         items.push(Item::Comment("The copy's packet has left.".to_string()));
@@ -49,6 +57,28 @@ impl Unit<'_> {
             items.extend(function("static void", "run_enqueue", &parameters, self.enqueue()));
         }
         items
+    }
+
+    /// The number is the burst's, and lasts as long: a packet that the control plane brings back begins another one, and one that waits for another burst has
+    /// none yet or is not copied any more, as the verifier sees to.
+    fn budget_take(&self) -> Vec<Stmt> {
+        let left = || name("*state->budget");
+        let reason = "copy budget";
+        let drops = Expr::index(name("run->worker->drops"), drop_reason(reason, self.drop_number(reason)));
+        let taken = Expr::conditional(Expr::binary("<", name("wanted"), left()), name("wanted"), left());
+        let others = Expr::binary("-", name("wanted"), name("taken"));
+        let first = vec![
+            set("state->budget", "&run->memory->budgets[run->memory->copied++]"),
+            Stmt::set(left(), Expr::word(self.program.budget.copies)),
+        ];
+        vec![
+            Stmt::when(Expr::binary("==", name("state->budget"), name("NULL")), first),
+            Stmt::declare("const uint32_t", "taken", taken),
+            Stmt::Blank,
+            Stmt::Assign(left(), "-=", name("taken")),
+            Stmt::call("counter_increase", [Expr::unary("&", drops), others]),
+            Stmt::result(name("taken")),
+        ]
     }
 
     fn copy_begin(&self) -> Vec<Stmt> {

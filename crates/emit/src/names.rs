@@ -32,6 +32,7 @@ const STATE: &[&str] = &[
     "number",
     "draws",
     "copies",
+    "budget",
     "generation",
     "scratch",
     "original",
@@ -42,12 +43,12 @@ const STATE: &[&str] = &[
 
 /// First parts of names that belong to the runtime, or could one day.
 const RUNTIME: &[&str] = &[
-    "abi", "bits", "burst", "checksum", "copy", "counter", "crc", "crc16", "crc32", "dir24", "exact", "flight",
-    "group", "groups", "hash", "identity", "lanes", "limbs", "list", "load", "load8", "load16", "load32", "load64",
-    "lpm", "mbuf", "mem", "meter", "mtr", "node", "output", "own", "packet", "path", "pending", "piece", "pieces",
-    "pipeline", "pool", "prefetch", "process", "queue", "random", "register", "released", "rte", "run", "saved",
-    "scratch", "shared", "signed", "state", "store", "store8", "store16", "store32", "store64", "table", "target",
-    "value", "walk", "wide", "worker", "xor16", "saturate", "shift",
+    "abi", "bits", "budget", "burst", "checksum", "copy", "counter", "crc", "crc16", "crc32", "dir24", "exact",
+    "flight", "group", "groups", "hash", "identity", "lanes", "limbs", "list", "load", "load8", "load16", "load32",
+    "load64", "lpm", "mbuf", "mem", "meter", "mtr", "node", "output", "own", "packet", "path", "pending", "piece",
+    "pieces", "pipeline", "pool", "prefetch", "process", "queue", "random", "register", "released", "rte", "run",
+    "saved", "scratch", "shared", "signed", "state", "store", "store8", "store16", "store32", "store64", "table",
+    "target", "value", "walk", "wide", "worker", "xor16", "saturate", "shift",
 ];
 
 /// Words of C and of its library that are single names.

@@ -35,6 +35,11 @@ impl Unit<'_> {
             memory.push(Member::plain("struct copy *", "first", "of those that wait to enter again"));
             memory.push(Member::plain("struct copy *", "last", ""));
         }
+        if self.facts.multiplies {
+            let packets = self.burst() + way.map_or(0, Way::held);
+            memory.push(Member::plain("uint32_t", "copied", "received packets that copies were made of"));
+            memory.push(Member::plain("uint32_t", format!("budgets[{packets}]"), "copies left to each of these"));
+        }
         match self.batched() {
             true => memory.extend(self.batch_members()),
             false => memory.push(Member::plain("struct scratch", "scratch", "")),
@@ -147,7 +152,11 @@ impl Unit<'_> {
             Member::Plain { of, name: title, .. } => Stmt::set(Expr::Name(format!("run->{title}")), begun(of, title)),
             Member::Union(_) | Member::Inner { .. } => unreachable!("all of `struct run` is plain"),
         };
-        self.run_members(way).iter().map(each).collect()
+        let mut body: Vec<Stmt> = self.run_members(way).iter().map(each).collect();
+        if self.facts.multiplies {
+            body.push(Stmt::set(name("run->memory->copied"), Expr::word(0)));
+        }
+        body
     }
 
     fn run_end(&self) -> Vec<Stmt> {

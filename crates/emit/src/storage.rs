@@ -108,6 +108,9 @@ impl Unit<'_> {
         if self.facts.pending {
             members.push(Member::plain("uint32_t", "generation", "how often it has entered again"));
         }
+        if self.facts.multiplies {
+            members.push(Member::plain("uint32_t *", "budget", "copies left to all that came of it; NULL before any"));
+        }
         if self.facts.original {
             members.push(Member::plain("const uint8_t *", "original", "its first byte when it entered"));
             members.push(Member::plain("uint32_t", "original_length", ""));

@@ -41,6 +41,8 @@ pub struct Facts {
     pub random: bool,
     /// Packets or copies of them enter again after the burst.
     pub pending: bool,
+    /// Makes copies for the members of groups or sessions, which a budget limits.
+    pub multiplies: bool,
     /// Makes copies for multicast groups.
     pub replicates: bool,
     /// Goes back to the bytes that came in.
@@ -209,6 +211,7 @@ impl Facts {
         for (place, _) in effect_assignments(effect) {
             self.place(*place);
         }
+        self.multiplies |= effect.multiplies();
         match effect {
             Effect::Replicate { copy, .. } => {
                 self.replicates = true;

@@ -145,6 +145,12 @@ impl<'u> Way<'u> {
         members
     }
 
+    /// Packets that may wait from one burst to the next.
+    pub fn held(&self) -> u32 {
+        let flights = if self.is_behind() { 2 * self.group() } else { 0 };
+        flights + self.queue_capacity()
+    }
+
     pub fn items(&self, nodes: &Nodes, entry: NodeId, used: &Words) -> Vec<Item> {
         let mut items = Vec::new();
         for ahead in &self.ahead {

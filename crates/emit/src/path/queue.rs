@@ -88,6 +88,11 @@ impl<'u> Way<'u> {
         items
     }
 
+    /// Packets that may wait in all queues together.
+    pub fn queue_capacity(&self) -> u32 {
+        self.queues.iter().map(|queue| queue.plan.capacity).sum()
+    }
+
     fn queue_name(&self, queue: &Waiting) -> String {
         format!("queue_{}", self.unit.node_name(queue.node))
     }
