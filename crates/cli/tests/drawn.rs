@@ -229,6 +229,7 @@ programs! {
     packets_of_two_kinds: "crates/cli/tests/plans/waits.hlir", [], "apps/l2l3acl/port1.pcap";
     copies: "crates/cli/tests/semantics/what_comes_again_keeps_its_field_list.p4", ["crates/cli/tests/semantics/what_comes_again_keeps_its_field_list.stf"], "crates/cli/tests/semantics/what_comes_again_keeps_its_field_list.stf";
     copies_between_look_ups: "crates/cli/tests/plans/replicates.p4", ["crates/cli/tests/plans/replicates.stf"], "crates/cli/tests/plans/replicates.stf";
+    copies_beyond_the_budget: "crates/cli/tests/plans/multiplies.hlir", ["crates/cli/tests/plans/multiplies.stf"], "crates/cli/tests/plans/multiplies.stf";
     every_way_of_v1model: "crates/cli/tests/architectures/v1model_paths.p4", ["crates/cli/tests/architectures/v1model_paths.stf"], "crates/cli/tests/architectures/v1model_paths.stf";
     psa: "crates/cli/tests/architectures/psa_paths.p4", ["crates/cli/tests/architectures/psa_paths.stf"], "crates/cli/tests/architectures/psa_paths.stf";
     pna_that_learns: "crates/cli/tests/architectures/pna_learning.p4", ["crates/cli/tests/architectures/pna_learning.stf"], "crates/cli/tests/architectures/pna_learning.stf";
