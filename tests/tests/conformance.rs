@@ -1,7 +1,9 @@
 //! What the runner over p4c's corpus takes of it.
 
+use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::PathBuf;
-use tests::conformance::cases::{Job, Kind, sample};
+use tests::conformance::cases::{Job, Kind, sample, without_dead_links};
 
 #[test]
 fn a_sample_is_the_first_case_and_each_so_many_behind_it() {
@@ -15,4 +17,20 @@ fn a_sample_is_the_first_case_and_each_so_many_behind_it() {
     assert_eq!(sampled(6, 3), [0, 3]);
     assert_eq!(sampled(2, 100), [0]);
     assert_eq!(sampled(0, 2), [0; 0]);
+}
+
+#[test]
+fn a_program_that_is_a_link_to_nothing_is_no_case() {
+    let folder = std::env::temp_dir().join(format!("bacus-dead-links-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a directory can be made");
+    fs::write(folder.join("here.p4"), "").expect("a file can be written");
+    symlink("here.p4", folder.join("alive.p4")).expect("a link can be made");
+    symlink("backends/elsewhere.p4", folder.join("dead.p4")).expect("a link can be made");
+    // What is not there at all was asked for by a list: that is a failure, and its reader is to know.
+    let names = ["here.p4", "alive.p4", "dead.p4", "misspelt.p4"];
+    let job = |name: &str| Job { name: name.to_string(), program: folder.join(name), kind: Kind::Accept };
+    let (jobs, absent) = without_dead_links(names.map(job).into());
+    assert_eq!(jobs.iter().map(|job| job.name.as_str()).collect::<Vec<&str>>(), ["here.p4", "alive.p4", "misspelt.p4"]);
+    assert_eq!(absent.into_iter().collect::<Vec<String>>(), ["dead.p4"]);
+    fs::remove_dir_all(folder).expect("it was made above");
 }

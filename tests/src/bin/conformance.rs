@@ -37,7 +37,7 @@ pub struct Arguments {
     /// Let native code watch itself for bad accesses and undefined behaviour: each case takes several times as long
     #[arg(long)]
     sanitize: bool,
-    /// Cases that fail for a reason that is not ours: `PATH REASON` a line
+    /// Cases that fail for a reason that is not ours: `PATH REASON` a line, or `PATH GROUP: REASON`
     #[arg(long)]
     exempt: Option<PathBuf>,
     /// C code for the externs of programs: NAME.c for NAME.p4
@@ -90,6 +90,7 @@ fn conformance(arguments: &Arguments) -> Result<bool, String> {
         jobs.extend(corpus.vectors(vectors)?);
     }
     jobs.retain(|job| job.name.contains(&arguments.only) && wanted(&arguments.groups, job));
+    let (jobs, absent) = cases::without_dead_links(jobs);
     let jobs = cases::sample(jobs, arguments.every);
     if jobs.is_empty() {
         return Err("no case is left to run".to_string());
@@ -98,21 +99,21 @@ fn conformance(arguments: &Arguments) -> Result<bool, String> {
         Some(file) => cases::exempt(file)?,
         None => Vec::new(),
     };
-    let report = run_all(arguments, &corpus, &jobs);
+    let report = run_all(arguments, &corpus, &jobs, Report::new(exempt, absent));
     report.write(&arguments.out).map_err(|error| format!("{}: {error}", arguments.out.display()))?;
-    print!("{}", report.summary(&exempt));
+    print!("{}", report.summary());
     println!("failures: {}", arguments.out.display());
-    Ok(report.is_clean(&exempt))
+    Ok(report.is_clean())
 }
 
 fn wanted(groups: &[String], job: &Job) -> bool {
     groups.is_empty() || groups.iter().any(|group| job.kind.group().starts_with(group.as_str()))
 }
 
-fn run_all(arguments: &Arguments, corpus: &cases::Corpus, jobs: &[Job]) -> Report {
+fn run_all(arguments: &Arguments, corpus: &cases::Corpus, jobs: &[Job], report: Report) -> Report {
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {eta} {wide_msg}").expect("the template is valid");
     let bar = ProgressBar::new(jobs.len() as u64).with_style(style);
-    let report = Mutex::new(Report::default());
+    let report = Mutex::new(report);
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..arguments.jobs.max(1) {

@@ -2,8 +2,9 @@
 //!
 //! All paths come from the caller: a checkout of p4c, lists of names relative to its `testdata`, a directory of vectors.
 
+use super::report::Exempt;
 use super::run::Plan;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -25,6 +26,14 @@ pub struct Job {
     pub name: String,
     pub program: PathBuf,
     pub kind: Kind,
+}
+
+/// Takes out the cases whose program is a link that leads nowhere, and names them: some of p4c's samples are links to what a backend keeps,
+/// which a checkout need not have.
+pub fn without_dead_links(jobs: Vec<Job>) -> (Vec<Job>, BTreeSet<String>) {
+    let (dead, alive): (Vec<Job>, Vec<Job>) =
+        jobs.into_iter().partition(|job| job.program.is_symlink() && !job.program.exists());
+    (alive, dead.into_iter().map(|job| job.name).collect())
 }
 
 /// The first case, and each so many behind it.
@@ -207,8 +216,8 @@ fn lines(list: &Path) -> Result<Vec<String>, String> {
     Ok(words.filter(|word| !word.starts_with('#')).map(str::to_string).collect())
 }
 
-/// Path and reason of each exempt case.
-pub fn exempt(file: &Path) -> Result<Vec<(String, String)>, String> {
+/// The lines of a list of exempt cases: `PATH REASON`, or `PATH GROUP: REASON`.
+pub fn exempt(file: &Path) -> Result<Vec<Exempt>, String> {
     let text = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
     let mut exempt = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'))
@@ -216,7 +225,7 @@ pub fn exempt(file: &Path) -> Result<Vec<(String, String)>, String> {
         let Some((path, reason)) = line.split_once(' ') else {
             return Err(format!("{}:{}: expected `PATH REASON`", file.display(), number + 1));
         };
-        exempt.push((path.to_string(), reason.trim().to_string()));
+        exempt.push(Exempt::new(path, reason.trim()));
     }
     Ok(exempt)
 }
