@@ -148,7 +148,8 @@ impl Excerpt {
         let place = map.locate(label.span.start);
         let (line_start, line) = map.line_at(label.span.start);
         let column = place.column as usize - 1;
-        let on_this_line = label.span.end.clamp(label.span.start, line_start + line.len() as u32);
+        // What ends the line is none of it, and may be the place: a carriage return.
+        let on_this_line = label.span.end.min(line_start + line.len() as u32).max(label.span.start);
         let length = map.snippet(Span::new(label.span.start, on_this_line)).chars().count().max(1);
         let skipped = if line.chars().count() > WINDOW { column.saturating_sub(BEFORE_PLACE) } else { 0 };
         let shown: String = line.chars().skip(skipped).take(WINDOW).collect();
@@ -264,5 +265,20 @@ mod tests {
         assert!(lines.iter().all(|line| line.len() < 200), "{rendered}");
         assert_eq!(lines[3].find("here"), lines[4].find("^^^^"), "{rendered}");
         expect!["error: no main\n"].assert_eq(&Diagnostic::error("no main").render(&map));
+    }
+
+    #[test]
+    fn a_place_may_be_where_a_line_has_ended() {
+        let text = "bit x\r\r\n";
+        let map = SourceMap::new("f.p4", text);
+        let rendered = Diagnostic::error("expected `;`").label(Span::new(6, 7), "here").render(&map);
+        expect![[r#"
+            f.p4(1): error: expected `;`
+             --> f.p4:1:7
+              |
+            1 | bit x
+              |      ^ here
+        "#]]
+        .assert_eq(&rendered);
     }
 }
