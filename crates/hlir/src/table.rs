@@ -96,6 +96,17 @@ pub struct ActionCall {
     pub arguments: Vec<BigUint>,
 }
 
+/// An action, by its number in the table, in a set of such numbers that is a `u64`. All from the 64th on are one: what is known of the set is
+/// then that one of them is in it.
+pub fn action_bit(action: usize) -> u64 {
+    1 << action.min(63)
+}
+
+/// The number of the one action in a set of [`action_bit`]s; none if there are several, none, or one from the 64th on.
+pub fn only_action(actions: u64) -> Option<usize> {
+    (actions.count_ones() == 1).then(|| actions.trailing_zeros() as usize).filter(|action| *action < 63)
+}
+
 impl Table {
     /// Whether entries are ordered by priority: with a ternary, range or optional key. Else the longest prefix wins, or there is one match at most.
     pub fn has_priorities(&self) -> bool {
@@ -105,5 +116,19 @@ impl Table {
     /// Widths of an action's parameters, as expressions in its body need them.
     pub fn parameter_widths(&self, action: usize) -> Vec<u32> {
         self.actions[action].parameters.iter().map(|parameter| parameter.width).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_of_actions_tells_apart_all_but_the_last() {
+        assert_eq!([0, 1, 62].map(|action| only_action(action_bit(action))), [Some(0), Some(1), Some(62)]);
+        assert_eq!(action_bit(63), action_bit(64));
+        assert_eq!(only_action(action_bit(63)), None, "it may be any from there on");
+        assert_eq!(only_action(action_bit(0) | action_bit(5)), None);
+        assert_eq!(only_action(0), None);
     }
 }

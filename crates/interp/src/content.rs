@@ -3,6 +3,7 @@
 use crate::Switch;
 use crate::pattern::Pattern;
 use crate::tables::Target;
+use hlir::table::action_bit;
 use hlir::{MatchKind, TableId};
 use std::collections::HashSet;
 
@@ -15,7 +16,7 @@ pub struct Content {
     pub masks: u64,
     /// Entries whose lpm key has a prefix longer than 24 bits.
     pub long_prefixes: u64,
-    /// Actions that entries call: a bit for each by its number in the table, the last for all from the 64th on.
+    /// Actions that entries call: a set of their numbers in the table, as [`action_bit`] has them.
     pub actions: u64,
 }
 
@@ -33,7 +34,7 @@ impl Switch<'_> {
             content.entries += 1;
             records.insert(format!("{:?}", entry.target));
             if let Target::Call(call) = &entry.target {
-                content.actions |= 1 << call.action.min(63);
+                content.actions |= action_bit(call.action as usize);
             }
             masks.insert(entry.patterns().iter().map(mask).collect::<Vec<String>>());
             let prefix = lpm.map(|lpm| entry.patterns()[lpm].prefix_bits());

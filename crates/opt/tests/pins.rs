@@ -1,11 +1,11 @@
 //! Pins: what a person has decided stands in the plan as it was written, and planners decide what suits it; and what they decide by themselves of paths and bursts.
 
 use hlir::plan::{Descriptor, Plan};
+use hlir::table::action_bit;
 use hlir::text::{parse_file, parse_plan, print_plan};
 use hlir::{Program, verify};
 use opt::analyze::Traffic;
 use opt::inputs::machine::{Port, Stages};
-use opt::inputs::occupancy::action_bit;
 use opt::inputs::{Content, Profile};
 use opt::model::Model;
 use opt::{Inputs, Selection};

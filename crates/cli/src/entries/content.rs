@@ -3,9 +3,9 @@
 use super::binary::{Input, MAGIC};
 use super::{Origin, find_table};
 use crate::failure::Failure;
+use hlir::table::action_bit;
 use hlir::{MatchKind, Program, Scope, TableId};
 use interp::DEFAULT_PORTS;
-use opt::inputs::occupancy::action_bit;
 use opt::inputs::{Content, Occupancy};
 use std::collections::{HashMap, HashSet};
 use std::fs;

@@ -3,6 +3,7 @@
 //! Where nobody says, a table has its own entries if they are constant, else as many as the source asks room for, else [`UNSAID_ENTRIES`].
 
 use hlir::entry::EntryAction;
+use hlir::table::{action_bit, only_action};
 use hlir::{Match, MatchKind, Program, Table};
 use std::collections::{BTreeMap, HashSet};
 
@@ -29,11 +30,6 @@ pub struct Content {
     pub actions: u64,
     /// Whether somebody has counted, rather than assumed.
     pub is_known: bool,
-}
-
-/// An action in [`Content::actions`]. All from the 64th on are one.
-pub fn action_bit(action: usize) -> u64 {
-    1 << action.min(63)
 }
 
 impl Content {
@@ -79,7 +75,7 @@ impl Content {
 
     /// The number of the action that all entries run; none if they run several, or nobody has looked.
     pub fn only_action(&self) -> Option<usize> {
-        (self.actions.count_ones() == 1).then(|| self.actions.trailing_zeros() as usize).filter(|action| *action < 63)
+        only_action(self.actions)
     }
 }
 
