@@ -1,4 +1,5 @@
-/* Making one member of a union valid makes the others invalid; an invalid header given to a member, too; the valid one is emitted. */
+/* Making one member of a union valid makes the others invalid; an invalid header given to a member, too, and making a member invalid, whichever is valid;
+ * the valid one is emitted. */
 #include <core.p4>
 #include <v1model.p4>
 
@@ -41,6 +42,14 @@ control ingress(inout headers h, inout meta m, inout standard_metadata_t s) {
         if (h.kind.v == 4) {
             h.u.two = { 0x4444 };
             h.u.one = gone;
+        }
+        if (h.kind.v == 5 || h.kind.v == 6) {
+            h.u.two = { 0x5555 };
+            h.u.one.setInvalid();
+            if (h.kind.v == 6) {
+                h.u.one.setValid();
+                h.u.one.v = 0x66;
+            }
         }
         h.kind.v = (h.u.one.isValid() ? 8w1 : 0) | (h.u.two.isValid() ? 8w2 : 0) | (h.u.isValid() ? 8w4 : 0) | (h.w == h.u ? 8w8 : 0);
     }

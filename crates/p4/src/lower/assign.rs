@@ -159,10 +159,7 @@ impl<'a> Lowering<'a> {
                         lowering.set_valid(id);
                         lowering.assign_all(members.iter().cloned().zip(fields).collect());
                     },
-                    |lowering| {
-                        lowering.emit(Statement::SetInvalid(id));
-                        lowering.invalidate_siblings(id);
-                    },
+                    |lowering| lowering.set_invalid(id),
                 );
             }
             (Storage::Union(to), Value::Union(from)) => self.assign_union(to, from),

@@ -145,6 +145,12 @@ impl<'a> Lowering<'a> {
         self.invalidate_siblings(header);
     }
 
+    /// Of a union, nothing is left then: it is invalid, whichever member it held.
+    pub fn set_invalid(&mut self, header: HeaderId) {
+        self.emit(Statement::SetInvalid(header));
+        self.invalidate_siblings(header);
+    }
+
     /// Setting one member of a union takes the others away.
     pub fn invalidate_siblings(&mut self, header: HeaderId) {
         for other in self.slots.siblings(header).to_vec() {

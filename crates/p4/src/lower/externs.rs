@@ -32,7 +32,7 @@ impl<'a> Lowering<'a> {
                     if builtin == Builtin::SetValid {
                         lowering.set_valid(*id);
                     } else {
-                        lowering.emit(Statement::SetInvalid(*id));
+                        lowering.set_invalid(*id);
                     }
                 });
                 Ok(Value::Void)

@@ -126,13 +126,15 @@ fn one_member_of_a_union_takes_the_others_away() {
           invalidate c.hdr.u.y
           copy c.hdr.u.y = c.hdr.h
           invalidate c.hdr.u.x
+          invalidate c.hdr.u.x
+          invalidate c.hdr.u.y
         } -> c.end
 
         node c.end: buffer {
           drop "end of c"
         }
     "#]]
-    .assert_eq(&control("", "hdr.u.x.setValid(); hdr.u.y = hdr.h;"));
+    .assert_eq(&control("", "hdr.u.x.setValid(); hdr.u.y = hdr.h; hdr.u.x.setInvalid();"));
 }
 
 #[test]

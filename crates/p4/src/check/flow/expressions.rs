@@ -305,7 +305,7 @@ impl<'a> Flow<'a, '_> {
         self.read_inside(base);
         match (builtin, self.place(base)) {
             (Builtin::SetValid, Where::Part(part)) => self.facts.set_valid(&self.layout, part),
-            (Builtin::SetInvalid, Where::Part(part)) => self.facts.invalidate(&self.layout, part),
+            (Builtin::SetInvalid, Where::Part(part)) => self.facts.set_invalid(&self.layout, part),
             (Builtin::SetValid | Builtin::PushFront | Builtin::PopFront, Where::Within(part) | Where::Part(part)) => {
                 self.facts.write(&self.layout, part);
             }

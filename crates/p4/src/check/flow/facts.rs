@@ -248,6 +248,12 @@ impl Facts {
         layout.siblings(part).into_iter().for_each(|other| self.invalidate(layout, other));
     }
 
+    /// `h.setInvalid()`: if it is a member of a union, the union holds nothing any more.
+    pub fn set_invalid(&mut self, layout: &Layout, part: u32) {
+        self.invalidate(layout, part);
+        layout.siblings(part).into_iter().for_each(|other| self.invalidate(layout, other));
+    }
+
     /// `if (h.isValid())`: inside, it is.
     pub fn learn_valid(&mut self, layout: &Layout, part: u32) {
         if layout.kind(part) == Kind::Header {
@@ -261,7 +267,7 @@ impl Facts {
         if layout.kind(to) == Kind::Header {
             let validity = if layout.kind(source) == Kind::Header { from.validity(source) } else { Validity::Valid };
             self.set_validity(to, validity);
-            if validity == Validity::Valid {
+            if validity != Validity::Doubtful {
                 layout.siblings(to).into_iter().for_each(|other| self.invalidate(layout, other));
             }
         }

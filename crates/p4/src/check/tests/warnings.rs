@@ -31,6 +31,26 @@ fn a_parser_is_followed_through_its_states() {
 }
 
 #[test]
+fn a_union_whose_member_is_made_invalid_holds_nothing() {
+    warns(
+        &format!(
+            "{HEADERS}control c(inout H h, in E e) {{
+    apply {{
+        h.u.x.setValid(); h.u.x.a = 1;
+        h.e.a = h.u.x.a;
+        h.u.y.setInvalid();
+        h.f.a = h.u.x.a;
+    }}
+}}\n"
+        ),
+        expect![[r#"
+            t.p4(3): [--Wwarn=unused] warning: control 'c' is unused
+            t.p4(8): [--Wwarn=invalid-header] warning: accessing a field of an invalid header h.u.x
+        "#]],
+    );
+}
+
+#[test]
 fn actions_and_tables_are_followed_where_they_run() {
     warns(
         &format!(
