@@ -258,6 +258,20 @@ fn a_header_that_is_written_behind_a_deparser_leaves_the_packet_alone() {
     agree_on_entries("crates/cli/tests/plans/behind.hlir", "crates/cli/tests/plans/behind.plan", "0");
 }
 
+/// Of a packet that was cut, copies as it came in are whole, and headers keep what lay behind the cut. Nobody sees what is written to a header before a deparser.
+#[test]
+fn packets_that_are_cut_come_again_as_they_came() {
+    let file = |name: &str| path(name).display().to_string();
+    let (program, packets) = (file("crates/cli/tests/plans/cut.hlir"), file("crates/cli/tests/plans/cut.stf"));
+    let machine = file("tests/machines/slow-memory.toml");
+    let ran = ["stf", &program, &packets, "--trace", &packets, "--count", "1000", "--random-entries", "5"];
+    for plan in [&["--sanitize"][..], &["--passes", ""], &["--machine", &machine, "--sanitize"]] {
+        let output = bacus().args(ran).args(plan).output().expect("bacus runs");
+        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success() && said.contains("both engines agree"), "{plan:?}: {said}");
+    }
+}
+
 /// A look-up on the way to a stage in lanes: of different keys, and of the same.
 #[test]
 fn what_is_found_on_the_way_is_a_part_of_the_key() {

@@ -15,7 +15,9 @@ pub const FINISH: &str = "deparser's end";
 impl Body<'_, '_> {
     /// A whole deparser node.
     pub fn deparse(&mut self, statements: &[Statement], next: NodeId) {
-        let in_place = in_place(self.unit.program, &self.unit.facts.order, self.node, statements);
+        let facts = &self.unit.facts;
+        let lie_there = emitted(statements).iter().all(|header| !facts.apart.contains(header));
+        let in_place = lie_there && in_place(self.unit.program, &facts.order, self.node, statements);
         let most = emits(statements);
         let odd = |header: &HeaderId| !self.program().headers[*header].fixed_bits().is_multiple_of(8);
         let bits = emitted(statements).iter().any(odd);
@@ -126,7 +128,7 @@ impl Body<'_, '_> {
         self.push(Stmt::when(valid, code));
     }
 
-    /// Headers that are used behind the deparser take their bytes along: those of the packet are its own from here on.
+    /// Headers that are used from `next` on take their bytes along: those of the packet are its own from here on.
     fn detach(&mut self, next: NodeId) {
         for header in used_behind(self.program(), next) {
             if self.present[number(header)] == Presence::Absent {
@@ -147,8 +149,10 @@ impl Body<'_, '_> {
         }
     }
 
+    /// Cuts the packet. A header keeps its fields, also those that lay behind the cut.
     pub fn truncate(&mut self, bytes: &hlir::Expression) {
         let bytes = self.amount(bytes);
+        self.detach(self.node);
         let whole = Expr::name("state->packet");
         let cut = Expr::call("walk_truncate", [Expr::name("run->worker"), whole.clone(), bytes]);
         self.push(Stmt::set(whole, cut));
@@ -238,7 +242,7 @@ fn used_behind(program: &Program, start: NodeId) -> BTreeSet<HeaderId> {
 }
 
 /// The nodes where the packet, or a copy with its headers, goes on.
-fn same_packet(program: &Program, node: NodeId) -> Vec<NodeId> {
+pub fn same_packet(program: &Program, node: NodeId) -> Vec<NodeId> {
     let NodeKind::Buffer { rules, otherwise } = &program.nodes[node].kind else {
         let mut next = program.nodes[node].successors();
         next.extend(program.nodes[node].parser().map(|parser| program.parsers[parser].reject));
@@ -303,7 +307,7 @@ pub fn effect_expressions(effect: &Effect) -> Vec<&hlir::Expression> {
 }
 
 /// What an effect sets in the packet that goes on.
-fn effect_places(effect: &Effect) -> impl Iterator<Item = Place> {
+pub fn effect_places(effect: &Effect) -> impl Iterator<Item = Place> {
     let set = match effect {
         Effect::Drop { .. } | Effect::Send { .. } | Effect::Punt { .. } => &[],
         Effect::Unicast { set, .. } => set.as_slice(),

@@ -3,6 +3,7 @@
 //! The emitter decides nothing. `Plan::default()` is the plain program, packet by packet; what a plan says beyond that is carried out, or refused by
 //! name. Equal inputs give equal text.
 
+mod apart;
 mod batch;
 mod body;
 mod buffer;

@@ -85,7 +85,11 @@ impl Body<'_, '_> {
         }
         let data = Expr::call("packet_data", [Expr::name("&state->packet")]);
         let (pointer, valid) = (self.header(header), self.header_valid(header));
-        self.push(Stmt::set(pointer, Expr::binary("+", data, cursor())));
+        let mut place = Expr::binary("+", data, cursor());
+        if self.unit.facts.apart.contains(&header) {
+            place = Expr::call("memcpy", [self.header_scratch(header), place, bytes.clone()]);
+        }
+        self.push(Stmt::set(pointer, place));
         self.push(Stmt::set(valid, Expr::name("true")));
         self.push(Stmt::Assign(cursor(), "+=", bytes));
         self.present[number(header)] = Presence::Present;

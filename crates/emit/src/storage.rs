@@ -6,7 +6,7 @@
 use crate::body::{limbs, storage_bytes, word_type};
 use crate::c::{Expr, Item, Member, Stmt, Struct};
 use crate::unit::{Unit, number};
-use hlir::{NodeKind, Statement, Type};
+use hlir::{Bytes, Effect, Node, NodeId, NodeKind, Program, Statement, Type};
 use std::collections::BTreeSet;
 
 /// Names that occur in code, for leaving out what does not.
@@ -155,10 +155,10 @@ impl Unit<'_> {
         .collect()
     }
 
-    /// Bytes of a packet's front that a program may change in place: what its parsers can take.
+    /// Bytes of a packet's front that a program may change in place: what its parsers can take. All of them, where that has no bound or the end may change.
     pub fn original_bytes(&self) -> u32 {
         let mut bytes = 0u32;
-        if !self.facts.cyclic.is_empty() || self.changes_payload() {
+        if !self.facts.cyclic.is_empty() || self.changes_payload() || self.copies_what_was_cut() {
             return 0xffff;
         }
         for &node in &self.facts.order {
@@ -179,4 +179,71 @@ impl Unit<'_> {
         }
         bytes.clamp(1, 0xffff)
     }
+
+    /// Whether a packet that was cut may be copied as it came in: what was cut off has gone back to the pool by then.
+    fn copies_what_was_cut(&self) -> bool {
+        goes_back(self.program, self.facts.order.iter().copied().filter(|node| self.cuts(*node)).collect())
+    }
+
+    fn cuts(&self, node: NodeId) -> bool {
+        let kind = &self.node(node).kind;
+        let actions = match kind {
+            NodeKind::Apply { table, .. } => self.program.tables[*table].actions.as_slice(),
+            NodeKind::State { .. }
+            | NodeKind::Block { .. }
+            | NodeKind::Branch { .. }
+            | NodeKind::Deparse { .. }
+            | NodeKind::Buffer { .. } => &[],
+        };
+        let mut cuts = false;
+        for statement in kind.body().iter().chain(actions.iter().flat_map(|action| &action.body)) {
+            statement.walk(&mut |statement| cuts |= matches!(statement, Statement::Truncate(_)));
+        }
+        cuts
+    }
+}
+
+/// Whether a packet that is at one of these nodes may go back to the bytes that came in, before it enters again.
+pub fn goes_back(program: &Program, from: Vec<NodeId>) -> bool {
+    let mut reached = from;
+    let mut at = 0;
+    while let Some(&node) = reached.get(at) {
+        let mut copies = effects(&program.nodes[node]).filter_map(Effect::copy);
+        if copies.any(|copy| copy.bytes == Bytes::Original) {
+            return true;
+        }
+        let new: BTreeSet<NodeId> = stays(program, node).into_iter().filter(|next| !reached.contains(next)).collect();
+        reached.extend(new);
+        at += 1;
+    }
+    false
+}
+
+fn effects(node: &Node) -> impl Iterator<Item = &Effect> {
+    let rules = match &node.kind {
+        NodeKind::Buffer { rules, .. } => rules.as_slice(),
+        NodeKind::State { .. }
+        | NodeKind::Block { .. }
+        | NodeKind::Branch { .. }
+        | NodeKind::Apply { .. }
+        | NodeKind::Deparse { .. } => &[],
+    };
+    rules.iter().map(|rule| &rule.effect)
+}
+
+/// Where a packet or a copy of it goes on that has not entered again: what it was when it did is still the same.
+fn stays(program: &Program, node: NodeId) -> Vec<NodeId> {
+    let own = program.nodes[node].own_successors();
+    let rejected = program.nodes[node].parser().map(|parser| program.parsers[parser].reject);
+    let others = effects(&program.nodes[node]).filter_map(|effect| match effect {
+        Effect::Replicate { copy, .. } => Some(copy.to),
+        Effect::Punt { resume, .. } => Some(*resume),
+        Effect::Drop { .. }
+        | Effect::Send { .. }
+        | Effect::Unicast { .. }
+        | Effect::Clone { .. }
+        | Effect::Resubmit { .. }
+        | Effect::Recirculate { .. } => None,
+    });
+    own.into_iter().chain(rejected).chain(others).collect()
 }

@@ -2,6 +2,7 @@
 //!
 //! Facts are about what a program *can* do, found by walking it once: a program that never makes copies has no queue for them.
 
+use crate::apart::kept_apart;
 use crate::names::Names;
 use hlir::effects::call_places;
 use hlir::{
@@ -50,6 +51,8 @@ pub struct Facts {
     pub punts: bool,
     /// Parsers whose states form a cycle, by number.
     pub cyclic: BTreeSet<usize>,
+    /// Headers that do not lie in the packet, so that nobody sees what is written to them before a deparser has run.
+    pub apart: BTreeSet<HeaderId>,
 }
 
 impl<'a> Unit<'a> {
@@ -155,6 +158,7 @@ impl Facts {
                 facts.cyclic.insert(number(id));
             }
         }
+        facts.apart = kept_apart(program, &facts.order);
         facts
     }
 

@@ -206,6 +206,17 @@ impl Effect {
         }
     }
 
+    /// How the copies begin that this makes, or the packet that it lets enter again.
+    pub fn copy(&self) -> Option<&Reentry> {
+        match self {
+            Effect::Replicate { copy, .. }
+            | Effect::Clone { copy, .. }
+            | Effect::Resubmit { copy }
+            | Effect::Recirculate { copy } => Some(copy),
+            Effect::Drop { .. } | Effect::Send { .. } | Effect::Unicast { .. } | Effect::Punt { .. } => None,
+        }
+    }
+
     /// The node where the packet or its copy goes on, if it stays in the switch.
     pub fn target(&self) -> Option<NodeId> {
         match self {

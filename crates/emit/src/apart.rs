@@ -1,0 +1,182 @@
+//! Headers that are kept apart from the packet that they were extracted from.
+//!
+//! Others lie in it, and what is written to them is written to the packet's bytes: a deparser puts them where they belong before anybody sees the bytes. Where
+//! none comes between, the packet has to stay as it is, so such a header is copied when it is extracted. Programs of P4 have none, for they end in a deparser.
+
+use crate::deparse::{effect_places, same_packet};
+use crate::storage::goes_back;
+use hlir::effects::{Part, call_places, writes};
+use hlir::{Binary, Bytes, Effect, Expression, HeaderId, Node, NodeId, NodeKind, Place, Program, Reentry, Statement};
+use std::collections::BTreeSet;
+
+/// Of `nodes`, those that packets can reach.
+pub fn kept_apart(program: &Program, nodes: &[NodeId]) -> BTreeSet<HeaderId> {
+    let showing = Showing::of(program, nodes);
+    let mut apart = BTreeSet::new();
+    if showing.nodes.is_empty() {
+        return apart;
+    }
+    for &node in nodes {
+        let extracted = extracted(&program.nodes[node]);
+        if extracted.is_empty() {
+            continue;
+        }
+        let written: BTreeSet<HeaderId> = until_deparsed(program, node)
+            .into_iter()
+            .filter(|node| showing.nodes.contains(node))
+            .flat_map(|node| written(program, node))
+            .collect();
+        apart.extend(extracted.intersection(&written));
+    }
+    apart
+}
+
+/// Nodes from which on somebody sees the packet's bytes before a deparser has run.
+struct Showing<'p> {
+    program: &'p Program,
+    nodes: BTreeSet<NodeId>,
+}
+
+impl Showing<'_> {
+    fn of<'p>(program: &'p Program, nodes: &[NodeId]) -> Showing<'p> {
+        let mut showing = Showing { program, nodes: BTreeSet::new() };
+        loop {
+            let before = showing.nodes.len();
+            for &node in nodes.iter().rev() {
+                if showing.is_one(node) {
+                    showing.nodes.insert(node);
+                }
+            }
+            if showing.nodes.len() == before {
+                return showing;
+            }
+        }
+    }
+
+    fn is_one(&self, node: NodeId) -> bool {
+        match &self.program.nodes[node].kind {
+            NodeKind::Deparse { .. } => false,
+            NodeKind::Branch { condition, then, otherwise } => {
+                self.shows_where(*then, condition) || self.nodes.contains(otherwise)
+            }
+            NodeKind::Buffer { rules, otherwise } => {
+                rules.iter().any(|rule| self.effect(&rule.effect))
+                    || otherwise.is_some_and(|next| self.nodes.contains(&next))
+            }
+            NodeKind::State { .. } | NodeKind::Block { .. } | NodeKind::Apply { .. } => {
+                same_packet(self.program, node).iter().any(|next| self.nodes.contains(next))
+            }
+        }
+    }
+
+    /// The same for packets that come to a node because `condition` holds. Those to be dropped go round the deparser to a buffering manager that drops them
+    /// by the same condition, so what it does with others is not their end.
+    fn shows_where(&self, node: NodeId, condition: &Expression) -> bool {
+        let NodeKind::Buffer { rules, otherwise } = &self.program.nodes[node].kind else {
+            return self.nodes.contains(&node);
+        };
+        let holding = conjuncts(condition);
+        let last = rules.iter().position(|rule| holding.contains(&&rule.condition) && rule.effect.is_last());
+        let carried_out = &rules[..last.map_or(rules.len(), |last| last + 1)];
+        carried_out.iter().any(|rule| self.effect(&rule.effect))
+            || last.is_none() && otherwise.is_some_and(|next| self.nodes.contains(&next))
+    }
+
+    /// Whether the bytes are seen: where the packet leaves, where a parser or the control plane reads them, and where they become what came in.
+    fn effect(&self, effect: &Effect) -> bool {
+        let copied = |copy: &Reentry| match copy.bytes {
+            Bytes::Original => false,
+            Bytes::Deparsed => true,
+            Bytes::Current => self.nodes.contains(&copy.to),
+        };
+        let comes_in = |copy: &Reentry| copy.bytes == Bytes::Current && goes_back(self.program, vec![copy.to]);
+        match effect {
+            Effect::Drop { .. } => false,
+            Effect::Send { .. } | Effect::Punt { .. } => true,
+            Effect::Unicast { to, .. } => self.nodes.contains(to),
+            Effect::Replicate { copy, .. } => copied(copy),
+            Effect::Clone { copy, .. } | Effect::Resubmit { copy } | Effect::Recirculate { copy } => {
+                copied(copy) || comes_in(copy)
+            }
+        }
+    }
+}
+
+/// What holds where a condition does.
+fn conjuncts(condition: &Expression) -> Vec<&Expression> {
+    let Expression::Binary { operator: Binary::LogicalAnd, left, right } = condition else { return vec![condition] };
+    [conjuncts(left), conjuncts(right)].concat()
+}
+
+/// The node, and where the same packet can come before it is deparsed.
+fn until_deparsed(program: &Program, node: NodeId) -> BTreeSet<NodeId> {
+    let mut reached = BTreeSet::new();
+    let mut left = vec![node];
+    while let Some(node) = left.pop() {
+        let is_deparser = matches!(program.nodes[node].kind, NodeKind::Deparse { .. });
+        if !is_deparser && reached.insert(node) {
+            left.extend(same_packet(program, node));
+        }
+    }
+    reached
+}
+
+fn extracted(node: &Node) -> BTreeSet<HeaderId> {
+    let mut headers = BTreeSet::new();
+    for statement in node.kind.body() {
+        statement.walk(&mut |statement| {
+            if let Statement::Extract { header, .. } = statement {
+                headers.insert(*header);
+            }
+        });
+    }
+    headers
+}
+
+/// Headers that a node writes other than by extracting them.
+fn written(program: &Program, node: NodeId) -> BTreeSet<HeaderId> {
+    let of_place = |place: Place| match place {
+        Place::Field(field) => Some(field.header),
+        Place::Variable(_) => None,
+    };
+    let of_part = |part: Part| match part {
+        Part::Header(header) => Some(header),
+        Part::Variable(_) | Part::Length => None,
+    };
+    match &program.nodes[node].kind {
+        NodeKind::Buffer { rules, .. } => {
+            rules.iter().flat_map(|rule| effect_places(&rule.effect)).filter_map(of_place).collect()
+        }
+        NodeKind::State { body, .. } => {
+            let mut headers = BTreeSet::new();
+            for statement in body {
+                statement.walk(&mut |statement| match statement {
+                    Statement::Assign { target, .. } => headers.extend(of_place(*target)),
+                    Statement::Call(call) => headers.extend(call_places(call).into_iter().filter_map(of_place)),
+                    Statement::SetValid(header) | Statement::CopyHeader { to: header, .. } => {
+                        headers.insert(*header);
+                    }
+                    Statement::CopyVarbit { to, .. } => {
+                        headers.insert(to.header);
+                    }
+                    Statement::SetInvalid(_)
+                    | Statement::If { .. }
+                    | Statement::Scope { .. }
+                    | Statement::Loop { .. }
+                    | Statement::Leave(_)
+                    | Statement::Exit
+                    | Statement::Extract { .. }
+                    | Statement::Advance(_)
+                    | Statement::Lookahead { .. }
+                    | Statement::Verify { .. }
+                    | Statement::Emit(_)
+                    | Statement::Truncate(_) => {}
+                });
+            }
+            headers
+        }
+        NodeKind::Block { .. } | NodeKind::Branch { .. } | NodeKind::Apply { .. } | NodeKind::Deparse { .. } => {
+            writes(program, node).into_iter().filter_map(of_part).collect()
+        }
+    }
+}
