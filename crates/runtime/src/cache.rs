@@ -91,8 +91,11 @@ fn probe(root: &Path) -> io::Result<()> {
     fs::remove_file(file)
 }
 
-/// Writes a whole file or none: next to its place first, then renamed.
+/// Writes a whole file or none: next to its place first, then renamed. What is there and no file, such as `/dev/null` or a pipe, stays what it is.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        return fs::write(path, bytes);
+    }
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let fresh = path.with_file_name(unused(&name));
     fs::write(&fresh, bytes).and_then(|()| fs::rename(&fresh, path)).inspect_err(|_| drop(fs::remove_file(&fresh)))
@@ -150,6 +153,17 @@ mod tests {
             (0..4).for_each(|_| drop(scope.spawn(write)));
         });
         assert_eq!(fs::read(&path).unwrap(), text);
+        fs::remove_dir_all(cache.root()).unwrap();
+    }
+
+    #[test]
+    fn what_is_no_file_is_not_replaced() {
+        let cache = Cache::at(env::temp_dir().join(format!("bacus-cache-socket-{}", process::id()))).unwrap();
+        let path = cache.root().join("socket");
+        let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        assert!(write_whole(&path, b"text").is_err(), "sockets cannot be opened");
+        assert!(!fs::metadata(&path).unwrap().is_file());
+        drop(listener);
         fs::remove_dir_all(cache.root()).unwrap();
     }
 

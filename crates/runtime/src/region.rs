@@ -33,8 +33,10 @@ impl Zero for crate::abi::MeterCell {}
 impl<T: Zero> Region<T> {
     /// Memory is only taken when it is written, so a generous count costs nothing.
     pub fn new(count: usize) -> Region<T> {
+        // No array of Rust's is larger; a program may ask for registers that are.
+        let bytes = count.checked_mul(size_of::<T>()).filter(|bytes| isize::try_from(*bytes).is_ok());
         // SAFETY: any size may be asked for.
-        let memory = unsafe { region_allocate(count * size_of::<T>()) }.cast::<T>();
+        let memory = bytes.map_or(std::ptr::null_mut(), |bytes| unsafe { region_allocate(bytes) }.cast::<T>());
         assert!(!memory.is_null(), "there is address space for {count} cells");
         Region { memory, count, kind: PhantomData }
     }
@@ -86,4 +88,15 @@ pub(crate) unsafe extern "C" fn allocate(_host: *mut c_void, bytes: usize) -> *m
 pub(crate) unsafe extern "C" fn release(_host: *mut c_void, memory: *mut c_void, bytes: usize) {
     // SAFETY: the caller's promise.
     unsafe { region_release(memory, bytes) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "there is address space for")]
+    fn more_bytes_than_can_be_counted_are_no_few() {
+        drop(Region::<u64>::new(usize::MAX / size_of::<u64>() + 2));
+    }
 }

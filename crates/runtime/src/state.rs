@@ -21,7 +21,7 @@ pub struct Register {
 
 impl Register {
     pub(crate) fn new(description: &pipeline::Register) -> Register {
-        let cells = Region::new((description.size * u64::from(description.cell_bytes)) as usize);
+        let cells = Region::new(description.size.saturating_mul(u64::from(description.cell_bytes)) as usize);
         let register = Register { description: description.clone(), cells };
         if register.description.initial.iter().any(|limb| *limb != 0) {
             let initial = register.description.initial.clone();

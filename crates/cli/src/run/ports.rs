@@ -150,9 +150,12 @@ impl Port {
         }
     }
 
-    /// Where the capture is written while packets still come.
+    /// Where the capture is written while packets still come: in its own place, if what is there is no file, as `/dev/null` is not.
     pub fn unfinished(&self) -> Option<PathBuf> {
         let output = self.output()?;
+        if fs::metadata(output).is_ok_and(|there| !there.is_file()) {
+            return Some(output.to_path_buf());
+        }
         let name = output.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         Some(output.with_file_name(format!(".{name}.{}", std::process::id())))
     }
@@ -161,15 +164,17 @@ impl Port {
     pub fn finish(&self) -> Result<(), Failure> {
         drop(fs::remove_file(self.replayed()));
         match (self.unfinished(), self.output()) {
-            (Some(from), Some(to)) => fs::rename(from, to).map_err(|error| Failure::unwritable(to, &error)),
-            (Some(_), None) | (None, _) => Ok(()),
+            (Some(from), Some(to)) if from != to => {
+                fs::rename(from, to).map_err(|error| Failure::unwritable(to, &error))
+            }
+            (Some(_), _) | (None, _) => Ok(()),
         }
     }
 
     /// Leaves nothing half written.
     pub fn abandon(&self) {
         drop(fs::remove_file(self.replayed()));
-        if let Some(path) = self.unfinished() {
+        if let Some(path) = self.unfinished().filter(|path| Some(path.as_path()) != self.output()) {
             drop(fs::remove_file(path));
         }
     }
