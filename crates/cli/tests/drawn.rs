@@ -226,11 +226,18 @@ programs! {
     mpls: "apps/mpls/mpls.p4", ["apps/mpls/mpls.stf"], "apps/mpls/mpls.stf";
     firewall: "apps/firewall/firewall.p4", ["apps/firewall/firewall.stf"], "apps/firewall/firewall.stf";
     a_register: "crates/cli/tests/plans/numbered.hlir", [], "apps/l2l3acl/port1.pcap";
+    packets_that_are_cut: "crates/cli/tests/plans/cut.hlir", ["crates/cli/tests/plans/cut.stf"], "crates/cli/tests/plans/cut.stf";
     packets_of_two_kinds: "crates/cli/tests/plans/waits.hlir", [], "apps/l2l3acl/port1.pcap";
     copies: "crates/cli/tests/semantics/what_comes_again_keeps_its_field_list.p4", ["crates/cli/tests/semantics/what_comes_again_keeps_its_field_list.stf"], "crates/cli/tests/semantics/what_comes_again_keeps_its_field_list.stf";
     copies_between_look_ups: "crates/cli/tests/plans/replicates.p4", ["crates/cli/tests/plans/replicates.stf"], "crates/cli/tests/plans/replicates.stf";
     copies_beyond_the_budget: "crates/cli/tests/plans/multiplies.hlir", ["crates/cli/tests/plans/multiplies.stf"], "crates/cli/tests/plans/multiplies.stf";
     every_way_of_v1model: "crates/cli/tests/architectures/v1model_paths.p4", ["crates/cli/tests/architectures/v1model_paths.stf"], "crates/cli/tests/architectures/v1model_paths.stf";
+    v1model_with_selectors: "crates/cli/tests/architectures/v1model_selectors.p4", ["crates/cli/tests/architectures/v1model_selectors.stf"], "crates/cli/tests/architectures/v1model_selectors.stf";
+    v1model_with_idle_timeouts: "crates/cli/tests/architectures/v1model_idle.p4", ["crates/cli/tests/architectures/v1model_idle.stf"], "crates/cli/tests/architectures/v1model_idle.stf";
     psa: "crates/cli/tests/architectures/psa_paths.p4", ["crates/cli/tests/architectures/psa_paths.stf"], "crates/cli/tests/architectures/psa_paths.stf";
+    psa_with_selectors: "crates/cli/tests/architectures/psa_selectors.p4", ["crates/cli/tests/architectures/psa_selectors.stf"], "crates/cli/tests/architectures/psa_selectors.stf";
+    psa_with_externs: "crates/cli/tests/architectures/psa_externs.p4", ["crates/cli/tests/architectures/psa_externs.stf"], "crates/cli/tests/architectures/psa_externs.stf";
+    pna: "crates/cli/tests/architectures/pna_paths.p4", ["crates/cli/tests/architectures/pna_paths.stf"], "crates/cli/tests/architectures/pna_paths.stf";
     pna_that_learns: "crates/cli/tests/architectures/pna_learning.p4", ["crates/cli/tests/architectures/pna_learning.stf"], "crates/cli/tests/architectures/pna_learning.stf";
+    pna_that_forgets: "crates/cli/tests/architectures/pna_aging.p4", ["crates/cli/tests/architectures/pna_aging.stf"], "crates/cli/tests/architectures/pna_aging.stf";
 }
