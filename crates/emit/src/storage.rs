@@ -6,7 +6,7 @@
 use crate::body::{limbs, storage_bytes, word_type};
 use crate::c::{Expr, Item, Member, Stmt, Struct};
 use crate::unit::{Unit, number};
-use hlir::{Bytes, Effect, Node, NodeId, NodeKind, Program, Statement, Type};
+use hlir::{Bytes, Effect, NodeId, NodeKind, Program, Statement, Type};
 use std::collections::BTreeSet;
 
 /// Names that occur in code, for leaving out what does not.
@@ -208,7 +208,7 @@ pub fn goes_back(program: &Program, from: Vec<NodeId>) -> bool {
     let mut reached = from;
     let mut at = 0;
     while let Some(&node) = reached.get(at) {
-        let mut copies = effects(&program.nodes[node]).filter_map(Effect::copy);
+        let mut copies = program.nodes[node].effects().filter_map(Effect::copy);
         if copies.any(|copy| copy.bytes == Bytes::Original) {
             return true;
         }
@@ -219,23 +219,11 @@ pub fn goes_back(program: &Program, from: Vec<NodeId>) -> bool {
     false
 }
 
-fn effects(node: &Node) -> impl Iterator<Item = &Effect> {
-    let rules = match &node.kind {
-        NodeKind::Buffer { rules, .. } => rules.as_slice(),
-        NodeKind::State { .. }
-        | NodeKind::Block { .. }
-        | NodeKind::Branch { .. }
-        | NodeKind::Apply { .. }
-        | NodeKind::Deparse { .. } => &[],
-    };
-    rules.iter().map(|rule| &rule.effect)
-}
-
 /// Where a packet or a copy of it goes on that has not entered again: what it was when it did is still the same.
 fn stays(program: &Program, node: NodeId) -> Vec<NodeId> {
     let own = program.nodes[node].own_successors();
     let rejected = program.nodes[node].parser().map(|parser| program.parsers[parser].reject);
-    let others = effects(&program.nodes[node]).filter_map(|effect| match effect {
+    let others = program.nodes[node].effects().filter_map(|effect| match effect {
         Effect::Replicate { copy, .. } => Some(copy.to),
         Effect::Punt { resume, .. } => Some(*resume),
         Effect::Drop { .. }
