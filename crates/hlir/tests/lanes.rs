@@ -1,118 +1,25 @@
 //! A path's first stage in lanes: for which packets it says that they stay, and with which keys.
 
-use hlir::lanes::{Lanes, OfTable, Operator, Step};
-use hlir::path::{nodes, stages};
+mod router;
 
-const ROUTER: &str = include_str!("../../emit/tests/golden/ipv4fwd.hlir");
-const FRONT: &str = "v1model.begin, RouterParser.start, RouterParser.ipv4, CheckHeader.start, Router.if_105, Router.if_107, \
-                     Router.if_109, Router.if_112, Router.if_114, Router.routes";
+use hlir::lanes::Lanes;
+use router::{FRONT, ROUTER, action_of, found_by, record_of, routed, seal, steps, with_first_stage};
 
 /// Of a program with a path through these nodes, cut at the last one.
 fn lanes_of(program: &str, path: &str) -> Result<Lanes, String> {
-    let last = path.rsplit(", ").next().unwrap_or(path);
-    let text = format!("{program}\nplan {{\n  path {{ {path} }}\n  loop {last}: batch 64 group 64 {{}}\n}}");
-    let parsed = hlir::text::parse_file(&text).unwrap_or_else(|errors| panic!("{text}{errors:?}"));
-    let plan = parsed.plan.expect("it has a plan");
-    let path = nodes(&parsed.program, plan.path.as_ref().expect("it has a path")).expect("all nodes are known");
-    let stages = stages(&parsed.program, &plan, &path);
-    Lanes::of(&parsed.program, &path, &stages[0])
-        .map_err(|obstacle| format!("{} {}", parsed.program.nodes[obstacle.node].name, obstacle.does))
+    with_first_stage(program, path, |program, nodes, first| {
+        Lanes::of(program, nodes, first)
+            .map_err(|obstacle| format!("{} {}", program.nodes[obstacle.node].name, obstacle.does))
+    })
 }
 
 /// What one lane computes: whether the packet may leave, and the first key.
 fn computed(lanes: &Lanes, packet: &[u8]) -> (bool, u128) {
-    let values = steps(lanes, packet);
+    let values = steps(&lanes.steps, &lanes.rows, packet);
     let leaves = values[lanes.leaves as usize];
     assert!([0, u32::MAX].contains(&leaves), "a mask is all ones or zero");
     let parts = lanes.keys[0].1.iter().rev();
     (leaves != 0, parts.fold(0, |key, part| key << 32 | u128::from(values[*part as usize])))
-}
-
-/// The value of each step.
-fn steps(lanes: &Lanes, packet: &[u8]) -> Vec<u32> {
-    let mut values: Vec<u32> = Vec::new();
-    for step in &lanes.steps {
-        let value = |number: &u32| values[*number as usize];
-        values.push(match step {
-            Step::Word(at) => {
-                let (row, word) = lanes.row_of(*at);
-                assert_eq!(lanes.rows[row] + 4 * word, *at);
-                let at = *at as usize;
-                u32::from_be_bytes(packet[at..at + 4].try_into().expect("four bytes"))
-            }
-            Step::Length => packet.len() as u32,
-            Step::Port => 0,
-            Step::OfTable { what, of, .. } => match what {
-                OfTable::Found => found_by(value(of)),
-                OfTable::Record => record_of(value(of)),
-                OfTable::Action => action_of(value(of)),
-                OfTable::Parameter { action, parameter } => parameter_of(value(of), *action, *parameter),
-            },
-            Step::Constant(value) => *value,
-            Step::Operate(operator, left, right) => operated(*operator, value(left), value(right)),
-            Step::Choose { mask, then, otherwise } => {
-                assert!([0, u32::MAX].contains(&value(mask)), "a mask is all ones or zero");
-                value(if value(mask) == 0 { otherwise } else { then })
-            }
-        });
-    }
-    values
-}
-
-/// What a table has in these tests: records 1 to 4 for all keys that five does not divide, and every third runs the same action.
-fn found_by(key: u32) -> u32 {
-    key % 5
-}
-
-/// The default action's is record 9.
-fn record_of(found: u32) -> u32 {
-    if found == 0 { 9 } else { found }
-}
-
-fn action_of(record: u32) -> u32 {
-    record % 3
-}
-
-/// Of a record with another action, bits that the parameter has not.
-fn parameter_of(record: u32, action: usize, parameter: usize) -> u32 {
-    if action_of(record) == action as u32 { 10 * record + parameter as u32 } else { u32::MAX }
-}
-
-fn operated(operator: Operator, left: u32, right: u32) -> u32 {
-    let mask = |truth| if truth { u32::MAX } else { 0 };
-    match operator {
-        Operator::Add => left.wrapping_add(right),
-        Operator::Subtract => left.wrapping_sub(right),
-        Operator::Multiply => left.wrapping_mul(right),
-        Operator::And => left & right,
-        Operator::Or => left | right,
-        Operator::Xor => left ^ right,
-        Operator::ShiftLeft => left << right,
-        Operator::ShiftRight => left >> right,
-        Operator::Equal => mask(left == right),
-        Operator::NotEqual => mask(left != right),
-        Operator::Less => mask(left < right),
-        Operator::LessEqual => mask(left <= right),
-    }
-}
-
-/// A packet of 60 bytes that a router forwards.
-fn routed() -> Vec<u8> {
-    let mut packet = vec![0; 60];
-    packet[12..14].copy_from_slice(&[0x08, 0x00]);
-    packet[14..34]
-        .copy_from_slice(&[0x45, 0, 0, 46, 0xbe, 0xef, 0x40, 0, 64, 17, 0, 0, 192, 0, 2, 1, 198, 51, 100, 254]);
-    seal(&mut packet);
-    packet
-}
-
-fn seal(packet: &mut [u8]) {
-    packet[24..26].fill(0);
-    let mut sum: u32 = packet[14..34].chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(word[1])).sum();
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    packet[24..26].copy_from_slice(&(!sum as u16).to_be_bytes());
 }
 
 #[test]
@@ -386,7 +293,7 @@ node gone: buffer {{ drop \"gone\" }}
 "
     );
     let lanes = lanes_of(&program, "p.start, all").unwrap_or_else(|obstacle| panic!("{body}: {obstacle}"));
-    let values = steps(&lanes, packet);
+    let values = steps(&lanes.steps, &lanes.rows, packet);
     let (mut packet, mut statements) = (packet.to_vec(), Vec::new());
     for store in lanes.rewrites.iter().flat_map(|action| &action.stores) {
         let bytes = values[store.value as usize].to_be_bytes();
@@ -531,7 +438,7 @@ fn look_ups_on_the_way() {
             if let Some(variable) = expected {
                 assert_eq!(made, u128::from(variable) << 8 | 0x77, "{actions:?} {next}: {key}");
             }
-            assert_eq!(steps(&lanes, &packet)[lanes.found[0].1 as usize], found);
+            assert_eq!(steps(&lanes.steps, &lanes.rows, &packet)[lanes.found[0].1 as usize], found);
         }
     }
 }

@@ -122,8 +122,18 @@ impl Steps {
     }
 }
 
+/// Rows that hold the words that steps read, and how many bytes a packet needs for them, of which the parser takes so many.
+pub fn loaded(steps: &[Step], taken: u32) -> (Vec<u32>, u32) {
+    let word = |step: &Step| if let Step::Word(word) = step { Some(*word) } else { None };
+    let mut words: Vec<u32> = steps.iter().filter_map(word).collect();
+    words.sort_unstable();
+    let rows = rows(&words);
+    let bytes = rows.iter().map(|row| row + ROW_BYTES).chain([taken]).max().unwrap_or(0);
+    (rows, bytes)
+}
+
 /// Rows that hold these words, which are in ascending order: as few as can be, and none farther than it must.
-pub fn rows(words: &[u32]) -> Vec<u32> {
+fn rows(words: &[u32]) -> Vec<u32> {
     let mut rows: Vec<u32> = Vec::new();
     let holds = |rows: &[u32], word: u32| {
         rows.iter().any(|row| (*row..*row + ROW_BYTES).contains(&word) && (word - row).is_multiple_of(4))

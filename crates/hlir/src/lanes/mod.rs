@@ -7,11 +7,13 @@
 
 mod bytes;
 mod expressions;
+mod leavers;
 mod look_up;
 mod rewrites;
 mod run;
 mod steps;
 
+pub use leavers::{Cell, Dropped, Leaver, Leavers};
 pub use rewrites::{Rewrites, Store};
 
 use crate::path::Stage;
@@ -115,13 +117,13 @@ impl Lanes {
             .min_by_key(|lanes| 4 * lanes.rows.len() + lanes.steps.len())
             .expect("there are four phases"))
     }
+}
 
-    /// The row that a word lies in, by number, and the word's number in it.
-    pub fn row_of(&self, word: u32) -> (usize, u32) {
-        let holds = |row: &u32| (*row..*row + ROW_BYTES).contains(&word) && (word - row).is_multiple_of(4);
-        let row = self.rows.iter().position(holds).expect("every word lies in a row");
-        (row, (word - self.rows[row]) / 4)
-    }
+/// The row that a word lies in, by number, and the word's number in it.
+pub fn row_of(rows: &[u32], word: u32) -> (usize, u32) {
+    let holds = |row: &u32| (*row..*row + ROW_BYTES).contains(&word) && (word - row).is_multiple_of(4);
+    let row = rows.iter().position(holds).expect("every word lies in a row");
+    (row, (word - rows[row]) / 4)
 }
 
 impl Operator {

@@ -1,8 +1,9 @@
 //! A path's front, run for a packet of which nothing is known but that it stays on the path.
 
-use super::bytes::{Bits, rows};
+use super::bytes::{Bits, loaded};
+use super::leavers::Leaving;
 use super::steps::Steps;
-use super::{Lanes, Number, Obstacle, Operator, ROW_BYTES, Rewrites, Step};
+use super::{Lanes, Number, Obstacle, Operator, Rewrites};
 use crate::effects::{Ahead, ahead, never_ahead};
 use crate::path::{Stage, table_of};
 use crate::{
@@ -26,7 +27,7 @@ pub(super) struct State {
     /// Where the headers begin that were extracted, in bytes.
     pub headers: BTreeMap<HeaderId, u32>,
     /// In bytes.
-    cursor: u32,
+    pub cursor: u32,
 }
 
 /// An entry whose action is run, as far as it is one of that action.
@@ -53,14 +54,21 @@ pub(super) struct Run<'p> {
     pub record: Option<Record>,
     /// States of each parser so far.
     states: BTreeMap<ParserId, u32>,
+    pub leaving: Leaving,
 }
 
-pub fn run(program: &Program, path: &[NodeId], first: &Stage, phase: u32) -> std::result::Result<Lanes, Obstacle> {
+/// Everything before a stage, run.
+pub fn front<'p>(
+    program: &'p Program,
+    path: &[NodeId],
+    first: &Stage,
+    phase: u32,
+) -> std::result::Result<Run<'p>, Obstacle> {
     let mut steps = Steps::default();
     let (active, leaves) = (steps.mask(true), steps.mask(false));
     let state = State { variables: BTreeMap::new(), fields: BTreeMap::new(), headers: BTreeMap::new(), cursor: 0 };
-    let (found, record, states) = (Vec::new(), None, BTreeMap::new());
-    let mut run = Run { program, steps, phase, state, active, leaves, found, record, states };
+    let (found, record, states, leaving) = (Vec::new(), None, BTreeMap::new(), Leaving::default());
+    let mut run = Run { program, steps, phase, state, active, leaves, found, record, states, leaving };
     for at in 0..first.place {
         let obstacle = |does| Obstacle { node: path[at], does };
         run.node(at, path[at], path[at + 1]).map_err(obstacle)?;
@@ -68,6 +76,11 @@ pub fn run(program: &Program, path: &[NodeId], first: &Stage, phase: u32) -> std
             return Err(obstacle("takes every packet off the path"));
         }
     }
+    Ok(run)
+}
+
+pub fn run(program: &Program, path: &[NodeId], first: &Stage, phase: u32) -> std::result::Result<Lanes, Obstacle> {
+    let mut run = front(program, path, first, phase)?;
     let mut keys = Vec::new();
     for place in &first.looked_up {
         keys.push((*place, run.key(path[*place]).map_err(|does| Obstacle { node: path[*place], does })?));
@@ -83,11 +96,7 @@ impl Run<'_> {
         let results: Vec<Number> =
             keys.iter().flat_map(|(_, key)| key.parts.iter().copied()).chain(stored).chain(numbers).collect();
         let (steps, kept) = self.steps.needed(&results);
-        let mut words: Vec<u32> =
-            steps.iter().filter_map(|step| if let Step::Word(word) = step { Some(*word) } else { None }).collect();
-        words.sort_unstable();
-        let rows = rows(&words);
-        let bytes = rows.iter().map(|row| row + ROW_BYTES).chain([self.state.cursor]).max().unwrap_or(0);
+        let (rows, bytes) = loaded(&steps, self.state.cursor);
         let keys = keys.into_iter().map(|(place, key)| (place, key.parts.iter().map(|part| kept[part]).collect()));
         let found = self.found.iter().map(|(place, number)| (*place, kept[number])).collect();
         for store in rewrites.iter_mut().flat_map(|action| &mut action.stores) {
@@ -96,11 +105,18 @@ impl Run<'_> {
         Lanes { leaves: kept[&self.leaves], found, keys: keys.collect(), rewrites, steps, rows, bytes }
     }
 
-    /// Packets that do not satisfy the mask may leave.
-    pub fn require(&mut self, mask: Number) {
+    /// Packets that do not satisfy the mask may leave. Which they are.
+    fn stay(&mut self, mask: Number) -> Number {
         let fails = self.steps.not(mask);
         let fails = self.steps.operate(Operator::And, self.active, fails);
         self.leaves = self.steps.operate(Operator::Or, self.leaves, fails);
+        fails
+    }
+
+    /// The same, and they have to be run.
+    pub fn require(&mut self, mask: Number) {
+        let fails = self.stay(mask);
+        self.leave(fails, None);
     }
 
     fn node(&mut self, place: usize, node: NodeId, next: NodeId) -> Result<()> {
@@ -122,8 +138,10 @@ impl Run<'_> {
             NodeKind::Branch { condition, then, otherwise } => {
                 if then != otherwise {
                     let mask = self.mask(condition)?;
-                    let mask = if *then == next { mask } else { self.steps.not(mask) };
-                    self.require(mask);
+                    let stays = *then == next;
+                    let mask = if stays { mask } else { self.steps.not(mask) };
+                    let fails = self.stay(mask);
+                    self.leave(fails, Some(if stays { *otherwise } else { *then }));
                 }
                 Ok(())
             }
@@ -142,16 +160,18 @@ impl Run<'_> {
                 let matches = self.matches(key, set)?;
                 hit = self.steps.operate(Operator::And, hit, matches);
             }
-            if case.to == next {
-                stays = self.steps.operate(Operator::Or, stays, hit);
+            match case.to == next {
+                true => stays = self.steps.operate(Operator::Or, stays, hit),
+                false => self.leave(hit, Some(case.to)),
             }
             let missed = self.steps.not(hit);
             open = self.steps.operate(Operator::And, open, missed);
         }
-        if select.otherwise == Some(next) {
-            stays = self.steps.operate(Operator::Or, stays, open);
+        match select.otherwise == Some(next) {
+            true => stays = self.steps.operate(Operator::Or, stays, open),
+            false => self.leave(open, select.otherwise),
         }
-        self.require(stays);
+        self.stay(stays);
         Ok(())
     }
 
@@ -199,7 +219,10 @@ impl Run<'_> {
     fn statement(&mut self, statement: &Statement) -> Result<()> {
         match ahead(statement) {
             Ahead::Runs => {}
-            Ahead::Waits => return Ok(()),
+            Ahead::Waits => {
+                self.put_off(statement);
+                return Ok(());
+            }
             Ahead::Prevents => {
                 let never = self.steps.mask(false);
                 self.require(never);

@@ -1,0 +1,229 @@
+//! Packets that leave the path in its front, and what becomes of them. Most do so to be dropped: a router's checks end in a counter and a drop. Where nothing
+//! else happens on the way, a set of packets needs no turns: counters get how many they are and how many bytes they have.
+
+use super::bytes::loaded;
+use super::run::Run;
+use super::{Number, Step};
+use crate::path::Stage;
+use crate::{Call, CounterId, Effect, Expression, Next, NodeId, NodeKind, Place, Program, Statement};
+
+/// The front of a path for packets that have left it: steps of their own, as those of [`Lanes`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leavers {
+    pub steps: Vec<Step>,
+    pub rows: Vec<u32>,
+    pub bytes: u32,
+    /// In the order in which they leave: who is of several of these is of the first.
+    pub kinds: Vec<Leaver>,
+    /// What becomes of those who stay until the stage's look-up and find no entry, while the table has the default action that the program gave it.
+    pub missed: Option<Dropped>,
+}
+
+/// Packets that leave by one way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leaver {
+    pub mask: Number,
+    /// What becomes of them, if it is nothing but this.
+    pub end: Option<Dropped>,
+}
+
+/// Every packet is counted and dropped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dropped {
+    pub counted: Vec<Cell>,
+    pub reason: String,
+}
+
+/// A cell of a counter that has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cell {
+    pub counter: CounterId,
+    pub index: u64,
+}
+
+impl Leavers {
+    /// Of the first stage of a path. None where all who leave it have to be run.
+    pub fn of(program: &Program, path: &[NodeId], first: &Stage) -> Option<Leavers> {
+        let place = path[first.place];
+        let all = (0..4).filter_map(|phase| super::run::front(program, path, first, phase).ok()?.leavers(place));
+        all.min_by_key(|leavers| 4 * leavers.rows.len() + leavers.steps.len())
+    }
+}
+
+/// While the front is run.
+#[derive(Default)]
+pub(super) struct Leaving {
+    kinds: Vec<Leaver>,
+    /// Cells that count every packet that comes as far.
+    counted: Vec<Cell>,
+    /// Something was put off that is no such cell, or looked up: who leaves from here on has to be run.
+    is_unknown: bool,
+}
+
+impl Leaving {
+    pub fn give_up(&mut self) {
+        self.is_unknown = true;
+    }
+}
+
+impl Run<'_> {
+    fn leavers(mut self, last: NodeId) -> Option<Leavers> {
+        let missed = self.missed(last);
+        let mut kinds = self.leaving.kinds;
+        if missed.is_none() && kinds.iter().all(|kind| kind.end.is_none()) {
+            return None;
+        }
+        let results: Vec<Number> = kinds.iter().map(|kind| kind.mask).collect();
+        let (steps, kept) = self.steps.needed(&results);
+        kinds.iter_mut().for_each(|kind| kind.mask = kept[&kind.mask]);
+        let (rows, bytes) = loaded(&steps, self.state.cursor);
+        Some(Leavers { steps, rows, bytes, kinds, missed })
+    }
+
+    /// Packets of the mask leave the path, and go on at a node; none says that they have to be run.
+    pub fn leave(&mut self, mask: Number, to: Option<NodeId>) {
+        if self.steps.known(mask) == Some(0) {
+            return;
+        }
+        let end = to.and_then(|to| self.end(to));
+        self.leaving.kinds.push(Leaver { mask, end });
+    }
+
+    /// A statement is put off until the packet's turn.
+    pub fn put_off(&mut self, statement: &Statement) {
+        let all = self.steps.known(self.active) == Some(u32::MAX);
+        match self.cell(statement) {
+            Some(cell) if all => self.leaving.counted.extend(cell),
+            _ => self.leaving.give_up(),
+        }
+    }
+
+    /// The cell that a statement counts packets in, if it is one and the same for all; Some(None) where the counter does not have it.
+    fn cell(&mut self, statement: &Statement) -> Option<Option<Cell>> {
+        let Statement::Call(Call::Count { counter, index: Some(index) }) = statement else { return None };
+        let index = self.bits(index).ok()?;
+        let parts = index.parts.iter().map(|part| self.steps.known(*part)).collect::<Option<Vec<u32>>>()?;
+        let is_narrow = parts.iter().skip(2).all(|part| *part == 0);
+        let index = parts.iter().take(2).rev().fold(0, |index, part| index << 32 | u64::from(*part));
+        let has = is_narrow && index < self.program.counters[*counter].size;
+        Some(has.then_some(Cell { counter: *counter, index }))
+    }
+
+    /// What becomes of packets that go on at a node, as the state is.
+    fn end(&mut self, node: NodeId) -> Option<Dropped> {
+        self.end_behind(&[], node)
+    }
+
+    /// What becomes of those who find no entry at a node.
+    fn missed(&mut self, node: NodeId) -> Option<Dropped> {
+        let program = self.program;
+        let NodeKind::Apply { table, next, .. } = &program.nodes[node].kind else { return None };
+        let table = &program.tables[*table];
+        if table.keys.is_empty() || table.profile.is_some() || table.add_on_miss || table.punt_on_miss {
+            return None;
+        }
+        let default = table.default.action;
+        let to = match next {
+            Next::Always(to) | Next::Hit { miss: to, .. } => to,
+            Next::Actions { cases, otherwise } => {
+                cases.iter().find(|(case, _)| *case == default).map_or(otherwise, |(_, to)| to)
+            }
+        };
+        // What it is given may change with it.
+        self.end_behind(&table.actions[default as usize].body, *to)
+    }
+
+    /// What becomes of packets that run statements and go on at a node.
+    fn end_behind(&mut self, body: &[Statement], node: NodeId) -> Option<Dropped> {
+        if self.leaving.is_unknown {
+            return None;
+        }
+        let before = self.state.clone();
+        let mut counted = self.leaving.counted.clone();
+        let through = self.all_through(body, &mut counted);
+        let reason = through.and_then(|()| self.follow(node, &mut counted));
+        self.state = before;
+        counted.sort_unstable();
+        Some(Dropped { counted, reason: reason? })
+    }
+
+    /// Why all packets are dropped that come to a node, and the cells that count them until then.
+    fn follow(&mut self, from: NodeId, counted: &mut Vec<Cell>) -> Option<String> {
+        let program = self.program;
+        let mut node = from;
+        // Where the graph has circles, a packet may have gone around once.
+        for _ in 0..program.nodes.len() {
+            node = match &program.nodes[node].kind {
+                NodeKind::Block { body, next, .. } => {
+                    self.all_through(body, counted)?;
+                    *next
+                }
+                NodeKind::Branch { condition, then, otherwise } => match self.answer(condition)? {
+                    true => *then,
+                    false => *otherwise,
+                },
+                NodeKind::Buffer { rules, otherwise } => {
+                    let mut taken = None;
+                    for rule in rules {
+                        if self.answer(&rule.condition)? {
+                            taken = Some(&rule.effect);
+                            break;
+                        }
+                    }
+                    match taken {
+                        Some(Effect::Drop { reason }) => return Some(reason.clone()),
+                        Some(Effect::Unicast { set, to }) => {
+                            set.iter().for_each(|(place, value)| self.assign(*place, value));
+                            *to
+                        }
+                        Some(_) => return None,
+                        None => (*otherwise)?,
+                    }
+                }
+                NodeKind::State { .. } | NodeKind::Apply { .. } | NodeKind::Deparse { .. } => return None,
+            };
+        }
+        None
+    }
+
+    /// A truth that is the same for all packets.
+    fn answer(&mut self, condition: &Expression) -> Option<bool> {
+        let mask = self.mask(condition).ok()?;
+        self.steps.known(mask).map(|mask| mask != 0)
+    }
+
+    fn assign(&mut self, place: Place, value: &Expression) {
+        let value = self.bits(value).ok();
+        self.assigned(place, value);
+    }
+
+    /// Statements that all packets go through. None where one does more than to assign and to count.
+    fn all_through(&mut self, body: &[Statement], counted: &mut Vec<Cell>) -> Option<()> {
+        for statement in body {
+            match statement {
+                Statement::Assign { target, value } => self.assign(*target, value),
+                Statement::If { condition, then, otherwise } => {
+                    let body = if self.answer(condition)? { then } else { otherwise };
+                    self.all_through(body, counted)?;
+                }
+                Statement::Scope { body, .. } => self.all_through(body, counted)?,
+                Statement::Call(Call::Count { .. }) => counted.extend(self.cell(statement)?),
+                Statement::Call(_)
+                | Statement::Loop { .. }
+                | Statement::Leave(_)
+                | Statement::Exit
+                | Statement::Verify { .. }
+                | Statement::Extract { .. }
+                | Statement::Lookahead { .. }
+                | Statement::Advance(_)
+                | Statement::SetValid(_)
+                | Statement::SetInvalid(_)
+                | Statement::CopyHeader { .. }
+                | Statement::CopyVarbit { .. }
+                | Statement::Emit(_)
+                | Statement::Truncate(_) => return None,
+            }
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,133 @@
+//! Packets that leave the front of a path: what becomes of them.
+
+mod router;
+
+use hlir::lanes::Leavers;
+use router::{FRONT, ROUTER, routed, seal, steps, with_first_stage};
+
+fn leavers_of(program: &str, path: &str) -> Option<Leavers> {
+    with_first_stage(program, path, Leavers::of)
+}
+
+/// Cells that count a packet which leaves, and why it is dropped; none if it has to be run.
+fn becomes(leavers: &Leavers, packet: &[u8]) -> Option<(Vec<u64>, String)> {
+    let values = steps(&leavers.steps, &leavers.rows, packet);
+    let kind = leavers.kinds.iter().find(|kind| values[kind.mask as usize] != 0).expect("the packet leaves");
+    let end = kind.end.as_ref()?;
+    Some((end.counted.iter().map(|cell| cell.index).collect(), end.reason.clone()))
+}
+
+/// Who fails several checks is counted for the first one.
+#[test]
+fn a_router_drops_who_leaves() {
+    let leavers = leavers_of(ROUTER, FRONT).expect("a router drops them");
+    let dropped = |change: fn(&mut [u8]), sealed: bool| {
+        let mut packet = routed();
+        change(&mut packet);
+        if sealed {
+            seal(&mut packet);
+        }
+        becomes(&leavers, &packet).map(|(cells, reason)| (cells, reason == "ingress drop"))
+    };
+    let counted = |cell: u64| Some((vec![cell], true));
+    assert_eq!(dropped(|packet| packet[13] = 6, true), counted(1), "no IPv4");
+    assert_eq!(dropped(|packet| packet[14] = 0x46, true), counted(2), "options");
+    assert_eq!(dropped(|packet| packet[25] ^= 1, false), counted(3), "another checksum");
+    assert_eq!(dropped(|packet| packet[22] = 1, true), counted(4), "the last hop");
+    assert_eq!(dropped(|packet| packet[22] = 1, false), counted(3), "another checksum, and the last hop");
+    let missed = leavers.missed.expect("its default action drops");
+    assert_eq!((missed.counted[0].index, missed.counted.len(), missed.reason.as_str()), (5, 1, "ingress drop"));
+}
+
+/// What becomes of those who find no entry.
+#[test]
+fn a_default_action_may_drop() {
+    let missed = |default: &str, next: &str| {
+        let program = format!(
+            "program misses for none
+header h: h_t {{ a: 8, b: 24, c: 32 }}
+variable v: 20
+variable error: 32
+counter seen: packets [4]
+table t {{
+  key h.b: exact
+  action none() {{ v = 7 }}
+  action seen(cell: 32) {{ count seen at cell  v = 7 }}
+  action sent() {{ v = 3 }}
+  default {default}
+}}
+parser p {{ start start, accept before, reject before, error error }}
+entry start
+node start: state of p {{ extract h }} -> before
+node before: block {{ count seen at 32w2 }} -> t
+node t: apply t -> {next}
+node queue: buffer {{
+  when v == 7: drop \"bad\"
+  otherwise -> out
+}}
+node out: deparse {{ emit h }} -> leave
+node leave: buffer {{
+  send u32(v)
+}}"
+        );
+        let leavers = leavers_of(&program, "start, before, t")?;
+        leavers.missed.map(|end| (end.counted.iter().map(|cell| cell.index).collect(), end.reason))
+    };
+    let dropped = Some((vec![2], "bad".to_string()));
+    assert_eq!(missed("none()", "queue"), dropped);
+    assert_eq!(missed("none()", "hit out, miss queue"), dropped);
+    assert_eq!(missed("none()", "{ none -> queue, sent -> out, otherwise -> out }"), dropped);
+    assert_eq!(missed("none()", "hit queue, miss out"), None, "it is sent");
+    assert_eq!(missed("sent()", "queue"), None, "it is sent");
+    assert_eq!(missed("seen(1)", "queue"), None, "a controller may give it another cell");
+}
+
+/// What makes a packet more than a count and a drop, and what stands before.
+#[test]
+fn who_leaves_has_to_be_run() {
+    let front = |check: &str, before: &str| {
+        let program = format!(
+            "program checks for none
+header h: h_t {{ a: 8, b: 24, c: 32 }}
+variable v: 20
+variable error: 32
+counter seen: packets [4]
+register last: 32 [2]
+table t {{ key h.b: exact  action none() {{}}  default none() }}
+table u {{ key h.a: exact  action none() {{}}  default none() }}
+parser p {{ start start, accept before, reject before, error error }}
+entry start
+node start: state of p {{ extract h }} -> before
+{before}
+node check: branch h.a == 1 -> t else bad
+{check}
+node t: apply t -> queue
+node queue: buffer {{
+  when v == 7: drop \"bad\"
+  otherwise -> out
+}}
+node out: deparse {{ emit h }} -> leave
+node leave: buffer {{
+  send u32(v)
+}}"
+        );
+        leavers_of(&program, "start, before, check, t")
+            .map(|leavers| becomes(&leavers, &[2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]))
+    };
+    let plain = "node before: block {} -> check";
+    let bad = |body: &str| format!("node bad: block {{ {body} }} -> queue");
+    let dropped = |cells: &[u64]| Some(Some((cells.to_vec(), "bad".to_string())));
+    assert_eq!(front(&bad("v = 7"), plain), dropped(&[]));
+    assert_eq!(front(&bad("count seen at 32w3  v = 7"), plain), dropped(&[3]));
+    assert_eq!(front(&bad("count seen at 32w4  v = 7"), plain), dropped(&[]), "the counter has no such cell");
+    assert_eq!(front(&bad("v = 7"), "node before: block { count seen at 32w2 } -> check"), dropped(&[2]));
+    assert_eq!(front(&bad("v = 20w3  if v == 3 { v = 7 } else {}"), plain), dropped(&[]));
+    assert_eq!(front(&bad("v = 6"), plain), None, "it is sent");
+    assert_eq!(front(&bad("v = h.c[19:0]"), plain), None, "some may be sent");
+    assert_eq!(front(&bad("count seen at h.c  v = 7"), plain), None, "the cell is each packet's own");
+    assert_eq!(front(&bad("write last at 32w1 = 32w7  v = 7"), plain), None, "state is written");
+    let written = "node before: block { write last at 32w1 = 32w7 } -> check";
+    assert_eq!(front(&bad("v = 7"), written), None, "state was written");
+    assert_eq!(front(&bad("v = 7"), "node before: apply u -> check"), None, "a table was looked up");
+    assert_eq!(front("node bad: apply u -> queue", plain), None, "a table is looked up");
+}

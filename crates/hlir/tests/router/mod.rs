@@ -1,0 +1,108 @@
+//! A router's front, and steps as one lane computes them.
+#![allow(dead_code)]
+
+use hlir::lanes::{OfTable, Operator, Step, row_of};
+use hlir::path::{Stage, nodes, stages};
+use hlir::{NodeId, Program};
+
+pub const ROUTER: &str = include_str!("../../../emit/tests/golden/ipv4fwd.hlir");
+pub const FRONT: &str = "v1model.begin, RouterParser.start, RouterParser.ipv4, CheckHeader.start, Router.if_105, Router.if_107, \
+                     Router.if_109, Router.if_112, Router.if_114, Router.routes";
+
+/// Something of a program with a path through these nodes, cut at the last one.
+pub fn with_first_stage<T>(program: &str, path: &str, of: impl FnOnce(&Program, &[NodeId], &Stage) -> T) -> T {
+    let last = path.rsplit(", ").next().unwrap_or(path);
+    let text = format!("{program}\nplan {{\n  path {{ {path} }}\n  loop {last}: batch 64 group 64 {{}}\n}}");
+    let parsed = hlir::text::parse_file(&text).unwrap_or_else(|errors| panic!("{text}{errors:?}"));
+    let plan = parsed.plan.expect("it has a plan");
+    let path = nodes(&parsed.program, plan.path.as_ref().expect("it has a path")).expect("all nodes are known");
+    let stages = stages(&parsed.program, &plan, &path);
+    of(&parsed.program, &path, &stages[0])
+}
+
+/// The value of each step.
+pub fn steps(steps: &[Step], rows: &[u32], packet: &[u8]) -> Vec<u32> {
+    let mut values: Vec<u32> = Vec::new();
+    for step in steps {
+        let value = |number: &u32| values[*number as usize];
+        values.push(match step {
+            Step::Word(at) => {
+                let (row, word) = row_of(rows, *at);
+                assert_eq!(rows[row] + 4 * word, *at);
+                let at = *at as usize;
+                u32::from_be_bytes(packet[at..at + 4].try_into().expect("four bytes"))
+            }
+            Step::Length => packet.len() as u32,
+            Step::Port => 0,
+            Step::OfTable { what, of, .. } => match what {
+                OfTable::Found => found_by(value(of)),
+                OfTable::Record => record_of(value(of)),
+                OfTable::Action => action_of(value(of)),
+                OfTable::Parameter { action, parameter } => parameter_of(value(of), *action, *parameter),
+            },
+            Step::Constant(value) => *value,
+            Step::Operate(operator, left, right) => operated(*operator, value(left), value(right)),
+            Step::Choose { mask, then, otherwise } => {
+                assert!([0, u32::MAX].contains(&value(mask)), "a mask is all ones or zero");
+                value(if value(mask) == 0 { otherwise } else { then })
+            }
+        });
+    }
+    values
+}
+
+/// What a table has in these tests: records 1 to 4 for all keys that five does not divide, and every third runs the same action.
+pub fn found_by(key: u32) -> u32 {
+    key % 5
+}
+
+/// The default action's is record 9.
+pub fn record_of(found: u32) -> u32 {
+    if found == 0 { 9 } else { found }
+}
+
+pub fn action_of(record: u32) -> u32 {
+    record % 3
+}
+
+/// Of a record with another action, bits that the parameter has not.
+pub fn parameter_of(record: u32, action: usize, parameter: usize) -> u32 {
+    if action_of(record) == action as u32 { 10 * record + parameter as u32 } else { u32::MAX }
+}
+
+pub fn operated(operator: Operator, left: u32, right: u32) -> u32 {
+    let mask = |truth| if truth { u32::MAX } else { 0 };
+    match operator {
+        Operator::Add => left.wrapping_add(right),
+        Operator::Subtract => left.wrapping_sub(right),
+        Operator::Multiply => left.wrapping_mul(right),
+        Operator::And => left & right,
+        Operator::Or => left | right,
+        Operator::Xor => left ^ right,
+        Operator::ShiftLeft => left << right,
+        Operator::ShiftRight => left >> right,
+        Operator::Equal => mask(left == right),
+        Operator::NotEqual => mask(left != right),
+        Operator::Less => mask(left < right),
+        Operator::LessEqual => mask(left <= right),
+    }
+}
+
+/// A packet of 60 bytes that a router forwards.
+pub fn routed() -> Vec<u8> {
+    let mut packet = vec![0; 60];
+    packet[12..14].copy_from_slice(&[0x08, 0x00]);
+    packet[14..34]
+        .copy_from_slice(&[0x45, 0, 0, 46, 0xbe, 0xef, 0x40, 0, 64, 17, 0, 0, 192, 0, 2, 1, 198, 51, 100, 254]);
+    seal(&mut packet);
+    packet
+}
+
+pub fn seal(packet: &mut [u8]) {
+    packet[24..26].fill(0);
+    let mut sum: u32 = packet[14..34].chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(word[1])).sum();
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    packet[24..26].copy_from_slice(&(!sum as u16).to_be_bytes());
+}
