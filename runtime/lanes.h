@@ -165,6 +165,39 @@ lanes_bits(lanes mask)
 
 #endif
 
+/* A bit for each of the first packets, at most so many. */
+LANES_INLINE uint32_t
+lanes_first(uint32_t count)
+{
+	return (1u << (count < LANES ? count : LANES)) - 1;
+}
+
+/* The sum of those packets' numbers that have a bit in the set. */
+LANES_INLINE uint32_t
+lanes_sum(lanes numbers, uint32_t set)
+{
+#ifdef LANES_VECTOR
+#if LANES == 16
+	const __m512i chosen = _mm512_maskz_mov_epi32((__mmask16)set, (__m512i)numbers);
+	const __m256i eight = _mm256_add_epi32(_mm512_castsi512_si256(chosen), _mm512_extracti64x4_epi64(chosen, 1));
+#else
+	const __m256i bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+	const __m256i chosen = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)set), bits), bits);
+	const __m256i eight = _mm256_and_si256((__m256i)numbers, chosen);
+#endif
+	const __m128i four = _mm_add_epi32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
+	const __m128i two = _mm_add_epi32(four, _mm_unpackhi_epi64(four, four));
+
+	return (uint32_t)_mm_cvtsi128_si32(_mm_add_epi32(two, _mm_shuffle_epi32(two, 1)));
+#else
+	uint32_t sum = 0;
+
+	for (uint32_t i = 0; i < LANES; i++)
+		sum += numbers[i] & -(set >> i & 1);
+	return sum;
+#endif
+}
+
 /* How many bytes the first packets of a burst have. 1 if all of them have so many bytes side by side, else 0. */
 LANES_INLINE int
 lanes_lengths(const struct burst *burst, uint32_t bytes, lanes *length)
@@ -222,6 +255,43 @@ lanes_take(const struct burst *burst, uint32_t i, uint32_t bytes, void **data, s
 	__asm__("" : "+m"(*(void *(*)[LANES])data));
 	packets->data = data;
 	return lanes_lengths(&these, bytes, &packets->length);
+}
+
+/* Packets of a group that need not be next to each other. Where there are fewer than LANES, the first one fills up. */
+struct lanes_some {
+	uint64_t set;		/* their numbers in the group */
+	void *packets[LANES];	/* as the burst has them */
+	void *data[LANES];	/* their first bytes */
+	lanes port;		/* that they came in on */
+};
+
+/* Takes the first packets of a set, which is not empty, out of it and in hand. 1 if all of them have so many bytes side by side, else 0. */
+LANES_INLINE int
+lanes_take_some(const struct burst *burst, uint32_t from, uint64_t *set, uint32_t bytes, struct lanes_some *some, struct lanes_packets *packets)
+{
+	const uint64_t all = *set;
+	lanes length = lanes_same(0), port = length;
+	uint64_t rest = all;
+	uint32_t missing = 0;
+
+	/* Vectors are filled in registers: one that is read from where its parts were just stored waits for them. */
+	for (uint32_t at = 0; at < LANES; at++) {
+		const uint32_t i = from + (uint32_t)__builtin_ctzll(rest != 0 ? rest : all);
+		const struct packet packet = packet_take(burst, i);
+
+		rest &= rest - 1;
+		some->packets[at] = burst->packets[i];
+		some->data[at] = packet_data(&packet);
+		port[at] = burst->ports[i];
+		length[at] = packet_length(&packet);
+		missing |= packet_contiguous(&packet) - bytes;	/* below zero has the highest bit: no packet is that long */
+	}
+	packets->data = some->data;
+	packets->length = length;
+	some->port = port;
+	some->set = all & ~rest;
+	*set = rest;
+	return missing >> 31 == 0;
 }
 
 /* The four words of each packet's 16 bytes from `offset` on, first byte highest: a vector for each word. */

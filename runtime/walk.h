@@ -164,6 +164,53 @@ walk_first(uint32_t count)
 	return count < 64 ? (1ull << count) - 1 : ~0ull;
 }
 
+/* Frees those of some packets, as bursts have them, that have a bit in the set. They are at most 64. */
+static inline void
+walk_free_some(struct worker *worker, void *const *packets, uint32_t count, uint64_t set)
+{
+	struct released *freed = &worker->freed;
+
+	if (__builtin_expect(count < freed->capacity - freed->count, 1)) {
+		freed->count += compact_packets(freed->packets + freed->count, packets, NULL, 0, count, set);
+		return;
+	}
+	for (; set != 0; set &= set - 1) {
+		freed->packets[freed->count++] = packets[__builtin_ctzll(set)];
+		if (freed->count == freed->capacity)
+			worker->flush(worker);
+	}
+}
+
+/* Of a set, the elements with these numbers, its first one being number 0. */
+static inline uint64_t
+walk_spread(uint64_t numbers, uint64_t set)
+{
+#ifdef WALK_LIST_EIGHTS
+	return _pdep_u64(numbers, set);
+#else
+	uint64_t spread = 0;
+
+	for (; set != 0; set &= set - 1, numbers >>= 1)
+		spread |= numbers & 1 ? set & -set : 0;
+	return spread;
+#endif
+}
+
+/* The other way round: which of the set's elements are among these, as numbers. */
+static inline uint64_t
+walk_gather(uint64_t elements, uint64_t set)
+{
+#ifdef WALK_LIST_EIGHTS
+	return _pext_u64(elements, set);
+#else
+	uint64_t numbers = 0;
+
+	for (uint32_t at = 0; set != 0; set &= set - 1, at++)
+		numbers |= (uint64_t)((elements & set & -set) != 0) << at;
+	return numbers;
+#endif
+}
+
 /* Makes room in the output for so many packets. */
 static inline void
 walk_room(struct worker *worker, struct output *out, uint32_t count)

@@ -1,7 +1,7 @@
-/* Arrays of what packets have, without those of some packets. Which ones stay cannot be predicted, so there is no branch about it: four packets at a time are
- * shuffled.
+/* Arrays of what packets have, without those of some packets. Which ones stay cannot be predicted, so there is no branch about it: vectors are compressed, or
+ * four packets at a time are shuffled.
  *
- * What is stored behind the elements that stay is of no account: the next four, or whatever comes next, are written over it. Since what stays is never
+ * What is stored behind the elements that stay is of no account: the next ones, or whatever comes next, are written over it. Since what stays is never
  * further on than it was, no store goes beyond as many elements as were read. */
 #ifndef BACUS_PACKET_COMPACT_H
 #define BACUS_PACKET_COMPACT_H
@@ -11,7 +11,22 @@
 
 #include "table/vectors.h"
 
-#ifdef TABLE_AVX2
+#if defined(TABLE_AVX512) && defined(__AVX512VBMI2__)
+#define COMPACT_COMPRESSES 1
+
+/* Compresses in registers: into memory it is many times slower on some processors. */
+static inline void
+compact_addresses(void **to, void *const *from, __mmask8 set)
+{
+	_mm512_storeu_si512(to, _mm512_maskz_compress_epi64(set, _mm512_loadu_si512(from)));
+}
+
+static inline void
+compact_numbers_eight(uint16_t *to, const uint16_t *from, __mmask8 set)
+{
+	_mm_storeu_si128((void *)to, _mm_maskz_compress_epi16(set, _mm_loadu_si128((const void *)from)));
+}
+#elif defined(TABLE_AVX2)
 /* For each set of four, the halves of those that stay: lanes of an address, bytes of a number. */
 static const uint8_t compact_halves[16][8] __attribute__((unused)) = {
 	{ 0 },
@@ -51,7 +66,14 @@ compact_packets(void **to, void *const *from, const struct compact_numbers *numb
 {
 	uint32_t at = 0, i = 0;
 
-#ifdef TABLE_AVX2
+#ifdef COMPACT_COMPRESSES
+	for (; i + 8 <= count; i += 8, set >>= 8) {
+		compact_addresses(to + at, from + i, (__mmask8)set);
+		for (uint32_t kind = 0; kind < kinds; kind++)
+			compact_numbers_eight(numbers[kind].to + at, numbers[kind].from + i, (__mmask8)set);
+		at += (uint32_t)__builtin_popcount(set & 0xff);
+	}
+#elif defined(TABLE_AVX2)
 	for (; i + 4 <= count; i += 4, set >>= 4) {
 		const __m128i order = compact_order(set);
 		const __m256i addresses = _mm256_loadu_si256((const void *)(from + i));

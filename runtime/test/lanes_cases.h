@@ -49,6 +49,51 @@ lanes_check_take(struct lanes_case *all)
 	}
 }
 
+/* Some packets of the burst, LANES by LANES. */
+static void
+lanes_check_take_some(const struct lanes_case *all, uint64_t *state)
+{
+	const uint64_t first = (1ull << (LANES_BURST - 1)) - 1, drawn = test_random(state) & first;
+	uint64_t rest = drawn != 0 ? drawn : first, expected = rest;
+
+	while (rest != 0) {
+		struct lanes_packets packets;
+		struct lanes_some some;
+		uint64_t set = 0, left;
+		uint32_t least = UINT32_MAX, i = 0;
+
+		for (left = expected; left != 0 && i < LANES; left &= left - 1, i++)
+			set |= left & -left;
+		for (i = 0; i < LANES_BURST - 1; i++)
+			if (set >> i & 1)
+				least = all->lengths[1 + i] < least ? all->lengths[1 + i] : least;
+		left = expected;
+		CHECK(!lanes_take_some(&all->burst, 1, &left, least + 1, &some, &packets));
+		CHECK(lanes_take_some(&all->burst, 1, &rest, least, &some, &packets) && left == rest);
+		CHECK(some.set == set && rest == (expected & ~set));
+		for (i = 0, left = set; i < LANES; i++, left &= left - 1) {
+			const uint32_t number = 1 + (uint32_t)__builtin_ctzll(left != 0 ? left : expected);
+
+			CHECK(some.packets[i] == all->packets[number] && packets.data[i] == all->packets[number]);
+			CHECK(packets.length[i] == all->lengths[number] && some.port[i] == all->ports[number]);
+		}
+		expected = rest;
+	}
+}
+
+static void
+lanes_check_sum(const struct lanes_case *all, uint64_t *state)
+{
+	const uint32_t count = (uint32_t)test_random(state) % (2 * LANES + 1), set = (uint32_t)test_random(state) & lanes_first(count);
+	uint32_t sum = 0;
+
+	for (uint32_t i = 0; i < LANES; i++) {
+		CHECK((lanes_first(count) >> i & 1) == (i < count));
+		sum += set >> i & 1 ? all->lengths[LANES_FIRST + i] : 0;
+	}
+	CHECK(lanes_first(count) >> LANES == 0 && lanes_sum(all->taken.length, set) == sum);
+}
+
 static void
 lanes_check_same(struct lanes_case *all)
 {
@@ -123,6 +168,8 @@ lanes_check(void)
 	for (uint32_t round = 0; round < 50; round++) {
 		lanes_begin(&all, &state);
 		lanes_check_take(&all);
+		lanes_check_take_some(&all, &state);
+		lanes_check_sum(&all, &state);
 		lanes_check_same(&all);
 		for (uint32_t offset = 0; offset < 40; offset++)
 			lanes_check_load(&all, offset);

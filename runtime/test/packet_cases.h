@@ -213,6 +213,53 @@ cases_list(void)
 	}
 }
 
+/* Numbers of a set's elements, there and back. */
+static void
+cases_spread(void)
+{
+	uint64_t random = 1;
+
+	for (uint32_t i = 0; i < 2000; i++) {
+		const uint64_t drawn = test_random(&random) ^ test_random(&random) << 32, set = i == 0 ? 0 : i == 1 ? ~0ull : drawn & drawn >> (i % 40);
+		const uint64_t numbers = test_random(&random) ^ test_random(&random) << 32, spread = walk_spread(numbers, set);
+		uint32_t at = 0;
+
+		for (uint64_t rest = set; rest != 0; rest &= rest - 1, at++)
+			CHECK((spread >> __builtin_ctzll(rest) & 1) == (numbers >> at & 1));
+		CHECK((spread & ~set) == 0 && walk_gather(spread | ~set, set) == (at < 64 ? numbers & walk_first(at) : numbers));
+	}
+}
+
+/* Any of some packets are freed together, while there is room and where there is none. */
+static void
+cases_freeing(struct cases *cases)
+{
+	uint64_t random = 1;
+
+	for (uint32_t i = 0; i < 200; i++) {
+		const uint32_t count = i % 17, before = cases->worker.freed.count, flushes = cases->flushes;
+		const uint64_t set = test_random(&random) & walk_first(count);
+		void *handles[16];
+
+		for (uint32_t at = 0; at < count; at++) {
+			struct packet packet = cases_packet(cases, 20);
+
+			handles[at] = packet_store(&packet);
+		}
+		walk_free_some(&cases->worker, handles, count, set);
+		if (cases->flushes == flushes) {
+			uint32_t freed = before;
+
+			for (uint64_t rest = set; rest != 0; rest &= rest - 1)
+				CHECK(cases->worker.freed.packets[freed++] == handles[__builtin_ctzll(rest)]);
+			CHECK(cases->worker.freed.count == freed);
+		}
+		CHECK(cases->worker.freed.count < cases->worker.freed.capacity);
+		walk_free_some(&cases->worker, handles, count, walk_first(count) & ~set);
+	}
+	cases_flush(&cases->worker);
+}
+
 /* Zeros among numbers that have bits set here or there: of any count, in an array that ends with them. */
 static void
 cases_zeros(void)
@@ -287,6 +334,8 @@ cases_run(struct cases *cases)
 	cases_group(cases, CASES_GROUP, 0x801, 0x010, 0x022);
 	cases_groups(cases);
 	cases_list();
+	cases_spread();
+	cases_freeing(cases);
 	cases_zeros();
 	cases_order();
 	CHECK(cases->available(cases) == available);
