@@ -231,6 +231,7 @@ programs! {
     copies: "crates/cli/tests/semantics/what_comes_again_keeps_its_field_list.p4", ["crates/cli/tests/semantics/what_comes_again_keeps_its_field_list.stf"], "crates/cli/tests/semantics/what_comes_again_keeps_its_field_list.stf";
     copies_between_look_ups: "crates/cli/tests/plans/replicates.p4", ["crates/cli/tests/plans/replicates.stf"], "crates/cli/tests/plans/replicates.stf";
     copies_beyond_the_budget: "crates/cli/tests/plans/multiplies.hlir", ["crates/cli/tests/plans/multiplies.stf"], "crates/cli/tests/plans/multiplies.stf";
+    sets_that_are_dropped: "crates/cli/tests/plans/drops.hlir", ["crates/cli/tests/plans/drops.stf"], "crates/cli/tests/plans/drops.stf";
     every_way_of_v1model: "crates/cli/tests/architectures/v1model_paths.p4", ["crates/cli/tests/architectures/v1model_paths.stf"], "crates/cli/tests/architectures/v1model_paths.stf";
     v1model_with_selectors: "crates/cli/tests/architectures/v1model_selectors.p4", ["crates/cli/tests/architectures/v1model_selectors.stf"], "crates/cli/tests/architectures/v1model_selectors.stf";
     v1model_with_idle_timeouts: "crates/cli/tests/architectures/v1model_idle.p4", ["crates/cli/tests/architectures/v1model_idle.stf"], "crates/cli/tests/architectures/v1model_idle.stf";

@@ -63,6 +63,31 @@ fn packets_side_by_side_are_sent_as_the_interpreter_sends_them() {
     }
 }
 
+/// Who leaves the path only to be counted and dropped is dropped as a set, and so is who misses, while the default action drops.
+#[test]
+fn sets_of_packets_are_dropped_as_the_interpreter_drops_them() {
+    let file = |ending: &str| path(&format!("crates/cli/tests/plans/drops{ending}")).display().to_string();
+    for plan in [".plan", "_behind.plan"] {
+        let (program, plan) = (file(".hlir"), file(plan));
+        let compile = ["compile", &program, "--emit", "c", "--plan", &plan];
+        let code = bacus().args(compile).output().expect("bacus runs").stdout;
+        assert!(String::from_utf8_lossy(&code).contains("path_dropped("), "{plan}");
+        for test in [".stf", "_sent.stf"].map(file) {
+            let engines: [&[&str]; 3] = [
+                &["--engine", "native", "--burst", "7"],
+                &["--engine", "native", "--burst", "64"],
+                &["--trace", &test, "--count", "3000"],
+            ];
+            for arguments in engines {
+                let stf = ["stf", &program, &test, "--plan", &plan, "--sanitize"];
+                let output = bacus().args(stf).args(arguments).output().expect("bacus runs");
+                let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+                assert!(output.status.success(), "{plan} {test} {arguments:?}: {}", said.concat());
+            }
+        }
+    }
+}
+
 /// The packets' own bytes are requested as well: for a group at once, and for one that waits for the next.
 #[test]
 fn packets_that_are_requested_are_those_that_the_interpreter_sends() {

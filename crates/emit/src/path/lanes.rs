@@ -7,7 +7,7 @@
 use super::{Way, each_from, inline, name};
 use crate::c::{Expr, Item, Stmt};
 use crate::unit::number;
-use hlir::lanes::{Lanes, Number, OfTable, Operator, Step};
+use hlir::lanes::{Lanes, Number, OfTable, Operator, Step, row_of};
 use hlir::path::Stage;
 
 /// Operators in an expression, beyond which its parts get names.
@@ -122,21 +122,17 @@ impl Way<'_> {
 
     fn lanes_body(&self, stage: &Stage, lanes: &Lanes) -> Vec<Stmt> {
         let at = || Expr::binary("+", name("from"), name("i"));
-        let mut body =
-            vec![Stmt::Declare { of: "struct lanes_packets".to_string(), name: "packets".to_string(), value: None }];
-        for row in &lanes.rows {
-            body.push(Stmt::Declare { of: "lanes".to_string(), name: format!("row_{row}[4]"), value: None });
-        }
-        body.push(Stmt::Blank);
         let data = name(if self.unit.own() { "NULL" } else { "path->data + i" });
+        let mut body = declared(&lanes.rows);
+        body.push(Stmt::Blank);
         let taken = Expr::call("lanes_take", [name("burst"), at(), Expr::word(lanes.bytes), data, name("&packets")]);
-        let short = Expr::unary("!", taken);
-        let rare = Expr::call("__builtin_expect", [short, name("0")]);
-        body.push(Stmt::when(rare, vec![Stmt::result(name("false"))]));
-        for row in &lanes.rows {
-            body.push(Stmt::call("lanes_load", [name("&packets"), Expr::word(*row), name(format!("row_{row}"))]));
-        }
-        let mut writer = Writer::new(self, lanes);
+        body.extend(loaded(taken, &lanes.rows, name("false")));
+        let keys = lanes.keys.iter().flat_map(|(_, key)| key.iter().copied());
+        let stores = lanes.rewrites.iter().flat_map(|action| &action.stores).map(|store| store.value);
+        let found = lanes.found.iter().map(|(_, number)| *number);
+        let results = keys.chain(stores).chain(found).chain([lanes.leaves]);
+        let mut writer =
+            Writer::new(self, &lanes.steps, &lanes.rows, results, Expr::call("lanes_ports", [name("burst"), at()]));
         for place in &stage.looked_up {
             let key = lanes.keys.iter().find(|(of, _)| of == place).map_or(&[][..], |(_, key)| key);
             let held = self.unit.table_name(self.table(*place));
@@ -160,7 +156,7 @@ impl Way<'_> {
             let made = writer.vector(store.value);
             writer.code.push(Stmt::call("lanes_store_bytes", [Expr::unary("&", rewrite), made]));
         }
-        let leaves = writer.leaves();
+        let leaves = writer.leaves(lanes.leaves);
         body.extend(writer.code);
         if let Some(leaves) = leaves {
             let bits = Expr::cast("uint64_t", Expr::call("lanes_bits", [leaves]));
@@ -202,33 +198,49 @@ impl Way<'_> {
     }
 }
 
+/// What packets side by side are held in.
+pub(super) fn declared(rows: &[u32]) -> Vec<Stmt> {
+    let packets = Stmt::Declare { of: "struct lanes_packets".to_string(), name: "packets".to_string(), value: None };
+    let row = |row| Stmt::Declare { of: "lanes".to_string(), name: format!("row_{row}[4]"), value: None };
+    std::iter::once(packets).chain(rows.iter().map(row)).collect()
+}
+
+/// Loads rows of the packets that were taken in hand; returns `short` if one has not so many bytes.
+pub(super) fn loaded(taken: Expr, rows: &[u32], short: Expr) -> Vec<Stmt> {
+    let rare = Expr::call("__builtin_expect", [Expr::unary("!", taken), name("0")]);
+    let load = |row| Stmt::call("lanes_load", [name("&packets"), Expr::word(row), name(format!("row_{row}"))]);
+    std::iter::once(Stmt::when(rare, vec![Stmt::result(short)])).chain(rows.iter().copied().map(load)).collect()
+}
+
 /// Steps as C: an expression where one is used once and is short, else a name.
-struct Writer<'l> {
+pub(super) struct Writer<'l> {
     way: &'l Way<'l>,
-    lanes: &'l Lanes,
+    steps: &'l [Step],
+    rows: &'l [u32],
+    /// The ports that packets came in on.
+    ports: Expr,
     uses: Vec<u32>,
     names: Vec<Option<Expr>>,
-    code: Vec<Stmt>,
+    pub code: Vec<Stmt>,
 }
 
 impl<'l> Writer<'l> {
-    fn new(way: &'l Way<'l>, lanes: &'l Lanes) -> Writer<'l> {
-        let mut uses = vec![0; lanes.steps.len()];
-        let operands = lanes.steps.iter().flat_map(Step::operands);
-        let keys = lanes.keys.iter().flat_map(|(_, key)| key.iter().copied());
-        let stores = lanes.rewrites.iter().flat_map(|action| &action.stores).map(|store| store.value);
-        let found = lanes.found.iter().map(|(_, number)| *number);
-        operands
-            .chain(keys)
-            .chain(stores)
-            .chain(found)
-            .chain([lanes.leaves])
-            .for_each(|number| uses[number as usize] += 1);
-        Writer { way, lanes, uses, names: vec![None; lanes.steps.len()], code: Vec::new() }
+    /// `results`: steps that are asked for, each as often.
+    pub fn new(
+        way: &'l Way<'l>,
+        steps: &'l [Step],
+        rows: &'l [u32],
+        results: impl Iterator<Item = Number>,
+        ports: Expr,
+    ) -> Writer<'l> {
+        let mut uses = vec![0; steps.len()];
+        let operands = steps.iter().flat_map(Step::operands);
+        operands.chain(results).for_each(|number| uses[number as usize] += 1);
+        Writer { way, steps, rows, ports, uses, names: vec![None; steps.len()], code: Vec::new() }
     }
 
     fn step(&self, number: Number) -> Step {
-        self.lanes.steps[number as usize]
+        self.steps[number as usize]
     }
 
     /// A step as an operand: constants are for all lanes.
@@ -237,7 +249,7 @@ impl<'l> Writer<'l> {
     }
 
     /// A step as a vector.
-    fn vector(&mut self, number: Number) -> Expr {
+    pub fn vector(&mut self, number: Number) -> Expr {
         match self.step(number) {
             Step::Constant(value) => Expr::call("lanes_same", [Expr::word(value)]),
             Step::Word(_)
@@ -256,14 +268,12 @@ impl<'l> Writer<'l> {
         }
         let (value, size) = match self.step(number) {
             Step::Word(word) => {
-                let (row, column) = self.lanes.row_of(word);
-                return (name(format!("row_{}[{column}]", self.lanes.rows[row])), 0);
+                let (row, column) = row_of(self.rows, word);
+                return (name(format!("row_{}[{column}]", self.rows[row])), 0);
             }
             Step::Constant(value) => return (Expr::word(value), 0),
             Step::Length => return (name("packets.length"), 0),
-            Step::Port => {
-                (Expr::call("lanes_ports", [name("burst"), Expr::binary("+", name("from"), name("i"))]), LARGEST)
-            }
+            Step::Port => (self.ports.clone(), LARGEST),
             Step::OfTable { place, what, of } => {
                 let of = self.vector(of);
                 (Expr::call(format!("{}_lanes", self.way.title_of(place, what)), [name("run"), of]), LARGEST)
@@ -289,12 +299,12 @@ impl<'l> Writer<'l> {
     }
 
     /// A mask of who leaves, if anyone may: what is asked of a packet, one question after the other.
-    fn leaves(&mut self) -> Option<Expr> {
-        if let Step::Constant(mask) = self.step(self.lanes.leaves) {
+    fn leaves(&mut self, leaves: Number) -> Option<Expr> {
+        if let Step::Constant(mask) = self.step(leaves) {
             return (mask != 0).then(|| Expr::call("lanes_same", [Expr::word(mask)]));
         }
         let mut questions = Vec::new();
-        self.questions(self.lanes.leaves, &mut questions);
+        self.questions(leaves, &mut questions);
         for (index, question) in questions.into_iter().enumerate() {
             let answer = self.vector(question);
             self.code.push(match index {

@@ -6,6 +6,7 @@
 //! one that has left the path is run from its beginning by `walk_on`, or by `walk` before all others.
 
 mod addresses;
+mod dropped;
 mod lanes;
 mod queue;
 mod rewrites;

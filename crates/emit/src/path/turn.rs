@@ -9,6 +9,7 @@ use crate::run::{run_copy, run_taken};
 use crate::storage::{Words, words};
 use crate::walk::Region;
 use hlir::NodeId;
+use hlir::lanes::Leavers;
 use std::collections::BTreeSet;
 
 const LEAVING: [&str; 3] = ["struct run *run", "struct state *state", "enum node at"];
@@ -82,10 +83,12 @@ impl Way<'_> {
         let mut about = "The last stage: each packet in its turn.";
         let code = match list {
             Some(sender) => {
+                let leavers = self.leavers_in_lanes();
+                items.extend(leavers.iter().flat_map(|leavers| self.dropped_items(leavers)));
                 items.extend(self.leavers());
                 items.extend(self.turn_some());
                 about = "The last stage: those that have left the path, those that have missed, then the others.";
-                self.turn_by_list(sender)
+                self.turn_by_list(sender, leavers.as_ref())
             }
             None => self.turn_in_order(senders),
         };
@@ -114,18 +117,13 @@ impl Way<'_> {
             then: vec![Stmt::call("path_leave", [name("run"), name("&state"), entry])],
             otherwise: finish_alone(senders),
         });
-        let on = Expr::binary(
-            "-",
-            name("count"),
-            Expr::cast("uint32_t", Expr::call("__builtin_popcountll", [name("left")])),
-        );
+        let on = Expr::binary("-", name("count"), popcount(name("left")));
         std::iter::once(each("i", name("count"), body)).chain(self.count_look_ups(&on)).collect()
     }
 
     /// The turn of a group that is sent at once. Who has left the path is worked on first, for no packet can tell, and is sent at its place: by copies, so that
     /// nobody has the address of `run` and of the burst's pointers, which stay in registers. Then who has missed; of the others that is known.
-    fn turn_by_list(&self, sender: &Sender) -> Vec<Stmt> {
-        let leave = Stmt::call("path_leavers", ["&copy", "&taken", "from", "left", "&sent"].map(name));
+    fn turn_by_list(&self, sender: &Sender, leavers: Option<&Leavers>) -> Vec<Stmt> {
         let some = |set: Expr, hits: bool, usual: bool| {
             let [ports, others] = [name("ports"), set];
             let arguments = ["run", "burst", "from", "path"].map(name).into_iter().chain([others, ports]);
@@ -142,25 +140,54 @@ impl Way<'_> {
             Stmt::Declare { of: "struct run".to_string(), name: "copy".to_string(), value: None },
         ];
         code.extend(self.gathering(name("left")));
-        code.extend([
-            Stmt::Blank,
-            room(&name("count")),
-            Stmt::when(
-                Expr::binary("!=", name("left"), Expr::word(0)),
-                vec![
-                    Stmt::call("memset", ["ports", "0", "sizeof(ports)"].map(name)),
-                    run_copy("&copy", "run"),
-                    leave,
-                    run_copy("run", "&copy"),
-                ],
-            ),
-            some(name("missed"), false, false),
-        ]);
+        code.extend([Stmt::Blank, room(&name("count"))]);
+        code.extend(self.leave_by_list(leavers));
+        let missed = match leavers.is_some_and(|leavers| leavers.missed.is_some()) {
+            true => Expr::binary("&", name("missed"), Expr::unary("~", name("gone"))),
+            false => name("missed"),
+        };
+        code.push(some(missed, false, false));
         let hit = || Expr::binary("&", name("staying"), Expr::unary("~", name("missed")));
         code.extend(self.as_usual("run", |usual| some(hit(), true, usual)));
         code.push(send_gathered(&name("count"), name("sent"), sender));
-        let staying = Expr::cast("uint32_t", Expr::call("__builtin_popcountll", [name("staying")]));
-        code.extend(self.count_look_ups(&staying));
+        code.extend(self.count_look_ups(&popcount(name("staying"))));
+        code
+    }
+
+    /// Who has left the path, and who has missed only to be dropped: what can be done with a set of them, then the others one by one.
+    fn leave_by_list(&self, leavers: Option<&Leavers>) -> Vec<Stmt> {
+        let none = |set: Expr| Expr::binary("!=", set, Expr::word(0));
+        let clear = Stmt::call("memset", ["ports", "0", "sizeof(ports)"].map(name));
+        let run = |set: &str| {
+            let leave = Stmt::call("path_leavers", ["&copy", "&taken", "from", set, "&sent"].map(name));
+            [run_copy("&copy", "run"), leave, run_copy("run", "&copy")]
+        };
+        let Some(leavers) = leavers else {
+            return vec![Stmt::when(none(name("left")), std::iter::once(clear).chain(run("left")).collect())];
+        };
+        let (mut code, mut set, mut body) = (Vec::new(), name("left"), vec![clear]);
+        let mut arguments = Vec::from(["run->worker", "&taken", "from"].map(name));
+        if leavers.missed.is_some() {
+            let ends = Expr::conditional(self.misses_are_dropped(), name("missed"), Expr::long(0));
+            code.push(Stmt::declare("const uint64_t", "ends", ends));
+            set = Expr::binary("|", name("left"), name("ends"));
+        }
+        arguments.push(set.clone());
+        arguments.extend(leavers.missed.as_ref().map(|_| name("ends")));
+        // Of a few, one by one is less: lanes cost the same for one packet as for all that fit.
+        let many = Expr::binary(">", popcount(set.clone()), name("LANES / 2u"));
+        let dropped = Expr::conditional(many, Expr::call("path_dropped", arguments), Expr::long(0));
+        body.push(Stmt::declare("const uint64_t", "dropped", dropped));
+        let others = Expr::binary("&", name("left"), Expr::unary("~", name("dropped")));
+        body.push(Stmt::declare("const uint64_t", "others", others));
+        body.push(Stmt::when(none(name("others")), run("others").into()));
+        if leavers.missed.is_some() {
+            let missed = Expr::binary("&", name("dropped"), name("ends"));
+            body.push(Stmt::Assign(name("gone"), "|=", missed.clone()));
+            let misses = name(format!("run->{}_misses", self.unit.table_name(self.table(self.found[0]))));
+            body.push(Stmt::Assign(misses, "+=", popcount(missed)));
+        }
+        code.push(Stmt::when(none(set), body));
         code
     }
 
@@ -331,6 +358,10 @@ impl Way<'_> {
         let waits = Stmt::when(Expr::call("__builtin_expect", [waits, name("0")]), vec![leave]);
         (vec![Stmt::set(name("at"), on), waits], items)
     }
+}
+
+fn popcount(set: Expr) -> Expr {
+    Expr::cast("uint32_t", Expr::call("__builtin_popcountll", [set]))
 }
 
 /// `path_finish` for one packet, which is sent at once.
