@@ -290,7 +290,9 @@ fn packets_that_are_cut_come_again_as_they_came() {
     let (program, packets) = (file("crates/cli/tests/plans/cut.hlir"), file("crates/cli/tests/plans/cut.stf"));
     let machine = file("tests/machines/slow-memory.toml");
     let ran = ["stf", &program, &packets, "--trace", &packets, "--count", "1000", "--random-entries", "5"];
-    for plan in [&["--sanitize"][..], &["--passes", ""], &["--machine", &machine, "--sanitize"]] {
+    let behind = plan_file("cut_behind");
+    let planned = [&["--machine", machine.as_str(), "--sanitize"][..], &["--plan", &behind, "--sanitize"]];
+    for plan in [&["--sanitize"][..], &["--passes", ""]].into_iter().chain(planned) {
         let output = bacus().args(ran).args(plan).output().expect("bacus runs");
         let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert!(output.status.success() && said.contains("both engines agree"), "{plan:?}: {said}");

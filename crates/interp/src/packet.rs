@@ -25,7 +25,7 @@ pub struct Packet {
     budget: Rc<Cell<u32>>,
     /// How often it or its ancestors have entered the graph again.
     pub generation: u32,
-    /// Sums up ingress port and nodes visited.
+    /// Sums up ingress port, nodes visited, and where it was copied or entered again.
     pub path: u64,
 }
 
@@ -121,9 +121,11 @@ impl Packet {
         copy
     }
 
-    /// From now on this is a packet that has entered the graph again.
+    /// From now on this is a packet that has entered the graph again. Copies that go on at once are on another path, though they visit the same nodes: those
+    /// of a packet whose group waits for the next one come behind what enters again of others.
     pub fn enter_again(&mut self) {
         self.generation += 1;
+        self.path = mix(!self.path);
         self.original = self.bytes.as_slice().into();
     }
 
