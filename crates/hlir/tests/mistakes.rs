@@ -209,6 +209,12 @@ fn tables() {
     says(keyed("exact", "1, 2 => a()"), "entry 1 of table `t`: the table has 1 keys, and the entry 2 values");
     says(keyed("exact", "1 => member 1"), "entry 1 of table `t`: the table has no action profile");
     says(keyed("exact", "1 => group 1"), "entry 1 of table `t`: the table has no action selector");
+    for (selector, missing) in [("", "member 1"), (" selector crc16 width 14 largest_group 32", "group 7")] {
+        let members =
+            format!("key meta.colour: exact\naction a() {{}}\ndefault a()\nprofile p\nentries {{ 1 => {missing} }}");
+        let found = with(&format!("profile p [4]{selector}\ntable t {{\n{members}\n}}\n"));
+        says(found, &format!("entry 1 of table `t`: there is no {missing} when the program starts"));
+    }
     let lpm = "key meta.colour: lpm\ndefault a()\nadd_on_miss";
     says(table(lpm), "table `t`: `add_on_miss` is for tables whose keys are all exact");
 }
@@ -395,10 +401,6 @@ fn paths_do_not_say_what_members_run() {
     assert_eq!(found(head), [""; 0]);
     let mut with_members = head.replace("\ninterface {", "\nprofile state.members [4]\n\ninterface {");
     with_members = with_members.replace("  size 1024\n", "  size 1024\n  profile state.members\n");
-    for member in 1..=3 {
-        let entry = format!("=> ingress.rewrite(0x0000000000a{member}, 0x0000000000f{member})");
-        with_members = with_members.replace(&entry, &format!("=> member {member}"));
-    }
     let expected = "the plan: members of an action profile, and not entries, say what `ingress.neighbours` runs";
     says(found(&with_members), expected);
 }

@@ -104,14 +104,22 @@ impl Verifier<'_> {
                 }
             }
             EntryAction::Member(_) if table.profile.is_none() => self.error(site, "the table has no action profile"),
-            EntryAction::Member(_) => {}
-            EntryAction::Group(_) => {
+            EntryAction::Member(member) => self.made_later(site, &format!("member {member}")),
+            EntryAction::Group(group) => {
                 let profile = table.profile.and_then(|id| get(&self.program.profiles, id));
                 if profile.is_none_or(|profile| profile.selector.is_none()) {
                     self.error(site, "the table has no action selector");
+                } else {
+                    self.made_later(site, &format!("group {group}"));
                 }
             }
         }
+    }
+
+    /// The entry is there when the switch starts, and a profile is empty then.
+    fn made_later(&mut self, site: Site, missing: &str) {
+        let hint = "name the action itself; or let the control plane, which makes members and groups, write the entry after them";
+        self.report(site, format!("there is no {missing} when the program starts"), hint);
     }
 
     fn matches(&mut self, site: Site, kind: MatchKind, found: &Match, width: u32) {

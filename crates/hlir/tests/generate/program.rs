@@ -192,7 +192,7 @@ impl Generator<'_> {
         let priority = if has_priorities || self.breaks_rule() { self.number() } else { 0 };
         let profile = self.program.tables[id].profile;
         let action = match (profile, self.below(3)) {
-            (Some(_), 0) => EntryAction::Member(self.number()),
+            (Some(_), 0) if self.is_wild() => EntryAction::Member(self.number()),
             (Some(_), 1) if self.is_wild() => EntryAction::Group(self.number()),
             _ => {
                 let widths = self.program.tables[id].parameter_widths(1);
