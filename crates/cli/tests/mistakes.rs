@@ -88,6 +88,36 @@ fn a_missing_compiler_is_the_machines_fault() {
     assert_eq!(fs::read_dir(&directory).unwrap().count(), 0);
 }
 
+/// What packets do not touch costs nothing, so much may be declared: one of these registers fits the address space, and not twice.
+#[test]
+fn state_that_no_machine_has_room_for_is_told_without_a_panic() {
+    const CELLS: u64 = (1 << 60) + 1;
+    let directory = scratch("room");
+    let test = file(&directory, "packet.stf", "packet 1 020000000001020000000002ffff\nexpect 1 *\n");
+    let numbered = fs::read_to_string(path("crates/cli/tests/plans/numbered.hlir")).unwrap();
+    let with_turns = |count: u64| numbered.replace("turns: 32 [1]", &format!("turns: 32 [{count}]"));
+    let with_many = |kind: &str, statement: &str| {
+        let text = numbered.replace("table stations", &format!("{kind} many: bytes [{CELLS}]\n\ntable stations"));
+        text.replace("node number: block {\n", &format!("node number: block {{\n  {statement}\n"))
+    };
+    let cases = [
+        (with_turns(1 << 44), 0, ""),
+        (
+            with_turns(u64::MAX),
+            3,
+            "error: there is no memory for register `turns`: 18446744073709551615 cells of 4 bytes",
+        ),
+        (with_many("counter", "count many at 64w0"), 3, "error: there is no memory for counter `many`: "),
+        (with_many("meter", "meter many at 64w0 into meta.turn"), 3, "error: there is no memory for meter `many`: "),
+    ];
+    for (text, expected, said) in cases {
+        let program = file(&directory, "numbered.hlir", &text);
+        let (code, told) = ran(&["stf", &program, &test, &test, "--engine", "native"]);
+        assert!(code == Some(expected) && told.contains(said), "{code:?}: {told}");
+        assert!(expected == 0 || told.contains("\nhint: ") && told.lines().count() == 2, "{told}");
+    }
+}
+
 #[test]
 fn tests_that_cannot_be_read_fail_with_their_place() {
     let directory = scratch("tests");

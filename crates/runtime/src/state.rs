@@ -6,7 +6,8 @@
 use crate::abi;
 use crate::pipeline::{self, Description};
 use crate::readers::Readers;
-use crate::region::Region;
+use crate::region::{Region, Zero};
+use crate::switch::SwitchError;
 use crate::tables::cells_of;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::collections::BTreeMap;
@@ -20,8 +21,11 @@ pub struct Register {
 }
 
 impl Register {
-    pub(crate) fn new(description: &pipeline::Register) -> Register {
-        let cells = Region::new(description.size.saturating_mul(u64::from(description.cell_bytes)) as usize);
+    pub(crate) fn new(description: &pipeline::Register) -> Result<Register, SwitchError> {
+        let bytes = description.size.saturating_mul(u64::from(description.cell_bytes));
+        let cells = Region::of(bytes).ok_or_else(|| {
+            SwitchError::no_memory("register", &description.name, description.size, description.cell_bytes)
+        })?;
         let register = Register { description: description.clone(), cells };
         if register.description.initial.iter().any(|limb| *limb != 0) {
             let initial = register.description.initial.clone();
@@ -29,7 +33,7 @@ impl Register {
                 register.write(index, &initial);
             }
         }
-        register
+        Ok(register)
     }
 
     pub fn description(&self) -> &pipeline::Register {
@@ -76,8 +80,16 @@ pub struct Meter {
 }
 
 impl Meter {
-    pub(crate) fn new(meter: &pipeline::Meter, description: &Description) -> Meter {
-        Meter { description: meter.clone(), cells: Region::new(cell_count(meter.size, meter.table, description)) }
+    pub(crate) fn new(meter: &pipeline::Meter, description: &Description) -> Result<Meter, SwitchError> {
+        let count = cell_count(meter.size, meter.table, description);
+        let cells = cells("meter", &meter.name, count)?;
+        Ok(Meter { description: meter.clone(), cells })
+    }
+
+    /// Whether it can go on as this meter of another pipeline.
+    fn serves(&self, wanted: &pipeline::Meter, description: &Description) -> bool {
+        let count = cell_count(wanted.size, wanted.table, description);
+        self.description == *wanted && self.cells.len() as u64 == count
     }
 
     pub fn description(&self) -> &pipeline::Meter {
@@ -86,11 +98,16 @@ impl Meter {
 }
 
 /// Cells of a counter or meter: as many as it says, or room for all entries of its table.
-pub(crate) fn cell_count(size: u64, table: u32, description: &Description) -> usize {
+pub(crate) fn cell_count(size: u64, table: u32, description: &Description) -> u64 {
     match description.tables.get(table as usize) {
-        Some(table) if size == 0 => cells_of(table) as usize,
-        Some(_) | None => size as usize,
+        Some(table) if size == 0 => cells_of(table),
+        Some(_) | None => size,
     }
+}
+
+/// The cells of a counter or meter with this name.
+pub(crate) fn cells<T: Zero>(kind: &str, name: &str, count: u64) -> Result<Region<T>, SwitchError> {
+    Region::of(count).ok_or_else(|| SwitchError::no_memory(kind, name, count, size_of::<T>() as u32))
 }
 
 /// A group or session as the control plane writes it.
@@ -215,15 +232,46 @@ pub struct State {
     pub readers: Arc<Readers>,
 }
 
+/// What another pipeline has more.
+pub(crate) struct Lacking {
+    registers: Vec<Register>,
+    meters: Vec<Meter>,
+}
+
 impl State {
-    pub(crate) fn new(description: &Description, readers: Arc<Readers>) -> State {
-        State {
-            registers: description.registers.iter().map(Register::new).collect(),
-            meters: description.meters.iter().map(|meter| Meter::new(meter, description)).collect(),
-            groups: GroupTable::new(),
-            sessions: GroupTable::new(),
-            readers,
-        }
+    pub(crate) fn new(description: &Description, readers: Arc<Readers>) -> Result<State, SwitchError> {
+        let (groups, sessions) = (GroupTable::new(), GroupTable::new());
+        let mut state = State { registers: Vec::new(), meters: Vec::new(), groups, sessions, readers };
+        let made = state.lacking(description)?;
+        state.fit(description, made);
+        Ok(state)
+    }
+
+    /// The registers and meters of a pipeline that are not here with the same description, made new.
+    pub(crate) fn lacking(&self, description: &Description) -> Result<Lacking, SwitchError> {
+        let lacks_register = |wanted: &&_| !self.registers.iter().any(|register| register.description == **wanted);
+        let lacks_meter = |wanted: &&_| !self.meters.iter().any(|meter| meter.serves(wanted, description));
+        let registers = description.registers.iter().filter(lacks_register).map(Register::new);
+        let meters = description.meters.iter().filter(lacks_meter).map(|meter| Meter::new(meter, description));
+        Ok(Lacking { registers: registers.collect::<Result<_, _>>()?, meters: meters.collect::<Result<_, _>>()? })
+    }
+
+    /// Leaves what a pipeline has, in its order. `made` is what was lacking.
+    pub(crate) fn fit(&mut self, description: &Description, made: Lacking) {
+        const MADE: &str = "a register or meter that was lacking was made";
+        let (mut registers, mut meters) = (std::mem::take(&mut self.registers), std::mem::take(&mut self.meters));
+        registers.extend(made.registers);
+        meters.extend(made.meters);
+        let register = |wanted: &pipeline::Register| {
+            let at = registers.iter().position(|register| register.description == *wanted);
+            registers.swap_remove(at.expect(MADE))
+        };
+        self.registers = description.registers.iter().map(register).collect();
+        let meter = |wanted: &pipeline::Meter| {
+            let at = meters.iter().position(|meter| meter.serves(wanted, description));
+            meters.swap_remove(at.expect(MADE))
+        };
+        self.meters = description.meters.iter().map(meter).collect();
     }
 
     pub fn set_group(&mut self, number: u64, group: Option<Group>) {
@@ -279,11 +327,11 @@ mod tests {
     fn registers_hold_any_width_and_begin_as_the_program_says() {
         let description =
             |width, cell_bytes, initial| pipeline::Register { name: "r".into(), size: 4, width, cell_bytes, initial };
-        let narrow = Register::new(&description(9, 2, vec![7]));
+        let narrow = Register::new(&description(9, 2, vec![7])).unwrap();
         assert_eq!(narrow.read(3), Some(vec![7]));
         assert!(narrow.write(3, &[0x1ff]) && !narrow.write(4, &[1]));
         assert_eq!((narrow.read(2), narrow.read(3), narrow.read(4)), (Some(vec![7]), Some(vec![0x1ff]), None));
-        let wide = Register::new(&description(100, 16, vec![]));
+        let wide = Register::new(&description(100, 16, vec![])).unwrap();
         assert!(wide.write(1, &[5, 6]));
         assert_eq!((wide.read(0), wide.read(1)), (Some(vec![0, 0]), Some(vec![5, 6])));
     }

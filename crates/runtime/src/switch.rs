@@ -8,11 +8,11 @@ use crate::compile::Descriptor;
 use crate::counts::Counts;
 use crate::events::{self, Event};
 use crate::objects::Objects;
-use crate::pipeline::Pipeline;
+use crate::pipeline::{Description, Pipeline};
 use crate::readers::Readers;
-use crate::state::{Meter, Register, State};
+use crate::state::{Lacking, Register, State};
 use crate::tables::{DirectCells, Table, TableError};
-use crate::worker::Worker;
+use crate::worker::{CounterCells, Worker};
 use std::ffi::{c_int, c_void};
 use std::fmt;
 use std::sync::Arc;
@@ -60,6 +60,19 @@ pub enum SwitchError {
     Extern {
         name: String,
     },
+    /// The address space has no room for what the program declares.
+    NoMemory {
+        /// Of what, with its name.
+        object: String,
+        cells: u64,
+        cell_bytes: u32,
+    },
+}
+
+impl SwitchError {
+    pub(crate) fn no_memory(kind: &str, name: &str, cells: u64, cell_bytes: u32) -> SwitchError {
+        SwitchError::NoMemory { object: format!("{kind} `{name}`"), cells, cell_bytes }
+    }
 }
 
 impl fmt::Display for SwitchError {
@@ -70,6 +83,10 @@ impl fmt::Display for SwitchError {
             }
             SwitchError::Table { name, error } => write!(f, "table {name} cannot be made: {error}"),
             SwitchError::Extern { name } => write!(f, "the object `{name}` cannot be made: its C function gave NULL"),
+            SwitchError::NoMemory { object, cells, cell_bytes } => {
+                let way_out = "declare as many as this machine can hold";
+                write!(f, "there is no memory for {object}: {cells} cells of {cell_bytes} bytes\nhint: {way_out}")
+            }
             SwitchError::Attach { worker, status } => write!(f, "worker {worker} cannot start: status {status}"),
         }
     }
@@ -128,14 +145,14 @@ impl<L: Lane> Switch<L> {
         let connections: Vec<Connection> = lanes.iter_mut().map(Lane::connect).collect();
         check_descriptors(&pipeline, &connections)?;
         let make = |(id, connection)| Worker::new(id as u32, settings.ports, settings.seed, connection, description);
-        let mut workers: Vec<Worker> = connections.iter().enumerate().map(make).collect();
+        let mut workers = connections.iter().enumerate().map(make).collect::<Result<Vec<Worker>, _>>()?;
         for (id, worker) in workers.iter_mut().enumerate() {
             readers.register(id, &mut *worker.raw);
         }
         let tables = (0..description.tables.len())
             .map(|number| make_table(&pipeline, number, &readers))
             .collect::<Result<Vec<_>, _>>()?;
-        let state = State::new(description, readers);
+        let state = State::new(description, readers)?;
         let objects = make_objects(&pipeline)?;
         let shared = SharedMemory::new(&tables, &state, &objects);
         let mut switch = Switch {
@@ -151,6 +168,17 @@ impl<L: Lane> Switch<L> {
         };
         switch.attach()?;
         Ok(switch)
+    }
+
+    /// Begins anew with a pipeline, as a switch that has just been made: this one is taken down first, for there may be no room for both.
+    pub fn renew(&mut self, pipeline: Arc<Pipeline>, lanes: Vec<L>, settings: Settings) -> Result<(), SwitchError> {
+        self.stop();
+        self.detach();
+        self.workers.clear();
+        self.tables.clear();
+        (self.state.registers, self.state.meters) = (Vec::new(), Vec::new());
+        *self = Switch::new(pipeline, lanes, settings)?;
+        Ok(())
     }
 
     fn attach(&mut self) -> Result<(), SwitchError> {
@@ -303,13 +331,16 @@ impl<L: Lane> Switch<L> {
         self.stop();
         let (tables, fresh) = self.carry_tables(&pipeline)?;
         let objects = make_objects(&pipeline)?;
+        let (state, counters) = self.lacking(pipeline.description())?;
         self.detach();
         self.objects = objects;
         let old = std::mem::replace(&mut self.pipeline, pipeline);
         let description = self.pipeline.description();
-        self.workers.iter_mut().for_each(|worker| worker.fit(description, Some(old.description())));
+        for (worker, counters) in self.workers.iter_mut().zip(counters) {
+            worker.fit(description, Some(old.description()), counters);
+        }
         self.tables = tables;
-        self.carry_state();
+        self.state.fit(description, state);
         self.shared = SharedMemory::new(&self.tables, &self.state, &self.objects);
         self.attach()?;
         reload(self, &fresh);
@@ -341,20 +372,10 @@ impl<L: Lane> Switch<L> {
         Ok((tables, fresh))
     }
 
-    fn carry_state(&mut self) {
-        let description = self.pipeline.description();
-        let mut registers = std::mem::take(&mut self.state.registers);
-        let mut meters = std::mem::take(&mut self.state.meters);
-        for wanted in &description.registers {
-            let kept = registers.iter().position(|register| register.description() == wanted);
-            self.state.registers.push(kept.map_or_else(|| Register::new(wanted), |at| registers.swap_remove(at)));
-        }
-        for wanted in &description.meters {
-            let made = Meter::new(wanted, description);
-            let same = |meter: &Meter| meter.description() == wanted && meter.cells.len() == made.cells.len();
-            let kept = meters.iter().position(same);
-            self.state.meters.push(kept.map_or(made, |at| meters.swap_remove(at)));
-        }
+    /// What a pipeline has and this switch does not yet: all that may be too large is made before anything is let go.
+    fn lacking(&self, description: &Description) -> Result<(Lacking, Vec<Vec<CounterCells>>), SwitchError> {
+        let counters = self.workers.iter().map(|worker| worker.lacking(description));
+        Ok((self.state.lacking(description)?, counters.collect::<Result<_, _>>()?))
     }
 
     /// Packets dropped, by reason.

@@ -197,7 +197,10 @@ unsafe extern "C" fn clear(host: *mut c_void, cell: u32) {
 /// Direct counters and meters of a table that have room. They cost nothing until entries use them, so there are plenty.
 pub(crate) fn cells_of(table: &pipeline::Table) -> u64 {
     const UNKNOWN: u64 = 1 << 24;
-    if table.size == 0 { UNKNOWN } else { (2 * table.size).next_power_of_two().max(1024) }
+    match table.size {
+        0 => UNKNOWN,
+        size => size.saturating_mul(2).checked_next_power_of_two().unwrap_or(u64::MAX).max(1024),
+    }
 }
 
 impl Table {

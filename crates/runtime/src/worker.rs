@@ -5,8 +5,8 @@ use crate::counts::{Asked, Counts};
 use crate::events::{Events, Host};
 use crate::pipeline::{Counter, Description};
 use crate::region::Region;
-use crate::state::cell_count;
-use crate::switch::Connection;
+use crate::state::{cell_count, cells};
+use crate::switch::{Connection, SwitchError};
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -17,6 +17,14 @@ const OUTPUTS: u32 = 1024;
 pub(crate) struct CounterCells {
     pub description: Counter,
     pub cells: Region<abi::CounterCell>,
+}
+
+impl CounterCells {
+    /// Whether they can go on as this counter of another pipeline.
+    fn serves(&self, counter: &Counter, description: &Description) -> bool {
+        let count = cell_count(counter.size, counter.table, description);
+        self.description.name == counter.name && self.cells.len() as u64 == count
+    }
 }
 
 pub(crate) struct Worker {
@@ -40,7 +48,13 @@ pub(crate) struct Worker {
 unsafe impl Send for Worker {}
 
 impl Worker {
-    pub fn new(id: u32, port_count: u32, seed: u64, connection: &Connection, description: &Description) -> Worker {
+    pub fn new(
+        id: u32,
+        port_count: u32,
+        seed: u64,
+        connection: &Connection,
+        description: &Description,
+    ) -> Result<Worker, SwitchError> {
         let events = Arc::new(Events::default());
         let host = Box::new(Host { port: connection.port, events: Arc::as_ptr(&events), bytes: connection.bytes });
         let (packets, lengths, ports) =
@@ -90,12 +104,24 @@ impl Worker {
             _out: (packets, lengths, ports),
             _freed: freed,
         };
-        worker.fit(description, None);
-        worker
+        let counters = worker.lacking(description)?;
+        worker.fit(description, None, counters);
+        Ok(worker)
     }
 
-    /// Makes the counts of a pipeline, taking over from the pipeline before what has the same name and shape.
-    pub fn fit(&mut self, description: &Description, before: Option<&Description>) {
+    /// The counters of a pipeline of which it has none with the same name and shape, made new.
+    pub fn lacking(&self, description: &Description) -> Result<Vec<CounterCells>, SwitchError> {
+        let lacks = |counter: &&Counter| !self.counters.iter().any(|kept| kept.serves(counter, description));
+        let made = |counter: &Counter| {
+            let count = cell_count(counter.size, counter.table, description);
+            let cells = cells("counter", &counter.name, count)?;
+            Ok(CounterCells { description: counter.clone(), cells })
+        };
+        description.counters.iter().filter(lacks).map(made).collect()
+    }
+
+    /// Makes the counts of a pipeline, taking over from the pipeline before what has the same name and shape. `counters` are those that it lacked.
+    pub fn fit(&mut self, description: &Description, before: Option<&Description>, counters: Vec<CounterCells>) {
         let names = |description: &Description| description.tables.iter().map(|table| table.name.clone()).collect();
         let old_tables: Vec<String> = before.map(names).unwrap_or_default();
         let old_drops = before.map(|before| before.drops.clone()).unwrap_or_default();
@@ -107,14 +133,14 @@ impl Worker {
         self.cycles = Region::new(description.nodes.len());
         self.asked = Region::new(description.tables.len() * abi::ASKED_WORDS);
         self._memory = Region::new(description.worker_bytes as usize);
-        let mut old = std::mem::take(&mut self.counters);
-        let keep = |counter: &Counter, cells: usize, old: &mut Vec<CounterCells>| {
-            let same = |kept: &CounterCells| kept.description.name == counter.name && kept.cells.len() == cells;
-            let kept = old.iter().position(same).map(|at| old.swap_remove(at).cells);
-            CounterCells { description: counter.clone(), cells: kept.unwrap_or_else(|| Region::new(cells)) }
+        let mut all = std::mem::take(&mut self.counters);
+        all.extend(counters);
+        let take = |counter: &Counter| {
+            let at = all.iter().position(|kept| kept.serves(counter, description));
+            let cells = all.swap_remove(at.expect("a counter that was lacking was made")).cells;
+            CounterCells { description: counter.clone(), cells }
         };
-        let cells = |counter: &Counter| cell_count(counter.size, counter.table, description);
-        self.counters = description.counters.iter().map(|counter| keep(counter, cells(counter), &mut old)).collect();
+        self.counters = description.counters.iter().map(take).collect();
         self.counter_pointers = self.counters.iter().map(|counter| counter.cells.as_mut_ptr()).collect();
         self.raw.memory = self._memory.as_mut_ptr().cast();
         self.raw.drops = self.drops.as_mut_ptr();

@@ -207,8 +207,8 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
     fn restart(&mut self) {
         self.books.reset();
         self.counted = self.counts();
-        self.switch = Switch::new(self.pipeline.clone(), (self.lanes)(), self.settings)
-            .expect("a switch that could be built once can be built again");
+        let renewed = self.switch.renew(self.pipeline.clone(), (self.lanes)(), self.settings);
+        renewed.expect("a switch that could be built once can be built again");
         self.entries.iter_mut().for_each(|book| *book = Book::default());
         self.defaults.clear();
         self.members.clear();
