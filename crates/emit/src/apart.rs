@@ -5,8 +5,8 @@
 
 use crate::deparse::{effect_places, same_packet};
 use crate::storage::goes_back;
-use hlir::effects::{Part, call_places, writes};
-use hlir::{Binary, Bytes, Effect, Expression, HeaderId, Node, NodeId, NodeKind, Place, Program, Reentry, Statement};
+use hlir::effects::{Part, statement_writes, writes};
+use hlir::{Binary, Bytes, Effect, Expression, HeaderId, Node, NodeId, NodeKind, Program, Reentry, Statement};
 use std::collections::BTreeSet;
 
 /// Of `nodes`, those that packets can reach.
@@ -135,42 +135,21 @@ fn extracted(node: &Node) -> BTreeSet<HeaderId> {
 
 /// Headers that a node writes other than by extracting them.
 fn written(program: &Program, node: NodeId) -> BTreeSet<HeaderId> {
-    let of_place = |place: Place| match place {
-        Place::Field(field) => Some(field.header),
-        Place::Variable(_) => None,
-    };
     let of_part = |part: Part| match part {
         Part::Header(header) => Some(header),
         Part::Variable(_) | Part::Length => None,
     };
     match &program.nodes[node].kind {
         NodeKind::Buffer { rules, .. } => {
-            rules.iter().flat_map(|rule| effect_places(&rule.effect)).filter_map(of_place).collect()
+            rules.iter().flat_map(|rule| effect_places(&rule.effect)).map(Part::from).filter_map(of_part).collect()
         }
         NodeKind::State { body, .. } => {
             let mut headers = BTreeSet::new();
             for statement in body {
-                statement.walk(&mut |statement| match statement {
-                    Statement::Assign { target, .. } => headers.extend(of_place(*target)),
-                    Statement::Call(call) => headers.extend(call_places(call).into_iter().filter_map(of_place)),
-                    Statement::SetValid(header) | Statement::CopyHeader { to: header, .. } => {
-                        headers.insert(*header);
+                statement.walk(&mut |statement| {
+                    if !matches!(statement, Statement::Extract { .. }) {
+                        headers.extend(statement_writes(statement).into_iter().filter_map(of_part));
                     }
-                    Statement::CopyVarbit { to, .. } => {
-                        headers.insert(to.header);
-                    }
-                    Statement::SetInvalid(_)
-                    | Statement::If { .. }
-                    | Statement::Scope { .. }
-                    | Statement::Loop { .. }
-                    | Statement::Leave(_)
-                    | Statement::Exit
-                    | Statement::Extract { .. }
-                    | Statement::Advance(_)
-                    | Statement::Lookahead { .. }
-                    | Statement::Verify { .. }
-                    | Statement::Emit(_)
-                    | Statement::Truncate(_) => {}
                 });
             }
             headers

@@ -114,32 +114,38 @@ pub fn writes(program: &Program, node: NodeId) -> BTreeSet<Part> {
 
 fn statements(body: &[Statement], parts: &mut BTreeSet<Part>) {
     for statement in body {
-        statement.walk(&mut |statement| match statement {
-            Statement::Assign { target, .. } => drop(parts.insert(Part::from(*target))),
-            Statement::SetValid(header)
-            | Statement::SetInvalid(header)
-            | Statement::CopyHeader { to: header, .. }
-            | Statement::Extract { header, .. } => drop(parts.insert(Part::Header(*header))),
-            Statement::CopyVarbit { to, .. } => drop(parts.insert(Part::Header(to.header))),
-            Statement::Lookahead { into, .. } => drop(parts.insert(Part::Variable(*into))),
-            Statement::Truncate(_) => drop(parts.insert(Part::Length)),
-            Statement::Call(call) => {
-                parts.extend(call_places(call).into_iter().map(Part::from));
-                if let Call::Custom { arguments, .. } = call
-                    && arguments.contains(&Argument::Payload)
-                {
-                    parts.insert(Part::Length);
-                }
+        statement.walk(&mut |statement| parts.extend(statement_writes(statement)));
+    }
+}
+
+/// Everything that a statement itself writes, not those within it.
+pub fn statement_writes(statement: &Statement) -> Vec<Part> {
+    match statement {
+        Statement::Assign { target, .. } => vec![Part::from(*target)],
+        Statement::SetValid(header)
+        | Statement::SetInvalid(header)
+        | Statement::CopyHeader { to: header, .. }
+        | Statement::Extract { header, .. } => vec![Part::Header(*header)],
+        Statement::CopyVarbit { to, .. } => vec![Part::Header(to.header)],
+        Statement::Lookahead { into, .. } => vec![Part::Variable(*into)],
+        Statement::Truncate(_) => vec![Part::Length],
+        Statement::Call(call) => {
+            let mut parts: Vec<Part> = call_places(call).into_iter().map(Part::from).collect();
+            if let Call::Custom { arguments, .. } = call
+                && arguments.contains(&Argument::Payload)
+            {
+                parts.push(Part::Length);
             }
-            Statement::If { .. }
-            | Statement::Scope { .. }
-            | Statement::Loop { .. }
-            | Statement::Leave(_)
-            | Statement::Exit
-            | Statement::Advance(_)
-            | Statement::Verify { .. }
-            | Statement::Emit(_) => {}
-        });
+            parts
+        }
+        Statement::If { .. }
+        | Statement::Scope { .. }
+        | Statement::Loop { .. }
+        | Statement::Leave(_)
+        | Statement::Exit
+        | Statement::Advance(_)
+        | Statement::Verify { .. }
+        | Statement::Emit(_) => Vec::new(),
     }
 }
 

@@ -39,16 +39,28 @@ fn a_router_drops_who_leaves() {
     assert_eq!((missed.counted[0].index, missed.counted.len(), missed.reason.as_str()), (5, 1, "ingress drop"));
 }
 
+/// A switch that drops who has a `v` of 7, without its tables and what stands before them.
+const BEGIN: &str = "program checks for none
+header h: h_t { a: 8, b: 24, c: 32 }
+variable v: 20
+variable error: 32
+counter seen: packets [4]
+parser p { start start, accept before, reject before, error error }
+entry start
+node start: state of p { extract h } -> before
+node queue: buffer {
+  when v == 7: drop \"bad\"
+  otherwise -> out
+}
+node out: deparse { emit h } -> leave
+node leave: buffer { send u32(v) }";
+
 /// What becomes of those who find no entry.
 #[test]
 fn a_default_action_may_drop() {
     let missed = |default: &str, next: &str| {
         let program = format!(
-            "program misses for none
-header h: h_t {{ a: 8, b: 24, c: 32 }}
-variable v: 20
-variable error: 32
-counter seen: packets [4]
+            "{BEGIN}
 table t {{
   key h.b: exact
   action none() {{ v = 7 }}
@@ -56,19 +68,8 @@ table t {{
   action sent() {{ v = 3 }}
   default {default}
 }}
-parser p {{ start start, accept before, reject before, error error }}
-entry start
-node start: state of p {{ extract h }} -> before
 node before: block {{ count seen at 32w2 }} -> t
-node t: apply t -> {next}
-node queue: buffer {{
-  when v == 7: drop \"bad\"
-  otherwise -> out
-}}
-node out: deparse {{ emit h }} -> leave
-node leave: buffer {{
-  send u32(v)
-}}"
+node t: apply t -> {next}"
         );
         let leavers = leavers_of(&program, "start, before, t")?;
         leavers.missed.map(|end| (end.counted.iter().map(|cell| cell.index).collect(), end.reason))
@@ -87,29 +88,14 @@ node leave: buffer {{
 fn who_leaves_has_to_be_run() {
     let front = |check: &str, before: &str| {
         let program = format!(
-            "program checks for none
-header h: h_t {{ a: 8, b: 24, c: 32 }}
-variable v: 20
-variable error: 32
-counter seen: packets [4]
+            "{BEGIN}
 register last: 32 [2]
 table t {{ key h.b: exact  action none() {{}}  default none() }}
 table u {{ key h.a: exact  action none() {{}}  default none() }}
-parser p {{ start start, accept before, reject before, error error }}
-entry start
-node start: state of p {{ extract h }} -> before
 {before}
 node check: branch h.a == 1 -> t else bad
 {check}
-node t: apply t -> queue
-node queue: buffer {{
-  when v == 7: drop \"bad\"
-  otherwise -> out
-}}
-node out: deparse {{ emit h }} -> leave
-node leave: buffer {{
-  send u32(v)
-}}"
+node t: apply t -> queue"
         );
         leavers_of(&program, "start, before, check, t")
             .map(|leavers| becomes(&leavers, &[2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]))

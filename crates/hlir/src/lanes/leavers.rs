@@ -35,7 +35,7 @@ pub struct Dropped {
 }
 
 /// A cell of a counter that has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
     pub counter: CounterId,
     pub index: u64,
@@ -45,7 +45,8 @@ impl Leavers {
     /// Of the first stage of a path. None where all who leave it have to be run.
     pub fn of(program: &Program, path: &[NodeId], first: &Stage) -> Option<Leavers> {
         let place = path[first.place];
-        let all = (0..4).filter_map(|phase| super::run::front(program, path, first, phase).ok()?.leavers(place));
+        let front = |phase| super::run::front(program, path, first, phase, Some(Leaving::default())).ok();
+        let all = (0..4).filter_map(|phase| front(phase)?.leavers(place));
         all.min_by_key(|leavers| 4 * leavers.rows.len() + leavers.steps.len())
     }
 }
@@ -60,16 +61,10 @@ pub(super) struct Leaving {
     is_unknown: bool,
 }
 
-impl Leaving {
-    pub fn give_up(&mut self) {
-        self.is_unknown = true;
-    }
-}
-
 impl Run<'_> {
     fn leavers(mut self, last: NodeId) -> Option<Leavers> {
         let missed = self.missed(last);
-        let mut kinds = self.leaving.kinds;
+        let mut kinds = self.leaving?.kinds;
         if missed.is_none() && kinds.iter().all(|kind| kind.end.is_none()) {
             return None;
         }
@@ -86,15 +81,28 @@ impl Run<'_> {
             return;
         }
         let end = to.and_then(|to| self.end(to));
-        self.leaving.kinds.push(Leaver { mask, end });
+        if let Some(leaving) = &mut self.leaving {
+            leaving.kinds.push(Leaver { mask, end });
+        }
     }
 
     /// A statement is put off until the packet's turn.
     pub fn put_off(&mut self, statement: &Statement) {
+        if self.leaving.is_none() {
+            return;
+        }
         let all = self.steps.known(self.active) == Some(u32::MAX);
-        match self.cell(statement) {
-            Some(cell) if all => self.leaving.counted.extend(cell),
-            _ => self.leaving.give_up(),
+        let cell = self.cell(statement).filter(|_| all);
+        match (&mut self.leaving, cell) {
+            (Some(leaving), Some(cell)) => leaving.counted.extend(cell),
+            _ => self.give_up(),
+        }
+    }
+
+    /// Who leaves from here on has to be run.
+    pub fn give_up(&mut self) {
+        if let Some(leaving) = &mut self.leaving {
+            leaving.is_unknown = true;
         }
     }
 
@@ -135,15 +143,12 @@ impl Run<'_> {
 
     /// What becomes of packets that run statements and go on at a node.
     fn end_behind(&mut self, body: &[Statement], node: NodeId) -> Option<Dropped> {
-        if self.leaving.is_unknown {
-            return None;
-        }
+        let leaving = self.leaving.as_ref().filter(|leaving| !leaving.is_unknown)?;
+        let mut counted = leaving.counted.clone();
         let before = self.state.clone();
-        let mut counted = self.leaving.counted.clone();
         let through = self.all_through(body, &mut counted);
         let reason = through.and_then(|()| self.follow(node, &mut counted));
         self.state = before;
-        counted.sort_unstable();
         Some(Dropped { counted, reason: reason? })
     }
 

@@ -20,7 +20,7 @@ impl Run<'_> {
         let record = read(OfTable::Record, found);
         let runs = read(OfTable::Action, record);
         self.found.push((place, found));
-        self.leaving.give_up();
+        self.give_up();
         let (before, all) = (self.state.clone(), self.active);
         let mut stays = self.steps.mask(false);
         let mut merged: Option<State> = None;
