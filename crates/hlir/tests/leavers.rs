@@ -2,17 +2,23 @@
 
 mod router;
 
-use hlir::lanes::Leavers;
+use hlir::lanes::{Lanes, Leavers};
 use router::{FRONT, ROUTER, routed, seal, steps, with_first_stage};
 
-fn leavers_of(program: &str, path: &str) -> Option<Leavers> {
-    with_first_stage(program, path, Leavers::of)
+fn leavers_of(program: &str, path: &str) -> Option<(Leavers, Lanes)> {
+    with_first_stage(program, path, |program, nodes, first| {
+        Some((Leavers::of(program, nodes, first)?, Lanes::of(program, nodes, first).expect("the front is in lanes")))
+    })
 }
 
 /// Cells that count a packet which leaves, and why it is dropped; none if it has to be run.
-fn becomes(leavers: &Leavers, packet: &[u8]) -> Option<(Vec<u64>, String)> {
+fn becomes((leavers, lanes): &(Leavers, Lanes), packet: &[u8]) -> Option<(Vec<u64>, String)> {
+    let side_by_side = steps(&lanes.steps, &lanes.rows, packet);
+    assert_ne!(side_by_side[lanes.leaves as usize], 0);
     let values = steps(&leavers.steps, &leavers.rows, packet);
     let kind = leavers.kinds.iter().find(|kind| values[kind.mask as usize] != 0).expect("the packet leaves");
+    let drops = if kind.end.is_some() { u32::MAX } else { 0 };
+    assert_eq!(side_by_side[lanes.drops as usize], drops, "the first stage says the same");
     let end = kind.end.as_ref()?;
     Some((end.counted.iter().map(|cell| cell.index).collect(), end.reason.clone()))
 }
@@ -35,7 +41,7 @@ fn a_router_drops_who_leaves() {
     assert_eq!(dropped(|packet| packet[25] ^= 1, false), counted(3), "another checksum");
     assert_eq!(dropped(|packet| packet[22] = 1, true), counted(4), "the last hop");
     assert_eq!(dropped(|packet| packet[22] = 1, false), counted(3), "another checksum, and the last hop");
-    let missed = leavers.missed.expect("its default action drops");
+    let missed = leavers.0.missed.expect("its default action drops");
     assert_eq!((missed.counted[0].index, missed.counted.len(), missed.reason.as_str()), (5, 1, "ingress drop"));
 }
 
@@ -71,7 +77,7 @@ table t {{
 node before: block {{ count seen at 32w2 }} -> t
 node t: apply t -> {next}"
         );
-        let leavers = leavers_of(&program, "start, before, t")?;
+        let (leavers, _) = leavers_of(&program, "start, before, t")?;
         leavers.missed.map(|end| (end.counted.iter().map(|cell| cell.index).collect(), end.reason))
     };
     let dropped = Some((vec![2], "bad".to_string()));
@@ -116,4 +122,31 @@ node t: apply t -> queue"
     assert_eq!(front(&bad("v = 7"), written), None, "state was written");
     assert_eq!(front(&bad("v = 7"), "node before: apply u -> check"), None, "a table was looked up");
     assert_eq!(front("node bad: apply u -> queue", plain), None, "a table is looked up");
+}
+
+/// Some of the ways off the path end in a drop. Who may leave by several takes the first.
+#[test]
+fn some_who_leave_are_dropped() {
+    let program = format!(
+        "{BEGIN}
+table t {{ key h.b: exact  action none() {{}}  default none() }}
+node before: block {{}} -> first
+node first: branch h.a[0:0] == 0 -> second else bad
+node second: branch h.a[1:1] == 0 -> third else fine
+node third: branch h.a[2:2] == 0 -> t else bad
+node bad: block {{ v = 7 }} -> queue
+node fine: block {{ v = 6 }} -> queue
+node t: apply t -> queue"
+    );
+    let leavers = leavers_of(&program, "start, before, first, second, third, t").expect("some are dropped");
+    for fails in 1..8u8 {
+        let is_dropped = fails & 1 != 0 || fails & 2 == 0;
+        assert_eq!(
+            becomes(&leavers, &[fails, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]).is_some(),
+            is_dropped,
+            "{fails}"
+        );
+    }
+    let side_by_side = steps(&leavers.1.steps, &leavers.1.rows, &[0; 16]);
+    assert_eq!([leavers.1.leaves, leavers.1.drops].map(|mask| side_by_side[mask as usize]), [0, 0]);
 }

@@ -3,7 +3,7 @@
 
 use super::bytes::loaded;
 use super::run::Run;
-use super::{Number, Step};
+use super::{Number, Operator, Step};
 use crate::path::Stage;
 use crate::{Call, CounterId, Effect, Expression, Next, NodeId, NodeKind, Place, Program, Statement};
 
@@ -42,6 +42,11 @@ pub struct Cell {
 }
 
 impl Leavers {
+    /// Whether some are dropped that leave; else it is only those who miss.
+    pub fn any_leave(&self) -> bool {
+        self.kinds.iter().any(|kind| kind.end.is_some())
+    }
+
     /// Of the first stage of a path. None where all who leave it have to be run.
     pub fn of(program: &Program, path: &[NodeId], first: &Stage) -> Option<Leavers> {
         let place = path[first.place];
@@ -73,6 +78,26 @@ impl Run<'_> {
         kinds.iter_mut().for_each(|kind| kind.mask = kept[&kind.mask]);
         let (rows, bytes) = loaded(&steps, self.state.cursor);
         Some(Leavers { steps, rows, bytes, kinds, missed })
+    }
+
+    /// A mask: packets that leave by a way that ends in a drop.
+    pub fn drops(&mut self) -> Number {
+        let kinds = self.leaving.iter().flat_map(|leaving| &leaving.kinds);
+        let kinds: Vec<(Number, bool)> = kinds.map(|kind| (kind.mask, kind.end.is_some())).collect();
+        if kinds.iter().all(|(_, ends)| *ends) {
+            return self.leaves;
+        }
+        let (mut drops, mut open) = (self.steps.mask(false), self.steps.mask(true));
+        for (mask, ends) in kinds {
+            if ends {
+                let first = self.steps.operate(Operator::And, open, mask);
+                drops = self.steps.operate(Operator::Or, drops, first);
+            } else {
+                let others = self.steps.not(mask);
+                open = self.steps.operate(Operator::And, open, others);
+            }
+        }
+        drops
     }
 
     /// Packets of the mask leave the path, and go on at a node; none says that they have to be run.

@@ -88,6 +88,8 @@ pub struct Lanes {
     pub bytes: u32,
     /// A mask: the packet may leave the path.
     pub leaves: Number,
+    /// A mask: it does, and all that becomes of it is what [`Leavers`] say, to be counted and dropped.
+    pub drops: Number,
     /// Of each look-up on the way to the stage, by its place on the path: the number of the record that it finds.
     pub found: Vec<(usize, Number)>,
     /// Of each look-up of the stage, by its place on the path: the key, 32 bits to a step, the least significant first.

@@ -47,7 +47,7 @@ pub(super) struct Run<'p> {
     /// A mask: packets for which the statement at hand is run.
     pub active: Number,
     /// A mask: packets that may leave the path.
-    leaves: Number,
+    pub leaves: Number,
     /// Look-ups on the way, and the numbers of the records that they find.
     pub found: Vec<(usize, Number)>,
     /// What the action at hand is run with.
@@ -82,7 +82,7 @@ pub fn front<'p>(
 }
 
 pub fn run(program: &Program, path: &[NodeId], first: &Stage, phase: u32) -> std::result::Result<Lanes, Obstacle> {
-    let mut run = front(program, path, first, phase, None)?;
+    let mut run = front(program, path, first, phase, Some(Leaving::default()))?;
     let mut keys = Vec::new();
     for place in &first.looked_up {
         keys.push((*place, run.key(path[*place]).map_err(|does| Obstacle { node: path[*place], does })?));
@@ -92,9 +92,10 @@ pub fn run(program: &Program, path: &[NodeId], first: &Stage, phase: u32) -> std
 }
 
 impl Run<'_> {
-    fn finish(self, keys: Vec<(usize, Bits)>, mut rewrites: Vec<Rewrites>) -> Lanes {
+    fn finish(mut self, keys: Vec<(usize, Bits)>, mut rewrites: Vec<Rewrites>) -> Lanes {
+        let drops = self.drops();
         let stored = rewrites.iter().flat_map(|action| &action.stores).map(|store| store.value);
-        let numbers = self.found.iter().map(|(_, number)| *number).chain([self.leaves]);
+        let numbers = self.found.iter().map(|(_, number)| *number).chain([self.leaves, drops]);
         let results: Vec<Number> =
             keys.iter().flat_map(|(_, key)| key.parts.iter().copied()).chain(stored).chain(numbers).collect();
         let (steps, kept) = self.steps.needed(&results);
@@ -104,7 +105,8 @@ impl Run<'_> {
         for store in rewrites.iter_mut().flat_map(|action| &mut action.stores) {
             store.value = kept[&store.value];
         }
-        Lanes { leaves: kept[&self.leaves], found, keys: keys.collect(), rewrites, steps, rows, bytes }
+        let (leaves, drops) = (kept[&self.leaves], kept[&drops]);
+        Lanes { leaves, drops, found, keys: keys.collect(), rewrites, steps, rows, bytes }
     }
 
     /// Packets that do not satisfy the mask may leave. Which they are.
