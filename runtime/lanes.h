@@ -257,41 +257,53 @@ lanes_take(const struct burst *burst, uint32_t i, uint32_t bytes, void **data, s
 	return lanes_lengths(&these, bytes, &packets->length);
 }
 
-/* Packets of a group that need not be next to each other. Where there are fewer than LANES, the first one fills up. */
-struct lanes_some {
-	uint64_t set;		/* their numbers in the group */
-	void *packets[LANES];	/* as the burst has them */
-	void *data[LANES];	/* their first bytes */
-	lanes port;		/* that they came in on */
+#define LANES_GROUP 64u		/* the largest group */
+#define LANES_STEP 4u		/* packets that begin to wait together */
+#define LANES_WAITING (LANES + LANES_GROUP + LANES_STEP)
+#define LANES_PATIENCE 32u	/* ends of bursts */
+
+/* Packets that wait for each other, to be taken side by side: fewer than LANES, before those of another group come. */
+struct lanes_waiting {
+	uint32_t count;
+	void *packets[LANES_WAITING];	/* as bursts have them */
+	uint16_t lengths[LANES_WAITING];	/* own only */
+	uint16_t ports[LANES_WAITING];	/* that they came in on */
 };
 
-/* Takes the first packets of a set, which is not empty, out of it and in hand. 1 if all of them have so many bytes side by side, else 0. */
-LANES_INLINE int
-lanes_take_some(const struct burst *burst, uint32_t from, uint64_t *set, uint32_t bytes, struct lanes_some *some, struct lanes_packets *packets)
+/* Those of a group that have a bit in the set wait. How many these are would be guessed wrong one by one: a few at a time, it is one step for most groups. What
+ * is stored behind them is of no account. */
+LANES_INLINE void
+lanes_wait(struct lanes_waiting *waiting, const struct burst *burst, uint32_t from, uint64_t set)
 {
-	const uint64_t all = *set;
-	lanes length = lanes_same(0), port = length;
-	uint64_t rest = all;
-	uint32_t missing = 0;
+	uint32_t at = waiting->count;
 
-	/* Vectors are filled in registers: one that is read from where its parts were just stored waits for them. */
-	for (uint32_t at = 0; at < LANES; at++) {
-		const uint32_t i = from + (uint32_t)__builtin_ctzll(rest != 0 ? rest : all);
-		const struct packet packet = packet_take(burst, i);
+	for (uint64_t rest = set; rest != 0;) {
+		for (uint32_t step = 0; step < LANES_STEP; step++, at++, rest &= rest - 1) {
+			const uint32_t i = from + (uint32_t)__builtin_ctzll(rest != 0 ? rest : set);
 
-		rest &= rest - 1;
-		some->packets[at] = burst->packets[i];
-		some->data[at] = packet_data(&packet);
-		port[at] = burst->ports[i];
-		length[at] = packet_length(&packet);
-		missing |= packet_contiguous(&packet) - bytes;	/* below zero has the highest bit: no packet is that long */
+			waiting->packets[at] = burst->packets[i];
+			waiting->ports[at] = burst->ports[i];
+			if (PACKET_DESCRIPTOR == DESCRIPTOR_OWN)
+				waiting->lengths[at] = burst->lengths[i];
+		}
 	}
-	packets->data = some->data;
-	packets->length = length;
-	some->port = port;
-	some->set = all & ~rest;
-	*set = rest;
-	return missing >> 31 == 0;
+	waiting->count += (uint32_t)__builtin_popcountll(set);
+}
+
+/* So many of them, which wait no longer, as a burst of LANES: where they are fewer, of which there is at least one, the first of them fills up. */
+LANES_INLINE struct burst
+lanes_go(struct lanes_waiting *waiting, uint32_t count)
+{
+	const uint32_t from = waiting->count - count;
+
+	for (uint32_t at = count; at < LANES; at++) {
+		waiting->packets[from + at] = waiting->packets[from];
+		waiting->lengths[from + at] = waiting->lengths[from];
+		waiting->ports[from + at] = waiting->ports[from];
+	}
+	waiting->count = from;
+	return (struct burst){
+		.count = LANES, .ports = waiting->ports + from, .packets = waiting->packets + from, .lengths = waiting->lengths + from };
 }
 
 /* The four words of each packet's 16 bytes from `offset` on, first byte highest: a vector for each word. */

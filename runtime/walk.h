@@ -80,44 +80,6 @@ walk_port(uint32_t port)
 	return port < UINT16_MAX ? (uint16_t)port : UINT16_MAX;
 }
 
-/* Where `pdep` and `pext` are a few cycles, and not hundreds. */
-#if defined(TABLE_AVX2) && defined(__BMI2__) && !defined(__znver1__) && !defined(__znver2__) && !defined(__bdver4__)
-#define WALK_LIST_EIGHTS 1
-#endif
-
-/* Numbers of the bits in a set, ascending, and their count: one by one, which is the faster way if there are hardly any. */
-static inline uint32_t
-walk_list_few(uint64_t set, uint8_t *list)
-{
-	uint32_t count = 0;
-
-	for (; set != 0; set &= set - 1)
-		list[count++] = (uint8_t)__builtin_ctzll(set);
-	return count;
-}
-
-/* The same for any set. All numbers are below `most`. The list has room for `most`, rounded up to eights; what it holds behind the
- * numbers is of no account. */
-static inline uint32_t
-walk_list(uint64_t set, uint32_t most, uint8_t *list)
-{
-#ifdef WALK_LIST_EIGHTS
-	uint32_t count = 0;
-
-	for (uint32_t from = 0; from < most; from += 8) {
-		const uint64_t eight = set >> from & 0xff, bytes = _pdep_u64(eight, 0x0101010101010101) * UINT8_MAX;
-		const uint64_t numbers = _pext_u64(0x0706050403020100 + from * 0x0101010101010101, bytes);
-
-		memcpy(list + count, &numbers, sizeof(numbers));
-		count += (uint32_t)__builtin_popcountll(eight);
-	}
-	return count;
-#else
-	(void)most;
-	return walk_list_few(set, list);
-#endif
-}
-
 #define WALK_BURST 512u	/* packets of the largest burst that code is written for */
 
 /* Copies so many numbers of packets of a burst, none of them there twice, in ascending order. */
@@ -179,36 +141,6 @@ walk_free_some(struct worker *worker, void *const *packets, uint32_t count, uint
 		if (freed->count == freed->capacity)
 			worker->flush(worker);
 	}
-}
-
-/* Of a set, the elements with these numbers, its first one being number 0. */
-static inline uint64_t
-walk_spread(uint64_t numbers, uint64_t set)
-{
-#ifdef WALK_LIST_EIGHTS
-	return _pdep_u64(numbers, set);
-#else
-	uint64_t spread = 0;
-
-	for (; set != 0; set &= set - 1, numbers >>= 1)
-		spread |= numbers & 1 ? set & -set : 0;
-	return spread;
-#endif
-}
-
-/* The other way round: which of the set's elements are among these, as numbers. */
-static inline uint64_t
-walk_gather(uint64_t elements, uint64_t set)
-{
-#ifdef WALK_LIST_EIGHTS
-	return _pext_u64(elements, set);
-#else
-	uint64_t numbers = 0;
-
-	for (uint32_t at = 0; set != 0; set &= set - 1, at++)
-		numbers |= (uint64_t)((elements & set & -set) != 0) << at;
-	return numbers;
-#endif
 }
 
 /* Makes room in the output for so many packets. */

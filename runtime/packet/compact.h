@@ -26,6 +26,16 @@ compact_numbers_eight(uint16_t *to, const uint16_t *from, __mmask8 set)
 {
 	_mm_storeu_si128((void *)to, _mm_maskz_compress_epi16(set, _mm_loadu_si128((const void *)from)));
 }
+
+/* Of each 32 packets the numbers go in one piece, those of `count` packets, which are a multiple of 32. */
+static inline void
+compact_numbers(uint16_t *to, const uint16_t *from, uint32_t count, uint64_t set)
+{
+	for (uint32_t i = 0; i < count; i += 32, set >>= 32) {
+		_mm512_storeu_si512(to, _mm512_maskz_compress_epi16((__mmask32)set, _mm512_loadu_si512(from + i)));
+		to += __builtin_popcount((uint32_t)set);
+	}
+}
 #elif defined(TABLE_AVX2)
 /* For each set of four, the halves of those that stay: lanes of an address, bytes of a number. */
 static const uint8_t compact_halves[16][8] __attribute__((unused)) = {
@@ -67,6 +77,14 @@ compact_packets(void **to, void *const *from, const struct compact_numbers *numb
 	uint32_t at = 0, i = 0;
 
 #ifdef COMPACT_COMPRESSES
+	const uint32_t whole = count & ~31u;
+
+	for (uint32_t kind = 0; kind < kinds; kind++)
+		compact_numbers(numbers[kind].to, numbers[kind].from, whole, set);
+	for (; i < whole; i += 8, set >>= 8) {
+		compact_addresses(to + at, from + i, (__mmask8)set);
+		at += (uint32_t)__builtin_popcount(set & 0xff);
+	}
 	for (; i + 8 <= count; i += 8, set >>= 8) {
 		compact_addresses(to + at, from + i, (__mmask8)set);
 		for (uint32_t kind = 0; kind < kinds; kind++)

@@ -49,35 +49,36 @@ lanes_check_take(struct lanes_case *all)
 	}
 }
 
-/* Some packets of the burst, LANES by LANES. */
+/* Packets that wait until there are LANES of them, by their numbers in the burst; in the end those that are left. */
 static void
-lanes_check_take_some(const struct lanes_case *all, uint64_t *state)
+lanes_check_wait(const struct lanes_case *all, uint64_t *state)
 {
-	const uint64_t first = (1ull << (LANES_BURST - 1)) - 1, drawn = test_random(state) & first;
-	uint64_t rest = drawn != 0 ? drawn : first, expected = rest;
+	struct lanes_waiting waiting = { .count = 0 };
+	uint32_t expected[LANES_WAITING], count = 0;
 
-	while (rest != 0) {
-		struct lanes_packets packets;
-		struct lanes_some some;
-		uint64_t set = 0, left;
-		uint32_t least = UINT32_MAX, i = 0;
+	for (uint32_t group = 0; group < 40 || count != 0; group++) {
+		const uint64_t drawn = test_random(state), some = group % 3 == 0 ? drawn : group % 3 == 1 ? drawn & drawn >> 20 : ~0ull;
+		const uint64_t set = group < 40 ? some & ((1ull << (LANES_BURST - 1)) - 1) : 0;
+		const uint32_t least = group < 40 ? LANES : 1;
 
-		for (left = expected; left != 0 && i < LANES; left &= left - 1, i++)
-			set |= left & -left;
-		for (i = 0; i < LANES_BURST - 1; i++)
-			if (set >> i & 1)
-				least = all->lengths[1 + i] < least ? all->lengths[1 + i] : least;
-		left = expected;
-		CHECK(!lanes_take_some(&all->burst, 1, &left, least + 1, &some, &packets));
-		CHECK(lanes_take_some(&all->burst, 1, &rest, least, &some, &packets) && left == rest);
-		CHECK(some.set == set && rest == (expected & ~set));
-		for (i = 0, left = set; i < LANES; i++, left &= left - 1) {
-			const uint32_t number = 1 + (uint32_t)__builtin_ctzll(left != 0 ? left : expected);
+		lanes_wait(&waiting, &all->burst, 1, set);
+		for (uint64_t rest = set; rest != 0; rest &= rest - 1)
+			expected[count++] = 1 + (uint32_t)__builtin_ctzll(rest);
+		while (count >= least) {
+			const uint32_t size = count < LANES ? count : LANES;
+			const struct burst burst = lanes_go(&waiting, size);
+			struct lanes_packets packets;
 
-			CHECK(some.packets[i] == all->packets[number] && packets.data[i] == all->packets[number]);
-			CHECK(packets.length[i] == all->lengths[number] && some.port[i] == all->ports[number]);
+			count -= size;
+			CHECK(waiting.count == count && burst.count == LANES && lanes_take(&burst, 0, 0, NULL, &packets));
+			for (uint32_t i = 0; i < LANES; i++) {
+				const uint32_t number = expected[count + (i < size ? i : 0)];
+
+				CHECK(packets.data[i] == all->packets[number] && packets.length[i] == all->lengths[number]);
+				CHECK(lanes_ports(&burst, 0)[i] == all->ports[number]);
+			}
 		}
-		expected = rest;
+		CHECK(waiting.count == count);
 	}
 }
 
@@ -168,7 +169,7 @@ lanes_check(void)
 	for (uint32_t round = 0; round < 50; round++) {
 		lanes_begin(&all, &state);
 		lanes_check_take(&all);
-		lanes_check_take_some(&all, &state);
+		lanes_check_wait(&all, &state);
 		lanes_check_sum(&all, &state);
 		lanes_check_same(&all);
 		for (uint32_t offset = 0; offset < 40; offset++)

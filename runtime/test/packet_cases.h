@@ -194,42 +194,6 @@ cases_groups(struct cases *cases)
 			cases_group(cases, count, 0, (test_random(&random) | test_random(&random) << 32) & walk_first(count), 0);
 }
 
-/* Lists of groups of any size, each in an array that ends where its room does. */
-static void
-cases_list(void)
-{
-	uint64_t random = 1;
-
-	for (uint32_t i = 0; i < 2000; i++) {
-		const uint32_t most = i % 64 + 1, room = (most + 7) / 8 * 8;
-		const uint64_t drawn = test_random(&random) ^ test_random(&random) << 32, few = drawn & drawn >> 3;
-		const uint64_t set = (i % 3 == 0 ? drawn : i % 3 == 1 ? few : ~few) & walk_first(most);
-		uint8_t lists[64], *list = lists + sizeof(lists) - room;
-		uint32_t at = 0;
-
-		CHECK((i % 2 == 0 ? walk_list(set, most, list) : walk_list_few(set, list)) == (uint32_t)__builtin_popcountll(set));
-		for (uint64_t rest = set; rest != 0; rest &= rest - 1)
-			CHECK(list[at++] == __builtin_ctzll(rest));
-	}
-}
-
-/* Numbers of a set's elements, there and back. */
-static void
-cases_spread(void)
-{
-	uint64_t random = 1;
-
-	for (uint32_t i = 0; i < 2000; i++) {
-		const uint64_t drawn = test_random(&random) ^ test_random(&random) << 32, set = i == 0 ? 0 : i == 1 ? ~0ull : drawn & drawn >> (i % 40);
-		const uint64_t numbers = test_random(&random) ^ test_random(&random) << 32, spread = walk_spread(numbers, set);
-		uint32_t at = 0;
-
-		for (uint64_t rest = set; rest != 0; rest &= rest - 1, at++)
-			CHECK((spread >> __builtin_ctzll(rest) & 1) == (numbers >> at & 1));
-		CHECK((spread & ~set) == 0 && walk_gather(spread | ~set, set) == (at < 64 ? numbers & walk_first(at) : numbers));
-	}
-}
-
 /* Any of some packets are freed together, while there is room and where there is none. */
 static void
 cases_freeing(struct cases *cases)
@@ -333,8 +297,6 @@ cases_run(struct cases *cases)
 	cases_group(cases, CASES_GROUP, 0x088, 0x404, 0);
 	cases_group(cases, CASES_GROUP, 0x801, 0x010, 0x022);
 	cases_groups(cases);
-	cases_list();
-	cases_spread();
 	cases_freeing(cases);
 	cases_zeros();
 	cases_order();

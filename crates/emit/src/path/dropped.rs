@@ -1,50 +1,153 @@
-//! Packets that leave the path's front to be counted and dropped: as a set, so that nobody has to guess who of them leaves where.
+//! Packets that leave the path's front to be counted and dropped, or that miss: as a set, so that nobody has to guess who of them leaves where.
 //!
-//! They are put side by side and go through the front once more, in lanes. Each kind's counters get how many it has and their bytes, all are freed together,
-//! and only those of whom more is to be done are run. Where the path has one look-up, and misses are dropped by the program's default action, they go along.
+//! They wait in the worker's memory, from one burst to the next, until there are as many as go side by side. Those that have left go through the front once
+//! more then, in lanes: each kind's counters get how many it has and their bytes, and all are freed together. Nobody can tell that they waited but by their
+//! counters, and no longer than `LANES_PATIENCE` bursts, or until nothing comes.
 
 use super::lanes::{Writer, declared, loaded};
 use super::{Way, apart, inline, name};
 use crate::body::drop_reason;
-use crate::c::{Expr, Item, Stmt};
+use crate::c::{Expr, Item, Member, Stmt};
+use crate::node::Nodes;
 use crate::unit::number;
 use hlir::lanes::{Cell, Dropped, Leavers};
 use std::collections::BTreeMap;
 
+/// Who waits: those that have left, and those that have missed.
+const LEFT: &str = "dropped";
+const MISSED: &str = "dropped_misses";
+/// Ends of bursts since nobody waited.
+const AGE: &str = "dropped_age";
+
 impl Way<'_> {
-    /// Who leaves the front, where that is run in lanes and some are only dropped.
-    pub(super) fn leavers_in_lanes(&self) -> Option<Leavers> {
-        self.lanes.as_ref()?;
+    /// Who leaves the front, where that is run in lanes, packets may leave in another order than they came, and some are only dropped.
+    pub(super) fn leavers_in_lanes(&self, nodes: &Nodes) -> Option<Leavers> {
+        let (_, lanes) = self.lanes.as_ref()?;
         let first = self.stages.first()?;
         let leavers = Leavers::of(self.unit.program, &self.nodes, first)?;
+        let senders = self.senders(nodes);
+        if senders.is_empty() || !self.may_leave_first(&self.finish(nodes, &senders)) {
+            return None;
+        }
         let is_only = self.found == [first.place];
-        let leavers = Leavers { missed: leavers.missed.filter(|_| is_only), ..leavers };
-        let drops = leavers.missed.is_some() || leavers.kinds.iter().any(|kind| kind.end.is_some());
-        drops.then_some(leavers)
+        let mut leavers = Leavers { missed: leavers.missed.filter(|_| is_only), ..leavers };
+        // Who is to wait has been in lanes, and has as many bytes.
+        if leavers.bytes > lanes.bytes {
+            leavers.kinds.clear();
+        }
+        (leavers.any_leave() || leavers.missed.is_some()).then_some(leavers)
     }
 
-    /// `path_dropped`.
-    pub(super) fn dropped_items(&self, leavers: &Leavers) -> Vec<Item> {
-        let misses = leavers.missed.is_some();
-        let about = match misses {
-            false => "Who leaves the front only to be counted and dropped, of LANES packets that are taken from `rest`",
-            true => {
-                "Who is only counted and dropped, of LANES packets that have left the front or missed and are taken from `rest`"
-            }
+    /// Whether the first stage says who leaves only to be dropped.
+    pub(super) fn tells_drops(&self) -> bool {
+        self.leavers.as_ref().is_some_and(Leavers::any_leave)
+    }
+
+    /// Nobody has left a group to be dropped.
+    pub(super) fn none_dropped(&self, drops: &str) -> Option<Stmt> {
+        self.tells_drops().then(|| Stmt::set(name(drops), Expr::word(0)))
+    }
+
+    /// The lists that there are, with what becomes of who waits there.
+    fn lists(&self) -> Vec<&'static str> {
+        let Some(leavers) = &self.leavers else { return Vec::new() };
+        let left = leavers.any_leave().then_some(LEFT);
+        left.into_iter().chain(leavers.missed.as_ref().map(|_| MISSED)).collect()
+    }
+
+    /// Of the worker's memory.
+    pub(super) fn dropped_members(&self) -> Vec<Member> {
+        let lists = self.lists();
+        let about = |list: &str| match list {
+            LEFT => "who has left the path to be dropped",
+            _ => "who has missed, likewise",
         };
-        let mut items = vec![Item::Comment(format!("{about}: these are done. None, if one is too short."))];
-        let mut parameters =
-            vec!["struct worker *worker", "const struct burst *burst", "uint32_t from", "uint64_t *rest"];
-        parameters.extend(misses.then_some("uint64_t missed"));
-        items.extend(inline("uint64_t", "path_dropped_lanes", &parameters, self.of_lanes(leavers)));
-        items.push(Item::Comment("The same of a set of any size.".to_string()));
-        parameters[3] = "uint64_t set";
-        items.extend(apart("uint64_t", "path_dropped", &parameters, of_set(misses)));
+        let mut members: Vec<Member> =
+            lists.iter().map(|list| Member::plain("struct lanes_waiting", *list, about(list))).collect();
+        members.extend(
+            (!lists.is_empty()).then(|| Member::plain("uint32_t", AGE, "ends of bursts since nobody waited there")),
+        );
+        members
+    }
+
+    /// What ends every burst.
+    pub(super) fn dropped_end(&self) -> Option<Stmt> {
+        (!self.lists().is_empty()).then(|| Stmt::call("path_drop_age", [name("worker"), name("count")]))
+    }
+
+    /// `path_drop`, what it is made of, and what ends a burst.
+    pub(super) fn dropped_items(&self) -> Vec<Item> {
+        let Some(leavers) = &self.leavers else { return Vec::new() };
+        let lists = self.lists();
+        let mut items = Vec::new();
+        let parameters = ["struct worker *worker", "uint32_t count"];
+        if leavers.any_leave() {
+            items.push(Item::Comment(
+                "So many of those that have left the front only to be counted and dropped, at most LANES.".to_string(),
+            ));
+            items.extend(apart("void", title(LEFT), &parameters, self.left_dropped(leavers)));
+        }
+        if let Some(missed) = &leavers.missed {
+            items.push(Item::Comment("The same of those that have missed.".to_string()));
+            items.extend(apart("void", title(MISSED), &parameters, self.missed_dropped(missed)));
+        }
+        let mut body = vec![memory(), Stmt::Blank];
+        for list in &lists {
+            let wait = [waiting(list)].into_iter().chain(["burst", "from", list].map(name));
+            body.push(Stmt::call("lanes_wait", wait));
+            let full = Expr::binary(">=", waiting_count(list), name("LANES"));
+            body.push(Stmt::While(full, vec![Stmt::call(title(list), [name("worker"), name("LANES")])]));
+        }
+        items.push(Item::Comment("Those of a group that are only counted and dropped wait for others.".to_string()));
+        let parameters = ["struct worker *worker", "const struct burst *burst", "uint32_t from"];
+        let sets: Vec<String> = lists.iter().map(|list| format!("uint64_t {list}")).collect();
+        let parameters: Vec<&str> = parameters.into_iter().chain(sets.iter().map(String::as_str)).collect();
+        items.extend(apart("void", "path_drop", &parameters, body));
+        let mut body = vec![memory(), Stmt::Blank, Stmt::set(name(format!("memory->{AGE}")), Expr::word(0))];
+        for list in &lists {
+            let some = Expr::binary("!=", waiting_count(list), Expr::word(0));
+            body.push(Stmt::when(some, vec![Stmt::call(title(list), [name("worker"), waiting_count(list)])]));
+        }
+        items.push(Item::Comment("All that wait.".to_string()));
+        items.extend(apart("void", "path_drop_all", &["struct worker *worker"], body));
+        let older = Expr::binary(">=", name(format!("++memory->{AGE}")), name("LANES_PATIENCE"));
+        let goes = Expr::binary("||", Expr::binary("==", name("came"), Expr::word(0)), older);
+        let goes = Expr::call("__builtin_expect", [goes, name("0")]);
+        let body = vec![memory(), Stmt::Blank, Stmt::when(goes, vec![Stmt::call("path_drop_all", [name("worker")])])];
+        items.push(Item::Comment("The end of a burst of `came` packets.".to_string()));
+        items.extend(inline("void", "path_drop_age", &["struct worker *worker", "uint32_t came"], body));
         items
     }
 
+    /// Who of a group waits to be dropped, in `path_turn`. The name of the set of those that have left otherwise, and the set of those that have missed so.
+    pub(super) fn dropping(&self, code: &mut Vec<Stmt>) -> (&'static str, Expr) {
+        let lists = self.lists();
+        if lists.is_empty() {
+            return ("left", name("missed"));
+        }
+        let (mut left, mut missed) = ("left", name("missed"));
+        for list in &lists {
+            if *list == LEFT {
+                code.push(Stmt::declare("const uint64_t", LEFT, name("path->drops")));
+                left = "others";
+                let others = Expr::binary("&", name("left"), Expr::unary("~", name(LEFT)));
+                code.push(Stmt::declare("const uint64_t", left, others));
+                continue;
+            }
+            let ends = Expr::conditional(self.misses_are_dropped(), name("missed"), Expr::long(0));
+            code.push(Stmt::declare("const uint64_t", MISSED, ends));
+            let misses = name(format!("run->{}_misses", self.unit.table_name(self.table(self.found[0]))));
+            code.push(Stmt::Assign(misses, "+=", popcount("__builtin_popcountll", name(MISSED))));
+            code.push(Stmt::Assign(name("gone"), "|=", name(MISSED)));
+            missed = Expr::binary("&", name("missed"), Expr::unary("~", name(MISSED)));
+        }
+        let group = ["run->worker", "&taken", "from"].map(name);
+        code.push(Stmt::call("path_drop", group.into_iter().chain(lists.into_iter().map(name))));
+        (left, missed)
+    }
+
     /// Whether the default action is the one that misses are dropped by, which a controller may replace.
-    pub(super) fn misses_are_dropped(&self) -> Expr {
+    fn misses_are_dropped(&self) -> Expr {
         let place = self.found[0];
         let table = self.table(place);
         let record = self.unit.record_of(table, self.records(place), Expr::word(0));
@@ -52,73 +155,92 @@ impl Way<'_> {
         Expr::binary("==", Expr::call("record_action", [record]), Expr::word(default))
     }
 
-    fn of_lanes(&self, leavers: &Leavers) -> Vec<Stmt> {
-        let mut body = declared(&leavers.rows);
-        body.push(Stmt::Declare { of: "struct lanes_some".to_string(), name: "some".to_string(), value: None });
-        body.push(Stmt::Blank);
-        let from = ["burst", "from", "rest"].map(name);
-        let into = [Expr::word(leavers.bytes), name("&some"), name("&packets")];
-        let taken = Expr::call("lanes_take_some", from.into_iter().chain(into));
-        body.extend(loaded(taken, &leavers.rows, Expr::word(0)));
-        let taken = Expr::cast("uint32_t", Expr::call("__builtin_popcountll", [name("some.set")]));
-        body.push(Stmt::declare("uint32_t", "open", Expr::call("lanes_first", [taken])));
-        let results = leavers.kinds.iter().map(|kind| kind.mask);
-        let mut writer = Writer::new(self, &leavers.steps, &leavers.rows, results, name("some.port"));
+    fn left_dropped(&self, leavers: &Leavers) -> Vec<Stmt> {
+        let kinds: Vec<_> = leavers.kinds.iter().filter_map(|kind| Some((kind.mask, kind.end.as_ref()?))).collect();
+        let (mut body, open) = self.gone(LEFT, &leavers.rows);
+        let ports = Expr::call("lanes_ports", [name("&burst"), Expr::word(0)]);
+        let results = kinds.iter().map(|(mask, _)| *mask);
+        let mut writer = Writer::new(self, &leavers.steps, &leavers.rows, results, ports);
+        writer.code.push(Stmt::declare("uint32_t", "open", open.clone()));
         let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-        for (index, kind) in leavers.kinds.iter().enumerate() {
+        for (index, (mask, end)) in kinds.into_iter().enumerate() {
             let title = format!("leavers_{index}");
-            let mask = writer.vector(kind.mask);
+            let mask = writer.vector(mask);
             let who = Expr::binary("&", name("open"), Expr::call("lanes_bits", [mask]));
             writer.code.push(Stmt::declare("const uint32_t", &title, who));
             writer.code.push(Stmt::Assign(name("open"), "&=", Expr::unary("~", name(&title))));
-            if let Some(Dropped { counted, reason }) = &kind.end {
-                writer.code.extend(counted.iter().map(|cell| count(cell, &title)));
-                reasons.entry(reason.as_str()).or_default().push(title);
-            }
+            writer.code.extend(end.counted.iter().map(|cell| count(cell, &title)));
+            reasons.entry(end.reason.as_str()).or_default().push(title);
         }
         body.extend(writer.code);
-        if let Some(Dropped { counted, reason }) = &leavers.missed {
-            let gathered = Expr::call("walk_gather", [name("missed"), name("some.set")]);
-            let who = Expr::binary("&", name("open"), Expr::cast("uint32_t", gathered));
-            body.push(Stmt::declare("const uint32_t", "misses", who));
-            body.extend(counted.iter().map(|cell| count(cell, "misses")));
-            reasons.entry(reason.as_str()).or_default().push("misses".to_string());
-        }
-        let union = |sets: &[String]| {
-            sets.iter().map(name).reduce(|all, set| Expr::binary("|", all, set)).expect("a reason is somebody's")
-        };
-        let all: Vec<String> = reasons.values().flatten().cloned().collect();
         for (reason, sets) in reasons {
-            let cell = Expr::index(name("worker->drops"), drop_reason(reason, self.unit.drop_number(reason)));
-            body.push(Stmt::call("counter_increase", [Expr::unary("&", cell), popcount(union(&sets))]));
+            let union = sets.iter().map(name).reduce(|all, set| Expr::binary("|", all, set)).expect("somebody's");
+            body.push(self.count_drops(reason, union));
         }
-        body.push(Stmt::declare("const uint32_t", "dropped", union(&all)));
-        body.push(Stmt::call("walk_free_some", ["worker", "some.packets", "LANES", "dropped"].map(name)));
-        body.push(Stmt::result(Expr::call("walk_spread", [name("dropped"), name("some.set")])));
+        body.push(free(open));
         body
+    }
+
+    fn missed_dropped(&self, missed: &Dropped) -> Vec<Stmt> {
+        let (mut body, all) = self.gone(MISSED, &[]);
+        body.push(Stmt::declare("const uint32_t", "all", all));
+        body.extend(missed.counted.iter().map(|cell| count(cell, "all")));
+        body.push(self.count_drops(&missed.reason, name("all")));
+        body.push(free(name("all")));
+        body
+    }
+
+    /// Packets that wait no longer, in hand, and the set of their lanes.
+    fn gone(&self, list: &str, rows: &[u32]) -> (Vec<Stmt>, Expr) {
+        let mut body = vec![memory()];
+        let burst = Expr::call("lanes_go", [waiting(list), name("count")]);
+        body.push(Stmt::declare("const struct burst", "burst", burst));
+        body.extend(declared(rows));
+        let data = if self.unit.own() { "NULL" } else { "data" };
+        if !self.unit.own() {
+            body.push(Stmt::Declare { of: "void *".to_string(), name: "data[LANES]".to_string(), value: None });
+        }
+        body.push(Stmt::Blank);
+        let packets = [Expr::word(0), Expr::word(0), name(data), name("&packets")];
+        body.push(Stmt::call("lanes_take", std::iter::once(name("&burst")).chain(packets)));
+        body.extend(loaded(rows));
+        (body, Expr::call("lanes_first", [name("count")]))
+    }
+
+    fn count_drops(&self, reason: &str, set: Expr) -> Stmt {
+        let cell = Expr::index(name("worker->drops"), drop_reason(reason, self.unit.drop_number(reason)));
+        Stmt::call("counter_increase", [Expr::unary("&", cell), popcount("__builtin_popcount", set)])
     }
 }
 
-fn popcount(set: Expr) -> Expr {
-    Expr::cast("uint32_t", Expr::call("__builtin_popcount", [set]))
+fn title(list: &str) -> String {
+    format!("path_{list}")
+}
+
+fn memory() -> Stmt {
+    Stmt::declare("struct memory *const", "memory", name("worker->memory"))
+}
+
+fn waiting(list: &str) -> Expr {
+    name(format!("&memory->{list}"))
+}
+
+fn waiting_count(list: &str) -> Expr {
+    name(format!("memory->{list}.count"))
+}
+
+fn popcount(function: &str, set: Expr) -> Expr {
+    Expr::cast("uint32_t", Expr::call(function, [set]))
+}
+
+fn free(set: Expr) -> Stmt {
+    Stmt::call("walk_free_some", [name("worker"), name("burst.packets"), name("LANES"), set])
 }
 
 /// Adds all packets of a set to a cell.
 fn count(cell: &Cell, set: &str) -> Stmt {
     let cell = [Expr::word(number(cell.counter) as u32), Expr::long(cell.index)];
-    let sums = [popcount(name(set)), Expr::call("lanes_sum", [name("packets.length"), name(set)])];
+    let sums =
+        [popcount("__builtin_popcount", name(set)), Expr::call("lanes_sum", [name("packets.length"), name(set)])];
     Stmt::call("counter_add_some", std::iter::once(name("worker")).chain(cell).chain(sums))
-}
-
-fn of_set(misses: bool) -> Vec<Stmt> {
-    let missed = misses.then(|| name("missed"));
-    let lanes =
-        Expr::call("path_dropped_lanes", ["worker", "burst", "from", "&rest"].map(name).into_iter().chain(missed));
-    vec![
-        Stmt::declare("uint64_t", "rest", name("set")),
-        Stmt::declare("uint64_t", "dropped", Expr::long(0)),
-        Stmt::Blank,
-        Stmt::While(Expr::binary("!=", name("rest"), Expr::word(0)), vec![Stmt::Assign(name("dropped"), "|=", lanes)]),
-        Stmt::result(name("dropped")),
-    ]
 }

@@ -126,11 +126,14 @@ impl Way<'_> {
         let mut body = declared(&lanes.rows);
         body.push(Stmt::Blank);
         let taken = Expr::call("lanes_take", [name("burst"), at(), Expr::word(lanes.bytes), data, name("&packets")]);
-        body.extend(loaded(taken, &lanes.rows, name("false")));
+        let short = Expr::call("__builtin_expect", [Expr::unary("!", taken), name("0")]);
+        body.push(Stmt::when(short, vec![Stmt::result(name("false"))]));
+        body.extend(loaded(&lanes.rows));
         let keys = lanes.keys.iter().flat_map(|(_, key)| key.iter().copied());
         let stores = lanes.rewrites.iter().flat_map(|action| &action.stores).map(|store| store.value);
         let found = lanes.found.iter().map(|(_, number)| *number);
-        let results = keys.chain(stores).chain(found).chain([lanes.leaves]);
+        let drops = self.tells_drops().then_some(lanes.drops);
+        let results = keys.chain(stores).chain(found).chain([lanes.leaves]).chain(drops);
         let mut writer =
             Writer::new(self, &lanes.steps, &lanes.rows, results, Expr::call("lanes_ports", [name("burst"), at()]));
         for place in &stage.looked_up {
@@ -156,12 +159,9 @@ impl Way<'_> {
             let made = writer.vector(store.value);
             writer.code.push(Stmt::call("lanes_store_bytes", [Expr::unary("&", rewrite), made]));
         }
-        let leaves = writer.leaves(lanes.leaves);
+        let noted = self.leaving_noted(lanes, &mut writer);
         body.extend(writer.code);
-        if let Some(leaves) = leaves {
-            let bits = Expr::cast("uint64_t", Expr::call("lanes_bits", [leaves]));
-            body.push(Stmt::Assign(name("path->left"), "|=", Expr::binary("<<", bits, name("i"))));
-        }
+        body.extend(noted);
         body.push(Stmt::result(name("true")));
         for parameter in ["path", "run"] {
             if !body.iter().any(|statement| statement.mentions(parameter)) {
@@ -169,6 +169,24 @@ impl Way<'_> {
             }
         }
         body
+    }
+
+    /// Who leaves is noted, and who of them only to be dropped.
+    fn leaving_noted(&self, lanes: &Lanes, writer: &mut Writer) -> Vec<Stmt> {
+        let bits = |mask| Expr::binary("<<", Expr::cast("uint64_t", Expr::call("lanes_bits", [mask])), name("i"));
+        let add = |to, set| Stmt::Assign(name(to), "|=", set);
+        let leaves = writer.leaves(lanes.leaves);
+        if leaves.is_some() && self.tells_drops() && lanes.drops == lanes.leaves {
+            let both = ["path->left", "path->drops"].map(|to| add(to, name("leave")));
+            return leaves
+                .map(|mask| Stmt::declare("const uint64_t", "leave", bits(mask)))
+                .into_iter()
+                .chain(both)
+                .collect();
+        }
+        let drops = self.tells_drops().then(|| writer.vector(lanes.drops));
+        let noted = [("path->left", leaves), ("path->drops", drops)];
+        noted.into_iter().filter_map(|(to, mask)| Some(add(to, bits(mask?)))).collect()
     }
 
     /// The stage itself: lanes, or packet by packet where that cannot be, then what the plan asks memory for.
@@ -205,11 +223,10 @@ pub(super) fn declared(rows: &[u32]) -> Vec<Stmt> {
     std::iter::once(packets).chain(rows.iter().map(row)).collect()
 }
 
-/// Loads rows of the packets that were taken in hand; returns `short` if one has not so many bytes.
-pub(super) fn loaded(taken: Expr, rows: &[u32], short: Expr) -> Vec<Stmt> {
-    let rare = Expr::call("__builtin_expect", [Expr::unary("!", taken), name("0")]);
-    let load = |row| Stmt::call("lanes_load", [name("&packets"), Expr::word(row), name(format!("row_{row}"))]);
-    std::iter::once(Stmt::when(rare, vec![Stmt::result(short)])).chain(rows.iter().copied().map(load)).collect()
+/// Loads rows of the packets that were taken in hand.
+pub(super) fn loaded(rows: &[u32]) -> impl Iterator<Item = Stmt> {
+    let load = |row: &u32| Stmt::call("lanes_load", [name("&packets"), Expr::word(*row), name(format!("row_{row}"))]);
+    rows.iter().map(load)
 }
 
 /// Steps as C: an expression where one is used once and is short, else a name.

@@ -18,7 +18,7 @@ use crate::c::{Expr, Item, Member, Stmt, Struct};
 use crate::node::{AheadOf, Nodes};
 use crate::storage::Words;
 use crate::unit::Unit;
-use hlir::lanes::Lanes;
+use hlir::lanes::{Lanes, Leavers};
 use hlir::path::{self, Stage};
 use hlir::plan::Loop;
 use hlir::text::written_structure;
@@ -69,6 +69,8 @@ pub struct Way<'u> {
     queues: Vec<Waiting<'u>>,
     /// The first stage in lanes, if the plan has it so: packets side by side, and what is done with them.
     lanes: Option<(u32, Lanes)>,
+    /// Who leaves that stage, or misses behind it, only to be counted and dropped.
+    leavers: Option<Leavers>,
 }
 
 impl<'u> Way<'u> {
@@ -86,8 +88,9 @@ impl<'u> Way<'u> {
         let ahead = path[..last].iter().map(|node| nodes.ahead(unit, *node)).collect();
         let queues = queue::queues(unit);
         let found = found.into_iter().collect();
-        let mut way = Way { unit, nodes: path, stages, found, actions, ahead, queues, lanes: None };
+        let mut way = Way { unit, nodes: path, stages, found, actions, ahead, queues, lanes: None, leavers: None };
         way.lanes = way.in_lanes();
+        way.leavers = way.leavers_in_lanes(nodes);
         Some(way)
     }
 
@@ -143,6 +146,7 @@ impl<'u> Way<'u> {
     pub fn members(&self) -> Vec<Member> {
         let mut members = self.flight_members();
         members.extend(self.queue_members());
+        members.extend(self.dropped_members());
         members
     }
 
@@ -171,10 +175,10 @@ impl<'u> Way<'u> {
         items.extend(self.queue_items(nodes, used));
         let senders = self.senders(nodes);
         let finish = self.finish(nodes, &senders);
-        let list = senders.first().filter(|_| self.may_leave_first(&finish));
+        let apart = senders.first().filter(|_| self.may_leave_first(&finish));
         items.extend(self.leave_items(nodes, entry));
         items.extend(finish);
-        items.extend(self.stage_items(&senders, list));
+        items.extend(self.stage_items(&senders, apart));
         items
     }
 
@@ -213,6 +217,9 @@ impl<'u> Way<'u> {
             members.push(Member::plain("void *", format!("data[{group}]"), "the packets' first bytes"));
         }
         members.push(Member::plain("uint64_t", "left", "packets that have left the path, a bit each"));
+        if self.leavers.as_ref().is_some_and(Leavers::any_leave) {
+            members.push(Member::plain("uint64_t", "drops", "of these, the ones that did so only to be dropped"));
+        }
         [
             Item::Comment("What the stages of the path hand on, of a group of packets.".to_string()),
             Item::Struct(Struct { name: "path".to_string(), members }),

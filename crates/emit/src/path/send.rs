@@ -121,20 +121,18 @@ impl Way<'_> {
         items
     }
 
-    /// The turns of some packets of a group. A list says who, for a test of every packet would often be guessed wrong.
+    /// The turns of some packets of a group, from one bit of a set to the next, for a test of every packet would often be guessed wrong.
     pub fn turn_some(&self) -> Vec<Item> {
-        let list = format!("list[{}]", self.group().next_multiple_of(8));
-        let many = Expr::call("walk_list", [name("set"), Expr::word(self.group()), name("list")]);
-        let size = Expr::conditional(name("hits"), many, Expr::call("walk_list_few", ["set", "list"].map(name)));
-        let mut turn = vec![Stmt::declare("const uint32_t", "i", name("list[at]"))];
+        let first = Expr::cast("uint32_t", Expr::call("__builtin_ctzll", [name("rest")]));
+        let mut turn = vec![Stmt::declare("const uint32_t", "i", first), Stmt::Blank];
+        turn.push(Stmt::Assign(name("rest"), "&=", Expr::binary("-", name("rest"), Expr::word(1))));
         turn.extend(self.what_is_known());
         turn.extend(self.gather());
         let code = vec![
-            Stmt::Declare { of: "uint8_t".to_string(), name: list, value: None },
-            Stmt::declare("const uint32_t", "size", size),
+            Stmt::declare("uint64_t", "rest", name("set")),
             Stmt::declare("uint64_t", "gone", Expr::long(0)),
             Stmt::Blank,
-            each("at", name("size"), turn),
+            Stmt::While(Expr::binary("!=", name("rest"), Expr::word(0)), turn),
             Stmt::result(name("gone")),
         ];
         let mut parameters = vec![

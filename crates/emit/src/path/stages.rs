@@ -79,7 +79,7 @@ impl Way<'_> {
         ]
     }
 
-    pub fn stage_items(&self, senders: &[Sender], list: Option<&Sender>) -> Vec<Item> {
+    pub fn stage_items(&self, senders: &[Sender], apart: Option<&Sender>) -> Vec<Item> {
         let mut items: Vec<Item> = self.begin().into();
         if !self.unit.own() {
             items.extend(self.begin_again());
@@ -89,9 +89,9 @@ impl Way<'_> {
             items.extend(self.missed());
             items.extend(self.runs_usual());
         }
-        items.extend(self.turn(senders, list));
+        items.extend(self.turn(senders, apart));
         items.extend(self.turn_together(senders));
-        items.extend(self.turn_whole(senders, list));
+        items.extend(self.turn_whole(senders, apart));
         if self.is_behind() {
             items.extend(self.take());
             items.extend(self.pass());
@@ -329,11 +329,11 @@ impl Way<'_> {
         self.whole_with(stage, number, vec![(None, vec![Stmt::call(stage, arguments)])])
     }
 
-    fn turn_whole(&self, senders: &[Sender], list: Option<&Sender>) -> [Item; 2] {
+    fn turn_whole(&self, senders: &[Sender], apart: Option<&Sender>) -> [Item; 2] {
         if senders.is_empty() {
             return self.whole("path_turn", self.stages.len());
         }
-        self.whole_with("path_turn", self.stages.len(), self.turns_together(list.is_some()))
+        self.whole_with("path_turn", self.stages.len(), self.turns_together(apart.is_some()))
     }
 
     /// `number`: of the stage; the turn's is the one behind the last. `together`: the codes of a full group that nobody has left, the usual first, each with
@@ -401,6 +401,7 @@ impl Way<'_> {
             Stmt::Blank,
             Stmt::set(name("path.left"), Expr::word(0)),
         ];
+        body.extend(self.none_dropped("path.drops"));
         body.extend(self.packet_requests("burst", "count"));
         let stage = Stmt::call("path_stage_0_group", ["run", "burst", "from", "count", "&path"].map(name));
         let look_up = Stmt::call("path_look_up_0_group", ["run", "count", "&path"].map(name));
@@ -439,6 +440,7 @@ impl Way<'_> {
             Expr::binary("+", name("run->worker->packet_number"), name("from")),
         ));
         body.push(Stmt::set(name("flight->path.left"), Expr::word(0)));
+        body.extend(self.none_dropped("flight->path.drops"));
         let parameters = [
             "const struct run *run",
             "struct flight *flight",
@@ -507,6 +509,7 @@ impl Way<'_> {
             body.push(Stmt::when(Expr::binary("==", name("count"), Expr::word(0)), vec![drive]));
         }
         body.extend(self.queue_end());
+        body.extend(self.dropped_end());
         body
     }
 }

@@ -9,7 +9,6 @@ use crate::run::{run_copy, run_taken};
 use crate::storage::{Words, words};
 use crate::walk::Region;
 use hlir::NodeId;
-use hlir::lanes::Leavers;
 use std::collections::BTreeSet;
 
 const LEAVING: [&str; 3] = ["struct run *run", "struct state *state", "enum node at"];
@@ -77,18 +76,17 @@ impl Way<'_> {
         inline("void", "path_leave", &LEAVING, body)
     }
 
-    /// The last stage. `list`: by whom those are sent that stay, if whoever has left is worked on first.
-    pub fn turn(&self, senders: &[Sender], list: Option<&Sender>) -> Vec<Item> {
+    /// The last stage. `apart`: by whom those are sent that stay, if whoever has left is worked on first.
+    pub fn turn(&self, senders: &[Sender], apart: Option<&Sender>) -> Vec<Item> {
         let mut items = Vec::new();
         let mut about = "The last stage: each packet in its turn.";
-        let code = match list {
+        let code = match apart {
             Some(sender) => {
-                let leavers = self.leavers_in_lanes();
-                items.extend(leavers.iter().flat_map(|leavers| self.dropped_items(leavers)));
+                items.extend(self.dropped_items());
                 items.extend(self.leavers());
                 items.extend(self.turn_some());
                 about = "The last stage: those that have left the path, those that have missed, then the others.";
-                self.turn_by_list(sender, leavers.as_ref())
+                self.turn_apart(sender)
             }
             None => self.turn_in_order(senders),
         };
@@ -123,7 +121,7 @@ impl Way<'_> {
 
     /// The turn of a group that is sent at once. Who has left the path is worked on first, for no packet can tell, and is sent at its place: by copies, so that
     /// nobody has the address of `run` and of the burst's pointers, which stay in registers. Then who has missed; of the others that is known.
-    fn turn_by_list(&self, sender: &Sender, leavers: Option<&Leavers>) -> Vec<Stmt> {
+    fn turn_apart(&self, sender: &Sender) -> Vec<Stmt> {
         let some = |set: Expr, hits: bool, usual: bool| {
             let [ports, others] = [name("ports"), set];
             let arguments = ["run", "burst", "from", "path"].map(name).into_iter().chain([others, ports]);
@@ -140,12 +138,10 @@ impl Way<'_> {
             Stmt::Declare { of: "struct run".to_string(), name: "copy".to_string(), value: None },
         ];
         code.extend(self.gathering(name("left")));
-        code.extend([Stmt::Blank, room(&name("count"))]);
-        code.extend(self.leave_by_list(leavers));
-        let missed = match leavers.is_some_and(|leavers| leavers.missed.is_some()) {
-            true => Expr::binary("&", name("missed"), Expr::unary("~", name("gone"))),
-            false => name("missed"),
-        };
+        let clear = Stmt::call("memset", ["ports", "0", "sizeof(ports)"].map(name));
+        code.extend([Stmt::Blank, room(&name("count")), clear]);
+        let (left, missed) = self.dropping(&mut code);
+        code.push(self.leave_first(left));
         code.push(some(missed, false, false));
         let hit = || Expr::binary("&", name("staying"), Expr::unary("~", name("missed")));
         code.extend(self.as_usual("run", |usual| some(hit(), true, usual)));
@@ -154,41 +150,11 @@ impl Way<'_> {
         code
     }
 
-    /// Who has left the path, and who has missed only to be dropped: what can be done with a set of them, then the others one by one.
-    fn leave_by_list(&self, leavers: Option<&Leavers>) -> Vec<Stmt> {
-        let none = |set: Expr| Expr::binary("!=", set, Expr::word(0));
-        let clear = Stmt::call("memset", ["ports", "0", "sizeof(ports)"].map(name));
-        let run = |set: &str| {
-            let leave = Stmt::call("path_leavers", ["&copy", "&taken", "from", set, "&sent"].map(name));
-            [run_copy("&copy", "run"), leave, run_copy("run", "&copy")]
-        };
-        let Some(leavers) = leavers else {
-            return vec![Stmt::when(none(name("left")), std::iter::once(clear).chain(run("left")).collect())];
-        };
-        let (mut code, mut set, mut body) = (Vec::new(), name("left"), vec![clear]);
-        let mut arguments = Vec::from(["run->worker", "&taken", "from"].map(name));
-        if leavers.missed.is_some() {
-            let ends = Expr::conditional(self.misses_are_dropped(), name("missed"), Expr::long(0));
-            code.push(Stmt::declare("const uint64_t", "ends", ends));
-            set = Expr::binary("|", name("left"), name("ends"));
-        }
-        arguments.push(set.clone());
-        arguments.extend(leavers.missed.as_ref().map(|_| name("ends")));
-        // Of a few, one by one is less: lanes cost the same for one packet as for all that fit.
-        let many = Expr::binary(">", popcount(set.clone()), name("LANES / 2u"));
-        let dropped = Expr::conditional(many, Expr::call("path_dropped", arguments), Expr::long(0));
-        body.push(Stmt::declare("const uint64_t", "dropped", dropped));
-        let others = Expr::binary("&", name("left"), Expr::unary("~", name("dropped")));
-        body.push(Stmt::declare("const uint64_t", "others", others));
-        body.push(Stmt::when(none(name("others")), run("others").into()));
-        if leavers.missed.is_some() {
-            let missed = Expr::binary("&", name("dropped"), name("ends"));
-            body.push(Stmt::Assign(name("gone"), "|=", missed.clone()));
-            let misses = name(format!("run->{}_misses", self.unit.table_name(self.table(self.found[0]))));
-            body.push(Stmt::Assign(misses, "+=", popcount(missed)));
-        }
-        code.push(Stmt::when(none(set), body));
-        code
+    /// Those of a group that have left the path, but for who waits to be dropped.
+    fn leave_first(&self, left: &str) -> Stmt {
+        let leave = Stmt::call("path_leavers", ["&copy", "&taken", "from", left, "&sent"].map(name));
+        let run = vec![run_copy("&copy", "run"), leave, run_copy("run", "&copy")];
+        Stmt::when(Expr::binary("!=", name(left), Expr::word(0)), run)
     }
 
     /// Those of a group that have left the path go another way, each from the beginning. Nothing on it makes copies of packets. They are few, so `run` stays in
