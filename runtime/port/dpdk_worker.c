@@ -118,6 +118,16 @@ dpdk_poll(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *
 	return received;
 }
 
+/* Nothing has come: whatever waits in the pipeline goes on. */
+static void
+dpdk_idle(struct worker *worker, const struct pipeline *pipeline, const struct clock *clock)
+{
+	struct burst nothing = { 0 };
+
+	worker->clock_ns = clock_now(clock);
+	dpdk_step(worker, pipeline, &nothing);
+}
+
 void
 dpdk_run(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *pipeline, const _Atomic uint32_t *stop)
 {
@@ -135,15 +145,14 @@ dpdk_run(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *p
 			atomic_store_explicit(&lane->packets, atomic_load_explicit(&lane->packets, memory_order_relaxed) + received,
 				memory_order_relaxed);
 		} else {
-			struct burst nothing = { 0 };
-
-			worker->clock_ns = clock_now(&clock);
-			dpdk_step(worker, pipeline, &nothing);
+			dpdk_idle(worker, pipeline, &clock);
 			if (++idle > DPDK_SPINS)
 				(void)sched_yield();
 		}
 		atomic_store_explicit(&lane->idle_polls, idle, memory_order_relaxed);
 	}
+	/* So that what is counted at the end is all. */
+	dpdk_idle(worker, pipeline, &clock);
 	if (registered == 0)
 		rte_thread_unregister();
 }

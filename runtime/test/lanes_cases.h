@@ -49,33 +49,39 @@ lanes_check_take(struct lanes_case *all)
 	}
 }
 
-/* Packets that wait until there are LANES of them, by their numbers in the burst; in the end those that are left. */
+/* Packets that wait until there are LANES of them, in the end fewer; of groups of which many, few or all wait. A handle is its packet's number, and 1. */
 static void
-lanes_check_wait(const struct lanes_case *all, uint64_t *state)
+lanes_check_wait(uint64_t *state)
 {
 	struct lanes_waiting waiting = { .count = 0 };
+	void *packets[LANES_GROUP + 1];
+	uint16_t lengths[LANES_GROUP + 1], ports[LANES_GROUP + 1];
+	const struct burst group = { .count = LANES_GROUP + 1, .ports = ports, .packets = packets, .lengths = lengths };
 	uint32_t expected[LANES_WAITING], count = 0;
 
-	for (uint32_t group = 0; group < 40 || count != 0; group++) {
-		const uint64_t drawn = test_random(state), some = group % 3 == 0 ? drawn : group % 3 == 1 ? drawn & drawn >> 20 : ~0ull;
-		const uint64_t set = group < 40 ? some & ((1ull << (LANES_BURST - 1)) - 1) : 0;
-		const uint32_t least = group < 40 ? LANES : 1;
+	for (uint32_t i = 0; i <= LANES_GROUP; i++) {
+		packets[i] = (void *)(uintptr_t)(i + 1);
+		lengths[i] = (uint16_t)test_random(state);
+		ports[i] = (uint16_t)test_random(state);
+	}
+	for (uint32_t round = 0; round < 40 || count != 0; round++) {
+		const uint64_t drawn = test_random(state) ^ test_random(state) << 32;
+		const uint64_t set = round >= 40 ? 0 : round % 3 == 0 ? drawn : round % 3 == 1 ? drawn & drawn >> 3 & drawn >> 7 : ~0ull;
+		const uint32_t least = round < 40 ? LANES : 1;
 
-		lanes_wait(&waiting, &all->burst, 1, set);
+		lanes_wait(&waiting, &group, 1, set);
 		for (uint64_t rest = set; rest != 0; rest &= rest - 1)
 			expected[count++] = 1 + (uint32_t)__builtin_ctzll(rest);
 		while (count >= least) {
 			const uint32_t size = count < LANES ? count : LANES;
 			const struct burst burst = lanes_go(&waiting, size);
-			struct lanes_packets packets;
 
 			count -= size;
-			CHECK(waiting.count == count && burst.count == LANES && lanes_take(&burst, 0, 0, NULL, &packets));
+			CHECK(waiting.count == count && burst.count == LANES);
 			for (uint32_t i = 0; i < LANES; i++) {
 				const uint32_t number = expected[count + (i < size ? i : 0)];
 
-				CHECK(packets.data[i] == all->packets[number] && packets.length[i] == all->lengths[number]);
-				CHECK(lanes_ports(&burst, 0)[i] == all->ports[number]);
+				CHECK(burst.packets[i] == packets[number] && burst.lengths[i] == lengths[number] && burst.ports[i] == ports[number]);
 			}
 		}
 		CHECK(waiting.count == count);
@@ -169,7 +175,7 @@ lanes_check(void)
 	for (uint32_t round = 0; round < 50; round++) {
 		lanes_begin(&all, &state);
 		lanes_check_take(&all);
-		lanes_check_wait(&all, &state);
+		lanes_check_wait(&state);
 		lanes_check_sum(&all, &state);
 		lanes_check_same(&all);
 		for (uint32_t offset = 0; offset < 40; offset++)

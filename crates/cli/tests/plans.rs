@@ -67,11 +67,11 @@ fn packets_side_by_side_are_sent_as_the_interpreter_sends_them() {
 #[test]
 fn sets_of_packets_are_dropped_as_the_interpreter_drops_them() {
     let file = |ending: &str| path(&format!("crates/cli/tests/plans/drops{ending}")).display().to_string();
-    for plan in [".plan", "_behind.plan"] {
+    for plan in [".plan", "_behind.plan", "_waits.plan"] {
         let (program, plan) = (file(".hlir"), file(plan));
         let compile = ["compile", &program, "--emit", "c", "--plan", &plan];
         let code = bacus().args(compile).output().expect("bacus runs").stdout;
-        assert!(String::from_utf8_lossy(&code).contains("path_dropped("), "{plan}");
+        assert!(String::from_utf8_lossy(&code).contains("path_drop_left("), "{plan}");
         for test in [".stf", "_sent.stf"].map(file) {
             let engines: [&[&str]; 3] = [
                 &["--engine", "native", "--burst", "7"],

@@ -7,7 +7,8 @@ use router::{FRONT, ROUTER, routed, seal, steps, with_first_stage};
 
 fn leavers_of(program: &str, path: &str) -> Option<(Leavers, Lanes)> {
     with_first_stage(program, path, |program, nodes, first| {
-        Some((Leavers::of(program, nodes, first)?, Lanes::of(program, nodes, first).expect("the front is in lanes")))
+        let lanes = Lanes::of(program, nodes, first).expect("the front is in lanes");
+        Some((Leavers::of(program, nodes, first, &lanes)?, lanes))
     })
 }
 
@@ -149,4 +150,21 @@ node t: apply t -> queue"
     }
     let side_by_side = steps(&leavers.1.steps, &leavers.1.rows, &[0; 16]);
     assert_eq!([leavers.1.leaves, leavers.1.drops].map(|mask| side_by_side[mask as usize]), [0, 0]);
+}
+
+/// Where other rows would take fewer steps, and more bytes than packets have that have been in lanes, it is not these that are loaded.
+#[test]
+fn who_leaves_has_the_bytes_that_are_loaded() {
+    let program = format!(
+        "{}
+table t {{ key h.c: exact  action none() {{}}  default none() }}
+node before: block {{}} -> check
+node check: branch h.b != 0 -> t else bad
+node bad: block {{ v = 7 }} -> queue
+node t: apply t -> queue",
+        BEGIN.replace("h_t { a: 8, b: 24, c: 32 }", "h_t { a: 8, b: 8, c: 16, rest: 96 }")
+    );
+    let leavers = leavers_of(&program, "start, before, check, t").expect("who has no `b` is dropped");
+    assert_eq!((leavers.1.bytes, leavers.0.bytes, leavers.0.any_leave()), (16, 16, true));
+    assert_eq!(becomes(&leavers, &[1, 0, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]), Some((vec![], "bad".to_string())));
 }

@@ -7,6 +7,8 @@ mod aging;
 mod book;
 #[cfg(test)]
 mod copies;
+#[cfg(test)]
+mod dropping;
 mod engine;
 mod exchange;
 mod selector;

@@ -17,18 +17,25 @@ fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/plans").join(name)
 }
 
-fn waits() -> frontend::Loaded {
-    frontend::load(&Source::plain(&file("waits.hlir"))).expect("the example is a program")
+/// A program of the plans' tests.
+pub(super) fn example(program: &str) -> frontend::Loaded {
+    frontend::load(&Source::plain(&file(program))).expect("the example is a program")
+}
+
+/// It under a plan.
+pub(super) fn compiled(program: &str, plan: &str) -> (Arc<Pipeline>, Program) {
+    let text = std::fs::read_to_string(file(plan)).expect("the plan can be read");
+    let whole = format!("{}\n{text}", hlir::text::print_program(&example(program).program));
+    let plan = hlir::text::parse_file(&whole).expect("the plan is one").plan.expect("the file has a plan");
+    let passes = Passes { passes: Some(Vec::new()), ..Passes::default() };
+    compile::pipeline(example(program), &passes, &Native::default(), |planned| *planned = plan)
+        .unwrap_or_else(|failure| panic!("the example compiles: {failure:?}"))
 }
 
 /// The example, with five packets before `stations` for three bursts and three before `slow` for one.
-fn compiled() -> (Arc<Pipeline>, Program) {
-    let text = std::fs::read_to_string(file("waits.plan")).expect("the plan can be read");
-    let whole = format!("{}\n{text}", hlir::text::print_program(&waits().program));
-    let plan = hlir::text::parse_file(&whole).expect("the plan is one").plan.expect("the file has a plan");
-    let passes = Passes { passes: Some(Vec::new()), ..Passes::default() };
-    compile::pipeline(waits(), &passes, &Native::default(), |planned| *planned = plan)
-        .unwrap_or_else(|failure| panic!("the example compiles: {failure:?}"))
+fn waits() -> (Program, Arc<Pipeline>, Program) {
+    let (pipeline, compiled) = compiled("waits.hlir", "waits.plan");
+    (example("waits.hlir").program, pipeline, compiled)
 }
 
 /// A packet that has left.
@@ -103,8 +110,7 @@ impl<'p> Wire<'p> {
 }
 
 fn with_wire(test: impl FnOnce(&mut Wire<'_>)) {
-    let program = waits().program;
-    let (pipeline, compiled) = compiled();
+    let (program, pipeline, compiled) = waits();
     test(&mut Wire::new(&program, &compiled, pipeline));
 }
 
@@ -151,8 +157,7 @@ fn a_burst_of_nothing_drives_out_what_waits_in_every_queue() {
 
 #[test]
 fn what_waits_leaves_before_another_pipeline_comes() {
-    let program = waits().program;
-    let (pipeline, compiled) = compiled();
+    let (program, pipeline, compiled) = waits();
     let mut wire = Wire::new(&program, &compiled, pipeline.clone());
     assert_eq!(wire.numbers(1, "wsww"), [0; 0]);
     assert_eq!(wire.held(), 4);

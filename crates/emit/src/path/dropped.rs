@@ -1,8 +1,8 @@
 //! Packets that leave the path's front to be counted and dropped, or that miss: as a set, so that nobody has to guess who of them leaves where.
 //!
 //! They wait in the worker's memory, from one burst to the next, until there are as many as go side by side. Those that have left go through the front once
-//! more then, in lanes: each kind's counters get how many it has and their bytes, and all are freed together. Nobody can tell that they waited but by their
-//! counters, and no longer than `LANES_PATIENCE` bursts, or until nothing comes.
+//! more then, in lanes: each kind's counters get how many it has and their bytes, and all are freed together. They wait for at most `LANES_PATIENCE` bursts,
+//! or until one of nothing comes. Only counters and free buffers show it.
 
 use super::lanes::{Writer, declared, loaded};
 use super::{Way, apart, inline, name};
@@ -13,28 +13,53 @@ use crate::unit::number;
 use hlir::lanes::{Cell, Dropped, Leavers};
 use std::collections::BTreeMap;
 
-/// Who waits: those that have left, and those that have missed.
-const LEFT: &str = "dropped";
-const MISSED: &str = "dropped_misses";
-/// Ends of bursts since nobody waited.
-const AGE: &str = "dropped_age";
+/// Who waits, each in a list of their own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Waiting {
+    Left,
+    Missed,
+}
+
+impl Waiting {
+    fn word(self) -> &'static str {
+        match self {
+            Waiting::Left => "left",
+            Waiting::Missed => "missed",
+        }
+    }
+
+    /// The list, in the worker's memory.
+    fn list(self) -> String {
+        format!("{}_waiting", self.word())
+    }
+
+    /// Packets of a group that are to wait there.
+    fn set(self) -> Expr {
+        name(format!("{}_to_drop", self.word()))
+    }
+
+    /// The function that drops them.
+    fn dropping(self) -> String {
+        format!("path_drop_{}", self.word())
+    }
+
+    fn count(self) -> Expr {
+        name(format!("memory->{}.count", self.list()))
+    }
+}
 
 impl Way<'_> {
     /// Who leaves the front, where that is run in lanes, packets may leave in another order than they came, and some are only dropped.
     pub(super) fn leavers_in_lanes(&self, nodes: &Nodes) -> Option<Leavers> {
         let (_, lanes) = self.lanes.as_ref()?;
         let first = self.stages.first()?;
-        let leavers = Leavers::of(self.unit.program, &self.nodes, first)?;
+        let leavers = Leavers::of(self.unit.program, &self.nodes, first, lanes)?;
         let senders = self.senders(nodes);
         if senders.is_empty() || !self.may_leave_first(&self.finish(nodes, &senders)) {
             return None;
         }
         let is_only = self.found == [first.place];
-        let mut leavers = Leavers { missed: leavers.missed.filter(|_| is_only), ..leavers };
-        // Who is to wait has been in lanes, and has as many bytes.
-        if leavers.bytes > lanes.bytes {
-            leavers.kinds.clear();
-        }
+        let leavers = Leavers { missed: leavers.missed.filter(|_| is_only), ..leavers };
         (leavers.any_leave() || leavers.missed.is_some()).then_some(leavers)
     }
 
@@ -48,25 +73,25 @@ impl Way<'_> {
         self.tells_drops().then(|| Stmt::set(name(drops), Expr::word(0)))
     }
 
-    /// The lists that there are, with what becomes of who waits there.
-    fn lists(&self) -> Vec<&'static str> {
+    /// The lists that there are.
+    fn lists(&self) -> Vec<Waiting> {
         let Some(leavers) = &self.leavers else { return Vec::new() };
-        let left = leavers.any_leave().then_some(LEFT);
-        left.into_iter().chain(leavers.missed.as_ref().map(|_| MISSED)).collect()
+        let left = leavers.any_leave().then_some(Waiting::Left);
+        left.into_iter().chain(leavers.missed.as_ref().map(|_| Waiting::Missed)).collect()
     }
 
     /// Of the worker's memory.
     pub(super) fn dropped_members(&self) -> Vec<Member> {
         let lists = self.lists();
-        let about = |list: &str| match list {
-            LEFT => "who has left the path to be dropped",
-            _ => "who has missed, likewise",
+        let about = |list: &Waiting| match list {
+            Waiting::Left => "who has left the path to be dropped",
+            Waiting::Missed => "who has missed, likewise",
         };
-        let mut members: Vec<Member> =
-            lists.iter().map(|list| Member::plain("struct lanes_waiting", *list, about(list))).collect();
-        members.extend(
-            (!lists.is_empty()).then(|| Member::plain("uint32_t", AGE, "ends of bursts since nobody waited there")),
-        );
+        let list = |list: &Waiting| Member::plain("struct lanes_waiting", list.list(), about(list));
+        let mut members: Vec<Member> = lists.iter().map(list).collect();
+        if !lists.is_empty() {
+            members.push(Member::plain("uint32_t", "drop_age", "ends of bursts since all of them were dropped"));
+        }
         members
     }
 
@@ -75,42 +100,53 @@ impl Way<'_> {
         (!self.lists().is_empty()).then(|| Stmt::call("path_drop_age", [name("worker"), name("count")]))
     }
 
-    /// `path_drop`, what it is made of, and what ends a burst.
+    /// `path_drop_later`, what it is made of, and what ends a burst.
     pub(super) fn dropped_items(&self) -> Vec<Item> {
         let Some(leavers) = &self.leavers else { return Vec::new() };
-        let lists = self.lists();
         let mut items = Vec::new();
         let parameters = ["struct worker *worker", "uint32_t count"];
         if leavers.any_leave() {
             items.push(Item::Comment(
-                "So many of those that have left the front only to be counted and dropped, at most LANES.".to_string(),
+                "So many of those that wait since they have left the front only to be counted and dropped, at most LANES."
+                    .to_string(),
             ));
-            items.extend(apart("void", title(LEFT), &parameters, self.left_dropped(leavers)));
+            items.extend(apart("void", Waiting::Left.dropping(), &parameters, self.drop_left(leavers)));
         }
         if let Some(missed) = &leavers.missed {
-            items.push(Item::Comment("The same of those that have missed.".to_string()));
-            items.extend(apart("void", title(MISSED), &parameters, self.missed_dropped(missed)));
+            items.push(Item::Comment("So many of those that wait since they have missed, at most LANES.".to_string()));
+            items.extend(apart("void", Waiting::Missed.dropping(), &parameters, self.drop_missed(missed)));
         }
+        items.extend(self.drop_later());
+        items.extend(self.drop_in_time());
+        items
+    }
+
+    fn drop_later(&self) -> [Item; 3] {
         let mut body = vec![memory(), Stmt::Blank];
-        for list in &lists {
-            let wait = [waiting(list)].into_iter().chain(["burst", "from", list].map(name));
-            body.push(Stmt::call("lanes_wait", wait));
-            let full = Expr::binary(">=", waiting_count(list), name("LANES"));
-            body.push(Stmt::While(full, vec![Stmt::call(title(list), [name("worker"), name("LANES")])]));
+        for list in self.lists() {
+            let to = name(format!("&memory->{}", list.list()));
+            body.push(Stmt::call("lanes_wait", [to, name("burst"), name("from"), list.set()]));
+            let full = Expr::binary(">=", list.count(), name("LANES"));
+            body.push(Stmt::While(full, vec![Stmt::call(list.dropping(), [name("worker"), name("LANES")])]));
         }
-        items.push(Item::Comment("Those of a group that are only counted and dropped wait for others.".to_string()));
-        let parameters = ["struct worker *worker", "const struct burst *burst", "uint32_t from"];
-        let sets: Vec<String> = lists.iter().map(|list| format!("uint64_t {list}")).collect();
-        let parameters: Vec<&str> = parameters.into_iter().chain(sets.iter().map(String::as_str)).collect();
-        items.extend(apart("void", "path_drop", &parameters, body));
-        let mut body = vec![memory(), Stmt::Blank, Stmt::set(name(format!("memory->{AGE}")), Expr::word(0))];
-        for list in &lists {
-            let some = Expr::binary("!=", waiting_count(list), Expr::word(0));
-            body.push(Stmt::when(some, vec![Stmt::call(title(list), [name("worker"), waiting_count(list)])]));
+        let about = "Those of a group that are only counted and dropped wait until there are LANES.".to_string();
+        let mut parameters: Vec<String> =
+            ["struct worker *worker", "const struct burst *burst", "uint32_t from"].map(String::from).to_vec();
+        parameters.extend(self.lists().iter().map(|list| format!("uint64_t {}_to_drop", list.word())));
+        let parameters: Vec<&str> = parameters.iter().map(String::as_str).collect();
+        let [function, blank] = apart("void", "path_drop_later", &parameters, body);
+        [Item::Comment(about), function, blank]
+    }
+
+    fn drop_in_time(&self) -> Vec<Item> {
+        let mut body = vec![memory(), Stmt::Blank, Stmt::set(name("memory->drop_age"), Expr::word(0))];
+        for list in self.lists() {
+            let some = Expr::binary("!=", list.count(), Expr::word(0));
+            body.push(Stmt::when(some, vec![Stmt::call(list.dropping(), [name("worker"), list.count()])]));
         }
-        items.push(Item::Comment("All that wait.".to_string()));
+        let mut items = vec![Item::Comment("All that wait.".to_string())];
         items.extend(apart("void", "path_drop_all", &["struct worker *worker"], body));
-        let older = Expr::binary(">=", name(format!("++memory->{AGE}")), name("LANES_PATIENCE"));
+        let older = Expr::binary(">=", name("++memory->drop_age"), name("LANES_PATIENCE"));
         let goes = Expr::binary("||", Expr::binary("==", name("came"), Expr::word(0)), older);
         let goes = Expr::call("__builtin_expect", [goes, name("0")]);
         let body = vec![memory(), Stmt::Blank, Stmt::when(goes, vec![Stmt::call("path_drop_all", [name("worker")])])];
@@ -119,30 +155,34 @@ impl Way<'_> {
         items
     }
 
-    /// Who of a group waits to be dropped, in `path_turn`. The name of the set of those that have left otherwise, and the set of those that have missed so.
+    /// Who of a group is to wait, in `path_turn`. The name of the set of those that have left otherwise, and the set of those that have missed so.
     pub(super) fn dropping(&self, code: &mut Vec<Stmt>) -> (&'static str, Expr) {
-        let lists = self.lists();
-        if lists.is_empty() {
-            return ("left", name("missed"));
-        }
         let (mut left, mut missed) = ("left", name("missed"));
+        let lists = self.lists();
         for list in &lists {
-            if *list == LEFT {
-                code.push(Stmt::declare("const uint64_t", LEFT, name("path->drops")));
-                left = "others";
-                let others = Expr::binary("&", name("left"), Expr::unary("~", name(LEFT)));
-                code.push(Stmt::declare("const uint64_t", left, others));
-                continue;
+            let Expr::Name(set) = list.set() else { unreachable!("a set has a name") };
+            match list {
+                Waiting::Left => {
+                    code.push(Stmt::declare("const uint64_t", set, name("path->drops")));
+                    left = "others";
+                    let others = Expr::binary("&", name("left"), Expr::unary("~", list.set()));
+                    code.push(Stmt::declare("const uint64_t", left, others));
+                }
+                Waiting::Missed => {
+                    let ends = Expr::conditional(self.misses_are_dropped(), name("missed"), Expr::long(0));
+                    code.push(Stmt::declare("const uint64_t", set, ends));
+                    let misses = name(format!("run->{}_misses", self.unit.table_name(self.table(self.found[0]))));
+                    let count = Expr::cast("uint32_t", Expr::call("__builtin_popcountll", [list.set()]));
+                    code.push(Stmt::Assign(misses, "+=", count));
+                    code.push(Stmt::Assign(name("gone"), "|=", list.set()));
+                    missed = Expr::binary("&", name("missed"), Expr::unary("~", list.set()));
+                }
             }
-            let ends = Expr::conditional(self.misses_are_dropped(), name("missed"), Expr::long(0));
-            code.push(Stmt::declare("const uint64_t", MISSED, ends));
-            let misses = name(format!("run->{}_misses", self.unit.table_name(self.table(self.found[0]))));
-            code.push(Stmt::Assign(misses, "+=", popcount("__builtin_popcountll", name(MISSED))));
-            code.push(Stmt::Assign(name("gone"), "|=", name(MISSED)));
-            missed = Expr::binary("&", name("missed"), Expr::unary("~", name(MISSED)));
         }
-        let group = ["run->worker", "&taken", "from"].map(name);
-        code.push(Stmt::call("path_drop", group.into_iter().chain(lists.into_iter().map(name))));
+        if !lists.is_empty() {
+            let group = ["run->worker", "&taken", "from"].map(name).into_iter();
+            code.push(Stmt::call("path_drop_later", group.chain(lists.iter().map(|list| list.set()))));
+        }
         (left, missed)
     }
 
@@ -155,9 +195,9 @@ impl Way<'_> {
         Expr::binary("==", Expr::call("record_action", [record]), Expr::word(default))
     }
 
-    fn left_dropped(&self, leavers: &Leavers) -> Vec<Stmt> {
+    fn drop_left(&self, leavers: &Leavers) -> Vec<Stmt> {
         let kinds: Vec<_> = leavers.kinds.iter().filter_map(|kind| Some((kind.mask, kind.end.as_ref()?))).collect();
-        let (mut body, open) = self.gone(LEFT, &leavers.rows);
+        let (mut body, open) = self.gone(Waiting::Left, &leavers.rows);
         let ports = Expr::call("lanes_ports", [name("&burst"), Expr::word(0)]);
         let results = kinds.iter().map(|(mask, _)| *mask);
         let mut writer = Writer::new(self, &leavers.steps, &leavers.rows, results, ports);
@@ -181,8 +221,8 @@ impl Way<'_> {
         body
     }
 
-    fn missed_dropped(&self, missed: &Dropped) -> Vec<Stmt> {
-        let (mut body, all) = self.gone(MISSED, &[]);
+    fn drop_missed(&self, missed: &Dropped) -> Vec<Stmt> {
+        let (mut body, all) = self.gone(Waiting::Missed, &[]);
         body.push(Stmt::declare("const uint32_t", "all", all));
         body.extend(missed.counted.iter().map(|cell| count(cell, "all")));
         body.push(self.count_drops(&missed.reason, name("all")));
@@ -191,9 +231,9 @@ impl Way<'_> {
     }
 
     /// Packets that wait no longer, in hand, and the set of their lanes.
-    fn gone(&self, list: &str, rows: &[u32]) -> (Vec<Stmt>, Expr) {
+    fn gone(&self, list: Waiting, rows: &[u32]) -> (Vec<Stmt>, Expr) {
         let mut body = vec![memory()];
-        let burst = Expr::call("lanes_go", [waiting(list), name("count")]);
+        let burst = Expr::call("lanes_go", [name(format!("&memory->{}", list.list())), name("count")]);
         body.push(Stmt::declare("const struct burst", "burst", burst));
         body.extend(declared(rows));
         let data = if self.unit.own() { "NULL" } else { "data" };
@@ -201,6 +241,7 @@ impl Way<'_> {
             body.push(Stmt::Declare { of: "void *".to_string(), name: "data[LANES]".to_string(), value: None });
         }
         body.push(Stmt::Blank);
+        // They are long enough: they have been in lanes.
         let packets = [Expr::word(0), Expr::word(0), name(data), name("&packets")];
         body.push(Stmt::call("lanes_take", std::iter::once(name("&burst")).chain(packets)));
         body.extend(loaded(rows));
@@ -209,28 +250,16 @@ impl Way<'_> {
 
     fn count_drops(&self, reason: &str, set: Expr) -> Stmt {
         let cell = Expr::index(name("worker->drops"), drop_reason(reason, self.unit.drop_number(reason)));
-        Stmt::call("counter_increase", [Expr::unary("&", cell), popcount("__builtin_popcount", set)])
+        Stmt::call("counter_increase", [Expr::unary("&", cell), popcount(set)])
     }
-}
-
-fn title(list: &str) -> String {
-    format!("path_{list}")
 }
 
 fn memory() -> Stmt {
     Stmt::declare("struct memory *const", "memory", name("worker->memory"))
 }
 
-fn waiting(list: &str) -> Expr {
-    name(format!("&memory->{list}"))
-}
-
-fn waiting_count(list: &str) -> Expr {
-    name(format!("memory->{list}.count"))
-}
-
-fn popcount(function: &str, set: Expr) -> Expr {
-    Expr::cast("uint32_t", Expr::call(function, [set]))
+fn popcount(set: Expr) -> Expr {
+    Expr::cast("uint32_t", Expr::call("__builtin_popcount", [set]))
 }
 
 fn free(set: Expr) -> Stmt {
@@ -240,7 +269,6 @@ fn free(set: Expr) -> Stmt {
 /// Adds all packets of a set to a cell.
 fn count(cell: &Cell, set: &str) -> Stmt {
     let cell = [Expr::word(number(cell.counter) as u32), Expr::long(cell.index)];
-    let sums =
-        [popcount("__builtin_popcount", name(set)), Expr::call("lanes_sum", [name("packets.length"), name(set)])];
+    let sums = [popcount(name(set)), Expr::call("lanes_sum", [name("packets.length"), name(set)])];
     Stmt::call("counter_add_some", std::iter::once(name("worker")).chain(cell).chain(sums))
 }

@@ -217,7 +217,7 @@ impl<'u> Way<'u> {
             members.push(Member::plain("void *", format!("data[{group}]"), "the packets' first bytes"));
         }
         members.push(Member::plain("uint64_t", "left", "packets that have left the path, a bit each"));
-        if self.leavers.as_ref().is_some_and(Leavers::any_leave) {
+        if self.tells_drops() {
             members.push(Member::plain("uint64_t", "drops", "of these, the ones that did so only to be dropped"));
         }
         [

@@ -2,6 +2,7 @@
 
 use super::steps::Steps;
 use super::{Number, Operator, ROW_BYTES, Step};
+use std::collections::BTreeSet;
 
 /// A bit string: 32 bits to a step, the least significant first. What is above its width is zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,24 +123,29 @@ impl Steps {
     }
 }
 
-/// Rows that hold the words that steps read, and how many bytes a packet needs for them, of which the parser takes so many.
-pub fn loaded(steps: &[Step], taken: u32) -> (Vec<u32>, u32) {
+/// Rows that hold the words that steps read, and how many bytes a packet needs for them, of which the parser takes so many. Rows that are loaded anyway, where
+/// these hold all.
+pub fn loaded(steps: &[Step], taken: u32, anyway: &[u32]) -> (Vec<u32>, u32) {
     let word = |step: &Step| if let Step::Word(word) = step { Some(*word) } else { None };
     let mut words: Vec<u32> = steps.iter().filter_map(word).collect();
     words.sort_unstable();
-    let rows = rows(&words);
+    let held: Option<BTreeSet<u32>> = words.iter().map(|word| row_with(anyway, *word)).collect();
+    let rows = held.map_or_else(|| rows(&words), |held| held.into_iter().collect());
     let bytes = rows.iter().map(|row| row + ROW_BYTES).chain([taken]).max().unwrap_or(0);
     (rows, bytes)
+}
+
+/// The row that holds a word.
+fn row_with(rows: &[u32], word: u32) -> Option<u32> {
+    let holds = |row: &u32| (*row..*row + ROW_BYTES).contains(&word) && (word - row).is_multiple_of(4);
+    rows.iter().copied().find(holds)
 }
 
 /// Rows that hold these words, which are in ascending order: as few as can be, and none farther than it must.
 fn rows(words: &[u32]) -> Vec<u32> {
     let mut rows: Vec<u32> = Vec::new();
-    let holds = |rows: &[u32], word: u32| {
-        rows.iter().any(|row| (*row..*row + ROW_BYTES).contains(&word) && (word - row).is_multiple_of(4))
-    };
     for &word in words {
-        if holds(&rows, word) {
+        if row_with(&rows, word).is_some() {
             continue;
         }
         let alike = |other: &u32| (other - word).is_multiple_of(4);

@@ -3,7 +3,7 @@
 
 use super::bytes::loaded;
 use super::run::Run;
-use super::{Number, Operator, Step};
+use super::{Lanes, Number, Operator, Step};
 use crate::path::Stage;
 use crate::{Call, CounterId, Effect, Expression, Next, NodeId, NodeKind, Place, Program, Statement};
 
@@ -47,12 +47,12 @@ impl Leavers {
         self.kinds.iter().any(|kind| kind.end.is_some())
     }
 
-    /// Of the first stage of a path. None where all who leave it have to be run.
-    pub fn of(program: &Program, path: &[NodeId], first: &Stage) -> Option<Leavers> {
+    /// Of the first stage of a path, for packets that have been in these lanes, and have as many bytes. None where all who leave it have to be run.
+    pub fn of(program: &Program, path: &[NodeId], first: &Stage, lanes: &Lanes) -> Option<Leavers> {
         let place = path[first.place];
         let front = |phase| super::run::front(program, path, first, phase, Some(Leaving::default())).ok();
-        let all = (0..4).filter_map(|phase| front(phase)?.leavers(place));
-        all.min_by_key(|leavers| 4 * leavers.rows.len() + leavers.steps.len())
+        let all = (0..4).filter_map(|phase| front(phase)?.leavers(place, lanes));
+        all.min_by_key(|leavers| (!leavers.any_leave(), 4 * leavers.rows.len() + leavers.steps.len()))
     }
 }
 
@@ -67,17 +67,18 @@ pub(super) struct Leaving {
 }
 
 impl Run<'_> {
-    fn leavers(mut self, last: NodeId) -> Option<Leavers> {
+    fn leavers(mut self, last: NodeId, lanes: &Lanes) -> Option<Leavers> {
         let missed = self.missed(last);
         let mut kinds = self.leaving?.kinds;
-        if missed.is_none() && kinds.iter().all(|kind| kind.end.is_none()) {
-            return None;
-        }
         let results: Vec<Number> = kinds.iter().map(|kind| kind.mask).collect();
-        let (steps, kept) = self.steps.needed(&results);
+        let (mut steps, kept) = self.steps.needed(&results);
         kinds.iter_mut().for_each(|kind| kind.mask = kept[&kind.mask]);
-        let (rows, bytes) = loaded(&steps, self.state.cursor);
-        Some(Leavers { steps, rows, bytes, kinds, missed })
+        let (mut rows, mut bytes) = loaded(&steps, self.state.cursor, &lanes.rows);
+        if bytes > lanes.bytes {
+            (steps, rows, bytes, kinds) = (Vec::new(), Vec::new(), lanes.bytes, Vec::new());
+        }
+        let leavers = Leavers { steps, rows, bytes, kinds, missed };
+        (leavers.any_leave() || leavers.missed.is_some()).then_some(leavers)
     }
 
     /// A mask: packets that leave by a way that ends in a drop.

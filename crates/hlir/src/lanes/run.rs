@@ -99,7 +99,7 @@ impl Run<'_> {
         let results: Vec<Number> =
             keys.iter().flat_map(|(_, key)| key.parts.iter().copied()).chain(stored).chain(numbers).collect();
         let (steps, kept) = self.steps.needed(&results);
-        let (rows, bytes) = loaded(&steps, self.state.cursor);
+        let (rows, bytes) = loaded(&steps, self.state.cursor, &[]);
         let keys = keys.into_iter().map(|(place, key)| (place, key.parts.iter().map(|part| kept[part]).collect()));
         let found = self.found.iter().map(|(place, number)| (*place, kept[number])).collect();
         for store in rewrites.iter_mut().flat_map(|action| &mut action.stores) {
