@@ -61,6 +61,37 @@ fn packets_go_from_capture_to_capture_and_are_counted() {
     assert_eq!(figures("dropped"), [200], "{text}");
 }
 
+/// Stopped while packets come, some of them wait to be dropped with others: they are counted before the switch says what it has counted.
+#[test]
+fn what_waits_when_the_switch_is_stopped_is_counted() {
+    if !has_dpdk() {
+        return;
+    }
+    let directory = scratch("stopped");
+    let plan = directory.join("lanes.plan");
+    let lanes = fs::read_to_string(path("crates/cli/tests/plans/ipv4fwd_lanes.plan")).unwrap();
+    fs::write(&plan, lanes.replace("  descriptor own\n", "")).unwrap();
+    let app = |ending: &str| path(&format!("apps/ipv4fwd/{ending}")).display().to_string();
+    let out = |port: u16| format!("{port}=pcap:,{}", directory.join(format!("out{port}.pcap")).display());
+    let ran = bacus()
+        .args(["run", &app("ipv4fwd.p4"), "--entries", &app("entries.stf"), "--plan", &plan.display().to_string()])
+        .args(["--port", &format!("0=pcap:{},", app("ipv4fwd.stf")), "--repeat", "100000", "--duration", "0.3"])
+        .args((1..4).flat_map(|number| ["--port".to_string(), out(number)]))
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(ran.status.success(), "{text}{}", String::from_utf8_lossy(&ran.stderr));
+    let figures = |line: &str| line.split_whitespace().skip(1).map(|word| word.parse().unwrap()).collect::<Vec<u64>>();
+    let lines = |begins: fn(&str) -> bool| text.lines().filter(move |line| begins(line)).map(figures);
+    let ports: Vec<Vec<u64>> =
+        lines(|line| line.starts_with(|first: char| first.is_ascii_digit()) && line.split_whitespace().count() == 5)
+            .collect();
+    let [came, sent] = [0, 2].map(|column| ports.iter().map(|port| port[column]).sum::<u64>());
+    let dropped: u64 = lines(|line| line.starts_with("dropped ")).map(|figures| figures[0]).sum();
+    assert!(came > 0 && dropped > 0 && came == sent + dropped, "{text}");
+    fs::remove_dir_all(directory).unwrap();
+}
+
 /// More copies than there are buffers: each packet that comes is mirrored to as many members as a session may name, and all of a burst at once.
 #[test]
 fn copies_that_found_no_memory_are_counted() {

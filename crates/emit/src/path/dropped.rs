@@ -5,10 +5,10 @@
 //! or until one of nothing comes. Only counters and free buffers show it.
 
 use super::lanes::{Writer, declared, loaded};
+use super::turn::popcount;
 use super::{Way, apart, inline, name};
 use crate::body::drop_reason;
 use crate::c::{Expr, Item, Member, Stmt};
-use crate::node::Nodes;
 use crate::unit::number;
 use hlir::lanes::{Cell, Dropped, Leavers};
 use std::collections::BTreeMap;
@@ -50,14 +50,10 @@ impl Waiting {
 
 impl Way<'_> {
     /// Who leaves the front, where that is run in lanes, packets may leave in another order than they came, and some are only dropped.
-    pub(super) fn leavers_in_lanes(&self, nodes: &Nodes) -> Option<Leavers> {
-        let (_, lanes) = self.lanes.as_ref()?;
+    pub(super) fn leavers_in_lanes(&self) -> Option<Leavers> {
+        let (_, lanes) = self.lanes.as_ref().filter(|_| self.is_apart)?;
         let first = self.stages.first()?;
         let leavers = Leavers::of(self.unit.program, &self.nodes, first, lanes)?;
-        let senders = self.senders(nodes);
-        if senders.is_empty() || !self.may_leave_first(&self.finish(nodes, &senders)) {
-            return None;
-        }
         let is_only = self.found == [first.place];
         let leavers = Leavers { missed: leavers.missed.filter(|_| is_only), ..leavers };
         (leavers.any_leave() || leavers.missed.is_some()).then_some(leavers)
@@ -172,8 +168,7 @@ impl Way<'_> {
                     let ends = Expr::conditional(self.misses_are_dropped(), name("missed"), Expr::long(0));
                     code.push(Stmt::declare("const uint64_t", set, ends));
                     let misses = name(format!("run->{}_misses", self.unit.table_name(self.table(self.found[0]))));
-                    let count = Expr::cast("uint32_t", Expr::call("__builtin_popcountll", [list.set()]));
-                    code.push(Stmt::Assign(misses, "+=", count));
+                    code.push(Stmt::Assign(misses, "+=", popcount(list.set())));
                     code.push(Stmt::Assign(name("gone"), "|=", list.set()));
                     missed = Expr::binary("&", name("missed"), Expr::unary("~", list.set()));
                 }
@@ -256,10 +251,6 @@ impl Way<'_> {
 
 fn memory() -> Stmt {
     Stmt::declare("struct memory *const", "memory", name("worker->memory"))
-}
-
-fn popcount(set: Expr) -> Expr {
-    Expr::cast("uint32_t", Expr::call("__builtin_popcount", [set]))
 }
 
 fn free(set: Expr) -> Stmt {

@@ -25,6 +25,7 @@ use hlir::text::written_structure;
 use hlir::{NodeId, NodeKind, TableId};
 use queue::Waiting;
 pub use rewrites::RewritesAt;
+use send::Sender;
 use std::collections::{BTreeMap, BTreeSet};
 
 fn name(text: impl Into<String>) -> Expr {
@@ -69,6 +70,11 @@ pub struct Way<'u> {
     queues: Vec<Waiting<'u>>,
     /// The first stage in lanes, if the plan has it so: packets side by side, and what is done with them.
     lanes: Option<(u32, Lanes)>,
+    /// The nodes that send a group's packets at once, if that can be, and the functions of a packet's turn.
+    senders: Vec<Sender>,
+    finish: Vec<Item>,
+    /// Whether who has left a group that is sent at once, or has missed, may have its turn before the others.
+    is_apart: bool,
     /// Who leaves that stage, or misses behind it, only to be counted and dropped.
     leavers: Option<Leavers>,
 }
@@ -88,9 +94,15 @@ impl<'u> Way<'u> {
         let ahead = path[..last].iter().map(|node| nodes.ahead(unit, *node)).collect();
         let queues = queue::queues(unit);
         let found = found.into_iter().collect();
-        let mut way = Way { unit, nodes: path, stages, found, actions, ahead, queues, lanes: None, leavers: None };
+        let (senders, finish) = (Vec::new(), Vec::new());
+        let (lanes, is_apart, leavers) = (None, false, None);
+        let mut way =
+            Way { unit, nodes: path, stages, found, actions, ahead, queues, lanes, senders, finish, is_apart, leavers };
         way.lanes = way.in_lanes();
-        way.leavers = way.leavers_in_lanes(nodes);
+        way.senders = way.sending(nodes);
+        way.finish = way.finishing(nodes);
+        way.is_apart = !way.senders.is_empty() && way.may_leave_first();
+        way.leavers = way.leavers_in_lanes();
         Some(way)
     }
 
@@ -173,12 +185,9 @@ impl<'u> Way<'u> {
         (0..self.stages.len()).for_each(|number| items.extend(self.run_ahead(number)));
         items.extend(self.rewrite_items(nodes));
         items.extend(self.queue_items(nodes, used));
-        let senders = self.senders(nodes);
-        let finish = self.finish(nodes, &senders);
-        let apart = senders.first().filter(|_| self.may_leave_first(&finish));
         items.extend(self.leave_items(nodes, entry));
-        items.extend(finish);
-        items.extend(self.stage_items(&senders, apart));
+        items.extend(self.finish.clone());
+        items.extend(self.stage_items());
         items
     }
 

@@ -1,7 +1,7 @@
 //! Packets that leave as they came: where nothing of the path changes where a packet begins or ends, a whole group is sent at once, its addresses and
 //! lengths copied from the burst. What a packet has to say is its port, or that it is gone.
 
-use super::turn::state_enter;
+use super::turn::{popcount, state_enter};
 use super::{Way, each, inline, name};
 use crate::c::{Expr, Item, Stmt};
 use crate::node::{Nodes, Written};
@@ -32,7 +32,7 @@ pub struct Sender {
 
 impl Way<'_> {
     /// The nodes that send, if all packets that end in their turn leave as they came or are gone.
-    pub fn senders(&self, nodes: &Nodes) -> Vec<Sender> {
+    pub(super) fn sending(&self, nodes: &Nodes) -> Vec<Sender> {
         let unit = self.unit;
         if !self.heads().is_empty()
             || !unit.program.externs.is_empty()
@@ -102,8 +102,8 @@ impl Way<'_> {
     }
 
     /// The turn of a whole group that nobody has left.
-    pub fn turn_together(&self, senders: &[Sender]) -> Vec<Item> {
-        let Some(sender) = senders.first() else { return Vec::new() };
+    pub fn turn_together(&self) -> Vec<Item> {
+        let Some(sender) = self.senders.first() else { return Vec::new() };
         let group = Expr::word(self.group());
         let mut code = self.gathering(Expr::long(0));
         code.push(Stmt::Blank);
@@ -226,15 +226,14 @@ impl Way<'_> {
         }]
     }
 
-    /// The turns of whole groups that nobody has left: of those that hit, and of others. `apart`: packets that miss may be worked on apart; so they are where
-    /// they are at most half, for of a group of which most miss the core guesses a miss, and it would be the hits that have to be apart.
-    pub fn turns_together(&self, apart: bool) -> Vec<(Option<Expr>, Vec<Stmt>)> {
+    /// The turns of whole groups that nobody has left: of those that hit, and of others. Where packets that miss may be worked on apart, they are
+    /// if they are at most half, for of a group of which most miss the core guesses a miss, and it would be the hits that have to be apart.
+    pub fn turns_together(&self) -> Vec<(Option<Expr>, Vec<Stmt>)> {
         let missed = || Expr::call("path_missed", [name("path")]);
         let hit = Expr::binary("==", missed(), Expr::word(0));
-        let count = Expr::cast("uint32_t", Expr::call("__builtin_popcountll", [missed()]));
-        let most = Expr::binary(">", count, Expr::word(self.group() / 2));
+        let most = Expr::binary(">", popcount(missed()), Expr::word(self.group() / 2));
         let hits = self.as_usual("&run", |usual| self.together(true, usual));
-        vec![(Some(hit), hits), (apart.then_some(most), vec![self.together(false, false)])]
+        vec![(Some(hit), hits), (self.is_apart.then_some(most), vec![self.together(false, false)])]
     }
 
     fn together(&self, hits: bool, usual: bool) -> Stmt {

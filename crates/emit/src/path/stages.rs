@@ -4,7 +4,6 @@
 //! one has come. An empty burst drives it out.
 
 use super::addresses::addressed_together;
-use super::send::Sender;
 use super::{Way, apart, each, inline, name};
 use crate::batch::prefetch;
 use crate::c::{Expr, Item, Member, Stmt, Struct};
@@ -79,19 +78,19 @@ impl Way<'_> {
         ]
     }
 
-    pub fn stage_items(&self, senders: &[Sender], apart: Option<&Sender>) -> Vec<Item> {
+    pub fn stage_items(&self) -> Vec<Item> {
         let mut items: Vec<Item> = self.begin().into();
         if !self.unit.own() {
             items.extend(self.begin_again());
         }
         (0..self.stages.len()).for_each(|number| items.extend(self.stage(number)));
-        if !senders.is_empty() {
+        if !self.senders.is_empty() {
             items.extend(self.missed());
             items.extend(self.runs_usual());
         }
-        items.extend(self.turn(senders, apart));
-        items.extend(self.turn_together(senders));
-        items.extend(self.turn_whole(senders, apart));
+        items.extend(self.turn());
+        items.extend(self.turn_together());
+        items.extend(self.turn_whole());
         if self.is_behind() {
             items.extend(self.take());
             items.extend(self.pass());
@@ -329,11 +328,11 @@ impl Way<'_> {
         self.whole_with(stage, number, vec![(None, vec![Stmt::call(stage, arguments)])])
     }
 
-    fn turn_whole(&self, senders: &[Sender], apart: Option<&Sender>) -> [Item; 2] {
-        if senders.is_empty() {
+    fn turn_whole(&self) -> [Item; 2] {
+        if self.senders.is_empty() {
             return self.whole("path_turn", self.stages.len());
         }
-        self.whole_with("path_turn", self.stages.len(), self.turns_together(apart.is_some()))
+        self.whole_with("path_turn", self.stages.len(), self.turns_together())
     }
 
     /// `number`: of the stage; the turn's is the one behind the last. `together`: the codes of a full group that nobody has left, the usual first, each with

@@ -76,11 +76,11 @@ impl Way<'_> {
         inline("void", "path_leave", &LEAVING, body)
     }
 
-    /// The last stage. `apart`: by whom those are sent that stay, if whoever has left is worked on first.
-    pub fn turn(&self, senders: &[Sender], apart: Option<&Sender>) -> Vec<Item> {
+    /// The last stage.
+    pub fn turn(&self) -> Vec<Item> {
         let mut items = Vec::new();
         let mut about = "The last stage: each packet in its turn.";
-        let code = match apart {
+        let code = match self.senders.first().filter(|_| self.is_apart) {
             Some(sender) => {
                 items.extend(self.dropped_items());
                 items.extend(self.leavers());
@@ -88,7 +88,7 @@ impl Way<'_> {
                 about = "The last stage: those that have left the path, those that have missed, then the others.";
                 self.turn_apart(sender)
             }
-            None => self.turn_in_order(senders),
+            None => self.turn_in_order(),
         };
         items.push(Item::Comment(about.to_string()));
         items.extend(inline("void", "path_turn", &STAGE, code));
@@ -97,23 +97,22 @@ impl Way<'_> {
 
     /// Whether a group's packets may be worked on in another order than they came, who has left the path first: nobody can tell, and none of the others leaves
     /// it later, to be sent alone.
-    /// `finish` has the functions of a packet's turn.
-    pub fn may_leave_first(&self, finish: &[Item]) -> bool {
+    pub(super) fn may_leave_first(&self) -> bool {
         let program = self.unit.program;
         let mut used = Words::new();
-        words(finish, &mut used);
+        words(&self.finish, &mut used);
         let unordered = self.unit.facts.order.iter().all(|node| hlir::effects::is_unordered(program, *node));
         unordered && !used.contains("path_leave")
     }
 
-    fn turn_in_order(&self, senders: &[Sender]) -> Vec<Stmt> {
+    fn turn_in_order(&self) -> Vec<Stmt> {
         let entry = name(self.unit.place_name(self.nodes[0]));
         let mut body = Vec::from(self.packet_again());
         body.push(state_enter());
         body.push(Stmt::If {
             condition: Expr::binary("&", Expr::binary(">>", name("left"), name("i")), name("1")),
             then: vec![Stmt::call("path_leave", [name("run"), name("&state"), entry])],
-            otherwise: finish_alone(senders),
+            otherwise: finish_alone(&self.senders),
         });
         let on = Expr::binary("-", name("count"), popcount(name("left")));
         std::iter::once(each("i", name("count"), body)).chain(self.count_look_ups(&on)).collect()
@@ -222,7 +221,7 @@ impl Way<'_> {
     }
 
     /// A packet in its turn: the path with what was found, then the rest of the graph.
-    pub fn finish(&self, nodes: &Nodes, senders: &[Sender]) -> Vec<Item> {
+    pub(super) fn finishing(&self, nodes: &Nodes) -> Vec<Item> {
         let unit = self.unit;
         let mut body = Vec::new();
         let mut on = None;
@@ -266,11 +265,11 @@ impl Way<'_> {
         let mut body = self.measured(self.end(), body);
         let (rest, mut items) = on.map_or_else(Default::default, |on| self.rest(nodes, on));
         body.extend(rest);
-        items.extend(self.path_finish(body, senders));
+        items.extend(self.path_finish(body));
         items
     }
 
-    fn path_finish(&self, body: Vec<Stmt>, senders: &[Sender]) -> Vec<Item> {
+    fn path_finish(&self, body: Vec<Stmt>) -> Vec<Item> {
         let mut declared = crate::walk::measuring(&body);
         if body.iter().any(|statement| matches!(statement, Stmt::Assign(Expr::Name(place), _, _) if place == "at")) {
             declared.push(Stmt::Declare { of: "enum node".to_string(), name: "at".to_string(), value: None });
@@ -283,8 +282,8 @@ impl Way<'_> {
             "A packet that is still on the path, in its turn, with the records that were found for it.".to_string();
         let mut parameters = vec!["struct run *run", "struct state *state", "const struct path *path", "uint32_t i"];
         let mut of = "void";
-        if !senders.is_empty() {
-            tell_port(&mut declared, senders);
+        if !self.senders.is_empty() {
+            tell_port(&mut declared, &self.senders);
             about.push_str(" Whether it is to be sent, by `port`; else it has gone.");
             parameters.push("uint16_t *port");
             of = "bool";
@@ -326,7 +325,8 @@ impl Way<'_> {
     }
 }
 
-fn popcount(set: Expr) -> Expr {
+/// How many a set has.
+pub(super) fn popcount(set: Expr) -> Expr {
     Expr::cast("uint32_t", Expr::call("__builtin_popcountll", [set]))
 }
 

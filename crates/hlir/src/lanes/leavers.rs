@@ -50,7 +50,7 @@ impl Leavers {
     /// Of the first stage of a path, for packets that have been in these lanes, and have as many bytes. None where all who leave it have to be run.
     pub fn of(program: &Program, path: &[NodeId], first: &Stage, lanes: &Lanes) -> Option<Leavers> {
         let place = path[first.place];
-        let front = |phase| super::run::front(program, path, first, phase, Some(Leaving::default())).ok();
+        let front = |phase| super::run::front(program, path, first, phase).ok();
         let all = (0..4).filter_map(|phase| front(phase)?.leavers(place, lanes));
         all.min_by_key(|leavers| (!leavers.any_leave(), 4 * leavers.rows.len() + leavers.steps.len()))
     }
@@ -69,7 +69,7 @@ pub(super) struct Leaving {
 impl Run<'_> {
     fn leavers(mut self, last: NodeId, lanes: &Lanes) -> Option<Leavers> {
         let missed = self.missed(last);
-        let mut kinds = self.leaving?.kinds;
+        let mut kinds = self.leaving.kinds;
         let results: Vec<Number> = kinds.iter().map(|kind| kind.mask).collect();
         let (mut steps, kept) = self.steps.needed(&results);
         kinds.iter_mut().for_each(|kind| kind.mask = kept[&kind.mask]);
@@ -83,8 +83,8 @@ impl Run<'_> {
 
     /// A mask: packets that leave by a way that ends in a drop.
     pub fn drops(&mut self) -> Number {
-        let kinds = self.leaving.iter().flat_map(|leaving| &leaving.kinds);
-        let kinds: Vec<(Number, bool)> = kinds.map(|kind| (kind.mask, kind.end.is_some())).collect();
+        let kinds: Vec<(Number, bool)> =
+            self.leaving.kinds.iter().map(|kind| (kind.mask, kind.end.is_some())).collect();
         if kinds.iter().all(|(_, ends)| *ends) {
             return self.leaves;
         }
@@ -107,29 +107,22 @@ impl Run<'_> {
             return;
         }
         let end = to.and_then(|to| self.end(to));
-        if let Some(leaving) = &mut self.leaving {
-            leaving.kinds.push(Leaver { mask, end });
-        }
+        self.leaving.kinds.push(Leaver { mask, end });
     }
 
     /// A statement is put off until the packet's turn.
     pub fn put_off(&mut self, statement: &Statement) {
-        if self.leaving.is_none() {
-            return;
-        }
         let all = self.steps.known(self.active) == Some(u32::MAX);
         let cell = self.cell(statement).filter(|_| all);
-        match (&mut self.leaving, cell) {
-            (Some(leaving), Some(cell)) => leaving.counted.extend(cell),
-            _ => self.give_up(),
+        match cell {
+            Some(cell) => self.leaving.counted.extend(cell),
+            None => self.give_up(),
         }
     }
 
     /// Who leaves from here on has to be run.
     pub fn give_up(&mut self) {
-        if let Some(leaving) = &mut self.leaving {
-            leaving.is_unknown = true;
-        }
+        self.leaving.is_unknown = true;
     }
 
     /// The cell that a statement counts packets in, if it is one and the same for all; Some(None) where the counter does not have it.
@@ -169,8 +162,10 @@ impl Run<'_> {
 
     /// What becomes of packets that run statements and go on at a node.
     fn end_behind(&mut self, body: &[Statement], node: NodeId) -> Option<Dropped> {
-        let leaving = self.leaving.as_ref().filter(|leaving| !leaving.is_unknown)?;
-        let mut counted = leaving.counted.clone();
+        if self.leaving.is_unknown {
+            return None;
+        }
+        let mut counted = self.leaving.counted.clone();
         let before = self.state.clone();
         let through = self.all_through(body, &mut counted);
         let reason = through.and_then(|()| self.follow(node, &mut counted));

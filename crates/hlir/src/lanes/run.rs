@@ -54,8 +54,8 @@ pub(super) struct Run<'p> {
     pub record: Option<Record>,
     /// States of each parser so far.
     states: BTreeMap<ParserId, u32>,
-    /// What becomes of those who leave, where somebody asks.
-    pub leaving: Option<Leaving>,
+    /// What becomes of those who leave.
+    pub leaving: Leaving,
 }
 
 /// Everything before a stage, run.
@@ -64,12 +64,11 @@ pub fn front<'p>(
     path: &[NodeId],
     first: &Stage,
     phase: u32,
-    leaving: Option<Leaving>,
 ) -> std::result::Result<Run<'p>, Obstacle> {
     let mut steps = Steps::default();
     let (active, leaves) = (steps.mask(true), steps.mask(false));
     let state = State { variables: BTreeMap::new(), fields: BTreeMap::new(), headers: BTreeMap::new(), cursor: 0 };
-    let (found, record, states) = (Vec::new(), None, BTreeMap::new());
+    let (found, record, states, leaving) = (Vec::new(), None, BTreeMap::new(), Leaving::default());
     let mut run = Run { program, steps, phase, state, active, leaves, found, record, states, leaving };
     for at in 0..first.place {
         let obstacle = |does| Obstacle { node: path[at], does };
@@ -82,7 +81,7 @@ pub fn front<'p>(
 }
 
 pub fn run(program: &Program, path: &[NodeId], first: &Stage, phase: u32) -> std::result::Result<Lanes, Obstacle> {
-    let mut run = front(program, path, first, phase, Some(Leaving::default()))?;
+    let mut run = front(program, path, first, phase)?;
     let mut keys = Vec::new();
     for place in &first.looked_up {
         keys.push((*place, run.key(path[*place]).map_err(|does| Obstacle { node: path[*place], does })?));
