@@ -170,6 +170,7 @@ enum structure {
 	STRUCTURE_BTREE,
 	STRUCTURE_PERFECT,
 	STRUCTURE_TUPLE_SPACE,
+	STRUCTURE_EXACT60,
 	STRUCTURES		/* how many there are */
 };
 enum idle_timeout { IDLE_NONE, IDLE_NOTIFY, IDLE_DELETE };

@@ -1,10 +1,10 @@
-/* Exact keys of 48 and of 104 bits, and two tables one behind the other, beside rte_hash with keys of 8 and of 16 bytes. */
+/* Exact keys of 48, 60 and 104 bits, and two tables one behind the other, beside rte_hash with keys of 8 and of 16 bytes. */
 #include <rte_hash.h>
 #include <rte_hash_crc.h>
 
 #include "kernels.h"
 #include "table/exact.h"
-#include "table/exact48.h"
+#include "table/exact60.h"
 #include "table/perfect.h"
 
 #define VALUES 200u
@@ -14,6 +14,14 @@ PLAIN_KERNEL(exact48, 1)
 BEGIN_TOGETHER(exact48)
 GROUP_KERNEL(exact48, 1)
 AHEAD_KERNELS(exact48, 1)
+PLAIN_KERNEL(exact60, 1)
+BEGIN_TOGETHER(exact60)
+GROUP_KERNEL(exact60, 1)
+AHEAD_KERNELS(exact60, 1)
+PLAIN_KERNEL(exact, 1)
+BEGIN_TOGETHER(exact)
+GROUP_KERNEL(exact, 1)
+AHEAD_KERNELS(exact, 1)
 PLAIN_KERNEL(exact, 2)
 BEGIN_ONE_BY_ONE(exact, 2)
 GROUP_KERNEL(exact, 2)
@@ -61,17 +69,22 @@ hash_decode_padded(const void *table, struct sample *sample)
 	hash_decode_by(table, sample, sample->padded_pointers);
 }
 
-/* Keys of `words` words: 48 bits, and for two words the other 56 bits of a 5-tuple. */
+/* Keys of 48 bits, of as many and a VLAN's 12, or of as many and the other 56 of a 5-tuple. */
 struct exact_keys {
 	uint64_t entries;
-	uint32_t words;		/* of a key in the sample */
+	uint32_t bits;
 };
 
 static void
-exact_key(uint64_t entry, uint64_t *key)
+exact_key(uint64_t entry, uint32_t bits, uint64_t *key)
 {
-	key[0] = key48(entry) | key48(entry) << 48;
-	key[1] = key48(entry) >> 8;
+	key[0] = key48(entry);
+	if (bits == 60)
+		key[0] |= entry % 4096 << 48;
+	if (bits == 104) {
+		key[0] |= key48(entry) << 48;
+		key[1] = key48(entry) >> 8;
+	}
 }
 
 static uint32_t
@@ -87,12 +100,10 @@ exact_draw(struct sample *sample, const void *context)
 
 	for (uint32_t i = 0; i < SAMPLE; i++) {
 		const uint64_t entry = (random_next() >> 32) * keys->entries >> 32;
-		uint64_t *key = sample->keys + (size_t)i * keys->words;
+		uint64_t *key = sample->keys + (size_t)i * (keys->bits > 64 ? 2 : 1);
 
-		if (keys->words == 1)
-			key[0] = sample->padded[2 * (size_t)i] = key48(entry);
-		else
-			exact_key(entry, key);
+		exact_key(entry, keys->bits, key);
+		sample->padded[2 * (size_t)i] = key[0];
 		sample->pointers[i] = key;
 		sample->padded_pointers[i] = sample->padded + 2 * (size_t)i;
 		sample->expected[i] = exact_value(entry);
@@ -100,7 +111,7 @@ exact_draw(struct sample *sample, const void *context)
 }
 
 static struct rte_hash *
-hash_make(uint64_t entries, uint32_t key_bytes, int tuple)
+hash_make(uint64_t entries, uint32_t key_bytes, uint32_t bits)
 {
 	static uint32_t made;
 	char name[32];
@@ -113,10 +124,9 @@ hash_make(uint64_t entries, uint32_t key_bytes, int tuple)
 	snprintf(name, sizeof(name), "hash%u", made++);
 	table = rte_hash_create(&parameters);
 	for (uint64_t i = 0; table != NULL && i < entries; i++) {
-		uint64_t key[2] = { key48(i), 0 };
+		uint64_t key[2] = { 0, 0 };
 
-		if (tuple)
-			exact_key(i, key);
+		exact_key(i, bits, key);
 		if (rte_hash_add_key_data(table, key, (void *)(uintptr_t)exact_value(i)) != 0) {
 			fprintf(stderr, "lookup: rte_hash refuses an entry\n");
 			exit(1);
@@ -135,10 +145,9 @@ exact_make(uint32_t structure, uint64_t entries, uint32_t key_bits)
 	struct writer *writer = table_make(structure, key_bits, entries, NULL, 0);
 
 	for (uint64_t i = 0; i < entries; i++) {
-		uint64_t key[2] = { key48(i), 0 };
+		uint64_t key[2] = { 0, 0 };
 
-		if (key_bits > 64)
-			exact_key(i, key);
+		exact_key(i, key_bits, key);
 		table_add(writer, &(const struct table_match){ .value = key }, exact_value(i));
 	}
 	return writer;
@@ -159,6 +168,21 @@ exact48_second_share(const struct exact48 *table, uint64_t entries)
 }
 
 static double
+exact60_second_share(const struct exact60 *table, uint64_t entries)
+{
+	uint32_t second = 0;
+
+	for (uint32_t i = 0; i < SAMPLE; i++) {
+		uint64_t key, hash;
+
+		exact_key((random_next() >> 32) * entries >> 32, 60, &key);
+		hash = exact60_hash(table, &key, 1);
+		second += exact60_find_in(table, exact60_address(table, hash), hash, &key, 1) == 0;
+	}
+	return (double)second / SAMPLE;
+}
+
+static double
 exact_second_share(const struct exact *table, uint64_t entries)
 {
 	uint32_t second = 0;
@@ -166,7 +190,7 @@ exact_second_share(const struct exact *table, uint64_t entries)
 	for (uint32_t i = 0; i < SAMPLE; i++) {
 		uint64_t key[2], hash;
 
-		exact_key((random_next() >> 32) * entries >> 32, key);
+		exact_key((random_next() >> 32) * entries >> 32, 104, key);
 		hash = exact_hash(table, key, 2);
 		second += exact_find_in(table, exact_address(table, hash), hash, key, 2) == 0;
 	}
@@ -179,7 +203,19 @@ exact48_issue(void)
 {
 	struct writer *writer = exact_make(STRUCTURE_EXACT48, FEW, 48);
 	struct kernel kernels[] = { OURS(exact48, 1, writer_table(writer)) };
-	const struct exact_keys keys = { .entries = FEW, .words = 1 };
+	const struct exact_keys keys = { .entries = FEW, .bits = 48 };
+	const double cost = row_cost(&(const struct row){ .draw = exact_draw, .context = &keys }, kernels, OURS_COUNT);
+
+	writer_destroy(writer);
+	return cost;
+}
+
+static double
+exact60_issue(void)
+{
+	struct writer *writer = exact_make(STRUCTURE_EXACT60, FEW, 60);
+	struct kernel kernels[] = { OURS(exact60, 1, writer_table(writer)) };
+	const struct exact_keys keys = { .entries = FEW, .bits = 60 };
 	const double cost = row_cost(&(const struct row){ .draw = exact_draw, .context = &keys }, kernels, OURS_COUNT);
 
 	writer_destroy(writer);
@@ -191,7 +227,7 @@ exact_issue(void)
 {
 	struct writer *writer = exact_make(STRUCTURE_EXACT, FEW, 104);
 	struct kernel kernels[] = { OURS(exact, 2, writer_table(writer)) };
-	const struct exact_keys keys = { .entries = FEW, .words = 2 };
+	const struct exact_keys keys = { .entries = FEW, .bits = 104 };
 	const double cost = row_cost(&(const struct row){ .draw = exact_draw, .context = &keys }, kernels, OURS_COUNT);
 
 	writer_destroy(writer);
@@ -202,7 +238,7 @@ exact_issue(void)
 static void
 exact_row48(const char *name, uint64_t entries)
 {
-	const struct exact_keys keys = { .entries = entries, .words = 1 };
+	const struct exact_keys keys = { .entries = entries, .bits = 48 };
 	struct row row = { .name = name, .entries = entries, .draw = exact_draw, .context = &keys };
 	struct writer *writer, *perfect;
 	struct rte_hash *hash8, *hash16;
@@ -214,8 +250,8 @@ exact_row48(const char *name, uint64_t entries)
 	random_begin();
 	writer = exact_make(STRUCTURE_EXACT48, entries, 48);
 	perfect = entries <= 1u << 20 ? exact_make(STRUCTURE_PERFECT, entries, 48) : NULL;
-	hash8 = hash_make(entries, 8, 0);
-	hash16 = hash_make(entries, 16, 0);
+	hash8 = hash_make(entries, 8, 48);
+	hash16 = hash_make(entries, 16, 48);
 	row.lines = 1 + exact48_second_share((const void *)writer_table(writer), entries);
 	row.bytes = ((const struct exact48 *)(const void *)writer_table(writer))->array->bytes;
 	{
@@ -235,11 +271,44 @@ exact_row48(const char *name, uint64_t entries)
 		writer_destroy(perfect);
 }
 
+/* 60 bits: a VLAN and a MAC address. Beside the structure whose entries hold whole keys, five to a line. */
+static void
+exact_row60(const char *name, uint64_t entries)
+{
+	const struct exact_keys keys = { .entries = entries, .bits = 60 };
+	struct row row = { .name = name, .entries = entries, .draw = exact_draw, .context = &keys };
+	struct writer *writer, *whole;
+	struct rte_hash *hash8, *hash16;
+
+	if (!row_wanted(name))
+		return;
+	row.issue = exact60_issue();
+	random_begin();
+	writer = exact_make(STRUCTURE_EXACT60, entries, 60);
+	whole = exact_make(STRUCTURE_EXACT, entries, 60);
+	hash8 = hash_make(entries, 8, 60);
+	hash16 = hash_make(entries, 16, 60);
+	row.lines = 1 + exact60_second_share((const void *)writer_table(writer), entries);
+	row.bytes = ((const struct exact60 *)(const void *)writer_table(writer))->words.array->bytes;
+	{
+		struct kernel kernels[] = {
+			{ "rte_hash 8 B", hash_run, hash8, 1, hash_decode }, { "rte_hash 16 B", hash_run_padded, hash16, 1, hash_decode_padded },
+			OURS(exact60, 1, writer_table(writer)), OURS(exact, 1, writer_table(whole)),
+		};
+
+		row_run(&row, kernels, 2 + 2 * OURS_COUNT);
+	}
+	rte_hash_free(hash8);
+	rte_hash_free(hash16);
+	writer_destroy(writer);
+	writer_destroy(whole);
+}
+
 /* 13 bytes: addresses, ports and protocol. */
 static void
 exact_row104(const char *name, uint64_t entries)
 {
-	const struct exact_keys keys = { .entries = entries, .words = 2 };
+	const struct exact_keys keys = { .entries = entries, .bits = 104 };
 	struct row row = { .name = name, .entries = entries, .draw = exact_draw, .context = &keys };
 	struct writer *writer;
 	struct rte_hash *hash;
@@ -249,7 +318,7 @@ exact_row104(const char *name, uint64_t entries)
 	row.issue = exact_issue();
 	random_begin();
 	writer = exact_make(STRUCTURE_EXACT, entries, 104);
-	hash = hash_make(entries, 16, 1);
+	hash = hash_make(entries, 16, 104);
 	row.lines = 1 + exact_second_share((const void *)writer_table(writer), entries);
 	row.bytes = ((const struct exact *)(const void *)writer_table(writer))->array->bytes;
 	{
@@ -420,10 +489,10 @@ dependent_row(const char *name, uint64_t entries)
 	random_begin();
 	writers[0] = exact_make(STRUCTURE_EXACT48, entries, 48);
 	writers[1] = exact_make(STRUCTURE_EXACT48, entries, 48);
-	hash = hash_make(entries, 16, 0);
+	hash = hash_make(entries, 16, 48);
 	tables.first_hash = hash;
 	/* Another one with the same entries, so that two tables take the room of two. */
-	tables.second_hash = hash_make(entries, 16, 0);
+	tables.second_hash = hash_make(entries, 16, 48);
 	tables.first = (const void *)writer_table(writers[0]);
 	tables.second = (const void *)writer_table(writers[1]);
 	{
@@ -450,6 +519,8 @@ bench_exact(void)
 {
 	exact_row48("exact 48 bits, 16K", 1u << 14);
 	exact_row48("exact 48 bits, 1M", 1u << 20);
+	exact_row60("exact 60 bits, 64K", 1u << 16);
+	exact_row60("exact 60 bits, 1M", 1u << 20);
 	exact_row104("exact 104 bits, 1M", 1u << 20);
 	if (options.quick)
 		return;

@@ -1,8 +1,8 @@
-/* Writes the buckets of exact48.h while workers read them.
+/* Writes the buckets of exact48.h and exact60.h while workers read them.
  *
  * A slot is one word, so it is filled, changed and emptied by one store, and may take another entry at once. Only an entry that moves back from its second
  * bucket to its first needs the readers' patience: one that has looked into the first before may look into the second after. */
-#include "table/exact48.h"
+#include "table/exact60.h"
 
 #include <string.h>
 
@@ -24,6 +24,7 @@
 struct exact48_writer {
 	struct layout layout;
 	struct exact48 *exact;
+	uint32_t is_hashed;	/* words are those of exact60.h */
 	uint64_t count;
 	uint32_t *left;		/* for each bucket, how many keys had to leave it for their second one */
 };
@@ -60,13 +61,37 @@ exact48_index(const struct exact48_array *array, const struct exact48_bucket *bu
 	return (uint64_t)(bucket - array->buckets);
 }
 
+/* A key's first bucket, or its second one. */
 static struct exact48_bucket *
-exact48_home(struct exact48_array *array, uint64_t key, uint32_t choice)
+exact48_home(const struct exact48_writer *writer, struct exact48_array *array, uint64_t key, uint32_t choice)
 {
-	const uint64_t hash = exact48_hash(NULL, &key, 1);
-	const struct exact48_bucket *bucket = choice == 0 ? exact48_first(array, hash) : exact48_second(array, hash);
+	const uint64_t count = array->bucket_count;
+	uint64_t hash;
 
-	return &array->buckets[exact48_index(array, bucket)];
+	if (writer->is_hashed) {
+		hash = exact60_hash_of(key);
+		return &array->buckets[choice == 0 ? exact60_first_index(hash, count) : exact60_second_index(hash, count)];
+	}
+	hash = exact48_hash(NULL, &key, 1);
+	return &array->buckets[exact48_index(array, choice == 0 ? exact48_first(array, hash) : exact48_second(array, hash))];
+}
+
+/* What stands for the key in that bucket, without its record. */
+static uint64_t
+exact48_word(const struct exact48_writer *writer, uint64_t key, uint32_t choice)
+{
+	if (!writer->is_hashed)
+		return key;
+	return choice == 0 ? exact60_first_word(exact60_hash_of(key)) : exact60_second_word(exact60_hash_of(key));
+}
+
+/* The key of what stands in a slot. */
+static uint64_t
+exact48_key(const struct exact48_writer *writer, const struct exact48_array *array, const struct exact48_bucket *bucket, uint32_t slot)
+{
+	const uint64_t word = bucket->slots[slot] & EXACT48_KEY;
+
+	return writer->is_hashed ? exact60_key(exact48_index(array, bucket), array->bucket_count, word) : word;
 }
 
 static int
@@ -91,6 +116,18 @@ exact48_store(struct exact48_bucket *bucket, uint32_t slot, uint64_t word)
 	__atomic_store_n(&bucket->slots[slot], word, __ATOMIC_RELEASE);
 }
 
+static uint32_t
+exact48_record(const struct exact48_bucket *bucket, uint32_t slot)
+{
+	return (uint32_t)(bucket->slots[slot] >> EXACT48_KEY_BITS);
+}
+
+static void
+exact48_store_entry(struct exact48_bucket *bucket, uint32_t slot, uint64_t word, uint32_t record)
+{
+	exact48_store(bucket, slot, word | (uint64_t)record << EXACT48_KEY_BITS);
+}
+
 /* Notes at the entry's cell where the entry is now. */
 static void
 exact48_note(const struct exact48_target *target, const struct exact48_bucket *bucket, uint32_t slot)
@@ -99,7 +136,7 @@ exact48_note(const struct exact48_target *target, const struct exact48_bucket *b
 	const uint64_t place = exact48_index(target->array, bucket) * EXACT48_SLOTS + slot;
 
 	if (records->own && target->seen)
-		records->cells.links[records_cell(records, (uint32_t)(bucket->slots[slot] >> EXACT48_KEY_BITS))] = (uint32_t)place;
+		records->cells.links[records_cell(records, exact48_record(bucket, slot))] = (uint32_t)place;
 }
 
 static void
@@ -145,15 +182,17 @@ exact48_on_path(const struct exact48_search *search, uint32_t at, const struct e
 static uint32_t
 exact48_search(const struct exact48_target *target, struct exact48_search *search)
 {
+	const struct exact48_writer *writer = target->writer;
+
 	for (uint32_t at = 0; at < search->count; at++) {
 		const struct exact48_bucket *bucket = search->steps[at].bucket;
 
 		if (exact48_free_slot(bucket) < EXACT48_SLOTS)
 			return at;
 		for (uint32_t slot = 0; slot < EXACT48_SLOTS && search->count < EXACT48_SEARCH_MOST; slot++) {
-			const uint64_t key = bucket->slots[slot] & EXACT48_KEY;
-			struct exact48_bucket *first = exact48_home(target->array, key, 0), *second = exact48_home(target->array, key, 1);
-			struct exact48_bucket *other = bucket == first ? second : first;
+			const uint64_t key = exact48_key(writer, target->array, bucket, slot);
+			struct exact48_bucket *first = exact48_home(writer, target->array, key, 0);
+			struct exact48_bucket *other = bucket == first ? exact48_home(writer, target->array, key, 1) : first;
 
 			if (!exact48_on_path(search, at, other))
 				search->steps[search->count++] = (struct exact48_step){ .bucket = other, .parent = at, .slot = slot };
@@ -166,16 +205,17 @@ exact48_search(const struct exact48_target *target, struct exact48_search *searc
 static void
 exact48_move(const struct exact48_target *target, struct exact48_bucket *from, uint32_t slot, struct exact48_bucket *to)
 {
-	const uint64_t word = from->slots[slot];
+	const struct exact48_writer *writer = target->writer;
+	const uint64_t key = exact48_key(writer, target->array, from, slot);
 	const uint32_t free_slot = exact48_free_slot(to);
-	const int leaves_first = exact48_home(target->array, word & EXACT48_KEY, 0) == from;
+	const int leaves_first = exact48_home(writer, target->array, key, 0) == from;
 
-	exact48_store(to, free_slot, word);
+	exact48_store_entry(to, free_slot, exact48_word(writer, key, leaves_first ? 1 : 0), exact48_record(from, slot));
 	exact48_note(target, to, free_slot);
 	if (leaves_first)
 		target->left[exact48_index(target->array, from)]++;	/* the bucket is full, so its last slot says so already */
 	else if (target->seen)
-		memory_grace(target->writer->layout.memory);
+		memory_grace(writer->layout.memory);
 	exact48_clear(target, from, slot);
 	if (!leaves_first)
 		exact48_return(target, to);
@@ -185,7 +225,8 @@ exact48_move(const struct exact48_target *target, struct exact48_bucket *from, u
 static struct exact48_bucket *
 exact48_make_room(const struct exact48_target *target, uint64_t key)
 {
-	struct exact48_bucket *first = exact48_home(target->array, key, 0), *second = exact48_home(target->array, key, 1);
+	struct exact48_bucket *first = exact48_home(target->writer, target->array, key, 0);
+	struct exact48_bucket *second = exact48_home(target->writer, target->array, key, 1);
 	struct exact48_search search;
 	uint32_t last;
 
@@ -210,14 +251,14 @@ exact48_make_room(const struct exact48_target *target, uint64_t key)
 
 /* 0: too full. */
 static int
-exact48_put(const struct exact48_target *target, uint64_t word)
+exact48_put(const struct exact48_target *target, uint64_t key, uint32_t record)
 {
-	struct exact48_bucket *bucket = exact48_make_room(target, word & EXACT48_KEY), *first;
+	struct exact48_bucket *bucket = exact48_make_room(target, key), *first;
 	uint32_t slot;
 
 	if (bucket == NULL)
 		return 0;
-	first = exact48_home(target->array, word & EXACT48_KEY, 0);
+	first = exact48_home(target->writer, target->array, key, 0);
 	if (bucket != first) {
 		/* The chain of moves may have left a hole in the first bucket's last slot. */
 		target->left[exact48_index(target->array, first)]++;
@@ -225,7 +266,7 @@ exact48_put(const struct exact48_target *target, uint64_t word)
 			exact48_store(first, EXACT48_SLOTS - 1, EXACT48_MARKER);
 	}
 	slot = exact48_free_slot(bucket);
-	exact48_store(bucket, slot, word);
+	exact48_store_entry(bucket, slot, exact48_word(target->writer, key, bucket != first), record);
 	exact48_note(target, bucket, slot);
 	return 1;
 }
@@ -242,10 +283,14 @@ exact48_copy(struct exact48_writer *writer, const struct exact48_target *target)
 {
 	const struct exact48_array *old = writer->exact->array;
 
-	for (uint64_t i = 0; old != NULL && i < old->bucket_count; i++)
+	for (uint64_t i = 0; old != NULL && i < old->bucket_count; i++) {
+		const struct exact48_bucket *bucket = &old->buckets[i];
+
 		for (uint32_t slot = 0; slot < EXACT48_SLOTS; slot++)
-			if (!exact48_is_free(old->buckets[i].slots[slot]) && !exact48_put(target, old->buckets[i].slots[slot]))
+			if (!exact48_is_free(bucket->slots[slot]) &&
+			    !exact48_put(target, exact48_key(writer, old, bucket, slot), exact48_record(bucket, slot)))
 				return 0;
+	}
 	return 1;
 }
 
@@ -314,10 +359,12 @@ exact48_room(uint64_t bucket_count)
 }
 
 static uint64_t
-exact48_buckets_for(uint64_t entries)
+exact48_buckets_for(const struct exact48_writer *writer, uint64_t entries)
 {
 	const uint64_t loose = entries / EXACT48_ENTRIES_LOOSE + EXACT48_BUCKETS_LEAST, dense = entries / EXACT48_ENTRIES_DENSE + EXACT48_BUCKETS_LEAST;
 
+	if (writer->is_hashed && loose < EXACT60_BUCKETS_LEAST)
+		return EXACT60_BUCKETS_LEAST;
 	if (loose < EXACT48_BUCKETS_SMALL || dense > EXACT48_BUCKETS_LARGE)
 		return loose;
 	return dense > EXACT48_BUCKETS_SMALL ? dense : EXACT48_BUCKETS_SMALL;
@@ -328,7 +375,7 @@ static enum table_status
 exact48_grow(struct exact48_writer *writer)
 {
 	const uint64_t now = writer->exact->array->bucket_count, size = writer->layout.size;
-	const uint64_t most = size != 0 ? exact48_buckets_for(size) : UINT64_MAX;
+	const uint64_t most = size != 0 ? exact48_buckets_for(writer, size) : UINT64_MAX;
 
 	if (now >= most)
 		return exact48_resize(writer, now + now / 4 + 1);
@@ -339,14 +386,13 @@ static enum table_status
 exact48_insert(struct layout *layout, const struct layout_match *match, uint32_t record)
 {
 	struct exact48_writer *writer = exact48_of(layout);
-	const uint64_t word = match->value[0] | (uint64_t)record << EXACT48_KEY_BITS;
 	enum table_status status = TABLE_OK;
 	struct exact48_target target;
 
 	if (writer->count >= exact48_room(writer->exact->array->bucket_count))
 		status = exact48_grow(writer);
 	/* Without memory for a larger array there may still be room in this one. */
-	for (target = exact48_target(writer); !exact48_put(&target, word); target = exact48_target(writer)) {
+	for (target = exact48_target(writer); !exact48_put(&target, match->value[0], record); target = exact48_target(writer)) {
 		if (status == TABLE_OK)
 			status = exact48_grow(writer);
 		if (status != TABLE_OK)
@@ -360,10 +406,11 @@ static struct exact48_place
 exact48_place(const struct exact48_writer *writer, uint64_t key)
 {
 	for (uint32_t choice = 0; choice < 2; choice++) {
-		struct exact48_bucket *bucket = exact48_home(writer->exact->array, key, choice);
+		const uint64_t word = exact48_word(writer, key, choice);
+		struct exact48_bucket *bucket = exact48_home(writer, writer->exact->array, key, choice);
 
 		for (uint32_t slot = 0; slot < EXACT48_SLOTS; slot++)
-			if (!exact48_is_free(bucket->slots[slot]) && (bucket->slots[slot] & EXACT48_KEY) == key)
+			if (!exact48_is_free(bucket->slots[slot]) && (bucket->slots[slot] & EXACT48_KEY) == word)
 				return (struct exact48_place){ .bucket = bucket, .slot = slot };
 	}
 	return (struct exact48_place){ .bucket = NULL };
@@ -374,7 +421,7 @@ exact48_find_entry(const struct layout *layout, const struct layout_match *match
 {
 	const struct exact48_place place = exact48_place(exact48_of(layout), match->value[0]);
 
-	return place.bucket == NULL ? 0 : (uint32_t)(place.bucket->slots[place.slot] >> EXACT48_KEY_BITS);
+	return place.bucket == NULL ? 0 : exact48_record(place.bucket, place.slot);
 }
 
 static void
@@ -382,7 +429,7 @@ exact48_modify(struct layout *layout, const struct layout_match *match, uint32_t
 {
 	const struct exact48_place place = exact48_place(exact48_of(layout), match->value[0]);
 
-	exact48_store(place.bucket, place.slot, match->value[0] | (uint64_t)record << EXACT48_KEY_BITS);
+	exact48_store_entry(place.bucket, place.slot, place.bucket->slots[place.slot] & EXACT48_KEY, record);
 }
 
 static enum table_status
@@ -391,7 +438,7 @@ exact48_remove(struct layout *layout, const struct layout_match *match)
 	struct exact48_writer *writer = exact48_of(layout);
 	const struct exact48_target target = exact48_target(writer);
 	const struct exact48_place place = exact48_place(writer, match->value[0]);
-	struct exact48_bucket *first = exact48_home(target.array, match->value[0], 0);
+	struct exact48_bucket *first = exact48_home(writer, target.array, match->value[0], 0);
 
 	exact48_clear(&target, place.bucket, place.slot);
 	if (place.bucket != first)
@@ -403,14 +450,15 @@ exact48_remove(struct layout *layout, const struct layout_match *match)
 static int
 exact48_locate(const struct layout *layout, uint32_t note, struct layout_match *match, uint32_t *record)
 {
-	const struct exact48_array *array = exact48_of(layout)->exact->array;
-	uint64_t word;
+	const struct exact48_writer *writer = exact48_of(layout);
+	const struct exact48_array *array = writer->exact->array;
+	const struct exact48_bucket *bucket;
 
 	if (note / EXACT48_SLOTS >= array->bucket_count)
 		return 0;
-	word = array->buckets[note / EXACT48_SLOTS].slots[note % EXACT48_SLOTS];
-	*record = (uint32_t)(word >> EXACT48_KEY_BITS);
-	match->value[0] = word & EXACT48_KEY;
+	bucket = &array->buckets[note / EXACT48_SLOTS];
+	*record = exact48_record(bucket, note % EXACT48_SLOTS);
+	match->value[0] = exact48_key(writer, array, bucket, note % EXACT48_SLOTS);
 	match->length = layout->key_bits;
 	return *record != 0;
 }
@@ -435,11 +483,20 @@ exact48_lookup(const struct layout *layout, const uint64_t *key)
 	return exact48_find(exact, exact48_address(exact, hash), hash, key, 1);
 }
 
+static uint32_t
+exact60_lookup(const struct layout *layout, const uint64_t *key)
+{
+	const struct exact60 *exact = (const struct exact60 *)(const void *)exact48_of(layout)->exact;
+	const uint64_t hash = exact60_hash(exact, key, 1);
+
+	return exact60_find(exact, exact60_address(exact, hash), hash, key, 1);
+}
+
 static enum table_status
 exact48_reserve(struct layout *layout, uint64_t entries)
 {
 	struct exact48_writer *writer = exact48_of(layout);
-	const uint64_t buckets = exact48_buckets_for(entries);
+	const uint64_t buckets = exact48_buckets_for(writer, entries);
 
 	return buckets <= writer->exact->array->bucket_count ? TABLE_OK : exact48_resize(writer, buckets);
 }
@@ -449,7 +506,7 @@ static void
 exact48_compact(struct layout *layout)
 {
 	struct exact48_writer *writer = exact48_of(layout);
-	const uint64_t buckets = exact48_buckets_for(writer->count);
+	const uint64_t buckets = exact48_buckets_for(writer, writer->count);
 
 	if (buckets < writer->exact->array->bucket_count)
 		(void)exact48_resize(writer, buckets);
@@ -469,25 +526,42 @@ exact48_destroy(struct layout *layout)
 	memory_release(memory, writer, sizeof(*writer));
 }
 
-static const struct layout_functions exact48_functions = {
-	.insert = exact48_insert, .find = exact48_find_entry, .modify = exact48_modify, .remove = exact48_remove, .next = exact48_next,
-	.locate = exact48_locate, .lookup = exact48_lookup, .reserve = exact48_reserve, .compact = exact48_compact,
-	.destroy = exact48_destroy,
-};
+#define EXACT48_FUNCTIONS(LOOKUP)                                                                                                           \
+	{                                                                                                                                   \
+		.insert = exact48_insert, .find = exact48_find_entry, .modify = exact48_modify, .remove = exact48_remove,                   \
+		.next = exact48_next, .locate = exact48_locate, .lookup = LOOKUP, .reserve = exact48_reserve, .compact = exact48_compact,   \
+		.destroy = exact48_destroy,                                                                                                 \
+	}
 
-struct layout *
-exact48_create(const struct layout_request *request)
+static const struct layout_functions exact48_functions = EXACT48_FUNCTIONS(exact48_lookup);
+static const struct layout_functions exact60_functions = EXACT48_FUNCTIONS(exact60_lookup);
+
+static struct layout *
+exact48_create_any(const struct layout_request *request, uint32_t is_hashed)
 {
 	struct exact48_writer *writer = memory_allocate(request->memory, sizeof(*writer));
 
 	if (writer == NULL)
 		return NULL;
-	writer->layout = layout_begin(request, &exact48_functions);
+	writer->layout = layout_begin(request, is_hashed ? &exact60_functions : &exact48_functions);
+	writer->is_hashed = is_hashed;
 	writer->exact = memory_allocate(request->memory, sizeof(*writer->exact));
-	if (writer->exact == NULL || exact48_resize(writer, EXACT48_BUCKETS_LEAST) != TABLE_OK) {
+	if (writer->exact == NULL || exact48_resize(writer, is_hashed ? EXACT60_BUCKETS_LEAST : EXACT48_BUCKETS_LEAST) != TABLE_OK) {
 		exact48_destroy(&writer->layout);
 		return NULL;
 	}
 	writer->layout.table = &writer->exact->table;
 	return &writer->layout;
+}
+
+struct layout *
+exact48_create(const struct layout_request *request)
+{
+	return exact48_create_any(request, 0);
+}
+
+struct layout *
+exact60_create(const struct layout_request *request)
+{
+	return exact48_create_any(request, 1);
 }

@@ -234,7 +234,7 @@ table_group_lines(const void *buckets, uint64_t bucket_count, const uint64_t *ke
 		return (uint32_t)(found == 0);                                                                                                      \
 	}
 
-#define TABLE_GROUP_OF_TWO(NAME)                                                                                                                    \
+#define TABLE_GROUP_SECONDS(NAME)                                                                                                                   \
 	/* Of keys that are not in their first lines, those that may be in their second ones, which are asked for. */                               \
 	static inline __attribute__((always_inline)) uint64_t                                                                                       \
 	NAME##_group_second(const struct NAME *table, const struct NAME##_array *array, const struct table_group *group, uint64_t missed)           \
@@ -253,6 +253,25 @@ table_group_lines(const void *buckets, uint64_t bucket_count, const uint64_t *ke
 		return second;                                                                                                                      \
 	}                                                                                                                                           \
                                                                                                                                                     \
+	/* The second half. */                                                                                                                      \
+	static inline __attribute__((always_inline)) void                                                                                           \
+	NAME##_find_seconds(const struct NAME *table, const struct NAME##_array *array, const struct table_group *group, uint64_t second)           \
+	{                                                                                                                                           \
+		const uint32_t limbs = group->limbs;                                                                                                \
+                                                                                                                                                    \
+		for (; second != 0; second &= second - 1) {                                                                                         \
+			const uint32_t at = (uint32_t)__builtin_ctzll(second);                                                                      \
+			const void *address = NAME##_group_address(table, array, group, at);                                                        \
+			const uint64_t hash = NAME##_group_hash(table, group, at);                                                                  \
+                                                                                                                                                    \
+			if (!group->is_far && !NAME##_goes_on(address, group->keys + (size_t)at * limbs))                                           \
+				continue;                                                                                                           \
+			group->found[at] =                                                                                                          \
+				NAME##_find_second(table, address, hash, group->keys + (size_t)at * limbs, limbs);                                  \
+		}                                                                                                                                   \
+	}
+
+#define TABLE_GROUP_FIRSTS(NAME)                                                                                                                    \
 	/* Where all first lines of a group are: between compares, the vectors' ports would be busy with hashes. */                                 \
 	static inline __attribute__((always_inline)) void                                                                                           \
 	NAME##_group_lines(const struct NAME *table, const struct NAME##_array *array, const struct table_group *group, const void **addresses)     \
@@ -286,26 +305,9 @@ table_group_lines(const void *buckets, uint64_t bucket_count, const uint64_t *ke
 		second = group.is_far ? NAME##_group_second(table, array, &group, missed) : missed;                                                 \
 		table_group_request_rest(&group);                                                                                                   \
 		return second;                                                                                                                      \
-	}                                                                                                                                           \
-                                                                                                                                                    \
-	/* The second half. */                                                                                                                      \
-	static inline __attribute__((always_inline)) void                                                                                           \
-	NAME##_find_seconds(const struct NAME *table, const struct NAME##_array *array, const struct table_group *group, uint64_t second)           \
-	{                                                                                                                                           \
-		const uint32_t limbs = group->limbs;                                                                                                \
-                                                                                                                                                    \
-		for (; second != 0; second &= second - 1) {                                                                                         \
-			const uint32_t at = (uint32_t)__builtin_ctzll(second);                                                                      \
-			const void *address = NAME##_group_address(table, array, group, at);                                                        \
-			const uint64_t hash = NAME##_group_hash(table, group, at);                                                                  \
-                                                                                                                                                    \
-			if (!group->is_far && !NAME##_goes_on(address, group->keys + (size_t)at * limbs))                                           \
-				continue;                                                                                                           \
-			group->found[at] =                                                                                                          \
-				NAME##_find_second(table, address, hash, group->keys + (size_t)at * limbs, limbs);                                  \
-		}                                                                                                                                   \
-	}                                                                                                                                           \
-                                                                                                                                                    \
+	}
+
+#define TABLE_GROUP_HALVES(NAME)                                                                                                                    \
 	static inline __attribute__((always_inline)) void                                                                                           \
 	NAME##_find_group(const struct NAME *table, const struct table_group *group)                                                                \
 	{                                                                                                                                           \
@@ -313,5 +315,10 @@ table_group_lines(const void *buckets, uint64_t bucket_count, const uint64_t *ke
                                                                                                                                                     \
 		NAME##_find_seconds(table, array, group, NAME##_find_firsts(table, array, group));                                                  \
 	}
+
+#define TABLE_GROUP_OF_TWO(NAME)  \
+	TABLE_GROUP_SECONDS(NAME) \
+	TABLE_GROUP_FIRSTS(NAME)  \
+	TABLE_GROUP_HALVES(NAME)
 
 #endif

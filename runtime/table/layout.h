@@ -64,6 +64,7 @@ layout_begin(const struct layout_request *request, const struct layout_functions
 
 struct layout *exact_create(const struct layout_request *request);
 struct layout *exact48_create(const struct layout_request *request);
+struct layout *exact60_create(const struct layout_request *request);
 struct layout *dir24_8_create(const struct layout_request *request);
 struct layout *lpm_trie_create(const struct layout_request *request);
 struct layout *list_create(const struct layout_request *request);

@@ -418,6 +418,7 @@ static const struct writer_structure writer_structures[] = {
 	[STRUCTURE_LPM_TRIE] = { lpm_trie_create, UINT32_MAX, 0, 0, 0 },
 	[STRUCTURE_LIST] = { list_create, UINT32_MAX, 0, 1, 0 },
 	[STRUCTURE_EXACT48] = { exact48_create, 48, UINT16_MAX, 0, 1 },
+	[STRUCTURE_EXACT60] = { exact60_create, 60, UINT16_MAX, 0, 1 },
 	[STRUCTURE_DIR24_8_U16] = { dir24_8_create, 32, DIR24_8_U16_MOST, 0, 0 },
 	[STRUCTURE_DIR24_8_U8] = { dir24_8_create, 32, DIR24_8_U8_MOST, 0, 0 },
 	[STRUCTURE_DIRECT] = { direct_create, DIRECT_KEY_BITS, 0, 0, 1 },

@@ -17,6 +17,7 @@ static const struct {
 	{ "lanes_16", test_lanes_16 },
 	{ "table_actions", test_table_actions },
 	{ "table_edges", test_table_edges },
+	{ "table_exact60", test_table_exact60 },
 	{ "table_halves", test_table_halves },
 	{ "table_hash", test_table_hash },
 	{ "table_model", test_table_model },

@@ -3,7 +3,7 @@
 
 #include "table/dir24_8.h"
 #include "table/exact.h"
-#include "table/exact48.h"
+#include "table/exact60.h"
 #include "table/scan.h"
 #include "table_host.h"
 #include "test.h"
@@ -249,36 +249,49 @@ edges_alone(uint32_t structure, uint32_t has_range)
 	CHECK(memory.bytes == 0);
 }
 
+#define EDGES_MASK(KEY_BITS) (UINT64_MAX >> (64 - (KEY_BITS)))
+
 #define BLANK_FILLERS 12u	/* more than a bucket holds */
+
+/* A key's first bucket. */
+static const void *
+edges_bucket(const struct table *table, uint64_t key)
+{
+	const void *structure = table;
+
+	if (table->structure == STRUCTURE_EXACT60)
+		return exact60_address(structure, exact60_hash(structure, &key, 1));
+	return exact48_address(structure, exact48_hash(structure, &key, 1));
+}
 
 /* Keys that begin in the same bucket as `key`. */
 static void
 edges_beside(const struct table *table, uint64_t key, uint64_t *fillers)
 {
-	const struct exact48 *exact48 = (const void *)table;
-	const void *bucket = exact48_address(exact48, exact48_hash(exact48, &key, 1));
+	const void *bucket = edges_bucket(table, key);
 	uint32_t count = 0;
 
 	for (uint64_t filler = 1; count < BLANK_FILLERS; filler++)
-		if (exact48_address(exact48, exact48_hash(exact48, &filler, 1)) == bucket)
+		if (filler != key && edges_bucket(table, filler) == bucket)
 			fillers[count++] = filler;
 }
 
 /* A key whose word looks like a place without an entry, behind such places: it comes in place of one of the fillers; those from `first` to `last` go. */
 static void
-edges_blank(uint64_t key, uint32_t place, uint32_t first, uint32_t last)
+edges_blank(uint32_t structure, uint64_t key, uint32_t place, uint32_t first, uint32_t last)
 {
+	const uint32_t key_bits = structure == STRUCTURE_EXACT60 ? 60 : 48;
 	struct test_host memory = { .allocations_left = UINT64_MAX };
-	struct writer *writer = edges_writer(&memory, STRUCTURE_EXACT48, 48, 0);
+	struct writer *writer = edges_writer(&memory, structure, key_bits, 0);
 	uint32_t found[TEST_GROUP_MOST];
 	uint64_t fillers[BLANK_FILLERS], asked[TEST_GROUP_MOST];
 
 	CHECK(writer_reserve(writer, 100) == TABLE_OK);
 	edges_beside(writer_table(writer), key, fillers);
 	for (uint32_t i = 0; i < BLANK_FILLERS; i++)
-		CHECK(edges_insert(writer, fillers[i], EXACT48_KEY, 7) == TABLE_OK);
+		CHECK(edges_insert(writer, fillers[i], EDGES_MASK(key_bits), 7) == TABLE_OK);
 	CHECK(writer_delete(writer, &(const struct table_match){ .value = &fillers[place] }) == TABLE_OK);
-	CHECK(edges_insert(writer, key, EXACT48_KEY, 1) == TABLE_OK);
+	CHECK(edges_insert(writer, key, EDGES_MASK(key_bits), 1) == TABLE_OK);
 	for (uint32_t i = first; i <= last; i++)
 		CHECK(i == place || writer_delete(writer, &(const struct table_match){ .value = &fillers[i] }) == TABLE_OK);
 	for (uint32_t count = 1; count <= TEST_GROUP_MOST; count++) {
@@ -329,8 +342,6 @@ edges_blank(uint64_t key, uint32_t place, uint32_t first, uint32_t last)
 		writer_destroy(writer);                                                                                         \
 		CHECK(memory.bytes == 0);                                                                                       \
 	}
-
-#define EDGES_MASK(KEY_BITS) (UINT64_MAX >> (64 - (KEY_BITS)))
 
 EDGES_LINES(exact, STRUCTURE_EXACT, 64)
 EDGES_LINES(exact48, STRUCTURE_EXACT48, 48)
@@ -413,8 +424,10 @@ test_table_edges(void)
 		edges_between(48, length);
 	for (uint32_t place = 0; place < BLANK_FILLERS; place++)
 		for (uint32_t last = 0; last < BLANK_FILLERS; last++) {
-			edges_blank(0, place, last / 2, last);
-			edges_blank(EXACT48_KEY, place, last / 2, last);
+			edges_blank(STRUCTURE_EXACT48, 0, place, last / 2, last);
+			edges_blank(STRUCTURE_EXACT48, EXACT48_KEY, place, last / 2, last);
+			edges_blank(STRUCTURE_EXACT60, exact60_key(5, EXACT60_BUCKETS_LEAST, EXACT60_IS_FIRST), place, last / 2, last);
+			edges_blank(STRUCTURE_EXACT60, exact60_key(5, EXACT60_BUCKETS_LEAST, EXACT48_KEY), place, last / 2, last);
 		}
 	edges_lines_exact();
 	edges_lines_exact48();
@@ -438,6 +451,7 @@ test_table_edges(void)
 	}
 	edges_full(STRUCTURE_COMPARE, 0);
 	edges_records(STRUCTURE_EXACT48, 65535);
+	edges_records(STRUCTURE_EXACT60, 65535);
 	edges_records(STRUCTURE_PERFECT, 65535);
 	edges_records(STRUCTURE_DIR24_8_U16, 32767);
 	edges_records(STRUCTURE_DIR24_8_U8, 254);

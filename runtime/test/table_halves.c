@@ -1,7 +1,7 @@
 /* A writer between the two halves of a group's look-up: it goes on as far as it may before the reader has ended its burst, moves keys and replaces the array.
  * A key that was not in its first line must not be missed. */
 #include "table/exact.h"
-#include "table/exact48.h"
+#include "table/exact60.h"
 #include "table_host.h"
 #include "test.h"
 
@@ -112,6 +112,7 @@ halves_delete(struct writer *writer, uint64_t key)
 
 HALVES(exact, STRUCTURE_EXACT)
 HALVES(exact48, STRUCTURE_EXACT48)
+HALVES(exact60, STRUCTURE_EXACT60)
 
 void
 test_table_halves(void)
@@ -121,7 +122,10 @@ test_table_halves(void)
 			halves_exact(count, is_far, 3000, 3000);
 			halves_exact48(count, is_far, 3000, 3000);
 		}
-	/* Arrays of exact48 are dense from 512 KB on: only there do keys go back from their second buckets. */
-	for (uint32_t is_far = 0; is_far < 2; is_far++)
+	/* Arrays of exact48 and exact60 are dense from 512 KB on: only there do keys go back from their second buckets. That of exact60 begins there, and is replaced
+	 * for the third time by 196,609 keys. */
+	for (uint32_t is_far = 0; is_far < 2; is_far++) {
 		halves_exact48(HALVES_MOST, is_far, 49000, 300000);
+		halves_exact60(HALVES_MOST, is_far, 390000, 100000);
+	}
 }

@@ -1,11 +1,12 @@
 /* Hash tables spread keys that are not random: as evenly as random ones, or nearly so. Real keys are numbered from some address on, at fixed distances, or made
  * of two numbers. */
 #include "table/exact.h"
-#include "table/exact48.h"
+#include "table/exact60.h"
 #include "table_host.h"
 #include "test.h"
 
 #define HASH_KEYS 20000u
+#define HASH_KEYS_MOST 60000u	/* for arrays that are not small even if they hold nothing */
 #define HASH_MANY 16384u
 #define HASH_WIDTH 28u	/* bits that differ */
 
@@ -82,6 +83,7 @@ static uint32_t
 hash_is_first(const struct table *table, uint32_t structure, const uint64_t *key, uint32_t limbs)
 {
 	const struct exact48 *narrow = (const void *)table;
+	const struct exact60 *hashed = (const void *)table;
 	const struct exact *wide = (const void *)table;
 	uint64_t hash;
 
@@ -89,42 +91,53 @@ hash_is_first(const struct table *table, uint32_t structure, const uint64_t *key
 		hash = exact48_hash(narrow, key, 1);
 		return exact48_find_in(narrow, exact48_address(narrow, hash), hash, key, 1) != 0;
 	}
+	if (structure == STRUCTURE_EXACT60) {
+		hash = exact60_hash(hashed, key, 1);
+		return exact60_find_in(hashed, exact60_address(hashed, hash), hash, key, 1) != 0;
+	}
 	hash = exact_hash(wide, key, limbs);
 	return exact_find_in(wide, exact_address(wide, hash), hash, key, limbs) != 0;
+}
+
+static uint32_t
+hash_count(uint32_t structure)
+{
+	return structure == STRUCTURE_EXACT60 ? HASH_KEYS_MOST : HASH_KEYS;
 }
 
 /* Of as many keys of `limbs` limbs, how many of a thousand are in their second buckets in a table that is as small as can be. */
 static uint32_t
 hash_seconds(uint32_t structure, uint32_t key_bits, const uint64_t *keys, uint32_t limbs)
 {
+	const uint32_t count = hash_count(structure);
 	struct test_host memory = { .allocations_left = UINT64_MAX };
 	struct writer *writer = hash_writer(&memory, structure, key_bits);
 	uint32_t first = 0;
 
-	for (uint32_t i = 0; i < HASH_KEYS; i++)
+	for (uint32_t i = 0; i < count; i++)
 		CHECK(hash_insert(writer, keys + (size_t)i * limbs, key_bits) == TABLE_OK);
 	writer_compact(writer);
-	for (uint32_t i = 0; i < HASH_KEYS; i++)
+	for (uint32_t i = 0; i < count; i++)
 		first += hash_is_first(writer_table(writer), structure, keys + (size_t)i * limbs, limbs);
 	writer_destroy(writer);
-	return (HASH_KEYS - first) * 1000 / HASH_KEYS;
+	return (count - first) * 1000 / count;
 }
 
 /* The same for random keys: the fewer slots a line has, the more. */
 static uint32_t
 hash_usual(uint32_t structure, uint32_t limbs)
 {
-	return structure == STRUCTURE_EXACT48 ? 66 : limbs == 2 ? 219 : 135;
+	return structure != STRUCTURE_EXACT ? 66 : limbs == 2 ? 219 : 135;
 }
 
-static uint64_t hash_keys[HASH_KEYS * HASH_LIMBS_MOST];
+static uint64_t hash_keys[HASH_KEYS_MOST * HASH_LIMBS_MOST];
 
 static void
-hash_check(uint32_t structure, hash_kind kind, uint32_t parameter)
+hash_check(uint32_t structure, uint32_t key_bits, hash_kind kind, uint32_t parameter)
 {
-	for (uint32_t i = 0; i < HASH_KEYS; i++)
+	for (uint32_t i = 0; i < hash_count(structure); i++)
 		hash_keys[i] = kind(i, parameter);
-	CHECK(hash_seconds(structure, 48, hash_keys, 1) < hash_usual(structure, 1) * 5 / 4);
+	CHECK(hash_seconds(structure, key_bits, hash_keys, 1) < hash_usual(structure, 1) * 5 / 4);
 }
 
 static void
@@ -138,16 +151,18 @@ hash_spreads_limbs(uint32_t limbs)
 }
 
 static void
-hash_spreads(uint32_t structure)
+hash_spreads(uint32_t structure, uint32_t key_bits)
 {
+	const uint64_t last = hash_count(structure) - 1, mask = hash_mask(key_bits);
+
 	for (uint32_t distance = 1; distance < 5000; distance += distance / 2 + 1)
-		hash_check(structure, hash_distant, distance);
-	for (uint32_t shift = 0; shift <= 33; shift++)
-		hash_check(structure, hash_shifted, shift);
-	for (uint32_t shift = 10; shift <= 43; shift++)
-		hash_check(structure, hash_of_two, shift);
+		hash_check(structure, key_bits, hash_distant, distance);
+	for (uint32_t shift = 0; last <= mask >> shift; shift++)
+		hash_check(structure, key_bits, hash_shifted, shift);
+	for (uint32_t shift = 10; last >> 10 <= mask >> shift; shift++)
+		hash_check(structure, key_bits, hash_of_two, shift);
 	for (uint32_t seed = 1; seed < 20; seed++)
-		hash_check(structure, hash_scattered, seed);
+		hash_check(structure, key_bits, hash_scattered, seed);
 }
 
 /* Keys drawn at random, alike but for few adjacent bits: wherever in the key these are, a table of ordinary size has room for them. */
@@ -175,10 +190,12 @@ hash_few_bits(uint32_t structure, uint32_t key_bits)
 void
 test_table_hash(void)
 {
-	hash_spreads(STRUCTURE_EXACT48);
-	hash_spreads(STRUCTURE_EXACT);
+	hash_spreads(STRUCTURE_EXACT48, 48);
+	hash_spreads(STRUCTURE_EXACT60, 60);
+	hash_spreads(STRUCTURE_EXACT, 48);
 	hash_spreads_limbs(2);
 	hash_spreads_limbs(3);
 	hash_few_bits(STRUCTURE_EXACT48, 48);
+	hash_few_bits(STRUCTURE_EXACT60, 60);
 	hash_few_bits(STRUCTURE_EXACT, 64);
 }

@@ -10,7 +10,7 @@
 #include "table/dir24_8.h"
 #include "table/direct.h"
 #include "table/exact.h"
-#include "table/exact48.h"
+#include "table/exact60.h"
 #include "table/list.h"
 #include "table/lpm_trie.h"
 #include "table/perfect.h"
@@ -96,6 +96,7 @@ test_matching(const struct table_descriptor *descriptor)
 	switch ((enum structure)descriptor->structure) {
 	case STRUCTURE_EXACT:
 	case STRUCTURE_EXACT48:
+	case STRUCTURE_EXACT60:
 	case STRUCTURE_PERFECT:
 	case STRUCTURE_DIRECT:
 	case STRUCTURE_COMPARE:
@@ -129,6 +130,8 @@ test_find(const struct table *table, const uint64_t *key, uint32_t limbs)
 		return TEST_FIND(exact);
 	case STRUCTURE_EXACT48:
 		return TEST_FIND(exact48);
+	case STRUCTURE_EXACT60:
+		return TEST_FIND(exact60);
 	case STRUCTURE_DIR24_8:
 		return TEST_FIND(dir24_8);
 	case STRUCTURE_DIR24_8_U16:
@@ -182,6 +185,7 @@ test_find(const struct table *table, const uint64_t *key, uint32_t limbs)
 
 TEST_FIND_GROUP(exact, exact)
 TEST_FIND_GROUP(exact48, exact48)
+TEST_FIND_GROUP(exact60, exact60)
 TEST_FIND_GROUP(dir24_8, dir24_8)
 TEST_FIND_GROUP(dir24_8_u16, dir24_8)
 TEST_FIND_GROUP(dir24_8_u8, dir24_8)
@@ -201,6 +205,9 @@ test_find_group(const struct table *table, const uint64_t *keys, uint32_t limbs,
 		return;
 	case STRUCTURE_EXACT48:
 		test_group_exact48((const void *)table, keys, limbs, count, found);
+		return;
+	case STRUCTURE_EXACT60:
+		test_group_exact60((const void *)table, keys, limbs, count, found);
 		return;
 	case STRUCTURE_DIR24_8:
 		test_group_dir24_8((const void *)table, keys, limbs, count, found);

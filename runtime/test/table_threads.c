@@ -298,6 +298,8 @@ test_table_threads(void)
 	threads_run_with(STRUCTURE_TUPLE_SPACE, 104, 0, ENTRIES_MOST, ENTRIES_MOST - 1, NULL);
 	threads_run(STRUCTURE_EXACT48, 48, 0);
 	threads_run(STRUCTURE_EXACT48, 40, 1);
+	threads_run(STRUCTURE_EXACT60, 60, 0);
+	threads_run(STRUCTURE_EXACT60, 55, 1);
 	threads_run(STRUCTURE_DIR24_8_U16, 27, 0);
 	threads_run(STRUCTURE_DIR24_8_U8, 32, 0);
 	CHECK(threads_of_one_action > 0);

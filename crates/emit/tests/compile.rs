@@ -201,6 +201,7 @@ plan {{
 fn look_ups_of_groups_of_any_size_compile_without_a_warning() {
     let structures = [
         (48, "exact", "exact48"),
+        (56, "exact", "exact60"),
         (128, "exact", "exact"),
         (32, "lpm", "dir24_8_u8"),
         (128, "lpm", "btree"),

@@ -8,6 +8,8 @@ pub enum Structure {
     Exact,
     /// The same for keys of at most 48 bits, eight entries to a line; at most 65,535 different records.
     Exact48,
+    /// The same for keys of 49 to 60 bits, of which the entry's place tells what its word has no room for; an array of 512 KB at least.
+    Exact60,
     /// DIR-24-8: one or two accesses for keys of up to 32 bits.
     Dir24_8,
     /// The same with entries of two bytes: at most 32,767 different records.
@@ -35,9 +37,10 @@ pub enum Structure {
 }
 
 impl Structure {
-    pub const ALL: [Structure; 14] = [
+    pub const ALL: [Structure; 15] = [
         Structure::Exact,
         Structure::Exact48,
+        Structure::Exact60,
         Structure::Dir24_8,
         Structure::Dir24_8U16,
         Structure::Dir24_8U8,
@@ -74,6 +77,7 @@ impl Structure {
             Structure::TupleSpace => Some(65_536),
             Structure::Exact
             | Structure::Exact48
+            | Structure::Exact60
             | Structure::Dir24_8
             | Structure::Dir24_8U16
             | Structure::Dir24_8U8
@@ -88,7 +92,7 @@ impl Structure {
     /// Different records at most, the default's among them.
     pub fn most_records(self) -> Option<u64> {
         match self {
-            Structure::Exact48 | Structure::Perfect => Some(65_535),
+            Structure::Exact48 | Structure::Exact60 | Structure::Perfect => Some(65_535),
             Structure::Dir24_8U16 => Some(32_767),
             Structure::Dir24_8U8 => Some(254),
             Structure::Exact
@@ -117,6 +121,7 @@ impl Structure {
         match self {
             Structure::Exact
             | Structure::Exact48
+            | Structure::Exact60
             | Structure::Scan
             | Structure::BitVector
             | Structure::TupleSpace
@@ -133,7 +138,7 @@ impl Structure {
     /// Whether a key is in one of two lines, of which a look-up mostly reads only the first. A group is then looked up in two halves.
     pub fn has_two_lines(self) -> bool {
         match self {
-            Structure::Exact | Structure::Exact48 => true,
+            Structure::Exact | Structure::Exact48 | Structure::Exact60 => true,
             Structure::Dir24_8
             | Structure::Dir24_8U16
             | Structure::Dir24_8U8
@@ -155,6 +160,7 @@ impl Structure {
         match self {
             Structure::Exact
             | Structure::Exact48
+            | Structure::Exact60
             | Structure::Dir24_8
             | Structure::Dir24_8U16
             | Structure::Dir24_8U8
@@ -172,7 +178,8 @@ impl Structure {
 
     /// Whether the lines of several keys are computed at once, from the keys alone, in less time than one by one.
     pub fn is_addressed_together(self, key_bits: u32) -> bool {
-        self == Structure::Exact48 || self == Structure::Exact && key_bits <= 64 || self.keeps_its_lines()
+        let narrow = matches!(self, Structure::Exact48 | Structure::Exact60);
+        narrow || self == Structure::Exact && key_bits <= 64 || self.keeps_its_lines()
     }
 
     /// Whether a key's line stays where it is as long as the table lives, whatever is written.
@@ -201,6 +208,7 @@ impl Structure {
         let (fits, needs) = match self {
             Structure::Exact => (exact, "keys that are all exact"),
             Structure::Exact48 | Structure::Perfect => (exact && bits <= 48, "exact keys of at most 48 bits together"),
+            Structure::Exact60 => (exact && bits > 48 && bits <= 60, "exact keys of 49 to 60 bits together"),
             Structure::Dir24_8 | Structure::Dir24_8U16 | Structure::Dir24_8U8 => {
                 (prefix && bits <= 32, "one lpm key, all others being exact, of at most 32 bits together")
             }

@@ -347,6 +347,7 @@ fn plans() {
         ("ingress.routes", "dir24_8_u8", true),
         ("ingress.routes", "exact48", false),
         ("ingress.neighbours", "exact", true),
+        ("ingress.neighbours", "exact60", false),
         ("ingress.neighbours", "dir24_8_u16", false),
         ("ingress.neighbours", "dir24_8", false),
         ("ingress.neighbours", "lpm_trie", false),

@@ -69,6 +69,7 @@ pub enum Structure {
     Btree,
     Perfect,
     TupleSpace,
+    Exact60,
 }
 
 impl Structure {
@@ -78,6 +79,7 @@ impl Structure {
             Structure::List | Structure::Scan | Structure::BitVector | Structure::TupleSpace => true,
             Structure::Exact
             | Structure::Exact48
+            | Structure::Exact60
             | Structure::Dir24_8
             | Structure::Dir24_8U16
             | Structure::Dir24_8U8
@@ -105,6 +107,7 @@ impl Structure {
             11 => Structure::Btree,
             12 => Structure::Perfect,
             13 => Structure::TupleSpace,
+            14 => Structure::Exact60,
             _ => return None,
         })
     }

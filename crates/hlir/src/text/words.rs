@@ -163,6 +163,7 @@ pub(crate) const HINTS: Words<Hint> = &[(Hint::T0, "t0"), (Hint::T1, "t1"), (Hin
 pub(crate) const STRUCTURES: Words<Structure> = &[
     (Structure::Exact, "exact"),
     (Structure::Exact48, "exact48"),
+    (Structure::Exact60, "exact60"),
     (Structure::Dir24_8, "dir24_8"),
     (Structure::Dir24_8U16, "dir24_8_u16"),
     (Structure::Dir24_8U8, "dir24_8_u8"),

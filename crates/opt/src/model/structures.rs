@@ -13,7 +13,7 @@ use hlir::{MatchKind, Program, Table, TableId};
 /// What hash tables are filled to once their entries are loaded, as runtime/table/exact48.c and exact_cuckoo.c have it: they are made as small as they may be
 /// then.
 const LOAD_EXACT: f64 = 0.625;
-/// An array of keys of 48 bits is filled to the half where it is so small, or so large, in bytes; between, to three quarters.
+/// An array of keys of 48 bits, or 60, is filled to the half where it is so small, or so large, in bytes; between, to three quarters.
 const LOAD_EXACT48: [f64; 2] = [0.5, 0.75];
 const SMALL_EXACT48: f64 = 524_288.0;
 const LARGE_EXACT48: f64 = 134_217_728.0;
@@ -204,6 +204,7 @@ fn step(structure: Structure) -> f64 {
         Structure::Btree => STEP_OF_TREE,
         Structure::Exact
         | Structure::Exact48
+        | Structure::Exact60
         | Structure::Dir24_8
         | Structure::Dir24_8U16
         | Structure::Dir24_8U8
@@ -235,6 +236,7 @@ impl Keyed {
         match structure {
             Structure::Exact => self.exact(),
             Structure::Exact48 => (36.0, self.hashed(8.0, self.load_exact48())),
+            Structure::Exact60 => (40.0, self.exact60()),
             Structure::Dir24_8 => self.dir24_8(4),
             Structure::Dir24_8U16 => self.dir24_8(2),
             Structure::Dir24_8U8 => self.dir24_8(1),
@@ -271,6 +273,14 @@ impl Keyed {
         vec![Line::alone(bytes, 1.0)]
     }
 
+    /// Of few keys almost each has a line of its own, since there are many lines from the beginning.
+    fn exact60(&self) -> Vec<Line> {
+        let alone = (self.entries * LINE_BYTES).min(SMALL_EXACT48 as u64);
+        let mut lines = self.hashed(8.0, self.load_exact48());
+        lines[0].bytes = lines[0].bytes.max(alone);
+        lines
+    }
+
     fn load_exact48(&self) -> f64 {
         let [loose, dense] = LOAD_EXACT48;
         let words = 8.0 * self.entries as f64;
@@ -286,7 +296,7 @@ impl Keyed {
         if !structure.has_two_lines() {
             return 0.0;
         }
-        let is_narrow = structure == Structure::Exact48;
+        let is_narrow = matches!(structure, Structure::Exact48 | Structure::Exact60);
         let (slots, load) = if is_narrow { (8, self.load_exact48()) } else { (self.slots(), LOAD_EXACT) };
         DISPLACED * overflowing(slots, load)
     }
@@ -294,7 +304,7 @@ impl Keyed {
     /// A hash table's group has a loop of its own for what was not in its first bucket, a tree's one for each level.
     fn loops(&self, structure: Structure) -> f64 {
         match structure {
-            Structure::Exact | Structure::Exact48 => 2.0,
+            Structure::Exact | Structure::Exact48 | Structure::Exact60 => 2.0,
             Structure::Btree => self.levels(),
             Structure::LpmTrie => self.steps(),
             Structure::Dir24_8
@@ -459,6 +469,9 @@ impl Keyed {
             Structure::Exact if self.words > 1.0 => 11.0,
             // What matches is brought to the front by one operation, where vectors have room for a line; cores do half as many operations on such vectors.
             Structure::Exact48 if self.lanes >= 8.0 => 18.0,
+            // The words are made of the keys, once more than their lines are.
+            Structure::Exact60 if self.lanes >= 8.0 => 17.0,
+            Structure::Exact60 => 13.0,
             Structure::Exact | Structure::Exact48 => 17.0,
             // Where the array is stays in registers, and words are compared together. Counted in look-ups of 16K keys, like all of their operations.
             Structure::Perfect if self.lanes >= 4.0 => 10.0,
@@ -485,6 +498,7 @@ impl Keyed {
             Structure::TupleSpace => UNEVEN_TUPLE * (self.tuples() - EVEN_TUPLES).max(0.0),
             Structure::Exact
             | Structure::Exact48
+            | Structure::Exact60
             | Structure::Dir24_8
             | Structure::Dir24_8U16
             | Structure::Dir24_8U8
@@ -541,6 +555,18 @@ pub fn candidates(program: &Program, id: TableId, content: &Content, vector_byte
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shorter_words_take_fewer_lines_but_of_few_keys() {
+        let lines = |entries: u64, structure: Structure| {
+            let keys = vec![(MatchKind::Exact, 60)];
+            let stations = Keyed { keys, bits: 60, words: 1.0, entries, long_prefixes: 0, masks: 1, lanes: 8.0 };
+            stations.look_up(structure).1[0].bytes / LINE_BYTES
+        };
+        assert_eq!((lines(65_536, Structure::Exact60), lines(65_536, Structure::Exact)), (10_923, 20_972));
+        assert_eq!((lines(256, Structure::Exact60), lines(256, Structure::Exact)), (256, 82));
+        assert_eq!(lines(16_384, Structure::Exact60), 8192);
+    }
 
     #[test]
     fn few_keys_touch_few_lines() {
