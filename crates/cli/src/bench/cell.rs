@@ -39,8 +39,8 @@ const BETWEEN_PACES: usize = 4;
 const READING_EACH: usize = 3;
 /// Compilers that run at a time where the number of cores is not known, and at least.
 const BUILDERS: usize = 2;
-/// Bytes of an mbuf's packet that lie side by side: small, so that the packets of a burst share pages, as in the own descriptor's buffers.
-const ROOM: u32 = 256;
+/// Bytes of an mbuf's packet that lie side by side, as DPDK's programs have them, and the own descriptor's buffers.
+const ROOM: u32 = 2048;
 const MBUFS: u32 = 4096;
 
 /// What one process found of one variant.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// As `bacus bench` runs programs.
 const BUFFERS: u32 = 4096;
-const BUFFER_BYTES: u32 = 256;
+const BUFFER_BYTES: u32 = 2048;
 const PORTS: u32 = 512;
 
 pub struct Run {
