@@ -82,9 +82,9 @@ dpdk_map(size_t bytes)
 
 /* A pool of mbufs in memory of that kind: of small pages, a burst of them takes twice the cycles to receive and send.
  *
- * Without large pages of its own DPDK lets no mbuf cross the border of a small page, for a device that reads physical addresses. Mbufs of the usual size then
- * begin at such a border each, and the lines of all of them meet in few sets of the first cache, which again is twice the cycles. Where there are no devices but
- * virtual ones, mbufs lie as they come. */
+ * Without large pages of its own DPDK lets no mbuf cross the border of a small page, for a device that reads physical addresses. Mbufs of the usual size
+ * then begin at such a border each, and the lines of all of them meet in few sets of the first cache, which again is twice the cycles. Where there are no
+ * devices but virtual ones, mbufs lie as they come. */
 static struct rte_mempool *
 dpdk_pool_mapped(const struct dpdk_settings *settings, uint16_t room)
 {

@@ -108,7 +108,7 @@ fn stages(program: &Program, draw: &mut Draw, plan: &mut Plan) {
         for (at, (_, table)) in looked_up.iter().enumerate().skip(number) {
             if at == number || draw.percent(40) {
                 let placement = match is_behind {
-                    true => Placement::WithConsumption,
+                    true => draw.one_of(&[Placement::WithConsumption, Placement::WithTurns, Placement::WithKeys]),
                     false => draw.one_of(&[Placement::OwnLoop, Placement::None]),
                 };
                 requests.push(request(draw, program, Some(*table), placement, group));

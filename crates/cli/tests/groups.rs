@@ -72,7 +72,7 @@ fn passes_in_stages_of_l2fwd(name: &str, test: &str) {
     let file = scratch(name).join("test.stf");
     fs::write(&file, test).expect("a test can be written");
     let program = path("apps/l2fwd/l2fwd.p4");
-    for plan in ["l2fwd", "l2fwd_behind"] {
+    for plan in ["l2fwd", "l2fwd_behind", "l2fwd_spread"] {
         let plan = path(&format!("crates/cli/tests/plans/{plan}.plan"));
         let mut command = bacus();
         command.arg("stf").arg(&program).arg(&file).arg("--plan").arg(&plan).args(["--engine", "native"]);
@@ -123,6 +123,8 @@ fn groups_leave_as_they_came_whoever_misses_or_has_left() {
         ("", "ahead 64 in own_loop"),
         ("lanes 8 ", "ahead 64 in own_loop"),
         ("lanes 8 ", "ahead 1 in with_consumption"),
+        ("lanes 8 ", "ahead 1 in with_turns"),
+        ("", "ahead 1 in with_keys"),
     ];
     for others in [Kind::Hit, Kind::Refused] {
         let groups = sizes.iter().flat_map(|(missed, left)| group(*missed, *left, others));

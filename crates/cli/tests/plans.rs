@@ -45,7 +45,7 @@ fn agrees(name: &str, plan: &[&str]) {
 
 #[test]
 fn plans_by_hand_send_what_the_interpreter_sends() {
-    let bridges = ["l2fwd", "l2fwd_behind", "l2fwd_perfect", "l2fwd_sevens", "l2fwd_twice"];
+    let bridges = ["l2fwd", "l2fwd_behind", "l2fwd_perfect", "l2fwd_spread", "l2fwd_sevens", "l2fwd_twice"];
     for plan in bridges.into_iter().chain(["ipv4fwd", "ipv4fwd_fours", "ipv6fwd", "l2l3acl"]) {
         let app = plan.split('_').next().expect("a name has a beginning");
         agrees(app, &["--plan", &plan_file(plan)]);

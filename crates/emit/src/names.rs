@@ -198,7 +198,7 @@ impl Names {
         let variables = program.variables.iter().map(|(_, variable)| members.unique(&variable.name)).collect();
         let parsers =
             program.parsers.iter().map(|(_, parser)| members.unique(&format!("{}_states", parser.name))).collect();
-        let mut held = Namer::new(&["worker", "memory", "clock_ns"]);
+        let mut held = Namer::new(&["worker", "memory", "clock_ns", "out", "number", "requested"]);
         let tables = program.tables.iter().map(|(_, table)| held.unique(&table.name)).collect();
         let value_sets = program.value_sets.iter().map(|(_, set)| held.unique(&set.name)).collect();
         let nodes: Vec<String> = program.nodes.iter().map(|(_, node)| top.top(&node.name, "node")).collect();

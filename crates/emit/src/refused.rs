@@ -130,17 +130,17 @@ impl Refused<'_> {
         if own.is_none_or(|own| self.unit.program.tables[own].name != table) {
             let hint = "without a path, a loop requests the lines of the table that its own node looks up";
             self.say(site, format!("`{}` does not look up `{table}`", lp.node), hint);
-        } else if placement == Placement::WithConsumption {
+        } else if placement.is_behind() {
             let hint = "write `in own_loop`, or give the plan a `path`";
-            self.say(site, "without a path, no burst is requested while an older one is consumed", hint);
+            self.say(site, "without a path, no burst is requested while another one is worked on", hint);
         }
     }
 
     /// Packets are requested before anything reads them: where the path begins, or before a loop whose node looks up nothing.
     fn packet_request(&mut self, site: Site, lp: &Loop, placement: Placement) {
-        if placement == Placement::WithConsumption {
+        if placement.is_behind() {
             let hint = "write `in own_loop`";
-            return self.say(site, "packets are not requested while older ones are consumed", hint);
+            return self.say(site, "packets are not requested while others are worked on", hint);
         }
         let node = self.node(&lp.node);
         match self.first_stage() {

@@ -157,9 +157,11 @@ fn examples_compile_without_a_warning() {
 
 #[test]
 fn packets_side_by_side_compile_without_a_warning() {
-    for (lanes, request) in [(8, "ahead 64 in own_loop"), (16, "ahead 1 in with_consumption")] {
-        let parsed = router(lanes, request);
-        COMPILERS.compile(&format!("router_lanes_{lanes}"), &parsed.program, &parsed.plan.expect("it has a plan"));
+    for (lanes, placement) in [(8, "own_loop"), (16, "with_consumption"), (8, "with_turns"), (16, "with_keys")] {
+        let ahead = if placement == "own_loop" { 64 } else { 1 };
+        let parsed = router(lanes, &format!("ahead {ahead} in {placement}"));
+        let plan = parsed.plan.expect("it has a plan");
+        COMPILERS.compile(&format!("router_lanes_{lanes}_{placement}"), &parsed.program, &plan);
     }
 }
 

@@ -62,6 +62,13 @@ fn ipv4fwd_behind_own() {
     ));
 }
 
+/// The same, but each packet's turn pays for one.
+#[test]
+fn ipv4fwd_turns_mbuf() {
+    let emitted = ipv4fwd_staged(Descriptor::Mbuf, "lanes 8 ", "ahead 1 in with_turns");
+    expect_file!["golden/ipv4fwd_turns_mbuf.c.golden"].assert_eq(&emitted);
+}
+
 /// What comes before the look-up for eight packets at once.
 #[test]
 fn ipv4fwd_lanes_own() {

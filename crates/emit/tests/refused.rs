@@ -124,7 +124,7 @@ fn requests_for_what_nothing_asks_for() {
         assert_eq!(refused(&with_request(head, "sources", nowhere)), [], "nothing is asked for");
         let packet = "prefetch packet ahead 1 in with_consumption to t0";
         let place = if head.is_empty() { "start" } else { "sources" };
-        says(&with_request(head, place, packet), "packets are not requested while older ones are consumed", packet);
+        says(&with_request(head, place, packet), "packets are not requested while others are worked on", packet);
     }
 }
 
@@ -133,7 +133,7 @@ fn requests_of_loops_without_a_path() {
     let own = "prefetch table sources line 0 ahead 8 in own_loop to t0";
     assert_eq!(refused(&with_request("", "sources", own)), []);
     let behind = "prefetch table sources line 0 ahead 1 in with_consumption to t0";
-    let message = "without a path, no burst is requested while an older one is consumed";
+    let message = "without a path, no burst is requested while another one is worked on";
     says(&with_request("", "sources", behind), message, behind);
     let other = "prefetch table stations line 0 ahead 8 in own_loop to t0";
     says(&with_request("", "sources", other), "`sources` does not look up `stations`", other);

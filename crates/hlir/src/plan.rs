@@ -78,7 +78,7 @@ pub struct Loop {
 pub struct Request {
     pub access: Access,
     pub placement: Placement,
-    /// How many packets (`OwnLoop`) or bursts (`WithConsumption`) ahead of its use.
+    /// How many packets (`OwnLoop`) or bursts ([`Placement::is_behind`]) ahead of its use.
     pub distance: u32,
     pub hint: Hint,
     pub reason: Option<Reason>,
@@ -101,6 +101,21 @@ pub enum Placement {
     OwnLoop,
     /// One request for each line consumed of an older burst.
     WithConsumption,
+    /// One for each packet of an older burst, in its turn.
+    WithTurns,
+    /// One for each packet of the burst behind, while its keys are made.
+    WithKeys,
+}
+
+impl Placement {
+    /// Whether a burst waits until the next one has come, and its requests are made with work on others: a core that is asked for many lines at once waits
+    /// before it does anything else.
+    pub fn is_behind(self) -> bool {
+        match self {
+            Placement::WithConsumption | Placement::WithTurns | Placement::WithKeys => true,
+            Placement::None | Placement::OwnLoop => false,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -5,7 +5,7 @@ use super::{Way, inline, name};
 use crate::batch::prefetch;
 use crate::c::{Expr, Item, Stmt};
 use hlir::path::Stage;
-use hlir::plan::Hint;
+use hlir::plan::{Hint, Placement};
 use hlir::text::written_structure;
 
 /// Packets whose addresses are computed at once, a power of two: few, so that the first ones are requested while other packets are worked on.
@@ -20,6 +20,25 @@ impl Way<'_> {
         }
         let request = self.unit.request_for(&self.planned(stage).requests, table)?;
         Some((self.unit.table_name(table), request.hint))
+    }
+
+    /// The same if the request is made there.
+    pub(super) fn requested_in(&self, stage: &Stage, place: usize, placement: Placement) -> Option<(&str, Hint)> {
+        let request = self.unit.request_for(&self.planned(stage).requests, self.table(place))?;
+        self.requested(stage, place).filter(|_| request.placement == placement)
+    }
+
+    /// What the work on packet `i` pays for another group: a request for each table whose lines are asked for there.
+    pub(super) fn paid(&self, placement: Placement) -> Vec<Stmt> {
+        let Some(first) = self.stages.first() else { return Vec::new() };
+        let requested = first.looked_up.iter().filter_map(|place| self.requested_in(first, *place, placement));
+        let line = |held: &str| name(format!("run->requested->{held}_address[i]"));
+        requested.map(|(held, hint)| prefetch(line(held), hint)).collect()
+    }
+
+    /// Whether packets' turns, or the making of their keys, pay for requests.
+    pub(super) fn requests_with_work(&self) -> bool {
+        [Placement::WithTurns, Placement::WithKeys].iter().any(|placement| !self.paid(*placement).is_empty())
     }
 
     /// Where addresses stand that were computed for a request, for as long as they are good. `moved`: that was a burst ago, and the table may have been

@@ -343,6 +343,9 @@ impl<'u> Way<'u> {
         };
         let mut members: Vec<Member> = self.found_before(self.stages.len()).into_iter().map(records).collect();
         members.push(Member::plain("uint64_t", "number", "of the burst's first packet"));
+        if self.requests_with_work() {
+            members.push(Member::plain("const struct path *", "requested", "the group whose lines are asked for"));
+        }
         members
     }
 

@@ -6,6 +6,7 @@ use super::{Way, each, inline, name};
 use crate::c::{Expr, Item, Stmt};
 use crate::node::{Nodes, Written};
 use crate::storage::{Words, words};
+use hlir::plan::Placement;
 use hlir::{Effect, NodeId, NodeKind};
 use std::collections::BTreeSet;
 
@@ -254,7 +255,8 @@ impl Way<'_> {
             Stmt::Assign(name("gone"), "|=", Expr::binary("<<", name("1ull"), name("i"))),
             Stmt::set(name("ports[i]"), Expr::word(0)),
         ];
-        let mut code = Vec::from(self.packet_again());
+        let mut code = self.paid(Placement::WithTurns);
+        code.extend(self.packet_again());
         code.push(state_enter());
         code.push(Stmt::when(Expr::call("__builtin_expect", [Expr::unary("!", finish), name("0")]), gone));
         code

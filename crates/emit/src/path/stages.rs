@@ -39,7 +39,7 @@ impl Way<'_> {
     /// Whether look-ups are made one group behind their requests.
     pub fn is_behind(&self) -> bool {
         let placements = |stage: &Stage| self.planned(stage).requests.iter().map(|request| request.placement);
-        self.stages.first().is_some_and(|stage| placements(stage).any(|it| it == Placement::WithConsumption))
+        self.stages.first().is_some_and(|stage| placements(stage).any(Placement::is_behind))
     }
 
     /// A group that waits for its look-ups.
@@ -128,8 +128,11 @@ impl Way<'_> {
         let stage = &self.stages[number];
         let mut one = self.one_packet(number);
         let key = |place: usize| name(format!("path->{}_key[i]", self.unit.table_name(self.table(place))));
-        let requests: Vec<Stmt> =
+        let mut requests: Vec<Stmt> =
             stage.looked_up.iter().flat_map(|place| self.request(stage, *place, key(*place))).collect();
+        if number == 0 {
+            requests.extend(self.paid(Placement::WithKeys));
+        }
         let mut code = self.lines_taken(stage);
         let mut items = self.addresses(number);
         let is_together = !items.is_empty();
@@ -200,13 +203,14 @@ impl Way<'_> {
         code
     }
 
-    /// The look-ups behind a stage. Where the group is an older one, its lines were requested a group ago, and each look-up pays for one request
+    /// The look-ups behind a stage. Where the group is an older one, its lines were requested a group ago, and each look-up may pay for one request
     /// of the newest group: a loop of requests alone would stall on the core's line fill buffers.
     fn look_up_items(&self, number: usize) -> Vec<Item> {
         let stage = &self.stages[number];
         let moved = number == 0 && self.is_behind();
         let single = stage.looked_up.iter().filter(|place| !self.unit.structure(self.table(**place)).is_grouped());
-        let requests = || single.clone().filter(|_| moved).filter_map(|place| self.requested(stage, *place));
+        let paid = |place: usize| self.requested_in(stage, place, Placement::WithConsumption);
+        let requests = || single.clone().filter(|_| moved).filter_map(|place| paid(*place));
         let request = |(held, hint): (&str, Hint)| prefetch(name(format!("newest->{held}_address[i]")), hint);
         let [mut body, seconds] = self.look_up_groups(stage, moved);
         let mut code = self.look_ups(stage, moved);
@@ -260,7 +264,8 @@ impl Way<'_> {
                 continue;
             }
             let held = self.unit.table_name(table);
-            let requests = self.requested(stage, place).filter(|_| moved).map(|(_, hint)| Requests {
+            let paid = self.requested_in(stage, place, Placement::WithConsumption);
+            let requests = paid.filter(|_| moved).map(|(_, hint)| Requests {
                 addresses: name(format!("newest->{held}_address")),
                 count: name("size"),
                 hint,
@@ -463,9 +468,12 @@ impl Way<'_> {
         let stage = Stmt::call("path_stage_0_group", arguments);
         let look_up =
             Stmt::call("path_look_up_0_group", ["run", "count", "&older->path", "size", "&newest->path"].map(name));
+        let requests = |path: &str| self.requests_with_work().then(|| Stmt::set(name("run->requested"), name(path)));
+        body.extend(requests("&older->path"));
         body.extend(self.measured(self.stages[0].place, vec![stage, look_up]));
         body.push(Stmt::set(name("run->clock_ns"), name("older->clock_ns")));
         body.push(Stmt::set(name("run->number"), name("older->number")));
+        body.extend(requests("&newest->path"));
         body.extend(self.later("&older->burst", "from", "&older->path"));
         body.push(Stmt::set(name("run->clock_ns"), name("clock_ns")));
         body.push(Stmt::set(name("older->burst.count"), Expr::word(0)));

@@ -9,6 +9,7 @@ use crate::run::{run_copy, run_taken};
 use crate::storage::{Words, words};
 use crate::walk::Region;
 use hlir::NodeId;
+use hlir::plan::Placement;
 use std::collections::BTreeSet;
 
 const LEAVING: [&str; 3] = ["struct run *run", "struct state *state", "enum node at"];
@@ -107,7 +108,8 @@ impl Way<'_> {
 
     fn turn_in_order(&self) -> Vec<Stmt> {
         let entry = name(self.unit.place_name(self.nodes[0]));
-        let mut body = Vec::from(self.packet_again());
+        let mut body = self.paid(Placement::WithTurns);
+        body.extend(self.packet_again());
         body.push(state_enter());
         body.push(Stmt::If {
             condition: Expr::binary("&", Expr::binary(">>", name("left"), name("i")), name("1")),
@@ -139,6 +141,7 @@ impl Way<'_> {
         code.extend(self.gathering(name("left")));
         let clear = Stmt::call("memset", ["ports", "0", "sizeof(ports)"].map(name));
         code.extend([Stmt::Blank, room(&name("count")), clear]);
+        code.extend(self.paid_apart());
         let (left, missed) = self.dropping(&mut code);
         code.push(self.leave_first(left));
         code.push(some(missed, false, false));
@@ -147,6 +150,21 @@ impl Way<'_> {
         code.push(send_gathered(&name("count"), name("sent"), sender));
         code.extend(self.count_look_ups(&popcount(name("staying"))));
         code
+    }
+
+    /// The requests that turns pay for, where packets that have left or missed are worked on apart, or wait: they are made at once.
+    fn paid_apart(&self) -> Vec<Stmt> {
+        let mut body = vec![
+            Stmt::declare("const uint32_t", "i", Expr::cast("uint32_t", Expr::call("__builtin_ctzll", [name("rest")]))),
+            Stmt::Blank,
+        ];
+        body.extend(self.paid(Placement::WithTurns));
+        if body.len() == 2 {
+            return Vec::new();
+        }
+        body.push(Stmt::Assign(name("rest"), "&=", Expr::binary("-", name("rest"), Expr::word(1))));
+        let rest = Stmt::declare("uint64_t", "rest", Expr::binary("|", name("left"), name("missed")));
+        vec![rest, Stmt::While(Expr::binary("!=", name("rest"), Expr::word(0)), body)]
     }
 
     /// Those of a group that have left the path, but for who waits to be dropped.

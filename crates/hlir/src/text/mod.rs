@@ -26,6 +26,11 @@ pub fn written_descriptor(descriptor: crate::plan::Descriptor) -> &'static str {
     words::word_of(words::DESCRIPTORS, &descriptor).unwrap_or_default()
 }
 
+/// The word that plans have for where lines are asked for.
+pub fn written_placement(placement: crate::plan::Placement) -> &'static str {
+    words::word_of(words::PLACEMENTS, &placement).unwrap_or_default()
+}
+
 /// The word that plans have for a hint.
 pub fn written_hint(hint: crate::plan::Hint) -> &'static str {
     words::word_of(words::HINTS, &hint).unwrap_or_default()

@@ -154,8 +154,13 @@ pub(crate) const NAMED_KINDS: Words<NamedKind> = &[
 
 pub(crate) const DESCRIPTORS: Words<Descriptor> = &[(Descriptor::Mbuf, "mbuf"), (Descriptor::Own, "own")];
 
-pub(crate) const PLACEMENTS: Words<Placement> =
-    &[(Placement::None, "nowhere"), (Placement::OwnLoop, "own_loop"), (Placement::WithConsumption, "with_consumption")];
+pub(crate) const PLACEMENTS: Words<Placement> = &[
+    (Placement::None, "nowhere"),
+    (Placement::OwnLoop, "own_loop"),
+    (Placement::WithConsumption, "with_consumption"),
+    (Placement::WithTurns, "with_turns"),
+    (Placement::WithKeys, "with_keys"),
+];
 
 pub(crate) const HINTS: Words<Hint> = &[(Hint::T0, "t0"), (Hint::T1, "t1"), (Hint::NonTemporal, "nta")];
 

@@ -3,6 +3,7 @@
 use super::{Site, Verifier};
 use crate::path::{self, Obstacle};
 use crate::plan::{Access, Loop, Path, Placement, Request};
+use crate::text::written_placement;
 use crate::{Action, NodeId, Plan, Scope};
 use std::collections::{HashMap, HashSet};
 
@@ -146,14 +147,13 @@ impl Verifier<'_> {
         }
     }
 
-    /// Requests with the consumption of an older burst: keys wait for their turn, but nothing that was found does, for a writer may take it back.
+    /// Requests with work on another burst: keys wait for their turn, but nothing that was found does, for a writer may take it back.
     fn behind(&mut self, plan: &Plan, nodes: &[NodeId], stages: &[path::Stage]) {
         for (number, stage) in stages.iter().enumerate() {
             let requests = &plan.loops[stage.number].requests;
-            let is_behind = |request: &Request| request.placement == Placement::WithConsumption;
-            let Some(first) = requests.iter().position(is_behind) else { continue };
+            let Some(first) = requests.iter().position(|request| request.placement.is_behind()) else { continue };
             let site = |request: usize| Site::Request(stage.number as u32, request as u32);
-            self.all_behind(requests, site);
+            self.all_behind(requests, requests[first].placement, site);
             let (request, site) = (&requests[first], site(first));
             if number > 0 || nodes[..stage.place].iter().any(|node| path::table_of(self.program, *node).is_some()) {
                 let hint = "requests for later look-ups stand `in own_loop`";
@@ -173,12 +173,12 @@ impl Verifier<'_> {
     }
 
     /// Packets that wait for the next group do so for all requests of their stage.
-    fn all_behind(&mut self, requests: &[Request], site: impl Fn(usize) -> Site) {
+    fn all_behind(&mut self, requests: &[Request], behind: Placement, site: impl Fn(usize) -> Site) {
         for (number, request) in requests.iter().enumerate() {
             let Access::Table { table, .. } = &request.access else { continue };
             if request.placement == Placement::OwnLoop {
-                let message =
-                    format!("lines of `{table}` are requested `in own_loop`, beside others `in with_consumption`");
+                let behind = written_placement(behind);
+                let message = format!("lines of `{table}` are requested `in own_loop`, beside others `in {behind}`");
                 let hint = "all requests of a stage wait for the next group, or none of them";
                 self.report(site(number), message, hint);
             }

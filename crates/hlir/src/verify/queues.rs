@@ -7,7 +7,7 @@
 use super::batching::{node_statements, touches};
 use super::{Site, Verifier, onward};
 use crate::path;
-use crate::plan::{Access, Loop, Placement, Queue};
+use crate::plan::{Access, Loop, Queue};
 use crate::{Call, Effect, NodeId, NodeKind, Plan, Program, Statement};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -165,7 +165,7 @@ impl Verifier<'_> {
         let own = &self.program.tables[table].name;
         for (index, request) in lp.requests.iter().enumerate() {
             let is_own = matches!(&request.access, Access::Table { table, .. } if table == own);
-            if !is_own || request.placement == Placement::WithConsumption {
+            if !is_own || request.placement.is_behind() {
                 let hint = format!("the lines of `{own}` can be requested there, `in own_loop`");
                 let site = Site::Request(number, index as u32);
                 self.report(site, format!("packets that have waited before `{}` cannot request this", lp.node), &hint);

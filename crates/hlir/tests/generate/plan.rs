@@ -60,7 +60,9 @@ impl Generator<'_> {
             1 => Access::Table { table: self.name(), line: self.number() },
             _ => Access::Cell { object: self.name() },
         };
-        let placement = self.pick(&[Placement::None, Placement::OwnLoop, Placement::WithConsumption]);
+        let behind = [Placement::WithConsumption, Placement::WithTurns, Placement::WithKeys];
+        let behind = self.pick(&behind);
+        let placement = self.pick(&[Placement::None, Placement::OwnLoop, behind]);
         let hint = self.pick(&[Hint::T0, Hint::T1, Hint::NonTemporal]);
         Request { access, placement, distance: self.number(), hint, reason: self.cost() }
     }

@@ -257,5 +257,11 @@ fn placed(request: &hlir::plan::Request) -> String {
         Placement::WithConsumption => {
             format!("asked for {} group ahead, one for each consumed, to {hint}", request.distance)
         }
+        Placement::WithTurns => {
+            format!("asked for {} group ahead, one with each packet's turn, to {hint}", request.distance)
+        }
+        Placement::WithKeys => {
+            format!("asked for {} group ahead, one with each of the next keys, to {hint}", request.distance)
+        }
     }
 }

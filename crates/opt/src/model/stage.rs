@@ -38,8 +38,7 @@ struct Staged {
 /// Bursts that packets wait while those behind them are begun.
 pub fn bursts_ahead(plan: &Plan) -> u32 {
     let requests = plan.loops.iter().flat_map(|stage| &stage.requests);
-    let ahead =
-        requests.filter(|request| request.placement == Placement::WithConsumption).map(|request| request.distance);
+    let ahead = requests.filter(|request| request.placement.is_behind()).map(|request| request.distance);
     ahead.max().unwrap_or(0)
 }
 
@@ -164,7 +163,7 @@ impl Model<'_> {
             if let Some(first) = stage.on_path.as_ref().filter(|_| at == 0) {
                 sum += self.lanes_cycles(plan, path, first, on_path);
             }
-            if planned.requests.iter().any(|request| request.placement == Placement::WithConsumption) {
+            if planned.requests.iter().any(|request| request.placement.is_behind()) {
                 sum += costs.behind_cycles;
             }
         }

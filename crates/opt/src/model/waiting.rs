@@ -20,6 +20,8 @@ const WALKED_WRONG: f64 = 0.55;
 /// Wrong guesses for each key of a group that is in its second line: how many there are is another number for each group (callgrind
 /// counts 0.45 to 0.75 in l2fwd).
 const SECOND_WRONG: f64 = 0.5;
+/// Operations of making the address of a look-up's first line, where those of several keys are made together.
+const ADDRESS: f64 = 6.0;
 /// Of two waits, the shorter is about as long if it is this part of the longer.
 const ABOUT_AS_LONG: f64 = 0.5;
 /// Of the window, what stands behind a load on average: so much is computed while its line comes.
@@ -73,9 +75,32 @@ pub(super) struct Made<'a> {
     pub request: Option<&'a Request>,
 }
 
+/// Parts of the work on a group, with which lines are asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    LookUps,
+    Keys,
+    Turns,
+}
+
 impl Made<'_> {
-    fn places(&self, placement: Placement) -> bool {
-        self.request.is_some_and(|request| request.placement == placement)
+    fn is_far(&self) -> bool {
+        self.request.is_some_and(|request| request.hint != Hint::T0)
+    }
+
+    fn is_behind(&self) -> bool {
+        self.request.is_some_and(|request| request.placement.is_behind())
+    }
+
+    /// With what the first line is asked for. `is_behind`: the stage's packets wait for the next group.
+    fn part(&self, is_behind: bool) -> Part {
+        match self.request.map_or(Placement::None, |request| request.placement) {
+            Placement::WithTurns => Part::Turns,
+            Placement::WithKeys => Part::Keys,
+            Placement::WithConsumption => Part::LookUps,
+            Placement::None | Placement::OwnLoop if is_behind => Part::LookUps,
+            Placement::None | Placement::OwnLoop => Part::Keys,
+        }
     }
 
     /// Bytes among which the first line lies.
@@ -184,19 +209,31 @@ impl Model<'_> {
         let asked: Vec<usize> = (0..made.len()).filter(|at| made[*at].request.is_some()).collect();
         let Some(first) = asked.first() else { return costs };
         // Where one look-up waits for the next group, all do.
-        let is_behind = made.iter().any(|made| made.places(Placement::WithConsumption));
-        let beside = if is_behind { looked_up } else { keys };
+        let is_behind = made.iter().any(Made::is_behind);
         let request = self.inputs.machine.stages().request_cycles;
         let lines = group * asked.len() as f64;
         let streams: Vec<f64> = asked.iter().map(|at| self.stream(&made[*at], lines, is_behind)).collect();
         let stream: f64 = streams.iter().sum();
-        // What is computed meanwhile is not waited for.
-        let waited = if stream > 0.0 { (stream - beside).max(0.0) / stream } else { 0.0 };
+        // What is computed meanwhile is not waited for. Lines that were asked for into the second cache come from there through the same buffers as new ones.
+        let waited_in = |part: Part, work: f64| {
+            let here = || asked.iter().zip(&streams).filter(|(at, _)| made[**at].part(is_behind) == part);
+            let hides_none = is_behind && part == Part::LookUps && here().any(|(at, _)| made[*at].is_far());
+            let stream: f64 = here().map(|(_, one)| one).sum();
+            (stream - if hides_none { 0.0 } else { work }).max(0.0)
+        };
+        // Where a line is, is made of its key with the key.
+        let addresses = if is_behind { asked.len() as f64 * ADDRESS * operation } else { 0.0 };
+        let waited = waited_in(Part::LookUps, (looked_up - addresses).max(0.0))
+            + waited_in(Part::Keys, keys + addresses)
+            + waited_in(Part::Turns, turn);
         for (at, one) in asked.iter().zip(&streams) {
-            costs[*at] += one * waited + request;
+            costs[*at] += if stream > 0.0 { one / stream * waited } else { 0.0 } + request;
         }
-        // A line that was asked for with a look-up of the group before is read when as many look-ups have been made, keys and turns between them.
-        let meanwhile = if is_behind { keys + turn + looked_up.max(stream) } else { issue[*first] };
+        // A line that was asked for with work on another group is read when all work on a group has been done once.
+        let meanwhile = match is_behind {
+            true => looked_up + keys + turn + waited,
+            false => issue[*first],
+        };
         let last = asked.iter().map(|at| self.last(&made[*at], lines, group, is_behind)).fold(0.0, f64::max);
         costs[*first] += (last - meanwhile).max(0.0);
         costs
@@ -272,7 +309,9 @@ impl Model<'_> {
         let bytes = first(lookup);
         let cycles = |hint| match placement {
             Placement::OwnLoop => memory.group(hint, bytes, in_flight),
-            Placement::None | Placement::WithConsumption => memory.prefetch(hint, bytes, in_flight),
+            Placement::None | Placement::WithConsumption | Placement::WithTurns | Placement::WithKeys => {
+                memory.prefetch(hint, bytes, in_flight)
+            }
         };
         // Nearer is better unless far is clearly cheaper: what was asked for too far away costs more in a program than among the few lines of a
         // calibration, and two measurements differ by what samples of one do.

@@ -10,9 +10,15 @@ use hlir::plan::{Access, Hint, Placement};
 use hlir::{Plan, Program};
 use std::ops::Range;
 
-/// Ways to ask for a line, with the name that reasons give them.
-const WAYS: [(Placement, &str); 3] =
-    [(Placement::None, "nowhere"), (Placement::OwnLoop, "own_loop"), (Placement::WithConsumption, "with_consumption")];
+/// Ways to ask for lines, with the name that reasons give them: the first request has the first placement, the next one the next, and so on in turn.
+const WAYS: [(&[Placement], &str); 6] = [
+    (&[Placement::None], "nowhere"),
+    (&[Placement::OwnLoop], "own_loop"),
+    (&[Placement::WithConsumption], "with_consumption"),
+    (&[Placement::WithTurns], "with_turns"),
+    (&[Placement::WithKeys], "with_keys"),
+    (&[Placement::WithTurns, Placement::WithKeys, Placement::WithConsumption], "spread"),
+];
 
 pub fn place(program: &Program, plan: &mut Plan, inputs: &Inputs) {
     with_model(program, inputs, |model| {
@@ -36,7 +42,7 @@ pub fn at_best(model: &Model, plan: &Plan) -> f64 {
         for request in 0..plan.loops[number].requests.len() {
             let mut costs = costs(model, &plan, number, request..request + 1);
             // What a burst ahead gains over a group is not what decides about cuts, and whether it is legal is not known yet.
-            costs.retain(|(name, _, _)| *name != "with_consumption");
+            costs.retain(|(_, _, plan)| !plan.loops[number].requests[request].placement.is_behind());
             let best = costs.into_iter().min_by(|(_, a, _), (_, b, _)| a.total_cmp(b));
             if let Some((_, _, better)) = best {
                 plan = better;
@@ -48,21 +54,22 @@ pub fn at_best(model: &Model, plan: &Plan) -> f64 {
 
 /// Each way to place some requests of a loop: its name, what a packet costs then, and the plan.
 fn costs(model: &Model, plan: &Plan, number: usize, requests: Range<usize>) -> Vec<(&'static str, f64, Plan)> {
-    WAYS.into_iter()
-        .map(|(placement, name)| {
-            let mut other = plan.clone();
-            let group = other.loops[number].group;
-            for request in requests.clone() {
-                let hint = hint(model, plan, number, request, placement);
-                let asked = &mut other.loops[number].requests[request];
-                asked.placement = placement;
-                asked.hint = if placement == Placement::None { Hint::T0 } else { hint };
-                asked.distance = if placement == Placement::OwnLoop { group } else { 1 };
-            }
-            let cycles = model.predict(&other).cycles();
-            (name, cycles, other)
-        })
-        .collect()
+    // One request is spread over nothing.
+    let ways = WAYS.into_iter().filter(|(placements, _)| placements.len() == 1 || requests.len() > 1);
+    ways.map(|(placements, name)| {
+        let mut other = plan.clone();
+        let group = other.loops[number].group;
+        for (request, &placement) in requests.clone().zip(placements.iter().cycle()) {
+            let hint = hint(model, plan, number, request, placement);
+            let asked = &mut other.loops[number].requests[request];
+            asked.placement = placement;
+            asked.hint = if placement == Placement::None { Hint::T0 } else { hint };
+            asked.distance = if placement == Placement::OwnLoop { group } else { 1 };
+        }
+        let cycles = model.predict(&other).cycles();
+        (name, cycles, other)
+    })
+    .collect()
 }
 
 fn hint(model: &Model, plan: &Plan, number: usize, request: usize, placement: Placement) -> Hint {
