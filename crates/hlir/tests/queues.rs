@@ -263,6 +263,10 @@ fn stages_hand_on_groups_and_wait_for_the_next_one_together() {
         both("1 in with_keys", "64 in own_loop"),
         "the plan: lines of `second` are requested `in own_loop`, beside others `in with_keys`",
     );
+    says(
+        both("1 in with_keys", "2 in with_turns"),
+        "the plan: a path is worked on one burst behind its requests, not 2",
+    );
     says(both("2 in with_turns", "1 in nowhere"), "the plan: a path is worked on one burst behind its requests, not 2");
     says(both("64 in own_loop", "1 in own_loop"), "the plan: requests of a loop of their own are a group ahead, not 1");
     says(

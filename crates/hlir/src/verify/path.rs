@@ -154,20 +154,22 @@ impl Verifier<'_> {
             let Some(first) = requests.iter().position(|request| request.placement.is_behind()) else { continue };
             let site = |request: usize| Site::Request(stage.number as u32, request as u32);
             self.all_behind(requests, requests[first].placement, site);
-            let (request, site) = (&requests[first], site(first));
             if number > 0 || nodes[..stage.place].iter().any(|node| path::table_of(self.program, *node).is_some()) {
                 let hint = "requests for later look-ups stand `in own_loop`";
                 self.report_of_path(
-                    site,
+                    site(first),
                     plan.path.as_ref(),
                     "only the path's first look-ups can be requested a burst ahead",
                     hint,
                 );
-            } else if request.distance != 1 {
-                self.error(
-                    site,
-                    format!("a path is worked on one burst behind its requests, not {}", request.distance),
-                );
+                continue;
+            }
+            for (at, request) in requests.iter().enumerate() {
+                if request.placement.is_behind() && request.distance != 1 {
+                    let message =
+                        format!("a path is worked on one burst behind its requests, not {}", request.distance);
+                    self.error(site(at), message);
+                }
             }
         }
     }

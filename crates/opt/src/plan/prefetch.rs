@@ -1,4 +1,5 @@
-//! Decides where the lines of staged look-ups are asked for: nowhere, in a loop before the look-ups, or one for each line consumed of an older burst.
+//! Decides where the lines of staged look-ups are asked for: nowhere, in a loop before the look-ups, or one by one with work on another burst: with each line
+//! that is consumed, with each packet's turn, or as each packet's keys are made.
 //!
 //! In the first caches a request costs more than it saves. Beyond them, a group that is asked for as a whole waits once for its first line; asked for a burst
 //! ahead it does not wait at all, but what the packets carry must stay in the cache so long. Which hint is better is the machine's to say.
