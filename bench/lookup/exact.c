@@ -153,82 +153,44 @@ exact_make(uint32_t structure, uint64_t entries, uint32_t key_bits)
 	return writer;
 }
 
+static int
+exact_is_first(const void *table, const uint64_t *key, uint32_t bits)
+{
+	const uint64_t hash = bits == 48 ? exact48_hash(table, key, 1) : bits == 60 ? exact60_hash(table, key, 1) : exact_hash(table, key, 2);
+
+	if (bits == 48)
+		return exact48_find_in(table, exact48_address(table, hash), hash, key, 1) != 0;
+	if (bits == 60)
+		return exact60_find_in(table, exact60_address(table, hash), hash, key, 1) != 0;
+	return exact_find_in(table, exact_address(table, hash), hash, key, 2) != 0;
+}
+
 /* The share of keys whose first bucket is not theirs, by sample. */
 static double
-exact48_second_share(const struct exact48 *table, uint64_t entries)
+exact_second_share(const void *table, uint64_t entries, uint32_t bits)
 {
 	uint32_t second = 0;
 
 	for (uint32_t i = 0; i < SAMPLE; i++) {
-		const uint64_t key = key48((random_next() >> 32) * entries >> 32), hash = exact48_hash(table, &key, 1);
+		uint64_t key[2];
 
-		second += exact48_find_in(table, exact48_address(table, hash), hash, &key, 1) == 0;
-	}
-	return (double)second / SAMPLE;
-}
-
-static double
-exact60_second_share(const struct exact60 *table, uint64_t entries)
-{
-	uint32_t second = 0;
-
-	for (uint32_t i = 0; i < SAMPLE; i++) {
-		uint64_t key, hash;
-
-		exact_key((random_next() >> 32) * entries >> 32, 60, &key);
-		hash = exact60_hash(table, &key, 1);
-		second += exact60_find_in(table, exact60_address(table, hash), hash, &key, 1) == 0;
-	}
-	return (double)second / SAMPLE;
-}
-
-static double
-exact_second_share(const struct exact *table, uint64_t entries)
-{
-	uint32_t second = 0;
-
-	for (uint32_t i = 0; i < SAMPLE; i++) {
-		uint64_t key[2], hash;
-
-		exact_key((random_next() >> 32) * entries >> 32, 104, key);
-		hash = exact_hash(table, key, 2);
-		second += exact_find_in(table, exact_address(table, hash), hash, key, 2) == 0;
+		exact_key((random_next() >> 32) * entries >> 32, bits, key);
+		second += !exact_is_first(table, key, bits);
 	}
 	return (double)second / SAMPLE;
 }
 
 /* What our look-ups cost in a table of 64 entries: issuing them. */
 static double
-exact48_issue(void)
+exact_issue(uint32_t bits)
 {
-	struct writer *writer = exact_make(STRUCTURE_EXACT48, FEW, 48);
-	struct kernel kernels[] = { OURS(exact48, 1, writer_table(writer)) };
-	const struct exact_keys keys = { .entries = FEW, .bits = 48 };
-	const double cost = row_cost(&(const struct row){ .draw = exact_draw, .context = &keys }, kernels, OURS_COUNT);
-
-	writer_destroy(writer);
-	return cost;
-}
-
-static double
-exact60_issue(void)
-{
-	struct writer *writer = exact_make(STRUCTURE_EXACT60, FEW, 60);
-	struct kernel kernels[] = { OURS(exact60, 1, writer_table(writer)) };
-	const struct exact_keys keys = { .entries = FEW, .bits = 60 };
-	const double cost = row_cost(&(const struct row){ .draw = exact_draw, .context = &keys }, kernels, OURS_COUNT);
-
-	writer_destroy(writer);
-	return cost;
-}
-
-static double
-exact_issue(void)
-{
-	struct writer *writer = exact_make(STRUCTURE_EXACT, FEW, 104);
-	struct kernel kernels[] = { OURS(exact, 2, writer_table(writer)) };
-	const struct exact_keys keys = { .entries = FEW, .bits = 104 };
-	const double cost = row_cost(&(const struct row){ .draw = exact_draw, .context = &keys }, kernels, OURS_COUNT);
+	const uint32_t structure = bits == 48 ? STRUCTURE_EXACT48 : bits == 60 ? STRUCTURE_EXACT60 : STRUCTURE_EXACT;
+	struct writer *writer = exact_make(structure, FEW, bits);
+	struct kernel narrow[] = { OURS(exact48, 1, writer_table(writer)) }, hashed[] = { OURS(exact60, 1, writer_table(writer)) };
+	struct kernel wide[] = { OURS(exact, 2, writer_table(writer)) };
+	const struct exact_keys keys = { .entries = FEW, .bits = bits };
+	const struct row row = { .draw = exact_draw, .context = &keys };
+	const double cost = row_cost(&row, bits == 48 ? narrow : bits == 60 ? hashed : wide, OURS_COUNT);
 
 	writer_destroy(writer);
 	return cost;
@@ -246,13 +208,13 @@ exact_row48(const char *name, uint64_t entries)
 
 	if (!row_wanted(name))
 		return;
-	row.issue = exact48_issue();
+	row.issue = exact_issue(48);
 	random_begin();
 	writer = exact_make(STRUCTURE_EXACT48, entries, 48);
 	perfect = entries <= 1u << 20 ? exact_make(STRUCTURE_PERFECT, entries, 48) : NULL;
 	hash8 = hash_make(entries, 8, 48);
 	hash16 = hash_make(entries, 16, 48);
-	row.lines = 1 + exact48_second_share((const void *)writer_table(writer), entries);
+	row.lines = 1 + exact_second_share(writer_table(writer), entries, 48);
 	row.bytes = ((const struct exact48 *)(const void *)writer_table(writer))->array->bytes;
 	{
 		struct kernel kernels[] = {
@@ -282,13 +244,13 @@ exact_row60(const char *name, uint64_t entries)
 
 	if (!row_wanted(name))
 		return;
-	row.issue = exact60_issue();
+	row.issue = exact_issue(60);
 	random_begin();
 	writer = exact_make(STRUCTURE_EXACT60, entries, 60);
 	whole = exact_make(STRUCTURE_EXACT, entries, 60);
 	hash8 = hash_make(entries, 8, 60);
 	hash16 = hash_make(entries, 16, 60);
-	row.lines = 1 + exact60_second_share((const void *)writer_table(writer), entries);
+	row.lines = 1 + exact_second_share(writer_table(writer), entries, 60);
 	row.bytes = ((const struct exact60 *)(const void *)writer_table(writer))->words.array->bytes;
 	{
 		struct kernel kernels[] = {
@@ -315,11 +277,11 @@ exact_row104(const char *name, uint64_t entries)
 
 	if (!row_wanted(name))
 		return;
-	row.issue = exact_issue();
+	row.issue = exact_issue(104);
 	random_begin();
 	writer = exact_make(STRUCTURE_EXACT, entries, 104);
 	hash = hash_make(entries, 16, 104);
-	row.lines = 1 + exact_second_share((const void *)writer_table(writer), entries);
+	row.lines = 1 + exact_second_share(writer_table(writer), entries, 104);
 	row.bytes = ((const struct exact *)(const void *)writer_table(writer))->array->bytes;
 	{
 		struct kernel kernels[] = { { "rte_hash 16 B", hash_run, hash, 1, hash_decode }, OURS(exact, 2, writer_table(writer)) };
@@ -505,7 +467,7 @@ dependent_row(const char *name, uint64_t entries)
 		writer_destroy(few[0]);
 		writer_destroy(few[1]);
 	}
-	row.lines = 2 * (1 + exact48_second_share(tables.first, entries));
+	row.lines = 2 * (1 + exact_second_share(tables.first, entries, 48));
 	row.bytes = 2 * tables.first->array->bytes;
 	row_run(&row, kernels, 4);
 	rte_hash_free(hash);

@@ -10,7 +10,6 @@
 
 #include "table/exact48.h"
 
-#define EXACT60_KEY_BITS 60u
 #define EXACT60_KEY 0xfffffffffffffffull
 #define EXACT60_BUCKET_SHIFT 28u			/* of a hash: from here on, 32 bits choose the bucket */
 #define EXACT60_BUCKETS_LEAST 8192u
@@ -312,8 +311,8 @@ exact60_key(uint64_t index, uint64_t bucket_count, uint64_t word)
 {
 	const uint64_t rest = word & EXACT60_REST, distance = (word & EXACT60_IS_FIRST) != 0 ? 0 : exact60_distance(rest, bucket_count);
 	const uint64_t first = index >= distance ? index - distance : index + bucket_count - distance;
-	/* The bucket's least choice, and from there on the first one that ends as the word says. */
-	const uint64_t least = ((first << 32) + bucket_count - 1) / bucket_count;
+	/* Where the bucket's choices begin, and from there on the first one that ends as the word says: they are fewer than 2^19, or begin here. */
+	const uint64_t least = (first << 32) / bucket_count;
 	const uint64_t choice = least + (((rest >> EXACT60_BUCKET_SHIFT) - least) & (EXACT60_REST >> EXACT60_BUCKET_SHIFT));
 	const uint64_t hash = choice << EXACT60_BUCKET_SHIFT | (rest & ((1ull << EXACT60_BUCKET_SHIFT) - 1));
 	const uint64_t product = hash * EXACT60_UNDO_FINALIZER & EXACT60_KEY;

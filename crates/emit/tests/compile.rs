@@ -198,6 +198,21 @@ plan {{
     hlir::text::parse_file(&text).expect("the switch is HLIR")
 }
 
+/// A table may be called as something else that is at hand during a burst.
+#[test]
+fn tables_may_have_any_name() {
+    for name in ["worker", "memory", "clock_ns", "out", "number", "requested"] {
+        let parsed = looked_up(48, "exact", "exact48", 64);
+        let mut program = parsed.program;
+        let mut plan = parsed.plan.expect("it has a plan");
+        let (_, table) = program.tables.iter_mut().next().expect("it has a table");
+        table.name = name.to_string();
+        plan.tables[0].table = name.to_string();
+        plan.loops[0].requests.clear();
+        COMPILERS.compile(&format!("table_{name}"), &program, &plan);
+    }
+}
+
 /// What a group looks up is unrolled for its size, and compilers say what they think of accesses beyond arrays that they believe to see.
 #[test]
 fn look_ups_of_groups_of_any_size_compile_without_a_warning() {

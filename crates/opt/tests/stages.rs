@@ -2,12 +2,12 @@
 
 use hlir::Program;
 use hlir::plan::Plan;
-use hlir::text::{parse_file, parse_plan};
-use opt::Inputs;
+use hlir::text::{parse_file, parse_plan, written_placement};
 use opt::analyze::Traffic;
 use opt::inputs::machine::{Lines, Stages};
 use opt::inputs::{Content, Machine, Profile};
 use opt::model::{Model, Prediction};
+use opt::{Inputs, Selection};
 
 /// Behind its look-up, a packet goes on along the path, is marked beside it, or is dropped.
 const PROGRAM: &str = r#"
@@ -100,6 +100,55 @@ fn the_last_line_of_a_group_behind_comes_while_the_one_before_is_looked_up() {
     let long = 32.0 * 2000.0;
     let (fast, slow) = (cycles(1.0, long), cycles(400.0, long));
     assert!(fast > hidden + 1000.0 && (slow - fast).abs() < 1e-6, "{fast} {slow}");
+}
+
+/// Lines on their way to the second cache are hidden by turns and keys, but not by look-ups, which wait for the same buffers; those to the first by all.
+#[test]
+fn turns_and_keys_hide_lines_that_look_ups_cannot() {
+    let cycles = |stream, placement: &str, hint: &str| {
+        let request = format!("prefetch table stations line 0 ahead 1 in {placement} to {hint}");
+        let plan = format!("plan {{\n  burst 32\n  {PATH}\n  loop stations: batch 32 group 32 {{ {request} }}\n}}\n");
+        predicted(machine(stream, 2.0), &traffic(0, 0), &plan).cycles()
+    };
+    for placement in ["with_turns", "with_keys"] {
+        let (near, far) = (cycles(400.0, placement, "t0"), cycles(400.0, placement, "t1"));
+        assert!(
+            (near - far).abs() < 1e-6 && far < cycles(400.0, "with_consumption", "t1") - 1.0,
+            "{placement}: {near} {far}"
+        );
+        assert!((cycles(500.0, placement, "t1") - far - 100.0).abs() < 1e-6, "{placement}");
+    }
+    assert!(cycles(400.0, "with_consumption", "t0") < cycles(400.0, "with_consumption", "t1") - 1.0);
+    let hidden = cycles(0.5, "with_turns", "t1");
+    assert!((cycles(1.0, "with_turns", "t1") - hidden).abs() < 1e-6, "{hidden}");
+}
+
+/// Of two tables whose lines come slowly, and less so to the second cache, one is asked for with turns and the other with keys: each hides its own.
+#[test]
+fn the_lines_of_two_tables_are_spread_over_a_burst() {
+    let sources = "table sources {\n  key hdr.ethernet.src: exact\n  action known() {}\n  action unknown() {}\n  default unknown()\n}\n\nparser";
+    let text = PROGRAM.replace("parser parser", &format!("{sources} parser"));
+    let text = text.replace("-> kind\n\nnode kind", "-> sources\n\nnode sources: apply sources -> kind\n\nnode kind");
+    let mut program = parse_file(&text).unwrap_or_else(|errors| panic!("{errors:#?}")).program;
+    let stages = Stages { operation_cycles: 0.2, request_cycles: 1.0, loop_cycles: 10.0, behind_cycles: 0.0 };
+    let mut machine = Machine { stages: Some(stages), ..Machine::default() };
+    machine.lines.prefetch_t0.iter_mut().flatten().for_each(|cycles| *cycles *= 6.0);
+    machine.lines.prefetch_t1.iter_mut().flatten().for_each(|cycles| *cycles *= 3.0);
+    let way = ["start", "stations", "sources", "kind", "queue", "deparser", "departure"];
+    let edges: Vec<String> = way.windows(2).map(|edge| format!("1000 {} -> {}\n", edge[0], edge[1])).collect();
+    let profile = Some(Profile::parse(&edges.concat()).expect("a profile"));
+    let mut inputs = Inputs { machine, profile, ..Inputs::default() };
+    for table in ["stations", "sources"] {
+        let content =
+            Content { entries: 10_000_000, records: 8, masks: 1, long_prefixes: 0, actions: 0, is_known: true };
+        inputs.occupancy.tables.insert(table.to_string(), content);
+    }
+    let mut plan = Plan::default();
+    opt::optimize(&mut program, &mut plan, &inputs, &Selection::All, None);
+    let requests = plan.loops.iter().flat_map(|stage| &stage.requests);
+    let mut placements: Vec<&str> = requests.map(|request| written_placement(request.placement)).collect();
+    placements.sort_unstable();
+    assert_eq!(placements, ["with_keys", "with_turns"]);
 }
 
 /// A packet that goes elsewhere behind the last stage is copied there, and guessed wrong. One that is dropped goes nowhere.

@@ -152,7 +152,7 @@ impl Way<'_> {
         code
     }
 
-    /// The requests that turns pay for, where packets that have left or missed are worked on apart, or wait: they are made at once.
+    /// The requests that turns pay for, for packets of this group that have none here: they have left the path, or may wait to be dropped.
     fn paid_apart(&self) -> Vec<Stmt> {
         let mut body = vec![
             Stmt::declare("const uint32_t", "i", Expr::cast("uint32_t", Expr::call("__builtin_ctzll", [name("rest")]))),
@@ -163,7 +163,9 @@ impl Way<'_> {
             return Vec::new();
         }
         body.push(Stmt::Assign(name("rest"), "&=", Expr::binary("-", name("rest"), Expr::word(1))));
-        let rest = Stmt::declare("uint64_t", "rest", Expr::binary("|", name("left"), name("missed")));
+        let may_wait = self.leavers.as_ref().is_some_and(|leavers| leavers.missed.is_some());
+        let apart = if may_wait { Expr::binary("|", name("left"), name("missed")) } else { name("left") };
+        let rest = Stmt::declare("uint64_t", "rest", apart);
         vec![rest, Stmt::While(Expr::binary("!=", name("rest"), Expr::word(0)), body)]
     }
 

@@ -92,14 +92,12 @@ impl Made<'_> {
         self.request.is_some_and(|request| request.placement.is_behind())
     }
 
-    /// With what the first line is asked for. `is_behind`: the stage's packets wait for the next group.
-    fn part(&self, is_behind: bool) -> Part {
+    /// With what the first line is asked for.
+    fn part(&self) -> Part {
         match self.request.map_or(Placement::None, |request| request.placement) {
             Placement::WithTurns => Part::Turns,
-            Placement::WithKeys => Part::Keys,
             Placement::WithConsumption => Part::LookUps,
-            Placement::None | Placement::OwnLoop if is_behind => Part::LookUps,
-            Placement::None | Placement::OwnLoop => Part::Keys,
+            Placement::None | Placement::OwnLoop | Placement::WithKeys => Part::Keys,
         }
     }
 
@@ -216,8 +214,8 @@ impl Model<'_> {
         let stream: f64 = streams.iter().sum();
         // What is computed meanwhile is not waited for. Lines that were asked for into the second cache come from there through the same buffers as new ones.
         let waited_in = |part: Part, work: f64| {
-            let here = || asked.iter().zip(&streams).filter(|(at, _)| made[**at].part(is_behind) == part);
-            let hides_none = is_behind && part == Part::LookUps && here().any(|(at, _)| made[*at].is_far());
+            let here = || asked.iter().zip(&streams).filter(|(at, _)| made[**at].part() == part);
+            let hides_none = part == Part::LookUps && here().any(|(at, _)| made[*at].is_far());
             let stream: f64 = here().map(|(_, one)| one).sum();
             (stream - if hides_none { 0.0 } else { work }).max(0.0)
         };
