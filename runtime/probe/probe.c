@@ -109,12 +109,11 @@ plan_lines(size_t bytes, uint32_t count)
 
 /* Each load of a chain waits for the one before: what it reads, which is nothing, is added to where the next one reads. */
 static int64_t
-chains_load(const uint8_t *lines, size_t bytes, uint32_t in_flight)
+chains_load(const uint8_t *lines, uint32_t in_flight)
 {
 	const uint32_t steps = SAMPLE_LINES / in_flight;
 	uint64_t read[128] = { 0 }, start, sum = 0;
 
-	plan_lines(bytes, steps * in_flight);
 	start = ticks();
 	for (uint32_t step = 0; step < steps; step++)
 		for (uint32_t chain = 0; chain < in_flight; chain++)
@@ -140,7 +139,7 @@ typedef __m256i gather_vector;
 
 #ifdef GATHER_LANES
 static int64_t
-chains_gather(const uint8_t *lines, size_t bytes, uint32_t in_flight)
+chains_gather(const uint8_t *lines, uint32_t in_flight)
 {
 	const uint32_t vectors = in_flight / GATHER_LANES;
 	const uint32_t steps = SAMPLE_LINES / in_flight;
@@ -150,7 +149,6 @@ chains_gather(const uint8_t *lines, size_t bytes, uint32_t in_flight)
 	if (vectors == 0)
 		return -1;
 	memset(read, 0, sizeof(read));
-	plan_lines(bytes, steps * in_flight);
 	start = ticks();
 	for (uint32_t step = 0; step < steps; step++)
 		for (uint32_t vector = 0; vector < vectors; vector++)
@@ -174,33 +172,43 @@ request(const uint8_t *line, int second_level)
 		_mm_prefetch((const char *)line, _MM_HINT_T0);
 }
 
-/* A stream: the line that will be used `ahead` lines later is asked for now. */
-static inline __attribute__((always_inline)) int64_t
-stream(const uint8_t *lines, size_t bytes, uint32_t ahead, int second_level)
-{
-	uint64_t start, sum = 0;
+/* Operations that wait for nothing but each other, four at a time. */
+#define WORK 15u
 
-	plan_lines(bytes, SAMPLE_LINES + ahead);
+static inline __attribute__((always_inline)) void
+work(uint64_t *values, uint32_t rounds)
+{
+	for (uint32_t i = 0; i < rounds; i++)
+		__asm__ volatile("addq $3, %0\n\taddq $5, %1\n\txorq $7, %2\n\taddq $9, %3"
+				 : "+r"(values[0]), "+r"(values[1]), "+r"(values[2]), "+r"(values[3]));
+}
+
+/* A stream of planned lines: the one that will be used `ahead` lines later is asked for now; and so much work is done for each line. */
+static inline __attribute__((always_inline)) int64_t
+stream(const uint8_t *lines, uint32_t ahead, int second_level, uint32_t rounds)
+{
+	uint64_t start, sum = 0, values[4] = { 0 };
+
 	for (uint32_t i = 0; i < ahead; i++)
 		__builtin_prefetch(lines + (size_t)planned[i] * LINE);
 	start = ticks();
 	for (uint32_t i = 0; i < SAMPLE_LINES; i++) {
 		request(lines + (size_t)planned[i + ahead] * LINE, second_level);
 		sum += load(lines + (size_t)planned[i] * LINE);
+		work(values, rounds);
 	}
 	start = ticks() - start;
-	sink = sum;
+	sink = sum + values[0];
 	return per(start, SAMPLE_LINES);
 }
 
 /* Groups, one after the other. The next group is asked for when this one has come, as where work stands between. */
 static inline __attribute__((always_inline)) int64_t
-groups(const uint8_t *lines, size_t bytes, uint32_t group, int second_level)
+groups(const uint8_t *lines, uint32_t group, int second_level)
 {
 	const uint32_t count = SAMPLE_LINES / group * group;
 	uint64_t start, sum = 0;
 
-	plan_lines(bytes, count);
 	start = ticks();
 	for (uint32_t first = 0; first < count; first += group) {
 		for (uint32_t i = 0; i < group; i++)
@@ -217,26 +225,52 @@ groups(const uint8_t *lines, size_t bytes, uint32_t group, int second_level)
 int64_t
 probe_lines(const struct probe_memory *memory, size_t bytes, uint32_t access, uint32_t in_flight)
 {
+	plan_lines(bytes, SAMPLE_LINES + in_flight);
 	switch (access) {
 	case PROBE_LOAD:
-		return chains_load(memory->lines, bytes, in_flight);
+		return chains_load(memory->lines, in_flight);
 	case PROBE_GATHER:
 #ifdef GATHER_LANES
-		return chains_gather(memory->lines, bytes, in_flight);
+		return chains_gather(memory->lines, in_flight);
 #else
 		return -1;
 #endif
 	case PROBE_PREFETCH_T0:
-		return stream(memory->lines, bytes, in_flight, 0);
+		return stream(memory->lines, in_flight, 0, 0);
 	case PROBE_PREFETCH_T1:
-		return stream(memory->lines, bytes, in_flight, 1);
+		return stream(memory->lines, in_flight, 1, 0);
 	case PROBE_GROUP_T0:
-		return groups(memory->lines, bytes, in_flight, 0);
+		return groups(memory->lines, in_flight, 0);
 	case PROBE_GROUP_T1:
-		return groups(memory->lines, bytes, in_flight, 1);
+		return groups(memory->lines, in_flight, 1);
+	case PROBE_BUSY_T0:
+		return stream(memory->lines, in_flight, 0, WORK);
+	case PROBE_BUSY_T1:
+		return stream(memory->lines, in_flight, 1, WORK);
 	default:
 		return -1;
 	}
+}
+
+/* Lines of as many small pages as no core remembers the places of: few enough to be in a near cache themselves. */
+#define PAGES 16384u
+#define PAGE_LINES 64u
+#define PAGES_AHEAD 64u
+
+int64_t
+probe_translation(const struct probe_memory *memory)
+{
+	const uint32_t count = SAMPLE_LINES + PAGES_AHEAD;
+	int64_t together, apart;
+
+	plan_lines((size_t)PAGES * LINE, count);
+	together = stream(memory->lines, PAGES_AHEAD, 1, WORK);
+	plan_lines((size_t)PAGES * LINE, count);
+	/* In each page another line, so that all of them do not meet in few sets of the caches. */
+	for (uint32_t i = 0; i < count; i++)
+		planned[i] = planned[i] * PAGE_LINES + planned[i] % PAGE_LINES;
+	apart = stream(memory->lines, PAGES_AHEAD, 1, WORK);
+	return apart - together;
 }
 
 /* Two misses, `fillers` no-operations between them, then a wait for both. */

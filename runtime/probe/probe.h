@@ -21,6 +21,8 @@ enum probe_access {
 	PROBE_PREFETCH_T1,
 	PROBE_GROUP_T0,		/* all lines of a group are asked for, then all are read */
 	PROBE_GROUP_T1,
+	PROBE_BUSY_T0,		/* a stream with some 60 operations between its lines: what it costs more than these, no work hides */
+	PROBE_BUSY_T1,
 	PROBE_ACCESSES
 };
 
@@ -45,6 +47,10 @@ int64_t probe_misses(const struct probe_memory *memory, size_t bytes, uint32_t l
 /* Cycles, times 1000, that it takes to make one more address for a key of a group: a hash and a place in a table, nothing read there (BACUS
  * section 4: delta). */
 int64_t probe_index(void);
+
+/* Cycles, times 1000, that it costs to find out where a line lies whose page was not used lately: a stream with work over a line in each 4 KB of 64 MB, beyond
+ * one over as many lines side by side. Next to nothing where pages are large, in this system and in the one that it is a guest of. */
+int64_t probe_translation(const struct probe_memory *memory);
 
 /* Cycles, times 1000, that a mispredicted branch costs more than a predicted one. */
 int64_t probe_mispredict(void);

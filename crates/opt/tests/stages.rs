@@ -5,7 +5,7 @@ use hlir::plan::Plan;
 use hlir::text::{parse_file, parse_plan, written_placement};
 use opt::analyze::Traffic;
 use opt::inputs::machine::{Lines, Stages};
-use opt::inputs::{Content, Machine, Profile};
+use opt::inputs::{Access, Content, Machine, Profile};
 use opt::model::{Model, Prediction};
 use opt::{Inputs, Selection};
 
@@ -60,6 +60,8 @@ fn machine(stream: f64, latency: f64) -> Machine {
         prefetch_t1: far(&[stream; 2]),
         group_t0: far(&[stream; 2]),
         group_t1: far(&[stream; 2]),
+        busy_t0: far(&[0.0; 2]),
+        busy_t1: far(&[0.0; 2]),
     };
     let stages = Stages { operation_cycles: 0.5, request_cycles: 0.0, loop_cycles: 0.0, behind_cycles: 0.0 };
     Machine { stages: Some(stages), lines, ..Machine::default() }
@@ -123,6 +125,22 @@ fn turns_and_keys_hide_lines_that_look_ups_cannot() {
     assert!((cycles(1.0, "with_turns", "t1") - hidden).abs() < 1e-6, "{hidden}");
 }
 
+/// Whatever is computed while a line comes: what it costs behind long work is waited for.
+#[test]
+fn nothing_hides_what_a_line_costs_behind_long_work() {
+    let cycles = |unhidden: f64, placement: &str| {
+        let request = format!("prefetch table stations line 0 ahead 1 in {placement} to t1");
+        let plan = format!("plan {{\n  burst 32\n  {PATH}\n  loop stations: batch 32 group 32 {{ {request} }}\n}}\n");
+        let mut machine = machine(0.5, 2.0);
+        machine.lines.busy_t1[1].fill(unhidden);
+        predicted(machine, &traffic(0, 0), &plan).cycles()
+    };
+    for placement in ["with_turns", "with_keys", "with_consumption"] {
+        let [none, some, more] = [0.0, 6.0, 9.0].map(|unhidden| cycles(unhidden, placement));
+        assert!(some > none + 5.0 && (more - some - 3.0).abs() < 1e-6, "{placement}: {none} {some} {more}");
+    }
+}
+
 /// Of two tables whose lines come slowly, and less so to the second cache, one is asked for with turns and the other with keys: each hides its own.
 #[test]
 fn the_lines_of_two_tables_are_spread_over_a_burst() {
@@ -134,6 +152,10 @@ fn the_lines_of_two_tables_are_spread_over_a_burst() {
     let mut machine = Machine { stages: Some(stages), ..Machine::default() };
     machine.lines.prefetch_t0.iter_mut().flatten().for_each(|cycles| *cycles *= 6.0);
     machine.lines.prefetch_t1.iter_mut().flatten().for_each(|cycles| *cycles *= 3.0);
+    // Long work hides nearly all.
+    for access in [Access::BusyT0, Access::BusyT1] {
+        *machine.lines.table_mut(access) = vec![vec![1.0; 4]; 4];
+    }
     let way = ["start", "stations", "sources", "kind", "queue", "deparser", "departure"];
     let edges: Vec<String> = way.windows(2).map(|edge| format!("1000 {} -> {}\n", edge[0], edge[1])).collect();
     let profile = Some(Profile::parse(&edges.concat()).expect("a profile"));

@@ -18,6 +18,8 @@ pub enum Access {
     PrefetchT1,
     GroupT0,
     GroupT1,
+    BusyT0,
+    BusyT1,
 }
 
 #[repr(C)]
@@ -33,6 +35,7 @@ struct Kernels {
     window: unsafe extern "C" fn(*const Memory, usize, u32) -> i64,
     misses: unsafe extern "C" fn(*const Memory, usize, u32, u32) -> i64,
     index: unsafe extern "C" fn() -> i64,
+    translation: unsafe extern "C" fn(*const Memory) -> i64,
     mispredict: unsafe extern "C" fn() -> i64,
     burst: unsafe extern "C" fn(*const Memory, usize, u32) -> i64,
     ticks: unsafe extern "C" fn(u32) -> u64,
@@ -137,6 +140,12 @@ impl Probe {
         unsafe { (self.kernels.index)() as f64 / 1000.0 }
     }
 
+    /// Cycles to find out where a line lies whose small page was not used lately; next to nothing where pages are large.
+    pub fn translation(&self) -> f64 {
+        // SAFETY: the kernel stays inside the memory, of which there are 64 MB at least.
+        unsafe { (self.kernels.translation)(&self.memory) as f64 / 1000.0 }
+    }
+
     pub fn mispredict(&self) -> f64 {
         // SAFETY: the kernel touches no memory of ours.
         unsafe { (self.kernels.mispredict)() as f64 / 1000.0 }
@@ -188,6 +197,7 @@ impl Kernels {
                 window: *library.get(b"probe_window\0")?,
                 misses: *library.get(b"probe_misses\0")?,
                 index: *library.get(b"probe_index\0")?,
+                translation: *library.get(b"probe_translation\0")?,
                 mispredict: *library.get(b"probe_mispredict\0")?,
                 burst: *library.get(b"probe_burst\0")?,
                 ticks: *library.get(b"probe_ticks\0")?,
@@ -207,7 +217,8 @@ mod tests {
         let probe = Probe::open(&Compiler::find(None).unwrap(), &Cache::at(&root).unwrap(), 64 << 20).unwrap();
         assert!(probe.bytes() >= 64 << 20 && probe.page_bytes() >= 4096);
         probe.touch(1 << 20);
-        for access in [Access::Load, Access::PrefetchT0, Access::PrefetchT1, Access::GroupT0, Access::GroupT1] {
+        let streams = [Access::PrefetchT0, Access::PrefetchT1, Access::BusyT0, Access::BusyT1];
+        for access in streams.into_iter().chain([Access::Load, Access::GroupT0, Access::GroupT1]) {
             assert!(probe.lines(1 << 20, access, 8).unwrap() > 0.0);
         }
         assert!(probe.lines(1 << 20, Access::Gather, 16).is_none_or(|cycles| cycles > 0.0));
@@ -216,6 +227,7 @@ mod tests {
                 && probe.misses(64, 640) > probe.misses(1, 0)
                 && probe.burst(32) > 0.0
                 && (0..9).any(|_| probe.index() > 0.0)
+                && probe.translation() > -20.0
                 && probe.ticks_per_us() > 0.0
                 && probe.core_per_tick() > 0.0
         );

@@ -26,12 +26,14 @@ pub const LARGEST: usize = (SIZES_KB[SIZES_KB.len() - 1] as usize) << 10;
 const SAMPLES: usize = 9;
 /// For each point of a curve, and each number of the core.
 const PATIENCE: Duration = Duration::from_millis(4);
-const KERNELS: [(probe::Access, Access); 5] = [
+const KERNELS: [(probe::Access, Access); 7] = [
     (probe::Access::Load, Access::Load),
     (probe::Access::PrefetchT0, Access::PrefetchT0),
     (probe::Access::PrefetchT1, Access::PrefetchT1),
     (probe::Access::GroupT0, Access::GroupT0),
     (probe::Access::GroupT1, Access::GroupT1),
+    (probe::Access::BusyT0, Access::BusyT0),
+    (probe::Access::BusyT1, Access::BusyT1),
 ];
 
 /// Says what a plan costs.
@@ -138,18 +140,10 @@ impl Moment {
 
 /// Multiplies a curve by ratios that are known at some of its points.
 fn scale(machine: &mut Machine, access: Access, ratio: &dyn Fn(usize, usize) -> f64) {
-    let lines = &mut machine.lines;
-    let table = match access {
-        Access::Load => &mut lines.load,
-        Access::Gather => &mut lines.gather,
-        Access::PrefetchT0 => &mut lines.prefetch_t0,
-        Access::PrefetchT1 => &mut lines.prefetch_t1,
-        Access::GroupT0 => &mut lines.group_t0,
-        Access::GroupT1 => &mut lines.group_t1,
-    };
-    for (row, kb) in table.iter_mut().zip(&lines.working_set_kb) {
+    let (sizes, in_flight) = (machine.lines.working_set_kb.clone(), machine.lines.in_flight.clone());
+    for (row, kb) in machine.lines.table_mut(access).iter_mut().zip(&sizes) {
         let (size, down) = between(&SIZES_KB.map(|kb| kb as f64), *kb as f64);
-        for (cell, in_flight) in row.iter_mut().zip(&lines.in_flight) {
+        for (cell, in_flight) in row.iter_mut().zip(&in_flight) {
             let (column, right) = between(&IN_FLIGHT.map(f64::from), f64::from(*in_flight));
             let along =
                 |size: usize| mixed(ratio(size, column), ratio(size, (column + 1).min(IN_FLIGHT.len() - 1)), right);

@@ -1,8 +1,8 @@
 //! Whether two machine files agree: which of their points differ by more than two runs on an idle machine do.
 
 use super::measure::size_name;
-use opt::inputs::Machine;
 use opt::inputs::machine::Port;
+use opt::inputs::{Access, Machine};
 use std::fmt::Write as _;
 
 /// Points may differ by so much, relative to the smaller.
@@ -78,6 +78,9 @@ fn points(one: &Machine, other: &Machine) -> Vec<Point> {
     if let (Some(one), Some(other)) = (one.index_cycles, other.index_cycles) {
         points.push(Point::new("one more address in a stage".to_string(), one, other));
     }
+    if let (Some(one), Some(other)) = (one.translation_cycles, other.translation_cycles) {
+        points.push(Point::new("where a line of another page lies".to_string(), one, other));
+    }
     for (burst, (a, b)) in one.port.burst.iter().zip(one.port.own.iter().zip(&other.port.own)) {
         points.push(Point::new(format!("port, bursts of {burst}"), *a, *b));
     }
@@ -102,19 +105,15 @@ fn points(one: &Machine, other: &Machine) -> Vec<Point> {
         points.push(Point::new("a hundred operations in lanes".to_string(), cycles[0], cycles[1]));
     }
     let (lines, others) = (&one.lines, &other.lines);
-    let tables = [
-        ("load", &lines.load, &others.load),
-        ("gather", &lines.gather, &others.gather),
-        ("prefetch to the first cache", &lines.prefetch_t0, &others.prefetch_t0),
-        ("prefetch to the second cache", &lines.prefetch_t1, &others.prefetch_t1),
-        ("group, to the first cache", &lines.group_t0, &others.group_t0),
-        ("group, to the second cache", &lines.group_t1, &others.group_t1),
-    ];
-    for (access, table, beside) in tables {
-        let rows = lines.working_set_kb.iter().zip(table.iter().zip(beside));
+    for access in Access::ALL {
+        let rows = lines.working_set_kb.iter().zip(lines.table(access).iter().zip(others.table(access)));
         for (kb, (row, next)) in rows {
             for (count, (a, b)) in lines.in_flight.iter().zip(row.iter().zip(next)) {
-                points.push(Point::new(format!("{access}, {}, {count} lines in flight", size_name(*kb)), *a, *b));
+                points.push(Point::new(
+                    format!("{}, {}, {count} lines in flight", access.name(), size_name(*kb)),
+                    *a,
+                    *b,
+                ));
             }
         }
     }

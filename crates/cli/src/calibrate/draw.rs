@@ -11,19 +11,21 @@ use plotters::prelude::*;
 const WIDTH: u32 = 520;
 const HEIGHT: u32 = 420;
 const ACROSS: usize = 3;
-const DOWN: usize = 4;
+const DOWN: usize = 5;
 /// Lines in flight that have a curve of their own over the working set.
 const CURVES: [u32; 5] = [1, 4, 16, 32, 64];
 /// Sizes that have a curve of their own over the lines in flight: about one for each level there may be.
 const SIZES_KB: [u64; 5] = [16, 256, 4 << 10, 32 << 10, 1 << 20];
 /// The ways to ask for a line, and what is drawn of each.
-const ACCESSES: [(Access, &str); 6] = [
+const ACCESSES: [(Access, &str); 8] = [
     (Access::Load, "loads"),
     (Access::Gather, "gathers"),
     (Access::PrefetchT0, "a stream, prefetched T0 so far ahead"),
     (Access::PrefetchT1, "a stream, prefetched T1 so far ahead"),
     (Access::GroupT0, "groups asked for T0, then read"),
     (Access::GroupT1, "groups asked for T1, then read"),
+    (Access::BusyT0, "a stream, T0, and 60 operations a line"),
+    (Access::BusyT1, "a stream, T1, and 60 operations a line"),
 ];
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
@@ -84,21 +86,15 @@ fn plain(points: &[(u32, f64)]) -> Vec<(f64, f64)> {
     points.iter().map(|(x, y)| (f64::from(*x), *y)).collect()
 }
 
-/// A processor need not have gathers, nor a file of before groups.
+/// A processor need not have gathers, nor a file of before groups or streams with work.
 fn was_measured(machine: &Machine, access: Access) -> bool {
-    match access {
-        Access::Gather => !machine.lines.gather.is_empty(),
-        Access::GroupT0 => !machine.lines.group_t0.is_empty(),
-        Access::GroupT1 => !machine.lines.group_t1.is_empty(),
-        Access::Load | Access::PrefetchT0 | Access::PrefetchT1 => true,
-    }
+    let lines = &machine.lines;
+    !(if access == Access::Gather { &lines.gather } else { lines.table(access) }).is_empty()
 }
 
 /// What lines cost at least and at most, for all panels: so one can be held against the other.
 fn range(machine: &Machine) -> (f64, f64) {
-    let lines = &machine.lines;
-    let all = [&lines.load, &lines.gather, &lines.prefetch_t0, &lines.prefetch_t1, &lines.group_t0, &lines.group_t1];
-    let cells = || all.into_iter().flatten().flatten().copied();
+    let cells = || Access::ALL.into_iter().flat_map(|access| machine.lines.table(access)).flatten().copied();
     (cells().fold(f64::INFINITY, f64::min).min(1.0), cells().fold(1.0, f64::max) * 1.2)
 }
 
@@ -265,6 +261,7 @@ mod tests {
     fn every_way_to_ask_for_a_line_is_drawn_that_was_measured() {
         let mut machine = Machine::default();
         machine.lines.group_t0 = machine.lines.load.clone();
+        machine.lines.busy_t1 = machine.lines.load.clone();
         machine.lines.gather.clear();
         let points = vec![(1, 2.0), (2, 1.0)];
         let misses = vec![(0, points.clone())];
@@ -276,6 +273,7 @@ mod tests {
             "prefetched T0",
             "prefetched T1",
             "groups asked for T0",
+            "T1, and 60 operations",
             "lines in flight",
             "a window of",
             "one more miss",
@@ -285,7 +283,9 @@ mod tests {
         ] {
             assert!(svg.contains(about), "{about}");
         }
-        assert!(!svg.contains("gathers") && !svg.contains("groups asked for T1"));
+        assert!(
+            !svg.contains("gathers") && !svg.contains("groups asked for T1") && !svg.contains("T0, and 60 operations")
+        );
     }
 
     #[test]

@@ -132,6 +132,7 @@ pub fn measure(
         parallelism,
         burst: first_close(&bursts.iter().map(|(burst, _)| *burst).collect::<Vec<_>>(), &costs(&bursts)),
         index_cycles: Some(median(allowance, "addresses", || probe.index()).max(0.0)),
+        translation_cycles: Some(median(allowance, "translations", || probe.translation()).max(0.0)),
         mispredict_cycles: median(allowance, "wrong guesses", || probe.mispredict()).max(1.0),
         // Measured by running pipelines, when all else is known.
         operation_cycles: 1.0,
@@ -163,13 +164,15 @@ fn costs(points: &[(u32, f64)]) -> Vec<f64> {
 /// Samples by working set and lines in flight; none where the processor cannot do it.
 type Grid = Vec<Vec<Option<Samples>>>;
 
-const KERNELS: [probe::Access; 6] = [
+const KERNELS: [probe::Access; 8] = [
     probe::Access::Load,
     probe::Access::Gather,
     probe::Access::PrefetchT0,
     probe::Access::PrefetchT1,
     probe::Access::GroupT0,
     probe::Access::GroupT1,
+    probe::Access::BusyT0,
+    probe::Access::BusyT1,
 ];
 
 fn measure_lines(
@@ -205,13 +208,24 @@ fn measure_lines(
     allowance.taken("the curves", round, ROUNDS);
     let cells = || grids.iter().flatten().flatten().flatten();
     spreads.extend(cells().map(Samples::spread));
-    let [load, gather, prefetch_t0, prefetch_t1, group_t0, group_t1] = grids.map(|grid| {
+    let [load, gather, prefetch_t0, prefetch_t1, group_t0, group_t1, busy_t0, busy_t1] = grids.map(|grid| {
         let mut table: Vec<Vec<f64>> = grid.iter().filter_map(|row| costs_of(row)).collect();
         smooth(&mut table);
         table
     });
     let in_flight = IN_FLIGHT.to_vec();
-    Lines { working_set_kb: sizes, in_flight, load, gather, prefetch_t0, prefetch_t1, group_t0, group_t1 }
+    Lines {
+        working_set_kb: sizes,
+        in_flight,
+        load,
+        gather,
+        prefetch_t0,
+        prefetch_t1,
+        group_t0,
+        group_t1,
+        busy_t0,
+        busy_t1,
+    }
 }
 
 /// A round's samples of a cell, behind one that brings the code, and of a small working set the lines.

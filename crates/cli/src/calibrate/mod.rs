@@ -38,6 +38,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// A machine of which the samples of one cell differ by more than this is too busy to be measured.
 const TOO_NOISY: f64 = 0.15;
 
+/// Where pages are large all the way, to find out where a line lies takes less than this.
+const TRANSLATED: f64 = 1.5;
+const SMALL_PAGE: u64 = 4096;
+
 /// Time that must be left to begin with DPDK: half is for the C compiler.
 const ENOUGH_FOR_DPDK: Duration = Duration::from_secs(18);
 
@@ -222,6 +226,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let svg = if arguments.ports.is_empty() {
         let mut measured = measure_all(arguments.cc.as_deref(), arguments.memory, true, Allowance::begin())?;
         say!("{}", summary(&measured));
+        if let Some(hint) = pages_of_host(&measured.machine) {
+            say!("{hint}");
+        }
         if let Some(before) = up_to_date(&output).filter(|before| before.port.device.is_some()) {
             keep_device(&mut measured.machine.port, &before.port);
             say!("kept from before: {}", on_port(&before.port));
@@ -343,6 +350,15 @@ fn summary(measured: &Measured) -> String {
     text
 }
 
+/// Where pages are large, the core remembers where tens of megabytes lie, unless this is a virtual machine whose host made its memory of small pages.
+fn pages_of_host(machine: &Machine) -> Option<String> {
+    let cycles = machine.translation_cycles.filter(|cycles| *cycles > TRANSLATED && machine.page_bytes > SMALL_PAGE)?;
+    Some(format!(
+        "hint: pages are large here, and yet it takes {cycles:.1} cycles to find out where a line lies: the host of this virtual machine gives it memory in \
+         small pages. Nothing hides that in tables beyond some 10 MB; large pages on the host would save it"
+    ))
+}
+
 /// What the port costs, by burst.
 fn floors(machine: &Machine) -> String {
     let by_burst = |costs: &[f64]| {
@@ -424,6 +440,15 @@ mod tests {
             said[0].contains("differ by 20 %") && said[1].contains("time was up after 1 of 6 rounds of the curves"),
             "{said:?}"
         );
+    }
+
+    #[test]
+    fn a_host_of_small_pages_is_told_from_large_pages_and_from_small_ones_here() {
+        let hint = |page_bytes, cycles| {
+            pages_of_host(&Machine { page_bytes, translation_cycles: cycles, ..Machine::default() })
+        };
+        assert!(hint(2 << 20, Some(6.25)).expect("a hint").contains("takes 6.2 cycles"));
+        assert_eq!([hint(2 << 20, Some(0.3)), hint(4096, Some(6.25)), hint(2 << 20, None)], [None, None, None]);
     }
 
     #[test]

@@ -104,16 +104,8 @@ pub fn counts(program: &Program, plan: &Plan, inputs: &Inputs, vector_bytes: u32
             Machine { stages: Some(stages), mispredict_cycles: 0.0, core_per_tick: 1e9, ..Machine::default() };
         machine.vector_bytes = Some(vector_bytes);
         machine.port = Port { burst: vec![BURST], own: vec![0.0], mbuf: vec![0.0], ..Port::default() };
-        let lines = &mut machine.lines;
-        for table in [
-            &mut lines.load,
-            &mut lines.gather,
-            &mut lines.prefetch_t0,
-            &mut lines.prefetch_t1,
-            &mut lines.group_t0,
-            &mut lines.group_t1,
-        ] {
-            table.iter_mut().flatten().for_each(|cycles| *cycles = 0.0);
+        for access in opt::inputs::Access::ALL {
+            machine.lines.table_mut(access).iter_mut().flatten().for_each(|cycles| *cycles = 0.0);
         }
         let inputs = Inputs { machine, ..inputs.clone() };
         let traffic = Traffic::estimate(program, &inputs);

@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 
 /// How `bacus calibrate` measures. To be raised when it measures something else, or so that the same machine gives other numbers: the model's constants are
 /// fitted to files of one method. Files from before it was counted have none.
-pub const METHOD: u32 = 8;
+pub const METHOD: u32 = 9;
 
 /// What no machine exceeds, by far: what an operation, a line or a wrong guess costs, cycles between two packets, how fast clocks are, and how many or large
 /// things are. So predictions remain numbers that differ.
@@ -54,6 +54,10 @@ pub struct Machine {
     /// counts the operations of each structure instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index_cycles: Option<f64>,
+    /// What a line costs more where its small page was not used lately, and the core has to look up where it lies. In the curves of lines as well: the model does
+    /// without. Missing in files of before it was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub translation_cycles: Option<f64>,
     /// Cycles of an operation of generated code whose data are at hand.
     #[serde(default = "usual_operation")]
     pub operation_cycles: f64,
@@ -155,6 +159,9 @@ impl Port {
 /// Of a machine whose file does not say.
 const USUAL_VECTOR_BYTES: u32 = 32;
 
+/// Of a stream, what work between its lines does not hide, on a machine whose file does not say.
+const UNHIDDEN: f64 = 0.5;
+
 /// A guess for a machine whose file does not say.
 fn usual_operation() -> f64 {
     0.35
@@ -178,6 +185,12 @@ pub struct Lines {
     /// The same with requests to the second cache.
     #[serde(default)]
     pub group_t1: Vec<Vec<f64>>,
+    /// A stream with a packet's work between its lines, that work included: what a line costs more here than one in the first cache, no work hides. Empty in
+    /// files of before it was measured.
+    #[serde(default)]
+    pub busy_t0: Vec<Vec<f64>>,
+    #[serde(default)]
+    pub busy_t1: Vec<Vec<f64>>,
 }
 
 /// How a line is asked for.
@@ -190,11 +203,22 @@ pub enum Access {
     /// All lines of a group, before the first of them is read.
     GroupT0,
     GroupT1,
+    /// As a stream, with work between its lines.
+    BusyT0,
+    BusyT1,
 }
 
 impl Access {
-    pub const ALL: [Access; 6] =
-        [Access::Load, Access::Gather, Access::PrefetchT0, Access::PrefetchT1, Access::GroupT0, Access::GroupT1];
+    pub const ALL: [Access; 8] = [
+        Access::Load,
+        Access::Gather,
+        Access::PrefetchT0,
+        Access::PrefetchT1,
+        Access::GroupT0,
+        Access::GroupT1,
+        Access::BusyT0,
+        Access::BusyT1,
+    ];
 
     pub const fn name(self) -> &'static str {
         match self {
@@ -204,6 +228,8 @@ impl Access {
             Access::PrefetchT1 => "prefetch T1",
             Access::GroupT0 => "group T0",
             Access::GroupT1 => "group T1",
+            Access::BusyT0 => "busy T0",
+            Access::BusyT1 => "busy T1",
         }
     }
 }
@@ -232,6 +258,7 @@ impl Default for Machine {
             burst: 32,
             mispredict_cycles: 15.0,
             index_cycles: None,
+            translation_cycles: None,
             operation_cycles: usual_operation(),
             vector_bytes: None,
             port: Port::default(),
@@ -246,6 +273,8 @@ impl Default for Machine {
                 prefetch_t1: rows(1.0),
                 group_t0: Vec::new(),
                 group_t1: Vec::new(),
+                busy_t0: Vec::new(),
+                busy_t1: Vec::new(),
             },
         }
     }
@@ -303,6 +332,7 @@ impl Machine {
         expect("mispredict_cycles", self.mispredict_cycles, LEAST_CYCLES..=MOST_CYCLES)?;
         expect("operation_cycles", self.operation_cycles, LEAST_CYCLES..=MOST_CYCLES)?;
         expect("index_cycles", self.index_cycles.unwrap_or(0.0), 0.0..=MOST_CYCLES)?;
+        expect("translation_cycles", self.translation_cycles.unwrap_or(0.0), 0.0..=MOST_CYCLES)?;
         if let Some(stages) = &self.stages {
             expect("stages.operation_cycles", stages.operation_cycles, LEAST_CYCLES..=MOST_CYCLES)?;
             expect("stages.request_cycles", stages.request_cycles, 0.0..=MOST_CYCLES)?;
@@ -320,7 +350,7 @@ impl Machine {
     /// lines over the logarithms of both, beyond them as at the nearest.
     pub fn line_cycles(&self, access: Access, working_set_bytes: u64, in_flight: u32) -> f64 {
         if self.lines.table(access).is_empty() {
-            return self.guessed_group(access, working_set_bytes, in_flight);
+            return self.guessed(access, working_set_bytes, in_flight);
         }
         let table = self.lines.table(access);
         let rows: Vec<f64> = self.lines.working_set_kb.iter().map(|kb| (*kb as f64 * 1024.0).log2()).collect();
@@ -349,15 +379,8 @@ impl Machine {
     /// of what it does in this working set and in one twice as large; and of two plans the one wins that memory can hurt less.
     pub fn among_others(&self) -> Machine {
         let mut machine = self.clone();
-        let tables = &mut machine.lines;
-        for (access, table) in [
-            (Access::Load, &mut tables.load),
-            (Access::Gather, &mut tables.gather),
-            (Access::PrefetchT0, &mut tables.prefetch_t0),
-            (Access::PrefetchT1, &mut tables.prefetch_t1),
-            (Access::GroupT0, &mut tables.group_t0),
-            (Access::GroupT1, &mut tables.group_t1),
-        ] {
+        for access in Access::ALL {
+            let table = machine.lines.table_mut(access);
             for (row, kb) in table.iter_mut().zip(&self.lines.working_set_kb) {
                 for (cycles, lines) in row.iter_mut().zip(&self.lines.in_flight) {
                     *cycles = (*cycles + self.line_cycles(access, kb << 11, *lines)) / 2.0;
@@ -367,13 +390,18 @@ impl Machine {
         machine
     }
 
-    /// A group, where only streams were measured, or groups to the first cache: it waits once for its first line.
-    fn guessed_group(&self, access: Access, bytes: u64, lines: u32) -> f64 {
-        if access == Access::GroupT1 {
-            return self.line_cycles(Access::GroupT0, bytes, lines);
+    /// What was not measured. A group waits once for its first line, and is to the second cache what it is to the first one; of a stream, work hides half.
+    fn guessed(&self, access: Access, bytes: u64, lines: u32) -> f64 {
+        let cycles = |access| self.line_cycles(access, bytes, lines);
+        match access {
+            Access::GroupT1 => cycles(Access::GroupT0),
+            Access::BusyT0 => cycles(Access::PrefetchT0) * UNHIDDEN,
+            Access::BusyT1 => cycles(Access::PrefetchT1) * UNHIDDEN,
+            Access::Load | Access::Gather | Access::PrefetchT0 | Access::PrefetchT1 | Access::GroupT0 => {
+                let stream = self.line_cycles(Access::PrefetchT0, bytes, lines.max(16));
+                stream + self.line_cycles(Access::Load, bytes, 1) / f64::from(lines.max(1))
+            }
         }
-        let stream = self.line_cycles(Access::PrefetchT0, bytes, lines.max(16));
-        stream + self.line_cycles(Access::Load, bytes, 1) / f64::from(lines.max(1))
     }
 
     /// Whether it was measured in another way than `bacus calibrate` has now: the model is not fitted to such numbers, and guesses stand in for what it lacks.
@@ -388,8 +416,22 @@ impl Machine {
 }
 
 impl Lines {
-    /// Where the processor cannot gather, loads stand for it.
-    fn table(&self, access: Access) -> &Vec<Vec<f64>> {
+    /// What was measured of an access; empty where it was not.
+    pub fn table_mut(&mut self, access: Access) -> &mut Vec<Vec<f64>> {
+        match access {
+            Access::Load => &mut self.load,
+            Access::Gather => &mut self.gather,
+            Access::PrefetchT0 => &mut self.prefetch_t0,
+            Access::PrefetchT1 => &mut self.prefetch_t1,
+            Access::GroupT0 => &mut self.group_t0,
+            Access::GroupT1 => &mut self.group_t1,
+            Access::BusyT0 => &mut self.busy_t0,
+            Access::BusyT1 => &mut self.busy_t1,
+        }
+    }
+
+    /// As measured; where the processor cannot gather, loads stand for it.
+    pub fn table(&self, access: Access) -> &Vec<Vec<f64>> {
         match access {
             Access::Load => &self.load,
             Access::Gather if self.gather.is_empty() => &self.load,
@@ -398,6 +440,8 @@ impl Lines {
             Access::PrefetchT1 => &self.prefetch_t1,
             Access::GroupT0 => &self.group_t0,
             Access::GroupT1 => &self.group_t1,
+            Access::BusyT0 => &self.busy_t0,
+            Access::BusyT1 => &self.busy_t1,
         }
     }
 }
@@ -412,7 +456,7 @@ fn placed(error: &toml::de::Error, text: &str) -> String {
 
 fn check_table(access: Access, lines: &Lines) -> Result<(), String> {
     let table = lines.table(access);
-    if matches!(access, Access::GroupT0 | Access::GroupT1) && table.is_empty() {
+    if !matches!(access, Access::Load | Access::Gather | Access::PrefetchT0 | Access::PrefetchT1) && table.is_empty() {
         return Ok(());
     }
     let (rows, columns) = (lines.working_set_kb.len(), lines.in_flight.len());
@@ -452,7 +496,7 @@ mod tests {
     fn a_machine_prints_and_reads_back() {
         let machine = Machine::default();
         assert_eq!(Machine::parse(&machine.print()).as_ref(), Ok(&machine));
-        let machine = Machine { misses: Some(12), index_cycles: Some(1.5), ..machine };
+        let machine = Machine { misses: Some(12), index_cycles: Some(1.5), translation_cycles: Some(6.0), ..machine };
         assert_eq!(Machine::parse(&machine.print()).as_ref(), Ok(&machine));
         let machine = Machine { lanes: Some(Lanes { packets: 16, operation_cycles: 0.25 }), ..machine };
         assert_eq!(Machine::parse(&machine.print()).as_ref(), Ok(&machine));
@@ -512,6 +556,7 @@ mod tests {
             (text.replace("window = 128", "window = 0"), "window"),
             (text.replace("burst = 32\n", "burst = 32\nindex_cycles = nan\n"), "index_cycles"),
             (text.replace("burst = 32\n", "burst = 32\nmisses = 0\n"), "misses"),
+            (text.replace("burst = 32\n", "burst = 32\ntranslation_cycles = -1.0\n"), "translation_cycles"),
             (text.replace("ticks_per_us = 2500.0", "ticks_per_us = nan"), "ticks_per_us"),
             (text.replace("in_flight = [1, 4, 16, 64]", "in_flight = [1, 4, 4, 64]"), "in_flight"),
             (text.replace("300.0, ", ""), "rows of 4 numbers"),

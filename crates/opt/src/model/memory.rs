@@ -89,6 +89,16 @@ impl Memory<'_> {
         self.beyond(access, bytes, in_flight)
     }
 
+    /// Of a line that is asked for ahead in a steady stream, what work beside it does not hide: translations of addresses of large tables, for one, and reading
+    /// from the second cache.
+    pub fn unhidden(&self, hint: Hint, bytes: u64, in_flight: f64) -> f64 {
+        let access = match hint {
+            Hint::T0 => Access::BusyT0,
+            Hint::T1 | Hint::NonTemporal => Access::BusyT1,
+        };
+        self.beyond(access, bytes, in_flight)
+    }
+
     /// A line of a group that is asked for as a whole and then read, beyond one in the first cache.
     pub fn group(&self, hint: Hint, bytes: u64, lines: f64) -> f64 {
         let access = match hint {
