@@ -54,8 +54,8 @@ pub struct Machine {
     /// counts the operations of each structure instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index_cycles: Option<f64>,
-    /// What a line costs more where its small page was not used lately, and the core has to look up where it lies. In the curves of lines as well: the model does
-    /// without. Missing in files of before it was measured.
+    /// What a line costs more where its small page was not used lately, and the core has to look up where it lies. In the curves of lines as well, so the
+    /// model does without. Missing in files of before it was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub translation_cycles: Option<f64>,
     /// Cycles of an operation of generated code whose data are at hand.
