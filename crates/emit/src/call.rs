@@ -136,7 +136,7 @@ impl Body<'_, '_> {
         let Some((table, _)) = self.action else {
             return self.unsupported("restarting a timer outside of an action");
         };
-        if self.unit.records_own(table) {
+        if self.unit.program.has_own_records(table) {
             let (record, clock) = (Expr::name("record"), Expr::name("run->clock_ns"));
             let note = match expiry {
                 Some(expiry) => Stmt::call("record_restart", [record, clock, self.timer(expiry)]),

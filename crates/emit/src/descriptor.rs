@@ -152,7 +152,7 @@ impl Unit<'_> {
         members.push(word("action_count", table.actions.len() as u32));
         members.push(Expr::designated("actions", actions));
         members.push(field("record_bytes", &bytes));
-        members.push(word("records_own", self.records_own(id).into()));
+        members.push(word("records_own", self.program.has_own_records(id).into()));
         members.push(Expr::designated("size", Expr::long(table.size.unwrap_or(0))));
         let idle = match table.idle_timeout {
             None => "IDLE_NONE",

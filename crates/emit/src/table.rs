@@ -102,7 +102,7 @@ impl Unit<'_> {
     pub fn record_of(&self, table: TableId, records: Expr, found: Expr) -> Expr {
         let name = self.table_name(table);
         let size = Expr::call("sizeof", [Expr::Name(format!("struct {name}_record"))]);
-        let own = if self.records_own(table) { "1" } else { "0" };
+        let own = if self.program.has_own_records(table) { "1" } else { "0" };
         let stride = Expr::call("table_stride", [size, Expr::name(own)]);
         Expr::call("table_record_of", [Expr::Name(format!("&run->{name}->table")), records, found, stride])
     }
@@ -140,12 +140,6 @@ impl Unit<'_> {
     pub fn direct_meters(&self, table: TableId) -> Vec<(u32, &Meter)> {
         let all = self.program.meters.iter().filter(|(_, meter)| meter.table == Some(table));
         all.map(|(id, meter)| (number(id) as u32, meter)).collect()
-    }
-
-    /// Whether each entry has a record of its own.
-    pub fn records_own(&self, table: TableId) -> bool {
-        let idle = self.program.tables[table].idle_timeout.is_some();
-        idle || !self.direct_counters(table).is_empty() || !self.direct_meters(table).is_empty()
     }
 
     /// Whether a miss may insert an entry: its key is then needed until the action has run.

@@ -113,8 +113,9 @@ impl Shape {
     }
 
     /// Whether what the table holds, and what it may come to hold, has room: a controller that was promised so many entries can write them all. Where
-    /// nothing was promised, entries have room to become four times as many. Different records are few where they were counted.
-    pub fn has_room(&self, content: &Content, table: &Table) -> bool {
+    /// nothing was promised, entries have room to become four times as many. Different records are few where they were counted, unless each entry has its own.
+    fn has_room(&self, program: &Program, id: TableId, content: &Content) -> bool {
+        let table = &program.tables[id];
         // Packets may put in as many as there is room for, and see it when there is none.
         if table.add_on_miss && !self.structure.has_room(table.size) {
             return false;
@@ -127,6 +128,8 @@ impl Shape {
         };
         let records = match (self.structure.most_records(), most) {
             (None, _) => true,
+            (Some(limit), None) if program.has_own_records(id) => content.is_known && content.entries < limit / 4,
+            (Some(limit), Some(size)) if program.has_own_records(id) => size < limit,
             (Some(limit), Some(size)) if size < limit => true,
             (Some(limit), _) => content.is_known && content.records < limit - limit / 10,
         };
@@ -181,7 +184,8 @@ pub fn shape(program: &Program, id: TableId, structure: Structure, content: &Con
     };
     let (operations, mut lines) = keyed.look_up(structure);
     let grouped = keyed.grouped(structure, operations);
-    lines.push(Line::alone(content.records.clamp(1, keyed.entries) * record_bytes(table), 1.0));
+    let records = if program.has_own_records(id) { keyed.entries } else { content.records.clamp(1, keyed.entries) };
+    lines.push(Line::alone(records * record_bytes(table), 1.0));
     let begin = if structure.has_two_lines() || structure == Structure::Perfect { HASHING } else { INDEXING };
     Shape {
         structure,
@@ -545,11 +549,10 @@ impl Keyed {
 
 /// All structures that can hold the table's keys and what it holds.
 pub fn candidates(program: &Program, id: TableId, content: &Content, vector_bytes: u32) -> Vec<Shape> {
-    let table = &program.tables[id];
     let keys = program.key_kinds(id);
     let fitting = Structure::ALL.into_iter().filter(|structure| structure.misses(&keys).is_none());
     let shapes = fitting.map(|structure| shape(program, id, structure, content, vector_bytes));
-    shapes.filter(|shape| shape.has_room(content, table)).collect()
+    shapes.filter(|shape| shape.has_room(program, id, content)).collect()
 }
 
 #[cfg(test)]

@@ -1,0 +1,57 @@
+//! Structures that tell few records apart are planned only for tables that will not have more: where each entry is counted, metered or aged by itself, each
+//! has a record of its own.
+
+use hlir::plan::{Plan, Structure};
+use hlir::text::parse_file;
+use opt::inputs::Content;
+use opt::{Inputs, Selection};
+
+const OF_FEW: [Structure; 2] = [Structure::Dir24_8U8, Structure::Exact48];
+
+/// A table of that kind of key, and what else there is of it.
+fn program(key: &str, width: u32, declared: &str, beside: &str) -> String {
+    format!(
+        "program few for none\n\nvariable x: {width}\nvariable colour: 8\n\ntable t {{\n  key x: {key}\n  action on() {{}}\n  default on()\n{declared}}}\n\n\
+         {beside}entry t\n\nnode t: apply t -> queue\n\nnode queue: buffer {{ send 32w1 }}\n"
+    )
+}
+
+/// What is planned for the table, of whose entries all run the same action with the same data.
+fn planned(text: &str, entries: u64) -> Structure {
+    let mut program = parse_file(text).unwrap_or_else(|errors| panic!("{errors:#?}")).program;
+    let content = Content { entries, records: 1, masks: 16, long_prefixes: 0, actions: 1, is_known: true };
+    let mut inputs = Inputs::default();
+    inputs.occupancy.tables.insert("t".to_string(), content);
+    let mut plan = Plan::default();
+    opt::optimize(&mut program, &mut plan, &inputs, &Selection::All, None);
+    plan.tables.first().expect("a structure was chosen").structure
+}
+
+#[test]
+fn entries_with_records_of_their_own_get_structures_that_tell_them_apart() {
+    for (key, width, entries) in [("lpm", 32, 1000), ("exact", 48, 66_000)] {
+        let shared = planned(&program(key, width, "", ""), entries);
+        assert!(OF_FEW.contains(&shared), "{key} {width}: {shared:?}");
+        for (declared, beside) in [
+            ("", "counter seen: packets of t automatic\n\n"),
+            ("", "meter seen: packets of t into colour\n\n"),
+            ("  size 100000\n", "counter seen: packets of t automatic\n\n"),
+            ("  idle_timeout\n", ""),
+        ] {
+            let own = planned(&program(key, width, declared, beside), entries);
+            assert!(!OF_FEW.contains(&own), "{key} {width} {declared}{beside}: {own:?}");
+        }
+    }
+}
+
+#[test]
+fn few_entries_with_records_of_their_own_may_have_any_structure() {
+    let counted = |declared: &str, entries| {
+        planned(&program("lpm", 32, declared, "counter seen: packets of t automatic\n\n"), entries)
+    };
+    let shared = |declared: &str, entries| planned(&program("lpm", 32, declared, ""), entries);
+    // Four times as many have room; so have as many as were promised.
+    assert_eq!(counted("", 60), shared("", 60));
+    assert_eq!(counted("  size 200\n", 100), shared("  size 200\n", 100));
+    assert_ne!(counted("", 100), Structure::Dir24_8U8);
+}
