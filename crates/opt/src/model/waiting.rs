@@ -229,6 +229,11 @@ impl Model<'_> {
         for (at, one) in asked.iter().zip(&streams) {
             costs[*at] += if stream > 0.0 { one / stream * waited } else { 0.0 } + request;
         }
+        let with_look_ups = asked.iter().zip(&streams).filter(|(at, _)| made[**at].part() == Part::LookUps);
+        let queue = self.queue(with_look_ups.map(|(_, one)| *one));
+        for (cost, made) in costs.iter_mut().zip(made) {
+            *cost += (1.0 - (1.0 - made.lookup.shape.second).powf(group)) * queue / group;
+        }
         // A line that was asked for with work on another group is read when all work on a group has been done once.
         let meanwhile = match is_behind {
             true => looked_up + keys + turn + waited,
@@ -253,6 +258,12 @@ impl Model<'_> {
     fn unhidden(&self, made: &Made, lines: f64, is_behind: bool) -> f64 {
         let Some(request) = made.request.filter(|_| is_behind && !made.is_levelled()) else { return 0.0 };
         self.memory().unhidden(request.hint, made.first(), lines)
+    }
+
+    /// Second lines are asked for behind all first ones. What is on its way then, because look-ups paid for it, comes before them: on average half of what can be.
+    fn queue(&self, streams: impl Iterator<Item = f64>) -> f64 {
+        let (sum, count) = streams.fold((0.0, 0.0), |(sum, count), one| (sum + one, count + 1.0));
+        sum / f64::max(count, 1.0) * f64::from(self.inputs.machine.parallelism) / 2.0
     }
 
     /// What a group waits for the last line that it has asked for, a packet.
