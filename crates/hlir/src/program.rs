@@ -262,7 +262,8 @@ impl Program {
         keys.map(|key| (key.kind, self.expression_type(&key.value, &[]).width())).collect()
     }
 
-    /// Whether each entry of a table has a record of its own, though others may run the same action with the same data: it is counted, metered or aged by itself.
+    /// Whether each entry of a table has a record of its own, though others may run the same action with the same data: it is counted, metered or aged by
+    /// itself.
     pub fn has_own_records(&self, table: TableId) -> bool {
         let is_counted = self.counters.values().any(|counter| counter.table == Some(table));
         let is_metered = self.meters.values().any(|meter| meter.table == Some(table));

@@ -93,7 +93,11 @@ fn traffic(marked: u32, dropped: u32) -> String {
 #[test]
 fn the_last_line_of_a_group_behind_comes_while_the_one_before_is_looked_up() {
     let request = "prefetch table stations line 0 ahead 1 in with_consumption to t0";
-    let plan = format!("plan {{\n  burst 32\n  {PATH}\n  loop stations: batch 32 group 32 {{ {request} }}\n}}\n");
+    // Of one line for each key, so that nothing else is waited for.
+    let structure = "table stations: perfect";
+    let plan = format!(
+        "plan {{\n  burst 32\n  {PATH}\n  loop stations: batch 32 group 32 {{ {request} }}\n  {structure}\n}}\n"
+    );
     let cycles = |stream, latency| predicted(machine(stream, latency), &traffic(0, 0), &plan).cycles();
     // A short latency is over by then, and a stream that is slower than all that is computed beside it costs what it is slower.
     let (hidden, slow) = (cycles(1.0, 2.0), cycles(400.0, 2.0));
@@ -139,6 +143,23 @@ fn nothing_hides_what_a_line_costs_behind_long_work() {
         let [none, some, more] = [0.0, 6.0, 9.0].map(|unhidden| cycles(unhidden, placement));
         assert!(some > none + 5.0 && (more - some - 3.0).abs() < 1e-6, "{placement}: {none} {some} {more}");
     }
+}
+
+/// Keys in second lines wait for what look-ups have asked for meanwhile, and for nothing that turns have.
+#[test]
+fn second_lines_come_behind_what_look_ups_ask_for() {
+    let slower = |structure: &str, placement: &str| {
+        let cycles = |stream: f64| {
+            let request = format!("prefetch table stations line 0 ahead 1 in {placement} to t1");
+            let staged = format!("loop stations: batch 32 group 32 {{ {request} }}\n  table stations: {structure}");
+            let plan = format!("plan {{\n  burst 32\n  {PATH}\n  {staged}\n}}\n");
+            predicted(machine(stream, 2.0), &traffic(0, 0), &plan).cycles()
+        };
+        cycles(500.0) - cycles(400.0)
+    };
+    assert!((slower("perfect", "with_consumption") - 100.0).abs() < 1e-6);
+    assert!(slower("exact48", "with_consumption") > 101.0);
+    assert!((slower("exact48", "with_turns") - 100.0).abs() < 1e-6);
 }
 
 /// Of two tables whose lines come slowly, and less so to the second cache, one is asked for with turns and the other with keys: each hides its own.

@@ -260,7 +260,8 @@ impl Model<'_> {
         self.memory().unhidden(request.hint, made.first(), lines)
     }
 
-    /// Second lines are asked for behind all first ones. What is on its way then, because look-ups paid for it, comes before them: on average half of what can be.
+    /// Second lines are asked for behind all first ones. What is on its way then, because look-ups paid for it, comes before them: on average half of what
+    /// can be.
     fn queue(&self, streams: impl Iterator<Item = f64>) -> f64 {
         let (sum, count) = streams.fold((0.0, 0.0), |(sum, count), one| (sum + one, count + 1.0));
         sum / f64::max(count, 1.0) * f64::from(self.inputs.machine.parallelism) / 2.0
