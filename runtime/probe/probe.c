@@ -253,7 +253,7 @@ probe_lines(const struct probe_memory *memory, size_t bytes, uint32_t access, ui
 }
 
 /* Lines of as many small pages as no core remembers the places of: few enough to be in a near cache themselves. */
-#define PAGES 16384u
+#define PAGES 8192u
 #define PAGE_LINES 64u
 #define PAGES_AHEAD 64u
 

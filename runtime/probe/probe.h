@@ -48,7 +48,7 @@ int64_t probe_misses(const struct probe_memory *memory, size_t bytes, uint32_t l
  * section 4: delta). */
 int64_t probe_index(void);
 
-/* Cycles, times 1000, that it costs to find out where a line lies whose page was not used lately: a stream with work over a line in each 4 KB of 64 MB, beyond
+/* Cycles, times 1000, that it costs to find out where a line lies whose page was not used lately: a stream with work over a line in each 4 KB of 32 MB, beyond
  * one over as many lines side by side. Next to nothing where pages are large, in this system and in the one that it is a guest of. */
 int64_t probe_translation(const struct probe_memory *memory);
 
