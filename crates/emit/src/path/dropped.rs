@@ -76,6 +76,11 @@ impl Way<'_> {
         left.into_iter().chain(leavers.missed.as_ref().map(|_| Waiting::Missed)).collect()
     }
 
+    /// Those of a group that have missed and wait to be dropped, in `path_turn`, where there may be some.
+    pub(super) fn missed_to_drop(&self) -> Option<Expr> {
+        self.lists().contains(&Waiting::Missed).then(|| Waiting::Missed.set())
+    }
+
     /// Of the worker's memory.
     pub(super) fn dropped_members(&self) -> Vec<Member> {
         let lists = self.lists();

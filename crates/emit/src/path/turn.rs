@@ -141,8 +141,8 @@ impl Way<'_> {
         code.extend(self.gathering(name("left")));
         let clear = Stmt::call("memset", ["ports", "0", "sizeof(ports)"].map(name));
         code.extend([Stmt::Blank, room(&name("count")), clear]);
-        code.extend(self.paid_apart());
         let (left, missed) = self.dropping(&mut code);
+        code.extend(self.paid_apart());
         code.push(self.leave_first(left));
         code.push(some(missed, false, false));
         let hit = || Expr::binary("&", name("staying"), Expr::unary("~", name("missed")));
@@ -152,7 +152,8 @@ impl Way<'_> {
         code
     }
 
-    /// The requests that turns pay for, for packets of this group that have none here: they have left the path, or may wait to be dropped.
+    /// The requests that turns pay for, for packets of this group that have none here: they have left the path, or wait to be dropped. Others that have missed
+    /// have a turn.
     fn paid_apart(&self) -> Vec<Stmt> {
         let mut body = vec![
             Stmt::declare("const uint32_t", "i", Expr::cast("uint32_t", Expr::call("__builtin_ctzll", [name("rest")]))),
@@ -163,8 +164,7 @@ impl Way<'_> {
             return Vec::new();
         }
         body.push(Stmt::Assign(name("rest"), "&=", Expr::binary("-", name("rest"), Expr::word(1))));
-        let may_wait = self.leavers.as_ref().is_some_and(|leavers| leavers.missed.is_some());
-        let apart = if may_wait { Expr::binary("|", name("left"), name("missed")) } else { name("left") };
+        let apart = self.missed_to_drop().into_iter().fold(name("left"), |all, set| Expr::binary("|", all, set));
         let rest = Stmt::declare("uint64_t", "rest", apart);
         vec![rest, Stmt::While(Expr::binary("!=", name("rest"), Expr::word(0)), body)]
     }
