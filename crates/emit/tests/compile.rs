@@ -198,7 +198,7 @@ plan {{
     hlir::text::parse_file(&text).expect("the switch is HLIR")
 }
 
-/// A table may be called as something else that is at hand during a burst.
+/// A table may be called as something else that is at hand during a burst, or where a group is looked up, whatever work its lines are asked for with.
 #[test]
 fn tables_may_have_any_name() {
     for name in ["worker", "memory", "clock_ns", "out", "number", "requested"] {
@@ -208,7 +208,9 @@ fn tables_may_have_any_name() {
         let (_, table) = program.tables.iter_mut().next().expect("it has a table");
         table.name = name.to_string();
         plan.tables[0].table = name.to_string();
-        plan.loops[0].requests.clear();
+        let request = &mut plan.loops[0].requests[0];
+        request.access = Access::Table { table: name.to_string(), line: 0 };
+        request.placement = Placement::WithTurns;
         COMPILERS.compile(&format!("table_{name}"), &program, &plan);
     }
 }
