@@ -201,7 +201,7 @@ plan {{
 /// A table may be called as something else that is at hand during a burst, or where a group is looked up, whatever work its lines are asked for with.
 #[test]
 fn tables_may_have_any_name() {
-    for name in ["worker", "memory", "clock_ns", "out", "number", "requested"] {
+    for name in ["worker", "memory", "clock_ns", "out", "number", "requested", "newest", "size"] {
         let parsed = looked_up(48, "exact", "exact48", 64);
         let mut program = parsed.program;
         let mut plan = parsed.plan.expect("it has a plan");

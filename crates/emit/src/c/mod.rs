@@ -178,7 +178,7 @@ impl Expr {
         if let Expr::Number { value, .. } = self { Some(*value) } else { None }
     }
 
-    /// Whether `word` occurs as a word in one of its names.
+    /// Whether one of its names is `word`, or has it in it as the name of a variable, a constant or a function.
     pub fn mentions(&self, word: &str) -> bool {
         match self {
             Expr::Name(name) => has_word(name, word),
@@ -197,7 +197,17 @@ impl Expr {
 }
 
 fn has_word(text: &str, word: &str) -> bool {
-    text.split(|character: char| !character.is_alphanumeric() && character != '_').any(|part| part == word)
+    let is_letter = |character: char| character.is_alphanumeric() || character == '_';
+    text.match_indices(word).any(|(at, _)| {
+        let (before, behind) = (&text[..at], &text[at + word.len()..]);
+        !before.ends_with(is_letter) && !behind.starts_with(is_letter) && !is_of_another_space(before)
+    })
+}
+
+/// Whether what follows is a member or a type: those have names of their own, which may be a variable's.
+fn is_of_another_space(before: &str) -> bool {
+    let is_offset = before.rsplit_once("offsetof(").is_some_and(|(_, inside)| !inside.contains(')'));
+    is_offset || ["->", ".", "struct ", "enum "].iter().any(|mark| before.ends_with(mark))
 }
 
 impl Stmt {
@@ -259,7 +269,7 @@ impl Stmt {
         matches!(self, Stmt::Return(_) | Stmt::Goto(_) | Stmt::Break)
     }
 
-    /// Whether `word` occurs in one of its expressions.
+    /// The same of one of its expressions.
     pub fn mentions(&self, word: &str) -> bool {
         let own = match self {
             Stmt::Declare { value, .. } => value.as_ref().is_some_and(|value| value.mentions(word)),
