@@ -234,7 +234,7 @@ impl<'u, 'a> Body<'u, 'a> {
 
 /// The enumerator of a drop reason.
 pub fn drop_name(reason: &str, number: u32) -> String {
-    format!("DROP_{}_{number}", crate::names::identifier(reason).to_uppercase())
+    format!("DROP_{}_{number}", crate::namer::identifier(reason).to_uppercase())
 }
 
 pub fn drop_reason(reason: &str, number: u32) -> Expr {

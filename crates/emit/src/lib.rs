@@ -17,6 +17,7 @@ mod descriptor;
 mod expression;
 mod field;
 mod group;
+mod namer;
 mod names;
 mod node;
 mod parameter;

@@ -1,9 +1,12 @@
-//! Names of C made from names of P4: `hdr.ipv4` becomes `hdr_ipv4`, and nothing gets the name of something else.
+//! Names of C made from names of P4: `hdr.ipv4` becomes `hdr_ipv4`, and nothing gets the name of something else, nor of what is named after it.
 //!
-//! Everything that a program names gets its name here, once, in the order of the program, so that equal programs give equal text.
+//! Everything that a program names gets its name here, once, in the order of the program, so that equal programs give equal text. What the emitter makes of
+//! these names by putting something behind them is listed here, too: who makes more of them adds it to the list.
 
-use hlir::Program;
-use std::collections::HashSet;
+use crate::namer::{Namer, at_top, identifier, unique_in};
+use hlir::plan::Structure;
+use hlir::text::written_structure;
+use hlir::{NodeKind, Program, Table};
 
 /// C names by the number of the thing in its arena. Members of `struct state` share one space of names, functions and types another.
 pub struct Names {
@@ -22,8 +25,8 @@ pub struct Names {
     pub fields: Vec<Vec<(String, String)>>,
 }
 
-/// Members that `struct state` has in every program.
-const STATE: &[&str] = &[
+/// Members that `struct state` or `struct scratch` may have in every program.
+const STATE: [&str; 17] = [
     "packet",
     "front",
     "cursor",
@@ -36,203 +39,202 @@ const STATE: &[&str] = &[
     "generation",
     "scratch",
     "original",
+    "original_length",
     "hit",
     "pending",
     "length",
+    "unused",
 ];
 
-/// First parts of names that belong to the runtime, or could one day.
-const RUNTIME: &[&str] = &[
-    "abi", "bits", "budget", "burst", "checksum", "copy", "counter", "crc", "crc16", "crc32", "dir24", "exact",
-    "flight", "group", "groups", "hash", "identity", "lanes", "limbs", "list", "load", "load8", "load16", "load32",
-    "load64", "lpm", "mbuf", "mem", "meter", "mtr", "node", "output", "own", "packet", "path", "pending", "piece",
-    "pieces", "pipeline", "pool", "prefetch", "process", "queue", "random", "register", "released", "rte", "run",
-    "saved", "scratch", "shared", "signed", "state", "store", "store8", "store16", "store32", "store64", "table",
-    "target", "value", "walk", "wide", "worker", "xor16", "saturate", "shift",
-];
-
-/// Words of C and of its library that are single names.
-const WORDS: &[&str] = &[
-    "LANES",
-    "abort",
-    "abs",
-    "action",
-    "alignas",
-    "alignof",
-    "asm",
-    "attach",
-    "auto",
-    "bool",
-    "break",
-    "case",
-    "char",
-    "const",
-    "continue",
-    "data",
-    "default",
-    "detach",
-    "div",
-    "do",
-    "double",
-    "else",
-    "ended",
-    "entry",
-    "enum",
-    "exit",
-    "extern",
-    "false",
-    "float",
-    "for",
-    "free",
-    "goto",
-    "if",
-    "index",
-    "inline",
-    "int",
-    "key",
-    "linux",
-    "log",
-    "long",
-    "main",
-    "malloc",
-    "memcmp",
-    "memcpy",
-    "memmove",
-    "memset",
-    "next",
-    "noreturn",
-    "null",
-    "number",
-    "parameter",
-    "rand",
-    "read",
-    "record",
-    "remove",
-    "restrict",
-    "resume",
-    "return",
-    "short",
-    "signal",
-    "sizeof",
-    "start",
-    "static",
-    "struct",
-    "switch",
-    "system",
-    "thread_local",
-    "time",
-    "true",
-    "typedef",
-    "typeof",
-    "union",
-    "unix",
-    "unsigned",
-    "void",
-    "volatile",
-    "while",
-    "write",
-];
+/// Members that `struct run` may have in every program.
+const RUN: [&str; 6] = ["worker", "memory", "clock_ns", "out", "number", "requested"];
 
 /// Names that generated functions have beside those of the program.
 #[rustfmt::skip]
-const LOCALS: &[&str] = &[
+const LOCALS: [&str; 40] = [
     "access", "act", "address", "at", "begin", "buffer", "count", "enter", "found", "from", "front", "handle", "hash", "header", "held",
     "host", "i", "inline", "length", "lookups", "member", "memory", "moved", "next", "old", "onward", "piece_count", "port",
     "returned", "segment", "size", "snapshot", "snapshot_bits", "snapshot_bytes", "start", "taken", "to", "truncation", "wait", "whole",
 ];
 
-/// Gives each thing a name of its own.
-pub struct Namer {
-    taken: HashSet<String>,
-}
+/// Names at hand where an action runs.
+const ACTION: [&str; 10] = ["run", "state", "found", "records", "record", "group", "path", "i", "true", "false"];
 
-impl Namer {
-    pub fn new(reserved: &[&str]) -> Namer {
-        Namer { taken: WORDS.iter().chain(reserved).map(|word| word.to_string()).collect() }
-    }
-
-    /// `wish` as a C name, with a number behind it if it is taken.
-    pub fn unique(&mut self, wish: &str) -> String {
-        let name = identifier(wish);
-        let mut unique = name.clone();
-        let mut number = 2;
-        while !self.taken.insert(unique.clone()) {
-            unique = format!("{name}_{number}");
-            number += 1;
-        }
-        unique
-    }
-
-    /// A name at the top level of the file, where the runtime's are too.
-    fn top(&mut self, wish: &str, kind: &str) -> String {
-        let name = identifier(wish);
-        let first = name.split('_').next().unwrap_or("");
-        if RUNTIME.contains(&first) { self.unique(&format!("{kind}_{name}")) } else { self.unique(&name) }
-    }
-}
-
-/// Letters, digits and single underscores, not beginning with a digit. Case is kept.
-pub fn identifier(name: &str) -> String {
-    let mut out = String::new();
-    for character in name.chars() {
-        let wanted = if character.is_ascii_alphanumeric() { character } else { '_' };
-        if wanted != '_' || (!out.ends_with('_') && !out.is_empty()) {
-            out.push(wanted);
-        }
-    }
-    let out = out.trim_end_matches('_');
-    match out.chars().next() {
-        None => "unnamed".to_string(),
-        Some(first) if first.is_ascii_digit() => format!("n{out}"),
-        Some(_) => out.to_string(),
-    }
-}
+/// Functions that actions' code calls; those whose names end in a digit are not among them, for no parameter's does.
+#[rustfmt::skip]
+const CALLED: [&str; 71] = [
+    "asked_note", "counter_add", "counter_increment", "custom_close", "custom_open", "hash_add", "hash_add_bytes", "hash_add_wide", "hash_begin",
+    "hash_bytes", "hash_identity", "hash_sum_add", "hash_sum_subtract", "hash_target", "list_address", "list_find", "meter_execute", "packet_contiguous",
+    "packet_data", "packet_drop", "packet_gather", "packet_length", "packet_trim", "random_base", "random_between", "random_between_wide", "record_cell",
+    "record_hit", "record_restart", "selector_member", "state_read", "state_read_wide", "state_write", "state_write_wide", "walk_drop", "walk_hash_payload",
+    "walk_place", "walk_sum", "walk_sum_end", "walk_sum_number", "walk_sum_payload", "walk_truncate", "walk_varbit", "wide_add", "wide_add_saturating",
+    "wide_add_saturating_signed", "wide_and", "wide_complement", "wide_concat", "wide_copy", "wide_divide", "wide_equal", "wide_extend_signed", "wide_from",
+    "wide_less", "wide_less_signed", "wide_load", "wide_multiply", "wide_negate", "wide_or", "wide_resize", "wide_shift_left", "wide_shift_right",
+    "wide_shift_right_signed", "wide_slice", "wide_subtract", "wide_subtract_saturating", "wide_subtract_saturating_signed", "wide_to_saturating", "wide_xor",
+    "wide_zero",
+];
 
 impl Names {
     pub fn new(program: &Program) -> Names {
-        let mut members = Namer::new(STATE);
-        let mut top = Namer::new(LOCALS);
-        let mut places = Namer::new(&["ENDED"]);
+        let mut spaces = Spaces::new(program);
         let headers: Vec<String> =
-            program.headers.iter().map(|(_, header)| header_name(&mut members, &header.name)).collect();
-        let variables = program.variables.iter().map(|(_, variable)| members.unique(&variable.name)).collect();
-        let parsers =
-            program.parsers.iter().map(|(_, parser)| members.unique(&format!("{}_states", parser.name))).collect();
-        let mut held = Namer::new(&["worker", "memory", "clock_ns", "out", "number", "requested"]);
-        let tables = program.tables.iter().map(|(_, table)| held.unique(&table.name)).collect();
-        let value_sets = program.value_sets.iter().map(|(_, set)| held.unique(&set.name)).collect();
-        let nodes: Vec<String> = program.nodes.iter().map(|(_, node)| top.top(&node.name, "node")).collect();
+            program.headers.values().map(|it| spaces.members.unique_with(&it.name, of_header)).collect();
+        headers.iter().for_each(|header| spaces.top.take(&copied(header)));
+        let variables = program.variables.values().map(|it| spaces.members.unique(&it.name)).collect();
+        let states = |name: &str| format!("{name}_states");
+        let parsers = program.parsers.values().map(|it| spaces.members.unique(&states(&it.name))).collect();
+        let actions: Vec<Vec<String>> = program.tables.values().map(actions).collect();
+        let tables =
+            program.tables.values().zip(&actions).map(|(it, actions)| spaces.table(&it.name, actions)).collect();
+        let value_sets = program.value_sets.values().map(|it| spaces.value_set(&it.name)).collect();
+        let nodes: Vec<String> = program
+            .nodes
+            .values()
+            .map(|node| match &node.kind {
+                NodeKind::Apply { table, .. } => {
+                    let actions = &actions[crate::unit::number(*table)];
+                    spaces.node(&node.name, |name| of_look_up(name, &program.tables[*table], actions))
+                }
+                NodeKind::State { .. }
+                | NodeKind::Block { .. }
+                | NodeKind::Branch { .. }
+                | NodeKind::Deparse { .. }
+                | NodeKind::Buffer { .. } => spaces.node(&node.name, of_node),
+            })
+            .collect();
+        let mut places = Namer::new(["ENDED"]);
         let places = nodes.iter().map(|name| places.unique(&format!("AT_{}", name.to_uppercase()))).collect();
-        let fields = program.headers.iter().map(|(_, header)| field_names(&mut top, header)).collect();
-        let mut actions = Vec::new();
-        let mut parameters = Vec::new();
-        for (_, table) in program.tables.iter() {
-            let mut namer = Namer::new(&[]);
-            actions.push(table.actions.iter().map(|action| namer.unique(last_part(&action.name))).collect());
-            let named = |action: &hlir::Action| {
-                let mut namer = Namer::new(&["run", "state", "found", "record", "group", "true", "false"]);
-                action.parameters.iter().map(|parameter| parameter_name(&mut namer, &parameter.name)).collect()
-            };
-            parameters.push(table.actions.iter().map(named).collect());
-        }
+        let fields: Vec<_> = program.headers.values().map(|header| spaces.fields(header)).collect();
+        let called = called(program, &headers, &fields);
+        let parameters = program.tables.values().map(|table| parameters(table, &called)).collect();
         Names { headers, variables, parsers, nodes, places, tables, value_sets, actions, parameters, fields }
     }
 }
 
-/// Beside a header's pointer stand its valid bit and perhaps a length, named after it.
-fn header_name(members: &mut Namer, wish: &str) -> String {
-    let name = members.unique(wish);
-    members.unique(&format!("{name}_valid"));
-    members.unique(&format!("{name}_bits"));
-    name
+/// Names that must be told apart.
+struct Spaces {
+    /// Members of `struct state`, `struct scratch` and `struct saved`.
+    members: Namer,
+    /// Members of `struct run`.
+    held: Namer,
+    /// Functions, and constants.
+    top: Namer,
+    /// Types.
+    tags: Namer,
+    /// Variables of functions that look up a group, beside the functions that these call.
+    grouped: Namer,
 }
 
-fn field_names(top: &mut Namer, header: &hlir::Header) -> Vec<(String, String)> {
-    let kind = header.type_name.strip_suffix("_t").or(header.type_name.strip_suffix("_h")).unwrap_or(&header.type_name);
-    let named = |field: &hlir::Field| {
-        (top.top(&format!("{kind}_{}", field.name), "header"), top.top(&format!("{kind}_set_{}", field.name), "header"))
+impl Spaces {
+    fn new(program: &Program) -> Spaces {
+        let mut top = Namer::new(LOCALS);
+        let mut tags = Namer::new([]);
+        hlir::externs::functions(program).iter().for_each(|function| top.take(&function.name));
+        for id in hlir::externs::objects(program) {
+            crate::custom::object_prototypes(program, id).iter().for_each(|(name, _)| top.take(name));
+            program.externs[id].object.iter().for_each(|object| tags.take(&object.of_type));
+        }
+        let mut grouped = Namer::new([]);
+        for structure in Structure::ALL.map(written_structure) {
+            ["array", "find_group"].iter().for_each(|function| grouped.take(&format!("{structure}_{function}")));
+        }
+        Spaces { members: Namer::new(STATE), held: Namer::new(RUN), top, tags, grouped }
+    }
+
+    /// Members of `struct path` are named after tables and nodes as well, but none of these is another with something behind it.
+    fn table(&mut self, wish: &str, actions: &[String]) -> String {
+        let constants = |name: &str| {
+            let parameters = actions.iter().map(|action| format!("{name}_{action}_parameters"));
+            with(name, &["_fields", "_actions"]).into_iter().chain(parameters).collect()
+        };
+        unique_in(
+            wish,
+            &mut [
+                (&mut self.held, &|name| with(name, &["", "_lookups", "_misses", "_records"])),
+                (&mut self.tags, &|name| with(name, &["_record"])),
+                (&mut self.top, &constants),
+                (&mut self.grouped, &|name| with(name, &["_array", "_second", "_group"])),
+            ],
+        )
+    }
+
+    fn value_set(&mut self, wish: &str) -> String {
+        let constants = |name: &str| with(name, &["_fields", "_actions"]);
+        unique_in(wish, &mut [(&mut self.held, &|name| with(name, &[""])), (&mut self.top, &constants)])
+    }
+
+    fn node(&mut self, wish: &str, functions: impl Fn(&str) -> Vec<String>) -> String {
+        let queue = |name: &str| vec![format!("queue_{name}")];
+        unique_in(&at_top(wish, "node"), &mut [(&mut self.top, &functions), (&mut self.tags, &queue)])
+    }
+
+    fn fields(&mut self, header: &hlir::Header) -> Vec<(String, String)> {
+        let kind = &header.type_name;
+        let kind = kind.strip_suffix("_t").or(kind.strip_suffix("_h")).unwrap_or(kind);
+        let mut named = |name: String| self.top.unique(&at_top(&name, "header"));
+        let fields = header.fields.iter();
+        fields.map(|it| (named(format!("{kind}_{}", it.name)), named(format!("{kind}_set_{}", it.name)))).collect()
+    }
+}
+
+/// A name with each of these behind it.
+fn with(name: &str, parts: &[&str]) -> Vec<String> {
+    parts.iter().map(|part| format!("{name}{part}")).collect()
+}
+
+/// Beside a header's pointer stand its valid bit and perhaps a length, and where it is in a packet that is saved.
+fn of_header(name: &str) -> Vec<String> {
+    with(name, &["", "_valid", "_bits", "_place"])
+}
+
+/// A copy of a header, on which a part of an action is run.
+pub fn copied(header: &str) -> String {
+    format!("{header}_copy")
+}
+
+/// Functions of any node: its own, ahead of a packet's turn, those that make copies, and its loop.
+fn of_node(name: &str) -> Vec<String> {
+    with(name, &["", "_ahead", "_copy#", "_onward", "_loop"])
+}
+
+/// The same of one that looks up a table.
+fn of_look_up(name: &str, table: &Table, actions: &[String]) -> Vec<String> {
+    let mut made = of_node(name);
+    made.extend(with(name, &["_key", "_key_ahead", "_act", "_act_ahead", "_act_rewritten", "_find"]));
+    made.extend(actions.iter().map(|action| format!("{name}_{action}_rewrites")));
+    let mut asked = with(name, &["_found_by", "_record_of", "_action_of"]);
+    for (number, action) in table.actions.iter().enumerate() {
+        asked.extend((0..action.parameters.len()).map(|parameter| format!("{name}_data_{number}_{parameter}_of")));
+    }
+    made.extend(asked.iter().map(|asked| format!("{asked}_lanes")));
+    made.extend(asked);
+    made
+}
+
+/// Members of a record.
+fn actions(table: &Table) -> Vec<String> {
+    let mut namer = Namer::new([crate::selector::SLOT]);
+    table.actions.iter().map(|action| namer.unique(last_part(&action.name))).collect()
+}
+
+/// What actions' code calls, and the copies of headers that it may be run on.
+fn called(program: &Program, headers: &[String], fields: &[Vec<(String, String)>]) -> Vec<String> {
+    let mut called: Vec<String> = headers.iter().map(|header| copied(header)).collect();
+    called.extend(fields.iter().flatten().flat_map(|(read, write)| [read.clone(), write.clone()]));
+    called.extend(hlir::externs::functions(program).into_iter().map(|function| function.name));
+    called.extend(CALLED.map(str::to_string));
+    called
+}
+
+fn parameters(table: &Table, called: &[String]) -> Vec<Vec<String>> {
+    let named = |action: &hlir::Action| {
+        let mut namer = Namer::new(ACTION.into_iter().chain(called.iter().map(String::as_str)));
+        if table.profile.is_some() {
+            namer.take("member");
+        }
+        action.parameters.iter().map(|parameter| parameter_name(&mut namer, &parameter.name)).collect()
     };
-    header.fields.iter().map(named).collect()
+    table.actions.iter().map(named).collect()
 }
 
 /// Temporaries end in a digit, so parameters do not.
@@ -249,20 +251,4 @@ fn parameter_name(namer: &mut Namer, wish: &str) -> String {
 
 fn last_part(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_of_c_and_unique() {
-        let mut namer = Namer::new(&["front"]);
-        let wishes = ["hdr.ipv4", "hdr_ipv4", "hdr.labels[2]", "9lives", "while", "front", "$valid$", "_", "LANES"];
-        let names: Vec<String> = wishes.iter().map(|wish| namer.unique(wish)).collect();
-        assert_eq!(
-            names,
-            ["hdr_ipv4", "hdr_ipv4_2", "hdr_labels_2", "n9lives", "while_2", "front_2", "valid", "unnamed", "LANES_2"]
-        );
-    }
 }

@@ -2,22 +2,11 @@
 //!
 //! A compiler that is not installed is skipped with a line that says so; without any the test fails.
 
-use hlir::plan::{Access, Descriptor, Hint, Loop, Placement, Plan, Request};
-use hlir::{NodeKind, Program};
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::LazyLock;
+mod compilers;
 
-/// As pipelines are compiled: clang may say of processors newer than itself, whatever it compiles, that their features do not fit together.
-#[rustfmt::skip]
-const FLAGS: &[&str] = &[
-    "-std=c11", "-O3", "-march=native", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-fPIC", "-shared", "-Wno-unknown-warning-option",
-    "-Wno-invalid-feature-combination",
-];
-
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+use compilers::{COMPILERS, plans, repository};
+use hlir::plan::{Access, Descriptor, Placement, Plan};
+use std::path::PathBuf;
 
 fn examples() -> Vec<PathBuf> {
     let mut found = Vec::new();
@@ -35,49 +24,6 @@ fn examples() -> Vec<PathBuf> {
     found
 }
 
-/// What a compiler needs to find DPDK's headers; nothing where DPDK is not installed. Code is for this machine, not for the one that DPDK was built for.
-fn dpdk_flags() -> Option<Vec<String>> {
-    let output = Command::new("pkg-config").args(["--cflags", "libdpdk"]).output().ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    output
-        .status
-        .success()
-        .then(|| text.split_whitespace().filter(|flag| !flag.starts_with("-march")).map(str::to_string).collect())
-}
-
-fn compile(compiler: &str, c: &Path, more: &[String]) -> Result<(), String> {
-    let output = Command::new(compiler)
-        .args(FLAGS)
-        .arg("-I")
-        .arg(repository().join("runtime"))
-        .args(more)
-        .arg("-o")
-        .arg(c.with_extension("so"))
-        .arg(c)
-        .output()
-        .map_err(|error| error.to_string())?;
-    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
-}
-
-/// The plain plan, and one with a loop at each table.
-fn plans(program: &Program) -> Vec<(&'static str, Plan)> {
-    let mut loops = Vec::new();
-    for node in program.nodes.values() {
-        let NodeKind::Apply { table, .. } = &node.kind else { continue };
-        let access = Access::Table { table: program.tables[*table].name.clone(), line: 0 };
-        let request = Request { access, placement: Placement::OwnLoop, distance: 1, hint: Hint::T0, reason: None };
-        loops.push(Loop {
-            node: node.name.clone(),
-            batch: 32,
-            group: 8,
-            lanes: 1,
-            requests: vec![request],
-            reason: None,
-        });
-    }
-    vec![("plain", Plan::default()), ("batched", Plan { burst: 32, loops, ..Plan::default() })]
-}
-
 /// The router in stages, what comes before its look-up for several packets at once.
 fn router(lanes: u32, request: &str) -> hlir::text::Parsed {
     let path = "v1model.begin, RouterParser.start, RouterParser.ipv4, CheckHeader.start, Router.if_105, Router.if_107, \
@@ -92,55 +38,6 @@ plan {{
 }}"
     );
     hlir::text::parse_file(&text).expect("the router is HLIR")
-}
-
-static COMPILERS: LazyLock<Compilers> = LazyLock::new(Compilers::installed);
-
-/// What is there to compile with.
-struct Compilers {
-    names: Vec<&'static str>,
-    dpdk: Option<Vec<String>>,
-}
-
-impl Compilers {
-    fn installed() -> Compilers {
-        let answers = |compiler: &&str| match Command::new(compiler).arg("--version").output() {
-            Ok(output) if output.status.success() => true,
-            _ => {
-                println!("{compiler} is not installed");
-                false
-            }
-        };
-        let names: Vec<&str> = ["gcc", "clang-19", "clang"].into_iter().filter(answers).collect();
-        assert!(!names.is_empty(), "no C compiler is installed");
-        println!("with {names:?}");
-        let dpdk = dpdk_flags();
-        if dpdk.is_none() {
-            println!("DPDK is not installed: mbuf is not tried");
-        }
-        Compilers { names, dpdk }
-    }
-
-    /// The C of a program under a plan, with each compiler and for both descriptors.
-    fn compile(&self, title: &str, program: &Program, plan: &Plan) {
-        let own = Plan { descriptor: Descriptor::Own, ..plan.clone() };
-        self.compile_for(&format!("{title}_own"), program, &own, &[]);
-        if let Some(dpdk) = &self.dpdk {
-            let mbuf = Plan { descriptor: Descriptor::Mbuf, ..plan.clone() };
-            self.compile_for(&format!("{title}_mbuf"), program, &mbuf, dpdk);
-        }
-    }
-
-    /// The same for the plan's descriptor, with more flags.
-    fn compile_for(&self, title: &str, program: &Program, plan: &Plan, flags: &[String]) {
-        let c = emit::emit(program, plan).unwrap_or_else(|errors| panic!("{title}: {errors:?}"));
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{title}.c"));
-        std::fs::write(&path, c).expect("the C can be written");
-        for compiler in &self.names {
-            let place = path.display();
-            compile(compiler, &path, flags).unwrap_or_else(|errors| panic!("{compiler}, {place}:\n{errors}"));
-        }
-    }
 }
 
 #[test]
@@ -201,7 +98,9 @@ plan {{
 /// A table may be called as something else that is at hand during a burst, or where a group is looked up, whatever work its lines are asked for with.
 #[test]
 fn tables_may_have_any_name() {
-    for name in ["worker", "memory", "clock_ns", "out", "number", "requested", "newest", "size"] {
+    for name in
+        ["worker", "memory", "clock_ns", "out", "number", "requested", "newest", "size", "exact48", "exact48_find"]
+    {
         let parsed = looked_up(48, "exact", "exact48", 64);
         let mut program = parsed.program;
         let mut plan = parsed.plan.expect("it has a plan");

@@ -6,10 +6,12 @@
 use super::{Way, name};
 use crate::body::{Body, storage_bytes};
 use crate::c::{Expr, Item, Member, Stmt};
+use crate::namer::Namer;
+use crate::names::copied;
 use crate::node::Nodes;
 use hlir::lanes::{Rewrites, Store};
 use hlir::{HeaderId, Place, Statement, TableId};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// The stores of a look-up's actions, and where the bytes are: actions by number, and of each its stores.
 pub struct RewritesAt {
@@ -35,9 +37,18 @@ impl Way<'_> {
         format!("{}_{}", self.title(place), self.unit.names.actions[table][rewrites.action])
     }
 
+    /// Action and header in one word may be those of another pair in one word.
     fn store_name(&self, place: usize, rewrites: &Rewrites, store: &Store) -> String {
-        let header = self.unit.header_name(store.header);
-        format!("{}_{header}_{}", self.rewrites_title(place, rewrites), store.byte)
+        let mut namer = Namer::new([]);
+        let mut names = HashMap::new();
+        for of in self.rewrites_of(place).into_iter().flatten() {
+            for header in of.stores.iter().map(|store| store.header) {
+                let name =
+                    || namer.unique(&format!("{}_{}", self.rewrites_title(place, of), self.unit.header_name(header)));
+                names.entry((of.action, header)).or_insert_with(name);
+            }
+        }
+        format!("{}_{}", names[&(rewrites.action, store.header)], store.byte)
     }
 
     /// Where the bytes of packet `i` are, of each store.
@@ -142,13 +153,13 @@ impl Body<'_, '_> {
         self.push(Stmt::declare("struct state *const", "state", name("&copy")));
         for header in &headers {
             let bytes = storage_bytes(self.program(), *header);
-            let copy = format!("{}_copy[{bytes}]", self.unit.header_name(*header));
+            let copy = format!("{}[{bytes}]", copied(self.unit.header_name(*header)));
             self.push(Stmt::Declare { of: "uint8_t".to_string(), name: copy, value: None });
         }
         self.push(Stmt::Blank);
         for header in &headers {
             self.ensure(*header);
-            let copy = name(format!("{}_copy", self.unit.header_name(*header)));
+            let copy = name(copied(self.unit.header_name(*header)));
             let bytes = Expr::word(storage_bytes(self.program(), *header));
             let copied = Expr::call("memcpy", [copy, self.header(*header), bytes]);
             self.push(Stmt::set(self.header(*header), copied));

@@ -1,0 +1,225 @@
+//! Spaces of names of C, in which no two things get the same name: neither a thing and another, nor what is made of their names.
+//!
+//! Much is made of a name by something behind it: beside `run->routes` stands `run->routes_misses`, and a table `routes_misses` must not be called that. So
+//! a name is given only if all that will be made of it is free, and takes all of it. Ordinary names stay as they are; only who clashes gets a number.
+
+use std::collections::HashSet;
+
+/// First parts of names that belong to the runtime, or could one day.
+const RUNTIME: &[&str] = &[
+    "AT", "DROP", "abi", "bits", "budget", "burst", "checksum", "copy", "counter", "crc", "crc16", "crc32", "dir24",
+    "exact", "flight", "group", "groups", "hash", "identity", "lanes", "limbs", "list", "load", "load8", "load16",
+    "load32", "load64", "lpm", "mbuf", "mem", "meter", "mtr", "node", "output", "own", "packet", "path", "pending",
+    "piece", "pieces", "pipeline", "pool", "prefetch", "process", "queue", "random", "register", "released", "rte",
+    "run", "saved", "scratch", "shared", "signed", "state", "store", "store8", "store16", "store32", "store64",
+    "table", "target", "value", "walk", "wide", "worker", "xor16", "saturate", "shift",
+];
+
+/// Words of C and of its library that are single names.
+const WORDS: &[&str] = &[
+    "ENDED",
+    "LANES",
+    "abort",
+    "abs",
+    "action",
+    "alignas",
+    "alignof",
+    "asm",
+    "attach",
+    "auto",
+    "bool",
+    "break",
+    "case",
+    "char",
+    "const",
+    "continue",
+    "data",
+    "default",
+    "detach",
+    "div",
+    "do",
+    "double",
+    "else",
+    "ended",
+    "entry",
+    "enum",
+    "exit",
+    "extern",
+    "false",
+    "float",
+    "for",
+    "free",
+    "goto",
+    "if",
+    "index",
+    "inline",
+    "int",
+    "key",
+    "linux",
+    "log",
+    "long",
+    "main",
+    "malloc",
+    "memcmp",
+    "memcpy",
+    "memmove",
+    "memset",
+    "next",
+    "noreturn",
+    "null",
+    "number",
+    "parameter",
+    "rand",
+    "read",
+    "record",
+    "remove",
+    "restrict",
+    "resume",
+    "return",
+    "short",
+    "signal",
+    "sizeof",
+    "start",
+    "static",
+    "struct",
+    "switch",
+    "system",
+    "thread_local",
+    "time",
+    "true",
+    "typedef",
+    "typeof",
+    "union",
+    "unix",
+    "unsigned",
+    "void",
+    "volatile",
+    "while",
+    "write",
+];
+
+/// Ends the name of things of which there are any number: `routes_copy#` stands for `routes_copy1`, `routes_copy2` and so on.
+const ANY_NUMBER: char = '#';
+
+/// One space of names.
+pub struct Namer {
+    taken: HashSet<String>,
+    /// What stands before the number, of names that are taken and end in one.
+    fronts: HashSet<String>,
+    /// Fronts of which every number is taken.
+    numbered: HashSet<String>,
+}
+
+impl Namer {
+    pub fn new<'w>(reserved: impl IntoIterator<Item = &'w str>) -> Namer {
+        let mut namer = Namer { taken: HashSet::new(), fronts: HashSet::new(), numbered: HashSet::new() };
+        WORDS.iter().copied().chain(reserved).for_each(|word| namer.take(word));
+        namer
+    }
+
+    /// `wish` as a C name, with a number behind it if it is taken.
+    pub fn unique(&mut self, wish: &str) -> String {
+        self.unique_with(wish, |name| vec![name.to_string()])
+    }
+
+    /// The same for a name of which this is made in this space.
+    pub fn unique_with(&mut self, wish: &str, made: impl Fn(&str) -> Vec<String>) -> String {
+        unique_in(wish, &mut [(self, &made)])
+    }
+
+    fn is_free(&self, name: &str) -> bool {
+        match (name.strip_suffix(ANY_NUMBER), front(name)) {
+            (Some(numbered), _) => !self.fronts.contains(numbered) && !self.numbered.contains(numbered),
+            (None, Some(front)) => !self.taken.contains(name) && !self.numbered.contains(front),
+            (None, None) => !self.taken.contains(name),
+        }
+    }
+
+    pub fn take(&mut self, name: &str) {
+        if let Some(numbered) = name.strip_suffix(ANY_NUMBER) {
+            self.numbered.insert(numbered.to_string());
+            return;
+        }
+        self.fronts.extend(front(name).map(str::to_string));
+        self.taken.insert(name.to_string());
+    }
+}
+
+/// A space, and what a name makes there: itself, if it stands there, and what is named after it.
+pub type Made<'n> = (&'n mut Namer, &'n dyn Fn(&str) -> Vec<String>);
+
+/// `wish` as a C name, with a number behind it if something of what it makes in some space is taken there.
+pub fn unique_in(wish: &str, spaces: &mut [Made]) -> String {
+    let name = identifier(wish);
+    let is_free = |name: &str| spaces.iter().all(|(namer, made)| made(name).iter().all(|made| namer.is_free(made)));
+    let mut unique = name.clone();
+    let mut number = 2;
+    while !is_free(&unique) {
+        unique = format!("{name}_{number}");
+        number += 1;
+    }
+    for (namer, made) in spaces {
+        made(&unique).iter().for_each(|made| namer.take(made));
+    }
+    unique
+}
+
+/// `wish` for the top level of the file, where the runtime's names are too: what begins as they do gets its kind in front.
+pub fn at_top(wish: &str, kind: &str) -> String {
+    let name = identifier(wish);
+    let first = name.split('_').next().unwrap_or("");
+    if RUNTIME.contains(&first) { format!("{kind}_{name}") } else { name }
+}
+
+/// What stands before the number that ends a name.
+fn front(name: &str) -> Option<&str> {
+    let front = name.trim_end_matches(|last: char| last.is_ascii_digit());
+    (front.len() < name.len()).then_some(front)
+}
+
+/// Letters, digits and single underscores, not beginning with a digit. Case is kept.
+pub fn identifier(name: &str) -> String {
+    let mut out = String::new();
+    for character in name.chars() {
+        let wanted = if character.is_ascii_alphanumeric() { character } else { '_' };
+        if wanted != '_' || (!out.ends_with('_') && !out.is_empty()) {
+            out.push(wanted);
+        }
+    }
+    let out = out.trim_end_matches('_');
+    match out.chars().next() {
+        None => "unnamed".to_string(),
+        Some(first) if first.is_ascii_digit() => format!("n{out}"),
+        Some(_) => out.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_of_c_and_unique() {
+        let mut namer = Namer::new(["front"]);
+        let wishes = ["hdr.ipv4", "hdr_ipv4", "hdr.labels[2]", "9lives", "while", "front", "$valid$", "_", "LANES"];
+        let names: Vec<String> = wishes.iter().map(|wish| namer.unique(wish)).collect();
+        assert_eq!(
+            names,
+            ["hdr_ipv4", "hdr_ipv4_2", "hdr_labels_2", "n9lives", "while_2", "front_2", "valid", "unnamed", "LANES_2"]
+        );
+    }
+
+    #[test]
+    fn what_is_made_of_a_name_is_its_own() {
+        let made = |name: &str| ["", "_key", "_copy#"].map(|part| format!("{name}{part}")).to_vec();
+        let mut namer = Namer::new(["a_key"]);
+        let mut named = |wish: &str| namer.unique_with(wish, made);
+        assert_eq!(named("a"), "a_2", "its key's name is taken");
+        assert_eq!(named("b"), "b");
+        assert_eq!(named("b_key"), "b_key_2");
+        assert_eq!(named("b_copy7"), "b_copy7_2");
+        assert_eq!(named("b_copy"), "b_copy", "no number");
+        assert_eq!(named("c_copy1"), "c_copy1");
+        assert_eq!(named("c"), "c_2", "one of its copies' names is taken");
+    }
+}
