@@ -10,6 +10,7 @@ use hlir::plan::{Access, Descriptor, Hint, Loop, Path, Placement, Queue, Request
 use hlir::text::{parse_program, print_plan};
 use hlir::verify::verify_plan;
 use hlir::{NodeId, Plan, Program, TableId};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path as File;
 
@@ -97,6 +98,7 @@ fn stages(program: &Program, draw: &mut Draw, plan: &mut Plan) {
             path.actions.insert(*place, actions[draw.below(actions.len())].name.clone());
         }
     }
+    let mut asked = BTreeSet::new();
     for (number, (place, _)) in looked_up.iter().enumerate() {
         if !draw.percent(50) {
             continue;
@@ -106,7 +108,7 @@ fn stages(program: &Program, draw: &mut Draw, plan: &mut Plan) {
         let is_behind = is_first && draw.percent(40);
         let mut requests = Vec::new();
         for (at, (_, table)) in looked_up.iter().enumerate().skip(number) {
-            if at == number || draw.percent(40) {
+            if (at == number || draw.percent(40)) && asked.insert(program.tables[*table].name.clone()) {
                 let placement = match is_behind {
                     true => draw.one_of(&[Placement::WithConsumption, Placement::WithTurns, Placement::WithKeys]),
                     false => draw.one_of(&[Placement::OwnLoop, Placement::None]),

@@ -140,6 +140,7 @@ impl Verifier<'_> {
             }
         }
         self.behind(plan, nodes, &stages);
+        self.asked_once(plan, &stages);
         let last = stages.last().map_or(0, |stage| stage.place);
         // What is looked up on the way to the last stage is looked up ahead as well.
         for place in (0..last).filter(|place| !taken.contains(place)) {
@@ -170,6 +171,23 @@ impl Verifier<'_> {
                         format!("a path is worked on one burst behind its requests, not {}", request.distance);
                     self.error(site(at), message);
                 }
+            }
+        }
+    }
+
+    /// A stage makes all look-ups in a table that it asks for, whatever later ones say of it.
+    fn asked_once(&mut self, plan: &Plan, stages: &[path::Stage]) {
+        for (number, stage) in stages.iter().enumerate() {
+            for (at, request) in plan.loops[stage.number].requests.iter().enumerate() {
+                let Access::Table { table, .. } = &request.access else { continue };
+                let asks = |earlier: &&path::Stage| {
+                    plan.loops[earlier.number].requests.iter().any(|asked| asked.access == request.access)
+                };
+                let Some(earlier) = stages[..number].iter().find(asks) else { continue };
+                let (first, node) = (&plan.loops[earlier.number].node, &plan.loops[stage.number].node);
+                let message = format!("lines of `{table}` are requested at `{node}`, and before at `{first}`");
+                let hint = format!("the look-up is made at `{first}`: leave one of the two requests out");
+                self.report(Site::Request(stage.number as u32, at as u32), message, &hint);
             }
         }
     }

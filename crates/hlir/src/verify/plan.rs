@@ -92,7 +92,17 @@ impl<'p> Verifier<'p> {
             self.error(site, "a loop has at least one lane");
         }
         for (index, request) in lp.requests.iter().enumerate() {
-            self.plan_request(Site::Request(number, index as u32), lp, request);
+            let site = Site::Request(number, index as u32);
+            self.plan_request(site, lp, request);
+            if lp.requests[..index].iter().any(|earlier| earlier.access == request.access) {
+                let asked = match &request.access {
+                    Access::Packet => "packets".to_string(),
+                    Access::Table { table, line } => format!("line {line} of `{table}`"),
+                    Access::Cell { object } => format!("the cell of `{object}`"),
+                };
+                let hint = "only one of the two requests would be made: leave the other out";
+                self.report(site, format!("the loop at `{}` asks twice for {asked}", lp.node), hint);
+            }
         }
     }
 

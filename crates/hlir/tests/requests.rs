@@ -1,0 +1,55 @@
+//! Lines are asked for once: of two requests for the same one only one would be made, whatever the other says.
+
+use hlir::text::parse_file;
+
+const L2FWD: &str = include_str!("programs/l2fwd.hlir");
+
+fn request(table: &str, placement: &str) -> String {
+    let ahead = if placement == "own_loop" { 8 } else { 1 };
+    format!("    prefetch table ingress.{table} line 0 ahead {ahead} in {placement} to t0\n")
+}
+
+/// Each mistake of a plan whose loops have these requests, and the text that it points to.
+fn found(path: &str, loops: &[(&str, &[String])]) -> Vec<(String, String)> {
+    let each = |(node, requests): &(&str, &[String])| {
+        format!("  loop ingress.{node}: batch 8 group 8 {{\n{}  }}\n", requests.concat())
+    };
+    let loops: String = loops.iter().map(each).collect();
+    let text = format!("{L2FWD}\nplan {{\n{path}{loops}}}\n");
+    let errors = parse_file(&text).unwrap_or_else(|errors| panic!("{text}\n{errors:?}")).verify();
+    let pointed = |span: hlir::source::Span| text[span.start as usize..span.end as usize].to_string();
+    errors.iter().map(|error| (error.message().to_string(), pointed(error.span()))).collect()
+}
+
+const PATH: &str = "  path { arrival, parser.start, ingress.smac, ingress.dmac }\n";
+
+#[test]
+fn a_loop_asks_once() {
+    let twice = "the plan: the loop at `ingress.smac` asks twice for line 0 of `ingress.smac`";
+    for (one, other) in [("with_turns", "with_keys"), ("nowhere", "with_turns"), ("own_loop", "nowhere")] {
+        let requests = [request("smac", one), request("smac", other)];
+        let second = requests[1].trim().to_string();
+        assert_eq!(found(PATH, &[("smac", &requests)]), [(twice.to_string(), second)]);
+    }
+    let both = [request("smac", "own_loop"), request("smac", "own_loop")];
+    assert_eq!(found("", &[("smac", &both)]).len(), 1, "without a path as well");
+    let packet = "    prefetch packet ahead 8 in own_loop to t0\n".to_string();
+    let packets = [packet.clone(), packet];
+    let messages: Vec<String> = found(PATH, &[("smac", &packets)]).into_iter().map(|(message, _)| message).collect();
+    assert_eq!(messages, ["the plan: the loop at `ingress.smac` asks twice for packets"]);
+}
+
+/// The first loop makes the look-up, in whatever order the plan has them.
+#[test]
+fn a_path_asks_once() {
+    let before = "the plan: lines of `ingress.dmac` are requested at `ingress.dmac`, and before at `ingress.smac`";
+    let first = [request("smac", "own_loop"), request("dmac", "own_loop")];
+    for placement in ["own_loop", "nowhere"] {
+        let again = [request("dmac", placement)];
+        let expected = [(before.to_string(), again[0].trim().to_string())];
+        assert_eq!(found(PATH, &[("smac", &first), ("dmac", &again)]), expected);
+        assert_eq!(found(PATH, &[("dmac", &again), ("smac", &first)]), expected);
+    }
+    assert_eq!(found(PATH, &[("smac", &first), ("dmac", &[])]), [], "the look-up is made, and asked for once");
+    assert_eq!(found(PATH, &[("smac", &first[..1]), ("dmac", &first[1..])]), []);
+}
