@@ -82,14 +82,15 @@ dpdk_map(size_t bytes)
 
 /* A pool of mbufs in memory of that kind: of small pages, a burst of them takes twice the cycles to receive and send.
  *
- * Without large pages of its own DPDK lets no mbuf cross the border of a small page, for a device that reads physical addresses. Mbufs of the usual size
- * then begin at such a border each, and the lines of all of them meet in few sets of the first cache, which again is twice the cycles. Where there are no
- * devices but virtual ones, mbufs lie as they come. */
+ * Without large pages of its own DPDK lets no mbuf cross the border of a small page: the next one may lie anywhere. NICs need that, and so does AF_XDP, whose
+ * packets go to one in place where its driver can: the kernel refuses those that cross. Mbufs of the usual size then begin at such a border each, and the lines
+ * of all of them meet in few sets of the first cache, which again is twice the cycles. Where the core copies every packet from and to its device, mbufs lie as
+ * they come. */
 static struct rte_mempool *
 dpdk_pool_mapped(const struct dpdk_settings *settings, uint16_t room)
 {
 	const uint32_t element = (uint32_t)sizeof(struct rte_mbuf) + room;
-	const unsigned int flags = settings->nic_count == 0 ? RTE_MEMPOOL_F_NO_IOVA_CONTIG : 0;
+	const unsigned int flags = settings->reads_buffers ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
 	struct rte_mempool *pool = rte_mempool_create_empty("bacus", settings->buffers, element, DPDK_CACHE,
 		sizeof(struct rte_pktmbuf_pool_private), SOCKET_ID_ANY, flags);
 	struct rte_pktmbuf_pool_private private = { .mbuf_data_room_size = room, .mbuf_priv_size = 0 };

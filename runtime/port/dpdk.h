@@ -15,7 +15,7 @@
 #include "port/host.h"
 #include "port/trace.h"
 
-#define DPDK_VERSION 4u
+#define DPDK_VERSION 5u
 #define DPDK_PORTS 512u		/* numbers that ports may have: 0 .. 511 */
 #define DPDK_WORKERS 64u
 #define DPDK_BURST 512u		/* the largest burst that a pipeline may ask for here */
@@ -28,6 +28,7 @@ struct dpdk_settings {
 	uint32_t buffers;	/* packets in flight, of all workers */
 	uint32_t buffer_bytes;	/* bytes of a packet that lie side by side, headroom not counted */
 	uint32_t vector_bits;	/* of the widest vectors that DPDK's libraries compute with; 0: what they do by themselves, which is 256 */
+	uint32_t reads_buffers;	/* 1: a device reads packets in place, by addresses other than this process's */
 	uint32_t nic_count;	/* NICs to take, and no others: the machine's own must stay with the kernel */
 	const char *const *nics;	/* PCI addresses */
 };

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 const ERROR_BYTES: usize = 512;
 
 /// How much DPDK takes, and from where.
@@ -26,6 +26,8 @@ pub struct DpdkSettings {
     buffer_bytes: u32,
     /// Bytes of the widest vectors that DPDK's libraries compute with, where they are not to choose: 32 at most, whatever the processor has.
     pub vector_bytes: Option<u32>,
+    /// Whether a device reads packets where they lie, by other addresses than this process's: none may cross pages that are apart there.
+    pub reads_buffers: bool,
     /// PCI addresses of the NICs to take; no other is touched, for the kernel may be using it.
     pub nics: Vec<String>,
 }
@@ -37,6 +39,7 @@ struct RawSettings {
     buffers: u32,
     buffer_bytes: u32,
     vector_bits: u32,
+    reads_buffers: u32,
     nic_count: u32,
     nics: *const *const c_char,
 }
@@ -48,7 +51,15 @@ impl DpdkSettings {
         let bytes = u64::from(buffers) * (u64::from(buffer_bytes) + OVERHEAD_BYTES);
         let megabytes = (bytes >> 20) as u32 + 64;
         let huge = free_huge_megabytes() >= u64::from(megabytes);
-        DpdkSettings { huge, megabytes, buffers, buffer_bytes, vector_bytes: None, nics: Vec::new() }
+        DpdkSettings {
+            huge,
+            megabytes,
+            buffers,
+            buffer_bytes,
+            vector_bytes: None,
+            reads_buffers: false,
+            nics: Vec::new(),
+        }
     }
 
     pub fn has_huge_pages(&self) -> bool {
@@ -178,6 +189,7 @@ impl Dpdk {
             buffers: settings.buffers,
             buffer_bytes: settings.buffer_bytes,
             vector_bits: settings.vector_bytes.map_or(0, |bytes| 8 * bytes),
+            reads_buffers: u32::from(settings.reads_buffers),
             nic_count: nics.len() as u32,
             nics: pointers.as_ptr(),
         };

@@ -7,7 +7,7 @@ use super::allowance::Allowance;
 use super::saturation::{self, BUSY, Batches, Cost, Saturation};
 use crate::compile;
 use crate::failure::Failure;
-use crate::run::Port;
+use crate::run::{self, Port};
 use crate::samples::Samples;
 use runtime::{Compiler, Descriptor, Dpdk, DpdkLane, DpdkSettings, Pipeline, Settings, Switch, attention};
 use std::sync::Arc;
@@ -76,7 +76,7 @@ impl<'p> Bench<'p> {
         let layer = compiler.dpdk_layer(&cache)?;
         let echo = compiler.pipeline(&cache, "busy_mbuf", &format!("#define BUSY_MBUF\n{BUSY}"), Descriptor::Mbuf)?;
         let mut settings = DpdkSettings::of_machine(BUFFERS, BUFFER_BYTES);
-        settings.nics = ports.iter().filter_map(Port::nic).collect();
+        run::announce(ports, &mut settings);
         let dpdk = Dpdk::start(&layer, &settings).map_err(Failure::environment)?;
         // After DPDK, whose library it needs.
         Ok(Bench { dpdk, echo: Arc::new(Pipeline::load(&echo)?), ports })

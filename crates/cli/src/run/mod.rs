@@ -18,7 +18,7 @@ use hlir::Program;
 use interp::Engine as _;
 use interp::engine::{Frame, Refusal};
 use ports::MOST_PORTS;
-pub use ports::Port;
+pub use ports::{Port, announce};
 use runtime::{Dpdk, DpdkLane, DpdkSettings, Event, Packet, Pipeline, PortCounts, Settings, interrupt};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -194,7 +194,7 @@ fn begin<'p>(
     let native = inputs::native_for(arguments.passes.machine.as_deref(), &arguments.native);
     let layer = compile::compiler(&native)?.dpdk_layer(&compile::cache()?)?;
     let mut settings = DpdkSettings::of_machine(arguments.buffers.max(2 * MOST_FREE_BURST), arguments.buffer_bytes);
-    settings.nics = arguments.ports.iter().filter_map(Port::nic).collect();
+    announce(&arguments.ports, &mut settings);
     let dpdk = Dpdk::start(&layer, &settings).map_err(dpdk_failed)?;
     let machine = inputs::machine(arguments.passes.machine.as_deref());
     for port in &arguments.ports {

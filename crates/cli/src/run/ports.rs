@@ -3,7 +3,7 @@
 use crate::entries;
 use crate::failure::Failure;
 use crate::pcap;
-use runtime::DpdkError;
+use runtime::{DpdkError, DpdkSettings};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -124,6 +124,12 @@ impl Port {
         devargs.split(',').next().filter(|name| name.contains(':')).map(str::to_string)
     }
 
+    /// Whether the device reads packets where they lie. Of virtual devices only AF_XDP may: the kernel hands its memory to the NIC behind it, if that NIC's
+    /// driver can. It may also stand within another device's arguments.
+    fn reads_buffers(&self) -> bool {
+        self.nic().is_some() || matches!(&self.device, Device::Devargs(devargs) if devargs.contains("net_af_xdp"))
+    }
+
     /// Why there is no switch: DPDK did not open the device.
     pub fn unopened(&self, error: &DpdkError) -> Failure {
         Failure::environment(format!("port {} cannot be opened: {error}{}", self.number, self.hint()))
@@ -180,6 +186,12 @@ impl Port {
     }
 }
 
+/// Tells DPDK, before it starts, of the devices that will be opened.
+pub fn announce(ports: &[Port], settings: &mut DpdkSettings) {
+    settings.nics = ports.iter().filter_map(Port::nic).collect();
+    settings.reads_buffers = ports.iter().any(Port::reads_buffers);
+}
+
 fn interfaces() -> Vec<String> {
     let entries = fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
     let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
@@ -200,6 +212,20 @@ mod tests {
         assert_eq!(device("3=net_tap0"), Ok(Device::Devargs("net_tap0".into())));
         assert_eq!(device("3=0000:01:00.0"), Ok(Device::Devargs("0000:01:00.0".into())));
         assert!(device("veth0").is_err() && device("512=veth0").is_err() && device("1=").is_err());
+    }
+
+    #[test]
+    fn dpdk_is_told_of_devices_that_read_buffers() {
+        let told = |texts: &[&str]| {
+            let ports: Vec<Port> = texts.iter().map(|text| text.parse().unwrap()).collect();
+            let mut settings = DpdkSettings::of_machine(1024, 2048);
+            announce(&ports, &mut settings);
+            (settings.nics.len(), settings.reads_buffers)
+        };
+        assert_eq!(told(&["0=pcap:a.pcap,", "1=veth0", "2=net_tap0,iface=tap0", "3=net_memif0"]), (0, false));
+        assert_eq!(told(&["0=pcap:a.pcap,", "1=0000:01:00.0,mprq_en=1"]), (1, true));
+        assert_eq!(told(&["0=net_ring0", "1=net_af_xdp0,iface=eth0"]), (0, true));
+        assert_eq!(told(&["0=net_failsafe0,dev(net_af_xdp0,iface=eth0)"]), (0, true));
     }
 
     #[test]
