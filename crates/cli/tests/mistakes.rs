@@ -136,6 +136,22 @@ fn tests_that_cannot_be_read_fail_with_their_place() {
     }
 }
 
+/// A comparison of engines has several files, whose lines are counted from 1 each.
+#[test]
+fn mistakes_in_what_configures_a_comparison_name_their_file() {
+    let directory = scratch("configures");
+    let program = path("apps/l2fwd/l2fwd.p4").display().to_string();
+    let capture = path("apps/l2fwd/l2fwd.stf").display().to_string();
+    let right = file(&directory, "right.stf", "add dmac hdr.ethernet.dst:1 forward(port:1)\n");
+    let entry = "add dmac hdr.ethernet.dst:1 forward(port:2)\n";
+    for (text, place) in [("\nadd nope hdr.ethernet.dst:1 forward(port:1)\n", "2:5"), (entry, "1:1")] {
+        let wrong = file(&directory, "wrong.stf", text);
+        let (code, told) = ran(&["stf", &program, &right, &wrong, "--trace", &capture, "--count", "5"]);
+        assert_eq!(code, Some(1), "{text}: {told}");
+        assert!(told.starts_with(&format!("error: {wrong}:{place}: ")), "{text}: {told}");
+    }
+}
+
 #[test]
 fn what_is_printed_reads_back_unchanged() {
     let directory = scratch("show");

@@ -72,19 +72,29 @@ fn load_text<L: Replay>(engine: &mut NativeEngine<'_, L>, path: &Path) -> Result
 
 /// Runs what configures a switch in an STF file on any engine; packets and expectations are left out.
 pub fn configure(program: &Program, path: &Path, engine: &mut dyn interp::Engine) -> Result<u64, Failure> {
-    let commands: Vec<Command> = read_commands(path)?.into_iter().filter(|command| configures(&command.kind)).collect();
+    let commands = read_configuration(path)?;
     interp::stf::run::configure(program, &commands, engine).map_err(|mistakes| failure(path, &mistakes))
 }
 
+/// The commands of an STF file that configure a switch.
+pub fn read_configuration(path: &Path) -> Result<Vec<Command>, Failure> {
+    Ok(read_commands(path)?.into_iter().filter(|command| configures(&command.kind)).collect())
+}
+
 /// The commands of an STF file.
-pub fn read_commands(path: &Path) -> Result<Vec<Command>, Failure> {
+fn read_commands(path: &Path) -> Result<Vec<Command>, Failure> {
     let text = fs::read_to_string(path).map_err(|error| Failure::unreadable(path, &error))?;
     interp::stf::parse(&text).map_err(|mistakes| failure(path, &mistakes))
 }
 
-fn failure(path: &Path, mistakes: &[interp::stf::Mistake]) -> Failure {
-    let lines: Vec<String> = mistakes.iter().map(|mistake| format!("{}:{mistake}", path.display())).collect();
-    Failure::Input(format!("error: {}\n", lines.join("\nerror: ")))
+/// Mistakes with their place in the user's files.
+pub fn failure(path: &Path, mistakes: &[interp::stf::Mistake]) -> Failure {
+    Failure::Input(format!("error: {}\n", placed(path, mistakes).join("\nerror: ")))
+}
+
+/// A line for each.
+pub fn placed(path: &Path, mistakes: &[interp::stf::Mistake]) -> Vec<String> {
+    mistakes.iter().map(|mistake| format!("{}:{mistake}", path.display())).collect()
 }
 
 /// The packets of an STF file, with their ports.
@@ -101,7 +111,7 @@ pub fn packets(path: &Path) -> Result<Vec<Frame>, Failure> {
 }
 
 /// Whether a command makes a switch what it is, rather than testing it.
-pub fn configures(kind: &Kind) -> bool {
+fn configures(kind: &Kind) -> bool {
     match kind {
         Kind::Packet { .. }
         | Kind::Expect { .. }

@@ -9,6 +9,7 @@ use hlir::{Program, TableId};
 use indicatif::{ProgressBar, ProgressStyle};
 use interp::engine::{Cell, Frame, Refusal, RefusalKind};
 use interp::externs::Bind;
+use interp::stf::{Command, Mistake};
 use interp::trace::{Configure, Copies, Sample, Settings, Source, Write};
 use interp::{DEFAULT_PORTS, Engine};
 use std::path::{Path, PathBuf};
@@ -50,17 +51,13 @@ pub fn run(
 ) -> Result<(), Failure> {
     let Some(path) = &options.trace else { return Ok(()) };
     let capture = capture(path)?;
-    let mut commands = Vec::new();
-    for file in files {
-        commands.extend(entries::read_commands(file)?.into_iter().filter(|command| entries::configures(&command.kind)));
-    }
+    let configuration = Configuration::read(program, files)?;
+    // Before anything else, so that what is wrong in these files is told of them and not of the capture.
+    configuration.try_out(engine)?;
     let source = Source { capture: &capture, seed: options.seed, ports: options.ports };
     let configured = |engine: &mut dyn Engine| {
-        let done = interp::stf::run::configure(program, &commands, engine);
-        done.map(drop).map_err(|mistakes| {
-            let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
-            Refusal::wrong(lines.join("\n"))
-        })
+        let done = configuration.apply(engine);
+        done.map_err(|(file, mistakes)| Refusal::wrong(entries::placed(file, &mistakes).join("\n")))
     };
     let refused = |refusal| Failure::refusal(path.display(), &refusal);
     let mut writes = match options.random_entries {
@@ -99,6 +96,32 @@ pub fn run(
             Err(Failure::Said)
         }
         Err(interp::trace::Failure::Refusal(refusal)) => Err(Failure::refusal(path.display(), &refusal)),
+    }
+}
+
+/// What gives both switches their state: the commands of each file, which know nothing of other files' multicast nodes, as with `bacus run --entries`.
+struct Configuration<'a> {
+    program: &'a Program,
+    files: Vec<(&'a Path, Vec<Command>)>,
+}
+
+impl<'a> Configuration<'a> {
+    fn read(program: &'a Program, files: &'a [PathBuf]) -> Result<Configuration<'a>, Failure> {
+        let read = |file: &'a PathBuf| Ok((file.as_path(), entries::read_configuration(file)?));
+        Ok(Configuration { program, files: files.iter().map(read).collect::<Result<_, Failure>>()? })
+    }
+
+    /// Applies all of it, or says what is wrong in the first file with a mistake.
+    fn apply(&self, engine: &mut dyn Engine) -> Result<(), (&'a Path, Vec<Mistake>)> {
+        self.files.iter().try_for_each(|(file, commands)| {
+            let done = interp::stf::run::configure(self.program, commands, engine);
+            done.map(drop).map_err(|mistakes| (*file, mistakes))
+        })
+    }
+
+    fn try_out(&self, engine: &mut dyn Engine) -> Result<(), Failure> {
+        engine.reset();
+        self.apply(engine).map_err(|(file, mistakes)| entries::failure(file, &mistakes))
     }
 }
 
