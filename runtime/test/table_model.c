@@ -7,6 +7,7 @@
 
 #define MODEL_LIMBS 5u
 #define MODEL_ENTRIES 600u
+#define MODEL_RESERVED 60000u	/* entries for which no structure's first array is large enough */
 
 struct model_entry {
 	uint64_t value[MODEL_LIMBS];
@@ -384,6 +385,8 @@ model_run(struct model *model, uint32_t steps)
 			model_check_entries(model);
 		if (step % 1700 == 0)
 			writer_compact(model->writer);
+		if (step % 1700 == 850 && test_matching(&model->descriptor) == TEST_EXACT)
+			CHECK(writer_reserve(model->writer, MODEL_RESERVED) == TABLE_OK);
 	}
 	CHECK(writer_cells(model->writer) <= (model->descriptor.records_own ? memory.cells : 1));
 	writer_clear(model->writer);
