@@ -240,15 +240,28 @@ fn parameters(table: &Table, called: &[String]) -> Vec<Vec<String>> {
 /// Temporaries end in a digit, so parameters do not.
 fn parameter_name(namer: &mut Namer, wish: &str) -> String {
     let name = identifier(wish);
-    let number = name.ends_with(|last: char| last.is_ascii_digit());
-    let name = if number { format!("{name}_data") } else { name };
+    let is_numbered = |name: &str| name.ends_with(|last: char| last.is_ascii_digit());
+    let mut name = if is_numbered(&name) { format!("{name}_data") } else { name };
     let mut unique = namer.unique(&name);
-    while unique.ends_with(|last: char| last.is_ascii_digit()) {
-        unique = namer.unique(&format!("{name}_data"));
+    while is_numbered(&unique) {
+        name.push_str("_data");
+        unique = namer.unique(&name);
     }
     unique
 }
 
 fn last_part(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_end_in_no_digit_whatever_else_is_there() {
+        let mut namer = Namer::new(["run"]);
+        let names = ["x1", "run_data", "run", "run", "x1_data"].map(|wish| parameter_name(&mut namer, wish));
+        assert_eq!(names, ["x1_data", "run_data", "run_data_data", "run_data_data_data", "x1_data_data"]);
+    }
 }
