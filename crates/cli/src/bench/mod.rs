@@ -218,6 +218,9 @@ fn conclude(heard: &Heard, arguments: &Arguments) -> Result<(), Failure> {
     if heard.records.iter().any(report::lacks_large_pages) {
         say!("rows marked with pages were measured without large pages throughout: every look-up costs more there");
     }
+    if let Some(hint) = arguments.machine.as_deref().and_then(calibrate::hint_of) {
+        say!("{hint}");
+    }
     heard.notes.iter().for_each(|note| say!("note: {note}"));
     heard.wrong.iter().for_each(|wrong| say!("wrong: {wrong}"));
     if let Some(folder) = &arguments.out {

@@ -216,6 +216,11 @@ fn read(path: &Path) -> Result<Machine, Failure> {
     Machine::parse(&text).map_err(|message| Failure::input(format!("{}: {message}", path.display())))
 }
 
+/// What a machine's file says that its owner could do; nothing of one that cannot be read.
+pub fn hint_of(file: &Path) -> Option<String> {
+    read(file).ok().as_ref().and_then(pages_of_host)
+}
+
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let [one, other] = &arguments.compare[..] {
         let (text, agree) = compare::compare(&read(one)?, &read(other)?);
