@@ -531,6 +531,17 @@ mod tests {
     }
 
     #[test]
+    fn of_a_stream_that_was_not_measured_with_work_half_is_hidden() {
+        let machine = Machine::default();
+        let cycles = |access| machine.line_cycles(access, 256 << 20, 16);
+        assert_eq!(cycles(Access::BusyT0), cycles(Access::PrefetchT0) / 2.0);
+        let mut measured = machine.clone();
+        measured.lines.busy_t1 = vec![vec![7.0; 4]; 4];
+        assert_eq!(measured.line_cycles(Access::BusyT1, 256 << 20, 16), 7.0);
+        assert_eq!(Machine::parse(&measured.print()), Ok(measured));
+    }
+
+    #[test]
     fn among_others_a_line_costs_the_mean_of_two_working_sets() {
         let machine = Machine::default();
         let shared = machine.among_others();
