@@ -18,8 +18,12 @@ const WAYS: [(&[Placement], &str); 6] = [
     (&[Placement::WithConsumption], "with_consumption"),
     (&[Placement::WithTurns], "with_turns"),
     (&[Placement::WithKeys], "with_keys"),
-    (&[Placement::WithTurns, Placement::WithKeys, Placement::WithConsumption], "spread"),
+    (&[Placement::WithTurns, Placement::WithKeys, Placement::WithConsumption], SPREAD),
 ];
+const SPREAD: &str = "spread";
+/// Costs that differ by less are the same. Of such, requests that are spread over a burst are better, and what is planned stays: lines that are asked for at
+/// once stand in each other's way, of which the model knows little.
+const SAME: f64 = 1.02;
 
 pub fn place(program: &Program, plan: &mut Plan, inputs: &Inputs) {
     with_model(program, inputs, |model| {
@@ -84,22 +88,22 @@ fn hint(model: &Model, plan: &Plan, number: usize, request: usize, placement: Pl
 /// All requests of a loop in one way: what waiting for the next group costs, they cost together.
 fn place_all(model: &Model, plan: &mut Plan, number: usize) {
     let mut costs = costs(model, plan, number, 0..plan.loops[number].requests.len());
+    costs.retain(|(_, _, other)| is_legal(model.program, other));
     costs.sort_by(|(_, a, _), (_, b, _)| a.total_cmp(b));
-    if let Some((_, _, chosen)) = costs.into_iter().find(|(_, _, other)| is_legal(model.program, other)) {
-        *plan = chosen;
-    }
+    let Some(least) = costs.first().map(|(_, cycles, _)| *cycles) else { return };
+    let spread = costs.iter().position(|(name, cycles, _)| *name == SPREAD && *cycles <= least * SAME);
+    *plan = costs.swap_remove(spread.unwrap_or(0)).2;
 }
 
 fn place_one(model: &Model, plan: &mut Plan, number: usize, request: usize) {
     let mut costs = costs(model, plan, number, request..request + 1);
-    // Of equals, what is planned stays.
     let placed = |plan: &Plan| plan.loops[number].requests[request].placement;
     let planned = placed(plan);
-    costs.sort_by(|(_, a, one), (_, b, other)| {
-        a.total_cmp(b).then((placed(one) != planned).cmp(&(placed(other) != planned)))
-    });
-    let legal = costs.iter().position(|(_, _, other)| is_legal(model.program, other));
-    let Some(at) = legal else { return };
+    costs.sort_by(|(_, a, _), (_, b, _)| a.total_cmp(b));
+    let legal: Vec<usize> = (0..costs.len()).filter(|at| is_legal(model.program, &costs[*at].2)).collect();
+    let Some(&least) = legal.first() else { return };
+    let stays = legal.iter().find(|at| placed(&costs[**at].2) == planned && costs[**at].1 <= costs[least].1 * SAME);
+    let at = *stays.unwrap_or(&least);
     let (name, cycles, mut chosen) = costs.remove(at);
     let asked = &mut chosen.loops[number].requests[request];
     let before = super::alternatives(asked.reason.take());
