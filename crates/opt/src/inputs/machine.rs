@@ -3,6 +3,7 @@
 //! Cycles are those of the time stamp counter. Virtual machines lie about caches, so nothing here comes from a manual. A wrong or missing file costs
 //! speed, never correctness: passes then work with [`Machine::default`].
 
+use super::access::Access;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
@@ -191,47 +192,6 @@ pub struct Lines {
     pub busy_t0: Vec<Vec<f64>>,
     #[serde(default)]
     pub busy_t1: Vec<Vec<f64>>,
-}
-
-/// How a line is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    Load,
-    Gather,
-    PrefetchT0,
-    PrefetchT1,
-    /// All lines of a group, before the first of them is read.
-    GroupT0,
-    GroupT1,
-    /// As a stream, with work between its lines.
-    BusyT0,
-    BusyT1,
-}
-
-impl Access {
-    pub const ALL: [Access; 8] = [
-        Access::Load,
-        Access::Gather,
-        Access::PrefetchT0,
-        Access::PrefetchT1,
-        Access::GroupT0,
-        Access::GroupT1,
-        Access::BusyT0,
-        Access::BusyT1,
-    ];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Access::Load => "load",
-            Access::Gather => "gather",
-            Access::PrefetchT0 => "prefetch T0",
-            Access::PrefetchT1 => "prefetch T1",
-            Access::GroupT0 => "group T0",
-            Access::GroupT1 => "group T1",
-            Access::BusyT0 => "busy T0",
-            Access::BusyT1 => "busy T1",
-        }
-    }
 }
 
 impl Default for Machine {

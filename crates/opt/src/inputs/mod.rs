@@ -1,11 +1,13 @@
 //! What passes consult beside the program: the machine, the traffic, what stands in the tables, and what the ports can do.
 
+pub mod access;
 pub mod hints;
 pub mod machine;
 pub mod occupancy;
 pub mod profile;
 
-pub use machine::{Access, Machine};
+pub use access::Access;
+pub use machine::Machine;
 pub use occupancy::{Content, Occupancy};
 pub use profile::Profile;
 

@@ -1,0 +1,42 @@
+//! The ways to ask for a line of memory that `bacus calibrate` measures.
+
+/// How a line is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    Load,
+    Gather,
+    PrefetchT0,
+    PrefetchT1,
+    /// All lines of a group, before the first of them is read.
+    GroupT0,
+    GroupT1,
+    /// As a stream, with work between its lines.
+    BusyT0,
+    BusyT1,
+}
+
+impl Access {
+    pub const ALL: [Access; 8] = [
+        Access::Load,
+        Access::Gather,
+        Access::PrefetchT0,
+        Access::PrefetchT1,
+        Access::GroupT0,
+        Access::GroupT1,
+        Access::BusyT0,
+        Access::BusyT1,
+    ];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Access::Load => "load",
+            Access::Gather => "gather",
+            Access::PrefetchT0 => "prefetch T0",
+            Access::PrefetchT1 => "prefetch T1",
+            Access::GroupT0 => "group T0",
+            Access::GroupT1 => "group T1",
+            Access::BusyT0 => "busy T0",
+            Access::BusyT1 => "busy T1",
+        }
+    }
+}
