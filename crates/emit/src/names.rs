@@ -60,20 +60,6 @@ const LOCALS: [&str; 40] = [
 /// Names at hand where an action runs.
 const ACTION: [&str; 10] = ["run", "state", "found", "records", "record", "group", "path", "i", "true", "false"];
 
-/// Functions that actions' code calls; those whose names end in a digit are not among them, for no parameter's does.
-#[rustfmt::skip]
-const CALLED: [&str; 71] = [
-    "asked_note", "counter_add", "counter_increment", "custom_close", "custom_open", "hash_add", "hash_add_bytes", "hash_add_wide", "hash_begin",
-    "hash_bytes", "hash_identity", "hash_sum_add", "hash_sum_subtract", "hash_target", "list_address", "list_find", "meter_execute", "packet_contiguous",
-    "packet_data", "packet_drop", "packet_gather", "packet_length", "packet_trim", "random_base", "random_between", "random_between_wide", "record_cell",
-    "record_hit", "record_restart", "selector_member", "state_read", "state_read_wide", "state_write", "state_write_wide", "walk_drop", "walk_hash_payload",
-    "walk_place", "walk_sum", "walk_sum_end", "walk_sum_number", "walk_sum_payload", "walk_truncate", "walk_varbit", "wide_add", "wide_add_saturating",
-    "wide_add_saturating_signed", "wide_and", "wide_complement", "wide_concat", "wide_copy", "wide_divide", "wide_equal", "wide_extend_signed", "wide_from",
-    "wide_less", "wide_less_signed", "wide_load", "wide_multiply", "wide_negate", "wide_or", "wide_resize", "wide_shift_left", "wide_shift_right",
-    "wide_shift_right_signed", "wide_slice", "wide_subtract", "wide_subtract_saturating", "wide_subtract_saturating_signed", "wide_to_saturating", "wide_xor",
-    "wide_zero",
-];
-
 impl Names {
     pub fn new(program: &Program) -> Names {
         let mut spaces = Spaces::new(program);
@@ -217,12 +203,11 @@ fn actions(table: &Table) -> Vec<String> {
     table.actions.iter().map(|action| namer.unique(last_part(&action.name))).collect()
 }
 
-/// What actions' code calls, and the copies of headers that it may be run on.
+/// What actions' code calls of this program's, and the copies of headers that it may be run on.
 fn called(program: &Program, headers: &[String], fields: &[Vec<(String, String)>]) -> Vec<String> {
     let mut called: Vec<String> = headers.iter().map(|header| copied(header)).collect();
     called.extend(fields.iter().flatten().flat_map(|(read, write)| [read.clone(), write.clone()]));
     called.extend(hlir::externs::functions(program).into_iter().map(|function| function.name));
-    called.extend(CALLED.map(str::to_string));
     called
 }
 
@@ -237,9 +222,10 @@ fn parameters(table: &Table, called: &[String]) -> Vec<Vec<String>> {
     table.actions.iter().map(named).collect()
 }
 
-/// Temporaries end in a digit, so parameters do not.
+/// Temporaries end in a digit, so parameters do not; and actions' code calls the runtime, whose names have several parts.
 fn parameter_name(namer: &mut Namer, wish: &str) -> String {
     let name = identifier(wish);
+    let name = if name.contains('_') { at_top(&name, "data") } else { name };
     let is_numbered = |name: &str| name.ends_with(|last: char| last.is_ascii_digit());
     let mut name = if is_numbered(&name) { format!("{name}_data") } else { name };
     let mut unique = namer.unique(&name);
@@ -260,8 +246,12 @@ mod tests {
 
     #[test]
     fn parameters_end_in_no_digit_whatever_else_is_there() {
-        let mut namer = Namer::new(["run"]);
-        let names = ["x1", "run_data", "run", "run", "x1_data"].map(|wish| parameter_name(&mut namer, wish));
-        assert_eq!(names, ["x1_data", "run_data", "run_data_data", "run_data_data_data", "x1_data_data"]);
+        let mut namer = Namer::new(["found"]);
+        let names = ["x1", "found_data", "found", "found", "x1_data", "packet_length"]
+            .map(|wish| parameter_name(&mut namer, wish));
+        assert_eq!(
+            names,
+            ["x1_data", "found_data", "found_data_data", "found_data_data_data", "x1_data_data", "data_packet_length"]
+        );
     }
 }

@@ -14,7 +14,7 @@ use opt::analyze::Traffic;
 use opt::inputs::machine::Port;
 use opt::inputs::{Access, Machine};
 use opt::model::Model;
-use runtime::{Descriptor, Probe, probe};
+use runtime::{Descriptor, Probe};
 use std::time::Duration;
 
 /// Points of the curves that are read again; between them, curves moved as their neighbours did. Of a last-level cache that is shared, others have now more
@@ -26,14 +26,15 @@ pub const LARGEST: usize = (SIZES_KB[SIZES_KB.len() - 1] as usize) << 10;
 const SAMPLES: usize = 9;
 /// For each point of a curve, and each number of the core.
 const PATIENCE: Duration = Duration::from_millis(4);
-const KERNELS: [(probe::Access, Access); 7] = [
-    (probe::Access::Load, Access::Load),
-    (probe::Access::PrefetchT0, Access::PrefetchT0),
-    (probe::Access::PrefetchT1, Access::PrefetchT1),
-    (probe::Access::GroupT0, Access::GroupT0),
-    (probe::Access::GroupT1, Access::GroupT1),
-    (probe::Access::BusyT0, Access::BusyT0),
-    (probe::Access::BusyT1, Access::BusyT1),
+/// Programs gather nothing.
+const ACCESSES: [Access; 7] = [
+    Access::Load,
+    Access::PrefetchT0,
+    Access::PrefetchT1,
+    Access::GroupT0,
+    Access::GroupT1,
+    Access::BusyT0,
+    Access::BusyT1,
 ];
 
 /// Says what a plan costs.
@@ -54,8 +55,8 @@ impl Predictor {
 
 /// One reading of memory and core.
 struct Reading {
-    /// Cycles a line, by kernel, size and lines in flight.
-    lines: [[[f64; IN_FLIGHT.len()]; SIZES_KB.len()]; KERNELS.len()],
+    /// Cycles a line, by access, size and lines in flight.
+    lines: [[[f64; IN_FLIGHT.len()]; SIZES_KB.len()]; ACCESSES.len()],
     core_per_tick: f64,
     mispredict_cycles: f64,
     window: f64,
@@ -84,17 +85,17 @@ impl Moment {
     }
 
     pub fn read(&mut self, probe: &Probe) {
-        let mut lines = [[[0.0; IN_FLIGHT.len()]; SIZES_KB.len()]; KERNELS.len()];
+        let mut lines = [[[0.0; IN_FLIGHT.len()]; SIZES_KB.len()]; ACCESSES.len()];
         for (size, kb) in SIZES_KB.into_iter().enumerate() {
             let bytes = (kb as usize) << 10;
             probe.touch(bytes);
-            for (kernel, (access, _)) in KERNELS.into_iter().enumerate() {
+            for (curve, access) in ACCESSES.into_iter().enumerate() {
                 for (column, in_flight) in IN_FLIGHT.into_iter().enumerate() {
-                    let once = || probe.lines(bytes, access, in_flight);
+                    let once = || probe.lines(bytes, calibrate::kernel(access), in_flight);
                     // The first brings the code, and of a small working set the lines.
                     once();
                     // The lower quartile, as the calibration has it, for it is the two that are compared.
-                    lines[kernel][size][column] = samples(once).quartile(1);
+                    lines[curve][size][column] = samples(once).quartile(1);
                 }
             }
         }
@@ -107,10 +108,10 @@ impl Moment {
     /// The machine as it was since `begin`; `floors` are what the port cost in this cell.
     pub fn machine(&self, burst: u32, floors: &[(Descriptor, f64)]) -> Machine {
         let mut machine = self.known.clone();
-        for (kernel, (_, access)) in KERNELS.into_iter().enumerate() {
+        for (curve, access) in ACCESSES.into_iter().enumerate() {
             let ratio = |size: usize, column: usize| {
                 let before = self.known.line_cycles(access, SIZES_KB[size] << 10, IN_FLIGHT[column]).max(0.001);
-                self.mean(|reading| reading.lines[kernel][size][column]) / before
+                self.mean(|reading| reading.lines[curve][size][column]) / before
             };
             scale(&mut machine, access, &ratio);
         }

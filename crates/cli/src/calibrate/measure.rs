@@ -6,8 +6,8 @@ use super::allowance::Allowance;
 use super::saturation::Saturation;
 use super::smooth::{rise, smooth};
 use crate::samples::Samples;
-use opt::inputs::Machine;
 use opt::inputs::machine::{Lines, METHOD, Port};
+use opt::inputs::{Access, Machine};
 use runtime::{Probe, Undisturbed, probe};
 use std::time::{Duration, Instant};
 
@@ -164,16 +164,19 @@ fn costs(points: &[(u32, f64)]) -> Vec<f64> {
 /// Samples by working set and lines in flight; none where the processor cannot do it.
 type Grid = Vec<Vec<Option<Samples>>>;
 
-const KERNELS: [probe::Access; 8] = [
-    probe::Access::Load,
-    probe::Access::Gather,
-    probe::Access::PrefetchT0,
-    probe::Access::PrefetchT1,
-    probe::Access::GroupT0,
-    probe::Access::GroupT1,
-    probe::Access::BusyT0,
-    probe::Access::BusyT1,
-];
+/// What measures a way to ask for a line.
+pub fn kernel(access: Access) -> probe::Access {
+    match access {
+        Access::Load => probe::Access::Load,
+        Access::Gather => probe::Access::Gather,
+        Access::PrefetchT0 => probe::Access::PrefetchT0,
+        Access::PrefetchT1 => probe::Access::PrefetchT1,
+        Access::GroupT0 => probe::Access::GroupT0,
+        Access::GroupT1 => probe::Access::GroupT1,
+        Access::BusyT0 => probe::Access::BusyT0,
+        Access::BusyT1 => probe::Access::BusyT1,
+    }
+}
 
 fn measure_lines(
     probe: &Probe,
@@ -185,7 +188,7 @@ fn measure_lines(
     let sizes: Vec<u64> =
         std::iter::successors(Some(SMALLEST_KB), |kb| Some(kb * 2)).take_while(|kb| *kb <= largest_kb).collect();
     let empty: Grid = vec![vec![Some(Samples::default()); IN_FLIGHT.len()]; sizes.len()];
-    let mut grids = KERNELS.map(|_| empty.clone());
+    let mut grids = Access::ALL.map(|_| empty.clone());
     let begun = Instant::now();
     let mut round = 0;
     while round < ROUNDS && (round == 0 || allowance.has(BEHIND + begun.elapsed() / round as u32)) {
@@ -197,7 +200,7 @@ fn measure_lines(
             probe.touch(bytes);
             let samples = if allowance.has(BEHIND) { SAMPLES } else { 1 };
             let _undisturbed = Undisturbed::begin();
-            for (grid, kernel) in grids.iter_mut().zip(KERNELS) {
+            for (grid, kernel) in grids.iter_mut().zip(Access::ALL.map(kernel)) {
                 for (cell, lines) in grid[number].iter_mut().zip(IN_FLIGHT) {
                     more(probe, bytes, (kernel, lines), samples, cell);
                 }
@@ -208,24 +211,13 @@ fn measure_lines(
     allowance.taken("the curves", round, ROUNDS);
     let cells = || grids.iter().flatten().flatten().flatten();
     spreads.extend(cells().map(Samples::spread));
-    let [load, gather, prefetch_t0, prefetch_t1, group_t0, group_t1, busy_t0, busy_t1] = grids.map(|grid| {
-        let mut table: Vec<Vec<f64>> = grid.iter().filter_map(|row| costs_of(row)).collect();
-        smooth(&mut table);
-        table
-    });
-    let in_flight = IN_FLIGHT.to_vec();
-    Lines {
-        working_set_kb: sizes,
-        in_flight,
-        load,
-        gather,
-        prefetch_t0,
-        prefetch_t1,
-        group_t0,
-        group_t1,
-        busy_t0,
-        busy_t1,
+    let mut lines = Lines { working_set_kb: sizes, in_flight: IN_FLIGHT.to_vec(), ..Lines::default() };
+    for (access, grid) in Access::ALL.into_iter().zip(&grids) {
+        let table = lines.table_mut(access);
+        table.extend(grid.iter().filter_map(|row| costs_of(row)));
+        smooth(table);
     }
+    lines
 }
 
 /// A round's samples of a cell, behind one that brings the code, and of a small working set the lines.

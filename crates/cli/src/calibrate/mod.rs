@@ -23,7 +23,7 @@ use echo::Echo;
 use indicatif::{ProgressBar, ProgressStyle};
 use mbuf::Mbufs;
 use measure::Measured;
-pub use measure::{vector_bytes, window_now};
+pub use measure::{kernel, vector_bytes, window_now};
 use opt::inputs::machine::Port;
 use opt::inputs::{Access, Machine};
 pub use port::Pace;
@@ -216,9 +216,9 @@ fn read(path: &Path) -> Result<Machine, Failure> {
     Machine::parse(&text).map_err(|message| Failure::input(format!("{}: {message}", path.display())))
 }
 
-/// What a machine's file says that its owner could do; nothing of one that cannot be read.
+/// What a machine's file says that its owner could do, if it is this processor's.
 pub fn hint_of(file: &Path) -> Option<String> {
-    read(file).ok().as_ref().and_then(pages_of_host)
+    of_this_processor(file).as_ref().and_then(pages_of_host)
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {

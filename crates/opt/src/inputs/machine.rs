@@ -169,7 +169,7 @@ fn usual_operation() -> f64 {
 }
 
 /// Cycles a line. Row `i` of a table is for `working_set_kb[i]`, column `j` for `in_flight[j]` lines at a time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lines {
     pub working_set_kb: Vec<u64>,
