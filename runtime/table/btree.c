@@ -182,26 +182,42 @@ btree_cut(const struct btree_writer *writer, struct btree_tree *tree, struct btr
 	return status != TABLE_OK || span.high == most ? status : btree_tree_cut(tree, span.high + 1);
 }
 
-/* Joins the piece at `key` with the one before if nothing tells them apart. */
+/* Whether a range but `without` begins at a key or ends before it. Where pieces on both sides belong to another one, nothing else tells. */
+static int
+btree_is_edge(const struct btree_writer *writer, uint64_t key, uint32_t without)
+{
+	const struct rules *rules = &writer->ruled.rules;
+
+	for (uint32_t number = rules_next(rules, 0); number != 0; number = rules_next(rules, number)) {
+		const struct btree_span span = btree_span(writer, rules_at(rules, number));
+
+		if (number != without && (span.low == key || span.high == key - 1))
+			return 1;
+	}
+	return 0;
+}
+
+/* Joins the piece at `key` with the one before if nothing but rule `without` tells them apart, nor will when their owner has gone. */
 static void
-btree_mend(struct btree_tree *tree, uint64_t key)
+btree_mend(const struct btree_writer *writer, struct btree_tree *tree, uint64_t key, uint32_t without)
 {
 	const struct btree_piece right = btree_tree_piece(tree, key);
 	struct btree_piece left;
 
-	if (right.low != key || key == 0)
+	if (right.low != key || key == 0 || (writer->ranges && btree_is_edge(writer, key, without)))
 		return;
 	left = btree_tree_piece(tree, key - 1);
 	if (*left.owner == *right.owner && *left.value == *right.value && (*left.value & BTREE_SUBTREE) == 0)
 		btree_tree_join(tree, key);
 }
 
+/* Where the span of a rule that goes began and ended. */
 static void
-btree_mend_span(struct btree_tree *tree, struct btree_span span)
+btree_mend_span(const struct btree_writer *writer, struct btree_tree *tree, struct btree_span span, uint32_t without)
 {
-	btree_mend(tree, span.low);
+	btree_mend(writer, tree, span.low, without);
 	if (span.high != UINT64_MAX)
-		btree_mend(tree, span.high + 1);
+		btree_mend(writer, tree, span.high + 1, without);
 	if (btree_tree_is_sparse(tree))
 		btree_tree_compact(tree);
 }
@@ -294,7 +310,7 @@ btree_subtree_drop(struct btree_writer *writer, struct btree_sub *sub)
 	btree_tree_retire(&sub->tree);
 	numbers_retire(&writer->numbers, writer->ruled.layout.memory, number);
 	sub->tree.top = NULL;
-	btree_mend_span(&writer->tree, span);
+	btree_mend_span(writer, &writer->tree, span, 0);
 }
 
 /* The tree in which a rule has its pieces. */
@@ -350,7 +366,7 @@ btree_withdraw(struct ruled *ruled, uint32_t number)
 	if (sub != NULL && --sub->rules == 0)
 		btree_subtree_drop(writer, sub);
 	else
-		btree_mend_span(tree, span);
+		btree_mend_span(writer, tree, span, number);
 	return TABLE_OK;
 }
 
