@@ -101,6 +101,7 @@ prefixes_draw_ipv4(uint32_t count)
 	return prefixes;
 }
 
+/* Prefixes longer than sites have are few networks', one of forty. */
 static struct prefixes
 prefixes_draw_ipv6(uint32_t count)
 {
@@ -111,10 +112,11 @@ prefixes_draw_ipv6(uint32_t count)
 	for (uint32_t i = 0; i < 24000; i++)
 		networks[i] = (0x2001 + random_next() % 45 * 0x40) << 48 | (random_next() & 0xffff) << 32;
 	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t length = random_next() % 32 == 0 ? 64 : lengths[random_next() % 16];
 		const uint64_t at = random_next() % 24000 * (random_next() % 24000) / 24000;
-		const uint64_t value = networks[at] ^ (random_next() & 0xfffffffff);
+		const uint64_t network = networks[length > 48 ? at / 40 : at];
 
-		prefixes_add(&prefixes, value, lengths[random_next() % 16]);
+		prefixes_add(&prefixes, network ^ (random_next() & 0xfffffffff), length);
 	}
 	prefixes_settle(&prefixes);
 	return prefixes;
@@ -231,16 +233,23 @@ prefix_bytes(const struct prefix_draw *draw)
 	return 64 * lines;
 }
 
-/* Nodes of a tree's level. */
+/* Nodes of a tree so many levels below the root. */
 static uint64_t
-btree_nodes(const union btree_node *node, uint64_t height, uint64_t level)
+btree_nodes(const struct btree_top *top, const union btree_node *node, uint64_t height, uint64_t below)
 {
+	const int has_windows = top->windows == 2 && height == 1;
+	const union btree_node *children = node->children;
 	uint64_t nodes = 0;
 
-	if (level == 0)
+	if (below == 0)
 		return 1;
-	for (uint32_t i = 0; i < BTREE_CHILDREN && (i == 0 || node->separators[i - 1] != BTREE_SIGN - 1); i++)
-		nodes += btree_nodes(node->children + i, height - 1, level - 1);
+	if (!has_windows) {
+		for (uint32_t i = 0; i < BTREE_CHILDREN && (i == 0 || node->separators[i - 1] != BTREE_SIGN - 1); i++)
+			nodes += btree_nodes(top, children + i, height - 1, below - 1);
+		return nodes;
+	}
+	while (nodes < BTREE_WINDOW_CHILDREN && (nodes == 0 || node->windows[nodes - 1] != UINT32_MAX))
+		nodes++;
 	return nodes;
 }
 
@@ -251,8 +260,8 @@ btree_memory(const struct btree *table)
 	const struct btree_top *top = btree_address(table, 0);
 	double cycles = 0;
 
-	for (uint64_t level = 0; level <= top->height; level++)
-		cycles += floor_line(64 * btree_nodes(&top->root, top->height, level));
+	for (uint64_t below = 0; below <= top->height; below++)
+		cycles += floor_line(64 * btree_nodes(top, &top->root, top->height, below));
 	return cycles;
 }
 

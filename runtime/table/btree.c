@@ -29,12 +29,7 @@ struct btree_writer {
 	struct numbers numbers;		/* of subtrees */
 };
 
-/* Keys of one tree, and what becomes of its pieces there. */
-struct btree_span {
-	uint64_t low;
-	uint64_t high;
-};
-
+/* What becomes of the pieces of a span. */
 enum btree_deed { BTREE_CLAIM, BTREE_YIELD, BTREE_CHANGE };
 
 static struct btree_writer *
@@ -153,7 +148,7 @@ btree_give(struct btree_writer *writer, const struct btree_piece *piece, enum bt
 	if (!mine)
 		return;
 	if (deed == BTREE_YIELD)
-		owner = writer->ranges ? btree_next_range(writer, piece->low, number) : heir;
+		owner = writer->ranges ? btree_next_range(writer, piece->span.low, number) : heir;
 	*piece->owner = owner;
 	if ((*piece->value & BTREE_SUBTREE) == 0)
 		__atomic_store_n(piece->value, btree_record(writer, owner), __ATOMIC_RELEASE);
@@ -167,19 +162,18 @@ btree_do(struct btree_writer *writer, struct btree_tree *tree, struct btree_span
 
 	for (;;) {
 		btree_give(writer, &piece, deed, number, heir);
-		if (piece.high >= span.high)
+		if (piece.span.high >= span.high)
 			return;
-		piece = btree_tree_piece(tree, piece.high + 1);
+		piece = btree_tree_piece(tree, piece.span.high + 1);
 	}
 }
 
 static enum table_status
-btree_cut(const struct btree_writer *writer, struct btree_tree *tree, struct btree_span span)
+btree_cut(struct btree_tree *tree, struct btree_span span)
 {
-	const uint64_t most = tree == &writer->tree ? btree_ones(btree_upper_bits(writer)) : UINT64_MAX;
 	const enum table_status status = btree_tree_cut(tree, span.low);
 
-	return status != TABLE_OK || span.high == most ? status : btree_tree_cut(tree, span.high + 1);
+	return status != TABLE_OK || span.high == tree->most ? status : btree_tree_cut(tree, span.high + 1);
 }
 
 /* Whether a range but `without` begins at a key or ends before it. Where pieces on both sides belong to another one, nothing else tells. */
@@ -204,7 +198,7 @@ btree_mend(const struct btree_writer *writer, struct btree_tree *tree, uint64_t 
 	const struct btree_piece right = btree_tree_piece(tree, key);
 	struct btree_piece left;
 
-	if (right.low != key || key == 0 || (writer->ranges && btree_is_edge(writer, key, without)))
+	if (right.span.low != key || key == 0 || (writer->ranges && btree_is_edge(writer, key, without)))
 		return;
 	left = btree_tree_piece(tree, key - 1);
 	if (*left.owner == *right.owner && *left.value == *right.value && (*left.value & BTREE_SUBTREE) == 0)
@@ -216,10 +210,10 @@ static void
 btree_mend_span(const struct btree_writer *writer, struct btree_tree *tree, struct btree_span span, uint32_t without)
 {
 	btree_mend(writer, tree, span.low, without);
-	if (span.high != UINT64_MAX)
+	if (span.high != tree->most)
 		btree_mend(writer, tree, span.high + 1, without);
-	if (btree_tree_is_sparse(tree))
-		btree_tree_compact(tree);
+	if (btree_tree_is_due(tree))
+		btree_tree_pack(tree);
 }
 
 /* Another array of places for subtrees, twice as large. No reader needs a new one before all use it. */
@@ -280,9 +274,9 @@ btree_subtree(struct btree_writer *writer, uint64_t upper, struct btree_sub **su
 	if (status != TABLE_OK)
 		return status;
 	*sub = &writer->subs[number];
-	status = btree_tree_create(&(*sub)->tree, writer->ruled.layout.memory, *piece.value, *piece.owner);
+	status = btree_tree_create(&(*sub)->tree, writer->ruled.layout.memory, 64, 1, (struct btree_holding){ *piece.value, *piece.owner });
 	if (status == TABLE_OK)
-		status = btree_cut(writer, &writer->tree, (struct btree_span){ .low = upper, .high = upper });
+		status = btree_cut(&writer->tree, (struct btree_span){ .low = upper, .high = upper });
 	if (status != TABLE_OK) {
 		btree_tree_destroy(&(*sub)->tree);
 		(*sub)->tree.top = NULL;
@@ -337,7 +331,7 @@ btree_publish(struct ruled *ruled, uint32_t number)
 	if (sub != NULL)
 		tree = &sub->tree;
 	if (status == TABLE_OK)
-		status = btree_cut(writer, tree, span);
+		status = btree_cut(tree, span);
 	if (status != TABLE_OK) {
 		if (sub != NULL && sub->rules == 0)
 			btree_subtree_drop(writer, sub);
@@ -348,6 +342,8 @@ btree_publish(struct ruled *ruled, uint32_t number)
 	btree_do(writer, tree, span, BTREE_CLAIM, number, 0);
 	if (!writer->ranges)
 		writer->per_length[rule->priority]++;
+	if (btree_tree_is_due(tree))
+		btree_tree_pack(tree);
 	return TABLE_OK;
 }
 
@@ -391,7 +387,7 @@ btree_lookup(const struct layout *layout, const uint64_t *key)
 static void
 btree_compact(struct layout *layout)
 {
-	btree_tree_compact(&btree_of(ruled_of(layout))->tree);
+	btree_tree_pack(&btree_of(ruled_of(layout))->tree);
 }
 
 static void
@@ -432,7 +428,7 @@ btree_create(const struct layout_request *request)
 		return NULL;
 	writer->ranges = request->range_count != 0;
 	writer->btree = (void *)writer->ruled.layout.table;
-	if (btree_tree_create(&writer->tree, request->memory, 0, 0) != TABLE_OK) {
+	if (btree_tree_create(&writer->tree, request->memory, btree_upper_bits(writer), !writer->ranges, (struct btree_holding){ 0, 0 }) != TABLE_OK) {
 		btree_destroy(&writer->ruled.layout);
 		return NULL;
 	}

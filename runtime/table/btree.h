@@ -1,9 +1,13 @@
 /* Longest prefix match on keys of up to 128 bits, and single range fields of up to 64: the key space is cut where any entry begins or ends, and the pieces
- * are found by a tree of seven separators to a line, all compared at once. No step depends on how long prefixes are, and a table of a router is as
- * small as what it holds, so its upper levels stay in the caches.
+ * are found by a tree whose nodes are lines, all separators of one compared at once. No step depends on how long prefixes are, and a table of a router is
+ * as small as what it holds, so its upper levels stay in the caches.
  *
  * Trees have 64-bit keys. Of wider keys the upper part is looked up first; where prefixes longer than that exist, the piece leads to a tree over the lower
- * 64 bits. Nodes never change but for the values of pieces; a writer makes those on the way to a change anew. */
+ * 64 bits. Nodes never change but for the values of pieces; a writer makes those on the way to a change anew.
+ *
+ * Where the pieces of a leaf begin alike and end alike, as the prefixes of one provider do, leaves compare windows of 32 bits: one shift for all separators
+ * of a leaf, outside of which nothing tells its keys apart; and so may the level above the leaves. A line then holds eight pieces instead of six, or 15
+ * children instead of eight. */
 #ifndef BACUS_TABLE_BTREE_H
 #define BACUS_TABLE_BTREE_H
 
@@ -14,10 +18,14 @@
 #define BTREE_KEY_BITS 128u
 #define BTREE_CHILDREN 8u		/* they lie side by side, so that a node has room for their separators and one pointer */
 #define BTREE_PIECES 6u			/* of a leaf */
+#define BTREE_WINDOW_CHILDREN 15u
+#define BTREE_WINDOW_PIECES 8u
+#define BTREE_SHIFT_MOST 31u		/* a window's, so that the key's top bit is in none */
 #define BTREE_SUBTREE 0x80000000u	/* the value's other bits are a subtree's number, not a record's */
 #define BTREE_SIGN ((uint64_t)1 << 63)
 
-/* Separators are the last keys of the pieces to their left, with the top bit flipped, for vectors compare signed numbers. None: BTREE_SIGN - 1. */
+/* Separators are the last keys of the pieces to their left, with the top bit flipped, for vectors compare signed numbers; those of windows are the same
+ * keys without what is outside. None: BTREE_SIGN - 1, and UINT32_MAX in a window. */
 union btree_node {
 	_Alignas(64) uint64_t separators[BTREE_CHILDREN];
 	struct {
@@ -28,12 +36,22 @@ union btree_node {
 		uint64_t separators_leaf[BTREE_PIECES - 1];
 		uint32_t values[BTREE_PIECES];	/* 0: no record */
 	};
+	struct {
+		uint32_t windows[BTREE_WINDOW_CHILDREN - 1];
+		uintptr_t window_children;	/* where they lie, and in the lowest bits the shift */
+	};
+	struct {
+		uint32_t window_values[BTREE_WINDOW_PIECES];
+		uint32_t windows_leaf[BTREE_WINDOW_PIECES - 1];
+		uint32_t shift;
+	};
 };
 
 struct btree_top {
 	union btree_node root;
 	uint64_t height;	/* levels above the leaves */
-	uint8_t unused[56];
+	uint64_t windows;	/* 1: leaves compare windows; 2: the level above them, too, and there is one; 0: none */
+	uint8_t unused[48];
 };
 
 struct btree {
@@ -81,34 +99,88 @@ btree_below(const union btree_node *node, uint64_t flipped, uint32_t mask)
 #endif
 }
 
+#if defined(TABLE_AVX2) && !defined(TABLE_AVX512)
+/* A bit for each of eight windows that is not below a key's. */
 static inline uint32_t
-btree_count(const union btree_node *node, uint64_t key, uint32_t mask)
+btree_windows_above(const uint32_t *windows, uint32_t window)
 {
-	return btree_below(node, key ^ BTREE_SIGN, mask);
+	const __m256i separators = _mm256_load_si256((const void *)windows);
+	const __m256i above = _mm256_cmpeq_epi32(_mm256_max_epu32(separators, _mm256_set1_epi32((int)window)), separators);
+
+	return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(above));
+}
+#endif
+
+/* How many of a node's windows are below a key's, of as many as a literal says: 14, or the seven of a leaf. */
+static inline uint32_t
+btree_windows_below(const uint32_t *windows, uint32_t window, uint32_t count)
+{
+#if defined(TABLE_AVX512)
+	const uint32_t mask = ((uint32_t)1 << count) - 1;
+	const __m512i wanted = _mm512_set1_epi32((int)window);
+
+	if (count < 8)
+		return (uint32_t)__builtin_popcount(_mm256_mask_cmpgt_epu32_mask((__mmask8)mask, _mm512_castsi512_si256(wanted),
+										 _mm256_load_si256((const void *)windows)));
+	return (uint32_t)__builtin_popcount(_mm512_mask_cmpgt_epu32_mask((__mmask16)mask, wanted, _mm512_load_si512((const void *)windows)));
+#elif defined(TABLE_AVX2)
+	const uint32_t mask = ((uint32_t)1 << count) - 1;
+	const uint32_t above = btree_windows_above(windows, window);
+
+	return (uint32_t)__builtin_popcount(~(count < 8 ? above : above | btree_windows_above(windows + 8, window) << 8) & mask);
+#else
+	uint32_t below = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		below += window > windows[i];
+	return below;
+#endif
 }
 
-/* A finer stage: from a node above the leaves to the next one, which is the line to request. */
+/* A finer stage: from a node of the upper levels to the next one, which is the line to request. Like those below with the key's top bit flipped. */
 static inline const union btree_node *
-btree_step(const union btree_node *node, uint64_t key)
+btree_step(const union btree_node *node, uint64_t flipped)
 {
-	return node->children + btree_count(node, key, 0x7f);
+	return node->children + btree_below(node, flipped, 0x7f);
+}
+
+/* A finer stage: from the level above the leaves to a leaf, where that level has windows. */
+static inline const union btree_node *
+btree_step_window(const union btree_node *node, uint64_t flipped)
+{
+	const uintptr_t children = node->window_children;
+	const uint32_t window = (uint32_t)(flipped >> (children & 63));
+
+	return (const union btree_node *)(children & ~(uintptr_t)63) + btree_windows_below(node->windows, window, BTREE_WINDOW_CHILDREN - 1);
 }
 
 /* A finer stage: the value of the key's piece in a leaf: a record's number unless BTREE_SUBTREE is set. */
 static inline uint32_t
-btree_value(const union btree_node *leaf, uint64_t key)
+btree_value(const union btree_node *leaf, uint64_t flipped)
 {
-	return __atomic_load_n(&leaf->values[btree_count(leaf, key, 0x1f)], __ATOMIC_ACQUIRE);
+	return TABLE_LOAD(&leaf->values[btree_below(leaf, flipped, 0x1f)]);
+}
+
+/* The same where leaves have windows. */
+static inline uint32_t
+btree_value_window(const union btree_node *leaf, uint64_t flipped)
+{
+	const uint32_t window = (uint32_t)(flipped >> (leaf->shift & 63));
+
+	return TABLE_LOAD(&leaf->window_values[btree_windows_below(leaf->windows_leaf, window, BTREE_WINDOW_PIECES - 1)]);
 }
 
 static inline uint32_t
 btree_descend(const struct btree_top *top, uint64_t key)
 {
+	const uint64_t flipped = key ^ BTREE_SIGN, windows = top->windows;
 	const union btree_node *node = &top->root;
 
-	for (uint64_t level = top->height; level != 0; level--)
-		node = btree_step(node, key);
-	return btree_value(node, key);
+	for (uint64_t level = top->height - windows / 2; level != 0; level--)
+		node = btree_step(node, flipped);
+	if (windows == 2)
+		node = btree_step_window(node, flipped);
+	return windows != 0 ? btree_value_window(node, flipped) : btree_value(node, flipped);
 }
 
 /* A finer stage: the record's number, from the value of the upper part. */
@@ -141,14 +213,14 @@ btree_group_descend(const union btree_node *root, const union btree_node **nodes
 	const union btree_node *a = root, *b = root, *c = root, *d = root, *e = root, *f = root, *g = root, *h = root;
 
 	for (uint64_t level = 0; level < levels; level++) {
-		a = a->children + btree_below(a, flipped[0], 0x7f);
-		b = b->children + btree_below(b, flipped[1], 0x7f);
-		c = c->children + btree_below(c, flipped[2], 0x7f);
-		d = d->children + btree_below(d, flipped[3], 0x7f);
-		e = e->children + btree_below(e, flipped[4], 0x7f);
-		f = f->children + btree_below(f, flipped[5], 0x7f);
-		g = g->children + btree_below(g, flipped[6], 0x7f);
-		h = h->children + btree_below(h, flipped[7], 0x7f);
+		a = btree_step(a, flipped[0]);
+		b = btree_step(b, flipped[1]);
+		c = btree_step(c, flipped[2]);
+		d = btree_step(d, flipped[3]);
+		e = btree_step(e, flipped[4]);
+		f = btree_step(f, flipped[5]);
+		g = btree_step(g, flipped[6]);
+		h = btree_step(h, flipped[7]);
 	}
 	nodes[0] = a;
 	nodes[1] = b;
@@ -162,21 +234,38 @@ btree_group_descend(const union btree_node *root, const union btree_node **nodes
 		__builtin_prefetch(nodes[i]);
 }
 
+typedef const union btree_node *btree_stepper(const union btree_node *node, uint64_t flipped);
+
 /* One level of a group. */
 static inline __attribute__((always_inline)) void
-btree_group_step(const union btree_node **nodes, const uint64_t *flipped, uint32_t count)
+btree_group_step(const union btree_node **nodes, const uint64_t *flipped, uint32_t count, btree_stepper *step)
 {
 	uint32_t i = 0;
 
 	for (; i + BTREE_TOGETHER <= count; i += BTREE_TOGETHER)
 		for (uint32_t j = 0; j < BTREE_TOGETHER; j++) {
-			nodes[i + j] = nodes[i + j]->children + btree_below(nodes[i + j], flipped[i + j], 0x7f);
+			nodes[i + j] = step(nodes[i + j], flipped[i + j]);
 			__builtin_prefetch(nodes[i + j]);
 		}
 	for (; i < count; i++) {
-		nodes[i] = nodes[i]->children + btree_below(nodes[i], flipped[i], 0x7f);
+		nodes[i] = step(nodes[i], flipped[i]);
 		__builtin_prefetch(nodes[i]);
 	}
+}
+
+typedef uint32_t btree_valuer(const union btree_node *leaf, uint64_t flipped);
+
+/* What a group finds in its leaves; all of it together, for a bit that any may have. */
+static inline __attribute__((always_inline)) uint32_t
+btree_group_values(const union btree_node *const *leaves, const uint64_t *flipped, const struct table_group *group, btree_valuer *value)
+{
+	uint32_t any = 0;
+
+	for (uint32_t i = 0; i < group->count; i++) {
+		group->found[i] = value(leaves[i], flipped[i]);
+		any |= group->found[i];
+	}
+	return any;
 }
 
 /* The upper levels, which are in the first caches, a few look-ups at a time; then level by level, each node requested as soon as it is known: so many lines
@@ -185,13 +274,14 @@ static inline __attribute__((always_inline)) void
 btree_find_group(const struct btree *table, const struct table_group *group)
 {
 	const struct btree_top *top = btree_address(table, 0);
-	const uint64_t height = top->height, upper = height > BTREE_ASKED ? height - BTREE_ASKED : 0;
+	const uint64_t windows = top->windows, whole = top->height - windows / 2;
+	const uint64_t upper = top->height > BTREE_ASKED ? top->height - BTREE_ASKED : 0;
 	const union btree_node *nodes[TABLE_GROUP_MOST];
 	uint64_t flipped[TABLE_GROUP_MOST];
 	/* Of a key, what `btree_hash` is. */
 	const uint64_t *words = group->keys + group->limbs - 1;
 	const uint32_t together = group->count / BTREE_TOGETHER * BTREE_TOGETHER;
-	uint32_t any = 0;
+	uint32_t any;
 
 	for (uint32_t i = 0; i < group->count; i++)
 		flipped[i] = words[(size_t)i * group->limbs] ^ BTREE_SIGN;
@@ -200,15 +290,17 @@ btree_find_group(const struct btree *table, const struct table_group *group)
 	for (uint32_t i = together; i < group->count; i++) {
 		nodes[i] = &top->root;
 		for (uint64_t level = 0; level < upper; level++)
-			nodes[i] = nodes[i]->children + btree_below(nodes[i], flipped[i], 0x7f);
+			nodes[i] = btree_step(nodes[i], flipped[i]);
 		__builtin_prefetch(nodes[i]);
 	}
-	for (uint64_t level = upper; level < height; level++)
-		btree_group_step(nodes, flipped, group->count);
-	for (uint32_t i = 0; i < group->count; i++) {
-		group->found[i] = TABLE_LOAD(&nodes[i]->values[btree_below(nodes[i], flipped[i], 0x1f)]);
-		any |= group->found[i];
-	}
+	for (uint64_t level = upper; level < whole; level++)
+		btree_group_step(nodes, flipped, group->count, btree_step);
+	if (windows == 2)
+		btree_group_step(nodes, flipped, group->count, btree_step_window);
+	if (windows != 0)
+		any = btree_group_values(nodes, flipped, group, btree_value_window);
+	else
+		any = btree_group_values(nodes, flipped, group, btree_value);
 	if (group->limbs == 1 || __builtin_expect((any & BTREE_SUBTREE) == 0, 1))
 		return;
 	for (uint32_t i = 0; i < group->count; i++)

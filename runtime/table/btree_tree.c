@@ -1,231 +1,193 @@
-/* Nodes of btree.h. A node that readers may see is never changed but for the values of its pieces. Any other change makes new groups of nodes on the way
+/* Changes of trees. A node that readers may see is never changed but for the values of its pieces. Any other change makes new groups of nodes on the way
  * from the changed leaf up to the root, shows the new root by one store, and retires the old ones. */
-#include "table/btree_writer.h"
-
 #include <string.h>
 
-#define BTREE_HEIGHT_MOST 24u
-#define BTREE_NONE (BTREE_SIGN - 1)	/* no separator: no key is above it */
-#define BTREE_SPARSE_LEAST 64u
+#include "table/btree_node.h"
 
-/* The memory of a root, which may be a leaf, and of a group of leaves: behind the nodes, the owners of pieces. */
-struct btree_root {
-	struct btree_top top;
-	uint32_t owners[BTREE_PIECES];
-};
+#define BTREE_LEAVES_LEAST 64u	/* fewer are never worth a tree made anew */
 
-struct btree_leaves {
-	union btree_node nodes[BTREE_CHILDREN];
-	uint32_t owners[BTREE_CHILDREN][BTREE_PIECES];
-};
-
-/* The way to a leaf: for each level, the group of nodes and which of them. */
+/* The way to a leaf: for each step, the group of nodes, which of them, and its keys. */
 struct btree_path {
 	union btree_node *groups[BTREE_HEIGHT_MOST + 1];
 	uint32_t index[BTREE_HEIGHT_MOST + 1];
+	struct btree_span spans[BTREE_HEIGHT_MOST + 1];
 	uint32_t piece;
-	uint64_t low;
-	uint64_t high;
+	struct btree_span span;		/* of the piece */
 };
 
-/* A node that is not in memory yet, with the owners of its pieces if it is a leaf. */
-struct btree_draft {
-	union btree_node node;
-	uint32_t owners[BTREE_PIECES];
-};
-
-/* What takes the place of one node: one, or two with a separator between them. */
+/* What takes the place of one node: one, or two. */
 struct btree_parts {
 	struct btree_draft drafts[2];
-	uint64_t separator;
 	uint32_t count;
 };
 
-/* Groups that a change made, and those it replaces. */
+/* What a change made. */
 struct btree_change {
-	union btree_node *fresh[2 * BTREE_HEIGHT_MOST + 4];
+	void *fresh[2 * BTREE_HEIGHT_MOST + 4];
 	uint64_t fresh_bytes[2 * BTREE_HEIGHT_MOST + 4];
 	uint32_t fresh_count;
 	int failed;
 };
 
-/* At once, or after a grace period. */
-typedef void btree_release(struct memory *memory, void *piece, uint64_t bytes);
-
-static uint64_t
-btree_group_bytes(int leaves)
+static union btree_node *
+btree_path_node(const struct btree_path *path, uint64_t step)
 {
-	return leaves ? sizeof(struct btree_leaves) : sizeof(union btree_node) * BTREE_CHILDREN;
+	return &path->groups[step][path->index[step]];
 }
 
-/* Separators in use, of at most so many. */
+/* Which part of a node the key is in, and that part's keys. */
 static uint32_t
-btree_fill(const union btree_node *node, uint32_t most)
+btree_narrow(const union btree_node *node, enum btree_form form, uint64_t key, struct btree_span *span)
 {
-	uint32_t count = 0;
+	uint64_t firsts[BTREE_PARTS_MOST];
+	const uint32_t count = btree_node_read(node, form, span->low, firsts);
+	uint32_t part = 0;
 
-	while (count < most && node->separators[count] != BTREE_NONE)
-		count++;
-	return count;
-}
-
-static void
-btree_clear(union btree_node *node, int leaf)
-{
-	memset(node, 0, sizeof(*node));
-	for (uint32_t i = 0; i < (leaf ? BTREE_PIECES : BTREE_CHILDREN) - 1; i++)
-		node->separators[i] = BTREE_NONE;
-}
-
-/* Narrows the bounds by a node's separators around the key. Which child or piece it is. */
-static uint32_t
-btree_narrow(const union btree_node *node, uint32_t most, uint64_t key, struct btree_path *path)
-{
-	const uint32_t count = btree_count(node, key, ((uint32_t)1 << most) - 1);
-
-	if (count != 0)
-		path->low = (node->separators[count - 1] ^ BTREE_SIGN) + 1;
-	if (count < most && node->separators[count] != BTREE_NONE)
-		path->high = node->separators[count] ^ BTREE_SIGN;
-	return count;
+	while (part + 1 < count && firsts[part + 1] <= key)
+		part++;
+	span->low = firsts[part];
+	if (part + 1 < count)
+		span->high = firsts[part + 1] - 1;
+	return part;
 }
 
 static void
 btree_go(const struct btree_tree *tree, uint64_t key, struct btree_path *path)
 {
-	path->low = 0;
-	path->high = UINT64_MAX;
+	const uint64_t height = tree->top->height;
+	struct btree_span span = { .low = 0, .high = tree->most };
+
 	path->groups[0] = &tree->top->root;
 	path->index[0] = 0;
-	for (uint64_t level = 0; level < tree->top->height; level++) {
-		const union btree_node *node = &path->groups[level][path->index[level]];
+	path->spans[0] = span;
+	for (uint64_t step = 0; step < height; step++) {
+		const enum btree_form form = btree_form(tree, height - step);
 
-		path->index[level + 1] = btree_narrow(node, BTREE_CHILDREN - 1, key, path);
-		path->groups[level + 1] = node->children;
+		path->index[step + 1] = btree_narrow(btree_path_node(path, step), form, key, &span);
+		path->groups[step + 1] = btree_node_children(btree_path_node(path, step), form);
+		path->spans[step + 1] = span;
 	}
-	path->piece = btree_narrow(&path->groups[tree->top->height][path->index[tree->top->height]], BTREE_PIECES - 1, key, path);
+	path->piece = btree_narrow(btree_path_node(path, height), btree_form(tree, 0), key, &span);
+	path->span = span;
 }
 
-/* The owners of the pieces of a leaf of a group, or of the root. */
+/* The owners of the pieces of the leaf at a path's end. */
 static uint32_t *
-btree_owners(const struct btree_tree *tree, union btree_node *group, uint32_t index)
+btree_owners(const struct btree_tree *tree, const struct btree_path *path)
 {
-	if (group == &tree->top->root)
-		return ((struct btree_root *)tree->top)->owners;
-	return ((struct btree_leaves *)(void *)group)->owners[index];
+	const uint64_t height = tree->top->height;
+
+	return height == 0 ? btree_root_owners(tree->top) : btree_group_owners(tree, path->groups[height], path->index[height]);
 }
 
 struct btree_piece
 btree_tree_piece(const struct btree_tree *tree, uint64_t key)
 {
-	const uint64_t height = tree->top->height;
 	struct btree_path path;
 
 	btree_go(tree, key, &path);
 	return (struct btree_piece){
-		.low = path.low, .high = path.high, .value = &path.groups[height][path.index[height]].values[path.piece],
-		.owner = &btree_owners(tree, path.groups[height], path.index[height])[path.piece],
+		.span = path.span, .value = &btree_node_values(btree_path_node(&path, tree->top->height), btree_form(tree, 0))[path.piece],
+		.owner = &btree_owners(tree, &path)[path.piece],
 	};
 }
 
-/* Memory for a group of so many nodes, or for a root. */
-static void *
-btree_make(struct btree_tree *tree, struct btree_change *change, uint64_t bytes)
-{
-	void *made = change->failed ? NULL : memory_allocate(tree->memory, bytes);
-
-	if (made == NULL) {
-		change->failed = 1;
-		return NULL;
-	}
-	change->fresh[change->fresh_count] = made;
-	change->fresh_bytes[change->fresh_count++] = bytes;
-	return made;
-}
-
-/* A group of these nodes; NULL: no memory. */
-static union btree_node *
-btree_make_group(struct btree_tree *tree, struct btree_change *change, const struct btree_draft *drafts, uint32_t count, int leaves)
-{
-	union btree_node *group = btree_make(tree, change, btree_group_bytes(leaves));
-
-	for (uint32_t i = 0; group != NULL && i < count; i++) {
-		group[i] = drafts[i].node;
-		if (leaves)
-			memcpy(((struct btree_leaves *)(void *)group)->owners[i], drafts[i].owners, sizeof(drafts[i].owners));
-	}
-	return group;
-}
-
-/* A node above these children. */
+/* As `btree_node_over`, as part of a change. */
 static struct btree_draft
-btree_make_parent(struct btree_tree *tree, struct btree_change *change, const struct btree_draft *drafts, const uint64_t *separators, uint32_t count,
-		  int leaves)
+btree_make_parent(const struct btree_tree *tree, struct btree_change *change, const struct btree_draft *drafts, uint32_t count, uint64_t high, uint64_t level)
 {
 	struct btree_draft parent = { .owners = { 0 } };
 
-	btree_clear(&parent.node, 0);
-	memcpy(parent.node.separators, separators, (count - 1) * sizeof(*separators));
-	parent.node.children = btree_make_group(tree, change, drafts, count, leaves);
+	if (change->failed || !btree_node_over(tree, &parent, drafts, count, high, level)) {
+		change->failed = 1;
+		return parent;
+	}
+	change->fresh[change->fresh_count] = btree_node_children(&parent.node, btree_form(tree, level));
+	change->fresh_bytes[change->fresh_count++] = btree_group_bytes(tree, level - 1);
 	return parent;
 }
 
-/* Puts parts in the place of one node of a group: what the group's parent becomes. */
-static void
-btree_replace(struct btree_tree *tree, struct btree_change *change, const union btree_node *parent, uint32_t index, struct btree_parts *parts, int leaves)
+/* How many parts of a row stay in the left node of two when one part, `fresh`, has come to be too many, or no window tells all of them apart; all: one node
+ * is enough. */
+static uint32_t
+btree_divide(enum btree_form form, const uint64_t *firsts, uint32_t count, uint64_t high, uint32_t fresh)
 {
-	const uint32_t old = btree_fill(parent, BTREE_CHILDREN - 1) + 1, count = old + parts->count - 1;
-	struct btree_draft drafts[BTREE_CHILDREN + 1];
-	uint64_t separators[BTREE_CHILDREN];
-	uint32_t left = count;
+	const uint32_t most = btree_node_most(form);
 
-	for (uint32_t i = 0, at = 0; i < old; i++) {
-		if (i == index) {
-			memcpy(&drafts[at], parts->drafts, parts->count * sizeof(*drafts));
-			if (parts->count == 2)
-				separators[at] = parts->separator;
-			at += parts->count;
-		} else {
-			drafts[at].node = parent->children[i];
-			if (leaves)
-				memcpy(drafts[at].owners, ((struct btree_leaves *)(void *)parent->children)->owners[i], sizeof(drafts[at].owners));
-			at++;
-		}
-		if (i + 1 < old)
-			separators[at - 1] = parent->separators[i];
-	}
+	/* On both sides of it are parts that had a window. */
+	if (btree_node_shift(form, firsts, count, high) < 0)
+		return fresh;
+	if (count <= most)
+		return count;
 	/* Who comes in order leaves full nodes behind. */
-	if (count > BTREE_CHILDREN)
-		left = index + 1 == old ? BTREE_CHILDREN : (count + 1) / 2;
-	parts->drafts[0] = btree_make_parent(tree, change, drafts, separators, left, leaves);
-	parts->count = 1;
-	if (left != count) {
-		parts->drafts[1] = btree_make_parent(tree, change, drafts + left, separators + left, count - left, leaves);
-		parts->separator = separators[left - 1];
-		parts->count = 2;
+	return fresh + 1 == count ? most : (count + 1) / 2;
+}
+
+/* Makes the nodes over a row of children of which `fresh` may be a new one. */
+static void
+btree_make_parents(const struct btree_tree *tree, struct btree_change *change, const struct btree_draft *drafts, uint32_t count, struct btree_span span,
+		   uint64_t level, uint32_t fresh, struct btree_parts *parts)
+{
+	uint64_t firsts[BTREE_PARTS_MOST];
+	uint32_t left;
+
+	for (uint32_t i = 0; i < count; i++)
+		firsts[i] = drafts[i].first;
+	left = btree_divide(btree_form(tree, level), firsts, count, span.high, fresh);
+	parts->count = left == count ? 1 : 2;
+	parts->drafts[0] = btree_make_parent(tree, change, drafts, left, left == count ? span.high : firsts[left] - 1, level);
+	if (left != count)
+		parts->drafts[1] = btree_make_parent(tree, change, drafts + left, count - left, span.high, level);
+}
+
+/* Puts parts in the place of the node that a path leads to behind a step: what becomes of the node before. */
+static void
+btree_replace(const struct btree_tree *tree, struct btree_change *change, const struct btree_path *path, uint64_t step, struct btree_parts *parts)
+{
+	const uint64_t level = tree->top->height - step;
+	const uint32_t index = path->index[step + 1], *owners;
+	union btree_node *group = path->groups[step + 1];
+	struct btree_draft drafts[BTREE_PARTS_MOST];
+	uint64_t firsts[BTREE_PARTS_MOST];
+	const uint32_t old = btree_node_read(btree_path_node(path, step), btree_form(tree, level), path->spans[step].low, firsts);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < old; i++) {
+		if (i == index) {
+			memcpy(&drafts[count], parts->drafts, parts->count * sizeof(*drafts));
+			count += parts->count;
+			continue;
+		}
+		drafts[count].node = group[i];
+		drafts[count].first = firsts[i];
+		owners = level == 1 ? btree_group_owners(tree, group, i) : NULL;
+		if (owners != NULL)
+			memcpy(drafts[count].owners, owners, btree_node_most(btree_form(tree, 0)) * sizeof(*owners));
+		count++;
 	}
+	btree_make_parents(tree, change, drafts, count, path->spans[step], level, index + 1, parts);
 }
 
 /* Makes a root of the parts and shows it. 0: no memory. */
 static int
 btree_crown(struct btree_tree *tree, struct btree_change *change, struct btree_parts *parts, uint64_t height)
 {
-	struct btree_root *root;
+	const struct btree_span all = { .low = 0, .high = tree->most };
+	struct btree_top *top = NULL;
 
-	if (parts->count == 2) {
-		parts->drafts[0] = btree_make_parent(tree, change, parts->drafts, &parts->separator, 2, height == 0);
-		height++;
+	while (parts->count == 2 && height < BTREE_HEIGHT_MOST) {
+		const struct btree_draft children[2] = { parts->drafts[0], parts->drafts[1] };
+
+		btree_make_parents(tree, change, children, 2, all, ++height, 1, parts);
 	}
-	root = height > BTREE_HEIGHT_MOST ? NULL : btree_make(tree, change, sizeof(*root));
-	if (root == NULL || change->failed) {
+	if (parts->count == 1 && !change->failed)
+		top = btree_root_make(tree, &parts->drafts[0], height);
+	if (top == NULL) {
 		for (uint32_t i = 0; i < change->fresh_count; i++)
 			memory_release(tree->memory, change->fresh[i], change->fresh_bytes[i]);
 		return 0;
 	}
-	root->top.root = parts->drafts[0].node;
-	root->top.height = height;
-	memcpy(root->owners, parts->drafts[0].owners, sizeof(root->owners));
-	tree->top = &root->top;
+	tree->top = top;
 	if (tree->place != NULL)
 		__atomic_store_n(tree->place, tree->top, __ATOMIC_RELEASE);
 	return 1;
@@ -240,49 +202,43 @@ btree_change_leaf(struct btree_tree *tree, const struct btree_path *path, struct
 	const uint64_t height = old->height;
 	btree_release *release = tree->place != NULL ? memory_retire : memory_release;
 
-	for (uint64_t level = height; level != 0; level--) {
-		const union btree_node *parent = &path->groups[level - 1][path->index[level - 1]];
-
-		btree_replace(tree, &change, parent, path->index[level], parts, level == height);
-		if (change.failed)
-			break;
-	}
+	for (uint64_t step = height; step-- != 0 && !change.failed;)
+		btree_replace(tree, &change, path, step, parts);
 	if (!btree_crown(tree, &change, parts, height))
 		return 0;
-	for (uint64_t level = height; level != 0; level--)
-		release(tree->memory, path->groups[level], btree_group_bytes(level == height));
-	release(tree->memory, old, sizeof(struct btree_root));
+	for (uint64_t step = height; step != 0; step--)
+		release(tree->memory, path->groups[step], btree_group_bytes(tree, height - step));
+	btree_release_root(tree, old, release);
 	return 1;
 }
 
 /* Pieces of one leaf in a row, with room for one more. */
 struct btree_row {
-	uint64_t separators[BTREE_PIECES];
-	uint32_t values[BTREE_PIECES + 1];
-	uint32_t owners[BTREE_PIECES + 1];
+	uint64_t firsts[BTREE_WINDOW_PIECES + 1];
+	uint32_t values[BTREE_WINDOW_PIECES + 1];
+	uint32_t owners[BTREE_WINDOW_PIECES + 1];
 	uint32_t count;
 };
 
 static void
 btree_read_row(const struct btree_tree *tree, const struct btree_path *path, struct btree_row *row)
 {
-	union btree_node *group = path->groups[tree->top->height];
-	const uint32_t index = path->index[tree->top->height];
+	const enum btree_form form = btree_form(tree, 0);
+	const uint64_t height = tree->top->height;
+	union btree_node *leaf = btree_path_node(path, height);
 
-	row->count = btree_fill(&group[index], BTREE_PIECES - 1) + 1;
-	memcpy(row->separators, group[index].separators, (row->count - 1) * sizeof(*row->separators));
-	memcpy(row->values, group[index].values, row->count * sizeof(*row->values));
-	memcpy(row->owners, btree_owners(tree, group, index), row->count * sizeof(*row->owners));
+	row->count = btree_node_read(leaf, form, path->spans[height].low, row->firsts);
+	memcpy(row->values, btree_node_values(leaf, form), row->count * sizeof(*row->values));
+	memcpy(row->owners, btree_owners(tree, path), row->count * sizeof(*row->owners));
 }
 
 static struct btree_draft
-btree_leaf(const struct btree_row *row, uint32_t from, uint32_t count)
+btree_leaf(const struct btree_tree *tree, const struct btree_row *row, uint32_t from, uint32_t count, uint64_t high)
 {
-	struct btree_draft draft = { .owners = { 0 } };
+	struct btree_draft draft = { .owners = { 0 }, .first = row->firsts[from] };
 
-	btree_clear(&draft.node, 1);
-	memcpy(draft.node.separators, row->separators + from, (count - 1) * sizeof(*row->separators));
-	memcpy(draft.node.values, row->values + from, count * sizeof(*row->values));
+	btree_node_write(&draft.node, btree_form(tree, 0), row->firsts + from, count, high);
+	memcpy(btree_node_values(&draft.node, btree_form(tree, 0)), row->values + from, count * sizeof(*row->values));
 	memcpy(draft.owners, row->owners + from, count * sizeof(*row->owners));
 	return draft;
 }
@@ -293,22 +249,24 @@ btree_tree_cut(struct btree_tree *tree, uint64_t key)
 	struct btree_parts parts = { .count = 1 };
 	struct btree_path path;
 	struct btree_row row;
-	uint32_t left;
+	uint32_t left, fresh;
+	uint64_t high;
 
 	btree_go(tree, key, &path);
-	if (path.low == key)
+	if (path.span.low == key)
 		return TABLE_OK;
 	btree_read_row(tree, &path, &row);
-	memmove(row.separators + path.piece + 1, row.separators + path.piece, (row.count - 1 - path.piece) * sizeof(*row.separators));
-	memmove(row.values + path.piece + 1, row.values + path.piece, (row.count - path.piece) * sizeof(*row.values));
-	memmove(row.owners + path.piece + 1, row.owners + path.piece, (row.count - path.piece) * sizeof(*row.owners));
-	row.separators[path.piece] = (key - 1) ^ BTREE_SIGN;
+	fresh = path.piece + 1;
+	memmove(row.firsts + fresh + 1, row.firsts + fresh, (row.count - fresh) * sizeof(*row.firsts));
+	memmove(row.values + fresh, row.values + path.piece, (row.count - path.piece) * sizeof(*row.values));
+	memmove(row.owners + fresh, row.owners + path.piece, (row.count - path.piece) * sizeof(*row.owners));
+	row.firsts[fresh] = key;
 	row.count++;
-	left = row.count <= BTREE_PIECES ? row.count : path.piece + 2 == row.count ? BTREE_PIECES : (row.count + 1) / 2;
-	parts.drafts[0] = btree_leaf(&row, 0, left);
+	high = path.spans[tree->top->height].high;
+	left = btree_divide(btree_form(tree, 0), row.firsts, row.count, high, fresh);
+	parts.drafts[0] = btree_leaf(tree, &row, 0, left, left == row.count ? high : row.firsts[left] - 1);
 	if (left != row.count) {
-		parts.drafts[1] = btree_leaf(&row, left, row.count - left);
-		parts.separator = row.separators[left - 1];
+		parts.drafts[1] = btree_leaf(tree, &row, left, row.count - left, high);
 		parts.count = 2;
 	}
 	if (!btree_change_leaf(tree, &path, &parts))
@@ -324,33 +282,34 @@ btree_tree_join(struct btree_tree *tree, uint64_t key)
 	struct btree_parts parts = { .count = 1 };
 	struct btree_path path;
 	struct btree_row row;
+	uint32_t gone;
 
 	btree_go(tree, key, &path);
-	if (path.low != key || path.piece == 0)
+	gone = path.piece;
+	if (path.span.low != key || gone == 0)
 		return;
 	btree_read_row(tree, &path, &row);
 	row.count--;
-	memmove(row.separators + path.piece - 1, row.separators + path.piece, (row.count - path.piece) * sizeof(*row.separators));
-	memmove(row.values + path.piece, row.values + path.piece + 1, (row.count - path.piece) * sizeof(*row.values));
-	memmove(row.owners + path.piece, row.owners + path.piece + 1, (row.count - path.piece) * sizeof(*row.owners));
-	parts.drafts[0] = btree_leaf(&row, 0, row.count);
+	memmove(row.firsts + gone, row.firsts + gone + 1, (row.count - gone) * sizeof(*row.firsts));
+	memmove(row.values + gone, row.values + gone + 1, (row.count - gone) * sizeof(*row.values));
+	memmove(row.owners + gone, row.owners + gone + 1, (row.count - gone) * sizeof(*row.owners));
+	parts.drafts[0] = btree_leaf(tree, &row, 0, row.count, path.spans[tree->top->height].high);
 	if (btree_change_leaf(tree, &path, &parts))
 		tree->pieces--;
 }
 
 enum table_status
-btree_tree_create(struct btree_tree *tree, struct memory *memory, uint32_t value, uint32_t owner)
+btree_tree_create(struct btree_tree *tree, struct memory *memory, uint32_t bits, uint32_t nested, struct btree_holding held)
 {
-	struct btree_root *root = memory_allocate(memory, sizeof(*root));
+	struct btree_row row = { .firsts = { 0 }, .values = { held.value }, .owners = { held.owner }, .count = 1 };
+	struct btree_draft leaf;
 
-	*tree = (struct btree_tree){ .memory = memory, .pieces = 1, .leaves = 1 };
-	if (root == NULL)
-		return TABLE_NO_MEMORY;
-	btree_clear(&root->top.root, 1);
-	root->top.root.values[0] = value;
-	root->owners[0] = owner;
-	tree->top = &root->top;
-	return TABLE_OK;
+	*tree = (struct btree_tree){
+		.memory = memory, .most = bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1, .nested = nested, .pieces = 1, .leaves = 1, .packed = 1,
+	};
+	leaf = btree_leaf(tree, &row, 0, 1, tree->most);
+	tree->top = btree_root_make(tree, &leaf, 0);
+	return tree->top != NULL ? TABLE_OK : TABLE_NO_MEMORY;
 }
 
 void
@@ -361,24 +320,14 @@ btree_tree_show(struct btree_tree *tree, struct btree_top **place)
 }
 
 static void
-btree_release_below(const struct btree_tree *tree, const union btree_node *node, uint64_t height, btree_release *release)
-{
-	if (height == 0)
-		return;
-	for (uint32_t i = 0; i <= btree_fill(node, BTREE_CHILDREN - 1); i++)
-		btree_release_below(tree, &node->children[i], height - 1, release);
-	release(tree->memory, node->children, btree_group_bytes(height == 1));
-}
-
-static void
-btree_release_all(struct btree_tree *tree, btree_release *release)
+btree_release_all(const struct btree_tree *tree, btree_release *release)
 {
 	struct btree_top *top = tree->top;
 
 	if (top == NULL)
 		return;
 	btree_release_below(tree, &top->root, top->height, release);
-	release(tree->memory, top, sizeof(struct btree_root));
+	btree_release_root(tree, top, release);
 }
 
 void
@@ -394,35 +343,7 @@ btree_tree_retire(struct btree_tree *tree)
 }
 
 int
-btree_tree_is_sparse(const struct btree_tree *tree)
+btree_tree_is_due(const struct btree_tree *tree)
 {
-	return tree->leaves > BTREE_SPARSE_LEAST && tree->leaves > tree->pieces / 2;
-}
-
-/* Cuts a fresh tree at every piece of the old one, in order: so all nodes but the last ones are full. */
-void
-btree_tree_compact(struct btree_tree *tree)
-{
-	struct btree_piece piece = btree_tree_piece(tree, 0);
-	struct btree_tree fresh;
-	enum table_status status = btree_tree_create(&fresh, tree->memory, *piece.value, *piece.owner);
-
-	while (status == TABLE_OK && piece.high != UINT64_MAX) {
-		struct btree_piece copy;
-
-		piece = btree_tree_piece(tree, piece.high + 1);
-		status = btree_tree_cut(&fresh, piece.low);
-		if (status != TABLE_OK)
-			break;
-		copy = btree_tree_piece(&fresh, piece.low);
-		*copy.value = *piece.value;
-		*copy.owner = *piece.owner;
-	}
-	if (status != TABLE_OK) {
-		btree_tree_destroy(&fresh);
-		return;
-	}
-	btree_tree_show(&fresh, tree->place);
-	btree_tree_retire(tree);
-	*tree = fresh;
+	return tree->leaves > BTREE_LEAVES_LEAST && (tree->leaves > tree->pieces / 2 || tree->leaves > 2 * tree->packed);
 }

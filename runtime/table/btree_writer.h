@@ -1,28 +1,43 @@
-/* The writer's trees: pieces of a 64-bit key space, cut where entries begin and end. btree_tree.c knows nodes, btree.c knows entries. */
+/* The writer's trees: pieces of a 64-bit key space, cut where entries begin and end. btree_node.c knows what a node holds, btree_tree.c changes trees,
+ * btree_pack.c makes them anew, btree.c knows entries. */
 #ifndef BACUS_TABLE_BTREE_WRITER_H
 #define BACUS_TABLE_BTREE_WRITER_H
 
 #include "table/btree.h"
 #include "table/memory.h"
 
+/* Keys from `low` to `high`, both included. */
+struct btree_span {
+	uint64_t low;
+	uint64_t high;
+};
+
 struct btree_tree {
 	struct memory *memory;
 	struct btree_top *top;
 	struct btree_top **place;	/* where readers find it; NULL: none does yet */
+	uint64_t most;			/* the largest key */
+	uint64_t windows;		/* as in btree_top */
+	uint32_t nested;		/* 1: no entry ends within another, so that neighbours of one owner are one piece */
 	uint64_t pieces;
 	uint64_t leaves;
+	uint64_t packed;		/* leaves when it was last made anew */
 };
 
-/* A piece: the keys from `low` to `high`, both included. */
+/* What a piece holds. */
+struct btree_holding {
+	uint32_t value;
+	uint32_t owner;		/* the rule that the value is of; 0: none */
+};
+
 struct btree_piece {
-	uint64_t low;
-	uint64_t high;
+	struct btree_span span;
 	uint32_t *value;	/* readers see it: one store at a time */
-	uint32_t *owner;	/* the rule that the value is of; 0: none */
+	uint32_t *owner;
 };
 
-/* A tree of one piece. */
-enum table_status btree_tree_create(struct btree_tree *tree, struct memory *memory, uint32_t value, uint32_t owner);
+/* A tree of one piece, of all keys of so many bits. */
+enum table_status btree_tree_create(struct btree_tree *tree, struct memory *memory, uint32_t bits, uint32_t nested, struct btree_holding held);
 /* Shows the tree at a place. */
 void btree_tree_show(struct btree_tree *tree, struct btree_top **place);
 /* At once: no reader has seen the tree, or none is left. */
@@ -37,9 +52,10 @@ enum table_status btree_tree_cut(struct btree_tree *tree, uint64_t key);
 /* Unites the piece that begins at `key` with the one before it, unless a leaf begins there or there is no memory: then both stay. */
 void btree_tree_join(struct btree_tree *tree, uint64_t key);
 
-/* Whether leaves are so empty that the tree is better made anew. */
-int btree_tree_is_sparse(const struct btree_tree *tree);
-/* Makes the tree anew with full nodes; without memory it stays as it is. */
-void btree_tree_compact(struct btree_tree *tree);
+/* Whether the tree is better made anew: leaves are too empty, or there are twice as many as when it was last found whether windows tell its keys apart. */
+int btree_tree_is_due(const struct btree_tree *tree);
+/* Makes the tree anew with full nodes, with windows where there are fewer of them then, and of nested entries without cuts that nothing needs any more; without
+ * memory it stays as it is. */
+void btree_tree_pack(struct btree_tree *tree);
 
 #endif

@@ -35,6 +35,7 @@ void test_packet(void);
 void test_lanes_8(void);
 void test_lanes_16(void);
 void test_table_actions(void);
+void test_table_btree(void);
 void test_table_edges(void);
 void test_table_exact60(void);
 void test_table_halves(void);

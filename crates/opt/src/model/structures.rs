@@ -3,6 +3,7 @@
 //! Taken from the layouts in `runtime/table`: a structure that changes its layout changes here. Nothing of a processor is in these numbers.
 
 mod sets;
+mod trees;
 
 use super::line::{LINE_BYTES, Line};
 use super::operations::limbs;
@@ -50,10 +51,6 @@ const CHAIN_TO_BLOCKS: f64 = 44.0;
 const CHAIN_OF_BLOCK: f64 = 22.0;
 const CHAIN_OF_TUPLES: f64 = 75.0;
 const CHAIN_OF_SETS: f64 = 80.0;
-/// What nodes of a tree are filled to once its entries are loaded, on average: it is made anew then, with full nodes.
-const TREE_FILL: f64 = 0.95;
-/// Pointers of a trie's node that are not in its first line (5.8 nodes and 2.6 such lines a look-up, counted in 200,000 prefixes of IPv6).
-const FURTHER_LINES: f64 = 0.5;
 /// Operations around a step of a walk, where those of a group are made together.
 const WALK: f64 = 24.0;
 /// Mispredictions of a loop over a tree's level: each has as many steps as the last, and nothing in it is guessed (fitted to groups of 8 to 64 in ipv6fwd).
@@ -342,44 +339,6 @@ impl Keyed {
             lines.push(Line::alone(self.long_prefixes * 256 * width, escapes));
         }
         (5.0 + 4.0 * escapes, lines)
-    }
-
-    /// Six bits a node, a path without branches in one: as many nodes as entries, log64 of them on the way, and some for where prefixes of one holder part.
-    /// The pointer to the next node stands in another of a node's lines if it has more than four children.
-    fn lpm_trie(&self) -> (f64, Vec<Line>) {
-        let steps = self.steps();
-        // Levels that are not full share the nodes.
-        let full = |step: u32| 64u64.saturating_pow(step);
-        let shared = (0..steps as u32).filter(|step| full(*step) > self.entries).count().max(1) as u64;
-        let lines = (0..steps as u32).map(|step| {
-            let nodes = if full(step) > self.entries { self.entries / shared + 1 } else { full(step) };
-            Line::alone(nodes * LINE_BYTES, if step + 1 < steps as u32 { 1.0 + FURTHER_LINES } else { 1.0 })
-        });
-        (6.0 + steps * (70.0 + 4.0 * self.words), lines.collect())
-    }
-
-    fn steps(&self) -> f64 {
-        let branching = (self.entries as f64).log2().max(1.0) / 6.0;
-        (branching + 3.0).ceil().min(f64::from(self.bits.div_ceil(6)))
-    }
-
-    fn leaves(&self) -> f64 {
-        (2.0 * self.entries as f64 / 6.0 / TREE_FILL).max(1.0)
-    }
-
-    fn levels(&self) -> f64 {
-        1.0 + self.leaves().log(8.0 * TREE_FILL).ceil().max(0.0)
-    }
-
-    /// Each entry cuts the key space twice; a leaf has six pieces, a node eight children, all but some full.
-    fn btree(&self) -> (f64, Vec<Line>) {
-        let (leaves, levels) = (self.leaves(), self.levels());
-        let lines = (0..levels as i32).map(|level| {
-            let nodes = (8.0 * TREE_FILL).powi(level).min(leaves);
-            Line::alone(nodes as u64 * LINE_BYTES, 1.0)
-        });
-        // Eight separators are compared at once, with vectors that hold them.
-        (4.0 + levels * (10.0 + 3.5 * 8.0 / self.lanes), lines.collect())
     }
 
     fn ranges(&self) -> f64 {

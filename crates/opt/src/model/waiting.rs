@@ -298,7 +298,8 @@ impl Model<'_> {
         let loaded = if is_asked(0) { loaded } else { begin + loaded };
         // A look-up that waits for its first line does so while others compute.
         let beside = if is_asked(0) { 0.0 } else { issue };
-        let level = issue / shape.loops;
+        // What a level of a tree computes is too little to hide a line, and waits for the level above itself.
+        let level = if shape.structure.is_walked() { issue / shape.loops } else { 0.0 };
         let levels: f64 = all()
             .filter(|(at, _)| is_levelled && *at < record)
             .map(|(_, (line, bytes))| {

@@ -1,0 +1,62 @@
+//! What look-ups cost that go down levels: tries of prefixes, and trees of the pieces that entries cut the key space into.
+
+use super::Keyed;
+use crate::model::line::{LINE_BYTES, Line};
+
+/// What nodes of a tree are filled to once its entries are loaded, on average: it is made anew then, with full nodes.
+const TREE_FILL: f64 = 0.95;
+/// So many prefixes stand so close that leaves have windows (btree.h), which then hold so many pieces (counted in drawn prefixes of IPv6, and in a router's).
+const DENSE_PREFIXES: u64 = 2_048;
+const PIECES_OF_DENSE: f64 = 7.5;
+/// Pointers of a trie's node that are not in its first line (5.8 nodes and 2.6 such lines a look-up, counted in 200,000 prefixes of IPv6).
+const FURTHER_LINES: f64 = 0.5;
+
+impl Keyed {
+    /// Six bits a node, a path without branches in one: as many nodes as entries, log64 of them on the way, and some for where prefixes of one holder part.
+    /// The pointer to the next node stands in another of a node's lines if it has more than four children.
+    pub(super) fn lpm_trie(&self) -> (f64, Vec<Line>) {
+        let steps = self.steps();
+        // Levels that are not full share the nodes.
+        let full = |step: u32| 64u64.saturating_pow(step);
+        let shared = (0..steps as u32).filter(|step| full(*step) > self.entries).count().max(1) as u64;
+        let lines = (0..steps as u32).map(|step| {
+            let nodes = if full(step) > self.entries { self.entries / shared + 1 } else { full(step) };
+            Line::alone(nodes * LINE_BYTES, if step + 1 < steps as u32 { 1.0 + FURTHER_LINES } else { 1.0 })
+        });
+        (6.0 + steps * (70.0 + 4.0 * self.words), lines.collect())
+    }
+
+    pub(super) fn steps(&self) -> f64 {
+        let branching = (self.entries as f64).log2().max(1.0) / 6.0;
+        (branching + 3.0).ceil().min(f64::from(self.bits.div_ceil(6)))
+    }
+
+    /// Pieces of a leaf, and children of the nodes above: twice as many where a window shows all of a key.
+    fn branching(&self) -> (f64, f64) {
+        match (self.bits, self.entries) {
+            (0..=32, _) => (8.0, 15.0),
+            (_, DENSE_PREFIXES..) => (PIECES_OF_DENSE, 8.0),
+            _ => (6.0, 8.0),
+        }
+    }
+
+    fn leaves(&self) -> f64 {
+        (2.0 * self.entries as f64 / self.branching().0 / TREE_FILL).max(1.0)
+    }
+
+    pub(super) fn levels(&self) -> f64 {
+        let nodes = self.leaves() * 8.0 / self.branching().1;
+        1.0 + nodes.log(8.0 * TREE_FILL).ceil().max(0.0)
+    }
+
+    /// Each entry cuts the key space twice; nodes are full, all but some.
+    pub(super) fn btree(&self) -> (f64, Vec<Line>) {
+        let (leaves, levels) = (self.leaves(), self.levels());
+        let lines = (0..levels as i32).map(|level| {
+            let nodes = (8.0 * TREE_FILL).powi(level).min(leaves);
+            Line::alone(nodes as u64 * LINE_BYTES, 1.0)
+        });
+        // Eight separators are compared at once, with vectors that hold them.
+        (4.0 + levels * (10.0 + 3.5 * 8.0 / self.lanes), lines.collect())
+    }
+}
