@@ -64,6 +64,23 @@ emulated_maskz_cvtepi64_epi32(uint32_t mask, __m512i words)
 
 #define _mm512_maskz_cvtepi64_epi32(mask, words) emulated_maskz_cvtepi64_epi32(mask, words)
 
+/* Of the first words of two vectors, so many. */
+static inline uint32_t
+emulated_above(uint32_t count, __m512i wanted, __m512i others)
+{
+	uint32_t some[16], other[16], above = 0;
+
+	_mm512_storeu_si512((void *)some, wanted);
+	_mm512_storeu_si512((void *)other, others);
+	for (uint32_t i = 0; i < count; i++)
+		above |= (uint32_t)(some[i] > other[i]) << i;
+	return above;
+}
+
+#define _mm512_mask_cmpgt_epu32_mask(mask, wanted, others) ((__mmask16)((mask) & emulated_above(16, wanted, others)))
+#define _mm256_mask_cmpgt_epu32_mask(mask, wanted, others) \
+	((__mmask8)((mask) & emulated_above(8, _mm512_castsi256_si512(wanted), _mm512_castsi256_si512(others))))
+
 static inline __m512i
 emulated_lzcnt(__m512i of)
 {
