@@ -205,6 +205,28 @@ btree_mend(const struct btree_writer *writer, struct btree_tree *tree, uint64_t 
 		btree_tree_join(tree, key);
 }
 
+/* Both edges of each range. Those of one that is about to go are among them, and go with the next pack. */
+static int
+btree_edge_next(const struct btree_edges *edges, uint64_t *cursor, uint64_t *key)
+{
+	const struct rules *rules = &((const struct btree_writer *)edges->of)->ruled.rules;
+	const uint32_t last = (uint32_t)(*cursor >> 1), is_end = *cursor & 1, number = is_end ? last : rules_next(rules, last);
+	struct btree_span span;
+
+	if (number == 0)
+		return 0;
+	span = btree_span(edges->of, rules_at(rules, number));
+	*key = is_end ? span.high + 1 : span.low;
+	*cursor = (uint64_t)number << 1 | !is_end;
+	return 1;
+}
+
+static void
+btree_pack_tree(const struct btree_writer *writer, struct btree_tree *tree)
+{
+	btree_tree_pack(tree, &(const struct btree_edges){ .next = btree_edge_next, .of = writer });
+}
+
 /* Where the span of a rule that goes began and ended. */
 static void
 btree_mend_span(const struct btree_writer *writer, struct btree_tree *tree, struct btree_span span, uint32_t without)
@@ -213,7 +235,7 @@ btree_mend_span(const struct btree_writer *writer, struct btree_tree *tree, stru
 	if (span.high != tree->most)
 		btree_mend(writer, tree, span.high + 1, without);
 	if (btree_tree_is_due(tree))
-		btree_tree_pack(tree);
+		btree_pack_tree(writer, tree);
 }
 
 /* Another array of places for subtrees, twice as large. No reader needs a new one before all use it. */
@@ -343,7 +365,7 @@ btree_publish(struct ruled *ruled, uint32_t number)
 	if (!writer->ranges)
 		writer->per_length[rule->priority]++;
 	if (btree_tree_is_due(tree))
-		btree_tree_pack(tree);
+		btree_pack_tree(writer, tree);
 	return TABLE_OK;
 }
 
@@ -387,7 +409,12 @@ btree_lookup(const struct layout *layout, const uint64_t *key)
 static void
 btree_compact(struct layout *layout)
 {
-	btree_tree_pack(&btree_of(ruled_of(layout))->tree);
+	struct btree_writer *writer = btree_of(ruled_of(layout));
+
+	btree_pack_tree(writer, &writer->tree);
+	for (uint32_t i = 1; i < writer->numbers.capacity && i < writer->numbers.used; i++)
+		if (writer->subs[i].tree.top != NULL)
+			btree_pack_tree(writer, &writer->subs[i].tree);
 }
 
 static void

@@ -27,13 +27,6 @@ btree_list_release(const struct btree_tree *tree, struct btree_list *list)
 	memory_release(tree->memory, list->owners, list->room * sizeof(*list->owners));
 }
 
-/* Whether a piece holds what the last one of the list does. Where a subtree begins, pieces differ. */
-static int
-btree_is_alike(const struct btree_list *list, const struct btree_piece *piece)
-{
-	return *piece->value == list->values[list->count - 1] && *piece->owner == list->owners[list->count - 1] && (*piece->value & BTREE_SUBTREE) == 0;
-}
-
 /* 0: no memory. */
 static int
 btree_list_make(const struct btree_tree *tree, struct btree_list *list)
@@ -49,16 +42,55 @@ btree_list_make(const struct btree_tree *tree, struct btree_list *list)
 		btree_list_release(tree, list);
 		return 0;
 	}
-	for (uint64_t i = 0; i < tree->pieces; i++) {
+	for (; list->count < tree->pieces; list->count++) {
 		const struct btree_piece piece = btree_tree_piece(tree, key);
 
-		if (i == 0 || !tree->nested || !btree_is_alike(list, &piece)) {
-			list->firsts[list->count] = key;
-			list->values[list->count] = *piece.value;
-			list->owners[list->count++] = *piece.owner;
-		}
+		list->firsts[list->count] = key;
+		list->values[list->count] = *piece.value;
+		list->owners[list->count] = *piece.owner;
 		key = piece.span.high + 1;
 	}
+	return 1;
+}
+
+/* Marks the piece that begins at a key, if one does. */
+static void
+btree_list_mark(const struct btree_list *list, uint64_t key, uint8_t *needed)
+{
+	uint64_t from = 0, to = list->count;
+
+	while (to - from > 1) {
+		const uint64_t middle = from + (to - from) / 2;
+
+		if (list->firsts[middle] <= key)
+			from = middle;
+		else
+			to = middle;
+	}
+	needed[from] |= list->firsts[from] == key;
+}
+
+/* Leaves out cuts between pieces of one owner: of nested entries all, of others those where none begins or ends. Where subtrees begin, pieces differ by what
+ * they hold. 0: no memory. */
+static int
+btree_list_thin(const struct btree_tree *tree, struct btree_list *list, const struct btree_edges *edges)
+{
+	uint8_t *needed = memory_allocate(tree->memory, list->room);
+	uint64_t cursor = 0, key, kept = 1;
+
+	if (needed == NULL)
+		return 0;
+	while (!tree->nested && edges->next(edges, &cursor, &key))
+		btree_list_mark(list, key, needed);
+	for (uint64_t i = 1; i < list->count; i++) {
+		if (!needed[i] && list->owners[i] == list->owners[kept - 1] && list->values[i] == list->values[kept - 1])
+			continue;
+		list->firsts[kept] = list->firsts[i];
+		list->values[kept] = list->values[i];
+		list->owners[kept++] = list->owners[i];
+	}
+	list->count = kept;
+	memory_release(tree->memory, needed, list->room);
 	return 1;
 }
 
@@ -196,20 +228,22 @@ btree_pack(struct btree_tree *tree, const struct btree_list *list)
 }
 
 void
-btree_tree_pack(struct btree_tree *tree)
+btree_tree_pack(struct btree_tree *tree, const struct btree_edges *edges)
 {
 	struct btree_tree fresh = *tree;
 	struct btree_list list;
 
-	/* If there is no memory now, there may be when it has grown again. */
+	/* If there is no memory now, there may be when it has grown again, or shrunk. */
 	tree->packed = tree->leaves;
+	tree->refused = tree->pieces;
 	if (!btree_list_make(tree, &list))
 		return;
-	if (btree_pack(&fresh, &list)) {
+	if (btree_list_thin(tree, &list, edges) && btree_pack(&fresh, &list)) {
 		btree_tree_show(&fresh, tree->place);
 		btree_tree_retire(tree);
 		fresh.pieces = list.count;
 		fresh.packed = fresh.leaves;
+		fresh.refused = 0;
 		*tree = fresh;
 	}
 	btree_list_release(&fresh, &list);

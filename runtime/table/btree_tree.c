@@ -345,5 +345,9 @@ btree_tree_retire(struct btree_tree *tree)
 int
 btree_tree_is_due(const struct btree_tree *tree)
 {
-	return tree->leaves > BTREE_LEAVES_LEAST && (tree->leaves > tree->pieces / 2 || tree->leaves > 2 * tree->packed);
+	const int is_sparse = tree->leaves > tree->pieces / 2;
+	/* Where memory has ended, another attempt at each write would cost more than what is sparse. */
+	const int is_refused = tree->refused != 0 && tree->pieces > tree->refused - tree->refused / 8;
+
+	return tree->leaves > BTREE_LEAVES_LEAST && ((is_sparse && !is_refused) || tree->leaves > 2 * tree->packed);
 }

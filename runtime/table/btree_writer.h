@@ -21,7 +21,8 @@ struct btree_tree {
 	uint32_t nested;		/* 1: no entry ends within another, so that neighbours of one owner are one piece */
 	uint64_t pieces;
 	uint64_t leaves;
-	uint64_t packed;		/* leaves when it was last made anew */
+	uint64_t packed;		/* leaves when it was last made anew, or was to be */
+	uint64_t refused;		/* pieces when there was no memory for that; 0: there was */
 };
 
 /* What a piece holds. */
@@ -34,6 +35,12 @@ struct btree_piece {
 	struct btree_span span;
 	uint32_t *value;	/* readers see it: one store at a time */
 	uint32_t *owner;
+};
+
+/* Where entries begin, or end before, that are not nested, in any order: gives one after the other. 0: no more. */
+struct btree_edges {
+	int (*next)(const struct btree_edges *edges, uint64_t *cursor, uint64_t *key);
+	const void *of;
 };
 
 /* A tree of one piece, of all keys of so many bits. */
@@ -52,10 +59,10 @@ enum table_status btree_tree_cut(struct btree_tree *tree, uint64_t key);
 /* Unites the piece that begins at `key` with the one before it, unless a leaf begins there or there is no memory: then both stay. */
 void btree_tree_join(struct btree_tree *tree, uint64_t key);
 
-/* Whether the tree is better made anew: leaves are too empty, or there are twice as many as when it was last found whether windows tell its keys apart. */
+/* Whether the tree is better made anew: leaves are too empty, or there are twice as many as when it last was. */
 int btree_tree_is_due(const struct btree_tree *tree);
-/* Makes the tree anew with full nodes, with windows where there are fewer of them then, and of nested entries without cuts that nothing needs any more; without
- * memory it stays as it is. */
-void btree_tree_pack(struct btree_tree *tree);
+/* Makes the tree anew with full nodes, with windows where there are fewer of them then, and without cuts that nothing needs any more; without memory it stays
+ * as it is. */
+void btree_tree_pack(struct btree_tree *tree, const struct btree_edges *edges);
 
 #endif

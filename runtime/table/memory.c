@@ -118,6 +118,18 @@ memory_allocate_large(struct memory *memory, uint64_t bytes)
 	return (uint8_t *)page + page->used - size;
 }
 
+/* Whether the host gives such pieces one by one. Built with -DMEMORY_APART it gives all so: sanitizers then see what becomes of each. */
+static int
+memory_is_apart(uint64_t bytes)
+{
+#ifdef MEMORY_APART
+	(void)bytes;
+	return 1;
+#else
+	return bytes > MEMORY_CLASSES * (uint64_t)MEMORY_PIECE_BYTES && !memory_is_large(bytes);
+#endif
+}
+
 void *
 memory_allocate(struct memory *memory, uint64_t bytes)
 {
@@ -126,10 +138,10 @@ memory_allocate(struct memory *memory, uint64_t bytes)
 	struct memory_block *block;
 	void *piece;
 
+	if (memory_is_apart(bytes))
+		return memory_ask(memory, size);
 	if (memory_is_large(bytes))
 		return memory_allocate_large(memory, bytes);
-	if (bytes > MEMORY_CLASSES * (uint64_t)MEMORY_PIECE_BYTES)
-		return memory_ask(memory, bytes);
 	piece = memory->pieces[class];
 	if (piece != NULL) {
 		memory->pieces[class] = memory->pieces[class]->next;
@@ -151,16 +163,16 @@ memory_release(struct memory *memory, void *piece, uint64_t bytes)
 
 	if (piece == NULL)
 		return;
+	if (memory_is_apart(bytes)) {
+		memory_return(memory, piece, (class + 1) * (uint64_t)MEMORY_PIECE_BYTES);
+		return;
+	}
 	if (memory_is_large(bytes)) {
 		uint64_t size;
 		const uint32_t large = memory_large_class(bytes, &size);
 
 		free_piece->next = memory->large[large];
 		memory->large[large] = free_piece;
-		return;
-	}
-	if (bytes > MEMORY_CLASSES * (uint64_t)MEMORY_PIECE_BYTES) {
-		memory_return(memory, piece, bytes);
 		return;
 	}
 	free_piece->next = memory->pieces[class];

@@ -185,10 +185,16 @@ tree_check(struct tree *tree)
 	}
 }
 
+static const struct btree_top *
+tree_top(const struct tree *tree)
+{
+	return ((const struct btree *)(const void *)writer_table(tree->writer))->top;
+}
+
 static uint64_t
 tree_windows(const struct tree *tree)
 {
-	return ((const struct btree *)(const void *)writer_table(tree->writer))->top->windows;
+	return tree_top(tree)->windows;
 }
 
 static struct tree *
@@ -247,6 +253,8 @@ tree_lives(uint32_t key_bits)
 	for (uint32_t i = 0; i < tree->count; i++)
 		if (tree->prefixes[i].is_in)
 			tree_remove(tree, &tree->prefixes[i]);
+	/* Leaves that empty are not kept. */
+	CHECK(tree_top(tree)->height <= 2);
 	tree_check(tree);
 	tree_end(tree);
 }
@@ -265,26 +273,83 @@ tree_is_narrow(uint32_t key_bits)
 	tree_end(tree);
 }
 
-/* Whatever allocation fails on the way to a new tree, the old one stays, and nothing is lost. */
+/* Whatever allocation fails on the way to another tree, the old one stays, and nothing is lost. (All fail where pieces of memory are apart: `run-apart`.) */
 static void
-tree_runs_out(void)
+tree_runs_out(uint32_t key_bits)
 {
-	struct tree *tree = tree_make(64);
+	struct tree *tree = tree_make(key_bits);
 	uint32_t failed = 0;
 
 	tree_grow(tree, 700, tree_provided);
 	writer_compact(tree->writer);
 	tree_grow(tree, 400, tree_scattered);
-	for (uint32_t left = 0; left < 60; left++) {
-		const struct btree_top *before = ((const struct btree *)(const void *)writer_table(tree->writer))->top;
+	for (uint32_t left = 0; left < 150; left++) {
+		const struct btree_top *before = tree_top(tree);
+		enum table_status status;
 
-		tree->memory.allocations_left = left;
-		writer_compact(tree->writer);
+		tree->prefixes[tree->count] = left % 3 == 0 && key_bits > 64 ? tree_deep(tree) : tree_scattered(tree);
+		tree->memory.allocations_left = left / 2;
+		if (left % 2 == 0) {
+			status = tree_insert(tree, &tree->prefixes[tree->count++]);
+			CHECK(status == TABLE_OK || status == TABLE_NO_MEMORY || status == TABLE_EXISTS);
+		} else {
+			writer_compact(tree->writer);
+		}
 		tree->memory.allocations_left = UINT64_MAX;
-		failed += ((const struct btree *)(const void *)writer_table(tree->writer))->top == before;
+		failed += tree_top(tree) == before;
 		tree_check(tree);
 	}
 	CHECK(failed != 0);
+	for (uint32_t i = 0; i < tree->count; i++)
+		if (tree->prefixes[i].is_in)
+			tree_remove(tree, &tree->prefixes[i]);
+	tree_end(tree);
+}
+
+#define TREE_RANGES 300u
+
+static struct table_match
+tree_range(const uint64_t *ends)
+{
+	static const uint64_t none = 0;
+
+	return (struct table_match){ .value = &ends[0], .mask = &none, .high = &ends[1] };
+}
+
+/* Ranges that come and go leave no cuts behind for ever, wherever leaves began. */
+static void
+tree_forgets(void)
+{
+	static const struct key_field field = { .name = "range", .width = 64, .shift = 0, .kind = MATCH_RANGE };
+	struct tree *tree = tree_make(64);
+	struct table_host host = test_table_host(&tree->memory);
+	uint64_t ranges[TREE_RANGES][2] = { { 0 } };
+	uint64_t most = 0;
+
+	writer_destroy(tree->writer);
+	tree->descriptor.fields = &field;
+	tree->descriptor.field_count = 1;
+	tree->writer = writer_create(&tree->descriptor, &host, NULL);
+	for (uint32_t i = 0; i < 20 * TREE_RANGES; i++) {
+		uint64_t *range = ranges[i < TREE_RANGES ? i : tree_draw(tree, TREE_RANGES)];
+		const struct table_match match = tree_range(range);
+		const struct test_record record = test_record(i);
+
+		if (i >= TREE_RANGES)
+			CHECK(writer_delete(tree->writer, &match) == TABLE_OK);
+		range[0] = test_random(&tree->random);
+		range[1] = range[0] + test_random(&tree->random) % (UINT64_MAX - range[0]);
+		CHECK(writer_insert(tree->writer, &match, &record, NULL) == TABLE_OK);
+		most = tree_top(tree)->height > most ? tree_top(tree)->height : most;
+	}
+	CHECK(most <= 3);
+	for (uint32_t i = 0; i < TREE_RANGES; i++) {
+		const struct table_match match = tree_range(ranges[i]);
+
+		CHECK(writer_delete(tree->writer, &match) == TABLE_OK);
+	}
+	writer_compact(tree->writer);
+	CHECK(tree_top(tree)->height == 0 && tree_windows(tree) == 0);
 	tree_end(tree);
 }
 
@@ -295,5 +360,7 @@ test_table_btree(void)
 	tree_lives(128);
 	tree_is_narrow(32);
 	tree_is_narrow(20);
-	tree_runs_out();
+	tree_runs_out(64);
+	tree_runs_out(128);
+	tree_forgets();
 }
