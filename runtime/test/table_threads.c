@@ -57,6 +57,7 @@ struct threads {
 	threads_find *find_kept;	/* NULL: the structure's lines are not kept */
 	uint32_t entries, permanent;
 	uint32_t pace;	/* writes from one change of the table's size to the next */
+	uint32_t rounds;	/* such changes, at least */
 	uint32_t cover;	/* an entry that allows every key, behind the permanent ones and before all others, or UNCOVERED */
 	uint64_t keys[ENTRIES_MOST][LIMBS_MOST];
 	uint64_t values[ENTRIES_MOST][LIMBS_MOST];
@@ -290,7 +291,8 @@ threads_write(struct threads *threads, struct writer *writer, double seconds)
 	uint64_t random = 1, version = 0;
 	const uint64_t end = (uint64_t)clock() + (uint64_t)(seconds * CLOCKS_PER_SEC);
 
-	while ((uint64_t)clock() < end && test_failures == 0) {
+	/* However slow the machine is, a large table's array is replaced so often that readers see it. */
+	while (((uint64_t)clock() < end || version / threads->pace < threads->rounds) && test_failures == 0) {
 		const int is_cover = threads->cover != UNCOVERED && test_random(&random) % 16 == 0;
 		const uint32_t entry = is_cover ? threads->cover : threads_drawn(threads, &random);
 		const struct table_match match = threads_match(threads, entry);
@@ -344,6 +346,7 @@ threads_run_with(uint32_t structure, uint32_t key_bits, uint32_t own, uint32_t e
 	threads->entries = entries;
 	threads->permanent = is_large ? PERMANENT_MOST : entries / 4;
 	threads->pace = is_large ? 250 : 1000;
+	threads->rounds = is_large ? 16 : 0;
 	threads->find_kept = threads_find_kept(&threads->descriptor);
 	threads->cover = cover;
 	threads_keys(threads);
