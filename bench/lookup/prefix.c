@@ -9,7 +9,7 @@
 #include <rte_lpm6.h>
 
 #include "kernels.h"
-#include "table/btree.h"
+#include "table/btree_node.h"
 #include "table/dir24_8.h"
 #include "table/lpm_trie.h"
 
@@ -233,23 +233,19 @@ prefix_bytes(const struct prefix_draw *draw)
 	return 64 * lines;
 }
 
-/* Nodes of a tree so many levels below the root. */
+/* Nodes so many levels below one that is `level` levels above the leaves. */
 static uint64_t
-btree_nodes(const struct btree_top *top, const union btree_node *node, uint64_t height, uint64_t below)
+btree_nodes(const struct btree_tree *tree, const union btree_node *node, uint64_t level, uint64_t below)
 {
-	const int has_windows = top->windows == 2 && height == 1;
-	const union btree_node *children = node->children;
-	uint64_t nodes = 0;
+	const enum btree_form form = btree_form(tree, level);
+	uint64_t firsts[BTREE_PARTS_MOST], nodes = 0;
+	uint32_t children;
 
 	if (below == 0)
 		return 1;
-	if (!has_windows) {
-		for (uint32_t i = 0; i < BTREE_CHILDREN && (i == 0 || node->separators[i - 1] != BTREE_SIGN - 1); i++)
-			nodes += btree_nodes(top, children + i, height - 1, below - 1);
-		return nodes;
-	}
-	while (nodes < BTREE_WINDOW_CHILDREN && (nodes == 0 || node->windows[nodes - 1] != UINT32_MAX))
-		nodes++;
+	children = btree_node_read(node, form, 0, firsts);
+	for (uint32_t i = 0; i < children; i++)
+		nodes += btree_nodes(tree, btree_node_children(node, form) + i, level - 1, below - 1);
 	return nodes;
 }
 
@@ -258,10 +254,11 @@ static double
 btree_memory(const struct btree *table)
 {
 	const struct btree_top *top = btree_address(table, 0);
+	const struct btree_tree tree = { .windows = top->windows };
 	double cycles = 0;
 
 	for (uint64_t below = 0; below <= top->height; below++)
-		cycles += floor_line(64 * btree_nodes(top, &top->root, top->height, below));
+		cycles += floor_line(64 * btree_nodes(&tree, &top->root, top->height, below));
 	return cycles;
 }
 

@@ -224,7 +224,9 @@ btree_edge_next(const struct btree_edges *edges, uint64_t *cursor, uint64_t *key
 static void
 btree_pack_tree(const struct btree_writer *writer, struct btree_tree *tree)
 {
-	btree_tree_pack(tree, &(const struct btree_edges){ .next = btree_edge_next, .of = writer });
+	const struct btree_edges edges = { .next = btree_edge_next, .of = writer };
+
+	btree_tree_pack(tree, writer->ranges ? &edges : NULL);
 }
 
 /* Where the span of a rule that goes began and ended. */
@@ -296,7 +298,7 @@ btree_subtree(struct btree_writer *writer, uint64_t upper, struct btree_sub **su
 	if (status != TABLE_OK)
 		return status;
 	*sub = &writer->subs[number];
-	status = btree_tree_create(&(*sub)->tree, writer->ruled.layout.memory, 64, 1, (struct btree_holding){ *piece.value, *piece.owner });
+	status = btree_tree_create(&(*sub)->tree, writer->ruled.layout.memory, 64, (struct btree_holding){ *piece.value, *piece.owner });
 	if (status == TABLE_OK)
 		status = btree_cut(&writer->tree, (struct btree_span){ .low = upper, .high = upper });
 	if (status != TABLE_OK) {
@@ -455,7 +457,7 @@ btree_create(const struct layout_request *request)
 		return NULL;
 	writer->ranges = request->range_count != 0;
 	writer->btree = (void *)writer->ruled.layout.table;
-	if (btree_tree_create(&writer->tree, request->memory, btree_upper_bits(writer), !writer->ranges, (struct btree_holding){ 0, 0 }) != TABLE_OK) {
+	if (btree_tree_create(&writer->tree, request->memory, btree_upper_bits(writer), (struct btree_holding){ 0, 0 }) != TABLE_OK) {
 		btree_destroy(&writer->ruled.layout);
 		return NULL;
 	}

@@ -70,20 +70,22 @@ btree_list_mark(const struct btree_list *list, uint64_t key, uint8_t *needed)
 	needed[from] |= list->firsts[from] == key;
 }
 
-/* Leaves out cuts between pieces of one owner: of nested entries all, of others those where none begins or ends. Where subtrees begin, pieces differ by what
- * they hold. 0: no memory. */
+/* Leaves out cuts between pieces of one owner: of nested entries (no edges) all, of others those where none begins or ends. Where subtrees begin, pieces differ
+ * by what they hold. 0: no memory. */
 static int
 btree_list_thin(const struct btree_tree *tree, struct btree_list *list, const struct btree_edges *edges)
 {
-	uint8_t *needed = memory_allocate(tree->memory, list->room);
+	uint8_t *needed = edges != NULL ? memory_allocate(tree->memory, list->room) : NULL;
 	uint64_t cursor = 0, key, kept = 1;
 
-	if (needed == NULL)
+	if (edges != NULL && needed == NULL)
 		return 0;
-	while (!tree->nested && edges->next(edges, &cursor, &key))
+	while (edges != NULL && edges->next(edges, &cursor, &key))
 		btree_list_mark(list, key, needed);
 	for (uint64_t i = 1; i < list->count; i++) {
-		if (!needed[i] && list->owners[i] == list->owners[kept - 1] && list->values[i] == list->values[kept - 1])
+		const int is_needed = needed != NULL && needed[i];
+
+		if (!is_needed && list->owners[i] == list->owners[kept - 1] && list->values[i] == list->values[kept - 1])
 			continue;
 		list->firsts[kept] = list->firsts[i];
 		list->values[kept] = list->values[i];
@@ -119,11 +121,9 @@ btree_count(enum btree_form form, const uint64_t *firsts, uint64_t parts, uint64
 
 /* Whether nodes with windows are so much fewer that one operation more in each is worth it. */
 static int
-btree_gains(enum btree_form window, enum btree_form whole, const uint64_t *firsts, uint64_t parts, uint64_t high)
+btree_gains(uint64_t windows, uint64_t whole)
 {
-	const uint64_t nodes = btree_count(whole, firsts, parts, high);
-
-	return btree_count(window, firsts, parts, high) < nodes - nodes / 8;
+	return windows < whole - whole / 8;
 }
 
 /* 0: no memory. */
@@ -144,11 +144,13 @@ btree_level_release(const struct btree_tree *tree, struct btree_level *level)
 static int
 btree_pack_leaves(struct btree_tree *tree, const struct btree_list *list, struct btree_level *leaves)
 {
+	const uint64_t whole = btree_count(BTREE_LEAF, list->firsts, list->count, tree->most);
+	const uint64_t windows = btree_count(BTREE_WINDOW_LEAF, list->firsts, list->count, tree->most);
 	enum btree_form form;
 
-	tree->windows = (uint64_t)btree_gains(BTREE_WINDOW_LEAF, BTREE_LEAF, list->firsts, list->count, tree->most);
+	tree->windows = btree_gains(windows, whole) ? 1 : 0;
+	tree->leaves = tree->windows != 0 ? windows : whole;
 	form = btree_form(tree, 0);
-	tree->leaves = btree_count(form, list->firsts, list->count, tree->most);
 	if (!btree_level_make(tree, leaves, tree->leaves))
 		return 0;
 	for (uint64_t from = 0; from < list->count;) {
@@ -186,8 +188,9 @@ btree_pack_parents(struct btree_tree *tree, struct btree_level *level, uint64_t 
 
 	for (uint64_t i = 0; good && i < level->count; i++)
 		firsts[i] = level->drafts[i].first;
-	if (good && number == 1 && tree->windows == 1)
-		tree->windows += (uint64_t)btree_gains(BTREE_WINDOW_INNER, BTREE_INNER, firsts, level->count, tree->most);
+	if (good && number == 1 && tree->windows == 1 &&
+	    btree_gains(btree_count(BTREE_WINDOW_INNER, firsts, level->count, tree->most), btree_count(BTREE_INNER, firsts, level->count, tree->most)))
+		tree->windows = 2;
 	while (good && from < level->count) {
 		const uint32_t count = btree_take(btree_form(tree, number), firsts + from, level->count - from, tree->most);
 		const uint64_t next = from + count, high = next < level->count ? firsts[next] - 1 : tree->most;

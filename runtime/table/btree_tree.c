@@ -299,13 +299,13 @@ btree_tree_join(struct btree_tree *tree, uint64_t key)
 }
 
 enum table_status
-btree_tree_create(struct btree_tree *tree, struct memory *memory, uint32_t bits, uint32_t nested, struct btree_holding held)
+btree_tree_create(struct btree_tree *tree, struct memory *memory, uint32_t bits, struct btree_holding held)
 {
 	struct btree_row row = { .firsts = { 0 }, .values = { held.value }, .owners = { held.owner }, .count = 1 };
 	struct btree_draft leaf;
 
 	*tree = (struct btree_tree){
-		.memory = memory, .most = bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1, .nested = nested, .pieces = 1, .leaves = 1, .packed = 1,
+		.memory = memory, .most = bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1, .pieces = 1, .leaves = 1, .packed = 1,
 	};
 	leaf = btree_leaf(tree, &row, 0, 1, tree->most);
 	tree->top = btree_root_make(tree, &leaf, 0);

@@ -18,7 +18,6 @@ struct btree_tree {
 	struct btree_top **place;	/* where readers find it; NULL: none does yet */
 	uint64_t most;			/* the largest key */
 	uint64_t windows;		/* as in btree_top */
-	uint32_t nested;		/* 1: no entry ends within another, so that neighbours of one owner are one piece */
 	uint64_t pieces;
 	uint64_t leaves;
 	uint64_t packed;		/* leaves when it was last made anew, or was to be */
@@ -44,7 +43,7 @@ struct btree_edges {
 };
 
 /* A tree of one piece, of all keys of so many bits. */
-enum table_status btree_tree_create(struct btree_tree *tree, struct memory *memory, uint32_t bits, uint32_t nested, struct btree_holding held);
+enum table_status btree_tree_create(struct btree_tree *tree, struct memory *memory, uint32_t bits, struct btree_holding held);
 /* Shows the tree at a place. */
 void btree_tree_show(struct btree_tree *tree, struct btree_top **place);
 /* At once: no reader has seen the tree, or none is left. */
@@ -61,8 +60,8 @@ void btree_tree_join(struct btree_tree *tree, uint64_t key);
 
 /* Whether the tree is better made anew: leaves are too empty, or there are twice as many as when it last was. */
 int btree_tree_is_due(const struct btree_tree *tree);
-/* Makes the tree anew with full nodes, with windows where there are fewer of them then, and without cuts that nothing needs any more; without memory it stays
- * as it is. */
+/* Makes the tree anew with full nodes, with windows where there are fewer of them then, and without cuts that nothing needs any more. `edges` are all that
+ * entries need; NULL: none ends within another, so that neighbours of one owner are one piece. Without memory the tree stays as it is. */
 void btree_tree_pack(struct btree_tree *tree, const struct btree_edges *edges);
 
 #endif

@@ -26,17 +26,6 @@ pub const LARGEST: usize = (SIZES_KB[SIZES_KB.len() - 1] as usize) << 10;
 const SAMPLES: usize = 9;
 /// For each point of a curve, and each number of the core.
 const PATIENCE: Duration = Duration::from_millis(4);
-/// Programs gather nothing.
-const ACCESSES: [Access; 7] = [
-    Access::Load,
-    Access::PrefetchT0,
-    Access::PrefetchT1,
-    Access::GroupT0,
-    Access::GroupT1,
-    Access::BusyT0,
-    Access::BusyT1,
-];
-
 /// Says what a plan costs.
 pub struct Predictor {
     pub program: Program,
@@ -56,7 +45,7 @@ impl Predictor {
 /// One reading of memory and core.
 struct Reading {
     /// Cycles a line, by access, size and lines in flight.
-    lines: [[[f64; IN_FLIGHT.len()]; SIZES_KB.len()]; ACCESSES.len()],
+    lines: [[[f64; IN_FLIGHT.len()]; SIZES_KB.len()]; Access::ALL.len()],
     core_per_tick: f64,
     mispredict_cycles: f64,
     window: f64,
@@ -85,11 +74,11 @@ impl Moment {
     }
 
     pub fn read(&mut self, probe: &Probe) {
-        let mut lines = [[[0.0; IN_FLIGHT.len()]; SIZES_KB.len()]; ACCESSES.len()];
+        let mut lines = [[[0.0; IN_FLIGHT.len()]; SIZES_KB.len()]; Access::ALL.len()];
         for (size, kb) in SIZES_KB.into_iter().enumerate() {
             let bytes = (kb as usize) << 10;
             probe.touch(bytes);
-            for (curve, access) in ACCESSES.into_iter().enumerate() {
+            for (curve, access) in accesses() {
                 for (column, in_flight) in IN_FLIGHT.into_iter().enumerate() {
                     let once = || probe.lines(bytes, calibrate::kernel(access), in_flight);
                     // The first brings the code, and of a small working set the lines.
@@ -108,7 +97,7 @@ impl Moment {
     /// The machine as it was since `begin`; `floors` are what the port cost in this cell.
     pub fn machine(&self, burst: u32, floors: &[(Descriptor, f64)]) -> Machine {
         let mut machine = self.known.clone();
-        for (curve, access) in ACCESSES.into_iter().enumerate() {
+        for (curve, access) in accesses() {
             let ratio = |size: usize, column: usize| {
                 let before = self.known.line_cycles(access, SIZES_KB[size] << 10, IN_FLIGHT[column]).max(0.001);
                 self.mean(|reading| reading.lines[curve][size][column]) / before
@@ -137,6 +126,11 @@ impl Moment {
         let sum: f64 = self.readings.iter().map(|reading| value(reading).max(0.001).ln()).sum();
         (sum / self.readings.len().max(1) as f64).exp()
     }
+}
+
+/// The ways to ask for a line that programs use, with their places among all: they gather nothing.
+fn accesses() -> impl Iterator<Item = (usize, Access)> {
+    Access::ALL.into_iter().enumerate().filter(|(_, access)| *access != Access::Gather)
 }
 
 /// Multiplies a curve by ratios that are known at some of its points.
