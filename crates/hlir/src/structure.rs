@@ -108,6 +108,27 @@ impl Structure {
         }
     }
 
+    /// Prefixes beyond those of 24 bits for which there is room wherever they are: a number is told from a record's, and one is kept for changes.
+    pub fn most_long_prefixes(self) -> Option<u64> {
+        match self {
+            Structure::Dir24_8U16 => Some(32_766),
+            Structure::Dir24_8U8 => Some(65_534),
+            Structure::Exact
+            | Structure::Exact48
+            | Structure::Exact60
+            | Structure::Dir24_8
+            | Structure::LpmTrie
+            | Structure::Direct
+            | Structure::Compare
+            | Structure::Scan
+            | Structure::BitVector
+            | Structure::TupleSpace
+            | Structure::Btree
+            | Structure::Perfect
+            | Structure::List => None,
+        }
+    }
+
     /// Whether it has room for so many entries, whatever their records are; `None` for any number of them.
     pub fn has_room(self, size: Option<u64>) -> bool {
         let holds = |most: Option<u64>| most.is_none_or(|most| size.is_some_and(|size| size <= most));
