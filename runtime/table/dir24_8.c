@@ -1,37 +1,18 @@
-/* Writes the arrays of dir24_8.h while workers read them. Here, an entry is what it is with four bytes: a record's number, or a group's with DIR24_8_GROUP;
- * `dir24_8_get` and `dir24_8_set` know how wide entries are in memory.
+/* Writes the arrays of dir24_8.h while workers read them.
  *
  * Beside each entry that readers see stands the length of the prefix that owns it, so that a new prefix overwrites what is shorter and a deleted one gives
  * back exactly what was its own, to the next shorter prefix among the rules. */
-#include "table/dir24_8.h"
+#include "table/dir24_8_writer.h"
 
 #include <string.h>
 
-#include "table/layout.h"
-#include "table/rules.h"
+#define DIR24_8_FORM(NAME, ENTRY, GROUPS)                                                                                             \
+	{ .entry_bytes = sizeof(ENTRY), .ends = sizeof(((struct NAME##_pieces *)0)->ends),                                            \
+	  .pieces = sizeof(((struct NAME##_pieces *)0)->records) / sizeof(ENTRY), .groups_most = (GROUPS) }
 
-#define DIR24_8_GROUPS_LEAST 16u
-
-struct dir24_8_writer {
-	struct layout layout;
-	struct dir24_8 *dir;
-	uint32_t entry_bytes;
-	uint32_t groups_most;
-	struct rules rules;		/* a prefix's value; its length as priority */
-	uint32_t per_length[33];	/* prefixes */
-	uint8_t *lengths;		/* of the owner of each entry of the first array, plus one; 0: none */
-	uint8_t *group_lengths;
-	uint32_t *deep;			/* for each group, how many prefixes end in it */
-	struct numbers groups;
-};
-
-/* Entries of the first array or of a group, and who owns them. */
-struct dir24_8_span {
-	void *entries;
-	uint64_t from;
-	uint8_t *lengths;	/* of the first one */
-	uint64_t count;
-};
+static const struct dir24_8_form dir24_8_u32_form = DIR24_8_FORM(dir24_8, uint32_t, ~DIR24_8_GROUP - 1);
+static const struct dir24_8_form dir24_8_u16_form = DIR24_8_FORM(dir24_8_u16, uint16_t, DIR24_8_U16_MOST);
+static const struct dir24_8_form dir24_8_u8_form = DIR24_8_FORM(dir24_8_u8, uint8_t, UINT16_MAX);
 
 static struct dir24_8_writer *
 dir24_8_of(const struct layout *layout)
@@ -40,86 +21,54 @@ dir24_8_of(const struct layout *layout)
 }
 
 static uint64_t
-dir24_8_first_count(const struct dir24_8_writer *writer)
-{
-	return (uint64_t)1 << (writer->layout.key_bits - writer->dir->rest_bits);
-}
-
-static uint64_t
-dir24_8_group_count(const struct dir24_8_writer *writer)
-{
-	return (uint64_t)1 << writer->dir->rest_bits;
-}
-
-static uint64_t
 dir24_8_first_bytes(const struct dir24_8_writer *writer)
 {
-	return dir24_8_first_count(writer) * writer->entry_bytes + sizeof(uint32_t);
+	return dir24_8_first_entries(writer) * writer->form->entry_bytes + sizeof(uint32_t);
 }
 
-static uint32_t
+uint32_t
 dir24_8_get(const struct dir24_8_writer *writer, uint64_t at)
 {
 	const struct dir24_8 *dir = writer->dir;
 	uint32_t entry;
 
-	if (writer->entry_bytes == sizeof(uint32_t))
+	if (writer->form->entry_bytes == sizeof(uint32_t))
 		return ((const uint32_t *)dir->first)[at];
-	if (writer->entry_bytes == sizeof(uint16_t)) {
+	if (writer->form->entry_bytes == sizeof(uint16_t)) {
 		entry = ((const uint16_t *)dir->first)[at];
 		return entry & DIR24_8_U16_GROUP ? (entry & ~DIR24_8_U16_GROUP) | DIR24_8_GROUP : entry;
 	}
 	entry = ((const uint8_t *)dir->first)[at];
-	return entry == DIR24_8_U8_GROUP ? dir->links[at] | DIR24_8_GROUP : entry;
+	return entry == DIR24_8_U8_GROUP ? dir24_8_u8_group(dir, entry, at << dir->rest_bits) | DIR24_8_GROUP : entry;
 }
 
-static void
+void
 dir24_8_set_record(const struct dir24_8_writer *writer, void *entries, uint64_t at, uint32_t record)
 {
-	if (writer->entry_bytes == sizeof(uint32_t))
+	if (writer->form->entry_bytes == sizeof(uint32_t))
 		__atomic_store_n((uint32_t *)entries + at, record, __ATOMIC_RELEASE);
-	else if (writer->entry_bytes == sizeof(uint16_t))
+	else if (writer->form->entry_bytes == sizeof(uint16_t))
 		__atomic_store_n((uint16_t *)entries + at, (uint16_t)record, __ATOMIC_RELEASE);
 	else
 		__atomic_store_n((uint8_t *)entries + at, (uint8_t)record, __ATOMIC_RELEASE);
 }
 
-static void
-dir24_8_set_group(const struct dir24_8_writer *writer, uint64_t at, uint32_t group)
+void
+dir24_8_set_group(struct dir24_8_writer *writer, uint64_t at, uint32_t group)
 {
 	struct dir24_8 *dir = writer->dir;
 
-	if (writer->entry_bytes == sizeof(uint32_t)) {
+	if (writer->form->entry_bytes == sizeof(uint32_t)) {
 		dir24_8_set_record(writer, dir->first, at, group | DIR24_8_GROUP);
-	} else if (writer->entry_bytes == sizeof(uint16_t)) {
+	} else if (writer->form->entry_bytes == sizeof(uint16_t)) {
 		dir24_8_set_record(writer, dir->first, at, group | DIR24_8_U16_GROUP);
 	} else {
-		__atomic_store_n(&dir->links[at], (uint16_t)group, __ATOMIC_RELEASE);
+		dir24_8_link(writer, at, group);
 		dir24_8_set_record(writer, dir->first, at, DIR24_8_U8_GROUP);
 	}
 }
 
-static struct dir24_8_span
-dir24_8_group(const struct dir24_8_writer *writer, uint32_t entry)
-{
-	const uint64_t at = (uint64_t)(entry & ~DIR24_8_GROUP) << writer->dir->rest_bits;
-
-	return (struct dir24_8_span){
-		.entries = writer->dir->groups, .from = at, .lengths = writer->group_lengths + at, .count = dir24_8_group_count(writer),
-	};
-}
-
-/* Gives the entries under a prefix to another owner, where their owners' lengths (plus one) are in a range. */
-struct dir24_8_change {
-	uint64_t value;
-	uint32_t length;
-	uint8_t least;
-	uint8_t most;
-	uint8_t owner;
-	uint32_t record;
-};
-
-static void
+void
 dir24_8_change_span(const struct dir24_8_writer *writer, struct dir24_8_span span, const struct dir24_8_change *change)
 {
 	for (uint64_t i = 0; i < span.count; i++)
@@ -129,133 +78,31 @@ dir24_8_change_span(const struct dir24_8_writer *writer, struct dir24_8_span spa
 		}
 }
 
-/* Another array of groups, twice as large; no reader needs a new group before all use it. Full when entries have no room for larger numbers. */
-static enum table_status
-dir24_8_groups_grow(struct dir24_8_writer *writer)
+/* Changes entries of the first array under a prefix, and groups. */
+static void
+dir24_8_apply(struct dir24_8_writer *writer, const struct dir24_8_change *change)
 {
-	struct memory *memory = writer->layout.memory;
-	const uint64_t size = dir24_8_group_count(writer), bytes = size * writer->entry_bytes;
-	const uint64_t old = writer->groups.capacity, twice = old == 0 ? DIR24_8_GROUPS_LEAST : 2 * old;
-	const uint64_t count = twice > writer->groups_most ? (uint64_t)writer->groups_most + 1 : twice;
-	void *old_groups = writer->dir->groups, *groups = count > old ? memory_allocate(memory, count * bytes) : NULL;
-	uint8_t *lengths = memory_allocate(memory, count * size);
-	uint32_t *deep = memory_allocate(memory, count * sizeof(*deep));
+	const uint32_t rest = writer->dir->rest_bits, first_bits = writer->layout.key_bits - rest;
+	const uint64_t from = change->value >> rest, count = change->length < first_bits ? (uint64_t)1 << (first_bits - change->length) : 1;
 
-	if (groups == NULL || lengths == NULL || deep == NULL || !numbers_grow(&writer->groups, memory, (uint32_t)count)) {
-		memory_release(memory, groups, count * bytes);
-		memory_release(memory, lengths, count * size);
-		memory_release(memory, deep, count * sizeof(*deep));
-		return count > old ? TABLE_NO_MEMORY : TABLE_FULL;
-	}
-	if (old != 0) {
-		memcpy(groups, old_groups, old * bytes);
-		memcpy(lengths, writer->group_lengths, old * size);
-		memcpy(deep, writer->deep, old * sizeof(*deep));
-		memory_release(memory, writer->group_lengths, old * size);
-		memory_release(memory, writer->deep, old * sizeof(*deep));
-	}
-	writer->group_lengths = lengths;
-	writer->deep = deep;
-	__atomic_store_n(&writer->dir->groups, groups, __ATOMIC_RELEASE);
-	if (old != 0) {
-		memory_grace(memory);
-		memory_release(memory, old_groups, old * bytes);
-	}
-	return TABLE_OK;
-}
+	for (uint64_t i = from; i < from + count; i++) {
+		const struct dir24_8_span span = { .entries = writer->dir->first, .from = i, .lengths = &writer->lengths[i], .count = 1 };
 
-static enum table_status
-dir24_8_group_take(struct dir24_8_writer *writer, uint32_t *group)
-{
-	while ((*group = numbers_take(&writer->groups, writer->layout.memory)) == 0) {
-		const int at_most = writer->groups.capacity > writer->groups_most;
-		enum table_status status = TABLE_OK;
-
-		if (writer->groups.retired_count > (at_most ? 0 : writer->groups.capacity / 4))
-			memory_grace(writer->layout.memory);
+		if (dir24_8_get(writer, i) & DIR24_8_GROUP)
+			dir24_8_replace(writer, i, change);
 		else
-			status = dir24_8_groups_grow(writer);
-		if (status != TABLE_OK)
-			return status;
-	}
-	return TABLE_OK;
-}
-
-/* Makes the entry of the first array lead to a group, which begins with what the entry was. */
-static enum table_status
-dir24_8_split(struct dir24_8_writer *writer, uint64_t at)
-{
-	uint32_t group;
-	const enum table_status status = dir24_8_group_take(writer, &group);
-	struct dir24_8_span span;
-
-	if (status != TABLE_OK)
-		return status;
-	span = dir24_8_group(writer, group);
-	for (uint64_t i = 0; i < span.count; i++)
-		dir24_8_set_record(writer, span.entries, span.from + i, dir24_8_get(writer, at));
-	memset(span.lengths, writer->lengths[at], span.count);
-	writer->deep[group] = 0;
-	dir24_8_set_group(writer, at, group);
-	return TABLE_OK;
-}
-
-/* Puts an entry of the first array in the place of a group in which no prefix ends any more. */
-static void
-dir24_8_unite(struct dir24_8_writer *writer, uint64_t at)
-{
-	const uint32_t entry = dir24_8_get(writer, at);
-	const struct dir24_8_span span = dir24_8_group(writer, entry);
-	uint32_t record = 0;
-
-	memcpy(&record, (const uint8_t *)span.entries + span.from * writer->entry_bytes, writer->entry_bytes);
-	writer->lengths[at] = span.lengths[0];
-	dir24_8_set_record(writer, writer->dir->first, at, record);
-	numbers_retire(&writer->groups, writer->layout.memory, entry & ~DIR24_8_GROUP);
-}
-
-static int
-dir24_8_is_deep(const struct dir24_8_writer *writer, uint32_t length)
-{
-	return length > writer->layout.key_bits - writer->dir->rest_bits;
-}
-
-static void
-dir24_8_apply(const struct dir24_8_writer *writer, const struct dir24_8_change *change)
-{
-	const uint32_t rest = writer->dir->rest_bits;
-	const uint64_t from = change->value >> rest;
-
-	if (dir24_8_is_deep(writer, change->length)) {
-		struct dir24_8_span span = dir24_8_group(writer, dir24_8_get(writer, from));
-		const uint64_t at = change->value & (dir24_8_group_count(writer) - 1);
-
-		span.from += at;
-		span.lengths += at;
-		span.count = (uint64_t)1 << (writer->layout.key_bits - change->length);
-		dir24_8_change_span(writer, span, change);
-		return;
-	}
-	for (uint64_t i = from; i < from + ((uint64_t)1 << (writer->layout.key_bits - rest - change->length)); i++) {
-		const uint32_t entry = dir24_8_get(writer, i);
-		struct dir24_8_span span = { .entries = writer->dir->first, .from = i, .lengths = &writer->lengths[i], .count = 1 };
-
-		if (entry & DIR24_8_GROUP)
-			span = dir24_8_group(writer, entry);
-		dir24_8_change_span(writer, span, change);
+			dir24_8_change_span(writer, span, change);
 	}
 }
 
-/* The new owner overwrites what is shorter, and itself. */
-static void
-dir24_8_claim(const struct dir24_8_writer *writer, const struct layout_match *match, uint32_t record)
+/* A new owner overwrites what is shorter, and itself. */
+static struct dir24_8_change
+dir24_8_claim(const struct layout_match *match, uint32_t record)
 {
-	const struct dir24_8_change change = {
+	return (struct dir24_8_change){
 		.value = match->value[0], .length = match->length, .least = 0, .most = (uint8_t)(match->length + 1),
 		.owner = (uint8_t)(match->length + 1), .record = record,
 	};
-
-	dir24_8_apply(writer, &change);
 }
 
 /* The longest prefix that is shorter than this one and covers it: its rule, or 0. */
@@ -277,24 +124,26 @@ static enum table_status
 dir24_8_insert(struct layout *layout, const struct layout_match *match, uint32_t record)
 {
 	struct dir24_8_writer *writer = dir24_8_of(layout);
+	const struct dir24_8_change change = dir24_8_claim(match, record);
 	const uint64_t at = match->value[0] >> writer->dir->rest_bits;
-	const int deep = dir24_8_is_deep(writer, match->length);
+	const int deep = dir24_8_is_deep(writer, match->length), split = deep && (dir24_8_get(writer, at) & DIR24_8_GROUP) == 0;
 	const uint32_t rule = rules_add(&writer->rules, match->length, match->value, record);
-	enum table_status status = rule == 0 ? TABLE_NO_MEMORY : TABLE_OK;
+	const enum table_status status = rule == 0 ? TABLE_NO_MEMORY : split ? dir24_8_groups_ready(writer) : TABLE_OK;
 
-	if (status != TABLE_OK)
-		return status;
-	if (deep && (dir24_8_get(writer, at) & DIR24_8_GROUP) == 0)
-		status = dir24_8_split(writer, at);
 	if (status != TABLE_OK) {
-		rules_remove(&writer->rules, rule);
+		if (rule != 0)
+			rules_remove(&writer->rules, rule);
 		return status;
 	}
-	if (deep)
-		writer->deep[dir24_8_get(writer, at) & ~DIR24_8_GROUP]++;
 	if (layout->records->own)
 		layout->records->cells.links[records_cell(layout->records, record)] = rule;
-	dir24_8_claim(writer, match, record);
+	if (split) {
+		dir24_8_split(writer, at, &change);
+	} else {
+		if (deep)
+			writer->deep[dir24_8_get(writer, at) & ~DIR24_8_GROUP]++;
+		dir24_8_apply(writer, &change);
+	}
 	writer->per_length[match->length]++;
 	return TABLE_OK;
 }
@@ -312,9 +161,10 @@ static void
 dir24_8_modify(struct layout *layout, const struct layout_match *match, uint32_t record)
 {
 	struct dir24_8_writer *writer = dir24_8_of(layout);
+	const struct dir24_8_change change = dir24_8_claim(match, record);
 
 	rules_at(&writer->rules, rules_find(&writer->rules, match->length, match->value))->record = record;
-	dir24_8_claim(writer, match, record);
+	dir24_8_apply(writer, &change);
 }
 
 static enum table_status
@@ -329,9 +179,10 @@ dir24_8_remove(struct layout *layout, const struct layout_match *match)
 		.owner = owner != NULL ? (uint8_t)(owner->priority + 1) : 0, .record = owner != NULL ? owner->record : 0,
 	};
 
-	dir24_8_apply(writer, &change);
 	if (dir24_8_is_deep(writer, match->length) && --writer->deep[dir24_8_get(writer, at) & ~DIR24_8_GROUP] == 0)
-		dir24_8_unite(writer, at);
+		dir24_8_unite(writer, at, change.owner, change.record);
+	else
+		dir24_8_apply(writer, &change);
 	writer->per_length[match->length]--;
 	rules_remove(&writer->rules, rules_find(&writer->rules, match->length, match->value));
 	return TABLE_OK;
@@ -366,9 +217,9 @@ dir24_8_lookup(const struct layout *layout, const uint64_t *key)
 	const struct dir24_8_writer *writer = dir24_8_of(layout);
 	const struct dir24_8 *dir = writer->dir;
 
-	if (writer->entry_bytes == sizeof(uint32_t))
+	if (writer->form->entry_bytes == sizeof(uint32_t))
 		return dir24_8_find(dir, dir24_8_address(dir, key[0]), key[0], key, 1);
-	if (writer->entry_bytes == sizeof(uint16_t))
+	if (writer->form->entry_bytes == sizeof(uint16_t))
 		return dir24_8_u16_find(dir, dir24_8_u16_address(dir, key[0]), key[0], key, 1);
 	return dir24_8_u8_find(dir, dir24_8_u8_address(dir, key[0]), key[0], key, 1);
 }
@@ -384,17 +235,12 @@ dir24_8_destroy(struct layout *layout)
 {
 	struct dir24_8_writer *writer = dir24_8_of(layout);
 	struct memory *memory = layout->memory;
-	const uint64_t groups = writer->groups.capacity;
 
 	if (writer->dir != NULL) {
+		dir24_8_groups_destroy(writer);
 		memory_release(memory, writer->dir->first, dir24_8_first_bytes(writer));
-		memory_release(memory, writer->dir->links, dir24_8_first_count(writer) * sizeof(*writer->dir->links));
-		memory_release(memory, writer->lengths, dir24_8_first_count(writer));
-		memory_release(memory, writer->dir->groups, groups * dir24_8_group_count(writer) * writer->entry_bytes);
-		memory_release(memory, writer->group_lengths, groups * dir24_8_group_count(writer));
-		memory_release(memory, writer->deep, groups * sizeof(*writer->deep));
+		memory_release(memory, writer->lengths, dir24_8_first_entries(writer));
 	}
-	numbers_destroy(&writer->groups, memory);
 	rules_destroy(&writer->rules);
 	memory_release(memory, writer->dir, sizeof(*writer->dir));
 	memory_release(memory, writer, sizeof(*writer));
@@ -416,11 +262,8 @@ dir24_8_create_first(struct dir24_8_writer *writer)
 	dir->key_bits = key_bits;
 	dir->rest_bits = key_bits > DIR24_8_FIRST_BITS ? key_bits - DIR24_8_FIRST_BITS : 0;
 	dir->first = memory_allocate(memory, dir24_8_first_bytes(writer));
-	writer->lengths = memory_allocate(memory, dir24_8_first_count(writer));
-	if (writer->entry_bytes != 1)
-		return dir->first != NULL && writer->lengths != NULL;
-	dir->links = memory_allocate(memory, dir24_8_first_count(writer) * sizeof(*dir->links));
-	return dir->first != NULL && writer->lengths != NULL && dir->links != NULL;
+	writer->lengths = memory_allocate(memory, dir24_8_first_entries(writer));
+	return dir->first != NULL && writer->lengths != NULL;
 }
 
 struct layout *
@@ -434,8 +277,7 @@ dir24_8_create(const struct layout_request *request)
 		return NULL;
 	writer->layout = layout_begin(request, &dir24_8_functions);
 	writer->rules.memory = memory;
-	writer->entry_bytes = structure == STRUCTURE_DIR24_8_U8 ? 1 : structure == STRUCTURE_DIR24_8_U16 ? 2 : 4;
-	writer->groups_most = writer->entry_bytes == 4 ? ~DIR24_8_GROUP - 1 : writer->entry_bytes == 2 ? DIR24_8_U16_MOST : UINT16_MAX;
+	writer->form = structure == STRUCTURE_DIR24_8_U8 ? &dir24_8_u8_form : structure == STRUCTURE_DIR24_8_U16 ? &dir24_8_u16_form : &dir24_8_u32_form;
 	writer->dir = memory_allocate(memory, sizeof(*writer->dir));
 	if (writer->dir == NULL || !dir24_8_create_first(writer) || rules_create(&writer->rules, memory, 1) != TABLE_OK) {
 		dir24_8_destroy(&writer->layout);

@@ -2,7 +2,11 @@
  * entry leads to a group of entries over the rest. One access, or two. Keys of at most 24 bits have the array alone, as large as they need.
  *
  * Entries have four bytes, or, where there are few records, two or one: the same structure, four times as many keys to a cache line. With one byte no room
- * is left for a group's number, so those stand in an array of their own, in the same place; it is only read, and takes memory, where groups are. */
+ * is left for a group's number, so those are found by the key's first bits in a table of their own.
+ *
+ * A group is told in one line, as pieces: up to where each goes, and its record. Few prefixes are longer, so what they lead to is rarely near, and the less
+ * memory it takes the nearer it is. Of groups with more pieces the line says so, and all entries stand in an array. A group is never changed: another one
+ * takes its place. */
 #ifndef BACUS_TABLE_DIR24_8_H
 #define BACUS_TABLE_DIR24_8_H
 
@@ -14,16 +18,24 @@
 #define DIR24_8_GROUP 0x80000000u	/* an entry's other bits are a group's number, not a record's */
 #define DIR24_8_U16_GROUP 0x8000u
 #define DIR24_8_U16_MOST 0x7fffu	/* records, and groups */
-#define DIR24_8_U8_GROUP 0xffu		/* the group's number stands in `links` */
+#define DIR24_8_U8_GROUP 0xffu		/* the group's number stands among the links */
 #define DIR24_8_U8_MOST 0xfeu		/* records */
+
+/* Groups by the first bits of their keys: at a place that the bits say, or behind it. */
+struct dir24_8_links {
+	uint32_t shift;		/* 32 less the bits of a place */
+	uint32_t mask;
+	uint64_t slots[];	/* the first bits, plus one, and in the lower half the group; or 0 */
+};
 
 struct dir24_8 {
 	struct table table;
 	uint32_t key_bits;
 	uint32_t rest_bits;	/* of the key, behind the first array's index */
 	void *first;		/* readable three bytes beyond its end, for gathers */
+	void *pieces;		/* a line for each group */
 	void *groups;		/* 2^rest_bits entries each, all of them records */
-	uint16_t *links;	/* with entries of one byte: groups */
+	struct dir24_8_links *links;	/* with entries of one byte, once there are groups */
 };
 
 static inline uint64_t
@@ -47,29 +59,6 @@ dir24_8_first(const void *address)
 	return __atomic_load_n((const uint32_t *)address, __ATOMIC_ACQUIRE);
 }
 
-/* Where in all groups the entry for a key lies. */
-static inline uint64_t
-dir24_8_place(const struct dir24_8 *table, uint64_t group, uint64_t hash)
-{
-	return (group << table->rest_bits) + (hash & (((uint64_t)1 << table->rest_bits) - 1));
-}
-
-/* A finer stage: where the group's entry lies, for an entry with DIR24_8_GROUP. */
-static inline const void *
-dir24_8_address_second(const struct dir24_8 *table, uint32_t entry, uint64_t hash)
-{
-	const uint32_t *groups = __atomic_load_n(&table->groups, __ATOMIC_ACQUIRE);
-
-	return groups + dir24_8_place(table, entry & ~DIR24_8_GROUP, hash);
-}
-
-/* The record's number behind an entry with DIR24_8_GROUP. */
-static inline uint32_t
-dir24_8_second(const struct dir24_8 *table, uint32_t entry, uint64_t hash)
-{
-	return __atomic_load_n((const uint32_t *)dir24_8_address_second(table, entry, hash), __ATOMIC_ACQUIRE);
-}
-
 static inline uint64_t
 dir24_8_u16_hash(const struct dir24_8 *table, const uint64_t *key, uint32_t limbs)
 {
@@ -87,21 +76,6 @@ static inline uint32_t
 dir24_8_u16_first(const void *address)
 {
 	return __atomic_load_n((const uint16_t *)address, __ATOMIC_ACQUIRE);
-}
-
-/* A finer stage, for an entry with DIR24_8_U16_GROUP. */
-static inline const void *
-dir24_8_u16_address_second(const struct dir24_8 *table, uint32_t entry, uint64_t hash)
-{
-	const uint16_t *groups = __atomic_load_n(&table->groups, __ATOMIC_ACQUIRE);
-
-	return groups + dir24_8_place(table, entry & ~DIR24_8_U16_GROUP, hash);
-}
-
-static inline uint32_t
-dir24_8_u16_second(const struct dir24_8 *table, uint32_t entry, uint64_t hash)
-{
-	return __atomic_load_n((const uint16_t *)dir24_8_u16_address_second(table, entry, hash), __ATOMIC_ACQUIRE);
 }
 
 static inline uint64_t
@@ -123,29 +97,96 @@ dir24_8_u8_first(const void *address)
 	return __atomic_load_n((const uint8_t *)address, __ATOMIC_ACQUIRE);
 }
 
-/* A finer stage: where the group's number stands, for an entry that is DIR24_8_U8_GROUP. */
-static inline const void *
-dir24_8_u8_address_link(const struct dir24_8 *table, uint64_t hash)
+/* The number of the group that an entry leads to. */
+static inline uint32_t
+dir24_8_group(const struct dir24_8 *table, uint32_t entry, uint64_t hash)
 {
-	return &table->links[hash >> table->rest_bits];
-}
-
-/* A finer stage, from that address. */
-static inline const void *
-dir24_8_u8_address_second(const struct dir24_8 *table, const void *link, uint64_t hash)
-{
-	const uint32_t group = __atomic_load_n((const uint16_t *)link, __ATOMIC_ACQUIRE);
-	const uint8_t *groups = __atomic_load_n(&table->groups, __ATOMIC_ACQUIRE);
-
-	return groups + dir24_8_place(table, group, hash);
+	(void)table;
+	(void)hash;
+	return entry & ~DIR24_8_GROUP;
 }
 
 static inline uint32_t
-dir24_8_u8_second(const struct dir24_8 *table, uint32_t entry, uint64_t hash)
+dir24_8_u16_group(const struct dir24_8 *table, uint32_t entry, uint64_t hash)
 {
-	(void)entry;
-	return __atomic_load_n((const uint8_t *)dir24_8_u8_address_second(table, dir24_8_u8_address_link(table, hash), hash), __ATOMIC_ACQUIRE);
+	(void)table;
+	(void)hash;
+	return entry & ~DIR24_8_U16_GROUP;
 }
+
+static inline uint32_t
+dir24_8_link_place(const struct dir24_8_links *links, uint64_t at)
+{
+	return (uint32_t)at * 0x9e3779b9u >> links->shift;
+}
+
+/* There is one, or was when the entry was read. */
+static inline uint32_t
+dir24_8_u8_group(const struct dir24_8 *table, uint32_t entry, uint64_t hash)
+{
+	const struct dir24_8_links *links = __atomic_load_n(&table->links, __ATOMIC_ACQUIRE);
+	const uint64_t at = hash >> table->rest_bits;
+	uint32_t place = dir24_8_link_place(links, at);
+	uint64_t slot;
+
+	(void)entry;
+	while ((slot = __atomic_load_n(&links->slots[place], __ATOMIC_ACQUIRE)) >> 32 != at + 1)
+		place = (place + 1) & links->mask;
+	return (uint32_t)slot;
+}
+
+/* The first of 16 or 32 pieces that goes up to `rest` or beyond; `count` if none does, as where entries stand in an array. */
+static inline uint32_t
+dir24_8_piece(const uint8_t *ends, uint32_t count, uint8_t rest)
+{
+#ifdef TABLE_AVX2
+	uint64_t reached = (uint64_t)1 << count;
+
+	for (uint32_t from = 0; from < count; from += 16) {
+		const __m128i some = _mm_load_si128((const void *)(ends + from));
+
+		reached |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_max_epu8(some, _mm_set1_epi8((char)rest)), some)) << from;
+	}
+	return (uint32_t)__builtin_ctzll(reached);
+#else
+	uint32_t before = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		before += ends[i] < rest;
+	return before;
+#endif
+}
+
+/* A group's line, and the number of the record in it for a key. `ends` of pieces that are not there are as high as they can be; where the entries stand in an
+ * array, all are 0, and the first record is the first entry. */
+#define DIR24_8_SECOND(NAME, ENTRY, ENDS, PIECES)                                                                                            \
+	struct NAME##_pieces {                                                                                                               \
+		_Alignas(TABLE_LINE) uint8_t ends[ENDS];                                                                                     \
+		ENTRY records[PIECES];                                                                                                       \
+	};                                                                                                                                   \
+                                                                                                                                             \
+	static inline const struct NAME##_pieces *                                                                                           \
+	NAME##_pieces(const struct dir24_8 *table, uint32_t group)                                                                           \
+	{                                                                                                                                    \
+		return (const struct NAME##_pieces *)__atomic_load_n(&table->pieces, __ATOMIC_ACQUIRE) + group;                              \
+	}                                                                                                                                    \
+                                                                                                                                             \
+	static inline uint32_t                                                                                                               \
+	NAME##_second(const struct dir24_8 *table, uint32_t entry, uint64_t hash)                                                            \
+	{                                                                                                                                    \
+		const uint32_t group = NAME##_group(table, entry, hash);                                                                     \
+		const uint64_t rest = hash & (((uint64_t)1 << table->rest_bits) - 1);                                                        \
+		const struct NAME##_pieces *pieces = NAME##_pieces(table, group);                                                            \
+		const uint32_t piece = dir24_8_piece(pieces->ends, ENDS, (uint8_t)rest);                                                     \
+                                                                                                                                             \
+		if (__builtin_expect(piece < (PIECES), 1))                                                                                   \
+			return pieces->records[piece];                                                                                       \
+		return ((const ENTRY *)__atomic_load_n(&table->groups, __ATOMIC_ACQUIRE))[((uint64_t)group << table->rest_bits) + rest];     \
+	}
+
+DIR24_8_SECOND(dir24_8, uint32_t, 16, 12)
+DIR24_8_SECOND(dir24_8_u16, uint16_t, 16, 16)
+DIR24_8_SECOND(dir24_8_u8, uint8_t, 32, 32)
 
 /* The lines of many keys are computed at once, to be requested. All are of the first array, which stays where it is as long as the table lives. */
 #define DIR24_8_LINES(NAME, ENTRY)                                                                                                           \

@@ -1,0 +1,215 @@
+/* Groups of dir24_8.h: what entries of the first array lead to where prefixes are longer.
+ *
+ * Readers may be in a group at any time, so none is changed: a changed copy takes its place, and its number is free again when all readers have gone. One
+ * number more than groups is always there, so that this cannot fail. Beside the line that tells a group stand all of its entries and their owners' lengths, for
+ * the next copy; readers need the entries only of groups that are too many pieces for a line. */
+#include "table/dir24_8_writer.h"
+
+#include <string.h>
+
+#define DIR24_8_GROUPS_LEAST 64u
+#define DIR24_8_SPARE 4u	/* for so many groups, one number more is kept for changes while there can be more, so that few have to wait for readers */
+
+static uint64_t
+dir24_8_group_bytes(const struct dir24_8_writer *writer)
+{
+	return dir24_8_group_entries(writer) * writer->form->entry_bytes;
+}
+
+/* Another array of groups, twice as large; no reader needs a new group before all use it. */
+static enum table_status
+dir24_8_groups_grow(struct dir24_8_writer *writer)
+{
+	struct memory *memory = writer->layout.memory;
+	const uint64_t size = dir24_8_group_entries(writer), bytes = dir24_8_group_bytes(writer);
+	const uint64_t old = writer->groups.capacity, twice = old == 0 ? DIR24_8_GROUPS_LEAST : 2 * old;
+	const uint64_t count = twice > writer->form->groups_most ? (uint64_t)writer->form->groups_most + 1 : twice;
+	struct dir24_8 *dir = writer->dir;
+	void *old_groups = dir->groups, *old_pieces = dir->pieces;
+	void *groups = memory_allocate(memory, count * bytes), *pieces = memory_allocate(memory, count * TABLE_LINE);
+	uint8_t *lengths = memory_allocate(memory, count * size);
+	uint32_t *deep = memory_allocate(memory, count * sizeof(*deep));
+
+	if (groups == NULL || pieces == NULL || lengths == NULL || deep == NULL || !numbers_grow(&writer->groups, memory, (uint32_t)count)) {
+		memory_release(memory, groups, count * bytes);
+		memory_release(memory, pieces, count * TABLE_LINE);
+		memory_release(memory, lengths, count * size);
+		memory_release(memory, deep, count * sizeof(*deep));
+		return TABLE_NO_MEMORY;
+	}
+	if (old != 0) {
+		memcpy(groups, old_groups, old * bytes);
+		memcpy(pieces, old_pieces, old * TABLE_LINE);
+		memcpy(lengths, writer->group_lengths, old * size);
+		memcpy(deep, writer->deep, old * sizeof(*deep));
+		memory_release(memory, writer->group_lengths, old * size);
+		memory_release(memory, writer->deep, old * sizeof(*deep));
+	}
+	writer->group_lengths = lengths;
+	writer->deep = deep;
+	__atomic_store_n(&dir->groups, groups, __ATOMIC_RELEASE);
+	__atomic_store_n(&dir->pieces, pieces, __ATOMIC_RELEASE);
+	if (old != 0) {
+		memory_grace(memory);
+		memory_release(memory, old_groups, old * bytes);
+		memory_release(memory, old_pieces, old * TABLE_LINE);
+	}
+	return TABLE_OK;
+}
+
+enum table_status
+dir24_8_groups_ready(struct dir24_8_writer *writer)
+{
+	const uint64_t wanted = (uint64_t)writer->group_count + 1, most = writer->form->groups_most;
+
+	if (wanted >= most)
+		return TABLE_FULL;
+	if (writer->form->entry_bytes == 1) {
+		const enum table_status status = dir24_8_links_ready(writer);
+
+		if (status != TABLE_OK)
+			return status;
+	}
+	/* Number 0 is none, and one at least is kept. */
+	if (wanted + wanted / DIR24_8_SPARE + 2 <= writer->groups.capacity || writer->groups.capacity > most)
+		return TABLE_OK;
+	return dir24_8_groups_grow(writer);
+}
+
+static uint32_t
+dir24_8_group_take(struct dir24_8_writer *writer)
+{
+	uint32_t group = numbers_take(&writer->groups, writer->layout.memory);
+
+	if (group == 0) {
+		memory_grace(writer->layout.memory);
+		group = numbers_take(&writer->groups, writer->layout.memory);
+	}
+	writer->group_count++;
+	return group;
+}
+
+static void
+dir24_8_group_retire(struct dir24_8_writer *writer, uint32_t group)
+{
+	numbers_retire(&writer->groups, writer->layout.memory, group);
+	writer->group_count--;
+}
+
+static struct dir24_8_span
+dir24_8_span_of(const struct dir24_8_writer *writer, uint32_t group)
+{
+	const uint64_t at = (uint64_t)group << writer->dir->rest_bits;
+
+	return (struct dir24_8_span){
+		.entries = writer->dir->groups, .from = at, .lengths = writer->group_lengths + at, .count = dir24_8_group_entries(writer),
+	};
+}
+
+/* The part of a group that lies under a prefix. */
+static struct dir24_8_span
+dir24_8_part(const struct dir24_8_writer *writer, struct dir24_8_span span, const struct dir24_8_change *change)
+{
+	const uint64_t at = change->value & (span.count - 1);
+
+	if (!dir24_8_is_deep(writer, change->length))
+		return span;
+	span.from += at;
+	span.lengths += at;
+	span.count = (uint64_t)1 << (writer->layout.key_bits - change->length);
+	return span;
+}
+
+static int
+dir24_8_is_changed(struct dir24_8_span span, const struct dir24_8_change *change)
+{
+	for (uint64_t i = 0; i < span.count; i++)
+		if (span.lengths[i] >= change->least && span.lengths[i] <= change->most)
+			return 1;
+	return 0;
+}
+
+/* Tells a group in its line. */
+static void
+dir24_8_tell(const struct dir24_8_writer *writer, uint32_t group)
+{
+	const struct dir24_8_form *form = writer->form;
+	const uint32_t bytes = form->entry_bytes;
+	const struct dir24_8_span span = dir24_8_span_of(writer, group);
+	const uint8_t *entries = (const uint8_t *)span.entries + span.from * bytes;
+	uint8_t *ends = (uint8_t *)writer->dir->pieces + (size_t)group * TABLE_LINE, *records = ends + form->ends;
+	uint32_t piece = 0;
+
+	memset(ends, UINT8_MAX, form->ends);
+	memcpy(records, entries, bytes);
+	for (uint64_t i = 1; i < span.count; i++) {
+		if (memcmp(entries + (i - 1) * bytes, entries + i * bytes, bytes) == 0)
+			continue;
+		ends[piece] = (uint8_t)(i - 1);
+		if (++piece == form->pieces) {
+			memset(ends, 0, form->ends);
+			return;
+		}
+		memcpy(records + (size_t)piece * bytes, entries + i * bytes, bytes);
+	}
+}
+
+void
+dir24_8_split(struct dir24_8_writer *writer, uint64_t at, const struct dir24_8_change *change)
+{
+	const uint32_t group = dir24_8_group_take(writer), record = dir24_8_get(writer, at);
+	const struct dir24_8_span span = dir24_8_span_of(writer, group);
+
+	for (uint64_t i = 0; i < span.count; i++)
+		dir24_8_set_record(writer, span.entries, span.from + i, record);
+	memset(span.lengths, writer->lengths[at], span.count);
+	writer->deep[group] = 1;
+	dir24_8_change_span(writer, dir24_8_part(writer, span, change), change);
+	dir24_8_tell(writer, group);
+	dir24_8_set_group(writer, at, group);
+}
+
+void
+dir24_8_replace(struct dir24_8_writer *writer, uint64_t at, const struct dir24_8_change *change)
+{
+	const uint32_t old = dir24_8_get(writer, at) & ~DIR24_8_GROUP, bytes = writer->form->entry_bytes;
+	const struct dir24_8_span from = dir24_8_span_of(writer, old);
+	struct dir24_8_span span;
+	uint32_t group;
+
+	if (!dir24_8_is_changed(dir24_8_part(writer, from, change), change))
+		return;
+	group = dir24_8_group_take(writer);
+	span = dir24_8_span_of(writer, group);
+	memcpy((uint8_t *)span.entries + span.from * bytes, (const uint8_t *)from.entries + from.from * bytes, dir24_8_group_bytes(writer));
+	memcpy(span.lengths, from.lengths, span.count);
+	writer->deep[group] = writer->deep[old];
+	dir24_8_change_span(writer, dir24_8_part(writer, span, change), change);
+	dir24_8_tell(writer, group);
+	dir24_8_set_group(writer, at, group);
+	dir24_8_group_retire(writer, old);
+}
+
+void
+dir24_8_unite(struct dir24_8_writer *writer, uint64_t at, uint8_t owner, uint32_t record)
+{
+	const uint32_t group = dir24_8_get(writer, at) & ~DIR24_8_GROUP;
+
+	writer->lengths[at] = owner;
+	dir24_8_set_record(writer, writer->dir->first, at, record);
+	dir24_8_group_retire(writer, group);
+}
+
+void
+dir24_8_groups_destroy(struct dir24_8_writer *writer)
+{
+	struct memory *memory = writer->layout.memory;
+	const uint64_t groups = writer->groups.capacity;
+
+	memory_release(memory, writer->dir->groups, groups * dir24_8_group_bytes(writer));
+	memory_release(memory, writer->dir->pieces, groups * TABLE_LINE);
+	memory_release(memory, writer->group_lengths, groups * dir24_8_group_entries(writer));
+	memory_release(memory, writer->deep, groups * sizeof(*writer->deep));
+	dir24_8_links_destroy(writer);
+	numbers_destroy(&writer->groups, memory);
+}

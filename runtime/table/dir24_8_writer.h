@@ -1,0 +1,97 @@
+/* What the parts of dir24_8's writer share: dir24_8.c knows prefixes, dir24_8_groups.c the groups that those longer than 24 bits need, and dir24_8_links.c
+ * where those stand that an entry of one byte leads to.
+ *
+ * Here, an entry is what it is with four bytes: a record's number, or a group's with DIR24_8_GROUP; `dir24_8_get`, `dir24_8_set_record` and `dir24_8_set_group`
+ * know how wide entries are in memory. */
+#ifndef BACUS_TABLE_DIR24_8_WRITER_H
+#define BACUS_TABLE_DIR24_8_WRITER_H
+
+#include "table/dir24_8.h"
+#include "table/layout.h"
+#include "table/rules.h"
+
+/* Of entries of one width. */
+struct dir24_8_form {
+	uint32_t entry_bytes;
+	uint32_t ends;		/* in the line of a group */
+	uint32_t pieces;
+	uint32_t groups_most;
+};
+
+struct dir24_8_writer {
+	struct layout layout;
+	struct dir24_8 *dir;
+	const struct dir24_8_form *form;
+	struct rules rules;		/* a prefix's value; its length as priority */
+	uint32_t per_length[33];	/* prefixes */
+	uint8_t *lengths;		/* of the owner of each entry of the first array, plus one; 0: none */
+	uint8_t *group_lengths;
+	uint32_t *deep;			/* for each group, how many prefixes end in it */
+	struct numbers groups;
+	uint32_t group_count;		/* in use */
+	uint32_t link_count;		/* places of links that are taken, some by groups that have gone */
+};
+
+/* Gives entries to another owner, where their owners' lengths (plus one) are in a range. */
+struct dir24_8_change {
+	uint64_t value;
+	uint32_t length;
+	uint8_t least;
+	uint8_t most;
+	uint8_t owner;
+	uint32_t record;
+};
+
+/* Entries of the first array or of a group, and who owns them. */
+struct dir24_8_span {
+	void *entries;
+	uint64_t from;
+	uint8_t *lengths;	/* of the first one */
+	uint64_t count;
+};
+
+static inline uint64_t
+dir24_8_group_entries(const struct dir24_8_writer *writer)
+{
+	return (uint64_t)1 << writer->dir->rest_bits;
+}
+
+static inline uint64_t
+dir24_8_first_entries(const struct dir24_8_writer *writer)
+{
+	return (uint64_t)1 << (writer->layout.key_bits - writer->dir->rest_bits);
+}
+
+/* Whether prefixes of this length end in groups. */
+static inline int
+dir24_8_is_deep(const struct dir24_8_writer *writer, uint32_t length)
+{
+	return length > writer->layout.key_bits - writer->dir->rest_bits;
+}
+
+/* An entry of the first array. */
+uint32_t dir24_8_get(const struct dir24_8_writer *writer, uint64_t at);
+void dir24_8_set_record(const struct dir24_8_writer *writer, void *entries, uint64_t at, uint32_t record);
+void dir24_8_set_group(struct dir24_8_writer *writer, uint64_t at, uint32_t group);
+void dir24_8_change_span(const struct dir24_8_writer *writer, struct dir24_8_span span, const struct dir24_8_change *change);
+
+/* Room for one more group, so that `dir24_8_split` succeeds. `dir24_8_replace` always does. */
+enum table_status dir24_8_groups_ready(struct dir24_8_writer *writer);
+
+/* Makes an entry of the first array, which is a record, lead to a group: all of it, but for a first prefix that ends in there. */
+void dir24_8_split(struct dir24_8_writer *writer, uint64_t at, const struct dir24_8_change *change);
+
+/* Puts a changed copy in the place of the group that an entry of the first array leads to, if it changes. */
+void dir24_8_replace(struct dir24_8_writer *writer, uint64_t at, const struct dir24_8_change *change);
+
+/* Puts a record in the place of a group in which no prefix ends any more. */
+void dir24_8_unite(struct dir24_8_writer *writer, uint64_t at, uint8_t owner, uint32_t record);
+
+/* With entries of one byte: room for one more link, so that `dir24_8_link` can make one. */
+enum table_status dir24_8_links_ready(struct dir24_8_writer *writer);
+void dir24_8_link(struct dir24_8_writer *writer, uint64_t at, uint32_t group);
+void dir24_8_links_destroy(struct dir24_8_writer *writer);
+
+void dir24_8_groups_destroy(struct dir24_8_writer *writer);
+
+#endif
