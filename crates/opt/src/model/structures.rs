@@ -60,6 +60,8 @@ const LEVEL_LOOP: f64 = 0.65;
 /// Operations one after the other until a look-up's first address is there: a hash, or shifts (fitted to a sweep of l2fwd and ipv4fwd without requests).
 const HASHING: f64 = 30.0;
 const INDEXING: f64 = 8.0;
+/// Operations that find a longer prefix's record in the line of its group (counted in the function's code).
+const LONGER: f64 = 24.0;
 /// Lines of an array over all addresses that a prefix covers beyond one, for each byte of an element: by the lengths of prefixes in a real routing table.
 const MORE_LINES: f64 = 0.1;
 
@@ -132,9 +134,10 @@ impl Shape {
             (Some(limit), Some(size)) if size < limit => true,
             (Some(limit), _) => content.is_known && content.records < limit - limit / 10,
         };
+        let long = self.structure.most_long_prefixes().is_none_or(|limit| content.long_prefixes <= limit);
         // An insertion into a perfect hash may search for long: entries that a controller writes go elsewhere.
         let written = table.entries_constant || self.structure != Structure::Perfect;
-        entries && records && written
+        entries && records && long && written
     }
 }
 
@@ -338,9 +341,9 @@ impl Keyed {
         let mut lines = vec![Line::alone(array.min(touched).max(LINE_BYTES), 1.0)];
         let escapes = self.long_prefixes as f64 / self.entries as f64;
         if self.bits > 24 && escapes > 0.0 {
-            lines.push(Line::alone(self.long_prefixes * 256 * width, escapes));
+            lines.push(Line::alone(self.long_prefixes * LINE_BYTES, escapes));
         }
-        (5.0 + 4.0 * escapes, lines)
+        (5.0 + LONGER * escapes, lines)
     }
 
     fn ranges(&self) -> f64 {
