@@ -221,12 +221,15 @@ fn build_all(subject: &Subject, variants: &[&Variant]) -> Vec<Result<Built, Fail
     built.into_iter().map(|(_, built)| built).collect()
 }
 
+/// Bursts in which variants are compared: a part of a group, a whole one, and as many as plans choose.
+const COMPARED: [u32; 3] = [7, 32, 64];
+
 /// Takes out the variants that send other packets than the first.
 fn keep_right(runners: &mut Vec<Runner>, trace: &Arc<Trace>) {
     let trace = check::trace(trace);
-    let expected: Vec<_> = [7, 32].map(|burst| runners[0].sent(&trace, burst)).into();
+    let expected = COMPARED.map(|burst| runners[0].sent(&trace, burst));
     runners.retain_mut(|runner| {
-        for (burst, expected) in [7, 32].into_iter().zip(&expected) {
+        for (burst, expected) in COMPARED.into_iter().zip(&expected) {
             if let Some(difference) = check::difference(expected, &runner.sent(&trace, burst)) {
                 println!("wrong\t{}\tin bursts of {burst}, {}", runner.name, difference.replace('\n', " "));
                 return false;
