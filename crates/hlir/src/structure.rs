@@ -108,15 +108,15 @@ impl Structure {
         }
     }
 
-    /// Prefixes beyond those of 24 bits for which there is room wherever they are: a number is told from a record's, and one is kept for changes.
+    /// Entries that end behind a key's first 24 bits for which there is room wherever they are, where numbers that say where are scarce.
     pub fn most_long_prefixes(self) -> Option<u64> {
         match self {
-            Structure::Dir24_8U16 => Some(32_766),
-            Structure::Dir24_8U8 => Some(65_534),
+            Structure::Dir24_8U16 => Some(32_262),
             Structure::Exact
             | Structure::Exact48
             | Structure::Exact60
             | Structure::Dir24_8
+            | Structure::Dir24_8U8
             | Structure::LpmTrie
             | Structure::Direct
             | Structure::Compare
@@ -133,7 +133,8 @@ impl Structure {
     pub fn has_room(self, size: Option<u64>) -> bool {
         let holds = |most: Option<u64>| most.is_none_or(|most| size.is_some_and(|size| size <= most));
         // The default's record is one more.
-        holds(self.most_entries()) && holds(self.most_records().map(|most| most - 1))
+        let records = self.most_records().map(|most| most - 1);
+        [self.most_entries(), records, self.most_long_prefixes()].into_iter().all(holds)
     }
 
     /// Whether it looks up all keys of a group at once: rules against several keys at a time, a tree level by level, what needs a second line
