@@ -4,15 +4,13 @@
  * back exactly what was its own, to the next shorter prefix among the rules. */
 #include "table/dir24_8_writer.h"
 
-#include <string.h>
-
-#define DIR24_8_FORM(NAME, ENTRY, GROUPS)                                                                                             \
+#define DIR24_8_FORM(NAME, ENTRY, NUMBERS)                                                                                             \
 	{ .entry_bytes = sizeof(ENTRY), .ends = sizeof(((struct NAME##_pieces *)0)->ends),                                            \
-	  .pieces = sizeof(((struct NAME##_pieces *)0)->records) / sizeof(ENTRY), .groups_most = (GROUPS) }
+	  .pieces = sizeof(((struct NAME##_pieces *)0)->records) / sizeof(ENTRY), .numbers_most = (NUMBERS) }
 
 static const struct dir24_8_form dir24_8_u32_form = DIR24_8_FORM(dir24_8, uint32_t, ~DIR24_8_GROUP - 1);
 static const struct dir24_8_form dir24_8_u16_form = DIR24_8_FORM(dir24_8_u16, uint16_t, DIR24_8_U16_MOST);
-static const struct dir24_8_form dir24_8_u8_form = DIR24_8_FORM(dir24_8_u8, uint8_t, UINT16_MAX);
+static const struct dir24_8_form dir24_8_u8_form = DIR24_8_FORM(dir24_8_u8, uint8_t, ~DIR24_8_GROUP - 1);
 
 static struct dir24_8_writer *
 dir24_8_of(const struct layout *layout)
@@ -259,7 +257,6 @@ dir24_8_create_first(struct dir24_8_writer *writer)
 	struct dir24_8 *dir = writer->dir;
 	const uint32_t key_bits = writer->layout.key_bits;
 
-	dir->key_bits = key_bits;
 	dir->rest_bits = key_bits > DIR24_8_FIRST_BITS ? key_bits - DIR24_8_FIRST_BITS : 0;
 	dir->first = memory_allocate(memory, dir24_8_first_bytes(writer));
 	writer->lengths = memory_allocate(memory, dir24_8_first_entries(writer));

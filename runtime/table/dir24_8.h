@@ -1,5 +1,6 @@
 /* Longest prefix match on keys of at most 32 bits, exact fields in front allowed: an array over the key's first 24 bits; where longer prefixes exist, its
- * entry leads to a group of entries over the rest. One access, or two. Keys of at most 24 bits have the array alone, as large as they need.
+ * entry leads to a group of entries over the rest: one access, and one or two more for these. Keys of at most 24 bits have the array alone, as large as they
+ * need.
  *
  * Entries have four bytes, or, where there are few records, two or one: the same structure, four times as many keys to a cache line. With one byte no room
  * is left for a group's number, so those are found by the key's first bits in a table of their own.
@@ -17,7 +18,7 @@
 #define DIR24_8_FIRST_BITS 24u
 #define DIR24_8_GROUP 0x80000000u	/* an entry's other bits are a group's number, not a record's */
 #define DIR24_8_U16_GROUP 0x8000u
-#define DIR24_8_U16_MOST 0x7fffu	/* records, and groups */
+#define DIR24_8_U16_MOST 0x7fffu	/* records, and numbers of groups */
 #define DIR24_8_U8_GROUP 0xffu		/* the group's number stands among the links */
 #define DIR24_8_U8_MOST 0xfeu		/* records */
 
@@ -30,7 +31,6 @@ struct dir24_8_links {
 
 struct dir24_8 {
 	struct table table;
-	uint32_t key_bits;
 	uint32_t rest_bits;	/* of the key, behind the first array's index */
 	void *first;		/* readable three bytes beyond its end, for gathers */
 	void *pieces;		/* a line for each group */

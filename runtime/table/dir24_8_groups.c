@@ -8,7 +8,9 @@
 #include <string.h>
 
 #define DIR24_8_GROUPS_LEAST 64u
-#define DIR24_8_SPARE 4u	/* for so many groups, one number more is kept for changes while there can be more, so that few have to wait for readers */
+/* For so many groups one number more is kept for changes, so that few of these have to wait for readers; and where there can be no more numbers. */
+#define DIR24_8_SPARE 4u
+#define DIR24_8_SPARE_LEAST 64u
 
 static uint64_t
 dir24_8_group_bytes(const struct dir24_8_writer *writer)
@@ -23,7 +25,7 @@ dir24_8_groups_grow(struct dir24_8_writer *writer)
 	struct memory *memory = writer->layout.memory;
 	const uint64_t size = dir24_8_group_entries(writer), bytes = dir24_8_group_bytes(writer);
 	const uint64_t old = writer->groups.capacity, twice = old == 0 ? DIR24_8_GROUPS_LEAST : 2 * old;
-	const uint64_t count = twice > writer->form->groups_most ? (uint64_t)writer->form->groups_most + 1 : twice;
+	const uint64_t count = twice > writer->form->numbers_most ? (uint64_t)writer->form->numbers_most + 1 : twice;
 	struct dir24_8 *dir = writer->dir;
 	void *old_groups = dir->groups, *old_pieces = dir->pieces;
 	void *groups = memory_allocate(memory, count * bytes), *pieces = memory_allocate(memory, count * TABLE_LINE);
@@ -60,9 +62,9 @@ dir24_8_groups_grow(struct dir24_8_writer *writer)
 enum table_status
 dir24_8_groups_ready(struct dir24_8_writer *writer)
 {
-	const uint64_t wanted = (uint64_t)writer->group_count + 1, most = writer->form->groups_most;
+	const uint64_t wanted = (uint64_t)writer->group_count + 1, most = writer->form->numbers_most;
 
-	if (wanted >= most)
+	if (wanted + wanted / DIR24_8_SPARE_LEAST >= most)
 		return TABLE_FULL;
 	if (writer->form->entry_bytes == 1) {
 		const enum table_status status = dir24_8_links_ready(writer);

@@ -15,7 +15,7 @@ struct dir24_8_form {
 	uint32_t entry_bytes;
 	uint32_t ends;		/* in the line of a group */
 	uint32_t pieces;
-	uint32_t groups_most;
+	uint32_t numbers_most;	/* of groups, from 1 on */
 };
 
 struct dir24_8_writer {

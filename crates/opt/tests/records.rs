@@ -18,8 +18,11 @@ fn program(key: &str, width: u32, declared: &str, beside: &str) -> String {
 
 /// What is planned for the table, of whose entries all run the same action with the same data.
 fn planned(text: &str, entries: u64) -> Structure {
+    planned_with(text, Content { entries, records: 1, masks: 16, long_prefixes: 0, actions: 1, is_known: true })
+}
+
+fn planned_with(text: &str, content: Content) -> Structure {
     let mut program = parse_file(text).unwrap_or_else(|errors| panic!("{errors:#?}")).program;
-    let content = Content { entries, records: 1, masks: 16, long_prefixes: 0, actions: 1, is_known: true };
     let mut inputs = Inputs::default();
     inputs.occupancy.tables.insert("t".to_string(), content);
     let mut plan = Plan::default();
@@ -54,4 +57,19 @@ fn few_entries_with_records_of_their_own_may_have_any_structure() {
     assert_eq!(counted("", 60), shared("", 60));
     assert_eq!(counted("  size 200\n", 100), shared("  size 200\n", 100));
     assert_ne!(counted("", 100), Structure::Dir24_8U8);
+}
+
+#[test]
+fn entries_with_few_numbers_for_long_prefixes_are_for_few_of_them() {
+    let known = |long_prefixes| Content {
+        entries: 100_000,
+        records: 1000,
+        masks: 16,
+        long_prefixes,
+        actions: 1,
+        is_known: true,
+    };
+    let routes = |long_prefixes| planned_with(&program("lpm", 32, "", ""), known(long_prefixes));
+    assert_eq!(routes(1000), Structure::Dir24_8U16);
+    assert_ne!(routes(32_000), Structure::Dir24_8U16);
 }

@@ -114,7 +114,8 @@ impl Shape {
     }
 
     /// Whether what the table holds, and what it may come to hold, has room: a controller that was promised so many entries can write them all. Where
-    /// nothing was promised, entries have room to become four times as many. Different records are few where they were counted, unless each entry has its own.
+    /// nothing was promised, entries have room to become four times as many. Different records are few where they were counted, unless each entry has its own,
+    /// and so are long prefixes.
     fn has_room(&self, program: &Program, id: TableId, content: &Content) -> bool {
         let table = &program.tables[id];
         // Packets may put in as many as there is room for, and see it when there is none.
@@ -134,7 +135,10 @@ impl Shape {
             (Some(limit), Some(size)) if size < limit => true,
             (Some(limit), _) => content.is_known && content.records < limit - limit / 10,
         };
-        let long = self.structure.most_long_prefixes().is_none_or(|limit| content.long_prefixes <= limit);
+        // Exact fields in front make any prefix a long one.
+        let all_long = !content.is_known || table.keys.len() > 1;
+        let long = if all_long { most.unwrap_or(content.entries) } else { content.long_prefixes };
+        let long = self.structure.most_long_prefixes().is_none_or(|limit| long <= limit - limit / 10);
         // An insertion into a perfect hash may search for long: entries that a controller writes go elsewhere.
         let written = table.entries_constant || self.structure != Structure::Perfect;
         entries && records && long && written
