@@ -135,10 +135,12 @@ impl Shape {
             (Some(limit), Some(size)) if size < limit => true,
             (Some(limit), _) => content.is_known && content.records < limit - limit / 10,
         };
-        // Exact fields in front make any prefix a long one.
+        // Exact fields in front make any prefix a long one, if keys are long enough.
         let all_long = !content.is_known || table.keys.len() > 1;
         let long = if all_long { most.unwrap_or(content.entries) } else { content.long_prefixes };
-        let long = self.structure.most_long_prefixes().is_none_or(|limit| long <= limit - limit / 10);
+        let is_short = program.key_kinds(id).iter().map(|(_, width)| width).sum::<u32>() <= 24;
+        let limit = self.structure.most_long_prefixes().filter(|_| !is_short);
+        let long = limit.is_none_or(|limit| long <= limit - limit / 10);
         // An insertion into a perfect hash may search for long: entries that a controller writes go elsewhere.
         let written = table.entries_constant || self.structure != Structure::Perfect;
         entries && records && long && written
