@@ -156,6 +156,15 @@ dir24_8_tell(const struct dir24_8_writer *writer, uint32_t group)
 	}
 }
 
+/* Changes a group that no reader knows, and leads them to it. */
+static void
+dir24_8_publish(struct dir24_8_writer *writer, uint64_t at, uint32_t group, const struct dir24_8_change *change)
+{
+	dir24_8_change_span(writer, dir24_8_part(writer, dir24_8_span_of(writer, group), change), change);
+	dir24_8_tell(writer, group);
+	dir24_8_set_group(writer, at, group);
+}
+
 void
 dir24_8_split(struct dir24_8_writer *writer, uint64_t at, const struct dir24_8_change *change)
 {
@@ -166,9 +175,7 @@ dir24_8_split(struct dir24_8_writer *writer, uint64_t at, const struct dir24_8_c
 		dir24_8_set_record(writer, span.entries, span.from + i, record);
 	memset(span.lengths, writer->lengths[at], span.count);
 	writer->deep[group] = 1;
-	dir24_8_change_span(writer, dir24_8_part(writer, span, change), change);
-	dir24_8_tell(writer, group);
-	dir24_8_set_group(writer, at, group);
+	dir24_8_publish(writer, at, group, change);
 }
 
 void
@@ -186,9 +193,7 @@ dir24_8_replace(struct dir24_8_writer *writer, uint64_t at, const struct dir24_8
 	memcpy((uint8_t *)span.entries + span.from * bytes, (const uint8_t *)from.entries + from.from * bytes, dir24_8_group_bytes(writer));
 	memcpy(span.lengths, from.lengths, span.count);
 	writer->deep[group] = writer->deep[old];
-	dir24_8_change_span(writer, dir24_8_part(writer, span, change), change);
-	dir24_8_tell(writer, group);
-	dir24_8_set_group(writer, at, group);
+	dir24_8_publish(writer, at, group, change);
 	dir24_8_group_retire(writer, old);
 }
 

@@ -234,6 +234,9 @@ struct links {
 	uint32_t gone[LINKS_GONE];
 	uint32_t count;
 	uint32_t most;
+	const struct dir24_8_links *array;	/* that a reader took when the last one had come to its end, with its form; NULL: none yet */
+	uint32_t shift;
+	uint32_t mask;
 };
 
 /* A reader comes to its end; the last that it does is to look up what it has seen. */
@@ -244,8 +247,14 @@ links_grace(void *argument)
 
 	for (uint32_t i = 0; i < links->count; i++)
 		CHECK(dir24_8_u8_second(links->table, DIR24_8_U8_GROUP, (uint64_t)links->gone[i] << 8 | 7) != 0);
+	CHECK(links->array == NULL || (links->array->shift == links->shift && links->array->mask == links->mask));
 	links->most = links->count > links->most ? links->count : links->most;
 	links->count = 0;
+	links->array = links->table->links;
+	if (links->array != NULL) {
+		links->shift = links->array->shift;
+		links->mask = links->array->mask;
+	}
 }
 
 /* Few groups, each time of other keys: links to those that have gone are found until nobody can look for them, and then make room. */

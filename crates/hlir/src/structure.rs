@@ -110,23 +110,7 @@ impl Structure {
 
     /// Entries that end behind a key's first 24 bits for which there is room wherever they are, where numbers that say where are scarce.
     pub fn most_long_prefixes(self) -> Option<u64> {
-        match self {
-            Structure::Dir24_8U16 => Some(32_262),
-            Structure::Exact
-            | Structure::Exact48
-            | Structure::Exact60
-            | Structure::Dir24_8
-            | Structure::Dir24_8U8
-            | Structure::LpmTrie
-            | Structure::Direct
-            | Structure::Compare
-            | Structure::Scan
-            | Structure::BitVector
-            | Structure::TupleSpace
-            | Structure::Btree
-            | Structure::Perfect
-            | Structure::List => None,
-        }
+        (self == Structure::Dir24_8U16).then_some(32_262)
     }
 
     /// Whether it has room for so many entries, whatever their records are; `None` for any number of them.
