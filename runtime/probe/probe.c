@@ -222,10 +222,9 @@ groups(const uint8_t *lines, uint32_t group, int second_level)
 	return per(start, count);
 }
 
-int64_t
-probe_lines(const struct probe_memory *memory, size_t bytes, uint32_t access, uint32_t in_flight)
+static int64_t
+planned_lines(const struct probe_memory *memory, uint32_t access, uint32_t in_flight)
 {
-	plan_lines(bytes, SAMPLE_LINES + in_flight);
 	switch (access) {
 	case PROBE_LOAD:
 		return chains_load(memory->lines, in_flight);
@@ -252,24 +251,38 @@ probe_lines(const struct probe_memory *memory, size_t bytes, uint32_t access, ui
 	}
 }
 
-/* Lines of as many small pages as no core remembers the places of: few enough to be in a near cache themselves. */
-#define PAGES 8192u
+int64_t
+probe_lines(const struct probe_memory *memory, size_t bytes, uint32_t access, uint32_t in_flight)
+{
+	plan_lines(bytes, SAMPLE_LINES + in_flight);
+	return planned_lines(memory, access, in_flight);
+}
+
+/* The small pages of machines of this kind. In each another line is used, so that all of them do not meet in few sets of the caches. */
 #define PAGE_LINES 64u
-#define PAGES_AHEAD 64u
+
+static inline size_t
+line_of_page(size_t page)
+{
+	return page * PAGE_LINES + page % PAGE_LINES;
+}
 
 int64_t
-probe_translation(const struct probe_memory *memory)
+probe_apart(const struct probe_memory *memory, size_t span, uint32_t access, uint32_t in_flight)
 {
-	const uint32_t count = SAMPLE_LINES + PAGES_AHEAD;
+	const size_t pages = span / ((size_t)PAGE_LINES * LINE);
+	uint64_t sum = 0;
 	int64_t together, apart;
 
-	plan_lines((size_t)PAGES * LINE, count);
-	together = stream(memory->lines, PAGES_AHEAD, 1, WORK);
-	plan_lines((size_t)PAGES * LINE, count);
-	/* In each page another line, so that all of them do not meet in few sets of the caches. */
-	for (uint32_t i = 0; i < count; i++)
-		planned[i] = planned[i] * PAGE_LINES + planned[i] % PAGE_LINES;
-	apart = stream(memory->lines, PAGES_AHEAD, 1, WORK);
+	for (size_t page = 0; page < pages; page++)
+		sum += memory->lines[page * LINE] + memory->lines[line_of_page(page) * LINE];
+	sink = sum;
+	plan_lines(pages * LINE, SAMPLE_LINES + in_flight);
+	together = planned_lines(memory, access, in_flight);
+	plan_lines(pages * LINE, SAMPLE_LINES + in_flight);
+	for (uint32_t i = 0; i < SAMPLE_LINES + in_flight; i++)
+		planned[i] = (uint32_t)line_of_page(planned[i]);
+	apart = planned_lines(memory, access, in_flight);
 	return apart - together;
 }
 

@@ -48,9 +48,10 @@ int64_t probe_misses(const struct probe_memory *memory, size_t bytes, uint32_t l
  * section 4: delta). */
 int64_t probe_index(void);
 
-/* Cycles, times 1000, that it costs to find out where a line lies whose page was not used lately: a stream with work over a line in each 4 KB of 32 MB, beyond
- * one over as many lines side by side. Next to nothing where pages are large, in this system and in the one that it is a guest of. */
-int64_t probe_translation(const struct probe_memory *memory);
+/* Cycles, times 1000, that a line costs more, asked for as `probe_lines` has it, if it is the only one on its small page, of which there are `span` bytes (a
+ * power of two), than if all such lines lie side by side: where it lies, the core has to look up. Next to nothing where pages are large, in this system and in
+ * the one that it is a guest of. */
+int64_t probe_apart(const struct probe_memory *memory, size_t span, uint32_t access, uint32_t in_flight);
 
 /* Cycles, times 1000, that a mispredicted branch costs more than a predicted one. */
 int64_t probe_mispredict(void);

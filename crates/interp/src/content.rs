@@ -44,6 +44,15 @@ impl Switch<'_> {
         content.masks = masks.len() as u64;
         content
     }
+
+    /// The prefixes of a table whose key is one of up to 32 bits: values, and how many of their bits count.
+    pub fn prefixes(&self, table: TableId) -> impl Iterator<Item = (u32, u32)> {
+        let stored = self.state.tables[table.into_raw().into_u32() as usize].stored();
+        stored.filter_map(|entry| match entry.patterns() {
+            [prefix @ Pattern::Masked { value, .. }] => Some((value.to_u64() as u32, prefix.prefix_bits())),
+            _ => None,
+        })
+    }
 }
 
 fn mask(pattern: &Pattern) -> String {

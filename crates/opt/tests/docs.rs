@@ -80,9 +80,8 @@ impl Page {
                 masks: words
                     .get(3)
                     .map_or_else(|| opt::inputs::Content::guessed_masks(table, number(1)), |_| number(3)),
-                long_prefixes: 0,
-                actions: 0,
                 is_known: true,
+                ..opt::inputs::Content::default()
             };
             self.inputs.occupancy.tables.insert(words[0].to_string(), content);
         }

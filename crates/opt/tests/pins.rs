@@ -70,7 +70,7 @@ fn given(entries: u64) -> (Program, Inputs) {
     let profile = Profile::parse(TRAFFIC).expect("the example is a profile");
     let mut inputs = Inputs { profile: Some(profile), ..Inputs::default() };
     for table in ["stations", "bridges"] {
-        let content = Content { entries, records: 100, masks: 1, long_prefixes: 0, actions: 0, is_known: true };
+        let content = Content { entries, records: 100, masks: 1, is_known: true, ..Content::default() };
         inputs.occupancy.tables.insert(table.to_string(), content);
     }
     (program, inputs)

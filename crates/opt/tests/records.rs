@@ -18,7 +18,7 @@ fn program(key: &str, width: u32, declared: &str, beside: &str) -> String {
 
 /// What is planned for the table, of whose entries all run the same action with the same data.
 fn planned(text: &str, entries: u64) -> Structure {
-    planned_with(text, Content { entries, records: 1, masks: 16, long_prefixes: 0, actions: 1, is_known: true })
+    planned_with(text, Content { entries, records: 1, masks: 16, actions: 1, is_known: true, ..Content::default() })
 }
 
 fn planned_with(text: &str, content: Content) -> Structure {
@@ -68,6 +68,7 @@ fn entries_with_few_numbers_for_long_prefixes_are_for_few_of_them() {
         long_prefixes,
         actions: 1,
         is_known: true,
+        ..Content::default()
     };
     let routes = |long_prefixes| planned_with(&program("lpm", 32, "", ""), known(long_prefixes));
     assert_eq!(routes(1000), Structure::Dir24_8U16);

@@ -74,7 +74,7 @@ fn predicted(machine: Machine, profile: &str, plan: &str) -> Prediction {
     assert!(wrong.is_empty(), "{wrong:#?}");
     let profile = Some(Profile::parse(profile).expect("a profile"));
     let mut inputs = Inputs { machine, profile, ..Inputs::default() };
-    let content = Content { entries: 10_000_000, records: 8, masks: 1, long_prefixes: 0, actions: 0, is_known: true };
+    let content = Content { entries: 10_000_000, records: 8, masks: 1, is_known: true, ..Content::default() };
     inputs.occupancy.tables.insert("stations".to_string(), content);
     let traffic = Traffic::estimate(&program, &inputs);
     Model::new(&program, &inputs, &traffic).predict(&plan)
@@ -179,8 +179,7 @@ fn the_lines_of_two_tables_are_spread_over_a_burst() {
     let profile = Some(Profile::parse(&edges.concat()).expect("a profile"));
     let mut inputs = Inputs { machine, profile, ..Inputs::default() };
     for table in ["stations", "sources"] {
-        let content =
-            Content { entries: 10_000_000, records: 8, masks: 1, long_prefixes: 0, actions: 0, is_known: true };
+        let content = Content { entries: 10_000_000, records: 8, masks: 1, is_known: true, ..Content::default() };
         inputs.occupancy.tables.insert(table.to_string(), content);
     }
     let assert_spread = |inputs: &Inputs| {

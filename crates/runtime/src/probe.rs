@@ -35,7 +35,7 @@ struct Kernels {
     window: unsafe extern "C" fn(*const Memory, usize, u32) -> i64,
     misses: unsafe extern "C" fn(*const Memory, usize, u32, u32) -> i64,
     index: unsafe extern "C" fn() -> i64,
-    translation: unsafe extern "C" fn(*const Memory) -> i64,
+    apart: unsafe extern "C" fn(*const Memory, usize, u32, u32) -> i64,
     mispredict: unsafe extern "C" fn() -> i64,
     burst: unsafe extern "C" fn(*const Memory, usize, u32) -> i64,
     ticks: unsafe extern "C" fn(u32) -> u64,
@@ -140,10 +140,13 @@ impl Probe {
         unsafe { (self.kernels.index)() as f64 / 1000.0 }
     }
 
-    /// Cycles to find out where a line lies whose small page was not used lately; next to nothing where pages are large.
-    pub fn translation(&self) -> f64 {
-        // SAFETY: the kernel stays inside the memory, of which there are 64 MB at least.
-        unsafe { (self.kernels.translation)(&self.memory) as f64 / 1000.0 }
+    /// Cycles that a line costs more which is the only one on its small page, of which there are `span` bytes, a power of two; next to nothing where pages are
+    /// large. `in_flight` is 1 to 128.
+    pub fn apart(&self, span: usize, access: Access, in_flight: u32) -> f64 {
+        self.assert_inside(span);
+        assert!((1..=128).contains(&in_flight), "the kernels have room for 128 lines");
+        // SAFETY: the pages lie inside the memory; the number of lines was checked.
+        unsafe { (self.kernels.apart)(&self.memory, span, access as u32, in_flight) as f64 / 1000.0 }
     }
 
     pub fn mispredict(&self) -> f64 {
@@ -197,7 +200,7 @@ impl Kernels {
                 window: *library.get(b"probe_window\0")?,
                 misses: *library.get(b"probe_misses\0")?,
                 index: *library.get(b"probe_index\0")?,
-                translation: *library.get(b"probe_translation\0")?,
+                apart: *library.get(b"probe_apart\0")?,
                 mispredict: *library.get(b"probe_mispredict\0")?,
                 burst: *library.get(b"probe_burst\0")?,
                 ticks: *library.get(b"probe_ticks\0")?,
@@ -227,7 +230,7 @@ mod tests {
                 && probe.misses(64, 640) > probe.misses(1, 0)
                 && probe.burst(32) > 0.0
                 && (0..9).any(|_| probe.index() > 0.0)
-                && (0..9).any(|_| probe.translation() > -1.0)
+                && (0..9).any(|_| probe.apart(32 << 20, Access::Load, 1) > -1.0)
                 && probe.ticks_per_us() > 0.0
                 && probe.core_per_tick() > 0.0
         );

@@ -3,7 +3,7 @@
 //! A variant is a source of code and a descriptor. Plans are a list, so that a new one is a line.
 
 use super::dpdk_tree::DpdkTree;
-use super::entry::is_named;
+use super::entry::{Field, is_named};
 use super::experiment::{Cell, Experiment};
 use super::moment::Predictor;
 use super::workload::{self, Workload};
@@ -18,6 +18,7 @@ use crate::options::{Native, Source};
 use crate::plan_file::PlanFile;
 use hlir::table::action_bit;
 use hlir::{Plan, Program};
+use opt::inputs::covered::Counter;
 use opt::inputs::{Content, Machine, Occupancy, Ports};
 use opt::{Inputs, Run, Selection};
 use runtime::{Descriptor, Pipeline};
@@ -106,6 +107,7 @@ pub fn of(cell: &Cell, size: u64, arguments: &Arguments) -> Vec<Variant> {
 #[derive(Default)]
 struct Seen {
     content: Content,
+    covered: Option<Counter>,
     records: HashSet<u64>,
     masks: HashSet<u64>,
     actions: BTreeSet<&'static str>,
@@ -113,6 +115,7 @@ struct Seen {
 
 /// What stands in the tables, for the planners.
 pub fn occupancy(program: &Program, workload: &Workload) -> Result<Occupancy, Failure> {
+    let found = |name: &str| program.tables.iter().find(|(_, table)| is_named(&table.name, name));
     let mut seen: BTreeMap<&'static str, Seen> = BTreeMap::new();
     let hash = |value: &dyn Fn(&mut DefaultHasher)| {
         let mut hasher = DefaultHasher::new();
@@ -120,20 +123,27 @@ pub fn occupancy(program: &Program, workload: &Workload) -> Result<Occupancy, Fa
         hasher.finish()
     };
     (workload.entries)(&mut |entry| {
-        let Seen { content, records, masks, actions } = seen.entry(entry.table).or_default();
+        let Seen { content, covered, records, masks, actions } = seen.entry(entry.table).or_insert_with(|| Seen {
+            covered: found(entry.table).and_then(|(id, _)| Counter::of(program, id)),
+            ..Seen::default()
+        });
         content.entries += 1;
         records.insert(hash(&|hasher| (entry.action, entry.arguments).hash(hasher)));
         masks.insert(hash(&|hasher| entry.fields.iter().for_each(|field| field.shape().hash(hasher))));
         actions.insert(entry.action);
         content.long_prefixes += u64::from(entry.fields.iter().any(|field| field.is_long_prefix()));
+        if let (Some(counter), [Field::Lpm { value, prefix }]) = (covered, entry.fields) {
+            counter.add(*value as u32, *prefix);
+        }
         Ok(())
     })?;
     let mut occupancy = Occupancy::default();
-    for (name, Seen { mut content, records, masks, actions }) in seen {
+    for (name, Seen { mut content, covered, records, masks, actions }) in seen {
+        content.covered = covered.and_then(|counter| counter.covered(content.entries));
         content.records = records.len() as u64;
         content.masks = masks.len() as u64;
         content.is_known = true;
-        if let Some((_, table)) = program.tables.iter().find(|(_, table)| is_named(&table.name, name)) {
+        if let Some((_, table)) = found(name) {
             let numbered = table.actions.iter().enumerate();
             let run = numbered.filter(|(_, action)| actions.iter().any(|run| is_named(&action.name, run)));
             content.actions = run.fold(0, |set, (number, _)| set | action_bit(number));

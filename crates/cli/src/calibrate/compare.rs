@@ -78,8 +78,13 @@ fn points(one: &Machine, other: &Machine) -> Vec<Point> {
     if let (Some(one), Some(other)) = (one.index_cycles, other.index_cycles) {
         points.push(Point::new("one more address in a stage".to_string(), one, other));
     }
-    if let (Some(one), Some(other)) = (one.translation_cycles, other.translation_cycles) {
-        points.push(Point::new("where a line of another page lies".to_string(), one, other));
+    if let (Some(one), Some(other)) = (&one.apart, &other.apart) {
+        for (kb, (a, b)) in one.span_kb.iter().zip(one.load.iter().zip(&other.load)) {
+            points.push(Point::new(format!("a line more pages away, {}, loaded", size_name(*kb)), *a, *b));
+        }
+        for (kb, (a, b)) in one.span_kb.iter().zip(one.stream.iter().zip(&other.stream)) {
+            points.push(Point::new(format!("a line more pages away, {}, in a stream", size_name(*kb)), *a, *b));
+        }
     }
     for (burst, (a, b)) in one.port.burst.iter().zip(one.port.own.iter().zip(&other.port.own)) {
         points.push(Point::new(format!("port, bursts of {burst}"), *a, *b));

@@ -7,7 +7,7 @@ use super::saturation::Saturation;
 use super::smooth::{rise, smooth};
 use crate::samples::Samples;
 use opt::inputs::machine::{Lines, METHOD, Port};
-use opt::inputs::{Access, Machine};
+use opt::inputs::{Access, Apart, Machine};
 use runtime::{Probe, Undisturbed, probe};
 use std::time::{Duration, Instant};
 
@@ -28,6 +28,12 @@ const FILLERS: [u32; 3] = [0, 64, 640];
 const ALONE: (u32, u32) = (0, 0);
 /// More loads than a core has room for: each one more waits for one to come.
 const MANY_LOADS: u32 = 32;
+/// Kilobytes of the pages with a line each; and how lines are asked for there, a stream so many lines ahead.
+const SPANS_KB: [u64; 8] = [1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10];
+const APART: [Access; 2] = [Access::Load, Access::BusyT0];
+const AHEAD: u32 = 64;
+/// Cycles that are none, but have a logarithm.
+const LEAST: f64 = 0.001;
 const BURSTS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 /// Kept for what is measured behind the curves. No further round of them is begun that would end later: a busy machine gets fewer, which is said.
 const BEHIND: Duration = Duration::from_secs(8);
@@ -77,6 +83,16 @@ fn by_turns<C: Copy>(
     times: usize,
     once: impl Fn(C) -> f64,
 ) -> (Vec<(C, f64)>, usize) {
+    let (samples, turns) = samples_by_turns(allowance, counts, times, once);
+    (counts.iter().copied().zip(samples.iter().map(cost)).collect(), turns)
+}
+
+fn samples_by_turns<C: Copy>(
+    allowance: &Allowance,
+    counts: &[C],
+    times: usize,
+    once: impl Fn(C) -> f64,
+) -> (Vec<Samples>, usize) {
     let mut samples = vec![Samples::default(); counts.len()];
     let _undisturbed = Undisturbed::begin();
     let begun = Instant::now();
@@ -88,7 +104,7 @@ fn by_turns<C: Copy>(
         counts.iter().zip(&mut samples).for_each(|(count, samples)| samples.take(1, || Some(once(*count))));
         turns += 1;
     }
-    (counts.iter().copied().zip(samples.iter().map(cost)).collect(), turns)
+    (samples, turns)
 }
 
 /// Measures all within the allowance; `progress` hears how much of the work is done, from 0 to 1, and what comes next.
@@ -116,6 +132,7 @@ pub fn measure(
     let seen = [before, behind, last].into_iter().max_by_key(|(points, _)| window(points));
     let (windows, turns) = seen.expect("there are three");
     allowance.taken("the reorder window", turns, SAMPLES * ROUNDS);
+    let apart = Some(measure_apart(probe, allowance));
     let last_row = lines.load.last().expect("at least one working set was measured");
     let parallelism = first_close(&lines.in_flight, last_row);
     spreads.sort_by(f64::total_cmp);
@@ -132,7 +149,6 @@ pub fn measure(
         parallelism,
         burst: first_close(&bursts.iter().map(|(burst, _)| *burst).collect::<Vec<_>>(), &costs(&bursts)),
         index_cycles: Some(median(allowance, "addresses", || probe.index()).max(0.0)),
-        translation_cycles: Some(median(allowance, "translations", || probe.translation()).max(0.0)),
         mispredict_cycles: median(allowance, "wrong guesses", || probe.mispredict()).max(1.0),
         // Measured by running pipelines, when all else is known.
         operation_cycles: 1.0,
@@ -140,6 +156,7 @@ pub fn measure(
         port: Port::default(),
         stages: None,
         lanes: None,
+        apart,
         lines,
     };
     progress(1.0, "");
@@ -232,7 +249,7 @@ fn more(probe: &Probe, bytes: usize, (kernel, lines): (probe::Access, u32), want
 /// One row of a table; none where the processor does not have the access. A gather brings several lines, so it has no cell for fewer: the
 /// narrowest one that it can do stands there.
 fn costs_of(row: &[Option<Samples>]) -> Option<Vec<f64>> {
-    let cost = |samples: &Samples| cost(samples).max(0.001);
+    let cost = |samples: &Samples| cost(samples).max(LEAST);
     let narrowest = row.iter().flatten().next().map(cost)?;
     Some(row.iter().map(|cell| cell.as_ref().map_or(narrowest, cost)).collect())
 }
@@ -279,6 +296,26 @@ fn window(points: &[(u32, f64)]) -> u32 {
     let middle = (near + far) / 2.0;
     let within = points.iter().take_while(|(_, cycles)| *cycles < middle).last();
     within.map_or(points[0].0, |(fillers, _)| *fillers)
+}
+
+/// What lines cost more that lie apart, which is no less for more of them. A sample is a difference, and may be wrong either way: so their medians count.
+fn measure_apart(probe: &Probe, allowance: &mut Allowance) -> Apart {
+    let span_kb: Vec<u64> = SPANS_KB.into_iter().filter(|kb| *kb << 10 <= probe.bytes() as u64).collect();
+    let cells: Vec<(u64, Access)> =
+        APART.into_iter().flat_map(|access| span_kb.iter().map(move |kb| (*kb, access))).collect();
+    let once = |(kb, access): (u64, Access)| {
+        let in_flight = if access == Access::Load { 1 } else { AHEAD };
+        probe.apart((kb as usize) << 10, kernel(access), in_flight)
+    };
+    let (samples, turns) = samples_by_turns(allowance, &cells, SAMPLES * ROUNDS, once);
+    allowance.taken("lines apart", turns, SAMPLES * ROUNDS);
+    let mut curves = samples.chunks(span_kb.len()).map(|samples| {
+        let mut cycles: Vec<f64> = samples.iter().map(|samples| samples.median().max(LEAST)).collect();
+        rise(&mut cycles);
+        cycles
+    });
+    let mut next = || curves.next().expect("a curve for each way to ask");
+    Apart { load: next(), stream: next(), span_kb }
 }
 
 /// Misses with nothing, something and a whole window before the last of them (BACUS, Fig. 8), and what one costs alone: all by turns, for one is divided by

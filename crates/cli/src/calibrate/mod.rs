@@ -41,6 +41,7 @@ const TOO_NOISY: f64 = 0.15;
 /// Where pages are large all the way, to find out where a line lies takes less than this.
 const TRANSLATED: f64 = 1.5;
 const SMALL_PAGE: u64 = 4096;
+const MANY_PAGES: u64 = 32 << 20;
 
 /// Time that must be left to begin with DPDK: half is for the C compiler.
 const ENOUGH_FOR_DPDK: Duration = Duration::from_secs(18);
@@ -357,7 +358,10 @@ fn summary(measured: &Measured) -> String {
 
 /// Where pages are large, the core remembers where tens of megabytes lie, unless this is a virtual machine whose host made its memory of small pages.
 fn pages_of_host(machine: &Machine) -> Option<String> {
-    let cycles = machine.translation_cycles.filter(|cycles| *cycles > TRANSLATED && machine.page_bytes > SMALL_PAGE)?;
+    let cycles = machine.apart_cycles(Access::BusyT0, MANY_PAGES, f64::INFINITY);
+    if cycles <= TRANSLATED || machine.page_bytes <= SMALL_PAGE {
+        return None;
+    }
     Some(format!(
         "hint: pages are large here, and yet it takes {cycles:.1} cycles to find out where a line lies: the host of this virtual machine gives it memory in \
          small pages. Nothing hides that in tables beyond some 10 MB; large pages on the host would save it"
@@ -425,6 +429,7 @@ fn timestamp(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use opt::inputs::Apart;
 
     #[test]
     fn a_busy_machine_is_doubted() {
@@ -449,8 +454,9 @@ mod tests {
 
     #[test]
     fn a_host_of_small_pages_is_told_from_large_pages_and_from_small_ones_here() {
-        let hint = |page_bytes, cycles| {
-            pages_of_host(&Machine { page_bytes, translation_cycles: cycles, ..Machine::default() })
+        let hint = |page_bytes, cycles: Option<f64>| {
+            let apart = |cycles| Apart { span_kb: vec![1 << 15], load: vec![cycles], stream: vec![cycles] };
+            pages_of_host(&Machine { page_bytes, apart: cycles.map(apart), ..Machine::default() })
         };
         assert!(hint(2 << 20, Some(6.25)).expect("a hint").contains("takes 6.2 cycles"));
         assert_eq!([hint(2 << 20, Some(0.3)), hint(4096, Some(6.25)), hint(2 << 20, None)], [None, None, None]);

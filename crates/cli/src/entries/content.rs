@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use hlir::table::action_bit;
 use hlir::{MatchKind, Program, Scope, TableId};
 use interp::DEFAULT_PORTS;
+use opt::inputs::covered::Counter;
 use opt::inputs::{Content, Occupancy};
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -32,13 +33,17 @@ pub fn occupancy(program: &Program, origins: &[Origin]) -> Result<Occupancy, Fai
     let mut occupancy = Occupancy::default();
     for (id, table) in program.tables.iter() {
         let text = if has_text { books.content(id) } else { interp::Content::default() };
-        let other = counts.tables.remove(&id);
-        let other = other.unwrap_or_default();
+        let mut other = counts.tables.remove(&id).unwrap_or_else(|| Count::of(program, id));
+        if let Some(counter) = other.covered.as_mut().filter(|_| has_text) {
+            books.prefixes(id).for_each(|(value, bits)| counter.add(value, bits));
+        }
+        let entries = text.entries.max(table.entries.len() as u64) + other.entries;
         let content = Content {
-            entries: text.entries.max(table.entries.len() as u64) + other.entries,
+            entries,
             records: text.records + other.records.len() as u64 + other.more_records,
             masks: text.masks + other.masks.len() as u64 + other.more_masks,
             long_prefixes: text.long_prefixes + other.long_prefixes,
+            covered: other.covered.and_then(|counter| counter.covered(entries)),
             actions: text.actions | other.actions,
             is_known: true,
         };
@@ -59,7 +64,15 @@ struct Count {
     masks: HashSet<Vec<u8>>,
     more_masks: u64,
     long_prefixes: u64,
+    /// Where prefixes lie, if the table's key is one. Of those that will be drawn nobody knows.
+    covered: Option<Counter>,
     actions: u64,
+}
+
+impl Count {
+    fn of(program: &Program, id: TableId) -> Count {
+        Count { covered: Counter::of(program, id), ..Count::default() }
+    }
 }
 
 struct Counts<'p> {
@@ -83,7 +96,7 @@ impl Counts<'_> {
         let number = |wanted: &hlir::Action| table.actions.iter().position(|action| std::ptr::eq(action, wanted));
         let bit = action.and_then(number).map_or(0, action_bit);
         let different: f64 = action.map_or(1.0, |action| action.parameters.iter().map(values).product());
-        let count = self.tables.entry(id).or_default();
+        let count = self.tables.entry(id).or_insert_with(|| Count::of(self.program, id));
         count.entries += entries;
         count.more_records += entries.min(different.min(1e18) as u64);
         count.actions |= bit;
@@ -127,19 +140,21 @@ impl Counts<'_> {
         let (number, found) = found.ok_or_else(|| format!("table `{}` has no action `{action}`", table.name))?;
         let data: usize = found.parameters.iter().map(|parameter| size(parameter.width)).sum();
         let has_priorities = table.has_priorities();
-        let count = self.tables.entry(id).or_default();
+        let count = self.tables.entry(id).or_insert_with(|| Count::of(self.program, id));
         count.actions |= if entries > 0 { action_bit(number) } else { 0 };
         for _ in 0..entries {
             let mut masks = Vec::new();
             for (bytes, kind) in &keys {
-                input.take(*bytes)?;
+                let value = input.take(*bytes)?;
                 let mask = match kind {
                     MatchKind::Exact => &[][..],
                     MatchKind::Lpm | MatchKind::Optional => input.take(1)?,
                     MatchKind::Ternary | MatchKind::Range => input.take(*bytes)?,
                 };
-                count.long_prefixes +=
-                    u64::from(*kind == MatchKind::Lpm && mask.first().is_some_and(|bits| *bits > 24));
+                if let (MatchKind::Lpm, Some(&bits)) = (kind, mask.first()) {
+                    count.long_prefixes += u64::from(bits > 24);
+                    count.covered.iter_mut().for_each(|counter| counter.add(number_of(value), u32::from(bits)));
+                }
                 masks.extend_from_slice(mask);
             }
             input.take(if has_priorities { 4 } else { 0 })?;
@@ -153,5 +168,74 @@ impl Counts<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// A value of up to 32 bits, its lowest byte first.
+fn number_of(bytes: &[u8]) -> u32 {
+    bytes.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hlir::text::parse_file;
+
+    const ROUTER: &str = "\
+program router for none
+
+variable x: 32
+
+table routes {
+  key x: lpm
+  action forward(port: 16) {}
+  action drop() {}
+  default drop()
+}
+
+entry routes
+
+node routes: apply routes -> queue
+
+node queue: buffer { send 32w1 }
+";
+
+    /// 10.1.0.0/16, 10.1.2.0/24 and 10.1.2.4/30, each to a port of its own.
+    const ROUTES: [([u8; 4], u8); 3] = [([10, 1, 0, 0], 16), ([10, 1, 2, 0], 24), ([10, 1, 2, 4], 30)];
+
+    fn content(program: &Program, name: &str, bytes: &[u8]) -> Content {
+        let file = std::env::temp_dir().join(format!("bacus-content-{}-{name}", std::process::id()));
+        fs::write(&file, bytes).expect("a temporary file can be written");
+        let origin = if name.ends_with(".bin") { Origin::Binary(file.clone()) } else { Origin::Text(file.clone()) };
+        let occupancy = occupancy(program, &[origin]).unwrap_or_else(|failure| panic!("{failure:?}"));
+        fs::remove_file(&file).expect("it is there");
+        occupancy.tables["routes"]
+    }
+
+    #[test]
+    fn entries_count_alike_as_text_and_in_binary_form() {
+        let parsed = parse_file(ROUTER).unwrap_or_else(|errors| panic!("{errors:#?}"));
+        let mut text = String::new();
+        let named = |name: &str| [&(name.len() as u16).to_le_bytes()[..], name.as_bytes()].concat();
+        let mut binary = [&MAGIC[..], &named("routes"), &named("forward"), &3u64.to_le_bytes()].concat();
+        for (port, (address, bits)) in (0u16..).zip(ROUTES) {
+            let value = u32::from_be_bytes(address);
+            text += &format!("add routes x:{value:#x}/{bits} forward(port:{port})\n");
+            binary.extend([&value.to_le_bytes()[..], &[bits], &port.to_le_bytes()].concat());
+        }
+        let counted = content(&parsed.program, "routes.bin", &binary);
+        assert_eq!(content(&parsed.program, "routes.stf", text.as_bytes()), counted);
+        assert_eq!((counted.entries, counted.records, counted.masks, counted.long_prefixes), (3, 3, 3, 1));
+        let [bytes, ..] = counted.covered.expect("all prefixes are known");
+        // The first one covers four lines of elements of a byte, and the others lie in one of these.
+        assert_eq!((bytes.usual.lines + bytes.rare.lines, bytes.usual.pages), (4, 1));
+    }
+
+    #[test]
+    fn nobody_knows_what_drawn_routes_will_cover() {
+        let parsed = parse_file(ROUTER).unwrap_or_else(|errors| panic!("{errors:#?}"));
+        let drawn = Origin::Generated { table: "routes".to_string(), count: 1000, seed: 1 };
+        let occupancy = occupancy(&parsed.program, &[drawn]).unwrap_or_else(|failure| panic!("{failure:?}"));
+        assert_eq!(occupancy.tables["routes"].covered, None);
     }
 }

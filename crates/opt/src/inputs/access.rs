@@ -27,6 +27,14 @@ impl Access {
         Access::BusyT1,
     ];
 
+    /// Whether a line is asked for while others are worked on, rather than waited for with others.
+    pub const fn is_stream(self) -> bool {
+        match self {
+            Access::PrefetchT0 | Access::PrefetchT1 | Access::BusyT0 | Access::BusyT1 => true,
+            Access::Load | Access::Gather | Access::GroupT0 | Access::GroupT1 => false,
+        }
+    }
+
     pub const fn name(self) -> &'static str {
         match self {
             Access::Load => "load",

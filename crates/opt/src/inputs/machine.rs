@@ -4,22 +4,23 @@
 //! speed, never correctness: passes then work with [`Machine::default`].
 
 use super::access::Access;
+use super::apart::Apart;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
 /// How `bacus calibrate` measures. To be raised when it measures something else, or so that the same machine gives other numbers: the model's constants are
 /// fitted to files of one method. Files from before it was counted have none.
-pub const METHOD: u32 = 9;
+pub const METHOD: u32 = 10;
 
 /// What no machine exceeds, by far: what an operation, a line or a wrong guess costs, cycles between two packets, how fast clocks are, and how many or large
 /// things are. So predictions remain numbers that differ.
 const LEAST_CYCLES: f64 = 1e-6;
-const MOST_CYCLES: f64 = 1e5;
+pub const MOST_CYCLES: f64 = 1e5;
 const LONGEST_FREE: f64 = 1e9;
 const MOST_TICKS_PER_US: f64 = 1e5;
 const MOST_CORE_PER_TICK: f64 = 1e3;
 const MOST_COUNT: u32 = 1 << 16;
-const MOST_KB: u64 = 1 << 40;
+pub const MOST_KB: u64 = 1 << 40;
 const SMALLEST_PAGE: u64 = 4096;
 
 /// The file of one machine. Unknown keys are errors, so that a typing mistake is not a silent default.
@@ -55,10 +56,6 @@ pub struct Machine {
     /// counts the operations of each structure instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index_cycles: Option<f64>,
-    /// What a line costs more where its small page was not used lately, and the core has to look up where it lies. In the curves of lines as well, so the
-    /// model does without. Missing in files of before it was measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub translation_cycles: Option<f64>,
     /// Cycles of an operation of generated code whose data are at hand.
     #[serde(default = "usual_operation")]
     pub operation_cycles: f64,
@@ -73,6 +70,9 @@ pub struct Machine {
     /// Missing where there are no vectors for it, and in files of before it was measured: nothing is planned to run in lanes then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lanes: Option<Lanes>,
+    /// Missing in files of before it was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apart: Option<Apart>,
     pub lines: Lines,
 }
 
@@ -218,12 +218,12 @@ impl Default for Machine {
             burst: 32,
             mispredict_cycles: 15.0,
             index_cycles: None,
-            translation_cycles: None,
             operation_cycles: usual_operation(),
             vector_bytes: None,
             port: Port::default(),
             stages: None,
             lanes: None,
+            apart: None,
             lines: Lines {
                 working_set_kb: vec![32, 512, 8 << 10, 256 << 10],
                 in_flight: vec![1, 4, 16, 64],
@@ -259,10 +259,6 @@ impl Machine {
     /// Refuses what no measurement gives.
     fn check(&self) -> Result<(), String> {
         let lines = &self.lines;
-        let is_rising = |sizes: &[u64], most: u64| {
-            let rises = sizes.windows(2).all(|pair| pair[0] < pair[1]);
-            rises && sizes.first().is_some_and(|first| *first > 0) && sizes.last().is_some_and(|last| *last <= most)
-        };
         if !is_rising(&lines.working_set_kb, MOST_KB) {
             return Err(format!("lines.working_set_kb: expected sizes that rise, from 1 to {MOST_KB}"));
         }
@@ -272,6 +268,9 @@ impl Machine {
         }
         for access in Access::ALL {
             check_table(access, lines)?;
+        }
+        if let Some(apart) = &self.apart {
+            apart.check()?;
         }
         expect("ticks_per_us", self.ticks_per_us, 1.0..=MOST_TICKS_PER_US)?;
         expect("core_per_tick", self.core_per_tick, 1.0 / MOST_CORE_PER_TICK..=MOST_CORE_PER_TICK)?;
@@ -292,7 +291,6 @@ impl Machine {
         expect("mispredict_cycles", self.mispredict_cycles, LEAST_CYCLES..=MOST_CYCLES)?;
         expect("operation_cycles", self.operation_cycles, LEAST_CYCLES..=MOST_CYCLES)?;
         expect("index_cycles", self.index_cycles.unwrap_or(0.0), 0.0..=MOST_CYCLES)?;
-        expect("translation_cycles", self.translation_cycles.unwrap_or(0.0), 0.0..=MOST_CYCLES)?;
         if let Some(stages) = &self.stages {
             expect("stages.operation_cycles", stages.operation_cycles, LEAST_CYCLES..=MOST_CYCLES)?;
             expect("stages.request_cycles", stages.request_cycles, 0.0..=MOST_CYCLES)?;
@@ -321,6 +319,11 @@ impl Machine {
         let upper = at(row, column) * (1.0 - right) + at(row, column + 1) * right;
         let lower = at(row + 1, column) * (1.0 - right) + at(row + 1, column + 1) * right;
         upper * (1.0 - down) + lower * down
+    }
+
+    /// Cycles that a line costs more which is the only one on its small page, where these have so many bytes together. Nothing, if the file does not say.
+    pub fn apart_cycles(&self, access: Access, span: u64, in_flight: f64) -> f64 {
+        self.apart.as_ref().map_or(0.0, |apart| apart.cycles(access, span, in_flight))
     }
 
     /// What stages cost, as measured or as a file of before that lets guess: somewhat more than other code, and a wrong guess and a new beginning a loop.
@@ -414,6 +417,11 @@ fn placed(error: &toml::de::Error, text: &str) -> String {
     format!("line {line}, column {column}: {}", error.message())
 }
 
+pub fn is_rising(sizes: &[u64], most: u64) -> bool {
+    let rises = sizes.windows(2).all(|pair| pair[0] < pair[1]);
+    rises && sizes.first().is_some_and(|first| *first > 0) && sizes.last().is_some_and(|last| *last <= most)
+}
+
 fn check_table(access: Access, lines: &Lines) -> Result<(), String> {
     let table = lines.table(access);
     if !matches!(access, Access::Load | Access::Gather | Access::PrefetchT0 | Access::PrefetchT1) && table.is_empty() {
@@ -427,7 +435,7 @@ fn check_table(access: Access, lines: &Lines) -> Result<(), String> {
     table.iter().flatten().try_for_each(|cycles| expect(&name, *cycles, LEAST_CYCLES..=MOST_CYCLES))
 }
 
-fn expect(name: &str, number: f64, range: RangeInclusive<f64>) -> Result<(), String> {
+pub fn expect(name: &str, number: f64, range: RangeInclusive<f64>) -> Result<(), String> {
     if range.contains(&number) {
         return Ok(());
     }
@@ -439,7 +447,7 @@ fn expect_count(name: &str, count: u32) -> Result<(), String> {
 }
 
 /// The last point that is not above `at`, and how far `at` lies on the way to the next one.
-fn locate(points: &[f64], at: f64) -> (usize, f64) {
+pub fn locate(points: &[f64], at: f64) -> (usize, f64) {
     let next = points.partition_point(|point| *point <= at);
     match (next.checked_sub(1), points.get(next)) {
         (None, _) => (0, 0.0),
@@ -456,7 +464,8 @@ mod tests {
     fn a_machine_prints_and_reads_back() {
         let machine = Machine::default();
         assert_eq!(Machine::parse(&machine.print()).as_ref(), Ok(&machine));
-        let machine = Machine { misses: Some(12), index_cycles: Some(1.5), translation_cycles: Some(6.0), ..machine };
+        let apart = Apart { span_kb: vec![1024, 2048], load: vec![0.5, 12.0], stream: vec![0.0, 2.0] };
+        let machine = Machine { misses: Some(12), index_cycles: Some(1.5), apart: Some(apart), ..machine };
         assert_eq!(Machine::parse(&machine.print()).as_ref(), Ok(&machine));
         let machine = Machine { lanes: Some(Lanes { packets: 16, operation_cycles: 0.25 }), ..machine };
         assert_eq!(Machine::parse(&machine.print()).as_ref(), Ok(&machine));
@@ -527,7 +536,9 @@ mod tests {
             (text.replace("window = 128", "window = 0"), "window"),
             (text.replace("burst = 32\n", "burst = 32\nindex_cycles = nan\n"), "index_cycles"),
             (text.replace("burst = 32\n", "burst = 32\nmisses = 0\n"), "misses"),
-            (text.replace("burst = 32\n", "burst = 32\ntranslation_cycles = -1.0\n"), "translation_cycles"),
+            (format!("{text}\n[apart]\nspan_kb = [1024]\nload = [-1.0]\nstream = [0.0]\n"), "apart.load"),
+            (format!("{text}\n[apart]\nspan_kb = [1024]\nload = [1.0]\nstream = []\n"), "apart.stream"),
+            (format!("{text}\n[apart]\nspan_kb = [4, 4]\nload = [1.0, 1.0]\nstream = [0.0, 0.0]\n"), "apart.span_kb"),
             (text.replace("ticks_per_us = 2500.0", "ticks_per_us = nan"), "ticks_per_us"),
             (text.replace("in_flight = [1, 4, 16, 64]", "in_flight = [1, 4, 4, 64]"), "in_flight"),
             (text.replace("300.0, ", ""), "rows of 4 numbers"),

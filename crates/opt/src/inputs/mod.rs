@@ -1,12 +1,15 @@
 //! What passes consult beside the program: the machine, the traffic, what stands in the tables, and what the ports can do.
 
 pub mod access;
+pub mod apart;
+pub mod covered;
 pub mod hints;
 pub mod machine;
 pub mod occupancy;
 pub mod profile;
 
 pub use access::Access;
+pub use apart::Apart;
 pub use machine::Machine;
 pub use occupancy::{Content, Occupancy};
 pub use profile::Profile;

@@ -2,6 +2,7 @@
 //!
 //! Where nobody says, a table has its own entries if they are constant, else as many as the source asks room for, else [`UNSAID_ENTRIES`].
 
+use super::covered::Covered;
 use hlir::entry::EntryAction;
 use hlir::table::{action_bit, only_action};
 use hlir::{Match, MatchKind, Program, Table};
@@ -26,6 +27,8 @@ pub struct Content {
     pub masks: u64,
     /// Entries with an lpm key whose prefix is longer than 24 bits.
     pub long_prefixes: u64,
+    /// Lines of an array over addresses that prefixes cover, for elements of 1, 2 and 4 bytes, if somebody has counted.
+    pub covered: Option<[Covered; 3]>,
     /// What they run, if somebody has looked: a set of actions by their numbers in the table, as [`action_bit`] has them.
     pub actions: u64,
     /// Whether somebody has counted, rather than assumed.
@@ -40,7 +43,7 @@ impl Content {
         }
         let entries = table.size.unwrap_or(UNSAID_ENTRIES).max(table.entries.len() as u64).max(1);
         let masks = Content::guessed_masks(table, entries);
-        Content { entries, records: entries, masks, long_prefixes: 0, actions: 0, is_known: false }
+        Content { entries, records: entries, masks, ..Content::default() }
     }
 
     /// Different combinations of masks that so many entries may have, if nobody has counted.
@@ -70,7 +73,7 @@ impl Content {
             long_prefixes += u64::from(entry.matches.iter().any(is_long));
         }
         let (records, masks) = (records.len() as u64, masks.len() as u64);
-        Content { entries: count, records, masks, long_prefixes, actions, is_known: true }
+        Content { entries: count, records, masks, long_prefixes, covered: None, actions, is_known: true }
     }
 
     /// The number of the action that all entries run; none if they run several, or nobody has looked.

@@ -3,37 +3,36 @@
 //! Structures compete for the caches. Who is touched often for its size stays in: a line's working set is what is touched between two touches of it. No cache
 //! has a size here.
 
-use super::line::{LINE_BYTES, Line};
+use super::line::{Area, LINE_BYTES, Place};
 use crate::inputs::{Access, Machine, Stream};
 use hlir::plan::Hint;
 
-/// A line of a look-up with the traffic that it sees.
+/// An area with the traffic that it sees.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Touched {
-    pub line: Line,
-    /// Look-ups for each packet.
-    pub share: f64,
+    pub bytes: u64,
+    /// Lines of it that are asked for, for each packet.
+    pub often: f64,
 }
 
 impl Touched {
     /// What the port reads of its packets takes room in the caches.
     pub fn of_stream(stream: Stream) -> Touched {
-        let often = f64::from(stream.packet_bytes) / LINE_BYTES as f64;
-        Touched { line: Line { bytes: stream.bytes, often, abreast: 1.0 }, share: 1.0 }
+        Touched { bytes: stream.bytes, often: f64::from(stream.packet_bytes) / LINE_BYTES as f64 }
     }
 
-    /// Touches of each line of the working set, for one packet.
+    /// Touches of each line of the area, for one packet.
     fn rate(&self) -> f64 {
-        self.share * self.line.often * LINE_BYTES as f64 / self.line.bytes.max(LINE_BYTES) as f64
+        self.often * LINE_BYTES as f64 / self.bytes.max(LINE_BYTES) as f64
     }
 }
 
-/// The working set that each line effectively lies in: its own structure, all that is touched as often for its size, and of what is touched less often
-/// the part that comes in between, as in a cache that forgets what was not touched for longest.
+/// The working set that the lines of each area effectively lie in: the area itself, all that is touched as often for its size, and of what is touched less
+/// often the part that comes in between, as in a cache that forgets what was not touched for longest.
 pub fn working_sets(touched: &[Touched]) -> Vec<u64> {
     let between = |ratio: f64| ((-ratio).exp_m1() / (-1.0f64).exp_m1()).min(1.0);
     // Programs with hundreds of tables have few kinds of them: those touched equally often go together, the most often touched first.
-    let mut alike: Vec<(f64, f64)> = touched.iter().map(|one| (one.rate(), one.line.bytes as f64)).collect();
+    let mut alike: Vec<(f64, f64)> = touched.iter().map(|one| (one.rate(), one.bytes as f64)).collect();
     alike.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     alike.dedup_by(|(rate, bytes), (first, sum)| {
         let same = rate == first;
@@ -62,8 +61,14 @@ pub struct Memory<'m> {
 }
 
 impl Memory<'_> {
-    /// Cycles that a line costs beyond one that is in the first cache.
-    fn beyond(&self, access: Access, bytes: u64, in_flight: f64) -> f64 {
+    /// Cycles that a line costs beyond one that is in the first cache. Where some are waited for together, few rare ones overlap with one another, though many
+    /// others come meanwhile; in a stream, all are asked for as early.
+    fn beyond(&self, access: Access, place: &Place, in_flight: f64) -> f64 {
+        let together = |part: f64| if access.is_stream() { in_flight } else { (in_flight * part).max(1.0) };
+        place.areas().map(|(part, area)| part * self.beyond_in(access, area, together(part))).sum()
+    }
+
+    fn beyond_in(&self, access: Access, area: Area, in_flight: f64) -> f64 {
         let at = |bytes: u64, lines: u32| self.machine.line_cycles(access, bytes, lines);
         let smallest = self.machine.lines.working_set_kb[0] << 10;
         let (low, high) = (in_flight.floor().max(1.0), in_flight.ceil().max(1.0));
@@ -72,45 +77,48 @@ impl Memory<'_> {
         // a line costs would count the waits with fewer too often.
         let wait = |bytes: u64, lines: f64| at(bytes, lines as u32) * lines;
         let between = |bytes: u64| (wait(bytes, low) * (1.0 - part) + wait(bytes, high) * part) / in_flight.max(1.0);
-        (between(bytes) - between(smallest)).max(0.0)
+        // The curves have what it takes to find out where a line lies that has others on its page.
+        let apart = |span: u64| self.machine.apart_cycles(access, span, in_flight);
+        let sparse = (apart(area.span) - apart(area.bytes)).max(0.0);
+        (between(area.bytes) - between(smallest)).max(0.0) + sparse
     }
 
     /// A line that is simply read, so many being on their way.
-    pub fn load(&self, bytes: u64, in_flight: f64) -> f64 {
-        self.beyond(Access::Load, bytes, in_flight.min(f64::from(self.machine.parallelism)))
+    pub fn load(&self, place: &Place, in_flight: f64) -> f64 {
+        self.beyond(Access::Load, place, in_flight.min(f64::from(self.machine.parallelism)))
     }
 
     /// A line that is asked for ahead, in a steady stream.
-    pub fn prefetch(&self, hint: Hint, bytes: u64, in_flight: f64) -> f64 {
+    pub fn prefetch(&self, hint: Hint, place: &Place, in_flight: f64) -> f64 {
         let access = match hint {
             Hint::T0 => Access::PrefetchT0,
             Hint::T1 | Hint::NonTemporal => Access::PrefetchT1,
         };
-        self.beyond(access, bytes, in_flight)
+        self.beyond(access, place, in_flight)
     }
 
     /// Of a line that is asked for ahead in a steady stream, what work beside it does not hide: translations of addresses of large tables, for one, and reading
     /// from the second cache.
-    pub fn unhidden(&self, hint: Hint, bytes: u64, in_flight: f64) -> f64 {
+    pub fn unhidden(&self, hint: Hint, place: &Place, in_flight: f64) -> f64 {
         let access = match hint {
             Hint::T0 => Access::BusyT0,
             Hint::T1 | Hint::NonTemporal => Access::BusyT1,
         };
-        self.beyond(access, bytes, in_flight)
+        self.beyond(access, place, in_flight)
     }
 
     /// A line of a group that is asked for as a whole and then read, beyond one in the first cache.
-    pub fn group(&self, hint: Hint, bytes: u64, lines: f64) -> f64 {
+    pub fn group(&self, hint: Hint, place: &Place, lines: f64) -> f64 {
         let access = match hint {
             Hint::T0 => Access::GroupT0,
             Hint::T1 | Hint::NonTemporal => Access::GroupT1,
         };
-        self.beyond(access, bytes, lines)
+        self.beyond(access, place, lines)
     }
 
     /// Cycles until a line is there, beyond one in the first cache.
-    pub fn latency(&self, bytes: u64) -> f64 {
-        self.beyond(Access::Load, bytes, 1.0)
+    pub fn latency(&self, place: &Place) -> f64 {
+        self.beyond(Access::Load, place, 1.0)
     }
 }
 
@@ -118,8 +126,12 @@ impl Memory<'_> {
 mod tests {
     use super::*;
 
+    fn dense(bytes: u64) -> Place {
+        Place::even(Area::dense(bytes))
+    }
+
     fn touched(bytes: u64, share: f64) -> Touched {
-        Touched { line: Line { bytes, often: 1.0, abreast: 1.0 }, share }
+        Touched { bytes, often: share }
     }
 
     #[test]
@@ -151,7 +163,7 @@ mod tests {
     fn where_some_waits_have_a_line_more_their_times_are_added() {
         let machine = Machine::default();
         let memory = Memory { machine: &machine };
-        let wait = |lines: f64| lines * memory.load(256 << 20, lines);
+        let wait = |lines: f64| lines * memory.load(&dense(256 << 20), lines);
         assert!((wait(1.25) - (0.75 * wait(1.0) + 0.25 * wait(2.0))).abs() < 1e-9);
     }
 
@@ -159,8 +171,9 @@ mod tests {
     fn lines_in_the_first_cache_cost_nothing_more() {
         let machine = Machine::default();
         let memory = Memory { machine: &machine };
-        assert_eq!((memory.load(1024, 1.0), memory.latency(1024)), (0.0, 0.0));
-        assert_eq!(memory.latency(256 << 20), 296.0);
-        assert!(memory.load(256 << 20, 4.0) < memory.load(256 << 20, 1.0));
+        let (near, far) = (dense(1024), dense(256 << 20));
+        assert_eq!((memory.load(&near, 1.0), memory.latency(&near)), (0.0, 0.0));
+        assert_eq!(memory.latency(&far), 296.0);
+        assert!(memory.load(&far, 4.0) < memory.load(&far, 1.0));
     }
 }

@@ -19,6 +19,7 @@ use crate::analyze::doom::number;
 use crate::analyze::split;
 use hlir::plan::{Descriptor, Structure};
 use hlir::{Node, NodeId, NodeKind, Plan, Program, TableId};
+use line::{Area, Place};
 use memory::{Memory, Touched};
 use operations::Operations;
 use std::cell::RefCell;
@@ -74,8 +75,8 @@ pub struct Lookup {
     pub table: TableId,
     pub shape: Shape,
     pub share: f64,
-    /// The working set that each of its lines effectively lies in.
-    pub working_sets: Vec<u64>,
+    /// Where each of its lines lies, with the working sets that its areas effectively are part of.
+    pub working_sets: Vec<Place>,
 }
 
 pub struct Model<'a> {
@@ -192,14 +193,23 @@ impl<'a> Model<'a> {
             }
             lookups.push(Lookup { node, table, shape, share: self.traffic.node(node), working_sets: Vec::new() });
         }
-        let touched: Vec<Touched> = lookups
-            .iter()
-            .flat_map(|lookup| lookup.shape.lines.iter().map(|line| Touched { line: *line, share: lookup.share }))
-            .chain(self.inputs.ports.stream.map(Touched::of_stream))
-            .collect();
+        let of_lookup = |lookup: &Lookup| {
+            let lines = lookup.shape.lines.iter().map(|line| (line.place, line.often * lookup.share));
+            let touched = |(place, often): (Place, f64)| {
+                place.areas().map(move |(part, area)| Touched { bytes: area.bytes, often: often * part })
+            };
+            lines.flat_map(touched).collect::<Vec<Touched>>()
+        };
+        let stream = self.inputs.ports.stream.map(Touched::of_stream);
+        let touched: Vec<Touched> = lookups.iter().flat_map(of_lookup).chain(stream).collect();
         let mut sets = memory::working_sets(&touched).into_iter();
         for lookup in &mut lookups {
-            lookup.working_sets = sets.by_ref().take(lookup.shape.lines.len()).collect();
+            let mut among = |_, area: Area| {
+                let bytes = sets.next().expect("each area has a working set");
+                // What stands between touches lies on pages of its own.
+                Area { bytes, span: area.span + bytes.saturating_sub(area.bytes) }
+            };
+            lookup.working_sets = lookup.shape.lines.iter().map(|line| line.place.map(&mut among)).collect();
         }
         lookups.into()
     }

@@ -5,8 +5,9 @@
 mod sets;
 mod trees;
 
-use super::line::{LINE_BYTES, Line};
+use super::line::{Area, LINE_BYTES, Line, Place, SMALL_PAGE};
 use super::operations::limbs;
+use crate::inputs::covered::{self, Covered};
 use crate::inputs::{Content, Machine};
 use hlir::plan::Structure;
 use hlir::{MatchKind, Program, Table, TableId};
@@ -62,6 +63,8 @@ const HASHING: f64 = 30.0;
 const INDEXING: f64 = 8.0;
 /// Operations that find a longer prefix's record in the line of its group (counted in the function's code).
 const LONGER: f64 = 24.0;
+/// Bytes of a table of links for each longer prefix: a slot of eight, of which half stay free, and several prefixes to a group.
+const LINK_BYTES: u64 = 8;
 /// Lines of an array over all addresses that a prefix covers beyond one, for each byte of an element: by the lengths of prefixes in a real routing table.
 const MORE_LINES: f64 = 0.1;
 
@@ -105,12 +108,12 @@ impl Shape {
 
     /// Look-ups for so few keys touch no more than the lines of each, however large the table is.
     pub fn limit_to_keys(&mut self, keys: u64) {
-        self.lines.iter_mut().for_each(|line| line.bytes = line.bytes.min(line.touched_by(keys)));
+        self.lines.iter_mut().for_each(|line| *line = line.limited_to(keys));
     }
 
     /// All bytes that look-ups can touch.
     pub fn bytes(&self) -> u64 {
-        self.lines.iter().map(|line| line.bytes).sum()
+        self.lines.iter().map(|line| line.place.bytes()).sum()
     }
 
     /// Whether what the table holds, and what it may come to hold, has room: a controller that was promised so many entries can write them all. Where
@@ -170,6 +173,7 @@ struct Keyed {
     words: f64,
     entries: u64,
     long_prefixes: u64,
+    covered: Option<[Covered; 3]>,
     /// Different combinations of masks.
     masks: u64,
     /// Limbs to a vector.
@@ -186,6 +190,7 @@ pub fn shape(program: &Program, id: TableId, structure: Structure, content: &Con
         words: limbs(bits),
         entries: content.entries.max(1),
         long_prefixes: content.long_prefixes,
+        covered: content.covered,
         masks: content.masks.max(1),
         lanes: f64::from(vector_bytes) / 8.0,
         keys,
@@ -289,7 +294,7 @@ impl Keyed {
     fn exact60(&self) -> Vec<Line> {
         let alone = (self.entries * LINE_BYTES).min(SMALL_EXACT48 as u64);
         let mut lines = self.hashed(8.0, self.load_exact48());
-        lines[0].bytes = lines[0].bytes.max(alone);
+        lines[0] = Line::alone(lines[0].place.bytes().max(alone), 1.0);
         lines
     }
 
@@ -341,15 +346,32 @@ impl Keyed {
     }
 
     fn dir24_8(&self, width: u64) -> (f64, Vec<Line>) {
-        let array = (1u64 << self.bits.min(24)) * width;
-        let lines_of_prefix = 1.0 + MORE_LINES * width as f64;
-        let touched = (self.entries as f64 * lines_of_prefix * LINE_BYTES as f64) as u64;
-        let mut lines = vec![Line::alone(array.min(touched).max(LINE_BYTES), 1.0)];
+        let mut lines = vec![Line { place: self.array(width), often: 1.0, abreast: 1.0 }];
         let escapes = self.long_prefixes as f64 / self.entries as f64;
         if self.bits > 24 && escapes > 0.0 {
+            if width == 1 {
+                lines.push(Line::alone(self.long_prefixes * LINK_BYTES, escapes));
+            }
             lines.push(Line::alone(self.long_prefixes * LINE_BYTES, escapes));
         }
         (5.0 + LONGER * escapes, lines)
+    }
+
+    /// Where lines of an array over addresses lie that look-ups ask for: as counted, or as many as so many prefixes usually cover.
+    fn array(&self, width: u64) -> Place {
+        if let Some(covered) = &self.covered {
+            let Covered { usual, rare } = covered[width.ilog2() as usize];
+            let area = |lines: covered::Lines| Area { bytes: lines.lines * LINE_BYTES, span: lines.pages * SMALL_PAGE };
+            return Place {
+                usual: area(usual),
+                rare: area(rare),
+                rarely: if rare.lines > 0 { covered::RARELY } else { 0.0 },
+            };
+        }
+        let array = (1u64 << self.bits.min(24)) * width;
+        let lines_of_prefix = 1.0 + MORE_LINES * width as f64;
+        let touched = (self.entries as f64 * lines_of_prefix * LINE_BYTES as f64) as u64;
+        Place::even(Area::dense(array.min(touched).max(LINE_BYTES)))
     }
 
     fn ranges(&self) -> f64 {
@@ -407,10 +429,13 @@ impl Keyed {
         // A pair's unit is two rows of four words.
         let vectors = (4.0 / self.lanes).max(1.0);
         let operations = 25.0 + tuples * (5.0 + 5.0 * self.words) + pairs * (15.0 + 11.0 * units * vectors);
-        let heads = Line { bytes: self.entries * 24, often: tuples, abreast: tuples };
+        let heads = Line::abreast(self.entries * 24, tuples);
         (
             operations,
-            vec![heads, Line { bytes: self.entries * LINE_BYTES * units as u64, often: pairs * units, abreast: pairs }],
+            vec![
+                heads,
+                Line { abreast: pairs, ..Line::alone(self.entries * LINE_BYTES * units as u64, pairs * units) },
+            ],
         )
     }
 
@@ -514,7 +539,7 @@ impl Keyed {
 
     /// Lines that are read one behind the other: where the next one lies does not depend on what this one holds.
     fn streamed(&self, lines: f64, read: f64) -> Vec<Line> {
-        vec![Line { bytes: lines as u64 * LINE_BYTES, often: read, abreast: read }]
+        vec![Line::abreast(lines as u64 * LINE_BYTES, read)]
     }
 }
 
@@ -534,8 +559,9 @@ mod tests {
     fn shorter_words_take_fewer_lines_but_of_few_keys() {
         let lines = |entries: u64, structure: Structure| {
             let keys = vec![(MatchKind::Exact, 60)];
-            let stations = Keyed { keys, bits: 60, words: 1.0, entries, long_prefixes: 0, masks: 1, lanes: 8.0 };
-            stations.look_up(structure).1[0].bytes / LINE_BYTES
+            let stations =
+                Keyed { keys, bits: 60, words: 1.0, entries, long_prefixes: 0, covered: None, masks: 1, lanes: 8.0 };
+            stations.look_up(structure).1[0].place.bytes() / LINE_BYTES
         };
         assert_eq!((lines(65_536, Structure::Exact60), lines(65_536, Structure::Exact)), (10_923, 20_972));
         assert_eq!((lines(256, Structure::Exact60), lines(256, Structure::Exact)), (256, 82));
@@ -544,7 +570,7 @@ mod tests {
 
     #[test]
     fn few_keys_touch_few_lines() {
-        let three = Line { bytes: 1 << 20, often: 3.0, abreast: 3.0 };
+        let three = Line::abreast(1 << 20, 3.0);
         assert_eq!((Line::alone(1 << 20, 0.5).touched_by(5), three.touched_by(5)), (5 * 64, 15 * 64));
     }
 
@@ -556,6 +582,7 @@ mod tests {
             words: 1.0,
             entries,
             long_prefixes: 0,
+            covered: None,
             masks,
             lanes: 4.0,
         };

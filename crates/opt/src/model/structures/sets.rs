@@ -19,9 +19,9 @@ impl Keyed {
         let classes = self.entries.min(4096);
         let sets = (chunks * classes as f64 * set_words * 8.0) as u64;
         let pages = chunks as u64 * (1024 + self.entries.min(256) * 256);
-        let table = Line { bytes: pages, often: 2.0 * chunks, abreast: chunks };
+        let table = Line { abreast: chunks, ..Line::alone(pages, 2.0 * chunks) };
         let often = chunks * (looked_at / 8.0).ceil();
-        (operations, vec![table, Line { bytes: sets, often, abreast: often }])
+        (operations, vec![table, Line::abreast(sets, often)])
     }
 
     /// Words of a set: four, or whole lines.
@@ -70,6 +70,7 @@ mod tests {
             words: 1.0,
             entries: 256,
             long_prefixes: 0,
+            covered: None,
             masks: 1,
             lanes: 8.0,
         };
