@@ -77,6 +77,11 @@ pub fn pass(name: &str) -> Option<&'static Pass> {
     PIPELINE.iter().find(|pass| pass.name == name)
 }
 
+/// The passes that run behind this one.
+fn behind(name: &str) -> impl Iterator<Item = &'static Pass> {
+    PIPELINE.iter().skip_while(move |pass| pass.name != name).skip(1)
+}
+
 /// Runs the selected passes up to and including `until`, or all of them; behind the last, what is pinned stands in the plan, whatever has run.
 pub fn optimize(program: &mut Program, plan: &mut Plan, inputs: &Inputs, selection: &Selection, until: Option<&str>) {
     for pass in PIPELINE {
