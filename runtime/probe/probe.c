@@ -258,13 +258,15 @@ probe_lines(const struct probe_memory *memory, size_t bytes, uint32_t access, ui
 	return planned_lines(memory, access, in_flight);
 }
 
-/* The small pages of machines of this kind. In each another line is used, so that all of them do not meet in few sets of the caches. */
+/* Of the small pages of machines of this kind. */
 #define PAGE_LINES 64u
+#define PAGE_MULTIPLIER 0x9e3779b1u
 
+/* The one line that is used of a page: another in each, by a hash, so that they do not meet in few sets of a cache. */
 static inline size_t
 line_of_page(size_t page)
 {
-	return page * PAGE_LINES + page % PAGE_LINES;
+	return page * PAGE_LINES + ((uint32_t)page * PAGE_MULTIPLIER >> 26);
 }
 
 int64_t

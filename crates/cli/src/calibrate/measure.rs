@@ -4,7 +4,7 @@
 
 use super::allowance::Allowance;
 use super::saturation::Saturation;
-use super::smooth::{rise, smooth};
+use super::smooth::{rise, rise_evenly, smooth};
 use crate::samples::Samples;
 use opt::inputs::machine::{Lines, METHOD, Port};
 use opt::inputs::{Access, Apart, Machine};
@@ -32,8 +32,6 @@ const MANY_LOADS: u32 = 32;
 const SPANS_KB: [u64; 8] = [1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10];
 const APART: [Access; 2] = [Access::Load, Access::BusyT0];
 const AHEAD: u32 = 64;
-/// Cycles that are none, but have a logarithm.
-const LEAST: f64 = 0.001;
 const BURSTS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 /// Kept for what is measured behind the curves. No further round of them is begun that would end later: a busy machine gets fewer, which is said.
 const BEHIND: Duration = Duration::from_secs(8);
@@ -157,6 +155,7 @@ pub fn measure(
         stages: None,
         lanes: None,
         apart,
+        translation_cycles: None,
         lines,
     };
     progress(1.0, "");
@@ -249,7 +248,7 @@ fn more(probe: &Probe, bytes: usize, (kernel, lines): (probe::Access, u32), want
 /// One row of a table; none where the processor does not have the access. A gather brings several lines, so it has no cell for fewer: the
 /// narrowest one that it can do stands there.
 fn costs_of(row: &[Option<Samples>]) -> Option<Vec<f64>> {
-    let cost = |samples: &Samples| cost(samples).max(LEAST);
+    let cost = |samples: &Samples| cost(samples).max(0.001);
     let narrowest = row.iter().flatten().next().map(cost)?;
     Some(row.iter().map(|cell| cell.as_ref().map_or(narrowest, cost)).collect())
 }
@@ -310,9 +309,9 @@ fn measure_apart(probe: &Probe, allowance: &mut Allowance) -> Apart {
     let (samples, turns) = samples_by_turns(allowance, &cells, SAMPLES * ROUNDS, once);
     allowance.taken("lines apart", turns, SAMPLES * ROUNDS);
     let mut curves = samples.chunks(span_kb.len()).map(|samples| {
-        let mut cycles: Vec<f64> = samples.iter().map(|samples| samples.median().max(LEAST)).collect();
-        rise(&mut cycles);
-        cycles
+        let mut cycles: Vec<f64> = samples.iter().map(Samples::median).collect();
+        rise_evenly(&mut cycles);
+        cycles.into_iter().map(|cycles| cycles.max(0.0)).collect()
     });
     let mut next = || curves.next().expect("a curve for each way to ask");
     Apart { load: next(), stream: next(), span_kb }

@@ -358,7 +358,7 @@ fn summary(measured: &Measured) -> String {
 
 /// Where pages are large, the core remembers where tens of megabytes lie, unless this is a virtual machine whose host made its memory of small pages.
 fn pages_of_host(machine: &Machine) -> Option<String> {
-    let cycles = machine.apart_cycles(Access::BusyT0, MANY_PAGES, f64::INFINITY);
+    let cycles = machine.apart_cycles(Access::BusyT0, MANY_PAGES, 1.0);
     if cycles <= TRANSLATED || machine.page_bytes <= SMALL_PAGE {
         return None;
     }

@@ -25,18 +25,25 @@ pub fn smooth(table: &mut [Vec<f64>]) {
 
 /// The nearest costs that never fall.
 pub fn rise(costs: &mut [f64]) {
-    // Runs of equal costs: their logarithm, and how many there are.
+    costs.iter_mut().for_each(|cost| *cost = cost.ln());
+    rise_evenly(costs);
+    costs.iter_mut().for_each(|cost| *cost = cost.exp());
+}
+
+/// The same of differences, which may be below zero: neighbours that contradict each other are replaced by their mean.
+pub fn rise_evenly(numbers: &mut [f64]) {
+    // Runs of equal numbers: which, and how many there are.
     let mut runs: Vec<(f64, usize)> = Vec::new();
-    for cost in costs.iter() {
-        let mut run = (cost.ln(), 1);
+    for number in numbers.iter() {
+        let mut run = (*number, 1);
         while let Some((before, count)) = runs.pop_if(|(before, _)| *before > run.0) {
             let all = count + run.1;
             run = ((before * count as f64 + run.0 * run.1 as f64) / all as f64, all);
         }
         runs.push(run);
     }
-    let smoothed = runs.into_iter().flat_map(|(logarithm, count)| std::iter::repeat_n(logarithm.exp(), count));
-    costs.iter_mut().zip(smoothed).for_each(|(cost, cycles)| *cost = cycles);
+    let pooled = runs.into_iter().flat_map(|(number, count)| std::iter::repeat_n(number, count));
+    numbers.iter_mut().zip(pooled).for_each(|(number, pooled)| *number = pooled);
 }
 
 #[cfg(test)]
@@ -55,6 +62,13 @@ mod tests {
         let mut costs = [1.0, 8.0, 2.0, 16.0];
         rise(&mut costs);
         costs.iter().zip([1.0, 4.0, 4.0, 16.0]).for_each(|(cost, wanted)| assert!((cost - wanted).abs() < 1e-9));
+    }
+
+    #[test]
+    fn differences_below_zero_pull_their_neighbours_no_further_than_they_are() {
+        let mut differences = [4.0, -1.0, 6.0, 5.0];
+        rise_evenly(&mut differences);
+        assert_eq!(differences, [1.5, 1.5, 5.5, 5.5]);
     }
 
     #[test]

@@ -31,7 +31,7 @@ impl Apart {
     }
 
     /// Cycles with pages of so many bytes, between the points as the curves of lines have them. What one load waits for, several share, down to what a stream
-    /// of lines costs.
+    /// of lines costs; a group's requests find out where their lines lie one after the other, as a stream's do.
     pub fn cycles(&self, access: Access, span: u64, in_flight: f64) -> f64 {
         let spans: Vec<f64> = self.span_kb.iter().map(|kb| (*kb as f64 * 1024.0).log2()).collect();
         let (row, down) = locate(&spans, (span.max(1) as f64).log2());

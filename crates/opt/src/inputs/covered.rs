@@ -5,6 +5,7 @@
 
 use crate::model::line::{LINE_BYTES, SMALL_PAGE};
 use hlir::{MatchKind, Program, TableId};
+use std::collections::{HashMap, HashSet};
 
 /// Bits of an address that the array has an element for.
 const BITS: u32 = 24;
@@ -12,20 +13,23 @@ const BITS: u32 = 24;
 const PIECE: u32 = 16;
 /// Of the look-ups, those that ask for a line which few ask for.
 pub const RARELY: f64 = 0.1;
+/// Lines that are asked for at least this part as often as others are asked for alike.
+const ALIKE: f64 = 0.25;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Lines {
     pub lines: u64,
-    /// Small pages that they lie on.
+    /// Small pages that they lie on, but for those of lines that more ask for.
     pub pages: u64,
 }
 
 /// What packets ask for if each prefix gets as many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Covered {
-    /// The fewest lines that suffice for all but [`RARELY`] of the look-ups.
+    /// The fewest lines that suffice for all but [`RARELY`] of the look-ups; or all, if all are asked for alike.
     pub usual: Lines,
-    /// All others that a prefix covers.
+    /// The others: as many as they would be if each were asked for alike. So the sixty thousand lines of a default route, which gets one packet in a thousand,
+    /// are few among the others.
     pub rare: Lines,
 }
 
@@ -34,7 +38,7 @@ pub struct Counter {
     /// Bits of a key.
     width: u32,
     prefixes: u64,
-    /// For each piece of the array, the parts of prefixes that it has.
+    /// For each piece of the array, the parts of prefixes that it has. None before the first prefix.
     pieces: Vec<f32>,
 }
 
@@ -48,13 +52,13 @@ impl Counter {
     }
 
     fn new(width: u32) -> Counter {
-        let pieces = (1usize << width.min(BITS)).div_ceil(PIECE as usize);
-        Counter { width, prefixes: 0, pieces: vec![0.0; pieces] }
+        Counter { width, prefixes: 0, pieces: Vec::new() }
     }
 
     /// Counts a prefix of so many bits; `value` is as wide as the key.
     pub fn add(&mut self, value: u32, bits: u32) {
         let index_bits = self.width.min(BITS);
+        self.pieces.resize((1usize << index_bits).div_ceil(PIECE as usize), 0.0);
         let first = (value >> (self.width - index_bits)) / PIECE;
         // Pieces that it covers, as a number of bits.
         let covers = (index_bits - bits.min(index_bits)).saturating_sub(PIECE.ilog2());
@@ -67,7 +71,7 @@ impl Counter {
 
     /// What a table's entries cover, for elements of 1, 2 and 4 bytes, if as many prefixes were counted.
     pub fn covered(&self, entries: u64) -> Option<[Covered; 3]> {
-        (self.prefixes == entries).then(|| [1u64, 2, 4].map(|bytes| self.covered_in(bytes)))
+        (entries > 0 && self.prefixes == entries).then(|| [1u64, 2, 4].map(|bytes| self.covered_in(bytes)))
     }
 
     fn covered_in(&self, element_bytes: u64) -> Covered {
@@ -78,24 +82,51 @@ impl Counter {
 
 /// By lines in order, with the prefixes of each.
 fn covered(prefixes: impl Iterator<Item = f32>) -> Covered {
-    let mut lines: Vec<(f32, u64)> = prefixes.zip(0..).filter(|(prefixes, _)| *prefixes > 0.0).collect();
-    lines.sort_unstable_by(|(one, _), (other, _)| other.total_cmp(one));
-    let all: f64 = lines.iter().map(|(prefixes, _)| f64::from(*prefixes)).sum();
+    let lines = prefixes.map(f64::from).zip(0..);
+    let mut lines: Vec<(f64, u64)> = lines.filter(|(prefixes, _)| *prefixes > 0.0).collect();
+    lines.sort_unstable_by(|(one, at), (other, beside)| other.total_cmp(one).then(at.cmp(beside)));
+    let all = sum(&lines);
     let mut left = all;
     let usual = lines.iter().take_while(|(prefixes, _)| {
         let is_usual = left > all * RARELY;
-        left -= f64::from(*prefixes);
+        left -= prefixes;
         is_usual
     });
     let (usual, rare) = lines.split_at(usual.count());
-    Covered { usual: counted(usual), rare: counted(rare) }
+    let pages = pages_of(usual, &HashSet::new());
+    let beside = pages_of(rare, &pages.keys().copied().collect());
+    let counted = Covered {
+        usual: Lines { lines: usual.len() as u64, pages: pages.len() as u64 },
+        rare: Lines { lines: alike(rare.iter().map(|(one, _)| *one)), pages: alike(beside.values().copied()) },
+    };
+    let often = |part: f64, lines: u64| part / lines.max(1) as f64;
+    if counted.rare.lines > 0 && often(RARELY, counted.rare.lines) < ALIKE * often(1.0 - RARELY, counted.usual.lines) {
+        return counted;
+    }
+    let pages = pages_of(&lines, &HashSet::new()).len() as u64;
+    Covered { usual: Lines { lines: lines.len() as u64, pages }, rare: Lines::default() }
 }
 
-fn counted(lines: &[(f32, u64)]) -> Lines {
-    let mut pages: Vec<u64> = lines.iter().map(|(_, number)| number / (SMALL_PAGE / LINE_BYTES)).collect();
-    pages.sort_unstable();
-    pages.dedup();
-    Lines { lines: lines.len() as u64, pages: pages.len() as u64 }
+fn sum(lines: &[(f64, u64)]) -> f64 {
+    lines.iter().map(|(prefixes, _)| prefixes).sum()
+}
+
+/// Small pages of these lines, with the prefixes of each, but for some.
+fn pages_of(lines: &[(f64, u64)], but: &HashSet<u64>) -> HashMap<u64, f64> {
+    let mut pages = HashMap::new();
+    for (prefixes, line) in lines {
+        let page = line / (SMALL_PAGE / LINE_BYTES);
+        if !but.contains(&page) {
+            *pages.entry(page).or_default() += prefixes;
+        }
+    }
+    pages
+}
+
+/// How many would be asked for alike, of which each is asked for so often: two of the same draw are as seldom then.
+fn alike(often: impl Iterator<Item = f64>) -> u64 {
+    let (sum, squares) = often.fold((0.0, 0.0), |(sum, squares), one| (sum + one, squares + one * one));
+    if squares > 0.0 { (sum * sum / squares).round() as u64 } else { 0 }
 }
 
 #[cfg(test)]
@@ -114,31 +145,47 @@ mod tests {
     }
 
     #[test]
-    fn a_short_prefix_covers_lines_that_few_ask_for() {
+    fn lines_that_few_ask_for_are_told_from_others() {
         let mut counter = Counter::new(32);
-        counter.add(0x0a00_0000, 8);
-        for first in 0..99u32 {
-            counter.add(first << 24 | 0x8000_0000, 32);
+        // Two hundred prefixes for each of ten lines, on pages of their own, and one for each of 200 on one page and three.
+        for line in 0..10u32 {
+            (0..200).for_each(|_| counter.add(line << 24, 24));
         }
-        // 65,536 elements of a byte are 1,024 lines on 16 pages, each of which gets less than a thousandth of a packet in a hundred.
+        (0..200).for_each(|line| counter.add(0x8000_0000 | line << 14, 24));
         let bytes = counter.covered_in(1);
-        assert_eq!(bytes.usual, Lines { lines: 90, pages: 90 });
-        assert_eq!(bytes.rare, Lines { lines: 9 + 1024, pages: 9 + 16 });
+        assert_eq!(bytes.usual, Lines { lines: 10, pages: 10 });
+        assert_eq!(bytes.rare, Lines { lines: 200, pages: 3 });
     }
 
     #[test]
-    fn an_even_table_has_a_tenth_of_its_lines_rare() {
+    fn lines_of_a_short_prefix_that_few_ask_for_are_few() {
+        let mut counter = Counter::new(32);
+        counter.add(0x1234_5678, 0);
+        for line in 0..10u32 {
+            (0..200).for_each(|_| counter.add(line << 24, 24));
+        }
+        (0..199).for_each(|line| counter.add(0x8000_0000 | line << 14, 24));
+        // One packet in two thousand goes to one of 262,144 lines.
+        let rare = counter.covered_in(1).rare;
+        assert!((199..204).contains(&rare.lines), "{rare:?}");
+    }
+
+    #[test]
+    fn of_an_even_table_no_lines_are_rare() {
         let mut counter = Counter::new(16);
         (0..1u32 << 16).for_each(|value| counter.add(value, 16));
-        let words = counter.covered_in(4);
-        assert!(words.usual.lines.abs_diff(3686) <= 1 && words.usual.lines + words.rare.lines == 4096, "{words:?}");
+        assert_eq!(counter.covered_in(4), Covered { usual: Lines { lines: 4096, pages: 64 }, rare: Lines::default() });
     }
 
     #[test]
     fn the_shortest_prefix_covers_all() {
         let mut counter = Counter::new(32);
         counter.add(0x1234_5678, 0);
-        let bytes = counter.covered_in(1);
-        assert_eq!(bytes.usual.lines + bytes.rare.lines, 1 << 18);
+        assert_eq!(counter.covered_in(1).usual, Lines { lines: 1 << 18, pages: 1 << 12 });
+    }
+
+    #[test]
+    fn a_table_without_entries_covers_nothing_that_is_known() {
+        assert_eq!(Counter::new(32).covered(0), None);
     }
 }

@@ -73,6 +73,9 @@ pub struct Machine {
     /// Missing in files of before it was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apart: Option<Apart>,
+    /// One point of the same, in files of before; nobody reads it.
+    #[serde(default, skip_serializing)]
+    pub translation_cycles: Option<f64>,
     pub lines: Lines,
 }
 
@@ -224,6 +227,7 @@ impl Default for Machine {
             stages: None,
             lanes: None,
             apart: None,
+            translation_cycles: None,
             lines: Lines {
                 working_set_kb: vec![32, 512, 8 << 10, 256 << 10],
                 in_flight: vec![1, 4, 16, 64],
@@ -479,6 +483,16 @@ mod tests {
     fn a_file_of_before_the_echo_was_measured_says_nothing_of_rings() {
         let text = Machine::default().print();
         assert!(!text.contains("ring") && !text.contains("batch") && !text.contains("free_cycles"), "{text}");
+    }
+
+    #[test]
+    fn a_file_of_before_lines_lay_apart_is_valid() {
+        let text = Machine::default().print().replace("burst = 32\n", "burst = 32\ntranslation_cycles = 2.5\n");
+        let machine = Machine::parse(&text).expect("a machine");
+        assert_eq!(
+            (machine.apart_cycles(Access::Load, 1 << 30, 1.0), machine.print()),
+            (0.0, Machine::default().print())
+        );
     }
 
     #[test]

@@ -81,16 +81,36 @@ impl Line {
         (keys as f64 * self.often.max(1.0) * LINE_BYTES as f64) as u64
     }
 
-    /// The same where packets ask for no more than so many keys.
+    /// The same where packets ask for no more than so many keys: for those that more ask for first.
     pub fn limited_to(self, keys: u64) -> Line {
         let most = self.touched_by(keys);
-        let limited = |_, area: Area| Area {
+        let limited = |area: Area, most: u64| Area {
             bytes: area.bytes.min(most),
             span: area.span.min(most.saturating_mul(SMALL_PAGE / LINE_BYTES)),
         };
-        Line { place: self.place.map(limited), ..self }
+        let Place { usual, rare, rarely } = self.place;
+        let place = match most.saturating_sub(usual.bytes) {
+            0 => Place::even(limited(usual, most)),
+            left => Place { usual, rare: limited(rare, left), rarely },
+        };
+        Line { place, ..self }
     }
 }
 
 /// Bytes of the smallest page that a line may lie on.
 pub const SMALL_PAGE: u64 = 4096;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_keys_touch_the_lines_that_more_ask_for() {
+        let place = Place { usual: Area { bytes: 640, span: 40_960 }, rare: Area::dense(64_000), rarely: 0.1 };
+        let line = Line { place, often: 1.0, abreast: 1.0 };
+        assert_eq!(line.limited_to(3).place, Place::even(Area { bytes: 192, span: 12_288 }));
+        assert_eq!(line.limited_to(12).place, Place { rare: Area { bytes: 128, span: 8192 }, ..place });
+        assert_eq!(line.limited_to(1 << 20), line);
+        assert_eq!(Line::alone(640, 1.0).limited_to(20), Line::alone(640, 1.0));
+    }
+}

@@ -125,6 +125,7 @@ impl Memory<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::inputs::Apart;
 
     fn dense(bytes: u64) -> Place {
         Place::even(Area::dense(bytes))
@@ -165,6 +166,31 @@ mod tests {
         let memory = Memory { machine: &machine };
         let wait = |lines: f64| lines * memory.load(&dense(256 << 20), lines);
         assert!((wait(1.25) - (0.75 * wait(1.0) + 0.25 * wait(2.0))).abs() < 1e-9);
+    }
+
+    #[test]
+    fn rare_lines_that_are_waited_for_do_not_overlap_with_others_and_in_a_stream_are_asked_for_as_early() {
+        let machine = Machine::default();
+        let memory = Memory { machine: &machine };
+        let (near, far) = (Area::dense(16 << 10), Area::dense(256 << 20));
+        let place = Place { usual: near, rare: far, rarely: 0.125 };
+        let alone = memory.latency(&Place::even(far));
+        assert!((memory.load(&place, 8.0) - 0.125 * alone).abs() < 1e-9);
+        let stream = |place: &Place| memory.prefetch(Hint::T0, place, 8.0);
+        assert!((stream(&place) - 0.125 * stream(&Place::even(far))).abs() < 1e-9);
+    }
+
+    #[test]
+    fn lines_apart_cost_what_their_pages_cost_more_than_dense_ones() {
+        let apart = Apart { span_kb: vec![1024, 4096], load: vec![2.0, 24.0], stream: vec![0.0, 4.0] };
+        let machine = Machine { apart: Some(apart), ..Machine::default() };
+        let memory = Memory { machine: &machine };
+        let dense = Place::even(Area::dense(1 << 20));
+        let sparse = Place::even(Area { bytes: 1 << 20, span: 4 << 20 });
+        assert!((memory.latency(&sparse) - memory.latency(&dense) - 22.0).abs() < 1e-9);
+        assert!(
+            (memory.prefetch(Hint::T1, &sparse, 64.0) - memory.prefetch(Hint::T1, &dense, 64.0) - 4.0).abs() < 1e-9
+        );
     }
 
     #[test]

@@ -31,7 +31,7 @@ const BEHIND: f64 = 0.5;
 const AT_ITS_END: f64 = 0.5;
 /// Of the window, what a core keeps of operations that all wait for lines: where they wait there is less room (fitted to a sweep of l2fwd and ipv4fwd).
 const WAITING: f64 = 0.8;
-/// A difference in cost that is no noise, at least, in a machine's file.
+/// Of two costs in a machine's file, the one is clearly less that is less by this part.
 const NOISE: f64 = 0.1;
 
 /// What the core sees at once, going packet by packet.
@@ -336,7 +336,7 @@ impl Model<'_> {
         let (near, far) = (cycles(Hint::T0), cycles(Hint::T1));
         // What stays in the first cache for a burst is in the way of the burst's packets, of which a calibration has none: in l2fwd with 64K to 512K entries,
         // lines that were asked for to the second one cost two cycles less, whatever the curves said (Zen 4).
-        let is_near = if placement.is_behind() { near < far * (1.0 - NOISE) } else { near <= far };
+        let is_near = if placement.is_behind() { near <= far * (1.0 - NOISE) } else { near * (1.0 - NOISE) <= far };
         if is_near { Hint::T0 } else { Hint::T1 }
     }
 }
