@@ -267,3 +267,21 @@ fn a_shorter_burst_has_to_be_a_little_cheaper_and_a_longer_one_clearly() {
     assert_eq!(burst([1000.0, 1000.0, 965.0]), 64);
     assert_eq!(burst([1000.0, 1000.0, 900.0]), 128);
 }
+
+/// Of few stations, a structure without hashes costs a look-up less, and nothing is gained by a group of them.
+#[test]
+fn a_structure_with_which_the_whole_plan_costs_less_beats_one_whose_look_ups_do() {
+    let cycles = |plan: &Plan| {
+        let (program, inputs) = given(8);
+        let traffic = Traffic::estimate(&program, &inputs);
+        Model::new(&program, &inputs, &traffic).predict(plan).cycles()
+    };
+    let plan = planned(8, "", &Selection::All);
+    let stations = plan.tables.iter().find(|planned| planned.table == "stations").expect("it is planned");
+    let reason = stations.reason.as_ref().expect("planners give reasons");
+    assert!(reason.alternatives.is_sorted_by_key(|(_, cost)| *cost), "{reason:?}");
+    let (beaten, cost) = &reason.alternatives[0];
+    assert!(*cost < reason.cost, "{reason:?}");
+    let pinned = planned(8, &format!("  table stations: {beaten}\n"), &Selection::All);
+    assert!(cycles(&plan) < cycles(&pinned), "{} with {beaten}", cycles(&pinned));
+}

@@ -215,3 +215,27 @@ fn who_leaves_the_path_in_its_turn_costs_a_copy() {
     assert!(one * 1000.0 > 20.0 + 10.0, "a wrong guess and more: {one}");
     assert!((staging(0, 300) - none).abs() < 1e-6, "{none}");
 }
+
+/// A line that is asked for a burst ahead goes to the second cache, unless it is in the first one anyway or comes there for clearly less.
+#[test]
+fn what_is_asked_for_a_burst_ahead_goes_to_the_second_cache() {
+    let program: Program = parse_file(PROGRAM).unwrap_or_else(|errors| panic!("{errors:#?}")).program;
+    let hint = |entries, near: f64, placement| {
+        let mut machine = machine(4.0, 40.0);
+        machine.lines.prefetch_t0[1] = vec![near; 2];
+        machine.lines.group_t0[1] = vec![near; 2];
+        let mut inputs = Inputs { machine, ..Inputs::default() };
+        let content = Content { entries, records: 1, masks: 1, is_known: true, ..Content::default() };
+        inputs.occupancy.tables.insert("stations".to_string(), content);
+        let traffic = Traffic::estimate(&program, &inputs);
+        let model = Model::new(&program, &inputs, &traffic);
+        let plan = parse_plan("plan {\n  table stations: perfect\n}\n").expect("a plan");
+        model.best_hint(&model.lookups(&plan)[0], placement, 64.0)
+    };
+    use hlir::plan::{Hint, Placement};
+    let far = |near| [Placement::WithTurns, Placement::OwnLoop].map(|placement| hint(10_000_000, near, placement));
+    assert_eq!(far(4.0), [Hint::T1, Hint::T0]);
+    assert_eq!(far(3.0), [Hint::T0, Hint::T0]);
+    assert_eq!(far(5.0), [Hint::T1, Hint::T1]);
+    assert_eq!(hint(8, 4.0, Placement::WithTurns), Hint::T0);
+}

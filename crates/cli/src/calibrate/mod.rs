@@ -26,6 +26,7 @@ use measure::Measured;
 pub use measure::{kernel, vector_bytes, window_now};
 use opt::inputs::machine::Port;
 use opt::inputs::{Access, Machine};
+use opt::model::line::SMALL_PAGE;
 pub use port::Pace;
 use runtime::cache::write_whole;
 use runtime::{Compiler, Probe, attention};
@@ -40,7 +41,7 @@ const TOO_NOISY: f64 = 0.15;
 
 /// Where pages are large all the way, to find out where a line lies takes less than this.
 const TRANSLATED: f64 = 1.5;
-const SMALL_PAGE: u64 = 4096;
+/// Bytes of so many small pages that no core remembers where all of them lie.
 const MANY_PAGES: u64 = 32 << 20;
 
 /// Time that must be left to begin with DPDK: half is for the C compiler.

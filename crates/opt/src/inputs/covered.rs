@@ -85,7 +85,7 @@ fn covered(prefixes: impl Iterator<Item = f32>) -> Covered {
     let lines = prefixes.map(f64::from).zip(0..);
     let mut lines: Vec<(f64, u64)> = lines.filter(|(prefixes, _)| *prefixes > 0.0).collect();
     lines.sort_unstable_by(|(one, at), (other, beside)| other.total_cmp(one).then(at.cmp(beside)));
-    let all = sum(&lines);
+    let all: f64 = lines.iter().map(|(prefixes, _)| prefixes).sum();
     let mut left = all;
     let usual = lines.iter().take_while(|(prefixes, _)| {
         let is_usual = left > all * RARELY;
@@ -105,10 +105,6 @@ fn covered(prefixes: impl Iterator<Item = f32>) -> Covered {
     }
     let pages = pages_of(&lines, &HashSet::new()).len() as u64;
     Covered { usual: Lines { lines: lines.len() as u64, pages }, rare: Lines::default() }
-}
-
-fn sum(lines: &[(f64, u64)]) -> f64 {
-    lines.iter().map(|(prefixes, _)| prefixes).sum()
 }
 
 /// Small pages of these lines, with the prefixes of each, but for some.
@@ -168,6 +164,16 @@ mod tests {
         // One packet in two thousand goes to one of 262,144 lines.
         let rare = counter.covered_in(1).rare;
         assert!((199..204).contains(&rare.lines), "{rare:?}");
+    }
+
+    #[test]
+    fn a_page_of_lines_that_more_ask_for_is_theirs() {
+        let mut counter = Counter::new(32);
+        (0..2000).for_each(|_| counter.add(0x0a00_0000, 24));
+        (1..33).chain(64..96).for_each(|line| counter.add(0x0a00_0000 | line << 14, 24));
+        // Of 64 rare lines, half share a page with the one that most ask for.
+        let bytes = counter.covered_in(1);
+        assert_eq!((bytes.usual.pages, bytes.rare), (1, Lines { lines: 64, pages: 1 }));
     }
 
     #[test]

@@ -37,12 +37,12 @@ impl Place {
         both.into_iter().filter(|(part, _)| *part > 0.0)
     }
 
-    /// The same with other areas.
-    pub fn map(&self, mut area: impl FnMut(f64, Area) -> Area) -> Place {
+    /// The same with other areas, in the order of `areas`.
+    pub fn map(&self, mut area: impl FnMut(Area) -> Area) -> Place {
         if self.rarely <= 0.0 {
-            return Place::even(area(1.0, self.usual));
+            return Place::even(area(self.usual));
         }
-        Place { usual: area(1.0 - self.rarely, self.usual), rare: area(self.rarely, self.rare), ..*self }
+        Place { usual: area(self.usual), rare: area(self.rare), ..*self }
     }
 
     pub fn bytes(&self) -> u64 {
@@ -103,6 +103,13 @@ pub const SMALL_PAGE: u64 = 4096;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_lines_that_few_look_ups_need_few_are_on_their_way() {
+        let lines = |often, look_ups| Line::alone(640, often).on_their_way(look_ups);
+        assert_eq!([lines(1.0, 32.0), lines(0.25, 32.0), lines(0.01, 32.0), lines(2.0, 32.0)], [32.0, 8.0, 1.0, 32.0]);
+        assert_eq!(Line::abreast(640, 3.0).on_their_way(4.0), 12.0);
+    }
 
     #[test]
     fn few_keys_touch_the_lines_that_more_ask_for() {

@@ -204,7 +204,7 @@ impl<'a> Model<'a> {
         let touched: Vec<Touched> = lookups.iter().flat_map(of_lookup).chain(stream).collect();
         let mut sets = memory::working_sets(&touched).into_iter();
         for lookup in &mut lookups {
-            let mut among = |_, area: Area| {
+            let mut among = |area: Area| {
                 let bytes = sets.next().expect("each area has a working set");
                 // What stands between touches lies on pages of its own.
                 Area { bytes, span: area.span + bytes.saturating_sub(area.bytes) }

@@ -2,12 +2,13 @@
 //!
 //! Taken from the layouts in `runtime/table`: a structure that changes its layout changes here. Nothing of a processor is in these numbers.
 
+mod arrays;
 mod sets;
 mod trees;
 
-use super::line::{Area, LINE_BYTES, Line, Place, SMALL_PAGE};
+use super::line::{LINE_BYTES, Line};
 use super::operations::limbs;
-use crate::inputs::covered::{self, Covered};
+use crate::inputs::covered::Covered;
 use crate::inputs::{Content, Machine};
 use hlir::plan::Structure;
 use hlir::{MatchKind, Program, Table, TableId};
@@ -61,12 +62,6 @@ const LEVEL_LOOP: f64 = 0.65;
 /// Operations one after the other until a look-up's first address is there: a hash, or shifts (fitted to a sweep of l2fwd and ipv4fwd without requests).
 const HASHING: f64 = 30.0;
 const INDEXING: f64 = 8.0;
-/// Operations that find a longer prefix's record in the line of its group (counted in the function's code).
-const LONGER: f64 = 24.0;
-/// Bytes of a table of links for each longer prefix: a slot of eight, of which half stay free, and several prefixes to a group.
-const LINK_BYTES: u64 = 8;
-/// Lines of an array over all addresses that a prefix covers beyond one, for each byte of an element: by the lengths of prefixes in a real routing table.
-const MORE_LINES: f64 = 0.1;
 
 /// A table in a structure.
 #[derive(Clone, Debug, PartialEq)]
@@ -343,35 +338,6 @@ impl Keyed {
             lines.push(Line::alone(self.entries * (8 + 8 * self.words as u64), 1.0));
         }
         (36.0 + 5.0 * self.words, lines)
-    }
-
-    fn dir24_8(&self, width: u64) -> (f64, Vec<Line>) {
-        let mut lines = vec![Line { place: self.array(width), often: 1.0, abreast: 1.0 }];
-        let escapes = self.long_prefixes as f64 / self.entries as f64;
-        if self.bits > 24 && escapes > 0.0 {
-            if width == 1 {
-                lines.push(Line::alone(self.long_prefixes * LINK_BYTES, escapes));
-            }
-            lines.push(Line::alone(self.long_prefixes * LINE_BYTES, escapes));
-        }
-        (5.0 + LONGER * escapes, lines)
-    }
-
-    /// Where lines of an array over addresses lie that look-ups ask for: as counted, or as many as so many prefixes usually cover.
-    fn array(&self, width: u64) -> Place {
-        if let Some(covered) = &self.covered {
-            let Covered { usual, rare } = covered[width.ilog2() as usize];
-            let area = |lines: covered::Lines| Area { bytes: lines.lines * LINE_BYTES, span: lines.pages * SMALL_PAGE };
-            return Place {
-                usual: area(usual),
-                rare: area(rare),
-                rarely: if rare.lines > 0 { covered::RARELY } else { 0.0 },
-            };
-        }
-        let array = (1u64 << self.bits.min(24)) * width;
-        let lines_of_prefix = 1.0 + MORE_LINES * width as f64;
-        let touched = (self.entries as f64 * lines_of_prefix * LINE_BYTES as f64) as u64;
-        Place::even(Area::dense(array.min(touched).max(LINE_BYTES)))
     }
 
     fn ranges(&self) -> f64 {
