@@ -12,7 +12,6 @@
 #include <rte_errno.h>
 #include <rte_log.h>
 
-#define DPDK_CACHE 256u		/* mbufs that each worker keeps at hand */
 
 struct rte_mempool *dpdk_mempool;
 

@@ -19,6 +19,7 @@
 #define DPDK_PORTS 512u		/* numbers that ports may have: 0 .. 511 */
 #define DPDK_WORKERS 64u
 #define DPDK_BURST 512u		/* the largest burst that a pipeline may ask for here */
+#define DPDK_CACHE 256u		/* mbufs that each worker keeps at hand */
 #define DPDK_ERROR_BYTES 512u
 
 /* How much to take, and what the machine offers. */
