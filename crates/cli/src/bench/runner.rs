@@ -20,10 +20,10 @@ const SAMPLE: u64 = 8192;
 /// A variant that takes longer for a round than this gets by with fewer samples: one of a thousand cycles a packet is as steady in five.
 const ENOUGH: Duration = Duration::from_millis(60);
 const FEWEST: usize = 5;
-/// Packets that warm a variant's tables before its round: three times as many as the tables have entries, so that all but a twentieth of the lines that a
-/// cache can hold are there, within these bounds. Tables for which the upper one is too few fit into no cache.
+/// Packets that warm a variant's tables before its round: eight times as many as the tables have entries, so that but one in three thousand of the lines that a
+/// cache can hold is missing, within these bounds. Tables for which the upper one is too few fit into no cache.
 const WARM: RangeInclusive<u64> = 1 << 16..=1 << 19;
-const WARM_TO_AN_ENTRY: u64 = 3;
+const WARM_TO_AN_ENTRY: u64 = 8;
 const PORTS: u32 = 512;
 /// Few enough buffers that packets stay in the first cache levels, as behind a NIC that writes to the cache.
 const BUFFERS: Buffers = Buffers { count: 1024, bytes: 2048, headroom_bytes: 128 };
