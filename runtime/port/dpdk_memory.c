@@ -369,7 +369,6 @@ dpdk_memory_run(struct worker *worker, struct dpdk_memory *port, const struct pi
 		limit = DPDK_BURST;
 	while (port->left != 0 && atomic_load_explicit(stop, memory_order_relaxed) == 0)
 		dpdk_memory_step(worker, port, pipeline, dpdk_memory_receive(port, limit));
-	if (port->left == 0)
-		dpdk_memory_step(worker, port, pipeline, 0);
+	dpdk_memory_step(worker, port, pipeline, 0);
 	dpdk_memory_drain(port);
 }

@@ -148,8 +148,9 @@ memory_port_run(struct worker *worker, struct memory_port *port, const struct pi
 		limit = MEMORY_BURST;
 	while (port->left != 0 && atomic_load_explicit(stop, memory_order_relaxed) == 0)
 		memory_step(worker, port, pipeline, memory_receive(port, limit));
-	/* Packets that enter again do so after the burst; a pipeline that holds some for a later one gives them up to an empty one. */
-	if (port->left == 0 && !port->holding)
+	/* Packets that enter again do so after the burst; a pipeline that holds some for a later one gives them up to an empty one, and with them what it has found
+	 * for them: behind the run, no writer waits for it. */
+	if (!port->holding)
 		memory_step(worker, port, pipeline, 0);
 }
 

@@ -38,7 +38,7 @@ void memory_port_load(struct memory_port *port, const struct trace *trace, uint6
 /* `packets` more, from where the trace was left. */
 void memory_port_more(struct memory_port *port, uint64_t packets);
 
-/* While `holding`, a run ends without the burst of nothing that drives out what the pipeline holds: more may come. */
+/* While `holding`, a run ends without the burst of nothing that drives out what the pipeline holds: more may come. No entry may be removed meanwhile. */
 void memory_port_hold(struct memory_port *port, uint32_t holding);
 
 /* From now on so many of its buffers are there to be filled, as on a device whose ring has so many descriptors. None may be held. */
@@ -57,7 +57,7 @@ void memory_port_log_restart(struct memory_port *port, uint32_t logging);
 /* `worker.flush`, with the port in `worker.host`. */
 void memory_port_flush(struct worker *worker);
 
-/* Bursts until `left` is 0 (then what the pipeline holds is driven out as well, unless `holding`), or `*stop` is not 0. */
+/* Bursts until `left` is 0, or `*stop` is not 0; then what the pipeline holds is driven out as well, unless `holding`. */
 void memory_port_run(struct worker *worker, struct memory_port *port, const struct pipeline *pipeline, const _Atomic uint32_t *stop);
 
 #endif

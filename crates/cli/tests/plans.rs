@@ -56,7 +56,7 @@ fn plans_by_hand_send_what_the_interpreter_sends() {
 /// by key, one is looked up with the first cut or on the way to it, one in a later stage and one in a packet's turn, and packets leave before each.
 #[test]
 fn packets_side_by_side_are_sent_as_the_interpreter_sends_them() {
-    let arrays = ["l2l3acl_lanes", "l2l3acl_way", "mpls_lanes"];
+    let arrays = ["l2l3acl_behind", "l2l3acl_lanes", "l2l3acl_way", "mpls_lanes"];
     for plan in ["ipv4fwd_lanes", "ipv4fwd_lanes_behind", "ipv6fwd_lanes", "l2fwd_lanes"].into_iter().chain(arrays) {
         let app = plan.split('_').next().expect("a name has a beginning");
         agrees(app, &["--plan", &plan_file(plan)]);

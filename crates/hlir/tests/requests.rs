@@ -53,3 +53,13 @@ fn a_path_asks_once() {
     assert_eq!(found(PATH, &[("smac", &first), ("dmac", &[])]), [], "the look-up is made, and asked for once");
     assert_eq!(found(PATH, &[("smac", &first[..1]), ("dmac", &first[1..])]), []);
 }
+
+/// What is looked up on the way to the first loop is found before its packets wait; of later loops nobody waits.
+#[test]
+fn the_first_loop_alone_asks_a_burst_ahead() {
+    let behind = [request("dmac", "with_turns")];
+    assert_eq!(found(PATH, &[("dmac", &behind)]), [], "`ingress.smac` is looked up on the way");
+    let message = "the plan: only the look-ups of a path's first loop can be requested a burst ahead";
+    let expected = [(message.to_string(), behind[0].trim().to_string())];
+    assert_eq!(found(PATH, &[("smac", &[]), ("dmac", &behind)]), expected);
+}

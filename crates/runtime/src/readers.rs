@@ -8,7 +8,8 @@ use crate::abi;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Ends of bursts after which a worker has let go of everything: the burst it is in, one that a plan keeps in flight behind it, and one more.
+/// Ends of bursts after which a worker has let go of everything: the burst it is in, one that a plan keeps in flight behind it, with what was found on the way
+/// to its keys, and one more.
 const BURSTS: u64 = 3;
 
 /// Not inserting.

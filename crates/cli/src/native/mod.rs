@@ -11,6 +11,8 @@ mod copies;
 mod dropping;
 mod engine;
 mod exchange;
+#[cfg(test)]
+mod fronts;
 mod selector;
 pub mod translate;
 #[cfg(test)]

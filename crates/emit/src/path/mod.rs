@@ -7,6 +7,7 @@
 
 mod addresses;
 mod dropped;
+mod flight;
 mod lanes;
 mod queue;
 mod rewrites;
@@ -225,6 +226,7 @@ impl<'u> Way<'u> {
         if !self.unit.own() {
             members.push(Member::plain("void *", format!("data[{group}]"), "the packets' first bytes"));
         }
+        members.extend(self.front_members());
         members.push(Member::plain("uint64_t", "left", "packets that have left the path, a bit each"));
         if self.tells_drops() {
             members.push(Member::plain("uint64_t", "drops", "of these, the ones that did so only to be dropped"));

@@ -201,17 +201,20 @@ impl Way<'_> {
     /// Which packets of a group have missed. The turn of the others has no test for it, and nothing to count: what only a rare action needs of a packet is read
     /// there.
     pub fn missed(&self) -> Vec<Item> {
-        let zeros = |place: &usize| {
-            let found = name(format!("path->{}_found", self.title(*place)));
-            Expr::call("walk_zeros", [found, Expr::word(self.group())])
-        };
-        let missed = self.found.iter().map(zeros).reduce(|left, right| Expr::binary("|", left, right));
+        let missed =
+            self.found.iter().map(|place| self.missed_at(*place)).reduce(|left, right| Expr::binary("|", left, right));
         let code = vec![Stmt::result(missed.unwrap_or(Expr::long(0)))];
         let about =
             "Those of a whole group of whose look-ups one found no entry; of a smaller one only the first bits count.";
         let mut items = vec![Item::Comment(about.to_string())];
         items.extend(inline("uint64_t", "path_missed", &["const struct path *path"], code));
         items
+    }
+
+    /// The same of the look-ups at one place.
+    pub(super) fn missed_at(&self, place: usize) -> Expr {
+        let found = name(format!("path->{}_found", self.title(place)));
+        Expr::call("walk_zeros", [found, Expr::word(self.group())])
     }
 
     /// Something for packets that all hit: with what is known of a table whose entries all run its usual action, and without.

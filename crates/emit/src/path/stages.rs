@@ -1,12 +1,9 @@
 //! The stages: loops over the packets of a group, and the groups of a burst.
-//!
-//! Where the plan asks for the memory of a burst while an older one is worked on, a group waits in the worker's memory, as a flight, until the next
-//! one has come. An empty burst drives it out.
 
 use super::addresses::addressed_together;
 use super::{Way, apart, each, inline, name};
 use crate::batch::prefetch;
-use crate::c::{Expr, Item, Member, Stmt, Struct};
+use crate::c::{Expr, Item, Stmt};
 use crate::group::{Grouped, Requests};
 use crate::run::{run_copy, run_taken};
 use hlir::TableId;
@@ -36,48 +33,6 @@ fn taken_run() -> [Stmt; 3] {
 }
 
 impl Way<'_> {
-    /// Whether look-ups are made one group behind their requests.
-    pub fn is_behind(&self) -> bool {
-        let placements = |stage: &Stage| self.planned(stage).requests.iter().map(|request| request.placement);
-        self.stages.first().is_some_and(|stage| placements(stage).any(Placement::is_behind))
-    }
-
-    /// A group that waits for its look-ups.
-    pub(super) fn flight_items(&self) -> Vec<Item> {
-        if !self.is_behind() {
-            return Vec::new();
-        }
-        let group = self.group();
-        let mut members = vec![
-            Member::plain("struct path", "path", ""),
-            Member::plain("struct burst", "burst", "its pointers are to the arrays below"),
-            Member::plain("void *", format!("packets[{group}]"), ""),
-            Member::plain("uint16_t", format!("lengths[{group}]"), ""),
-            Member::plain("uint16_t", format!("ports[{group}]"), ""),
-            Member::plain("uint64_t", "clock_ns", "when it came"),
-            Member::plain("uint64_t", "number", "of its first packet"),
-        ];
-        members.retain(|member| {
-            self.unit.own() || !matches!(member, Member::Plain { name, .. } if name.starts_with("lengths"))
-        });
-        vec![
-            Item::Comment("A group of packets on its way.".to_string()),
-            Item::Struct(Struct { name: "flight".to_string(), members }),
-            Item::Blank,
-        ]
-    }
-
-    /// Of the worker's memory.
-    pub(super) fn flight_members(&self) -> Vec<Member> {
-        if !self.is_behind() {
-            return Vec::new();
-        }
-        vec![
-            Member::plain("struct flight", "flights[2]", "the newest group's and that of the one before"),
-            Member::plain("uint32_t", "turn", "its lowest bit says which is the newest"),
-        ]
-    }
-
     pub fn stage_items(&self) -> Vec<Item> {
         let mut items: Vec<Item> = self.begin().into();
         if !self.unit.own() {
@@ -92,9 +47,7 @@ impl Way<'_> {
         items.extend(self.turn_together());
         items.extend(self.turn_whole());
         if self.is_behind() {
-            items.extend(self.take());
-            items.extend(self.pass());
-            items.extend(self.advance());
+            items.extend(self.advance_items());
         } else {
             items.extend(self.whole_group());
         }
@@ -319,7 +272,7 @@ impl Way<'_> {
     }
 
     /// Requests for the packets' own bytes, if the plan has them.
-    fn packet_requests(&self, burst: &str, count: &str) -> Option<Stmt> {
+    pub(super) fn packet_requests(&self, burst: &str, count: &str) -> Option<Stmt> {
         let first = self.stages.first().map(|stage| &self.planned(stage).requests).into_iter().flatten();
         let mut packets = first.filter(|request| request.access == Access::Packet);
         let request = packets.find(|request| request.placement != Placement::None)?;
@@ -378,7 +331,7 @@ impl Way<'_> {
     }
 
     /// What comes behind the first look-ups.
-    fn later(&self, burst: &str, from: &str, path: &str) -> Vec<Stmt> {
+    pub(super) fn later(&self, burst: &str, from: &str, path: &str) -> Vec<Stmt> {
         let arguments = || ["run", burst, from, "count", path].map(name);
         let mut body = Vec::new();
         for number in 1..self.stages.len() {
@@ -414,89 +367,6 @@ impl Way<'_> {
         body.splice(0..0, crate::walk::measuring(&body));
         let parameters = ["struct run *run", "const struct burst *burst", "uint32_t from", "uint32_t count"];
         inline("void", "path_group", &parameters, body)
-    }
-
-    /// Packets of a burst become a flight.
-    fn take(&self) -> [Item; 2] {
-        let mut members = vec![
-            Expr::designated("count", name("count")),
-            Expr::designated("ports", name("flight->ports")),
-            Expr::designated("packets", name("flight->packets")),
-        ];
-        let mut arrays = vec!["packets", "ports"];
-        if self.unit.own() {
-            members.push(Expr::designated("lengths", name("flight->lengths")));
-            arrays.push("lengths");
-        }
-        let mut body = vec![Stmt::declare("const struct burst", "taken", Expr::List(members)), Stmt::Blank];
-        let mut copies = Vec::new();
-        for array in arrays {
-            let bytes = Expr::binary("*", name("count"), name(format!("sizeof(flight->{array}[0])")));
-            let from = Expr::binary("+", name(format!("burst->{array}")), name("from"));
-            copies.push(Stmt::call("memcpy", [name(format!("flight->{array}")), from, bytes]));
-        }
-        // An empty burst may have no arrays.
-        body.push(Stmt::when(Expr::binary("!=", name("count"), Expr::word(0)), copies));
-        body.push(Stmt::set(name("flight->burst"), name("taken")));
-        body.push(Stmt::set(name("flight->clock_ns"), name("run->clock_ns")));
-        body.push(Stmt::set(
-            name("flight->number"),
-            Expr::binary("+", name("run->worker->packet_number"), name("from")),
-        ));
-        body.push(Stmt::set(name("flight->path.left"), Expr::word(0)));
-        body.extend(self.none_dropped("flight->path.drops"));
-        let parameters = [
-            "const struct run *run",
-            "struct flight *flight",
-            "const struct burst *burst",
-            "uint32_t from",
-            "uint32_t count",
-        ];
-        inline("void", "flight_take", &parameters, body)
-    }
-
-    /// The newest group's keys, then everything that is left to do for the one before.
-    fn pass(&self) -> [Item; 3] {
-        let mut body = vec![
-            Stmt::declare("const uint64_t", "clock_ns", name("run->clock_ns")),
-            Stmt::declare("const uint32_t", "from", Expr::word(0)),
-            Stmt::Blank,
-            Stmt::set(name("run->number"), name("newest->number")),
-        ];
-        body.extend(self.packet_requests("&newest->burst", "size"));
-        let arguments = ["run", "&newest->burst", "from", "size", "&newest->path"].map(name);
-        let stage = Stmt::call("path_stage_0_group", arguments);
-        let look_up =
-            Stmt::call("path_look_up_0_group", ["run", "count", "&older->path", "size", "&newest->path"].map(name));
-        let requests = |path: &str| self.requests_with_work().then(|| Stmt::set(name("run->requested"), name(path)));
-        body.extend(requests("&older->path"));
-        body.extend(self.measured(self.stages[0].place, vec![stage, look_up]));
-        body.push(Stmt::set(name("run->clock_ns"), name("older->clock_ns")));
-        body.push(Stmt::set(name("run->number"), name("older->number")));
-        body.extend(requests("&newest->path"));
-        body.extend(self.later("&older->burst", "from", "&older->path"));
-        body.push(Stmt::set(name("run->clock_ns"), name("clock_ns")));
-        body.push(Stmt::set(name("older->burst.count"), Expr::word(0)));
-        body.splice(0..0, crate::walk::measuring(&body));
-        let parameters =
-            ["struct run *run", "struct flight *newest", "struct flight *older", "uint32_t size", "uint32_t count"];
-        let [function, blank] = inline("void", "path_pass", &parameters, body);
-        let about = "The keys of the newest group, of `size` packets; then the group before, of `count`, to its end.";
-        [Item::Comment(about.to_string()), function, blank]
-    }
-
-    fn advance(&self) -> [Item; 2] {
-        let flight = |shift: &str| name(format!("&run->memory->flights[{shift}]"));
-        let body = vec![
-            Stmt::declare("const uint32_t", "turn", name("run->memory->turn++ & 1")),
-            Stmt::declare("struct flight *const", "newest", flight("turn")),
-            Stmt::declare("struct flight *const", "older", flight("1 - turn")),
-            Stmt::Blank,
-            Stmt::call("flight_take", ["run", "newest", "burst", "from", "size"].map(name)),
-            Stmt::call("path_pass", ["run", "newest", "older", "size", "older->burst.count"].map(name)),
-        ];
-        let parameters = ["struct run *run", "const struct burst *burst", "uint32_t from", "uint32_t size"];
-        inline("void", "path_advance", &parameters, body)
     }
 
     /// The burst, group by group.

@@ -139,7 +139,7 @@ impl Verifier<'_> {
                 self.look_up(site, plan.path.as_ref(), (nodes, stage.place, place));
             }
         }
-        self.behind(plan, nodes, &stages);
+        self.behind(plan, &stages);
         self.asked_once(plan, &stages);
         let last = stages.last().map_or(0, |stage| stage.place);
         // What is looked up on the way to the last stage is looked up ahead as well.
@@ -148,19 +148,19 @@ impl Verifier<'_> {
         }
     }
 
-    /// Requests with work on another burst: keys wait for their turn, but nothing that was found does, for a writer may take it back.
-    fn behind(&mut self, plan: &Plan, nodes: &[NodeId], stages: &[path::Stage]) {
+    /// Requests with work on another burst: only the first stage's, whose keys wait for their turn, and what was found on the way to them.
+    fn behind(&mut self, plan: &Plan, stages: &[path::Stage]) {
         for (number, stage) in stages.iter().enumerate() {
             let requests = &plan.loops[stage.number].requests;
             let Some(first) = requests.iter().position(|request| request.placement.is_behind()) else { continue };
             let site = |request: usize| Site::Request(stage.number as u32, request as u32);
             self.all_behind(requests, requests[first].placement, site);
-            if number > 0 || nodes[..stage.place].iter().any(|node| path::table_of(self.program, *node).is_some()) {
+            if number > 0 {
                 let hint = "requests for later look-ups stand `in own_loop`";
                 self.report_of_path(
                     site(first),
                     plan.path.as_ref(),
-                    "only the path's first look-ups can be requested a burst ahead",
+                    "only the look-ups of a path's first loop can be requested a burst ahead",
                     hint,
                 );
                 continue;

@@ -1,0 +1,210 @@
+//! Groups on their way: where the plan asks for the memory of a burst while an older one is worked on, a group waits in the worker's memory, as a flight, until
+//! the next one has come. An empty burst drives it out.
+//!
+//! With a group wait its keys, and the numbers of the records that were found on the way to them. Writers take no record back that a group may hold, for they
+//! wait for as many bursts; who has missed holds none, and what the default action made of him is good as long as it is that action.
+
+use super::{Way, inline, name};
+use crate::c::{Expr, Item, Member, Stmt, Struct};
+use hlir::path::Stage;
+use hlir::plan::Placement;
+use hlir::{NodeKind, TableId};
+use std::collections::BTreeMap;
+
+impl Way<'_> {
+    /// Whether look-ups are made one group behind their requests.
+    pub fn is_behind(&self) -> bool {
+        let placements = |stage: &Stage| self.planned(stage).requests.iter().map(|request| request.placement);
+        self.stages.first().is_some_and(|stage| placements(stage).any(Placement::is_behind))
+    }
+
+    /// A group that waits for its look-ups.
+    pub(super) fn flight_items(&self) -> Vec<Item> {
+        if !self.is_behind() {
+            return Vec::new();
+        }
+        let group = self.group();
+        let mut members = vec![
+            Member::plain("struct path", "path", ""),
+            Member::plain("struct burst", "burst", "its pointers are to the arrays below"),
+            Member::plain("void *", format!("packets[{group}]"), ""),
+            Member::plain("uint16_t", format!("lengths[{group}]"), ""),
+            Member::plain("uint16_t", format!("ports[{group}]"), ""),
+            Member::plain("uint64_t", "clock_ns", "when it came"),
+            Member::plain("uint64_t", "number", "of its first packet"),
+        ];
+        members.retain(|member| {
+            self.unit.own() || !matches!(member, Member::Plain { name, .. } if name.starts_with("lengths"))
+        });
+        vec![
+            Item::Comment("A group of packets on its way.".to_string()),
+            Item::Struct(Struct { name: "flight".to_string(), members }),
+            Item::Blank,
+        ]
+    }
+
+    /// Of the worker's memory.
+    pub(super) fn flight_members(&self) -> Vec<Member> {
+        if !self.is_behind() {
+            return Vec::new();
+        }
+        vec![
+            Member::plain("struct flight", "flights[2]", "the newest group's and that of the one before"),
+            Member::plain("uint32_t", "turn", "its lowest bit says which is the newest"),
+        ]
+    }
+
+    /// The functions that work on flights.
+    pub(super) fn advance_items(&self) -> Vec<Item> {
+        let mut items = self.take().to_vec();
+        items.extend(self.settle());
+        items.extend(self.pass());
+        items.extend(self.advance());
+        items
+    }
+
+    /// Packets of a burst become a flight.
+    fn take(&self) -> [Item; 2] {
+        let mut members = vec![
+            Expr::designated("count", name("count")),
+            Expr::designated("ports", name("flight->ports")),
+            Expr::designated("packets", name("flight->packets")),
+        ];
+        let mut arrays = vec!["packets", "ports"];
+        if self.unit.own() {
+            members.push(Expr::designated("lengths", name("flight->lengths")));
+            arrays.push("lengths");
+        }
+        let mut body = vec![Stmt::declare("const struct burst", "taken", Expr::List(members)), Stmt::Blank];
+        let mut copies = Vec::new();
+        for array in arrays {
+            let bytes = Expr::binary("*", name("count"), name(format!("sizeof(flight->{array}[0])")));
+            let from = Expr::binary("+", name(format!("burst->{array}")), name("from"));
+            copies.push(Stmt::call("memcpy", [name(format!("flight->{array}")), from, bytes]));
+        }
+        // An empty burst may have no arrays.
+        body.push(Stmt::when(Expr::binary("!=", name("count"), Expr::word(0)), copies));
+        body.push(Stmt::set(name("flight->burst"), name("taken")));
+        body.push(Stmt::set(name("flight->clock_ns"), name("run->clock_ns")));
+        body.push(Stmt::set(
+            name("flight->number"),
+            Expr::binary("+", name("run->worker->packet_number"), name("from")),
+        ));
+        for table in self.fronts().keys() {
+            let held = self.unit.table_name(*table);
+            body.push(Stmt::set(name(format!("flight->path.{held}_miss")), self.miss(*table)));
+        }
+        body.push(Stmt::set(name("flight->path.left"), Expr::word(0)));
+        body.extend(self.none_dropped("flight->path.drops"));
+        let parameters = [
+            "const struct run *run",
+            "struct flight *flight",
+            "const struct burst *burst",
+            "uint32_t from",
+            "uint32_t count",
+        ];
+        inline("void", "flight_take", &parameters, body)
+    }
+
+    /// Tables whose default action may have had a part in what waits, and may be replaced meanwhile; with the places where they are looked up.
+    fn fronts(&self) -> BTreeMap<TableId, Vec<usize>> {
+        let mut fronts: BTreeMap<TableId, Vec<usize>> = BTreeMap::new();
+        let places = 0..self.stages.first().map_or(0, |stage| stage.place);
+        for place in places.filter(|_| self.is_behind()) {
+            let NodeKind::Apply { table, .. } = &self.unit.node(self.nodes[place]).kind else { continue };
+            if !self.unit.program.tables[*table].default_constant {
+                fronts.entry(*table).or_default().push(place);
+            }
+        }
+        fronts
+    }
+
+    /// Of `struct path`.
+    pub(super) fn front_members(&self) -> Vec<Member> {
+        let member = |table: &TableId| {
+            let miss = format!("{}_miss", self.unit.table_name(*table));
+            Member::plain("uint32_t", miss, "number of its default action's record before the keys were made")
+        };
+        self.fronts().keys().map(member).collect()
+    }
+
+    /// The number of a table's default record as it is now.
+    fn miss(&self, table: TableId) -> Expr {
+        let held = name(format!("&run->{}->table", self.unit.table_name(table)));
+        Expr::call("table_record_number", [held, Expr::word(0)])
+    }
+
+    /// Before a group that has waited goes on.
+    fn settle(&self) -> Vec<Item> {
+        let mut body = Vec::new();
+        for (table, places) in self.fronts() {
+            let known = name(format!("path->{}_miss", self.unit.table_name(table)));
+            let is_other = Expr::call("__builtin_expect", [Expr::binary("!=", known, self.miss(table)), name("0")]);
+            // Whoever comes to a table without keys gets its default action.
+            let missed = |place: usize| match self.is_found(place) {
+                true => self.missed_at(place),
+                false => Expr::unary("~", Expr::long(0)),
+            };
+            let sets = places.into_iter().map(missed).reduce(|all, set| Expr::binary("|", all, set));
+            let of_group = sets.map(|set| Expr::binary("&", set, Expr::call("walk_first", [name("count")])));
+            let leave = of_group.map(|set| Stmt::Assign(name("path->left"), "|=", set));
+            body.push(Stmt::when(is_other, leave.into_iter().collect()));
+        }
+        if body.is_empty() {
+            return Vec::new();
+        }
+        let parameters = ["const struct run *run", "uint32_t count", "struct path *path"];
+        let about =
+            "Who has missed before a default action was replaced leaves the path: keys were made of the old one.";
+        let mut items = vec![Item::Comment(about.to_string())];
+        items.extend(inline("void", "path_settle", &parameters, body));
+        items
+    }
+
+    /// The newest group's keys, then everything that is left to do for the one before.
+    fn pass(&self) -> [Item; 3] {
+        let mut body = vec![
+            Stmt::declare("const uint64_t", "clock_ns", name("run->clock_ns")),
+            Stmt::declare("const uint32_t", "from", Expr::word(0)),
+            Stmt::Blank,
+            Stmt::set(name("run->number"), name("newest->number")),
+        ];
+        body.extend(self.packet_requests("&newest->burst", "size"));
+        let arguments = ["run", "&newest->burst", "from", "size", "&newest->path"].map(name);
+        let stage = Stmt::call("path_stage_0_group", arguments);
+        let look_up =
+            Stmt::call("path_look_up_0_group", ["run", "count", "&older->path", "size", "&newest->path"].map(name));
+        let requests = |path: &str| self.requests_with_work().then(|| Stmt::set(name("run->requested"), name(path)));
+        if !self.fronts().is_empty() {
+            body.push(Stmt::call("path_settle", ["run", "count", "&older->path"].map(name)));
+        }
+        body.extend(requests("&older->path"));
+        body.extend(self.measured(self.stages[0].place, vec![stage, look_up]));
+        body.push(Stmt::set(name("run->clock_ns"), name("older->clock_ns")));
+        body.push(Stmt::set(name("run->number"), name("older->number")));
+        body.extend(requests("&newest->path"));
+        body.extend(self.later("&older->burst", "from", "&older->path"));
+        body.push(Stmt::set(name("run->clock_ns"), name("clock_ns")));
+        body.push(Stmt::set(name("older->burst.count"), Expr::word(0)));
+        body.splice(0..0, crate::walk::measuring(&body));
+        let parameters =
+            ["struct run *run", "struct flight *newest", "struct flight *older", "uint32_t size", "uint32_t count"];
+        let [function, blank] = inline("void", "path_pass", &parameters, body);
+        let about = "The keys of the newest group, of `size` packets; then the group before, of `count`, to its end.";
+        [Item::Comment(about.to_string()), function, blank]
+    }
+
+    fn advance(&self) -> [Item; 2] {
+        let flight = |shift: &str| name(format!("&run->memory->flights[{shift}]"));
+        let body = vec![
+            Stmt::declare("const uint32_t", "turn", name("run->memory->turn++ & 1")),
+            Stmt::declare("struct flight *const", "newest", flight("turn")),
+            Stmt::declare("struct flight *const", "older", flight("1 - turn")),
+            Stmt::Blank,
+            Stmt::call("flight_take", ["run", "newest", "burst", "from", "size"].map(name)),
+            Stmt::call("path_pass", ["run", "newest", "older", "size", "older->burst.count"].map(name)),
+        ];
+        let parameters = ["struct run *run", "const struct burst *burst", "uint32_t from", "uint32_t size"];
+        inline("void", "path_advance", &parameters, body)
+    }
+}
