@@ -129,19 +129,22 @@ fn turns_and_keys_hide_lines_that_look_ups_cannot() {
     assert!((cycles(1.0, "with_turns", "t1") - hidden).abs() < 1e-6, "{hidden}");
 }
 
-/// Whatever is computed while a line comes: what it costs behind long work is waited for.
+/// Whatever is computed while a line comes: what it costs behind as much work is waited for, and less of it where there is more work.
 #[test]
-fn nothing_hides_what_a_line_costs_behind_long_work() {
-    let cycles = |unhidden: f64, placement: &str| {
+fn work_hides_no_more_than_what_was_measured_with_as_much() {
+    let cycles = |work: f64, unhidden: f64, placement: &str| {
         let request = format!("prefetch table stations line 0 ahead 1 in {placement} to t1");
         let plan = format!("plan {{\n  burst 32\n  {PATH}\n  loop stations: batch 32 group 32 {{ {request} }}\n}}\n");
         let mut machine = machine(0.5, 2.0);
-        machine.lines.busy_t1[1].fill(unhidden);
+        machine.lines.busy_t1[0].fill(work);
+        machine.lines.busy_t1[1].fill(work + unhidden);
         predicted(machine, &traffic(0, 0), &plan).cycles()
     };
     for placement in ["with_turns", "with_keys", "with_consumption"] {
-        let [none, some, more] = [0.0, 6.0, 9.0].map(|unhidden| cycles(unhidden, placement));
+        let [none, some, more] = [0.0, 6.0, 9.0].map(|unhidden| cycles(100.0, unhidden, placement));
         assert!(some > none + 5.0 && (more - some - 3.0).abs() < 1e-6, "{placement}: {none} {some} {more}");
+        let [fewer, fewest] = [8.0, 4.0].map(|work| cycles(work, 9.0, placement) - cycles(work, 0.0, placement));
+        assert!(fewest < fewer && fewer < more - none, "{placement}: {fewest} {fewer}");
     }
 }
 

@@ -213,13 +213,14 @@ impl Model<'_> {
         let lines = group * asked.len() as f64;
         let streams: Vec<f64> = asked.iter().map(|at| self.stream(&made[*at], lines, is_behind)).collect();
         let stream: f64 = streams.iter().sum();
+        let around = (looked_up + keys + turn) / asked.len() as f64;
         // What is computed meanwhile is not waited for, but for what nothing hides. Lines that were asked for into the second cache come from there through
         // the same buffers as new ones.
         let waited_in = |part: Part, work: f64| {
             let here = || asked.iter().zip(&streams).filter(|(at, _)| made[**at].part() == part);
             let hides_none = part == Part::LookUps && here().any(|(at, _)| made[*at].is_far());
             let stream: f64 = here().map(|(_, one)| one).sum();
-            let unhidden: f64 = here().map(|(at, _)| self.unhidden(&made[*at], lines, is_behind)).sum();
+            let unhidden: f64 = here().map(|(at, _)| self.unhidden(&made[*at], lines, around)).sum();
             (stream - if hides_none { 0.0 } else { work }).max(unhidden)
         };
         // Where a line is, is made of its key with the key.
@@ -255,10 +256,10 @@ impl Model<'_> {
         memory.group(request.hint, &place, STEADY)
     }
 
-    /// What is waited for of such a stream whatever is computed meanwhile.
-    fn unhidden(&self, made: &Made, lines: f64, is_behind: bool) -> f64 {
-        let Some(request) = made.request.filter(|_| is_behind && !made.is_levelled()) else { return 0.0 };
-        self.memory().unhidden(request.hint, &made.first(), lines)
+    /// What is waited for of such a stream whatever is computed meanwhile, with so many cycles of work around each line.
+    fn unhidden(&self, made: &Made, lines: f64, around: f64) -> f64 {
+        let Some(request) = made.request.filter(|_| made.is_behind() && !made.is_levelled()) else { return 0.0 };
+        self.memory().unhidden(request.hint, &made.first(), lines, around)
     }
 
     /// Second lines are asked for behind all first ones. What is on its way then, because look-ups paid for it, comes before them: on average half of what
