@@ -129,6 +129,20 @@ fn turns_and_keys_hide_lines_that_look_ups_cannot() {
     assert!((cycles(1.0, "with_turns", "t1") - hidden).abs() < 1e-6, "{hidden}");
 }
 
+/// Keys are made right before the look-ups: what they ask for late has little time to come, and in a small group less.
+#[test]
+fn lines_that_keys_ask_for_have_less_time_to_come_than_those_of_turns() {
+    let cycles = |placement: &str, group: u32, latency: f64| {
+        let request = format!("prefetch table stations line 0 ahead 1 in {placement} to t1");
+        let staged = format!("loop stations: batch 64 group {group} {{ {request} }}\n  table stations: perfect");
+        predicted(machine(0.5, latency), &traffic(0, 0), &format!("plan {{\n  burst 64\n  {PATH}\n  {staged}\n}}\n"))
+            .cycles()
+    };
+    let later = |group, latency| cycles("with_keys", group, latency) - cycles("with_turns", group, latency);
+    assert!(later(16, 2.0).abs() < 1e-6 && later(64, 2.0).abs() < 1e-6);
+    assert!(later(16, 200.0) > later(64, 200.0) + 1.0 && later(64, 200.0) >= 0.0);
+}
+
 /// Whatever is computed while a line comes: what it costs behind as much work is waited for, and less of it where there is more work.
 #[test]
 fn work_hides_no_more_than_what_was_measured_with_as_much() {

@@ -225,9 +225,9 @@ impl Model<'_> {
         };
         // Where a line is, is made of its key with the key.
         let addresses = if is_behind { asked.len() as f64 * ADDRESS * operation } else { 0.0 };
-        let waited = waited_in(Part::LookUps, (looked_up - addresses).max(0.0))
-            + waited_in(Part::Keys, keys + addresses)
-            + waited_in(Part::Turns, turn);
+        let with_keys = waited_in(Part::Keys, keys + addresses);
+        let with_turns = waited_in(Part::Turns, turn);
+        let waited = waited_in(Part::LookUps, (looked_up - addresses).max(0.0)) + with_keys + with_turns;
         for (at, one) in asked.iter().zip(&streams) {
             costs[*at] += if stream > 0.0 { one / stream * waited } else { 0.0 } + request;
         }
@@ -236,14 +236,22 @@ impl Model<'_> {
         for (cost, made) in costs.iter_mut().zip(made) {
             *cost += (1.0 - (1.0 - made.lookup.shape.second).powf(group)) * queue / group;
         }
-        // A line that was asked for with work on another group is read when all work on a group has been done once.
-        let meanwhile = match is_behind {
-            true => looked_up + keys + turn + waited,
-            false => issue[*first],
+        // What is done between asking for a line and reading it, a packet. With look-ups, all work on a group once. Keys begin a pass and turns end it: of what
+        // keys ask for, the first line is read behind all of them, and the last one asked for before all look-ups; turns have port and keys in between.
+        let meanwhile = |part: Part| match part {
+            _ if !is_behind => issue[*first],
+            Part::LookUps => looked_up + keys + turn + waited,
+            Part::Turns => self.between() + keys + with_keys + looked_up.min(turn + with_turns),
+            Part::Keys => looked_up.min(keys + with_keys),
         };
-        let last = asked.iter().map(|at| self.last(&made[*at], lines, group, is_behind)).fold(0.0, f64::max);
-        costs[*first] += (last - meanwhile).max(0.0);
+        let late = |at: &usize| self.last(&made[*at], lines, group, is_behind) - meanwhile(made[*at].part());
+        costs[*first] += asked.iter().map(late).fold(0.0, f64::max);
         costs
+    }
+
+    /// What the port takes between two bursts, a packet.
+    fn between(&self) -> f64 {
+        self.inputs.machine.port.own.iter().copied().reduce(f64::min).unwrap_or(0.0)
     }
 
     /// First lines that are asked for, in a steady stream.
