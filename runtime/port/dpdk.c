@@ -12,7 +12,6 @@
 #include <rte_errno.h>
 #include <rte_log.h>
 
-
 struct rte_mempool *dpdk_mempool;
 
 int

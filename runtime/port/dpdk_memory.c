@@ -218,16 +218,17 @@ dpdk_memory_take(struct dpdk_memory *port, uint32_t count)
 	return 0;
 }
 
-/* Gives the pool what the port has taken back, so that between runs every buffer that is free is there. Those that were used last come last, in pieces that a
- * worker's cache takes, so that the next run finds them in the processor's. */
+/* Gives the pool what the port has taken back, so that between runs every buffer that is free is there. Those that were used last come last, as many as a
+ * worker's cache keeps: in a thread that DPDK knows the next run takes those first, which the processor's caches have. */
 static void
 dpdk_memory_drain(struct dpdk_memory *port)
 {
-	for (uint32_t at = 0; at < port->free_count; at += DPDK_CACHE) {
-		const uint32_t left = port->free_count - at;
+	const uint32_t last = port->free_count < DPDK_CACHE ? port->free_count : DPDK_CACHE, rest = port->free_count - last;
 
-		rte_mempool_put_bulk(dpdk_mempool, (void *const *)port->free + at, left < DPDK_CACHE ? left : DPDK_CACHE);
-	}
+	if (rest != 0)
+		rte_mempool_put_bulk(dpdk_mempool, (void *const *)port->free, rest);
+	if (last != 0)
+		rte_mempool_put_bulk(dpdk_mempool, (void *const *)port->free + rest, last);
 	port->free_count = 0;
 }
 

@@ -406,6 +406,31 @@ fn paths_do_not_say_what_members_run() {
     says(found(&with_members), expected);
 }
 
+/// A member is chosen again in a packet's turn, and a group may have others by then: keys that were made of one do not wait for the next burst.
+#[test]
+fn nobody_waits_behind_a_selector() {
+    let (head, _) = IPV4.split_once("\nplan {").expect("the program has a plan");
+    let path =
+        "arrival, parser.start, parser.ipv4, verify_checksum, ingress.is_routed, ingress.routes, ingress.neighbours";
+    let found = |head: &str, placement: &str| {
+        let request = format!("prefetch table ingress.neighbours line 0 ahead {placement} to t0");
+        let staged = format!("loop ingress.neighbours: batch 8 group 8 {{ {request} }}");
+        messages(&format!("{head}\nplan {{\n  path {{ {path} }}\n  {staged}\n}}\n"))
+    };
+    assert_eq!(found(head, "1 in with_turns"), [""; 0], "what was found waits");
+    let (before, routes) = head.split_once("  size 65536\n").expect("a table of that size");
+    let (_, behind) = routes.split_once("\n}\n").expect("its end");
+    let profile = "profile state.members [4] selector crc16 width 14 largest_group 4\n";
+    let (first, last) = before.rsplit_once("table ingress.routes").expect("the table");
+    let selects = "  profile state.members\n  selector hdr.ipv4.src\n}\n";
+    let with_groups = format!("{first}\n{profile}\ntable ingress.routes{last}{selects}{behind}");
+    assert_eq!(found(&with_groups, "8 in own_loop"), [""; 0]);
+    says(
+        found(&with_groups, "1 in with_turns"),
+        "the plan: packets cannot wait for the next burst behind `ingress.routes`, which selects from a group",
+    );
+}
+
 /// A register that two loops touch would show a packet what a later one wrote.
 #[test]
 fn batching_keeps_the_order_of_state() {

@@ -284,7 +284,8 @@ impl MemoryPort {
         unsafe { memory_port_more(self.raw, packets) };
     }
 
-    /// While `holding`, a run ends without the burst of nothing that drives out what the pipeline holds: more may come. No entry may be removed meanwhile.
+    /// While `holding`, a run ends without the burst of nothing that drives out what the pipeline holds: more may come. Meanwhile
+    /// writers wait for nobody: they may do no more than replace a default action, once.
     pub fn hold(&mut self, holding: bool) {
         // SAFETY: the port is not running: it is borrowed.
         unsafe { memory_port_hold(self.raw, u32::from(holding)) };

@@ -21,7 +21,7 @@ const SAMPLE: u64 = 8192;
 const ENOUGH: Duration = Duration::from_millis(60);
 const FEWEST: usize = 5;
 /// Packets that warm a variant's tables before its round: eight times as many as the tables have entries, so that but one in three thousand of the lines that a
-/// cache can hold is missing, within these bounds. Tables for which the upper one is too few fit into no cache.
+/// cache can hold is missing, within these bounds. The upper one's packets bring 32 MB of lines, with one for each.
 const WARM: RangeInclusive<u64> = 1 << 16..=1 << 19;
 const WARM_TO_AN_ENTRY: u64 = 8;
 const PORTS: u32 = 512;

@@ -183,7 +183,7 @@ pub fn placed(plan: &Plan, group: u32, placement: Placement) -> Plan {
     for (number, stage) in plan.loops.iter_mut().enumerate() {
         stage.group = group;
         for request in &mut stage.requests {
-            // Only the first look-ups can be asked for a group ahead.
+            // Only the first loop can ask a burst ahead.
             let later = placement == Placement::WithConsumption && number > 0;
             request.placement = if later { Placement::OwnLoop } else { placement };
             request.distance = if request.placement == Placement::OwnLoop { group } else { 1 };

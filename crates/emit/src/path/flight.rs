@@ -2,7 +2,7 @@
 //! the next one has come. An empty burst drives it out.
 //!
 //! With a group wait its keys, and the numbers of the records that were found on the way to them. Writers take no record back that a group may hold, for they
-//! wait for as many bursts; who has missed holds none, and what the default action made of him is good as long as it is that action.
+//! wait for as many bursts. A packet that missed there holds none: its keys are good as long as the default action is the one that they were made of.
 
 use super::{Way, inline, name};
 use crate::c::{Expr, Item, Member, Stmt, Struct};
@@ -134,7 +134,7 @@ impl Way<'_> {
         Expr::call("table_record_number", [held, Expr::word(0)])
     }
 
-    /// Before a group that has waited goes on.
+    /// When the look-ups of a group that has waited are made, and its turns begin.
     fn settle(&self) -> Vec<Item> {
         let mut body = Vec::new();
         for (table, places) in self.fronts() {
@@ -175,14 +175,14 @@ impl Way<'_> {
         let look_up =
             Stmt::call("path_look_up_0_group", ["run", "count", "&older->path", "size", "&newest->path"].map(name));
         let requests = |path: &str| self.requests_with_work().then(|| Stmt::set(name("run->requested"), name(path)));
-        if !self.fronts().is_empty() {
-            body.push(Stmt::call("path_settle", ["run", "count", "&older->path"].map(name)));
-        }
         body.extend(requests("&older->path"));
         body.extend(self.measured(self.stages[0].place, vec![stage, look_up]));
         body.push(Stmt::set(name("run->clock_ns"), name("older->clock_ns")));
         body.push(Stmt::set(name("run->number"), name("older->number")));
         body.extend(requests("&newest->path"));
+        if !self.fronts().is_empty() {
+            body.push(Stmt::call("path_settle", ["run", "count", "&older->path"].map(name)));
+        }
         body.extend(self.later("&older->burst", "from", "&older->path"));
         body.push(Stmt::set(name("run->clock_ns"), name("clock_ns")));
         body.push(Stmt::set(name("older->burst.count"), Expr::word(0)));

@@ -4,7 +4,7 @@ use super::{Site, Verifier};
 use crate::path::{self, Obstacle};
 use crate::plan::{Access, Loop, Path, Placement, Request};
 use crate::text::written_placement;
-use crate::{Action, NodeId, Plan, Scope};
+use crate::{Action, NodeId, NodeKind, Plan, Scope};
 use std::collections::{HashMap, HashSet};
 
 /// Packets of a group: verdicts are bits of one word.
@@ -139,7 +139,7 @@ impl Verifier<'_> {
                 self.look_up(site, plan.path.as_ref(), (nodes, stage.place, place));
             }
         }
-        self.behind(plan, &stages);
+        self.behind(plan, nodes, &stages);
         self.asked_once(plan, &stages);
         let last = stages.last().map_or(0, |stage| stage.place);
         // What is looked up on the way to the last stage is looked up ahead as well.
@@ -148,8 +148,9 @@ impl Verifier<'_> {
         }
     }
 
-    /// Requests with work on another burst: only the first stage's, whose keys wait for their turn, and what was found on the way to them.
-    fn behind(&mut self, plan: &Plan, stages: &[path::Stage]) {
+    /// Requests with work on another burst: only the first stage's, whose keys wait for their turn, and what was found on the way to them. Of a group that was
+    /// found there a member is chosen again in the packet's turn, and it may have other members by then.
+    fn behind(&mut self, plan: &Plan, nodes: &[NodeId], stages: &[path::Stage]) {
         for (number, stage) in stages.iter().enumerate() {
             let requests = &plan.loops[stage.number].requests;
             let Some(first) = requests.iter().position(|request| request.placement.is_behind()) else { continue };
@@ -165,6 +166,14 @@ impl Verifier<'_> {
                 );
                 continue;
             }
+            let selecting = nodes[..stage.place].iter().find(|node| self.selects(**node));
+            if let Some(node) = selecting {
+                let node = &self.program.nodes[*node].name;
+                let message =
+                    format!("packets cannot wait for the next burst behind `{node}`, which selects from a group");
+                let hint = "write `in own_loop`, or begin the first loop there";
+                self.report_of_path(site(first), plan.path.as_ref(), message, hint);
+            }
             for (at, request) in requests.iter().enumerate() {
                 if request.placement.is_behind() && request.distance != 1 {
                     let message =
@@ -173,6 +182,12 @@ impl Verifier<'_> {
                 }
             }
         }
+    }
+
+    fn selects(&self, node: NodeId) -> bool {
+        let NodeKind::Apply { table, .. } = &self.program.nodes[node].kind else { return false };
+        let profile = self.program.tables[*table].profile;
+        profile.is_some_and(|profile| self.program.profiles[profile].selector.is_some())
     }
 
     /// A stage makes all look-ups in a table that it asks for, whatever later ones say of it.

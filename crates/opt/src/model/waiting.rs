@@ -237,21 +237,16 @@ impl Model<'_> {
             *cost += (1.0 - (1.0 - made.lookup.shape.second).powf(group)) * queue / group;
         }
         // What is done between asking for a line and reading it, a packet. With look-ups, all work on a group once. Keys begin a pass and turns end it: of what
-        // keys ask for, the first line is read behind all of them, and the last one asked for before all look-ups; turns have port and keys in between.
+        // keys ask for, the first line is read behind all of them, and the last one asked for before all look-ups; turns have the keys in between.
         let meanwhile = |part: Part| match part {
             _ if !is_behind => issue[*first],
             Part::LookUps => looked_up + keys + turn + waited,
-            Part::Turns => self.between() + keys + with_keys + looked_up.min(turn + with_turns),
+            Part::Turns => keys + with_keys + looked_up.min(turn + with_turns),
             Part::Keys => looked_up.min(keys + with_keys),
         };
         let late = |at: &usize| self.last(&made[*at], lines, group, is_behind) - meanwhile(made[*at].part());
         costs[*first] += asked.iter().map(late).fold(0.0, f64::max);
         costs
-    }
-
-    /// What the port takes between two bursts, a packet.
-    fn between(&self) -> f64 {
-        self.inputs.machine.port.own.iter().copied().reduce(f64::min).unwrap_or(0.0)
     }
 
     /// First lines that are asked for, in a steady stream.
