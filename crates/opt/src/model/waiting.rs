@@ -244,8 +244,13 @@ impl Model<'_> {
             Part::Turns => keys + with_keys + looked_up.min(turn + with_turns),
             Part::Keys => looked_up.min(keys + with_keys),
         };
-        let late = |at: &usize| self.last(&made[*at], lines, group, is_behind) - meanwhile(made[*at].part());
-        costs[*first] += asked.iter().map(late).fold(0.0, f64::max);
+        let late = |(at, one): (&usize, &f64)| {
+            let (last, part) = (self.last(&made[*at], lines, group, is_behind), made[*at].part());
+            // What keys ask for comes behind what turns and look-ups have asked for.
+            let ahead = if is_behind && part == Part::Keys { self.queue(std::iter::once(*one)) / group } else { 0.0 };
+            last + ahead - meanwhile(part)
+        };
+        costs[*first] += asked.iter().zip(&streams).map(late).fold(0.0, f64::max);
         costs
     }
 
@@ -265,8 +270,8 @@ impl Model<'_> {
         self.memory().unhidden(request.hint, &made.first(), lines, around)
     }
 
-    /// Second lines are asked for behind all first ones. What is on its way then, because look-ups paid for it, comes before them: on average half of what
-    /// can be.
+    /// What comes before lines that are asked for behind others, such as second ones behind the first ones that look-ups have paid for: on average half of what
+    /// can be on its way.
     fn queue(&self, streams: impl Iterator<Item = f64>) -> f64 {
         let (sum, count) = streams.fold((0.0, 0.0), |(sum, count), one| (sum + one, count + 1.0));
         sum / f64::max(count, 1.0) * f64::from(self.inputs.machine.parallelism) / 2.0
