@@ -122,10 +122,8 @@ fn turns_and_keys_hide_lines_that_look_ups_cannot() {
             (near - far).abs() < 1e-6 && far < cycles(400.0, "with_consumption", "t1") - 1.0,
             "{placement}: {near} {far}"
         );
+        assert!((cycles(500.0, placement, "t1") - far - 100.0).abs() < 1e-6, "{placement}");
     }
-    let slower = |placement: &str| cycles(500.0, placement, "t1") - cycles(400.0, placement, "t1");
-    assert!((slower("with_turns") - 100.0).abs() < 1e-6);
-    assert!(slower("with_keys") > 101.0, "what keys ask for waits for what is on its way");
     assert!(cycles(400.0, "with_consumption", "t0") < cycles(400.0, "with_consumption", "t1") - 1.0);
     let hidden = cycles(0.5, "with_turns", "t1");
     assert!((cycles(1.0, "with_turns", "t1") - hidden).abs() < 1e-6, "{hidden}");
@@ -181,8 +179,8 @@ fn second_lines_come_behind_what_look_ups_ask_for() {
     assert!((slower("exact48", "with_turns") - 100.0).abs() < 1e-6);
 }
 
-/// Of two tables whose lines come slowly, and less so to the second cache, one is asked for with turns and the other with keys: each hides its own. So it is where
-/// long work hides half of them, and one placement is as good as another.
+/// Of two tables whose lines come slowly, and less so to the second cache, one is asked for with turns and the other with keys: each hides its own. Where one
+/// placement is as good as another, turns ask for both.
 #[test]
 fn the_lines_of_two_tables_are_spread_over_a_burst() {
     let sources = "table sources {\n  key hdr.ethernet.src: exact\n  action known() {}\n  action unknown() {}\n  default unknown()\n}\n\nparser";
@@ -192,7 +190,7 @@ fn the_lines_of_two_tables_are_spread_over_a_burst() {
     let stages = Stages { operation_cycles: 0.2, request_cycles: 1.0, loop_cycles: 10.0, behind_cycles: 0.0 };
     let mut machine = Machine { stages: Some(stages), ..Machine::default() };
     machine.lines.prefetch_t0.iter_mut().flatten().for_each(|cycles| *cycles *= 6.0);
-    machine.lines.prefetch_t1.iter_mut().flatten().for_each(|cycles| *cycles *= 3.0);
+    machine.lines.prefetch_t1.iter_mut().flatten().for_each(|cycles| *cycles *= 2.4);
     let way = ["start", "stations", "sources", "kind", "queue", "deparser", "departure"];
     let edges: Vec<String> = way.windows(2).map(|edge| format!("1000 {} -> {}\n", edge[0], edge[1])).collect();
     let profile = Some(Profile::parse(&edges.concat()).expect("a profile"));
@@ -201,19 +199,19 @@ fn the_lines_of_two_tables_are_spread_over_a_burst() {
         let content = Content { entries: 10_000_000, records: 8, masks: 1, is_known: true, ..Content::default() };
         inputs.occupancy.tables.insert(table.to_string(), content);
     }
-    let assert_spread = |inputs: &Inputs| {
+    let placed = |inputs: &Inputs| {
         let (mut program, mut plan) = (program.clone(), Plan::default());
         opt::optimize(&mut program, &mut plan, inputs, &Selection::All, None);
         let requests = plan.loops.iter().flat_map(|stage| &stage.requests);
         let mut placements: Vec<&str> = requests.map(|request| written_placement(request.placement)).collect();
         placements.sort_unstable();
-        assert_eq!(placements, ["with_keys", "with_turns"]);
+        placements
     };
-    assert_spread(&inputs);
+    assert_eq!(placed(&inputs), ["with_turns"; 2], "long work hides half");
     for access in [Access::BusyT0, Access::BusyT1] {
         *inputs.machine.lines.table_mut(access) = vec![vec![1.0; 4]; 4];
     }
-    assert_spread(&inputs);
+    assert_eq!(placed(&inputs), ["with_keys", "with_turns"]);
 }
 
 /// A packet that goes elsewhere behind the last stage is copied there, and guessed wrong. One that is dropped goes nowhere.

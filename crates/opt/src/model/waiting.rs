@@ -226,31 +226,25 @@ impl Model<'_> {
         // Where a line is, is made of its key with the key.
         let addresses = if is_behind { asked.len() as f64 * ADDRESS * operation } else { 0.0 };
         let with_keys = waited_in(Part::Keys, keys + addresses);
-        let with_turns = waited_in(Part::Turns, turn);
-        let waited = waited_in(Part::LookUps, (looked_up - addresses).max(0.0)) + with_keys + with_turns;
+        let with_look_ups = waited_in(Part::LookUps, (looked_up - addresses).max(0.0));
+        let waited = with_look_ups + with_keys + waited_in(Part::Turns, turn);
         for (at, one) in asked.iter().zip(&streams) {
             costs[*at] += if stream > 0.0 { one / stream * waited } else { 0.0 } + request;
         }
-        let with_look_ups = asked.iter().zip(&streams).filter(|(at, _)| made[**at].part() == Part::LookUps);
-        let queue = self.queue(with_look_ups.map(|(_, one)| *one));
+        let paid_for = asked.iter().zip(&streams).filter(|(at, _)| made[**at].part() == Part::LookUps);
+        let queue = self.queue(paid_for.map(|(_, one)| *one));
         for (cost, made) in costs.iter_mut().zip(made) {
             *cost += (1.0 - (1.0 - made.lookup.shape.second).powf(group)) * queue / group;
         }
-        // What is done between asking for a line and reading it, a packet. With look-ups, all work on a group once. Keys begin a pass and turns end it: of what
-        // keys ask for, the first line is read behind all of them, and the last one asked for before all look-ups; turns have the keys in between.
+        // What is done between asking for a line and reading it, a packet: with look-ups and turns, about all work on a group once. Look-ups follow keys:
+        // of what these ask for, the first line is read behind all keys, and the last one asked for before all look-ups.
         let meanwhile = |part: Part| match part {
             _ if !is_behind => issue[*first],
-            Part::LookUps => looked_up + keys + turn + waited,
-            Part::Turns => keys + with_keys + looked_up.min(turn + with_turns),
+            Part::LookUps | Part::Turns => looked_up + keys + turn + waited,
             Part::Keys => looked_up.min(keys + with_keys),
         };
-        let late = |(at, one): (&usize, &f64)| {
-            let (last, part) = (self.last(&made[*at], lines, group, is_behind), made[*at].part());
-            // What keys ask for comes behind what turns and look-ups have asked for.
-            let ahead = if is_behind && part == Part::Keys { self.queue(std::iter::once(*one)) / group } else { 0.0 };
-            last + ahead - meanwhile(part)
-        };
-        costs[*first] += asked.iter().zip(&streams).map(late).fold(0.0, f64::max);
+        let late = |at: &usize| self.last(&made[*at], lines, group, is_behind) - meanwhile(made[*at].part());
+        costs[*first] += asked.iter().map(late).fold(0.0, f64::max);
         costs
     }
 
@@ -270,8 +264,8 @@ impl Model<'_> {
         self.memory().unhidden(request.hint, &made.first(), lines, around)
     }
 
-    /// What comes before lines that are asked for behind others, such as second ones behind the first ones that look-ups have paid for: on average half of what
-    /// can be on its way.
+    /// Second lines are asked for behind all first ones. What is on its way then, because look-ups paid for it, comes before them: on average half of what
+    /// can be.
     fn queue(&self, streams: impl Iterator<Item = f64>) -> f64 {
         let (sum, count) = streams.fold((0.0, 0.0), |(sum, count), one| (sum + one, count + 1.0));
         sum / f64::max(count, 1.0) * f64::from(self.inputs.machine.parallelism) / 2.0
