@@ -139,6 +139,9 @@ impl PlanFile {
         for (to, from) in pairs(&plan.tables, &own.tables, |table| &table.table) {
             put(Site::TablePlan(to), Site::TablePlan(from));
         }
+        for (to, from) in pairs(&plan.shares, &own.shares, |share| &share.table) {
+            put(Site::Share(to), Site::Share(from));
+        }
         for (to, from) in pairs(&plan.windows, &own.windows, |window| &window.node) {
             put(Site::Window(to), Site::Window(from));
         }

@@ -18,6 +18,7 @@ pub struct Plan {
     /// Loops over the packets of a batch. Nodes that stand in none run packet by packet with the node before them.
     pub loops: Vec<Loop>,
     pub tables: Vec<TablePlan>,
+    pub shares: Vec<Share>,
     pub windows: Vec<Window>,
     pub queues: Vec<Queue>,
     pub instrument: Instrument,
@@ -135,6 +136,24 @@ pub struct TablePlan {
     pub reason: Option<Reason>,
 }
 
+/// Two tables whose entries stand in one array: a key that both have takes the place of one. What a look-up in it finds is two numbers of records, one for each
+/// table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// The guest, whose number takes the lower bits.
+    pub table: String,
+    /// The owner of the array.
+    pub owner: String,
+    /// Bits of the guest's number; it has at most 2^bits - 1 different records, and the owner 2^(16 - bits) - 1.
+    pub bits: u32,
+    pub reason: Option<Reason>,
+}
+
+impl Share {
+    /// Bits of both numbers.
+    pub const BITS: u32 = 16;
+}
+
 /// Bytes of the packet that are loaded once and written back once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
@@ -185,6 +204,7 @@ impl Plan {
             stage.requests.iter_mut().for_each(|request| request.reason = None);
         }
         self.tables.iter_mut().for_each(|table| table.reason = None);
+        self.shares.iter_mut().for_each(|share| share.reason = None);
         self.windows.iter_mut().for_each(|window| window.reason = None);
         self.queues.iter_mut().for_each(|queue| queue.reason = None);
         self

@@ -10,6 +10,7 @@ mod objects;
 mod path;
 mod plan;
 mod queues;
+mod share;
 mod site;
 mod statement;
 mod table;

@@ -4,7 +4,7 @@
 
 use super::{Site, Verifier};
 use crate::plan::{Access, Layout, Loop, Placement, Request, TablePlan};
-use crate::{NodeId, Plan, Program, Type};
+use crate::{MatchKind, NodeId, Plan, Program, Table, Type};
 use std::collections::{HashMap, HashSet};
 
 impl<'p> Verifier<'p> {
@@ -49,6 +49,7 @@ impl<'p> Verifier<'p> {
         for (index, table) in plan.tables.iter().enumerate() {
             self.structure(Site::TablePlan(index as u32), table);
         }
+        self.shares(plan);
         for (index, window) in plan.windows.iter().enumerate() {
             let site = Site::Window(index as u32);
             for node in std::iter::once(&window.node).chain(&window.write_back) {
@@ -130,16 +131,21 @@ impl<'p> Verifier<'p> {
         }
     }
 
-    fn structure(&mut self, site: Site, planned: &TablePlan) {
-        let Some(table) = self.program.tables.values().find(|table| table.name == planned.table) else {
-            return self.error(site, format!("the program has no table `{}`", planned.table));
-        };
+    /// Kinds and widths of a table's keys, whatever they are.
+    pub(super) fn key_widths(&self, table: &Table) -> Vec<(MatchKind, u32)> {
         let mut kinds = super::Kinds::new(self.program, &[]);
         let mut width = |value| match kinds.of(value) {
             Some(Type::Bits(width)) => width,
             Some(Type::Bool) | None => 0,
         };
-        let keys: Vec<_> = table.keys.iter().map(|key| (key.kind, width(&key.value))).collect();
+        table.keys.iter().map(|key| (key.kind, width(&key.value))).collect()
+    }
+
+    fn structure(&mut self, site: Site, planned: &TablePlan) {
+        let Some(table) = self.program.tables.values().find(|table| table.name == planned.table) else {
+            return self.error(site, format!("the program has no table `{}`", planned.table));
+        };
+        let keys = self.key_widths(table);
         if let Some(needs) = planned.structure.misses(&keys) {
             let word = crate::text::written_structure(planned.structure);
             self.report(site, format!("`{word}` does not suit table `{}`", table.name), &format!("it needs {needs}"));

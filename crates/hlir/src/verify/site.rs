@@ -43,6 +43,7 @@ pub enum Site {
     /// What a loop prefetches: the number of the loop, and of the request in it.
     Request(u32, u32),
     TablePlan(u32),
+    Share(u32),
     Window(u32),
     Queue(u32),
     Instrument,
@@ -122,6 +123,7 @@ impl Site {
             | Site::Loop(_)
             | Site::Request(..)
             | Site::TablePlan(_)
+            | Site::Share(_)
             | Site::Window(_)
             | Site::Queue(_)
             | Site::Instrument => "the plan".to_string(),

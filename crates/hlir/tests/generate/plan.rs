@@ -3,8 +3,8 @@
 use super::Generator;
 use hlir::Plan;
 use hlir::plan::{
-    Access, Descriptor, Hint, Instrument, Layout, Loop, Path, Placement, Queue, Reason, Request, Structure, TablePlan,
-    Window,
+    Access, Descriptor, Hint, Instrument, Layout, Loop, Path, Placement, Queue, Reason, Request, Share, Structure,
+    TablePlan, Window,
 };
 
 impl Generator<'_> {
@@ -31,6 +31,10 @@ impl Generator<'_> {
                 table: it.name(),
                 structure: it.pick(&Structure::ALL),
                 reason: it.cost(),
+            }),
+            shares: self.several(2, |it| {
+                let (table, owner, bits) = (it.name(), it.name(), it.number());
+                Share { table, owner, bits, reason: it.cost() }
             }),
             windows: self.several(2, |it| Window {
                 node: it.name(),

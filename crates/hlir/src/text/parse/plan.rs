@@ -3,7 +3,7 @@
 use super::Reader;
 use super::cursor::Read;
 use crate::Plan;
-use crate::plan::{Access, Layout, Loop, Path, Queue, Reason, Request, TablePlan, Window};
+use crate::plan::{Access, Layout, Loop, Path, Queue, Reason, Request, Share, TablePlan, Window};
 use crate::text::lex::TokenKind;
 use crate::text::words::{DESCRIPTORS, HINTS, PLACEMENTS, STRUCTURES};
 use crate::verify::Site;
@@ -32,10 +32,11 @@ impl Reader {
     fn plan_member(&mut self, plan: &mut Plan) -> Read<()> {
         let start = self.at;
         let word = self.word().unwrap_or("").to_string();
-        let known = ["descriptor", "burst", "layout", "path", "loop", "table", "window", "queue", "instrument"];
+        let known =
+            ["descriptor", "burst", "layout", "path", "loop", "table", "share", "window", "queue", "instrument"];
         if !known.contains(&word.as_str()) {
             let expected =
-                "`descriptor`, `burst`, `layout`, `path`, `loop`, `table`, `window`, `queue` or `instrument`";
+                "`descriptor`, `burst`, `layout`, `path`, `loop`, `table`, `share`, `window`, `queue` or `instrument`";
             return Err(self.fail(expected));
         }
         if let Some((_, site)) = SINGLE.iter().find(|(single, _)| *single == word) {
@@ -55,6 +56,11 @@ impl Reader {
                 let reason = self.reason()?;
                 self.places.set(Site::TablePlan(plan.tables.len() as u32), self.head_since(start));
                 plan.tables.push(TablePlan { table, structure, reason });
+            }
+            "share" => {
+                let share = self.share()?;
+                self.places.set(Site::Share(plan.shares.len() as u32), self.head_since(start));
+                plan.shares.push(share);
             }
             "window" => {
                 let window = self.window()?;
@@ -165,6 +171,15 @@ impl Reader {
         self.expect_word("to")?;
         let hint = self.one_of(HINTS)?;
         Ok(Request { access, placement, distance, hint, reason: self.reason()? })
+    }
+
+    fn share(&mut self) -> Read<Share> {
+        let table = self.name("a table")?;
+        self.expect_word("with")?;
+        let owner = self.name("a table")?;
+        self.expect_word("bits")?;
+        let bits = self.number("a number of bits")?;
+        Ok(Share { table, owner, bits, reason: self.reason()? })
     }
 
     fn window(&mut self) -> Read<Window> {

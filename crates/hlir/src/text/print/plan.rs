@@ -23,6 +23,10 @@ pub(super) fn print(plan: &Plan) -> String {
             let structure = word_of(STRUCTURES, &table.structure).unwrap_or_default();
             lines.add(format!("table {}: {structure}{}", written(&table.table), because(&table.reason)));
         }
+        for share in &plan.shares {
+            let (table, owner, reason) = (written(&share.table), written(&share.owner), because(&share.reason));
+            lines.add(format!("share {table} with {owner} bits {}{reason}", share.bits));
+        }
         for window in &plan.windows {
             let (node, back) = (written(&window.node), names(&window.write_back));
             let (length, offset) = (window.length_bytes, window.offset_bytes);

@@ -1,0 +1,90 @@
+//! Two tables share an array only if a word can be told apart by both, and nothing else numbers records there.
+
+use hlir::text::{parse_file, print_file};
+
+const L2FWD: &str = include_str!("programs/l2fwd.hlir");
+
+/// What the program has that keeps a table by itself.
+const COUNTED: &str = "counter ingress.hits: packets_and_bytes of ingress.dmac automatic\n";
+
+/// The messages for a plan of these lines, behind the program without that and with some words replaced.
+fn found(program: &[(&str, &str)], lines: &[&str]) -> Vec<String> {
+    let plain = [(COUNTED, ""), ("  idle_timeout\n", "")];
+    let program = plain.iter().chain(program).fold(L2FWD.to_string(), |text, (from, to)| {
+        assert!(text.contains(from), "{from}");
+        text.replace(from, to)
+    });
+    let text = format!("{program}\nplan {{\n  {}\n}}\n", lines.join("\n  "));
+    let errors = parse_file(&text).unwrap_or_else(|errors| panic!("{text}\n{errors:?}")).verify();
+    errors.iter().map(|error| error.message().to_string()).collect()
+}
+
+const SMAC: &str = "table ingress.smac: exact48";
+const DMAC: &str = "table ingress.dmac: exact48";
+const SHARE: &str = "share ingress.smac with ingress.dmac bits 2";
+
+#[test]
+fn tables_of_one_structure_share() {
+    assert_eq!(found(&[], &[SMAC, DMAC, SHARE]), [""; 0]);
+}
+
+#[test]
+fn both_structures_stand_in_the_plan_and_are_the_same() {
+    let unsaid = "the plan: the plan does not say which structure `ingress.dmac` has";
+    assert_eq!(found(&[], &[SMAC, SHARE]), [unsaid]);
+    let other = "the plan: `ingress.dmac` is `exact`";
+    assert_eq!(found(&[], &[SMAC, "table ingress.dmac: exact", SHARE]), [other]);
+}
+
+#[test]
+fn both_keys_have_as_many_bits() {
+    let narrow = [("key hdr.ethernet.src: exact", "key hdr.ethernet.type: exact")];
+    let message = "the plan: keys of `ingress.smac` have 16 bits, those of `ingress.dmac` 48";
+    assert_eq!(found(&narrow, &[SMAC, DMAC, SHARE]), [message]);
+}
+
+#[test]
+fn each_table_has_bits() {
+    for bits in ["0", "16", "17"] {
+        let share = format!("share ingress.smac with ingress.dmac bits {bits}");
+        assert_eq!(found(&[], &[SMAC, DMAC, &share]), [format!("the plan: {bits} bits are no part of 16")]);
+    }
+    for bits in ["1", "15"] {
+        assert_eq!(found(&[], &[SMAC, DMAC, &format!("share ingress.smac with ingress.dmac bits {bits}")]), [""; 0]);
+    }
+}
+
+#[test]
+fn an_array_is_of_two_tables() {
+    let again = "the plan: table `ingress.smac` shares already: an array is of two tables at most";
+    let other = "the plan: table `ingress.dmac` shares already: an array is of two tables at most";
+    let turned = "share ingress.dmac with ingress.smac bits 2";
+    assert_eq!(found(&[], &[SMAC, DMAC, SHARE, turned]), [other, again]);
+    let itself = "share ingress.smac with ingress.smac bits 2";
+    assert_eq!(found(&[], &[SMAC, itself]), [again]);
+    assert_eq!(
+        found(&[], &[SMAC, "share ingress.smac with nothing bits 2"]),
+        ["the plan: the program has no table `nothing`"]
+    );
+}
+
+#[test]
+fn nobody_else_numbers_records_there() {
+    let can_not = "the plan: `ingress.smac` can share no array";
+    let counted = [("digest learn {", "counter hits: packets of ingress.smac\ndigest learn {")];
+    assert_eq!(found(&counted, &[SMAC, DMAC, SHARE]), [can_not]);
+    let aged = [("  key hdr.ethernet.src: exact", "  idle_timeout\n  key hdr.ethernet.src: exact")];
+    assert_eq!(found(&aged, &[SMAC, DMAC, SHARE]), [can_not]);
+    let turned = "share ingress.dmac with ingress.smac bits 2";
+    assert_eq!(found(&aged, &[SMAC, DMAC, turned]), [can_not]);
+}
+
+#[test]
+fn reads_back_as_it_is_printed() {
+    let reason = "share ingress.smac with ingress.dmac bits 2 because 17.5 against apart 20.2";
+    let parsed = parse_file(&format!("{L2FWD}\nplan {{\n  {SMAC}\n  {DMAC}\n  {reason}\n}}\n")).expect("it is right");
+    let printed = print_file(&parsed.program, parsed.plan.as_ref());
+    assert!(printed.contains(reason), "{printed}");
+    let plan = parsed.plan.map(hlir::Plan::without_reasons);
+    assert!(print_file(&parsed.program, plan.as_ref()).contains(&format!("{SHARE}\n")));
+}
