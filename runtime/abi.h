@@ -220,6 +220,9 @@ struct table_descriptor {
 	uint32_t idle_timeout;	/* enum idle_timeout */
 	uint32_t source;	/* number of the table in the program; value sets follow the tables */
 	uint32_t group_offset;	/* where a record has its group's slot (uint32_t); 0: the table has no selector */
+	uint32_t beside;	/* one more than the number of the table whose array the entries stand in; 0: one of their own */
+	uint32_t part_shift;	/* where two tables share an array: what a look-up finds has the table's own record's number from this bit on */
+	uint32_t part_bits;	/* and so many; 0: all of it, for the array is the table's alone */
 };
 
 struct counter_descriptor {

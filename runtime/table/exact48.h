@@ -2,7 +2,10 @@
  * record's 16-bit number, so it appears, changes and goes by one store, and what a reader compares and what it returns can never be of two entries.
  *
  * A key is in one of two buckets. It is in the second one only if the first was full when it came; while there are such keys, the first bucket's last slot
- * is not zero: where no entry stands there, a marker without record does. So most look-ups read one line, those of absent keys too. */
+ * is not zero: where no entry stands there, a marker without record does. So most look-ups read one line, those of absent keys too.
+ *
+ * Two tables may share an array. A look-up then finds the numbers that both have for the key, as they were together at one time, and `table_part` tells them
+ * apart. */
 #ifndef BACUS_TABLE_EXACT48_H
 #define BACUS_TABLE_EXACT48_H
 

@@ -106,6 +106,17 @@ table_group_from(const struct table_group *group, uint32_t least)
 	return from;
 }
 
+/* Of what all packets found in an array that two tables share, what is this table's, as `table_part` has it. */
+static inline __attribute__((always_inline)) void
+table_group_part(const struct table_group *group, uint32_t shift, uint32_t bits)
+{
+	const uint32_t ones = ((uint32_t)1 << bits) - 1, count = group->count;
+	uint32_t *found = group->found;
+
+	for (uint32_t i = 0; i < count; i++)
+		found[i] = found[i] >> shift & ones;
+}
+
 /* Odd numbers without a pattern: the golden ratio's digits, and halves of two that xxHash and lowbias32 multiply by. */
 #define TABLE_MULTIPLIER 0x9e3779b97f4a7c15ull
 #define TABLE_FINALIZER 0xc2b2ae3d846ca68bull

@@ -49,6 +49,7 @@ struct layout_request {
 	struct memory *memory;
 	struct records *records;
 	const struct table_descriptor *descriptor;
+	struct layout *beside;		/* whose array the entries stand in; NULL: one of their own */
 	const uint64_t *ranges;		/* for lists: each range field as ones in its place; the writer's */
 	uint32_t range_count;
 };

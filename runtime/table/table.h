@@ -80,6 +80,14 @@ table_record_of(const struct table *table, const uint8_t *records, uint32_t numb
 	return __builtin_expect(number != 0, 1) ? records + (size_t)number * stride : table_record_at(table, 0, stride);
 }
 
+/* The number of a table's record, 0 for none, of what a look-up found in an array that the table shares with another one (`part_shift` and `part_bits` of its
+ * descriptor): a literal shift and mask where the arguments are. */
+static inline uint32_t
+table_part(uint32_t found, uint32_t shift, uint32_t bits)
+{
+	return found >> shift & (((uint32_t)1 << bits) - 1);
+}
+
 /* The record with this number; number 0 is the default action's. */
 static inline const void *
 table_record(const struct table *table, uint32_t number)

@@ -14,12 +14,18 @@
 #include "table/scan.h"
 #include "table/tuple_space.h"
 
+#define WRITER_PARTS_BITS 16u	/* of an entry, for the numbers of two tables' records */
+
 struct writer {
 	struct memory memory;
 	struct records records;
 	struct actions actions;
 	struct layout *layout;
 	struct table *table;
+	struct writer *owner;		/* of the array that this table is a guest of, or NULL */
+	struct writer *guest;		/* of this one's, or NULL */
+	uint32_t part_shift;		/* as in the descriptor */
+	uint32_t part_bits;
 	uint32_t prioritised;		/* entries have priorities, and masks of any form; else prefixes */
 	uint32_t length_least;		/* of prefixes: the whole key, where keys are exact */
 	uint32_t key_bits;
@@ -430,21 +436,50 @@ static const struct writer_structure writer_structures[] = {
 	[STRUCTURE_BIT_VECTOR] = { bit_vector_create, BIT_VECTOR_CHUNKS_MOST * CHUNK_BITS, 0, 1, 0 },
 };
 
+/* Whether an entry has room for two numbers. Records of their own are found by where their entries are, and that is noted for one table only. */
 static int
-writer_can(const struct table_descriptor *descriptor)
+writer_can_have_part(const struct table_descriptor *descriptor)
+{
+	if ((descriptor->structure != STRUCTURE_EXACT48 && descriptor->structure != STRUCTURE_EXACT60) || descriptor->records_own)
+		return 0;
+	return descriptor->part_bits <= WRITER_PARTS_BITS && descriptor->part_shift <= WRITER_PARTS_BITS - descriptor->part_bits;
+}
+
+/* Whether the table is alone and means to be, or may come to the owner's array. Both have parts, so what else these need has been seen to. */
+static int
+writer_can_be_beside(const struct table_descriptor *descriptor, const struct writer *owner)
+{
+	if (owner == NULL || descriptor->beside == 0)
+		return owner == NULL && descriptor->beside == 0;
+	if (owner->owner != NULL || owner->guest != NULL || owner->part_bits == 0 || descriptor->part_bits == 0)
+		return 0;
+	if (descriptor->structure != owner->table->structure || descriptor->key_bits != owner->key_bits)
+		return 0;
+	return descriptor->part_shift >= owner->part_shift + owner->part_bits || owner->part_shift >= descriptor->part_shift + descriptor->part_bits;
+}
+
+static int
+writer_can(const struct table_descriptor *descriptor, const struct writer *owner)
 {
 	if (descriptor->structure >= sizeof(writer_structures) / sizeof(writer_structures[0]))
 		return 0;
 	if (descriptor->key_bits > writer_structures[descriptor->structure].key_bits_most)
 		return 0;
+	if (descriptor->part_bits != 0 && !writer_can_have_part(descriptor))
+		return 0;
+	if (!writer_can_be_beside(descriptor, owner))
+		return 0;
 	return descriptor->key_limbs != 0 && descriptor->key_bits <= 64 * descriptor->key_limbs;
 }
 
 static enum table_status
-writer_begin(struct writer *writer, const struct table_descriptor *descriptor)
+writer_begin(struct writer *writer, const struct table_descriptor *descriptor, struct writer *owner)
 {
 	const struct writer_structure *structure = &writer_structures[descriptor->structure];
-	struct layout_request request = { .memory = &writer->memory, .records = &writer->records, .descriptor = descriptor };
+	const uint32_t records_most = descriptor->part_bits != 0 ? ((uint32_t)1 << descriptor->part_bits) - 1 : structure->records_most;
+	struct layout_request request = {
+		.memory = &writer->memory, .records = &writer->records, .descriptor = descriptor, .beside = owner != NULL ? owner->layout : NULL,
+	};
 
 	for (uint32_t i = 0; i < descriptor->field_count; i++)
 		writer->prioritised |= descriptor->fields[i].kind == MATCH_RANGE;
@@ -453,6 +488,8 @@ writer_begin(struct writer *writer, const struct table_descriptor *descriptor)
 	writer->key_bits = descriptor->key_bits;
 	writer->limbs = descriptor->key_limbs;
 	writer->size = descriptor->size;
+	writer->part_shift = descriptor->part_shift;
+	writer->part_bits = descriptor->part_bits;
 	if (!writer_create_fields(writer, descriptor))
 		return TABLE_NO_MEMORY;
 	request.ranges = writer->ranges;
@@ -460,6 +497,9 @@ writer_begin(struct writer *writer, const struct table_descriptor *descriptor)
 	writer->layout = structure->create(&request);
 	if (writer->layout == NULL)
 		return TABLE_NO_MEMORY;
+	writer->owner = owner;
+	if (owner != NULL)
+		owner->guest = writer;
 	writer->table = writer->layout->table;
 	writer->table->structure = descriptor->structure;
 	writer->table->record_bytes = descriptor->record_bytes;
@@ -467,18 +507,19 @@ writer_begin(struct writer *writer, const struct table_descriptor *descriptor)
 	writer->table->record_stride = table_stride(descriptor->record_bytes, writer->table->records_own);
 	if (!actions_create(&writer->actions, &writer->memory, writer->table, descriptor->action_count))
 		return TABLE_NO_MEMORY;
-	return records_create(&writer->records, &writer->memory, writer->table, descriptor->size, structure->records_most);
+	return records_create(&writer->records, &writer->memory, writer->table, descriptor->size, records_most);
 }
 
 struct writer *
-writer_create(const struct table_descriptor *descriptor, const struct table_host *host, enum table_status *status)
+writer_create_beside(const struct table_descriptor *descriptor, const struct table_host *host, struct writer *owner, enum table_status *status)
 {
-	struct writer *writer = writer_can(descriptor) ? host->allocate(host->host, sizeof(*writer)) : NULL;
-	enum table_status done = writer != NULL ? TABLE_OK : writer_can(descriptor) ? TABLE_NO_MEMORY : TABLE_INVALID;
+	const int can = writer_can(descriptor, owner);
+	struct writer *writer = can ? host->allocate(host->host, sizeof(*writer)) : NULL;
+	enum table_status done = writer != NULL ? TABLE_OK : can ? TABLE_NO_MEMORY : TABLE_INVALID;
 
 	if (writer != NULL) {
 		memory_create(&writer->memory, host);
-		done = writer_begin(writer, descriptor);
+		done = writer_begin(writer, descriptor, owner);
 		if (done != TABLE_OK) {
 			writer_destroy(writer);
 			writer = NULL;
@@ -489,11 +530,19 @@ writer_create(const struct table_descriptor *descriptor, const struct table_host
 	return writer;
 }
 
+struct writer *
+writer_create(const struct table_descriptor *descriptor, const struct table_host *host, enum table_status *status)
+{
+	return writer_create_beside(descriptor, host, NULL, status);
+}
+
 void
 writer_destroy(struct writer *writer)
 {
 	const struct table_host host = writer->memory.host;
 
+	if (writer->owner != NULL)
+		writer->owner->guest = NULL;
 	if (writer->actions.memory != NULL)
 		actions_destroy(&writer->actions);
 	if (writer->records.memory != NULL)

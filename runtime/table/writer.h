@@ -64,7 +64,14 @@ struct writer;
 /* NULL, and the reason in `status` unless that is NULL. The default record is all zeros: action 0. */
 struct writer *writer_create(const struct table_descriptor *descriptor, const struct table_host *host, enum table_status *status);
 
-/* No reader may be left. */
+/* A writer for a table that is `beside` another one, its guest: entries of both stand in the array of the table that `owner` writes, each table's records'
+ * numbers in its part of them. TABLE_INVALID where these two cannot share one: other structures than exact48 and exact60 or two different ones, keys of
+ * different widths, records of their own, parts that overlap, an owner that is a guest, has one, or has no part. `owner` NULL: as `writer_create`.
+ *
+ * The owner outlives its guest, and has the memory of the array. Both have one turn: while a thread writes to one, no other thread writes to either. */
+struct writer *writer_create_beside(const struct table_descriptor *descriptor, const struct table_host *host, struct writer *owner, enum table_status *status);
+
+/* No reader may be left of this table, and no guest of its array. Readers of the owner's may go on while a guest goes. */
 void writer_destroy(struct writer *writer);
 
 /* What goes into `shared->tables`: stays the same for the writer's life, whatever it grows to. */
@@ -105,10 +112,11 @@ uint64_t writer_capacity(const struct writer *writer);
 /* Cells that may be in use: at least one (the default action's), growing, and at most what `cells` was asked for. */
 uint64_t writer_cells(const struct writer *writer);
 
-/* Bytes of memory that the table holds now. */
+/* Bytes of memory that the table holds now: a guest's are without the array. */
 uint64_t writer_bytes(const struct writer *writer);
 
-/* Makes room for `entries` before they come, so that no insertion has to. */
+/* Makes room for `entries` before they come, so that no insertion has to. Where two tables share an array it has room for so many keys: a hint, for it is not
+ * known how many of them are in both. */
 enum table_status writer_reserve(struct writer *writer, uint64_t entries);
 
 /* Brings the table into the form in which look-ups are fastest, at the cost of some time: after many insertions, when there will be few for a while. */

@@ -24,6 +24,9 @@ static const struct {
 	{ "table_hash", test_table_hash },
 	{ "table_model", test_table_model },
 	{ "table_ordered", test_table_ordered },
+	{ "table_shared", test_table_shared },
+	{ "table_shared_refusals", test_table_shared_refusals },
+	{ "table_shared_threads", test_table_shared_threads },
 	{ "table_size", test_table_size },
 	{ "table_threads", test_table_threads },
 };
@@ -46,7 +49,7 @@ main(int count, char **wanted)
 		if (!test_is_wanted(tests[i].name, count, wanted))
 			continue;
 		tests[i].run();
-		printf("%-14s %s\n", tests[i].name, test_failures == before ? "ok" : "FAILED");
+		printf("%-22s %s\n", tests[i].name, test_failures == before ? "ok" : "FAILED");
 		fflush(stdout);
 	}
 	return test_failures != 0;

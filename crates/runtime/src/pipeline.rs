@@ -128,6 +128,10 @@ pub struct Table {
     pub source: u32,
     /// Where a record has its group's slot; 0 in tables without a selector.
     pub group_offset: u32,
+    /// The number of the table whose array the entries stand in, if it is not their own.
+    pub beside: Option<usize>,
+    /// Where two tables share an array: bits of the number of a record. Else 0.
+    pub part_bits: u32,
 }
 
 /// What becomes of an entry whose time has passed.
@@ -358,6 +362,8 @@ impl Table {
             },
             source: raw.source,
             group_offset: raw.group_offset,
+            beside: raw.beside.checked_sub(1).map(|number| number as usize),
+            part_bits: raw.part_bits,
             name,
         })
     }

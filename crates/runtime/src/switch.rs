@@ -149,9 +149,7 @@ impl<L: Lane> Switch<L> {
         for (id, worker) in workers.iter_mut().enumerate() {
             readers.register(id, &mut *worker.raw);
         }
-        let tables = (0..description.tables.len())
-            .map(|number| make_table(&pipeline, number, &readers))
-            .collect::<Result<Vec<_>, _>>()?;
+        let tables = fill(&pipeline, vec![None; description.tables.len()], &readers)?;
         let state = State::new(description, readers)?;
         let objects = make_objects(&pipeline)?;
         let shared = SharedMemory::new(&tables, &state, &objects);
@@ -316,8 +314,8 @@ impl<L: Lane> Switch<L> {
         }
     }
 
-    /// Puts another pipeline in the place of this one, between two bursts. Tables, counters, registers and meters with equal descriptions stay as
-    /// they are; `reload` is given the numbers of the tables that are new, and fills them before the first packet comes.
+    /// Puts another pipeline in the place of this one, between two bursts. Tables, counters, registers and meters with equal descriptions stay as they are, but
+    /// tables that share an array, which are made anew; `reload` is given the numbers of the tables that are new, and fills them before the first packet comes.
     pub fn exchange(
         &mut self,
         pipeline: Arc<Pipeline>,
@@ -351,25 +349,21 @@ impl<L: Lane> Switch<L> {
     }
 
     fn carry_tables(&self, pipeline: &Arc<Pipeline>) -> Result<(Vec<Arc<Table>>, Vec<usize>), SwitchError> {
-        let (mut tables, mut fresh) = (Vec::new(), Vec::new());
+        let (mut carried, mut fresh) = (Vec::new(), Vec::new());
         for (number, wanted) in pipeline.description().tables.iter().enumerate() {
             let equal = |table: &&Arc<Table>| {
                 let mut has = table.description().clone();
                 has.source = wanted.source;
-                has == *wanted
+                has == *wanted && has.part_bits == 0
             };
-            match self.tables.iter().find(equal) {
-                Some(table) => {
-                    table.renumber(number);
-                    tables.push(table.clone());
-                }
-                None => {
-                    fresh.push(number);
-                    tables.push(make_table(pipeline, number, &self.state.readers)?);
-                }
+            let table = self.tables.iter().find(equal).cloned();
+            match &table {
+                Some(table) => table.renumber(number),
+                None => fresh.push(number),
             }
+            carried.push(table);
         }
-        Ok((tables, fresh))
+        Ok((fill(pipeline, carried, &self.state.readers)?, fresh))
     }
 
     /// What a pipeline has and this switch does not yet: all that may be too large is made before anything is let go.
@@ -438,9 +432,22 @@ fn check_descriptors(pipeline: &Pipeline, connections: &[Connection]) -> Result<
     }
 }
 
-fn make_table(pipeline: &Arc<Pipeline>, number: usize, readers: &Arc<Readers>) -> Result<Arc<Table>, SwitchError> {
-    let name = || pipeline.description().tables[number].name.clone();
-    Table::new(pipeline, number, readers).map(Arc::new).map_err(|error| SwitchError::Table { name: name(), error })
+/// All tables of a pipeline: those that are there, and the others made new, those whose entries stand in another's array after that.
+fn fill(
+    pipeline: &Arc<Pipeline>,
+    mut tables: Vec<Option<Arc<Table>>>,
+    readers: &Arc<Readers>,
+) -> Result<Vec<Arc<Table>>, SwitchError> {
+    let described = &pipeline.description().tables;
+    let mut missing: Vec<usize> = (0..described.len()).filter(|number| tables[*number].is_none()).collect();
+    missing.sort_by_key(|number| described[*number].beside.is_some());
+    for number in missing {
+        let owner = described[number].beside.and_then(|owner| tables.get(owner).cloned().flatten());
+        let name = || described[number].name.clone();
+        let made = Table::new(pipeline, number, readers, owner);
+        tables[number] = Some(Arc::new(made.map_err(|error| SwitchError::Table { name: name(), error })?));
+    }
+    Ok(tables.into_iter().flatten().collect())
 }
 
 fn make_objects(pipeline: &Arc<Pipeline>) -> Result<Objects, SwitchError> {

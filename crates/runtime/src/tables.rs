@@ -1,7 +1,7 @@
 //! Tables: the control thread's side of `runtime/table/writer.h`.
 //!
 //! A table belongs to the host and outlives the pipeline it was made for, if the next one has an equal table. One lock a table makes "one writer"
-//! true even where the data plane inserts entries itself; readers never take it.
+//! true even where the data plane inserts entries itself; readers never take it. Two tables that share an array have one lock, too.
 
 use crate::pipeline::{self, IdleTimeout, Pipeline};
 use crate::readers::Readers;
@@ -9,8 +9,9 @@ use crate::selection::Selection;
 use crate::timers::{SLICE, Timers};
 use crate::{abi, region};
 use std::ffi::{c_int, c_void};
+use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What an entry matches, in limbs as the table's descriptor counts them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,7 +102,12 @@ struct Writer {
 }
 
 unsafe extern "C" {
-    fn writer_create(descriptor: *const abi::TableDescriptor, host: *const RawHost, status: *mut c_int) -> *mut Writer;
+    fn writer_create_beside(
+        descriptor: *const abi::TableDescriptor,
+        host: *const RawHost,
+        owner: *mut Writer,
+        status: *mut c_int,
+    ) -> *mut Writer;
     fn writer_destroy(writer: *mut Writer);
     fn writer_table(writer: *const Writer) -> *const c_void;
     fn writer_insert(writer: *mut Writer, matches: *const RawMatch, record: *const c_void, handle: *mut u32) -> c_int;
@@ -157,7 +163,11 @@ unsafe impl Send for DirectCells {}
 
 /// A table in memory.
 pub struct Table {
-    writer: Mutex<*mut Writer>,
+    writer: *mut Writer,
+    /// Whose turn it is to write, in all tables that share an array.
+    turn: Arc<Mutex<()>>,
+    /// The table whose array the entries stand in, which lives at least as long.
+    _owner: Option<Arc<Table>>,
     description: pipeline::Table,
     ears: Box<Ears>,
     selection: Mutex<Selection>,
@@ -204,7 +214,13 @@ pub(crate) fn cells_of(table: &pipeline::Table) -> u64 {
 }
 
 impl Table {
-    pub(crate) fn new(pipeline: &Arc<Pipeline>, number: usize, readers: &Arc<Readers>) -> Result<Table, TableError> {
+    /// `owner`: the table whose array the entries stand in, if it is not their own.
+    pub(crate) fn new(
+        pipeline: &Arc<Pipeline>,
+        number: usize,
+        readers: &Arc<Readers>,
+        owner: Option<Arc<Table>>,
+    ) -> Result<Table, TableError> {
         let description = pipeline.description().tables[number].clone();
         let cell_count = cells_of(&description);
         let ears = Box::new(Ears {
@@ -222,13 +238,19 @@ impl Table {
             host: (&raw const *ears).cast_mut().cast(),
         };
         let mut status = 0;
-        // SAFETY: the descriptor lives as long as the pipeline, which the table holds; `ears` does not move.
-        let writer = unsafe { writer_create(pipeline.raw().tables.add(number), &host, &mut status) };
+        let turn = owner.as_ref().map_or_else(Arc::default, |owner| owner.turn.clone());
+        let beside = owner.as_ref().map_or(std::ptr::null_mut(), |owner| owner.writer);
+        let held = turn.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the descriptor lives as long as the pipeline, which the table holds; `ears` does not move; the owner is alive, and nobody writes to it.
+        let writer = unsafe { writer_create_beside(pipeline.raw().tables.add(number), &host, beside, &mut status) };
+        drop(held);
         if writer.is_null() {
             return Err(checked(status).err().unwrap_or(TableError::NoMemory));
         }
         Ok(Table {
-            writer: Mutex::new(writer),
+            writer,
+            turn,
+            _owner: owner,
             description,
             ears,
             selection: Mutex::new(Selection::new()),
@@ -257,8 +279,8 @@ impl Table {
         self.ears.number.store(number as u64, Ordering::Relaxed);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, *mut Writer> {
-        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> Turn<'_> {
+        Turn { writer: self.writer, _held: self.turn.lock().unwrap_or_else(PoisonError::into_inner) }
     }
 
     fn record<'a>(&self, record: &'a [u8]) -> Result<&'a [u8], TableError> {
@@ -486,6 +508,20 @@ impl Table {
     }
 }
 
+/// A writer while nobody else writes to its array.
+struct Turn<'t> {
+    writer: *mut Writer,
+    _held: MutexGuard<'t, ()>,
+}
+
+impl Deref for Turn<'_> {
+    type Target = *mut Writer;
+
+    fn deref(&self) -> &*mut Writer {
+        &self.writer
+    }
+}
+
 impl RawEntry {
     fn empty() -> RawEntry {
         let nothing = std::ptr::null();
@@ -502,7 +538,7 @@ impl RawEntry {
 
 impl Drop for Table {
     fn drop(&mut self) {
-        // SAFETY: a table is dropped after every worker has let go of it.
+        // SAFETY: a table is dropped after every worker has let go of it, and before the one whose array its entries stand in.
         unsafe { writer_destroy(*self.lock()) };
     }
 }

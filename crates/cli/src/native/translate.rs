@@ -153,6 +153,8 @@ mod tests {
             idle_timeout: None,
             source: 0,
             group_offset: 0,
+            beside: None,
+            part_bits: 0,
         }
     }
 

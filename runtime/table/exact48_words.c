@@ -1,0 +1,484 @@
+/* Writes the buckets of exact48.h and exact60.h while workers read them, for one table or for two that share them.
+ *
+ * A slot is one word, so it is filled, changed and emptied by one store, and may take another entry at once. Only an entry that moves back from its second
+ * bucket to its first needs the readers' patience: one that has looked into the first before may look into the second after. */
+#include "table/exact48_writer.h"
+
+#define EXACT48_MARKER EXACT48_KEY	/* no record: no entry, but not zero */
+#define EXACT48_BUCKETS_LEAST 2u
+#define EXACT48_SEARCH_MOST 512u
+
+/* The array is filled to at most 1/2 before it grows: of the keys, 1 % are then in their second bucket. Of one that may just fit into a cache every line
+ * counts, so it is filled to 3/4, though 7 % are in their second bucket then, each a wrong guess and a line more. Half full, a group's look-ups take 4.2
+ * cycles for 5.1 in 16,000 keys, and two dependent ones 84 for 94 in 16M keys each; l2fwd with 65,536 stations 25 for 24 (a Xeon with AMX, `make bench-lookup`
+ * and `make bench`). The model has the same in crates/opt/src/model/structures.rs. */
+#define EXACT48_ENTRIES_LOOSE 4u	/* to a bucket */
+#define EXACT48_ENTRIES_DENSE 6u
+#define EXACT48_BUCKETS_SMALL 8192u	/* 512 KB: fewer of them leave room in the second-level cache of server cores since 2017 */
+#define EXACT48_BUCKETS_LARGE 2097152u	/* 128 MB: more of them hardly fit into what a core gets of any cache */
+
+/* The array that is being filled, and whether readers see it. */
+struct exact48_target {
+	struct exact48_words *words;
+	struct exact48_array *array;
+	uint32_t *left;
+	int seen;
+};
+
+static uint64_t
+exact48_bytes(uint64_t bucket_count)
+{
+	return sizeof(struct exact48_array) + bucket_count * sizeof(struct exact48_bucket);
+}
+
+static uint64_t
+exact48_index(const struct exact48_array *array, const struct exact48_bucket *bucket)
+{
+	return (uint64_t)(bucket - array->buckets);
+}
+
+/* A key's first bucket, or its second one. */
+static struct exact48_bucket *
+exact48_home(const struct exact48_words *words, struct exact48_array *array, uint64_t key, uint32_t choice)
+{
+	const uint64_t count = array->bucket_count;
+	uint64_t hash;
+
+	if (words->is_hashed) {
+		hash = exact60_hash_of(key);
+		return &array->buckets[choice == 0 ? exact60_first_index(hash, count) : exact60_second_index(hash, count)];
+	}
+	hash = exact48_hash(NULL, &key, 1);
+	return &array->buckets[exact48_index(array, choice == 0 ? exact48_first(array, hash) : exact48_second(array, hash))];
+}
+
+/* What stands for the key in that bucket, without numbers. */
+static uint64_t
+exact48_word(const struct exact48_words *words, uint64_t key, uint32_t choice)
+{
+	if (!words->is_hashed)
+		return key;
+	return choice == 0 ? exact60_first_word(exact60_hash_of(key)) : exact60_second_word(exact60_hash_of(key));
+}
+
+/* The key of what stands in a slot. */
+static uint64_t
+exact48_key(const struct exact48_words *words, const struct exact48_array *array, const struct exact48_bucket *bucket, uint32_t slot)
+{
+	const uint64_t word = bucket->slots[slot] & EXACT48_KEY;
+
+	return words->is_hashed ? exact60_key(exact48_index(array, bucket), array->bucket_count, word) : word;
+}
+
+static int
+exact48_is_free(uint64_t word)
+{
+	return word >> EXACT48_KEY_BITS == 0;
+}
+
+static uint32_t
+exact48_free_slot(const struct exact48_bucket *bucket)
+{
+	uint32_t slot = 0;
+
+	while (slot < EXACT48_SLOTS && !exact48_is_free(bucket->slots[slot]))
+		slot++;
+	return slot;
+}
+
+static void
+exact48_store(struct exact48_bucket *bucket, uint32_t slot, uint64_t word)
+{
+	__atomic_store_n(&bucket->slots[slot], word, __ATOMIC_RELEASE);
+}
+
+static void
+exact48_store_entry(struct exact48_bucket *bucket, uint32_t slot, uint64_t word, uint32_t numbers)
+{
+	exact48_store(bucket, slot, word | (uint64_t)numbers << EXACT48_KEY_BITS);
+}
+
+/* Notes at the entry's cell where the entry is now. */
+static void
+exact48_note(const struct exact48_target *target, const struct exact48_bucket *bucket, uint32_t slot)
+{
+	struct records *records = target->words->records;
+	const uint64_t place = exact48_index(target->array, bucket) * EXACT48_SLOTS + slot;
+
+	if (records->own && target->seen)
+		records->cells.links[records_cell(records, exact48_numbers(bucket, slot))] = (uint32_t)place;
+}
+
+static void
+exact48_clear(const struct exact48_target *target, struct exact48_bucket *bucket, uint32_t slot)
+{
+	const int mark = slot == EXACT48_SLOTS - 1 && target->left[exact48_index(target->array, bucket)] != 0;
+
+	exact48_store(bucket, slot, mark ? EXACT48_MARKER : 0);
+}
+
+/* A key that had left its first bucket for its second one is gone, or back. */
+static void
+exact48_return(const struct exact48_target *target, struct exact48_bucket *first)
+{
+	uint32_t *left = &target->left[exact48_index(target->array, first)];
+
+	if (--*left == 0 && exact48_is_free(first->slots[EXACT48_SLOTS - 1]))
+		exact48_store(first, EXACT48_SLOTS - 1, 0);
+}
+
+/* A bucket on the way from a full one to one with a free slot. */
+struct exact48_step {
+	struct exact48_bucket *bucket;
+	uint32_t parent;	/* the step whose slot's entry would come here */
+	uint32_t slot;
+};
+
+struct exact48_search {
+	struct exact48_step steps[EXACT48_SEARCH_MOST];
+	uint32_t count;
+};
+
+static int
+exact48_on_path(const struct exact48_search *search, uint32_t at, const struct exact48_bucket *bucket)
+{
+	for (; at != UINT32_MAX; at = search->steps[at].parent)
+		if (search->steps[at].bucket == bucket)
+			return 1;
+	return 0;
+}
+
+/* Breadth first from the two buckets of a key: the shortest chain of displacements. The step with the free slot, or UINT32_MAX. */
+static uint32_t
+exact48_search(const struct exact48_target *target, struct exact48_search *search)
+{
+	const struct exact48_words *words = target->words;
+
+	for (uint32_t at = 0; at < search->count; at++) {
+		const struct exact48_bucket *bucket = search->steps[at].bucket;
+
+		if (exact48_free_slot(bucket) < EXACT48_SLOTS)
+			return at;
+		for (uint32_t slot = 0; slot < EXACT48_SLOTS && search->count < EXACT48_SEARCH_MOST; slot++) {
+			const uint64_t key = exact48_key(words, target->array, bucket, slot);
+			struct exact48_bucket *first = exact48_home(words, target->array, key, 0);
+			struct exact48_bucket *other = bucket == first ? exact48_home(words, target->array, key, 1) : first;
+
+			if (!exact48_on_path(search, at, other))
+				search->steps[search->count++] = (struct exact48_step){ .bucket = other, .parent = at, .slot = slot };
+		}
+	}
+	return UINT32_MAX;
+}
+
+/* Moves an entry to a free slot of its other bucket. */
+static void
+exact48_move(const struct exact48_target *target, struct exact48_bucket *from, uint32_t slot, struct exact48_bucket *to)
+{
+	const struct exact48_words *words = target->words;
+	const uint64_t key = exact48_key(words, target->array, from, slot);
+	const uint32_t free_slot = exact48_free_slot(to);
+	const int leaves_first = exact48_home(words, target->array, key, 0) == from;
+
+	exact48_store_entry(to, free_slot, exact48_word(words, key, leaves_first ? 1 : 0), exact48_numbers(from, slot));
+	exact48_note(target, to, free_slot);
+	if (leaves_first)
+		target->left[exact48_index(target->array, from)]++;	/* the bucket is full, so its last slot says so already */
+	else if (target->seen)
+		memory_grace(words->memory);
+	exact48_clear(target, from, slot);
+	if (!leaves_first)
+		exact48_return(target, to);
+}
+
+/* A bucket of the key with a free slot, or NULL when the array is too full. */
+static struct exact48_bucket *
+exact48_make_room(const struct exact48_target *target, uint64_t key)
+{
+	struct exact48_bucket *first = exact48_home(target->words, target->array, key, 0);
+	struct exact48_bucket *second = exact48_home(target->words, target->array, key, 1);
+	struct exact48_search search;
+	uint32_t last;
+
+	if (exact48_free_slot(first) < EXACT48_SLOTS)
+		return first;
+	if (exact48_free_slot(second) < EXACT48_SLOTS)
+		return second;
+	search.steps[0] = (struct exact48_step){ .bucket = first, .parent = UINT32_MAX };
+	search.steps[1] = (struct exact48_step){ .bucket = second, .parent = UINT32_MAX };
+	search.count = first == second ? 1 : 2;
+	last = exact48_search(target, &search);
+	if (last == UINT32_MAX)
+		return NULL;
+	while (search.steps[last].parent != UINT32_MAX) {
+		const struct exact48_step *step = &search.steps[last];
+
+		exact48_move(target, search.steps[step->parent].bucket, step->slot, step->bucket);
+		last = step->parent;
+	}
+	return search.steps[last].bucket;
+}
+
+/* 0: too full. */
+static int
+exact48_put(const struct exact48_target *target, uint64_t key, uint32_t numbers)
+{
+	struct exact48_bucket *bucket = exact48_make_room(target, key), *first;
+	uint32_t slot;
+
+	if (bucket == NULL)
+		return 0;
+	first = exact48_home(target->words, target->array, key, 0);
+	if (bucket != first) {
+		/* The chain of moves may have left a hole in the first bucket's last slot. */
+		target->left[exact48_index(target->array, first)]++;
+		if (first->slots[EXACT48_SLOTS - 1] == 0)
+			exact48_store(first, EXACT48_SLOTS - 1, EXACT48_MARKER);
+	}
+	slot = exact48_free_slot(bucket);
+	exact48_store_entry(bucket, slot, exact48_word(target->words, key, bucket != first), numbers);
+	exact48_note(target, bucket, slot);
+	return 1;
+}
+
+static struct exact48_target
+exact48_target(struct exact48_words *words)
+{
+	return (struct exact48_target){ .words = words, .array = words->array, .left = words->left, .seen = 1 };
+}
+
+/* Puts all entries into another array. 0: one found no room. */
+static int
+exact48_copy(struct exact48_words *words, const struct exact48_target *target)
+{
+	const struct exact48_array *old = words->array;
+
+	for (uint64_t i = 0; old != NULL && i < old->bucket_count; i++) {
+		const struct exact48_bucket *bucket = &old->buckets[i];
+
+		for (uint32_t slot = 0; slot < EXACT48_SLOTS; slot++)
+			if (!exact48_is_free(bucket->slots[slot]) &&
+			    !exact48_put(target, exact48_key(words, old, bucket, slot), exact48_numbers(bucket, slot)))
+				return 0;
+	}
+	return 1;
+}
+
+static void
+exact48_note_all(const struct exact48_target *target)
+{
+	for (uint64_t i = 0; target->words->records->own && i < target->array->bucket_count; i++)
+		for (uint32_t slot = 0; slot < EXACT48_SLOTS; slot++)
+			if (!exact48_is_free(target->array->buckets[i].slots[slot]))
+				exact48_note(target, &target->array->buckets[i], slot);
+}
+
+/* Another array in the place of the one that readers see: of either table, before the old one is given up. */
+static void
+exact48_publish(struct exact48_words *words, struct exact48_target *target)
+{
+	struct memory *memory = words->memory;
+	struct exact48_array *old = words->array;
+
+	words->array = target->array;
+	for (uint32_t i = 0; i < EXACT48_PARTS_MOST; i++)
+		if (words->parts[i] != NULL)
+			__atomic_store_n(&words->parts[i]->exact->array, target->array, __ATOMIC_RELEASE);
+	if (old != NULL) {
+		memory_release(memory, words->left, old->bucket_count * sizeof(*words->left));
+		memory_retire(memory, old, old->bytes);
+	}
+	words->left = target->left;
+	target->seen = 1;
+	exact48_note_all(target);
+}
+
+static enum table_status
+exact48_resize(struct exact48_words *words, uint64_t bucket_count)
+{
+	struct memory *memory = words->memory;
+
+	for (uint32_t attempt = 0; attempt < 8; attempt++, bucket_count += bucket_count / 4 + 1) {
+		struct exact48_target target = { .words = words };
+
+		target.array = bucket_count > UINT32_MAX / EXACT48_SLOTS ? NULL : memory_allocate(memory, exact48_bytes(bucket_count));
+		target.left = memory_allocate(memory, bucket_count * sizeof(*target.left));
+		if (target.array == NULL || target.left == NULL) {
+			memory_release(memory, target.array, exact48_bytes(bucket_count));
+			memory_release(memory, target.left, bucket_count * sizeof(*target.left));
+			return TABLE_NO_MEMORY;
+		}
+		target.array->bucket_count = bucket_count;
+		target.array->bytes = exact48_bytes(bucket_count);
+		if (exact48_copy(words, &target)) {
+			exact48_publish(words, &target);
+			return TABLE_OK;
+		}
+		memory_release(memory, target.array, target.array->bytes);
+		memory_release(memory, target.left, bucket_count * sizeof(*target.left));
+	}
+	return TABLE_NO_MEMORY;
+}
+
+/* Words that an array holds before it grows: never fewer than a smaller one does. */
+static uint64_t
+exact48_room(uint64_t bucket_count)
+{
+	const uint64_t loose = bucket_count * EXACT48_ENTRIES_LOOSE, largest = (uint64_t)EXACT48_BUCKETS_LARGE * EXACT48_ENTRIES_DENSE;
+
+	if (bucket_count < EXACT48_BUCKETS_SMALL || loose > largest)
+		return loose;
+	return bucket_count < EXACT48_BUCKETS_LARGE ? bucket_count * EXACT48_ENTRIES_DENSE : largest;
+}
+
+static uint64_t
+exact48_buckets_for(const struct exact48_words *words, uint64_t count)
+{
+	const uint64_t loose = count / EXACT48_ENTRIES_LOOSE + EXACT48_BUCKETS_LEAST, dense = count / EXACT48_ENTRIES_DENSE + EXACT48_BUCKETS_LEAST;
+
+	if (words->is_hashed && loose < EXACT60_BUCKETS_LEAST)
+		return EXACT60_BUCKETS_LEAST;
+	if (loose < EXACT48_BUCKETS_SMALL || dense > EXACT48_BUCKETS_LARGE)
+		return loose;
+	return dense > EXACT48_BUCKETS_SMALL ? dense : EXACT48_BUCKETS_SMALL;
+}
+
+/* Words that there may ever be: where no key is in both tables, as many as both have entries. 0: no limit. */
+static uint64_t
+exact48_size(const struct exact48_words *words)
+{
+	const struct exact48_part *owner = words->parts[0], *guest = words->parts[1];
+
+	if (guest == NULL)
+		return owner->size;
+	return owner->size == 0 || guest->size == 0 ? 0 : owner->size + guest->size;
+}
+
+/* Twice as large, but not larger than the tables will ever need. */
+static enum table_status
+exact48_grow(struct exact48_words *words)
+{
+	const uint64_t now = words->array->bucket_count, size = exact48_size(words);
+	const uint64_t most = size != 0 ? exact48_buckets_for(words, size) : UINT64_MAX;
+
+	if (now >= most)
+		return exact48_resize(words, now + now / 4 + 1);
+	return exact48_resize(words, 2 * now < most ? 2 * now : most);
+}
+
+enum table_status
+exact48_words_add(struct exact48_words *words, uint64_t key, uint32_t numbers)
+{
+	enum table_status status = TABLE_OK;
+	struct exact48_target target;
+
+	if (words->count >= exact48_room(words->array->bucket_count))
+		status = exact48_grow(words);
+	/* Without memory for a larger array there may still be room in this one. */
+	for (target = exact48_target(words); !exact48_put(&target, key, numbers); target = exact48_target(words)) {
+		if (status == TABLE_OK)
+			status = exact48_grow(words);
+		if (status != TABLE_OK)
+			return status;
+	}
+	words->count++;
+	return TABLE_OK;
+}
+
+struct exact48_place
+exact48_words_find(const struct exact48_words *words, uint64_t key)
+{
+	for (uint32_t choice = 0; choice < 2; choice++) {
+		const uint64_t word = exact48_word(words, key, choice);
+		struct exact48_bucket *bucket = exact48_home(words, words->array, key, choice);
+
+		for (uint32_t slot = 0; slot < EXACT48_SLOTS; slot++)
+			if (!exact48_is_free(bucket->slots[slot]) && (bucket->slots[slot] & EXACT48_KEY) == word)
+				return (struct exact48_place){ .bucket = bucket, .slot = slot };
+	}
+	return (struct exact48_place){ .bucket = NULL };
+}
+
+uint64_t
+exact48_words_key(const struct exact48_words *words, struct exact48_place place)
+{
+	return exact48_key(words, words->array, place.bucket, place.slot);
+}
+
+static void
+exact48_take_out(struct exact48_words *words, struct exact48_place place)
+{
+	const struct exact48_target target = exact48_target(words);
+	struct exact48_bucket *first = exact48_home(words, words->array, exact48_words_key(words, place), 0);
+
+	exact48_clear(&target, place.bucket, place.slot);
+	if (place.bucket != first)
+		exact48_return(&target, first);
+	words->count--;
+}
+
+void
+exact48_words_change(struct exact48_words *words, struct exact48_place place, uint32_t numbers)
+{
+	if (numbers != 0)
+		exact48_store_entry(place.bucket, place.slot, place.bucket->slots[place.slot] & EXACT48_KEY, numbers);
+	else
+		exact48_take_out(words, place);
+}
+
+enum table_status
+exact48_words_reserve(struct exact48_words *words, uint64_t count)
+{
+	const uint64_t buckets = exact48_buckets_for(words, count);
+
+	return buckets <= words->array->bucket_count ? TABLE_OK : exact48_resize(words, buckets);
+}
+
+/* Growing by doubling leaves an array half empty at worst: smaller, more of it is in the caches. It stays as it is where there is no memory for another. */
+void
+exact48_words_compact(struct exact48_words *words)
+{
+	const uint64_t buckets = exact48_buckets_for(words, words->count);
+
+	if (buckets < words->array->bucket_count)
+		(void)exact48_resize(words, buckets);
+}
+
+void
+exact48_words_join(struct exact48_words *words, const struct exact48_part *guest)
+{
+	words->parts[1] = guest;
+	guest->exact->array = words->array;
+}
+
+/* The owner's readers may go on meanwhile: their part of a word does not change, and words go as they always do. */
+void
+exact48_words_leave(struct exact48_words *words)
+{
+	const uint32_t kept = ~exact48_part_mask(words->parts[1]);
+
+	for (uint64_t number = 0; number < exact48_places(words); number++) {
+		const struct exact48_place place = exact48_place(words, number);
+		const uint32_t numbers = exact48_numbers(place.bucket, place.slot);
+
+		if ((numbers & ~kept) != 0)
+			exact48_words_change(words, place, numbers & kept);
+	}
+	words->parts[1] = NULL;
+}
+
+enum table_status
+exact48_words_create(struct exact48_words *words, const struct layout_request *request, const struct exact48_part *owner, uint32_t is_hashed)
+{
+	*words = (struct exact48_words){ .memory = request->memory, .records = request->records, .parts = { owner }, .is_hashed = is_hashed };
+	return exact48_resize(words, is_hashed ? EXACT60_BUCKETS_LEAST : EXACT48_BUCKETS_LEAST);
+}
+
+void
+exact48_words_destroy(struct exact48_words *words)
+{
+	if (words->array == NULL)
+		return;
+	memory_release(words->memory, words->left, words->array->bucket_count * sizeof(*words->left));
+	memory_release(words->memory, words->array, words->array->bytes);
+}
