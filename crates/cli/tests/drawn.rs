@@ -6,7 +6,7 @@ mod command;
 
 use command::{bacus, has_dpdk, path, scratch};
 use hlir::path::table_of;
-use hlir::plan::{Access, Descriptor, Hint, Loop, Path, Placement, Queue, Request, Structure, TablePlan};
+use hlir::plan::{Access, Descriptor, Hint, Loop, Path, Placement, Queue, Request, Share, Structure, TablePlan};
 use hlir::text::{parse_program, print_plan};
 use hlir::verify::verify_plan;
 use hlir::{NodeId, Plan, Program, TableId};
@@ -63,11 +63,31 @@ fn plan(program: &Program, draw: &mut Draw, kind: Kind, has_dpdk: bool) -> Plan 
             plan.tables.push(planned);
         }
     }
+    share(program, draw, &mut plan);
     match kind {
         Kind::Stages => stages(program, draw, &mut plan),
         Kind::Lists => lists(program, draw, &mut plan),
     }
     plan
+}
+
+/// Lets two tables share an array, if they can: with bits for more records than tests have.
+fn share(program: &Program, draw: &mut Draw, plan: &mut Plan) {
+    let names: Vec<&String> = program.tables.values().map(|table| &table.name).collect();
+    if names.len() < 2 || draw.percent(30) {
+        return;
+    }
+    let [table, owner] = [draw.one_of(&names), draw.one_of(&names)].map(String::clone);
+    let mut other = plan.clone();
+    let structure = draw.one_of(&[Structure::Exact48, Structure::Exact60]);
+    other.tables.retain(|planned| planned.table != table && planned.table != owner);
+    for table in [&table, &owner] {
+        other.tables.push(TablePlan { table: table.clone(), structure, reason: None });
+    }
+    other.shares.push(Share { table, owner, bits: draw.one_of(&[6, 8, 10]), reason: None });
+    if verify_plan(program, &other).is_empty() {
+        *plan = other;
+    }
 }
 
 /// A way from the entry: mostly by first edges, for those are the usual ones.

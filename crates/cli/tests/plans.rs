@@ -52,6 +52,15 @@ fn plans_by_hand_send_what_the_interpreter_sends() {
     }
 }
 
+/// A key that two tables have is one word of their array: in stages, in turn, and where the second line is asked for behind other look-ups.
+#[test]
+fn tables_that_share_an_array_send_what_the_interpreter_sends() {
+    for plan in ["l2fwd_shared", "l2fwd_shared_turns", "l2l3acl_shared"] {
+        let app = plan.split('_').next().expect("a name has a beginning");
+        agrees(app, &["--plan", &plan_file(plan)]);
+    }
+}
+
 /// What leads to the first look-up for several packets at once: some of them leave the path, and some are too short to be loaded. Of tables that are arrays
 /// by key, one is looked up with the first cut or on the way to it, one in a later stage and one in a packet's turn, and packets leave before each.
 #[test]

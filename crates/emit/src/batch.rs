@@ -313,7 +313,7 @@ impl Unit<'_> {
             first.push(prefetch(address.clone(), request.hint));
         }
         let arguments = [held, address, name("hash[i]"), name("key[i]"), self.key_size(table)];
-        (before, first, Expr::call(format!("{structure}_find"), arguments))
+        (before, first, self.own_part(table, Expr::call(format!("{structure}_find"), arguments)))
     }
 
     fn requested<'l>(&self, plan: Option<&'l Loop>, table: TableId) -> Option<&'l Request> {

@@ -47,7 +47,9 @@ impl Unit<'_> {
         let structure = written_structure(self.structure(table));
         let pointer = Expr::Name(format!("{}{}", grouped.run, self.table_name(table)));
         let (declared, group) = self.described(table, grouped);
-        vec![declared, Stmt::call(format!("{structure}_find_group"), [pointer, group])]
+        let mut code = vec![declared, Stmt::call(format!("{structure}_find_group"), [pointer, group.clone()])];
+        code.extend(self.own_parts(table, group));
+        code
     }
 
     /// The same in two halves, for a table whose keys are in one of two lines: what else is looked up between them waits together with the second lines.
@@ -58,7 +60,7 @@ impl Unit<'_> {
         let (array, second) = (format!("{held}_array"), format!("{held}_second"));
         let (declared, group) = self.described(table, grouped);
         let taken = Expr::call(format!("{structure}_array"), [pointer.clone()]);
-        let arguments = [pointer, Expr::name(&array), group];
+        let arguments = [pointer, Expr::name(&array), group.clone()];
         let firsts = Expr::call(format!("{structure}_find_firsts"), arguments.clone());
         let seconds = arguments.into_iter().chain([Expr::name(&second)]);
         let seconds = Stmt::call(format!("{structure}_find_seconds"), seconds);
@@ -68,8 +70,14 @@ impl Unit<'_> {
                 Stmt::declare(format!("const struct {structure}_array *const"), array, taken),
                 Stmt::declare("const uint64_t", second, firsts),
             ],
-            vec![seconds],
+            std::iter::once(seconds).chain(self.own_parts(table, group)).collect(),
         ]
+    }
+
+    /// Of what was found for a group in an array of two tables, the numbers of this one's records.
+    fn own_parts(&self, table: TableId, group: Expr) -> Option<Stmt> {
+        let part = self.part(table)?;
+        Some(Stmt::call("table_group_part", [group, Expr::word(part.shift), Expr::word(part.bits)]))
     }
 
     /// The description of a group in a variable, and its address.

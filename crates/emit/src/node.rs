@@ -253,7 +253,8 @@ fn look_up(unit: &Unit, name: &str, table: TableId, of: &str) -> Vec<Stmt> {
         let hash = Expr::call(format!("{structure}_hash"), [held.clone(), key.clone(), Expr::word(limbs)]);
         code.push(Stmt::set(Expr::name("hash"), hash));
         let address = Expr::call(format!("{structure}_address"), [held.clone(), Expr::name("hash")]);
-        found = Expr::call(format!("{structure}_find"), [held, address, Expr::name("hash"), key, unit.key_size(table)]);
+        let arguments = [held, address, Expr::name("hash"), key, unit.key_size(table)];
+        found = unit.own_part(table, Expr::call(format!("{structure}_find"), arguments));
     }
     code.push(unit.count_look_ups(table, Expr::word(1)));
     code.push(Stmt::declare("const uint32_t", "found", found));

@@ -8,9 +8,17 @@ use crate::c::{Expr, Item, Member, Stmt, Struct};
 use crate::field::is_behind;
 use crate::unit::{Unit, number};
 use hlir::diagnostic::Diagnostic;
-use hlir::plan::Structure;
+use hlir::plan::{Share, Structure};
 use hlir::text::written_structure;
 use hlir::{Counter, Expression, HeaderId, KeyField, MatchKind, Meter, Next, NodeId, Statement, TableId, Type};
+
+/// What a table has of the values of an array that two share.
+pub struct Part {
+    pub shift: u32,
+    pub bits: u32,
+    /// Whose array it is, if it is the other's.
+    pub owner: Option<TableId>,
+}
 
 /// The structure's number in the runtime's interface.
 pub fn structure_enumerator(structure: Structure) -> Expr {
@@ -75,6 +83,28 @@ impl Unit<'_> {
         let name = &self.program.tables[table].name;
         let pinned = self.plan.tables.iter().find(|plan| plan.table == *name);
         pinned.map_or_else(|| Structure::usual(&self.program.key_kinds(table)), |plan| plan.structure)
+    }
+
+    /// Where two tables share an array, the bits of what a look-up in it finds that are the number of this table's record.
+    pub fn part(&self, table: TableId) -> Option<Part> {
+        let name = &self.program.tables[table].name;
+        self.plan.shares.iter().find_map(|share| {
+            let whole = Share::BITS;
+            if share.table == *name {
+                let owner = self.program.tables.iter().find(|(_, owner)| owner.name == share.owner);
+                Some(Part { shift: 0, bits: share.bits, owner: owner.map(|(id, _)| id) })
+            } else {
+                (share.owner == *name).then_some(Part { shift: share.bits, bits: whole - share.bits, owner: None })
+            }
+        })
+    }
+
+    /// The number of the table's record in what a look-up of its structure has found.
+    pub fn own_part(&self, table: TableId, found: Expr) -> Expr {
+        match self.part(table) {
+            Some(part) => Expr::call("table_part", [found, Expr::word(part.shift), Expr::word(part.bits)]),
+            None => found,
+        }
     }
 
     /// A pinned structure that cannot hold the table's entries.

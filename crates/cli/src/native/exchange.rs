@@ -48,7 +48,7 @@ mod tests {
     use super::*;
     use crate::options::{Native, Passes, Source};
     use crate::{compile, entries, frontend};
-    use hlir::plan::{Structure, TablePlan};
+    use hlir::plan::{Share, Structure, TablePlan};
     use runtime::{Buffers, MemoryPort, Settings, Trace};
     use std::path::{Path, PathBuf};
     use std::time::Duration;
@@ -63,16 +63,18 @@ add dmac hdr.ethernet.dst:0x02000000000b forward(port:2)
         frontend::load(&Source::plain(&program)).expect("l2fwd is a program")
     }
 
-    /// The program under a plan that has `structure` for every table.
-    fn compiled(structure: Option<Structure>) -> (Arc<Pipeline>, Program) {
+    /// The program under a plan that has `structure` for every table, and lets its two tables share an array with so many bits for the first.
+    fn compiled(structure: Option<Structure>, bits: Option<u32>) -> (Arc<Pipeline>, Program) {
         let loaded = l2fwd();
         let names: Vec<String> = loaded.program.tables.iter().map(|(_, table)| table.name.clone()).collect();
+        let [table, owner] = [names[0].clone(), names[1].clone()];
         compile::pipeline(loaded, &Passes::default(), &Native::default(), |plan| {
             plan.descriptor = hlir::plan::Descriptor::Own;
             plan.burst = 32;
             if let Some(structure) = structure {
                 plan.tables = names.into_iter().map(|table| TablePlan { table, structure, reason: None }).collect();
             }
+            plan.shares.extend(bits.map(|bits| Share { table, owner, bits, reason: None }));
         })
         .unwrap_or_else(|failure| panic!("l2fwd compiles: {failure:?}"))
     }
@@ -81,8 +83,10 @@ add dmac hdr.ethernet.dst:0x02000000000b forward(port:2)
     fn entries_outlive_an_exchange_of_structures_under_traffic_and_no_packet_is_lost() {
         const PACKETS: u64 = 300_000;
         let program = l2fwd().program;
-        let (first, first_program) = compiled(None);
-        let (second, second_program) = compiled(Some(Structure::List));
+        let (first, first_program) = compiled(None, None);
+        let (second, second_program) = compiled(Some(Structure::List), None);
+        let (shared, shared_program) = compiled(Some(Structure::Exact48), Some(2));
+        let (other, other_program) = compiled(Some(Structure::Exact48), Some(5));
         let settings = Settings { ports: 8, seed: 0 };
         let lanes = || (0..2).map(|_| MemoryPort::new(Buffers::default())).collect();
         let mut engine = NativeEngine::new((&program, &first_program), first.clone(), settings, lanes).unwrap();
@@ -96,7 +100,10 @@ add dmac hdr.ethernet.dst:0x02000000000b forward(port:2)
             engine.switch().lane(worker).unwrap().load(trace, PACKETS, 0);
         }
         engine.switch().start();
-        for (program, pipeline) in [(&second_program, &second), (&first_program, &first), (&second_program, &second)] {
+        let lists = (&second_program, &second);
+        let shared = (&shared_program, &shared);
+        let plans = [lists, (&first_program, &first), shared, lists, shared, (&other_program, &other), shared, shared];
+        for (program, pipeline) in plans {
             std::thread::sleep(Duration::from_millis(3));
             engine.exchange(program, pipeline.clone()).unwrap();
         }

@@ -265,7 +265,7 @@ impl<'u> Way<'u> {
         let hash = Expr::call(format!("{structure}_hash"), [held(), name("key"), Expr::word(limbs)]);
         let address = Expr::call(format!("{structure}_address"), [held(), name("hash")]);
         let found = [held(), address, name("hash"), name("key"), self.unit.key_size(table)];
-        (hash, Expr::call(format!("{structure}_find"), found))
+        (hash, self.unit.own_part(table, Expr::call(format!("{structure}_find"), found)))
     }
 
     /// `path_N`: from one cut to the next. What it looks up on the way it keeps in `found`, so that doing it again gives the same.

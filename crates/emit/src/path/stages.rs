@@ -266,7 +266,8 @@ impl Way<'_> {
                 false => Expr::call(format!("{structure}_address"), [pointer.clone(), hash.clone()]),
             };
             let arguments = [pointer, address, hash, part("key"), limbs];
-            code.push(Stmt::set(self.found_at(place), Expr::call(format!("{structure}_find"), arguments)));
+            let found = self.unit.own_part(table, Expr::call(format!("{structure}_find"), arguments));
+            code.push(Stmt::set(self.found_at(place), found));
         }
         code
     }
