@@ -53,6 +53,16 @@ impl Switch<'_> {
             _ => None,
         })
     }
+
+    /// The keys of a table whose fields are all exact, and of at most 64 bits.
+    pub fn keys(&self, table: TableId) -> impl Iterator<Item = impl Iterator<Item = u64>> {
+        let stored = self.state.tables[table.into_raw().into_u32() as usize].stored();
+        let field = |pattern: &Pattern| match pattern {
+            Pattern::Masked { value, .. } => value.to_u64(),
+            Pattern::Range { low, .. } => low.to_u64(),
+        };
+        stored.map(move |entry| entry.patterns().iter().map(field))
+    }
 }
 
 fn mask(pattern: &Pattern) -> String {

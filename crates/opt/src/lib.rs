@@ -12,7 +12,7 @@ pub mod visit;
 
 use hlir::{Plan, Program};
 pub use inputs::Inputs;
-use plan::{batches, descriptor, groups, lanes, path, pins, prefetch, structures};
+use plan::{batches, descriptor, groups, lanes, path, pins, prefetch, sharing, structures};
 use rewrite::{constants, dead};
 
 #[derive(Clone, Copy)]
@@ -34,6 +34,7 @@ pub const PIPELINE: &[Pass] = &[
     Pass { name: "constants",  about: "compute what is known already, and take the branches it decides",  run: Run::Rewrite(constants::fold) },
     Pass { name: "dead",       about: "drop what nobody reads and nodes that nothing reaches",            run: Run::Rewrite(dead::remove) },
     Pass { name: "structures", about: "give each table the data structure in which look-ups cost least",  run: Run::Plan(structures::choose) },
+    Pass { name: "sharing",    about: "let tables that have the same keys share an array",                run: Run::Plan(sharing::choose) },
     Pass { name: "descriptor", about: "let packets be what the ports make cheapest",                      run: Run::Plan(descriptor::choose) },
     Pass { name: "path",       about: "find the way that most packets take",                              run: Run::Plan(path::find) },
     Pass { name: "batches",    about: "take packets in bursts, and cut the path where tables are slow",   run: Run::Plan(batches::allocate) },

@@ -68,12 +68,21 @@ impl Page {
         self.text.push_str(&made);
     }
 
-    /// `TABLE ENTRIES RECORDS [MASKS]` a line.
+    /// `TABLE ENTRIES RECORDS [MASKS]` a line, or `TABLE keys FROM..TO` behind one: which numbers its keys are.
     fn entries(&mut self, text: &str) {
         for line in text.lines() {
             let words: Vec<&str> = line.split_whitespace().collect();
             let number = |at: usize| words[at].parse::<u64>().expect("a number");
-            let table = self.program.tables.values().find(|table| table.name == words[0]).expect("a table's name");
+            let (id, table) =
+                self.program.tables.iter().find(|(_, table)| table.name == words[0]).expect("a table's name");
+            if words[1] == "keys" {
+                let (from, to) = words[2].split_once("..").expect("the first key and the one behind the last");
+                let [from, to] = [from, to].map(|key| key.parse::<u64>().expect("a key"));
+                let mut keys = opt::inputs::Keys::of(&self.program, id).expect("the table's keys are exact");
+                (from..to).for_each(|key| keys.add([key]));
+                self.inputs.occupancy.keys.insert(words[0].to_string(), keys);
+                continue;
+            }
             let content = opt::inputs::Content {
                 entries: number(1),
                 records: number(2),

@@ -99,7 +99,7 @@ impl<'p> Maker<'p> {
         asked.pinned.burst = burst;
         let pick = planned(program, &asked);
         // Where operations cost nothing, tables get structures that nobody wants: those of the pick stay.
-        let staged = Plan { tables: pick.tables.clone(), ..staged(program, &asked) };
+        let staged = Plan { tables: pick.tables.clone(), shares: pick.shares.clone(), ..staged(program, &asked) };
         let traffic = Traffic::estimate(program, inputs);
         let lookups = Model::new(program, inputs, &traffic).lookups(&staged);
         let largest = lookups.iter().max_by_key(|lookup| lookup.shape.bytes()).map(|lookup| lookup.table);
@@ -141,6 +141,11 @@ impl<'p> Maker<'p> {
         let table = self.program.tables[self.largest?].name.clone();
         let mut with = self.staged.clone();
         with.tables.retain(|planned| planned.table != table);
+        // Tables that share an array have the same structure.
+        let is_kept = |shared: &TablePlan| shared.table != table || shared.structure == structure;
+        if !self.staged.tables.iter().all(is_kept) {
+            with.shares.retain(|share| share.table != table && share.owner != table);
+        }
         with.tables.push(TablePlan { table, structure, reason: None });
         Some(with)
     }

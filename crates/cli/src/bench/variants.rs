@@ -19,7 +19,7 @@ use crate::plan_file::PlanFile;
 use hlir::table::action_bit;
 use hlir::{Plan, Program};
 use opt::inputs::covered::Counter;
-use opt::inputs::{Content, Machine, Occupancy, Ports};
+use opt::inputs::{Content, Keys, Machine, Occupancy, Ports};
 use opt::{Inputs, Run, Selection};
 use runtime::{Descriptor, Pipeline};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -108,6 +108,7 @@ pub fn of(cell: &Cell, size: u64, arguments: &Arguments) -> Vec<Variant> {
 struct Seen {
     content: Content,
     covered: Option<Counter>,
+    keys: Option<Keys>,
     records: HashSet<u64>,
     masks: HashSet<u64>,
     actions: BTreeSet<&'static str>,
@@ -123,10 +124,12 @@ pub fn occupancy(program: &Program, workload: &Workload) -> Result<Occupancy, Fa
         hasher.finish()
     };
     (workload.entries)(&mut |entry| {
-        let Seen { content, covered, records, masks, actions } = seen.entry(entry.table).or_insert_with(|| Seen {
-            covered: found(entry.table).and_then(|(id, _)| Counter::of(program, id)),
-            ..Seen::default()
-        });
+        let Seen { content, covered, keys, records, masks, actions } =
+            seen.entry(entry.table).or_insert_with(|| Seen {
+                covered: found(entry.table).and_then(|(id, _)| Counter::of(program, id)),
+                keys: found(entry.table).and_then(|(id, _)| Keys::of(program, id)),
+                ..Seen::default()
+            });
         content.entries += 1;
         records.insert(hash(&|hasher| (entry.action, entry.arguments).hash(hasher)));
         masks.insert(hash(&|hasher| entry.fields.iter().for_each(|field| field.shape().hash(hasher))));
@@ -135,10 +138,12 @@ pub fn occupancy(program: &Program, workload: &Workload) -> Result<Occupancy, Fa
         if let (Some(counter), [Field::Lpm { value, prefix }]) = (covered, entry.fields) {
             counter.add(*value as u32, *prefix);
         }
+        let exact = |field: &Field| if let Field::Exact(value) = field { *value as u64 } else { 0 };
+        keys.iter_mut().for_each(|keys| keys.add(entry.fields.iter().map(exact)));
         Ok(())
     })?;
     let mut occupancy = Occupancy::default();
-    for (name, Seen { mut content, covered, records, masks, actions }) in seen {
+    for (name, Seen { mut content, covered, keys, records, masks, actions }) in seen {
         content.covered = covered.and_then(|counter| counter.covered(content.entries));
         content.records = records.len() as u64;
         content.masks = masks.len() as u64;
@@ -148,6 +153,7 @@ pub fn occupancy(program: &Program, workload: &Workload) -> Result<Occupancy, Fa
             let run = numbered.filter(|(_, action)| actions.iter().any(|run| is_named(&action.name, run)));
             content.actions = run.fold(0, |set, (number, _)| set | action_bit(number));
             occupancy.tables.insert(table.name.clone(), content);
+            occupancy.keys.extend(keys.map(|keys| (table.name.clone(), keys)));
         }
     }
     Ok(occupancy)

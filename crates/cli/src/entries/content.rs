@@ -7,7 +7,7 @@ use hlir::table::action_bit;
 use hlir::{MatchKind, Program, Scope, TableId};
 use interp::DEFAULT_PORTS;
 use opt::inputs::covered::Counter;
-use opt::inputs::{Content, Occupancy};
+use opt::inputs::{Content, Keys, Occupancy};
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
@@ -37,6 +37,9 @@ pub fn occupancy(program: &Program, origins: &[Origin]) -> Result<Occupancy, Fai
         if let Some(counter) = other.covered.as_mut().filter(|_| has_text) {
             books.prefixes(id).for_each(|(value, bits)| counter.add(value, bits));
         }
+        if let Some(keys) = other.keys.as_mut().filter(|_| has_text) {
+            books.keys(id).for_each(|key| keys.add(key));
+        }
         let entries = text.entries.max(table.entries.len() as u64) + other.entries;
         let content = Content {
             entries,
@@ -50,6 +53,7 @@ pub fn occupancy(program: &Program, origins: &[Origin]) -> Result<Occupancy, Fai
         // A table of which nothing was said may be filled later: it counts as unknown, not as empty.
         if content.entries > 0 {
             occupancy.tables.insert(table.name.clone(), content);
+            occupancy.keys.extend(other.keys.map(|keys| (table.name.clone(), keys)));
         }
     }
     Ok(occupancy)
@@ -66,12 +70,14 @@ struct Count {
     long_prefixes: u64,
     /// Where prefixes lie, if the table's key is one. Of those that will be drawn nobody knows.
     covered: Option<Counter>,
+    /// Its keys, likewise, if they are exact and no wider than a word.
+    keys: Option<Keys>,
     actions: u64,
 }
 
 impl Count {
     fn of(program: &Program, id: TableId) -> Count {
-        Count { covered: Counter::of(program, id), ..Count::default() }
+        Count { covered: Counter::of(program, id), keys: Keys::of(program, id), ..Count::default() }
     }
 }
 
@@ -143,7 +149,7 @@ impl Counts<'_> {
         let count = self.tables.entry(id).or_insert_with(|| Count::of(self.program, id));
         count.actions |= if entries > 0 { action_bit(number) } else { 0 };
         for _ in 0..entries {
-            let mut masks = Vec::new();
+            let (mut masks, mut words) = (Vec::new(), Vec::new());
             for (bytes, kind) in &keys {
                 let value = input.take(*bytes)?;
                 let mask = match kind {
@@ -153,10 +159,12 @@ impl Counts<'_> {
                 };
                 if let (MatchKind::Lpm, Some(&bits)) = (kind, mask.first()) {
                     count.long_prefixes += u64::from(bits > 24);
-                    count.covered.iter_mut().for_each(|counter| counter.add(number_of(value), u32::from(bits)));
+                    count.covered.iter_mut().for_each(|counter| counter.add(number_of(value) as u32, u32::from(bits)));
                 }
                 masks.extend_from_slice(mask);
+                words.push(number_of(value));
             }
+            count.keys.iter_mut().for_each(|keys| keys.add(words.iter().copied()));
             input.take(if has_priorities { 4 } else { 0 })?;
             let record = [action.as_bytes(), &[0], input.take(data)?].concat();
             count.entries += 1;
@@ -171,9 +179,9 @@ impl Counts<'_> {
     }
 }
 
-/// A value of up to 32 bits, its lowest byte first.
-fn number_of(bytes: &[u8]) -> u32 {
-    bytes.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte))
+/// A value of up to 64 bits, its lowest byte first.
+fn number_of(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::analyze::Traffic;
 use crate::model::{Model, NodeCost};
 use crate::plan::batches::BURSTS;
 use crate::plan::with_model;
-use hlir::plan::{Access, Placement, Reason};
+use hlir::plan::{Access, Placement, Reason, Share};
 use hlir::text::written_structure;
 use hlir::{NodeId, NodeKind, Plan, Program};
 
@@ -214,6 +214,10 @@ fn decisions(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<Decision> {
     for table in &plan.tables {
         let chosen = written_structure(table.structure).to_string();
         decisions.push(decision(format!("structure of {}", table.table), chosen, &table.reason));
+    }
+    for share in &plan.shares {
+        let Share { table, owner, bits, .. } = share;
+        decisions.push(decision(format!("array of {table}"), format!("that of {owner}, {bits} bits"), &share.reason));
     }
     if let Some(path) = &plan.path {
         decisions.push(decision("path".to_string(), format!("{} nodes in stages", path.nodes.len()), &path.reason));

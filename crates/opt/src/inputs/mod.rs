@@ -4,12 +4,14 @@ pub mod access;
 pub mod apart;
 pub mod covered;
 pub mod hints;
+pub mod keys;
 pub mod machine;
 pub mod occupancy;
 pub mod profile;
 
 pub use access::Access;
 pub use apart::Apart;
+pub use keys::Keys;
 pub use machine::Machine;
 pub use occupancy::{Content, Occupancy};
 pub use profile::Profile;

@@ -3,6 +3,7 @@
 //! Where nobody says, a table has its own entries if they are constant, else as many as the source asks room for, else [`UNSAID_ENTRIES`].
 
 use super::covered::Covered;
+use super::keys::Keys;
 use hlir::entry::EntryAction;
 use hlir::table::{action_bit, only_action};
 use hlir::{Match, MatchKind, Program, Table};
@@ -15,6 +16,8 @@ pub const UNSAID_ENTRIES: u64 = 1024;
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Occupancy {
     pub tables: BTreeMap<String, Content>,
+    /// Which keys they have, where somebody has looked.
+    pub keys: BTreeMap<String, Keys>,
 }
 
 /// What is in one table.
@@ -97,6 +100,15 @@ fn shape(key: &Match) -> String {
 impl Occupancy {
     pub fn of(&self, table: &Table) -> Content {
         self.tables.get(&table.name).copied().unwrap_or_else(|| Content::assumed(table))
+    }
+
+    /// How many different keys two tables have together, if somebody has looked at all of them.
+    pub fn together(&self, one: &Table, other: &Table) -> Option<u64> {
+        let keys = |table: &Table| {
+            let content = self.tables.get(&table.name).filter(|content| content.is_known)?;
+            self.keys.get(&table.name).filter(|keys| keys.count() == content.entries)
+        };
+        Some(keys(one)?.together(keys(other)?))
     }
 
     /// Names that the program's tables do not have.

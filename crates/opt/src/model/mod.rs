@@ -8,6 +8,7 @@ mod lanes;
 pub mod line;
 pub mod memory;
 pub mod operations;
+pub mod records;
 pub mod stage;
 pub mod structures;
 pub mod waiting;
@@ -101,8 +102,11 @@ type Fronts = HashMap<(Vec<NodeId>, Vec<usize>), Option<lanes::Counted>>;
 /// A path, and a share for each of its edges.
 type Along = Option<(Vec<NodeId>, Rc<[f64]>)>;
 
-/// Structures of the look-ups that packets make, in order, and the look-ups.
-type Known = Option<(Vec<Structure>, Rc<[Lookup]>)>;
+/// Structures of the look-ups that packets make, in order, with whom their tables share an array, and the look-ups.
+type Known = Option<(Vec<Planned>, Rc<[Lookup]>)>;
+
+/// What a plan says about the table of a look-up.
+type Planned = (Structure, Option<TableId>);
 
 impl<'a> Model<'a> {
     pub fn new(program: &'a Program, inputs: &'a Inputs, traffic: &'a Traffic) -> Model<'a> {
@@ -171,7 +175,8 @@ impl<'a> Model<'a> {
         };
         let applied = |node: &NodeId| hlir::path::table_of(self.program, *node).map(|table| (*node, table));
         let applied: Vec<(NodeId, TableId)> = self.traffic.order().iter().filter_map(applied).collect();
-        let wanted: Vec<Structure> = applied.iter().map(|(_, table)| structure(*table)).collect();
+        let wanted: Vec<Planned> =
+            applied.iter().map(|(_, table)| (structure(*table), self.partner(plan, *table))).collect();
         if let Some((known, lookups)) = &*self.known.borrow()
             && *known == wanted
         {
@@ -182,10 +187,30 @@ impl<'a> Model<'a> {
         lookups
     }
 
-    fn priced(&self, applied: &[(NodeId, TableId)], structures: &[Structure]) -> Rc<[Lookup]> {
+    /// The table that has the same array.
+    fn partner(&self, plan: &Plan, table: TableId) -> Option<TableId> {
+        let name = &self.program.tables[table].name;
+        let other = plan.shares.iter().find_map(|share| match name {
+            name if *name == share.table => Some(&share.owner),
+            name if *name == share.owner => Some(&share.table),
+            _ => None,
+        })?;
+        self.program.tables.iter().find(|(_, table)| table.name == *other).map(|(id, _)| id)
+    }
+
+    /// What an array holds that two tables share: of keys that both have, one.
+    fn together(&self, table: TableId, partner: TableId) -> u64 {
+        let [one, other] = [table, partner].map(|id| &self.program.tables[id]);
+        let occupancy = &self.inputs.occupancy;
+        let both = || occupancy.of(one).entries + occupancy.of(other).entries;
+        occupancy.together(one, other).unwrap_or_else(both)
+    }
+
+    fn priced(&self, applied: &[(NodeId, TableId)], planned: &[Planned]) -> Rc<[Lookup]> {
         let mut lookups: Vec<Lookup> = Vec::new();
-        for (&(node, table), &structure) in applied.iter().zip(structures) {
-            let content = self.inputs.occupancy.of(&self.program.tables[table]);
+        for (&(node, table), &(structure, partner)) in applied.iter().zip(planned) {
+            let mut content = self.inputs.occupancy.of(&self.program.tables[table]);
+            content.entries = partner.map_or(content.entries, |partner| self.together(table, partner));
             let vector = self.inputs.machine.vector_bytes();
             let mut shape = structures::shape(self.program, table, structure, &content, vector);
             if let Some(keys) = self.all_keys(table) {
@@ -193,15 +218,21 @@ impl<'a> Model<'a> {
             }
             lookups.push(Lookup { node, table, shape, share: self.traffic.node(node), working_sets: Vec::new() });
         }
-        let of_lookup = |lookup: &Lookup| {
-            let lines = lookup.shape.lines.iter().map(|line| (line.place, line.often * lookup.share));
-            let touched = |(place, often): (Place, f64)| {
-                place.areas().map(move |(part, area)| Touched { bytes: area.bytes, often: often * part })
+        let shares = |table: TableId| lookups.iter().filter(move |other| other.table == table).map(|other| other.share);
+        let of_lookup = |(lookup, (_, partner)): (&Lookup, &Planned)| {
+            // Of an array that two tables share, each has a part as large as it is touched often: they are touched alike then, and both together are all.
+            let all = |partner: TableId| shares(lookup.table).chain(shares(partner)).sum::<f64>();
+            let own = partner.map_or(1.0, |partner| lookup.share / all(partner).max(f64::MIN_POSITIVE));
+            let parts = std::iter::once(own).chain(std::iter::repeat(1.0));
+            let lines = lookup.shape.lines.iter().map(|line| (line.place, line.often * lookup.share)).zip(parts);
+            let touched = |((place, often), own): ((Place, f64), f64)| {
+                let bytes = move |area: Area| (area.bytes as f64 * own) as u64;
+                place.areas().map(move |(part, area)| Touched { bytes: bytes(area), often: often * part })
             };
             lines.flat_map(touched).collect::<Vec<Touched>>()
         };
         let stream = self.inputs.ports.stream.map(Touched::of_stream);
-        let touched: Vec<Touched> = lookups.iter().flat_map(of_lookup).chain(stream).collect();
+        let touched: Vec<Touched> = lookups.iter().zip(planned).flat_map(of_lookup).chain(stream).collect();
         let mut sets = memory::working_sets(&touched).into_iter();
         for lookup in &mut lookups {
             let mut among = |area: Area| {

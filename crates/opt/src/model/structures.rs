@@ -8,6 +8,7 @@ mod trees;
 
 use super::line::{LINE_BYTES, Line};
 use super::operations::limbs;
+use super::records;
 use crate::inputs::covered::Covered;
 use crate::inputs::{Content, Machine};
 use hlir::plan::Structure;
@@ -112,8 +113,7 @@ impl Shape {
     }
 
     /// Whether what the table holds, and what it may come to hold, has room: a controller that was promised so many entries can write them all. Where
-    /// nothing was promised, entries have room to become four times as many. Different records are few where they were counted, unless each entry has its own,
-    /// and so are long prefixes.
+    /// nothing was promised, entries have room to become four times as many. Long prefixes are few where they were counted.
     fn has_room(&self, program: &Program, id: TableId, content: &Content) -> bool {
         let table = &program.tables[id];
         // Packets may put in as many as there is room for, and see it when there is none.
@@ -126,13 +126,8 @@ impl Shape {
             (Some(limit), Some(size)) => size <= limit,
             (Some(limit), None) => content.is_known && content.entries <= limit / 4,
         };
-        let records = match (self.structure.most_records(), most) {
-            (None, _) => true,
-            (Some(limit), None) if program.has_own_records(id) => content.is_known && content.entries < limit / 4,
-            (Some(limit), Some(size)) if program.has_own_records(id) => size < limit,
-            (Some(limit), Some(size)) if size < limit => true,
-            (Some(limit), _) => content.is_known && content.records < limit - limit / 10,
-        };
+        let limit = self.structure.most_records();
+        let records = limit.is_none_or(|limit| records::have_room(program, id, content, most, limit));
         // Exact fields in front make any prefix a long one, if keys are long enough.
         let all_long = !content.is_known || table.keys.len() > 1;
         let long = if all_long { most.unwrap_or(content.entries) } else { content.long_prefixes };

@@ -9,6 +9,7 @@ pub mod lanes;
 pub mod path;
 pub mod pins;
 pub mod prefetch;
+pub mod sharing;
 pub mod structures;
 
 use crate::Inputs;

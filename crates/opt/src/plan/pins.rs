@@ -44,6 +44,7 @@ pub fn put(plan: &mut Plan, inputs: &Inputs) {
     }
     put_all(&mut plan.loops, &pinned.loops, |lp| &lp.node);
     put_all(&mut plan.tables, &pinned.tables, |table| &table.table);
+    put_all(&mut plan.shares, &pinned.shares, |share| &share.table);
     put_all(&mut plan.windows, &pinned.windows, |window| &window.node);
     put_all(&mut plan.queues, &pinned.queues, |queue| &queue.node);
     plan.instrument.edges |= pinned.instrument.edges;

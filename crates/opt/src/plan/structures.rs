@@ -12,7 +12,7 @@ use hlir::{Plan, Program, TableId};
 /// A table's structure decides which lines others keep in the cache, so all are chosen twice.
 const ROUNDS: usize = 2;
 /// Costs of all look-ups that are as good as one another.
-const SAME: f64 = 1.005;
+pub(super) const SAME: f64 = 1.005;
 /// Look-ups by themselves say little of what they cost in stages that nobody has cut yet. So structures that cost up to so much more are tried in whole
 /// plans, those of the dearest tables first, and so many of them, since each takes as long as all planners behind this one.
 const RIVAL: f64 = 1.5;
@@ -24,11 +24,11 @@ pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
     if rivals.is_empty() {
         return;
     }
-    let mut least = whole(program, plan, inputs);
+    let mut least = whole(program, "structures", plan, inputs);
     for rival in rivals {
         let mut other = plan.clone();
         put(&mut other, rival);
-        let cycles = whole(program, &other, inputs);
+        let cycles = whole(program, "structures", &other, inputs);
         if cycles * SAME < least {
             (*plan, least) = (other, cycles);
         }
@@ -68,10 +68,10 @@ fn rivals_of(chosen: &TablePlan) -> impl Iterator<Item = TablePlan> {
     })
 }
 
-/// What a packet costs if all else is planned for these structures, or is pinned.
-fn whole(program: &Program, plan: &Plan, inputs: &Inputs) -> f64 {
+/// What a packet costs if all that passes behind this one decide is planned, or is pinned.
+pub(super) fn whole(program: &Program, pass: &str, plan: &Plan, inputs: &Inputs) -> f64 {
     let mut plan = plan.clone();
-    for pass in crate::behind("structures") {
+    for pass in crate::behind(pass) {
         if let Run::Plan(fill) = pass.run {
             fill(program, &mut plan, inputs);
         }

@@ -1,0 +1,74 @@
+//! Lets tables that have the same keys share an array: half the memory, so more of it stays in the caches.
+
+use super::{is_legal, reason, structures};
+use crate::Inputs;
+use crate::model::records;
+use hlir::plan::{Share, Structure};
+use hlir::{Plan, Program, TableId};
+use std::collections::BTreeMap;
+
+/// Of the keys of the larger table, the other one has at least so many: with fewer in common, an array of both is hardly smaller than two.
+const COMMON: f64 = 0.5;
+
+pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
+    plan.shares.clone_from(&inputs.pinned.shares);
+    let mut pairs = pairs(program, plan, inputs);
+    if pairs.is_empty() {
+        return;
+    }
+    let mut least = structures::whole(program, "sharing", plan, inputs);
+    // Those with most keys in common first: a table shares once.
+    pairs.sort_by_key(|(common, _)| std::cmp::Reverse(*common));
+    for (_, mut share) in pairs {
+        let mut other = plan.clone();
+        other.shares.push(share.clone());
+        if !is_legal(program, &other) {
+            continue;
+        }
+        let cycles = structures::whole(program, "sharing", &other, inputs);
+        if cycles * structures::SAME < least {
+            share.reason = reason(cycles, [("apart".to_string(), least)]);
+            plan.shares.push(share);
+            least = cycles;
+        }
+    }
+}
+
+/// Tables that could share an array, with the number of keys that both have.
+fn pairs(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<(u64, Share)> {
+    let structure: BTreeMap<&str, Structure> =
+        plan.tables.iter().map(|planned| (planned.table.as_str(), planned.structure)).collect();
+    let is_shareable =
+        |id: &TableId| matches!(structure.get(name(program, *id)), Some(Structure::Exact48 | Structure::Exact60));
+    let tables: Vec<TableId> = program.tables.iter().map(|(id, _)| id).filter(is_shareable).collect();
+    let mut pairs = Vec::new();
+    for (at, one) in tables.iter().enumerate() {
+        for other in &tables[at + 1..] {
+            let same = [one, other].map(|id| structure.get(name(program, *id)));
+            if same[0] == same[1] {
+                pairs.extend(pair(program, inputs, *one, *other));
+            }
+        }
+    }
+    pairs
+}
+
+fn pair(program: &Program, inputs: &Inputs, one: TableId, other: TableId) -> Option<(u64, Share)> {
+    let content = |id: TableId| inputs.occupancy.of(&program.tables[id]);
+    let [first, second] = [one, other].map(content);
+    let together = inputs.occupancy.together(&program.tables[one], &program.tables[other])?;
+    let common = (first.entries + second.entries).saturating_sub(together);
+    if (common as f64) < COMMON * first.entries.max(second.entries) as f64 {
+        return None;
+    }
+    let bits = |id: TableId| records::bits(program, id, &content(id), Share::BITS - 1);
+    let [one_bits, other_bits] = [bits(one)?, bits(other)?];
+    // What is left over is the owner's, whose records are more.
+    let (guest, owner, bits) = if one_bits <= other_bits { (one, other, one_bits) } else { (other, one, other_bits) };
+    let [table, owner] = [guest, owner].map(|id| name(program, id).to_string());
+    (one_bits + other_bits <= Share::BITS).then_some((common, Share { table, owner, bits, reason: None }))
+}
+
+fn name(program: &Program, id: TableId) -> &str {
+    &program.tables[id].name
+}

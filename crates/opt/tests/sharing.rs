@@ -1,0 +1,111 @@
+//! Tables share an array where a key of both is told apart by few bits, and only then.
+
+use hlir::plan::{Plan, Share};
+use hlir::text::{parse_file, parse_plan, print_plan};
+use hlir::verify;
+use opt::inputs::{Content, Keys};
+use opt::{Inputs, Selection};
+
+/// A bridge whose destinations run `forward` with so many bits of data.
+fn bridge(data: u32, more: &str) -> String {
+    format!(
+        "program bridge for none
+
+header hdr.ethernet: ethernet_t {{ dst: 48, src: 48, type: 16 }}
+variable meta.port: {data}
+variable error: 32
+{more}
+table sources {{
+  key hdr.ethernet.src: exact
+  action known() {{}}
+  action unknown() {{ meta.port = 511 }}
+  default unknown()
+}}
+
+table destinations {{
+  key hdr.ethernet.dst: exact
+  action forward(port: {data}) {{ meta.port = port }}
+  action no_way() {{ meta.port = 511 }}
+  default no_way()
+}}
+
+parser parser {{ start start, accept sources, reject sources, error error }}
+
+entry start
+
+node start: state of parser {{ extract hdr.ethernet }} -> sources
+
+node sources: apply sources -> destinations
+
+node destinations: apply destinations -> queue
+
+node queue: buffer {{
+  when meta.port == 511: drop \"no way\"
+  otherwise -> deparser
+}}
+
+node deparser: deparse {{ emit hdr.ethernet }} -> departure
+
+node departure: buffer {{
+  send u32(meta.port)
+}}
+"
+    )
+}
+
+/// The plan for a million stations in both tables, whose destinations have so many different records; with these pins.
+fn planned(text: &str, records: u64, pins: &str) -> Plan {
+    let mut program = parse_file(text).unwrap_or_else(|errors| panic!("{text}\n{errors:?}")).program;
+    let mut inputs = Inputs::default();
+    for (id, table) in program.tables.iter() {
+        let records = if table.name == "sources" { 1 } else { records };
+        let content = Content { entries: 1_000_000, records, masks: 1, is_known: true, ..Content::default() };
+        let mut keys = Keys::of(&program, id).expect("the keys are exact");
+        (0..content.entries).for_each(|key| keys.add([key]));
+        inputs.occupancy.tables.insert(table.name.clone(), content);
+        inputs.occupancy.keys.insert(table.name.clone(), keys);
+    }
+    inputs.pinned = parse_plan(&format!("plan {{\n{pins}}}\n")).expect("the pins are a plan");
+    let mut plan = Plan::default();
+    opt::optimize(&mut program, &mut plan, &inputs, &Selection::All, None);
+    let wrong = verify::verify_plan(&program, &plan);
+    assert!(wrong.is_empty(), "{}{wrong:#?}", print_plan(&plan));
+    plan
+}
+
+/// Who shares with whom, and with how many bits.
+fn shares(plan: &Plan) -> Vec<(&str, &str, u32)> {
+    plan.shares.iter().map(|Share { table, owner, bits, .. }| (table.as_str(), owner.as_str(), *bits)).collect()
+}
+
+#[test]
+fn bits_have_room_for_all_that_entries_can_say() {
+    assert_eq!(shares(&planned(&bridge(9, ""), 48, "")), [("sources", "destinations", 2)]);
+    // Fourteen bits have room for 16,383 records: for data of 13 bits, and for more of which few are there.
+    assert_eq!(shares(&planned(&bridge(13, ""), 8192, "")).len(), 1);
+    assert_eq!(shares(&planned(&bridge(48, ""), 14_000, "")).len(), 1);
+    assert_eq!(shares(&planned(&bridge(48, ""), 15_000, "")), []);
+}
+
+#[test]
+fn what_is_counted_is_by_itself() {
+    assert_eq!(shares(&planned(&bridge(9, "counter hits: packets of sources\n"), 48, "")), []);
+}
+
+#[test]
+fn tables_of_which_nobody_knows_the_keys_are_apart() {
+    let text = bridge(9, "");
+    let mut program = parse_file(&text).expect("it is right").program;
+    let mut plan = Plan::default();
+    opt::optimize(&mut program, &mut plan, &Inputs::default(), &Selection::All, None);
+    assert_eq!(shares(&plan), []);
+}
+
+#[test]
+fn pinned_tables_share_as_they_are_told() {
+    let structures = "table sources: exact48\ntable destinations: exact48\n";
+    let pins = format!("{structures}share destinations with sources bits 11\n");
+    assert_eq!(shares(&planned(&bridge(9, ""), 48, &pins)), [("destinations", "sources", 11)]);
+    // Another structure for one of them is no structure to share.
+    assert_eq!(shares(&planned(&bridge(9, ""), 48, "table sources: exact\n")), []);
+}
