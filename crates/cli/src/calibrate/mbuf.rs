@@ -59,7 +59,7 @@ impl Mbufs {
     }
 
     /// Cycles a packet, by burst.
-    pub fn costs(&self) -> Vec<f64> {
-        self.runs.iter().map(|runs| median(runs.iter().map(|run| &run.samples))).collect()
+    pub fn costs(&self) -> [f64; BURSTS.len()] {
+        self.runs.each_ref().map(|runs| median(runs.iter().map(|run| &run.samples)))
     }
 }
