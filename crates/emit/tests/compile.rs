@@ -135,3 +135,58 @@ fn look_ups_of_groups_of_any_size_compile_without_a_warning() {
         }
     }
 }
+
+/// Two tables share an array: looked up for a group together, each in a stage of its own, and in turn.
+#[test]
+fn look_ups_in_shared_arrays_compile_without_a_warning() {
+    let request = |table: &str| format!("prefetch table {table} line 0 ahead 1 in nowhere to t0");
+    let stage = |table: &str, requests: &str| format!("loop {table}: batch 64 group 64 {{\n{requests}\n}}");
+    let together = stage("sources", &[request("sources"), request("destinations")].join("\n"));
+    let apart = [stage("sources", ""), stage("destinations", "")].join("\n");
+    let path = "path { start, sources, destinations }\n";
+    for (bits, structure) in [(48, "exact48"), (56, "exact60")] {
+        for (name, loops) in
+            [("together", [path, &together].concat()), ("apart", [path, &apart].concat()), ("turn", String::new())]
+        {
+            let text = format!(
+                "program bridge for none
+header hdr.addresses: addresses_t {{ dst: {bits}, src: {bits} }}
+variable meta.port: 9
+variable error: 32
+table sources {{
+  key hdr.addresses.src: exact
+  action known() {{}}
+  action unknown() {{ meta.port = 511 }}
+  default unknown()
+}}
+table destinations {{
+  key hdr.addresses.dst: exact
+  action forward(port: 9) {{ meta.port = port }}
+  default forward(511)
+}}
+parser parser {{ start start, accept sources, reject sources, error error }}
+entry start
+node start: state of parser {{ extract hdr.addresses }} -> sources
+node sources: apply sources -> destinations
+node destinations: apply destinations -> queue
+node queue: buffer {{
+  when meta.port == 511: drop \"no way\"
+  otherwise -> departure
+}}
+node departure: buffer {{
+  send u32(meta.port)
+}}
+plan {{
+  burst 64
+  {loops}
+  table sources: {structure}
+  table destinations: {structure}
+  share sources with destinations bits 2
+}}"
+            );
+            let parsed = hlir::text::parse_file(&text).unwrap_or_else(|errors| panic!("{text}\n{errors:?}"));
+            let plan = parsed.plan.expect("it has a plan");
+            COMPILERS.compile(&format!("{structure}_shared_{name}"), &parsed.program, &plan);
+        }
+    }
+}
