@@ -1,35 +1,18 @@
 /* l2fwd by hand over DPDK's rte_hash, a burst at a time by its bulk look-up. KEY_WORDS 1: keys of 8 bytes; 2: padded to 16, which DPDK compares
- * inline and not by memcmp. */
-#include "dpdk.h"
+ * inline and not by memcmp. ONE_TABLE: both tables' stations in one. */
 #include "l2fwd.h"
-
-#include <rte_hash.h>
-#include <rte_hash_crc.h>
+#include "stations.h"
 
 struct key {
 	uint64_t words[KEY_WORDS];
 };
 
-static struct rte_hash *hashes[TABLES];
+static struct stations stations;
 
 static int
 l2fwd_open(uint64_t entries)
 {
-	static const char *const kinds[TABLES] = { "smac", "dmac" };
-	const int socket = peer_heap(TABLES * peer_hash_bytes(entries, sizeof(struct key)));
-	char name[32];
-
-	for (uint32_t table = 0; table < TABLES; table++) {
-		struct rte_hash_parameters parameters = {
-			.name = peer_name(name, sizeof(name), kinds[table]), .entries = peer_hash_slots(entries),
-			.key_len = sizeof(struct key), .hash_func = rte_hash_crc, .socket_id = socket,
-		};
-
-		hashes[table] = rte_hash_create(&parameters);
-		if (hashes[table] == NULL)
-			return peer_fail("rte_hash_create");
-	}
-	return 0;
+	return stations_create(&stations, entries, sizeof(struct key), peer_heap(stations_bytes(entries, sizeof(struct key))));
 }
 
 static int
@@ -37,9 +20,8 @@ l2fwd_insert(uint32_t table, const struct table_match *match, const void *record
 {
 	const struct dmac_record *forward = record;
 	const struct key key = { { mac_key(match->value[0]) } };
-	const uintptr_t value = table == DMAC ? forward->port : 0;
 
-	return rte_hash_add_key_data(hashes[table], &key, (void *)value);
+	return stations_insert(&stations, table == DMAC ? DESTINATIONS : SOURCES, &key, table == DMAC ? forward->port : 0);
 }
 
 static int
@@ -71,8 +53,8 @@ l2fwd_burst(struct worker *worker, struct burst *burst, const uint32_t count)
 {
 	struct key dmac[PEER_BURST], smac[PEER_BURST];
 	const void *dmacs[PEER_BURST], *smacs[PEER_BURST];
-	void *found[PEER_BURST], *unused[PEER_BURST];
-	uint64_t hits[TABLES] = { 0, 0 };
+	void *found[PEER_BURST], *known[PEER_BURST];
+	uint64_t hits[TABLES];
 	const uint64_t all = count == 64 ? UINT64_MAX : ((uint64_t)1 << count) - 1;
 	uint32_t too_short = 0;
 	uint16_t ports[PEER_BURST];
@@ -86,8 +68,8 @@ l2fwd_burst(struct worker *worker, struct burst *burst, const uint32_t count)
 		smacs[i] = &smac[i];
 		too_short |= burst_length(burst, i) < ETHERNET_BYTES;
 	}
-	rte_hash_lookup_bulk_data(hashes[SMAC], smacs, count, &hits[SMAC], unused);
-	rte_hash_lookup_bulk_data(hashes[DMAC], dmacs, count, &hits[DMAC], found);
+	hits[SMAC] = stations_find_bulk(&stations, SOURCES, smacs, known, count);
+	hits[DMAC] = stations_find_bulk(&stations, DESTINATIONS, dmacs, found, count);
 	for (uint32_t i = 0; i < count; i++)
 		ports[i] = (uint16_t)(uintptr_t)found[i];
 	if (__builtin_expect(too_short || (hits[SMAC] & hits[DMAC]) != all, 0))

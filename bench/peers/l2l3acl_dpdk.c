@@ -1,11 +1,10 @@
 /* l2l3acl by hand over DPDK, a burst at a time: rte_hash in bulk with keys padded to 16 bytes, rte_lpm four at a time, rte_acl. A burst in
- * which every packet is routed and permitted is done by loops; any other packet by packet, with the same tables. */
+ * which every packet is routed and permitted is done by loops; any other packet by packet, with the same tables. ONE_TABLE: sources and destinations in one. */
 #include "l2l3acl.h"
 #include "lpm_dpdk.h"
+#include "stations.h"
 
 #include <rte_acl.h>
-#include <rte_hash.h>
-#include <rte_hash_crc.h>
 
 #define RULES 4096u
 #define ACL_FIELDS 5u
@@ -17,7 +16,7 @@ struct key {
 };
 
 static struct small small;
-static struct rte_hash *stations[TABLES];
+static struct stations stations;
 static struct lpm routes;
 static struct rte_lpm *lpm;
 static struct rte_acl_ctx *acl;
@@ -31,19 +30,10 @@ l2l3acl_open(uint64_t entries)
 	const struct rte_acl_param parameters = {
 		.name = "peer-acl", .rule_size = RTE_ACL_RULE_SZ(ACL_FIELDS), .max_rule_num = RULES, .socket_id = SOCKET_ID_ANY,
 	};
-	char name[32];
 
-	socket = peer_heap(2 * peer_hash_bytes(entries, sizeof(struct key)) + LPM_BYTES);
-	for (uint32_t table = SMAC; table <= DMAC; table++) {
-		const struct rte_hash_parameters hash = {
-			.name = peer_name(name, sizeof(name), table == SMAC ? "l2s" : "l2d"), .entries = peer_hash_slots(entries),
-			.key_len = sizeof(struct key), .hash_func = rte_hash_crc, .socket_id = socket,
-		};
-
-		stations[table] = rte_hash_create(&hash);
-		if (stations[table] == NULL)
-			return peer_fail("rte_hash_create");
-	}
+	socket = peer_heap(stations_bytes(entries, sizeof(struct key)) + LPM_BYTES);
+	if (stations_create(&stations, entries, sizeof(struct key), socket) != 0)
+		return -1;
 	acl = rte_acl_create(&parameters);
 	return acl == NULL ? peer_fail("rte_acl_create") : small_create(&small);
 }
@@ -86,7 +76,7 @@ l2l3acl_insert(uint32_t table, const struct table_match *match, const void *reco
 	int number;
 
 	if (table == SMAC || table == DMAC)
-		return rte_hash_add_key_data(stations[table], &key, (void *)(uintptr_t)(any->action << 16 | any->first));
+		return stations_insert(&stations, table == SMAC ? SOURCES : DESTINATIONS, &key, any->action << 16 | any->first);
 	if (table == ACL)
 		return acl_insert(match, any);
 	if (table != ROUTES)
@@ -130,9 +120,8 @@ static int64_t
 station_find(uint32_t table, uint64_t key)
 {
 	const struct key padded = { { key, 0 } };
-	void *found;
 
-	return rte_hash_lookup_data(stations[table], &padded, &found) < 0 ? -1 : (int64_t)(uintptr_t)found;
+	return stations_find(&stations, table == SMAC ? SOURCES : DESTINATIONS, &padded);
 }
 
 static uint32_t
@@ -179,13 +168,13 @@ l2l3acl_burst(struct worker *worker, struct burst *burst, const uint32_t count)
 {
 	struct key smac[PEER_BURST], dmac[PEER_BURST];
 	const void *smacs[PEER_BURST], *dmacs[PEER_BURST];
-	void *unused[PEER_BURST], *found[PEER_BURST];
+	void *known[PEER_BURST], *found[PEER_BURST];
 	struct tuple tuples[PEER_BURST];
 	const uint8_t *pointers[PEER_BURST];
 	_Alignas(64) uint32_t address[PEER_BURST], route[PEER_BURST], rule[PEER_BURST];
 	const struct nexthop *rewrites[PEER_BURST];
 	uint16_t ports[PEER_BURST];
-	uint64_t smac_hits = 0, dmac_hits = 0;
+	uint64_t smac_hits, dmac_hits;
 	const uint64_t all = count == 64 ? UINT64_MAX : ((uint64_t)1 << count) - 1;
 	uint32_t unusual = l2l3acl_keys(burst, smac, dmac, tuples, count);
 
@@ -197,8 +186,8 @@ l2l3acl_burst(struct worker *worker, struct burst *burst, const uint32_t count)
 	}
 	for (uint32_t i = count; i % 4 != 0; i++)
 		address[i] = address[0];
-	rte_hash_lookup_bulk_data(stations[SMAC], smacs, count, &smac_hits, unused);
-	rte_hash_lookup_bulk_data(stations[DMAC], dmacs, count, &dmac_hits, found);
+	smac_hits = stations_find_bulk(&stations, SOURCES, smacs, known, count);
+	dmac_hits = stations_find_bulk(&stations, DESTINATIONS, dmacs, found, count);
 	lpm_find_bulk(lpm, address, route, count);
 	(void)rte_acl_classify(acl, pointers, rule, count, 1);
 	unusual |= (smac_hits & dmac_hits) != all;
@@ -208,7 +197,7 @@ l2l3acl_burst(struct worker *worker, struct burst *burst, const uint32_t count)
 
 		rewrites[i] = &small.rewrite[hop->second];
 		ports[i] = hop->first;
-		unusual |= ((uintptr_t)found[i] >> 16 != ROUTE) | (route[i] == LPM_MISS) | (to->action != SET_NEXTHOP) |
+		unusual |= ((uint32_t)(uintptr_t)found[i] >> 16 != ROUTE) | (route[i] == LPM_MISS) | (to->action != SET_NEXTHOP) |
 			   (hop->action != 0) | (rewrites[i]->type == 0) | denied[rule[i]];
 	}
 	if (__builtin_expect(unusual, 0)) {

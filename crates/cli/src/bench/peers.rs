@@ -54,7 +54,7 @@ files! {
     "l2fwd_hash.c", "l2fwd_plain.c", "l2fwd_swx.c", "l2fwd.spec", "l2fwd_target.c", "l2l3acl.h", "l2l3acl_dpdk.c",
     "l2l3acl_one.h", "l2l3acl_swx.c", "l2l3acl.spec", "l2l3acl_target.c", "lanes.h",
     "lpm.h", "lpm6.h", "lpm_dpdk.h", "pairs.h", "peer.h", "router_dpdk.h", "router_swx.h",
-    "router_target.h", "swx.h", "swx_ports.c", "swx_read.h", "ternary.h",
+    "router_target.h", "stations.h", "swx.h", "swx_ports.c", "swx_read.h", "ternary.h",
 }
 
 /// What a port costs when a program does nothing.
@@ -62,6 +62,8 @@ pub const ECHO: [Source; 2] =
     [Source::new("echo", "", "echo.c", Descriptor::Own), Source::new("echo-mbuf", "", "echo.c", Descriptor::Mbuf)];
 
 const CACHED: &[&str] = &["-DAHEAD=0", "-DREQUESTS=0"];
+/// Sources and destinations in one table, for stations are mostly both.
+const ONE: &str = "-DONE_TABLE=1";
 const AHEAD: &[&str] = &["-DAHEAD=1", "-DREQUESTS=1"];
 /// From so many entries on, a table no longer lies in the second cache level: the staged programs ask for lines a burst ahead.
 const STATIONS: u64 = 20_000;
@@ -81,6 +83,8 @@ const PEERS: &[Source] = &[
     Source::new("target-mbuf", "l2fwd",   "l2fwd_target.c",   Descriptor::Mbuf).flags(AHEAD).from(STATIONS),
     Source::new("hash8",       "l2fwd",   "l2fwd_hash.c",     Descriptor::Mbuf).flags(&["-DKEY_WORDS=1"]),
     Source::new("hash16",      "l2fwd",   "l2fwd_hash.c",     Descriptor::Mbuf).flags(&["-DKEY_WORDS=2"]),
+    Source::new("hash8-one",   "l2fwd",   "l2fwd_hash.c",     Descriptor::Mbuf).flags(&["-DKEY_WORDS=1", ONE]),
+    Source::new("hash16-one",  "l2fwd",   "l2fwd_hash.c",     Descriptor::Mbuf).flags(&["-DKEY_WORDS=2", ONE]),
     Source::new("swx",         "l2fwd",   "l2fwd_swx.c",      Descriptor::Mbuf).specification("l2fwd.spec"),
     Source::new("hand",        "ipv4fwd", "ipv4fwd_plain.c",  Descriptor::Own),
     Source::new("target",      "ipv4fwd", "ipv4fwd_target.c", Descriptor::Own).flags(CACHED).below(ROUTES),
@@ -100,6 +104,7 @@ const PEERS: &[Source] = &[
     Source::new("target",      "l2l3acl", "l2l3acl_target.c", Descriptor::Own).flags(AHEAD),
     Source::new("target-mbuf", "l2l3acl", "l2l3acl_target.c", Descriptor::Mbuf).flags(AHEAD),
     Source::new("dpdk",        "l2l3acl", "l2l3acl_dpdk.c",   Descriptor::Mbuf),
+    Source::new("dpdk-one",    "l2l3acl", "l2l3acl_dpdk.c",   Descriptor::Mbuf).flags(&[ONE]),
     Source::new("swx",         "l2l3acl", "l2l3acl_swx.c",    Descriptor::Mbuf).specification("l2l3acl.spec"),
 ];
 
