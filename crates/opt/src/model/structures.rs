@@ -14,8 +14,8 @@ use crate::inputs::{Content, Machine};
 use hlir::plan::Structure;
 use hlir::{MatchKind, Program, Table, TableId};
 
-/// What hash tables are filled to once their entries are loaded, as runtime/table/exact48_words.c and exact_cuckoo.c have it: they are made as small as they may
-/// be then.
+/// What hash tables are filled to once their entries are loaded, as runtime/table/exact48_words.c and exact_cuckoo.c have it: they are made as small as they
+/// may be then.
 const LOAD_EXACT: f64 = 0.625;
 /// An array of keys of 48 bits, or 60, is filled to the half where it is so small, or so large, in bytes; between, to three quarters.
 const LOAD_EXACT48: [f64; 2] = [0.5, 0.75];
