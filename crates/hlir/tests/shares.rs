@@ -77,6 +77,10 @@ fn nobody_else_numbers_records_there() {
     assert_eq!(found(&aged, &[SMAC, DMAC, SHARE]), [can_not]);
     let turned = "share ingress.dmac with ingress.smac bits 2";
     assert_eq!(found(&aged, &[SMAC, DMAC, turned]), [can_not]);
+    let metered = [("digest learn {", "meter rates: packets of ingress.smac\ndigest learn {")];
+    assert_eq!(found(&metered, &[SMAC, DMAC, SHARE]), [can_not]);
+    let filled = [("  size 4096\n}", "  size 4096\n  add_on_miss\n}")];
+    assert!(found(&filled, &[SMAC, DMAC, SHARE]).contains(&can_not.to_string()));
 }
 
 #[test]

@@ -109,7 +109,8 @@ impl Pace {
     pub fn write(&self, machine: &mut Machine) {
         let [first, usual, last, worked, large, asked, small, behind] =
             self.runs.each_ref().map(|runs| median(runs.iter().map(|run| &run.samples)));
-        let own = bent([first, usual, last]);
+        let own = evened([first, usual, last]);
+        let usual = own[1];
         let head = machine.line_cycles(Access::Load, u64::from(BUFFERS.count) * MBUF_BYTES, machine.parallelism);
         let mbuf = own.iter().map(|cycles| cycles + MBUF_LINES * head).collect();
         // A machine that was disturbed between the two says something absurd; a tick for a hundred operations is as absurd.
@@ -132,14 +133,14 @@ pub fn measure(pace: &mut Pace, mbufs: &mut Option<Mbufs>, machine: &mut Machine
     allowance.taken("the port and operations", rounds, ROUNDS);
     pace.write(machine);
     if let Some(mbufs) = mbufs {
-        machine.port.mbuf = bent(mbufs.costs());
+        machine.port.mbuf = evened(mbufs.costs());
         machine.port.mbuf_measured = true;
     }
 }
 
 /// Costs of a packet by burst, where the middle one is no dearer than between its neighbours: what a burst costs once is spread over more packets, and what
 /// caches have no room for grows with it. Something else came in between, then, and plans would take another burst for it.
-fn bent(costs: [f64; BURSTS.len()]) -> Vec<f64> {
+fn evened(costs: [f64; BURSTS.len()]) -> Vec<f64> {
     let [few, usual, many] = BURSTS.map(f64::from);
     let [first, middle, last] = costs;
     let between = first + (last - first) * (usual - few) / (many - few);
@@ -234,8 +235,8 @@ mod tests {
 
     #[test]
     fn the_usual_burst_is_no_dearer_than_between_its_neighbours() {
-        assert_eq!(bent([6.0, 7.0, 3.0]), [6.0, 5.0, 3.0]);
-        assert_eq!(bent([6.0, 4.0, 5.0]), [6.0, 4.0, 5.0]);
+        assert_eq!(evened([6.0, 7.0, 3.0]), [6.0, 5.0, 3.0]);
+        assert_eq!(evened([6.0, 4.0, 5.0]), [6.0, 4.0, 5.0]);
     }
 
     /// Numbers are not the matter, but that there is one of each, that it is said to be noise, and what stands for mbufs where there is no DPDK.

@@ -211,20 +211,84 @@ node queue: buffer { send 32w1 }
     /// 10.1.0.0/16, 10.1.2.0/24 and 10.1.2.4/30, each to a port of its own.
     const ROUTES: [([u8; 4], u8); 3] = [([10, 1, 0, 0], 16), ([10, 1, 2, 0], 24), ([10, 1, 2, 4], 30)];
 
+    const BRIDGE: &str = "\
+program bridge for none
+
+variable vlan: 12
+variable from: 48
+variable to: 48
+
+table sources {
+  key vlan: exact
+  key from: exact
+  action known() {}
+  default known()
+}
+
+table destinations {
+  key vlan: exact
+  key to: exact
+  action known() {}
+  default known()
+}
+
+entry sources
+
+node sources: apply sources -> destinations
+
+node destinations: apply destinations -> queue
+
+node queue: buffer { send 32w1 }
+";
+
+    /// VLANs and stations: a source, then a destination.
+    const STATIONS: [[(u16, u64); 2]; 3] =
+        [[(1, 0xa), (1, 0xa)], [(2, 0xb), (2, 0xb)], [(3, 0xffff_0000_000c), (0xc, 0xffff_0000_0003)]];
+
     fn content(program: &Program, name: &str, bytes: &[u8]) -> Content {
+        occupied(program, name, bytes).tables["routes"]
+    }
+
+    fn occupied(program: &Program, name: &str, bytes: &[u8]) -> Occupancy {
         let file = std::env::temp_dir().join(format!("bacus-content-{}-{name}", std::process::id()));
         fs::write(&file, bytes).expect("a temporary file can be written");
         let origin = if name.ends_with(".bin") { Origin::Binary(file.clone()) } else { Origin::Text(file.clone()) };
         let occupancy = occupancy(program, &[origin]).unwrap_or_else(|failure| panic!("{failure:?}"));
         fs::remove_file(&file).expect("it is there");
-        occupancy.tables["routes"]
+        occupancy
+    }
+
+    fn named(name: &str) -> Vec<u8> {
+        [&(name.len() as u16).to_le_bytes()[..], name.as_bytes()].concat()
+    }
+
+    #[test]
+    fn tables_have_the_same_keys_as_text_and_in_binary_form() {
+        let parsed = parse_file(BRIDGE).unwrap_or_else(|errors| panic!("{errors:#?}"));
+        let (mut text, mut binary) = (String::new(), MAGIC.to_vec());
+        for (side, (table, field)) in [("sources", "from"), ("destinations", "to")].into_iter().enumerate() {
+            binary.extend([&named(table)[..], &named("known"), &3u64.to_le_bytes()].concat());
+            for (vlan, station) in STATIONS.map(|sides| sides[side]) {
+                text += &format!("add {table} vlan:{vlan:#x} {field}:{station:#x} known()\n");
+                binary.extend([&vlan.to_le_bytes()[..], &station.to_le_bytes()[..6]].concat());
+            }
+        }
+        let written = occupied(&parsed.program, "stations.stf", text.as_bytes());
+        assert_eq!(occupied(&parsed.program, "stations.bin", &binary), written);
+        let [sources, destinations] =
+            ["sources", "destinations"].map(|name| parsed.program.tables.values().find(|table| table.name == name));
+        let [sources, destinations] = [sources, destinations].map(|table| table.expect("it is there"));
+        // Two stations are in both; of the third, fields have changed their places.
+        assert_eq!(written.together(sources, destinations), Some(4));
+        let drawn = Origin::Generated { table: "sources".to_string(), count: 1000, seed: 1 };
+        let drawn = occupancy(&parsed.program, &[drawn]).unwrap_or_else(|failure| panic!("{failure:?}"));
+        assert_eq!(drawn.together(sources, sources), None, "nobody knows what will be drawn");
     }
 
     #[test]
     fn entries_count_alike_as_text_and_in_binary_form() {
         let parsed = parse_file(ROUTER).unwrap_or_else(|errors| panic!("{errors:#?}"));
         let mut text = String::new();
-        let named = |name: &str| [&(name.len() as u16).to_le_bytes()[..], name.as_bytes()].concat();
         let mut binary = [&MAGIC[..], &named("routes"), &named("forward"), &3u64.to_le_bytes()].concat();
         for (port, (address, bits)) in (0u16..).zip(ROUTES) {
             let value = u32::from_be_bytes(address);

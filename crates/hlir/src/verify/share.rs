@@ -65,6 +65,7 @@ impl Verifier<'_> {
     /// Why nothing else may stand where this table's entries do.
     fn is_by_itself(&self, id: TableId, table: &Table) -> Option<&'static str> {
         if table.add_on_miss {
+            // Nor could it be told who waits for whom: a worker that inserts is known by its table.
             return Some("packets put entries into it");
         }
         self.program

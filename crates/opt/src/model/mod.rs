@@ -190,10 +190,8 @@ impl<'a> Model<'a> {
     /// The table that has the same array.
     fn partner(&self, plan: &Plan, table: TableId) -> Option<TableId> {
         let name = &self.program.tables[table].name;
-        let other = plan.shares.iter().find_map(|share| match name {
-            name if *name == share.table => Some(&share.owner),
-            name if *name == share.owner => Some(&share.table),
-            _ => None,
+        let other = plan.shares.iter().find_map(|share| {
+            if *name == share.table { Some(&share.owner) } else { (*name == share.owner).then_some(&share.table) }
         })?;
         self.program.tables.iter().find(|(_, table)| table.name == *other).map(|(id, _)| id)
     }
@@ -213,8 +211,10 @@ impl<'a> Model<'a> {
             content.entries = partner.map_or(content.entries, |partner| self.together(table, partner));
             let vector = self.inputs.machine.vector_bytes();
             let mut shape = structures::shape(self.program, table, structure, &content, vector);
-            if let Some(keys) = self.all_keys(table) {
-                shape.limit_to_keys(keys);
+            // In an array of two tables, packets touch what they ask either for.
+            let others = partner.map_or(Some(0), |partner| self.all_keys(partner));
+            if let Some((keys, others)) = self.all_keys(table).zip(others) {
+                shape.limit_to_keys(keys + others);
             }
             lookups.push(Lookup { node, table, shape, share: self.traffic.node(node), working_sets: Vec::new() });
         }

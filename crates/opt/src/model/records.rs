@@ -12,19 +12,74 @@ fn possible(program: &Program, id: TableId) -> u64 {
     if table.profile.is_some() { u64::MAX } else { table.actions.iter().map(different).fold(0, u64::saturating_add) }
 }
 
-/// Whether a structure that tells so many records apart has room for those of the table, where it has at most so many entries. Different ones are few where
-/// they can be no more, or were counted, unless each entry has its own.
-pub fn have_room(program: &Program, id: TableId, content: &Content, most: Option<u64>, limit: u64) -> bool {
-    match most {
-        None if program.has_own_records(id) => content.is_known && content.entries < limit / 4,
-        Some(size) if program.has_own_records(id) => size < limit,
-        Some(size) if size < limit => true,
-        _ => possible(program, id) <= limit || content.is_known && content.records < limit - limit / 10,
-    }
+/// Whether so many numbers are enough whatever the table comes to hold: its entries have one each at most, the default one, and an entry that changes one more
+/// until packets have let go of the old one; equal records of a table without own ones are the same.
+fn always_fit(program: &Program, id: TableId, most: Option<u64>, limit: u64) -> bool {
+    most.is_some_and(|size| size + 1 < limit) || !program.has_own_records(id) && possible(program, id) <= limit
 }
 
-/// The fewest bits of a record's number that have room for the table's records, if so many do.
+/// Whether a structure that tells so many records apart has room for those of the table, where it has at most so many entries: always, or because few were
+/// counted. Different ones are few where entries share them, whatever more entries come; where each has its own, there is to be room for four times as many.
+pub fn have_room(program: &Program, id: TableId, content: &Content, most: Option<u64>, limit: u64) -> bool {
+    let counted = match most {
+        None if program.has_own_records(id) => content.entries < limit / 4,
+        Some(_) if program.has_own_records(id) => false,
+        _ => content.records < limit - limit / 10,
+    };
+    always_fit(program, id, most, limit) || content.is_known && counted
+}
+
+/// The fewest bits of a record's number that always have room, if so many do; else that have room for four times the records that were counted, for few numbers
+/// are soon used up. A table whose source promises room for more entries than that has none.
 pub fn bits(program: &Program, id: TableId, content: &Content, most: u32) -> Option<u32> {
-    let size = if program.tables[id].entries_constant { Some(content.entries) } else { program.tables[id].size };
-    (1..=most).find(|bits| have_room(program, id, content, size, (1 << bits) - 1))
+    let table = &program.tables[id];
+    let size = if table.entries_constant { Some(content.entries) } else { table.size };
+    let fewest = |has_room: &dyn Fn(u64) -> bool| (1..=most).find(|bits| has_room((1 << bits) - 1));
+    let counted = |limit: u64| size.is_none() && content.is_known && 4 * (content.records + 1) <= limit;
+    fewest(&|limit| always_fit(program, id, size, limit)).or_else(|| fewest(&counted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hlir::text::parse_file;
+
+    /// A table with these lines, whose entries run `none`, or `one` with so many bits of data.
+    fn table(data: u32, lines: &str) -> Program {
+        let actions = format!("  action none() {{}}\n  action one(data: {data}) {{}}\n  default none()\n");
+        let text = format!(
+            "program one for none\nvariable x: 16\ntable t {{\n  key x: exact\n{actions}{lines}}}\nentry t\n\
+             node t: apply t -> queue\nnode queue: buffer {{ send 32w1 }}\n"
+        );
+        parse_file(&text).unwrap_or_else(|errors| panic!("{text}{errors:?}")).program
+    }
+
+    fn bits_of(program: &Program, records: u64, is_known: bool) -> Option<u32> {
+        let id = program.tables.iter().next().expect("it has a table").0;
+        let content = Content { entries: 1 << 20, records, is_known, ..Content::default() };
+        bits(program, id, &content, 15)
+    }
+
+    #[test]
+    fn bits_have_room_for_all_that_actions_can_say() {
+        assert_eq!([1, 2, 3, 9].map(|data| bits_of(&table(data, ""), 5, true)), [Some(2), Some(3), Some(4), Some(10)]);
+        assert_eq!(bits_of(&table(9, ""), 5, false), Some(10));
+        assert_eq!(bits_of(&table(64, ""), 5, false), None);
+    }
+
+    #[test]
+    fn of_counted_records_there_may_be_four_times_as_many() {
+        let wide = table(32, "");
+        assert_eq!(
+            [2, 6, 7, 8190, 8191].map(|records| bits_of(&wide, records, true)),
+            [Some(4), Some(5), Some(6), Some(15), None]
+        );
+        assert_eq!(bits_of(&wide, 4095, true), Some(15));
+    }
+
+    #[test]
+    fn a_promised_size_has_room_while_entries_change() {
+        let sized = |size: u32| bits_of(&table(32, &format!("  size {size}\n")), 1, true);
+        assert_eq!([1, 5, 6, 1021, 1022, 1 << 20].map(sized), [Some(2), Some(3), Some(4), Some(10), Some(11), None]);
+    }
 }

@@ -54,6 +54,10 @@ fn pairs(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<(u64, Share)> {
 }
 
 fn pair(program: &Program, inputs: &Inputs, one: TableId, other: TableId) -> Option<(u64, Share)> {
+    let width = |id: TableId| program.key_kinds(id).iter().map(|(_, width)| width).sum::<u32>();
+    if width(one) != width(other) {
+        return None;
+    }
     let content = |id: TableId| inputs.occupancy.of(&program.tables[id]);
     let [first, second] = [one, other].map(content);
     let together = inputs.occupancy.together(&program.tables[one], &program.tables[other])?;
@@ -61,12 +65,14 @@ fn pair(program: &Program, inputs: &Inputs, one: TableId, other: TableId) -> Opt
     if (common as f64) < COMMON * first.entries.max(second.entries) as f64 {
         return None;
     }
-    let bits = |id: TableId| records::bits(program, id, &content(id), Share::BITS - 1);
+    // The other table needs two, for its default's record and another.
+    let bits = |id: TableId| records::bits(program, id, &content(id), Share::BITS - 2);
     let [one_bits, other_bits] = [bits(one)?, bits(other)?];
-    // What is left over is the owner's, whose records are more.
+    let left = Share::BITS.checked_sub(one_bits + other_bits)?;
     let (guest, owner, bits) = if one_bits <= other_bits { (one, other, one_bits) } else { (other, one, other_bits) };
     let [table, owner] = [guest, owner].map(|id| name(program, id).to_string());
-    (one_bits + other_bits <= Share::BITS).then_some((common, Share { table, owner, bits, reason: None }))
+    // What neither needs is divided.
+    Some((common, Share { table, owner, bits: bits + left / 2, reason: None }))
 }
 
 fn name(program: &Program, id: TableId) -> &str {

@@ -19,6 +19,7 @@ const RIVAL: f64 = 1.5;
 const RIVALS: usize = 4;
 
 pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
+    plan.shares.clone_from(&inputs.pinned.shares);
     choose_by_look_ups(program, plan, inputs);
     let rivals = rivals(plan, inputs);
     if rivals.is_empty() {
