@@ -18,7 +18,10 @@ static const struct parameter set_parameters[] = { { "port", 9, 4, PARAMETER_NUM
 static const struct action actions[] = { { "NoAction", 0, NULL }, { "set", 1, set_parameters } };
 static const struct key_field station_key[] = { { "address", 48, 0, MATCH_EXACT } };
 static const struct table_descriptor tables[] = {
-	{ "stations", STRUCTURE_EXACT, 48, 1, 1, station_key, 2, actions, 8, 0, 64, 0, 0, 0 },
+	{
+		.name = "stations", .structure = STRUCTURE_EXACT, .key_bits = 48, .key_limbs = 1, .field_count = 1, .fields = station_key,
+		.action_count = 2, .actions = actions, .record_bytes = 8, .size = 64,
+	},
 };
 static const struct counter_descriptor counters[] = { { "frames", 4, 0 } };
 static const uint64_t seven[] = { 7 };
