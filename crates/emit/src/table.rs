@@ -8,7 +8,7 @@ use crate::c::{Expr, Item, Member, Stmt, Struct};
 use crate::field::is_behind;
 use crate::unit::{Unit, number};
 use hlir::diagnostic::Diagnostic;
-use hlir::plan::{Share, Structure};
+use hlir::plan::Structure;
 use hlir::text::written_structure;
 use hlir::{Counter, Expression, HeaderId, KeyField, MatchKind, Meter, Next, NodeId, Statement, TableId, Type};
 
@@ -88,15 +88,10 @@ impl Unit<'_> {
     /// Where two tables share an array, the bits of what a look-up in it finds that are the number of this table's record.
     pub fn part(&self, table: TableId) -> Option<Part> {
         let name = &self.program.tables[table].name;
-        self.plan.shares.iter().find_map(|share| {
-            let whole = Share::BITS;
-            if share.table == *name {
-                let owner = self.program.tables.iter().find(|(_, owner)| owner.name == share.owner);
-                Some(Part { shift: 0, bits: share.bits, owner: owner.map(|(id, _)| id) })
-            } else {
-                (share.owner == *name).then_some(Part { shift: share.bits, bits: whole - share.bits, owner: None })
-            }
-        })
+        let share = self.plan.share_of(name)?;
+        let (shift, bits) = share.part(name);
+        let is_owner = |(_, other): &(TableId, &hlir::Table)| share.table == *name && other.name == share.owner;
+        Some(Part { shift, bits, owner: self.program.tables.iter().find(is_owner).map(|(id, _)| id) })
     }
 
     /// The number of the table's record in what a look-up of its structure has found.

@@ -62,6 +62,17 @@ fn packets_side_by_side_compile_without_a_warning() {
     }
 }
 
+/// Where packets of a switch leave.
+const SENT: &str = "\
+node queue: buffer {
+  when meta.port == 511: drop \"no way\"
+  otherwise -> departure
+}
+node departure: buffer {
+  send u32(meta.port)
+}
+";
+
 /// A switch that looks up an address of so many bits for a group.
 fn looked_up(bits: u32, kind: &str, structure: &str, group: u32) -> hlir::text::Parsed {
     let text = format!(
@@ -78,14 +89,7 @@ parser parser {{ start start, accept routes, reject routes, error error }}
 entry start
 node start: state of parser {{ extract hdr.packet }} -> routes
 node routes: apply routes -> queue
-node queue: buffer {{
-  when meta.port == 511: drop \"no way\"
-  otherwise -> departure
-}}
-node departure: buffer {{
-  send u32(meta.port)
-}}
-plan {{
+{SENT}plan {{
   burst 64
   path {{ start, routes }}
   loop routes: batch 64 group {group} {{ prefetch table routes line 0 ahead 1 in nowhere to t0 }}
@@ -169,14 +173,7 @@ entry start
 node start: state of parser {{ extract hdr.addresses }} -> sources
 node sources: apply sources -> destinations
 node destinations: apply destinations -> queue
-node queue: buffer {{
-  when meta.port == 511: drop \"no way\"
-  otherwise -> departure
-}}
-node departure: buffer {{
-  send u32(meta.port)
-}}
-plan {{
+{SENT}plan {{
   burst 64
   {loops}
   table sources: {structure}

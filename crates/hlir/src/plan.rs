@@ -152,6 +152,11 @@ pub struct Share {
 impl Share {
     /// Bits of both numbers.
     pub const BITS: u32 = 16;
+
+    /// The bits of a table's number, the owner's or the guest's: the first one, and how many.
+    pub fn part(&self, table: &str) -> (u32, u32) {
+        if self.table == table { (0, self.bits) } else { (self.bits, Self::BITS - self.bits) }
+    }
 }
 
 /// Bytes of the packet that are loaded once and written back once.
@@ -196,6 +201,11 @@ pub struct Reason {
 }
 
 impl Plan {
+    /// How a table shares an array, if it does.
+    pub fn share_of(&self, table: &str) -> Option<&Share> {
+        self.shares.iter().find(|share| share.table == table || share.owner == table)
+    }
+
     /// The same decisions, without why they were made.
     pub fn without_reasons(mut self) -> Plan {
         self.path.iter_mut().for_each(|path| path.reason = None);

@@ -62,9 +62,9 @@ pub const ECHO: [Source; 2] =
     [Source::new("echo", "", "echo.c", Descriptor::Own), Source::new("echo-mbuf", "", "echo.c", Descriptor::Mbuf)];
 
 const CACHED: &[&str] = &["-DAHEAD=0", "-DREQUESTS=0"];
+const AHEAD: &[&str] = &["-DAHEAD=1", "-DREQUESTS=1"];
 /// Sources and destinations in one table, for stations are mostly both.
 const ONE: &str = "-DONE_TABLE=1";
-const AHEAD: &[&str] = &["-DAHEAD=1", "-DREQUESTS=1"];
 /// From so many entries on, a table no longer lies in the second cache level: the staged programs ask for lines a burst ahead.
 const STATIONS: u64 = 20_000;
 const ROUTES: u64 = 20_000;

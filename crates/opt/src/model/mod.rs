@@ -190,9 +190,8 @@ impl<'a> Model<'a> {
     /// The table that has the same array.
     fn partner(&self, plan: &Plan, table: TableId) -> Option<TableId> {
         let name = &self.program.tables[table].name;
-        let other = plan.shares.iter().find_map(|share| {
-            if *name == share.table { Some(&share.owner) } else { (*name == share.owner).then_some(&share.table) }
-        })?;
+        let share = plan.share_of(name)?;
+        let other = if share.table == *name { &share.owner } else { &share.table };
         self.program.tables.iter().find(|(_, table)| table.name == *other).map(|(id, _)| id)
     }
 
