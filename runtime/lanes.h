@@ -404,4 +404,27 @@ lanes_store(uint64_t *to, uint32_t stride, lanes low, lanes high)
 		to[i * stride] = each[i];
 }
 
+/* Writes two numbers of 64 bits to a packet, as keys of up to 128 bits have them. */
+LANES_INLINE void
+lanes_store_two(uint64_t *to, lanes low, lanes high, lanes next_low, lanes next_high)
+{
+#if defined(TABLE_AVX2) && LANES == 8
+	/* Of packets 0, 1, 4 and 5, and of 2, 3, 6 and 7. */
+	const __m256i front = _mm256_unpacklo_epi32((__m256i)low, (__m256i)high), back = _mm256_unpackhi_epi32((__m256i)low, (__m256i)high);
+	const __m256i next_front = _mm256_unpacklo_epi32((__m256i)next_low, (__m256i)next_high);
+	const __m256i next_back = _mm256_unpackhi_epi32((__m256i)next_low, (__m256i)next_high);
+	/* Whole: 0 and 4, 1 and 5, 2 and 6, 3 and 7. */
+	const __m256i first = _mm256_unpacklo_epi64(front, next_front), second = _mm256_unpackhi_epi64(front, next_front);
+	const __m256i third = _mm256_unpacklo_epi64(back, next_back), fourth = _mm256_unpackhi_epi64(back, next_back);
+
+	_mm256_storeu_si256((void *)to, _mm256_permute2x128_si256(first, second, 0x20));
+	_mm256_storeu_si256((void *)(to + 4), _mm256_permute2x128_si256(third, fourth, 0x20));
+	_mm256_storeu_si256((void *)(to + 8), _mm256_permute2x128_si256(first, second, 0x31));
+	_mm256_storeu_si256((void *)(to + 12), _mm256_permute2x128_si256(third, fourth, 0x31));
+#else
+	lanes_store(to, 2, low, high);
+	lanes_store(to + 1, 2, next_low, next_high);
+#endif
+}
+
 #endif

@@ -164,6 +164,11 @@ lanes_check_numbers(uint64_t *state)
 		CHECK(bytes[i] == __builtin_bswap32(numbers[0][i]));
 		CHECK(keys[2 * i] == 0x5555555555555555 && keys[2 * i + 1] == ((uint64_t)numbers[1][i] << 32 | numbers[0][i]));
 	}
+	lanes_store_two(keys, high, mask, low, high);
+	for (uint32_t i = 0; i < LANES; i++) {
+		CHECK(keys[2 * i] == ((uint64_t)numbers[2][i] << 32 | numbers[1][i]));
+		CHECK(keys[2 * i + 1] == ((uint64_t)numbers[1][i] << 32 | numbers[0][i]));
+	}
 }
 
 static void

@@ -140,14 +140,21 @@ impl Way<'_> {
             let key = lanes.keys.iter().find(|(of, _)| of == place).map_or(&[][..], |(_, key)| key);
             let held = self.unit.table_name(self.table(*place));
             let limbs = crate::body::limbs(self.unit.key_bits(self.table(*place)));
-            for limb in 0..limbs {
-                let to = Expr::unary("&", name(format!("path->{held}_key[i][{limb}]")));
-                let mut half = |half: u32| match key.get((2 * limb + half) as usize) {
+            let to = |limb: u32| Expr::unary("&", name(format!("path->{held}_key[i][{limb}]")));
+            let mut halves: Vec<Expr> = (0..2 * limbs)
+                .map(|half| match key.get(half as usize) {
                     Some(part) => writer.vector(*part),
                     None => Expr::call("lanes_same", [Expr::word(0)]),
-                };
-                let (low, high) = (half(0), half(1));
-                writer.code.push(Stmt::call("lanes_store", [to, Expr::word(limbs), low, high]));
+                })
+                .collect();
+            if limbs == 2 {
+                halves.insert(0, to(0));
+                writer.code.push(Stmt::call("lanes_store_two", halves));
+                continue;
+            }
+            for (limb, halves) in halves.chunks(2).enumerate() {
+                let stored = [to(limb as u32), Expr::word(limbs)].into_iter().chain(halves.iter().cloned());
+                writer.code.push(Stmt::call("lanes_store", stored));
             }
         }
         for (place, found) in &lanes.found {
