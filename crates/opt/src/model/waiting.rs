@@ -23,6 +23,9 @@ const WALKED_WRONG: f64 = 0.55;
 const SECOND_WRONG: f64 = 0.5;
 /// Operations of making the address of a look-up's first line, where those of several keys are made together.
 const ADDRESS: f64 = 6.0;
+/// Operations of a request that comes with a packet's turn or keys, beyond those of one that comes with a look-up: those of several look-ups are made together
+/// (l2fwd and ipv4fwd with tables in the first caches).
+const OF_PACKET: f64 = 3.0;
 /// Of two waits, the shorter is about as long if it is this part of the longer.
 const ABOUT_AS_LONG: f64 = 0.5;
 /// Of the window, what stands behind a load on average: so much is computed while its line comes.
@@ -85,10 +88,6 @@ enum Part {
 }
 
 impl Made<'_> {
-    fn is_far(&self) -> bool {
-        self.request.is_some_and(|request| request.hint != Hint::T0)
-    }
-
     fn is_behind(&self) -> bool {
         self.request.is_some_and(|request| request.placement.is_behind())
     }
@@ -214,27 +213,30 @@ impl Model<'_> {
         let streams: Vec<f64> = asked.iter().map(|at| self.stream(&made[*at], lines, is_behind)).collect();
         let stream: f64 = streams.iter().sum();
         let around = (looked_up + keys + turn) / asked.len() as f64;
-        // What is computed meanwhile is not waited for, but for what nothing hides. Lines that were asked for into the second cache come from there through
-        // the same buffers as new ones.
-        let waited_in = |part: Part, work: f64| {
-            let here = || asked.iter().zip(&streams).filter(|(at, _)| made[**at].part() == part);
-            let hides_none = part == Part::LookUps && here().any(|(at, _)| made[*at].is_far());
-            let stream: f64 = here().map(|(_, one)| one).sum();
-            let unhidden: f64 = here().map(|(at, _)| self.unhidden(&made[*at], lines, around)).sum();
-            (stream - if hides_none { 0.0 } else { work }).max(unhidden)
-        };
+        let paid_in = |part: Part| asked.iter().zip(&streams).filter(move |(at, _)| made[**at].part() == part);
+        let unhidden = |part: Part| paid_in(part).map(|(at, _)| self.unhidden(&made[*at], lines, around)).sum::<f64>();
+        // What is computed meanwhile is not waited for, but for what nothing hides; nor, behind the last request, what is computed while those lines come that
+        // are on their way then.
+        let on_their_way = |part: Part| self.on_their_way(paid_in(part).map(|(_, one)| *one)) / group;
+        let waited_in =
+            |part: Part, backlog: f64, behind: f64| (backlog - on_their_way(part).min(behind)).max(unhidden(part));
+        let streamed = |part: Part| paid_in(part).map(|(_, one)| one).sum::<f64>();
         // Where a line is, is made of its key with the key.
-        let addresses = if is_behind { asked.len() as f64 * ADDRESS * operation } else { 0.0 };
-        let with_keys = waited_in(Part::Keys, keys + addresses);
-        let with_look_ups = waited_in(Part::LookUps, (looked_up - addresses).max(0.0));
-        let waited = with_look_ups + with_keys + waited_in(Part::Turns, turn);
+        let address = if is_behind { ADDRESS * operation } else { 0.0 };
+        let with_keys = waited_in(Part::Keys, streamed(Part::Keys) - keys - address * asked.len() as f64, 0.0);
+        let with_turns = waited_in(Part::Turns, streamed(Part::Turns) - turn, keys + looked_up);
+        // Each look-up pays for a line of its own table, so these lines come during their own table's look-ups.
+        let backlog: f64 = paid_in(Part::LookUps).map(|(at, one)| (one - (issue[*at] - address)).max(0.0)).sum();
+        let with_look_ups = waited_in(Part::LookUps, backlog, turn + keys);
+        let waited = with_look_ups + with_keys + with_turns;
         for (at, one) in asked.iter().zip(&streams) {
+            let is_of_packet = made[*at].is_behind() && made[*at].part() != Part::LookUps;
+            let request = request + if is_of_packet { OF_PACKET * operation } else { 0.0 };
             costs[*at] += if stream > 0.0 { one / stream * waited } else { 0.0 } + request;
         }
-        let paid_for = asked.iter().zip(&streams).filter(|(at, _)| made[**at].part() == Part::LookUps);
-        let queue = self.queue(paid_for.map(|(_, one)| *one));
+        // Second lines are asked for behind all first ones, and come behind what is on its way then.
         for (cost, made) in costs.iter_mut().zip(made) {
-            *cost += (1.0 - (1.0 - made.lookup.shape.second).powf(group)) * queue / group;
+            *cost += (1.0 - (1.0 - made.lookup.shape.second).powf(group)) * backlog.min(on_their_way(Part::LookUps));
         }
         // What is done between asking for a line and reading it, a packet: with look-ups and turns, about all work on a group once. Look-ups follow keys:
         // of what these ask for, the first line is read behind all keys, and the last one asked for before all look-ups.
@@ -264,11 +266,10 @@ impl Model<'_> {
         self.memory().unhidden(request.hint, &made.first(), lines, around)
     }
 
-    /// Second lines are asked for behind all first ones. What is on its way then, because look-ups paid for it, comes before them: on average half of what
-    /// can be.
-    fn queue(&self, streams: impl Iterator<Item = f64>) -> f64 {
+    /// How long so many lines of these streams take to come as there can be on their way.
+    fn on_their_way(&self, streams: impl Iterator<Item = f64>) -> f64 {
         let (sum, count) = streams.fold((0.0, 0.0), |(sum, count), one| (sum + one, count + 1.0));
-        sum / f64::max(count, 1.0) * f64::from(self.inputs.machine.parallelism) / 2.0
+        sum / f64::max(count, 1.0) * f64::from(self.inputs.machine.parallelism)
     }
 
     /// What a group waits for the last line that it has asked for, a packet.

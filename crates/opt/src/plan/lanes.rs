@@ -3,7 +3,7 @@
 //! Vectors do a router's checks for eight packets in about the time of one, but packets must be put side by side first. Which is less depends on what there is
 //! to check, and on the machine.
 
-use super::{WORTH, is_legal, pins, reason, with_model};
+use super::{is_legal, pins, reason, with_model};
 use crate::Inputs;
 use crate::model::Model;
 use hlir::{Plan, Program};
@@ -17,7 +17,7 @@ pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
         let Some(packets) = model.lanes().filter(has_room) else { return };
         let (without, with) = (plan.clone(), in_lanes(plan, first, packets));
         let [apart, beside] = [&without, &with].map(|plan| super::prefetch::at_best(model, plan));
-        let (cycles, other, mut chosen) = if beside < apart * (1.0 - WORTH) && is_legal(program, &with) {
+        let (cycles, other, mut chosen) = if beside < apart && is_legal(program, &with) {
             (beside, ("lanes_1".to_string(), apart), with)
         } else {
             (apart, (format!("lanes_{packets}"), beside), without)
@@ -41,9 +41,7 @@ pub fn hopeful(model: &Model, mut plan: Plan) -> Plan {
     let Some(first) = first(model, &plan) else { return plan };
     let Some(packets) = model.lanes() else { return plan };
     let with = in_lanes(&plan, first, packets);
-    if model.front(&plan, packets).is_some()
-        && model.predict(&with).cycles() < model.predict(&plan).cycles() * (1.0 - WORTH)
-    {
+    if model.front(&plan, packets).is_some() && model.predict(&with).cycles() < model.predict(&plan).cycles() {
         plan = with;
     }
     plan
