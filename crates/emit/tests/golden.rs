@@ -18,6 +18,24 @@ fn l2fwd_own() {
     expect_file!["golden/l2fwd_own.c.golden"].assert_eq(&emitted(text, Descriptor::Own));
 }
 
+/// Two tables that share an array: each look-up takes its own part of the number that it finds.
+#[test]
+fn l2fwd_shared_own() {
+    let plan = "plan {
+  burst 64
+  path { arrival, parser.start, ingress.smac, ingress.dmac, ingress.end }
+  loop ingress.smac: batch 64 group 64 {
+    prefetch table ingress.smac line 0 ahead 1 in with_turns to t1
+    prefetch table ingress.dmac line 0 ahead 1 in with_turns to t1
+  }
+  table ingress.smac: exact48
+  table ingress.dmac: exact48
+  share ingress.smac with ingress.dmac bits 2
+}";
+    let text = format!("{}\n{plan}", include_str!("../../hlir/tests/programs/l2fwd.hlir"));
+    expect_file!["golden/l2fwd_shared_own.c.golden"].assert_eq(&emitted(&text, Descriptor::Own));
+}
+
 /// Headers rewritten in place, a checksum summed where it lies, a prefix table.
 #[test]
 fn ipv4fwd_own() {
