@@ -45,7 +45,7 @@ test: setup
 	@P4C="$(P4C)" STF="$(STF)" EVERY="$(EVERY)" OUT="$(OUT)" scripts/test
 
 sweep: build
-	$(BACUS) bench --sweep --traffic uniform --processes 1 --bursts 32,64 $(COMPILER) --out $(OUT)/sweep
+	$(BACUS) bench --sweep --traffic uniform --bursts 32,64 $(COMPILER) --out $(OUT)/sweep
 
 bench: build
 	$(BACUS) bench --out $(OUT)/bench $(COMPILER) $(if $(QUICK),--quick) $(if $(RIB),--rib "$(RIB)") $(if $(DPDK),--dpdk "$(DPDK)")

@@ -1,12 +1,13 @@
 //! The processes of a run, one after the other: every cell once, then every cell again, as long as there is time.
 //!
-//! So a run that has to end early has a number for each cell, and what disturbs the machine for a while disturbs one process of many cells.
+//! So a run that has to end early has a number for each cell, and what disturbs the machine for a while disturbs one process of many cells. Of a sweep's plans,
+//! later processes measure those again that may be the best.
 
 use super::cell::Found;
 use super::experiment::{Cell, Experiment};
 use super::journal::Journal;
 use super::report::{self, Record};
-use super::{Arguments, ticks_per_us};
+use super::{Arguments, sweep, ticks_per_us};
 use crate::failure::Failure;
 use indicatif::{ProgressBar, ProgressStyle};
 use runtime::Compiler;
@@ -111,7 +112,9 @@ impl<'a> Campaign<'a> {
         let begun = Instant::now();
         let message = format!("{cell}, process {} of {}", process + 1, self.cells[number].processes);
         self.bar.set_message(message.clone());
-        match listen(&cell, self.arguments, |step| self.bar.set_message(format!("{message}: {step}"))) {
+        let only =
+            if self.arguments.sweep && process > 0 { self.contenders(&cell) } else { self.arguments.only.clone() };
+        match listen(&cell, self.arguments, &only, |step| self.bar.set_message(format!("{message}: {step}"))) {
             Ok(said) => {
                 self.journal.add(&cell, process, &said)?;
                 self.hear(number, said);
@@ -123,6 +126,11 @@ impl<'a> Campaign<'a> {
         }
         self.cells[number].takes = begun.elapsed();
         Ok(())
+    }
+
+    /// The plans of a sweep's cell that its first processes leave open.
+    fn contenders(&self, cell: &Cell) -> Vec<String> {
+        sweep::contenders(self.heard.records.iter().filter(|record| record.cell == *cell))
     }
 
     /// What a process has said is sorted by its first word.
@@ -182,10 +190,10 @@ fn processes(arguments: &Arguments, cell: &Cell) -> u32 {
 }
 
 /// Runs a process and gives its lines, but for those that say how far it is.
-fn listen(cell: &Cell, arguments: &Arguments, step: impl Fn(&str)) -> Result<Vec<String>, String> {
+fn listen(cell: &Cell, arguments: &Arguments, only: &[String], step: impl Fn(&str)) -> Result<Vec<String>, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut child = Command::new(program)
-        .args(child_arguments(cell, arguments))
+        .args(child_arguments(cell, arguments, only))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -206,22 +214,23 @@ fn listen(cell: &Cell, arguments: &Arguments, step: impl Fn(&str)) -> Result<Vec
     }
 }
 
-/// What tells a process what to measure; without the cell, what tells this run from others.
-fn child_arguments(cell: &Cell, arguments: &Arguments) -> Vec<String> {
+/// What tells a process what to measure.
+fn child_arguments(cell: &Cell, arguments: &Arguments, only: &[String]) -> Vec<String> {
     let is_uniform = cell.experiment != Experiment::Programs;
     let mut all = vec!["bench".to_string(), "--cell".to_string(), cell.to_string()];
     all.extend(["--traffic".to_string(), if is_uniform { "uniform".to_string() } else { arguments.traffic.join(",") }]);
-    all.extend(shared_arguments(arguments));
+    all.extend(shared_arguments(arguments, only));
     all
 }
 
-pub fn shared_arguments(arguments: &Arguments) -> Vec<String> {
+/// What all processes that measure the same variants are told.
+pub fn shared_arguments(arguments: &Arguments, only: &[String]) -> Vec<String> {
     let mut all = Vec::new();
     let mut add = |name: &str, value: String| all.extend([name.to_string(), value]);
     let bursts: Vec<String> = arguments.bursts.iter().map(u32::to_string).collect();
     add("--bursts", bursts.join(","));
-    if !arguments.only.is_empty() {
-        add("--only", arguments.only.join(","));
+    if !only.is_empty() {
+        add("--only", only.join(","));
     }
     let path = |path: &Path| path.display().to_string();
     arguments.plan.iter().for_each(|file| add("--plan", path(file)));

@@ -174,7 +174,7 @@ fn runners(
 ) -> Result<Vec<Runner>, Failure> {
     let mut runners: Vec<Runner> = Vec::new();
     let made = match (arguments.sweep, experiment) {
-        (true, _) => subject.grid(),
+        (true, _) => subject.grid(arguments),
         (false, Experiment::Gains) => subject.gains(),
         (false, Experiment::Programs | Experiment::Drops(_)) => Vec::new(),
     };

@@ -182,7 +182,7 @@ fn key(arguments: &Arguments) -> String {
     let built = std::env::current_exe().and_then(fs::metadata).and_then(|file| file.modified()).ok();
     hash.add(&machine).add(format!("{built:?}").as_bytes());
     hash.add(arguments.traffic.join(",").as_bytes());
-    campaign::shared_arguments(arguments).iter().for_each(|word| {
+    campaign::shared_arguments(arguments, &arguments.only).iter().for_each(|word| {
         hash.add(word.as_bytes());
     });
     format!("run {}", hash.hex())

@@ -96,11 +96,13 @@ pub fn of(cell: &Cell, size: u64, arguments: &Arguments) -> Vec<Variant> {
         origin: Origin::ByHand(source),
         descriptor: source.descriptor,
     }));
-    let is_wanted = |variant: &Variant| {
-        variant.name == "plain" || arguments.only.is_empty() || arguments.only.contains(&variant.name)
-    };
-    variants.retain(is_wanted);
+    variants.retain(|variant| is_wanted(variant, arguments));
     variants
+}
+
+/// Whether a variant is measured with `--only`: `plain` always is.
+fn is_wanted(variant: &Variant, arguments: &Arguments) -> bool {
+    variant.name == "plain" || arguments.only.is_empty() || arguments.only.contains(&variant.name)
 }
 
 /// What is seen of one table: what is counted, hashes of different records and masks, and the names of actions.
@@ -180,8 +182,10 @@ impl Subject {
     }
 
     /// The plans of a sweep.
-    pub fn grid(&self) -> Vec<Variant> {
-        self.made(super::sweep::grid)
+    pub fn grid(&self, arguments: &Arguments) -> Vec<Variant> {
+        let mut points = self.made(super::sweep::grid);
+        points.retain(|variant| is_wanted(variant, arguments));
+        points
     }
 
     /// The plans of which gains are measured.
