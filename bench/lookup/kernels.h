@@ -87,8 +87,11 @@ request_line(const void *line, enum request request)
 
 #define GROUP_KERNEL(NAME, LIMBS) GROUP_KERNEL_OF(NAME, LIMBS, LIMBS)
 
-/* The same with a burst's lines requested in a loop of their own, and one group behind its requests: each line that is read pays for one of the next, which
- * comes into the first cache, or only into the second, where more may be on their way. */
+#define AHEAD_MOST 2u
+
+/* The same with a burst's lines requested in a loop of their own, and one or two groups behind its requests: each line that is read pays for one of the next, which
+ * comes into the first cache, or only into the second, where more may be on their way. Two groups of 32 ahead are as many lines on their way as one of 64, of which
+ * compiled programs make their bursts where tables are large. */
 #define AHEAD_KERNELS(NAME, LIMBS)                                                                                                          \
 	static void NAME##_##LIMBS##_requested(const void *of, struct sample *sample)                                                       \
 	{                                                                                                                                   \
@@ -104,20 +107,21 @@ request_line(const void *line, enum request request)
 		}                                                                                                                           \
 	}                                                                                                                                   \
                                                                                                                                             \
-	INLINE void NAME##_##LIMBS##_ahead_to(const void *of, struct sample *sample, enum request request)                                  \
+	INLINE void NAME##_##LIMBS##_ahead_to(const void *of, struct sample *sample, uint32_t ahead, enum request request)                  \
 	{                                                                                                                                   \
-		struct flight flights[2];                                                                                                   \
+		struct flight flights[AHEAD_MOST + 1];                                                                                      \
                                                                                                                                             \
-		NAME##_##LIMBS##_begin(of, sample->keys, &flights[0], request);                                                             \
+		for (uint32_t number = 0; number < ahead; number++)                                                                         \
+			NAME##_##LIMBS##_begin(of, sample->keys + (size_t)number * BURST * (LIMBS), &flights[number], request);             \
 		for (uint32_t from = 0; from < SAMPLE; from += BURST) {                                                                     \
-			struct flight *older = &flights[from / BURST % 2], *newest = &flights[from / BURST % 2 ^ 1];                        \
+			struct flight *older = &flights[from / BURST % (ahead + 1)], *newest = &flights[(from / BURST + ahead) % (ahead + 1)];\
 			struct table_group group = NAME##_##LIMBS##_of(sample, from);                                                       \
                                                                                                                                             \
 			group.is_far = 1;                                                                                                   \
 			group.addresses = older->address;                                                                                   \
 			group.hashes = older->hashes;                                                                                       \
-			if (from + BURST < SAMPLE) {                                                                                        \
-				NAME##_##LIMBS##_begin(of, group.keys + BURST * (LIMBS), newest, REQUEST_NONE);                             \
+			if (from + ahead * BURST < SAMPLE) {                                                                                \
+				NAME##_##LIMBS##_begin(of, group.keys + (size_t)ahead * BURST * (LIMBS), newest, REQUEST_NONE);             \
 				group.requests = newest->address;                                                                           \
 				group.request_count = BURST;                                                                                \
 				group.request_far = request == REQUEST_FAR;                                                                 \
@@ -128,20 +132,26 @@ request_line(const void *line, enum request request)
                                                                                                                                             \
 	static void NAME##_##LIMBS##_ahead(const void *of, struct sample *sample)                                                           \
 	{                                                                                                                                   \
-		NAME##_##LIMBS##_ahead_to(of, sample, REQUEST_NEAR);                                                                        \
+		NAME##_##LIMBS##_ahead_to(of, sample, 1, REQUEST_NEAR);                                                                     \
 	}                                                                                                                                   \
                                                                                                                                             \
 	static void NAME##_##LIMBS##_ahead_far(const void *of, struct sample *sample)                                                       \
 	{                                                                                                                                   \
-		NAME##_##LIMBS##_ahead_to(of, sample, REQUEST_FAR);                                                                         \
+		NAME##_##LIMBS##_ahead_to(of, sample, 1, REQUEST_FAR);                                                                      \
+	}                                                                                                                                   \
+                                                                                                                                            \
+	static void NAME##_##LIMBS##_two_ahead_far(const void *of, struct sample *sample)                                                   \
+	{                                                                                                                                   \
+		NAME##_##LIMBS##_ahead_to(of, sample, 2, REQUEST_FAR);                                                                      \
 	}
 
 /* All kernels of a structure that looks up groups. */
-#define OURS_COUNT 5u
+#define OURS_COUNT 6u
 #define OURS(NAME, LIMBS, TABLE)                                                                                                            \
 	{ #NAME " plain", NAME##_##LIMBS##_plain, TABLE, 0, table_decode }, { #NAME ", group", NAME##_##LIMBS##_group, TABLE, 0, table_decode },\
 	{ #NAME " requested", NAME##_##LIMBS##_requested, TABLE, 0, table_decode },                                                         \
 	{ #NAME " one ahead", NAME##_##LIMBS##_ahead, TABLE, 0, table_decode },                                                             \
-	{ #NAME " one ahead, T1", NAME##_##LIMBS##_ahead_far, TABLE, 0, table_decode }
+	{ #NAME " one ahead, T1", NAME##_##LIMBS##_ahead_far, TABLE, 0, table_decode },                                                     \
+	{ #NAME " two ahead, T1", NAME##_##LIMBS##_two_ahead_far, TABLE, 0, table_decode }
 
 #endif

@@ -33,9 +33,18 @@ struct prefixes {
 	uint32_t bits;		/* of an address */
 };
 
+/* Addresses in the order in which they come, again and again, as packets of a trace do: drawn beforehand, for the list of prefixes is read at random, and would
+ * take the cache that tables have. */
+struct prefix_trace {
+	uint64_t *addresses;
+	uint64_t count;
+	uint64_t next;
+};
+
 struct prefix_draw {
 	const struct prefixes *prefixes;
 	const struct writer *writer;
+	struct prefix_trace *trace;
 };
 
 static int
@@ -182,18 +191,41 @@ prefixes_read_ipv4(const char *path)
 }
 
 /* Addresses below prefixes that are drawn uniformly. */
+static struct prefix_trace
+prefix_trace_draw(const struct prefixes *prefixes)
+{
+	const uint64_t least = 4 * (uint64_t)prefixes->count;
+	struct prefix_trace trace = { .count = (least / SAMPLE + 1) * SAMPLE };
+
+	trace.addresses = memory_take(trace.count * sizeof(uint64_t));
+	for (uint64_t i = 0; i < trace.count; i++) {
+		const struct prefix *prefix = &prefixes->list[random_next() % prefixes->count];
+		const uint64_t low = prefix_mask(prefixes->bits, prefixes->bits) & ~prefix_mask(prefixes->bits, prefix->length);
+
+		trace.addresses[i] = prefix->value | (random_next() & low);
+	}
+	return trace;
+}
+
+static void
+prefix_trace_give(struct prefix_trace *trace)
+{
+	memory_give(trace->addresses, trace->count * sizeof(uint64_t));
+}
+
+/* The next addresses of the trace, which has a whole number of samples. */
 static void
 prefix_draw(struct sample *sample, const void *context)
 {
 	const struct prefix_draw *draw = context;
-	const struct prefixes *prefixes = draw->prefixes;
+	struct prefix_trace *trace = draw->trace;
+	const uint64_t *addresses = trace->addresses + trace->next;
 
+	trace->next = (trace->next + SAMPLE) % trace->count;
 	for (uint32_t i = 0; i < SAMPLE; i++) {
-		const struct prefix *prefix = &prefixes->list[random_next() % prefixes->count];
-		const uint64_t low = prefix_mask(prefixes->bits, prefixes->bits) & ~prefix_mask(prefixes->bits, prefix->length);
-		const uint64_t address = prefix->value | (random_next() & low);
+		const uint64_t address = addresses[i];
 
-		if (prefixes->bits == 32) {
+		if (draw->prefixes->bits == 32) {
 			sample->keys[i] = address;
 			((uint32_t *)sample->padded)[i] = (uint32_t)address;
 		} else {
@@ -215,20 +247,16 @@ prefix_expect(struct sample *sample, const void *context)
 	writer_expect(draw->writer, sample, draw->prefixes->bits == 32 ? 1 : 2);
 }
 
-/* Bytes of the lines that such addresses lead to, in an array with a byte for each 24 bits. */
+/* Bytes of the lines that the trace leads to, in an array with a byte for each 24 bits. */
 static uint64_t
-prefix_bytes(const struct prefix_draw *draw)
+prefix_bytes(const struct prefix_trace *trace)
 {
 	uint8_t *seen = calloc(1, 1u << 18);
-	static struct sample sample;
 	uint64_t lines = 0;
 
-	for (uint32_t drawn = 0; drawn < 4 * draw->prefixes->count; drawn += SAMPLE) {
-		prefix_draw(&sample, draw);
-		for (uint32_t i = 0; i < SAMPLE; i++) {
-			lines += !seen[sample.keys[i] >> 14];
-			seen[sample.keys[i] >> 14] = 1;
-		}
+	for (uint64_t i = 0; i < trace->count; i++) {
+		lines += !seen[trace->addresses[i] >> 14];
+		seen[trace->addresses[i] >> 14] = 1;
 	}
 	free(seen);
 	return 64 * lines;
@@ -353,13 +381,18 @@ prefix_issue(const struct writer *writer, const struct prefixes *prefixes, const
 {
 	const uint32_t count = prefixes->count < FEW ? prefixes->count : FEW;
 	struct prefixes few = { .list = prefixes->list + prefixes->count - count, .count = count, .bits = prefixes->bits };
-	const struct prefix_draw draw = { .prefixes = &few, .writer = writer };
+	struct prefix_trace trace;
+	const struct prefix_draw draw = { .prefixes = &few, .writer = writer, .trace = &trace };
 	struct kernel copy = *kernel;
+	double cycles;
 
 	/* They are sorted by length. */
 	while (prefixes->bits == 32 && few.list > prefixes->list && few.list[count - 1].length > USUAL_IPV4)
 		few.list--;
-	return row_cost(&(const struct row){ .draw = prefix_draw, .expect = prefix_expect, .context = &draw }, &copy, 1);
+	trace = prefix_trace_draw(&few);
+	cycles = row_cost(&(const struct row){ .draw = prefix_draw, .expect = prefix_expect, .context = &draw }, &copy, 1);
+	prefix_trace_give(&trace);
+	return cycles;
 }
 
 static struct rte_lpm *
@@ -396,7 +429,8 @@ static void
 ipv4_row(const char *name, const struct prefixes *prefixes)
 {
 	struct writer *u8, *u16;
-	struct prefix_draw draw = { .prefixes = prefixes };
+	struct prefix_trace trace = prefix_trace_draw(prefixes);
+	struct prefix_draw draw = { .prefixes = prefixes, .trace = &trace };
 	struct row row = { .name = name, .entries = prefixes->count, .draw = prefix_draw, .expect = prefix_expect, .context = &draw, .lines = 1 };
 	const int loads_lpm = prefixes->count <= 20000;
 
@@ -412,7 +446,7 @@ ipv4_row(const char *name, const struct prefixes *prefixes)
 		};
 
 		row.issue = prefix_issue(u8, prefixes, &kernels[1]);
-		row.bytes = prefix_bytes(&draw);
+		row.bytes = prefix_bytes(&trace);
 		row_run(&row, kernels, 2 * OURS_COUNT + (loads_lpm ? 2 : 1));
 		rte_fib_free((struct rte_fib *)(uintptr_t)kernels[2 * OURS_COUNT].table);
 		if (loads_lpm)
@@ -420,13 +454,15 @@ ipv4_row(const char *name, const struct prefixes *prefixes)
 	}
 	writer_destroy(u8);
 	writer_destroy(u16);
+	prefix_trace_give(&trace);
 }
 
 static void
 ipv6_row(const char *name, const struct prefixes *prefixes)
 {
 	struct writer *writer = prefix_make(STRUCTURE_BTREE, prefixes), *trie = prefix_make(STRUCTURE_LPM_TRIE, prefixes);
-	struct prefix_draw draw = { .prefixes = prefixes, .writer = writer };
+	struct prefix_trace trace = prefix_trace_draw(prefixes);
+	struct prefix_draw draw = { .prefixes = prefixes, .writer = writer, .trace = &trace };
 	struct row row = { .name = name, .entries = prefixes->count, .draw = prefix_draw, .expect = prefix_expect, .context = &draw };
 	struct rte_fib6_conf fib_config = { .type = RTE_FIB6_TRIE, .default_nh = 0, .max_routes = (int)prefixes->count + 16,
 		.trie = { .nh_sz = RTE_FIB6_TRIE_4B, .num_tbl8 = 600000 } };
@@ -447,6 +483,7 @@ ipv6_row(const char *name, const struct prefixes *prefixes)
 			rte_lpm6_free(lpm);
 			writer_destroy(writer);
 			writer_destroy(trie);
+			prefix_trace_give(&trace);
 			return;
 		}
 	}
@@ -470,6 +507,7 @@ ipv6_row(const char *name, const struct prefixes *prefixes)
 	rte_lpm6_free(lpm);
 	writer_destroy(writer);
 	writer_destroy(trie);
+	prefix_trace_give(&trace);
 }
 
 void
