@@ -114,6 +114,16 @@ lanes_turned(__m512i words)
 	return (lanes)_mm512_shuffle_epi8(words, _mm512_broadcast_i32x4(turn));
 }
 
+/* Of every fourth packet, two numbers of 64 bits. */
+LANES_INLINE void
+lanes_store_quarters(uint64_t *to, __m512i numbers)
+{
+	_mm_storeu_si128((void *)to, _mm512_castsi512_si128(numbers));
+	_mm_storeu_si128((void *)(to + 8), _mm512_extracti32x4_epi32(numbers, 1));
+	_mm_storeu_si128((void *)(to + 16), _mm512_extracti32x4_epi32(numbers, 2));
+	_mm_storeu_si128((void *)(to + 24), _mm512_extracti32x4_epi32(numbers, 3));
+}
+
 /* A bit for each packet whose mask is set. */
 LANES_INLINE uint32_t
 lanes_bits(lanes mask)
@@ -143,6 +153,13 @@ lanes_turned(__m256i words)
 	const __m128i turn = _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3);
 
 	return (lanes)_mm256_shuffle_epi8(words, _mm256_broadcastsi128_si256(turn));
+}
+
+LANES_INLINE void
+lanes_store_quarters(uint64_t *to, __m256i numbers)
+{
+	_mm_storeu_si128((void *)to, _mm256_castsi256_si128(numbers));
+	_mm_storeu_si128((void *)(to + 8), _mm256_extracti128_si256(numbers, 1));
 }
 
 LANES_INLINE uint32_t
@@ -408,19 +425,15 @@ lanes_store(uint64_t *to, uint32_t stride, lanes low, lanes high)
 LANES_INLINE void
 lanes_store_two(uint64_t *to, lanes low, lanes high, lanes next_low, lanes next_high)
 {
-#if defined(TABLE_AVX2) && LANES == 8
-	/* Of packets 0, 1, 4 and 5, and of 2, 3, 6 and 7. */
-	const __m256i front = _mm256_unpacklo_epi32((__m256i)low, (__m256i)high), back = _mm256_unpackhi_epi32((__m256i)low, (__m256i)high);
-	const __m256i next_front = _mm256_unpacklo_epi32((__m256i)next_low, (__m256i)next_high);
-	const __m256i next_back = _mm256_unpackhi_epi32((__m256i)next_low, (__m256i)next_high);
-	/* Whole: 0 and 4, 1 and 5, 2 and 6, 3 and 7. */
-	const __m256i first = _mm256_unpacklo_epi64(front, next_front), second = _mm256_unpackhi_epi64(front, next_front);
-	const __m256i third = _mm256_unpacklo_epi64(back, next_back), fourth = _mm256_unpackhi_epi64(back, next_back);
+#ifdef LANES_VECTOR
+	const LANES_VECTOR a = (LANES_VECTOR)low, b = (LANES_VECTOR)high, c = (LANES_VECTOR)next_low, d = (LANES_VECTOR)next_high;
+	const LANES_VECTOR ab_low = LANES_LOW32(a, b), ab_high = LANES_HIGH32(a, b);
+	const LANES_VECTOR cd_low = LANES_LOW32(c, d), cd_high = LANES_HIGH32(c, d);
 
-	_mm256_storeu_si256((void *)to, _mm256_permute2x128_si256(first, second, 0x20));
-	_mm256_storeu_si256((void *)(to + 4), _mm256_permute2x128_si256(third, fourth, 0x20));
-	_mm256_storeu_si256((void *)(to + 8), _mm256_permute2x128_si256(first, second, 0x31));
-	_mm256_storeu_si256((void *)(to + 12), _mm256_permute2x128_si256(third, fourth, 0x31));
+	lanes_store_quarters(to, LANES_LOW64(ab_low, cd_low));
+	lanes_store_quarters(to + 2, LANES_HIGH64(ab_low, cd_low));
+	lanes_store_quarters(to + 4, LANES_LOW64(ab_high, cd_high));
+	lanes_store_quarters(to + 6, LANES_HIGH64(ab_high, cd_high));
 #else
 	lanes_store(to, 2, low, high);
 	lanes_store(to + 1, 2, next_low, next_high);

@@ -87,11 +87,11 @@ request_line(const void *line, enum request request)
 
 #define GROUP_KERNEL(NAME, LIMBS) GROUP_KERNEL_OF(NAME, LIMBS, LIMBS)
 
-#define AHEAD_MOST 2u
+#define AHEAD_MOST 2u	/* groups */
 
-/* The same with a burst's lines requested in a loop of their own, and one or two groups behind its requests: each line that is read pays for one of the next, which
- * comes into the first cache, or only into the second, where more may be on their way. Two groups of 32 ahead are as many lines on their way as one of 64, of which
- * compiled programs make their bursts where tables are large. */
+/* A burst's lines requested in a loop of their own; or one or two groups ahead, where each line that is read pays for one of a later group, which comes into the
+ * first cache, or only into the second, where more may be on their way. Two groups of 32 ahead are as many lines on their way as one of 64, of which compiled
+ * programs make their bursts where tables are large. */
 #define AHEAD_KERNELS(NAME, LIMBS)                                                                                                          \
 	static void NAME##_##LIMBS##_requested(const void *of, struct sample *sample)                                                       \
 	{                                                                                                                                   \
@@ -114,7 +114,8 @@ request_line(const void *line, enum request request)
 		for (uint32_t number = 0; number < ahead; number++)                                                                         \
 			NAME##_##LIMBS##_begin(of, sample->keys + (size_t)number * BURST * (LIMBS), &flights[number], request);             \
 		for (uint32_t from = 0; from < SAMPLE; from += BURST) {                                                                     \
-			struct flight *older = &flights[from / BURST % (ahead + 1)], *newest = &flights[(from / BURST + ahead) % (ahead + 1)];\
+			struct flight *older = &flights[from / BURST % (ahead + 1)];                                                        \
+			struct flight *newest = &flights[(from / BURST + ahead) % (ahead + 1)];                                             \
 			struct table_group group = NAME##_##LIMBS##_of(sample, from);                                                       \
                                                                                                                                             \
 			group.is_far = 1;                                                                                                   \

@@ -27,7 +27,7 @@ struct options {
 
 extern struct options options;
 
-/* Keys of one sample, drawn anew for each, so that no trace repeats. What a kernel does with them is timed, drawing is not. */
+/* Keys of one sample, drawn anew for each, or the next of a long trace. What a kernel does with them is timed, drawing is not. */
 struct sample {
 	_Alignas(64) uint64_t keys[SAMPLE * KEY_WORDS_MOST];
 	const void *pointers[SAMPLE];	/* to the keys, for those who want pointers */

@@ -135,7 +135,7 @@ static void
 lanes_check_numbers(uint64_t *state)
 {
 	uint32_t numbers[3][LANES];
-	uint64_t keys[2 * LANES];
+	uint64_t keys[2 * LANES + 1];
 	uint32_t bytes[LANES];
 	lanes low, high, mask;
 	uint32_t bits;
@@ -164,7 +164,9 @@ lanes_check_numbers(uint64_t *state)
 		CHECK(bytes[i] == __builtin_bswap32(numbers[0][i]));
 		CHECK(keys[2 * i] == 0x5555555555555555 && keys[2 * i + 1] == ((uint64_t)numbers[1][i] << 32 | numbers[0][i]));
 	}
+	keys[2 * LANES] = 0xaaaaaaaaaaaaaaaa;
 	lanes_store_two(keys, high, mask, low, high);
+	CHECK(keys[2 * LANES] == 0xaaaaaaaaaaaaaaaa);
 	for (uint32_t i = 0; i < LANES; i++) {
 		CHECK(keys[2 * i] == ((uint64_t)numbers[2][i] << 32 | numbers[1][i]));
 		CHECK(keys[2 * i + 1] == ((uint64_t)numbers[1][i] << 32 | numbers[0][i]));

@@ -144,6 +144,7 @@ fn record(value: &Value) -> Option<Record> {
         drift: 0.0,
         pages: text("pages")?.to_string(),
         compiler: text("compiler")?.to_string(),
+        processes: value.get("processes").and_then(Value::as_u64).and_then(|count| count.try_into().ok()).unwrap_or(1),
     })
 }
 
@@ -170,6 +171,7 @@ mod tests {
             drift: 0.0,
             pages: "2M".into(),
             compiler: "gcc".into(),
+            processes: 3,
         };
         let text = report::json(std::slice::from_ref(&written));
         let values: Vec<Value> = serde_json::from_str(&text).expect("JSON");

@@ -130,7 +130,9 @@ impl<'a> Campaign<'a> {
 
     /// The plans of a sweep's cell that its first processes leave open.
     fn contenders(&self, cell: &Cell) -> Vec<String> {
-        sweep::contenders(self.heard.records.iter().filter(|record| record.cell == *cell))
+        let measured: Vec<&Record> = self.heard.records.iter().filter(|record| record.cell == *cell).collect();
+        let beside = ["plain".to_string()];
+        beside.into_iter().chain(sweep::contenders(&measured)).collect()
     }
 
     /// What a process has said is sorted by its first word.

@@ -22,6 +22,8 @@ pub struct Record {
     pub pages: String,
     /// Of the programs and the peers.
     pub compiler: String,
+    /// How many have measured it.
+    pub processes: u32,
 }
 
 /// Of two, the lower: whatever disturbs a process makes it dearer.
@@ -53,6 +55,7 @@ pub fn record(cell: &Cell, found: &[&Found], ticks_per_us: f64, compiler: &str) 
         drift: of(|found| found.drift),
         pages,
         compiler: compiler.to_string(),
+        processes: found.len() as u32,
     }
 }
 
@@ -71,7 +74,8 @@ impl Record {
         format!(
             "{{\"experiment\":\"{}\",\"program\":\"{}\",\"entries\":{},\"traffic\":\"{}\",\"variant\":\"{}\",\"burst\":{},\
              \"cycles\":{:.2},\"net_cycles\":{:.2},\"mpps\":{:.2},\
-             \"predicted\":{predicted},\"floor\":{:.2},\"spread\":{:.4},\"pages\":\"{}\",\"compiler\":\"{}\"}}",
+             \"predicted\":{predicted},\"floor\":{:.2},\"spread\":{:.4},\"pages\":\"{}\",\"compiler\":\"{}\",\
+             \"processes\":{}}}",
             self.cell.experiment,
             self.cell.application,
             self.cell.size,
@@ -85,6 +89,7 @@ impl Record {
             self.spread,
             self.pages,
             self.compiler.replace(['"', '\\'], " "),
+            self.processes,
         )
     }
 }

@@ -91,6 +91,7 @@ mod tests {
             drift: 0.0,
             pages: "2M".into(),
             compiler: "cc".into(),
+            processes: 1,
         }
     }
 

@@ -181,10 +181,10 @@ impl Subject {
         Ok(Subject { program, inputs, native: arguments.native.clone(), tree })
     }
 
-    /// The plans of a sweep.
+    /// The plans of a sweep, the picks whatever is wanted beside them.
     pub fn grid(&self, arguments: &Arguments) -> Vec<Variant> {
         let mut points = self.made(super::sweep::grid);
-        points.retain(|variant| is_wanted(variant, arguments));
+        points.retain(|point| point.name.starts_with(super::sweep::PICKED) || is_wanted(point, arguments));
         points
     }
 

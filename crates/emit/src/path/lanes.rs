@@ -140,22 +140,12 @@ impl Way<'_> {
             let key = lanes.keys.iter().find(|(of, _)| of == place).map_or(&[][..], |(_, key)| key);
             let held = self.unit.table_name(self.table(*place));
             let limbs = crate::body::limbs(self.unit.key_bits(self.table(*place)));
-            let to = |limb: u32| Expr::unary("&", name(format!("path->{held}_key[i][{limb}]")));
-            let mut halves: Vec<Expr> = (0..2 * limbs)
-                .map(|half| match key.get(half as usize) {
-                    Some(part) => writer.vector(*part),
-                    None => Expr::call("lanes_same", [Expr::word(0)]),
-                })
-                .collect();
-            if limbs == 2 {
-                halves.insert(0, to(0));
-                writer.code.push(Stmt::call("lanes_store_two", halves));
-                continue;
-            }
-            for (limb, halves) in halves.chunks(2).enumerate() {
-                let stored = [to(limb as u32), Expr::word(limbs)].into_iter().chain(halves.iter().cloned());
-                writer.code.push(Stmt::call("lanes_store", stored));
-            }
+            let halves = (0..2 * limbs).map(|half| match key.get(half as usize) {
+                Some(part) => writer.vector(*part),
+                None => Expr::call("lanes_same", [Expr::word(0)]),
+            });
+            let stores = key_stored(held, limbs, &halves.collect::<Vec<Expr>>());
+            writer.code.extend(stores);
         }
         for (place, found) in &lanes.found {
             let made = writer.vector(*found);
@@ -221,6 +211,17 @@ impl Way<'_> {
         let (from, to) = (Expr::word(0), name("count"));
         vec![Stmt::Count { name: "first".to_string(), from, to, step: name("LANES"), body }]
     }
+}
+
+/// The stores of a table's keys, whose limbs have two halves each.
+fn key_stored(table: &str, limbs: u32, halves: &[Expr]) -> Vec<Stmt> {
+    let to = |limb: usize| Expr::unary("&", name(format!("path->{table}_key[i][{limb}]")));
+    if limbs == 2 {
+        return vec![Stmt::call("lanes_store_two", std::iter::once(to(0)).chain(halves.iter().cloned()))];
+    }
+    let each = halves.chunks(2).enumerate();
+    let stored = each.map(|(limb, halves)| [to(limb), Expr::word(limbs)].into_iter().chain(halves.iter().cloned()));
+    stored.map(|stored| Stmt::call("lanes_store", stored)).collect()
 }
 
 /// What packets side by side are held in.

@@ -13,11 +13,12 @@ const TAKE: f64 = 1.8;
 const TAKE_MBUF: f64 = 4.0;
 /// Operations that transpose rows, beside a load for each packet: unpack twice, and turn the bytes of each of four words.
 const TRANSPOSE: f64 = 12.0;
-/// Operations for a packet that store a part of a key of 32 bits. Keys of one limb lie side by side (counted in ipv4fwd), those of two are transposed; of wider
-/// ones each limb is loaded and stored again for each packet.
+/// Operations for a packet that store a part of a key of 32 bits. Keys of one limb lie side by side (counted in ipv4fwd); of those of more than two each limb is
+/// loaded and stored again for each packet.
 const STORE: f64 = 0.3;
-const STORE_TWO: f64 = 0.5;
 const STORE_WIDE: f64 = 1.3;
+/// Operations for a packet that store a key of two limbs: sixteen transpose and store those of eight.
+const STORE_TWO: f64 = 2.0;
 const PARTS_OF_LIMB: usize = 2;
 /// Load and store of bytes that an action writes.
 const STORE_BYTES: f64 = 2.0;
@@ -139,12 +140,11 @@ fn counted(lanes: &Lanes) -> Counted {
             Step::OfTable { .. } => reads += READ,
         }
     }
-    let store = |parts: usize| match parts.div_ceil(PARTS_OF_LIMB) {
-        0 | 1 => STORE,
+    let stores = |parts: usize| match parts.div_ceil(PARTS_OF_LIMB) {
+        0 | 1 => parts as f64 * STORE,
         2 => STORE_TWO,
-        _ => STORE_WIDE,
+        _ => parts as f64 * STORE_WIDE,
     };
-    let stores = |parts: usize| parts as f64 * store(parts);
     let keys: f64 = lanes.keys.iter().map(|(_, key)| stores(key.len())).sum();
     let bytes: usize = lanes.rewrites.iter().map(|action| action.stores.len()).sum();
     Counted { rows: lanes.rows.len() as f64, operators, reads, stores: keys + bytes as f64 * STORE, rewritten: 0.0 }

@@ -215,29 +215,29 @@ impl Model<'_> {
         let around = (looked_up + keys + turn) / asked.len() as f64;
         let paid_in = |part: Part| asked.iter().zip(&streams).filter(move |(at, _)| made[**at].part() == part);
         let unhidden = |part: Part| paid_in(part).map(|(at, _)| self.unhidden(&made[*at], lines, around)).sum::<f64>();
-        // What is computed meanwhile is not waited for, but for what nothing hides; nor, behind the last request, what is computed while those lines come that
-        // are on their way then.
-        let on_their_way = |part: Part| self.on_their_way(paid_in(part).map(|(_, one)| *one)) / group;
-        let waited_in =
-            |part: Part, backlog: f64, behind: f64| (backlog - on_their_way(part).min(behind)).max(unhidden(part));
+        // What is computed meanwhile is not waited for, but for what nothing hides; nor, behind the last request, the next work while those lines come that are
+        // on their way then.
+        let coming = |part: Part, next: f64| next.min(self.on_their_way(paid_in(part).map(|(_, one)| *one)) / group);
         let streamed = |part: Part| paid_in(part).map(|(_, one)| one).sum::<f64>();
         // Where a line is, is made of its key with the key.
         let address = if is_behind { ADDRESS * operation } else { 0.0 };
-        let with_keys = waited_in(Part::Keys, streamed(Part::Keys) - keys - address * asked.len() as f64, 0.0);
-        let with_turns = waited_in(Part::Turns, streamed(Part::Turns) - turn, keys + looked_up);
+        let with_keys = (streamed(Part::Keys) - keys - address * asked.len() as f64).max(unhidden(Part::Keys));
+        let of_turns = streamed(Part::Turns) - turn;
+        let with_turns = (of_turns - coming(Part::Turns, keys + looked_up)).max(unhidden(Part::Turns));
         // Each look-up pays for a line of its own table, so these lines come during their own table's look-ups.
-        let backlog: f64 = paid_in(Part::LookUps).map(|(at, one)| (one - (issue[*at] - address)).max(0.0)).sum();
-        let with_look_ups = waited_in(Part::LookUps, backlog, turn + keys);
-        let waited = with_look_ups + with_keys + with_turns;
+        let of_look_ups: f64 = paid_in(Part::LookUps).map(|(at, one)| (one - (issue[*at] - address)).max(0.0)).sum();
+        let coming = coming(Part::LookUps, turn + keys).min(of_look_ups);
+        let with_look_ups = (of_look_ups - coming).max(unhidden(Part::LookUps));
+        let most = if is_behind { stream - (looked_up + keys + turn) } else { 0.0 };
+        let waited = (with_look_ups + with_keys + with_turns).max(most);
         for (at, one) in asked.iter().zip(&streams) {
             let is_of_packet = made[*at].is_behind() && made[*at].part() != Part::LookUps;
             let request = request + if is_of_packet { OF_PACKET * operation } else { 0.0 };
             costs[*at] += if stream > 0.0 { one / stream * waited } else { 0.0 } + request;
         }
-        // Second lines are asked for behind all first ones, and come behind what is on its way then.
-        for (cost, made) in costs.iter_mut().zip(made) {
-            *cost += (1.0 - (1.0 - made.lookup.shape.second).powf(group)) * backlog.min(on_their_way(Part::LookUps));
-        }
+        // Second lines are asked for behind all first ones, and come behind those: nothing hides them where any key needs one.
+        let none_second: f64 = made.iter().map(|made| (1.0 - made.lookup.shape.second).powf(group)).product();
+        costs[*first] += (1.0 - none_second) * coming;
         // What is done between asking for a line and reading it, a packet: with look-ups and turns, about all work on a group once. Look-ups follow keys:
         // of what these ask for, the first line is read behind all keys, and the last one asked for before all look-ups.
         let meanwhile = |part: Part| match part {
@@ -268,7 +268,8 @@ impl Model<'_> {
 
     /// How long so many lines of these streams take to come as there can be on their way.
     fn on_their_way(&self, streams: impl Iterator<Item = f64>) -> f64 {
-        let (sum, count) = streams.fold((0.0, 0.0), |(sum, count), one| (sum + one, count + 1.0));
+        let (sum, count) =
+            streams.filter(|one| *one > 0.0).fold((0.0, 0.0), |(sum, count), one| (sum + one, count + 1.0));
         sum / f64::max(count, 1.0) * f64::from(self.inputs.machine.parallelism)
     }
 

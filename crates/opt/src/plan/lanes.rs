@@ -1,7 +1,8 @@
 //! Decides whether what leads to the path's first cut is run for several packets side by side.
 //!
 //! Vectors do a router's checks for eight packets in about the time of one, but packets must be put side by side first. Which is less depends on what there is
-//! to check, and on the machine.
+//! to check, and on the machine. Lanes need no more memory and wait for nothing, so they are taken whatever they are predicted to gain (in l2fwd 1.5 % where it
+//! was 4 to 8).
 
 use super::{is_legal, pins, reason, with_model};
 use crate::Inputs;
