@@ -13,8 +13,8 @@ const TAKE: f64 = 1.8;
 const TAKE_MBUF: f64 = 4.0;
 /// Operations that transpose rows, beside a load for each packet: unpack twice, and turn the bytes of each of four words.
 const TRANSPOSE: f64 = 12.0;
-/// Operations for a packet that store a part of a key of 32 bits. Keys of one limb lie side by side (counted in ipv4fwd); of those of more than two each limb is
-/// loaded and stored again for each packet.
+/// Operations for a packet that store a part of a key of 32 bits. Keys of one limb lie side by side (counted in ipv4fwd); of those of more than two each
+/// limb is loaded and stored again for each packet.
 const STORE: f64 = 0.3;
 const STORE_WIDE: f64 = 1.3;
 /// Operations for a packet that store a key of two limbs: sixteen transpose and store those of eight.

@@ -22,8 +22,9 @@ const WAYS: [(&[Placement], &str); 6] = [
 ];
 const WITH_CONSUMPTION: &str = "with_consumption";
 const WITH_TURNS: &str = "with_turns";
-/// Costs that differ by less are the same. Of such, requests with look-ups or with turns are better, and what is planned stays: lines that are asked for at once stand in each
-/// other's way, of which the model knows little (l2fwd with a million stations in bursts of 32, on a Zen 4: 47 cycles, 53 where half are asked for with keys).
+/// Costs that differ by less are the same. Of such, requests with look-ups or with turns are better, and what is planned stays: lines that are
+/// asked for at once stand in each other's way, of which the model knows little (l2fwd with a million stations in bursts of 32, on a Zen 4: 47 cycles, 53 where
+/// half are asked for with keys).
 const SAME: f64 = 1.02;
 
 pub fn place(program: &Program, plan: &mut Plan, inputs: &Inputs) {
