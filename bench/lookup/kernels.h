@@ -90,8 +90,8 @@ request_line(const void *line, enum request request)
 #define AHEAD_MOST 2u	/* groups */
 
 /* A burst's lines requested in a loop of their own; or one or two groups ahead, where each line that is read pays for one of a later group, which comes into
- * the first cache, or only into the second, where more may be on their way. Two groups of 32 ahead are as many lines on their way as one of 64, of which compiled
- * programs make their bursts where tables are large. */
+ * the first cache, or only into the second, where more may be on their way. Two groups of 32 ahead are as many lines on their way as one of 64, of which
+ * compiled programs make their bursts where tables are large. */
 #define AHEAD_KERNELS(NAME, LIMBS)                                                                                                          \
 	static void NAME##_##LIMBS##_requested(const void *of, struct sample *sample)                                                       \
 	{                                                                                                                                   \
