@@ -325,20 +325,33 @@ lanes_go(struct lanes_waiting *waiting, uint32_t count)
 		.count = LANES, .ports = waiting->ports + from, .packets = waiting->packets + from, .lengths = waiting->lengths + from };
 }
 
+#ifdef LANES_VECTOR
+/* In each quarter, the first word of each row to the first one, and so on. */
+LANES_INLINE void
+lanes_transpose(LANES_VECTOR *rows)
+{
+	const LANES_VECTOR low = LANES_LOW32(rows[0], rows[1]), high = LANES_HIGH32(rows[0], rows[1]);
+	const LANES_VECTOR next_low = LANES_LOW32(rows[2], rows[3]), next_high = LANES_HIGH32(rows[2], rows[3]);
+
+	rows[0] = LANES_LOW64(low, next_low);
+	rows[1] = LANES_HIGH64(low, next_low);
+	rows[2] = LANES_LOW64(high, next_high);
+	rows[3] = LANES_HIGH64(high, next_high);
+}
+#endif
+
 /* The four words of each packet's 16 bytes from `offset` on, first byte highest: a vector for each word. */
 LANES_INLINE void
 lanes_load(const struct lanes_packets *packets, uint32_t offset, lanes *words)
 {
 #ifdef LANES_VECTOR
-	const LANES_VECTOR a = lanes_quarter(packets, 0, offset), b = lanes_quarter(packets, 1, offset);
-	const LANES_VECTOR c = lanes_quarter(packets, 2, offset), d = lanes_quarter(packets, 3, offset);
-	const LANES_VECTOR ab_low = LANES_LOW32(a, b), ab_high = LANES_HIGH32(a, b);
-	const LANES_VECTOR cd_low = LANES_LOW32(c, d), cd_high = LANES_HIGH32(c, d);
+	LANES_VECTOR rows[4];
 
-	words[0] = lanes_turned(LANES_LOW64(ab_low, cd_low));
-	words[1] = lanes_turned(LANES_HIGH64(ab_low, cd_low));
-	words[2] = lanes_turned(LANES_LOW64(ab_high, cd_high));
-	words[3] = lanes_turned(LANES_HIGH64(ab_high, cd_high));
+	for (uint32_t row = 0; row < 4; row++)
+		rows[row] = lanes_quarter(packets, row, offset);
+	lanes_transpose(rows);
+	for (uint32_t word = 0; word < 4; word++)
+		words[word] = lanes_turned(rows[word]);
 #else
 	uint32_t rows[4][LANES];
 
@@ -426,14 +439,11 @@ LANES_INLINE void
 lanes_store_two(uint64_t *to, lanes low, lanes high, lanes next_low, lanes next_high)
 {
 #ifdef LANES_VECTOR
-	const LANES_VECTOR a = (LANES_VECTOR)low, b = (LANES_VECTOR)high, c = (LANES_VECTOR)next_low, d = (LANES_VECTOR)next_high;
-	const LANES_VECTOR ab_low = LANES_LOW32(a, b), ab_high = LANES_HIGH32(a, b);
-	const LANES_VECTOR cd_low = LANES_LOW32(c, d), cd_high = LANES_HIGH32(c, d);
+	LANES_VECTOR words[4] = { (LANES_VECTOR)low, (LANES_VECTOR)high, (LANES_VECTOR)next_low, (LANES_VECTOR)next_high };
 
-	lanes_store_quarters(to, LANES_LOW64(ab_low, cd_low));
-	lanes_store_quarters(to + 2, LANES_HIGH64(ab_low, cd_low));
-	lanes_store_quarters(to + 4, LANES_LOW64(ab_high, cd_high));
-	lanes_store_quarters(to + 6, LANES_HIGH64(ab_high, cd_high));
+	lanes_transpose(words);
+	for (uint32_t packet = 0; packet < 4; packet++)
+		lanes_store_quarters(to + 2 * packet, words[packet]);
 #else
 	lanes_store(to, 2, low, high);
 	lanes_store(to + 1, 2, next_low, next_high);

@@ -226,10 +226,11 @@ impl Model<'_> {
         let with_turns = (of_turns - coming(Part::Turns, keys + looked_up)).max(unhidden(Part::Turns));
         // Each look-up pays for a line of its own table, so these lines come during their own table's look-ups.
         let of_look_ups: f64 = paid_in(Part::LookUps).map(|(at, one)| (one - (issue[*at] - address)).max(0.0)).sum();
-        let coming = coming(Part::LookUps, turn + keys).min(of_look_ups);
-        let with_look_ups = (of_look_ups - coming).max(unhidden(Part::LookUps));
-        let most = if is_behind { stream - (looked_up + keys + turn) } else { 0.0 };
-        let waited = (with_look_ups + with_keys + with_turns).max(most);
+        let behind_look_ups = coming(Part::LookUps, turn + keys).min(of_look_ups);
+        let with_look_ups = (of_look_ups - behind_look_ups).max(unhidden(Part::LookUps));
+        // However requests are spread, work hides lines once.
+        let beyond_all_work = if is_behind { stream - (looked_up + keys + turn) } else { 0.0 };
+        let waited = (with_look_ups + with_keys + with_turns).max(beyond_all_work);
         for (at, one) in asked.iter().zip(&streams) {
             let is_of_packet = made[*at].is_behind() && made[*at].part() != Part::LookUps;
             let request = request + if is_of_packet { OF_PACKET * operation } else { 0.0 };
@@ -237,7 +238,7 @@ impl Model<'_> {
         }
         // Second lines are asked for behind all first ones, and come behind those: nothing hides them where any key needs one.
         let none_second: f64 = made.iter().map(|made| (1.0 - made.lookup.shape.second).powf(group)).product();
-        costs[*first] += (1.0 - none_second) * coming;
+        costs[*first] += (1.0 - none_second) * behind_look_ups;
         // What is done between asking for a line and reading it, a packet: with look-ups and turns, about all work on a group once. Look-ups follow keys:
         // of what these ask for, the first line is read behind all keys, and the last one asked for before all look-ups.
         let meanwhile = |part: Part| match part {
