@@ -44,6 +44,13 @@ impl Keyed {
         (2.0 * self.entries as f64 / self.branching().0 / TREE_FILL).max(1.0)
     }
 
+    /// Nodes so many levels above the leaves, of full ones: what is left over is at the top.
+    fn nodes(&self, above: i32) -> f64 {
+        let (leaves, branching) = (self.leaves(), self.branching().1);
+        let full = branching * (8.0f64).powi(above - 1) * TREE_FILL.powi(above);
+        if above > 0 { (leaves / full).max(1.0) } else { leaves }
+    }
+
     pub(super) fn levels(&self) -> f64 {
         let nodes = self.leaves() * 8.0 / self.branching().1;
         1.0 + nodes.log(8.0 * TREE_FILL).ceil().max(0.0)
@@ -51,11 +58,8 @@ impl Keyed {
 
     /// Each entry cuts the key space twice; nodes are full, all but some.
     pub(super) fn btree(&self) -> (f64, Vec<Line>) {
-        let (leaves, levels) = (self.leaves(), self.levels());
-        let lines = (0..levels as i32).map(|level| {
-            let nodes = (8.0 * TREE_FILL).powi(level).min(leaves);
-            Line::alone(nodes as u64 * LINE_BYTES, 1.0)
-        });
+        let levels = self.levels();
+        let lines = (0..levels as i32).rev().map(|above| Line::alone(self.nodes(above) as u64 * LINE_BYTES, 1.0));
         // Eight separators are compared at once, with vectors that hold them.
         (4.0 + levels * (10.0 + 3.5 * 8.0 / self.lanes), lines.collect())
     }
