@@ -146,13 +146,60 @@ request_line(const void *line, enum request request)
 		NAME##_##LIMBS##_ahead_to(of, sample, 2, REQUEST_FAR);                                                                      \
 	}
 
-/* All kernels of a structure that looks up groups. */
+/* The same two groups ahead where keys are in one of two lines: those in their second ones are found when the next group's first lines have been read, which is
+ * how long second lines have to come. */
+#define LATE_KERNEL(NAME, LIMBS)                                                                                                            \
+	INLINE void NAME##_##LIMBS##_seconds(const void *of, struct sample *sample, uint32_t from, const struct flight *flight, uint64_t second)\
+	{                                                                                                                                   \
+		struct table_group group = NAME##_##LIMBS##_of(sample, from);                                                               \
+                                                                                                                                            \
+		group.is_far = 1;                                                                                                           \
+		group.addresses = flight->address;                                                                                          \
+		group.hashes = flight->hashes;                                                                                              \
+		NAME##_find_seconds(of, NAME##_array(of), &group, second);                                                                  \
+	}                                                                                                                                   \
+                                                                                                                                            \
+	static void NAME##_##LIMBS##_late(const void *of, struct sample *sample)                                                            \
+	{                                                                                                                                   \
+		const uint32_t bursts = SAMPLE / BURST, turns = AHEAD_MOST + 2;                                                             \
+		struct flight flights[AHEAD_MOST + 2];                                                                                      \
+		uint64_t second = 0;                                                                                                        \
+                                                                                                                                            \
+		for (uint32_t number = 0; number < AHEAD_MOST; number++)                                                                    \
+			NAME##_##LIMBS##_begin(of, sample->keys + (size_t)number * BURST * (LIMBS), &flights[number], REQUEST_FAR);         \
+		for (uint32_t number = 0; number < bursts; number++) {                                                                      \
+			const struct flight *flight = &flights[number % turns], *before = &flights[(number + turns - 1) % turns];           \
+			struct flight *newest = &flights[(number + AHEAD_MOST) % turns];                                                    \
+			struct table_group group = NAME##_##LIMBS##_of(sample, number * BURST);                                             \
+			const uint64_t late = second;                                                                                       \
+                                                                                                                                            \
+			group.is_far = 1;                                                                                                   \
+			group.addresses = flight->address;                                                                                  \
+			group.hashes = flight->hashes;                                                                                      \
+			if (number + AHEAD_MOST < bursts) {                                                                                 \
+				NAME##_##LIMBS##_begin(of, group.keys + (size_t)AHEAD_MOST * BURST * (LIMBS), newest, REQUEST_NONE);        \
+				group.requests = newest->address;                                                                           \
+				group.request_count = BURST;                                                                                \
+				group.request_far = 1;                                                                                      \
+			}                                                                                                                   \
+			second = NAME##_find_firsts(of, NAME##_array(of), &group);                                                          \
+			if (number != 0)                                                                                                    \
+				NAME##_##LIMBS##_seconds(of, sample, (number - 1) * BURST, before, late);                                   \
+		}                                                                                                                           \
+		NAME##_##LIMBS##_seconds(of, sample, SAMPLE - BURST, &flights[(bursts - 1) % turns], second);                               \
+	}
+
+/* All kernels of a structure that looks up groups; and of one whose keys are in one of two lines. */
 #define OURS_COUNT 6u
 #define OURS(NAME, LIMBS, TABLE)                                                                                                            \
-	{ #NAME " plain", NAME##_##LIMBS##_plain, TABLE, 0, table_decode }, { #NAME ", group", NAME##_##LIMBS##_group, TABLE, 0, table_decode },\
-	{ #NAME " requested", NAME##_##LIMBS##_requested, TABLE, 0, table_decode },                                                         \
-	{ #NAME " one ahead", NAME##_##LIMBS##_ahead, TABLE, 0, table_decode },                                                             \
-	{ #NAME " one ahead, T1", NAME##_##LIMBS##_ahead_far, TABLE, 0, table_decode },                                                     \
-	{ #NAME " two ahead, T1", NAME##_##LIMBS##_two_ahead_far, TABLE, 0, table_decode }
+	{ #NAME " plain", NAME##_##LIMBS##_plain, TABLE, BY_US, table_decode },                                                             \
+	{ #NAME ", group", NAME##_##LIMBS##_group, TABLE, BY_US, table_decode },                                                            \
+	{ #NAME " requested", NAME##_##LIMBS##_requested, TABLE, BY_US, table_decode },                                                     \
+	{ #NAME " one ahead", NAME##_##LIMBS##_ahead, TABLE, BY_US, table_decode },                                                         \
+	{ #NAME " one ahead, T1", NAME##_##LIMBS##_ahead_far, TABLE, BY_US, table_decode },                                                 \
+	{ #NAME " two ahead, T1", NAME##_##LIMBS##_two_ahead_far, TABLE, BY_US, table_decode }
+#define OURS_OF_TWO_COUNT (OURS_COUNT + 1u)
+#define OURS_OF_TWO(NAME, LIMBS, TABLE) \
+	OURS(NAME, LIMBS, TABLE), { #NAME " two ahead, T1, late", NAME##_##LIMBS##_late, TABLE, BY_US, table_decode }
 
 #endif

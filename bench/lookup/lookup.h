@@ -17,6 +17,8 @@
 #define QUIET_TRIES 8u		/* of a sample */
 #define WARM_MOST (1u << 20)	/* look-ups before a turn's first sample */
 #define KEY_WORDS_MOST 4u
+#define STEPS_MOST 2u
+#define KERNELS_MOST 16u	/* of a row */
 
 struct options {
 	const char *rib;	/* lines that begin with an IPv4 prefix, perhaps compressed by gzip; NULL: drawn */
@@ -35,14 +37,20 @@ struct sample {
 	const void *padded_pointers[SAMPLE];
 	uint32_t expected[SAMPLE];
 	uint32_t found[SAMPLE];
+	/* The lines that look-ups read: of several tables or levels, as many steps, for what is read in one says where to go on. */
+	uint32_t steps;
+	const void *lines[STEPS_MOST][SAMPLE];
 };
+
+/* Who looks up: we, or DPDK; or nobody, and only the lines are read that we would read. */
+enum kernel_by { BY_US, BY_DPDK, BY_NOBODY };
 
 /* A way to look up a whole sample, burst by burst. */
 struct kernel {
 	const char *name;
 	void (*run)(const void *table, struct sample *sample);
 	const void *table;
-	int peer;
+	enum kernel_by by;
 	/* Makes `found` comparable with `expected`; NULL: it is. */
 	void (*decode)(const void *table, struct sample *sample);
 };
@@ -55,10 +63,10 @@ struct row {
 	/* What the keys should find, if drawing does not say. Not where time is taken: it may read a table, and leave it in the caches. */
 	void (*expect)(struct sample *sample, const void *context);
 	const void *context;
-	double lines;		/* read by a look-up of ours */
-	uint64_t bytes;		/* among which they lie; 0: `memory` says it */
-	double memory;		/* cycles for the lines; 0: no floor */
-	double issue;		/* cycles of ours in a table of a few entries */
+	/* Says which lines the sample's look-ups read in our best structure there, and reads none of them. NULL: they are in the first caches. */
+	void (*lines)(struct sample *sample, const void *context);
+	double lines_each;	/* that a look-up reads in a table or a level, for the few which go on to a second one */
+	double issue;		/* cycles of ours in a table of a few entries, or for a few keys */
 };
 
 /* Every row begins so: its entries do not depend on which rows were measured before. */
@@ -75,17 +83,14 @@ extern const struct table_host memory_host;
 int memory_socket(size_t bytes);
 const char *memory_pages(void);
 
-/* Cycles for one random line of so many bytes of memory, as many in flight as the machine can have. */
-double floor_line(uint64_t bytes);
-
 /* Whether the user asked for it. */
 int row_wanted(const char *name);
 /* Whether anything was asked for that there is. */
 int rows_any(void);
-/* Measures all kernels in turns, checks each one's answers, prints them with their ratios and keeps the records. Median cycles of ours at best. */
-double row_run(const struct row *row, struct kernel *kernels, uint32_t count);
+/* Measures all kernels in turns, checks each one's answers, prints them with their ratios and keeps the records. */
+void row_run(const struct row *row, const struct kernel *ours_and_peers, uint32_t count);
 /* The same without a report: the cheapest of the kernels, for the cost of issue alone. */
-double row_cost(const struct row *row, struct kernel *kernels, uint32_t count);
+double row_cost(const struct row *row, const struct kernel *kernels, uint32_t count);
 void records_write(const char *file);
 
 struct writer *table_make(uint32_t structure, uint32_t key_bits, uint64_t size, const struct key_field *fields, uint32_t field_count);
@@ -96,6 +101,7 @@ void writer_expect(const struct writer *writer, struct sample *sample, uint32_t 
 void table_decode(const void *table, struct sample *sample);
 
 void bench_exact(void);
+void bench_dependent(void);
 void bench_prefix(void);
 void bench_ternary(void);
 

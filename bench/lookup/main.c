@@ -47,9 +47,10 @@ main(int count, char **words)
 	}
 	printf("pages: %s. Cycles of the time stamp counter for each look-up, burst %u, medians;\n"
 	       "samples are taken again while another thread of the core is seen.\n", memory_pages(), BURST);
-	printf("R: to the best of DPDK's; F: to the floor of our best structure there, lines x cycles for a line of that many bytes + the same code in a few\n"
-	       "entries.\n");
+	printf("R: to the best of DPDK's; F: to the floor of our best structure there: reading the lines of such look-ups, in turns with them, + the same code in\n"
+	       "a few entries.\n");
 	bench_exact();
+	bench_dependent();
 	bench_prefix();
 	bench_ternary();
 	if (!rows_any()) {

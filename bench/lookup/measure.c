@@ -6,11 +6,10 @@
 
 #include <rte_malloc.h>
 
-#include "lookup.h"
+#include "kernels.h"
 #include "port/core.h"
 
 #define RECORDS_MOST 256u
-#define FLOOR_LINES 16384u
 
 static uint64_t random_state = 1;
 
@@ -172,71 +171,6 @@ spread_of(double *values, uint32_t count)
 	return result;
 }
 
-/* Ways to read random lines: so many ahead, into the first or the second cache; at once, where that is 0. */
-static const struct floor_way {
-	uint32_t ahead;
-	int far;
-} floor_ways[] = { { 0, 0 }, { 16, 0 }, { 64, 0 }, { 64, 1 } };
-
-#define FLOOR_WAYS (sizeof(floor_ways) / sizeof(floor_ways[0]))
-
-/* Cycles for a line. */
-static double
-floor_once(const uint8_t *memory, const uint32_t *lines, struct floor_way way)
-{
-	const uint64_t start = __rdtsc();
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < FLOOR_LINES; i++) {
-		if (way.ahead != 0 && way.far)
-			__builtin_prefetch(memory + (size_t)lines[i + way.ahead] * 64, 0, 2);
-		else if (way.ahead != 0)
-			__builtin_prefetch(memory + (size_t)lines[i + way.ahead] * 64);
-		sum += *(const volatile uint64_t *)(const void *)(memory + (size_t)lines[i] * 64);
-	}
-	__asm__ volatile("" : : "r"(sum));
-	return (double)(__rdtsc() - start) / FLOOR_LINES;
-}
-
-/* The same, again while it was disturbed. */
-static double
-floor_pass(const uint8_t *memory, uint32_t *lines, uint64_t count, struct floor_way way)
-{
-	double cycles = 0;
-	int quiet = 0;
-
-	for (uint32_t attempt = 0; !quiet && attempt < QUIET_TRIES; attempt++) {
-		for (uint32_t i = 0; i < FLOOR_LINES + 64; i++)
-			lines[i] = (uint32_t)((random_next() >> 32) * count >> 32);
-		quiet = core_was_alone(core_work());
-		cycles = floor_once(memory, lines, way);
-		quiet &= core_was_alone(core_work());
-	}
-	return cycles;
-}
-
-double
-floor_line(uint64_t bytes)
-{
-	static uint32_t lines[FLOOR_LINES + 64];
-	static double passes[FLOOR_WAYS][SAMPLES];
-	const uint64_t count = bytes / 64 != 0 ? bytes / 64 : 1;
-	uint8_t *memory = memory_take(bytes + 64);
-	double best = 1e9;
-
-	memset(memory, 1, bytes + 64);
-	for (uint32_t i = 0; i < SAMPLES; i++)
-		for (uint32_t way = 0; way < FLOOR_WAYS; way++)
-			passes[way][i] = floor_pass(memory, lines, count, floor_ways[way]);
-	memory_give(memory, bytes + 64);
-	for (uint32_t way = 0; way < FLOOR_WAYS; way++) {
-		const double median = spread_of(passes[way], SAMPLES).median;
-
-		best = median < best ? median : best;
-	}
-	return best;
-}
-
 struct record {
 	const char *row;
 	const char *variant;
@@ -281,6 +215,14 @@ row_check(const struct row *row, const struct kernel *kernel, struct sample *sam
 		}
 }
 
+static void
+row_draw(const struct row *row, const struct kernel *kernel, struct sample *sample)
+{
+	row->draw(sample, row->context);
+	if (kernel->by == BY_NOBODY)
+		row->lines(sample, row->context);
+}
+
 /* One sample, taken again while another thread of the core slowed it down: a few times, for on a busy machine one does. */
 static double
 row_sample(const struct row *row, const struct kernel *kernel, struct sample *sample)
@@ -290,12 +232,14 @@ row_sample(const struct row *row, const struct kernel *kernel, struct sample *sa
 
 	for (uint32_t attempt = 0; !quiet && attempt < QUIET_TRIES; attempt++) {
 		uint64_t start;
+		uint32_t processor;
 
-		row->draw(sample, row->context);
+		row_draw(row, kernel, sample);
 		quiet = core_was_alone(core_work());
 		start = __rdtsc();
 		kernel->run(kernel->table, sample);
-		cycles = (double)(__rdtsc() - start) / SAMPLE;
+		/* Not before all has been read. */
+		cycles = (double)(__rdtscp(&processor) - start) / SAMPLE;
 		quiet &= core_was_alone(core_work());
 	}
 	return cycles;
@@ -308,21 +252,82 @@ row_turn(const struct row *row, const struct kernel *kernel, struct sample *samp
 	const uint64_t warm = row->entries < WARM_MOST ? row->entries : WARM_MOST;
 
 	for (uint64_t looked_up = 0; looked_up <= 2 * warm; looked_up += SAMPLE) {
-		row->draw(sample, row->context);
+		row_draw(row, kernel, sample);
 		kernel->run(kernel->table, sample);
 	}
 	for (uint32_t i = 0; i < SAMPLES / TURNS; i++)
 		times[i] = row_sample(row, kernel, sample);
 }
 
+/* Reads the lines of a sample's look-ups, each requested so many before it is read; at once, where that is 0. */
+INLINE void
+floor_read(const struct sample *sample, uint32_t ahead, enum request request)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t step = 0; step < sample->steps; step++) {
+		const void *const *lines = sample->lines[step];
+
+		for (uint32_t i = 0; i < ahead; i++)
+			request_line(lines[i], request);
+		for (uint32_t i = 0; i < SAMPLE - ahead; i++) {
+			request_line(lines[i + ahead], request);
+			sum += *(const volatile uint8_t *)lines[i];
+		}
+		for (uint32_t i = SAMPLE - ahead; i < SAMPLE; i++)
+			sum += *(const volatile uint8_t *)lines[i];
+	}
+	__asm__ volatile("" : : "r"(sum));
+}
+
+static void
+floor_at_once(const void *of, struct sample *sample)
+{
+	(void)of;
+	floor_read(sample, 0, REQUEST_NONE);
+}
+
+static void
+floor_ahead(const void *of, struct sample *sample)
+{
+	(void)of;
+	floor_read(sample, 16, REQUEST_NEAR);
+}
+
+static void
+floor_far_ahead(const void *of, struct sample *sample)
+{
+	(void)of;
+	floor_read(sample, 64, REQUEST_NEAR);
+}
+
+static void
+floor_far_ahead_far(const void *of, struct sample *sample)
+{
+	(void)of;
+	floor_read(sample, 64, REQUEST_FAR);
+}
+
+/* Kernels that only read the lines: what the cheapest takes, no look-ups can do without. */
+static const struct kernel floor_kernels[] = {
+	{ .name = "lines", .run = floor_at_once, .by = BY_NOBODY },
+	{ .name = "lines 16 ahead", .run = floor_ahead, .by = BY_NOBODY },
+	{ .name = "lines 64 ahead", .run = floor_far_ahead, .by = BY_NOBODY },
+	{ .name = "lines 64 ahead, T1", .run = floor_far_ahead_far, .by = BY_NOBODY },
+};
+
+#define FLOOR_COUNT (sizeof(floor_kernels) / sizeof(floor_kernels[0]))
+
 /* Times of all kernels, in turns, by kernel. */
 static void
-row_time(const struct row *row, struct kernel *kernels, uint32_t count, struct spread *spreads)
+row_time(const struct row *row, const struct kernel *kernels, uint32_t count, struct spread *spreads)
 {
 	static struct sample sample;
 	double (*times)[SAMPLES] = calloc(count, sizeof(*times));
 
 	for (uint32_t i = 0; i < count; i++) {
+		if (kernels[i].by == BY_NOBODY)
+			continue;
 		row->draw(&sample, row->context);
 		if (row->expect != NULL)
 			row->expect(&sample, row->context);
@@ -336,55 +341,59 @@ row_time(const struct row *row, struct kernel *kernels, uint32_t count, struct s
 	free(times);
 }
 
-double
-row_cost(const struct row *row, struct kernel *kernels, uint32_t count)
+static double
+spreads_least(const struct spread *spreads, uint32_t count)
 {
-	struct spread spreads[16];
 	double best = 1e9;
 
-	row_time(row, kernels, count, spreads);
 	for (uint32_t i = 0; i < count; i++)
 		best = spreads[i].median < best ? spreads[i].median : best;
 	return best;
 }
 
 double
-row_run(const struct row *row, struct kernel *kernels, uint32_t count)
+row_cost(const struct row *row, const struct kernel *kernels, uint32_t count)
 {
-	struct spread spreads[16];
-	const double memory = row->bytes != 0 ? row->lines * floor_line(row->bytes) : row->memory;
-	double ours = 1e9, theirs = 1e9, floor = 0;
+	struct spread spreads[KERNELS_MOST];
 
 	row_time(row, kernels, count, spreads);
-	for (uint32_t i = 0; i < count; i++) {
-		if (kernels[i].peer && spreads[i].median < theirs)
+	return spreads_least(spreads, count);
+}
+
+void
+row_run(const struct row *row, const struct kernel *ours_and_peers, uint32_t count)
+{
+	const uint32_t floor_count = row->lines != NULL ? FLOOR_COUNT : 0;
+	struct kernel kernels[KERNELS_MOST + FLOOR_COUNT];
+	struct spread spreads[KERNELS_MOST + FLOOR_COUNT];
+	double theirs = 1e9, floor = row->issue;
+
+	memcpy(kernels, ours_and_peers, count * sizeof(*kernels));
+	memcpy(kernels + count, floor_kernels, sizeof(floor_kernels));
+	row_time(row, kernels, count + floor_count, spreads);
+	for (uint32_t i = 0; i < count; i++)
+		if (kernels[i].by == BY_DPDK && spreads[i].median < theirs)
 			theirs = spreads[i].median;
-		if (!kernels[i].peer && spreads[i].median < ours)
-			ours = spreads[i].median;
-	}
 	printf("\n%s, %llu entries", row->name, (unsigned long long)row->entries);
-	if (memory != 0) {
-		floor = memory + row->issue;
-		printf(": floor %.1f, %.1f for lines", floor, memory);
+	if (floor_count != 0) {
+		const double memory = spreads_least(spreads + count, floor_count) * row->lines_each;
+
+		floor += memory;
+		printf(": %.1f for lines, %.2f in a table", memory, row->lines_each);
 	}
-	if (row->bytes != 0)
-		printf(" (%.2f of %.1f MB)", row->lines, (double)row->bytes / 1e6);
-	printf("\n");
+	printf("; floor %.1f\n", floor);
 	for (uint32_t i = 0; i < count; i++) {
 		const double cycles = spreads[i].median;
 
 		printf("  %-28s %7.2f cycles  +-%4.1f%%", kernels[i].name, cycles, spreads[i].spread * 100);
-		if (!kernels[i].peer)
-			printf("  R %.2f", cycles / theirs);
-		if (!kernels[i].peer && floor != 0)
-			printf("  F %.2f", cycles / floor);
+		if (kernels[i].by == BY_US)
+			printf("  R %.2f  F %.2f", cycles / theirs, cycles / floor);
 		printf("\n");
 		if (record_count < RECORDS_MOST)
 			records[record_count++] = (struct record){ .row = row->name, .variant = kernels[i].name, .entries = row->entries, .cycles = cycles,
-				.floor = floor, .spread = spreads[i].spread, .peer = kernels[i].peer };
+				.floor = floor, .spread = spreads[i].spread, .peer = kernels[i].by == BY_DPDK };
 	}
 	fflush(stdout);
-	return ours;
 }
 
 static double

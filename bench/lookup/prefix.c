@@ -15,8 +15,9 @@
 
 #define PREFIXES_MOST 2000000u	/* routes of a file */
 #define NEXT_HOPS 200u
-#define FEW 16u			/* of the longest usual prefixes, whose lines are in the first cache */
-#define USUAL_IPV4 24u		/* bits: longer ones are so rare that what they take is no part of the issue */
+#define FEW 16u			/* of the longest prefixes, whose lines are in the first cache */
+#define FEW_ADDRESSES 256u
+#define BTREE_LEVELS 2u		/* the lowest ones: the others' nodes are so few that reading them is part of the issue */
 #define DRAWN_IPV4 600000u
 #define DRAWN_IPV6 200000u
 
@@ -45,6 +46,8 @@ struct prefix_draw {
 	const struct prefixes *prefixes;
 	const struct writer *writer;
 	struct prefix_trace *trace;
+	const void *table;	/* of ours, whose lines are the floor's; or nodes of the tree, by address of the trace */
+	const void **nodes;
 };
 
 static int
@@ -247,48 +250,67 @@ prefix_expect(struct sample *sample, const void *context)
 	writer_expect(draw->writer, sample, draw->prefixes->bits == 32 ? 1 : 2);
 }
 
-/* Bytes of the lines that the trace leads to, in an array with a byte for each 24 bits. */
-static uint64_t
-prefix_bytes(const struct prefix_trace *trace)
+static void
+dir24_8_u8_1_lines(struct sample *sample, const void *context)
 {
-	uint8_t *seen = calloc(1, 1u << 18);
-	uint64_t lines = 0;
+	const struct dir24_8 *table = ((const struct prefix_draw *)context)->table;
 
-	for (uint64_t i = 0; i < trace->count; i++) {
-		lines += !seen[trace->addresses[i] >> 14];
-		seen[trace->addresses[i] >> 14] = 1;
-	}
-	free(seen);
-	return 64 * lines;
+	sample->steps = 1;
+	for (uint32_t i = 0; i < SAMPLE; i++)
+		sample->lines[0][i] = dir24_8_u8_address(table, sample->keys[i]);
 }
 
-/* Nodes so many levels below one that is `level` levels above the leaves. */
-static uint64_t
-btree_nodes(const struct btree_tree *tree, const union btree_node *node, uint64_t level, uint64_t below)
+static void
+dir24_8_u16_1_lines(struct sample *sample, const void *context)
 {
-	const enum btree_form form = btree_form(tree, level);
-	uint64_t firsts[BTREE_PARTS_MOST], nodes = 0;
-	uint32_t children;
+	const struct dir24_8 *table = ((const struct prefix_draw *)context)->table;
 
-	if (below == 0)
-		return 1;
-	children = btree_node_read(node, form, 0, firsts);
-	for (uint32_t i = 0; i < children; i++)
-		nodes += btree_nodes(tree, btree_node_children(node, form) + i, level - 1, below - 1);
+	sample->steps = 1;
+	for (uint32_t i = 0; i < SAMPLE; i++)
+		sample->lines[0][i] = dir24_8_u16_address(table, sample->keys[i]);
+}
+
+/* The share of the trace's addresses that are looked up beyond the first array, where prefixes are longer. */
+static double
+dir24_8_longer_share(const struct dir24_8 *u8, const struct prefix_trace *trace)
+{
+	uint64_t longer = 0;
+
+	for (uint64_t i = 0; i < trace->count; i++)
+		longer += dir24_8_u8_first(dir24_8_u8_address(u8, trace->addresses[i])) == DIR24_8_U8_GROUP;
+	return (double)longer / (double)trace->count;
+}
+
+/* Which nodes of the two lowest levels the addresses of a trace lead to. */
+static const void **
+btree_nodes(const struct btree *table, const struct prefix_trace *trace)
+{
+	const void **nodes = memory_take(trace->count * BTREE_LEVELS * sizeof(*nodes));
+	const struct btree_top *top = btree_address(table, 0);
+
+	for (uint64_t i = 0; i < trace->count; i++) {
+		const uint64_t flipped = trace->addresses[i] ^ BTREE_SIGN;
+		const union btree_node *node = &top->root;
+
+		for (uint64_t level = top->height; level != 0; level--) {
+			node = level == 1 && top->windows == 2 ? btree_step_window(node, flipped) : btree_step(node, flipped);
+			if (level <= BTREE_LEVELS)
+				nodes[i * BTREE_LEVELS + BTREE_LEVELS - level] = node;
+		}
+	}
 	return nodes;
 }
 
-/* Cycles for the lines of a look-up: one of each level. */
-static double
-btree_memory(const struct btree *table)
+static void
+btree_2_lines(struct sample *sample, const void *context)
 {
-	const struct btree_top *top = btree_address(table, 0);
-	const struct btree_tree tree = { .windows = top->windows };
-	double cycles = 0;
+	const struct prefix_draw *draw = context;
+	const uint64_t begin = (draw->trace->next + draw->trace->count - SAMPLE) % draw->trace->count;
 
-	for (uint64_t below = 0; below <= top->height; below++)
-		cycles += floor_line(64 * btree_nodes(&tree, &top->root, top->height, below));
-	return cycles;
+	sample->steps = BTREE_LEVELS;
+	for (uint64_t i = 0; i < SAMPLE; i++)
+		for (uint32_t step = 0; step < BTREE_LEVELS; step++)
+			sample->lines[step][i] = draw->nodes[(begin + i) * BTREE_LEVELS + step];
 }
 
 PLAIN_KERNEL(dir24_8_u8, 1)
@@ -375,22 +397,17 @@ prefix_make(uint32_t structure, const struct prefixes *prefixes)
 	return writer;
 }
 
-/* Cycles of a kernel for a few prefixes, whose lines stay in the first-level cache: what issuing it takes. */
+/* What issuing a tree's kernel takes: its cycles for a few prefixes, whose lines stay in the first-level cache. */
 static double
-prefix_issue(const struct writer *writer, const struct prefixes *prefixes, const struct kernel *kernel)
+btree_issue(const struct writer *writer, const struct prefixes *prefixes, const struct kernel *kernel)
 {
 	const uint32_t count = prefixes->count < FEW ? prefixes->count : FEW;
-	struct prefixes few = { .list = prefixes->list + prefixes->count - count, .count = count, .bits = prefixes->bits };
-	struct prefix_trace trace;
-	const struct prefix_draw draw = { .prefixes = &few, .writer = writer, .trace = &trace };
-	struct kernel copy = *kernel;
-	double cycles;
-
 	/* They are sorted by length. */
-	while (prefixes->bits == 32 && few.list > prefixes->list && few.list[count - 1].length > USUAL_IPV4)
-		few.list--;
-	trace = prefix_trace_draw(&few);
-	cycles = row_cost(&(const struct row){ .draw = prefix_draw, .expect = prefix_expect, .context = &draw }, &copy, 1);
+	const struct prefixes few = { .list = prefixes->list + prefixes->count - count, .count = count, .bits = prefixes->bits };
+	struct prefix_trace trace = prefix_trace_draw(&few);
+	const struct prefix_draw draw = { .prefixes = &few, .writer = writer, .trace = &trace };
+	const double cycles = row_cost(&(const struct row){ .draw = prefix_draw, .expect = prefix_expect, .context = &draw }, kernel, 1);
+
 	prefix_trace_give(&trace);
 	return cycles;
 }
@@ -425,35 +442,52 @@ fib_make(const struct prefixes *prefixes)
 	return table;
 }
 
-static void
-ipv4_row(const char *name, const struct prefixes *prefixes)
+/* The same of kernels for an array: of the cheapest one, for a few addresses of the trace again and again. So it has as many longer prefixes as the trace. */
+static double
+dir24_8_issue(const struct prefix_draw *draw, const struct kernel *kernels)
 {
-	struct writer *u8, *u16;
-	struct prefix_trace trace = prefix_trace_draw(prefixes);
-	struct prefix_draw draw = { .prefixes = prefixes, .trace = &trace };
-	struct row row = { .name = name, .entries = prefixes->count, .draw = prefix_draw, .expect = prefix_expect, .context = &draw, .lines = 1 };
-	const int loads_lpm = prefixes->count <= 20000;
+	uint64_t addresses[SAMPLE];
+	struct prefix_trace few = { .addresses = addresses, .count = SAMPLE };
+	struct prefix_draw again = *draw;
 
-	u8 = prefix_make(STRUCTURE_DIR24_8_U8, prefixes);
-	u16 = prefix_make(STRUCTURE_DIR24_8_U16, prefixes);
-	draw.writer = u8;
-	{
-		struct kernel kernels[] = {
-			OURS(dir24_8_u8, 1, writer_table(u8)),
-			OURS(dir24_8_u16, 1, writer_table(u16)),
-			{ "rte_fib 2 B", fib_run, fib_make(prefixes), 1, NULL },
-			{ "rte_lpm x4", lpm_run, loads_lpm ? lpm_make(prefixes) : NULL, 1, NULL },
+	for (uint32_t i = 0; i < SAMPLE; i++)
+		addresses[i] = draw->trace->addresses[i % FEW_ADDRESSES];
+	again.trace = &few;
+	return row_cost(&(const struct row){ .draw = prefix_draw, .expect = prefix_expect, .context = &again }, kernels, OURS_COUNT);
+}
+
+/* Entries of one byte, and of two, each beside all peers. */
+static void
+ipv4_rows(const char *const *names, const struct prefixes *prefixes)
+{
+	struct writer *writers[] = { prefix_make(STRUCTURE_DIR24_8_U8, prefixes), prefix_make(STRUCTURE_DIR24_8_U16, prefixes) };
+	struct prefix_trace trace = prefix_trace_draw(prefixes);
+	struct rte_fib *fib = fib_make(prefixes);
+	const int loads_lpm = prefixes->count <= 20000;
+	struct rte_lpm *lpm = loads_lpm ? lpm_make(prefixes) : NULL;
+	const double longer = dir24_8_longer_share((const void *)writer_table(writers[0]), &trace);
+
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct prefix_draw draw = { .prefixes = prefixes, .writer = writers[i], .trace = &trace, .table = writer_table(writers[i]) };
+		struct row row = { .name = names[i], .entries = prefixes->count, .draw = prefix_draw, .expect = prefix_expect,
+			.context = &draw, .lines = i == 0 ? dir24_8_u8_1_lines : dir24_8_u16_1_lines,
+			/* With entries of one byte, a group is found by another line. */
+			.lines_each = 1 + (i == 0 ? 2 : 1) * longer };
+		struct kernel u8[] = { OURS(dir24_8_u8, 1, draw.table) }, u16[] = { OURS(dir24_8_u16, 1, draw.table) };
+		struct kernel kernels[OURS_COUNT + 2] = {
+			[OURS_COUNT] = { "rte_fib 2 B", fib_run, fib, BY_DPDK, NULL }, [OURS_COUNT + 1] = { "rte_lpm x4", lpm_run, lpm, BY_DPDK, NULL },
 		};
 
-		row.issue = prefix_issue(u8, prefixes, &kernels[1]);
-		row.bytes = prefix_bytes(&trace);
-		row_run(&row, kernels, 2 * OURS_COUNT + (loads_lpm ? 2 : 1));
-		rte_fib_free((struct rte_fib *)(uintptr_t)kernels[2 * OURS_COUNT].table);
-		if (loads_lpm)
-			rte_lpm_free((struct rte_lpm *)(uintptr_t)kernels[2 * OURS_COUNT + 1].table);
+		if (!row_wanted(names[i]))
+			continue;
+		memcpy(kernels, i == 0 ? u8 : u16, sizeof(u8));
+		row.issue = dir24_8_issue(&draw, kernels);
+		row_run(&row, kernels, OURS_COUNT + (loads_lpm ? 2 : 1));
 	}
-	writer_destroy(u8);
-	writer_destroy(u16);
+	rte_fib_free(fib);
+	rte_lpm_free(lpm);
+	writer_destroy(writers[0]);
+	writer_destroy(writers[1]);
 	prefix_trace_give(&trace);
 }
 
@@ -462,8 +496,9 @@ ipv6_row(const char *name, const struct prefixes *prefixes)
 {
 	struct writer *writer = prefix_make(STRUCTURE_BTREE, prefixes), *trie = prefix_make(STRUCTURE_LPM_TRIE, prefixes);
 	struct prefix_trace trace = prefix_trace_draw(prefixes);
-	struct prefix_draw draw = { .prefixes = prefixes, .writer = writer, .trace = &trace };
-	struct row row = { .name = name, .entries = prefixes->count, .draw = prefix_draw, .expect = prefix_expect, .context = &draw };
+	struct prefix_draw draw = { .prefixes = prefixes, .writer = writer, .trace = &trace, .table = writer_table(writer) };
+	struct row row = { .name = name, .entries = prefixes->count, .draw = prefix_draw, .expect = prefix_expect, .lines = btree_2_lines,
+		.lines_each = 1, .context = &draw };
 	struct rte_fib6_conf fib_config = { .type = RTE_FIB6_TRIE, .default_nh = 0, .max_routes = (int)prefixes->count + 16,
 		.trie = { .nh_sz = RTE_FIB6_TRIE_4B, .num_tbl8 = 600000 } };
 	struct rte_lpm6_config lpm_config = { .max_rules = prefixes->count + 16, .number_tbl8s = 600000 };
@@ -491,17 +526,18 @@ ipv6_row(const char *name, const struct prefixes *prefixes)
 		rte_fib6_select_lookup(fib, RTE_FIB6_LOOKUP_TRIE_SCALAR);
 	{
 		struct kernel kernels[] = {
-			{ "btree plain", btree_2_plain, writer_table(writer), 0, table_decode },
-			{ "btree, group", btree_2_group, writer_table(writer), 0, table_decode },
-			{ "lpm_trie plain", lpm_trie_2_plain, writer_table(trie), 0, table_decode },
-			{ "lpm_trie, group", lpm_trie_2_group, writer_table(trie), 0, table_decode },
-			{ "lpm_trie requested", lpm_trie_2_requested, writer_table(trie), 0, table_decode },
-			{ "rte_fib6", fib6_run, fib, 1, NULL }, { "rte_lpm6", lpm6_run, lpm, 1, NULL },
+			{ "btree plain", btree_2_plain, writer_table(writer), BY_US, table_decode },
+			{ "btree, group", btree_2_group, writer_table(writer), BY_US, table_decode },
+			{ "lpm_trie plain", lpm_trie_2_plain, writer_table(trie), BY_US, table_decode },
+			{ "lpm_trie, group", lpm_trie_2_group, writer_table(trie), BY_US, table_decode },
+			{ "lpm_trie requested", lpm_trie_2_requested, writer_table(trie), BY_US, table_decode },
+			{ "rte_fib6", fib6_run, fib, BY_DPDK, NULL }, { "rte_lpm6", lpm6_run, lpm, BY_DPDK, NULL },
 		};
 
-		row.issue = prefix_issue(writer, prefixes, &kernels[1]);
-		row.memory = btree_memory((const void *)writer_table(writer));
+		draw.nodes = btree_nodes((const void *)writer_table(writer), &trace);
+		row.issue = btree_issue(writer, prefixes, &kernels[1]);
 		row_run(&row, kernels, 7);
+		memory_give(draw.nodes, trace.count * BTREE_LEVELS * sizeof(*draw.nodes));
 	}
 	rte_fib6_free(fib);
 	rte_lpm6_free(lpm);
@@ -513,13 +549,15 @@ ipv6_row(const char *name, const struct prefixes *prefixes)
 void
 bench_prefix(void)
 {
-	const char *const ipv4 = options.rib != NULL ? "ipv4, real table" : "ipv4, drawn table", *const ipv6 = "ipv6, drawn table";
+	const char *const real[] = { "ipv4, real table", "ipv4, real table, 2 B" }, *const drawn[] = { "ipv4, drawn table", "ipv4, drawn table, 2 B" };
+	const char *const *ipv4 = options.rib != NULL ? real : drawn, *const ipv6 = "ipv6, drawn table";
 	struct prefixes prefixes;
 
-	if (row_wanted(ipv4)) {
+	/* The longer name has the other in it. */
+	if (row_wanted(ipv4[1])) {
 		random_begin();
 		prefixes = options.rib != NULL ? prefixes_read_ipv4(options.rib) : prefixes_draw_ipv4(options.quick ? 100000 : DRAWN_IPV4);
-		ipv4_row(ipv4, &prefixes);
+		ipv4_rows(ipv4, &prefixes);
 		free(prefixes.list);
 	}
 	if (row_wanted(ipv6)) {
