@@ -26,7 +26,7 @@ struct table_group {
 	/* Lines of a newer group: one is requested with each that this group consumes. NULL: none. */
 	const void *const *requests;
 	uint32_t request_count;
-	uint32_t request_far;		/* 1: into the second-level cache */
+	uint32_t request_far;		/* 1: into the second-level cache, as this group's own were */
 };
 
 static inline __attribute__((always_inline)) void

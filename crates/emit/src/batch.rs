@@ -272,7 +272,7 @@ impl Unit<'_> {
             count: name("size"),
             is_hashed: true,
             addresses: Some(name("address")),
-            is_far: self.requested(plan, table).is_some(),
+            requested: self.requested(plan, table).map(|request| request.hint),
             found: name("found"),
             walks_ahead: self.structure(table).is_walked() && self.requested(plan, table).is_some(),
             requests: None,

@@ -19,8 +19,8 @@ pub struct Grouped {
     pub is_hashed: bool,
     /// Where addresses are that are still good.
     pub addresses: Option<Expr>,
-    /// First lines were requested, so second ones are worth requests too.
-    pub is_far: bool,
+    /// How first lines were requested, if they were: then second ones are worth requests too.
+    pub requested: Option<Hint>,
     pub found: Expr,
     /// Nodes of a structure that is walked are requested before the group comes to them.
     pub walks_ahead: bool,
@@ -31,7 +31,6 @@ pub struct Grouped {
 pub struct Requests {
     pub addresses: Expr,
     pub count: Expr,
-    pub hint: Hint,
 }
 
 impl Unit<'_> {
@@ -100,20 +99,20 @@ impl Unit<'_> {
         if let Some(addresses) = grouped.addresses {
             members.push(Expr::designated("addresses", addresses));
         }
-        if grouped.is_far && self.structure(table).has_two_lines() {
+        let has_two_lines = self.structure(table).has_two_lines();
+        if grouped.requested.is_some() && has_two_lines {
             members.push(Expr::designated("is_far", Expr::word(1)));
         }
         if grouped.walks_ahead {
             members.push(Expr::designated("walks_ahead", Expr::word(1)));
         }
+        let has_requests = grouped.requests.is_some();
         if let Some(requests) = grouped.requests {
             members.push(Expr::designated("requests", requests.addresses));
             members.push(Expr::designated("request_count", requests.count));
-            let far = match requests.hint {
-                Hint::T0 => 0,
-                Hint::T1 | Hint::NonTemporal => 1,
-            };
-            members.push(Expr::designated("request_far", Expr::word(far)));
+        }
+        if matches!(grouped.requested, Some(Hint::T1 | Hint::NonTemporal)) && (has_requests || has_two_lines) {
+            members.push(Expr::designated("request_far", Expr::word(1)));
         }
         let group = format!("{held}_group");
         let address = Expr::Name(format!("&{group}"));

@@ -218,18 +218,16 @@ impl Way<'_> {
             }
             let held = self.unit.table_name(table);
             let paid = self.requested_in(stage, place, Placement::WithConsumption);
-            let requests = paid.filter(|_| moved).map(|(_, hint)| Requests {
-                addresses: name(format!("newest->{held}_address")),
-                count: name("size"),
-                hint,
-            });
+            let requests = paid
+                .filter(|_| moved)
+                .map(|_| Requests { addresses: name(format!("newest->{held}_address")), count: name("size") });
             let grouped = Grouped {
                 prefix: format!("path->{held}_"),
                 run: "run->",
                 count: name("count"),
                 is_hashed: self.keeps_hash(stage, place),
                 addresses: self.known_addresses(stage, place, moved),
-                is_far: self.requested(stage, place).is_some(),
+                requested: self.requested(stage, place).map(|(_, hint)| hint),
                 walks_ahead: self.walks_ahead(stage, table),
                 found: name(format!("path->{}_found", self.title(place))),
                 requests,
