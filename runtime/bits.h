@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "table/vectors.h"
+
 #define BITS_INLINE static inline __attribute__((always_inline))
 
 /* `width` ones. 0 <= width <= 64. */
@@ -63,6 +65,22 @@ bits_load_bytes(const uint8_t *bytes, uint32_t count)
 	default:
 		return bits_load32(bytes) << 8 * (count - 4) | (bits_load32(bytes + count - 4) & bits_mask(8 * (count - 4)));
 	}
+}
+
+/* `count` bytes as they are; the compiler knows how many. Where that is no size of a register, one load and one store with a mask instead of two of each: of
+ * a packet's turn, loads and stores are what takes longest. */
+BITS_INLINE void
+bits_copy(uint8_t *to, const uint8_t *from, uint32_t count)
+{
+#ifdef TABLE_AVX512
+	if (count < 16 && (count & (count - 1)) != 0) {
+		const __mmask16 bytes = (__mmask16)((1u << count) - 1);
+
+		_mm_mask_storeu_epi8(to, bytes, _mm_maskz_loadu_epi8(bytes, from));
+		return;
+	}
+#endif
+	memcpy(to, from, count);
 }
 
 BITS_INLINE void

@@ -74,6 +74,19 @@ lanes_same(uint32_t number)
 	return (lanes){ 0 } + number;
 }
 
+/* The same, kept in a register, or in memory where there are too few: the compiler forgets which number it is, and cannot make it again each time that it is
+ * used. */
+LANES_INLINE lanes
+lanes_kept(uint32_t number)
+{
+	lanes numbers = lanes_same(number);
+
+#if defined(TABLE_AVX512) && !defined(BACUS_TEST_EMULATED512_H) || defined(TABLE_AVX2) && LANES == 8
+	__asm__("" : "+v"(numbers));
+#endif
+	return numbers;
+}
+
 /* Whether every packet has the same number. */
 LANES_INLINE int
 lanes_are_same(lanes numbers)

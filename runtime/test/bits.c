@@ -82,6 +82,31 @@ bits_arithmetic(uint32_t width, uint64_t *random)
 	CHECK(bits_shift_right(a, amount) == (uint64_t)((__uint128_t)a >> amount));
 }
 
+/* Copies so many bytes, and no other. */
+static void
+bits_copied(uint32_t count, uint64_t *random)
+{
+	uint8_t from[32], to[34], before[34];
+
+	for (uint32_t i = 0; i < sizeof(from); i++)
+		from[i] = (uint8_t)test_random(random);
+	for (uint32_t i = 0; i < sizeof(to); i++)
+		before[i] = to[i] = (uint8_t)test_random(random);
+	switch (count) {
+#define COUNT(n)                              \
+	case n:                               \
+		bits_copy(to + 1, from, n); \
+		break;
+		COUNT(1) COUNT(2) COUNT(3) COUNT(4) COUNT(5) COUNT(6) COUNT(7) COUNT(8) COUNT(9) COUNT(10) COUNT(11)
+		COUNT(12) COUNT(13) COUNT(14) COUNT(15) COUNT(16) COUNT(17) COUNT(32)
+#undef COUNT
+	default:
+		return;
+	}
+	CHECK(to[0] == before[0] && memcmp(to + 1, from, count) == 0);
+	CHECK(memcmp(to + 1 + count, before + 1 + count, sizeof(to) - 1 - count) == 0);
+}
+
 void
 test_bits(void)
 {
@@ -98,5 +123,7 @@ test_bits(void)
 	for (uint32_t width = 1; width <= 64; width++)
 		for (uint32_t round = 0; round < 200; round++)
 			bits_arithmetic(width, &random);
+	for (uint32_t count = 1; count <= 32; count++)
+		bits_copied(count, &random);
 	CHECK(bits_divide(7, 0) == 0 && bits_remainder(7, 0) == 0 && bits_divide(7, 2) == 3 && bits_remainder(7, 2) == 1);
 }

@@ -106,6 +106,30 @@ emulated_gather(__m256i others, __mmask8 mask, __m512i places, const void *from)
 	return _mm256_loadu_si256((const void *)items);
 }
 
+static inline __m128i
+emulated_load_bytes(uint32_t mask, const void *from)
+{
+	uint8_t bytes[16] = { 0 };
+
+	for (int i = 0; i < 16; i++)
+		if (mask >> i & 1)
+			bytes[i] = ((const uint8_t *)from)[i];
+	return _mm_loadu_si128((const void *)bytes);
+}
+
+static inline void
+emulated_store_bytes(void *to, uint32_t mask, __m128i vector)
+{
+	uint8_t bytes[16];
+
+	_mm_storeu_si128((void *)bytes, vector);
+	for (int i = 0; i < 16; i++)
+		if (mask >> i & 1)
+			((uint8_t *)to)[i] = bytes[i];
+}
+
+#define _mm_maskz_loadu_epi8(mask, from) emulated_load_bytes(mask, from)
+#define _mm_mask_storeu_epi8(to, mask, vector) emulated_store_bytes(to, mask, vector)
 #define _mm512_lzcnt_epi64(of) emulated_lzcnt(of)
 #define _mm512_mask_i64gather_epi32(others, mask, places, from, scale) emulated_gather(others, mask, places, from)
 

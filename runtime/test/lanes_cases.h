@@ -149,6 +149,7 @@ lanes_check_numbers(uint64_t *state)
 	high = lanes_numbers(numbers[1]);
 	mask = lanes_numbers(numbers[2]);
 	bits = lanes_bits(mask);
+	CHECK(lanes_are_same(lanes_kept(0x1ffff)) && lanes_kept(0x1ffff)[LANES - 1] == 0x1ffff);
 	CHECK(lanes_bits(lanes_same(UINT32_MAX)) == (1u << LANES) - 1u && lanes_bits(lanes_same(0)) == 0);
 	lanes_store(keys, 1, low, high);
 	for (uint32_t i = 0; i < LANES; i++)

@@ -74,7 +74,7 @@ impl Body<'_, '_> {
         if first.spot.bit > 0 {
             to = Expr::binary("+", to, Expr::word(first.spot.bit / 8));
         }
-        self.push(Stmt::call("memcpy", [to, from, Expr::word(bytes)]));
+        self.push(Stmt::call("bits_copy", [to, from, Expr::word(bytes)]));
         count
     }
 

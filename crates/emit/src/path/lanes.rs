@@ -4,11 +4,12 @@
 //! is run from the beginning, so that it need not be asked again. `path_one` does as a stage without lanes would, for all of them where one is too short to be
 //! loaded, and for the rest of a group.
 
-use super::{Way, each_from, inline, name};
+use super::{Way, each_from, inline, name, numbers};
 use crate::c::{Expr, Item, Stmt};
 use crate::unit::number;
 use hlir::lanes::{Lanes, Number, OfTable, Operator, Step, row_of};
 use hlir::path::Stage;
+use std::collections::BTreeSet;
 
 /// Operators in an expression, beyond which its parts get names.
 const LARGEST: u32 = 5;
@@ -35,12 +36,21 @@ impl Way<'_> {
         let parameters =
             ["struct run *run", "const struct burst *burst", "uint32_t from", "uint32_t i", "struct path *path"];
         items.extend(inline("void", "path_one", &parameters, one));
+        items.extend(numbers::items(&numbers::of(lanes)));
         items.push(Item::Comment(
             "The same for LANES packets at once, the first of them number `i` of the group. False, and no keys are made, if one is too short."
                 .to_string(),
         ));
-        let parameters =
-            ["const struct run *run", "const struct burst *burst", "uint32_t from", "uint32_t i", "struct path *path"];
+        let mut parameters = vec![
+            "const struct run *run",
+            "const struct burst *burst",
+            "uint32_t from",
+            "uint32_t i",
+            "struct path *path",
+        ];
+        if !numbers::of(lanes).is_empty() {
+            parameters.push(numbers::PARAMETER);
+        }
         items.extend(inline("bool", "path_lanes", &parameters, self.lanes_body(stage, lanes)));
         items
     }
@@ -135,7 +145,8 @@ impl Way<'_> {
         let drops = self.tells_drops().then_some(lanes.drops);
         let results = keys.chain(stores).chain(found).chain([lanes.leaves]).chain(drops);
         let mut writer =
-            Writer::new(self, &lanes.steps, &lanes.rows, results, Expr::call("lanes_ports", [name("burst"), at()]));
+            Writer::new(self, &lanes.steps, &lanes.rows, results, Expr::call("lanes_ports", [name("burst"), at()]))
+                .keeping(numbers::of(lanes));
         for place in &stage.looked_up {
             let key = lanes.keys.iter().find(|(of, _)| of == place).map_or(&[][..], |(_, key)| key);
             let held = self.unit.table_name(self.table(*place));
@@ -187,12 +198,15 @@ impl Way<'_> {
     }
 
     /// The stage itself: lanes, or packet by packet where that cannot be, then what the plan asks memory for.
-    pub(super) fn lanes_loop(&self, requests: Vec<Stmt>, together: bool) -> Vec<Stmt> {
+    pub(super) fn lanes_loop(&self, lanes: &Lanes, requests: Vec<Stmt>, together: bool) -> Vec<Stmt> {
+        let numbers = numbers::of(lanes);
         let end = || Expr::binary("+", name("first"), name("size"));
         let rest = Expr::binary("-", name("count"), name("first"));
         let full = Expr::binary(">=", rest.clone(), name("LANES"));
         let is_less = Expr::binary("!=", name("size"), name("LANES"));
-        let some = Expr::call("path_lanes", ["run", "burst", "from", "first", "path"].map(name));
+        let kept = (!numbers.is_empty()).then(|| name("&numbers"));
+        let some = ["run", "burst", "from", "first", "path"].map(name).into_iter().chain(kept);
+        let some = Expr::call("path_lanes", some);
         let one = Stmt::call("path_one", ["run", "burst", "from", "i", "path"].map(name));
         let mut body = vec![
             Stmt::declare("const uint32_t", "size", Expr::conditional(full, name("LANES"), rest)),
@@ -209,7 +223,8 @@ impl Way<'_> {
             body.push(Stmt::call("path_addresses_0", ["path", "first", "size"].map(name)));
         }
         let (from, to) = (Expr::word(0), name("count"));
-        vec![Stmt::Count { name: "first".to_string(), from, to, step: name("LANES"), body }]
+        let groups = Stmt::Count { name: "first".to_string(), from, to, step: name("LANES"), body };
+        numbers::made(&numbers).into_iter().chain([groups]).collect()
     }
 }
 
@@ -246,6 +261,8 @@ pub(super) struct Writer<'l> {
     ports: Expr,
     uses: Vec<u32>,
     names: Vec<Option<Expr>>,
+    /// Numbers that are made before the loop, where it is known which.
+    kept: BTreeSet<u32>,
     pub code: Vec<Stmt>,
 }
 
@@ -261,7 +278,13 @@ impl<'l> Writer<'l> {
         let mut uses = vec![0; steps.len()];
         let operands = steps.iter().flat_map(Step::operands);
         operands.chain(results).for_each(|number| uses[number as usize] += 1);
-        Writer { way, steps, rows, ports, uses, names: vec![None; steps.len()], code: Vec::new() }
+        let (names, kept) = (vec![None; steps.len()], BTreeSet::new());
+        Writer { way, steps, rows, ports, uses, names, kept, code: Vec::new() }
+    }
+
+    /// The same in a loop.
+    fn keeping(self, kept: BTreeSet<u32>) -> Writer<'l> {
+        Writer { kept, ..self }
     }
 
     fn step(&self, number: Number) -> Step {
@@ -276,8 +299,9 @@ impl<'l> Writer<'l> {
     /// A step as a vector.
     pub fn vector(&mut self, number: Number) -> Expr {
         match self.step(number) {
-            Step::Constant(value) => Expr::call("lanes_same", [Expr::word(value)]),
-            Step::Word(_)
+            Step::Constant(value) if !self.kept.contains(&value) => Expr::call("lanes_same", [Expr::word(value)]),
+            Step::Constant(_)
+            | Step::Word(_)
             | Step::Length
             | Step::Port
             | Step::OfTable { .. }
@@ -296,6 +320,7 @@ impl<'l> Writer<'l> {
                 let (row, column) = row_of(self.rows, word);
                 return (name(format!("row_{}[{column}]", self.rows[row])), 0);
             }
+            Step::Constant(value) if self.kept.contains(&value) => return (numbers::kept(value), 0),
             Step::Constant(value) => return (Expr::word(value), 0),
             Step::Length => return (name("packets.length"), 0),
             Step::Port => (self.ports.clone(), LARGEST),
@@ -304,7 +329,11 @@ impl<'l> Writer<'l> {
                 (Expr::call(format!("{}_lanes", self.way.title_of(place, what)), [name("run"), of]), LARGEST)
             }
             Step::Operate(operator, left, right) => {
-                let ((left, a), (right, b)) = (self.written(left), self.written(right));
+                let (left, a) = self.written(left);
+                let (right, b) = match (self.step(right), numbers::shifts(operator)) {
+                    (Step::Constant(count), true) => (Expr::word(count), 0),
+                    (_, _) => self.written(right),
+                };
                 let value = Expr::binary(written_operator(operator), left, right);
                 (if operator.compares() { Expr::cast("lanes", value) } else { value }, a + b + 1)
             }

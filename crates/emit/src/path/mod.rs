@@ -9,6 +9,7 @@ mod addresses;
 mod dropped;
 mod flight;
 mod lanes;
+mod numbers;
 mod queue;
 mod rewrites;
 mod send;

@@ -91,7 +91,7 @@ impl Way<'_> {
         let is_together = !items.is_empty();
         if let Some((_, lanes)) = self.lanes.as_ref().filter(|_| number == 0) {
             items.extend(self.lanes_items(stage, lanes, one));
-            code.extend(self.lanes_loop(requests, is_together));
+            code.extend(self.lanes_loop(lanes, requests, is_together));
         } else {
             one.extend(requests);
             let mut rest = None;

@@ -1,0 +1,71 @@
+//! Numbers that operators of the first stage have in every lane. They are made once for a group, and compilers are not told which they are: gcc would make most
+//! of them again for every LANES packets, by two instructions each (ipv4fwd: a tenth of its cycles).
+
+use super::{inline, name};
+use crate::c::{Expr, Item, Member, Stmt, Struct};
+use hlir::lanes::{Lanes, Operator, Step};
+use std::collections::BTreeSet;
+
+/// Of `path_lanes`, where there are any.
+pub const PARAMETER: &str = "const struct path_numbers *numbers";
+
+/// Numbers that are written with ten digits, as people write them.
+const SMALL: u32 = 1024;
+
+/// Whether the right operand may be a part of the instruction.
+pub fn shifts(operator: Operator) -> bool {
+    matches!(operator, Operator::ShiftLeft | Operator::ShiftRight)
+}
+
+/// All of a stage, but for those that vectors have at hand, and counts of shifts.
+pub fn of(lanes: &Lanes) -> BTreeSet<u32> {
+    let operands = lanes.steps.iter().flat_map(|step| {
+        let Step::Operate(operator, left, right) = *step else { return [None; 2] };
+        [Some(left), (!shifts(operator)).then_some(right)]
+    });
+    let constants = operands.flatten().filter_map(|operand| {
+        let Step::Constant(value) = lanes.steps[operand as usize] else { return None };
+        Some(value)
+    });
+    constants.filter(|value| ![0, u32::MAX].contains(value)).collect()
+}
+
+fn member(value: u32) -> String {
+    if value < SMALL { format!("of_{value}") } else { format!("of_{value:#x}") }
+}
+
+/// A number in every lane.
+pub fn kept(value: u32) -> Expr {
+    name(format!("numbers->{}", member(value)))
+}
+
+/// What holds them, and what makes them.
+pub fn items(numbers: &BTreeSet<u32>) -> Vec<Item> {
+    if numbers.is_empty() {
+        return Vec::new();
+    }
+    let members = numbers.iter().map(|value| Member::plain("lanes", member(*value), "")).collect();
+    let one = |value: &u32| {
+        let made = Expr::call("lanes_kept", [Expr::word(*value)]);
+        Stmt::set(name(format!("numbers.{}", member(*value))), made)
+    };
+    let numbered = Stmt::Declare { of: "struct path_numbers".to_string(), name: "numbers".to_string(), value: None };
+    let mut body = vec![numbered, Stmt::Blank];
+    body.extend(numbers.iter().map(one));
+    body.push(Stmt::result(name("numbers")));
+    let mut items = vec![
+        Item::Comment("Numbers in every lane.".to_string()),
+        Item::Struct(Struct { name: "path_numbers".to_string(), members }),
+        Item::Blank,
+    ];
+    items.extend(inline("struct path_numbers", "path_numbers", &["void"], body));
+    items
+}
+
+/// Made ahead of the loop over a group.
+pub fn made(numbers: &BTreeSet<u32>) -> Vec<Stmt> {
+    if numbers.is_empty() {
+        return Vec::new();
+    }
+    vec![Stmt::declare("const struct path_numbers", "numbers", Expr::call("path_numbers", [])), Stmt::Blank]
+}
