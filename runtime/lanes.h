@@ -81,7 +81,7 @@ lanes_kept(uint32_t number)
 {
 	lanes numbers = lanes_same(number);
 
-#if defined(TABLE_AVX512) && !defined(BACUS_TEST_EMULATED512_H) || defined(TABLE_AVX2) && LANES == 8
+#if defined(__AVX512VL__) || (defined(__AVX2__) && LANES == 8)
 	__asm__("" : "+v"(numbers));
 #endif
 	return numbers;
