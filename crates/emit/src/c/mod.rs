@@ -4,7 +4,7 @@
 
 mod print;
 
-pub use print::print;
+pub use print::{digits, print};
 
 /// An expression.
 #[derive(Clone, Debug, PartialEq, Eq)]

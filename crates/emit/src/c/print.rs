@@ -399,9 +399,13 @@ fn side(operator: &str, value: &Expr, bare: impl Fn(&str) -> bool) -> String {
 }
 
 /// Small numbers are counted by people, large ones are patterns.
+pub fn digits(value: u64) -> String {
+    if value < 1024 { value.to_string() } else { format!("{value:#x}") }
+}
+
 fn number(value: u64, long: bool) -> String {
     let suffix = if long { "ull" } else { "u" };
-    if value < 1024 { format!("{value}{suffix}") } else { format!("{value:#x}{suffix}") }
+    digits(value) + suffix
 }
 
 fn quoted(text: &str) -> String {

@@ -36,7 +36,8 @@ impl Way<'_> {
         let parameters =
             ["struct run *run", "const struct burst *burst", "uint32_t from", "uint32_t i", "struct path *path"];
         items.extend(inline("void", "path_one", &parameters, one));
-        items.extend(numbers::items(&numbers::of(lanes)));
+        let kept = numbers::of(lanes);
+        items.extend(numbers::items(&kept));
         items.push(Item::Comment(
             "The same for LANES packets at once, the first of them number `i` of the group. False, and no keys are made, if one is too short."
                 .to_string(),
@@ -48,10 +49,10 @@ impl Way<'_> {
             "uint32_t i",
             "struct path *path",
         ];
-        if !numbers::of(lanes).is_empty() {
+        if !kept.is_empty() {
             parameters.push(numbers::PARAMETER);
         }
-        items.extend(inline("bool", "path_lanes", &parameters, self.lanes_body(stage, lanes)));
+        items.extend(inline("bool", "path_lanes", &parameters, self.lanes_body(stage, lanes, kept)));
         items
     }
 
@@ -130,7 +131,7 @@ impl Way<'_> {
         (&names.actions[table][action], &names.parameters[table][action][parameter])
     }
 
-    fn lanes_body(&self, stage: &Stage, lanes: &Lanes) -> Vec<Stmt> {
+    fn lanes_body(&self, stage: &Stage, lanes: &Lanes, kept: BTreeSet<u32>) -> Vec<Stmt> {
         let at = || Expr::binary("+", name("from"), name("i"));
         let data = name(if self.unit.own() { "NULL" } else { "path->data + i" });
         let mut body = declared(&lanes.rows);
@@ -146,7 +147,7 @@ impl Way<'_> {
         let results = keys.chain(stores).chain(found).chain([lanes.leaves]).chain(drops);
         let mut writer =
             Writer::new(self, &lanes.steps, &lanes.rows, results, Expr::call("lanes_ports", [name("burst"), at()]))
-                .keeping(numbers::of(lanes));
+                .keeping(kept);
         for place in &stage.looked_up {
             let key = lanes.keys.iter().find(|(of, _)| of == place).map_or(&[][..], |(_, key)| key);
             let held = self.unit.table_name(self.table(*place));

@@ -2,15 +2,12 @@
 //! of them again for every LANES packets, by two instructions each (ipv4fwd: a tenth of its cycles).
 
 use super::{inline, name};
-use crate::c::{Expr, Item, Member, Stmt, Struct};
+use crate::c::{Expr, Item, Member, Stmt, Struct, digits};
 use hlir::lanes::{Lanes, Operator, Step};
 use std::collections::BTreeSet;
 
 /// Of `path_lanes`, where there are any.
 pub const PARAMETER: &str = "const struct path_numbers *numbers";
-
-/// Numbers that are written with ten digits, as people write them.
-const SMALL: u32 = 1024;
 
 /// Whether the right operand may be a part of the instruction.
 pub fn shifts(operator: Operator) -> bool {
@@ -31,7 +28,7 @@ pub fn of(lanes: &Lanes) -> BTreeSet<u32> {
 }
 
 fn member(value: u32) -> String {
-    if value < SMALL { format!("of_{value}") } else { format!("of_{value:#x}") }
+    format!("of_{}", digits(u64::from(value)))
 }
 
 /// A number in every lane.
