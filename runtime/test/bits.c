@@ -93,8 +93,8 @@ bits_copied(uint32_t count, uint64_t *random)
 	for (uint32_t i = 0; i < sizeof(to); i++)
 		before[i] = to[i] = (uint8_t)test_random(random);
 	switch (count) {
-#define COUNT(n)                              \
-	case n:                               \
+#define COUNT(n)                            \
+	case n:                             \
 		bits_copy(to + 1, from, n); \
 		break;
 		COUNT(1) COUNT(2) COUNT(3) COUNT(4) COUNT(5) COUNT(6) COUNT(7) COUNT(8) COUNT(9) COUNT(10) COUNT(11)
