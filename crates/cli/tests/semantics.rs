@@ -26,6 +26,12 @@ macro_rules! points {
 
 points! {
     arguments_are_copied_in_from_left_to_right_and_out_after_the_return: "semantics/arguments_are_copied",
+    the_place_of_an_argument_is_found_once_before_the_call: "semantics/left_values_are_saved",
+    overlapping_arguments_are_copied_out_in_the_order_written: "semantics/copies_out_in_argument_order",
+    every_application_of_a_control_has_its_own_arguments: "semantics/every_application_has_its_arguments",
+    compound_assignments_read_their_left_operand_first: "semantics/compound_assignments_read_first",
+    loops_apply_tables_in_body_condition_and_update: "semantics/loops_may_apply_tables",
+    a_parser_without_accept_ends_in_its_errors: "semantics/a_parser_may_end_in_errors_alone",
     outputs_are_invalid_at_the_start: "semantics/outputs_start_invalid",
     operands_are_evaluated_from_left_to_right_and_keys_before_the_look_up: "semantics/operands_go_from_left_to_right",
     exit_and_return_copy_out_and_egress_still_runs: "semantics/exit_copies_out",

@@ -112,7 +112,10 @@ impl<'a> Lowering<'a> {
             Storage::Scalar { leaf: Leaf::Field(field), .. } | Storage::Varbit(field) => {
                 into.push(Touch::Field(*field))
             }
-            Storage::Header { id, .. } => into.push(Touch::Header(*id)),
+            Storage::Header { id, .. } => {
+                into.push(Touch::Header(*id));
+                into.extend(self.slots.siblings(*id).iter().map(|sibling| Touch::Header(*sibling)));
+            }
             Storage::Struct(parts) | Storage::Union(parts) => {
                 parts.iter().for_each(|part| self.touches_of(part, into));
             }

@@ -1,13 +1,15 @@
 //! Calls: arguments are evaluated from left to right, copied in, and copied back afterwards, unless passing the thing itself cannot be told
 //! from copying it. Functions, actions and methods with a body are inlined.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use hlir::Notes;
 use hlir::source::Span;
 
+use super::aliasing::Extent;
 use super::control::{Frame, FrameKind};
-use super::effects::{Mark, Reads, Touch};
+use super::effects::{Mark, Touch};
 use super::objects::{Object, ObjectId};
 use super::scope::{Binding, Scope};
 use super::storage::Storage;
@@ -29,11 +31,34 @@ pub enum Passed {
     Nothing,
 }
 
-/// What parameters are bound to, and what is copied back when the call ends.
+impl Passed {
+    fn storages(&self) -> Vec<Storage> {
+        if let Passed::Target(target) = self { target.storages() } else { Vec::new() }
+    }
+}
+
+/// What parameters are bound to, and what is copied back when the call ends, in this order.
 #[derive(Debug, Default)]
 pub struct Passing {
     pub bindings: Vec<(DeclarationId, Binding)>,
     pub copies_out: Vec<(Target, Storage)>,
+}
+
+/// What is called, as far as passing arguments to it depends on that.
+#[derive(Debug, Default)]
+pub struct Room<'r> {
+    pub name: &'r str,
+    /// What the callee reaches by other names than its parameters.
+    pub reached: &'r [Storage],
+    /// Parameters, by number, that have storage of their own, the same at each application of `object`.
+    pub own: BTreeSet<usize>,
+    pub object: Option<ObjectId>,
+}
+
+impl<'r> Room<'r> {
+    pub fn called(name: &'r str) -> Room<'r> {
+        Room { name, ..Room::default() }
+    }
 }
 
 impl<'a> Lowering<'a> {
@@ -147,58 +172,90 @@ impl<'a> Lowering<'a> {
         Ok(passed.into_iter().map(|(value, _)| value).collect())
     }
 
-    /// Decides for each parameter whether it is the argument itself or a copy. `reached` is what the callee reaches by other names.
-    pub fn bind(&mut self, call: &Call, passed: Vec<Passed>, name: &str, reached: &[Storage]) -> Passing {
-        let mut passing = Passing::default();
-        let mut shared: Vec<Storage> = reached.to_vec();
-        let targets: Vec<Option<Storage>> = passed
-            .iter()
-            .map(|value| match value {
-                Passed::Target(Target::Storage(storage)) => Some(storage.clone()),
-                Passed::Target(_) | Passed::Value(_) | Passed::Nothing => None,
-            })
-            .collect();
-        shared.extend(targets.iter().flatten().cloned());
+    /// Copies arguments in, from left to right, and says what is copied back, in the same order (P4_16 6.8). A parameter is the argument itself
+    /// where that cannot be told from a copy.
+    pub fn bind(&mut self, call: &Call, passed: Vec<Passed>, room: &Room) -> Passing {
+        let storages: Vec<Vec<Storage>> = passed.iter().map(Passed::storages).collect();
+        let extents: Vec<Extent> = storages.iter().map(|storages| self.extent(storages)).collect();
+        let reached = self.extent(room.reached);
         let mut touched: Vec<Touch> = Vec::new();
-        shared.iter().for_each(|storage| self.touches_of(storage, &mut touched));
-        for (index, (binding, value)) in call.bindings.iter().zip(passed).enumerate() {
-            let parameter = self.checked.node(binding.parameter).name().to_string();
-            let local = format!("{name}.{parameter}");
-            let bound = match value {
-                Passed::Value(value) => {
-                    let reads = Reads::of(&value);
-                    let changed = touched.iter().any(|touch| reads.conflicts(touch));
-                    let value = if changed || !value.is_atom() { self.save(value, &parameter) } else { value };
-                    Binding::Value(value)
+        storages.iter().flatten().chain(room.reached).for_each(|storage| self.touches_of(storage, &mut touched));
+        let is_aliased = |at: usize| {
+            let others = extents.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, extent)| extent);
+            others.chain([&reached]).any(|other| extents[at].overlaps(other))
+        };
+        let mut bound: Vec<Option<Binding>> = passed.iter().map(|_| None).collect();
+        let mut copies_out = Vec::new();
+        let mut fresh = Vec::new();
+        let mut passed: Vec<Option<Passed>> = passed.into_iter().map(Some).collect();
+        for at in argument_order(call) {
+            let binding = &call.bindings[at];
+            let own = room.own.contains(&at);
+            bound[at] = Some(match passed[at].take().unwrap_or(Passed::Nothing) {
+                Passed::Value(value @ Value::Object(_)) => Binding::Value(value),
+                Passed::Value(value) if own => {
+                    let storage = self.parameter_storage(call, at, room);
+                    self.assign(&storage, value);
+                    Binding::Target(Target::Storage(storage))
                 }
-                Passed::Target(Target::Storage(storage))
-                    if !aliased(&storage, index, &targets) && !overlaps_any(&storage, reached) =>
-                {
+                Passed::Value(value) => Binding::Value(self.frozen(value, at, call, &touched)),
+                Passed::Target(Target::Storage(storage)) if !own && !is_aliased(at) => {
                     if binding.direction == Direction::Out {
-                        self.reset_headers(&storage);
+                        fresh.push(storage.clone());
                     }
                     Binding::Target(Target::Storage(storage))
                 }
-                Passed::Target(target) => {
-                    let of_type = self.substituted(&binding.of_type);
-                    let storage = self.allocate(&of_type, &local, &Notes::default());
+                Passed::Target(mut target) => {
+                    self.save_indices(&mut target, &touched);
+                    let storage = self.parameter_storage(call, at, room);
                     if binding.direction == Direction::InOut {
                         let value = self.load_target(&target);
                         self.assign(&storage, value);
-                    } else if self.repeated {
-                        self.clear(&storage);
+                    } else if own || self.repeated {
+                        fresh.push(storage.clone());
                     }
-                    passing.copies_out.push((target, storage.clone()));
+                    copies_out.push((target, storage.clone()));
                     Binding::Target(Target::Storage(storage))
                 }
                 Passed::Nothing => {
-                    let of_type = self.substituted(&binding.of_type);
-                    Binding::Target(Target::Storage(self.allocate(&of_type, &local, &Notes::default())))
+                    let storage = self.parameter_storage(call, at, room);
+                    if own || self.repeated {
+                        fresh.push(storage.clone());
+                    }
+                    Binding::Target(Target::Storage(storage))
                 }
-            };
-            passing.bindings.push((binding.parameter, bound));
+            });
         }
-        passing
+        // Only now, since arguments may read what an `out` parameter is to be.
+        fresh.iter().for_each(|storage| self.clear(storage));
+        let ids = call.bindings.iter().map(|binding| binding.parameter);
+        let bindings = ids.zip(bound).filter_map(|(id, binding)| Some((id, binding?))).collect();
+        Passing { bindings, copies_out }
+    }
+
+    /// A value that stays what it is while the callee runs, and is cheap to use many times.
+    fn frozen(&mut self, value: Value, at: usize, call: &Call, touched: &[Touch]) -> Value {
+        if self.is_touched(&value, touched) || !value.is_atom() {
+            let parameter = self.checked.node(call.bindings[at].parameter).name().to_string();
+            return self.save(value, &parameter);
+        }
+        value
+    }
+
+    /// Storage of a parameter's own.
+    fn parameter_storage(&mut self, call: &Call, at: usize, room: &Room) -> Storage {
+        let key = room.object.filter(|_| room.own.contains(&at)).map(|object| (object, at));
+        if let Some(known) = key.and_then(|key| self.objects.parameters.get(&key)) {
+            return known.clone();
+        }
+        let binding = &call.bindings[at];
+        let name = format!("{}.{}", room.name, self.checked.node(binding.parameter).name());
+        let of_type = self.substituted(&binding.of_type);
+        let storage = self.allocate(&of_type, &name, &Notes::default());
+        if let Some(key) = key {
+            self.objects.parameters.insert(key, storage.clone());
+        }
+        storage
     }
 
     /// Writes back what a call has copied in.
@@ -213,7 +270,7 @@ impl<'a> Lowering<'a> {
         let passed = self.pass(call, arguments)?;
         let types = call.type_arguments.map(|of_type| self.substituted(of_type));
         let local = self.local_name(name);
-        let passing = self.bind(call, passed, &local, &[]);
+        let passing = self.bind(call, passed, &Room::called(&local));
         let scope = Scope::inside(&self.globals, types);
         let result = self.substituted(&call.result);
         self.inline(name, scope, passing, body, &result)
@@ -234,7 +291,7 @@ impl<'a> Lowering<'a> {
         };
         let reached = if call.bindings.is_empty() { Vec::new() } else { self.reached(body) };
         let local = self.local_name(name.as_str());
-        let passing = self.bind(call, passed, &local, &reached);
+        let passing = self.bind(call, passed, &Room { reached: &reached, ..Room::called(&local) });
         let scope = Scope::inside(&self.scope, Default::default());
         self.inline(name.as_str(), scope, passing, body, &Type::Void)?;
         Ok(())
@@ -372,21 +429,12 @@ fn only_return(body: &Block) -> Option<&Expression> {
     if earlier { None } else { Some(value) }
 }
 
-/// Whether two storages have a scalar or a header in common.
-pub fn overlaps(left: &Storage, right: &Storage) -> bool {
-    let leaves = left.leaves();
-    let headers = left.headers();
-    right.leaves().iter().any(|leaf| leaves.contains(leaf)) || right.headers().iter().any(|id| headers.contains(id))
-}
-
-fn overlaps_any(storage: &Storage, others: &[Storage]) -> bool {
-    others.iter().any(|other| overlaps(storage, other))
-}
-
-/// Whether another argument is, or contains, the same storage.
-fn aliased(storage: &Storage, own: usize, targets: &[Option<Storage>]) -> bool {
-    targets
-        .iter()
-        .enumerate()
-        .any(|(at, other)| at != own && other.as_ref().is_some_and(|other| overlaps(storage, other)))
+/// Parameters by number, those with arguments first, in the order in which these are written.
+pub fn argument_order(call: &Call) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..call.bindings.len()).collect();
+    order.sort_by_key(|at| match call.bindings[*at].source {
+        Source::Argument(given) | Source::DontCare(given) => given,
+        Source::Default | Source::Omitted | Source::ControlPlane => usize::MAX,
+    });
+    order
 }

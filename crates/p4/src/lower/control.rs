@@ -5,15 +5,15 @@ use std::rc::Rc;
 use hlir::source::Span;
 use hlir::{NodeId, Notes, Statement};
 
-use super::call::{Passed, Passing};
+use super::call::{Passing, Room};
 use super::graph::Role;
 use super::objects::{Block, Object, ObjectId};
 use super::scope::Binding;
 use super::storage::Storage;
 use super::value::{Target, Value};
-use super::{Lowered, Lowering, arithmetic, walk};
-use crate::ast::{Argument, Declaration, DeclarationKind, Direction, Expression, ExpressionKind};
-use crate::check::{Call, Callee, Reference};
+use super::{Lowered, Lowering, arithmetic};
+use crate::ast::{Argument, Declaration, DeclarationId, DeclarationKind, Expression};
+use crate::check::Call;
 
 /// Something being inlined.
 #[derive(Debug)]
@@ -155,9 +155,9 @@ impl<'a> Lowering<'a> {
         };
         let passed = self.pass(call, arguments)?;
         let call = self.specialised(call);
-        let own = self.control_cuts(block.declaration) && self.applied_differently(expression);
-        let passing =
-            if own { self.bind_own(&block, &call, passed) } else { self.bind(&call, passed, &block.name.clone(), &[]) };
+        let applied = (block.declaration, block.name.clone());
+        let own = self.own_parameters.get(&applied).cloned().unwrap_or_default();
+        let passing = self.bind(&call, passed, &Room { own, object: Some(object), ..Room::called(&block.name) });
         let declared = self.checked.node(block.declaration).declaration();
         let is_parser = matches!(declared.map(|found| &found.kind), Some(DeclarationKind::Parser(_)));
         // A constructor parameter is of a control type: its parameters are those of the type, in the same order.
@@ -165,6 +165,9 @@ impl<'a> Lowering<'a> {
         let bindings: Vec<Binding> = passing.bindings.into_iter().map(|(_, binding)| binding).collect();
         let copies_out = passing.copies_out;
         let times = *self.objects.applied.entry(object).and_modify(|times| *times += 1).or_insert(1);
+        if self.control_cuts(block.declaration) {
+            self.note_differences(object, applied, &bindings);
+        }
         for (parameter, binding) in parameters.iter().zip(&bindings) {
             block.scope.bind(parameter.id, binding.clone());
         }
@@ -178,62 +181,15 @@ impl<'a> Lowering<'a> {
         Ok(Value::Void)
     }
 
-    /// Whether the program applies the same instance elsewhere, with other arguments. Its tables then need parameters of their own.
-    fn applied_differently(&self, call: &'a Expression) -> bool {
-        let instance = |call: &Expression| match walk::receiver(call).map(|base| self.checked.reference(base)) {
-            Some(Reference::Declaration(id)) => Some(*id),
-            _ => None,
-        };
-        let Some(applied) = instance(call) else { return false };
-        let written = |call: &Expression| match &call.kind {
-            ExpressionKind::Call { arguments, .. } => {
-                arguments.iter().map(|argument| self.sources.snippet(argument.span)).collect::<Vec<&str>>()
-            }
-            _ => Vec::new(),
-        };
-        let here = written(call);
-        let mut differs = false;
-        self.every_expression(&mut |other| {
-            if let Some(Callee::Apply { .. }) = self.checked.call(other).map(|call| &call.callee) {
-                differs |= instance(other) == Some(applied) && written(other) != here;
-            }
-        });
-        differs
-    }
-
-    /// Parameters in storage of their own, the same for each application.
-    fn bind_own(&mut self, block: &Rc<Block>, call: &Call, passed: Vec<Passed>) -> Passing {
-        let mut passing = Passing::default();
-        let parameters = self.checked.parameters(block.declaration);
-        for ((parameter, binding), value) in parameters.iter().zip(&call.bindings).zip(passed) {
-            let storage = match block.scope.lookup(parameter.id) {
-                Some(Binding::Target(Target::Storage(storage))) => storage,
-                _ => {
-                    let name = format!("{}.{}", block.name, parameter.name);
-                    self.allocate(&binding.of_type, &name, &Notes::default())
-                }
-            };
-            let bound = match value {
-                Passed::Value(value @ Value::Object(_)) => Binding::Value(value),
-                Passed::Value(value) => {
-                    self.assign(&storage, value);
-                    Binding::Target(Target::Storage(storage))
-                }
-                Passed::Target(target) => {
-                    if binding.direction == Direction::InOut {
-                        let value = self.load_target(&target);
-                        self.assign(&storage, value);
-                    } else {
-                        self.clear(&storage);
-                    }
-                    passing.copies_out.push((target, storage.clone()));
-                    Binding::Target(Target::Storage(storage))
-                }
-                Passed::Nothing => Binding::Target(Target::Storage(storage)),
-            };
-            passing.bindings.push((binding.parameter, bound));
+    /// Tables are lowered once, for all applications of the control that they are in: where a parameter is bound to something else than at the
+    /// first application, it needs storage of its own, and the program is lowered again.
+    fn note_differences(&mut self, object: ObjectId, applied: (DeclarationId, String), bindings: &[Binding]) {
+        let first = self.objects.bound.entry(object).or_insert_with(|| bindings.to_vec());
+        let differing = first.iter().zip(bindings).enumerate().filter(|(_, (first, here))| first != here);
+        let differing: Vec<usize> = differing.map(|(at, _)| at).collect();
+        if !differing.is_empty() {
+            self.differing_parameters.entry(applied).or_default().extend(differing);
         }
-        passing
     }
 
     /// A call with the types that it has here.

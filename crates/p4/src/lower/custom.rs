@@ -7,13 +7,14 @@ use hlir::diagnostic::Diagnostic;
 use hlir::source::Span;
 use hlir::{Argument as Passing, Call as Op, Extern, ExternId, ExternObject, Notes, Place};
 
-use super::call::Passed;
+use super::call::{Passed, Room};
 use super::objects::ExternInstance;
+use super::scope::Binding as Bound;
 use super::storage::Storage;
 use super::value::{Target, Value};
 use super::{Lowered, Lowering, arithmetic};
 use crate::ast::{Attributes, DeclarationId, DeclarationKind, Direction};
-use crate::check::{Call, Callee, Node};
+use crate::check::{Call, Callee, Node, Source};
 use crate::types::Type;
 
 impl<'a> Lowering<'a> {
@@ -33,37 +34,15 @@ impl<'a> Lowering<'a> {
             _ => return Err(self.internal(span, "this call of an extern")),
         };
         let mut arguments = if self.sees_payload(call) { vec![Passing::Payload] } else { Vec::new() };
-        let mut copies: Vec<(Target, Storage)> = Vec::new();
-        for (binding, passed) in call.bindings.iter().zip(passed) {
-            match passed {
-                Passed::Value(value) => self.custom_input(&value, &mut arguments),
-                Passed::Target(target) => {
-                    let storage = match &target {
-                        Target::Storage(storage) => storage.clone(),
-                        _ => {
-                            let name = self.local_name("argument");
-                            let storage = self.allocate(&binding.of_type, &name, &Notes::default());
-                            if binding.direction == Direction::InOut {
-                                let value = self.load_target(&target);
-                                self.assign(&storage, value);
-                            }
-                            copies.push((target.clone(), storage.clone()));
-                            storage
-                        }
-                    };
-                    for header in storage.headers() {
-                        if binding.direction == Direction::Out {
-                            self.set_valid(header);
-                        }
-                    }
-                    for place in self.scalar_places(&storage) {
-                        arguments.push(match binding.direction {
-                            Direction::Out => Passing::Out(place),
-                            _ => Passing::InOut(place),
-                        });
-                    }
+        let name = self.local_name(&function);
+        let passing = self.bind(call, passed, &Room::called(&name));
+        for (binding, (_, bound)) in call.bindings.iter().zip(&passing.bindings) {
+            match bound {
+                Bound::Value(value) => self.custom_input(value, &mut arguments),
+                Bound::Target(Target::Storage(storage)) if binding.source != Source::Omitted => {
+                    self.custom_place(storage, binding.direction, &mut arguments);
                 }
-                Passed::Nothing => {}
+                Bound::Target(_) => {}
             }
         }
         let result = self.substituted(&call.result);
@@ -81,8 +60,19 @@ impl<'a> Lowering<'a> {
         }
         arguments.extend(places.into_iter().map(Passing::Out));
         self.call(Op::Custom { object, function, arguments, into });
-        self.copy_out(&copies);
+        self.copy_out(&passing.copies_out);
         Ok(self.load(&storage))
+    }
+
+    /// The places of an `out` or `inout` argument.
+    fn custom_place(&mut self, storage: &Storage, direction: Direction, into: &mut Vec<Passing>) {
+        for header in storage.headers() {
+            if direction == Direction::Out {
+                self.set_valid(header);
+            }
+        }
+        let pass = if direction == Direction::Out { Passing::Out } else { Passing::InOut };
+        into.extend(self.scalar_places(storage).into_iter().map(pass));
     }
 
     /// The object of an instance, made when it is first called.

@@ -214,6 +214,13 @@ impl<'a> Lowering<'a> {
         Mark { block: self.current, at: self.graph.block(self.current).body.len(), log: self.log.len() }
     }
 
+    /// Whether the parser has made sure of a condition since.
+    pub fn is_verified(&self, wanted: &Expression, since: Mark) -> bool {
+        let body = &self.graph.block(self.current).body;
+        let from = if since.block == self.current { since.at.min(body.len()) } else { 0 };
+        body[from..].iter().any(|made| matches!(made, Statement::Verify { condition, .. } if condition == wanted))
+    }
+
     /// Whether nothing was added since.
     pub fn is_here(&self, mark: Mark) -> bool {
         self.current == mark.block && self.graph.block(self.current).body.len() == mark.at
@@ -290,6 +297,12 @@ impl<'a> Lowering<'a> {
         self.graph.splice(mark.block, mark.at, loading.into_iter().chain(saving).collect());
         let value = self.load(&storage);
         *target = Target::Copied { target: Box::new(target.clone()), value };
+    }
+
+    /// Whether a value reads what one of these writes.
+    pub fn is_touched(&self, value: &Value, touched: &[Touch]) -> bool {
+        let reads = Reads::of(value);
+        touched.iter().any(|touch| reads.conflicts(touch))
     }
 
     fn settle_expression(&mut self, expression: &mut Expression, mark: Mark) {

@@ -240,7 +240,7 @@ impl<'a> Lowering<'a> {
         let Some(body) = &function.body else { return Ok(None) };
         let passed = self.pass(call, arguments)?;
         let local = self.local_name(name);
-        let mut passing = self.bind(call, passed, &local, &[]);
+        let mut passing = self.bind(call, passed, &super::call::Room::called(&local));
         // The call names the parameters of the abstract method, the body those of its implementation.
         for ((id, _), parameter) in passing.bindings.iter_mut().zip(&function.parameters) {
             *id = parameter.id;

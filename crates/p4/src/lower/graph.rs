@@ -56,6 +56,8 @@ pub struct Block {
 #[derive(Debug, Default)]
 pub struct Graph {
     blocks: Vec<Block>,
+    /// Where errors of a parser lead: from each of its states, whatever the state ends in.
+    rejects: HashMap<ParserId, NodeId>,
 }
 
 fn index(id: NodeId) -> usize {
@@ -115,10 +117,16 @@ impl Graph {
         body.splice(at..at, statements);
     }
 
-    /// The successors of a block, as written.
+    /// Says where the errors of a parser lead.
+    pub fn reject_to(&mut self, parser: ParserId, reject: NodeId) {
+        self.rejects.insert(parser, reject);
+    }
+
+    /// The successors of a block, as written, behind the one that an error leads to.
     fn successors(&self, id: NodeId) -> Vec<NodeId> {
         let block = self.block(id);
-        let mut all = match block.ending.as_ref().map(|ending| &ending.kind) {
+        let reject = if let Role::State(parser) = block.role { self.rejects.get(&parser).copied() } else { None };
+        let ending = match block.ending.as_ref().map(|ending| &ending.kind) {
             None => Vec::new(),
             Some(EndKind::Goto(to)) => vec![*to],
             Some(EndKind::Branch { then, otherwise, .. }) => vec![*then, *otherwise],
@@ -128,8 +136,13 @@ impl Graph {
                 rules.iter().filter_map(|rule| rule.effect.target()).chain(*otherwise).collect()
             }
         };
-        all.extend(block.exit.filter(|_| has_exit(&block.body)));
-        all
+        let exit = block.exit.filter(|_| has_exit(&block.body));
+        reject.into_iter().chain(ending).chain(exit).collect()
+    }
+
+    /// Whether a block that was made leads to this one.
+    pub fn leads_to(&self, to: NodeId) -> bool {
+        (0..self.blocks.len()).any(|block| self.successors(id_of(block)).contains(&to))
     }
 
     /// Makes the nodes reached from `roots` and says which block became which node. Blocks keep their order of first visit.

@@ -1,4 +1,4 @@
-//! Loops: statements where nothing in them cuts the graph, else unrolled, which needs bounds that are known.
+//! Loops: statements where nothing in them cuts the graph, else unrolled (`unroll.rs`).
 
 use hlir::source::Span;
 use hlir::{Binary, Expression as Hlir, Statement as Made, Type as HlirType};
@@ -8,19 +8,14 @@ use super::scope::Binding;
 use super::storage::Storage;
 use super::value::{Target, Value};
 use super::{Lowered, Lowering, arithmetic, walk};
-use crate::ast::walk::statement_expressions;
-use crate::ast::{
-    Collection, DeclarationId, DeclarationKind, Expression, ExpressionKind, For, ForIn, Statement, StatementKind,
-};
+use crate::ast::walk::{expressions, statement_expressions};
+use crate::ast::{Collection, DeclarationId, Expression, ExpressionKind, For, ForIn, Statement, StatementKind};
 use crate::check::Reference;
-
-/// More iterations than this are not unrolled.
-const UNROLL_LIMIT: usize = 1024;
 
 impl<'a> Lowering<'a> {
     pub fn for_loop(&mut self, span: Span, parts: &'a For) -> Lowered<()> {
-        let cut = self.cuts(&parts.body) || parts.update.iter().chain(&parts.initial).any(|part| self.cuts(part));
-        if cut {
+        let header = parts.update.iter().chain(&parts.initial);
+        if self.cuts(&parts.body) || header.clone().any(|part| self.cuts(part)) || self.cuts_in(&parts.condition) {
             return self.unrolled_for(span, parts);
         }
         self.statements(&parts.initial);
@@ -80,7 +75,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn enter_loop(&mut self, frame: LoopFrame) {
+    pub fn enter_loop(&mut self, frame: LoopFrame) {
         if let Some(innermost) = self.frames.last_mut() {
             innermost.loops.push(frame);
         } else {
@@ -90,112 +85,10 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn leave_loop(&mut self) {
+    pub fn leave_loop(&mut self) {
         if let Some(innermost) = self.frames.last_mut() {
             innermost.loops.pop();
         }
-    }
-
-    /// Runs `body` once for each step of an unrolled loop; `break` and `continue` become edges.
-    fn unrolled<T>(
-        &mut self,
-        span: Span,
-        mut next_step: impl FnMut(&mut Self, usize) -> Lowered<Option<T>>,
-        mut body: impl FnMut(&mut Self, T),
-    ) -> Lowered<()> {
-        let end = self.add_block(&format!("after{}", self.line_of(span)));
-        let repeated = std::mem::replace(&mut self.repeated, true);
-        let mut result = Ok(());
-        for step in 0.. {
-            if step > UNROLL_LIMIT {
-                let what = format!("a loop with tables that runs more than {UNROLL_LIMIT} times is");
-                result = Err(self.unsupported(span, what));
-                break;
-            }
-            let item = match next_step(self, step) {
-                Ok(Some(item)) => item,
-                Ok(None) => break,
-                Err(diagnostic) => {
-                    result = Err(diagnostic);
-                    break;
-                }
-            };
-            let next = self.add_block(&format!("next{}", self.line_of(span)));
-            self.enter_loop(LoopFrame { on_break: Jump::Goto(end), on_continue: Jump::Goto(next) });
-            body(self, item);
-            self.leave_loop();
-            if self.graph.is_open(self.current) {
-                self.graph.goto(self.current, next);
-            }
-            self.current = next;
-        }
-        self.repeated = repeated;
-        if self.graph.is_open(self.current) {
-            self.graph.goto(self.current, end);
-        }
-        self.current = end;
-        result
-    }
-
-    fn unrolled_for(&mut self, span: Span, parts: &'a For) -> Lowered<()> {
-        for statement in &parts.initial {
-            if !self.declare_known(statement, &parts.body)? {
-                self.statements(std::slice::from_ref(statement));
-            }
-        }
-        self.unrolled(
-            span,
-            |lowering, step| {
-                if step > 0 {
-                    for statement in &parts.update {
-                        if !lowering.update_known(statement)? {
-                            lowering.statements(std::slice::from_ref(statement));
-                        }
-                    }
-                }
-                match arithmetic::boolean_of(&lowering.scalar(&parts.condition)?) {
-                    Some(goes_on) => Ok(goes_on.then_some(())),
-                    None => Err(lowering
-                        .unsupported(parts.condition.span, "a loop with tables whose end depends on the packet is")
-                        .hint(
-                            "give the loop constant bounds, and leave its variable to it, so that it can be unrolled",
-                        )),
-                }
-            },
-            |lowering, ()| lowering.statements(std::slice::from_ref(&parts.body)),
-        )
-    }
-
-    /// A loop variable that starts as a constant, and that only the loop itself writes, is one in each step.
-    fn declare_known(&mut self, statement: &'a Statement, body: &'a Statement) -> Lowered<bool> {
-        let StatementKind::Declare(declaration) = &statement.kind else { return Ok(false) };
-        if self.may_write(body, declaration.id) {
-            return Ok(false);
-        }
-        let DeclarationKind::Variable(variable) = &declaration.kind else { return Ok(false) };
-        let Some(value) = &variable.value else { return Ok(false) };
-        let value = self.expression(value)?;
-        if !is_known(&value) {
-            return Ok(false);
-        }
-        self.scope.bind(declaration.id, Binding::Value(value));
-        Ok(true)
-    }
-
-    fn update_known(&mut self, statement: &'a Statement) -> Lowered<bool> {
-        let StatementKind::Assign { target, operator, value } = &statement.kind else { return Ok(false) };
-        let Reference::Declaration(id) = self.checked.reference(target).clone() else { return Ok(false) };
-        let Some(Binding::Value(before)) = self.scope.lookup(id) else { return Ok(false) };
-        let mut result = self.expression(value)?;
-        if let Some(operator) = operator {
-            let (left, right) = (self.used_type(target), self.used_type(value));
-            result = self.operation(target, *operator, (before, &left), (result, &right))?;
-        }
-        if !is_known(&result) {
-            return Ok(false);
-        }
-        self.scope.bind(id, Binding::Value(result));
-        Ok(true)
     }
 
     pub fn for_in_loop(&mut self, span: Span, parts: &'a ForIn) -> Lowered<()> {
@@ -218,7 +111,13 @@ impl<'a> Lowering<'a> {
                 let written = self.may_write(&parts.body, variable.id);
                 if cut {
                     let stored = written.then_some(&storage);
-                    return self.unrolled_range(span, parts, stored, (low, high), (width, signed));
+                    if let (Some((low, _)), Some((high, _))) =
+                        (arithmetic::constant_of(&low), arithmetic::constant_of(&high))
+                    {
+                        let number = |bits| arithmetic::number_of(bits, width, signed);
+                        return self.unrolled_range(span, parts, stored, (number(low), number(high)), width);
+                    }
+                    return self.unrolled_run_time_range(span, parts, &storage, (low, high), (width, signed));
                 }
                 let counter =
                     if written { self.allocate(&of_type, &format!("{name}.at"), &notes) } else { storage.clone() };
@@ -272,14 +171,8 @@ impl<'a> Lowering<'a> {
     }
 
     /// Whether a statement assigns to a variable, or gives it to something that might.
-    fn may_write(&self, body: &'a Statement, variable: DeclarationId) -> bool {
-        let is_it = |value: &Expression| {
-            let mut root = value;
-            while let ExpressionKind::Slice { base, .. } | ExpressionKind::PlusSlice { base, .. } = &root.kind {
-                root = base;
-            }
-            *self.checked.reference(root) == Reference::Declaration(variable)
-        };
+    pub fn may_write(&self, body: &'a Statement, variable: DeclarationId) -> bool {
+        let is_it = |value: &Expression| self.is_variable(value, variable);
         let assigns = |kind: &StatementKind| matches!(kind, StatementKind::Assign { target, .. } if is_it(target));
         let mut given = false;
         statement_expressions(body, &mut |expression| {
@@ -290,42 +183,31 @@ impl<'a> Lowering<'a> {
         given || walk::contains(body, &assigns)
     }
 
+    /// Whether a call in an expression is given a variable, and might change it.
+    pub fn may_change(&self, expression: &'a Expression, variable: DeclarationId) -> bool {
+        let mut given = false;
+        expressions(expression, &mut |part| {
+            if let ExpressionKind::Call { arguments, .. } = &part.kind {
+                given |= arguments.iter().any(|argument| self.is_variable(&argument.value, variable));
+            }
+        });
+        given
+    }
+
+    /// Whether an expression is a variable, or a slice of it.
+    fn is_variable(&self, expression: &Expression, variable: DeclarationId) -> bool {
+        let mut root = expression;
+        while let ExpressionKind::Slice { base, .. } | ExpressionKind::PlusSlice { base, .. } = &root.kind {
+            root = base;
+        }
+        *self.checked.reference(root) == Reference::Declaration(variable)
+    }
+
     fn save_unless_constant(&mut self, value: Hlir) -> Value {
         match value {
             Hlir::Constant { .. } => Value::Scalar(value),
             value => self.save(Value::Scalar(value), "end"),
         }
-    }
-
-    fn unrolled_range(
-        &mut self,
-        span: Span,
-        parts: &'a ForIn,
-        stored: Option<&Storage>,
-        (low, high): (Hlir, Hlir),
-        (width, signed): (u32, bool),
-    ) -> Lowered<()> {
-        let (Some((low, _)), Some((high, _))) = (arithmetic::constant_of(&low), arithmetic::constant_of(&high)) else {
-            return Err(self
-                .unsupported(span, "a loop with tables whose bounds depend on the packet is")
-                .hint("give the loop constant bounds, and leave its variable to it, so that it can be unrolled"));
-        };
-        let (low, high) = (arithmetic::number_of(low, width, signed), arithmetic::number_of(high, width, signed));
-        self.unrolled(
-            span,
-            |_, step| {
-                let at = &low + step;
-                Ok((at <= high).then_some(at))
-            },
-            |lowering, at| {
-                let value = Value::Scalar(Hlir::constant(arithmetic::bits_of(&at, width), width));
-                match stored {
-                    Some(variable) => lowering.assign(variable, value),
-                    None => lowering.scope.bind(parts.variable.id, Binding::Value(value)),
-                }
-                lowering.statements(std::slice::from_ref(&parts.body));
-            },
-        )
     }
 
     fn element_loop(
@@ -338,14 +220,7 @@ impl<'a> Lowering<'a> {
     ) -> Lowered<()> {
         let escapes = walk::contains(&parts.body, &|kind| walk::is_return(kind) || matches!(kind, StatementKind::Exit));
         if cut || escapes {
-            return self.unrolled(
-                span,
-                |_, step| Ok(elements.get(step).cloned()),
-                |lowering, element| {
-                    lowering.assign(variable, element);
-                    lowering.statements(std::slice::from_ref(&parts.body));
-                },
-            );
+            return self.unrolled_elements(span, parts, variable, elements);
         }
         let label = self.names.label(&format!("for{}", self.line_of(span)));
         let next = self.names.label(&format!("next{}", self.line_of(span)));
@@ -364,7 +239,7 @@ impl<'a> Lowering<'a> {
 }
 
 /// Whether a value reads nothing.
-fn is_known(value: &Value) -> bool {
+pub fn is_known(value: &Value) -> bool {
     super::effects::Reads::of(value).is_empty() && value.is_atom() && {
         let mut known = true;
         value.each_expression(&mut |part| known &= matches!(part, Hlir::Constant { .. } | Hlir::Bool(_)));

@@ -8,6 +8,7 @@
 // (the walks, the printing of nodes) name them all.
 #![allow(clippy::wildcard_enum_match_arm)]
 
+mod aliasing;
 mod architecture;
 mod arithmetic;
 mod assign;
@@ -38,13 +39,14 @@ mod select;
 mod statement;
 mod storage;
 mod table;
+mod unroll;
 mod v1model;
 mod v1model_externs;
 mod v1model_hash;
 mod value;
 mod walk;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use hlir::diagnostic::Diagnostic;
@@ -66,18 +68,38 @@ pub(crate) type Lowered<T> = Result<T, Diagnostic>;
 /// Instances and calls within each other, and nesting of statements and expressions: more than this is refused.
 const DEPTH_LIMIT: usize = 2 * crate::DEEPEST_NESTING as usize;
 
+/// Parameters, by number, of instances, by declaration and name.
+type Parameters = HashMap<(crate::ast::DeclarationId, String), BTreeSet<usize>>;
+
 /// Lowers a program that was checked without errors. `name` is what it shall be called: letters, digits and `_`.
 pub fn lower(checked: &Checked, sources: &SourceMap, name: &str) -> Result<Program, Vec<Diagnostic>> {
-    let (program, diagnostics) = Lowering::new(checked, sources, name).lowered();
+    let (program, diagnostics) = lower_until_settled(checked, sources, name);
     if diagnostics.iter().any(Diagnostic::is_error) { Err(diagnostics) } else { Ok(program) }
 }
 
 /// Lowers a program for the sake of its interface alone, which does not depend on what the target can do: parts that it cannot do may be
-/// missing from the rest, which nobody may run.
+/// missing from the rest, which must not be run.
 pub fn lower_interface(checked: &Checked, sources: &SourceMap, name: &str) -> Result<Program, Vec<Diagnostic>> {
-    let (program, mut diagnostics) = Lowering::new(checked, sources, name).lowered();
+    let (program, mut diagnostics) = lower_until_settled(checked, sources, name);
     diagnostics.retain(|diagnostic| diagnostic.is_error() && !is_target_limit(diagnostic));
     if diagnostics.is_empty() { Ok(program) } else { Err(diagnostics) }
+}
+
+/// Lowers until every parameter that needs storage of its own has it. Each run but the last finds another one, so the runs end.
+fn lower_until_settled(checked: &Checked, sources: &SourceMap, name: &str) -> (Program, Vec<Diagnostic>) {
+    let mut own = Parameters::new();
+    loop {
+        let mut lowering = Lowering::new(checked, sources, name);
+        lowering.own_parameters = own.clone();
+        lowering.lower_all();
+        let known = own.values().map(BTreeSet::len).sum::<usize>();
+        for (instance, parameters) in std::mem::take(&mut lowering.differing_parameters) {
+            own.entry(instance).or_default().extend(parameters);
+        }
+        if own.values().map(BTreeSet::len).sum::<usize>() == known {
+            return (lowering.program, lowering.diagnostics);
+        }
+    }
 }
 
 /// Objects that `@id` gives the same number. Only lowering shows them, for they are made by what is instantiated; what it cannot do is not told here.
@@ -118,6 +140,8 @@ pub(crate) struct Lowering<'a> {
     parser: Option<parser::Context>,
     /// Whether what is lowered now may run more than once for a packet, so that locals must be cleared.
     repeated: bool,
+    /// How often the loops around, whose ends the packet decides, are unrolled, multiplied.
+    run_time_iterations: usize,
     depth: usize,
     diagnostics: Vec<Diagnostic>,
     architecture: v1model::State,
@@ -128,6 +152,10 @@ pub(crate) struct Lowering<'a> {
     facts: interface::Facts,
     /// Instances that a direct application made.
     direct: HashMap<(crate::ast::ExpressionId, String), objects::ObjectId>,
+    /// Parameters with storage of their own at all applications of an instance.
+    own_parameters: Parameters,
+    /// Parameters that applications bind differently.
+    differing_parameters: Parameters,
     roots: Vec<NodeId>,
     /// Externs of the user's own that were called before, by kind and name.
     custom: HashMap<String, hlir::ExternId>,
@@ -158,6 +186,7 @@ impl<'a> Lowering<'a> {
             in_table: None,
             parser: None,
             repeated: false,
+            run_time_iterations: 1,
             depth: 0,
             diagnostics: Vec::new(),
             architecture: v1model::State::default(),
@@ -165,16 +194,17 @@ impl<'a> Lowering<'a> {
             called_actions: Vec::new(),
             facts: interface::Facts::default(),
             direct: HashMap::new(),
+            own_parameters: Parameters::new(),
+            differing_parameters: Parameters::new(),
             roots: Vec::new(),
             custom: HashMap::new(),
         }
     }
 
-    fn lowered(mut self) -> (Program, Vec<Diagnostic>) {
+    fn lower_all(&mut self) {
         if let Err(diagnostic) = self.lower_program() {
             self.diagnostics.push(diagnostic);
         }
-        (self.program, self.diagnostics)
     }
 
     fn lower_program(&mut self) -> Lowered<()> {

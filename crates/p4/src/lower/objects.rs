@@ -93,6 +93,10 @@ pub struct Objects {
     pub tables: HashMap<ObjectId, Rc<LoweredTable>>,
     /// How often each block has been applied.
     pub applied: HashMap<ObjectId, u32>,
+    /// What the parameters of a control with tables were bound to when it was first applied.
+    pub bound: HashMap<ObjectId, Vec<Binding>>,
+    /// Storage of parameters, by number, that is the same at each application.
+    pub parameters: HashMap<(ObjectId, usize), Storage>,
 }
 
 impl Objects {

@@ -7,6 +7,7 @@ use hlir::source::Span;
 use hlir::{Expression as Hlir, NodeId, Notes, Parser, ParserId, Statement, VariableId};
 
 use super::control::{Frame, FrameKind};
+use super::effects::Mark;
 use super::graph::Role;
 use super::objects::{Block, Object, ObjectId};
 use super::scope::Binding;
@@ -51,6 +52,7 @@ impl<'a> Lowering<'a> {
         }
         let name = block.name.clone();
         let id = self.program.parsers.alloc(Parser { name, start: accept, accept, reject, error });
+        self.graph.reject_to(id, reject);
         self.parser = Some(Context { id, reject });
         self.frames.push(Frame::new(FrameKind::Boundary));
         let entry = self.add_block("begin");
@@ -199,9 +201,13 @@ impl<'a> Lowering<'a> {
     fn extract(&mut self, expression: &'a Expression, call: &Call, arguments: &'a [Argument]) -> Lowered<Value> {
         let Some(first) = call.bindings.first() else { return Ok(Value::Void) };
         let argument = self.checked.argument(first, arguments);
+        let before = self.mark();
         let mut passed = self.pass(call, arguments)?.into_iter();
         let target = match passed.next() {
             Some(super::call::Passed::Target(Target::Discard)) | None => {
+                if argument.is_some_and(|argument| !matches!(argument.kind, ExpressionKind::DontCare)) {
+                    self.stack_out_of_bounds(Hlir::Bool(false));
+                }
                 let of_type = self.substituted(&first.of_type);
                 let name = self.local_name("ignored");
                 Target::Storage(self.allocate(&of_type, &name, &Notes::default()))
@@ -213,6 +219,7 @@ impl<'a> Lowering<'a> {
             Some(super::call::Passed::Value(Value::Scalar(bits))) => Some(bits),
             _ => None,
         };
+        self.verify_element(&target, before);
         let (mut failed, mut part_of_byte) = (false, false);
         self.each_choice(&target, &mut |lowering, chosen| match chosen {
             Target::Storage(Storage::Header { id, .. }) => {
@@ -242,6 +249,20 @@ impl<'a> Lowering<'a> {
             self.advance_stack(argument)?;
         }
         Ok(Value::Void)
+    }
+
+    /// Extracting to an element that the stack does not have is an error, as it is for `next` (P4_16 8.18), where that was checked since `before`.
+    fn verify_element(&mut self, target: &Target, before: Mark) {
+        let Target::Choice { candidates, index, index_width } = target else { return };
+        if let Some(first) = candidates.first() {
+            self.verify_element(first, before);
+        }
+        let every = *index_width < 32 && candidates.len() as u64 >= 1u64 << index_width;
+        let count = Hlir::constant(candidates.len() as u32, *index_width);
+        let within = arithmetic::binary(hlir::Binary::Less, index.clone(), count);
+        if !every && !self.is_verified(&within, before) {
+            self.stack_out_of_bounds(within);
+        }
     }
 
     /// Extracting to `stack.next` moves the stack on.

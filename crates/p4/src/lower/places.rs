@@ -101,10 +101,15 @@ impl<'a> Lowering<'a> {
             }
         };
         if self.parser.is_some() {
-            let error = Hlir::constant(hlir::program::error_code::STACK_OUT_OF_BOUNDS, 32);
-            self.emit(Statement::Verify { condition: within, error });
+            self.stack_out_of_bounds(within);
         }
         let candidates = (0..elements.len()).map(|element| place.member(element)).collect();
         Target::Choice { candidates, index, index_width: 32 }
+    }
+
+    /// Fails with `StackOutOfBounds` unless `within`.
+    pub fn stack_out_of_bounds(&mut self, within: Hlir) {
+        let error = Hlir::constant(hlir::program::error_code::STACK_OUT_OF_BOUNDS, 32);
+        self.emit(Statement::Verify { condition: within, error });
     }
 }

@@ -60,13 +60,15 @@ impl<'a> Lowering<'a> {
         value: &'a Expression,
     ) -> Lowered<()> {
         let mut place = self.target(target)?;
+        // `a op= e` is `a = a op e`: the left operand is read before `e` runs.
+        let mut before = operator.map(|_| self.load_target(&place));
         let mark = self.mark();
         let result = self.expression(value)?;
+        before.iter_mut().for_each(|before| self.settle(before, mark));
         self.settle_target(&mut place, mark);
-        let result = match operator {
+        let result = match operator.zip(before) {
             None => result,
-            Some(operator) => {
-                let before = self.load_target(&place);
+            Some((operator, before)) => {
                 let (left, right) = (self.used_type(target), self.used_type(value));
                 match operator {
                     BinaryOperator::And | BinaryOperator::Or => {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::Lowering;
 use super::fixed::fixed_action;
-use crate::ast::walk::{block_expressions, statement_expressions};
+use crate::ast::walk::{block_expressions, expressions, statement_expressions};
 use crate::ast::{Block, DeclarationId, DeclarationKind, Expression, ExpressionKind, Statement, StatementKind};
 use crate::check::{Callee, Checked, Node};
 use crate::types::Type;
@@ -54,6 +54,14 @@ impl<'a> Lowering<'a> {
         statement_expressions(statement, &mut |expression| {
             found = found || call_cuts(self.checked, expression, &mut seen)
         });
+        found
+    }
+
+    /// The same of an expression.
+    pub fn cuts_in(&self, expression: &Expression) -> bool {
+        let mut found = false;
+        let mut seen = HashSet::new();
+        expressions(expression, &mut |part| found = found || call_cuts(self.checked, part, &mut seen));
         found
     }
 
