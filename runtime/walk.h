@@ -73,13 +73,6 @@ walk_send(struct worker *worker, struct output *out, struct packet packet, uint3
 		*out = walk_flush(worker, *out);
 }
 
-/* A port as one of 16 bits; numbers beyond are no port's either. */
-static inline uint16_t
-walk_port(uint32_t port)
-{
-	return port < UINT16_MAX ? (uint16_t)port : UINT16_MAX;
-}
-
 #define WALK_BURST 512u	/* packets of the largest burst that code is written for */
 
 /* Copies so many numbers of packets of a burst, none of them there twice, in ascending order. */

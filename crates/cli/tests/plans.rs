@@ -327,3 +327,15 @@ fn what_is_found_on_the_way_is_a_part_of_the_key() {
 fn who_leaves_the_path_overtakes_nobody() {
     agree_on_entries("crates/cli/tests/plans/short.hlir", "crates/cli/tests/plans/short.plan", "3");
 }
+
+/// All numbers of 16 bits are ports, also in code that sends a group at once; of wider numbers none is, whatever their low bits are.
+#[test]
+fn ports_of_more_than_16_bits_are_no_ports() {
+    let file = |ending: &str| path(&format!("crates/cli/tests/plans/wide_ports.{ending}")).display().to_string();
+    for (engine, burst) in [("interp", "1"), ("interp", "64"), ("native", "1"), ("native", "7"), ("native", "64")] {
+        let arguments = ["--engine", engine, "--burst", burst, "--plan", &file("plan"), "--sanitize"];
+        let output = bacus().args(["stf", &file("hlir"), &file("stf")]).args(arguments).output().expect("bacus runs");
+        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{engine}, burst {burst}: {said}");
+    }
+}

@@ -153,7 +153,7 @@ impl Unit<'_> {
         members.push(Expr::designated("actions", actions));
         members.push(field("record_bytes", &bytes));
         members.push(word("records_own", self.program.has_own_records(id).into()));
-        members.push(Expr::designated("size", Expr::long(table.size.unwrap_or(0))));
+        members.push(Expr::designated("size", Expr::long(table.capacity().unwrap_or(0))));
         let idle = match table.idle_timeout {
             None => "IDLE_NONE",
             Some(IdleTimeout::Notify) => "IDLE_NOTIFY",

@@ -113,6 +113,11 @@ impl Table {
         self.keys.iter().any(|key| matches!(key.kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional))
     }
 
+    /// Entries that the table has room for, if that is limited: as many as declared, or as many as the program itself brings, if these are more.
+    pub fn capacity(&self) -> Option<u64> {
+        self.size.map(|size| size.max(self.entries.len() as u64))
+    }
+
     /// Widths of an action's parameters, as expressions in its body need them.
     pub fn parameter_widths(&self, action: usize) -> Vec<u32> {
         self.actions[action].parameters.iter().map(|parameter| parameter.width).collect()

@@ -19,6 +19,8 @@ pub struct Refusal {
 pub enum RefusalKind {
     /// It does not suit the program, or the state that the switch is in.
     Wrong,
+    /// There is such an entry already.
+    Exists,
     /// It suits both, but the structure that an engine has for the table has no room for an entry more.
     Full,
 }

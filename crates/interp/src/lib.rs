@@ -27,4 +27,4 @@ mod walk;
 pub use aging::default_expiry_ns;
 pub use content::Content;
 pub use engine::Engine;
-pub use switch::{DEFAULT_PORTS, Punted, Switch};
+pub use switch::{PORTS, Punted, Switch};

@@ -18,8 +18,8 @@ use num_bigint::BigUint;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
-/// Logical ports of a switch that was not told otherwise.
-pub const DEFAULT_PORTS: u32 = 512;
+/// Ports of a switch that was not told otherwise: all numbers of 16 bits. Which of them drop, if any, is for the architecture to say.
+pub const PORTS: u32 = 1 << 16;
 
 pub struct Switch<'p> {
     pub(crate) program: &'p Program,

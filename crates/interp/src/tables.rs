@@ -4,7 +4,7 @@
 //! looked up in each map. Exact tables have one map, prefix tables one a length; ranges are compared one by one within theirs.
 
 use crate::aging::{Idle, default_expiry_ns};
-use crate::engine::{CounterValue, EntryKey, Refusal, TableCounts};
+use crate::engine::{CounterValue, EntryKey, Refusal, RefusalKind, TableCounts};
 use crate::meter::MeterCell;
 use crate::pattern::{self, Pattern};
 use hlir::entry::EntryAction;
@@ -144,10 +144,10 @@ impl<'p> TableState<'p> {
         self.check_action(&entry.action)?;
         let identity = (self.patterns(&entry.matches), self.identifying_priority(entry.priority));
         if self.identities.contains_key(&identity) {
-            return Err(self.refusal("has such an entry already"));
+            return Err(Refusal { kind: RefusalKind::Exists, ..self.refusal("has such an entry already") });
         }
-        if let Some(size) = self.table.size.filter(|size| self.count >= *size) {
-            return Err(self.refusal(&format!("is full: it was declared for {size} entries")));
+        if let Some(size) = self.table.capacity().filter(|size| self.count >= *size) {
+            return Err(self.refusal(&format!("is full: it has room for {size} entries")));
         }
         self.store(entry, Origin::Written);
         Ok(())
@@ -208,7 +208,7 @@ impl<'p> TableState<'p> {
 
     /// Inserts an entry for exactly this key from the data plane; says whether there was room.
     pub fn insert_missed(&mut self, key: &[Bits], invocation: Invocation, idle: Idle) -> bool {
-        if self.find(key).is_some() || self.table.size.is_some_and(|size| self.count >= size) {
+        if self.find(key).is_some() || self.table.capacity().is_some_and(|size| self.count >= size) {
             return false;
         }
         let patterns = key

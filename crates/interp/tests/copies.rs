@@ -2,7 +2,7 @@
 
 use hlir::Program;
 use interp::engine::{Engine, Frame, Outcome, Replica, Session, SessionTarget};
-use interp::{DEFAULT_PORTS, Switch};
+use interp::{PORTS, Switch};
 
 /// A packet says what is done with it: 0, it becomes a group, of which each member is cloned once more; 1, it is cloned to three members on every pass;
 /// 2, it is cloned once, to three packets as of 0, and is unknown.
@@ -38,7 +38,7 @@ fn program() -> Program {
 /// With a group of so many members, numbered from 0 on as their ports are.
 fn switch(program: &Program, members: u32) -> Switch<'_> {
     let replicas = |count| (0..count).map(|port| Replica { port, instance: 0 }).collect::<Vec<_>>();
-    let mut switch = Switch::new(program, 0, DEFAULT_PORTS);
+    let mut switch = Switch::new(program, 0, PORTS);
     switch.set_multicast(6, &replicas(members)).expect("there may be such a group");
     for members in [1, 3] {
         let session = Session { target: SessionTarget::Members(replicas(members)), truncation_bytes: 0 };

@@ -3,7 +3,7 @@
 use expect_test::expect;
 use hlir::Program;
 use interp::random::Draws;
-use interp::{DEFAULT_PORTS, Switch, stf};
+use interp::{PORTS, Switch, stf};
 
 fn program() -> Program {
     hlir::text::parse_program(include_str!("stf/tables.hlir")).expect("the program is well formed")
@@ -12,7 +12,7 @@ fn program() -> Program {
 /// Everything that is told about a text: mistakes in it, or failures in running it.
 fn told(text: &str) -> String {
     let program = program();
-    let mut switch = Switch::new(&program, 0, DEFAULT_PORTS);
+    let mut switch = Switch::new(&program, 0, PORTS);
     let commands = stf::parse(text);
     let mistakes = match commands.and_then(|commands| stf::run(&program, &commands, &mut switch, 1)) {
         Ok(report) => report.failures,
@@ -28,7 +28,7 @@ ad exact a:1 set(value:1)
 add
 add exact a 1
 add exact a:b set(value:1)
-add exact a:1 set(1)
+add exact a:1 set(value)
 add exact a:1 set(value:1
 add exact a:1 set(value:1) x
 add exact a:1 set(value:1) =
@@ -52,15 +52,15 @@ seed x
         3:4: expected a table, the line ends
         4:13: expected `:` and a value if this is a key, or `(` and the action's arguments, found `1`
         5:13: expected a number, found `b`
-        6:19: expected the name of a parameter, found `1`
+        6:24: expected `:`, found `)`
         7:26: expected `,`, the line ends
         8:28: expected the end of the line, found `x`
         9:29: expected a name for the entry, the line ends
         10:16: expected a number, found `set`
         11:12: the last byte has one digit only
         12:12: `g` is no hexadecimal digit
-        13:8: expected a port behind `packet`
-        14:7: expected a port behind `packet`
+        13:8: expected a port behind `packet`, from 0 to 65535
+        14:7: expected a port behind `packet`, from 0 to 65535
         15:13: `$` is neither a hexadecimal digit nor `*`
         16:20: expected `packets` or `bytes`
         17:28: `~` has no meaning here
@@ -162,7 +162,7 @@ remove range 8 d:0xfffd..0xfffe e:0
     expect![[r#"
         4:1: table `exact` has such an entry already
         5:1: table `exact` has no such entry
-        8:1: table `exact` is full: it was declared for 4 entries
+        8:1: table `exact` is full: it has room for 4 entries
         11:1: table `none` has no keys, so it has no entries
         12:1: table `wide` has constant entries
         13:1: table `wide` has constant entries
@@ -180,12 +180,12 @@ remove range 8 d:0xfffd..0xfffe e:0
 #[test]
 fn entries_files_have_no_packets() {
     let program = program();
-    let mut switch = Switch::new(&program, 0, DEFAULT_PORTS);
+    let mut switch = Switch::new(&program, 0, PORTS);
     let commands = stf::parse("add exact a:1 set(value:1)\npacket 1 00\n").expect("the text is STF");
     let mistakes = stf::configure(&program, &commands, &mut switch).expect_err("a packet is no entry");
     assert_eq!(mistakes[0].to_string(), "2:1: packets and expectations do not belong here");
     let commands = stf::parse("add exact a:2 set(value:1)\nadd exact a:3 set(value:1)").expect("the text is STF");
-    assert_eq!(stf::configure(&program, &commands, &mut switch), Ok(2));
+    assert_eq!(stf::configure(&program, &commands, &mut switch).map(|done| done.steps), Ok(2));
 }
 
 /// Lines of all programs' files with characters changed, left out or doubled: each is STF or is explained, at a place within the text.

@@ -1,14 +1,14 @@
 //! A hundred thousand packets are a matter of seconds, even without optimisation.
 
 use interp::engine::{Engine, Frame};
-use interp::{DEFAULT_PORTS, Switch};
+use interp::{PORTS, Switch};
 use std::time::{Duration, Instant};
 
 #[test]
 fn a_hundred_thousand_packets_take_seconds() {
     let program = hlir::text::parse_program(include_str!("../../hlir/tests/programs/l2fwd.hlir"));
     let program = program.expect("the program is well formed");
-    let mut switch = Switch::new(&program, 0, DEFAULT_PORTS);
+    let mut switch = Switch::new(&program, 0, PORTS);
     let frame = |number: u32| Frame {
         port: number % 4,
         bytes: [&[0, 0, 0, 0, 0, 0xaa + (number % 2) as u8 * 0x11], &number.to_be_bytes()[..], &[0; 54]].concat(),

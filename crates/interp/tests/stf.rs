@@ -1,7 +1,7 @@
 //! Runs each program of `tests/stf` with the STF file of its name, packet by packet and in bursts.
 
 use interp::engine::{Engine, Frame};
-use interp::{DEFAULT_PORTS, Switch, stf};
+use interp::{PORTS, Switch, stf};
 use std::path::{Path, PathBuf};
 
 fn programs() -> Vec<PathBuf> {
@@ -40,7 +40,7 @@ fn every_program_does_what_its_file_says() {
         let commands = stf::parse(&read(&path.with_extension("stf")));
         let commands = commands.unwrap_or_else(|mistakes| panic!("{}: {mistakes:?}", path.display()));
         for burst in [1, 7, 64] {
-            let mut switch = Switch::new(&program, 0, DEFAULT_PORTS);
+            let mut switch = Switch::new(&program, 0, PORTS);
             let report = stf::run(&program, &commands, &mut switch, burst);
             let report = report.unwrap_or_else(|mistakes| panic!("{}: {mistakes:?}", path.display()));
             for failure in report.failures {
@@ -55,7 +55,7 @@ fn every_program_does_what_its_file_says() {
 #[test]
 fn drops_are_counted_by_reason() {
     let program = parse_program(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stf/packets.hlir"));
-    let mut switch = Switch::new(&program, 0, DEFAULT_PORTS);
+    let mut switch = Switch::new(&program, 0, PORTS);
     let orders: [[u8; 4]; 7] =
         [[1, 0, 10, 0], [2, 0, 9, 0], [4, 0, 0, 6], [5, 0, 0, 7], [6, 0, 0, 0], [7, 0, 0, 0], [8, 2, 0, 0]];
     let burst: Vec<Frame> = orders.map(|order| Frame { port: 0, bytes: order.to_vec() }).to_vec();
@@ -77,7 +77,7 @@ fn drops_are_counted_by_reason() {
 #[test]
 fn a_trace_tells_the_way_of_each_packet() {
     let program = parse_program(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stf/profile.hlir"));
-    let mut switch = Switch::new(&program, 0, DEFAULT_PORTS);
+    let mut switch = Switch::new(&program, 0, PORTS);
     switch.start_trace();
     switch.process(&[Frame { port: 3, bytes: vec![1, 0, 0] }]).expect("the switch runs");
     let expected = [
@@ -100,7 +100,7 @@ fn a_trace_tells_the_way_of_each_packet() {
 #[test]
 fn packets_that_enter_again_run_after_the_burst() {
     let program = parse_program(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stf/packets.hlir"));
-    let mut switch = Switch::new(&program, 0, DEFAULT_PORTS);
+    let mut switch = Switch::new(&program, 0, PORTS);
     let orders: [[u8; 4]; 4] = [[4, 0, 0, 2], [0, 0, 0, 9], [4, 0, 0, 1], [0, 0, 0, 8]];
     let burst: Vec<Frame> = orders.map(|order| Frame { port: 0, bytes: order.to_vec() }).to_vec();
     let outcome = switch.process(&burst).expect("the switch runs");
@@ -130,7 +130,7 @@ node out: deparse { emit h.a } -> send
 node send: buffer { send 32w2 }
 ";
     let program = hlir::text::parse_program(text).expect("the program is well formed");
-    let mut switch = Switch::new(&program, 0, DEFAULT_PORTS);
+    let mut switch = Switch::new(&program, 0, PORTS);
     let burst = [Frame { port: 1, bytes: vec![1, 0xaa] }, Frame { port: 1, bytes: vec![5] }];
     let outcome = switch.process(&burst).expect("the switch runs");
     assert_eq!((outcome.punts, outcome.outputs.len()), (1, 1));
@@ -165,12 +165,12 @@ node send: buffer { send 32w2 }
 ";
     let program = hlir::text::parse_program(text).expect("the program is well formed");
     let commands = stf::parse("packet 1 01\npacket 1 05\nexpect 2 11 $\nexpect 2 52 $\n").expect("the text is STF");
-    let mut switch = Switch::new(&program, 0, DEFAULT_PORTS);
+    let mut switch = Switch::new(&program, 0, PORTS);
     let report = stf::run(&program, &commands, &mut switch, 64).expect("the names are known");
     assert_eq!(report.failures, []);
     assert_eq!(report.notes, ["packets that enter again touch register `seen`: run packet by packet"]);
     let frames = [Frame { port: 1, bytes: vec![1] }, Frame { port: 1, bytes: vec![5] }];
-    let mut switch = Switch::new(&program, 0, DEFAULT_PORTS);
+    let mut switch = Switch::new(&program, 0, PORTS);
     let outcome = switch.process(&frames).expect("the switch runs");
     let sent: Vec<&[u8]> = outcome.outputs.iter().map(|output| output.bytes.as_slice()).collect();
     assert_eq!(sent, [[0x51], [0x12]], "in a burst the second packet comes before the resubmitted one");

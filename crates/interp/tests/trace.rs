@@ -4,7 +4,7 @@ use hlir::{Expression, Place, Program, Statement};
 use interp::engine::{Engine, Replica, Session, SessionTarget};
 use interp::stf::command::{Control, Kind};
 use interp::trace::{BURSTS, Copies, Failure, Sample, Settings, Source, random_writes, run};
-use interp::{DEFAULT_PORTS, Switch, stf};
+use interp::{PORTS, Switch, stf};
 use std::path::Path;
 
 fn read(name: &str) -> String {
@@ -44,8 +44,8 @@ fn equal_engines_do_not_differ() {
             stf::configure(&program, &entries, engine).expect("the entries fit");
             Ok(())
         };
-        let mut other = Switch::new(&program, 0, DEFAULT_PORTS);
-        let summary = run(&program, &mut other, DEFAULT_PORTS, &settings, &configure, &mut |_| {});
+        let mut other = Switch::new(&program, 0, PORTS);
+        let summary = run(&program, &mut other, PORTS, &settings, &configure, &mut |_| {});
         let summary = summary.expect("equal engines do the same");
         assert_eq!(summary.packets, 500 * BURSTS.len() as u64, "{name}");
         assert!(summary.outputs > 100, "{name}: {summary:?}");
@@ -80,8 +80,8 @@ fn copies_overtake_a_packet_only_where_it_may_wait() {
     };
     let compared = |copies| {
         let settings = Settings { source, count: 50, bursts: &[1, 7], copies, externs: &|| None };
-        let mut other = Switch::new(&late, 0, DEFAULT_PORTS);
-        run(&in_turn, &mut other, DEFAULT_PORTS, &settings, &configure, &mut |_| {})
+        let mut other = Switch::new(&late, 0, PORTS);
+        run(&in_turn, &mut other, PORTS, &settings, &configure, &mut |_| {})
     };
     let Err(Failure::Difference(difference)) = compared(Copies::KeepTheirTurn) else { panic!("the copy is first") };
     assert_eq!((difference.burst, difference.told.as_str()), (1, "port 1: the packets left in another order"));
@@ -102,8 +102,8 @@ fn the_first_difference_is_shown_with_the_packet_and_its_way() {
     let (packets, _) = capture("values");
     let source = Source { capture: &packets, seed: 3, ports: 8 };
     let settings = Settings { source, count: 500, bursts: &[7], copies: Copies::KeepTheirTurn, externs: &|| None };
-    let mut other = Switch::new(&wrong, 0, DEFAULT_PORTS);
-    let failure = run(&right, &mut other, DEFAULT_PORTS, &settings, &|_| Ok(()), &mut |_| {});
+    let mut other = Switch::new(&wrong, 0, PORTS);
+    let failure = run(&right, &mut other, PORTS, &settings, &|_| Ok(()), &mut |_| {});
     let Err(Failure::Difference(difference)) = failure else { panic!("the engines differ: {failure:?}") };
     let told = difference.to_string();
     assert!(told.starts_with("at burst 7, packet "), "{told}");
@@ -123,7 +123,7 @@ fn random_entries_are_hit() {
         let make = || random_writes(&program, source, 40, &|_| Ok(()), &|| None).expect("nothing was configured");
         let writes = make();
         assert_eq!(writes, make(), "the same seed gives the same entries");
-        let mut switch = Switch::new(&program, 0, DEFAULT_PORTS);
+        let mut switch = Switch::new(&program, 0, PORTS);
         writes.iter().for_each(|write| write.apply(&mut switch).expect("all writes are accepted"));
         let frames: Vec<_> = (0..1000).map(|number| source.packet(number)).collect();
         switch.process(&frames).expect("the switch runs");

@@ -1,11 +1,11 @@
 //! What entries will fill the tables with, without filling them: for planners, before there is code.
 
 use super::binary::{Input, MAGIC};
-use super::{Origin, find_table};
+use super::{Origin, USUAL_PORTS, find_table};
 use crate::failure::Failure;
 use hlir::table::action_bit;
 use hlir::{MatchKind, Program, Scope, TableId};
-use interp::DEFAULT_PORTS;
+use interp::PORTS;
 use opt::inputs::covered::Counter;
 use opt::inputs::{Content, Keys, Occupancy};
 use std::collections::{HashMap, HashSet};
@@ -18,7 +18,7 @@ const MOST_DIFFERENT: usize = 1 << 17;
 /// What all of them together bring.
 pub fn occupancy(program: &Program, origins: &[Origin]) -> Result<Occupancy, Failure> {
     let mut counts = Counts { program, tables: HashMap::new() };
-    let mut books = interp::Switch::new(program, 0, DEFAULT_PORTS);
+    let mut books = interp::Switch::new(program, 0, PORTS);
     let mut has_text = false;
     for origin in origins {
         match origin {
@@ -94,7 +94,7 @@ impl Counts<'_> {
         let action = usable().find(|action| !action.parameters.is_empty()).or_else(|| usable().next());
         let values = |parameter: &hlir::Parameter| {
             if parameter.name.contains("port") {
-                f64::from(DEFAULT_PORTS)
+                f64::from(USUAL_PORTS)
             } else {
                 2f64.powi(parameter.width.min(64) as i32)
             }

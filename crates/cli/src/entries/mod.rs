@@ -11,13 +11,17 @@ pub use content::occupancy;
 
 use crate::failure::Failure;
 use crate::native::{NativeEngine, Replay};
+use crate::say::say;
 use hlir::{Program, TableId};
 use interp::engine::{Frame, Refusal};
-use interp::stf::Command;
 use interp::stf::command::{Control, Kind};
+use interp::stf::{Command, Configured};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+
+/// Ports of generated entries, where no switch says how many there are.
+pub const USUAL_PORTS: u32 = 512;
 
 /// Where entries come from, as `--entries` names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,11 +71,21 @@ pub fn load<L: Replay>(engine: &mut NativeEngine<'_, L>, origins: &[Origin], por
 }
 
 fn load_text<L: Replay>(engine: &mut NativeEngine<'_, L>, path: &Path) -> Result<u64, Failure> {
-    configure(engine.program(), path, engine)
+    let done = configure(engine.program(), path, engine)?;
+    warn(path, &done.warnings);
+    done.printed.iter().for_each(|line| say!("{}: {line}", path.display()));
+    Ok(done.steps)
+}
+
+/// What was taken but is hardly meant so, on stderr.
+pub fn warn(path: &Path, warnings: &[interp::stf::Mistake]) {
+    for warning in warnings {
+        eprintln!("{}:{}:{}: warning: {}", path.display(), warning.place.line, warning.place.column, warning.message);
+    }
 }
 
 /// Runs what configures a switch in an STF file on any engine; packets and expectations are left out.
-pub fn configure(program: &Program, path: &Path, engine: &mut dyn interp::Engine) -> Result<u64, Failure> {
+pub fn configure(program: &Program, path: &Path, engine: &mut dyn interp::Engine) -> Result<Configured, Failure> {
     let commands = read_configuration(path)?;
     interp::stf::run::configure(program, &commands, engine).map_err(|mistakes| failure(path, &mistakes))
 }

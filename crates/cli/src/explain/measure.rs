@@ -18,7 +18,7 @@ use crate::random::Random;
 use crate::samples::Samples;
 use hlir::plan::Descriptor;
 use hlir::{Plan, Program};
-use interp::DEFAULT_PORTS;
+use interp::PORTS;
 use interp::engine::Frame;
 use opt::explain::{Measured, Parted};
 use opt::inputs::Profile;
@@ -153,9 +153,9 @@ impl<'a> Measuring<'a> {
         let object = compile::object(&compiled.name, &c, plan.descriptor, (&native, &externs))?;
         let pipeline = Arc::new(Pipeline::load(&object)?);
         let lanes = || vec![MemoryPort::new(BUFFERS)];
-        let settings = Settings { ports: DEFAULT_PORTS, seed: 0 };
+        let settings = Settings { ports: PORTS, seed: 0 };
         let mut engine = NativeEngine::new((&program, &compiled), pipeline.clone(), settings, lanes)?;
-        entries::load(&mut engine, &passes.entries, DEFAULT_PORTS)?;
+        entries::load(&mut engine, &passes.entries, entries::USUAL_PORTS)?;
         let burst = if plan.burst == 0 { USUAL_BURST } else { plan.burst };
         lane(&mut engine).load(self.trace.clone(), 0, burst);
         work(&mut Ready { engine: &mut engine, pipeline: &pipeline, object: &object, compiled: &compiled })

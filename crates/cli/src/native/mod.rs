@@ -166,7 +166,11 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
             let Some(number) = self.table_number(id) else { continue };
             self.write_default(id, &table.default)?;
             for entry in &table.entries {
-                self.write_entry(number, id, entry)?;
+                match self.write_entry(number, id, entry) {
+                    // Of two that match the same with the same priority, the first counts.
+                    Err(refusal) if refusal.kind == RefusalKind::Exists => continue,
+                    written => written?,
+                }
                 self.entries[index(id)].note(entry.clone(), book::Origin::Program);
             }
         }
@@ -234,7 +238,8 @@ fn index<T>(id: la_arena::Idx<T>) -> usize {
 fn table_refusal(name: &str, error: TableError) -> Refusal {
     let kind = match error {
         TableError::Full => RefusalKind::Full,
-        TableError::Exists | TableError::Missing | TableError::Invalid | TableError::NoMemory => RefusalKind::Wrong,
+        TableError::Exists => RefusalKind::Exists,
+        TableError::Missing | TableError::Invalid | TableError::NoMemory => RefusalKind::Wrong,
     };
     Refusal { kind, sentence: format!("table `{name}`: {error}") }
 }

@@ -3,6 +3,7 @@
 mod trace;
 
 use crate::compile;
+use crate::entries;
 use crate::externs::ForInterpreter;
 use crate::failure::Failure;
 use crate::frontend::{self, Loaded};
@@ -13,7 +14,7 @@ use crate::say::say;
 use clap::Args;
 use hlir::Program;
 use interp::trace::Copies;
-use interp::{DEFAULT_PORTS, Engine};
+use interp::{Engine, PORTS};
 use runtime::{Buffers, Dpdk, DpdkMemoryPort, DpdkSettings, MemoryPort, Settings};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -70,7 +71,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     match arguments.engine {
         EngineKind::Interp if arguments.profile_out.is_none() => {
-            let mut engine = interp::Switch::new(&loaded.program, 0, DEFAULT_PORTS);
+            let mut engine = interp::Switch::new(&loaded.program, 0, PORTS);
             engine.bind(ForInterpreter::compile(&loaded.program, &arguments.native)?.bind());
             run_files(arguments, &loaded.program, &mut engine)
         }
@@ -105,7 +106,7 @@ fn run_native(
         }
     })?;
     let programs = (&program, &compiled);
-    let settings = Settings { ports: DEFAULT_PORTS, seed: 0 };
+    let settings = Settings { ports: PORTS, seed: 0 };
     match arguments.descriptor {
         DescriptorKind::Own => {
             let lanes = || vec![MemoryPort::new(Buffers::default())];
@@ -163,6 +164,7 @@ fn run_file(path: &Path, burst: u32, program: &Program, engine: &mut dyn Engine)
     };
     let commands = interp::stf::parse(&text).map_err(placed)?;
     let report = interp::stf::run(program, &commands, engine, burst as usize).map_err(placed)?;
+    entries::warn(path, &report.warnings);
     report.notes.iter().for_each(|note| say!("{}: note: {note}", path.display()));
     report.printed.iter().for_each(|line| say!("{}: {line}", path.display()));
     if report.passed() { Ok(()) } else { Err(placed(report.failures)) }

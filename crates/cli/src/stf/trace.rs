@@ -11,7 +11,7 @@ use interp::engine::{Cell, Frame, Refusal, RefusalKind};
 use interp::externs::Bind;
 use interp::stf::{Command, Mistake};
 use interp::trace::{Configure, Copies, Sample, Settings, Source, Write};
-use interp::{DEFAULT_PORTS, Engine};
+use interp::{Engine, PORTS};
 use std::path::{Path, PathBuf};
 
 /// Burst sizes at which every packet is tried.
@@ -77,7 +77,7 @@ pub fn run(
     let style =
         ProgressStyle::with_template("comparing [{bar:30}] {pos}/{len} {eta}").expect("the template is well formed");
     let bar = ProgressBar::new(options.count * BURSTS.len() as u64).with_style(style);
-    let done = interp::trace::run(program, engine, DEFAULT_PORTS, &settings, &configure, &mut |sent| bar.inc(sent));
+    let done = interp::trace::run(program, engine, PORTS, &settings, &configure, &mut |sent| bar.inc(sent));
     bar.finish_and_clear();
     match done {
         Ok(summary) => {

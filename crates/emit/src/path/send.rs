@@ -28,6 +28,8 @@ const HARMLESS: [&str; 10] = [
 pub struct Sender {
     call: Expr,
     port: Expr,
+    /// Whether the port's number may have more than 16 bits.
+    is_wide: bool,
     pub reason: Expr,
 }
 
@@ -74,7 +76,7 @@ impl Way<'_> {
     fn sender(&self, node: NodeId, written: &Written) -> Option<Sender> {
         let NodeKind::Buffer { rules, .. } = &self.unit.node(node).kind else { return None };
         let ports = rules.iter().filter_map(|rule| match &rule.effect {
-            Effect::Send { port } => Some(self.unit.program.expression_type(port, &[]).width()),
+            Effect::Send { port } => Some(self.unit.program.port_width(port)),
             Effect::Drop { .. }
             | Effect::Unicast { .. }
             | Effect::Replicate { .. }
@@ -97,9 +99,9 @@ impl Way<'_> {
             return None;
         };
         let [_, _, _, port, reason] = arguments.as_slice() else { return None };
-        let port = if width > 16 { Expr::call("walk_port", [port.clone()]) } else { port.clone() };
+        let (port, is_wide) = (port.clone(), width > 16);
         let call = Expr::call(self.unit.node_name(node), [name("run"), name("state")]);
-        (function == "walk_send").then(|| Sender { call, port, reason: reason.clone() })
+        (function == "walk_send").then(|| Sender { call, port, is_wide, reason: reason.clone() })
     }
 
     /// The turn of a whole group that nobody has left.
@@ -283,6 +285,13 @@ pub fn send_gathered(count: &Expr, sent: Expr, sender: &Sender) -> Stmt {
     Stmt::call("walk_send_group", [worker, out, burst, from, count.clone(), ports, gone, sent, sender.reason.clone()])
 }
 
+/// A number of more than 16 bits is no port's: the node itself drops the packet.
+fn beyond_ports(sender: &Sender) -> Stmt {
+    let beyond = Expr::binary(">", sender.port.clone(), name("UINT16_MAX"));
+    let unlikely = Expr::call("__builtin_expect", [beyond, name("0")]);
+    Stmt::when(unlikely, vec![Stmt::Do(sender.call.clone()), Stmt::result(name("false"))])
+}
+
 /// Has `path_finish` say by `*port` where the packet is to be sent, and by its result whether it is.
 pub fn tell_port(code: &mut Vec<Stmt>, senders: &[Sender]) {
     tell_ports_within(code, senders);
@@ -296,8 +305,8 @@ pub fn tell_port(code: &mut Vec<Stmt>, senders: &[Sender]) {
     }
 }
 
-fn tell_ports_within(code: &mut [Stmt], senders: &[Sender]) {
-    for at in 0..code.len() {
+fn tell_ports_within(code: &mut Vec<Stmt>, senders: &[Sender]) {
+    for at in (0..code.len()).rev() {
         for body in code[at].bodies_mut() {
             tell_ports_within(body, senders);
         }
@@ -310,6 +319,9 @@ fn tell_ports_within(code: &mut [Stmt], senders: &[Sender]) {
             Some(sender) => {
                 code[at - 1] = Stmt::set(name("*port"), Expr::cast("uint16_t", sender.port.clone()));
                 code[at] = Stmt::result(name("true"));
+                if sender.is_wide {
+                    code.insert(at - 1, beyond_ports(sender));
+                }
             }
             None => code[at] = Stmt::result(name("false")),
         }

@@ -47,7 +47,7 @@ impl Line {
 }
 
 impl Binder<'_> {
-    pub fn aging(&self, aging: &Aging) -> Result<Control, Mistake> {
+    pub fn aging(&mut self, aging: &Aging) -> Result<Control, Mistake> {
         match aging {
             Aging::IdleTimeout { table, priority, keys, nanoseconds } => {
                 let Some(id) = self.table(table)? else { return Ok(Control::Nothing) };
@@ -65,7 +65,7 @@ impl Binder<'_> {
         }
     }
 
-    pub fn expect_idle(&self, table: &Word, priority: Option<&Word>, keys: &[Key]) -> Result<Act, Mistake> {
+    pub fn expect_idle(&mut self, table: &Word, priority: Option<&Word>, keys: &[Key]) -> Result<Act, Mistake> {
         let Some(id) = self.table(table)? else { return Ok(Act::Control(Control::Nothing)) };
         Ok(Act::ExpectIdle(self.entry_key(id, priority, keys, table)?))
     }

@@ -2,12 +2,14 @@
 //!
 //! All mistakes are found before anything runs. Multicast nodes and names of entries are worked out here, so that engines need not know them.
 
-use super::command::{self, Call, Cells, Command, Condition, Key, Kind, Multicast, Pattern, Rate, Value, Word};
+use super::command::{
+    self, Argument, Call, Cells, Command, Condition, Key, Kind, Multicast, Pattern, Rate, Value, Word,
+};
 use super::{Mistake, Place, matches, names};
 use crate::engine::{Cell, CounterValue, EntryKey, MeterRates, Replica, Session, SessionTarget};
 use hlir::entry::EntryAction;
-use hlir::{ActionCall, CounterId, DigestId, Entry, Match, MeterId, ProfileId, Program, RegisterId, Table, TableId};
-use hlir::{ValueSetId, interface::Physical};
+use hlir::{ActionCall, CounterId, DigestId, Entry, Match, MeterId, Parameter, ProfileId, Program, RegisterId, Table};
+use hlir::{Effect, NodeKind, TableId, ValueSetId, interface::Physical};
 use la_arena::Arena;
 use num_bigint::BigUint;
 use std::collections::{BTreeMap, HashMap};
@@ -69,9 +71,16 @@ pub enum Control {
     Nothing,
 }
 
+/// What commands come to.
+pub struct Bound {
+    pub steps: Vec<Step>,
+    /// What is taken, but is hardly meant so.
+    pub warnings: Vec<Mistake>,
+}
+
 /// The steps of all commands, or all mistakes.
-pub fn bind(program: &Program, commands: &[Command]) -> Result<Vec<Step>, Vec<Mistake>> {
-    let mut binder = Binder { program, labels: HashMap::new(), nodes: Vec::new(), groups: BTreeMap::new() };
+pub fn bind(program: &Program, commands: &[Command]) -> Result<Bound, Vec<Mistake>> {
+    let mut binder = Binder::new(program);
     let mut steps = Vec::new();
     let mut mistakes = Vec::new();
     for command in commands {
@@ -80,7 +89,7 @@ pub fn bind(program: &Program, commands: &[Command]) -> Result<Vec<Step>, Vec<Mi
             Err(mistake) => mistakes.push(mistake),
         }
     }
-    if mistakes.is_empty() { Ok(steps) } else { Err(mistakes) }
+    if mistakes.is_empty() { Ok(Bound { steps, warnings: binder.warnings }) } else { Err(mistakes) }
 }
 
 pub(super) struct Binder<'p> {
@@ -91,12 +100,40 @@ pub(super) struct Binder<'p> {
     nodes: Vec<(u16, Vec<u32>)>,
     /// Handles of each multicast group's nodes.
     groups: BTreeMap<u32, Vec<usize>>,
+    /// Bits of the architecture's port numbers; nothing for a program that sends nowhere.
+    port_bits: Option<u32>,
+    warnings: Vec<Mistake>,
 }
 
 type Controls = Result<Vec<Control>, Mistake>;
 
-impl Binder<'_> {
+impl<'p> Binder<'p> {
+    fn new(program: &'p Program) -> Binder<'p> {
+        let (labels, nodes, groups, warnings) = (HashMap::new(), Vec::new(), BTreeMap::new(), Vec::new());
+        Binder { program, labels, nodes, groups, port_bits: port_bits(program), warnings }
+    }
+
+    /// A port that the program's port numbers can name.
+    fn port(&self, word: &Word) -> Result<u32, Mistake> {
+        let port = matches::small(word, "a port")?;
+        self.check_port(port, word.place)?;
+        Ok(port)
+    }
+
+    fn check_port(&self, port: u32, place: Place) -> Result<(), Mistake> {
+        match self.port_bits.filter(|bits| *bits < 32 && port >> bits != 0) {
+            Some(bits) => {
+                let message = format!("there is no port {port}: port numbers have {bits} bits in this program");
+                Err(Mistake::new(place, message))
+            }
+            None => Ok(()),
+        }
+    }
+
     fn acts(&mut self, command: &Command) -> Result<Vec<Act>, Mistake> {
+        if let Kind::Packet { port, .. } | Kind::Expect { port, .. } = &command.kind {
+            self.check_port(*port, command.place)?;
+        }
         let act = match &command.kind {
             Kind::Packet { port, bytes } => Act::Packet { port: *port, bytes: bytes.clone() },
             Kind::Expect { port, pattern } => Act::Expect { port: *port, pattern: pattern.clone() },
@@ -127,7 +164,7 @@ impl Binder<'_> {
             command::Control::Member { profile, id, action } => self.member(profile, id, action)?,
             command::Control::Group { profile, id, members } => self.group(profile, id, members)?,
             command::Control::MirrorToPort { session, port, bytes } => {
-                let members = vec![Replica { port: matches::small(port, "a port")?, instance: 0 }];
+                let members = vec![Replica { port: self.port(port)?, instance: 0 }];
                 let bytes = bytes.as_ref().map_or(Ok(0), |bytes| matches::small(bytes, "a number of bytes"))?;
                 self.session(session, Some((SessionTarget::Members(members), bytes)))?
             }
@@ -170,7 +207,7 @@ impl Binder<'_> {
             command::EntryAction::Group(group) => EntryAction::Group(matches::small(group, "a group")?),
         };
         if let Some(label) = label {
-            self.labels.insert(label.text.clone(), key.clone());
+            self.labels.insert(label_name(label).to_string(), key.clone());
         }
         Ok(Control::Insert(id, Entry { matches: key.matches, priority: key.priority, action, constant: false }))
     }
@@ -181,7 +218,7 @@ impl Binder<'_> {
     }
 
     pub fn entry_key(
-        &self,
+        &mut self,
         id: TableId,
         priority: Option<&Word>,
         keys: &[Key],
@@ -200,7 +237,7 @@ impl Binder<'_> {
         Ok(EntryKey { table: id, matches: self.matches(table, keys)?, priority })
     }
 
-    fn matches(&self, table: &Table, keys: &[Key]) -> Result<Vec<Match>, Mistake> {
+    fn matches(&mut self, table: &Table, keys: &[Key]) -> Result<Vec<Match>, Mistake> {
         let names: Vec<&str> = table.keys.iter().map(|key| key.name.as_str()).collect();
         let mut found: Vec<Option<Match>> = vec![None; names.len()];
         for Key { name, value } in keys {
@@ -210,7 +247,7 @@ impl Binder<'_> {
             }
             let key = &table.keys[index];
             let width = self.program.expression_type(&key.value, &[]).width();
-            found[index] = Some(matches::match_of(value, key.kind, width, &key.name)?);
+            found[index] = Some(matches::match_of(value, key.kind, width, &key.name, &mut self.warnings)?);
         }
         let kinds = table.keys.iter().map(|key| key.kind);
         Ok(found.into_iter().zip(kinds).map(|(found, kind)| found.unwrap_or_else(|| matches::omitted(kind))).collect())
@@ -222,12 +259,19 @@ impl Binder<'_> {
         let index = names::find(&call.name, &what, table.actions.iter().map(|action| action.name.as_str()))?;
         let parameters = &table.actions[index].parameters;
         let mut values: Vec<Option<BigUint>> = vec![None; parameters.len()];
-        for (name, value) in &call.arguments {
-            let position = parameters.iter().position(|parameter| parameter.name == name.text);
-            let known = parameters.iter().map(|parameter| parameter.name.as_str());
-            let position = position.ok_or_else(|| names::unknown(name, "parameter", known))?;
-            let parameter = &parameters[position];
+        for (at, Argument { name, value }) in call.arguments.iter().enumerate() {
+            let position = match name {
+                Some(name) => parameter_named(parameters, name)?,
+                None => at,
+            };
+            let Some(parameter) = parameters.get(position) else {
+                let message = format!("action `{}` takes {} arguments", table.actions[index].name, parameters.len());
+                return Err(Mistake::new(value.place, message));
+            };
             let what = format!("parameter `{}`", parameter.name);
+            if values[position].is_some() {
+                return Err(Mistake::new(value.place, format!("{what} is given twice")));
+            }
             values[position] = Some(matches::number(value, parameter.width, &what)?);
         }
         let mut arguments = Vec::new();
@@ -255,7 +299,7 @@ impl Binder<'_> {
         Ok(Act::ExpectDigest { digest: id, fields: expected })
     }
 
-    fn value_set(&self, word: &Word, members: &[Vec<Value>]) -> Result<Control, Mistake> {
+    fn value_set(&mut self, word: &Word, members: &[Vec<Value>]) -> Result<Control, Mistake> {
         let id = object(word, "value set", &self.program.value_sets, |set| &set.name)?;
         let fields = &self.program.value_sets[id].fields;
         let mut bound = Vec::new();
@@ -265,7 +309,9 @@ impl Binder<'_> {
                 return Err(Mistake::new(word.place, message));
             }
             let each = member.iter().zip(fields);
-            let found = each.map(|(value, (name, width, kind))| matches::match_of(value, *kind, *width, name));
+            let warnings = &mut self.warnings;
+            let found =
+                each.map(|(value, (name, width, kind))| matches::match_of(value, *kind, *width, name, warnings));
             bound.push(found.collect::<Result<Vec<_>, _>>()?);
         }
         Ok(Control::ValueSet(id, bound))
@@ -293,7 +339,6 @@ impl Binder<'_> {
     }
 
     fn multicast(&mut self, command: &Multicast) -> Controls {
-        let ports = |ports: &[Word]| ports.iter().map(|port| matches::small(port, "a port")).collect();
         match command {
             Multicast::GroupCreate { group } => {
                 self.groups.entry(matches::small(group, "a multicast group")?).or_default();
@@ -301,13 +346,12 @@ impl Binder<'_> {
             Multicast::NodeCreate { instance, ports: words } => {
                 let number = matches::number(instance, 16, "an instance")?;
                 let number = u16::try_from(number).expect("the number was found to have 16 bits at most");
-                let ports: Result<Vec<u32>, Mistake> = ports(words);
-                self.nodes.push((number, ports?));
+                let ports = words.iter().map(|port| self.port(port)).collect::<Result<_, _>>()?;
+                self.nodes.push((number, ports));
             }
             Multicast::NodeUpdate { handle, ports: words } => {
                 let node = self.node(handle)?;
-                let ports: Result<Vec<u32>, Mistake> = ports(words);
-                self.nodes[node].1 = ports?;
+                self.nodes[node].1 = words.iter().map(|port| self.port(port)).collect::<Result<_, _>>()?;
                 let using = self.groups.iter().filter(|(_, nodes)| nodes.contains(&node));
                 return Ok(using.map(|(group, _)| self.group_members(*group)).collect());
             }
@@ -360,7 +404,7 @@ impl Binder<'_> {
 
     fn label(&self, word: &Word) -> Result<&EntryKey, Mistake> {
         let known = self.labels.keys().map(String::as_str);
-        self.labels.get(&word.text).ok_or_else(|| names::unknown(word, "entry named", known))
+        self.labels.get(label_name(word)).ok_or_else(|| names::unknown(word, "entry named", known))
     }
 
     fn cells(&self, command: &Cells) -> Controls {
@@ -398,6 +442,30 @@ impl Binder<'_> {
         };
         Ok(vec![act])
     }
+}
+
+/// How many bits the widest port has by which the program sends.
+fn port_bits(program: &Program) -> Option<u32> {
+    let rules = program.nodes.values().flat_map(|node| {
+        let NodeKind::Buffer { rules, .. } = &node.kind else { return &[][..] };
+        rules.as_slice()
+    });
+    let ports = rules.filter_map(|rule| {
+        let Effect::Send { port } = &rule.effect else { return None };
+        Some(program.port_width(port))
+    });
+    ports.max()
+}
+
+/// The name of an entry, which may be written with a `$` in front.
+fn label_name(word: &Word) -> &str {
+    word.text.strip_prefix('$').unwrap_or(&word.text)
+}
+
+fn parameter_named(parameters: &[Parameter], name: &Word) -> Result<usize, Mistake> {
+    let position = parameters.iter().position(|parameter| parameter.name == name.text);
+    let known = parameters.iter().map(|parameter| parameter.name.as_str());
+    position.ok_or_else(|| names::unknown(name, "parameter", known))
 }
 
 /// BMv2 takes a priority for ternary and optional keys; in a table of ranges it may be left out.

@@ -171,7 +171,7 @@ pub enum Value {
     One(Word),
     /// `VALUE/LENGTH`
     Prefix(Word, Word),
-    /// `VALUE&&&MASK`
+    /// `VALUE&&&MASK`, or `VALUE&MASK`
     Masked(Word, Word),
     /// `LOW..HIGH`
     Range(Word, Word),
@@ -180,7 +180,14 @@ pub enum Value {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     pub name: Word,
-    pub arguments: Vec<(Word, Word)>,
+    pub arguments: Vec<Argument>,
+}
+
+/// `NAME:VALUE`, `NAME=VALUE`, or a value alone, which is that of the parameter in the same place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Argument {
+    pub name: Option<Word>,
+    pub value: Word,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

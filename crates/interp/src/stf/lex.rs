@@ -1,6 +1,6 @@
 //! Splits a line of STF into names, numbers and marks.
 
-use super::{Mistake, Place};
+use super::{Mistake, Place, address};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
@@ -13,19 +13,22 @@ pub struct Token {
 pub enum Kind {
     /// `ingress.ipv4`, `extra$0.h`, `hdr.stack[1].x`, or anything between quotes.
     Name,
-    /// Decimal, hexadecimal or binary, with `*` for any digit; also `0.5` and `10ms`.
+    /// Decimal, hexadecimal or binary, with `*` for any digit; also `0.5` and `10ms`, and the addresses `10.0.0.1`, `00:11:22:33:44:55`, `2001:db8::1`.
     Number,
     Mark,
 }
 
 /// Longer marks first.
-const MARKS: [&str; 18] =
-    ["&&&", "==", "!=", "<=", ">=", "..", ":", "/", "(", ")", ",", "=", "<", ">", "+", "$", "*", "-"];
+const MARKS: [&str; 19] =
+    ["&&&", "==", "!=", "<=", ">=", "..", ":", "/", "(", ")", ",", "=", "<", ">", "+", "$", "*", "-", "&"];
+
+/// Commands whose values stand alone, behind one name.
+const VALUE_COMMANDS: [&str; 2] = ["value_set", "register_write"];
 
 /// The tokens of a line, up to its comment.
 pub fn tokens(line: &str, number: u32) -> Result<Vec<Token>, Mistake> {
     let characters: Vec<char> = line.chars().collect();
-    let mut found = Vec::new();
+    let mut found: Vec<Token> = Vec::new();
     let mut at = 0;
     while at < characters.len() && characters[at] != '#' {
         if characters[at].is_whitespace() {
@@ -33,11 +36,34 @@ pub fn tokens(line: &str, number: u32) -> Result<Vec<Token>, Mistake> {
             continue;
         }
         let place = Place { line: number, column: at as u32 + 1 };
-        let (kind, length, text) = token(&characters[at..], place)?;
+        let rest = &characters[at..];
+        let (kind, length, text) = match address_length(rest, &found) {
+            Some(length) => (Kind::Number, length, rest[..length].iter().collect()),
+            None => token(rest, place)?,
+        };
         found.push(Token { kind, text, place });
         at += length;
     }
     Ok(found)
+}
+
+/// The length of the address with colons at the front, if there is one where a value may stand: one that begins with a letter is a name elsewhere.
+fn address_length(rest: &[char], before: &[Token]) -> Option<usize> {
+    let length = address::colon_length(rest)?;
+    if !rest[0].is_ascii_alphabetic() {
+        return Some(length);
+    }
+    let takes_values =
+        before.first().is_some_and(|first| VALUE_COMMANDS.contains(&first.text.to_ascii_lowercase().as_str()));
+    let last = before.last().filter(|last| last.kind == Kind::Mark);
+    if takes_values && before.len() > 1 {
+        return Some(length);
+    }
+    // `a:2001:db8::1` between parentheses: the parameter `a`, not an address.
+    let opens = last?.text == "(" || last?.text == ",";
+    let name = rest.iter().position(|c| *c == ':')?;
+    let names_a_value = opens && address::colon_length(&rest[name + 1..]) == Some(length - name - 1);
+    (!names_a_value).then_some(length)
 }
 
 /// The token at the front: its kind, how many characters it takes, and its text.
@@ -125,6 +151,37 @@ mod tests {
             ["k", ":", "1", "..", "5", "0.5", ":", "4", "a", "(", "b", ":", "1", ",", "c", ":", "2", ")", "=", "x"]
         );
         assert_eq!(texts("data.$valid$:1 v&&&0xf"), ["data.$valid$", ":", "1", "v", "&&&", "0xf"]);
+    }
+
+    #[test]
+    fn addresses_keep_together_where_values_stand() {
+        assert_eq!(
+            texts("add t k:10.0.0.0/8 f(10.0.0.1)"),
+            ["add", "t", "k", ":", "10.0.0.0", "/", "8", "f", "(", "10.0.0.1", ")"]
+        );
+        assert_eq!(texts("k:10.0.0.1..10.0.0.9"), ["k", ":", "10.0.0.1", "..", "10.0.0.9"]);
+        assert_eq!(texts("add t a:aa:bb:cc:dd:ee:ff"), ["add", "t", "a", ":", "aa:bb:cc:dd:ee:ff"]);
+        assert_eq!(
+            texts("add t a:00:11:22:33:44:55&&&ff:ff:ff:00:00:00"),
+            ["add", "t", "a", ":", "00:11:22:33:44:55", "&&&", "ff:ff:ff:00:00:00"]
+        );
+        assert_eq!(
+            texts("add t dad:2001:db8::/32 b:1"),
+            ["add", "t", "dad", ":", "2001:db8::", "/", "32", "b", ":", "1"]
+        );
+        assert_eq!(
+            texts("k:::1 f(::1,fe80::1,a:2001:db8::1)"),
+            ["k", ":", "::1", "f", "(", "::1", ",", "fe80::1", ",", "a", ":", "2001:db8::1", ")"]
+        );
+        assert_eq!(texts("k:fe80::1..fe80::9"), ["k", ":", "fe80::1", "..", "fe80::9"]);
+        assert_eq!(
+            texts("value_set fe fe80::1 aa:bb:cc:dd:ee:ff"),
+            ["value_set", "fe", "fe80::1", "aa:bb:cc:dd:ee:ff"]
+        );
+        assert_eq!(
+            texts("meter_set_rates m 1 0.5:4 2:5"),
+            ["meter_set_rates", "m", "1", "0.5", ":", "4", "2", ":", "5"]
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Numbers and matches of STF, as values of the program.
 
-use super::Mistake;
 use super::command::{Value, Word};
+use super::{Mistake, address};
 use hlir::{Match, MatchKind};
 use num_bigint::BigUint;
 
@@ -14,17 +14,22 @@ struct Numeral {
     written: Option<u32>,
     /// Bits of the `*` at the end.
     tail: u32,
+    /// Bits of the address that it is; nothing for other numbers.
+    address: Option<u32>,
 }
 
 impl Numeral {
     fn parse(word: &Word) -> Result<Numeral, Mistake> {
+        if word.text.contains([':', '.']) {
+            return Numeral::address(word);
+        }
         let text = word.text.replace('_', "");
         let (radix, digits) = match text.get(..2) {
             Some("0x" | "0X") => (16, &text[2..]),
             Some("0b" | "0B") => (2, &text[2..]),
             _ => (10, text.as_str()),
         };
-        let mut numeral = Numeral { value: BigUint::ZERO, mask: BigUint::ZERO, written: None, tail: 0 };
+        let mut numeral = Numeral { value: BigUint::ZERO, mask: BigUint::ZERO, written: None, tail: 0, address: None };
         if radix == 10 {
             let value = BigUint::parse_bytes(digits.as_bytes(), 10);
             numeral.value = value.ok_or_else(|| Mistake::new(word.place, format!("`{}` is no number", word.text)))?;
@@ -35,7 +40,7 @@ impl Numeral {
         if let Some(value) = BigUint::parse_bytes(digits.as_bytes(), radix) {
             let written = digits.len() as u32 * bits;
             let mask = (BigUint::from(1u8) << written) - 1u8;
-            return Ok(Numeral { value, mask, written: Some(written), tail: 0 });
+            return Ok(Numeral { value, mask, written: Some(written), tail: 0, address: None });
         }
         let ones = BigUint::from(radix - 1);
         for digit in digits.chars() {
@@ -55,6 +60,26 @@ impl Numeral {
         }
         numeral.written = Some(digits.chars().count() as u32 * bits);
         Ok(numeral)
+    }
+
+    /// Of an address every bit is written.
+    fn address(word: &Word) -> Result<Numeral, Mistake> {
+        let found = address::number(&word.text);
+        let (value, bits) =
+            found.ok_or_else(|| Mistake::new(word.place, format!("`{}` is no number and no address", word.text)))?;
+        let mask = (BigUint::from(1u8) << bits) - 1u8;
+        Ok(Numeral { value, mask, written: Some(bits), tail: 0, address: Some(bits) })
+    }
+
+    /// Where the position of bits counts, an address and its key have to be equally wide.
+    fn check_address(&self, word: &Word, width: u32, what: &str) -> Result<(), Mistake> {
+        match self.address.filter(|bits| *bits != width) {
+            Some(bits) => {
+                let message = format!("`{}` is an address of {bits} bits, {what} is {width} bits wide", word.text);
+                Err(Mistake::new(word.place, message))
+            }
+            None => Ok(()),
+        }
     }
 
     fn has_wildcards(&self) -> bool {
@@ -91,23 +116,38 @@ pub fn index(word: &Word, what: &str) -> Result<u64, Mistake> {
     Ok(u64::try_from(value).expect("the number was found to have 64 bits at most"))
 }
 
-/// What `value` matches of a key called `name`.
-pub fn match_of(value: &Value, kind: MatchKind, width: u32, name: &str) -> Result<Match, Mistake> {
+/// What `value` matches of a key called `name`. Of bits that are written and do not count the user is warned.
+pub fn match_of(
+    value: &Value,
+    kind: MatchKind,
+    width: u32,
+    name: &str,
+    warnings: &mut Vec<Mistake>,
+) -> Result<Match, Mistake> {
     let key = format!("key `{name}`");
     match value {
         Value::One(word) => one(word, kind, width, &key),
-        Value::Prefix(value, length) => {
+        Value::Prefix(word, length) => {
             let prefix = small(length, "a prefix length")?;
             if prefix > width {
                 let message = format!("prefix /{prefix} is longer than {key}, which is {width} bits wide");
                 return Err(Mistake::new(length.place, message));
             }
-            prefix_match(&number(value, width, &key)?, prefix, kind, width).ok_or_else(|| wrong_kind(value, kind, &key))
+            let value = placed_number(word, width, &key)?;
+            let found = prefix_match(&value, prefix, kind, width).ok_or_else(|| wrong_kind(word, kind, &key))?;
+            warnings.extend(host_bits(word, &value, prefix, width));
+            Ok(found)
         }
         Value::Masked(value, mask) => match kind {
             MatchKind::Ternary => {
-                let mask = number(mask, width, &key)?;
-                Ok(Match::Ternary { value: number(value, width, &key)?, mask })
+                let (word, mask) = (value, placed_number(mask, width, &key)?);
+                let value = placed_number(word, width, &key)?;
+                if &value & &mask != value {
+                    let message =
+                        format!("`{}` has bits that its mask {mask:#x} leaves out: they do not count", word.text);
+                    warnings.push(Mistake::new(word.place, message));
+                }
+                Ok(Match::Ternary { value, mask })
             }
             MatchKind::Exact | MatchKind::Lpm | MatchKind::Range | MatchKind::Optional => {
                 Err(wrong_kind(value, kind, &key))
@@ -126,6 +166,21 @@ pub fn match_of(value: &Value, kind: MatchKind, width: u32, name: &str) -> Resul
     }
 }
 
+/// A number whose highest bit is that of the key, so that an address has to be as wide as it.
+fn placed_number(word: &Word, width: u32, key: &str) -> Result<BigUint, Mistake> {
+    Numeral::parse(word)?.check_address(word, width, key)?;
+    number(word, width, key)
+}
+
+/// Bits of a value that its prefix does not reach.
+fn host_bits(word: &Word, value: &BigUint, prefix: u32, width: u32) -> Option<Mistake> {
+    let beyond = value & ((BigUint::from(1u8) << (width - prefix)) - 1u8);
+    (beyond != BigUint::ZERO).then(|| {
+        let message = format!("`{}` has bits beyond its prefix /{prefix}: they do not count", word.text);
+        Mistake::new(word.place, message)
+    })
+}
+
 fn one(word: &Word, kind: MatchKind, width: u32, key: &str) -> Result<Match, Mistake> {
     let numeral = Numeral::parse(word)?;
     if kind == MatchKind::Ternary {
@@ -133,6 +188,9 @@ fn one(word: &Word, kind: MatchKind, width: u32, key: &str) -> Result<Match, Mis
     }
     if numeral.mask == BigUint::ZERO && numeral.has_wildcards() && kind != MatchKind::Exact {
         return Ok(Match::Any);
+    }
+    if kind == MatchKind::Lpm {
+        numeral.check_address(word, width, key)?;
     }
     if kind == MatchKind::Lpm && numeral.has_wildcards() {
         let value = fitting(word, numeral.value, width, key)?;
@@ -156,6 +214,7 @@ fn ternary(word: &Word, numeral: Numeral, width: u32, key: &str) -> Result<Match
         let message = format!("{key} is ternary: write it as 0x or 0b digits, or as VALUE&&&MASK");
         return Err(Mistake::new(word.place, message));
     }
+    numeral.check_address(word, width, key)?;
     let value = fitting(word, numeral.value, width, key)?;
     let ones = (BigUint::from(1u8) << width) - 1u8;
     let mask = numeral.mask & ones;
@@ -202,7 +261,7 @@ mod tests {
     }
 
     fn found(text: &str, kind: MatchKind, width: u32) -> Match {
-        match_of(&Value::One(word(text)), kind, width, "k").expect("the value is well formed")
+        match_of(&Value::One(word(text)), kind, width, "k", &mut Vec::new()).expect("the value is well formed")
     }
 
     fn big(value: u64) -> BigUint {
@@ -235,8 +294,29 @@ mod tests {
     }
 
     #[test]
+    fn addresses_are_values() {
+        assert_eq!(found("10.0.0.1", MatchKind::Lpm, 32), Match::Lpm { value: big(0x0a00_0001), prefix: 32 });
+        assert_eq!(found("00:11:22:33:44:55", MatchKind::Exact, 48), Match::Exact(big(0x11_2233_4455)));
+        let all = Match::Ternary { value: big(0x0a00_0001), mask: big(0xffff_ffff) };
+        assert_eq!(found("10.0.0.1", MatchKind::Ternary, 32), all);
+        let mut warnings = Vec::new();
+        let prefix = Value::Prefix(word("10.0.0.1"), word("8"));
+        let expected = Match::Lpm { value: big(0x0a00_0000), prefix: 8 };
+        assert_eq!(match_of(&prefix, MatchKind::Lpm, 32, "k", &mut warnings), Ok(expected));
+        let masked = Value::Masked(word("10.0.0.1"), word("255.0.0.0"));
+        let expected = Match::Ternary { value: big(0x0a00_0001), mask: big(0xff00_0000) };
+        assert_eq!(match_of(&masked, MatchKind::Ternary, 32, "k", &mut warnings), Ok(expected));
+        let said: Vec<&str> = warnings.iter().map(|warning| warning.message.as_str()).collect();
+        let masked = "`10.0.0.1` has bits that its mask 0xff000000 leaves out: they do not count";
+        assert_eq!(said, ["`10.0.0.1` has bits beyond its prefix /8: they do not count", masked]);
+        let wide = match_of(&prefix, MatchKind::Lpm, 48, "k", &mut warnings).expect_err("the key is wider");
+        assert_eq!(wide.message, "`10.0.0.1` is an address of 32 bits, key `k` is 48 bits wide");
+    }
+
+    #[test]
     fn mistakes_say_what_is_taken() {
-        let mistake = |value: Value, kind| match_of(&value, kind, 8, "k").expect_err("it does not fit").message;
+        let found = |value: Value, kind| match_of(&value, kind, 8, "k", &mut Vec::new());
+        let mistake = |value, kind| found(value, kind).expect_err("it does not fit").message;
         let one = |text| Value::One(word(text));
         assert_eq!(mistake(one("256"), MatchKind::Exact), "256 does not fit key `k`, which is 8 bits wide");
         assert_eq!(mistake(one("0x1*"), MatchKind::Exact), "key `k` is matched as exact, which takes no `*`");

@@ -4,6 +4,7 @@
 //! one of p4c's BMv2 runner with the additions of this project: masks, prefixes and ranges by name, `clock`, `seed`, `expect_digest`, `value_set`,
 //! `member`, `group`, and a `remove`, `check_counter` and `no_packet` that do what they say.
 
+mod address;
 pub(crate) mod aging;
 pub mod bind;
 pub mod command;
@@ -19,7 +20,7 @@ pub use aging::Aging;
 pub use command::Command;
 pub use parse::{COMMANDS, parse};
 pub use reentry::shared_state;
-pub use run::{Report, configure, run};
+pub use run::{Configured, Report, configure, run};
 
 /// A mistake in the text, where it is. Lines and columns count from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,12 +1,13 @@
 //! Reads STF, a command a line, and reports every line that is none.
 
 use super::command::{
-    Call, Cells, Command, Condition, Control, EntryAction, Key, Kind, Multicast, Pattern, Rate, Relation, Unit, Value,
-    Word,
+    Argument, Call, Cells, Command, Condition, Control, EntryAction, Key, Kind, Multicast, Pattern, Rate, Relation,
+    Unit, Value, Word,
 };
 use super::lex::{self, Token};
 use super::names::nearest;
 use super::{Mistake, Place, aging};
+use crate::switch::PORTS;
 
 /// All commands of a text, or all its mistakes.
 pub fn parse(text: &str) -> Result<Vec<Command>, Vec<Mistake>> {
@@ -103,8 +104,9 @@ impl Data<'_> {
         let mut characters = self.characters.iter().skip_while(|(_, c)| c.is_whitespace()).peekable();
         let place = characters.peek().map_or(self.end, |(place, _)| *place);
         let digits: String = characters.by_ref().map(|(_, c)| *c).take_while(|c| !c.is_whitespace()).collect();
-        let port = digits.parse();
-        let port = port.map_err(|_| Mistake::new(place, format!("expected a port behind `{}`", self.command)))?;
+        let port: Option<u32> = digits.parse().ok().filter(|port| *port < PORTS);
+        let expected = || format!("expected a port behind `{}`, from 0 to {}", self.command, PORTS - 1);
+        let port = port.ok_or_else(|| Mistake::new(place, expected()))?;
         let rest: Vec<&(Place, char)> = characters.filter(|(_, c)| !c.is_whitespace()).collect();
         if is_packet { packet(port, &rest) } else { expectation(port, &rest) }
     }
@@ -337,7 +339,7 @@ impl Line {
         if self.accept("/") {
             return Ok(Value::Prefix(first, self.number()?));
         }
-        if self.accept("&&&") {
+        if self.accept("&&&") || self.accept("&") {
             return Ok(Value::Masked(first, self.number()?));
         }
         if self.accept("..") {
@@ -351,18 +353,27 @@ impl Line {
         Ok(Call { name, arguments: self.arguments()? })
     }
 
-    fn arguments(&mut self) -> Result<Vec<(Word, Word)>, Mistake> {
+    fn arguments(&mut self) -> Result<Vec<Argument>, Mistake> {
         self.mark("(")?;
         let mut arguments = Vec::new();
         while !self.accept(")") {
             if !arguments.is_empty() {
                 self.mark(",")?;
             }
-            let name = self.name("the name of a parameter")?;
-            self.mark(":")?;
-            arguments.push((name, self.number()?));
+            arguments.push(self.argument()?);
         }
         Ok(arguments)
+    }
+
+    fn argument(&mut self) -> Result<Argument, Mistake> {
+        if self.is_number() {
+            return Ok(Argument { name: None, value: self.number()? });
+        }
+        let name = Some(self.name("a value, or the name of a parameter")?);
+        if !self.accept("=") {
+            self.mark(":")?;
+        }
+        Ok(Argument { name, value: self.number()? })
     }
 
     fn fields(&mut self) -> Result<Vec<(Word, Word)>, Mistake> {

@@ -1,7 +1,7 @@
 //! Runs an STF file on an engine, and reports what was not as expected.
 
 use super::aging::IdleEntries;
-use super::bind::{self, Act, Control, Step};
+use super::bind::{self, Act, Bound, Control, Step};
 use super::command::{Command, Condition, Unit};
 use super::compare::{Expectation, Order, Ports, hex};
 use super::{Mistake, Place, reentry};
@@ -17,6 +17,8 @@ pub struct Report {
     pub failures: Vec<Mistake>,
     /// What the reader of a result should know.
     pub notes: Vec<String>,
+    /// What is taken, but is hardly meant so.
+    pub warnings: Vec<Mistake>,
     /// What commands that read have read.
     pub printed: Vec<String>,
     pub packets: u64,
@@ -36,17 +38,27 @@ pub fn run(
     engine: &mut dyn Engine,
     burst: usize,
 ) -> Result<Report, Vec<Mistake>> {
-    let steps = bind::bind(program, commands)?;
+    let Bound { steps, warnings } = bind::bind(program, commands)?;
     let mut runner = Runner::new(program, engine, burst);
+    runner.report.warnings = warnings;
     for step in &steps {
         runner.step(step);
     }
     Ok(runner.finish())
 }
 
-/// Runs commands that configure a switch, as an entries file has them; returns how many steps that were. A refusal is a mistake, too.
-pub fn configure(program: &Program, commands: &[Command], engine: &mut dyn Engine) -> Result<u64, Vec<Mistake>> {
-    let steps = bind::bind(program, commands)?;
+/// What came of commands that configure a switch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Configured {
+    pub steps: u64,
+    pub warnings: Vec<Mistake>,
+    /// What commands that read have read.
+    pub printed: Vec<String>,
+}
+
+/// Runs commands that configure a switch, as an entries file has them. A refusal is a mistake, too.
+pub fn configure(program: &Program, commands: &[Command], engine: &mut dyn Engine) -> Result<Configured, Vec<Mistake>> {
+    let Bound { steps, warnings } = bind::bind(program, commands)?;
     let mut runner = Runner::new(program, engine, 1);
     for Step { place, act } in &steps {
         match act {
@@ -57,7 +69,8 @@ pub fn configure(program: &Program, commands: &[Command], engine: &mut dyn Engin
             }
         }
     }
-    if runner.report.passed() { Ok(steps.len() as u64) } else { Err(runner.report.failures) }
+    let Report { failures, printed, .. } = runner.report;
+    if failures.is_empty() { Ok(Configured { steps: steps.len() as u64, warnings, printed }) } else { Err(failures) }
 }
 
 /// A digest that is expected, with the values of some of its fields.

@@ -6,7 +6,7 @@ use super::{Configure, Source};
 use crate::engine::{Cell, Engine, EntryKey, MeterRates, Refusal, Replica, Session, SessionTarget};
 use crate::externs::Bind;
 use crate::random::Draws;
-use crate::switch::{DEFAULT_PORTS, Switch};
+use crate::switch::{PORTS, Switch};
 use hlir::entry::EntryAction;
 use hlir::value::Bits;
 use hlir::{ActionCall, Entry, Match, MatchKind, MeterId, ProfileId, Program, Scope, Table, TableId, ValueSetId};
@@ -62,7 +62,7 @@ pub fn random_writes(
     externs: Bind<'_>,
 ) -> Result<Vec<Write>, Refusal> {
     let mut draws = Draws::new(source.seed, u64::MAX);
-    let mut writes = Writes { switch: Switch::new(program, source.seed, DEFAULT_PORTS), written: Vec::new() };
+    let mut writes = Writes { switch: Switch::new(program, source.seed, PORTS), written: Vec::new() };
     writes.switch.bind(externs());
     configure(&mut writes.switch)?;
     for (profile, _) in program.profiles.iter() {

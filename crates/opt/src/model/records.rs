@@ -33,7 +33,7 @@ pub fn have_room(program: &Program, id: TableId, content: &Content, most: Option
 /// are soon used up. A table whose source promises room for more entries than that has none.
 pub fn bits(program: &Program, id: TableId, content: &Content, most: u32) -> Option<u32> {
     let table = &program.tables[id];
-    let size = if table.entries_constant { Some(content.entries) } else { table.size };
+    let size = if table.entries_constant { Some(content.entries) } else { table.capacity() };
     let fewest = |has_room: &dyn Fn(u64) -> bool| (1..=most).find(|bits| has_room((1 << bits) - 1));
     let counted = |limit: u64| size.is_none() && content.is_known && 4 * (content.records + 1) <= limit;
     fewest(&|limit| always_fit(program, id, size, limit)).or_else(|| fewest(&counted))

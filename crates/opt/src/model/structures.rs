@@ -117,10 +117,10 @@ impl Shape {
     fn has_room(&self, program: &Program, id: TableId, content: &Content) -> bool {
         let table = &program.tables[id];
         // Packets may put in as many as there is room for, and see it when there is none.
-        if table.add_on_miss && !self.structure.has_room(table.size) {
+        if table.add_on_miss && !self.structure.has_room(table.capacity()) {
             return false;
         }
-        let most = if table.entries_constant { Some(content.entries) } else { table.size };
+        let most = if table.entries_constant { Some(content.entries) } else { table.capacity() };
         let entries = match (self.structure.most_entries(), most) {
             (None, _) => true,
             (Some(limit), Some(size)) => size <= limit,

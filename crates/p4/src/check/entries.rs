@@ -37,6 +37,18 @@ impl<'a> Checker<'a> {
         }
         self.priorities(declaration, table, property, entries, keys);
         self.check_repeated_keys(entries, keys);
+        self.warn_beyond_size(declaration, table, entries);
+    }
+
+    /// Entries of the program all count, whatever `size` says.
+    fn warn_beyond_size(&mut self, declaration: &'a Declaration, table: &'a Table, entries: &'a [Entry]) {
+        let Some(Property { value: PropertyValue::Expression(written), .. }) = table.find("size") else { return };
+        let Some(Value::Integer(size)) = self.value_of(written) else { return };
+        if size < &entries.len().into() {
+            let message = format!("table `{}` has {} entries and a size of {size}", declaration.name, entries.len());
+            let diagnostic = Diagnostic::warning(message).kind("overflow").label(written.span, "");
+            self.report(diagnostic.hint("all entries count; the table has no room for others"));
+        }
     }
 
     fn entry(&mut self, entry: &'a Entry, keys: &[(Type, Option<DeclarationId>)], list: &'a [ActionReference]) {

@@ -250,3 +250,30 @@ parser p(in bit<8> k) { @traffic(1e3) state start { transition accept; } }
         "#]],
     );
 }
+
+#[test]
+fn entries_beyond_a_tables_size_are_told_of() {
+    warns(
+        &format!(
+            "{HEADERS}action NoAction() {{}}\nmatch_kind {{ exact }}\ncontrol c(inout H h) {{
+    table few {{
+        key = {{ h.e.a : exact; }}
+        actions = {{ NoAction; }}
+        size = 1 + 1;
+        const entries = {{ 1 : NoAction(); 2 : NoAction(); 3 : NoAction(); }}
+    }}
+    table enough {{
+        key = {{ h.e.a : exact; }}
+        actions = {{ NoAction; }}
+        size = 1;
+        const entries = {{ 1 : NoAction(); }}
+    }}
+    apply {{ few.apply(); enough.apply(); }}
+}}\n"
+        ),
+        expect![[r#"
+            t.p4(9): [--Wwarn=overflow] warning: table `few` has 3 entries and a size of 2
+            t.p4(5): [--Wwarn=unused] warning: control 'c' is unused
+        "#]],
+    );
+}
