@@ -30,6 +30,7 @@ points! {
     overlapping_arguments_are_copied_out_in_the_order_written: "semantics/copies_out_in_argument_order",
     every_application_of_a_control_has_its_own_arguments: "semantics/every_application_has_its_arguments",
     compound_assignments_read_their_left_operand_first: "semantics/compound_assignments_read_first",
+    entries_for_a_table_that_no_control_applies_have_no_effect: "semantics/tables_may_stay_unapplied",
     loops_apply_tables_in_body_condition_and_update: "semantics/loops_may_apply_tables",
     a_parser_without_accept_ends_in_its_errors: "semantics/a_parser_may_end_in_errors_alone",
     outputs_are_invalid_at_the_start: "semantics/outputs_start_invalid",

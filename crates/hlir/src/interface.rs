@@ -15,6 +15,8 @@ pub struct Interface {
     pub objects: Vec<SourceObject>,
     /// The declared types that keys, parameters and cells are of, in the order of their names.
     pub types: Vec<SourceType>,
+    /// Tables that the source declares and no control applies. P4Info does not list them; entries for them have no effect.
+    pub unapplied: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -42,7 +42,8 @@ impl Generator<'_> {
             }
         });
         let types = self.several(2, Self::source_type);
-        self.program.interface = Interface { package, tables, actions, objects, types };
+        let unapplied = self.several(2, Self::name);
+        self.program.interface = Interface { package, tables, actions, objects, types, unapplied };
     }
 
     fn source_parameters(&mut self) -> Vec<SourceParameter> {

@@ -186,7 +186,8 @@ impl<'p> Binder<'p> {
     pub fn table(&self, word: &Word) -> Result<Option<TableId>, Mistake> {
         let reachable = self.program.tables.iter().map(|(_, table)| table.name.as_str());
         let gone = self.program.interface.tables.iter().filter(|table| table.physical == Physical::None);
-        let names = reachable.chain(gone.map(|table| table.name.as_str()));
+        let unapplied = self.program.interface.unapplied.iter().map(String::as_str);
+        let names = reachable.chain(gone.map(|table| table.name.as_str())).chain(unapplied);
         let index = names::find(word, "table", names)?;
         Ok(self.program.tables.iter().nth(index).map(|(id, _)| id))
     }

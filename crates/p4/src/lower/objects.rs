@@ -104,6 +104,10 @@ impl Objects {
         &self.all[id.0 as usize]
     }
 
+    pub fn table_instances(&self) -> impl Iterator<Item = &TableInstance> {
+        self.all.iter().filter_map(|object| if let Object::Table(table) = object { Some(&**table) } else { None })
+    }
+
     pub fn add(&mut self, object: Object) -> ObjectId {
         self.all.push(object);
         ObjectId(self.all.len() as u32 - 1)

@@ -40,9 +40,15 @@ impl Reader {
             }
             "action" => interface.actions.push(self.source_action(notes)?),
             "type" => interface.types.push(self.source_type(notes)?),
+            "unapplied" => {
+                self.advance();
+                interface.unapplied.push(self.name("the name of a table")?);
+            }
             word => {
                 let Some(kind) = value_of(OBJECT_KINDS, word) else {
-                    return Err(self.fail("`package`, `table`, `action`, `type` or the kind of another object"));
+                    return Err(
+                        self.fail("`package`, `table`, `action`, `type`, `unapplied` or the kind of another object")
+                    );
                 };
                 interface.objects.push(self.source_object(kind, notes)?);
             }

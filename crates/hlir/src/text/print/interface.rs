@@ -9,7 +9,7 @@ use crate::{Interface, Notes};
 
 impl Printer<'_> {
     pub(super) fn interface(&self, lines: &mut Lines) {
-        let Interface { package, tables, actions, objects, types } = &self.program.interface;
+        let Interface { package, tables, actions, objects, types, unapplied } = &self.program.interface;
         if self.program.interface == Interface::default() {
             return;
         }
@@ -23,6 +23,7 @@ impl Printer<'_> {
             actions.iter().for_each(|action| self.source_action(lines, action));
             objects.iter().for_each(|object| self.source_object(lines, object));
             types.iter().for_each(|declared| self.source_type(lines, declared));
+            unapplied.iter().for_each(|name| lines.add(format!("unapplied {}", written(name))));
         });
     }
 

@@ -50,6 +50,16 @@ impl Lowering<'_> {
             });
         }
         self.program.interface.tables = made;
+        self.program.interface.unapplied = self.unapplied_tables();
+    }
+
+    /// The names of tables that nothing applies.
+    fn unapplied_tables(&self) -> Vec<String> {
+        let lowered = |name: &String| self.program.tables.values().any(|table| table.name == *name);
+        let hidden = |declaration| is_hidden(&self.notes_of(declaration));
+        let instances = self.objects.table_instances();
+        let unapplied = instances.filter(|table| !lowered(&table.name) && !hidden(table.declaration));
+        unapplied.map(|table| table.name.clone()).collect()
     }
 
     fn source_keys(&self, id: TableId, table: &hlir::Table) -> Vec<SourceKey> {
