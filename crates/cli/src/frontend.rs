@@ -40,7 +40,7 @@ fn no_limits(diagnostic: Diagnostic) -> Diagnostic {
     if p4::check::is_target_limit(&diagnostic) { diagnostic.at(Severity::Warning) } else { diagnostic }
 }
 
-/// Only finds mistakes. Programs without a main package pass: there is nothing to lower.
+/// Only finds mistakes: all that `load` would find, too. Programs without a main package pass: there is nothing to lower.
 pub fn check(source: &Source) -> Result<(), Failure> {
     if is_hlir(&source.program) {
         return load_hlir(source).map(drop);
@@ -50,7 +50,7 @@ pub fn check(source: &Source) -> Result<(), Failure> {
         source,
         &text,
         |diagnostic| diagnostic,
-        |checked, map| stop_at_errors(source, p4::shared_ids(checked, map), map),
+        |checked, map| stop_at_errors(source, p4::refused(checked, map), map),
     )
 }
 

@@ -11,6 +11,6 @@ mod stack;
 
 pub mod types;
 
-pub use lower::{lower, lower_interface, shared_ids};
+pub use lower::{lower, lower_interface, refused};
 pub use parse::{DEEPEST_NESTING, Parsed, parse};
 pub use stack::with_deep_stack;

@@ -37,7 +37,7 @@ impl Annotations {
         }
         let text = |name: &str| {
             let note = notes.annotations.iter().find(|note| note.name == name)?;
-            tokens(note.text()?).first().and_then(|token| unquoted(token))
+            string_in(&note.body)
         };
         let (brief, description) = (text("brief"), text("description"));
         all.doc = (brief.is_some() || description.is_some())
@@ -108,6 +108,22 @@ fn expression(value: &AnnotationValue) -> Expression {
     Expression { value: Some(value) }
 }
 
+/// The string that an annotation holds, also where it is put together of several.
+fn string_in(body: &AnnotationBody) -> Option<String> {
+    match body {
+        AnnotationBody::Text(text) => {
+            let parts: Vec<&str> = tokens(text).into_iter().filter(|token| *token != "++").collect();
+            let said: Option<Vec<String>> = parts.iter().map(|part| unquoted(part)).collect();
+            said.filter(|said| !said.is_empty()).map(|said| said.concat())
+        }
+        AnnotationBody::Values(values) => match &values[..] {
+            [AnnotationValue::Text(text)] => Some(text.clone()),
+            _ => None,
+        },
+        AnnotationBody::None | AnnotationBody::Pairs(_) => None,
+    }
+}
+
 /// What a quoted string says.
 fn unquoted(token: &str) -> Option<String> {
     let inner = token.strip_prefix('"')?.strip_suffix('"')?;
@@ -166,6 +182,16 @@ mod tests {
             tokens("a, \"b c\\\" d\" /* x */ : : 8w0xff.e&&&1 // end"),
             ["a", ",", "\"b c\\\" d\"", ":", ":", "8w0xff", ".", "e", "&&&", "1"]
         );
+    }
+
+    #[test]
+    fn a_string_may_stand_in_either_spelling_and_in_parts() {
+        let text = |text: &str| string_in(&AnnotationBody::Text(text.to_string()));
+        assert_eq!(text("\"one\" ++ \" two\"").as_deref(), Some("one two"));
+        assert_eq!(text(" \"one\" ").as_deref(), Some("one"));
+        let values = AnnotationBody::Values(vec![AnnotationValue::Text("one".to_string())]);
+        assert_eq!(string_in(&values).as_deref(), Some("one"));
+        assert_eq!((text("1"), text(""), string_in(&AnnotationBody::None)), (None, None, None));
     }
 
     #[test]

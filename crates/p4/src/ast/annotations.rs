@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{Expression, Name, Span};
+use super::{BinaryOperator, Expression, ExpressionKind, Name, Span};
 
 #[derive(Clone, Debug)]
 pub struct Annotation {
@@ -67,11 +67,26 @@ impl Annotation {
         }
     }
 
+    /// The string that is the only argument, put together from its parts.
+    pub fn string(&self) -> Option<String> {
+        self.single().and_then(text_of)
+    }
+
     /// The only argument, if that is what the body is.
     pub fn single(&self) -> Option<&Expression> {
         match self.expressions() {
             [only] => Some(only),
             _ => None,
         }
+    }
+}
+
+fn text_of(expression: &Expression) -> Option<String> {
+    match &expression.kind {
+        ExpressionKind::String(text) => Some(text.to_string()),
+        ExpressionKind::Binary { operator: BinaryOperator::Concatenate, left, right } => {
+            Some(text_of(left)? + &text_of(right)?)
+        }
+        _ => None,
     }
 }

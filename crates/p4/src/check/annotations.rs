@@ -4,14 +4,54 @@
 
 use super::checker::Checker;
 use crate::ast::{Annotation, AnnotationBody, Expression, ExpressionKind};
+use crate::evaluate::Value;
 use crate::types::Type;
 use hlir::diagnostic::Diagnostic;
 use hlir::program::stated_share;
 
+/// What annotations stand in front of, as far as some of them mean something only there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Before {
+    Header,
+    NewType,
+    /// A field of a struct.
+    Field,
+    ListedAction,
+    /// An entry of `const entries`.
+    ConstantEntry,
+    Else,
+}
+
+/// Annotations that bacus reads in one place only.
+const PLACED: &[(&str, Before, &str)] = &[
+    ("controller_header", Before::Header, "a header"),
+    ("defaultonly", Before::ListedAction, "an action in a table's list"),
+    ("field_list", Before::Field, "a field of a struct"),
+    ("match", Before::Field, "a field of a struct that a value set is of"),
+    ("p4runtime_translation", Before::NewType, "a declaration with `type`"),
+    ("priority", Before::ConstantEntry, "an entry of `const entries`"),
+    ("tableonly", Before::ListedAction, "an action in a table's list"),
+];
+
+/// Keys of pairs that are read.
+const KEYS: &[(&str, &[&str])] = &[
+    ("pkginfo", &["name", "version", "organization", "contact", "url", "arch"]),
+    (
+        "platform_property",
+        &[
+            "multicast_group_table_size",
+            "multicast_group_table_total_replicas",
+            "multicast_group_table_max_replicas_per_entry",
+        ],
+    ),
+];
+
 impl<'a> Checker<'a> {
-    pub fn check_annotations(&mut self, annotations: &'a [Annotation]) {
+    pub fn check_annotations(&mut self, annotations: &'a [Annotation], before: Before) {
         for (at, annotation) in annotations.iter().enumerate() {
+            self.check_place(annotation, before);
             match &annotation.body {
+                _ if takes_numbers(annotation) => self.check_numbers(annotation),
                 AnnotationBody::Empty if annotation.name.as_str() == "pkginfo" => {
                     self.error(
                         "invalid",
@@ -20,6 +60,7 @@ impl<'a> Checker<'a> {
                         "as in `@pkginfo(name = \"router\", version = \"1\")`",
                     );
                 }
+                AnnotationBody::Empty if annotation.name.as_str() == "match" => self.check_match(annotation),
                 AnnotationBody::Empty => {}
                 AnnotationBody::Unstructured { .. } => self.check_form(annotation),
                 AnnotationBody::Expressions(expressions) => {
@@ -38,6 +79,67 @@ impl<'a> Checker<'a> {
             }
         }
         self.check_hints(annotations);
+        self.check_either(annotations);
+    }
+
+    /// What is said where nothing reads it changes nothing: most likely it should stand elsewhere.
+    fn check_place(&mut self, annotation: &'a Annotation, before: Before) {
+        let name = annotation.name.as_str();
+        if let Some((_, _, place)) = PLACED.iter().find(|(known, place, _)| *known == name && *place != before) {
+            let message = format!("`@{name}` says nothing here: it belongs to {place}");
+            self.warn("mismatch", annotation.span, message, "");
+        }
+        let Some((_, keys)) = KEYS.iter().find(|(known, _)| *known == name) else { return };
+        for pair in annotation.pairs().iter().filter(|pair| !keys.contains(&pair.key.as_str())) {
+            let message = format!("`@{name}` has no key `{}`", pair.key);
+            self.report(
+                Diagnostic::warning(message)
+                    .kind("unknown")
+                    .label(pair.key.span, "this says nothing")
+                    .hint(format!("its keys are {}", keys.join(", "))),
+            );
+        }
+    }
+
+    fn check_either(&mut self, annotations: &'a [Annotation]) {
+        let named = |name: &str| annotations.iter().find(|annotation| annotation.name.as_str() == name);
+        if let (Some(table), Some(default)) = (named("tableonly"), named("defaultonly")) {
+            self.report(
+                Diagnostic::error("`@tableonly` and `@defaultonly` exclude each other")
+                    .kind("invalid")
+                    .label(table.span, "for entries only")
+                    .label(default.span, "as the default action only"),
+            );
+        }
+    }
+
+    /// `@field_list(1, LIST)`, `@priority(FIRST)`: constants of any form.
+    fn check_numbers(&mut self, annotation: &'a Annotation) {
+        let name = annotation.name.as_str();
+        let is_list = name == "field_list";
+        let numbers = annotation.expressions();
+        if numbers.is_empty() || !is_list && numbers.len() > 1 {
+            let wanted = if is_list { "the numbers of field lists" } else { "one constant number" };
+            self.error("invalid", annotation.span, format!("`@{name}` takes {wanted}"), "");
+            return;
+        }
+        let largest = if is_list { u32::from(u8::MAX) } else { u32::MAX };
+        for number in numbers {
+            if self.value(number, None).is_unknown() {
+                continue;
+            }
+            match self.value_of(number).and_then(Value::integer) {
+                None => {
+                    let message = format!("`@{name}` takes constant numbers");
+                    self.error("invalid", number.span, message, "this is no constant number");
+                }
+                Some(value) if u32::try_from(value).is_ok_and(|value| value <= largest) => {}
+                Some(value) => {
+                    let message = format!("`@{name}` takes numbers from 0 to {largest}, not {value}");
+                    self.error("overlimit", number.span, message, "");
+                }
+            }
+        }
     }
 
     /// Hints on traffic that say nothing: they change no packet, so a program that has them is not wrong.
@@ -84,7 +186,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The annotations whose argument is a string.
+    /// The annotations whose argument is a string, or something else of their own.
     fn check_form(&mut self, annotation: &'a Annotation) {
         let name = annotation.name.as_str();
         match name {
@@ -109,10 +211,19 @@ impl<'a> Checker<'a> {
 
     /// `@match(ternary)` on a field of a value set's element.
     fn check_match(&mut self, annotation: &'a Annotation) {
-        let Some(kind) = annotation.single() else { return };
+        let Some(kind) = annotation.single() else {
+            self.error("invalid", annotation.span, "`@match` takes one match kind", "as in `@match(ternary)`");
+            return;
+        };
         let of_type = self.value(kind, None);
         if !matches!(of_type, Type::MatchKind | Type::Unknown) {
             self.type_error(kind.span, format!("a match kind is expected here, this is `{of_type}`"));
+        } else if let ExpressionKind::Path(path) = &kind.kind
+            && !MATCHED.contains(&path.name.as_str())
+        {
+            let message = format!("a value set cannot match by `{}`", path.name);
+            let report = Diagnostic::error(message).kind("unsupported").label(kind.span, "");
+            self.report(report.hint(format!("it can by {}", MATCHED.join(", "))));
         }
     }
 
@@ -143,4 +254,11 @@ impl<'a> Checker<'a> {
             self.not_found(&path.name);
         }
     }
+}
+
+/// How a field of a value set can be matched.
+const MATCHED: [&str; 5] = ["exact", "lpm", "ternary", "range", "optional"];
+
+fn takes_numbers(annotation: &Annotation) -> bool {
+    matches!(annotation.name.as_str(), "field_list" | "priority")
 }

@@ -5,11 +5,12 @@
 use hlir::diagnostic::Diagnostic;
 use hlir::source::Span;
 
+use super::annotations::Before;
 use super::checker::{Checker, Place};
 use super::nodes::Node;
 use crate::ast::{
     Attributes, Constant, Declaration, DeclarationId, DeclarationKind, Enumeration, Expression, Member, Name,
-    Structure, Type as WrittenType, Variable,
+    Structure, StructureKind, Type as WrittenType, Variable,
 };
 use crate::evaluate::{Value, fits};
 use crate::types::Type;
@@ -17,6 +18,7 @@ use crate::types::Type;
 impl<'a> Checker<'a> {
     pub fn program(&mut self, declarations: &'a [Declaration]) {
         self.find_announced(declarations);
+        self.declare_errors(declarations);
         for declaration in declarations {
             self.declaration(declaration);
         }
@@ -43,8 +45,22 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// All errors are in one namespace, "irrespective of the place where an error is defined" (1.2.5, section 7.1.2): known from the start.
+    fn declare_errors(&mut self, declarations: &'a [Declaration]) {
+        for declaration in declarations {
+            if let DeclarationKind::Error(members) = &declaration.kind {
+                self.error_members(members);
+            }
+        }
+    }
+
     pub fn declaration(&mut self, declaration: &'a Declaration) {
-        self.check_attributes(&declaration.attributes);
+        let before = match &declaration.kind {
+            DeclarationKind::Structure(Structure { kind: StructureKind::Header, .. }) => Before::Header,
+            DeclarationKind::NewType { .. } => Before::NewType,
+            _ => Before::Else,
+        };
+        self.check_annotations(&declaration.attributes.annotations, before);
         let (id, name) = (declaration.id, &declaration.name);
         match &declaration.kind {
             DeclarationKind::Constant(constant) => self.constant(id, name, constant),
@@ -58,7 +74,8 @@ impl<'a> Checker<'a> {
             DeclarationKind::NewType { target } => self.new_type(id, name, target),
             DeclarationKind::Structure(structure) => self.structure(id, name, structure),
             DeclarationKind::Enumeration(enumeration) => self.enumeration(id, name, enumeration),
-            DeclarationKind::Error(members) => self.error_members(members),
+            // Declared before everything else.
+            DeclarationKind::Error(_) => {}
             DeclarationKind::MatchKind(members) => self.match_kind_members(members),
             DeclarationKind::Extern(declared) => self.extern_object(id, name, declared),
             DeclarationKind::Function(function) => self.function(declaration, function),
@@ -273,7 +290,8 @@ impl<'a> Checker<'a> {
         let variables = self.scoped(|checker| {
             let variables = checker.type_parameters(id);
             for (at, field) in structure.fields.iter().enumerate() {
-                checker.check_attributes(&field.attributes);
+                let before = if structure.kind == StructureKind::Struct { Before::Field } else { Before::Else };
+                checker.check_annotations(&field.attributes.annotations, before);
                 if let Some(length) = field.attributes.find("length") {
                     checker.check_length(length, &structure.fields[..at]);
                 }
@@ -407,6 +425,6 @@ impl<'a> Checker<'a> {
 
     /// Annotations that the language gives a form to.
     pub fn check_attributes(&mut self, attributes: &'a Attributes) {
-        self.check_annotations(&attributes.annotations);
+        self.check_annotations(&attributes.annotations, Before::Else);
     }
 }

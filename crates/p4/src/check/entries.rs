@@ -3,6 +3,7 @@
 use hlir::diagnostic::Diagnostic;
 use hlir::source::Span;
 
+use super::annotations::Before;
 use super::bindings::Mode;
 use super::checker::Checker;
 use crate::ast::{
@@ -32,7 +33,9 @@ impl<'a> Checker<'a> {
             Some(PropertyValue::Actions(list)) => &list[..],
             _ => &[],
         };
+        let before = if property.is_constant { Before::ConstantEntry } else { Before::Else };
         for entry in entries {
+            self.check_annotations(&entry.annotations, before);
             self.entry(entry, keys, list);
         }
         self.priorities(declaration, table, property, entries, keys);
@@ -52,7 +55,6 @@ impl<'a> Checker<'a> {
     }
 
     fn entry(&mut self, entry: &'a Entry, keys: &[(Type, Option<DeclarationId>)], list: &'a [ActionReference]) {
-        self.check_annotations(&entry.annotations);
         if let Some(priority) = &entry.priority {
             self.value(priority, None);
             self.require_known(priority, "a priority");
@@ -64,6 +66,9 @@ impl<'a> Checker<'a> {
         {
             let whole = Type::Tuple(keys.iter().map(|(of_type, _)| of_type.clone()).collect());
             self.value_in_set(only, &whole);
+            if let Some(exact) = keys.iter().filter_map(|(_, kind)| *kind).find(|kind| self.is_exact(*kind)) {
+                self.check_kind(only, Some(exact));
+            }
         } else if entry.keys.len() != keys.len() {
             if !keys.is_empty() {
                 let message = format!("{} keys for a table with {}", entry.keys.len(), keys.len());
@@ -90,31 +95,43 @@ impl<'a> Checker<'a> {
     fn check_kind(&mut self, key: &'a Expression, kind: Option<DeclarationId>) {
         let Some(kind) = kind else { return };
         let name = self.name_of(kind);
-        let wrong = match (&key.kind, name.as_ref()) {
-            (ExpressionKind::Mask { .. }, "optional")
-            | (ExpressionKind::Range { .. }, "exact" | "ternary" | "lpm" | "optional") => true,
-            (ExpressionKind::Mask { .. }, "lpm") => {
+        match (shape_of(key), name.as_ref()) {
+            (Shape::Mask, "optional") | (Shape::Range, "exact" | "ternary" | "lpm" | "optional") => {
+                let report = refused_set(key, &name);
+                self.report(report);
+                return;
+            }
+            // The language lets a compiler make several entries of one. Those for the architectures that run do not.
+            (Shape::Mask, "exact") if self.masks_nothing(key) => {}
+            (Shape::Mask, "exact" | "range") | (Shape::Everything, "exact") | (Shape::Value, "selector") => {
+                self.note_set(refused_set(key, &name));
+            }
+            (Shape::Mask, "lpm") => {
                 self.check_prefix(key);
                 self.check_masked_off(key, "LPM");
-                false
             }
-            (ExpressionKind::Mask { .. }, "ternary") => {
-                self.check_masked_off(key, "Ternary");
-                false
-            }
-            _ => false,
-        };
-        if wrong {
-            self.type_error(key.span, format!("this set cannot be matched by an `{name}` key"));
-            return;
+            (Shape::Mask, "ternary") => self.check_masked_off(key, "Ternary"),
+            _ => {}
         }
-        let known = match &key.kind {
-            ExpressionKind::Mask { .. } | ExpressionKind::Range { .. } => true,
-            _ => self.is_known(key),
-        };
-        if !known {
+        if !self.is_known(key) {
             self.error("invalid", key.span, "the key of an entry has to be a constant", "");
         }
+    }
+
+    fn is_exact(&self, kind: DeclarationId) -> bool {
+        self.name_of(kind).as_ref() == "exact"
+    }
+
+    /// Whether a mask has all bits: then it is of one value.
+    fn masks_nothing(&self, key: &Expression) -> bool {
+        let (ExpressionKind::Mask { mask, .. }, Some(Value::Mask(_, bits))) = (&key.kind, self.value_of(key)) else {
+            return false;
+        };
+        let width = match self.out.representation(self.out.used_type(mask)) {
+            Type::Bits { width, .. } => width,
+            _ => return false,
+        };
+        crate::evaluate::wrap(bits, width, false) == (num_bigint::BigInt::from(1) << width) - 1
     }
 
     /// The mask of an `lpm` key: ones, then zeros.
@@ -247,7 +264,7 @@ impl<'a> Checker<'a> {
 
     /// Two entries of an exact table cannot have the same key.
     fn check_repeated_keys(&mut self, entries: &'a [Entry], keys: &[(Type, Option<DeclarationId>)]) {
-        let exact = |kind: &Option<DeclarationId>| kind.is_some_and(|kind| self.name_of(kind).as_ref() == "exact");
+        let exact = |kind: &Option<DeclarationId>| kind.is_some_and(|kind| self.is_exact(kind));
         if keys.is_empty() || !keys.iter().all(|(_, kind)| exact(kind)) {
             return;
         }
@@ -272,4 +289,48 @@ impl<'a> Checker<'a> {
             }
         }
     }
+}
+
+/// How the key of an entry is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Value,
+    Mask,
+    Range,
+    Everything,
+}
+
+fn shape_of(key: &Expression) -> Shape {
+    match &key.kind {
+        ExpressionKind::DontCare | ExpressionKind::Default => Shape::Everything,
+        ExpressionKind::Mask { .. } => Shape::Mask,
+        ExpressionKind::Range { .. } => Shape::Range,
+        // A tuple of one.
+        ExpressionKind::List { elements, .. } if elements.len() == 1 => shape_of(&elements[0]),
+        _ => Shape::Value,
+    }
+}
+
+/// A set that keys of this kind cannot match.
+fn refused_set(key: &Expression, kind: &str) -> Diagnostic {
+    let set = match shape_of(key) {
+        Shape::Mask => "a value with a mask",
+        Shape::Range => "a range",
+        Shape::Everything => "`_`",
+        Shape::Value => "a value",
+    };
+    let (label, hint) = match (kind, shape_of(key)) {
+        ("exact", Shape::Everything) => {
+            ("one value is expected", "make the key `ternary` or `optional`, or write an entry for each value")
+        }
+        ("exact", Shape::Mask) => ("one value is expected", "make the key `ternary`"),
+        ("exact" | "optional" | "ternary", Shape::Range) => ("no range is expected", "make the key `range`"),
+        ("lpm", Shape::Range) => ("a prefix is expected", "write it as `value &&& mask`, or make the key `range`"),
+        ("range", _) => ("`low .. high` is expected", "write the bounds, or make the key `ternary`"),
+        ("selector", _) => ("`_` is expected", "the group chooses by what a `selector` key holds"),
+        _ => ("one value or `_` is expected", "make the key `ternary`"),
+    };
+    let article = if kind.starts_with(['e', 'o']) { "an" } else { "a" };
+    let message = format!("{set} cannot be matched by {article} `{kind}` key");
+    Diagnostic::error(message).kind("type-error").label(key.span, label).hint(hint)
 }

@@ -2,6 +2,7 @@
 
 use hlir::diagnostic::Diagnostic;
 
+use super::annotations::Before;
 use super::calls::Maker;
 use super::checker::{Checker, Place};
 use super::nodes::Node;
@@ -217,7 +218,7 @@ impl<'a> Checker<'a> {
 
     /// The statements of a block, in a scope of their own.
     pub fn block(&mut self, block: &'a Block) {
-        self.check_annotations(&block.annotations);
+        self.check_annotations(&block.annotations, Before::Else);
         self.scoped(|checker| {
             for statement in &block.statements {
                 checker.statement(statement);

@@ -29,6 +29,8 @@ pub(super) struct Limits {
     switches: Vec<Span>,
     /// Reads of v1model's registers whose cells are structures.
     structured: Vec<Span>,
+    /// Keys of entries that would be several entries.
+    sets: Vec<Diagnostic>,
 }
 
 impl<'a> Checker<'a> {
@@ -36,6 +38,10 @@ impl<'a> Checker<'a> {
         if self.out.size_of(header).is_some_and(|size| size.smallest % 8 != 0) {
             self.uses.limits.odd_headers.push(place);
         }
+    }
+
+    pub fn note_set(&mut self, refused: Diagnostic) {
+        self.uses.limits.sets.push(refused);
     }
 
     pub fn note_switch(&mut self, place: Span) {
@@ -87,6 +93,11 @@ impl<'a> Checker<'a> {
             for place in limits.odd_headers {
                 let message = "a header that is no whole number of bytes cannot be extracted";
                 self.error(TARGET_LIMIT, place, message, "no switch of this architecture can");
+            }
+        }
+        if ["V1Switch", "PSA_Switch", "PNA_NIC"].contains(&package.as_str()) {
+            for refused in limits.sets {
+                self.report(refused);
             }
         }
         if package == "V1Switch" {

@@ -508,6 +508,9 @@ impl<'a> Checker<'a> {
             ExpressionKind::Index { base, index } => self.is_known(base) && self.is_known(index),
             ExpressionKind::Slice { base, .. } => self.is_known(base),
             ExpressionKind::PlusSlice { base, low, .. } => self.is_known(base) && self.is_known(low),
+            ExpressionKind::Mask { value: left, mask: right } | ExpressionKind::Range { low: left, high: right } => {
+                self.is_known(left) && self.is_known(right)
+            }
             ExpressionKind::Call { .. } => self.is_known_call(expression),
             ExpressionKind::Invalid | ExpressionKind::DefaultValue | ExpressionKind::This => true,
             ExpressionKind::Bool(_)
@@ -515,8 +518,6 @@ impl<'a> Checker<'a> {
             | ExpressionKind::String(_)
             | ExpressionKind::Type(_)
             | ExpressionKind::Erroneous
-            | ExpressionKind::Mask { .. }
-            | ExpressionKind::Range { .. }
             | ExpressionKind::DontCare
             | ExpressionKind::Default => true,
         }

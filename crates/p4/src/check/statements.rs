@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use hlir::diagnostic::Diagnostic;
 use hlir::source::Span;
 
+use super::annotations::Before;
 use super::checker::{Checker, Place};
 use super::results::Reference;
 use crate::ast::{
@@ -16,7 +17,7 @@ use crate::types::Type;
 
 impl<'a> Checker<'a> {
     pub fn statement(&mut self, statement: &'a Statement) {
-        self.check_annotations(&statement.annotations);
+        self.check_annotations(&statement.annotations, Before::Else);
         match &statement.kind {
             StatementKind::Empty => {}
             StatementKind::Assign { target, operator, value } => self.assign(statement.span, target, *operator, value),

@@ -241,12 +241,9 @@ impl<'a> Checker<'a> {
         {
             self.warn("invalid", key.span, format!("{low}..{high}: a range that ends before it starts is empty"), "");
         }
-        if value.is_none() {
-            for side in [low, high] {
-                if number_missing(self, side) {
-                    self.error("invalid", side.span, "the bounds of a set have to be constants", "");
-                    break;
-                }
+        for side in [low, high] {
+            if matches!(side.kind, ExpressionKind::Call { .. }) && !self.is_known(side) {
+                self.type_error(side.span, "functions cannot be called in a set of keys");
             }
         }
         self.set_value(key, value);
@@ -350,10 +347,6 @@ impl<'a> Checker<'a> {
         let message = format!("accept state in parser {parser} is unreachable");
         self.warn("unreachable", parser.span, message, "");
     }
-}
-
-fn number_missing(checker: &Checker<'_>, side: &Expression) -> bool {
-    checker.value_of(side).is_none()
 }
 
 /// `default` or `_`, or nothing but these.

@@ -3,6 +3,7 @@
 use hlir::diagnostic::Diagnostic;
 use hlir::source::Span;
 
+use super::annotations::Before;
 use super::bindings::Mode;
 use super::checker::{Checker, Place, Scope};
 use crate::ast::{
@@ -74,7 +75,7 @@ impl<'a> Checker<'a> {
     }
 
     fn key(&mut self, element: &'a KeyElement) -> (Type, Option<DeclarationId>) {
-        self.check_annotations(&element.annotations);
+        self.check_annotations(&element.annotations, Before::Else);
         // Keys are evaluated where the table is applied.
         let place = std::mem::replace(&mut self.around.place, Place::ControlApply);
         let of_type = self.value(&element.expression, None);
@@ -144,7 +145,7 @@ impl<'a> Checker<'a> {
     fn action_list(&mut self, list: &'a [ActionReference]) {
         let mut seen: Vec<(DeclarationId, Span)> = Vec::new();
         for reference in list {
-            self.check_annotations(&reference.annotations);
+            self.check_annotations(&reference.annotations, Before::ListedAction);
             let Some(id) = self.refer_to_action(&reference.action, Mode::ActionList) else { continue };
             if let Some((_, first)) = seen.iter().find(|(other, _)| *other == id) {
                 self.report(

@@ -90,10 +90,7 @@ impl<'a> Checker<'a> {
     pub fn warn_deprecated(&mut self, span: Span, id: DeclarationId) {
         let Some(declaration) = self.node(id).declaration() else { return };
         let Some(annotation) = declaration.attributes.find("deprecated") else { return };
-        let advice = match annotation.single().map(|advice| &advice.kind) {
-            Some(ExpressionKind::String(text)) => text.to_string(),
-            _ => String::new(),
-        };
+        let advice = annotation.string().unwrap_or_default();
         let name = &declaration.name;
         let message = format!("{name}: Using deprecated feature {name}. {advice}");
         self.warn("deprecated", span, message.trim_end(), "");

@@ -4,9 +4,9 @@ use hlir::entry::EntryAction;
 use hlir::{Entry, Match, MatchKind, TableId};
 use num_bigint::{BigInt, BigUint};
 
-use super::select::Set;
+use super::select::{Set, is_empty, unwrapped};
 use super::{Lowered, Lowering, arithmetic};
-use crate::ast::{self, DeclarationId, ExpressionKind, KeyElement, Property, PropertyValue};
+use crate::ast::{self, DeclarationId, KeyElement, Property, PropertyValue};
 use crate::check::Call;
 
 impl<'a> Lowering<'a> {
@@ -24,27 +24,41 @@ impl<'a> Lowering<'a> {
         let priorities = self.priorities(table, entries, *is_constant)?;
         let ordered = self.program.tables[id].has_priorities();
         let kinds: Vec<MatchKind> = self.program.tables[id].keys.iter().map(|key| key.kind).collect();
-        let matched: Vec<&KeyElement> = keys.iter().filter(|key| key.match_kind.as_str() != "selector").collect();
         for (entry, priority) in entries.iter().zip(priorities) {
-            let mut matches = Vec::new();
-            let written: &'a [ast::Expression] = &entry.keys;
-            for (at, (key, kind)) in matched.iter().zip(&kinds).enumerate() {
-                let (width, _) = self.number_type(&self.used_type(&key.expression));
-                let set = match written.get(at) {
-                    Some(written) => self.key_set(written, width)?,
-                    None => Set::Any,
-                };
-                let Some(one) = as_match(set, *kind, width) else {
-                    return Err(self.internal(entry.span, "a key of this entry"));
-                };
-                matches.push(one);
-            }
+            let (sets, widths) = self.entry_sets(entry, keys)?;
             let call = self.entry_call(actions, &entry.action)?;
             let priority = if ordered { priority } else { 0 };
-            let (action, constant) = (EntryAction::Call(call), entry.is_constant);
-            self.program.tables[id].entries.push(Entry { matches, priority, action, constant });
+            // What matches nothing is no entry.
+            if sets.iter().any(is_empty) {
+                continue;
+            }
+            for sets in unwrapped(sets, &widths) {
+                let matches = sets.into_iter().zip(kinds.iter().zip(&widths));
+                let matches = matches.map(|(set, (kind, width))| as_match(set, *kind, *width)).collect();
+                let Some(matches) = matches else {
+                    return Err(self.internal(entry.span, "a key of this entry"));
+                };
+                let (action, constant) = (EntryAction::Call(call.clone()), entry.is_constant);
+                self.program.tables[id].entries.push(Entry { matches, priority, action, constant });
+            }
         }
         Ok(())
+    }
+
+    /// What an entry matches, and the widths of the keys.
+    fn entry_sets(&mut self, entry: &'a ast::Entry, keys: &'a [KeyElement]) -> Lowered<(Vec<Set>, Vec<u32>)> {
+        let (mut sets, mut widths) = (Vec::new(), Vec::new());
+        for (at, key) in keys.iter().enumerate().filter(|(_, key)| key.match_kind.as_str() != "selector") {
+            let (width, _) = self.number_type(&self.used_type(&key.expression));
+            // A single `_` is of all keys.
+            let set = match entry.keys.get(at) {
+                Some(written) => self.key_set(written, width)?,
+                None => Set::Any,
+            };
+            sets.push(set);
+            widths.push(width);
+        }
+        Ok((sets, widths))
     }
 
     /// The priority of each entry, larger winning: given, or counted from the one before by the language's rules.
@@ -63,7 +77,7 @@ impl<'a> Lowering<'a> {
         for (at, entry) in entries.iter().enumerate() {
             let number = match &entry.priority {
                 // Constant entries are tried as they are listed, unless `@priority` numbers them: there the smallest comes first.
-                _ if is_constant => annotated_priority(entry).unwrap_or_else(|| BigInt::from(at + 1)),
+                _ if is_constant => self.annotated_priority(entry).unwrap_or_else(|| BigInt::from(at + 1)),
                 Some(given) => BigInt::from(self.known_number(given)?),
                 None if !any_given && largest_wins => BigInt::from(count - 1 - at) * &delta + 1,
                 None if !any_given => BigInt::from(at) * &delta + 1,
@@ -82,13 +96,10 @@ impl<'a> Lowering<'a> {
         }
         Ok(numbers.into_iter().map(|number| u32::try_from(number).unwrap_or(0)).collect())
     }
-}
 
-fn annotated_priority(entry: &ast::Entry) -> Option<BigInt> {
-    let annotation = entry.annotations.iter().find(|annotation| annotation.name.as_str() == "priority")?;
-    match &annotation.single()?.kind {
-        ExpressionKind::Integer(number) => Some(number.value.clone()),
-        _ => None,
+    fn annotated_priority(&self, entry: &ast::Entry) -> Option<BigInt> {
+        let annotation = entry.annotations.iter().find(|annotation| annotation.name.as_str() == "priority")?;
+        self.checked.constant(annotation.single()?)?.integer().cloned()
     }
 }
 
@@ -113,7 +124,7 @@ fn as_match(set: Set, kind: MatchKind, width: u32) -> Option<Match> {
         (Set::Mask { mask, .. }, MatchKind::Ternary | MatchKind::Optional) if mask == BigUint::ZERO => Match::Any,
         (Set::Mask { value, mask }, MatchKind::Ternary) => Match::Ternary { value: value & &mask, mask },
         (Set::Mask { value, mask }, MatchKind::Exact | MatchKind::Optional) if mask == all => Match::Exact(value),
-        (Set::Range { low, high, .. }, MatchKind::Range) if low <= high => Match::Range { low, high },
+        (Set::Range { low, high }, MatchKind::Range) if low <= high => Match::Range { low, high },
         _ => return None,
     })
 }

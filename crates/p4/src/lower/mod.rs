@@ -73,42 +73,51 @@ type Parameters = HashMap<(crate::ast::DeclarationId, String), BTreeSet<usize>>;
 
 /// Lowers a program that was checked without errors. `name` is what it shall be called: letters, digits and `_`.
 pub fn lower(checked: &Checked, sources: &SourceMap, name: &str) -> Result<Program, Vec<Diagnostic>> {
-    let (program, diagnostics) = lower_until_settled(checked, sources, name);
+    let (program, diagnostics) = lowered(checked, sources, name);
     if diagnostics.iter().any(Diagnostic::is_error) { Err(diagnostics) } else { Ok(program) }
 }
 
 /// Lowers a program for the sake of its interface alone, which does not depend on what the target can do: parts that it cannot do may be
 /// missing from the rest, which must not be run.
 pub fn lower_interface(checked: &Checked, sources: &SourceMap, name: &str) -> Result<Program, Vec<Diagnostic>> {
-    let (program, mut diagnostics) = lower_until_settled(checked, sources, name);
+    let (program, mut diagnostics) = lowered(checked, sources, name);
     diagnostics.retain(|diagnostic| diagnostic.is_error() && !is_target_limit(diagnostic));
     if diagnostics.is_empty() { Ok(program) } else { Err(diagnostics) }
 }
 
 /// Lowers until every parameter that needs storage of its own has it. Each run but the last finds another one, so the runs end.
-fn lower_until_settled(checked: &Checked, sources: &SourceMap, name: &str) -> (Program, Vec<Diagnostic>) {
+fn settled<'a>(checked: &'a Checked, sources: &'a SourceMap, name: &str) -> (Lowering<'a>, Lowered<()>) {
     let mut own = Parameters::new();
     loop {
         let mut lowering = Lowering::new(checked, sources, name);
         lowering.own_parameters = own.clone();
-        lowering.lower_all();
+        let result = lowering.lower_program();
         let known = own.values().map(BTreeSet::len).sum::<usize>();
         for (instance, parameters) in std::mem::take(&mut lowering.differing_parameters) {
             own.entry(instance).or_default().extend(parameters);
         }
         if own.values().map(BTreeSet::len).sum::<usize>() == known {
-            return (lowering.program, lowering.diagnostics);
+            return (lowering, result);
         }
     }
 }
 
-/// Objects that `@id` gives the same number. Only lowering shows them, for they are made by what is instantiated; what it cannot do is not told here.
-pub fn shared_ids(checked: &Checked, sources: &SourceMap) -> Vec<Diagnostic> {
-    let mut lowering = Lowering::new(checked, sources, "");
-    match lowering.lower_program() {
-        Ok(()) => lowering.shared_ids(),
-        Err(_) => Vec::new(),
+fn lowered(checked: &Checked, sources: &SourceMap, name: &str) -> (Program, Vec<Diagnostic>) {
+    let (mut lowering, result) = settled(checked, sources, name);
+    lowering.diagnostics.extend(result.err());
+    (lowering.program, lowering.diagnostics)
+}
+
+/// What is wrong with a program that keeps the rules of the language: what its architecture cannot do, and what only instances show, such as
+/// one `@id` for two objects. Exactly what [`lower`] refuses. Of a program for an architecture that does not run, only the latter: nothing says
+/// what its parts are for.
+pub fn refused(checked: &Checked, sources: &SourceMap) -> Vec<Diagnostic> {
+    let (mut lowering, result) = settled(checked, sources, "");
+    if lowering.architecture.kind != architecture::Architecture::Own {
+        lowering.diagnostics.extend(result.err());
+        return lowering.diagnostics;
     }
+    if result.is_ok() { lowering.shared_ids() } else { Vec::new() }
 }
 
 /// The state of a lowering: the program so far, and where in the source and in the graph it stands.
@@ -198,12 +207,6 @@ impl<'a> Lowering<'a> {
             differing_parameters: Parameters::new(),
             roots: Vec::new(),
             custom: HashMap::new(),
-        }
-    }
-
-    fn lower_all(&mut self) {
-        if let Err(diagnostic) = self.lower_program() {
-            self.diagnostics.push(diagnostic);
         }
     }
 

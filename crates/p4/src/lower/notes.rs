@@ -112,9 +112,5 @@ pub fn name_annotation(annotations: &[Annotation]) -> Option<String> {
 }
 
 pub fn string_annotation(annotations: &[Annotation], name: &str) -> Option<String> {
-    let annotation = annotations.iter().find(|annotation| annotation.name.as_str() == name)?;
-    match &annotation.single()?.kind {
-        ExpressionKind::String(text) => Some(text.to_string()),
-        _ => None,
-    }
+    annotations.iter().find(|annotation| annotation.name.as_str() == name)?.string()
 }

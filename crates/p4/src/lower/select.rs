@@ -15,6 +15,8 @@ use crate::types::Type;
 #[derive(Clone, Debug)]
 pub enum Set {
     Any,
+    /// A range that ends before it starts.
+    Empty,
     Value(BigUint),
     Mask {
         value: BigUint,
@@ -24,7 +26,6 @@ pub enum Set {
     Range {
         low: BigUint,
         high: BigUint,
-        signed: bool,
     },
     /// What the control plane fills.
     Filled(ValueSetId),
@@ -37,6 +38,7 @@ pub enum Shape {
     Value,
     Mask,
     Range,
+    SignedRange,
 }
 
 impl<'a> Lowering<'a> {
@@ -46,17 +48,19 @@ impl<'a> Lowering<'a> {
         match self.checked.constant(expression) {
             Some(evaluate::Value::Everything) => return Ok(Set::Any),
             Some(evaluate::Value::Mask(value, mask)) => return Ok(Set::Mask { value: bits(value), mask: bits(mask) }),
-            Some(evaluate::Value::Range(low, high)) => {
-                let signed = low <= high;
-                return Ok(Set::Range { low: bits(low), high: bits(high), signed });
-            }
+            Some(evaluate::Value::Range(low, high)) if low > high => return Ok(Set::Empty),
+            Some(evaluate::Value::Range(low, high)) => return Ok(Set::Range { low: bits(low), high: bits(high) }),
             Some(evaluate::Value::Integer(value)) => return Ok(Set::Value(bits(value))),
             Some(_) | None => {}
         }
         match &expression.kind {
             ExpressionKind::DontCare | ExpressionKind::Default => Ok(Set::Any),
             ExpressionKind::Mask { value, mask } => self.pair(value, mask, width, Shape::Mask),
-            ExpressionKind::Range { low, high } => self.pair(low, high, width, Shape::Range),
+            ExpressionKind::Range { low, high } => {
+                let (_, signed) = self.number_type(&self.used_type(low));
+                let shape = if signed { Shape::SignedRange } else { Shape::Range };
+                self.pair(low, high, width, shape)
+            }
             // A tuple of one.
             ExpressionKind::List { elements, .. } if elements.len() == 1 => self.key_set(&elements[0], width),
             _ => match self.expression(expression)? {
@@ -83,8 +87,10 @@ impl<'a> Lowering<'a> {
         let (first, second) = (self.sized(left, width)?, self.sized(right, width)?);
         if let (Some((a, _)), Some((b, _))) = (arithmetic::constant_of(&first), arithmetic::constant_of(&second)) {
             let (a, b) = (a.clone(), b.clone());
+            let number = |bits: &BigUint| arithmetic::number_of(bits, width, shape == Shape::SignedRange);
             return Ok(match shape {
-                Shape::Range => Set::Range { low: a, high: b, signed: false },
+                Shape::Range | Shape::SignedRange if number(&a) > number(&b) => Set::Empty,
+                Shape::Range | Shape::SignedRange => Set::Range { low: a, high: b },
                 Shape::Mask | Shape::Value => Set::Mask { value: a, mask: b },
             });
         }
@@ -122,7 +128,8 @@ impl<'a> Lowering<'a> {
                 select.otherwise = Some(target);
                 break;
             }
-            for sets in unwrapped(sets, &select.keys, |key| self.width(key)) {
+            let widths: Vec<u32> = select.keys.iter().map(|key| self.width(key)).collect();
+            for sets in unwrapped(sets, &widths) {
                 let sets = sets.into_iter().enumerate().map(|(at, set)| as_key_set(set, at, &mut select.keys));
                 let sets = sets.collect();
                 select.cases.push(Case { sets, to: target });
@@ -328,19 +335,18 @@ fn scalars_in(value: &Value) -> usize {
 }
 
 /// Whether no value is in a set.
-fn is_empty(set: &Set) -> bool {
-    matches!(set, Set::Range { low, high, signed: false } if low > high)
+pub fn is_empty(set: &Set) -> bool {
+    matches!(set, Set::Empty)
 }
 
-/// Ranges of signed numbers around zero, which are two ranges of bits, as the two cases they are.
-fn unwrapped(sets: Vec<Set>, keys: &[Hlir], width: impl Fn(&Hlir) -> u32) -> Vec<Vec<Set>> {
+/// Ranges of signed numbers around zero, which are two ranges of bits, as the two cases or entries they are.
+pub fn unwrapped(sets: Vec<Set>, widths: &[u32]) -> Vec<Vec<Set>> {
     let mut all = vec![Vec::new()];
     for (at, set) in sets.into_iter().enumerate() {
         let choices = match set {
-            Set::Range { low, high, signed } if low > high => {
-                let largest = keys.get(at).map_or_else(|| low.clone(), |key| arithmetic::ones(width(key)));
-                let negative = Set::Range { low, high: largest, signed };
-                vec![negative, Set::Range { low: BigUint::ZERO, high, signed }]
+            Set::Range { low, high } if low > high => {
+                let largest = widths.get(at).map_or_else(|| low.clone(), |width| arithmetic::ones(*width));
+                vec![Set::Range { low, high: largest }, Set::Range { low: BigUint::ZERO, high }]
             }
             set => vec![set],
         };
@@ -361,7 +367,9 @@ fn as_key_set(set: Set, at: usize, keys: &mut Vec<Hlir>) -> KeySet {
         Set::Value(value) => KeySet::Value(value),
         Set::Mask { mask, .. } if mask == BigUint::ZERO => KeySet::Any,
         Set::Mask { value, mask } => KeySet::Mask { value: value & &mask, mask },
-        Set::Range { low, high, .. } => KeySet::Range { low, high },
+        // No case has it: they are left out before.
+        Set::Empty => KeySet::Range { low: BigUint::from(1u8), high: BigUint::ZERO },
+        Set::Range { low, high } => KeySet::Range { low, high },
         Set::Filled(set) => KeySet::Set(set),
         Set::Dynamic(first, second, shape) => {
             let key = keys[at].clone();
@@ -370,10 +378,11 @@ fn as_key_set(set: Set, at: usize, keys: &mut Vec<Hlir>) -> KeySet {
                     arithmetic::binary(Binary::And, key, mask.clone()),
                     arithmetic::binary(Binary::And, first, mask),
                 ),
-                (Shape::Range, Some(high)) => arithmetic::and(
-                    arithmetic::binary(Binary::LessEqual, first, key.clone()),
-                    arithmetic::binary(Binary::LessEqual, key, high),
-                ),
+                (Shape::Range | Shape::SignedRange, Some(high)) => {
+                    let up_to = if shape == Shape::SignedRange { Binary::LessEqualSigned } else { Binary::LessEqual };
+                    let above = arithmetic::binary(up_to, first, key.clone());
+                    arithmetic::and(above, arithmetic::binary(up_to, key, high))
+                }
                 _ => arithmetic::equal(key, first),
             };
             keys.push(arithmetic::from_bool(condition));

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use hlir::diagnostic::Diagnostic;
 use hlir::source::Span;
 use hlir::{
     Binary, Bytes, Effect, Expression as Hlir, HeaderId, Intrinsic, Keep, NodeId, Notes, Place, Reentry, Rule,
@@ -20,7 +21,7 @@ use super::storage::{Leaf, Slot, Storage};
 use super::value::{Target, Value};
 use super::{Lowered, Lowering, arithmetic};
 use crate::ast::walk::declaration_expressions;
-use crate::ast::{Expression, ExpressionKind};
+use crate::ast::{DeclarationId, Expression, ExpressionKind};
 use crate::check::Callee;
 use crate::types::{Type, substitute};
 
@@ -233,28 +234,40 @@ impl<'a> Lowering<'a> {
     fn collect_lists(&mut self, of_type: &Type, storage: &Storage, inherited: &[u32]) {
         for (at, field) in self.checked.fields_of(of_type).into_iter().enumerate() {
             let mut lists = inherited.to_vec();
-            if let Some(annotation) = self.attributes_of(field.id).and_then(|attributes| attributes.find("field_list"))
-            {
-                for expression in annotation.expressions() {
-                    if let crate::ast::ExpressionKind::Integer(number) = &expression.kind
-                        && let Ok(number) = u32::try_from(&number.value)
-                    {
-                        lists.push(number);
-                    }
-                }
-            }
+            lists.extend(self.lists_of(field.id));
             let member = storage.member(at);
             if matches!(field.of_type, Type::Struct(_)) {
                 self.collect_lists(&field.of_type, &member, &lists);
                 continue;
             }
             for leaf in member.leaves() {
-                let Leaf::Slot(slot) = leaf else { continue };
+                let Leaf::Slot(slot) = leaf else {
+                    if !lists.is_empty() {
+                        self.refuse_listed_header(field.id);
+                    }
+                    break;
+                };
                 for list in &lists {
                     self.architecture.lists.entry(*list).or_default().push(slot);
                 }
             }
         }
+    }
+
+    /// A packet that begins anew has no headers but those that its parser finds.
+    fn refuse_listed_header(&mut self, field: DeclarationId) {
+        let node = self.checked.node(field);
+        let report = Diagnostic::error(format!("a field list cannot keep `{}`, which holds a header", node.name()));
+        let report = report.kind("unsupported").label(node.span(), "metadata that is no header can be kept");
+        self.diagnostics.push(report.hint("copy its fields to a struct of the metadata, and list that"));
+    }
+
+    /// The numbers of the lists that a field is annotated with. Only constants are, as the checker has seen to.
+    fn lists_of(&self, field: DeclarationId) -> Vec<u32> {
+        let annotations = self.attributes_of(field).map_or(&[][..], |attributes| &attributes.annotations);
+        let named = annotations.iter().filter(|annotation| annotation.name.as_str() == "field_list");
+        let numbers = named.flat_map(|annotation| annotation.expressions());
+        numbers.filter_map(|number| u32::try_from(self.checked.constant(number)?.integer()?).ok()).collect()
     }
 
     fn wrote_standard(&self, since: usize, name: &str) -> bool {

@@ -11,33 +11,45 @@ use crate::ast::{Annotation, AnnotationBody, BinaryOperator, Expression, Express
 enum Shape {
     Nothing,
     Text,
+    /// Any number of strings.
+    Texts,
     Number,
     Pairs,
+    /// One of these strings.
+    Word(&'static [&'static str]),
     /// A uri, and the type controllers see: `string`, `bit<W>` or, as it was written once, W alone.
     Translation,
 }
 
 const SHAPES: &[(&str, Shape)] = &[
     ("brief", Shape::Text),
+    ("controller_header", Shape::Text),
     ("defaultonly", Shape::Nothing),
     ("deprecated", Shape::Text),
     ("description", Shape::Text),
     ("hidden", Shape::Nothing),
     ("id", Shape::Number),
+    ("max_group_size", Shape::Number),
+    ("max_member_weight", Shape::Number),
     ("name", Shape::Text),
+    ("noWarn", Shape::Texts),
     ("p4runtime_translation", Shape::Translation),
     ("pkginfo", Shape::Pairs),
+    ("platform_property", Shape::Pairs),
+    ("selector_size_semantics", Shape::Word(&["sum_of_weights", "sum_of_members"])),
     ("tableonly", Shape::Nothing),
 ];
 
 impl Shape {
-    fn wanted(self) -> &'static str {
+    fn wanted(self) -> String {
         match self {
-            Shape::Nothing => "nothing",
-            Shape::Text => "one string",
-            Shape::Number => "one number",
-            Shape::Pairs => "`key = value` pairs",
-            Shape::Translation => "a string and a type, which is `string` or `bit<W>`",
+            Shape::Nothing => "nothing".to_string(),
+            Shape::Text => "one string".to_string(),
+            Shape::Texts => "strings".to_string(),
+            Shape::Number => format!("one number up to {}", u32::MAX),
+            Shape::Pairs => "`key = value` pairs".to_string(),
+            Shape::Word(words) => format!("one of \"{}\"", words.join("\", \"")),
+            Shape::Translation => "a string and a type, which is `string` or `bit<W>`".to_string(),
         }
     }
 
@@ -50,10 +62,17 @@ impl Shape {
                 empty && expressions.is_empty()
             }
             (Shape::Text, [only]) => is_text(only),
-            (Shape::Number, [only]) => matches!(only.kind, ExpressionKind::Integer(_)),
+            (Shape::Texts, []) => matches!(annotation.body, AnnotationBody::Empty),
+            (Shape::Texts, texts) => texts.iter().all(is_text),
+            (Shape::Number, [only]) => {
+                matches!(&only.kind, ExpressionKind::Integer(number) if u32::try_from(&number.value).is_ok())
+            }
+            (Shape::Word(words), [only]) => {
+                matches!(&only.kind, ExpressionKind::String(text) if words.contains(&text.as_ref()))
+            }
             (Shape::Pairs, _) => !annotation.pairs().is_empty(),
             (Shape::Translation, [uri, controller]) => is_text(uri) && is_controller_type(controller),
-            (Shape::Text | Shape::Number | Shape::Translation, _) => false,
+            (Shape::Text | Shape::Number | Shape::Word(_) | Shape::Translation, _) => false,
         }
     }
 }

@@ -191,6 +191,11 @@ impl<'a> Flow<'a, '_> {
                 self.read(base);
                 self.read(low);
             }
+            ExpressionKind::Mask { value: first, mask: second }
+            | ExpressionKind::Range { low: first, high: second } => {
+                self.read(first);
+                self.read(second);
+            }
             _ => {}
         }
     }

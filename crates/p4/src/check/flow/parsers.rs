@@ -1,8 +1,10 @@
 //! Parsers: states are followed until nothing new is known at the beginning of any, then once more to say what is wrong.
 
+use hlir::diagnostic::Diagnostic;
+
 use super::Flow;
 use super::facts::Facts;
-use crate::ast::{Name, State, Transition};
+use crate::ast::{Expression, ExpressionKind, Name, State, Transition};
 
 impl<'a> Flow<'a, '_> {
     /// Leaves behind what is known where the parser accepts.
@@ -41,6 +43,7 @@ impl<'a> Flow<'a, '_> {
             Some(Transition::Direct(target)) => targets.push(target),
             Some(Transition::Select { subjects, cases, .. }) => {
                 subjects.iter().for_each(|subject| self.read(subject));
+                cases.iter().flat_map(|case| &case.keys).for_each(|key| self.case_key(key));
                 targets.extend(cases.iter().map(|case| &case.state));
             }
             None => {}
@@ -55,5 +58,26 @@ impl<'a> Flow<'a, '_> {
             }
         }
         accepted
+    }
+
+    /// The value of a case, or the bounds of its set. Bounds without a value make a set that nobody can tell: that is more than a warning.
+    fn case_key(&mut self, key: &'a Expression) {
+        let known = self.found.len();
+        self.read(key);
+        if !matches!(key.kind, ExpressionKind::Mask { .. } | ExpressionKind::Range { .. }) {
+            return;
+        }
+        let mut refused = Vec::new();
+        for found in self.found.split_off(known) {
+            let is_sure = !found.message().contains("potentially");
+            if !is_sure || !matches!(found.class(), Some("uninitialized-use" | "invalid-header")) {
+                self.found.push(found);
+            } else if !refused.contains(&found.span()) {
+                refused.push(found.span());
+                let report = Diagnostic::error("a bound of this set has no value here").kind("uninitialized-use");
+                let report = report.label(found.span(), found.message());
+                self.found.push(report.hint("extract or assign it before, or write a constant"));
+            }
+        }
     }
 }

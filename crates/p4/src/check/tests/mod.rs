@@ -3,7 +3,9 @@
 use expect_test::{Expect, expect};
 use hlir::diagnostic::Diagnostic;
 
+mod annotations;
 mod dpdk;
+mod entries;
 mod limits;
 mod objects;
 mod warnings;

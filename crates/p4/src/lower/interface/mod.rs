@@ -14,6 +14,7 @@ mod unique;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use hlir::Notes;
+use hlir::program::{Annotation, AnnotationBody, AnnotationValue};
 
 use super::Lowering;
 use crate::types::Type;
@@ -75,12 +76,32 @@ fn alias(name: &str, all: &[String]) -> String {
 
 /// The id that `@id` gives.
 fn id_note(notes: &Notes) -> Option<u32> {
-    let note = notes.annotations.iter().rev().find(|note| note.name == "id")?;
-    let text = note.text()?.trim();
-    match text.strip_prefix("0x") {
-        Some(digits) => u32::from_str_radix(digits, 16).ok(),
-        None => text.parse().ok(),
+    number_note(notes.annotations.iter().rev().find(|note| note.name == "id")?)
+}
+
+/// The number that an annotation holds, in either spelling and in any of the forms of literals.
+fn number_note(note: &Annotation) -> Option<u32> {
+    match &note.body {
+        AnnotationBody::Text(text) => literal(text.trim()),
+        AnnotationBody::Values(values) => match &values[..] {
+            [AnnotationValue::Number(number)] => u32::try_from(number).ok(),
+            _ => None,
+        },
+        AnnotationBody::None | AnnotationBody::Pairs(_) => None,
     }
+}
+
+/// `17`, `0x11`, `32w0b1_0001`: a literal as it is written.
+fn literal(text: &str) -> Option<u32> {
+    let plain = text.replace('_', "").to_ascii_lowercase();
+    let digits = match plain.split_once(['w', 's']) {
+        Some((width, digits)) if !width.is_empty() && width.bytes().all(|digit| digit.is_ascii_digit()) => digits,
+        _ => &plain,
+    };
+    let bases = [("0x", 16), ("0b", 2), ("0o", 8), ("0d", 10)];
+    let based = bases.iter().find_map(|(prefix, base)| Some((digits.strip_prefix(prefix)?, *base)));
+    let (digits, base) = based.unwrap_or((digits, 10));
+    u32::from_str_radix(digits, base).ok()
 }
 
 /// Ids of keys, of fields or of parameters that stand together: those that `@id` gives some of them, and for each of the others the next one free.
@@ -159,6 +180,13 @@ mod tests {
         // NoAction has this id in every P4Info.
         let names = BTreeMap::from([("NoAction".to_string(), None)]);
         assert_eq!(number(0x01, &names)["NoAction"], 21_257_015);
+    }
+
+    #[test]
+    fn ids_are_read_in_every_form_of_a_literal() {
+        let texts = ["17", "0x11", "0X1_1", "32w0b1_0001", "8s0o21", "0d17"];
+        assert_eq!(texts.map(literal), [Some(17); 6]);
+        assert_eq!(["", "x", "-1", "0x1_0000_0000"].map(literal), [None; 4]);
     }
 
     #[test]

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use hlir::interface::{
     Detail, ObjectKind, SizeSemantics, SourceKey, SourceObject, SourceParameter, SourceSelector, TypeSpec,
 };
+use hlir::program::{AnnotationBody, AnnotationValue};
 use hlir::{Notes, TableId};
 
-use super::{id_note, ids_together, is_hidden, number};
+use super::{id_note, ids_together, is_hidden, number, number_note};
 use crate::lower::Lowering;
 use crate::lower::notes::string_annotation;
 use crate::types::Type;
@@ -174,9 +175,16 @@ impl Lowering<'_> {
 fn selector(notes: &Notes) -> SourceSelector {
     let text = |name: &str| {
         let note = notes.annotations.iter().find(|note| note.name == name)?;
-        Some(note.text()?.trim().trim_matches('"').to_string())
+        match &note.body {
+            AnnotationBody::Text(text) => Some(text.trim().trim_matches('"').to_string()),
+            AnnotationBody::Values(values) => match &values[..] {
+                [AnnotationValue::Text(text)] => Some(text.clone()),
+                _ => None,
+            },
+            AnnotationBody::None | AnnotationBody::Pairs(_) => None,
+        }
     };
-    let number = |name: &str| text(name).and_then(|text| text.parse().ok());
+    let number = |name: &str| number_note(notes.annotations.iter().find(|note| note.name == name)?).map(u64::from);
     let semantics = match text("selector_size_semantics").as_deref() {
         Some("sum_of_weights") => Some(SizeSemantics::SumOfWeights),
         Some("sum_of_members") => Some(SizeSemantics::SumOfMembers(number("max_member_weight"))),
