@@ -44,6 +44,7 @@ points! {
     values_are_computed_before_their_header_becomes_valid: "semantics/values_come_before_validity",
     a_union_holds_one_header: "semantics/a_union_holds_one_header",
     stacks_shift_in_invalid_headers_and_survive_any_index: "semantics/stacks_shift_and_know_their_end",
+    long_stacks_do_what_short_ones_do: "semantics/long_stacks_do_what_short_ones_do",
     what_nobody_wrote_is_zero_for_each_packet: "semantics/what_nobody_wrote_is_zero",
     switch_falls_through_empty_labels_and_a_keyless_table_misses: "semantics/switch_falls_through_empty_labels",
     action_data_may_come_from_the_program: "semantics/action_data_may_come_from_the_program",

@@ -146,21 +146,21 @@ impl<'u, 'a> Body<'u, 'a> {
 
     /// The pointer to a header's first byte.
     pub fn header(&self, header: HeaderId) -> Expr {
-        Expr::Name(format!("state->{}", self.unit.header_name(header)))
+        Expr::Name(format!("state->{}", self.unit.header_member_name(header, "")))
     }
 
     pub fn header_valid(&self, header: HeaderId) -> Expr {
-        Expr::Name(format!("state->{}_valid", self.unit.header_name(header)))
+        Expr::Name(format!("state->{}", self.unit.header_member_name(header, "_valid")))
     }
 
     /// Length of the header's varbit field.
     pub fn header_bits(&self, header: HeaderId) -> Expr {
-        Expr::Name(format!("state->{}_bits", self.unit.header_name(header)))
+        Expr::Name(format!("state->{}", self.unit.header_member_name(header, "_bits")))
     }
 
     /// Where a header lies while it is not in the packet.
     pub fn header_scratch(&self, header: HeaderId) -> Expr {
-        Expr::Name(format!("state->scratch->{}", self.unit.header_name(header)))
+        Expr::Name(format!("state->scratch->{}", self.unit.header_member_name(header, "")))
     }
 
     /// Makes sure that a header has storage before it is touched.

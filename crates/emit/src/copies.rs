@@ -115,11 +115,10 @@ impl Unit<'_> {
     fn copy_forget(&self, used: &Words) -> Vec<Stmt> {
         let mut body = vec![Stmt::set(name("state->cursor"), Expr::word(0))];
         for index in self.kept_headers(used) {
-            let header = format!("state->{}", self.names.headers[index]);
-            body.push(set(&header, "NULL"));
-            for (member, value) in [("valid", "false"), ("bits", "0")] {
-                if used.contains(&format!("{}_{member}", self.names.headers[index])) {
-                    body.push(set(&format!("{header}_{member}"), value));
+            for (part, value) in [("", "NULL"), ("_valid", "false"), ("_bits", "0")] {
+                let declared = self.names.declared_of_header(index, part, "");
+                if part.is_empty() || self.mentions_header(used, index, part) {
+                    body.extend(declared.map(|member| crate::stack::zeroed("state->", &member, name(value))));
                 }
             }
         }
@@ -176,7 +175,7 @@ impl Unit<'_> {
         let mut body =
             vec![Stmt::declare("uint8_t *const", "data", data), Stmt::declare("const uint8_t *const", "old", old)];
         for index in self.kept_headers(used) {
-            let header = &self.names.headers[index];
+            let header = self.names.of_header(index, "");
             let (to, from) = (format!("copy->state.{header}"), format!("whole->{header}"));
             let scratch = Expr::binary("==", Expr::Name(from.clone()), Expr::Name(format!("whole->scratch->{header}")));
             let moved = Expr::binary("+", name("data"), Expr::binary("-", Expr::Name(from.clone()), name("old")));

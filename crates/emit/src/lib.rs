@@ -24,9 +24,11 @@ mod parameter;
 mod parser;
 mod path;
 mod refused;
+mod roll;
 mod run;
 mod saved;
 mod selector;
+mod stack;
 mod statement;
 mod storage;
 mod table;
@@ -112,6 +114,10 @@ fn file(unit: &Unit, nodes: &Nodes, entry: NodeId, custom: &CustomCode) -> Vec<I
     items.extend(way.iter().flat_map(|way| way.items(nodes, entry, &used)));
     items.extend(unit.host_items(entry, way.as_ref()));
     items.extend(unit.descriptor_items("sizeof(struct memory)", &used));
+    let arrays = unit.names.arrays();
+    if !arrays.is_empty() {
+        roll::items(&mut items, &arrays);
+    }
     pruned(items)
 }
 

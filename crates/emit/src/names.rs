@@ -4,6 +4,7 @@
 //! these names by putting something behind them is listed here, too: who makes more of them adds it to the list.
 
 use crate::namer::{Namer, at_top, identifier, unique_in};
+use crate::stack::{Element, long_stacks};
 use hlir::plan::Structure;
 use hlir::text::written_structure;
 use hlir::{NodeKind, Program, Table};
@@ -11,6 +12,8 @@ use hlir::{NodeKind, Program, Table};
 /// C names by the number of the thing in its arena. Members of `struct state` share one space of names, functions and types another.
 pub struct Names {
     pub headers: Vec<String>,
+    /// Of headers that are kept as arrays, instead.
+    pub elements: Vec<Option<Element>>,
     pub variables: Vec<String>,
     pub parsers: Vec<String>,
     pub nodes: Vec<String>,
@@ -66,6 +69,7 @@ impl Names {
         let headers: Vec<String> =
             program.headers.values().map(|it| spaces.members.unique_with(&it.name, of_header)).collect();
         headers.iter().for_each(|header| spaces.top.take(&copied(header)));
+        let elements = elements(program, &mut spaces.members);
         let variables = program.variables.values().map(|it| spaces.members.unique(&it.name)).collect();
         let states = |name: &str| format!("{name}_states");
         let parsers = program.parsers.values().map(|it| spaces.members.unique(&states(&it.name))).collect();
@@ -93,8 +97,20 @@ impl Names {
         let fields: Vec<_> = program.headers.values().map(|header| spaces.fields(header)).collect();
         let called = called(program, &headers, &fields);
         let parameters = program.tables.values().map(|table| parameters(table, &called)).collect();
-        Names { headers, variables, parsers, nodes, places, tables, value_sets, actions, parameters, fields }
+        Names { headers, elements, variables, parsers, nodes, places, tables, value_sets, actions, parameters, fields }
     }
+}
+
+fn elements(program: &Program, members: &mut Namer) -> Vec<Option<Element>> {
+    let mut elements = vec![None; program.headers.len()];
+    for (stack, headers) in long_stacks(program) {
+        let of = members.unique_with(&stack, of_header);
+        let count = headers.len() as u32;
+        for (at, header) in (0..).zip(headers) {
+            elements[crate::unit::number(header)] = Some(Element { of: of.clone(), at, count });
+        }
+    }
+    elements
 }
 
 /// Names that must be told apart.

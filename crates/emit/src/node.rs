@@ -11,6 +11,7 @@ use crate::unit::{Unit, number, origin};
 use hlir::diagnostic::Diagnostic;
 use hlir::text::written_structure;
 use hlir::{NodeId, NodeKind, TableId};
+use std::collections::HashSet;
 
 /// A node, written.
 pub struct Written {
@@ -269,28 +270,25 @@ fn look_up(unit: &Unit, name: &str, table: TableId, of: &str) -> Vec<Stmt> {
 /// Leaves out names that nothing uses any more, such as operands of a test whose branches turned out empty. What they name is pure.
 pub fn without_unused(mut body: Vec<Stmt>) -> Vec<Stmt> {
     loop {
-        let unused = declared(&body).into_iter().find(|name| !body.iter().any(|statement| statement.mentions(name)));
-        let Some(unused) = unused else { return body };
-        remove_declaration(&mut body, &unused);
-    }
-}
-
-fn declared(body: &[Stmt]) -> Vec<String> {
-    let mut names = Vec::new();
-    for statement in body {
-        if let Stmt::Declare { name, .. } = statement {
-            names.push(name.split('[').next().unwrap_or(name).to_string());
+        let mut mentioned = Vec::new();
+        body.iter().for_each(|statement| statement.names(&mut |name| mentioned.push(name)));
+        let mentioned: HashSet<String> = mentioned.into_iter().map(str::to_string).collect();
+        if !remove_declarations(&mut body, &mentioned) {
+            return body;
         }
-        statement.bodies().into_iter().for_each(|inner| names.extend(declared(inner)));
     }
-    names
 }
 
-fn remove_declaration(body: &mut Vec<Stmt>, unused: &str) {
-    body.retain(|statement| !matches!(statement, Stmt::Declare { name, .. } if name.split('[').next() == Some(unused)));
-    for statement in body {
-        statement.bodies_mut().into_iter().for_each(|inner| remove_declaration(inner, unused));
+/// Whether there were any whose name is not mentioned.
+fn remove_declarations(body: &mut Vec<Stmt>, mentioned: &HashSet<String>) -> bool {
+    let before = body.len();
+    let is_used = |name: &str| mentioned.contains(name.split('[').next().unwrap_or(name));
+    body.retain(|statement| !matches!(statement, Stmt::Declare { name, .. } if !is_used(name)));
+    let mut removed = body.len() < before;
+    for inner in body.iter_mut().flat_map(Stmt::bodies_mut) {
+        removed |= remove_declarations(inner, mentioned);
     }
+    removed
 }
 
 /// A function on a packet; parameters that it does not use are said to be unused.

@@ -197,7 +197,7 @@ impl Unit<'_> {
                 "bool" => name("false"),
                 _ => Expr::word(0),
             };
-            body.push(Stmt::set(Expr::Name(format!("state->{title}")), value));
+            body.push(crate::stack::zeroed("state->", &title, value));
         }
         for statement in self.zero_wide() {
             if let Stmt::Do(Expr::Call(function, mut arguments)) = statement {

@@ -107,24 +107,23 @@ impl Unit<'_> {
         save: &mut Vec<Stmt>,
         restore: &mut Vec<Stmt>,
     ) {
-        let header = &self.names.headers[index];
+        let header = self.names.of_header(index, "");
         let id = self.program.headers.iter().nth(index).map(|(id, _)| id).expect("kept headers are of the program");
         let size = storage_bytes(self.program, id);
         let pointer = || name(format!("state->{header}"));
         let scratch = || name(format!("state->scratch->{header}"));
-        let place = || name(format!("saved->{header}_place"));
+        let place = || name(format!("saved->{}", self.names.of_header(index, "_place")));
         let bytes = || name(format!("saved->{header}"));
-        for (member, of) in [("valid", "bool"), ("bits", "uint32_t")] {
-            let member = format!("{header}_{member}");
-            if used.contains(&member) {
-                let [there, back] = both_ways(&member);
-                members.push(Member::plain(of, member, ""));
+        for (part, of) in [("_valid", "bool"), ("_bits", "uint32_t")] {
+            if self.mentions_header(used, index, part) {
+                let [there, back] = both_ways(&self.names.of_header(index, part));
+                self.header_member(members, of, index, part, "");
                 save.push(there);
                 restore.push(back);
             }
         }
-        members.push(Member::plain("uint32_t", format!("{header}_place"), "offset in the packet"));
-        members.push(Member::plain("uint8_t", format!("{header}[{}]", size.max(1)), "while it is not in the packet"));
+        self.header_member(members, "uint32_t", index, "_place", "offset in the packet");
+        self.header_bytes(members, index, size.max(1), "while it is not in the packet");
         let offset = Expr::cast("uint32_t", Expr::binary("-", pointer(), name("data")));
         let in_scratch = Expr::binary("==", pointer(), scratch());
         let elsewhere = Expr::conditional(in_scratch, Expr::word(SCRATCH), offset);
@@ -199,8 +198,8 @@ impl Unit<'_> {
             }
         }
         for index in self.kept_headers(used) {
-            let member = format!("{}_valid", self.names.headers[index]);
-            if used.contains(&member) {
+            if self.mentions_header(used, index, "_valid") {
+                let member = self.names.of_header(index, "_valid");
                 let title = self.program.headers.values().nth(index).map_or("", |header| &header.name);
                 fields.push(field(&format!("{title}.$valid$"), 1, &member));
             }

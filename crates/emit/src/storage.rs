@@ -29,11 +29,13 @@ impl Unit<'_> {
 
     /// Numbers of the headers that code mentions.
     pub fn kept_headers(&self, used: &Words) -> Vec<usize> {
-        let names = self.names.headers.iter().enumerate();
-        let mentioned = |name: &str| {
-            used.contains(name) || used.contains(&format!("{name}_valid")) || used.contains(&format!("{name}_bits"))
-        };
-        names.filter(|(_, name)| mentioned(name)).map(|(index, _)| index).collect()
+        let mentioned =
+            |index: &usize| ["", "_valid", "_bits"].iter().any(|part| self.mentions_header(used, *index, part));
+        (0..self.names.headers.len()).filter(mentioned).collect()
+    }
+
+    pub fn mentions_header(&self, used: &Words, index: usize, part: &str) -> bool {
+        used.contains(&self.names.word_of_header(index, part))
     }
 
     /// `struct scratch`, `struct state`, and what copies need.
@@ -74,7 +76,7 @@ impl Unit<'_> {
             let header =
                 self.program.headers.iter().nth(index).map(|(id, _)| id).expect("kept headers are of the program");
             let size = storage_bytes(self.program, header).max(1);
-            members.push(Member::plain("uint8_t", format!("{}[{size}]", self.names.headers[index]), ""));
+            self.header_bytes(&mut members, index, size, "");
         }
         for index in self.kept_variables(|width| width > 64) {
             let width = self.variable_kind(index).width();
@@ -119,16 +121,14 @@ impl Unit<'_> {
             members.push(Member::plain("uint32_t", &self.names.parsers[*parser], "visited so far"));
         }
         for index in self.kept_headers(used) {
-            let name = &self.names.headers[index];
-            members.push(Member::plain("uint8_t *", name, ""));
-            if used.contains(&format!("{name}_bits")) {
-                members.push(Member::plain("uint32_t", format!("{name}_bits"), ""));
+            self.header_member(&mut members, "uint8_t *", index, "", "");
+            if self.mentions_header(used, index, "_bits") {
+                self.header_member(&mut members, "uint32_t", index, "_bits", "");
             }
         }
         for index in self.kept_headers(used) {
-            let name = &self.names.headers[index];
-            if used.contains(&format!("{name}_valid")) {
-                members.push(Member::plain("bool", format!("{name}_valid"), ""));
+            if self.mentions_header(used, index, "_valid") {
+                self.header_member(&mut members, "bool", index, "_valid", "");
             }
         }
         for index in self.kept_variables(|width| width <= 64) {

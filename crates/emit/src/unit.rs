@@ -88,6 +88,11 @@ impl<'a> Unit<'a> {
         &self.names.headers[number(header)]
     }
 
+    /// A member of `struct state` that is named after a header.
+    pub fn header_member_name(&self, header: HeaderId, part: &str) -> String {
+        self.names.of_header(number(header), part)
+    }
+
     pub fn variable_name(&self, variable: VariableId) -> &str {
         &self.names.variables[number(variable)]
     }

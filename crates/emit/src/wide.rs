@@ -2,7 +2,7 @@
 //!
 //! Expressions are pure, so every operand is worked out before the statement that uses it, into an array of its own that is written once.
 
-use crate::body::{Body, limbs};
+use crate::body::{Body, join, limbs};
 use crate::c::{Expr, Stmt};
 use hlir::{Binary, Expression, KeySet, Unary, VariableId};
 use num_bigint::BigUint;
@@ -90,10 +90,10 @@ impl Body<'_, '_> {
                 let operand = self.limbs_of(operand);
                 self.resized(if *signed { "wide_extend_signed" } else { "wide_resize" }, operand, from, width, &[])
             }
-            Expression::Choose { condition, then, otherwise } => {
-                let condition = self.value(condition);
-                let (then, otherwise) = (self.wide(then), self.wide(otherwise));
-                self.applied("wide_copy", [Expr::conditional(condition, then, otherwise)], width)
+            Expression::Choose { .. } => {
+                let array = self.array(width);
+                self.choose_into(value, &array, width);
+                array
             }
             Expression::Bool(_)
             | Expression::Valid(_)
@@ -102,6 +102,24 @@ impl Body<'_, '_> {
             | Expression::VarbitLength(_)
             | Expression::VarbitEqual(_, _) => panic!("nothing of this kind has more than 64 bits"),
         }
+    }
+
+    /// Puts a value into an array; of a choice, only the chosen one is worked out.
+    fn choose_into(&mut self, value: &Expression, array: &Expr, width: u32) {
+        if let Expression::Choose { condition, then, otherwise } = value {
+            let condition = self.value(condition);
+            let (then, mut present) = self.branch(|body| body.choose_into(then, array, width));
+            let (otherwise, other) = self.branch(|body| body.choose_into(otherwise, array, width));
+            join(&mut present, &other);
+            self.present = present;
+            return self.push(Stmt::If { condition, then, otherwise });
+        }
+        if let Expression::Field(field) = value {
+            self.ensure(field.header);
+            return self.load_wide(*field, array.clone());
+        }
+        let whole = self.wide(value);
+        self.push(Stmt::call("wide_copy", [array.clone(), whole, Expr::word(width)]));
     }
 
     /// `function(array, operands, width)` into a new array.

@@ -4,7 +4,7 @@
 
 mod print;
 
-pub use print::{digits, print};
+pub use print::{digits, expression as written, print};
 
 /// An expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -178,6 +178,37 @@ impl Expr {
         if let Expr::Number { value, .. } = self { Some(*value) } else { None }
     }
 
+    /// Calls `visit` with every name that `mentions` knows.
+    pub fn names<'e>(&'e self, visit: &mut dyn FnMut(&'e str)) {
+        match self {
+            Expr::Name(name) => words(name).for_each(visit),
+            Expr::Number { .. } | Expr::Text(_) => {}
+            Expr::Call(function, arguments) => {
+                words(function).for_each(&mut *visit);
+                arguments.iter().for_each(|argument| argument.names(visit));
+            }
+            Expr::Index(left, right) | Expr::Binary(_, left, right) => {
+                left.names(visit);
+                right.names(visit);
+            }
+            Expr::Unary(_, operand) | Expr::Cast(_, operand) | Expr::Designated(_, operand) => operand.names(visit),
+            Expr::Conditional(condition, then, otherwise) => {
+                [condition, then, otherwise].into_iter().for_each(|value| value.names(visit));
+            }
+            Expr::List(members) => members.iter().for_each(|member| member.names(visit)),
+        }
+    }
+
+    pub fn operands_mut(&mut self) -> Vec<&mut Expr> {
+        match self {
+            Expr::Name(_) | Expr::Number { .. } | Expr::Text(_) => Vec::new(),
+            Expr::Call(_, members) | Expr::List(members) => members.iter_mut().collect(),
+            Expr::Index(left, right) | Expr::Binary(_, left, right) => vec![left, right],
+            Expr::Unary(_, operand) | Expr::Cast(_, operand) | Expr::Designated(_, operand) => vec![operand],
+            Expr::Conditional(condition, then, otherwise) => vec![condition, then, otherwise],
+        }
+    }
+
     /// Whether one of its names is `word`, or has it in it as the name of a variable, a constant or a function.
     pub fn mentions(&self, word: &str) -> bool {
         match self {
@@ -194,6 +225,22 @@ impl Expr {
             Expr::List(members) => members.iter().any(|member| member.mentions(word)),
         }
     }
+}
+
+/// The words in a text that are names of variables, constants or functions.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let is_letter = |character: char| character.is_alphanumeric() || character == '_';
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let start = from + text[from..].find(is_letter)?;
+            let end = text[start..].find(|next| !is_letter(next)).map_or(text.len(), |end| start + end);
+            from = end;
+            if !is_of_another_space(&text[..start]) {
+                return Some(&text[start..end]);
+            }
+        }
+    })
 }
 
 fn has_word(text: &str, word: &str) -> bool {
@@ -261,6 +308,35 @@ impl Stmt {
             | Stmt::Return(_)
             | Stmt::Break
             | Stmt::Blank => Vec::new(),
+        }
+    }
+
+    /// Calls `visit` with every name that `mentions` knows.
+    pub fn names<'s>(&'s self, visit: &mut dyn FnMut(&'s str)) {
+        match self {
+            Stmt::Declare { value, .. } => value.iter().for_each(|value| value.names(visit)),
+            Stmt::Assign(target, _, value) => [target, value].into_iter().for_each(|value| value.names(visit)),
+            Stmt::Do(value) | Stmt::Return(Some(value)) => value.names(visit),
+            Stmt::If { condition, .. } | Stmt::While(condition, _) => condition.names(visit),
+            Stmt::Switch { on, .. } => on.names(visit),
+            Stmt::Count { from, to, step, .. } => [from, to, step].into_iter().for_each(|value| value.names(visit)),
+            Stmt::Label(_) | Stmt::Goto(_) | Stmt::Return(None) | Stmt::Break | Stmt::Block(_) | Stmt::Blank => {}
+        }
+        self.bodies().into_iter().flatten().for_each(|inner| inner.names(visit));
+    }
+
+    /// Its own expressions, without those of the statements within it.
+    pub fn expressions_mut(&mut self) -> Vec<&mut Expr> {
+        match self {
+            Stmt::Declare { value, .. } => value.iter_mut().collect(),
+            Stmt::Assign(target, _, value) => vec![target, value],
+            Stmt::Do(value) | Stmt::Return(Some(value)) => vec![value],
+            Stmt::If { condition, .. } | Stmt::While(condition, _) => vec![condition],
+            Stmt::Switch { on, .. } => vec![on],
+            Stmt::Count { from, to, step, .. } => vec![from, to, step],
+            Stmt::Block(_) | Stmt::Label(_) | Stmt::Goto(_) | Stmt::Return(None) | Stmt::Break | Stmt::Blank => {
+                Vec::new()
+            }
         }
     }
 

@@ -356,7 +356,7 @@ fn operand(value: &Expr, least: u8) -> String {
     if bare { expression(value) } else { format!("({})", expression(value)) }
 }
 
-pub(super) fn expression(value: &Expr) -> String {
+pub fn expression(value: &Expr) -> String {
     match value {
         Expr::Name(name) => name.clone(),
         Expr::Number { value, long } => number(*value, *long),

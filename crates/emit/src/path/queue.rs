@@ -288,7 +288,7 @@ impl<'u> Way<'u> {
             Stmt::set(name("waiting->clock_ns"), name("run->clock_ns")),
         ];
         for index in self.unit.kept_headers(used) {
-            let header = &self.unit.names.headers[index];
+            let header = self.unit.names.of_header(index, "");
             let made = Expr::binary("==", name(format!("state->{header}")), name(format!("state->scratch->{header}")));
             let moved = Stmt::set(name(format!("waiting->state.{header}")), name(format!("waiting->scratch.{header}")));
             body.push(Stmt::when(made, vec![moved]));
