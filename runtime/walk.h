@@ -248,8 +248,29 @@ walk_save(const struct packet *packet, uint8_t *to, uint32_t most)
 		memcpy(to, packet_data(packet), front);
 }
 
+/* Another packet instead: `bytes` bytes from `front`, and what is behind the first `before` ones. 0: no memory, or no room, and nothing has changed. */
+static __attribute__((noinline, unused)) int
+walk_place_anew(struct worker *worker, struct packet *packet, uint32_t before, const uint8_t *front, uint32_t bytes)
+{
+	struct packet_segment segment = packet_segment(packet, before);
+	struct packet fresh;
+	int added;
+
+	if (!packet_copy(worker, packet, &fresh))
+		return 0;
+	packet_truncate(worker, &fresh, 0);
+	added = packet_add(worker, &fresh, front, bytes);
+	do
+		added = added && packet_add(worker, &fresh, segment.data, segment.length);
+	while (packet_segment_next(&segment));
+	packet_drop(worker, added ? packet : &fresh);
+	if (added)
+		*packet = fresh;
+	return added;
+}
+
 /* Makes the packet begin with the pieces and go on with what is behind `cursor`. Pieces that already lie there stay; the others go through `buffer`, for
- * they may lie where the new front will be. 0: no headroom, and nothing has changed. */
+ * they may lie where the new front will be. 0: no room for them, and nothing has changed. */
 static inline int
 walk_place(struct worker *worker, struct packet *packet, uint32_t cursor, const struct piece *pieces, uint32_t count, uint8_t *buffer)
 {
@@ -263,10 +284,17 @@ walk_place(struct worker *worker, struct packet *packet, uint32_t cursor, const 
 		bytes += pieces[i].count;
 	}
 	before = (uint32_t)(stays - data);
-	if (bytes <= before)
+	if (bytes <= before) {
 		packet_trim(packet, before - bytes);
-	else if (!packet_prepend(worker, packet, bytes - before))
-		return 0;
+	} else if (!packet_prepend(worker, packet, bytes - before)) {
+		/* A copy, so that the original may stay in registers. */
+		struct packet moved = *packet;
+
+		if (!walk_place_anew(worker, &moved, before, buffer, bytes))
+			return 0;
+		*packet = moved;
+		return 1;
+	}
 	memcpy(packet_data(packet), buffer, bytes);
 	return 1;
 }

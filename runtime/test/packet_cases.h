@@ -96,6 +96,25 @@ cases_front_and_end(struct cases *cases)
 	cases_flush(&cases->worker);
 }
 
+/* A front that is shorter than what it replaces, one that fits in front of the packet, and one that needs another buffer. */
+static void
+cases_places(struct cases *cases)
+{
+	uint8_t front[1000], buffer[1000];
+
+	for (uint32_t i = 0; i < sizeof(front); i++)
+		front[i] = (uint8_t)(i - sizeof(front) + 20);
+	for (uint32_t bytes = 10; bytes <= sizeof(front); bytes *= 10) {
+		struct packet packet = cases_packet(cases, 100);
+		const struct piece piece = { .bytes = front + sizeof(front) - bytes, .count = bytes };
+
+		CHECK(walk_place(&cases->worker, &packet, 20, &piece, 1, buffer));
+		CHECK(cases_holds(&packet, 20 - bytes, bytes + 80));
+		packet_drop(&cases->worker, &packet);
+		cases_flush(&cases->worker);
+	}
+}
+
 static void
 cases_copies(struct cases *cases)
 {
@@ -267,13 +286,17 @@ cases_order(void)
 static void
 cases_exhaustion(struct cases *cases)
 {
+	const uint8_t front[1000] = { 0 };
+	const struct piece piece = { .bytes = front, .count = sizeof(front) };
 	struct packet packets[128], copy;
+	uint8_t buffer[sizeof(front)];
 	uint32_t count = 0;
 
 	while (cases->available(cases) != 0 && count < 128)
 		packets[count++] = cases_packet(cases, 8);
 	CHECK(count > 1 && cases->available(cases) == 0);
 	CHECK(!packet_copy(&cases->worker, &packets[0], &copy));
+	CHECK(!walk_place(&cases->worker, &packets[0], 0, &piece, 1, buffer));
 	CHECK(cases_holds(&packets[0], 0, 8));
 	while (count-- != 0)
 		packet_drop(&cases->worker, &packets[count]);
@@ -287,6 +310,8 @@ cases_run(struct cases *cases)
 	const uint32_t available = cases->available(cases);
 
 	cases_front_and_end(cases);
+	CHECK(cases->available(cases) == available);
+	cases_places(cases);
 	CHECK(cases->available(cases) == available);
 	cases_copies(cases);
 	CHECK(cases->available(cases) == available);

@@ -18,22 +18,21 @@ impl Body<'_, '_> {
         let facts = &self.unit.facts;
         let lie_there = emitted(statements).iter().all(|header| !facts.apart.contains(header));
         let in_place = lie_there && in_place(self.unit.program, &facts.order, self.node, statements);
-        let most = emits(statements);
+        let is_bounded = !emits_in_loop(statements);
         let odd = |header: &HeaderId| !self.program().headers[*header].fixed_bits().is_multiple_of(8);
         let bits = emitted(statements).iter().any(odd);
         self.emitting = match (in_place, writes_after_emit(statements)) {
             (true, _) => Emitting::Nothing,
-            (false, _) if bits => Emitting::Bits,
+            (false, _) if bits => Emitting::Bits { is_bounded },
+            (false, _) if !is_bounded => Emitting::Bytes,
             (false, false) => Emitting::Pieces,
             (false, true) => Emitting::Snapshots,
         };
-        if most.is_none() && !in_place {
-            self.unsupported("`emit` in a loop");
-        }
-        let most = most.unwrap_or(0);
+        let most = emitted(statements).len() as u32;
         let listed = self.emitting != Emitting::Nothing && most > 0;
+        let bytes = if is_bounded { emitted_bytes(self.unit, statements) } else { MOST_BYTES };
         if listed {
-            self.open_pieces(most, emitted_bytes(self.unit, statements));
+            self.open_pieces(most, bytes);
         }
         self.exit = Exit::Finish;
         let whole = [Statement::Scope { label: FINISH.to_string(), body: statements.to_vec() }];
@@ -41,7 +40,7 @@ impl Body<'_, '_> {
         self.detach(next);
         match (self.emitting, listed) {
             (Emitting::Nothing, _) => {}
-            (_, true) => self.place_pieces(emitted_bytes(self.unit, statements)),
+            (_, true) => self.place_pieces(bytes),
             (_, false) => {
                 self.push(Stmt::declare("struct packet", "packet", Expr::name("state->packet")));
                 self.push(Stmt::call("packet_trim", [Expr::name("&packet"), Expr::name("state->cursor")]));
@@ -53,8 +52,7 @@ impl Body<'_, '_> {
     }
 
     fn open_pieces(&mut self, most: u32, bytes: u32) {
-        let most = if self.emitting == Emitting::Bits { 1 } else { most };
-        let pieces = format!("pieces[{most}]");
+        let pieces = format!("pieces[{}]", if self.emitting.is_one_piece() { 1 } else { most });
         self.push(Stmt::Declare { of: "struct piece".to_string(), name: pieces, value: None });
         self.push(Stmt::declare("uint32_t", "piece_count", Expr::word(0)));
         if self.emitting == Emitting::Pieces {
@@ -62,7 +60,7 @@ impl Body<'_, '_> {
         }
         // A string of bits may be stored a word beyond its end.
         self.push(Stmt::Declare { of: "uint8_t".to_string(), name: format!("snapshot[{}]", bytes + 8), value: None });
-        if self.emitting == Emitting::Bits {
+        if let Emitting::Bits { .. } = self.emitting {
             let begun = Expr::call("hash_begin", [Expr::name("snapshot")]);
             self.push(Stmt::declare("struct hash_input", "snapshot_bits", begun));
         } else {
@@ -71,10 +69,14 @@ impl Body<'_, '_> {
     }
 
     /// Adds a header's fields to the string of bits that the packet will begin with.
-    fn emit_bits(&mut self, header: HeaderId) {
+    fn emit_bits(&mut self, header: HeaderId, is_bounded: bool) {
         let valid = self.header_valid(header);
         let before = self.present.clone();
         let code = self.nested(|body| {
+            if !is_bounded {
+                let held = Expr::call("hash_bytes", [Expr::name("&snapshot_bits")]);
+                body.fits(held, Expr::word(storage_bytes(body.program(), header)));
+            }
             body.present[number(header)] = Presence::Present;
             for field in 0..body.program().headers[header].fields.len() {
                 body.hash_field(Expr::name("&snapshot_bits"), FieldRef { header, field: field as u32 });
@@ -84,13 +86,24 @@ impl Body<'_, '_> {
         self.push(Stmt::when(valid, code));
     }
 
+    /// Drops a packet whose front would become longer than any packet, with so many bytes behind those that it has.
+    fn fits(&mut self, held: Expr, bytes: Expr) {
+        let over = Expr::binary(">", Expr::binary("+", held, bytes), Expr::word(MOST_BYTES));
+        let failed = self.nested(|body| body.drop_packet("no headroom"));
+        self.push(Stmt::when(over, failed));
+    }
+
     fn place_pieces(&mut self, bytes: u32) {
-        if self.emitting == Emitting::Bits {
-            let gathered = vec![
-                Expr::name("snapshot"),
-                Expr::cast("uint32_t", Expr::call("hash_bytes", [Expr::name("&snapshot_bits")])),
-            ];
-            let piece = Expr::cast("struct piece", Expr::List(gathered));
+        if self.emitting.is_one_piece() {
+            let count = match self.emitting {
+                Emitting::Bits { .. } => {
+                    Expr::cast("uint32_t", Expr::call("hash_bytes", [Expr::name("&snapshot_bits")]))
+                }
+                Emitting::Nothing | Emitting::Pieces | Emitting::Snapshots | Emitting::Bytes => {
+                    Expr::name("snapshot_bytes")
+                }
+            };
+            let piece = Expr::cast("struct piece", Expr::List(vec![Expr::name("snapshot"), count]));
             self.push(Stmt::set(Expr::name("pieces[piece_count++]"), piece));
         }
         self.push(Stmt::Declare { of: "uint8_t".to_string(), name: format!("buffer[{bytes}]"), value: None });
@@ -104,8 +117,8 @@ impl Body<'_, '_> {
     pub fn emit_header(&mut self, header: HeaderId) {
         match self.emitting {
             Emitting::Nothing => return,
-            Emitting::Bits => return self.emit_bits(header),
-            Emitting::Pieces | Emitting::Snapshots => {}
+            Emitting::Bits { is_bounded } => return self.emit_bits(header, is_bounded),
+            Emitting::Pieces | Emitting::Snapshots | Emitting::Bytes => {}
         }
         let declared = &self.program().headers[header];
         let mut bytes = Expr::word(declared.fixed_bits() / 8);
@@ -114,14 +127,18 @@ impl Body<'_, '_> {
         }
         let valid = self.header_valid(header);
         let code = self.nested(|body| {
-            let mut source = body.header(header);
-            if body.emitting == Emitting::Snapshots {
-                let at = Expr::name("snapshot + snapshot_bytes");
-                source = Expr::call("memcpy", [at, source, bytes.clone()]);
+            let source = body.header(header);
+            let copied = || [Expr::name("snapshot + snapshot_bytes"), source.clone(), bytes.clone()];
+            if body.emitting == Emitting::Bytes {
+                body.fits(Expr::name("snapshot_bytes"), bytes.clone());
+                body.push(Stmt::call("memcpy", copied()));
+            } else {
+                let kept = body.emitting == Emitting::Snapshots;
+                let source = if kept { Expr::call("memcpy", copied()) } else { source.clone() };
+                let piece = Expr::cast("struct piece", Expr::List(vec![source, bytes.clone()]));
+                body.push(Stmt::set(Expr::name("pieces[piece_count++]"), piece));
             }
-            let piece = Expr::cast("struct piece", Expr::List(vec![source, bytes.clone()]));
-            body.push(Stmt::set(Expr::name("pieces[piece_count++]"), piece));
-            if body.emitting == Emitting::Snapshots {
+            if body.emitting != Emitting::Pieces {
                 body.push(Stmt::Assign(Expr::name("snapshot_bytes"), "+=", bytes.clone()));
             }
         });
@@ -171,18 +188,32 @@ pub enum Emitting {
     Pieces,
     /// The header's bytes as they are now: the deparser changes some later on.
     Snapshots,
+    /// The same behind those of all headers before: a loop emits any number of them.
+    Bytes,
     /// The header's fields, since headers do not fill whole bytes: together they do, with zeros at the end.
-    Bits,
+    Bits {
+        is_bounded: bool,
+    },
 }
 
-/// How many headers can be emitted; none if that is not bounded.
-fn emits(statements: &[Statement]) -> Option<u32> {
-    let looped = |statement: &Statement| matches!(statement, Statement::Loop { body, .. } if !emitted(body).is_empty());
-    let mut bounded = true;
-    for statement in statements {
-        statement.walk(&mut |statement| bounded &= !looped(statement));
+impl Emitting {
+    /// Whether everything that is emitted is put together before it is placed.
+    fn is_one_piece(self) -> bool {
+        matches!(self, Emitting::Bytes | Emitting::Bits { .. })
     }
-    bounded.then(|| emitted(statements).len() as u32)
+}
+
+/// Bytes of the longest packet.
+const MOST_BYTES: u32 = 0xffff;
+
+/// Whether the number of headers that can be emitted is not known from the code.
+fn emits_in_loop(statements: &[Statement]) -> bool {
+    let emits = |statement: &Statement| matches!(statement, Statement::Loop { body, .. } if !emitted(body).is_empty());
+    let mut found = false;
+    for statement in statements {
+        statement.walk(&mut |statement| found |= emits(statement));
+    }
+    found
 }
 
 fn emitted(statements: &[Statement]) -> Vec<HeaderId> {
