@@ -51,6 +51,14 @@ control ingress(inout headers h, inout meta m, inout standard_metadata_t s) {
                 h.u.one.v = 0x66;
             }
         }
+        if (h.kind.v == 7) {
+            h.u.two = { 0x7777 };
+            h.u.one = h.u.one;
+        }
+        if (h.kind.v == 8) {
+            h.u.two = { 0x8888 };
+            h.u.two = h.u.two;
+        }
         h.kind.v = (h.u.one.isValid() ? 8w1 : 0) | (h.u.two.isValid() ? 8w2 : 0) | (h.u.isValid() ? 8w4 : 0) | (h.w == h.u ? 8w8 : 0);
     }
 }

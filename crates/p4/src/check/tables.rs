@@ -276,11 +276,16 @@ impl<'a> Checker<'a> {
         }
         match (&left.kind, &right.kind) {
             (ExpressionKind::Path(left), ExpressionKind::Path(right)) => left.name.text == right.name.text,
-            (ExpressionKind::Member { base: left, .. }, ExpressionKind::Member { base: right, .. })
-            | (ExpressionKind::Cast { operand: left, .. }, ExpressionKind::Cast { operand: right, .. })
-            | (ExpressionKind::Unary { operand: left, .. }, ExpressionKind::Unary { operand: right, .. }) => {
+            (ExpressionKind::Member { base: left, .. }, ExpressionKind::Member { base: right, .. }) => {
                 self.same(left, right)
             }
+            (ExpressionKind::Cast { operand: left_part, .. }, ExpressionKind::Cast { operand: right_part, .. }) => {
+                self.out.type_of(left) == self.out.type_of(right) && self.same(left_part, right_part)
+            }
+            (
+                ExpressionKind::Unary { operator: left_operator, operand: left },
+                ExpressionKind::Unary { operator: right_operator, operand: right },
+            ) => left_operator == right_operator && self.same(left, right),
             (
                 ExpressionKind::Index { base: left, index: left_index },
                 ExpressionKind::Index { base: right, index: right_index },
@@ -308,12 +313,18 @@ impl<'a> Checker<'a> {
                     && left_arguments.len() == right_arguments.len()
                     && pairs.into_iter().all(|(left, right)| self.same(&left.value, &right.value))
             }
-            (ExpressionKind::Slice { base: left, high: left_high, low: left_low }, right_kind) => {
-                let ExpressionKind::Slice { base: right, high: right_high, low: right_low } = right_kind else {
-                    return false;
-                };
-                self.same(left, right) && self.same(left_high, right_high) && self.same(left_low, right_low)
-            }
+            (
+                ExpressionKind::Slice { base: left_a, high: left_b, low: left_c },
+                ExpressionKind::Slice { base: right_a, high: right_b, low: right_c },
+            )
+            | (
+                ExpressionKind::PlusSlice { base: left_a, low: left_b, width: left_c },
+                ExpressionKind::PlusSlice { base: right_a, low: right_b, width: right_c },
+            )
+            | (
+                ExpressionKind::Conditional { condition: left_a, accepted: left_b, rejected: left_c },
+                ExpressionKind::Conditional { condition: right_a, accepted: right_b, rejected: right_c },
+            ) => self.same(left_a, right_a) && self.same(left_b, right_b) && self.same(left_c, right_c),
             _ => false,
         }
     }

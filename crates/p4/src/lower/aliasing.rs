@@ -59,7 +59,7 @@ impl<'a> Lowering<'a> {
                 self.save_if_touched(low, touched);
             }
             Target::Slice { base, .. } | Target::Copied { target: base, .. } => self.save_indices(base, touched),
-            Target::Storage(_) | Target::Discard => {}
+            Target::Storage(_) | Target::Nowhere(_) | Target::Discard => {}
         }
     }
 
@@ -82,7 +82,7 @@ impl Target {
                 base.storages()
             }
             Target::Choice { candidates, .. } => candidates.iter().flat_map(Target::storages).collect(),
-            Target::Discard => Vec::new(),
+            Target::Nowhere(_) | Target::Discard => Vec::new(),
         }
     }
 }

@@ -38,7 +38,7 @@ impl<'a> Lowering<'a> {
                 self.each_choice(target, &mut |lowering, chosen| lowering.store(chosen, value.clone()));
             }
             Target::Copied { target, .. } => self.store(target, value),
-            Target::Discard => {}
+            Target::Nowhere(_) | Target::Discard => {}
         }
     }
 
@@ -147,8 +147,11 @@ impl<'a> Lowering<'a> {
             (Storage::Varbit(to), Value::Varbit(from)) if *to != from => {
                 self.emit(Statement::CopyVarbit { to: *to, from });
             }
-            (Storage::Header { id, .. }, Value::Header { id: from, .. }) if *id != from => {
-                self.emit(Statement::CopyHeader { to: *id, from });
+            (Storage::Header { id, .. }, Value::Header { id: from, .. }) => {
+                if *id != from {
+                    self.emit(Statement::CopyHeader { to: *id, from });
+                }
+                // Also where a member is assigned to itself: an invalid one makes the whole union invalid (P4_16 8.20).
                 self.invalidate_siblings(*id);
             }
             (Storage::Header { id, members }, Value::Made { valid, fields, .. }) => {
@@ -166,7 +169,7 @@ impl<'a> Lowering<'a> {
                 );
             }
             (Storage::Union(to), Value::Union(from)) => self.assign_union(to, from),
-            (Storage::Varbit(_), Value::Varbit(_)) | (Storage::Header { .. }, Value::Header { .. }) => {}
+            (Storage::Varbit(_), Value::Varbit(_)) => {}
             (Storage::Nothing, _) | (_, Value::Void | Value::Object(_) | Value::Text(_) | Value::DontCare) => {}
             _ => self.diagnostics.push(self.internal(Span::NONE, "an assignment of a value of another type")),
         }

@@ -275,7 +275,7 @@ impl<'a> Lowering<'a> {
                 self.settle_target(base, mark);
                 self.settle_expression(low, mark);
             }
-            Target::Storage(_) | Target::Copied { .. } | Target::Discard => {}
+            Target::Storage(_) | Target::Copied { .. } | Target::Nowhere(_) | Target::Discard => {}
         }
     }
 

@@ -40,31 +40,36 @@ impl<'a> Lowering<'a> {
     fn loop_statement(&mut self, hint: &str, span: Span, lower: impl FnOnce(&mut Self, &str, &str)) {
         let label = self.names.label(&format!("{hint}{}", self.line_of(span)));
         let next = self.names.label(&format!("next{}", self.line_of(span)));
+        self.detour(span, &label, |lowering| {
+            let frame = LoopFrame { on_break: Jump::Leave(label.clone()), on_continue: Jump::Leave(next.clone()) };
+            lowering.enter_loop(frame);
+            let repeated = std::mem::replace(&mut lowering.repeated, true);
+            let (first, last) = lowering.region("", |lowering| lower(lowering, &label, &next));
+            lowering.repeated = repeated;
+            lowering.leave_loop();
+            assert_eq!(first, last, "a loop that is cut is unrolled");
+            let body = std::mem::take(&mut lowering.graph.block_mut(first).body);
+            let exit = lowering.graph.block(first).exit;
+            let current = lowering.current;
+            if lowering.graph.is_open(current) {
+                let block = lowering.graph.block_mut(current);
+                block.body.push(Made::Loop { label: label.clone(), body });
+                block.exit = block.exit.or(exit);
+            }
+        });
+    }
+
+    /// Lowers a loop that is a statement. Where it stands among blocks of the graph, a `return` in it sets a flag, leaves `label`, and goes on from there.
+    fn detour(&mut self, span: Span, label: &str, lower: impl FnOnce(&mut Self)) {
         let in_graph = self.frames.last().is_some_and(|frame| matches!(frame.kind, FrameKind::Graph { .. }));
-        let flag = in_graph.then(|| self.scratch(&format!("returned{}", self.line_of(span)), HlirType::Bool));
-        if let Some(flag) = &flag {
-            let kind = FrameKind::Detour { label: label.clone(), flag: flag.clone() };
-            self.frames.push(Frame::new(kind));
+        if !in_graph {
+            return lower(self);
         }
-        let frame = LoopFrame { on_break: Jump::Leave(label.clone()), on_continue: Jump::Leave(next.clone()) };
-        self.enter_loop(frame);
-        let repeated = std::mem::replace(&mut self.repeated, true);
-        let (first, last) = self.region("", |lowering| lower(lowering, &label, &next));
-        self.repeated = repeated;
-        self.leave_loop();
-        assert_eq!(first, last, "a loop that is cut is unrolled");
-        let body = std::mem::take(&mut self.graph.block_mut(first).body);
-        let exit = self.graph.block(first).exit;
-        let current = self.current;
-        if self.graph.is_open(current) {
-            let block = self.graph.block_mut(current);
-            block.body.push(Made::Loop { label, body });
-            block.exit = block.exit.or(exit);
-        }
-        if let Some(flag) = flag {
-            self.frames.pop();
-            self.after_detour(&flag);
-        }
+        let flag = self.scratch(&format!("returned{}", self.line_of(span)), HlirType::Bool);
+        self.frames.push(Frame::new(FrameKind::Detour { label: label.to_string(), flag: flag.clone() }));
+        lower(self);
+        self.frames.pop();
+        self.after_detour(&flag);
     }
 
     /// A `return` inside the loop goes on here.
@@ -218,22 +223,24 @@ impl<'a> Lowering<'a> {
         elements: Vec<Value>,
         cut: bool,
     ) -> Lowered<()> {
-        let escapes = walk::contains(&parts.body, &|kind| walk::is_return(kind) || matches!(kind, StatementKind::Exit));
-        if cut || escapes {
+        if cut {
             return self.unrolled_elements(span, parts, variable, elements);
         }
         let label = self.names.label(&format!("for{}", self.line_of(span)));
         let next = self.names.label(&format!("next{}", self.line_of(span)));
-        self.enter_loop(LoopFrame { on_break: Jump::Leave(label.clone()), on_continue: Jump::Leave(next.clone()) });
-        let repeated = std::mem::replace(&mut self.repeated, true);
-        self.scope(&label, |lowering| {
-            for element in elements {
-                lowering.assign(variable, element);
-                lowering.scope(&next, |lowering| lowering.statements(std::slice::from_ref(&parts.body)));
-            }
+        self.detour(span, &label, |lowering| {
+            let (on_break, on_continue) = (Jump::Leave(label.clone()), Jump::Leave(next.clone()));
+            lowering.enter_loop(LoopFrame { on_break, on_continue });
+            let repeated = std::mem::replace(&mut lowering.repeated, true);
+            lowering.scope(&label, |lowering| {
+                for element in elements {
+                    lowering.assign(variable, element);
+                    lowering.scope(&next, |lowering| lowering.statements(std::slice::from_ref(&parts.body)));
+                }
+            });
+            lowering.repeated = repeated;
+            lowering.leave_loop();
         });
-        self.repeated = repeated;
-        self.leave_loop();
         Ok(())
     }
 }

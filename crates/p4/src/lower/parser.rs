@@ -26,6 +26,8 @@ use crate::types::Type;
 pub struct Context {
     pub id: ParserId,
     pub reject: NodeId,
+    /// What is copied out where an error leaves a parser that is applied here, while a flag says that it runs; inner ones come first.
+    pub owed: Vec<(Storage, Vec<(Target, Storage)>)>,
 }
 
 /// States given a block, and those still to be lowered.
@@ -51,17 +53,23 @@ impl<'a> Lowering<'a> {
             block.scope.bind(parameter.id, binding);
         }
         let name = block.name.clone();
-        let id = self.program.parsers.alloc(Parser { name, start: accept, accept, reject, error });
-        self.graph.reject_to(id, reject);
-        self.parser = Some(Context { id, reject });
+        let failed = self.plain_block(&format!("{name}.failed"));
+        let id = self.program.parsers.alloc(Parser { name, start: accept, accept, reject: failed, error });
+        self.graph.reject_to(id, failed);
+        self.parser = Some(Context { id, reject: failed, owed: Vec::new() });
         self.frames.push(Frame::new(FrameKind::Boundary));
         let entry = self.add_block("begin");
         self.graph.block_mut(entry).name = format!("{}.begin", block.name);
         let before = std::mem::replace(&mut self.current, entry);
         let result = self.parser_body(&block, accept);
-        self.current = before;
+        let owed = self.parser.take().map(|parser| parser.owed).unwrap_or_default();
+        self.current = failed;
+        for (inside, copies) in &owed {
+            self.when(inside, |lowering| lowering.copy_out(copies));
+        }
+        let last = std::mem::replace(&mut self.current, before);
+        self.graph.goto(last, reject);
         self.frames.pop();
-        self.parser = None;
         result?;
         self.program.parsers[id].start = entry;
         Ok(entry)
@@ -73,9 +81,20 @@ impl<'a> Lowering<'a> {
             return Err(self.unsupported(span, "a parser applied outside of a parser is"));
         }
         let after = self.add_block(&format!("after{}", self.line_of(span)));
+        if copies.is_empty() {
+            self.parser_body(block, after)?;
+            self.current = after;
+            return Ok(());
+        }
+        let inside = self.scratch(&format!("inside{}", self.line_of(span)), hlir::Type::Bool);
+        self.assign(&inside, Value::boolean(true));
         self.parser_body(block, after)?;
         self.current = after;
+        self.assign(&inside, Value::boolean(false));
         self.copy_out(&copies);
+        if let Some(parser) = &mut self.parser {
+            parser.owed.push((inside, copies));
+        }
         Ok(())
     }
 
@@ -205,12 +224,13 @@ impl<'a> Lowering<'a> {
         let mut passed = self.pass(call, arguments)?.into_iter();
         let target = match passed.next() {
             Some(super::call::Passed::Target(Target::Discard)) | None => {
-                if argument.is_some_and(|argument| !matches!(argument.kind, ExpressionKind::DontCare)) {
-                    self.stack_out_of_bounds(Hlir::Bool(false));
-                }
                 let of_type = self.substituted(&first.of_type);
                 let name = self.local_name("ignored");
                 Target::Storage(self.allocate(&of_type, &name, &Notes::default()))
+            }
+            Some(super::call::Passed::Target(Target::Nowhere(_))) => {
+                self.stack_out_of_bounds(Hlir::Bool(false));
+                return Ok(Value::Void);
             }
             Some(super::call::Passed::Target(target)) => target,
             Some(_) => return Err(self.internal(expression.span, "this extraction")),

@@ -71,7 +71,8 @@ impl<'a> Lowering<'a> {
         let count = example.elements().len();
         if let Some((number, _)) = arithmetic::constant_of(&at) {
             let number = usize::try_from(number).unwrap_or(usize::MAX);
-            return Ok(Some(if number < count { place.member(number) } else { Target::Discard }));
+            let beyond = || example.elements().first().cloned().map_or(Target::Discard, Target::Nowhere);
+            return Ok(Some(if number < count { place.member(number) } else { beyond() }));
         }
         let Value::Scalar(at) = self.atom(Value::Scalar(at), "index") else { return Ok(None) };
         let index_width = self.width(&at);

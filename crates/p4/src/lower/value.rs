@@ -78,6 +78,8 @@ pub enum Target {
         target: Box<Target>,
         value: Value,
     },
+    /// An element that there is not, of the type of this storage: it reads as zero, or as an invalid header, and is not written.
+    Nowhere(Storage),
     /// `_`
     Discard,
 }
@@ -134,6 +136,7 @@ impl Target {
                 index: index.clone(),
                 index_width: *index_width,
             },
+            Target::Nowhere(storage) => Target::Nowhere(part(storage)),
             Target::Slice { .. } | Target::PlusSlice { .. } | Target::Copied { .. } | Target::Discard => {
                 Target::Discard
             }
@@ -147,7 +150,7 @@ impl Target {
     /// Some storage of the target's type; all candidates are alike.
     pub fn example(&self) -> Option<&Storage> {
         match self {
-            Target::Storage(storage) => Some(storage),
+            Target::Storage(storage) | Target::Nowhere(storage) => Some(storage),
             Target::Choice { candidates, .. } => candidates.first().and_then(Target::example),
             Target::Slice { .. } | Target::PlusSlice { .. } | Target::Copied { .. } | Target::Discard => None,
         }
@@ -206,6 +209,10 @@ impl<'a> Lowering<'a> {
                 self.choose_by(index, *index_width, values)
             }
             Target::Copied { value, .. } => value.clone(),
+            Target::Nowhere(storage) => {
+                let like = self.load(storage);
+                self.zero_like(&like)
+            }
             Target::Discard => Value::Void,
         }
     }
