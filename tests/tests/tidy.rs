@@ -11,7 +11,7 @@ use tests::project;
 const LONGEST_FILE: usize = 600;
 const LONGEST_LINE: usize = 160;
 
-/// The crates of the project that each crate may use (ARCHITECTURE.md, "Who may know whom").
+/// The crates of the project that each crate may use (ARCHITECTURE.md, "Dependencies").
 const MAY_KNOW: [(&str, &[&str]); 9] = [
     ("hlir", &[]),
     ("runtime", &[]),
