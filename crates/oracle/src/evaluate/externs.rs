@@ -1,0 +1,183 @@
+//! Functions and objects of core.p4 and v1model.
+
+use std::collections::HashMap;
+
+use num_bigint::BigInt;
+use p4::ast::{self, Argument, DeclarationKind, Function};
+
+use super::call::{Arguments, Passed};
+use super::checksum::digest;
+use super::convert::convert;
+use super::environment::{Env, Instance};
+use super::machine::Machine;
+use super::place::Step;
+use super::value::{Type, Value};
+use super::{Run, Stop, unsupported};
+
+pub const DROP_PORT: u32 = 511;
+
+/// The state of an extern object.
+pub enum Object {
+    Register {
+        of: Type,
+        size: BigInt,
+        cells: HashMap<BigInt, Value>,
+    },
+    /// Counters, whose values no packet sees.
+    Counter,
+    Other(String),
+}
+
+impl Object {
+    pub fn new(class: &str, types: &[Type], arguments: Vec<Value>) -> Object {
+        match class {
+            "register" => Object::Register {
+                of: types.first().cloned().unwrap_or(Type::Any),
+                size: arguments.first().and_then(Value::number).unwrap_or(BigInt::ZERO),
+                cells: HashMap::new(),
+            },
+            "counter" | "direct_counter" => Object::Counter,
+            other => Object::Other(other.to_string()),
+        }
+    }
+}
+
+fn value<'p>(arguments: &'p Arguments<'_>, index: usize) -> Run<&'p Value> {
+    match arguments.get(index) {
+        Some((_, Passed::Value(value) | Passed::InOut(_, value))) => Ok(value),
+        _ => unsupported("an extern call without its arguments"),
+    }
+}
+
+fn number(arguments: &Arguments<'_>, index: usize) -> Run<BigInt> {
+    value(arguments, index)?.number().map_or_else(|| unsupported("an argument that is no number"), Ok)
+}
+
+impl<'a> Machine<'a> {
+    pub(super) fn extern_function(
+        &mut self,
+        name: &str,
+        function: &'a Function,
+        _types: &'a [ast::Type],
+        arguments: &'a [Argument],
+        env: &Env<'a>,
+    ) -> Run<Value> {
+        // v1model: fields of invalid headers are left out of what is hashed.
+        self.leave_out_invalid = name == "hash" || name.contains("_checksum");
+        let passed = self.arguments(&function.parameters, arguments, env);
+        self.leave_out_invalid = false;
+        let passed = passed?;
+        let algorithm = |index: usize| match value(&passed, index) {
+            Ok(Value::Enum(_, member)) => Ok(member.to_string()),
+            _ => unsupported("no algorithm"),
+        };
+        match name {
+            "verify" => match (value(&passed, 0)?, value(&passed, 1)?) {
+                (Value::Bool(true), _) => Ok(Value::Void),
+                (_, Value::Error(error)) => Err(Stop::Error(error.clone())),
+                _ => unsupported("verify without an error"),
+            },
+            "mark_to_drop" => self.mark_to_drop(&passed),
+            "hash" => self.hash(&passed, &algorithm(1)?),
+            "verify_checksum" => self.checksum(&passed, &algorithm(3)?, false, false),
+            "update_checksum" => self.checksum(&passed, &algorithm(3)?, true, false),
+            "verify_checksum_with_payload" => self.checksum(&passed, &algorithm(3)?, false, true),
+            "update_checksum_with_payload" => self.checksum(&passed, &algorithm(3)?, true, true),
+            "truncate" => {
+                let length = usize::try_from(&number(&passed, 0)?).unwrap_or(usize::MAX);
+                self.truncated = Some(self.truncated.map_or(length, |known| known.min(length)));
+                Ok(Value::Void)
+            }
+            "digest" | "log_msg" => Ok(Value::Void),
+            "static_assert" => Ok(Value::Bool(true)),
+            "assert" | "assume" if *value(&passed, 0)? == Value::Bool(true) => Ok(Value::Void),
+            other => unsupported(format!("extern function {other}")),
+        }
+    }
+
+    /// v1model: in the structure that is passed, `egress_spec` becomes the drop port, and there is no multicast.
+    fn mark_to_drop(&mut self, passed: &Arguments<'a>) -> Run<Value> {
+        let Some((_, Passed::InOut(place, Value::Structure(standard)))) = passed.first() else {
+            return unsupported("mark_to_drop without standard metadata");
+        };
+        for (field, value) in [("egress_spec", DROP_PORT), ("mcast_grp", 0)] {
+            if let Some(at) = standard.of.position(field) {
+                self.write(&place.clone().then(Step::Field(at)), Value::Integer(value.into()));
+            }
+        }
+        Ok(Value::Void)
+    }
+
+    fn hash(&mut self, passed: &Arguments<'a>, algorithm: &str) -> Run<Value> {
+        let (base, most) = (number(passed, 2)?, number(passed, 4)?);
+        let mut bits = Vec::new();
+        value(passed, 3)?.append_bits(&mut bits);
+        let hashed = digest(algorithm, &bits)?;
+        let offset = if most == BigInt::ZERO { BigInt::ZERO } else { hashed % most };
+        if let Some((_, Passed::Out(place))) = passed.first() {
+            self.write(place, Value::Integer(base + offset));
+        }
+        Ok(Value::Void)
+    }
+
+    fn checksum(&mut self, passed: &Arguments<'a>, algorithm: &str, update: bool, payload: bool) -> Run<Value> {
+        if *value(passed, 0)? != Value::Bool(true) {
+            return Ok(Value::Void);
+        }
+        let mut bits = Vec::new();
+        value(passed, 1)?.append_bits(&mut bits);
+        if payload {
+            bits.extend(&self.packet[self.cursor..]);
+        }
+        let sum = Value::Integer(digest(algorithm, &bits)?);
+        match &passed[2].1 {
+            Passed::InOut(place, _) if update => self.write(place, sum),
+            Passed::Value(given) if !convert(sum, &given.type_of()).same(given) => {
+                self.set_standard("checksum_error", Value::Integer(BigInt::from(1)))?;
+            }
+            _ => {}
+        }
+        Ok(Value::Void)
+    }
+
+    pub(super) fn object_method(
+        &mut self,
+        object: usize,
+        instance: &Instance<'a>,
+        method: &'a str,
+        arguments: &'a [Argument],
+        env: &Env<'a>,
+    ) -> Run<Value> {
+        let DeclarationKind::Extern(declared) = &instance.declaration.kind else { return unsupported("no extern") };
+        let fits = |known: &&'a ast::Method| {
+            known.name.as_str() == method && known.parameters.len() >= arguments.len() && !known.is_constructor
+        };
+        let Some(declared) = declared.methods.iter().find(fits) else {
+            return unsupported(format!("method {method}"));
+        };
+        let passed = self.arguments(&declared.parameters, arguments, env)?;
+        let indexed = |name: &str| passed.iter().find(|(parameter, _)| parameter.name.as_str() == name);
+        let index = match indexed("index") {
+            Some((_, Passed::Value(index))) => index.number().unwrap_or(BigInt::ZERO),
+            _ => BigInt::ZERO,
+        };
+        match (&mut self.objects[object], method) {
+            (Object::Register { of, size, cells }, "read") => {
+                let stored = cells.get(&index).cloned().unwrap_or_else(|| Value::initial(of));
+                if let (true, Some((_, Passed::Out(place)))) = (index < *size, indexed("result")) {
+                    self.write(place, stored);
+                }
+                Ok(Value::Void)
+            }
+            (Object::Register { of, size, cells }, "write") => {
+                if let (true, Some((_, Passed::Value(value)))) = (index < *size, indexed("value")) {
+                    cells.insert(index, convert(value.clone(), of));
+                }
+                Ok(Value::Void)
+            }
+            (Object::Counter, "count") => Ok(Value::Void),
+            (Object::Register { .. } | Object::Counter, _) => unsupported(format!("method {method}")),
+            (Object::Other(class), _) => unsupported(format!("{class}.{method}")),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The state of an evaluation: the program's declarations, the cells of its variables, its objects, and the packet.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use num_bigint::BigInt;
+use p4::ast::{Declaration, DeclarationId, DeclarationKind, Expression, ExpressionKind, Path, Program};
+
+use super::environment::{Binding, Env, Instance, find};
+use super::externs::Object;
+use super::table::Table;
+use super::v1model::Switch;
+use super::value::{StructureType, Type, Value};
+use super::{Run, unsupported};
+
+/// Statements and states after which a packet is given up.
+const STEPS: u64 = 2_000_000;
+
+pub struct Machine<'a> {
+    pub(super) globals: HashMap<&'a str, Vec<&'a Declaration>>,
+    pub(super) errors: Vec<Rc<str>>,
+    pub(super) structures: HashMap<DeclarationId, Rc<StructureType>>,
+    pub(super) constants: HashMap<DeclarationId, Value>,
+    pub(super) instances: HashMap<DeclarationId, Rc<Instance<'a>>>,
+    /// The control-plane names of actions.
+    pub(super) action_paths: HashMap<DeclarationId, String>,
+    pub(super) cells: Vec<Value>,
+    pub(super) tables: Vec<Table<'a>>,
+    pub(super) value_sets: Vec<(String, Vec<Value>)>,
+    pub(super) objects: Vec<Object>,
+    /// The parsers and controls that are running, the innermost last.
+    pub(super) running: Vec<Rc<Instance<'a>>>,
+    pub(super) switch: Option<Switch<'a>>,
+    /// The packet as it came in, and how many bits of it were taken.
+    pub(super) packet: Vec<bool>,
+    pub(super) cursor: usize,
+    /// What the deparser has appended.
+    pub(super) output: Vec<bool>,
+    pub(super) truncated: Option<usize>,
+    /// Whether lists leave out the fields of invalid headers.
+    pub(super) leave_out_invalid: bool,
+    pub(super) std_cell: Option<usize>,
+    steps: u64,
+    /// Values used that neither the specification nor docs/language.md defines.
+    pub undefined: Vec<String>,
+}
+
+impl<'a> Machine<'a> {
+    /// Makes all objects of a v1model program.
+    pub fn new(program: &'a Program) -> Run<Machine<'a>> {
+        let mut machine = Machine {
+            globals: HashMap::new(),
+            errors: Vec::new(),
+            structures: HashMap::new(),
+            constants: HashMap::new(),
+            instances: HashMap::new(),
+            action_paths: HashMap::new(),
+            cells: Vec::new(),
+            tables: Vec::new(),
+            value_sets: Vec::new(),
+            objects: Vec::new(),
+            running: Vec::new(),
+            switch: None,
+            packet: Vec::new(),
+            cursor: 0,
+            output: Vec::new(),
+            truncated: None,
+            leave_out_invalid: false,
+            std_cell: None,
+            steps: 0,
+            undefined: Vec::new(),
+        };
+        for declaration in &program.declarations {
+            machine.globals.entry(declaration.name.as_str()).or_default().push(declaration);
+            if let DeclarationKind::Error(members) = &declaration.kind {
+                machine.errors.extend(members.iter().map(|member| Rc::from(member.name.as_str())));
+            }
+        }
+        machine.make_switch()?;
+        Ok(machine)
+    }
+
+    pub(super) fn start_counting(&mut self) {
+        self.steps = 0;
+    }
+
+    pub(super) fn step(&mut self) -> Run<()> {
+        self.steps += 1;
+        if self.steps > STEPS { unsupported("a packet that does not end") } else { Ok(()) }
+    }
+
+    pub(super) fn new_cell(&mut self, value: Value) -> usize {
+        self.cells.push(value);
+        self.cells.len() - 1
+    }
+
+    pub(super) fn note_undefined(&mut self, what: impl Into<String>) {
+        if self.undefined.len() < 8 {
+            self.undefined.push(what.into());
+        }
+    }
+
+    /// What a name means here; `.name` is one of the program (6.9).
+    pub(super) fn lookup(&mut self, path: &'a Path, env: &Env<'a>) -> Run<Binding<'a>> {
+        let name = path.name.as_str();
+        if !path.absolute
+            && let Some(binding) = find(env, name)
+        {
+            return Ok(binding);
+        }
+        match self.global(name)? {
+            Some(binding) => Ok(binding),
+            None => unsupported(format!("unknown name {name}")),
+        }
+    }
+
+    pub(super) fn global(&mut self, name: &str) -> Run<Option<Binding<'a>>> {
+        let Some(declarations) = self.globals.get(name) else { return Ok(None) };
+        let declarations = declarations.clone();
+        let first = declarations[0];
+        Ok(Some(match &first.kind {
+            DeclarationKind::Constant(constant) => {
+                if let Some(value) = self.constants.get(&first.id) {
+                    return Ok(Some(Binding::Constant(value.clone())));
+                }
+                let of = self.resolve(&constant.of_type, &None)?;
+                let value = self.evaluate(&constant.value, &None)?;
+                let value = super::convert::convert(value, &of);
+                self.constants.insert(first.id, value.clone());
+                Binding::Constant(value)
+            }
+            DeclarationKind::Instance(_) => Binding::Instance(self.global_instance(first)?),
+            DeclarationKind::Function(_) | DeclarationKind::Action { .. } => Binding::Code(declarations, None),
+            DeclarationKind::Parser(_)
+            | DeclarationKind::Control(_)
+            | DeclarationKind::Extern(_)
+            | DeclarationKind::Package(_) => Binding::Class(declarations.last().copied().unwrap_or(first)),
+            _ => Binding::Type(self.declared_type(first, &[])?),
+        }))
+    }
+
+    /// An expression that must be known at compile time, as a number.
+    pub(super) fn number(&mut self, expression: &'a Expression, env: &Env<'a>) -> Run<BigInt> {
+        let value = self.evaluate(expression, env)?;
+        match value.number() {
+            Some(number) => Ok(number),
+            None => unsupported(format!("{expression} is no number")),
+        }
+    }
+
+    pub(super) fn size(&mut self, expression: &'a Expression, env: &Env<'a>) -> Run<usize> {
+        let number = self.number(expression, env)?;
+        usize::try_from(&number).or_else(|_| unsupported(format!("{number} is no size")))
+    }
+
+    /// The type that an expression names, if it names one: the `E` of `E.A`, the `C` of `C.apply()`.
+    pub(super) fn named_type(&mut self, expression: &'a Expression, env: &Env<'a>) -> Run<Option<Type>> {
+        match &expression.kind {
+            ExpressionKind::Type(of) => self.resolve(of, env).map(Some),
+            ExpressionKind::Path(path) => Ok(match self.lookup(path, env)? {
+                Binding::Type(of) => Some(of),
+                _ => None,
+            }),
+            _ => Ok(None),
+        }
+    }
+}
