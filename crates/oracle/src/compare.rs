@@ -1,0 +1,177 @@
+//! Runs a program on the evaluator and on the compiler with its interpreter, and says where they differ.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use hlir::diagnostic::Diagnostic;
+use interp::engine::Frame;
+use interp::{DEFAULT_PORTS, Engine, Switch};
+use p4::Parsed;
+
+use crate::evaluate::{Machine, Run, Sent, Stop};
+use crate::stf::{control, hex, packet};
+
+/// What came of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Both send the same packets.
+    Same { packets: usize },
+    /// It uses a value that nothing defines.
+    Undefined(String),
+    Different(Difference),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    pub kind: Kind,
+    pub message: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// The check or lowering refuses the program.
+    Refused,
+    /// The compiler or the interpreter panics.
+    Panicked,
+    /// The STF runner refuses an entry, or the interpreter a packet.
+    NotRun,
+    /// Other packets leave.
+    Packets,
+    /// The evaluator does not know something.
+    Unknown,
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Refused => "refused",
+            Kind::Panicked => "panicked",
+            Kind::NotRun => "not run",
+            Kind::Packets => "other packets",
+            Kind::Unknown => "unknown to the evaluator",
+        }
+    }
+}
+
+fn different(kind: Kind, message: impl Into<String>) -> Outcome {
+    Outcome::Different(Difference { kind, message: message.into() })
+}
+
+/// What the evaluator expects: for each packet what is sent, and what it noted as undefined.
+pub type Expected = (Vec<Vec<Sent>>, Vec<String>);
+
+/// The packets that leave by the evaluator, for each packet of the lines.
+pub fn expected(parsed: &Parsed, lines: &[String]) -> Run<Expected> {
+    let mut machine = Machine::new(&parsed.program)?;
+    let mut sent = Vec::new();
+    for line in lines {
+        match line.strip_prefix("packet ") {
+            Some(rest) => {
+                let (port, bytes) = packet(rest)?;
+                sent.push(machine.process(port, &bytes)?);
+            }
+            None => control(&mut machine, line)?,
+        }
+    }
+    Ok((sent, machine.undefined))
+}
+
+/// Lines with what the evaluator expects behind each packet: an STF file.
+pub fn with_expectations(lines: &[String], sent: &[Vec<Sent>]) -> String {
+    let mut text = String::new();
+    let mut sent = sent.iter();
+    for line in lines {
+        text.push_str(&format!("{line}\n"));
+        if line.starts_with("packet ") {
+            for Sent { port, bytes } in sent.next().into_iter().flatten() {
+                text.push_str(&format!("expect {port} {} $\n", hex(bytes)));
+            }
+        }
+    }
+    text
+}
+
+/// Compares the two on a program that was preprocessed.
+pub fn judge(text: &str, lines: &[String]) -> Outcome {
+    p4::with_deep_stack(|| {
+        let parsed = match catch_unwind(|| p4::parse("program.p4", text)) {
+            Ok(parsed) => parsed,
+            Err(panic) => return different(Kind::Panicked, sentence(&*panic)),
+        };
+        if let Some(error) = first_error(&parsed.diagnostics, &parsed) {
+            return different(Kind::Refused, error);
+        }
+        let (sent, undefined) = match expected(&parsed, lines) {
+            Ok(expected) => expected,
+            Err(Stop::Unsupported(what)) => return different(Kind::Unknown, what),
+            Err(other) => return different(Kind::Unknown, format!("{other:?}")),
+        };
+        if let Some(what) = undefined.first() {
+            return Outcome::Undefined(what.clone());
+        }
+        match catch_unwind(AssertUnwindSafe(|| run(&parsed, lines, &sent))) {
+            Ok(outcome) => outcome,
+            Err(panic) => different(Kind::Panicked, sentence(&*panic)),
+        }
+    })
+}
+
+fn sentence(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("a panic without a sentence").to_string()
+}
+
+fn first_error(diagnostics: &[Diagnostic], parsed: &Parsed) -> Option<String> {
+    let error = diagnostics.iter().find(|diagnostic| diagnostic.is_error())?;
+    Some(error.render(&parsed.map))
+}
+
+/// Checks, lowers and interprets the program.
+fn run(parsed: &Parsed, lines: &[String], sent: &[Vec<Sent>]) -> Outcome {
+    let (checked, diagnostics) = p4::check::check(&parsed.program);
+    if let Some(error) = first_error(&diagnostics, parsed) {
+        return different(Kind::Refused, error);
+    }
+    let program = match p4::lower(&checked, &parsed.map, "program") {
+        Ok(program) => program,
+        Err(diagnostics) => {
+            let error = first_error(&diagnostics, parsed).unwrap_or("lowering failed without an error".into());
+            return different(Kind::Refused, error);
+        }
+    };
+    let mut engine = Switch::new(&program, 0, DEFAULT_PORTS);
+    let (packets, control): (Vec<&String>, Vec<&String>) = lines.iter().partition(|line| line.starts_with("packet "));
+    for line in control {
+        let configured =
+            interp::stf::parse(line).and_then(|commands| interp::stf::configure(&program, &commands, &mut engine));
+        if let Err(mistakes) = configured {
+            let first = mistakes.first().map(ToString::to_string).unwrap_or_default();
+            // Lowering leaves out what no packet reaches; the packets tell whether it was right.
+            if !first.contains("there is no table") && !first.contains("there is no value set") {
+                return different(Kind::NotRun, format!("{line}: {first}"));
+            }
+        }
+    }
+    for (line, expected) in packets.iter().zip(sent) {
+        let Ok((port, bytes)) = packet(line.trim_start_matches("packet ")) else { continue };
+        let found = match engine.process(&[Frame { port, bytes }]) {
+            Ok(outcome) => outcome.outputs,
+            Err(refusal) => return different(Kind::NotRun, refusal.sentence),
+        };
+        let found: Vec<Sent> = found.into_iter().map(|out| Sent { port: out.port, bytes: out.bytes }).collect();
+        if found != *expected {
+            return different(
+                Kind::Packets,
+                format!("{line}\n  expected {}\n  found    {}", shown(expected), shown(&found)),
+            );
+        }
+    }
+    Outcome::Same { packets: packets.len() }
+}
+
+fn shown(sent: &[Sent]) -> String {
+    if sent.is_empty() {
+        return "no packet".into();
+    }
+    sent.iter().map(|sent| format!("{}: {}", sent.port, hex(&sent.bytes))).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,90 @@
+//! Entries and packets for a generated program, as lines of STF.
+
+use super::Generator;
+use super::controls::{Filled, Key};
+use super::random::hex;
+
+impl Generator {
+    pub fn lines(&mut self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for set in self.value_sets.clone() {
+            let members = (0..self.random.between(1, 3)).map(|_| hex(&self.random.bits(8))).collect::<Vec<_>>();
+            lines.push(format!("value_set {set} {}", members.join(" ")));
+        }
+        let contents = std::mem::take(&mut self.contents);
+        let mut waiting = vec![("I".to_string(), "I".to_string()), ("E".to_string(), "E".to_string())];
+        while let Some((path, control)) = waiting.pop() {
+            for content in contents.iter().filter(|content| content.control == control) {
+                content.tables.iter().for_each(|table| self.entries(&path, table, &mut lines));
+                waiting.extend(content.children.iter().map(|(child, of)| (format!("{path}.{child}"), of.clone())));
+            }
+        }
+        self.packets(&mut lines);
+        lines
+    }
+
+    fn entries(&mut self, path: &str, table: &Filled, lines: &mut Vec<String>) {
+        if table.keys.is_empty() {
+            return;
+        }
+        let by_priority = table.keys.iter().any(|key| !matches!(key.kind, "exact" | "lpm"));
+        let mut known: Vec<String> = Vec::new();
+        for at in 0..self.random.below(6) {
+            let keys: Vec<String> = table.keys.iter().filter_map(|key| self.added_set(key)).collect();
+            let keys = keys.join(" ");
+            if known.contains(&keys) {
+                continue;
+            }
+            let (action, data) = self.random.pick(&table.actions).clone();
+            let values = data.iter().map(|parameter| {
+                format!("{}:{}", parameter.name, hex(&self.random.bits(self.types.width(&parameter.ty))))
+            });
+            let values = values.collect::<Vec<_>>().join(", ");
+            let priority = if by_priority { format!(" {}", 10 * at + 1 + self.random.below(9)) } else { String::new() };
+            lines.push(format!("add {path}.{}{priority} {keys} {action}({values})", table.name));
+            known.push(keys);
+        }
+    }
+
+    /// A key of an entry; an optional one may be left out.
+    fn added_set(&mut self, key: &Key) -> Option<String> {
+        let width = self.types.width(&key.ty);
+        let value = self.random.bits(width);
+        let masked = |mask: &[bool]| value.iter().zip(mask).map(|(bit, mask)| *bit && *mask).collect::<Vec<bool>>();
+        let text = match key.kind {
+            "ternary" => {
+                let mask = self.sparse(width);
+                format!("{}&&&{}", hex(&masked(&mask)), hex(&mask))
+            }
+            "lpm" => {
+                let length = self.random.below(width.min(4) + 1);
+                let mask: Vec<bool> = (0..width).map(|at| at < length).collect();
+                format!("{}/{length}", hex(&masked(&mask)))
+            }
+            "range" => {
+                let (low, high) = self.ends(width);
+                format!("{}..{}", hex(&low), hex(&high))
+            }
+            "optional" if self.random.chance(30) => return None,
+            _ => hex(&value),
+        };
+        Some(format!("{}:{text}", key.name))
+    }
+
+    fn packets(&mut self, lines: &mut Vec<String>) {
+        let base: usize = self.types.width(&self.types.named("base_t")) / 8;
+        for _ in 0..self.random.between(4, 8) {
+            let length = base + if self.random.chance(30) { self.random.below(8) } else { self.random.below(70) };
+            let mut bits = Vec::new();
+            for at in 0..length {
+                let byte = if at < 2 && self.random.chance(60) { u64::from(self.random.below(8) as u8) } else { self.random.next() };
+                bits.extend((0..8).rev().map(|bit| byte >> bit & 1 == 1));
+            }
+            let ones = self.random.chance(20);
+            if ones {
+                bits[16..].iter_mut().for_each(|bit| *bit = true);
+            }
+            lines.push(format!("packet {} {}", self.random.below(8), &hex(&bits)[2..]));
+        }
+    }
+}
