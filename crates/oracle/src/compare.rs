@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hlir::diagnostic::Diagnostic;
 use interp::engine::Frame;
-use interp::{DEFAULT_PORTS, Engine, Switch};
+use interp::{Engine, PORTS, Switch};
 use p4::Parsed;
 
 use crate::evaluate::{Machine, Run, Sent, Stop};
@@ -37,6 +37,8 @@ pub enum Kind {
     NotRun,
     /// Other packets leave.
     Packets,
+    /// Native code sends other packets than the interpreter and the evaluator, or is not made.
+    Native,
     /// The evaluator does not know something.
     Unknown,
 }
@@ -48,6 +50,7 @@ impl Kind {
             Kind::Panicked => "panicked",
             Kind::NotRun => "not run",
             Kind::Packets => "other packets",
+            Kind::Native => "other packets from native code",
             Kind::Unknown => "unknown to the evaluator",
         }
     }
@@ -101,10 +104,11 @@ pub fn judge(text: &str, lines: &[String]) -> Outcome {
         if let Some(error) = first_error(&parsed.diagnostics, &parsed) {
             return different(Kind::Refused, error);
         }
-        let (sent, undefined) = match expected(&parsed, lines) {
-            Ok(expected) => expected,
-            Err(Stop::Unsupported(what)) => return different(Kind::Unknown, what),
-            Err(other) => return different(Kind::Unknown, format!("{other:?}")),
+        let (sent, undefined) = match catch_unwind(AssertUnwindSafe(|| expected(&parsed, lines))) {
+            Ok(Ok(expected)) => expected,
+            Ok(Err(Stop::Unsupported(what))) => return different(Kind::Unknown, what),
+            Ok(Err(other)) => return different(Kind::Unknown, format!("{other:?}")),
+            Err(panic) => return different(Kind::Unknown, sentence(&*panic)),
         };
         if let Some(what) = undefined.first() {
             return Outcome::Undefined(what.clone());
@@ -139,17 +143,12 @@ fn run(parsed: &Parsed, lines: &[String], sent: &[Vec<Sent>]) -> Outcome {
             return different(Kind::Refused, error);
         }
     };
-    let mut engine = Switch::new(&program, 0, DEFAULT_PORTS);
+    let mut engine = Switch::new(&program, 0, PORTS);
     let (packets, control): (Vec<&String>, Vec<&String>) = lines.iter().partition(|line| line.starts_with("packet "));
     for line in control {
-        let configured =
-            interp::stf::parse(line).and_then(|commands| interp::stf::configure(&program, &commands, &mut engine));
-        if let Err(mistakes) = configured {
-            let first = mistakes.first().map(ToString::to_string).unwrap_or_default();
-            // Lowering leaves out what no packet reaches; the packets tell whether it was right.
-            if !first.contains("there is no table") && !first.contains("there is no value set") {
-                return different(Kind::NotRun, format!("{line}: {first}"));
-            }
+        match configured(&program, line, &mut engine) {
+            Ok(_) => {}
+            Err(first) => return different(Kind::NotRun, format!("{line}: {first}")),
         }
     }
     for (line, expected) in packets.iter().zip(sent) {
@@ -167,6 +166,28 @@ fn run(parsed: &Parsed, lines: &[String], sent: &[Vec<Sent>]) -> Outcome {
         }
     }
     Outcome::Same { packets: packets.len() }
+}
+
+/// Does what a control line says; false if what it names is not there. Lowering leaves out what no packet reaches, and whether it was right the
+/// packets tell.
+fn configured(program: &hlir::Program, line: &str, engine: &mut Switch<'_>) -> Result<bool, String> {
+    let configured = interp::stf::parse(line).and_then(|commands| interp::stf::configure(program, &commands, engine));
+    match configured.map_err(|mistakes| mistakes.first().map(ToString::to_string).unwrap_or_default()) {
+        Ok(_) => Ok(true),
+        Err(first) if first.contains("there is no table") || first.contains("there is no value set") => Ok(false),
+        Err(first) => Err(first),
+    }
+}
+
+/// The lines whose tables and value sets the compiled program has.
+pub fn present(parsed: &Parsed, lines: &[String]) -> Vec<String> {
+    p4::with_deep_stack(|| {
+        let (checked, _) = p4::check::check(&parsed.program);
+        let Ok(program) = p4::lower(&checked, &parsed.map, "program") else { return lines.to_vec() };
+        let mut engine = Switch::new(&program, 0, PORTS);
+        let mut is_there = |line: &str| line.starts_with("packet ") || configured(&program, line, &mut engine) != Ok(false);
+        lines.iter().filter(|line| is_there(line)).cloned().collect()
+    })
 }
 
 fn shown(sent: &[Sent]) -> String {

@@ -4,7 +4,9 @@
 //! here stands behind the parser only. See docs/oracle.md.
 
 pub mod compare;
+pub mod drive;
 pub mod evaluate;
 pub mod generate;
 pub mod preprocess;
+pub mod reduce;
 pub mod stf;

@@ -1,72 +1,98 @@
-//! `oracle`: runs an STF file on the evaluator alone, or random programs on the evaluator and the compiler.
+//! `oracle`: runs an STF file on the evaluator alone, or random programs on the evaluator and on the compiler.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use oracle::compare::{Outcome, judge};
+use oracle::drive::{Limit, Settings, Summary, drive};
 use oracle::generate::generate;
-use oracle::preprocess::{architecture, joined, preprocess, standalone};
+use oracle::preprocess::{architecture, preprocess, standalone};
 use oracle::stf::{self, Verdict};
+
+const USAGE: &str = "\
+oracle FILE.p4 FILE.stf...     run tests on the evaluator alone
+oracle random [OPTION...]      compare the evaluator and the compiler on random programs
+  --seed N         the first program [1]; the others follow
+  --programs N     how many
+  --seconds N      how long [600]
+  --threads N      at once [2]
+  --out DIR        where programs that differ go, reduced [out/oracle]
+  --native BACUS   the command bacus: run some programs as native code, too
+  --every N        one in N of them [50]
+oracle show SEED               the program and the test of a seed";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match &arguments[..] {
         [program, tests @ ..] if program.ends_with(".p4") && !tests.is_empty() => run_files(Path::new(program), tests),
-        [command, seed] if command == "show" => show(seed.parse().unwrap_or(0)),
-        [command, seed, count] if command == "random" => {
-            random(seed.parse().unwrap_or(0), count.parse().unwrap_or(0))
-        }
-        _ => {
-            eprintln!("usage: oracle FILE.p4 FILE.stf...");
-            ExitCode::from(2)
-        }
+        [command, options @ ..] if command == "random" => match settings(options) {
+            Some(settings) => random(&settings),
+            None => usage(),
+        },
+        [command, seed] if command == "show" => match seed.parse() {
+            Ok(seed) => show(seed),
+            Err(_) => usage(),
+        },
+        _ => usage(),
     }
 }
+
+fn usage() -> ExitCode {
+    eprintln!("{USAGE}");
+    ExitCode::from(2)
+}
+
+fn settings(options: &[String]) -> Option<Settings> {
+    let mut settings = Settings {
+        seed: 1,
+        limit: Limit::Time(Duration::from_secs(600)),
+        threads: 2,
+        out: Some(PathBuf::from("out/oracle")),
+        native: None,
+    };
+    let mut every = 50;
+    let mut bacus = None;
+    for pair in options.chunks(2) {
+        let [name, value] = pair else { return None };
+        match name.as_str() {
+            "--seed" => settings.seed = value.parse().ok()?,
+            "--programs" => settings.limit = Limit::Programs(value.parse().ok()?),
+            "--seconds" => settings.limit = Limit::Time(Duration::from_secs(value.parse().ok()?)),
+            "--threads" => settings.threads = value.parse().ok()?,
+            "--out" => settings.out = Some(PathBuf::from(value)),
+            "--native" => bacus = Some(PathBuf::from(value)),
+            "--every" => every = value.parse().ok()?,
+            _ => return None,
+        }
+    }
+    settings.native = bacus.map(|bacus| (bacus, every));
+    Some(settings)
+}
+
+fn random(settings: &Settings) -> ExitCode {
+    let architecture = match architecture() {
+        Ok(architecture) => architecture,
+        Err(message) => {
+            eprintln!("{message}");
+            return ExitCode::from(3);
+        }
+    };
+    // A panic is a difference, and told as one.
+    std::panic::set_hook(Box::new(|_| {}));
+    let Summary { programs, packets, undefined, native, failures } =
+        drive(&architecture, settings, &|line| println!("{line}"));
+    println!(
+        "{programs} programs from seed {}: {packets} packets as expected, {native} programs as native code, too; {} left out, {} differ",
+        settings.seed,
+        undefined.len(),
+        failures.len()
+    );
+    if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
 fn show(seed: u64) -> ExitCode {
     let case = generate(seed);
-    println!("{}", standalone(&case.program));
-    eprintln!("{}", case.lines.join("\n"));
-    ExitCode::SUCCESS
-}
-fn random(seed: u64, count: u64) -> ExitCode {
-    let prefix = architecture().expect("x");
-    std::panic::set_hook(Box::new(|_| {}));
-    let next = AtomicU64::new(seed);
-    let counts: Mutex<BTreeMap<String, Vec<u64>>> = Mutex::new(BTreeMap::new());
-    let start = Instant::now();
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                loop {
-                    let seed_now = next.fetch_add(1, Ordering::Relaxed);
-                    if seed_now >= seed + count {
-                        break;
-                    }
-                    let case = generate(seed_now);
-                    let outcome = judge(&joined(&prefix, &case.program), &case.lines);
-                    let name = match &outcome {
-                        Outcome::Same { .. } => "same".to_string(),
-                        Outcome::Undefined(why) => format!("undefined {why}"),
-                        Outcome::Different(difference) => {
-                            let first: String = difference.message.lines().next().unwrap_or("").chars().take(140).collect();
-                            let first = first.split_once(") ").map_or(first.clone(), |(_, rest)| rest.to_string());
-                            format!("{}: {}", difference.kind.name(), if difference.kind.name() == "other packets" { "" } else { &first })
-                        }
-                    };
-                    counts.lock().expect("x").entry(name).or_default().push(seed_now);
-                }
-            });
-        }
-    });
-    for (name, seeds) in counts.lock().expect("x").iter() {
-        println!("{:5} {name} {:?}", seeds.len(), &seeds[..seeds.len().min(6)]);
-    }
-    println!("{:?}", start.elapsed());
-    let _ = Duration::ZERO;
+    println!("{}\n/*\n{}\n*/", standalone(&case.program), case.lines.join("\n"));
     ExitCode::SUCCESS
 }
 
@@ -79,23 +105,20 @@ fn run_files(program: &Path, tests: &[String]) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    p4::with_deep_stack(|| {
-        let parsed = p4::parse(&program.display().to_string(), &text);
-        let mut code = ExitCode::SUCCESS;
-        for test in tests {
-            let verdict = match std::fs::read_to_string(test) {
-                Ok(text) => stf::run(&parsed.program, &text),
-                Err(error) => Verdict::Failed(vec![error.to_string()]),
-            };
-            match verdict {
-                Verdict::Passed => println!("{test}: passed"),
-                Verdict::Skipped(why) => println!("{test}: skipped: {why}"),
-                Verdict::Failed(failures) => {
-                    println!("{test}: failed: {}", failures.join("\n  "));
-                    code = ExitCode::FAILURE;
-                }
+    let mut code = ExitCode::SUCCESS;
+    for test in tests {
+        let verdict = match std::fs::read_to_string(test) {
+            Ok(test) => stf::run_text(&program.display().to_string(), &text, &test),
+            Err(error) => Verdict::Failed(vec![error.to_string()]),
+        };
+        match verdict {
+            Verdict::Passed => println!("{test}: passed"),
+            Verdict::Skipped(why) => println!("{test}: skipped: {why}"),
+            Verdict::Failed(failures) => {
+                println!("{test}: failed: {}", failures.join("\n  "));
+                code = ExitCode::FAILURE;
             }
         }
-        code
-    })
+    }
+    code
 }

@@ -31,6 +31,17 @@ pub fn lines(text: &str) -> Vec<Line> {
     kept.filter(|line| !line.text.is_empty() && !line.text.starts_with('#')).collect()
 }
 
+/// Runs a file on a preprocessed program, on the evaluator alone.
+pub fn run_text(file: &str, program: &str, text: &str) -> Verdict {
+    p4::with_deep_stack(|| {
+        let parsed = p4::parse(file, program);
+        match parsed.diagnostics.iter().find(|diagnostic| diagnostic.is_error()) {
+            Some(error) => Verdict::Skipped(error.render(&parsed.map)),
+            None => run(&parsed.program, text),
+        }
+    })
+}
+
 /// Runs a file on the evaluator alone.
 pub fn run(program: &Program, text: &str) -> Verdict {
     match run_lines(program, text) {

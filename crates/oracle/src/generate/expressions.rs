@@ -350,7 +350,10 @@ impl Generator {
         let mut arguments = Vec::new();
         for parameter in parameters {
             let value = match parameter.mode {
-                _ if parameter.name == "hdr" => "hdr".into(),
+                _ if parameter.name == "hdr" => {
+                    let known = code.variables.iter().any(|variable| variable.text.starts_with("hdr."));
+                    known.then(|| "hdr".to_string())?
+                }
                 Mode::In | Mode::Data => self.value(code, &parameter.ty, depth)?,
                 Mode::Out | Mode::InOut => self.l_value(code, &parameter.ty, parameter.mode == Mode::InOut)?,
             };

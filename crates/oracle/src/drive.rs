@@ -1,0 +1,176 @@
+//! Random programs one after another, until a number or a time is reached; what differs is reduced and written down.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::compare::{Difference, Kind, Outcome, expected, judge, present, with_expectations};
+use crate::generate::{Case, generate};
+use crate::preprocess::{joined, standalone};
+use crate::reduce::{Reduced, reduce, signature};
+
+/// How long a program may be reduced. Another one with the same sentence is not reduced again.
+const REDUCTION: Duration = Duration::from_secs(90);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    Programs(u64),
+    Time(Duration),
+}
+
+pub struct Settings {
+    pub seed: u64,
+    pub limit: Limit,
+    pub threads: usize,
+    /// Where programs that differ are written; without it they are only told.
+    pub out: Option<PathBuf>,
+    /// The command `bacus`, and of how many programs one runs as native code, too.
+    pub native: Option<(PathBuf, u64)>,
+}
+
+#[derive(Debug, Default)]
+pub struct Summary {
+    pub programs: u64,
+    pub packets: u64,
+    /// Programs that use a value that nothing defines: they are left out.
+    pub undefined: Vec<u64>,
+    pub native: u64,
+    pub failures: Vec<(u64, Difference)>,
+}
+
+/// Runs programs from a seed on. `tell` hears of each one that differs as it is found.
+pub fn drive(architecture: &str, settings: &Settings, tell: &(dyn Fn(&str) + Sync)) -> Summary {
+    let start = Instant::now();
+    let next = AtomicU64::new(settings.seed);
+    let summary = Mutex::new(Summary::default());
+    let goes_on = |seed: u64| match settings.limit {
+        Limit::Programs(count) => seed - settings.seed < count,
+        Limit::Time(time) => start.elapsed() < time,
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..settings.threads.max(1) {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if !goes_on(seed) {
+                        break;
+                    }
+                    one(architecture, seed, settings, &summary, tell);
+                }
+            });
+        }
+    });
+    let mut summary = summary.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    summary.failures.sort_by_key(|(seed, _)| *seed);
+    summary
+}
+
+fn one(
+    architecture: &str,
+    seed: u64,
+    settings: &Settings,
+    summary: &Mutex<Summary>,
+    tell: &(dyn Fn(&str) + Sync),
+) {
+    let case = generate(seed);
+    let mut outcome = judge(&joined(architecture, &case.program), &case.lines);
+    let mut on_native = false;
+    if let (Outcome::Same { .. }, Some((bacus, every))) = (&outcome, &settings.native)
+        && seed.is_multiple_of((*every).max(1))
+    {
+        on_native = true;
+        outcome = native(architecture, bacus, &case.program, &case.lines, &scratch(seed));
+    }
+    let Ok(mut sums) = summary.lock() else { return };
+    sums.programs += 1;
+    sums.native += u64::from(on_native);
+    match outcome {
+        Outcome::Same { packets } => sums.packets += packets as u64,
+        Outcome::Undefined(_) => sums.undefined.push(seed),
+        Outcome::Different(difference) => {
+            let is_known = sums.failures.iter().any(|(_, known)| {
+                known.kind == difference.kind
+                    && (known.kind != Kind::Packets && signature(&known.message) == signature(&difference.message))
+            });
+            sums.failures.push((seed, difference.clone()));
+            drop(sums);
+            let line = difference.message.lines().next().unwrap_or("").to_string();
+            tell(&format!("seed {seed}: {}: {line}", difference.kind.name()));
+            if let (Some(out), false) = (&settings.out, is_known) {
+                write_reduced(architecture, case, difference, (out, settings), tell);
+            }
+        }
+    }
+}
+
+/// A file name in the system's directory for them, of this process alone.
+fn scratch(seed: u64) -> PathBuf {
+    std::env::temp_dir().join(format!("oracle-{}-{seed}", std::process::id()))
+}
+
+/// Runs a program as native code, packet by packet and in bursts, against what the evaluator expects.
+fn native(architecture: &str, bacus: &Path, program: &str, lines: &[String], base: &Path) -> Outcome {
+    let failed = |kind: Kind, message: String| Outcome::Different(Difference { kind, message });
+    let parsed = p4::parse("program.p4", &joined(architecture, program));
+    let (sent, undefined) = match expected(&parsed, lines) {
+        Ok(expected) => expected,
+        Err(stop) => return failed(Kind::Unknown, format!("{stop:?}")),
+    };
+    if let Some(what) = undefined.first() {
+        return Outcome::Undefined(what.clone());
+    }
+    let files = [base.with_extension("p4"), base.with_extension("stf")];
+    let texts = [standalone(program), with_expectations(&present(&parsed, lines), &sent)];
+    for (file, text) in files.iter().zip(texts) {
+        if let Err(error) = std::fs::write(file, text) {
+            return failed(Kind::NotRun, format!("{}: {error}", file.display()));
+        }
+    }
+    let mut outcome = Outcome::Same { packets: sent.len() };
+    for burst in ["1", "64"] {
+        let mut command = Command::new(bacus);
+        command.args(["stf", "--engine", "native", "--burst", burst, "--Wdisable"]).args(&files);
+        match command.output() {
+            Ok(ran) if ran.status.success() => {}
+            Ok(ran) => {
+                let said = [ran.stdout, ran.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+                outcome = failed(Kind::Native, format!("burst {burst}: {said}"));
+                break;
+            }
+            Err(error) => return failed(Kind::NotRun, format!("{}: {error}", bacus.display())),
+        }
+    }
+    files.iter().for_each(|file| drop(std::fs::remove_file(file)));
+    outcome
+}
+
+fn write_reduced(
+    architecture: &str,
+    case: Case,
+    difference: Difference,
+    (out, settings): (&Path, &Settings),
+    tell: &(dyn Fn(&str) + Sync),
+) {
+    let seed = case.seed;
+    let kind = difference.kind;
+    let found = Reduced { program: case.program, lines: case.lines, difference };
+    let base = scratch(seed);
+    let on_both = |program: &str, lines: &[String]| match (kind, &settings.native) {
+        (Kind::Native, Some((bacus, _))) => native(architecture, bacus, program, lines, &base),
+        _ => judge(&joined(architecture, program), lines),
+    };
+    let reduced = reduce(architecture, found, REDUCTION, &on_both);
+    let parsed = p4::parse("program.p4", &joined(architecture, &reduced.program));
+    let sent = expected(&parsed, &reduced.lines).map_or_else(|_| Vec::new(), |(sent, _)| sent);
+    let told: String = reduced.difference.message.lines().map(|line| format!("# {line}\n")).collect();
+    let stf = format!("# seed {seed}: {}\n{told}{}", kind.name(), with_expectations(&reduced.lines, &sent));
+    let written = std::fs::create_dir_all(out)
+        .and_then(|()| std::fs::write(out.join(format!("{seed}.p4")), standalone(&reduced.program)))
+        .and_then(|()| std::fs::write(out.join(format!("{seed}.stf")), stf));
+    match written {
+        Ok(()) => tell(&format!("seed {seed}: reduced to {}", out.join(format!("{seed}.p4")).display())),
+        Err(error) => tell(&format!("seed {seed}: {}: {error}", out.display())),
+    }
+}
