@@ -1,0 +1,57 @@
+//! The `bacus` commands of the pages in docs/ run as they are written.
+//!
+//! A command is an indented line that begins with `bacus `; a `\` at its end joins the next line, and a comment begins with ` # `. Commands that measure are
+//! left out, as docs/contributing.md says: they take longer, and what they say depends on the machine.
+
+mod command;
+
+use command::{bacus, path, scratch};
+use std::fs;
+use std::os::unix::fs::symlink;
+
+const PAGES: &[&str] = &["bench", "calibration", "contributing", "externs", "hlir", "hot_path", "model", "p4info"];
+
+/// Folders of the project that commands name.
+const FOLDERS: &[&str] = &["apps", "crates", "docs", "machines"];
+
+/// The commands of a page, each as its words.
+fn commands(text: &str) -> Vec<Vec<String>> {
+    let joined = text.replace("\\\n", " ");
+    let lines = joined.lines().filter_map(|line| line.strip_prefix("    bacus "));
+    let words = |line: &str| {
+        let command = line.split_once(" # ").map_or(line, |(command, _)| command);
+        command.split_whitespace().map(str::to_string).collect()
+    };
+    lines.map(words).collect()
+}
+
+fn measures(words: &[String]) -> bool {
+    matches!(words[0].as_str(), "calibrate" | "bench") || words.iter().any(|word| word == "--measure")
+}
+
+#[test]
+fn commands_of_the_pages_run() {
+    let folder = scratch("documented");
+    for name in FOLDERS {
+        symlink(path(name), folder.join(name)).expect("the scratch folder can have links");
+    }
+    let mut ran = 0;
+    for page in PAGES {
+        let text = fs::read_to_string(path(&format!("docs/{page}.md"))).expect("the page can be read");
+        let found = commands(&text);
+        assert!(!found.is_empty(), "docs/{page}.md has no command");
+        for words in found.iter().filter(|words| !measures(words)) {
+            let output = bacus().args(words).current_dir(&folder).output().expect("bacus can be run");
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "docs/{page}.md: bacus {}:\n{said}", words.join(" "));
+            ran += 1;
+        }
+    }
+    assert!(ran >= 8, "only {ran} commands were found");
+}
+
+#[test]
+fn a_command_ends_before_its_comment_and_goes_on_behind_a_backslash() {
+    let found = commands("bacus --help\n\n    bacus stf a.p4 \\\n        b.stf   # both engines\n");
+    assert_eq!(found, [["stf", "a.p4", "b.stf"]]);
+}
