@@ -4,7 +4,7 @@ use crate::describe;
 use crate::entries::Origin;
 use crate::externs::{self, Externs};
 use crate::failure::Failure;
-use crate::frontend::{self, Loaded};
+use crate::frontend::{self, Described, Loaded};
 use crate::inputs;
 use crate::options::{DescriptorKind, Native, Passes, Source};
 use crate::say::print;
@@ -71,10 +71,17 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let described = describe::Files::of(&arguments.p4runtime_files, &arguments.p4runtime_entries_files)?;
     if !described.is_empty() && arguments.output.is_none() && arguments.emit.is_none() {
-        return described.write(&frontend::load_interface(&arguments.source)?);
+        let Described { program, refused } = frontend::load_interface(&arguments.source)?;
+        described.write(&program)?;
+        return refused.map_or(Ok(()), Err);
     }
-    let loaded = frontend::load(&arguments.source)?;
-    described.write(&loaded.program)?;
+    let loaded = if described.is_empty() {
+        frontend::load(&arguments.source)?
+    } else {
+        let (loaded, interface) = frontend::load_with_interface(&arguments.source)?;
+        described.write(&interface)?;
+        loaded
+    };
     let externs = externs::find(&loaded.program, &arguments.native)?;
     let mut passes = arguments.passes.clone();
     passes.entries.clone_from(&arguments.entries);

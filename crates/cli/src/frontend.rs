@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::inputs;
 use crate::options::{Passes, Source};
 use crate::plan_file::{PlanFile, PlanFiles};
-use hlir::diagnostic::{Diagnostic, Severity};
+use hlir::diagnostic::Diagnostic;
 use hlir::source::SourceMap;
 use hlir::{Plan, Program};
 use runtime::Cache;
@@ -25,19 +25,51 @@ pub fn load(source: &Source) -> Result<Loaded, Failure> {
     if is_hlir(&source.program) { load_hlir(source) } else { load_p4(source) }
 }
 
-/// Reads a program for the sake of its interface alone. What only the target cannot do is a warning then.
-pub fn load_interface(source: &Source) -> Result<Program, Failure> {
+/// A program for the sake of its interface, and why it cannot run if only the target is in the way of that.
+pub struct Described {
+    pub program: Program,
+    pub refused: Option<Failure>,
+}
+
+/// Reads a program for the sake of its interface alone, which does not depend on what the target can do.
+pub fn load_interface(source: &Source) -> Result<Described, Failure> {
     if is_hlir(&source.program) {
-        return Ok(load_hlir(source)?.program);
+        return Ok(Described { program: load_hlir(source)?.program, refused: None });
     }
     let text = preprocess(source)?;
-    with_checked(source, &text, no_limits, |checked, map| {
-        p4::lower_interface(checked, map, &name_of(&source.program)).map_err(|wrong| Failure::diagnostics(&wrong, map))
+    with_checked(source, &text, Limits::Later, |checked, map, limits| {
+        let lowered = p4::lower_interface(checked, map, &name_of(&source.program));
+        let (program, more) = lowered.map_err(|wrong| Failure::diagnostics(&wrong, map))?;
+        // Where the checker knows of some, those of lowering come of the same.
+        let limits = if limits.is_empty() { more } else { limits };
+        let refused = (!limits.is_empty()).then(|| Failure::diagnostics(&limits, map));
+        Ok(Described { program, refused })
     })
 }
 
-fn no_limits(diagnostic: Diagnostic) -> Diagnostic {
-    if p4::check::is_target_limit(&diagnostic) { diagnostic.at(Severity::Warning) } else { diagnostic }
+/// Reads a program to compile it, and its interface for controllers.
+pub fn load_with_interface(source: &Source) -> Result<(Loaded, Program), Failure> {
+    if is_hlir(&source.program) {
+        let loaded = load_hlir(source)?;
+        let program = loaded.program.clone();
+        return Ok((loaded, program));
+    }
+    let text = preprocess(source)?;
+    with_checked(source, &text, Limits::Now, |checked, map, _| {
+        let name = name_of(&source.program);
+        let described = p4::lower_interface(checked, map, &name).map(|(program, _)| program);
+        let described = described.map_err(|wrong| Failure::diagnostics(&wrong, map))?;
+        let program = p4::lower(checked, map, &name).map_err(|wrong| Failure::diagnostics(&wrong, map))?;
+        Ok((Loaded { program, plan: None }, described))
+    })
+}
+
+/// When to stop at what only the target cannot do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Limits {
+    Now,
+    /// What goes on with the program is given them.
+    Later,
 }
 
 /// Only finds mistakes: all that `load` would find, too. Programs without a main package pass: there is nothing to lower.
@@ -46,20 +78,15 @@ pub fn check(source: &Source) -> Result<(), Failure> {
         return load_hlir(source).map(drop);
     }
     let text = preprocess(source)?;
-    with_checked(
-        source,
-        &text,
-        |diagnostic| diagnostic,
-        |checked, map| stop_at_errors(source, p4::refused(checked, map), map),
-    )
+    with_checked(source, &text, Limits::Now, |checked, map, _| stop_at_errors(source, p4::refused(checked, map), map))
 }
 
-/// Parses and checks a program, and goes on with it if nothing is wrong, or nothing that `judge` leaves an error.
+/// Parses and checks a program, and goes on with it if nothing is wrong, or nothing but limits of the target that come later.
 fn with_checked<T: Send>(
     source: &Source,
     text: &str,
-    judge: fn(Diagnostic) -> Diagnostic,
-    then: impl FnOnce(&p4::check::Checked<'_>, &SourceMap) -> Result<T, Failure> + Send,
+    limits: Limits,
+    then: impl FnOnce(&p4::check::Checked<'_>, &SourceMap, Vec<Diagnostic>) -> Result<T, Failure> + Send,
 ) -> Result<T, Failure> {
     p4::with_deep_stack(|| {
         let parsed = p4::parse(&source.program.display().to_string(), text);
@@ -68,8 +95,10 @@ fn with_checked<T: Send>(
         if !diagnostics.iter().any(Diagnostic::is_error) {
             diagnostics.extend(p4::check::dpdk_limits(&checked, &parsed.map));
         }
-        stop_at_errors(source, diagnostics.into_iter().map(judge).collect(), &parsed.map)?;
-        then(&checked, &parsed.map)
+        let is_late = |one: &Diagnostic| limits == Limits::Later && p4::check::is_target_limit(one);
+        let (late, diagnostics) = diagnostics.into_iter().partition(is_late);
+        stop_at_errors(source, diagnostics, &parsed.map)?;
+        then(&checked, &parsed.map, late)
     })
 }
 
@@ -90,16 +119,11 @@ fn load_hlir(source: &Source) -> Result<Loaded, Failure> {
 
 fn load_p4(source: &Source) -> Result<Loaded, Failure> {
     let text = preprocess(source)?;
-    with_checked(
-        source,
-        &text,
-        |diagnostic| diagnostic,
-        |checked, map| {
-            let program = p4::lower(checked, map, &name_of(&source.program));
-            let program = program.map_err(|diagnostics| Failure::diagnostics(&diagnostics, map))?;
-            Ok(Loaded { program, plan: None })
-        },
-    )
+    with_checked(source, &text, Limits::Now, |checked, map, _| {
+        let program = p4::lower(checked, map, &name_of(&source.program));
+        let program = program.map_err(|diagnostics| Failure::diagnostics(&diagnostics, map))?;
+        Ok(Loaded { program, plan: None })
+    })
 }
 
 /// Shows warnings and goes on, or fails with everything that was found.

@@ -188,7 +188,7 @@ fn what_a_controller_reads_is_written_whole_or_not_at_all() {
 }
 
 #[test]
-fn what_only_the_target_cannot_do_is_nothing_to_a_controller() {
+fn what_only_the_target_cannot_do_is_described_to_a_controller_and_refused() {
     let directory = scratch("limits");
     let text = fs::read_to_string(path("apps/ipv4fwd/ipv4fwd.p4")).unwrap();
     let text = text.replacen("header ipv4_t {", "header ipv4_t {\n    bit<3> odd;", 1);
@@ -201,11 +201,91 @@ fn what_only_the_target_cannot_do_is_nothing_to_a_controller() {
         assert!(text.contains(said) && !Path::new(&info).exists(), "{text}");
     }
     let (code, text) = ran(&["compile", &program, "--p4runtime-files", &info]);
-    assert_eq!(code, Some(0), "{text}");
-    assert!(text.contains("[--Wwarn=target-error] warning: a header that is no whole"), "{text}");
-    assert!(fs::read_to_string(&info).unwrap().contains("name: \"Router.routes\""));
-    let (code, text) = ran(&["compile", &program, "--p4runtime-files", &info, "--Werror=target-error"]);
     assert_eq!(code, Some(1), "{text}");
+    assert_eq!(text.matches(said).count(), 1, "{text}");
+    assert!(fs::read_to_string(&info).unwrap().contains("name: \"Router.routes\""));
+    let wrong = text_with_a_mistake(&directory);
+    let unwritten = directory.join("wrong.txtpb").display().to_string();
+    let (code, text) = ran(&["compile", &wrong, "--p4runtime-files", &unwritten]);
+    assert!(code == Some(1) && !Path::new(&unwritten).exists(), "{text}");
+}
+
+/// A program that is wrong for every target.
+fn text_with_a_mistake(directory: &Path) -> String {
+    let text = fs::read_to_string(path("apps/ipv4fwd/ipv4fwd.p4")).unwrap();
+    file(directory, "wrong.p4", &format!("{text}\nconst bit<8> wrong = true;\n"))
+}
+
+/// Actions in two controls with one absolute name: the body of the second is given.
+fn two_actions(directory: &Path, body: &str) -> String {
+    let control = |name: &str, table: &str, body: &str| {
+        format!(
+            "control {name}(inout H h, inout M m, inout standard_metadata_t s) {{
+    @name(\".mark\") action mark(bit<8> v) {{ {body} }}
+    table {table} {{ key = {{ h.o.a : exact; }} actions = {{ mark; }} }}
+    apply {{ s.egress_spec = 1; {table}.apply(); }}
+}}\n"
+        )
+    };
+    let text = format!(
+        "#include <core.p4>\n#include <v1model.p4>\nheader O {{ bit<8> a; bit<8> b; }}\nstruct H {{ O o; }}\nstruct M {{ }}
+parser P(packet_in p, out H h, inout M m, inout standard_metadata_t s) {{ state start {{ p.extract(h.o); transition accept; }} }}
+control N(inout H h, inout M m) {{ apply {{ }} }}\n{}{}control D(packet_out p, in H h) {{ apply {{ p.emit(h.o); }} }}
+V1Switch(P(), N(), In(), Out(), N(), D()) main;\n",
+        control("In", "first", "h.o.b = v;"),
+        control("Out", "second", body)
+    );
+    file(directory, "actions.p4", &text)
+}
+
+#[test]
+fn actions_of_one_name_are_one_to_a_controller_or_refused_where_it_asks() {
+    let directory = scratch("actions");
+    let info = directory.join("actions.txtpb").display().to_string();
+    // Blanks and comments are no difference.
+    let program = two_actions(&directory, "/* the same */ h.o.b  =  v;");
+    let (code, text) = ran(&["compile", &program, "--p4runtime-files", &info]);
+    assert_eq!(code, Some(0), "{text}");
+    let described = fs::read_to_string(&info).unwrap();
+    assert_eq!(described.matches("name: \"mark\"").count(), 1, "{described}");
+    fs::remove_file(&info).unwrap();
+
+    let program = two_actions(&directory, "h.o.b = v + 1;");
+    assert_eq!(ran(&["check", "--Wdisable", &program]), (Some(0), String::new()));
+    let test = "add first h.o.a:1 mark(v:7)\nadd second h.o.a:2 mark(v:8)\npacket 0 0100\nexpect 1 0107 $\npacket 0 0200\nexpect 1 0209 $\n";
+    let packets = file(&directory, "actions.stf", test);
+    for engine in ["interp", "native"] {
+        let (code, text) = ran(&["stf", "--engine", engine, &program, &packets]);
+        assert_eq!(code, Some(0), "{engine}: {text}");
+    }
+    for more in [&[][..], &["--emit", "c"]] {
+        let arguments = [&["compile", program.as_str(), "--p4runtime-files", info.as_str()][..], more].concat();
+        let (code, text) = ran(&arguments);
+        assert_eq!(code, Some(1), "{text}");
+        assert!(
+            text.contains("actions.p4(14): [--Werror=duplicate] error: conflicting control plane name: `mark`"),
+            "{text}"
+        );
+        assert!(text.contains("hint:") && !Path::new(&info).exists(), "{text}");
+    }
+    // In the IR they are two.
+    let (code, shown) = ran(&["show", "--after", "lower", &program]);
+    assert_eq!(code, Some(0));
+    let again = file(&directory, "actions.hlir", &shown);
+    assert_eq!(ran(&["show", "--after", "lower", &again]), (Some(0), shown));
+}
+
+#[test]
+fn two_actions_of_one_name_in_one_table_are_refused() {
+    let directory = scratch("table");
+    let text = fs::read_to_string(two_actions(&directory, "")).unwrap();
+    let both = "@name(\".mark\") action other(bit<8> v) { h.o.a = v; }\n    table first { key = { h.o.a : exact; } actions = { mark; other; } }";
+    let text = text.replacen("table first { key = { h.o.a : exact; } actions = { mark; } }", both, 1);
+    let program = file(&directory, "table.p4", &text);
+    let (code, text) = ran(&["check", &program]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("table `In.first` has two actions of the name `mark`"), "{text}");
+    assert_eq!(ran(&["compile", "--Wdisable", &program, "--emit", "c"]).0, Some(1));
 }
 
 #[test]

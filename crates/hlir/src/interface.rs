@@ -17,6 +17,8 @@ pub struct Interface {
     pub types: Vec<SourceType>,
     /// Tables that the source declares and no control applies. P4Info does not list them; entries for them have no effect.
     pub unapplied: Vec<String>,
+    /// Whether the source makes objects of its architecture or calls its functions: P4Info then says that it lists their types, also if none has a name.
+    pub externs: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

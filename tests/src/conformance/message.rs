@@ -1,5 +1,4 @@
-//! Compares messages of P4Runtime field by field, the order of repeated fields included. Comments and layout do not count, nor does whether
-//! an empty `type_info` is there.
+//! Compares messages of P4Runtime field by field, the order of repeated fields included. Comments and layout do not count.
 
 use control::format::{self, Kind};
 use prost_reflect::{DynamicMessage, ReflectMessage as _, Value};
@@ -25,12 +24,7 @@ fn in_messages(path: &str, actual: &DynamicMessage, expected: &DynamicMessage) -
         _ => path.to_string(),
     };
     for field in expected.descriptor().fields() {
-        let is_there = |message: &DynamicMessage| {
-            let value = message.get_field(&field);
-            let is_empty =
-                field.name() == "type_info" && value.as_message().is_some_and(|info| info.fields().next().is_none());
-            message.has_field(&field) && !is_empty
-        };
+        let is_there = |message: &DynamicMessage| message.has_field(&field);
         let here = if path.is_empty() { field.name().to_string() } else { format!("{path}.{}", field.name()) };
         let (left, right) = (actual.get_field(&field), expected.get_field(&field));
         match (is_there(actual), is_there(expected)) {

@@ -27,7 +27,7 @@ pub fn p4info(program: &Program) -> P4Info {
         pkg_info: (program.architecture != "none").then(|| package(&program.architecture, &interface.package)),
         tables: interface.tables.iter().map(|table| tables::table(table, interface, &translations)).collect(),
         actions: interface.actions.iter().map(|action| tables::action(action, &translations)).collect(),
-        type_info: types::type_info(&interface.types),
+        type_info: types::type_info(interface),
         ..P4Info::default()
     };
     for object in &interface.objects {

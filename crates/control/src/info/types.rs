@@ -10,13 +10,21 @@ use crate::message::config::{
     p4_serializable_enum_type_spec, p4_struct_type_spec,
 };
 use crate::number::{int32, padded};
-use hlir::interface::{Definition, Member, NamedKind, SourceType, Translation, TypeSpec};
+use hlir::interface::{
+    Definition, Detail, Interface, Member, NamedKind, SourceObject, SourceType, Translation, TypeSpec,
+};
 
-/// Nothing if no declared type is mentioned.
-pub fn type_info(types: &[SourceType]) -> Option<P4TypeInfo> {
+/// There wherever something could be of a declared type, also if nothing is. Value sets do not count, as with p4c.
+pub fn type_info(interface: &Interface) -> Option<P4TypeInfo> {
     let mut info = P4TypeInfo::default();
-    types.iter().for_each(|declared| add(declared, &mut info));
-    (!types.is_empty()).then_some(info)
+    interface.types.iter().for_each(|declared| add(declared, &mut info));
+    let is_set = |object: &SourceObject| matches!(object.detail, Detail::ValueSet { .. });
+    let is_there = interface.externs
+        || !interface.types.is_empty()
+        || !interface.tables.is_empty()
+        || interface.actions.iter().any(|action| !action.parameters.is_empty())
+        || !interface.objects.iter().all(is_set);
+    is_there.then_some(info)
 }
 
 fn add(declared: &SourceType, info: &mut P4TypeInfo) {

@@ -43,7 +43,8 @@ impl Generator<'_> {
         });
         let types = self.several(2, Self::source_type);
         let unapplied = self.several(2, Self::name);
-        self.program.interface = Interface { package, tables, actions, objects, types, unapplied };
+        let externs = self.some(|_| ()).is_some();
+        self.program.interface = Interface { package, tables, actions, objects, types, unapplied, externs };
     }
 
     fn source_parameters(&mut self) -> Vec<SourceParameter> {

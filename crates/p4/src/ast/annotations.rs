@@ -82,11 +82,8 @@ impl Annotation {
 }
 
 fn text_of(expression: &Expression) -> Option<String> {
-    match &expression.kind {
-        ExpressionKind::String(text) => Some(text.to_string()),
-        ExpressionKind::Binary { operator: BinaryOperator::Concatenate, left, right } => {
-            Some(text_of(left)? + &text_of(right)?)
-        }
-        _ => None,
+    if let ExpressionKind::Binary { operator: BinaryOperator::Concatenate, left, right } = &expression.kind {
+        return Some(text_of(left)? + &text_of(right)?);
     }
+    if let ExpressionKind::String(text) = &expression.kind { Some(text.to_string()) } else { None }
 }

@@ -8,9 +8,7 @@ use hlir::source::Span;
 use super::checker::{Checker, Place};
 use super::limits::Limits;
 use super::results::Reference;
-use crate::ast::{
-    Argument, Declaration, DeclarationId, DeclarationKind, Expression, ExpressionKind, Property, PropertyValue, Table,
-};
+use crate::ast::{Argument, Declaration, DeclarationId, DeclarationKind, Expression, Property, PropertyValue, Table};
 use crate::evaluate::Value;
 use crate::types::Type;
 
@@ -24,6 +22,7 @@ pub(super) struct Uses {
     /// Calls of `add_entry`: the action around, the name of the action of the new entry, the place.
     learned: Vec<(Option<DeclarationId>, Option<String>, Span)>,
     pub tables: Vec<DeclarationId>,
+    pub applied: Vec<super::direct::Applied>,
     /// Calls of functions that only some places of an architecture have.
     placed: Vec<Placed>,
     /// What targets ask of a program.
@@ -114,6 +113,7 @@ impl<'a> Checker<'a> {
         self.check_direct_uses();
         self.check_learning();
         self.check_placed();
+        self.check_applied_directly();
         self.check_limits();
     }
 
@@ -280,53 +280,13 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Two actions cannot have one name for controllers. They know only the actions of tables.
+    /// Names of tables that are absolute belong to one table.
     pub fn check_control_names(&mut self, declarations: &'a [Declaration]) {
-        let mut seen: std::collections::HashMap<String, Span> = std::collections::HashMap::new();
         for declaration in declarations {
-            match &declaration.kind {
-                DeclarationKind::Action { .. } => self.claim_name("", declaration, &mut seen),
-                DeclarationKind::Control(control) => {
-                    for local in &control.locals {
-                        match &local.kind {
-                            DeclarationKind::Action { .. } => {
-                                self.claim_name(declaration.name.as_str(), local, &mut seen);
-                            }
-                            DeclarationKind::Table(_) => self.check_shared_table(declaration, local),
-                            _ => {}
-                        }
-                    }
-                }
-                _ => {}
+            let DeclarationKind::Control(control) = &declaration.kind else { continue };
+            for local in control.locals.iter().filter(|local| matches!(local.kind, DeclarationKind::Table(_))) {
+                self.check_shared_table(declaration, local);
             }
-        }
-    }
-
-    fn claim_name(
-        &mut self,
-        control: &str,
-        action: &'a Declaration,
-        seen: &mut std::collections::HashMap<String, Span>,
-    ) {
-        let (given, span) = given_name(action);
-        if is_printed_copy(action.name.as_str(), &given) {
-            return;
-        }
-        if given.trim_start_matches('.') == "NoAction" || self.tables_with(action.id).is_empty() {
-            return;
-        }
-        let full = match given.strip_prefix('.') {
-            Some(absolute) => absolute.to_owned(),
-            None if control.is_empty() => given,
-            None => format!("{control}.{given}"),
-        };
-        if let Some(first) = seen.insert(full.clone(), span) {
-            self.report(
-                Diagnostic::error(format!("conflicting control plane name: `{full}`"))
-                    .kind("duplicate")
-                    .label(span, "a second action of this name")
-                    .label(first, "the first one"),
-            );
         }
     }
 
@@ -351,25 +311,12 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Whether p4c made an action when it gave each table actions of its own: `drop_2` is another one with `@name("ingress.drop")`.
-fn is_printed_copy(declared: &str, given: &str) -> bool {
-    let base = |name: &str| match name.rsplit_once('_') {
-        Some((base, number)) if !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()) => {
-            Some(base.to_owned())
-        }
-        _ => None,
-    };
-    let own = given.rsplit('.').next().unwrap_or(given);
-    declared != own && base(declared).is_some_and(|made| made == own || base(own) == Some(made))
-}
-
 /// The name that `@name` gives, or the one that is declared.
 fn given_name(declaration: &Declaration) -> (String, Span) {
     if let Some(annotation) = declaration.attributes.find("name")
-        && let Some(text) = annotation.single()
-        && let ExpressionKind::String(name) = &text.kind
+        && let Some(name) = annotation.string()
     {
-        return (name.to_string(), annotation.span);
+        return (name, annotation.span);
     }
     (declaration.name.text.to_string(), declaration.name.span)
 }

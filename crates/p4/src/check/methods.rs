@@ -164,6 +164,7 @@ impl<'a> Checker<'a> {
             self.report_at_declaration(message, span, nominal.declaration);
         }
         let call = self.apply(span, named, &nominal, explicit, arguments)?;
+        self.note_direct(named, span);
         let parameters = self.out.type_parameters(nominal.declaration);
         let found = parameters
             .iter()

@@ -48,6 +48,7 @@ mod calls;
 mod checker;
 mod convert;
 mod declarations;
+mod direct;
 mod dpdk;
 mod entries;
 mod expressions;

@@ -153,6 +153,8 @@ impl<'a> Lowering<'a> {
             Architecture::Psa | Architecture::Pna => self.portable_handle(instance),
             Architecture::Own => Ok(Handle::None),
         }?;
+        // The engines of PSA, which have no name, are no objects of the program.
+        self.facts.externs |= instance.declaration.is_some();
         self.note_cells(instance, &handle);
         Ok(handle)
     }
@@ -185,6 +187,8 @@ impl<'a> Lowering<'a> {
         arguments: &'a [Argument],
         name: &str,
     ) -> Lowered<Value> {
+        // With v1model's functions come digests, whose records have types; in the other architectures digests are objects.
+        self.facts.externs |= self.architecture.kind == Architecture::V1model;
         let passed = self.pass(call, arguments)?;
         let call = self.specialised(call);
         match self.architecture.kind {

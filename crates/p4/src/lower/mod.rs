@@ -73,16 +73,22 @@ type Parameters = HashMap<(crate::ast::DeclarationId, String), BTreeSet<usize>>;
 
 /// Lowers a program that was checked without errors. `name` is what it shall be called: letters, digits and `_`.
 pub fn lower(checked: &Checked, sources: &SourceMap, name: &str) -> Result<Program, Vec<Diagnostic>> {
-    let (program, diagnostics) = lowered(checked, sources, name);
-    if diagnostics.iter().any(Diagnostic::is_error) { Err(diagnostics) } else { Ok(program) }
+    let lowering = lowered(checked, sources, name);
+    if lowering.diagnostics.iter().any(Diagnostic::is_error) { Err(lowering.diagnostics) } else { Ok(lowering.program) }
 }
 
 /// Lowers a program for the sake of its interface alone, which does not depend on what the target can do: parts that it cannot do may be
-/// missing from the rest, which must not be run.
-pub fn lower_interface(checked: &Checked, sources: &SourceMap, name: &str) -> Result<Program, Vec<Diagnostic>> {
-    let (program, mut diagnostics) = lowered(checked, sources, name);
-    diagnostics.retain(|diagnostic| diagnostic.is_error() && !is_target_limit(diagnostic));
-    if diagnostics.is_empty() { Ok(program) } else { Err(diagnostics) }
+/// missing from the rest, which must not be run; they are told beside it. Its names have to tell a controller everything apart.
+pub fn lower_interface(
+    checked: &Checked,
+    sources: &SourceMap,
+    name: &str,
+) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let mut lowering = lowered(checked, sources, name);
+    let mut diagnostics = std::mem::take(&mut lowering.diagnostics);
+    diagnostics.append(&mut lowering.name_conflicts);
+    diagnostics.retain(Diagnostic::is_error);
+    if diagnostics.iter().all(is_target_limit) { Ok((lowering.program, diagnostics)) } else { Err(diagnostics) }
 }
 
 /// Lowers until every parameter that needs storage of its own has it. Each run but the last finds another one, so the runs end.
@@ -102,10 +108,11 @@ fn settled<'a>(checked: &'a Checked, sources: &'a SourceMap, name: &str) -> (Low
     }
 }
 
-fn lowered(checked: &Checked, sources: &SourceMap, name: &str) -> (Program, Vec<Diagnostic>) {
+fn lowered<'a>(checked: &'a Checked, sources: &'a SourceMap, name: &str) -> Lowering<'a> {
     let (mut lowering, result) = settled(checked, sources, name);
     lowering.diagnostics.extend(result.err());
-    (lowering.program, lowering.diagnostics)
+    lowering.diagnostics.append(&mut lowering.ambiguous);
+    lowering
 }
 
 /// What is wrong with a program that keeps the rules of the language: what its architecture cannot do, and what only instances show, such as
@@ -115,9 +122,13 @@ pub fn refused(checked: &Checked, sources: &SourceMap) -> Vec<Diagnostic> {
     let (mut lowering, result) = settled(checked, sources, "");
     if lowering.architecture.kind != architecture::Architecture::Own {
         lowering.diagnostics.extend(result.err());
+        lowering.diagnostics.append(&mut lowering.ambiguous);
         return lowering.diagnostics;
     }
-    if result.is_ok() { lowering.shared_ids() } else { Vec::new() }
+    if result.is_ok() {
+        lowering.ambiguous.extend(lowering.shared_ids());
+    }
+    lowering.ambiguous
 }
 
 /// The state of a lowering: the program so far, and where in the source and in the graph it stands.
@@ -157,7 +168,11 @@ pub(crate) struct Lowering<'a> {
     /// The name of the parser or control being lowered: the control plane's prefix for its actions.
     prefix: String,
     /// Actions that the program calls itself, by name; P4Info lists them too.
-    called_actions: Vec<hlir::interface::SourceAction>,
+    called_actions: Vec<(crate::ast::DeclarationId, hlir::interface::SourceAction)>,
+    /// Different actions of one name: a mistake only where controllers are to know them.
+    name_conflicts: Vec<Diagnostic>,
+    /// Things that nobody can tell apart, in whatever architecture.
+    ambiguous: Vec<Diagnostic>,
     facts: interface::Facts,
     /// Instances that a direct application made.
     direct: HashMap<(crate::ast::ExpressionId, String), objects::ObjectId>,
@@ -201,6 +216,8 @@ impl<'a> Lowering<'a> {
             architecture: v1model::State::default(),
             prefix: String::new(),
             called_actions: Vec::new(),
+            name_conflicts: Vec::new(),
+            ambiguous: Vec::new(),
             facts: interface::Facts::default(),
             direct: HashMap::new(),
             own_parameters: Parameters::new(),

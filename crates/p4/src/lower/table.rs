@@ -289,6 +289,8 @@ impl<'a> Lowering<'a> {
             self.facts.uses.entry(id).or_default().push(notes);
             actions.push((action, call));
         }
+        let listed: Vec<DeclarationId> = actions.iter().map(|(action, _)| *action).collect();
+        self.check_listed_names(id, declaration, &listed);
         Ok(actions)
     }
 
@@ -320,7 +322,10 @@ impl<'a> Lowering<'a> {
             }));
         }
         let (parameters, types): (Vec<Parameter>, Vec<Type>) = parameters.into_iter().unzip();
-        self.facts.parameters.entry(name.clone()).or_insert(types);
+        if let Some(here) = &self.in_table {
+            let number = self.program.tables[here.table].actions.len() as u32;
+            self.facts.action_types.insert((here.table, number), types);
+        }
         let widths = parameters.iter().map(|parameter| parameter.width).collect();
         let before = std::mem::replace(&mut self.parameter_widths, widths);
         let mut result = Ok(());

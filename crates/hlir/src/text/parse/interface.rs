@@ -32,6 +32,10 @@ impl Reader {
                 self.origin(&mut notes);
                 interface.package = notes;
             }
+            "externs" if notes == Notes::default() => {
+                self.advance();
+                interface.externs = true;
+            }
             "table" => {
                 let number = interface.tables.len() as u32;
                 let table = self.source_table(notes)?;
@@ -47,7 +51,7 @@ impl Reader {
             word => {
                 let Some(kind) = value_of(OBJECT_KINDS, word) else {
                     return Err(
-                        self.fail("`package`, `table`, `action`, `type`, `unapplied` or the kind of another object")
+                        self.fail("`package`, `externs`, `table`, `action`, `type`, `unapplied` or the kind of another object")
                     );
                 };
                 interface.objects.push(self.source_object(kind, notes)?);

@@ -9,7 +9,7 @@ use crate::{Interface, Notes};
 
 impl Printer<'_> {
     pub(super) fn interface(&self, lines: &mut Lines) {
-        let Interface { package, tables, actions, objects, types, unapplied } = &self.program.interface;
+        let Interface { package, tables, actions, objects, types, unapplied, externs } = &self.program.interface;
         if self.program.interface == Interface::default() {
             return;
         }
@@ -18,6 +18,9 @@ impl Printer<'_> {
             if *package != Notes::default() {
                 lines.notes(package);
                 lines.add(format!("package{}", self.origin(package)));
+            }
+            if *externs {
+                lines.add("externs");
             }
             tables.iter().for_each(|table| self.source_table(lines, table));
             actions.iter().for_each(|action| self.source_action(lines, action));

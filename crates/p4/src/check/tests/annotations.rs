@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn lists_and_priorities_are_constant_numbers() {
+fn lists_are_constant_numbers() {
     accepts(
         "enum bit<8> L { a = 3 }\nconst bit<8> C = 4;\nstruct m { @field_list(L.a, C + 1) bit<8> x; @field_list[C] @field_list(2) bit<8> y; }\n",
     );
@@ -42,6 +42,10 @@ fn lists_and_priorities_are_constant_numbers() {
               | ^^^^^^^^^^^^^^^^
         "#]],
     );
+}
+
+#[test]
+fn a_priority_is_one_constant_number() {
     let table = |priority: &str| {
         format!(
             "match_kind {{ ternary }}\naction NoAction() {{}}\ncontrol c(inout bit<8> a) {{\ntable t {{ key = {{ a : ternary; }} actions = {{ NoAction; }} const entries = {{

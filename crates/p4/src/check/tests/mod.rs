@@ -4,6 +4,7 @@ use expect_test::{Expect, expect};
 use hlir::diagnostic::Diagnostic;
 
 mod annotations;
+mod direct;
 mod dpdk;
 mod entries;
 mod limits;

@@ -14,8 +14,14 @@ pub struct Facts {
     pub uses: HashMap<TableId, Vec<Notes>>,
     /// Actions, by number, that a table's list does not have: no controller sees them.
     pub unlisted: HashSet<(TableId, u32)>,
-    /// The types of an action's parameters, by the action's name.
+    /// The types of the parameters of a table's actions, by number.
+    pub action_types: HashMap<(TableId, u32), Vec<Type>>,
+    /// What a table's actions, by number, are called in the controller's view.
+    pub action_names: HashMap<(TableId, u32), String>,
+    /// The types of an action's parameters, by the action's name in the controller's view.
     pub parameters: HashMap<String, Vec<Type>>,
+    /// Whether the source makes objects of its architecture, or calls functions of v1model's kind.
+    pub externs: bool,
     /// The fields of a value set, by its name.
     pub fields: HashMap<String, Vec<(Type, Notes)>>,
     /// The type of a register's cells or of a digest's record, by the object's name.

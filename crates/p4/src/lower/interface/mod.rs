@@ -7,6 +7,7 @@ mod actions;
 mod facts;
 mod objects;
 mod order;
+mod shared_names;
 mod tables;
 mod types;
 mod unique;
@@ -153,6 +154,7 @@ impl Lowering<'_> {
         self.tie_objects();
         self.alias_all();
         self.program.interface.types = self.source_types();
+        self.program.interface.externs = self.facts.externs;
         self.order_interface();
         let shared = self.shared_ids();
         self.diagnostics.extend(shared);

@@ -22,13 +22,14 @@ impl Lowering<'_> {
         let mut made = Vec::new();
         for (id, table) in self.program.tables.iter().filter(|(_, table)| visible(table)) {
             let listed = |at: &(usize, _)| !self.facts.unlisted.contains(&(id, at.0 as u32));
+            let named = |at: usize| actions[&self.facts.action_names[&(id, at as u32)]];
             let uses = table.actions.iter().enumerate().filter(listed).map(|(at, action)| SourceActionUse {
-                action: actions[&action.name],
+                action: named(at),
                 scope: action.scope,
                 notes: self.facts.uses.get(&id).and_then(|uses| uses.get(at)).cloned().unwrap_or_default(),
             });
-            let default = table.actions.get(table.default.action as usize).map(|action| SourceDefault {
-                action: actions[&action.name],
+            let default = table.actions.get(table.default.action as usize).map(|_| SourceDefault {
+                action: named(table.default.action as usize),
                 arguments: table.default.arguments.clone(),
                 constant: table.default_constant,
             });

@@ -1,4 +1,4 @@
-//! `@id` must give each object a number of its own: a controller names objects of a kind by nothing else.
+//! `@id` must give each object a number of its own: a controller names objects of a kind by nothing else. The kind is part of the number.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,7 +22,12 @@ impl Lowering<'_> {
         let objects = interface.objects.iter().map(|object| (object.id, object.name.as_str(), &object.notes));
         let mut first: BTreeMap<u32, Given> = BTreeMap::new();
         let mut shared: Vec<(u32, Given, Given)> = Vec::new();
-        for (id, name, notes) in tables.chain(actions).chain(objects).filter(|(.., notes)| id_note(notes).is_some()) {
+        let mut foreign: Vec<(u32, u32, Given)> = Vec::new();
+        for (id, name, notes) in tables.chain(actions).chain(objects) {
+            let Some(written) = id_note(notes) else { continue };
+            if written >> 24 != 0 && written >> 24 != id >> 24 {
+                foreign.push((written, id >> 24, (name, notes)));
+            }
             match first.get(&id) {
                 Some(earlier) => shared.push((id, *earlier, (name, notes))),
                 None => {
@@ -30,7 +35,7 @@ impl Lowering<'_> {
                 }
             }
         }
-        if shared.is_empty() {
+        if shared.is_empty() && foreign.is_empty() {
             return Vec::new();
         }
         let places = self.id_places();
@@ -47,7 +52,12 @@ impl Lowering<'_> {
             diagnostic = diagnostic.label(here, format!("given to `{other}` here"));
             diagnostic.label(at, format!("and to `{one}` here"))
         };
-        shared.iter().map(report).collect()
+        let misplaced = |(written, prefix, (name, notes)): &(u32, u32, Given)| {
+            let message = format!("the id {written:#010x} of `{name}` is of another kind of object");
+            let hint = format!("write its last 24 bits alone, or with {prefix:#04x} as the first eight");
+            Diagnostic::error(message).kind("invalid").label(place(notes).unwrap_or_default(), "").hint(hint)
+        };
+        shared.iter().map(report).chain(foreign.iter().map(misplaced)).collect()
     }
 
     /// Where each `@id` stands, by the origin of what has it.

@@ -1,0 +1,135 @@
+//! Actions of one control-plane name: `@name(".drop")` may stand in front of several, as it does in programs translated from P4_14.
+//!
+//! Of one name, one signature and one text they are one action to a controller. Others keep their own bodies, which each table knows; only
+//! where P4Info is asked for they are a mistake, since a controller has nothing but the name. In one table they always are: no entry could
+//! tell them apart.
+
+use std::collections::{BTreeSet, HashMap};
+
+use hlir::diagnostic::Diagnostic;
+use hlir::{Parameter, TableId};
+
+use crate::ast::DeclarationId;
+use crate::lex::lex;
+use crate::lower::Lowering;
+
+/// An action that the controller's view has already.
+struct Known {
+    declaration: Option<DeclarationId>,
+    parameters: Vec<(String, u32)>,
+    shown: String,
+}
+
+/// The names that actions have in the controller's view.
+pub(super) struct Shown {
+    by_name: HashMap<String, Vec<Known>>,
+    taken: BTreeSet<String>,
+}
+
+impl Shown {
+    pub(super) fn new(taken: BTreeSet<String>) -> Shown {
+        Shown { by_name: HashMap::new(), taken }
+    }
+
+    /// A name for an action whose own another one has.
+    fn other_name(&mut self, name: &str) -> String {
+        let numbered = (2u32..).map(|number| format!("{name}_{number}")).find(|wanted| !self.taken.contains(wanted));
+        let numbered = numbered.unwrap_or_default();
+        self.taken.insert(numbered.clone());
+        numbered
+    }
+}
+
+impl Lowering<'_> {
+    /// What an action is called in the controller's view, and whether it is new there.
+    pub(super) fn shown_name(
+        &mut self,
+        shown: &mut Shown,
+        name: &str,
+        declaration: Option<DeclarationId>,
+        parameters: &[Parameter],
+    ) -> (String, bool) {
+        let parameters: Vec<(String, u32)> = parameters.iter().map(|one| (one.name.clone(), one.width)).collect();
+        let known = shown.by_name.get(name).map_or(&[][..], |known| known);
+        let same = known
+            .iter()
+            .find(|known| known.parameters == parameters && self.is_one_action(known.declaration, declaration));
+        if let Some(same) = same {
+            return (same.shown.clone(), false);
+        }
+        let first = known.first().map(|known| known.declaration);
+        let given = match first {
+            Some(first) => {
+                self.name_conflicts.extend(self.name_conflict(name, first, declaration));
+                shown.other_name(name)
+            }
+            None => name.to_string(),
+        };
+        let known = Known { declaration, parameters, shown: given.clone() };
+        shown.by_name.entry(name.to_string()).or_default().push(known);
+        (given, true)
+    }
+
+    /// The same for an action that the program calls itself, for which it gives the data: to a controller it has no parameters.
+    pub(super) fn shown_called_name(
+        &mut self,
+        shown: &mut Shown,
+        name: &str,
+        declaration: DeclarationId,
+    ) -> (String, bool) {
+        let known = shown.by_name.get(name).map_or(&[][..], |known| known);
+        match known.iter().find(|known| self.is_one_action(known.declaration, Some(declaration))) {
+            Some(same) => (same.shown.clone(), false),
+            None => self.shown_name(shown, name, Some(declaration), &[]),
+        }
+    }
+
+    fn name_conflict(
+        &self,
+        name: &str,
+        first: Option<DeclarationId>,
+        second: Option<DeclarationId>,
+    ) -> Option<Diagnostic> {
+        let (first, second) = (first?, second?);
+        let report = Diagnostic::error(format!("conflicting control plane name: `{name}`")).kind("duplicate");
+        let report =
+            report.label(self.checked.node(second).span(), "a second action of this name, which does something else");
+        let report = report.label(self.checked.node(first).span(), "the first one");
+        Some(report.hint("a controller cannot tell them apart: give one of them another `@name`"))
+    }
+
+    /// Two actions of a table that no entry can tell apart.
+    pub fn check_listed_names(&mut self, table: TableId, declaration: DeclarationId, actions: &[DeclarationId]) {
+        for (at, second) in actions.iter().enumerate() {
+            let name_of = |at: usize| &self.program.tables[table].actions[at].name;
+            let Some(before) = (0..at).find(|before| name_of(*before) == name_of(at)) else { continue };
+            if self.is_one_action(Some(actions[before]), Some(*second)) {
+                continue;
+            }
+            let message =
+                format!("table `{}` has two actions of the name `{}`", self.program.tables[table].name, name_of(at));
+            let report = Diagnostic::error(message)
+                .kind("duplicate")
+                .label(self.checked.node(*second).span(), "the second one")
+                .label(self.checked.node(actions[before]).span(), "the first one")
+                .label(self.checked.node(declaration).span(), "no entry of this table could tell them apart");
+            self.ambiguous.push(report.hint("give one of them another `@name`"));
+        }
+    }
+
+    /// Whether two declarations are of one action: the same one, or written with the same words. What a program does without is none.
+    fn is_one_action(&self, left: Option<DeclarationId>, right: Option<DeclarationId>) -> bool {
+        let (Some(left), Some(right)) = (left, right) else { return true };
+        left == right || self.words_of(left) == self.words_of(right)
+    }
+
+    /// The tokens behind the name of an action: its parameters and its body.
+    fn words_of(&self, action: DeclarationId) -> Vec<&str> {
+        let Some(declaration) = self.checked.node(action).declaration() else { return Vec::new() };
+        let text = self.sources.snippet(declaration.span);
+        let behind = declaration.name.span.end.saturating_sub(declaration.span.start) as usize;
+        let text = text.get(behind..).unwrap_or_default();
+        let tokens = lex(text).tokens.into_iter();
+        tokens.map(|token| &text[token.span.start as usize..token.span.end as usize]).collect()
+    }
+}
