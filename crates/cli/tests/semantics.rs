@@ -78,6 +78,7 @@ points! {
     entries_stand_for_the_sets_of_their_keys: "semantics/entries_stand_for_sets",
     cases_compare_with_what_the_packet_has: "semantics/cases_compare_with_the_packet",
     errors_are_known_above_their_declaration: "semantics/errors_are_known_everywhere",
+    widths_are_those_of_the_file_that_is_included: "semantics/widths_are_those_of_the_file",
     psa_drops_by_default_and_parses_again_in_egress: "architectures/psa_paths",
     pna_takes_the_last_call_and_sends_to_port_0_without_one: "architectures/pna_paths",
     pna_learns_an_entry_for_the_next_packet: "architectures/pna_learning",
@@ -91,6 +92,17 @@ fn what_comes_again_is_whole_in_several_buffers() {
 #[test]
 fn what_comes_again_is_whole_in_several_buffers_wherever_its_parser_goes() {
     whole_in_several_buffers("what_comes_again_is_all_of_it");
+}
+
+/// What is lowered of a variant of an architecture's file is a right program, not only one that runs.
+#[test]
+fn a_program_of_other_widths_passes_the_verifier() {
+    let program = path("crates/cli/tests/semantics/widths_are_those_of_the_file.p4");
+    let shown = bacus().arg("show").arg(&program).output().expect("bacus can be run");
+    let text = scratch("widths").join("widths.hlir");
+    fs::write(&text, &shown.stdout).expect("there is room for a test");
+    let checked = bacus().arg("check").arg(&text).output().expect("bacus can be run");
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
 }
 
 fn whole_in_several_buffers(name: &str) {

@@ -25,9 +25,6 @@ use crate::ast::{DeclarationId, Expression, ExpressionKind};
 use crate::check::Callee;
 use crate::types::{Type, substitute};
 
-/// The port that stands for dropping.
-pub const DROP_PORT: u64 = 511;
-
 /// What the lowering of an architecture remembers.
 #[derive(Debug, Default)]
 pub struct State {
@@ -91,8 +88,33 @@ impl<'a> Lowering<'a> {
 
     fn set_standard(&mut self, name: &str, value: Hlir) {
         if let Some(storage) = self.architecture.standard.get(name).cloned() {
+            let value = self.as_standard(name, value);
             self.assign(&storage, Value::Scalar(value));
         }
+    }
+
+    /// How wide a field of the standard metadata is in the file that is included.
+    pub fn standard_width(&self, name: &str) -> u32 {
+        match self.architecture.standard.get(name) {
+            Some(Storage::Scalar { of_type, .. }) => of_type.width(),
+            _ => 32,
+        }
+    }
+
+    /// A number as wide as a field of the standard metadata is.
+    pub fn as_standard(&self, name: &str, value: Hlir) -> Hlir {
+        let width = self.width(&value);
+        arithmetic::resize(value, width, self.standard_width(name), false)
+    }
+
+    /// The port that stands for dropping: the largest number that `egress_spec` holds, 511 of nine bits.
+    pub fn drop_port(&self) -> Hlir {
+        let width = self.standard_width("egress_spec");
+        Hlir::constant(arithmetic::ones(width), width)
+    }
+
+    fn is_drop_port(&self, spec: Hlir) -> Hlir {
+        arithmetic::equal(spec, self.drop_port())
     }
 
     pub fn lower_v1model(&mut self, package: &Package, span: Span) -> Lowered<()> {
@@ -279,13 +301,14 @@ impl<'a> Lowering<'a> {
     fn begin(&mut self, block: NodeId, parser: NodeId) {
         self.current = block;
         if self.is_used("ingress_port") {
-            self.set_standard("ingress_port", arithmetic::slice(Hlir::Intrinsic(Intrinsic::IngressPort), 8, 0));
+            self.set_standard("ingress_port", Hlir::Intrinsic(Intrinsic::IngressPort));
         }
         if self.is_used("packet_length") {
             self.set_standard("packet_length", Hlir::Intrinsic(Intrinsic::PacketLength));
         }
         if self.is_used("ingress_global_timestamp") {
-            self.set_standard("ingress_global_timestamp", microseconds(48));
+            let now = microseconds(self.standard_width("ingress_global_timestamp"));
+            self.set_standard("ingress_global_timestamp", now);
         }
         self.graph.goto(block, parser);
     }
@@ -313,11 +336,11 @@ impl<'a> Lowering<'a> {
             self.set_standard("parser_error", Hlir::constant(0u32, 32));
         }
         if reads_port && !self.is_listed("ingress_port") {
-            self.set_standard("ingress_port", Hlir::constant(0u32, 9));
+            self.set_standard("ingress_port", Hlir::constant(0u32, 32));
         }
         self.graph.goto(reset, stations.egress);
         let Some(place) = self.standard_place("instance_type") else { return };
-        let condition = arithmetic::is_number(Hlir::place(place), 1, 32);
+        let condition = arithmetic::is_number(Hlir::place(place), 1, self.standard_width("instance_type"));
         let kind = EndKind::Branch { condition, then: reset, otherwise: next };
         self.graph.end(block, "v1model.is_clone", Notes::default(), kind);
     }
@@ -357,7 +380,7 @@ impl<'a> Lowering<'a> {
         for list in self.architecture.requests.get("clone_i2e").cloned().unwrap_or_default() {
             let mut set = self.copy_metadata(1);
             if reads_port && let Some(port) = self.standard_place("ingress_port") {
-                set.push((port, arithmetic::slice(Hlir::Intrinsic(Intrinsic::IngressPort), 8, 0)));
+                set.push((port, self.as_standard("ingress_port", Hlir::Intrinsic(Intrinsic::IngressPort))));
             }
             let kept = self.kept(list);
             for variable in written_variables(written).into_iter().filter(|variable| kept.contains(variable)) {
@@ -382,21 +405,22 @@ impl<'a> Lowering<'a> {
             let set = self.replica_metadata();
             let copy = Reentry { bytes: Bytes::Current, keep: Keep::All, set, to: stations.egress };
             let group = Hlir::place(group);
-            let condition = arithmetic::binary(Binary::NotEqual, group.clone(), Hlir::constant(0u32, 16));
-            let group = arithmetic::resize(group, 16, 32, false);
+            let width = self.standard_width("mcast_grp");
+            let condition = arithmetic::binary(Binary::NotEqual, group.clone(), Hlir::constant(0u32, width));
+            let group = arithmetic::resize(group, width, 32, false);
             rules.push(Rule { condition, effect: Effect::Replicate { group, copy } });
         }
         let mut set = Vec::new();
         let port = self.standard_place("egress_port");
         if let (Some(port), Some(spec)) = (port, self.standard_variable("egress_spec")) {
-            let condition = arithmetic::is_number(Hlir::Variable(spec), DROP_PORT, 9);
+            let condition = self.is_drop_port(Hlir::Variable(spec));
             rules.push(Rule { condition, effect: Effect::Drop { reason: "ingress drop".to_string() } });
-            set.push((port, Hlir::Variable(spec)));
+            set.push((port, self.as_standard("egress_port", Hlir::Variable(spec))));
         }
         if self.is_used("instance_type")
             && let Some(place) = self.standard_place("instance_type")
         {
-            set.push((place, Hlir::constant(0u32, 32)));
+            set.push((place, self.as_standard("instance_type", Hlir::constant(0u32, 32))));
         }
         let effect = Effect::Unicast { set, to: stations.egress };
         rules.push(Rule { condition: Hlir::Bool(true), effect });
@@ -408,13 +432,15 @@ impl<'a> Lowering<'a> {
     fn egress_begin(&mut self, block: NodeId, next: NodeId, asks: bool) {
         self.current = block;
         if asks {
-            self.set_standard("egress_spec", Hlir::constant(0u32, 9));
+            self.set_standard("egress_spec", Hlir::constant(0u32, 32));
         }
         if self.is_used("enq_timestamp") {
-            self.set_standard("enq_timestamp", microseconds(32));
+            let now = microseconds(self.standard_width("enq_timestamp"));
+            self.set_standard("enq_timestamp", now);
         }
         if self.is_used("egress_global_timestamp") {
-            self.set_standard("egress_global_timestamp", microseconds(48));
+            let now = microseconds(self.standard_width("egress_global_timestamp"));
+            self.set_standard("egress_global_timestamp", now);
         }
         self.graph.goto(block, next);
     }
@@ -427,7 +453,7 @@ impl<'a> Lowering<'a> {
             rules.push(self.clone_rule("clone_e2e", list, copy));
         }
         if drops && let Some(spec) = self.standard_place("egress_spec") {
-            let condition = arithmetic::is_number(Hlir::place(spec), DROP_PORT, 9);
+            let condition = self.is_drop_port(Hlir::place(spec));
             rules.push(Rule { condition, effect: Effect::Drop { reason: "egress drop".to_string() } });
         }
         if rules.is_empty() {
@@ -458,7 +484,7 @@ impl<'a> Lowering<'a> {
             rules.push(Rule { condition, effect: Effect::Recirculate { copy } });
         }
         if let Some(port) = self.standard_place("egress_port") {
-            let port = arithmetic::resize(Hlir::place(port), 9, 32, false);
+            let port = arithmetic::resize(Hlir::place(port), self.standard_width("egress_port"), 32, false);
             rules.push(Rule { condition: Hlir::Bool(true), effect: Effect::Send { port } });
         }
         let current = self.current;
@@ -489,14 +515,14 @@ impl<'a> Lowering<'a> {
         if self.is_used(name)
             && let Some(place) = self.standard_place(name)
         {
-            set.push((place, value));
+            set.push((place, self.as_standard(name, value)));
         }
     }
 
     fn copy_metadata(&mut self, instance_type: u32) -> Vec<(Place, Hlir)> {
         let mut set = Vec::new();
         if let Some(port) = self.standard_place("egress_port") {
-            set.push((port, arithmetic::slice(Hlir::Intrinsic(Intrinsic::CopyPort), 8, 0)));
+            set.push((port, self.as_standard("egress_port", Hlir::Intrinsic(Intrinsic::CopyPort))));
         }
         if instance_type == 1 {
             self.standard_place("instance_type");
@@ -520,7 +546,7 @@ impl<'a> Lowering<'a> {
     fn replica_metadata(&mut self) -> Vec<(Place, Hlir)> {
         let mut set = Vec::new();
         if let Some(port) = self.standard_place("egress_port") {
-            set.push((port, arithmetic::slice(Hlir::Intrinsic(Intrinsic::CopyPort), 8, 0)));
+            set.push((port, self.as_standard("egress_port", Hlir::Intrinsic(Intrinsic::CopyPort))));
         }
         self.set_if_used(&mut set, "instance_type", Hlir::constant(5u32, 32));
         self.set_if_used(&mut set, "egress_rid", Hlir::Intrinsic(Intrinsic::CopyInstance));

@@ -6,7 +6,6 @@ use super::call::Passed;
 use super::effects::Reads;
 use super::objects::{ExternInstance, Handle};
 use super::storage::Storage;
-use super::v1model::DROP_PORT;
 use super::value::{Target, Value};
 use super::{Lowered, Lowering, arithmetic};
 use crate::ast::walk::declaration_expressions;
@@ -262,14 +261,15 @@ impl<'a> Lowering<'a> {
     }
 
     fn mark_to_drop(&mut self) {
-        self.assign_standard("egress_spec", Hlir::constant(DROP_PORT, 9));
+        self.assign_standard("egress_spec", self.drop_port());
         if self.architecture.uses_multicast {
-            self.assign_standard("mcast_grp", Hlir::constant(0u32, 16));
+            self.assign_standard("mcast_grp", Hlir::constant(0u32, 32));
         }
     }
 
     fn assign_standard(&mut self, name: &str, value: Hlir) {
         if let Some(target) = self.standard_place(name) {
+            let value = self.as_standard(name, value);
             self.emit(Statement::Assign { target, value });
         }
     }
@@ -329,6 +329,7 @@ impl<'a> Lowering<'a> {
         };
         let request = if kind == Value::constant(0, 32) { "clone_i2e" } else { "clone_e2e" };
         let Some(session) = self.as_bits(session) else { return Ok(()) };
+        let session = arithmetic::resize(session.clone(), self.width(&session), 32, false);
         let storage = self.hidden(&format!("{request}_session"), hlir::Type::Bits(32));
         self.assign(&storage, Value::Scalar(session));
         let rest = if name == "clone" { None } else { passed.next() };
@@ -401,6 +402,7 @@ impl<'a> Lowering<'a> {
 
     fn request_truncate(&mut self, passed: Vec<Passed>) {
         let Some(Passed::Value(Value::Scalar(length))) = passed.into_iter().next() else { return };
+        let length = arithmetic::resize(length.clone(), self.width(&length), 32, false);
         let flag = self.hidden("truncate", hlir::Type::Bool);
         let shortest = self.hidden("truncate_length", hlir::Type::Bits(32));
         let (asked, before) = (self.read(&flag), self.read(&shortest));
