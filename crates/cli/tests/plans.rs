@@ -217,6 +217,25 @@ fn what_is_done_without_a_look_up_waits_for_its_turn() {
     }
 }
 
+/// A table may be looked up again and again: by one key, whose look-ups are of one stage, or by several.
+#[test]
+fn tables_that_are_looked_up_twice_find_what_the_interpreter_finds() {
+    let file = |ending: &str| path(&format!("crates/cli/tests/plans/twice{ending}")).display().to_string();
+    let test = file(".stf");
+    let plans = [".plan", "_behind.plan", "_stages.plan", "_lanes.plan"].map(file);
+    let planned = plans.iter().map(|plan| ["--plan", plan.as_str()]);
+    for plan in planned.chain([["--passes", ""]]) {
+        let native = ["--engine", "native", "--burst", "1"];
+        let both = ["--trace", &test, "--count", "500", "--random-entries", "10"];
+        for engine in [&native[..], &both] {
+            let output = bacus().args(["stf", &file(".p4"), &test]).args(engine).args(plan).output();
+            let output = output.expect("bacus runs");
+            let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+            assert!(output.status.success(), "{plan:?} {engine:?}: {said}");
+        }
+    }
+}
+
 /// Every structure under random entries, the interpreter beside it.
 #[test]
 fn every_structure_finds_what_the_interpreter_finds() {

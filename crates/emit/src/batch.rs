@@ -267,6 +267,7 @@ impl Unit<'_> {
         }
         code.insert(0, Stmt::Declare { of: "uint32_t".to_string(), name: format!("found[{group}]"), value: None });
         let grouped = Grouped {
+            name: self.table_name(table).to_string(),
             prefix: String::new(),
             run: "run->",
             count: name("size"),

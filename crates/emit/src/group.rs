@@ -11,6 +11,8 @@ pub const GROUP_MOST: u32 = 64;
 
 /// Where a group's keys and hashes stand, and where its answers go.
 pub struct Grouped {
+    /// What makes names of the look-up's variables.
+    pub name: String,
     /// What makes names of arrays: `path->acl_` for `path->acl_key`.
     pub prefix: String,
     pub run: &'static str,
@@ -54,9 +56,8 @@ impl Unit<'_> {
     /// The same in two halves, for a table whose keys are in one of two lines: what else is looked up between them waits together with the second lines.
     pub fn find_halves(&self, table: TableId, grouped: Grouped) -> [Vec<Stmt>; 2] {
         let structure = written_structure(self.structure(table));
-        let held = self.table_name(table);
-        let pointer = Expr::Name(format!("{}{held}", grouped.run));
-        let (array, second) = (format!("{held}_array"), format!("{held}_second"));
+        let pointer = Expr::Name(format!("{}{}", grouped.run, self.table_name(table)));
+        let (array, second) = (format!("{}_array", grouped.name), format!("{}_second", grouped.name));
         let (declared, group) = self.described(table, grouped);
         let taken = Expr::call(format!("{structure}_array"), [pointer.clone()]);
         let arguments = [pointer, Expr::name(&array), group.clone()];
@@ -81,7 +82,6 @@ impl Unit<'_> {
 
     /// The description of a group in a variable, and its address.
     fn described(&self, table: TableId, grouped: Grouped) -> (Stmt, Expr) {
-        let held = self.table_name(table);
         let limbs = Expr::word(crate::body::limbs(self.key_bits(table)));
         let array = |part: &str| Expr::Name(format!("{}{part}", grouped.prefix));
         let mut members = vec![
@@ -114,7 +114,7 @@ impl Unit<'_> {
         if matches!(grouped.requested, Some(Hint::T1 | Hint::NonTemporal)) && (has_requests || has_two_lines) {
             members.push(Expr::designated("request_far", Expr::word(1)));
         }
-        let group = format!("{held}_group");
+        let group = format!("{}_group", grouped.name);
         let address = Expr::Name(format!("&{group}"));
         (Stmt::declare("const struct table_group", group, Expr::List(members)), address)
     }

@@ -17,6 +17,8 @@ pub struct Names {
     pub variables: Vec<String>,
     pub parsers: Vec<String>,
     pub nodes: Vec<String>,
+    /// Of nodes that look up a table which others look up as well, what names the look-up's own things are made of.
+    pub look_ups: Vec<Option<String>>,
     /// Names of enumerators: `AT_INGRESS_DMAC`.
     pub places: Vec<String>,
     pub tables: Vec<String>,
@@ -76,6 +78,7 @@ impl Names {
         let actions: Vec<Vec<String>> = program.tables.values().map(actions).collect();
         let tables =
             program.tables.values().zip(&actions).map(|(it, actions)| spaces.table(&it.name, actions)).collect();
+        let look_ups = look_ups(program, &mut spaces);
         let value_sets = program.value_sets.values().map(|it| spaces.value_set(&it.name)).collect();
         let nodes: Vec<String> = program
             .nodes
@@ -97,7 +100,20 @@ impl Names {
         let fields: Vec<_> = program.headers.values().map(|header| spaces.fields(header)).collect();
         let called = called(program, &headers, &fields);
         let parameters = program.tables.values().map(|table| parameters(table, &called)).collect();
-        Names { headers, elements, variables, parsers, nodes, places, tables, value_sets, actions, parameters, fields }
+        Names {
+            headers,
+            elements,
+            variables,
+            parsers,
+            nodes,
+            look_ups,
+            places,
+            tables,
+            value_sets,
+            actions,
+            parameters,
+            fields,
+        }
     }
 }
 
@@ -111,6 +127,14 @@ fn elements(program: &Program, members: &mut Namer) -> Vec<Option<Element>> {
         }
     }
     elements
+}
+
+fn look_ups(program: &Program, spaces: &mut Spaces) -> Vec<Option<String>> {
+    let table = |node: &hlir::Node| if let NodeKind::Apply { table, .. } = &node.kind { Some(*table) } else { None };
+    let all: Vec<_> = program.nodes.values().filter_map(table).collect();
+    let is_shared =
+        |node: &hlir::Node| table(node).is_some_and(|table| all.iter().filter(|other| **other == table).count() > 1);
+    program.nodes.values().map(|node| is_shared(node).then(|| spaces.look_up(&node.name))).collect()
 }
 
 /// Names that must be told apart.
@@ -143,7 +167,7 @@ impl Spaces {
         Spaces { members: Namer::new(STATE), held: Namer::new(RUN), top, tags, grouped }
     }
 
-    /// Members of `struct path` are named after tables and nodes as well, but none of these is another with something behind it.
+    /// Members of `struct path` are named after tables, look-ups and nodes as well, but none of these is another with something behind it.
     fn table(&mut self, wish: &str, actions: &[String]) -> String {
         let constants = |name: &str| {
             let parameters = actions.iter().map(|action| format!("{name}_{action}_parameters"));
@@ -155,6 +179,16 @@ impl Spaces {
                 (&mut self.held, &|name| with(name, &["", "_lookups", "_misses", "_records"])),
                 (&mut self.tags, &|name| with(name, &["_record"])),
                 (&mut self.top, &constants),
+                (&mut self.grouped, &|name| with(name, &["_array", "_second", "_group"])),
+            ],
+        )
+    }
+
+    fn look_up(&mut self, wish: &str) -> String {
+        unique_in(
+            wish,
+            &mut [
+                (&mut self.held, &|name| with(name, &["", "_lookups", "_misses", "_records"])),
                 (&mut self.grouped, &|name| with(name, &["_array", "_second", "_group"])),
             ],
         )

@@ -12,14 +12,14 @@ use hlir::text::written_structure;
 const TOGETHER: u32 = 8;
 
 impl Way<'_> {
-    /// The table of a place and the hint, if the plan requests its first line and that is known from the key.
+    /// The name of the look-up at a place and the hint, if the plan requests its first line and that is known from the key.
     pub(super) fn requested(&self, stage: &Stage, place: usize) -> Option<(&str, Hint)> {
         let table = self.table(place);
         if !self.unit.structure(table).is_addressed() {
             return None;
         }
         let request = self.unit.request_for(&self.planned(stage).requests, table)?;
-        Some((self.unit.table_name(table), request.hint))
+        Some((self.look_up_name(place), request.hint))
     }
 
     /// The same if the request is made there.
@@ -50,7 +50,8 @@ impl Way<'_> {
             return Some(addresses);
         }
         let structure = self.lines(stage, place)?;
-        let same = [format!("run->{held}"), format!("&path->{held}_lines")].map(name);
+        let array = format!("run->{}", self.unit.table_name(self.table(place)));
+        let same = [array, format!("&path->{held}_lines")].map(name);
         Some(Expr::conditional(Expr::call(format!("{structure}_is_at"), same), addresses, name("NULL")))
     }
 
@@ -78,7 +79,7 @@ impl Way<'_> {
         }
         let structure = written_structure(self.unit.structure(table));
         let limbs = Expr::word(crate::body::limbs(self.unit.key_bits(table)));
-        let pointer = name(format!("run->{held}"));
+        let pointer = name(format!("run->{}", self.unit.table_name(table)));
         let mut code = Vec::new();
         let mut hash = Expr::call(format!("{structure}_hash"), [pointer.clone(), key, limbs]);
         if self.keeps_hash(stage, place) {
@@ -127,9 +128,9 @@ impl Way<'_> {
     pub(super) fn lines_taken(&self, stage: &Stage) -> Vec<Stmt> {
         let take = |place: &usize| {
             let structure = self.lines(stage, *place)?;
-            let held = self.unit.table_name(self.table(*place));
-            let taken = Expr::call(format!("{structure}_lines"), [name(format!("run->{held}"))]);
-            Some(Stmt::set(name(format!("path->{held}_lines")), taken))
+            let array = name(format!("run->{}", self.unit.table_name(self.table(*place))));
+            let taken = Expr::call(format!("{structure}_lines"), [array]);
+            Some(Stmt::set(name(format!("path->{}_lines", self.look_up_name(*place))), taken))
         };
         stage.looked_up.iter().filter_map(take).collect()
     }

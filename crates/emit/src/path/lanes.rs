@@ -150,7 +150,7 @@ impl Way<'_> {
                 .keeping(kept);
         for place in &stage.looked_up {
             let key = lanes.keys.iter().find(|(of, _)| of == place).map_or(&[][..], |(_, key)| key);
-            let held = self.unit.table_name(self.table(*place));
+            let held = self.look_up_name(*place);
             let limbs = crate::body::limbs(self.unit.key_bits(self.table(*place)));
             let halves = (0..2 * limbs).map(|half| match key.get(half as usize) {
                 Some(part) => writer.vector(*part),
@@ -230,8 +230,8 @@ impl Way<'_> {
 }
 
 /// The stores of a table's keys, whose limbs have two halves each.
-fn key_stored(table: &str, limbs: u32, halves: &[Expr]) -> Vec<Stmt> {
-    let to = |limb: usize| Expr::unary("&", name(format!("path->{table}_key[i][{limb}]")));
+fn key_stored(look_up: &str, limbs: u32, halves: &[Expr]) -> Vec<Stmt> {
+    let to = |limb: usize| Expr::unary("&", name(format!("path->{look_up}_key[i][{limb}]")));
     if limbs == 2 {
         return vec![Stmt::call("lanes_store_two", std::iter::once(to(0)).chain(halves.iter().cloned()))];
     }

@@ -143,6 +143,14 @@ impl<'u> Way<'u> {
         matches!(self.unit.node(self.nodes[place]).kind, NodeKind::Apply { .. })
     }
 
+    /// What members of `struct path` are named after that belong to the look-up of a place: its table, or the look-up, where the path makes several.
+    fn look_up_name(&self, place: usize) -> &str {
+        let table = path::table_of(self.unit.program, self.nodes[place]);
+        let places = self.nodes.iter().filter(|node| path::table_of(self.unit.program, **node) == table);
+        let of_its_own = self.unit.names.look_ups[crate::unit::number(self.nodes[place])].as_deref();
+        of_its_own.filter(|_| places.count() > 1).unwrap_or_else(|| self.unit.table_name(self.table(place)))
+    }
+
     /// Where the look-up of a place is made between two stages, if it is.
     fn stage_of(&self, place: usize) -> Option<usize> {
         self.stages.iter().position(|stage| stage.looked_up.contains(&place))
@@ -203,7 +211,7 @@ impl<'u> Way<'u> {
         let mut members = Vec::new();
         let places = self.stages.iter().flat_map(|stage| stage.looked_up.iter().map(move |place| (stage, place)));
         for (stage, place) in places {
-            let table = self.unit.table_name(self.table(*place));
+            let table = self.look_up_name(*place);
             let limbs = crate::body::limbs(self.unit.key_bits(self.table(*place)));
             members.push(Member::plain("uint64_t", format!("{table}_key[{group}][{limbs}]"), ""));
             if self.keeps_hash(stage, *place) {

@@ -80,7 +80,7 @@ impl Way<'_> {
     fn stage(&self, number: usize) -> Vec<Item> {
         let stage = &self.stages[number];
         let mut one = self.one_packet(number);
-        let key = |place: usize| name(format!("path->{}_key[i]", self.unit.table_name(self.table(place))));
+        let key = |place: usize| name(format!("path->{}_key[i]", self.look_up_name(place)));
         let mut requests: Vec<Stmt> =
             stage.looked_up.iter().flat_map(|place| self.request(stage, *place, key(*place))).collect();
         if number == 0 {
@@ -136,7 +136,7 @@ impl Way<'_> {
         let mut keys = Vec::new();
         let mut zeros = vec![Stmt::Assign(name("path->left"), "|=", Expr::binary("<<", name("1ull"), name("i")))];
         for &place in &stage.looked_up {
-            let held = self.unit.table_name(self.table(place));
+            let held = self.look_up_name(place);
             let early = if place == stage.place { "key" } else { "key_ahead" };
             let key = name(format!("path->{held}_key[i]"));
             let arguments = [name("run"), name("&state"), key.clone()];
@@ -216,12 +216,13 @@ impl Way<'_> {
             if !self.unit.structure(table).is_grouped() {
                 continue;
             }
-            let held = self.unit.table_name(table);
+            let held = self.look_up_name(place);
             let paid = self.requested_in(stage, place, Placement::WithConsumption);
             let requests = paid
                 .filter(|_| moved)
                 .map(|_| Requests { addresses: name(format!("newest->{held}_address")), count: name("size") });
             let grouped = Grouped {
+                name: held.to_string(),
                 prefix: format!("path->{held}_"),
                 run: "run->",
                 count: name("count"),
@@ -251,11 +252,10 @@ impl Way<'_> {
         let mut code = Vec::new();
         for &place in stage.looked_up.iter().filter(|place| !self.unit.structure(self.table(**place)).is_grouped()) {
             let table = self.table(place);
-            let held = self.unit.table_name(table);
             let structure = written_structure(self.unit.structure(table));
             let limbs = Expr::word(crate::body::limbs(self.unit.key_bits(table)));
-            let part = |part: &str| name(format!("path->{held}_{part}[i]"));
-            let pointer = name(format!("run->{held}"));
+            let part = |part: &str| name(format!("path->{}_{part}[i]", self.look_up_name(place)));
+            let pointer = name(format!("run->{}", self.unit.table_name(table)));
             let hash = Expr::call(format!("{structure}_hash"), [pointer.clone(), part("key"), limbs.clone()]);
             let is_known =
                 self.requested(stage, place).is_some() && (!moved || self.unit.structure(table).keeps_its_lines());
