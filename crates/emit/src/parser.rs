@@ -293,10 +293,7 @@ impl Body<'_, '_> {
                 let above = Expr::binary(">=", key.clone(), number(low));
                 Some(Expr::binary("&&", above, Expr::binary("<=", key.clone(), number(high))))
             }
-            KeySet::Set(_) => {
-                self.unsupported("a value set beside other sets in one case");
-                None
-            }
+            KeySet::Set(set) => Some(self.in_value_set(*set, &[(key.clone(), width)])),
         }
     }
 }

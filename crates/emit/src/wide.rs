@@ -253,10 +253,7 @@ impl Body<'_, '_> {
                 let (low, high) = (self.constant_array(low, width), self.constant_array(high, width));
                 Some(Expr::binary("&&", not_below(key.clone(), low), not_below(high, key.clone())))
             }
-            KeySet::Set(_) => {
-                self.unsupported("a value set beside other sets in one case");
-                None
-            }
+            KeySet::Set(set) => Some(self.in_value_set(*set, &[(key.clone(), width)])),
         }
     }
 }
