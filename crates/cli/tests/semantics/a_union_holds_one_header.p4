@@ -29,6 +29,9 @@ parser parse(packet_in p, out headers h, inout meta m, inout standard_metadata_t
     }
 }
 
+void leave(inout one_t one) { }
+void leave_out(out one_t one) { }
+
 control ingress(inout headers h, inout meta m, inout standard_metadata_t s) {
     apply {
         s.egress_spec = 1;
@@ -58,6 +61,14 @@ control ingress(inout headers h, inout meta m, inout standard_metadata_t s) {
         if (h.kind.v == 8) {
             h.u.two = { 0x8888 };
             h.u.two = h.u.two;
+        }
+        if (h.kind.v == 9) {
+            h.u.two = { 0x9999 };
+            leave(h.u.one);
+        }
+        if (h.kind.v == 10) {
+            h.u.two = { 0xaaaa };
+            leave_out(h.u.one);
         }
         h.kind.v = (h.u.one.isValid() ? 8w1 : 0) | (h.u.two.isValid() ? 8w2 : 0) | (h.u.isValid() ? 8w4 : 0) | (h.w == h.u ? 8w8 : 0);
     }

@@ -186,7 +186,7 @@ impl<'a> Lowering<'a> {
         };
         let mut bound: Vec<Option<Binding>> = passed.iter().map(|_| None).collect();
         let mut copies_out = Vec::new();
-        let mut fresh = Vec::new();
+        let (mut fresh, mut members) = (Vec::new(), Vec::new());
         let mut passed: Vec<Option<Passed>> = passed.into_iter().map(Some).collect();
         for at in argument_order(call) {
             let binding = &call.bindings[at];
@@ -200,6 +200,7 @@ impl<'a> Lowering<'a> {
                 }
                 Passed::Value(value) => Binding::Value(self.frozen(value, at, call, &touched)),
                 Passed::Target(Target::Storage(storage)) if !own && !is_aliased(at) => {
+                    members.push(storage.clone());
                     if binding.direction == Direction::Out {
                         fresh.push(storage.clone());
                     }
@@ -228,9 +229,23 @@ impl<'a> Lowering<'a> {
         }
         // Only now, since arguments may read what an `out` parameter is to be.
         fresh.iter().for_each(|storage| self.clear(storage));
+        members.iter().for_each(|storage| self.invalidate_others(storage));
         let ids = call.bindings.iter().map(|binding| binding.parameter);
         let bindings = ids.zip(bound).filter_map(|(id, binding)| Some((id, binding?))).collect();
         Passing { bindings, copies_out }
+    }
+
+    /// A member of a union is assigned to when the call ends, so that no other one is valid then, whatever the callee does (P4_16 8.20). The callee
+    /// does not see the others.
+    fn invalidate_others(&mut self, storage: &Storage) {
+        let headers = storage.headers();
+        for header in &headers {
+            for other in self.slots.siblings(*header).to_vec() {
+                if !headers.contains(&other) {
+                    self.emit(hlir::Statement::SetInvalid(other));
+                }
+            }
+        }
     }
 
     /// A value that stays what it is while the callee runs, and is cheap to use many times.
