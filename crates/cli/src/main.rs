@@ -11,10 +11,12 @@ mod entries;
 mod explain;
 mod externs;
 mod failure;
+mod files;
 mod frontend;
 mod inputs;
 mod native;
 mod options;
+mod packets;
 mod pcap;
 mod plan_file;
 mod random;
@@ -37,6 +39,7 @@ Examples:
   bacus compile router.p4 -o router.so           native code for this machine
   bacus explain router.p4                        what was planned, and why
   bacus stf router.p4 tests/*.stf                do packets come out as expected?
+  bacus entries router.p4 routes.json            are these entries right?
   bacus run router.p4 --entries routes.stf --port 0=veth0 --port 1=veth1
 
 Exit codes:
@@ -66,6 +69,9 @@ enum Command {
     /// Say where packets go, what was planned and why, and what it costs
     #[command(after_help = explain::EXAMPLES)]
     Explain(explain::Arguments),
+    /// Check files of entries, and write them in the compact form
+    #[command(after_help = entries::EXAMPLES)]
+    Entries(entries::Arguments),
     /// Run a program as a switch: on NICs, interfaces, captures
     #[command(after_help = run::EXAMPLES)]
     Run(run::Arguments),
@@ -87,6 +93,7 @@ fn main() -> ExitCode {
         Command::Compile(arguments) => compile::run(arguments),
         Command::Show(arguments) => show::run(arguments),
         Command::Explain(arguments) => explain::run(arguments),
+        Command::Entries(arguments) => entries::run(arguments),
         Command::Run(arguments) => run::run(arguments),
         Command::Stf(arguments) => stf::run(arguments),
         Command::Calibrate(arguments) => calibrate::run(arguments),

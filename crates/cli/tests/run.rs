@@ -135,13 +135,15 @@ fn what_is_wrong_is_said_once_and_nothing_is_left_behind() {
     let cut = directory.join("cut.pcap");
     fs::write(&cut, [&0xa1b2_c3d4u32.to_le_bytes()[..], &[0; 30]].concat()).unwrap();
     let out = directory.join("out.pcap");
-    let cases: [(String, i32, &str); 6] = [
+    let cases: [(String, i32, &str); 8] = [
         (format!("0=pcap:{},{}", cut.display(), out.display()), 1, "link type 0"),
         (format!("0=pcap:{},{}", directory.join("none.pcap").display(), out.display()), 1, "no such file"),
         ("0=nosuch0".to_string(), 1, "there is no interface `nosuch0`"),
         ("veth0".to_string(), 2, "write N=DEVICE"),
         ("900=veth0".to_string(), 2, "0 to 511"),
         (format!("0=pcap:,{}/none/out.pcap", directory.display()), 1, "there is no directory"),
+        ("0=pcap:,/dev/full".to_string(), 3, "/dev/full: no space left on device"),
+        (format!("0=pcap:{},", path("README.md").display()), 1, "is no command"),
     ];
     for (port, code, said) in cases {
         let ran = bacus().arg("run").arg(&program).args(["--port", &port]).output().unwrap();

@@ -1,5 +1,6 @@
 //! The entries that a program gives its own tables, as a controller would write them.
 
+use crate::format::{self, Format, Kind};
 use crate::message::runtime::{
     Action, Entity, FieldMatch, TableAction, TableEntry, Update, WriteRequest, action, entity, field_match,
     table_action, update,
@@ -8,6 +9,19 @@ use crate::number::{int32, padded};
 use hlir::entry::EntryAction;
 use hlir::interface::{SourceKey, SourceTable};
 use hlir::{Entry, Match, MatchKind, Program, Table};
+use prost::Message;
+
+/// Whether some bytes are a request to write something, as a file ending in `.bin` holds one.
+pub fn is_request(bytes: &[u8]) -> bool {
+    // The key of the field `updates`: no text of entries begins with it.
+    bytes.first() == Some(&0x22) && WriteRequest::decode(bytes).is_ok_and(|request| !request.updates.is_empty())
+}
+
+/// The same request as text.
+pub fn text_of(bytes: &[u8]) -> String {
+    let request = WriteRequest::decode(bytes).unwrap_or_default();
+    String::from_utf8_lossy(&format::write(Kind::WriteRequest, &request, Format::Text)).into_owned()
+}
 
 /// All of them, in the order of the tables and of the source.
 pub fn entries(program: &Program) -> WriteRequest {

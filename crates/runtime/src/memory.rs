@@ -252,14 +252,20 @@ impl Default for Buffers {
     }
 }
 
+impl Buffers {
+    /// Bytes of the longest frame that a buffer takes: buffers do not all begin at the same place of a page.
+    pub const fn room(self) -> u32 {
+        const COLOURS_BYTES: u32 = 1024;
+        self.bytes - self.headroom_bytes - COLOURS_BYTES
+    }
+}
+
 impl MemoryPort {
     pub fn new(buffers: Buffers) -> MemoryPort {
         // SAFETY: plain numbers.
         let raw = unsafe { memory_port_create(buffers.count, buffers.bytes, buffers.headroom_bytes) };
         assert!(!raw.is_null(), "there is address space for {} buffers", buffers.count);
-        const COLOURS_BYTES: u32 = 1024;
-        let room = buffers.bytes - buffers.headroom_bytes - COLOURS_BYTES;
-        MemoryPort { raw, trace: None, room, buffers: buffers.count, most_buffers: buffers.count }
+        MemoryPort { raw, trace: None, room: buffers.room(), buffers: buffers.count, most_buffers: buffers.count }
     }
 
     /// The longest frame that a buffer takes.

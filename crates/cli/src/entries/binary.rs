@@ -11,9 +11,12 @@ use super::loader::{Loader, prefix_mask};
 use super::{find_table, refused};
 use crate::failure::Failure;
 use crate::native::{NativeEngine, Replay};
+use hlir::entry::EntryAction;
+use hlir::{Entry, MatchKind as Kind, Program, TableId};
 use interp::engine::Refusal;
+use num_bigint::BigUint;
 use runtime::pipeline::{KeyField, MatchKind};
-use std::fs;
+use std::collections::HashMap;
 use std::path::Path;
 
 pub const MAGIC: &[u8; 8] = b"bacusE1\n";
@@ -50,18 +53,90 @@ impl<'a> Input<'a> {
     }
 }
 
-pub fn load<L: Replay>(engine: &mut NativeEngine<'_, L>, path: &Path) -> Result<u64, Failure> {
-    let bytes = fs::read(path).map_err(|error| Failure::unreadable(path, &error))?;
+/// Loads what a file holds, which begins as such files do.
+pub fn load<L: Replay>(engine: &mut NativeEngine<'_, L>, path: &Path, bytes: &[u8]) -> Result<u64, Failure> {
     let wrong = |message: String| refused(path.display().to_string(), &Refusal::wrong(message));
-    if bytes.get(..MAGIC.len()) != Some(MAGIC) {
-        return Err(wrong("not entries in binary form".to_string()));
-    }
-    let mut input = Input::new(&bytes, MAGIC.len());
+    let mut input = Input::new(bytes, MAGIC.len());
     let mut sum = 0;
     while !input.is_empty() {
         sum += section(engine, &mut input, &wrong)?;
     }
     Ok(sum)
+}
+
+/// Entries as a file. Each table's stand in their order, for of two with one priority the first wins.
+pub fn bytes_of(program: &Program, entries: &[(TableId, Entry)]) -> Vec<u8> {
+    let mut sections: Vec<Section> = Vec::new();
+    let mut last: HashMap<TableId, usize> = HashMap::new();
+    for (id, entry) in entries {
+        let EntryAction::Call(call) = &entry.action else { continue };
+        let table = &program.tables[*id];
+        let action = &table.actions[call.action as usize];
+        let at = last.get(id).copied().filter(|at| sections[*at].action == call.action).unwrap_or_else(|| {
+            sections.push(Section { table: *id, action: call.action, count: 0, bytes: Vec::new() });
+            sections.len() - 1
+        });
+        last.insert(*id, at);
+        let section = &mut sections[at];
+        section.count += 1;
+        for (key, found) in table.keys.iter().zip(&entry.matches) {
+            write_key(&mut section.bytes, key.kind, program.expression_type(&key.value, &[]).width(), found);
+        }
+        if table.has_priorities() {
+            section.bytes.extend(entry.priority.to_le_bytes());
+        }
+        for (parameter, value) in action.parameters.iter().zip(&call.arguments) {
+            write_number(&mut section.bytes, parameter.width, value);
+        }
+    }
+    let mut bytes = MAGIC.to_vec();
+    for section in sections {
+        let table = &program.tables[section.table];
+        for name in [&table.name, &table.actions[section.action as usize].name] {
+            bytes.extend((name.len() as u16).to_le_bytes());
+            bytes.extend(name.as_bytes());
+        }
+        bytes.extend(section.count.to_le_bytes());
+        bytes.extend(section.bytes);
+    }
+    bytes
+}
+
+/// Entries of one table with one action.
+struct Section {
+    table: TableId,
+    action: u32,
+    count: u64,
+    bytes: Vec<u8>,
+}
+
+fn write_number(bytes: &mut Vec<u8>, width: u32, value: &BigUint) {
+    let mut number = value.to_bytes_le();
+    number.resize(width.div_ceil(8) as usize, 0);
+    bytes.extend(number);
+}
+
+fn write_key(bytes: &mut Vec<u8>, kind: Kind, width: u32, found: &hlir::Match) {
+    let ones = (BigUint::from(1u8) << width) - 1u8;
+    let none = BigUint::ZERO;
+    let (value, other) = match found {
+        hlir::Match::Exact(value) => (value, if kind == Kind::Range { value } else { &ones }),
+        hlir::Match::Lpm { value, .. } => (value, &ones),
+        hlir::Match::Ternary { value, mask } => (value, mask),
+        hlir::Match::Range { low, high } => (low, high),
+        hlir::Match::Any => (&none, if kind == Kind::Range { &ones } else { &none }),
+    };
+    write_number(bytes, width, value);
+    match kind {
+        Kind::Exact => {}
+        Kind::Lpm => bytes.push(match found {
+            hlir::Match::Lpm { prefix, .. } => *prefix as u8,
+            hlir::Match::Any => 0,
+            hlir::Match::Exact(_) | hlir::Match::Ternary { .. } | hlir::Match::Range { .. } => width as u8,
+        }),
+        Kind::Ternary | Kind::Range => write_number(bytes, width, other),
+        Kind::Optional => bytes.push(u8::from(*other != none)),
+    }
 }
 
 fn section<L: Replay>(

@@ -3,13 +3,13 @@
 use super::binary::{Input, MAGIC};
 use super::{Origin, USUAL_PORTS, find_table};
 use crate::failure::Failure;
+use crate::files;
 use hlir::table::action_bit;
 use hlir::{MatchKind, Program, Scope, TableId};
 use interp::PORTS;
 use opt::inputs::covered::Counter;
 use opt::inputs::{Content, Keys, Occupancy};
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::path::Path;
 
 /// Different records or masks beyond this are not told apart: no structure asks for more.
@@ -22,11 +22,15 @@ pub fn occupancy(program: &Program, origins: &[Origin]) -> Result<Occupancy, Fai
     let mut has_text = false;
     for origin in origins {
         match origin {
-            Origin::Text(path) => {
-                super::configure(program, path, &mut books)?;
-                has_text = true;
+            Origin::File(path) => {
+                let bytes = files::contents(path)?;
+                if super::is_binary(&bytes) {
+                    counts.binary(path, &bytes)?;
+                } else {
+                    super::configure(program, path, &mut books)?;
+                    has_text = true;
+                }
             }
-            Origin::Binary(path) => counts.binary(path)?,
             Origin::Generated { table, count, .. } => counts.generated(find_table(program, table)?, *count),
         }
     }
@@ -117,13 +121,9 @@ impl Counts<'_> {
         count.long_prefixes += if is(MatchKind::Lpm) { entries / 16 } else { 0 };
     }
 
-    fn binary(&mut self, path: &Path) -> Result<(), Failure> {
-        let bytes = fs::read(path).map_err(|error| Failure::unreadable(path, &error))?;
+    fn binary(&mut self, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         let wrong = |message: String| Failure::input(format!("{}: {message}", path.display()));
-        if bytes.get(..MAGIC.len()) != Some(MAGIC) {
-            return Err(wrong("not entries in binary form".to_string()));
-        }
-        let mut input = Input::new(&bytes, MAGIC.len());
+        let mut input = Input::new(bytes, MAGIC.len());
         while !input.is_empty() {
             let (table, action) = (input.text().map_err(wrong)?, input.text().map_err(wrong)?);
             let entries = input.number(8).map_err(wrong)?;
@@ -188,6 +188,7 @@ fn number_of(bytes: &[u8]) -> u64 {
 mod tests {
     use super::*;
     use hlir::text::parse_file;
+    use std::fs;
 
     const ROUTER: &str = "\
 program router for none
@@ -252,7 +253,7 @@ node queue: buffer { send 32w1 }
     fn occupied(program: &Program, name: &str, bytes: &[u8]) -> Occupancy {
         let file = std::env::temp_dir().join(format!("bacus-content-{}-{name}", std::process::id()));
         fs::write(&file, bytes).expect("a temporary file can be written");
-        let origin = if name.ends_with(".bin") { Origin::Binary(file.clone()) } else { Origin::Text(file.clone()) };
+        let origin = Origin::File(file.clone());
         let occupancy = occupancy(program, &[origin]).unwrap_or_else(|failure| panic!("{failure:?}"));
         fs::remove_file(&file).expect("it is there");
         occupancy

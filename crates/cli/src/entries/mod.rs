@@ -1,24 +1,30 @@
-//! Entries for a switch: from STF text, from the compact binary form, or from a generator.
+//! Entries for a switch: from files of the forms that people have, from the compact binary form, or from a generator.
 //!
-//! Text goes through the control plane's books and is for people; the other two go straight to the tables and are for millions.
+//! What people have goes through the control plane's books; the other two go straight to the tables and are for millions.
 
 mod binary;
 mod content;
+mod convert;
+mod forms;
 mod generate;
 mod loader;
 
 pub use content::occupancy;
+pub use convert::{Arguments, EXAMPLES, run};
 
 use crate::failure::Failure;
+use crate::files;
 use crate::native::{NativeEngine, Replay};
 use crate::say::say;
+use forms::{Form, Read};
 use hlir::{Program, TableId};
 use interp::engine::{Frame, Refusal};
-use interp::stf::command::{Control, Kind};
-use interp::stf::{Command, Configured};
-use std::fs;
+use interp::stf::command::Kind;
+use interp::stf::{Command, Configured, Mistake};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Mutex;
 
 /// Ports of generated entries, where no switch says how many there are.
 pub const USUAL_PORTS: u32 = 512;
@@ -26,10 +32,8 @@ pub const USUAL_PORTS: u32 = 512;
 /// Where entries come from, as `--entries` names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// STF commands that configure a switch.
-    Text(PathBuf),
-    /// The compact binary form: a file ending in `.bin`.
-    Binary(PathBuf),
+    /// A file of any form: what is in it tells.
+    File(PathBuf),
     /// `gen:TABLE:COUNT:SEED`
     Generated { table: String, count: u64, seed: u64 },
 }
@@ -38,11 +42,7 @@ impl FromStr for Origin {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Origin, String> {
-        let Some(rest) = text.strip_prefix("gen:") else {
-            let path = PathBuf::from(text);
-            let binary = path.extension().is_some_and(|extension| extension == "bin");
-            return Ok(if binary { Origin::Binary(path) } else { Origin::Text(path) });
-        };
+        let Some(rest) = text.strip_prefix("gen:") else { return Ok(Origin::File(PathBuf::from(text))) };
         let parts: Vec<&str> = rest.split(':').collect();
         let number = |text: &str| text.replace('_', "").parse::<u64>().ok();
         match parts[..] {
@@ -58,56 +58,74 @@ impl FromStr for Origin {
 /// Loads all of them, in order; the number of entries. `ports` bounds generated port numbers.
 pub fn load<L: Replay>(engine: &mut NativeEngine<'_, L>, origins: &[Origin], ports: u32) -> Result<u64, Failure> {
     let count = origins.iter().try_fold(0, |sum, origin| {
-        Ok::<u64, Failure>(
-            sum + match origin {
-                Origin::Text(path) => load_text(engine, path)?,
-                Origin::Binary(path) => binary::load(engine, path)?,
-                Origin::Generated { table, count, seed } => generate::load(engine, table, (*count, *seed), ports)?,
-            },
-        )
+        let more = match origin {
+            Origin::File(path) => load_file(engine, path)?,
+            Origin::Generated { table, count, seed } => generate::load(engine, table, (*count, *seed), ports)?,
+        };
+        Ok::<u64, Failure>(sum + more)
     })?;
     engine.switch().tables().iter().for_each(|table| table.compact());
     Ok(count)
 }
 
-fn load_text<L: Replay>(engine: &mut NativeEngine<'_, L>, path: &Path) -> Result<u64, Failure> {
+fn load_file<L: Replay>(engine: &mut NativeEngine<'_, L>, path: &Path) -> Result<u64, Failure> {
+    let bytes = files::contents(path)?;
+    if is_binary(&bytes) {
+        return binary::load(engine, path, &bytes);
+    }
     let done = configure(engine.program(), path, engine)?;
-    warn(path, &done.warnings);
     done.printed.iter().for_each(|line| say!("{}: {line}", path.display()));
     Ok(done.steps)
 }
 
-/// What was taken but is hardly meant so, on stderr.
-pub fn warn(path: &Path, warnings: &[interp::stf::Mistake]) {
-    for warning in warnings {
+/// Whether these are entries in the compact form, which goes to the tables past the store.
+fn is_binary(bytes: &[u8]) -> bool {
+    matches!(forms::form(bytes), Ok(Form::Binary))
+}
+
+/// Configures any engine with a file that is not in the compact form. Of what has no effect there, the user is warned.
+pub fn configure(program: &Program, path: &Path, engine: &mut dyn interp::Engine) -> Result<Configured, Failure> {
+    let failed = |mistakes: Vec<Mistake>| failure(path, &mistakes);
+    let bound = read(program, path)?.bind(program).map_err(failed)?;
+    let done = interp::stf::apply(program, bound, engine).map_err(failed)?;
+    warn(path, &done.warnings);
+    Ok(done)
+}
+
+/// The commands of a file that configure a switch.
+pub fn read_configuration(program: &Program, path: &Path) -> Result<Vec<Command>, Failure> {
+    Ok(read(program, path)?.commands)
+}
+
+fn read(program: &Program, path: &Path) -> Result<Read, Failure> {
+    let bytes = files::contents(path)?;
+    forms::read(program, &bytes).map_err(|mistakes| failure(path, &mistakes))
+}
+
+/// What was taken but is hardly meant so, on stderr. A file that is read again says nothing new.
+pub fn warn(path: &Path, warnings: &[Mistake]) {
+    /// Lines for one file.
+    const MOST: usize = 20;
+    static WARNED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    let is_new = WARNED.lock().is_ok_and(|mut warned| warned.insert(path.to_path_buf()));
+    if !is_new {
+        return;
+    }
+    for warning in warnings.iter().take(MOST) {
         eprintln!("{}:{}:{}: warning: {}", path.display(), warning.place.line, warning.place.column, warning.message);
+    }
+    if let more @ 1.. = warnings.len().saturating_sub(MOST) {
+        eprintln!("{}: warning: {more} more like these", path.display());
     }
 }
 
-/// Runs what configures a switch in an STF file on any engine; packets and expectations are left out.
-pub fn configure(program: &Program, path: &Path, engine: &mut dyn interp::Engine) -> Result<Configured, Failure> {
-    let commands = read_configuration(path)?;
-    interp::stf::run::configure(program, &commands, engine).map_err(|mistakes| failure(path, &mistakes))
-}
-
-/// The commands of an STF file that configure a switch.
-pub fn read_configuration(path: &Path) -> Result<Vec<Command>, Failure> {
-    Ok(read_commands(path)?.into_iter().filter(|command| configures(&command.kind)).collect())
-}
-
-/// The commands of an STF file.
-fn read_commands(path: &Path) -> Result<Vec<Command>, Failure> {
-    let text = fs::read_to_string(path).map_err(|error| Failure::unreadable(path, &error))?;
-    interp::stf::parse(&text).map_err(|mistakes| failure(path, &mistakes))
-}
-
 /// Mistakes with their place in the user's files.
-pub fn failure(path: &Path, mistakes: &[interp::stf::Mistake]) -> Failure {
+pub fn failure(path: &Path, mistakes: &[Mistake]) -> Failure {
     Failure::Input(format!("error: {}\n", placed(path, mistakes).join("\nerror: ")))
 }
 
 /// A line for each.
-pub fn placed(path: &Path, mistakes: &[interp::stf::Mistake]) -> Vec<String> {
+pub fn placed(path: &Path, mistakes: &[Mistake]) -> Vec<String> {
     mistakes.iter().map(|mistake| format!("{}:{mistake}", path.display())).collect()
 }
 
@@ -121,22 +139,10 @@ pub fn packets(path: &Path) -> Result<Vec<Frame>, Failure> {
         | Kind::ExpectIdle { .. }
         | Kind::Control(_) => None,
     };
-    Ok(read_commands(path)?.into_iter().filter_map(packet).collect())
-}
-
-/// Whether a command makes a switch what it is, rather than testing it.
-fn configures(kind: &Kind) -> bool {
-    match kind {
-        Kind::Packet { .. }
-        | Kind::Expect { .. }
-        | Kind::NoPacket
-        | Kind::ExpectDigest { .. }
-        | Kind::ExpectIdle { .. } => false,
-        Kind::Control(control) => !matches!(
-            control,
-            Control::CheckCounter { .. } | Control::Clock { .. } | Control::Seed { .. } | Control::Wait
-        ),
-    }
+    let bytes = files::contents(path)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let commands = interp::stf::parse(&text).map_err(|mistakes| failure(path, &mistakes))?;
+    Ok(commands.into_iter().filter_map(packet).collect())
 }
 
 /// The table that a user means: by its whole name, or the end of it that only one has.
@@ -167,9 +173,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn origins_are_told_apart_by_their_names() {
-        assert_eq!("a/routes.stf".parse(), Ok(Origin::Text("a/routes.stf".into())));
-        assert_eq!("routes.bin".parse(), Ok(Origin::Binary("routes.bin".into())));
+    fn origins_are_files_or_generated() {
+        assert_eq!("a/routes.stf".parse(), Ok(Origin::File("a/routes.stf".into())));
         let generated = Origin::Generated { table: "ingress.fib".into(), count: 1_000_000, seed: 7 };
         assert_eq!("gen:ingress.fib:1_000_000:7".parse(), Ok(generated));
         assert!("gen:fib".parse::<Origin>().is_err() && "gen:fib:x:1".parse::<Origin>().is_err());

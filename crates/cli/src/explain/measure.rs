@@ -3,8 +3,8 @@
 //! Totals are the clock's. Where the time goes is sampled: the same code, compiled with line numbers, is interrupted some thousand times a second, and the
 //! instruction that it waited for belongs to a node. So nothing is added to the code, and nodes that a plan runs in stages have their times too.
 
+use super::Arguments;
 use super::attribute::{Part, Parts};
-use super::{Arguments, is_capture};
 use crate::compile;
 use crate::entries;
 use crate::externs;
@@ -13,7 +13,7 @@ use crate::frontend;
 use crate::inputs;
 use crate::native::{NativeEngine, trace_of};
 use crate::options::Passes;
-use crate::pcap;
+use crate::packets::{self, Packets};
 use crate::random::Random;
 use crate::samples::Samples;
 use hlir::plan::Descriptor;
@@ -32,8 +32,9 @@ const SHUFFLED: usize = 4096;
 const SEED: u64 = 1;
 /// Bytes of Ethernet's shortest frames: tests have shorter packets, and networks have none.
 const SHORTEST: usize = 60;
+/// For packets of usual lengths; those of longer packets are larger.
 const BUFFERS: Buffers = Buffers { count: 1024, bytes: 2048, headroom_bytes: 128 };
-const ROOM: u32 = BUFFERS.bytes - BUFFERS.headroom_bytes;
+const LARGEST_BUFFERS: Buffers = Buffers { bytes: 16384, ..BUFFERS };
 /// Packets of a sample of the clock: some 0.1 ms, shorter than a time slice.
 const SAMPLE: u64 = 4096;
 const SAMPLES: usize = 61;
@@ -56,6 +57,7 @@ pub struct Measuring<'a> {
     count: usize,
     /// Packets that are not run: copying them would cost more than all else.
     too_long: usize,
+    buffers: Buffers,
     trace: Arc<Trace>,
 }
 
@@ -70,24 +72,23 @@ struct Ready<'r, 'p> {
 impl<'a> Measuring<'a> {
     pub fn new(arguments: &'a Arguments, packets: &'a Path) -> Result<Measuring<'a>, Failure> {
         // Packets of a capture come in on port 0.
-        let mut frames = if is_capture(packets) {
-            pcap::read(packets)?.into_iter().map(|bytes| Frame { port: 0, bytes }).collect()
-        } else {
-            entries::packets(packets)?
+        let mut frames = match packets::read(packets)? {
+            Packets::Capture(frames) => frames.into_iter().map(|bytes| Frame { port: 0, bytes }).collect(),
+            Packets::Stf(frames) => frames,
         };
         let all = frames.len();
-        frames.retain(|frame| frame.bytes.len() <= ROOM as usize);
+        frames.retain(|frame| frame.bytes.len() <= LARGEST_BUFFERS.room() as usize);
         if frames.is_empty() {
-            return Err(Failure::input(format!(
-                "{}: there are no packets in it that a buffer holds",
-                packets.display()
-            )));
+            let longest = LARGEST_BUFFERS.room();
+            let message = format!("there are no packets in it of up to {longest} bytes, which a buffer holds");
+            return Err(Failure::input(format!("{}: {message}", packets.display())));
         }
+        let buffers = buffers_for(&frames);
         frames.iter_mut().for_each(|frame| frame.bytes.resize(frame.bytes.len().max(SHORTEST), 0));
         let (count, too_long) = (frames.len(), all - frames.len());
         let refused = |refusal| Failure::refusal(packets.display(), &refusal);
-        let trace = Arc::new(trace_of(&shuffled(frames), ROOM).map_err(refused)?);
-        Ok(Measuring { arguments, packets, count, too_long, trace })
+        let trace = Arc::new(trace_of(&shuffled(frames), buffers.room()).map_err(refused)?);
+        Ok(Measuring { arguments, packets, count, too_long, buffers, trace })
     }
 
     /// Where the packets go.
@@ -114,7 +115,7 @@ impl<'a> Measuring<'a> {
         let (count, file) = (self.count, self.packets.display());
         let long = match self.too_long {
             0 => String::new(),
-            more => format!(" ({more} longer than {ROOM} bytes left out)"),
+            more => format!(" ({more} longer than {} bytes left out)", self.buffers.room()),
         };
         let order = if count < SHUFFLED { "in an order that is drawn" } else { "over and over" };
         let on = format!("measured with {count} packets of {file}{long}, {order}, on the in-memory port");
@@ -152,7 +153,7 @@ impl<'a> Measuring<'a> {
         let c = compile::emit(&compiled, &plan, &externs)?;
         let object = compile::object(&compiled.name, &c, plan.descriptor, (&native, &externs))?;
         let pipeline = Arc::new(Pipeline::load(&object)?);
-        let lanes = || vec![MemoryPort::new(BUFFERS)];
+        let lanes = || vec![MemoryPort::new(self.buffers)];
         let settings = Settings { ports: PORTS, seed: 0 };
         let mut engine = NativeEngine::new((&program, &compiled), pipeline.clone(), settings, lanes)?;
         entries::load(&mut engine, &passes.entries, entries::USUAL_PORTS)?;
@@ -160,6 +161,16 @@ impl<'a> Measuring<'a> {
         lane(&mut engine).load(self.trace.clone(), 0, burst);
         work(&mut Ready { engine: &mut engine, pipeline: &pipeline, object: &object, compiled: &compiled })
     }
+}
+
+/// The smallest buffers that hold each of the packets.
+fn buffers_for(frames: &[Frame]) -> Buffers {
+    let longest = frames.iter().map(|frame| frame.bytes.len() as u32).max().unwrap_or(0);
+    let mut buffers = BUFFERS;
+    while buffers.room() < longest.min(LARGEST_BUFFERS.room()) {
+        buffers.bytes *= 2;
+    }
+    buffers
 }
 
 /// Each packet as often as any other, and as many as it takes.

@@ -93,7 +93,7 @@ fn measure(arguments: &Arguments, passes: &mut Passes) -> Result<Measured, Failu
     }
     let beside = |name: &str| arguments.source.program.with_file_name(name);
     if passes.entries.is_empty() && beside("entries.stf").exists() {
-        passes.entries.push(Origin::Text(beside("entries.stf")));
+        passes.entries.push(Origin::File(beside("entries.stf")));
     }
     let packets = arguments.packets.clone().unwrap_or_else(|| arguments.source.program.with_extension("stf"));
     if !packets.exists() {
@@ -138,9 +138,4 @@ fn conclude(arguments: &Arguments, text: &str) -> Result<(), Failure> {
     compile::write(path, text.as_bytes())?;
     say!("page: {}", path.display());
     Ok(())
-}
-
-/// Whether a file holds a capture rather than text.
-fn is_capture(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "pcap")
 }

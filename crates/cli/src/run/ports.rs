@@ -1,10 +1,11 @@
 //! `--port N=SPEC`: which device stands behind a port of the program.
 
-use crate::entries;
 use crate::failure::Failure;
+use crate::packets::{self, Packets};
 use crate::pcap;
 use runtime::{DpdkError, DpdkSettings};
 use std::fs;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -62,7 +63,7 @@ impl Port {
                     let message = format!("{}: there is no directory {}", output.display(), directory.display());
                     return Err(Failure::input(message));
                 }
-                Ok(())
+                takes_captures(output)
             }
             Device::Interface(name) if !Path::new("/sys/class/net").join(name).exists() => {
                 let names = interfaces().join(", ");
@@ -93,11 +94,13 @@ impl Port {
         if input.as_os_str().is_empty() {
             return Ok(Vec::new());
         }
-        if input.extension().is_none_or(|extension| extension != "stf") {
-            return pcap::read(input);
-        }
-        let frames = entries::packets(input)?.into_iter();
-        Ok(frames.filter(|frame| frame.port == u32::from(self.number)).map(|frame| frame.bytes).collect())
+        Ok(match packets::read(input)? {
+            Packets::Capture(frames) => frames,
+            Packets::Stf(frames) => {
+                let frames = frames.into_iter().filter(|frame| frame.port == u32::from(self.number));
+                frames.map(|frame| frame.bytes).collect()
+            }
+        })
     }
 
     /// Where DPDK reads what comes in: a capture with every packet as often as it is to come.
@@ -184,6 +187,15 @@ impl Port {
             drop(fs::remove_file(path));
         }
     }
+}
+
+/// Whether a device that a capture is to be written to takes anything: of `/dev/full` DPDK would not tell.
+fn takes_captures(output: &Path) -> Result<(), Failure> {
+    let is_device = fs::metadata(output).is_ok_and(|there| there.file_type().is_char_device());
+    if !is_device {
+        return Ok(());
+    }
+    fs::write(output, pcap::bytes_of([])).map_err(|error| Failure::unwritable(output, &error))
 }
 
 /// Tells DPDK, before it starts, of the devices that will be opened.

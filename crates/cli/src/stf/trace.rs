@@ -2,7 +2,7 @@
 
 use crate::entries;
 use crate::failure::Failure;
-use crate::pcap;
+use crate::packets::{self, Packets};
 use crate::say::say;
 use clap::Args;
 use hlir::{Program, TableId};
@@ -12,6 +12,7 @@ use interp::externs::Bind;
 use interp::stf::{Command, Mistake};
 use interp::trace::{Configure, Copies, Sample, Settings, Source, Write};
 use interp::{Engine, PORTS};
+use runtime::Buffers;
 use std::path::{Path, PathBuf};
 
 /// Burst sizes at which every packet is tried.
@@ -107,7 +108,7 @@ struct Configuration<'a> {
 
 impl<'a> Configuration<'a> {
     fn read(program: &'a Program, files: &'a [PathBuf]) -> Result<Configuration<'a>, Failure> {
-        let read = |file: &'a PathBuf| Ok((file.as_path(), entries::read_configuration(file)?));
+        let read = |file: &'a PathBuf| Ok((file.as_path(), entries::read_configuration(program, file)?));
         Ok(Configuration { program, files: files.iter().map(read).collect::<Result<_, Failure>>()? })
     }
 
@@ -164,10 +165,18 @@ fn keep_those_with_room(
 }
 
 fn capture(path: &Path) -> Result<Vec<Sample>, Failure> {
-    if path.extension().is_none_or(|extension| extension != "stf") {
-        let frames = pcap::read(path)?.into_iter();
-        return Ok(frames.map(|bytes| Sample { port: None, bytes }).collect());
+    let mut samples: Vec<Sample> = match packets::read(path)? {
+        Packets::Capture(frames) => frames.into_iter().map(|bytes| Sample { port: None, bytes }).collect(),
+        Packets::Stf(frames) => {
+            let sample = |frame: Frame| Sample { port: Some(frame.port), bytes: frame.bytes };
+            frames.into_iter().map(sample).collect()
+        }
+    };
+    let (all, longest) = (samples.len(), Buffers::default().room());
+    samples.retain(|sample| sample.bytes.len() <= longest as usize);
+    if let left @ 1.. = all - samples.len() {
+        let message = "left out, since a buffer has no room for them: capture without segmentation offload";
+        say!("{}: note: {left} of {all} packets have more than {longest} bytes: {message}", path.display());
     }
-    let sample = |frame: Frame| Sample { port: Some(frame.port), bytes: frame.bytes };
-    Ok(entries::packets(path)?.into_iter().map(sample).collect())
+    Ok(samples)
 }

@@ -43,6 +43,7 @@ pub enum Act {
 #[derive(Clone, Debug)]
 pub enum Control {
     Insert(TableId, Entry),
+    Modify(TableId, Entry),
     Delete(EntryKey),
     Clear,
     SetDefault(TableId, ActionCall),
@@ -158,6 +159,9 @@ impl<'p> Binder<'p> {
             command::Control::Add { table, priority, keys, action, label } => {
                 self.add(table, priority.as_ref(), keys, action, label.as_ref())?
             }
+            command::Control::Modify { table, priority, keys, action } => {
+                self.modify(table, priority.as_ref(), keys, action)?
+            }
             command::Control::SetDefault { table, action } => self.set_default(table, action)?,
             command::Control::Remove { table, priority, keys } => self.remove(table, priority.as_ref(), keys)?,
             command::Control::ValueSet { set, members } => self.value_set(set, members)?,
@@ -171,6 +175,11 @@ impl<'p> Binder<'p> {
             command::Control::MirrorToGroup { session, group } => {
                 let group = matches::small(group, "a multicast group")?;
                 self.session(session, Some((SessionTarget::Group(group), 0)))?
+            }
+            command::Control::MirrorToMembers { session, members, bytes } => {
+                let members = self.replicas(members)?;
+                let bytes = bytes.as_ref().map_or(Ok(0), |bytes| matches::small(bytes, "a length"))?;
+                self.session(session, Some((SessionTarget::Members(members), bytes)))?
             }
             command::Control::MirrorDelete { session } => self.session(session, None)?,
             command::Control::Multicast(multicast) => return self.multicast(multicast),
@@ -201,16 +210,31 @@ impl<'p> Binder<'p> {
         label: Option<&Word>,
     ) -> Result<Control, Mistake> {
         let Some(id) = self.table(table)? else { return Ok(Control::Nothing) };
-        let key = self.entry_key(id, priority, keys, table)?;
-        let action = match action {
-            command::EntryAction::Call(call) => EntryAction::Call(self.call(id, call)?),
-            command::EntryAction::Member(member) => EntryAction::Member(matches::small(member, "a member")?),
-            command::EntryAction::Group(group) => EntryAction::Group(matches::small(group, "a group")?),
-        };
+        let (key, action) = (self.entry_key(id, priority, keys, table)?, self.entry_action(id, action)?);
         if let Some(label) = label {
             self.labels.insert(label_name(label).to_string(), key.clone());
         }
         Ok(Control::Insert(id, Entry { matches: key.matches, priority: key.priority, action, constant: false }))
+    }
+
+    fn modify(
+        &mut self,
+        table: &Word,
+        priority: Option<&Word>,
+        keys: &[Key],
+        action: &command::EntryAction,
+    ) -> Result<Control, Mistake> {
+        let Some(id) = self.table(table)? else { return Ok(Control::Nothing) };
+        let EntryKey { matches, priority, .. } = self.entry_key(id, priority, keys, table)?;
+        Ok(Control::Modify(id, Entry { matches, priority, action: self.entry_action(id, action)?, constant: false }))
+    }
+
+    fn entry_action(&self, id: TableId, action: &command::EntryAction) -> Result<EntryAction, Mistake> {
+        Ok(match action {
+            command::EntryAction::Call(call) => EntryAction::Call(self.call(id, call)?),
+            command::EntryAction::Member(member) => EntryAction::Member(matches::small(member, "a member")?),
+            command::EntryAction::Group(group) => EntryAction::Group(matches::small(group, "a group")?),
+        })
     }
 
     fn remove(&mut self, table: &Word, priority: Option<&Word>, keys: &[Key]) -> Result<Control, Mistake> {
@@ -241,10 +265,14 @@ impl<'p> Binder<'p> {
     fn matches(&mut self, table: &Table, keys: &[Key]) -> Result<Vec<Match>, Mistake> {
         let names: Vec<&str> = table.keys.iter().map(|key| key.name.as_str()).collect();
         let mut found: Vec<Option<Match>> = vec![None; names.len()];
-        for Key { name, value } in keys {
-            let index = names::find_key(name, &names)?;
+        for (at, Key { name, value }) in keys.iter().enumerate() {
+            let index = name.as_ref().map_or(Ok(at), |name| names::find_key(name, &names))?;
+            let place = name.as_ref().map_or(value.place(), |name| name.place);
+            if index >= names.len() {
+                return Err(Mistake::new(place, format!("table `{}` has {} keys", table.name, names.len())));
+            }
             if found[index].is_some() {
-                return Err(Mistake::new(name.place, format!("key `{}` is given twice", names[index])));
+                return Err(Mistake::new(place, format!("key `{}` is given twice", names[index])));
             }
             let key = &table.keys[index];
             let width = self.program.expression_type(&key.value, &[]).width();
@@ -345,8 +373,7 @@ impl<'p> Binder<'p> {
                 self.groups.entry(matches::small(group, "a multicast group")?).or_default();
             }
             Multicast::NodeCreate { instance, ports: words } => {
-                let number = matches::number(instance, 16, "an instance")?;
-                let number = u16::try_from(number).expect("the number was found to have 16 bits at most");
+                let number = self::instance(instance)?;
                 let ports = words.iter().map(|port| self.port(port)).collect::<Result<_, _>>()?;
                 self.nodes.push((number, ports));
             }
@@ -355,6 +382,10 @@ impl<'p> Binder<'p> {
                 self.nodes[node].1 = words.iter().map(|port| self.port(port)).collect::<Result<_, _>>()?;
                 let using = self.groups.iter().filter(|(_, nodes)| nodes.contains(&node));
                 return Ok(using.map(|(group, _)| self.group_members(*group)).collect());
+            }
+            Multicast::Whole { group, members } => {
+                let group = matches::small(group, "a multicast group")?;
+                return Ok(vec![Control::Multicast(group, self.replicas(members)?)]);
             }
             Multicast::NodeAssociate { group, handle } => {
                 let (group, node) = (matches::small(group, "a multicast group")?, self.node(handle)?);
@@ -372,6 +403,13 @@ impl<'p> Binder<'p> {
         }
         let message = format!("there is no node {node}: {} were created so far", self.nodes.len());
         Err(Mistake::new(handle.place, message))
+    }
+
+    fn replicas(&self, members: &[command::Member]) -> Result<Vec<Replica>, Mistake> {
+        let replica = |member: &command::Member| {
+            Ok(Replica { port: self.port(&member.port)?, instance: instance(&member.instance)? })
+        };
+        members.iter().map(replica).collect()
     }
 
     fn group_members(&self, group: u32) -> Control {
@@ -443,6 +481,11 @@ impl<'p> Binder<'p> {
         };
         Ok(vec![act])
     }
+}
+
+fn instance(word: &Word) -> Result<u16, Mistake> {
+    let number = matches::number(word, 16, "an instance")?;
+    Ok(u16::try_from(number).expect("the number was found to have 16 bits at most"))
 }
 
 /// How many bits the widest port has by which the program sends.

@@ -52,6 +52,13 @@ pub enum Control {
         action: EntryAction,
         label: Option<Word>,
     },
+    /// The same with another action for an entry that there is.
+    Modify {
+        table: Word,
+        priority: Option<Word>,
+        keys: Vec<Key>,
+        action: EntryAction,
+    },
     SetDefault {
         table: Word,
         action: Call,
@@ -77,6 +84,12 @@ pub enum Control {
     MirrorToGroup {
         session: Word,
         group: Word,
+    },
+    /// As P4Runtime writes them: members of the session's own.
+    MirrorToMembers {
+        session: Word,
+        members: Vec<Member>,
+        bytes: Option<Word>,
     },
     MirrorDelete {
         session: Word,
@@ -112,13 +125,36 @@ pub enum Control {
     },
 }
 
+/// A port, and the instance that the copy for it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    pub port: Word,
+    pub instance: Word,
+}
+
 /// Groups of nodes, each an instance and its ports. Nodes are numbered from 0 as they are created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Multicast {
-    GroupCreate { group: Word },
-    NodeCreate { instance: Word, ports: Vec<Word> },
-    NodeUpdate { handle: Word, ports: Vec<Word> },
-    NodeAssociate { group: Word, handle: Word },
+    GroupCreate {
+        group: Word,
+    },
+    NodeCreate {
+        instance: Word,
+        ports: Vec<Word>,
+    },
+    NodeUpdate {
+        handle: Word,
+        ports: Vec<Word>,
+    },
+    NodeAssociate {
+        group: Word,
+        handle: Word,
+    },
+    /// As P4Runtime writes it: a group with all its members, and no nodes.
+    Whole {
+        group: Word,
+        members: Vec<Member>,
+    },
 }
 
 /// Reading and writing counters, registers and meters.
@@ -161,7 +197,8 @@ pub enum Cells {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
-    pub name: Word,
+    /// Without a name: the key in the same place.
+    pub name: Option<Word>,
     pub value: Value,
 }
 
@@ -290,5 +327,14 @@ impl Pattern {
         };
         let digits: String = self.nibbles.iter().map(digit).collect();
         if self.exact_length { format!("{digits} $") } else { digits }
+    }
+}
+
+impl Value {
+    /// Where the value is written.
+    pub fn place(&self) -> Place {
+        match self {
+            Value::One(word) | Value::Prefix(word, _) | Value::Masked(word, _) | Value::Range(word, _) => word.place,
+        }
     }
 }

@@ -149,9 +149,16 @@ pub fn match_of(
                 }
                 Ok(Match::Ternary { value, mask })
             }
-            MatchKind::Exact | MatchKind::Lpm | MatchKind::Range | MatchKind::Optional => {
-                Err(wrong_kind(value, kind, &key))
+            // BMv2 has no optional keys: scripts write them as ternary ones.
+            MatchKind::Optional => {
+                let ones = (BigUint::from(1u8) << width) - 1u8;
+                match placed_number(mask, width, &key)? {
+                    mask if mask == ones => Ok(Match::Exact(placed_number(value, width, &key)?)),
+                    mask if mask == BigUint::ZERO => Ok(Match::Any),
+                    _ => Err(wrong_kind(value, kind, &key)),
+                }
             }
+            MatchKind::Exact | MatchKind::Lpm | MatchKind::Range => Err(wrong_kind(value, kind, &key)),
         },
         Value::Range(low, high) => {
             if kind != MatchKind::Range {

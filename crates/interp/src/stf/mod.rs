@@ -17,10 +17,11 @@ mod reentry;
 pub mod run;
 
 pub use aging::Aging;
+pub use bind::{Bound, bind};
 pub use command::Command;
-pub use parse::{COMMANDS, parse};
+pub use parse::{COMMANDS, parse, parse_line};
 pub use reentry::shared_state;
-pub use run::{Configured, Report, configure, run};
+pub use run::{Configured, Report, apply, configure, run};
 
 /// A mistake in the text, where it is. Lines and columns count from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]

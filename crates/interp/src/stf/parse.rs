@@ -23,8 +23,9 @@ pub fn parse(text: &str) -> Result<Vec<Command>, Vec<Mistake>> {
 }
 
 /// The first words of lines.
-pub const COMMANDS: [&str; 33] = [
+pub const COMMANDS: [&str; 34] = [
     "add",
+    "modify",
     "setdefault",
     "remove",
     "packet",
@@ -59,7 +60,8 @@ pub const COMMANDS: [&str; 33] = [
     "expect_idle",
 ];
 
-fn parse_line(line: &str, number: u32) -> Result<Option<Command>, Mistake> {
+/// The command of one line, which has this number; nothing if the line is empty.
+pub fn parse_line(line: &str, number: u32) -> Result<Option<Command>, Mistake> {
     let indent = line.chars().take_while(|c| c.is_whitespace()).count();
     let content: String = line.chars().skip(indent).take_while(|c| *c != '#').collect();
     let place = Place { line: number, column: indent as u32 + 1 };
@@ -223,6 +225,7 @@ impl Line {
     fn control(&mut self, command: &str, place: Place) -> Result<Control, Mistake> {
         Ok(match command {
             "add" => self.add()?,
+            "modify" => self.modify()?,
             "setdefault" => Control::SetDefault { table: self.name("a table")?, action: self.call()? },
             "remove" => self.remove()?,
             "wait" => Control::Wait,
@@ -297,6 +300,13 @@ impl Line {
         })
     }
 
+    fn modify(&mut self) -> Result<Control, Mistake> {
+        let Control::Add { table, priority, keys, action, label: None } = self.add()? else {
+            return Err(Mistake::new(self.end, "an entry keeps the name that `add` gave it"));
+        };
+        Ok(Control::Modify { table, priority, keys, action })
+    }
+
     fn add(&mut self) -> Result<Control, Mistake> {
         let table = self.name("a table")?;
         let priority = if self.is_number() { Some(self.number()?) } else { None };
@@ -304,7 +314,7 @@ impl Line {
         loop {
             let name = self.name("a key or an action")?;
             if self.accept(":") {
-                keys.push(Key { name, value: self.value()? });
+                keys.push(Key { name: Some(name), value: self.value()? });
                 continue;
             }
             let action = self.entry_action(name)?;
@@ -435,7 +445,7 @@ impl Line {
         while self.peek().is_some() && !self.is_mark(end) {
             let name = self.name("a key")?;
             self.mark(":")?;
-            keys.push(Key { name, value: self.value()? });
+            keys.push(Key { name: Some(name), value: self.value()? });
         }
         Ok(keys)
     }

@@ -58,7 +58,12 @@ pub struct Configured {
 
 /// Runs commands that configure a switch, as an entries file has them. A refusal is a mistake, too.
 pub fn configure(program: &Program, commands: &[Command], engine: &mut dyn Engine) -> Result<Configured, Vec<Mistake>> {
-    let Bound { steps, warnings } = bind::bind(program, commands)?;
+    apply(program, bind::bind(program, commands)?, engine)
+}
+
+/// The same with commands whose names and values are resolved.
+pub fn apply(program: &Program, bound: Bound, engine: &mut dyn Engine) -> Result<Configured, Vec<Mistake>> {
+    let Bound { steps, warnings } = bound;
     let mut runner = Runner::new(program, engine, 1);
     for Step { place, act } in &steps {
         match act {
@@ -168,6 +173,7 @@ impl<'a> Runner<'a> {
     fn obey(&mut self, place: Place, control: &Control) -> Result<(), Refusal> {
         match control {
             Control::Insert(table, entry) => self.engine.insert(*table, entry),
+            Control::Modify(table, entry) => self.engine.modify(*table, entry),
             Control::Delete(key) => self.engine.delete(key),
             Control::Clear => self.program.tables.iter().try_for_each(|(table, _)| self.engine.clear(table)),
             Control::SetDefault(table, call) => self.engine.set_default(*table, call),
