@@ -69,6 +69,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.native.check()?;
     let described = describe::Files::of(&arguments.p4runtime_files, &arguments.p4runtime_entries_files)?;
     if !described.is_empty() && arguments.output.is_none() && arguments.emit.is_none() {
         let Described { program, refused } = frontend::load_interface(&arguments.source)?;

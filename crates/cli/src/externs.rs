@@ -14,6 +14,7 @@ use hlir::{ExternId, Origin, Program};
 use runtime::{Cache, Compiler, ExternLibrary, UserCode};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The code that a program needs, found.
 #[derive(Clone, Debug, Default)]
@@ -25,8 +26,10 @@ pub struct Externs {
 
 /// Finds every C function that the program calls; `native` names the files.
 pub fn find(program: &Program, native: &Native) -> Result<Externs, Failure> {
+    native.check()?;
     let needed = needed(program);
     if needed.is_empty() {
+        tell_unused(native);
         return Ok(Externs::default());
     }
     let mut externs = Externs { user: Some(UserCode::default()), ..Externs::default() };
@@ -61,6 +64,15 @@ pub fn find(program: &Program, native: &Native) -> Result<Externs, Failure> {
     let fingerprint = linked.iter().fold(text, |text, file| format!("{text}\n{}", fingerprint(file)));
     externs.user.iter_mut().for_each(|user| user.fingerprint.clone_from(&fingerprint));
     Ok(externs)
+}
+
+/// Says once which files no program calls.
+fn tell_unused(native: &Native) {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    if !native.externs.is_empty() && !TOLD.swap(true, Ordering::Relaxed) {
+        let files: Vec<String> = native.externs.iter().map(|file| file.display().to_string()).collect();
+        eprintln!("warning: --extern {}: the program calls no functions in C", files.join(", "));
+    }
 }
 
 /// A function that has to be there.

@@ -22,6 +22,7 @@ pub struct Loaded {
 
 /// Reads, checks and lowers a program; warnings go to stderr.
 pub fn load(source: &Source) -> Result<Loaded, Failure> {
+    source.check()?;
     if is_hlir(&source.program) { load_hlir(source) } else { load_p4(source) }
 }
 
@@ -33,6 +34,7 @@ pub struct Described {
 
 /// Reads a program for the sake of its interface alone, which does not depend on what the target can do.
 pub fn load_interface(source: &Source) -> Result<Described, Failure> {
+    source.check()?;
     if is_hlir(&source.program) {
         return Ok(Described { program: load_hlir(source)?.program, refused: None });
     }
@@ -49,6 +51,7 @@ pub fn load_interface(source: &Source) -> Result<Described, Failure> {
 
 /// Reads a program to compile it, and its interface for controllers.
 pub fn load_with_interface(source: &Source) -> Result<(Loaded, Program), Failure> {
+    source.check()?;
     if is_hlir(&source.program) {
         let loaded = load_hlir(source)?;
         let program = loaded.program.clone();
@@ -74,6 +77,7 @@ enum Limits {
 
 /// Only finds mistakes: all that `load` would find, too. Programs without a main package pass: there is nothing to lower.
 pub fn check(source: &Source) -> Result<(), Failure> {
+    source.check()?;
     if is_hlir(&source.program) {
         return load_hlir(source).map(drop);
     }
@@ -91,6 +95,10 @@ fn with_checked<T: Send>(
     p4::with_deep_stack(|| {
         let parsed = p4::parse(&source.program.display().to_string(), text);
         stop_at_errors(source, parsed.diagnostics.clone(), &parsed.map)?;
+        if parsed.program.declarations.is_empty() {
+            let message = "there is no program in this file: expected declarations in P4_16, `main` the last";
+            return Err(Failure::input(format!("{}: {message}", source.program.display())));
+        }
         let (checked, mut diagnostics) = p4::check::check(&parsed.program);
         if !diagnostics.iter().any(Diagnostic::is_error) {
             diagnostics.extend(p4::check::dpdk_limits(&checked, &parsed.map));
@@ -135,7 +143,10 @@ fn stop_at_errors(source: &Source, diagnostics: Vec<Diagnostic>, map: &SourceMap
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Err(Failure::diagnostics(&diagnostics, map));
     }
-    diagnostics.iter().for_each(|diagnostic| eprint!("{}", diagnostic.render(map)));
+    for diagnostic in diagnostics {
+        let file = if diagnostic.span().is_none() { format!("{}: ", source.program.display()) } else { String::new() };
+        eprint!("{file}{}", diagnostic.render(map));
+    }
     Ok(())
 }
 
@@ -233,7 +244,7 @@ pub fn optimize(loaded: Loaded, passes: &Passes, until: Option<&str>) -> Result<
     files.iter().try_for_each(|file| file.check_ports(passes))?;
     let PlanFiles { written, pinned } = files;
     let given = written.or(plan);
-    let selection = selection(passes)?;
+    let selection = selection(passes);
     let selection = if given.is_none() { selection } else { selection.rewrites() };
     let mut inputs = inputs::gather(&program, passes)?;
     if let Some(file) = &pinned {
@@ -255,17 +266,12 @@ pub fn optimize(loaded: Loaded, passes: &Passes, until: Option<&str>) -> Result<
     Ok((program, plan))
 }
 
-fn selection(passes: &Passes) -> Result<opt::Selection, Failure> {
-    let names = passes.passes.iter().flatten().chain(&passes.without).filter(|name| !name.is_empty());
-    if let Some(unknown) = names.clone().find(|name| opt::pass(name).is_none()) {
-        let known: Vec<&str> = opt::PIPELINE.iter().map(|pass| pass.name).collect();
-        return Err(Failure::input(format!("there is no pass `{unknown}`\nhint: passes are {}", known.join(", "))));
-    }
-    Ok(match &passes.passes {
-        Some(_) => opt::Selection::Only(names.cloned().collect()),
+fn selection(passes: &Passes) -> opt::Selection {
+    match &passes.passes {
+        Some(names) => opt::Selection::Only(names.iter().filter(|name| !name.is_empty()).cloned().collect()),
         None if passes.without.is_empty() => opt::Selection::All,
         None => opt::Selection::Without(passes.without.clone()),
-    })
+    }
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod explain;
 mod externs;
 mod failure;
 mod files;
+mod flags;
 mod frontend;
 mod inputs;
 mod native;

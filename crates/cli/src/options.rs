@@ -1,6 +1,8 @@
 //! Flags that mean the same in every command.
 
 use crate::entries::Origin;
+use crate::failure::Failure;
+use crate::flags;
 use crate::plan_file::PlanFiles;
 use crate::warnings::Warnings;
 use clap::{Args, ValueEnum};
@@ -19,10 +21,10 @@ pub struct Source {
     #[arg(short = 'I', value_name = "DIR", help_heading = "Preprocessing")]
     pub include: Vec<PathBuf>,
     /// Define a macro
-    #[arg(short = 'D', value_name = "NAME[=VALUE]", help_heading = "Preprocessing")]
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", value_parser = flags::definition, help_heading = "Preprocessing")]
     pub define: Vec<String>,
     /// Undefine a macro
-    #[arg(short = 'U', value_name = "NAME", help_heading = "Preprocessing")]
+    #[arg(short = 'U', value_name = "NAME", value_parser = flags::macro_name, help_heading = "Preprocessing")]
     pub undefine: Vec<String>,
     #[command(flatten)]
     pub warnings: Warnings,
@@ -34,16 +36,22 @@ impl Source {
         let (include, define, undefine) = (Vec::new(), Vec::new(), Vec::new());
         Source { program: program.to_path_buf(), include, define, undefine, warnings: Warnings::default() }
     }
+
+    /// Directories that are not there would say nothing: what they were to have may be found elsewhere.
+    pub fn check(&self) -> Result<(), Failure> {
+        self.include.iter().try_for_each(|folder| flags::directory(folder).map_err(Failure::input))
+    }
 }
 
 /// Which passes of the optimizer run.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Passes {
     /// Run only these passes of the optimizer (none: `--passes ''`)
-    #[arg(long, value_name = "A,B", value_delimiter = ',', conflicts_with = "without", help_heading = "Optimizing")]
+    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = flags::pass, conflicts_with = "without")]
+    #[arg(help_heading = "Optimizing")]
     pub passes: Option<Vec<String>>,
     /// Run all passes but these
-    #[arg(long, value_name = "A", value_delimiter = ',', help_heading = "Optimizing")]
+    #[arg(long, value_name = "A", value_delimiter = ',', value_parser = flags::pass, help_heading = "Optimizing")]
     pub without: Vec<String>,
     /// Take the schedule from this file, instead of planning one: what it leaves out is done the plain way
     #[arg(long, value_name = "FILE", help_heading = "Optimizing")]
@@ -99,6 +107,19 @@ pub struct Native {
     /// Bytes of the widest vectors, where the machine's file tells.
     #[arg(skip)]
     pub vector_bytes: Option<u32>,
+}
+
+impl Native {
+    /// The user's code is there, whether the program calls it or not.
+    pub fn check(&self) -> Result<(), Failure> {
+        self.externs.iter().try_for_each(|file| match std::fs::metadata(file) {
+            Ok(found) if found.is_file() => Ok(()),
+            Ok(_) => {
+                Err(Failure::input(format!("--extern {}: expected a file (.c, .h, .o, .a or .so)", file.display())))
+            }
+            Err(error) => Err(Failure::unreadable(file, &error)),
+        })
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -3,25 +3,26 @@
 //! A flag with a kind (`--Werror=uninitialized-use`) says what becomes of warnings of that kind; without one, of all that no other flag names.
 //! Where several name one kind, the most serious counts. Errors stay errors.
 
+use crate::flags;
 use clap::Args;
 use hlir::diagnostic::{Diagnostic, Severity};
 
 #[derive(Args, Clone, Debug, Default)]
 pub struct Warnings {
     /// Say nothing of warnings [of this kind]
-    #[arg(long = "Wdisable", value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    #[arg(long = "Wdisable", value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = flags::warning_kind)]
     #[arg(help_heading = "Warnings")]
     disable: Vec<String>,
     /// Say warnings [of this kind] as information
-    #[arg(long = "Winfo", value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    #[arg(long = "Winfo", value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = flags::warning_kind)]
     #[arg(help_heading = "Warnings")]
     info: Vec<String>,
     /// Say warnings [of this kind] as warnings, whatever the other flags say of all
-    #[arg(long = "Wwarn", value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    #[arg(long = "Wwarn", value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = flags::warning_kind)]
     #[arg(help_heading = "Warnings")]
     warn: Vec<String>,
     /// Take warnings [of this kind] as errors
-    #[arg(long = "Werror", value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    #[arg(long = "Werror", value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = flags::warning_kind)]
     #[arg(help_heading = "Warnings")]
     error: Vec<String>,
 }
@@ -32,8 +33,12 @@ impl Warnings {
         let wanted = |diagnostic: Diagnostic| match diagnostic.severity() {
             Severity::Error => Some(diagnostic),
             Severity::Warning | Severity::Info => {
-                let own = diagnostic.severity();
-                self.severity(diagnostic.class().unwrap_or(""), own).map(|severity| diagnostic.at(severity))
+                let (own, kind) = (diagnostic.severity(), diagnostic.class().unwrap_or(""));
+                debug_assert!(
+                    kind.is_empty() || p4::check::WARNINGS.contains(&kind),
+                    "`{kind}` can be named by a flag"
+                );
+                self.severity(kind, own).map(|severity| diagnostic.at(severity))
             }
         };
         diagnostics.into_iter().filter_map(wanted).collect()

@@ -134,6 +134,9 @@ impl Compiler {
         let mut reason = String::new();
         for command in candidates {
             match Command::new(command).arg("--version").output() {
+                Ok(Output { status, stdout, .. }) if status.success() && stdout.trim_ascii().is_empty() => {
+                    reason = format!("`{command} --version` says nothing, as no C compiler does");
+                }
                 Ok(Output { status, stdout, .. }) if status.success() => {
                     let version = String::from_utf8_lossy(&stdout).into_owned();
                     return Ok(Compiler {
@@ -335,6 +338,10 @@ impl Compiler {
             (Failure::Rejected { command, errors, .. }, Some(_)) => Failure::RejectedUser { command, errors },
             (failure, _) => failure,
         })?;
+        if !fresh.is_file() {
+            let reason = "it ends as if all were well, and compiles nothing".to_string();
+            return Err(Failure::NoCompiler { tried: self.command.clone(), reason });
+        }
         fs::rename(&fresh, &object).map_err(io_failure(&object.display().to_string()))?;
         Ok(object)
     }

@@ -41,6 +41,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+/// Where the applications are.
+const APPLICATIONS: &str = "apps";
+
 pub const EXAMPLES: &str = "\
 Examples:
   bacus bench                                 all applications
@@ -130,6 +133,10 @@ fn check_files(arguments: &Arguments) -> Result<(), Failure> {
     variants::check_plans(&experiment::cells(arguments)?, arguments)?;
     arguments.rib.as_deref().map(workload::check_routes).transpose()?;
     arguments.dpdk.as_deref().map(DpdkTree::open).transpose()?;
+    if !Path::new(APPLICATIONS).is_dir() {
+        let message = "there is no such directory, and `bacus bench` measures the applications in it";
+        return Err(Failure::input(format!("{APPLICATIONS}: {message}\nhint: run it in the project's directory")));
+    }
     Ok(())
 }
 

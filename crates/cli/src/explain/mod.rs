@@ -63,6 +63,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.native.check()?;
     let mut passes = arguments.passes.clone();
     passes.entries.clone_from(&arguments.entries);
     passes.ports.own_descriptor = arguments.descriptor == DescriptorKind::Own;

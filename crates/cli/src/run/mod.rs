@@ -7,6 +7,7 @@ mod summary;
 use crate::compile;
 use crate::entries::{self, Origin};
 use crate::failure::Failure;
+use crate::flags;
 use crate::frontend;
 use crate::inputs;
 use crate::native::{NativeEngine, Replay};
@@ -33,7 +34,6 @@ const LOOK: Duration = Duration::from_millis(2);
 const AGING: Duration = Duration::from_millis(50);
 /// Empty polls in a row that make a worker idle.
 const IDLE_POLLS: u64 = 64;
-const MOST_FREE_BURST: u32 = 512;
 /// Packets taken at once, unless somebody says how many.
 const USUAL_BURST: u32 = 32;
 
@@ -66,22 +66,22 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=512))]
     burst: Option<u32>,
     /// End after so many seconds
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = flags::seconds)]
     duration: Option<f64>,
     /// End when no packet has come for a fifth of a second
     #[arg(long)]
     until_idle: bool,
     /// Print the counts every so many seconds
-    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "1")]
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "1", value_parser = flags::seconds)]
     stats: Option<f64>,
     /// Packet buffers, of all workers together
-    #[arg(long, value_name = "N", default_value_t = 16384)]
+    #[arg(long, value_name = "N", default_value_t = 16384, value_parser = clap::value_parser!(u32).range(1024..=1 << 24))]
     buffers: u32,
     /// Bytes of a buffer; longer packets take several
-    #[arg(long, value_name = "BYTES", default_value_t = 2048)]
+    #[arg(long, value_name = "BYTES", default_value_t = 2048, value_parser = clap::value_parser!(u32).range(256..=32_768))]
     buffer_bytes: u32,
     /// Send the packets of captures so often
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
     /// Seed of `random`
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -193,7 +193,7 @@ fn begin<'p>(
     let dpdk_failed = |error: runtime::DpdkError| Failure::environment(error);
     let native = inputs::native_for(arguments.passes.machine.as_deref(), &arguments.native);
     let layer = compile::compiler(&native)?.dpdk_layer(&compile::cache()?)?;
-    let mut settings = DpdkSettings::of_machine(arguments.buffers.max(2 * MOST_FREE_BURST), arguments.buffer_bytes);
+    let mut settings = DpdkSettings::of_machine(arguments.buffers, arguments.buffer_bytes);
     announce(&arguments.ports, &mut settings);
     let dpdk = Dpdk::start(&layer, &settings).map_err(dpdk_failed)?;
     let machine = inputs::machine(arguments.passes.machine.as_deref());

@@ -45,11 +45,26 @@ impl FromStr for Port {
                 Device::Captures { input: input.into(), output: output.into() }
             }
             None if spec.is_empty() => return Err("a device must be named".to_string()),
+            None if !is_known(spec) => {
+                let kind = spec.split(':').next().unwrap_or(spec);
+                return Err(format!("`{kind}:` is no kind of device: {DEVICES}"));
+            }
             None if spec.starts_with("net_") || spec.contains([',', ':', '.']) => Device::Devargs(spec.to_string()),
             None => Device::Interface(spec.to_string()),
         };
         Ok(Port { number, device })
     }
+}
+
+const DEVICES: &str = "write pcap:IN,OUT for captures, veth0 for an interface, 0000:01:00.0 for a NIC, net_tap0,iface=tap0 for another device of DPDK";
+
+/// Whether what stands before the first colon may be a part of a device's name for DPDK: of a PCI address, or one of its buses.
+fn is_known(spec: &str) -> bool {
+    const BUSES: [&str; 7] = ["pci", "vdev", "auxiliary", "vmbus", "fslmc", "dpaa_bus", "platform"];
+    let name = spec.split(',').next().unwrap_or(spec);
+    let Some((first, _)) = name.split_once(':') else { return true };
+    let is_address = !first.is_empty() && first.chars().all(|c| c.is_ascii_hexdigit());
+    is_address || BUSES.contains(&first) || first.starts_with("net_")
 }
 
 impl Port {
@@ -223,6 +238,11 @@ mod tests {
         assert_eq!(device("3=veth0"), Ok(Device::Interface("veth0".into())));
         assert_eq!(device("3=net_tap0"), Ok(Device::Devargs("net_tap0".into())));
         assert_eq!(device("3=0000:01:00.0"), Ok(Device::Devargs("0000:01:00.0".into())));
+        for unknown in ["0=PCAP:a,b", "0=foo:bar", "0=:a"] {
+            assert!(device(unknown).unwrap_err().contains("is no kind of device: write pcap:IN,OUT"), "{unknown}");
+        }
+        assert_eq!(device("0=vdev:net_null0"), Ok(Device::Devargs("vdev:net_null0".into())));
+        assert_eq!(device("0=01:00.0"), Ok(Device::Devargs("01:00.0".into())));
         assert!(device("veth0").is_err() && device("512=veth0").is_err() && device("1=").is_err());
     }
 

@@ -24,7 +24,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE", help_heading = "Comparing engines")]
     trace: Option<PathBuf>,
     /// How many packets, at each of the bursts 1, 7, 32 and 64
-    #[arg(long, value_name = "N", default_value_t = 10_000, help_heading = "Comparing engines")]
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Comparing engines")]
     count: u64,
     /// Seed of the packets
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Comparing engines")]
@@ -33,7 +33,8 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Comparing engines")]
     random_entries: u64,
     /// Packets come in from the ports below this
-    #[arg(long, value_name = "N", default_value_t = 8, help_heading = "Comparing engines")]
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=i64::from(PORTS)))]
+    #[arg(help_heading = "Comparing engines")]
     ports: u32,
 }
 

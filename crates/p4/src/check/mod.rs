@@ -41,6 +41,27 @@
 // 60 places hid what is asked. `Type::any`, `Type::replace` and `Type::nominal`, which all walks go through, name every one.
 #![allow(clippy::wildcard_enum_match_arm)]
 
+/// Kinds of warnings, as p4c names them.
+pub const WARNINGS: [&str; 17] = [
+    "unused",
+    "uninitialized",
+    "uninitialized-use",
+    "uninitialized-out-param",
+    "invalid-header",
+    "overflow",
+    "mismatch",
+    "missing",
+    "shadow",
+    "deprecated",
+    "ordering",
+    "parser-transition",
+    "unreachable",
+    "invalid",
+    "duplicate-priorities",
+    "entries-out-of-priority-order",
+    "target-error",
+];
+
 mod annotations;
 mod architecture;
 mod bindings;

@@ -277,3 +277,11 @@ fn entries_beyond_a_tables_size_are_told_of() {
         "#]],
     );
 }
+
+#[test]
+fn every_kind_is_written_down() {
+    let page = include_str!("../../../../../docs/language.md");
+    for kind in crate::check::WARNINGS {
+        assert!(page.contains(&format!("`{kind}`")), "`{kind}` is not in docs/language.md");
+    }
+}
