@@ -15,7 +15,9 @@ use crate::stf::{control, hex, packet};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Both send the same packets.
-    Same { packets: usize },
+    Same {
+        packets: usize,
+    },
     /// It uses a value that nothing defines.
     Undefined(String),
     Different(Difference),
@@ -185,7 +187,8 @@ pub fn present(parsed: &Parsed, lines: &[String]) -> Vec<String> {
         let (checked, _) = p4::check::check(&parsed.program);
         let Ok(program) = p4::lower(&checked, &parsed.map, "program") else { return lines.to_vec() };
         let mut engine = Switch::new(&program, 0, PORTS);
-        let mut is_there = |line: &str| line.starts_with("packet ") || configured(&program, line, &mut engine) != Ok(false);
+        let mut is_there =
+            |line: &str| line.starts_with("packet ") || configured(&program, line, &mut engine) != Ok(false);
         lines.iter().filter(|line| is_there(line)).cloned().collect()
     })
 }

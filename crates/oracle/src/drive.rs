@@ -67,13 +67,7 @@ pub fn drive(architecture: &str, settings: &Settings, tell: &(dyn Fn(&str) + Syn
     summary
 }
 
-fn one(
-    architecture: &str,
-    seed: u64,
-    settings: &Settings,
-    summary: &Mutex<Summary>,
-    tell: &(dyn Fn(&str) + Sync),
-) {
+fn one(architecture: &str, seed: u64, settings: &Settings, summary: &Mutex<Summary>, tell: &(dyn Fn(&str) + Sync)) {
     let case = generate(seed);
     let mut outcome = judge(&joined(architecture, &case.program), &case.lines);
     let mut on_native = false;

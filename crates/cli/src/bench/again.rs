@@ -113,11 +113,13 @@ fn shown(plan: &Plan) -> String {
     text
 }
 
-fn read(file: &Path) -> Result<Vec<Record>, Failure> {
+/// The records of an earlier run.
+pub fn read(file: &Path) -> Result<Vec<Record>, Failure> {
     let text = fs::read_to_string(file).map_err(|error| Failure::unreadable(file, &error))?;
     let damaged = |why: String| Failure::input(format!("{}: {why}", file.display()));
     let values: Vec<Value> = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
-    let record = |value: &Value| record(value).ok_or_else(|| damaged(format!("this is no record of a sweep: {value}")));
+    let record =
+        |value: &Value| record(value).ok_or_else(|| damaged(format!("this is no record of a benchmark: {value}")));
     values.iter().map(record).collect()
 }
 

@@ -3,6 +3,7 @@
 //! Each cell of the table is measured by processes of their own, for memory lies otherwise in each; medians over them are what is said.
 
 mod again;
+mod bars;
 mod campaign;
 mod cell;
 mod chart;
@@ -15,6 +16,7 @@ mod gains;
 mod gauge;
 mod journal;
 mod moment;
+mod overview;
 mod peers;
 mod report;
 mod runner;
@@ -204,12 +206,11 @@ fn write(folder: &Path, records: &[Record], is_sweep: bool) -> Result<(), Failur
     }
     compile::write(&folder.join("bench.json"), report::json(records).as_bytes())?;
     compile::write(&folder.join("bench.txt"), table(records).as_bytes())?;
-    let picture = chart::svg(records).map_err(Failure::environment)?;
-    compile::write(&folder.join("bench.svg"), picture.as_bytes())
+    compile::write(&folder.join("bench.svg"), chart::svg(records).as_bytes())
 }
 
 fn table(records: &[Record]) -> String {
-    report::table(records) + &summary::text(records)
+    overview::table(records) + &report::table(records) + &summary::text(records)
 }
 
 fn conclude(heard: &Heard, arguments: &Arguments) -> Result<(), Failure> {

@@ -1,9 +1,9 @@
 //! Random expressions and l-values of a given type.
 
+use super::Generator;
 use super::code::{Code, Function, Mode};
 use super::random::hex;
 use super::types::{ERRORS, Kind, MEMBERS, NUMBERED, Part, Ty};
-use super::Generator;
 
 impl Generator {
     pub fn literal(&mut self, ty: &Ty) -> String {
@@ -122,7 +122,8 @@ impl Generator {
         let wide = self.types.width(&part.ty);
         let part = self.indexed(code, part);
         let low_width = *self.random.pick(&[1, 2, 3, 8]);
-        if self.random.chance(25) && matches!(part.ty, Ty::Bits(_))
+        if self.random.chance(25)
+            && matches!(part.ty, Ty::Bits(_))
             && let Some(low) = self.run_time_number(code, low_width)
         {
             return format!("{}[{low}+:{width}]", part.text);
@@ -136,7 +137,8 @@ impl Generator {
         if depth == 0 || self.random.chance(15) {
             return self.leaf(code, ty);
         }
-        if code.calls && self.random.chance(15)
+        if code.calls
+            && self.random.chance(15)
             && let Some(call) = self.call_returning(code, ty, depth)
         {
             return call;
@@ -150,7 +152,9 @@ impl Generator {
             Ty::Bool => self.boolean(code, depth),
             Ty::Bits(width) => self.unsigned(code, *width, depth),
             Ty::Int(width) => self.signed(code, *width, depth),
-            Ty::Serial if self.random.chance(30) => format!("(level_t) {}", self.expression(code, &Ty::Bits(8), depth - 1)),
+            Ty::Serial if self.random.chance(30) => {
+                format!("(level_t) {}", self.expression(code, &Ty::Bits(8), depth - 1))
+            }
             Ty::Error | Ty::Enum | Ty::Serial | Ty::Varbit(_) | Ty::Named(_) | Ty::Array(..) => self.leaf(code, ty),
         }
     }
@@ -302,7 +306,8 @@ impl Generator {
         let base = self.expression(code, &ty, inner);
         let low = self.random.below(self.types.width(&ty) - width + 1);
         let low_width = *self.random.pick(&[2, 4, 8]);
-        if self.random.chance(25) && matches!(ty, Ty::Bits(_))
+        if self.random.chance(25)
+            && matches!(ty, Ty::Bits(_))
             && let Some(low) = self.run_time_number(code, low_width)
         {
             return format!("({base})[{low}+:{width}]");
@@ -346,7 +351,12 @@ impl Generator {
     }
 
     /// Arguments for parameters, by place or, in any order, by name; none if there is no l-value of a type.
-    pub fn arguments(&mut self, code: &mut Code, parameters: &[super::code::Parameter], depth: usize) -> Option<String> {
+    pub fn arguments(
+        &mut self,
+        code: &mut Code,
+        parameters: &[super::code::Parameter],
+        depth: usize,
+    ) -> Option<String> {
         let mut arguments = Vec::new();
         for parameter in parameters {
             let value = match parameter.mode {

@@ -258,8 +258,10 @@ impl Generator {
 
     /// Emits headers in some order, some in a branch or a loop.
     fn deparser(&mut self) -> String {
-        let mut lines: Vec<String> =
-            ["base", "one", "two", "either", "long", "seen"].iter().map(|name| format!("pkt.emit(hdr.{name});")).collect();
+        let mut lines: Vec<String> = ["base", "one", "two", "either", "long", "seen"]
+            .iter()
+            .map(|name| format!("pkt.emit(hdr.{name});"))
+            .collect();
         let whole = "pkt.emit(hdr.items);".to_string();
         let choice = self.random.below(3);
         lines.push(match choice {

@@ -16,7 +16,9 @@ impl Generator {
             text.push_str(&declared);
             extra = Some(parameter);
         }
-        text.push_str("parser P(packet_in pkt, out headers_t hdr, inout meta_t meta, inout standard_metadata_t std) {\n");
+        text.push_str(
+            "parser P(packet_in pkt, out headers_t hdr, inout meta_t meta, inout standard_metadata_t std) {\n",
+        );
         if nested {
             text.push_str("    Inner() inner;\n");
         }
@@ -79,7 +81,9 @@ impl Generator {
                     return text + &indented(2, "}") + &indented(1, "}");
                 }
             }
-            3 => text.push_str(&indented(2, &format!("pkt.extract(hdr.either.{});", self.random.pick(&["one", "item"])))),
+            3 => {
+                text.push_str(&indented(2, &format!("pkt.extract(hdr.either.{});", self.random.pick(&["one", "item"]))))
+            }
             4 => {
                 let mask = *self.random.pick(&["0x18", "0x38", "0x78", "0x1f"]);
                 let bits = format!("(bit<32>) (pkt.lookahead<bit<8>>() & {mask})");
@@ -157,7 +161,8 @@ impl Generator {
         let one = self.types.named("one_t");
         let mut variables = self.variables(std::slice::from_ref(&parameter));
         variables.push(Variable { text: "found".into(), ty: one, writable: true, solid: false });
-        let mut text = String::from("parser Inner(packet_in pkt, out one_t found, inout bit<8> seen) {\n    state start {\n");
+        let mut text =
+            String::from("parser Inner(packet_in pkt, out one_t found, inout bit<8> seen) {\n    state start {\n");
         text.push_str(&self.parser_statements(&variables, 2));
         text.push_str(&indented(2, "transition select(pkt.lookahead<bit<8>>()) {"));
         text.push_str(&indented(3, &format!("{} &&& 3 : more;", self.random.below(4))));

@@ -246,7 +246,10 @@ impl Generator {
 
     fn a_loop(&mut self, code: &mut Code, depth: usize) -> String {
         let name = self.fresh("i");
-        let arrays = self.parts(code).into_iter().filter(|part| matches!(&part.ty, Ty::Array(element, _) if !self.holds_header(element)));
+        let arrays = self
+            .parts(code)
+            .into_iter()
+            .filter(|part| matches!(&part.ty, Ty::Array(element, _) if !self.holds_header(element)));
         let arrays: Vec<Part> = arrays.filter(|part| part.guard.is_none() && !part.text.contains('@')).collect();
         let mut ty = Ty::Bits(8);
         let head = match self.random.below(4) {

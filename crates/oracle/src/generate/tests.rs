@@ -77,7 +77,11 @@ impl Generator {
             let length = base + if self.random.chance(30) { self.random.below(8) } else { self.random.below(70) };
             let mut bits = Vec::new();
             for at in 0..length {
-                let byte = if at < 2 && self.random.chance(60) { u64::from(self.random.below(8) as u8) } else { self.random.next() };
+                let byte = if at < 2 && self.random.chance(60) {
+                    u64::from(self.random.below(8) as u8)
+                } else {
+                    self.random.next()
+                };
                 bits.extend((0..8).rev().map(|bit| byte >> bit & 1 == 1));
             }
             let ones = self.random.chance(20);

@@ -160,7 +160,12 @@ impl Types {
             "error {{ {} }}\nenum colour_t {{ {} }}\nenum bit<8> level_t {{ {} }}\n",
             ERRORS[..2].join(", "),
             MEMBERS.join(", "),
-            NUMBERED.iter().enumerate().map(|(at, name)| format!("{name} = {}", 3 * at + 1)).collect::<Vec<_>>().join(", "),
+            NUMBERED
+                .iter()
+                .enumerate()
+                .map(|(at, name)| format!("{name} = {}", 3 * at + 1))
+                .collect::<Vec<_>>()
+                .join(", "),
         );
         for declared in &self.declared {
             let keyword = match declared.kind {

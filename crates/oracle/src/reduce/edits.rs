@@ -32,7 +32,8 @@ pub fn edits(text: &str, begin: u32, declarations: &[Declaration], changes: Chan
     collector.list(&own.iter().map(|declaration| declaration.span).collect::<Vec<_>>());
     own.iter().for_each(|declaration| collector.declaration(declaration));
     let mut edits = collector.edits;
-    let saved = |edit: &Edit| edit.iter().map(|(span, new)| (span.end - span.start) as i64 - new.len() as i64).sum::<i64>();
+    let saved =
+        |edit: &Edit| edit.iter().map(|(span, new)| (span.end - span.start) as i64 - new.len() as i64).sum::<i64>();
     edits.retain(|edit| saved(edit) > 0);
     edits.sort_by_key(|edit| -saved(edit));
     edits

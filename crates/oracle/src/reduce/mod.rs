@@ -106,7 +106,8 @@ impl Reducer<'_> {
 
 /// Whether two differences are of one kind; messages are the same but for numbers and names in quotes.
 fn alike(left: &Difference, right: &Difference) -> bool {
-    left.kind == right.kind && (matches!(left.kind, Kind::Packets | Kind::Native) || signature(&left.message) == signature(&right.message))
+    left.kind == right.kind
+        && (matches!(left.kind, Kind::Packets | Kind::Native) || signature(&left.message) == signature(&right.message))
 }
 
 /// The first line of a message, without what is particular to the program.
