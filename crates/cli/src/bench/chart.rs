@@ -3,7 +3,9 @@
 //! `best` has one strong colour everywhere, other plans of ours are paler, programs by others are grey. The ratio to the best of these stands on `best`.
 
 use super::bars::{Bar, Group, Look, Panel};
+use super::experiment::Experiment;
 use super::report::{Record, best};
+use super::traffic::Traffic;
 
 /// Bars that are longer than so many times the longest of `best` and the best peer are cut.
 const CUT: f64 = 3.0;
@@ -41,8 +43,7 @@ pub fn overview(records: &[Record]) -> String {
 }
 
 fn is_of_overview(record: &Record) -> bool {
-    record.cell.experiment == super::experiment::Experiment::Programs
-        && record.traffic == super::traffic::Traffic::Uniform
+    record.cell.experiment == Experiment::Programs && record.traffic == Traffic::Uniform
 }
 
 /// With the same descriptor where there is one of both: DPDK's programs have mbufs, and so has ours beside them.
@@ -66,7 +67,11 @@ fn is_by_hand(variant: &str) -> bool {
 fn panels(records: &[Record]) -> Vec<(String, Vec<&Record>)> {
     let mut panels: Vec<(String, Vec<&Record>)> = Vec::new();
     for record in records {
-        let title = format!("{}, {}, {}", record.cell.application, record.cell.experiment, record.traffic);
+        let experiment = match record.cell.experiment {
+            Experiment::Programs => String::new(),
+            other => format!("{other}, "),
+        };
+        let title = format!("{}, {experiment}{} traffic", record.cell.application, record.traffic);
         match panels.iter_mut().find(|(known, _)| *known == title) {
             Some((_, rows)) => rows.push(record),
             None => panels.push((title, vec![record])),
