@@ -178,6 +178,16 @@ dpdk_packets(const struct dpdk_lane *lane)
 	return atomic_load_explicit(&lane->packets, memory_order_relaxed);
 }
 
+static void
+dpdk_totals(const struct dpdk_lane *lane, struct dpdk_totals *totals)
+{
+	*totals = (struct dpdk_totals){
+		.received = atomic_load_explicit(&lane->packets, memory_order_relaxed),
+		.handed = atomic_load_explicit(&lane->handed, memory_order_relaxed),
+		.nowhere = atomic_load_explicit(&lane->nowhere, memory_order_relaxed),
+	};
+}
+
 static uint32_t
 dpdk_held(void)
 {
@@ -188,6 +198,7 @@ const struct dpdk_layer bacus_dpdk = {
 	.version = DPDK_VERSION,
 	.start = dpdk_start,
 	.open = dpdk_open,
+	.open_interface = dpdk_open_interface,
 	.ring = dpdk_ring,
 	.begin = dpdk_begin,
 	.lane = dpdk_lane,
@@ -198,7 +209,9 @@ const struct dpdk_layer bacus_dpdk = {
 	.run = dpdk_run,
 	.idle_polls = dpdk_idle_polls,
 	.packets = dpdk_packets,
+	.totals = dpdk_totals,
 	.counts = dpdk_counts,
+	.watch = dpdk_watch,
 	.inject = dpdk_inject,
 	.stop = dpdk_stop,
 	.held = dpdk_held,

@@ -15,7 +15,7 @@
 #include "port/host.h"
 #include "port/trace.h"
 
-#define DPDK_VERSION 5u
+#define DPDK_VERSION 6u
 #define DPDK_PORTS 512u		/* numbers that ports may have: 0 .. 511 */
 #define DPDK_WORKERS 64u
 #define DPDK_BURST 512u		/* the largest burst that a pipeline may ask for here */
@@ -39,8 +39,21 @@ struct dpdk_counts {
 	uint64_t received_bytes;
 	uint64_t sent;
 	uint64_t sent_bytes;
-	uint64_t missed;	/* came while no buffer was free */
-	uint64_t unsent;	/* the device did not take them */
+	uint64_t missed;	/* came while no buffer was free, or the ring was full */
+	uint64_t errors;	/* came damaged, or in a form that cannot be taken */
+	uint64_t unsent;	/* the device did not take them, or said later that it could not send them */
+	uint64_t waiting;	/* came, and nothing has taken them from the ring yet */
+	uint32_t link;		/* enum link_state */
+	uint32_t unused;
+};
+
+enum link_state { LINK_DOWN, LINK_UP, LINK_GONE };
+
+/* Packets of one worker so far. */
+struct dpdk_totals {
+	uint64_t received;
+	uint64_t handed;	/* that its pipeline gave to ports, copies among them */
+	uint64_t nowhere;	/* of these, the ones for numbers that no port has */
 };
 
 /* Descriptors that a queue may have. */
@@ -49,8 +62,17 @@ struct dpdk_ring {
 	uint32_t most;
 };
 
-/* An open ethdev. */
+struct interface;
+
+/* Counts that a device keeps, and forgets when its other end goes (as memif does): what was seen last, and the sum of all before. */
+struct dpdk_kept {
+	uint64_t last;
+	uint64_t before;
+};
+
+/* An open ethdev, or an interface of the kernel. */
 struct dpdk_port {
+	struct interface *interface;	/* NULL: an ethdev */
 	uint16_t device;
 	uint16_t number;	/* as the program knows it */
 	uint16_t queues;	/* for either direction */
@@ -59,10 +81,13 @@ struct dpdk_port {
 	rte_spinlock_t lock;	/* of the transmit queues, where workers share them */
 	uint32_t shared;	/* 1: they do */
 	_Atomic uint64_t unsent;
+	struct dpdk_kept received_bytes, sent_bytes, missed, errors, refused;
 };
 
 /* A receive queue that a lane polls. */
 struct dpdk_source {
+	struct interface *interface;	/* NULL: an ethdev */
+	_Atomic uint64_t received;	/* packets, of an ethdev */
 	uint16_t device;
 	uint16_t queue;
 	uint16_t numbers[DPDK_BURST];	/* its port's number, once for each packet of a burst */
@@ -78,6 +103,9 @@ struct dpdk_lane {
 	_Atomic uint64_t packets;
 	struct rte_mbuf *waiting[DPDK_PORTS][DPDK_BURST];	/* sorted by port, within one flush */
 	uint16_t waiting_count[DPDK_PORTS];
+	_Atomic uint64_t sent[DPDK_PORTS];	/* packets that ethdevs took */
+	_Atomic uint64_t handed;	/* as in `struct dpdk_totals` */
+	_Atomic uint64_t nowhere;
 	struct rte_mbuf *packets_in[DPDK_BURST];
 };
 
@@ -89,6 +117,7 @@ struct dpdk_layer {
 	uint32_t unused;
 	int (*start)(const struct dpdk_settings *settings, char *error);
 	int (*open)(uint16_t number, const char *device, uint32_t descriptors, char *error);	/* 0 descriptors: the usual number */
+	int (*open_interface)(uint16_t number, const char *name, uint32_t slots, char *error);	/* of the kernel; 0 slots: the usual number */
 	int (*ring)(uint16_t number, struct dpdk_ring *ring);	/* of an open port; not 0 if the device does not let it be chosen */
 	int (*begin)(uint32_t workers, char *error);	/* when all ports are open */
 	struct dpdk_lane *(*lane)(uint32_t worker);
@@ -99,7 +128,9 @@ struct dpdk_layer {
 	void (*run)(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *pipeline, const _Atomic uint32_t *stop);
 	uint64_t (*idle_polls)(const struct dpdk_lane *lane);
 	uint64_t (*packets)(const struct dpdk_lane *lane);	/* taken so far */
+	void (*totals)(const struct dpdk_lane *lane, struct dpdk_totals *totals);
 	int (*counts)(uint16_t number, struct dpdk_counts *counts);
+	int (*watch)(uint16_t number);	/* enum link_state; takes an interface again that is back. -1: the port is not open */
 	uint32_t (*inject)(uint16_t number, const uint8_t *frame, uint32_t length, uint32_t count);	/* copies sent, while no worker runs */
 	void (*stop)(void);		/* closes all ports, so that captures are whole, and gives devices back: they may be opened again */
 	uint32_t (*held)(void);		/* buffers that are not free */
@@ -121,17 +152,23 @@ extern const struct dpdk_layer bacus_dpdk;
 /* Of all workers; made by `start`. */
 extern struct rte_mempool *dpdk_mempool;
 extern struct dpdk_port dpdk_ports[DPDK_PORTS];
+extern struct dpdk_lane *dpdk_lanes[DPDK_WORKERS];	/* NULL from some number on */
 
 void *dpdk_allocate(struct pool *pool);
 int dpdk_fail(char *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 int dpdk_open(uint16_t number, const char *device, uint32_t descriptors, char *error);
+int dpdk_open_interface(uint16_t number, const char *name, uint32_t slots, char *error);
 int dpdk_ring(uint16_t number, struct dpdk_ring *ring);
 int dpdk_begin(uint32_t workers, char *error);
 struct dpdk_lane *dpdk_lane(uint32_t worker);
 int dpdk_counts(uint16_t number, struct dpdk_counts *counts);
+int dpdk_watch(uint16_t number);
 uint32_t dpdk_inject(uint16_t number, const uint8_t *frame, uint32_t length, uint32_t count);
 void dpdk_stop(void);
+
+/* Sends as many as the device takes at once: the first so many, which it owns. */
+uint16_t dpdk_transmit(struct dpdk_port *port, uint16_t queue, struct rte_mbuf **packets, uint16_t count);
 
 void dpdk_flush(struct worker *worker);
 void dpdk_run(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *pipeline, const _Atomic uint32_t *stop);
@@ -146,6 +183,13 @@ const struct sent_log *dpdk_memory_log(const struct dpdk_memory *port);
 void dpdk_memory_log_restart(struct dpdk_memory *port, uint32_t logging);
 void dpdk_memory_flush(struct worker *worker);
 void dpdk_memory_run(struct worker *worker, struct dpdk_memory *port, const struct pipeline *pipeline, const _Atomic uint32_t *stop);
+
+/* A count that one thread writes and others read. */
+static inline void
+dpdk_count(_Atomic uint64_t *count, uint64_t more)
+{
+	atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + more, memory_order_relaxed);
+}
 
 /* The end of a burst, made known to writers. The worker alone writes it: a plain addition, published. */
 static inline void

@@ -1,8 +1,12 @@
 /* The DPDK port layer: opening, configuring and counting ethdevs. */
+#define _GNU_SOURCE
 #include "port/dpdk.h"
+#include "port/dpdk_interface.h"
 
+#include <sched.h>
 #include <stdio.h>
 
+#include <rte_alarm.h>
 #include <rte_bus_vdev.h>
 #include <rte_dev.h>
 #include <rte_errno.h>
@@ -11,7 +15,7 @@
 #define DPDK_INJECTED 32u	/* packets that are sent at once */
 
 struct dpdk_port dpdk_ports[DPDK_PORTS];
-static struct dpdk_lane *lanes[DPDK_WORKERS];
+struct dpdk_lane *dpdk_lanes[DPDK_WORKERS];
 
 /* A device's name: what stands before the first comma. */
 static void
@@ -26,6 +30,16 @@ static uint16_t
 dpdk_smaller(uint32_t a, uint32_t b)
 {
 	return (uint16_t)(a < b ? a : b);
+}
+
+static void
+dpdk_port_begin(struct dpdk_port *port, uint16_t number)
+{
+	port->number = number;
+	port->open = 1;
+	rte_spinlock_init(&port->lock);
+	atomic_store(&port->unsent, 0);
+	port->received_bytes = port->sent_bytes = port->missed = port->errors = port->refused = (struct dpdk_kept){ 0 };
 }
 
 int
@@ -43,10 +57,22 @@ dpdk_open(uint16_t number, const char *device, uint32_t descriptors, char *error
 		return dpdk_fail(error, "DPDK cannot open `%s`: %s", device, rte_strerror(-failure));
 	if (rte_eth_dev_get_port_by_name(name, &port->device) != 0)
 		return dpdk_fail(error, "`%s` is no network device", device);
-	port->number = number;
-	port->open = 1;
 	port->descriptors = dpdk_smaller(descriptors != 0 ? descriptors : DPDK_RING, UINT16_MAX);
-	rte_spinlock_init(&port->lock);
+	dpdk_port_begin(port, number);
+	return 0;
+}
+
+int
+dpdk_open_interface(uint16_t number, const char *name, uint32_t slots, char *error)
+{
+	struct dpdk_port *port = &dpdk_ports[number];
+
+	if (number >= DPDK_PORTS)
+		return dpdk_fail(error, "ports have the numbers 0 to %u", DPDK_PORTS - 1);
+	port->interface = interface_open(name, slots != 0 ? slots : DPDK_RING, error);
+	if (port->interface == NULL)
+		return -1;
+	dpdk_port_begin(port, number);
 	return 0;
 }
 
@@ -57,7 +83,8 @@ dpdk_ring(uint16_t number, struct dpdk_ring *ring)
 	struct rte_eth_dev_info info;
 	const struct rte_eth_desc_lim *in = &info.rx_desc_lim, *out = &info.tx_desc_lim;
 
-	if (number >= DPDK_PORTS || !dpdk_ports[number].open || rte_eth_dev_info_get(dpdk_ports[number].device, &info) != 0)
+	if (number >= DPDK_PORTS || !dpdk_ports[number].open || dpdk_ports[number].interface != NULL ||
+	    rte_eth_dev_info_get(dpdk_ports[number].device, &info) != 0)
 		return -1;
 	if (in->nb_max == UINT16_MAX && info.default_rxportconf.ring_size == 0)
 		return -1;
@@ -66,6 +93,45 @@ dpdk_ring(uint16_t number, struct dpdk_ring *ring)
 		.most = dpdk_smaller(in->nb_max, out->nb_max),
 	};
 	return 0;
+}
+
+/* What is to be done with a device, and by which thread. */
+struct dpdk_call {
+	int (*function)(uint16_t device);
+	uint16_t device;
+	int result;
+	_Atomic uint32_t done;
+};
+
+static void
+dpdk_called(void *argument)
+{
+	struct dpdk_call *call = argument;
+
+	call->result = call->function(call->device);
+	atomic_store(&call->done, 1);
+}
+
+/* Starts or closes a device. Memif's other end talks to DPDK's interrupt thread, which changes the same memory without a lock: a device that is closed
+ * meanwhile is freed under it. So the interrupt thread itself does it, between two messages. */
+static int
+dpdk_call(const struct dpdk_port *port, int (*function)(uint16_t device))
+{
+	struct dpdk_call call = { .function = function, .device = port->device };
+	struct rte_eth_dev_info info;
+
+	if (rte_eth_dev_info_get(port->device, &info) != 0 || strcmp(info.driver_name, "net_memif") != 0 ||
+	    rte_eal_alarm_set(1, dpdk_called, &call) != 0)
+		return function(port->device);
+	while (atomic_load(&call.done) == 0)
+		(void)sched_yield();
+	return call.result;
+}
+
+static int
+dpdk_start_device(uint16_t device)
+{
+	return rte_eth_dev_start(device);
 }
 
 /* As many queues as workers, if the device has them. */
@@ -98,22 +164,33 @@ dpdk_configure(struct dpdk_port *port, uint32_t workers, char *error)
 			failure = rte_eth_tx_queue_setup(port->device, queue, ring_out, SOCKET_ID_ANY, NULL);
 	}
 	if (failure == 0)
-		failure = rte_eth_dev_start(port->device);
+		failure = dpdk_call(port, dpdk_start_device);
 	if (failure != 0)
 		return dpdk_fail(error, "port %u cannot be set up: %s", port->number, rte_strerror(-failure));
 	(void)rte_eth_promiscuous_enable(port->device);	/* what a device cannot do, it need not: captures have no filter */
 	return 0;
 }
 
+/* An interface has one queue, and locks of its own. */
+static void
+dpdk_serve_interface(struct dpdk_port *port, uint32_t workers)
+{
+	port->queues = 1;
+	port->shared = workers > 1;
+}
+
 /* Ports that are opened again have the lanes of before: who asks how idle one is must find it. */
 static struct dpdk_lane *
 dpdk_lane_create(uint32_t worker)
 {
-	struct dpdk_lane *lane = lanes[worker] != NULL ? lanes[worker] : calloc(1, sizeof(*lane));
+	struct dpdk_lane *lane = dpdk_lanes[worker] != NULL ? dpdk_lanes[worker] : calloc(1, sizeof(*lane));
 
 	if (lane == NULL)
 		return NULL;
 	lane->worker = worker;
+	memset(lane->sent, 0, sizeof(lane->sent));
+	atomic_store(&lane->handed, 0);
+	atomic_store(&lane->nowhere, 0);
 	lane->source_count = 0;
 	lane->pool = (struct pool){ .handle = dpdk_mempool, .allocate = dpdk_allocate };
 	return lane;
@@ -128,8 +205,10 @@ dpdk_lane_add(struct dpdk_lane *lane, const struct dpdk_port *port, uint16_t que
 		return -1;
 	lane->sources = sources;
 	sources = &sources[lane->source_count++];
+	sources->interface = port->interface;
 	sources->device = port->device;
 	sources->queue = queue;
+	atomic_store(&sources->received, 0);
 	for (uint32_t i = 0; i < DPDK_BURST; i++)
 		sources->numbers[i] = port->number;
 	return 0;
@@ -144,8 +223,8 @@ dpdk_begin(uint32_t workers, char *error)
 	if (workers > DPDK_WORKERS)
 		return dpdk_fail(error, "at most %u workers", DPDK_WORKERS);
 	for (uint32_t worker = 0; worker < workers; worker++) {
-		lanes[worker] = dpdk_lane_create(worker);
-		if (lanes[worker] == NULL)
+		dpdk_lanes[worker] = dpdk_lane_create(worker);
+		if (dpdk_lanes[worker] == NULL)
 			return dpdk_fail(error, "no memory for %u workers", workers);
 	}
 	for (uint32_t number = 0; number < DPDK_PORTS; number++) {
@@ -153,10 +232,12 @@ dpdk_begin(uint32_t workers, char *error)
 
 		if (!port->open)
 			continue;
-		if (dpdk_configure(port, workers, error) != 0)
+		if (port->interface != NULL)
+			dpdk_serve_interface(port, workers);
+		else if (dpdk_configure(port, workers, error) != 0)
 			return -1;
 		for (uint16_t queue = 0; queue < port->queues; queue++)
-			if (dpdk_lane_add(lanes[port->shared ? next++ % workers : queue], port, queue) != 0)
+			if (dpdk_lane_add(dpdk_lanes[port->shared ? next++ % workers : queue], port, queue) != 0)
 				return dpdk_fail(error, "no memory for the queues of port %u", number);
 	}
 	return 0;
@@ -165,25 +246,7 @@ dpdk_begin(uint32_t workers, char *error)
 struct dpdk_lane *
 dpdk_lane(uint32_t worker)
 {
-	return lanes[worker];
-}
-
-int
-dpdk_counts(uint16_t number, struct dpdk_counts *counts)
-{
-	struct rte_eth_stats stats;
-
-	if (number >= DPDK_PORTS || !dpdk_ports[number].open || rte_eth_stats_get(dpdk_ports[number].device, &stats) != 0)
-		return -1;
-	*counts = (struct dpdk_counts){
-		.received = stats.ipackets,
-		.received_bytes = stats.ibytes,
-		.sent = stats.opackets,
-		.sent_bytes = stats.obytes,
-		.missed = stats.imissed + stats.rx_nombuf + stats.ierrors,
-		.unsent = atomic_load_explicit(&dpdk_ports[number].unsent, memory_order_relaxed),
-	};
-	return 0;
+	return dpdk_lanes[worker];
 }
 
 static struct rte_mbuf *
@@ -214,7 +277,7 @@ dpdk_inject(uint16_t number, const uint8_t *frame, uint32_t length, uint32_t cou
 			if (packets[made] == NULL)
 				break;
 		}
-		taken = rte_eth_tx_burst(dpdk_ports[number].device, 0, packets, (uint16_t)made);
+		taken = dpdk_transmit(&dpdk_ports[number], 0, packets, (uint16_t)made);
 		rte_pktmbuf_free_bulk(packets + taken, made - taken);
 		sent += taken;
 	}
@@ -222,16 +285,15 @@ dpdk_inject(uint16_t number, const uint8_t *frame, uint32_t length, uint32_t cou
 }
 
 /* A device that is closed still has its name. Given back, it may be opened with other arguments. */
-static void
-dpdk_close(const struct dpdk_port *port)
+static int
+dpdk_close_device(uint16_t device)
 {
 	struct rte_eth_dev_info info;
-	const int known = rte_eth_dev_info_get(port->device, &info) == 0;
+	const int known = rte_eth_dev_info_get(device, &info) == 0;
 
-	(void)rte_eth_dev_stop(port->device);
-	(void)rte_eth_dev_close(port->device);
-	if (known)
-		(void)rte_dev_remove(info.device);
+	(void)rte_eth_dev_stop(device);
+	(void)rte_eth_dev_close(device);
+	return known ? rte_dev_remove(info.device) : 0;
 }
 
 void
@@ -242,7 +304,11 @@ dpdk_stop(void)
 
 		if (!port->open)
 			continue;
-		dpdk_close(port);
+		if (port->interface != NULL)
+			interface_close(port->interface);
+		else
+			(void)dpdk_call(port, dpdk_close_device);
+		port->interface = NULL;
 		port->open = 0;
 	}
 }

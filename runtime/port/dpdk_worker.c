@@ -1,6 +1,8 @@
 /* The DPDK port layer: the loop of a worker. */
+#define _GNU_SOURCE
 #define ALLOW_EXPERIMENTAL_API
 #include "port/dpdk.h"
+#include "port/dpdk_interface.h"
 
 #include <sched.h>
 
@@ -31,18 +33,33 @@ clock_now(const struct clock *clock)
 	return (uint64_t)(((__uint128_t)(rte_rdtsc() - clock->start) * clock->scale) >> 32);
 }
 
-static void
-dpdk_send(struct dpdk_port *port, uint32_t worker, struct rte_mbuf **packets, uint16_t count)
+uint16_t
+dpdk_transmit(struct dpdk_port *port, uint16_t queue, struct rte_mbuf **packets, uint16_t count)
 {
-	const uint16_t queue = (uint16_t)(worker % port->queues);
+	uint64_t refused = 0;
+	uint16_t taken;
+
+	if (port->interface == NULL)
+		return rte_eth_tx_burst(port->device, queue, packets, count);
+	taken = interface_send(port->interface, packets, count, &refused);
+	if (refused != 0)
+		atomic_fetch_add_explicit(&port->unsent, refused, memory_order_relaxed);
+	return taken;
+}
+
+static void
+dpdk_send(struct dpdk_lane *lane, struct dpdk_port *port, struct rte_mbuf **packets, uint16_t count)
+{
+	const uint16_t queue = (uint16_t)(lane->worker % port->queues);
 	uint16_t sent = 0;
 
 	if (port->shared)
 		rte_spinlock_lock(&port->lock);
 	for (uint32_t tries = 0; sent < count && tries < DPDK_TRIES; tries++)
-		sent = (uint16_t)(sent + rte_eth_tx_burst(port->device, queue, packets + sent, (uint16_t)(count - sent)));
+		sent = (uint16_t)(sent + dpdk_transmit(port, queue, packets + sent, (uint16_t)(count - sent)));
 	if (port->shared)
 		rte_spinlock_unlock(&port->lock);
+	dpdk_count(&lane->sent[port->number], sent);
 	if (sent < count) {
 		atomic_fetch_add_explicit(&port->unsent, count - sent, memory_order_relaxed);
 		rte_pktmbuf_free_bulk(packets + sent, (unsigned int)(count - sent));
@@ -56,9 +73,9 @@ dpdk_drain(struct dpdk_lane *lane, uint32_t number)
 	struct dpdk_port *port = &dpdk_ports[number];
 
 	if (port->open) {
-		dpdk_send(port, lane->worker, lane->waiting[number], lane->waiting_count[number]);
+		dpdk_send(lane, port, lane->waiting[number], lane->waiting_count[number]);
 	} else {
-		atomic_fetch_add_explicit(&port->unsent, lane->waiting_count[number], memory_order_relaxed);
+		dpdk_count(&lane->nowhere, lane->waiting_count[number]);
 		rte_pktmbuf_free_bulk(lane->waiting[number], lane->waiting_count[number]);
 	}
 	lane->waiting_count[number] = 0;
@@ -72,6 +89,7 @@ dpdk_flush(struct worker *worker)
 	struct output *out = &worker->out;
 	uint32_t lowest = DPDK_PORTS, highest = 0;
 
+	dpdk_count(&lane->handed, out->count);
 	for (uint32_t i = 0; i < out->count; i++) {
 		const uint32_t number = out->ports[i];
 
@@ -98,6 +116,19 @@ dpdk_step(struct worker *worker, const struct pipeline *pipeline, struct burst *
 	dpdk_quiescent(worker);
 }
 
+static inline uint16_t
+dpdk_receive(struct dpdk_source *source, struct rte_mbuf **packets, uint16_t limit)
+{
+	uint16_t count;
+
+	if (source->interface != NULL)
+		return interface_receive(source->interface, packets, limit);
+	count = rte_eth_rx_burst(source->device, source->queue, packets, limit);
+	if (count != 0)
+		dpdk_count(&source->received, count);
+	return count;
+}
+
 /* Polls every source once. Packets received. */
 static uint32_t
 dpdk_poll(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *pipeline, const struct clock *clock, uint16_t limit)
@@ -106,7 +137,7 @@ dpdk_poll(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *
 
 	for (uint32_t i = 0; i < lane->source_count; i++) {
 		struct dpdk_source *source = &lane->sources[i];
-		const uint16_t count = rte_eth_rx_burst(source->device, source->queue, lane->packets_in, limit);
+		const uint16_t count = dpdk_receive(source, lane->packets_in, limit);
 		struct burst burst = { .count = count, .ports = source->numbers, .packets = (void **)lane->packets_in };
 
 		if (count == 0)
@@ -142,8 +173,7 @@ dpdk_run(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *p
 
 		if (received != 0) {
 			idle = 0;
-			atomic_store_explicit(&lane->packets, atomic_load_explicit(&lane->packets, memory_order_relaxed) + received,
-				memory_order_relaxed);
+			dpdk_count(&lane->packets, received);
 		} else {
 			dpdk_idle(worker, pipeline, &clock);
 			if (++idle > DPDK_SPINS)

@@ -40,8 +40,10 @@ fn port_alone(command: &mut Command) -> Output {
     ran
 }
 
+/// How the command ended, which is a signal where it has crashed, and what it said.
 fn said(output: &Output) -> String {
-    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    format!("{}{}({})\n", text(&output.stdout), text(&output.stderr), output.status)
 }
 
 /// What a file says of a number of its port.
@@ -174,7 +176,7 @@ fn interfaces_of_the_kernel_are_measured_in_a_namespace() {
     inside.envs(bacus().get_envs().filter_map(|(name, value)| Some((name, value?))));
     let ran = port_alone(inside.args(["--port", "0=one", "--port", "1=other"]));
     assert!(ran.status.success(), "{}", said(&ran));
-    assert!(fs::read_to_string(&file).unwrap().contains("device = \"net_af_packet\""));
+    assert!(fs::read_to_string(&file).unwrap().contains("device = \"interface\""));
     assert!(number(&file, "ring").is_some_and(|ring| ring >= 32.0), "{}", said(&ran));
 }
 

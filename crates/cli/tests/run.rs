@@ -81,11 +81,12 @@ fn what_waits_when_the_switch_is_stopped_is_counted() {
         .unwrap();
     let text = String::from_utf8_lossy(&ran.stdout).into_owned();
     assert!(ran.status.success(), "{text}{}", String::from_utf8_lossy(&ran.stderr));
-    let figures = |line: &str| line.split_whitespace().skip(1).map(|word| word.parse().unwrap()).collect::<Vec<u64>>();
+    let figures =
+        |line: &str| line.split_whitespace().skip(1).map_while(|word| word.parse().ok()).collect::<Vec<u64>>();
     let lines = |begins: fn(&str) -> bool| text.lines().filter(move |line| begins(line)).map(figures);
-    let ports: Vec<Vec<u64>> =
-        lines(|line| line.starts_with(|first: char| first.is_ascii_digit()) && line.split_whitespace().count() == 5)
-            .collect();
+    let ports: Vec<Vec<u64>> = lines(|line| line.starts_with(|first: char| first.is_ascii_digit()))
+        .filter(|figures| figures.len() == 7)
+        .collect();
     let [came, sent] = [0, 2].map(|column| ports.iter().map(|port| port[column]).sum::<u64>());
     let dropped: u64 = lines(|line| line.starts_with("dropped ")).map(|figures| figures[0]).sum();
     assert!(came > 0 && dropped > 0 && came == sent + dropped, "{text}");

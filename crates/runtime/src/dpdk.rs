@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 const ERROR_BYTES: usize = 512;
 
 /// How much DPDK takes, and from where.
@@ -85,10 +85,67 @@ pub struct PortCounts {
     pub received_bytes: u64,
     pub sent: u64,
     pub sent_bytes: u64,
-    /// Came while no buffer was free.
+    /// Came while no buffer was free, or while the ring was full.
     pub missed: u64,
+    /// Came damaged, or in a form that cannot be taken.
+    pub errors: u64,
     /// The device did not take them.
     pub unsent: u64,
+    /// Came, and nothing has taken them yet.
+    pub waiting: u64,
+    link: u32,
+    unused: u32,
+}
+
+impl PortCounts {
+    pub fn link(&self) -> Link {
+        Link::of(self.link)
+    }
+
+    /// The counts of a port that takes nothing any more: what waits is missed.
+    pub fn at_end(self) -> PortCounts {
+        PortCounts { missed: self.missed + self.waiting, waiting: 0, ..self }
+    }
+}
+
+/// Whether packets can go by a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Link {
+    Down,
+    Up,
+    /// The interface is not there any more.
+    Gone,
+}
+
+impl Link {
+    fn of(state: u32) -> Link {
+        match state {
+            0 => Link::Down,
+            1 => Link::Up,
+            _ => Link::Gone,
+        }
+    }
+}
+
+impl fmt::Display for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Link::Down => "down",
+            Link::Up => "up",
+            Link::Gone => "gone",
+        })
+    }
+}
+
+/// Packets of one worker so far.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    pub received: u64,
+    /// That its pipeline gave to ports, copies among them.
+    pub handed: u64,
+    /// Of these, the ones for numbers that no port has.
+    pub nowhere: u64,
 }
 
 /// Descriptors that a queue of a device may have.
@@ -115,6 +172,7 @@ struct Layer {
     unused: u32,
     start: unsafe extern "C" fn(settings: *const RawSettings, error: *mut c_char) -> c_int,
     open: unsafe extern "C" fn(number: u16, device: *const c_char, descriptors: u32, error: *mut c_char) -> c_int,
+    open_interface: unsafe extern "C" fn(number: u16, name: *const c_char, slots: u32, error: *mut c_char) -> c_int,
     ring: unsafe extern "C" fn(number: u16, ring: *mut RingLimits) -> c_int,
     begin: unsafe extern "C" fn(workers: u32, error: *mut c_char) -> c_int,
     lane: unsafe extern "C" fn(worker: u32) -> *mut RawLane,
@@ -125,7 +183,9 @@ struct Layer {
     run: unsafe extern "C" fn(*mut abi::Worker, *mut RawLane, *const abi::Pipeline, *const AtomicU32),
     idle_polls: unsafe extern "C" fn(lane: *const RawLane) -> u64,
     packets: unsafe extern "C" fn(lane: *const RawLane) -> u64,
+    totals: unsafe extern "C" fn(lane: *const RawLane, totals: *mut Totals),
     counts: unsafe extern "C" fn(number: u16, counts: *mut PortCounts) -> c_int,
+    watch: unsafe extern "C" fn(number: u16) -> c_int,
     inject: unsafe extern "C" fn(number: u16, frame: *const u8, length: u32, count: u32) -> u32,
     stop: unsafe extern "C" fn(),
     held: unsafe extern "C" fn() -> u32,
@@ -210,6 +270,13 @@ impl Dpdk {
         said(|error| unsafe { (self.layer().open)(number, device.as_ptr(), descriptors.unwrap_or(0), error) })
     }
 
+    /// Opens an interface of the kernel as port `number` of the program, with so many slots for frames that have come, or the usual number.
+    pub fn open_interface(&self, number: u16, name: &str, slots: Option<u32>) -> Result<(), DpdkError> {
+        let name = CString::new(name).map_err(|_| DpdkError("an interface has no zero bytes in its name".into()))?;
+        // SAFETY: the string ends with a zero byte.
+        said(|error| unsafe { (self.layer().open_interface)(number, name.as_ptr(), slots.unwrap_or(0), error) })
+    }
+
     /// Which descriptors the device of an open port lets be chosen.
     pub fn ring(&self, number: u16) -> Option<RingLimits> {
         let mut ring = RingLimits::default();
@@ -231,6 +298,13 @@ impl Dpdk {
         let mut counts = PortCounts::default();
         // SAFETY: the struct has the same layout on both sides.
         (unsafe { (self.layer().counts)(number, &mut counts) } == 0).then_some(counts)
+    }
+
+    /// Looks at the link of an open port, and takes an interface again that was gone and is back.
+    pub fn watch(&self, number: u16) -> Option<Link> {
+        // SAFETY: the control thread alone opens, watches and closes ports.
+        let state = unsafe { (self.layer().watch)(number) };
+        u32::try_from(state).ok().map(Link::of)
     }
 
     /// Sends so many copies of a frame by an open port, until its device takes no more. No worker may run. How many were sent.
@@ -256,6 +330,18 @@ impl Dpdk {
     pub fn idle_polls(&self, worker: u32) -> u64 {
         // SAFETY: lanes live as long as the process.
         unsafe { (self.layer().lane)(worker).as_ref().map_or(0, |lane| (self.layer().idle_polls)(lane)) }
+    }
+
+    /// What worker `worker` has carried.
+    pub fn totals(&self, worker: u32) -> Totals {
+        let mut totals = Totals::default();
+        // SAFETY: as above; the struct has the same layout on both sides.
+        unsafe {
+            if let Some(lane) = (self.layer().lane)(worker).as_ref() {
+                (self.layer().totals)(lane, &mut totals);
+            }
+        }
+        totals
     }
 
     /// Packets that worker `worker` has taken from its ports.

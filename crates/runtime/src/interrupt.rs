@@ -1,31 +1,46 @@
-//! Ctrl-C and SIGTERM as a flag, so that a switch stops between two bursts and its captures are whole.
+//! Signals as flags, so that a switch stops between two bursts and its captures are whole.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static ASKED: AtomicBool = AtomicBool::new(false);
+static COUNTS: AtomicBool = AtomicBool::new(false);
 
+const SIGHUP: c_int = 1;
 const SIGINT: c_int = 2;
+const SIGUSR1: c_int = 10;
 const SIGTERM: c_int = 15;
+/// The handler of a signal that does nothing.
+const IGNORED: usize = 1;
 
 unsafe extern "C" {
-    fn signal(number: c_int, handler: extern "C" fn(c_int)) -> *const u8;
+    fn signal(number: c_int, handler: usize) -> usize;
 }
 
-extern "C" fn note(_number: c_int) {
-    ASKED.store(true, Ordering::SeqCst);
+extern "C" fn note(number: c_int) {
+    let flag = if number == SIGUSR1 { &COUNTS } else { &ASKED };
+    flag.store(true, Ordering::SeqCst);
 }
 
-/// From now on [`asked`] tells of both signals.
+/// From now on [`asked`] tells of Ctrl-C, SIGTERM and SIGHUP, and [`take_counts`] of SIGUSR1. A signal that is ignored (`nohup`) stays so.
 pub fn catch() {
-    // SAFETY: the handler only stores to an atomic.
-    unsafe {
-        signal(SIGINT, note);
-        signal(SIGTERM, note);
+    let handler = note as extern "C" fn(c_int) as usize;
+    for number in [SIGINT, SIGTERM, SIGHUP, SIGUSR1] {
+        // SAFETY: the handler only stores to an atomic.
+        unsafe {
+            if signal(number, handler) == IGNORED {
+                signal(number, IGNORED);
+            }
+        }
     }
 }
 
 /// Whether the user has asked this process to end.
 pub fn asked() -> bool {
     ASKED.load(Ordering::SeqCst)
+}
+
+/// Whether the user has asked for the counts since this was last called.
+pub fn take_counts() -> bool {
+    COUNTS.swap(false, Ordering::SeqCst)
 }

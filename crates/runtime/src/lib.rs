@@ -33,7 +33,7 @@ pub use attention::Undisturbed;
 pub use cache::Cache;
 pub use compile::{Compiler, Descriptor, Sanitize, Symbols, UserCode};
 pub use counts::{Asked, Counts};
-pub use dpdk::{Dpdk, DpdkError, DpdkLane, DpdkMemoryPort, DpdkSettings, PortCounts, RingLimits};
+pub use dpdk::{Dpdk, DpdkError, DpdkLane, DpdkMemoryPort, DpdkSettings, Link, PortCounts, RingLimits, Totals};
 pub use events::Event;
 pub use externs::ExternLibrary;
 pub use memory::{Buffers, MemoryPort, Packet, Trace};

@@ -99,9 +99,7 @@ impl<'p> Bench<'p> {
     /// The ports with rings of this size, where they may be chosen, and packets on their way.
     fn open(&'p self, ring: u32) -> Result<Running<'p>, Failure> {
         for port in self.ports {
-            self.dpdk
-                .open(port.number, &port.devargs_with(Some(ring)), Some(ring))
-                .map_err(|error| port.unopened(&error))?;
+            port.open(&self.dpdk, Some(ring))?;
         }
         let lanes = self.dpdk.begin(1).map_err(Failure::environment)?;
         let highest = self.ports.iter().map(|port| port.number).max().unwrap_or(0);
@@ -114,7 +112,7 @@ impl<'p> Bench<'p> {
     }
 
     fn names(&self) -> String {
-        let name = |port: &Port| format!("port {} ({})", port.number, port.devargs());
+        let name = |port: &Port| format!("port {} ({})", port.number, port.name());
         self.ports.iter().map(name).collect::<Vec<String>>().join(" and ")
     }
 }

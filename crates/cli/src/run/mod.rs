@@ -1,5 +1,10 @@
 //! `bacus run`: a program as a switch on real ports.
 
+mod account;
+mod carry;
+mod check;
+mod dump;
+mod leftovers;
 mod ports;
 mod ring;
 mod summary;
@@ -14,26 +19,20 @@ use crate::native::{NativeEngine, Replay};
 use crate::options::{Native, Passes, Source};
 use crate::plan_file::{PlanFile, PlanFiles};
 use crate::say::say;
+pub use check::check_ports;
 use clap::Args;
 use hlir::Program;
-use interp::Engine as _;
 use interp::engine::{Frame, Refusal};
 use ports::MOST_PORTS;
 pub use ports::{Port, announce};
-use runtime::{Dpdk, DpdkLane, DpdkSettings, Event, Packet, Pipeline, PortCounts, Settings, interrupt};
+use runtime::{Dpdk, DpdkLane, DpdkSettings, Packet, Pipeline, PortCounts, Settings, interrupt};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long nothing must come before a switch counts as idle.
-const IDLE: Duration = Duration::from_millis(200);
-/// How often the control thread looks.
-const LOOK: Duration = Duration::from_millis(2);
-/// How often entries are looked through for those that no packet has hit for long.
-const AGING: Duration = Duration::from_millis(50);
-/// Empty polls in a row that make a worker idle.
-const IDLE_POLLS: u64 = 64;
+/// What packets for the control plane are counted as.
+const PUNTED: &str = "packets for the control plane";
 /// Packets taken at once, unless somebody says how many.
 const USUAL_BURST: u32 = 32;
 
@@ -45,9 +44,10 @@ Examples:
   bacus run l2.p4 --port 1=net_tap0,iface=tap0 --port 2=net_memif0,role=client
 
 Ports: N=pcap:IN,OUT (captures; either may be left out; IN may be an STF file, whose packets for port N come),
-       N=INTERFACE (af_packet), N=DEVARGS (any DPDK device).
+       N=INTERFACE (of the kernel), N=DEVARGS (any DPDK device).
 Entries: an STF file (add, setdefault, mirroring_add, ...), a .bin file, or gen:TABLE:COUNT:SEED; repeatable.
-Where all ports are captures the switch ends when nothing comes any more; else at Ctrl-C, --duration or --until-idle.";
+Where all ports are captures the switch ends when nothing comes any more; else at Ctrl-C, SIGTERM, SIGHUP, --duration or --until-idle.
+SIGUSR1 prints all counts. `ready: …` on standard error says when packets are carried.";
 
 #[derive(Args)]
 pub struct Arguments {
@@ -68,12 +68,21 @@ pub struct Arguments {
     /// End after so many seconds
     #[arg(long, value_name = "SECONDS", value_parser = flags::seconds)]
     duration: Option<f64>,
-    /// End when no packet has come for a fifth of a second
+    /// End when no packet has come for a fifth of a second, after the first
     #[arg(long)]
     until_idle: bool,
     /// Print the counts every so many seconds
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "1", value_parser = flags::seconds)]
     stats: Option<f64>,
+    /// Print the cells of counters, meters and registers with the counts, at the end and on SIGUSR1
+    #[arg(long)]
+    dump: bool,
+    /// Print counts as JSON, an object to a line
+    #[arg(long)]
+    json: bool,
+    /// Print no counts at the end, and no line when the switch is ready
+    #[arg(long, conflicts_with = "json")]
+    quiet: bool,
     /// Packet buffers, of all workers together
     #[arg(long, value_name = "N", default_value_t = 16384, value_parser = clap::value_parser!(u32).range(1024..=1 << 24))]
     buffers: u32,
@@ -114,16 +123,11 @@ pub struct Running<'p> {
     pub entries: u64,
     pub load_time: Duration,
     pub events: BTreeMap<String, u64>,
-    /// From the start to the last packet.
-    pub active: Duration,
-    /// The ports' counts, once they are closed.
-    counts: BTreeMap<u16, PortCounts>,
-}
-
-impl Running<'_> {
-    pub fn final_counts(&self, port: u16) -> Option<PortCounts> {
-        self.counts.get(&port).copied().or_else(|| self.dpdk.counts(port))
-    }
+    pub workers: u32,
+    /// While packets came.
+    pub busy: Duration,
+    /// The ports' counts, once the workers have ended.
+    pub final_counts: BTreeMap<u16, PortCounts>,
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -157,25 +161,21 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     finished
 }
 
-pub fn check_ports(ports: &[Port]) -> Result<(), Failure> {
-    for (at, port) in ports.iter().enumerate() {
-        if ports[..at].iter().any(|other| other.number == port.number) {
-            return Err(Failure::input(format!("port {} is given twice", port.number)));
-        }
-        port.check()?;
-    }
-    Ok(())
-}
-
 fn switch(arguments: &Arguments, programs: (&Program, &Program), pipeline: Arc<Pipeline>) -> Result<(), Failure> {
-    let mut running = begin(arguments, programs, pipeline)?;
     interrupt::catch();
-    let stopped = carry(arguments, &mut running);
-    running.counts =
-        running.ports.iter().filter_map(|port| Some((port.number, running.dpdk.counts(port.number)?))).collect();
+    let mut running = begin(arguments, programs, pipeline)?;
+    let stopped = carry::carry(arguments, &mut running);
+    let counts = |port: &Port| Some((port.number, running.dpdk.counts(port.number)?));
+    running.final_counts = running.ports.iter().filter_map(counts).collect();
     running.dpdk.stop();
-    running.ports.iter().try_for_each(Port::finish)?;
-    summary::print(&mut running);
+    let written = running.ports.iter().try_for_each(|port| port.finish(running.final_counts.get(&port.number)));
+    if !arguments.quiet {
+        let account = running.tell(arguments);
+        if !arguments.json {
+            summary::print_end(&account, &running);
+        }
+    }
+    written?;
     if let Some(path) = &arguments.profile_out {
         let counts = running.engine.counts();
         inputs::write_profile(path, running.engine.switch().pipeline().description(), &counts)?;
@@ -200,7 +200,7 @@ fn begin<'p>(
     for port in &arguments.ports {
         port.prepare(arguments.repeat)?;
         let ring = port.calibrated_ring(&machine.port);
-        dpdk.open(port.number, &port.devargs_with(ring), ring).map_err(|error| port.unopened(&error))?;
+        port.open(&dpdk, ring)?;
     }
     let highest = arguments.ports.iter().map(|port| u32::from(port.number)).max().unwrap_or(0);
     let mut lanes = Some(dpdk.begin(arguments.workers).map_err(dpdk_failed)?);
@@ -217,85 +217,8 @@ fn begin<'p>(
         entries,
         load_time: start.elapsed(),
         events: BTreeMap::new(),
-        active: Duration::ZERO,
-        counts: BTreeMap::new(),
+        workers: arguments.workers,
+        busy: Duration::ZERO,
+        final_counts: BTreeMap::new(),
     })
-}
-
-/// Carries packets until the user, the clock or the program ends it.
-fn carry(arguments: &Arguments, running: &mut Running<'_>) -> Result<(), Failure> {
-    let until_idle = arguments.until_idle || arguments.ports.iter().all(Port::ends);
-    let limit = arguments.duration.map(Duration::from_secs_f64);
-    let every = arguments.stats.map(Duration::from_secs_f64);
-    running.engine.switch().start();
-    let start = Instant::now();
-    let (mut seen, mut last, mut told, mut aged) = (0, Duration::ZERO, Duration::ZERO, Duration::ZERO);
-    let mut failed = None;
-    loop {
-        std::thread::sleep(LOOK);
-        let now = start.elapsed();
-        let received = received(running);
-        if received != seen {
-            (seen, last) = (received, now);
-        }
-        failed = failed.or(listen(running));
-        if running.engine.has_aging() && now >= aged + AGING {
-            running.age();
-            aged = now;
-        }
-        if every.is_some_and(|every| now >= told + every) {
-            summary::line(running, now, seen);
-            told = now;
-        }
-        let idle =
-            now >= last + IDLE && (0..arguments.workers).all(|worker| running.dpdk.idle_polls(worker) > IDLE_POLLS);
-        if failed.is_some() || interrupt::asked() || limit.is_some_and(|limit| now >= limit) || until_idle && idle {
-            running.active = if last.is_zero() { now } else { last };
-            break;
-        }
-    }
-    running.engine.switch().stop();
-    failed = failed.or(listen(running));
-    failed.map_or(Ok(()), |text| Err(Failure::input(text)))
-}
-
-impl Running<'_> {
-    /// Lets entries age, and counts those that the control plane would be told of.
-    fn age(&mut self) {
-        self.engine.age();
-        for key in self.engine.take_idle() {
-            let name = format!("idle entries of {}", self.engine.program().tables[key.table].name);
-            *self.events.entry(name).or_default() += 1;
-        }
-    }
-}
-
-fn received(running: &Running<'_>) -> u64 {
-    let counts = running.ports.iter().filter_map(|port| running.dpdk.counts(port.number));
-    counts.map(|counts| counts.received).sum()
-}
-
-/// Takes what the program tells; an assertion that does not hold ends the switch.
-fn listen(running: &mut Running<'_>) -> Option<String> {
-    let (events, lost) = running.engine.switch().take_events();
-    let mut failed = None;
-    for event in events {
-        let name = match event {
-            Event::Digest { digest, .. } => running.engine.digest_name(digest),
-            Event::Log { format, values, widths } => {
-                say!("{}", crate::native::log_line(&format, &values, &widths));
-                "log lines".to_string()
-            }
-            Event::Fail { text } => {
-                failed.get_or_insert(format!("the switch stopped: assertion failed: {text}"));
-                continue;
-            }
-            Event::Punt { .. } => "packets for the control plane".to_string(),
-        };
-        *running.events.entry(name).or_default() += 1;
-    }
-    if lost > 0 {
-        *running.events.entry("messages lost".to_string()).or_default() += lost;
-    }
-    failed
 }

@@ -1,9 +1,10 @@
 //! `--port N=SPEC`: which device stands behind a port of the program.
 
+use super::leftovers;
 use crate::failure::Failure;
 use crate::packets::{self, Packets};
 use crate::pcap;
-use runtime::{DpdkError, DpdkSettings};
+use runtime::{DpdkError, DpdkSettings, PortCounts};
 use std::fs;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
@@ -91,7 +92,16 @@ impl Port {
         }
     }
 
-    /// The device as DPDK names it. What is captured goes to [`Port::unfinished`] until the end.
+    /// The device as the user names it.
+    pub fn name(&self) -> String {
+        match &self.device {
+            Device::Captures { input, output } if output.as_os_str().is_empty() => format!("pcap:{}", input.display()),
+            Device::Captures { input, output } => format!("pcap:{},{}", input.display(), output.display()),
+            Device::Interface(name) | Device::Devargs(name) => name.clone(),
+        }
+    }
+
+    /// The device as it is opened: DPDK's arguments, or the interface's name. What is captured goes to [`Port::unfinished`] until the end.
     pub fn devargs(&self) -> String {
         let number = self.number;
         match &self.device {
@@ -99,7 +109,7 @@ impl Port {
                 let output = self.unfinished().map_or(String::new(), |path| format!(",tx_pcap={}", path.display()));
                 format!("net_pcap{number},rx_pcap={}{output}", self.replayed().display())
             }
-            Device::Interface(name) => format!("net_af_packet{number},iface={name}"),
+            Device::Interface(name) => name.clone(),
             Device::Devargs(devargs) => devargs.clone(),
         }
     }
@@ -123,9 +133,13 @@ impl Port {
         std::env::temp_dir().join(format!("bacus-{}-port{}.pcap", std::process::id(), self.number))
     }
 
-    /// Lays out what DPDK is to read.
+    /// Lays out what DPDK is to read, and removes what a switch that was killed has left of the same.
     pub fn prepare(&self, repeat: u32) -> Result<(), Failure> {
         let Device::Captures { input, .. } = &self.device else { return Ok(()) };
+        leftovers::remove(&std::env::temp_dir(), "bacus-", &format!("-port{}.pcap", self.number));
+        if let Some((directory, name)) = self.output().and_then(|output| output.parent().zip(output.file_name())) {
+            leftovers::remove(directory, &format!(".{}.", name.to_string_lossy()), "");
+        }
         let frames = self.frames(input)?;
         let bytes = pcap::bytes_of(frames.iter().cycle().take(frames.len() * repeat as usize));
         fs::write(self.replayed(), bytes).map_err(|error| Failure::unwritable(&self.replayed(), &error))
@@ -157,7 +171,7 @@ impl Port {
     fn hint(&self) -> &'static str {
         match &self.device {
             Device::Captures { .. } => "",
-            Device::Interface(_) => "\nhint: af_packet needs the right to open raw sockets (root, or CAP_NET_RAW)",
+            Device::Interface(_) => "\nhint: interfaces need the right to open packet sockets (root, or CAP_NET_RAW)",
             Device::Devargs(_) if self.nic().is_some() => {
                 "\nhint: is the address right, and the NIC bound to vfio-pci? `dpdk-devbind.py --status` shows it"
             }
@@ -184,11 +198,20 @@ impl Port {
         Some(output.with_file_name(format!(".{name}.{}", std::process::id())))
     }
 
-    /// Gives the capture its name.
-    pub fn finish(&self) -> Result<(), Failure> {
+    /// Gives the capture its name, if all that the port has sent is in it.
+    pub fn finish(&self, counts: Option<&PortCounts>) -> Result<(), Failure> {
         drop(fs::remove_file(self.replayed()));
         match (self.unfinished(), self.output()) {
             (Some(from), Some(to)) if from != to => {
+                let bytes = fs::metadata(&from).map_err(|error| Failure::unwritable(to, &error))?.len();
+                let whole = counts.map_or(0, capture_bytes);
+                if bytes < whole {
+                    drop(fs::remove_file(from));
+                    return Err(Failure::environment(format!(
+                        "{}: only {bytes} of {whole} bytes could be written: is there room on the disk?",
+                        to.display()
+                    )));
+                }
                 fs::rename(from, to).map_err(|error| Failure::unwritable(to, &error))
             }
             (Some(_), _) | (None, _) => Ok(()),
@@ -211,6 +234,11 @@ fn takes_captures(output: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     fs::write(output, pcap::bytes_of([])).map_err(|error| Failure::unwritable(output, &error))
+}
+
+/// Bytes of a capture of what a port has sent: a header, and one for each packet.
+fn capture_bytes(counts: &PortCounts) -> u64 {
+    24 + 16 * counts.sent + counts.sent_bytes
 }
 
 /// Tells DPDK, before it starts, of the devices that will be opened.

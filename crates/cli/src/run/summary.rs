@@ -1,86 +1,107 @@
-//! What a switch has done, for people: packets by port, drops by reason, hits by table, and what would make it faster.
+//! What a switch has done, for people and as JSON: packets by port, drops by reason, hits by table, and what would make it faster.
 
 use super::Running;
-use super::ports::Device;
+use super::account::Account;
+use super::ports::{Device, Port};
 use crate::say::say;
+use serde_json::{Value, json};
 use std::time::Duration;
 
 /// One line while it runs.
-pub fn line(running: &mut Running<'_>, now: Duration, received: u64) {
-    let sent: u64 = counts(running).iter().map(|(_, counts)| counts.sent).sum();
-    let dropped: u64 = running.engine.switch().drops().iter().sum();
-    say!("{:8.1} s  in {received}  out {sent}  dropped {dropped}", now.as_secs_f64());
+pub fn line(account: &Account, now: Duration) {
+    let missed: u64 = account.ports.iter().map(|port| port.counts.missed).sum();
+    say!(
+        "{:8.1} s  in {}  out {}  dropped {}  not sent {}  missed {missed}",
+        now.as_secs_f64(),
+        account.received,
+        account.sent,
+        account.dropped(),
+        account.not_sent
+    );
 }
 
-fn counts(running: &Running<'_>) -> Vec<(u16, runtime::PortCounts)> {
-    let ports = running.ports.iter();
-    ports.filter_map(|port| Some((port.number, running.final_counts(port.number)?))).collect()
+/// All counts.
+pub fn print(account: &Account) {
+    print_ports(account);
+    print_drops(account);
+    print_tables(account);
 }
 
-pub fn print(running: &mut Running<'_>) {
-    print_ports(running);
-    print_drops(running);
-    print_tables(running);
-    print_speed(running);
-    print_captures(running);
-    print_gains(running);
-}
-
-fn print_ports(running: &Running<'_>) {
-    say!("port      packets in        bytes in     packets out       bytes out");
-    for (number, counts) in counts(running) {
-        let (received, sent) = (counts.received, counts.sent);
-        say!("{number:<4} {received:>15} {:>15} {sent:>15} {:>15}", counts.received_bytes, counts.sent_bytes);
-    }
-}
-
-fn print_drops(running: &mut Running<'_>) {
-    let drops = running.engine.switch().drops();
-    let reasons = running.engine.switch().pipeline().description().drops.clone();
-    let total: u64 = drops.iter().sum();
-    say!("dropped {total}");
-    for (reason, count) in reasons.iter().zip(drops).filter(|(_, count)| *count > 0) {
-        say!("  {count:>10}  {reason}");
-    }
-    let counts = counts(running);
-    let missed: u64 = counts.iter().map(|(_, counts)| counts.missed).sum();
-    let unsent: u64 = counts.iter().map(|(_, counts)| counts.unsent).sum();
-    if missed + unsent > 0 {
-        say!("  {missed} lost on the way in (no free buffer), {unsent} on the way out (the device did not take them)");
-    }
-}
-
-fn print_tables(running: &mut Running<'_>) {
-    let switch = running.engine.switch();
-    if switch.tables().is_empty() {
-        return;
-    }
-    say!("table                             entries            hits          misses");
-    for (number, table) in switch.tables().iter().enumerate() {
-        let (hits, misses) = switch.hits(number);
-        say!("{:<28} {:>12} {hits:>15} {misses:>15}", table.description().name, table.len());
-    }
-    for (name, count) in &running.events {
-        say!("{name}: {count}");
-    }
-}
-
-fn print_speed(running: &Running<'_>) {
-    let received: u64 = counts(running).iter().map(|(_, counts)| counts.received).sum();
-    let seconds = running.active.as_secs_f64();
-    if running.entries > 0 {
-        say!("{} entries loaded in {:.2} s", running.entries, running.load_time.as_secs_f64());
-    }
-    if received > 0 && seconds > 0.0 {
-        say!("{received} packets in {seconds:.3} s: {:.0} packets per second", received as f64 / seconds);
-    }
-}
-
-fn print_captures(running: &Running<'_>) {
+/// What is told at the end only.
+pub fn print_end(account: &Account, running: &Running<'_>) {
+    print_balance(account);
+    print_speed(account);
     for port in &running.ports {
         if let Some(path) = port.output() {
             say!("port {} wrote {}", port.number, path.display());
         }
+    }
+    print_gains(running);
+}
+
+fn print_ports(account: &Account) {
+    say!(
+        "port      packets in        bytes in     packets out       bytes out     missed   errors   not sent  link  device"
+    );
+    for port in &account.ports {
+        let counts = &port.counts;
+        let (received, sent) = (counts.received, counts.sent);
+        say!(
+            "{:<4} {received:>15} {:>15} {sent:>15} {:>15} {:>10} {:>8} {:>10}  {:<4}  {}",
+            port.number,
+            counts.received_bytes,
+            counts.sent_bytes,
+            counts.missed,
+            counts.errors,
+            counts.unsent,
+            counts.link().to_string(),
+            port.device
+        );
+    }
+}
+
+fn print_drops(account: &Account) {
+    say!("dropped {}", account.dropped());
+    for (reason, count) in &account.drops {
+        say!("  {count:>10}  {reason}");
+    }
+    if account.nowhere > 0 {
+        say!("not sent {}: the program sent them to ports without a device", account.nowhere);
+    }
+}
+
+fn print_tables(account: &Account) {
+    if !account.tables.is_empty() {
+        say!("table                             entries            hits          misses");
+    }
+    for table in &account.tables {
+        say!("{:<28} {:>12} {:>15} {:>15}", table.name, table.entries, table.hits, table.misses);
+    }
+    for (name, count) in &account.events {
+        say!("{name}: {count}");
+    }
+}
+
+/// Where each packet has gone: `in + copies = out + dropped + not sent`.
+fn print_balance(account: &Account) {
+    let punted = if account.punted > 0 { format!(" + to the controller {}", account.punted) } else { String::new() };
+    say!(
+        "balance: in {} + copies {} = out {} + dropped {} + not sent {}{punted}",
+        account.received,
+        account.copies(),
+        account.sent,
+        account.dropped(),
+        account.not_sent
+    );
+}
+
+fn print_speed(account: &Account) {
+    if account.entries > 0 {
+        say!("{} entries loaded in {:.2} s", account.entries, account.load_time.as_secs_f64());
+    }
+    if let Some(rate) = account.rate() {
+        let seconds = account.busy.as_secs_f64();
+        say!("{} packets in {seconds:.3} s with traffic: {rate:.0} packets per second", account.received);
     }
 }
 
@@ -90,10 +111,41 @@ fn print_gains(running: &Running<'_>) {
         say!("note: no huge pages, so packet buffers are on 4 kB pages: each costs a TLB entry of its own.");
         say!("      `echo 256 > /proc/sys/vm/nr_hugepages` (root) spares those misses, and lets NICs do DMA.");
     }
-    if running.ports.iter().all(|port| port.ends()) {
+    if running.ports.iter().all(Port::ends) {
         say!("note: captures are read and written by system calls, which bounds the packets per second above;");
         say!("      a NIC bound to vfio-pci (root; --port 0=0000:01:00.0) is polled without any.");
     } else if running.ports.iter().any(|port| matches!(port.device, Device::Interface(_))) {
-        say!("note: interfaces go through the kernel (af_packet); a NIC bound to vfio-pci (root) does not.");
+        say!("note: interfaces go through the kernel (packet sockets); a NIC bound to vfio-pci (root) does not.");
     }
+}
+
+/// All counts as one object, with what `--dump` adds.
+pub fn json(account: &Account, dump: Option<Value>) -> Value {
+    let ports = account.ports.iter().map(|port| {
+        let counts = &port.counts;
+        json!({
+            "port": port.number, "device": port.device, "link": counts.link().to_string(),
+            "received": counts.received, "received_bytes": counts.received_bytes,
+            "missed": counts.missed, "errors": counts.errors,
+            "sent": counts.sent, "sent_bytes": counts.sent_bytes, "not_sent": counts.unsent,
+        })
+    });
+    let tables = account.tables.iter().map(
+        |table| json!({ "table": table.name, "entries": table.entries, "hits": table.hits, "misses": table.misses }),
+    );
+    let mut all = json!({
+        "ports": ports.collect::<Value>(),
+        "received": account.received, "copies": account.copies(), "sent": account.sent,
+        "dropped": account.dropped(), "not_sent": account.not_sent, "to_ports_without_device": account.nowhere,
+        "to_controller": account.punted,
+        "drops": account.drops.iter().map(|(reason, count)| (reason.clone(), json!(count))).collect::<Value>(),
+        "tables": tables.collect::<Value>(),
+        "events": account.events,
+        "entries_loaded": account.entries, "load_seconds": account.load_time.as_secs_f64(),
+        "busy_seconds": account.busy.as_secs_f64(), "packets_per_second": account.rate(),
+    });
+    if let (Some(dump), Value::Object(all)) = (dump, &mut all) {
+        all.insert("state".to_string(), dump);
+    }
+    all
 }

@@ -1,0 +1,96 @@
+//! What a switch has done, in numbers: where each packet that came has gone.
+
+use super::Running;
+use runtime::PortCounts;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Packets at one port.
+pub struct PortAccount {
+    pub number: u16,
+    pub device: String,
+    pub counts: PortCounts,
+}
+
+pub struct TableAccount {
+    pub name: String,
+    pub entries: u64,
+    pub hits: u64,
+    pub misses: u64,
+}
+
+/// All counts of a switch at one moment.
+pub struct Account {
+    pub ports: Vec<PortAccount>,
+    /// Packets that came into the program.
+    pub received: u64,
+    pub sent: u64,
+    /// Packets that a device did not take, and those for numbers that no port has.
+    pub not_sent: u64,
+    pub nowhere: u64,
+    /// By reason; copies that were not made for want of memory or budget are among them.
+    pub drops: Vec<(String, u64)>,
+    /// For the control plane.
+    pub punted: u64,
+    pub tables: Vec<TableAccount>,
+    pub events: BTreeMap<String, u64>,
+    pub entries: u64,
+    pub load_time: Duration,
+    /// While packets came.
+    pub busy: Duration,
+}
+
+impl Account {
+    pub fn of(running: &mut Running<'_>) -> Account {
+        let ports: Vec<PortAccount> = running.ports.iter().filter_map(|port| of_port(running, port)).collect();
+        let totals = (0..running.workers).map(|worker| running.dpdk.totals(worker));
+        let (received, nowhere) = totals.fold((0, 0), |sum, totals| (sum.0 + totals.received, sum.1 + totals.nowhere));
+        let sum = |count: fn(&PortCounts) -> u64| ports.iter().map(|port| count(&port.counts)).sum::<u64>();
+        let (sent, unsent) = (sum(|counts| counts.sent), sum(|counts| counts.unsent));
+        let switch = running.engine.switch();
+        let reasons = switch.pipeline().description().drops.clone();
+        let tables = switch.tables().iter().enumerate().map(|(number, table)| {
+            let (hits, misses) = switch.hits(number);
+            TableAccount { name: table.description().name.clone(), entries: table.len(), hits, misses }
+        });
+        Account {
+            received,
+            sent,
+            not_sent: unsent + nowhere,
+            nowhere,
+            tables: tables.collect(),
+            drops: reasons.into_iter().zip(switch.drops()).filter(|(_, count)| *count > 0).collect(),
+            punted: running.events.get(super::PUNTED).copied().unwrap_or(0),
+            events: running.events.clone(),
+            entries: running.entries,
+            load_time: running.load_time,
+            busy: running.busy,
+            ports,
+        }
+    }
+
+    pub fn dropped(&self) -> u64 {
+        self.drops.iter().map(|(_, count)| count).sum()
+    }
+
+    /// Packets that the program has made of others: members of a multicast group or mirror session, beyond the packet itself. Below zero where packets of
+    /// the program are somewhere inside of it.
+    pub fn copies(&self) -> i64 {
+        let gone = self.sent + self.not_sent + self.dropped() + self.punted;
+        gone as i64 - self.received as i64
+    }
+
+    /// Packets a second, while they came.
+    pub fn rate(&self) -> Option<f64> {
+        let seconds = self.busy.as_secs_f64();
+        (self.received > 0 && seconds > 0.0).then(|| self.received as f64 / seconds)
+    }
+}
+
+fn of_port(running: &Running<'_>, port: &super::Port) -> Option<PortAccount> {
+    let counts = match running.final_counts.get(&port.number) {
+        Some(counts) => counts.at_end(),
+        None => running.dpdk.counts(port.number)?,
+    };
+    Some(PortAccount { number: port.number, device: port.name(), counts })
+}

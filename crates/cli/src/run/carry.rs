@@ -1,0 +1,170 @@
+//! The control thread of a running switch: ports that come and go, entries that age, messages of the program, signals, the end.
+
+use super::account::Account;
+use super::{Arguments, PUNTED, Port, Running, dump, summary};
+use crate::failure::Failure;
+use crate::say::say;
+use runtime::{Event, Link, interrupt};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// How long nothing must come before a switch counts as idle.
+const IDLE: Duration = Duration::from_millis(200);
+/// How often the control thread looks.
+const LOOK: Duration = Duration::from_millis(2);
+/// How often entries are looked through for those that no packet has hit for long.
+const AGING: Duration = Duration::from_millis(50);
+/// Empty polls in a row that make a worker idle.
+const IDLE_POLLS: u64 = 64;
+
+/// When something was last done or seen, since the start.
+#[derive(Default)]
+struct Times {
+    looked: Duration,
+    packet: Duration,
+    told: Duration,
+    aged: Duration,
+}
+
+/// Carries packets until the user, the clock or the program ends it.
+pub fn carry(arguments: &Arguments, running: &mut Running<'_>) -> Result<(), Failure> {
+    let limit = arguments.duration.map(Duration::from_secs_f64);
+    let mut links = links(running);
+    running.engine.switch().start();
+    tell_ready(arguments, running, &links);
+    let (start, mut seen, mut times, mut failed) = (Instant::now(), 0, Times::default(), None);
+    loop {
+        std::thread::sleep(LOOK);
+        let now = start.elapsed();
+        let received = received(running);
+        if received != seen {
+            running.busy += now - times.looked;
+            (seen, times.packet) = (received, now);
+        }
+        times.looked = now;
+        watch(running, &mut links);
+        failed = failed.or(listen(running));
+        let stopped = interrupt::asked() || limit.is_some_and(|limit| now >= limit);
+        if failed.is_some() || stopped || is_over(arguments, running, seen > 0, now - times.packet) {
+            break;
+        }
+        tend(arguments, running, now, &mut times);
+    }
+    running.engine.switch().stop();
+    failed = failed.or(listen(running));
+    failed.map_or(Ok(()), |text| Err(Failure::input(text)))
+}
+
+/// What is due now and then.
+fn tend(arguments: &Arguments, running: &mut Running<'_>, now: Duration, times: &mut Times) {
+    if running.engine.has_aging() && now >= times.aged + AGING {
+        running.age();
+        times.aged = now;
+    }
+    let every = arguments.stats.map(Duration::from_secs_f64);
+    if every.is_some_and(|every| now >= times.told + every) {
+        let account = Account::of(running);
+        if arguments.json {
+            say!("{}", summary::json(&account, None))
+        } else {
+            summary::line(&account, now)
+        }
+        times.told = now;
+    }
+    if interrupt::take_counts() {
+        running.tell(arguments);
+    }
+}
+
+/// Whether nothing comes any more, of what would end a switch. One that waits for others' packets is not over before the first has come.
+fn is_over(arguments: &Arguments, running: &Running<'_>, has_begun: bool, quiet: Duration) -> bool {
+    let all_end = arguments.ports.iter().all(Port::ends);
+    let is_idle = || (0..arguments.workers).all(|worker| running.dpdk.idle_polls(worker) > IDLE_POLLS);
+    (all_end || arguments.until_idle && has_begun) && quiet >= IDLE && is_idle()
+}
+
+fn links(running: &Running<'_>) -> BTreeMap<u16, Link> {
+    let link = |port: &Port| Some((port.number, running.dpdk.watch(port.number)?));
+    running.ports.iter().filter_map(link).collect()
+}
+
+/// Says that packets are carried from now on, and between which ports.
+fn tell_ready(arguments: &Arguments, running: &Running<'_>, links: &BTreeMap<u16, Link>) {
+    if arguments.quiet {
+        return;
+    }
+    let port = |port: &Port| {
+        let link = links.get(&port.number).map_or("closed".to_string(), Link::to_string);
+        format!("{} {} {link}", port.number, port.name())
+    };
+    let ports = running.ports.iter().map(port).collect::<Vec<String>>().join(", ");
+    eprintln!("ready: ports {ports}; entries {}; workers {}", running.entries, running.workers);
+}
+
+/// Says of each port whose link has changed how it is now.
+fn watch(running: &Running<'_>, links: &mut BTreeMap<u16, Link>) {
+    for port in &running.ports {
+        let Some(now) = running.dpdk.watch(port.number) else { continue };
+        let before = links.insert(port.number, now);
+        let what = match now {
+            _ if before == Some(now) => continue,
+            Link::Up => "up",
+            Link::Down => "down: packets to it are not sent, and counted",
+            Link::Gone => "gone: the switch takes it again when it is back",
+        };
+        eprintln!("port {} ({}) is {what}", port.number, port.name());
+    }
+}
+
+impl Running<'_> {
+    /// All counts, as they are.
+    pub fn tell(&mut self, arguments: &Arguments) -> Account {
+        let account = Account::of(self);
+        let dump = arguments.dump.then(|| dump::objects(&mut self.engine));
+        if arguments.json {
+            say!("{}", summary::json(&account, dump.as_deref().map(dump::json)));
+        } else {
+            summary::print(&account);
+            dump::print(dump.as_deref().unwrap_or_default());
+        }
+        account
+    }
+
+    /// Lets entries age, and counts those that the control plane would be told of.
+    fn age(&mut self) {
+        self.engine.age();
+        for key in interp::Engine::take_idle(&mut self.engine) {
+            let name = format!("idle entries of {}", self.engine.program().tables[key.table].name);
+            *self.events.entry(name).or_default() += 1;
+        }
+    }
+}
+
+fn received(running: &Running<'_>) -> u64 {
+    (0..running.workers).map(|worker| running.dpdk.packets(worker)).sum()
+}
+
+/// Takes what the program tells; an assertion that does not hold ends the switch.
+fn listen(running: &mut Running<'_>) -> Option<String> {
+    let (events, lost) = running.engine.switch().take_events();
+    let mut failed = None;
+    for event in events {
+        let name = match event {
+            Event::Digest { digest, .. } => running.engine.digest_name(digest),
+            Event::Log { format, values, widths } => {
+                say!("{}", crate::native::log_line(&format, &values, &widths));
+                "log lines".to_string()
+            }
+            Event::Fail { text } => {
+                failed.get_or_insert(format!("the switch stopped: assertion failed: {text}"));
+                continue;
+            }
+            Event::Punt { .. } => PUNTED.to_string(),
+        };
+        *running.events.entry(name).or_default() += 1;
+    }
+    if lost > 0 {
+        *running.events.entry("messages lost".to_string()).or_default() += lost;
+    }
+    failed
+}

@@ -1,0 +1,112 @@
+//! `--dump`: what packets have changed. Counters, meters and registers, cell by cell; cells at zero are left out.
+
+use crate::native::{NativeEngine, translate};
+use crate::say::say;
+use hlir::Match;
+use num_bigint::BigUint;
+use runtime::{DpdkLane, Table, abi};
+use serde_json::{Value, json};
+
+/// A counter, meter or register with the cells that say something.
+pub struct Object {
+    kind: &'static str,
+    name: String,
+    cells: Vec<(String, Content)>,
+}
+
+enum Content {
+    Counter(abi::CounterCell),
+    Meter { cell: abi::MeterCell, unit: &'static str },
+    Register(BigUint),
+}
+
+/// All objects that packets may change, in the order of the program.
+pub fn objects(engine: &mut NativeEngine<'_, DpdkLane>) -> Vec<Object> {
+    let switch = engine.switch();
+    let description = switch.pipeline().description().clone();
+    let mut all = Vec::new();
+    for (number, counter) in description.counters.iter().enumerate() {
+        let places = places(counter.size, switch.tables().get(counter.table as usize).map(AsRef::as_ref));
+        let cells = places.filter_map(|(name, at)| Some((name, switch.counter(number, at)?)));
+        let cells = cells.filter(|(_, cell)| cell.packets > 0 || cell.bytes > 0);
+        let cells = cells.map(|(name, cell)| (name, Content::Counter(cell))).collect();
+        all.push(Object { kind: "counter", name: counter.name.clone(), cells });
+    }
+    for meter in &switch.state.meters {
+        let described = meter.description();
+        let unit = if described.bytes { "bytes" } else { "packets" };
+        let places = places(described.size, switch.tables().get(described.table as usize).map(AsRef::as_ref));
+        let cells = places.filter_map(|(name, at)| Some((name, meter.cells.get(at as usize)?)));
+        let cells = cells.filter(|(_, cell)| cell.configured != 0);
+        let cells = cells.map(|(name, cell)| (name, Content::Meter { cell, unit })).collect();
+        all.push(Object { kind: "meter", name: described.name.clone(), cells });
+    }
+    for register in &switch.state.registers {
+        let value = |at: u64| register.read(at).map(|limbs| translate::number(&limbs));
+        let cells = (0..register.description().size).filter_map(|at| Some((format!("[{at}]"), value(at)?)));
+        let cells = cells.filter(|(_, value)| *value != BigUint::ZERO);
+        let cells = cells.map(|(name, value)| (name, Content::Register(value))).collect();
+        all.push(Object { kind: "register", name: register.description().name.clone(), cells });
+    }
+    all
+}
+
+/// The names and numbers of an object's cells: by index, or by entry for what belongs to a table.
+fn places(size: u64, table: Option<&Table>) -> Box<dyn Iterator<Item = (String, u64)>> {
+    let Some(table) = table.filter(|_| size == 0) else {
+        return Box::new((0..size).map(|at| (format!("[{at}]"), at)));
+    };
+    let description = table.description().clone();
+    let name = move |entry: runtime::tables::Entry| {
+        let matches = translate::key(&description, &entry.matches);
+        let fields = description.fields.iter().zip(&matches);
+        let fields = fields.map(|(field, found)| format!("{}:{}", field.name, match_text(found)));
+        (fields.collect::<Vec<String>>().join(" "), u64::from(entry.cell))
+    };
+    Box::new(table.entries().into_iter().map(name))
+}
+
+/// As `add` of an STF file has it.
+fn match_text(found: &Match) -> String {
+    match found {
+        Match::Exact(value) => format!("{value:#x}"),
+        Match::Lpm { value, prefix } => format!("{value:#x}/{prefix}"),
+        Match::Ternary { value, mask } => format!("{value:#x}&&&{mask:#x}"),
+        Match::Range { low, high } => format!("{low:#x}..{high:#x}"),
+        Match::Any => "*".to_string(),
+    }
+}
+
+pub fn print(objects: &[Object]) {
+    for object in objects {
+        let rest = if object.cells.is_empty() { ": all zero" } else { "" };
+        say!("{} {}{rest}", object.kind, object.name);
+        for (cell, content) in &object.cells {
+            match content {
+                Content::Counter(value) => say!("  {cell}  {} packets, {} bytes", value.packets, value.bytes),
+                Content::Meter { cell: meter, unit } => say!(
+                    "  {cell}  committed {} {unit} per second, burst {}; peak {} {unit} per second, burst {}",
+                    meter.committed_rate,
+                    meter.committed_burst,
+                    meter.peak_rate,
+                    meter.peak_burst
+                ),
+                Content::Register(value) => say!("  {cell}  {value:#x}"),
+            }
+        }
+    }
+}
+
+pub fn json(objects: &[Object]) -> Value {
+    let cell = |(cell, content): &(String, Content)| match content {
+        Content::Counter(value) => json!({ "cell": cell, "packets": value.packets, "bytes": value.bytes }),
+        Content::Meter { cell: meter, unit } => json!({
+            "cell": cell, "unit": unit,
+            "committed_rate": meter.committed_rate, "committed_burst": meter.committed_burst,
+            "peak_rate": meter.peak_rate, "peak_burst": meter.peak_burst,
+        }),
+        Content::Register(value) => json!({ "cell": cell, "value": format!("{value:#x}") }),
+    };
+    let object = |object: &Object| json!({ "kind": object.kind, "name": object.name, "cells": object.cells.iter().map(cell).collect::<Value>() });
+    objects.iter().map(object).collect()
+}

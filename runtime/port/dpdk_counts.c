@@ -1,0 +1,95 @@
+/* The DPDK port layer: what came and went at a port, and whether its link is up. */
+#define _GNU_SOURCE
+#include "port/dpdk.h"
+#include "port/dpdk_interface.h"
+
+/* A count that has become smaller was begun anew by its device. */
+static uint64_t
+kept_count(struct dpdk_kept *kept, uint64_t now)
+{
+	if (now < kept->last)
+		kept->before += kept->last;
+	kept->last = now;
+	return kept->before + now;
+}
+
+static enum link_state
+device_link(uint16_t device)
+{
+	struct rte_eth_link link;
+
+	/* What has no link to speak of is never down. */
+	return rte_eth_link_get_nowait(device, &link) != 0 || link.link_status == RTE_ETH_LINK_UP ? LINK_UP : LINK_DOWN;
+}
+
+static int
+device_counts(struct dpdk_port *port, struct dpdk_counts *counts)
+{
+	struct rte_eth_stats stats;
+
+	if (rte_eth_stats_get(port->device, &stats) != 0)
+		return -1;
+	*counts = (struct dpdk_counts){
+		.received_bytes = kept_count(&port->received_bytes, stats.ibytes),
+		.sent_bytes = kept_count(&port->sent_bytes, stats.obytes),
+		.missed = kept_count(&port->missed, stats.imissed + stats.rx_nombuf),
+		.errors = kept_count(&port->errors, stats.ierrors),
+		.unsent = kept_count(&port->refused, stats.oerrors),
+		.link = device_link(port->device),
+	};
+	for (uint32_t worker = 0; worker < DPDK_WORKERS && dpdk_lanes[worker] != NULL; worker++) {
+		const struct dpdk_lane *lane = dpdk_lanes[worker];
+
+		counts->sent += atomic_load_explicit(&lane->sent[port->number], memory_order_relaxed);
+		for (uint32_t i = 0; i < lane->source_count; i++)
+			if (lane->sources[i].interface == NULL && lane->sources[i].device == port->device)
+				counts->received += atomic_load_explicit(&lane->sources[i].received, memory_order_relaxed);
+	}
+	/* What a device took, and could not send after all. */
+	counts->sent -= counts->unsent < counts->sent ? counts->unsent : counts->sent;
+	return 0;
+}
+
+static void
+interface_counts(struct interface *interface, struct dpdk_counts *counts)
+{
+	/* Read first: what is taken from now on has arrived before the kernel is asked. */
+	const uint64_t taken = atomic_load(&interface->taken);
+
+	interface_ask_drops(interface);
+	*counts = (struct dpdk_counts){
+		.received = atomic_load_explicit(&interface->received, memory_order_relaxed),
+		.received_bytes = atomic_load_explicit(&interface->received_bytes, memory_order_relaxed),
+		.sent = atomic_load_explicit(&interface->sent, memory_order_relaxed),
+		.sent_bytes = atomic_load_explicit(&interface->sent_bytes, memory_order_relaxed),
+		.missed = atomic_load_explicit(&interface->missed, memory_order_relaxed) + interface->dropped,
+		.errors = atomic_load_explicit(&interface->errors, memory_order_relaxed),
+		.waiting = interface->arrived - interface->dropped - taken,
+		.link = atomic_load_explicit(&interface->link, memory_order_relaxed),
+	};
+}
+
+int
+dpdk_counts(uint16_t number, struct dpdk_counts *counts)
+{
+	struct dpdk_port *port = &dpdk_ports[number];
+
+	if (number >= DPDK_PORTS || !port->open)
+		return -1;
+	if (port->interface != NULL)
+		interface_counts(port->interface, counts);
+	else if (device_counts(port, counts) != 0)
+		return -1;
+	counts->unsent += atomic_load_explicit(&port->unsent, memory_order_relaxed);
+	return 0;
+}
+
+int
+dpdk_watch(uint16_t number)
+{
+	struct dpdk_port *port = &dpdk_ports[number];
+
+	if (number >= DPDK_PORTS || !port->open)
+		return -1;
+	return (int)(port->interface != NULL ? interface_watch(port->interface) : device_link(port->device));
+}

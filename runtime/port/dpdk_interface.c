@@ -1,0 +1,265 @@
+/* The DPDK port layer: network interfaces of the kernel, opened, watched and closed. */
+#define _GNU_SOURCE
+#include "port/dpdk_interface.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <arpa/inet.h>
+#include <linux/filter.h>
+#include <linux/if_ether.h>
+
+#include "port/dpdk.h"
+
+#define SLOT_BEFORE 128u	/* bytes of a slot before the frame, at most: what the kernel writes about it */
+#define SLOT_LINE 64u
+#define FRAME_MORE 26u		/* bytes of a frame beyond the MTU: Ethernet, and tags that the kernel has not taken out */
+#define FRAME_MOST 16384u	/* longer frames go to the ring of large slots, whatever the MTU */
+#define SUPER_MOST (65536u + FRAME_MORE)	/* bytes of a super-frame */
+#define SUPER_SLOTS 128u
+#define BLOCK_BYTES (1u << 20)	/* that the kernel allocates at once, of the smaller slots as of the larger ones */
+#define SEND_BYTES (4 << 20)	/* in flight, if the system allows it */
+
+static uint32_t
+round_up(uint32_t bytes, uint32_t to)
+{
+	return (bytes + to - 1) / to * to;
+}
+
+static void
+ring_close(struct interface_ring *ring)
+{
+	if (ring->memory != NULL)
+		(void)munmap(ring->memory, ring->bytes);
+	if (ring->socket >= 0)
+		(void)close(ring->socket);
+	free(ring->slots);
+	*ring = (struct interface_ring){ .socket = -1 };
+}
+
+/* Takes frames of `least` to `most` bytes only. */
+static int
+ring_filter(int socket, uint32_t least, uint32_t most)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, least, 0, 2),
+		BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, most, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+	};
+	const struct sock_fprog program = { .len = sizeof(code) / sizeof(code[0]), .filter = code };
+
+	return setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
+}
+
+/* Slots do not cross blocks, and a block is of whole pages. */
+static int
+ring_map(struct interface_ring *ring, uint32_t slots, uint32_t slot_bytes)
+{
+	const uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
+	const uint32_t fits = BLOCK_BYTES / slot_bytes, each = slots < fits ? slots : fits;
+	const uint32_t block = round_up(each * slot_bytes, page), blocks = (slots + each - 1) / each;
+	const struct tpacket_req request = {
+		.tp_block_size = block, .tp_block_nr = blocks, .tp_frame_size = slot_bytes, .tp_frame_nr = blocks * (block / slot_bytes),
+	};
+
+	if (setsockopt(ring->socket, SOL_PACKET, PACKET_RX_RING, &request, sizeof(request)) != 0)
+		return -1;
+	ring->bytes = (size_t)block * blocks;
+	ring->memory = mmap(NULL, ring->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring->socket, 0);
+	if (ring->memory == MAP_FAILED) {
+		ring->memory = NULL;
+		return -1;
+	}
+	ring->count = request.tp_frame_nr;
+	ring->slots = calloc(ring->count, sizeof(ring->slots[0]));
+	if (ring->slots == NULL)
+		return -1;
+	for (uint32_t i = 0; i < ring->count; i++) {
+		const uint32_t in_block = block / slot_bytes;
+
+		ring->slots[i] = (void *)(ring->memory + (size_t)(i / in_block) * block + (size_t)(i % in_block) * slot_bytes);
+	}
+	return 0;
+}
+
+/* Nothing comes before the socket is bound: until then it is of no protocol. */
+static int
+ring_open(struct interface_ring *ring, int index, uint32_t slots, uint32_t least, uint32_t most)
+{
+	const int version = TPACKET_V2, on = 1;
+	const struct sockaddr_ll address = { .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL), .sll_ifindex = index };
+
+	*ring = (struct interface_ring){ .socket = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0) };
+	if (ring->socket >= 0 && setsockopt(ring->socket, SOL_PACKET, PACKET_VERSION, &version, sizeof(version)) == 0 &&
+	    setsockopt(ring->socket, SOL_PACKET, PACKET_VNET_HDR, &on, sizeof(on)) == 0 &&
+	    setsockopt(ring->socket, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof(on)) == 0 &&
+	    ring_filter(ring->socket, least, most) == 0 && ring_map(ring, slots, round_up(most + SLOT_BEFORE, SLOT_LINE)) == 0 &&
+	    bind(ring->socket, (const struct sockaddr *)&address, sizeof(address)) == 0)
+		return 0;
+	return -1;
+}
+
+/* The kernel takes a promiscuous membership back with its socket, however the process ends. */
+static int
+ring_see_all(const struct interface_ring *ring, int index)
+{
+	const struct packet_mreq all = { .mr_ifindex = index, .mr_type = PACKET_MR_PROMISC };
+
+	return setsockopt(ring->socket, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &all, sizeof(all));
+}
+
+static int
+sender_open(int index)
+{
+	const struct sockaddr_ll address = { .sll_family = AF_PACKET, .sll_ifindex = index };
+	const int sender = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0), bytes = SEND_BYTES;
+
+	if (sender < 0)
+		return -1;
+	/* More than the system's limit is for CAP_NET_ADMIN; the limit will do. */
+	if (setsockopt(sender, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof(bytes)) != 0)
+		(void)setsockopt(sender, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+	if (bind(sender, (const struct sockaddr *)&address, sizeof(address)) == 0)
+		return sender;
+	(void)close(sender);
+	return -1;
+}
+
+/* What the kernel says of the interface by its name. 0: there is none. */
+static int
+interface_ask(const struct interface *interface, unsigned long question, struct ifreq *answer)
+{
+	*answer = (struct ifreq){ 0 };
+	memcpy(answer->ifr_name, interface->name, sizeof(interface->name));
+	return ioctl(interface->questions, question, answer) == 0;
+}
+
+static int
+interface_index(const struct interface *interface)
+{
+	struct ifreq answer;
+
+	return interface_ask(interface, SIOCGIFINDEX, &answer) ? answer.ifr_ifindex : 0;
+}
+
+static void
+interface_detach(struct interface *interface)
+{
+	interface->held = NULL;
+	interface->index = 0;
+	for (uint32_t i = 0; i < 2; i++)
+		ring_close(&interface->rings[i]);
+	if (interface->sender >= 0)
+		(void)close(interface->sender);
+	interface->sender = -1;
+}
+
+/* 0, or what stands in the way, as `errno` has it. */
+static int
+interface_attach(struct interface *interface, int index)
+{
+	struct ifreq answer;
+	uint32_t most, failure;
+
+	most = interface_ask(interface, SIOCGIFMTU, &answer) ? (uint32_t)answer.ifr_mtu + FRAME_MORE : FRAME_MOST;
+	most = most < FRAME_MOST ? round_up(most + SLOT_BEFORE, SLOT_LINE) - SLOT_BEFORE : FRAME_MOST;
+	interface->sender = sender_open(index);
+	if (interface->sender >= 0 && ring_open(&interface->rings[0], index, interface->slots, 0, most) == 0 &&
+	    ring_open(&interface->rings[1], index, SUPER_SLOTS, most + 1, SUPER_MOST) == 0 && ring_see_all(&interface->rings[0], index) == 0) {
+		interface->index = index;
+		return 0;
+	}
+	failure = (uint32_t)errno;
+	interface_detach(interface);
+	return (int)failure;
+}
+
+struct interface *
+interface_open(const char *name, uint32_t slots, char *error)
+{
+	struct interface *interface = calloc(1, sizeof(*interface));
+	int failure;
+
+	if (interface == NULL) {
+		(void)dpdk_fail(error, "no memory for `%s`", name);
+		return NULL;
+	}
+	snprintf(interface->name, sizeof(interface->name), "%s", name);
+	interface->slots = slots;
+	interface->sender = -1;
+	interface->rings[0].socket = interface->rings[1].socket = -1;
+	rte_spinlock_init(&interface->receiving);
+	rte_spinlock_init(&interface->sending);
+	interface->questions = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	failure = interface->questions < 0 ? errno : interface_attach(interface, interface_index(interface));
+	if (failure == 0) {
+		(void)interface_watch(interface);
+		return interface;
+	}
+	(void)dpdk_fail(error, "a packet socket on `%s`: %s", name, strerror(failure));
+	interface_close(interface);
+	return NULL;
+}
+
+void
+interface_close(struct interface *interface)
+{
+	interface_detach(interface);
+	if (interface->questions >= 0)
+		(void)close(interface->questions);
+	free(interface);
+}
+
+static enum link_state
+interface_state(struct interface *interface)
+{
+	const int index = interface_index(interface);
+	struct ifreq answer;
+
+	if (index != interface->index) {
+		interface_ask_drops(interface);
+		rte_spinlock_lock(&interface->receiving);
+		rte_spinlock_lock(&interface->sending);
+		interface_detach(interface);
+		if (index != 0)
+			(void)interface_attach(interface, index);
+		rte_spinlock_unlock(&interface->sending);
+		rte_spinlock_unlock(&interface->receiving);
+	}
+	if (interface->index == 0 || !interface_ask(interface, SIOCGIFFLAGS, &answer))
+		return LINK_GONE;
+	return (answer.ifr_flags & IFF_UP) != 0 && (answer.ifr_flags & IFF_RUNNING) != 0 ? LINK_UP : LINK_DOWN;
+}
+
+enum link_state
+interface_watch(struct interface *interface)
+{
+	const enum link_state state = interface_state(interface);
+
+	atomic_store_explicit(&interface->link, state, memory_order_relaxed);
+	return state;
+}
+
+/* The kernel counts anew each time that it is asked. */
+void
+interface_ask_drops(struct interface *interface)
+{
+	for (uint32_t i = 0; i < 2; i++) {
+		struct tpacket_stats counts = { 0 };
+		socklen_t bytes = sizeof(counts);
+
+		if (interface->rings[i].socket >= 0 &&
+		    getsockopt(interface->rings[i].socket, SOL_PACKET, PACKET_STATISTICS, &counts, &bytes) == 0) {
+			interface->dropped += counts.tp_drops;
+			interface->arrived += counts.tp_packets;
+		}
+	}
+}

@@ -1,0 +1,204 @@
+/* The DPDK port layer: packets from and to a network interface of the kernel. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <string.h>
+
+#include "port/dpdk.h"
+#include "port/dpdk_interface.h"
+
+/* The slot whose turn it is, if the kernel has filled it. */
+static inline struct tpacket2_hdr *
+ring_peek(const struct interface_ring *ring)
+{
+	struct tpacket2_hdr *slot = ring->count != 0 ? ring->slots[ring->next] : NULL;
+
+	return slot != NULL && (__atomic_load_n(&slot->tp_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER) != 0 ? slot : NULL;
+}
+
+static inline int
+slot_is_older(const struct tpacket2_hdr *one, const struct tpacket2_hdr *other)
+{
+	return one->tp_sec != other->tp_sec ? one->tp_sec < other->tp_sec : one->tp_nsec < other->tp_nsec;
+}
+
+/* The next frame of both rings, in the order in which they came. Whatever came before a frame is in its slot when that frame is seen, so the ring that was
+ * looked at first is looked at again. The slot may be filled anew only when it is given back. */
+static struct tpacket2_hdr *
+interface_next(struct interface *interface)
+{
+	struct interface_ring *const usual = &interface->rings[0], *const large = &interface->rings[1], *taken;
+	struct tpacket2_hdr *first = ring_peek(usual), *const other = ring_peek(large);
+
+	if (other != NULL && first == NULL)
+		first = ring_peek(usual);
+	taken = other == NULL || (first != NULL && !slot_is_older(other, first)) ? usual : large;
+	if (taken == usual && first == NULL)
+		return NULL;
+	taken->next = taken->next + 1 == taken->count ? 0 : taken->next + 1;
+	dpdk_count(&interface->taken, 1);
+	return taken == usual ? first : other;
+}
+
+static inline void
+slot_give_back(struct tpacket2_hdr *slot)
+{
+	__atomic_store_n(&slot->tp_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
+}
+
+static struct raw_frame
+slot_frame(struct tpacket2_hdr *slot)
+{
+	struct raw_frame frame = { .data = (uint8_t *)slot + slot->tp_mac, .length = slot->tp_snaplen };
+
+	memcpy(&frame.offload, frame.data - sizeof(frame.offload), sizeof(frame.offload));
+	if ((slot->tp_status & TP_STATUS_VLAN_VALID) != 0) {
+		const uint16_t type = (slot->tp_status & TP_STATUS_VLAN_TPID_VALID) != 0 ? slot->tp_vlan_tpid : RTE_ETHER_TYPE_VLAN;
+
+		frame.tagged = 1;
+		frame.tag[0] = (uint8_t)(type >> 8);
+		frame.tag[1] = (uint8_t)type;
+		frame.tag[2] = (uint8_t)(slot->tp_vlan_tci >> 8);
+		frame.tag[3] = (uint8_t)slot->tp_vlan_tci;
+	}
+	return frame;
+}
+
+/* Why there is no packet: there was no buffer for it, or something is wrong with it. */
+static inline void
+interface_lose(struct interface *interface, uint32_t wrong)
+{
+	dpdk_count(wrong ? &interface->errors : &interface->missed, 1);
+}
+
+/* A packet of the next frame, or the first of many. NULL: the frame is lost, and counted. */
+static struct rte_mbuf *
+interface_take(struct interface *interface, struct tpacket2_hdr *slot)
+{
+	struct raw_frame frame;
+	struct rte_mbuf *packet;
+	uint32_t wrong = slot->tp_snaplen < slot->tp_len;	/* longer than the slot: what is there is not all */
+
+	if (wrong) {
+		interface_lose(interface, wrong);
+		slot_give_back(slot);
+		return NULL;
+	}
+	frame = slot_frame(slot);
+	if (frame.offload.gso_type == VIRTIO_NET_HDR_GSO_NONE) {
+		packet = frame_packet(&frame, &wrong);
+	} else {
+		wrong = !super_frame_begin(&interface->super, &frame);
+		packet = wrong ? NULL : super_frame_segment(&interface->super);
+		interface->held = wrong || super_frame_is_done(&interface->super) ? NULL : slot;
+	}
+	if (packet == NULL)
+		interface_lose(interface, wrong);
+	if (interface->held == NULL)
+		slot_give_back(slot);
+	return packet;
+}
+
+static struct rte_mbuf *
+interface_go_on(struct interface *interface)
+{
+	struct rte_mbuf *packet = super_frame_segment(&interface->super);
+
+	if (packet == NULL)
+		interface_lose(interface, 0);
+	if (super_frame_is_done(&interface->super)) {
+		slot_give_back(interface->held);
+		interface->held = NULL;
+	}
+	return packet;
+}
+
+uint16_t
+interface_receive(struct interface *interface, struct rte_mbuf **packets, uint16_t count)
+{
+	uint16_t received = 0;
+	uint64_t bytes = 0;
+
+	rte_spinlock_lock(&interface->receiving);
+	while (received < count) {
+		struct tpacket2_hdr *slot = interface->held == NULL ? interface_next(interface) : NULL;
+		struct rte_mbuf *packet;
+
+		if (interface->held == NULL && slot == NULL)
+			break;
+		packet = slot == NULL ? interface_go_on(interface) : interface_take(interface, slot);
+		if (packet == NULL)
+			continue;
+		bytes += packet->pkt_len;
+		packets[received++] = packet;
+	}
+	rte_spinlock_unlock(&interface->receiving);
+	if (received != 0) {
+		dpdk_count(&interface->received, received);
+		dpdk_count(&interface->received_bytes, bytes);
+	}
+	return received;
+}
+
+/* Describes as many of the packets as go into a system call. */
+static uint32_t
+interface_gather(struct interface *interface, struct rte_mbuf **packets, uint32_t count)
+{
+	uint32_t messages = 0, pieces = 0;
+
+	while (messages < count && messages < INTERFACE_BURST && pieces + packets[messages]->nb_segs <= INTERFACE_PIECES) {
+		struct msghdr *message = &interface->messages[messages].msg_hdr;
+
+		*message = (struct msghdr){ .msg_iov = &interface->pieces[pieces], .msg_iovlen = packets[messages]->nb_segs };
+		for (struct rte_mbuf *segment = packets[messages]; segment != NULL; segment = segment->next)
+			interface->pieces[pieces++] =
+				(struct iovec){ .iov_base = rte_pktmbuf_mtod(segment, void *), .iov_len = segment->data_len };
+		messages++;
+	}
+	return messages;
+}
+
+/* What the kernel says when it has no room at the moment: the packet may go later. With ENOBUFS it has dropped it. */
+static inline int
+is_full(int failure)
+{
+	return failure == EAGAIN || failure == EINTR;
+}
+
+/* One system call. How many packets are done with; 0: the kernel is full, or the interface is gone. */
+static uint32_t
+interface_send_some(struct interface *interface, struct rte_mbuf **packets, uint32_t count, uint64_t *refused)
+{
+	const uint32_t messages = interface_gather(interface, packets, count);
+	const int sent = messages == 0 ? -1 : sendmmsg(interface->sender, interface->messages, messages, MSG_DONTWAIT);
+	uint64_t bytes = 0;
+
+	if (sent <= 0) {
+		/* Of too many pieces, longer than the MTU, shorter than Ethernet, or dropped by a queue: this one is done with, the next one may go. */
+		const int is_lasting = messages != 0 && (is_full(errno) || errno == ENETDOWN || errno == ENXIO || errno == ENODEV);
+
+		*refused += !is_lasting;
+		return !is_lasting;
+	}
+	for (int i = 0; i < sent; i++)
+		bytes += packets[i]->pkt_len;
+	dpdk_count(&interface->sent, (uint64_t)sent);
+	dpdk_count(&interface->sent_bytes, bytes);
+	return (uint32_t)sent;
+}
+
+uint16_t
+interface_send(struct interface *interface, struct rte_mbuf **packets, uint16_t count, uint64_t *refused)
+{
+	uint32_t done = 0, more = 1;
+
+	rte_spinlock_lock(&interface->sending);
+	if (interface->sender < 0 || atomic_load_explicit(&interface->link, memory_order_relaxed) != LINK_UP)
+		more = 0;
+	while (done < count && more != 0) {
+		more = interface_send_some(interface, packets + done, count - done, refused);
+		done += more;
+	}
+	rte_spinlock_unlock(&interface->sending);
+	rte_pktmbuf_free_bulk(packets, done);
+	return (uint16_t)done;
+}
