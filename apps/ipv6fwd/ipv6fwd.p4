@@ -1,4 +1,5 @@
-/* An IPv6 router: the longest prefix of 128 bits, hop limit, and the next hop's addresses (RFC 8200; 78-byte packets in the papers). */
+/* An IPv6 router: the longest prefix of 128 bits, hop limit, and the next hop's addresses (RFC 8200). It answers no neighbour solicitation: hosts
+ * need a static neighbour for their gateway. */
 #include <core.p4>
 #include <v1model.p4>
 

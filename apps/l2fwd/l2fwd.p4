@@ -1,5 +1,8 @@
-/* An Ethernet bridge: both addresses are looked up, a station that is not known yet is reported, and a frame goes to the port of its
- * destination. Frames to unknown stations are dropped and counted (REQUIREMENTS: l2fwd; the papers' two tables of equal size). */
+/* An Ethernet bridge with a controller, in two tables of equal size: a source address that is not known yet is reported by a digest, and a frame goes to
+ * the port of its destination. Frames to unknown destinations are dropped and counted.
+ *
+ * What it expects of hosts: nothing is flooded, so ARP and IPv6 neighbour discovery do not pass unless the controller has entries for ff:ff:ff:ff:ff:ff and
+ * the groups. Hosts need static neighbours (`ip neighbour add ADDRESS lladdr MAC dev eth0`), or use apps/l2switch, which learns and floods. */
 #include <core.p4>
 #include <v1model.p4>
 

@@ -1,4 +1,4 @@
-/* A layer 2 and 3 switch with an access list, in seven tables (REQUIREMENTS: l2l3acl; the shape is the papers', the tables' roles are ours):
+/* A layer 2 and 3 switch with an access list, in seven tables (the shape is that of docs/model.md, Papers; the tables' roles are ours):
  *
  *   1 vlans     port -> bridge domain                    5 nexthops  next hop -> port and rewrite
  *   2 smac      known station, or learn                  6 acl       ternary on the 5-tuple

@@ -1,4 +1,4 @@
-/* A label edge and switching router: layer 2, then MPLS, IPv4 or IPv6, then an access list (REQUIREMENTS: mpls; 82-byte packets).
+/* A label edge and switching router: layer 2, then MPLS, IPv4 or IPv6, then an access list.
  * Labels are swapped, popped or pushed (RFC 3031, 3032; up to three deep); the time to live is carried through (RFC 3443, uniform model). */
 #include <core.p4>
 #include <v1model.p4>

@@ -257,6 +257,7 @@ programs! {
     every_way_of_v1model: "crates/cli/tests/architectures/v1model_paths.p4", ["crates/cli/tests/architectures/v1model_paths.stf"], "crates/cli/tests/architectures/v1model_paths.stf";
     v1model_with_selectors: "crates/cli/tests/architectures/v1model_selectors.p4", ["crates/cli/tests/architectures/v1model_selectors.stf"], "crates/cli/tests/architectures/v1model_selectors.stf";
     v1model_with_idle_timeouts: "crates/cli/tests/architectures/v1model_idle.p4", ["crates/cli/tests/architectures/v1model_idle.stf"], "crates/cli/tests/architectures/v1model_idle.stf";
+    l2switch: "apps/l2switch/l2switch.p4", ["apps/l2switch/l2switch.stf"], "apps/l2switch/l2switch.stf";
     psa: "crates/cli/tests/architectures/psa_paths.p4", ["crates/cli/tests/architectures/psa_paths.stf"], "crates/cli/tests/architectures/psa_paths.stf";
     psa_with_selectors: "crates/cli/tests/architectures/psa_selectors.p4", ["crates/cli/tests/architectures/psa_selectors.stf"], "crates/cli/tests/architectures/psa_selectors.stf";
     psa_with_externs: "crates/cli/tests/architectures/psa_externs.p4", ["crates/cli/tests/architectures/psa_externs.stf"], "crates/cli/tests/architectures/psa_externs.stf";

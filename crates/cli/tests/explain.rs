@@ -243,7 +243,7 @@ fn a_pinned_decision_stands_and_a_wrong_one_is_shown_where_it_is() {
 #[test]
 fn planned_stages_send_what_the_interpreter_sends() {
     let slow = path("crates/cli/tests/plans/slow.toml").display().to_string();
-    for name in ["l2fwd", "ipv4fwd", "ipv6fwd", "l2l3acl", "mpls", "firewall"] {
+    for name in ["l2fwd", "ipv4fwd", "ipv6fwd", "l2l3acl", "mpls", "firewall", "l2switch"] {
         let (program, test) = (app(name, "p4"), app(name, "stf"));
         for burst in ["7", "64"] {
             let run = run(&["stf", &program, &test, "--engine", "native", "--burst", burst, "--machine", &slow]);
