@@ -18,13 +18,14 @@ DPDK ?=
 SECONDS ?= 600
 CORPUS ?=
 
-.PHONY: help setup build demo test bench bench-lookup sweep conformance fuzz clean
+.PHONY: help setup build demo test fresh bench bench-lookup sweep conformance fuzz clean
 
 help:
 	@echo "make setup        install what is missing (the only step that may need root)"
 	@echo "make build        the command $(BACUS)"
 	@echo "make demo         compile a switch, send a capture through DPDK ports, show what happened"
 	@echo "make test         every test; with P4C=DIR STF=LIST also each seventh [EVERY=7] STF file of the p4c corpus, under every plan"
+	@echo "make fresh        the first two commands of README in a new Debian 12 [DIR=DIR]; needs root and debootstrap"
 	@echo "make sweep        is the model's pick the best plan? a grid of plans, measured [OUT=DIR]"
 	@echo "make bench        what the applications cost on this machine [OUT=DIR] [QUICK=1] [CC=clang] [RIB=FILE] [DPDK=DIR]"
 	@echo "make conformance  the p4c corpus: P4C=DIR [STF=LIST] [ERRORS=LIST] [VECTORS=DIR] [FORMS=1] [PLANS=all]"
@@ -38,11 +39,16 @@ setup:
 build: setup
 	cargo build --release -p cli
 
-demo: build
-	@scripts/demo $(BACUS) $(OUT)/demo
+# Built for less time and room than a switch for use.
+demo: setup
+	cargo build --profile demo -p cli
+	@scripts/demo target/demo/bacus $(OUT)/demo
 
 test: setup
 	@P4C="$(P4C)" STF="$(STF)" EVERY="$(EVERY)" OUT="$(OUT)" scripts/test
+
+fresh:
+	scripts/fresh $(DIR)
 
 sweep: build
 	$(BACUS) bench --sweep --traffic uniform --bursts 32,64 $(COMPILER) --out $(OUT)/sweep
@@ -54,8 +60,9 @@ bench: build
 bench-lookup:
 	$(MAKE) -C bench/lookup OUT="$(abspath $(OUT))/bench" ARGUMENTS="$(if $(RIB),--rib $(abspath $(RIB)))$(if $(QUICK), --quick)"
 
-conformance: build
+conformance:
 	@test -n "$(P4C)" || { echo "make conformance P4C=DIR: name a checkout of p4c (the directory with p4include and testdata)"; exit 2; }
+	@$(MAKE) --no-print-directory build
 	cargo run --release -q -p tests --bin conformance -- --p4c "$(P4C)" --bacus $(BACUS) --out $(OUT)/conformance.txt \
 		--exempt tests/conformance-exempt.txt --externs tests/externs \
 		$(if $(STF),--stf "$(STF)") $(if $(ERRORS),--errors "$(ERRORS)") $(if $(VECTORS),--vectors "$(VECTORS)") $(if $(FORMS),--forms) \

@@ -81,6 +81,8 @@ def send(address, size):
 
 SOL_PACKET = 263
 PACKET_AUXDATA = 8
+PACKET_VNET_HDR = 15
+NEEDS_CHECKSUM = 1
 TAGGED = 0x10
 UDP_SEGMENT = 103
 
@@ -90,6 +92,15 @@ def transmit(frame, count):
     packets.bind(("eth0", 0))
     for _ in range(count):
         packets.send(bytes.fromhex(frame))
+
+
+# A frame whose checksum and segmentation are left to hardware: the kind and size of segments, and where the checksum is summed from and stands.
+def offload(frame, kind, size, start, offset):
+    packets = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+    packets.setsockopt(SOL_PACKET, PACKET_VNET_HDR, 1)
+    packets.bind(("eth0", 0))
+    header = start + 20 if kind else 0
+    packets.send(struct.pack("=BBHHHH", NEEDS_CHECKSUM, kind, header, size, start, offset) + bytes.fromhex(frame))
 
 
 # Frames that come to eth0 whose text in hexadecimal has `part` in it, with the tag that the kernel has taken out.
@@ -139,6 +150,7 @@ COMMANDS = {
     "serve": (serve, str),
     "send": (send, str, int),
     "transmit": (transmit, str, int),
+    "offload": (offload, str, int, int, int, int),
     "capture": (capture, str, int, float),
     "segments": (segments, str, int, int),
     "datagrams": (datagrams, str, int),

@@ -3,6 +3,7 @@
 #[path = "../../hlir/tests/generate/mod.rs"]
 #[allow(dead_code)]
 mod generate;
+mod installed;
 
 use generate::{Generator, Manners};
 use hlir::plan::{Descriptor, Plan};
@@ -34,6 +35,7 @@ fn random_programs_compile_without_a_warning() {
     let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runtime");
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let count: u64 = std::env::var("RANDOM_PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(12);
+    let compilers = installed::compilers();
     let mut compiled = 0;
     for seed in 1..=count {
         let program = Generator::new(&choices(seed), Manners::Orderly).program();
@@ -47,9 +49,9 @@ fn random_programs_compile_without_a_warning() {
         };
         let path = folder.join(format!("random_{seed}.c"));
         std::fs::write(&path, c).expect("the C can be written");
-        let compiler = if seed % 2 == 0 { "clang-19" } else { "gcc" };
-        let output =
-            Command::new(compiler).args(FLAGS).arg("-I").arg(&runtime).arg(&path).output().expect("gcc answers");
+        let compiler = compilers[seed as usize % compilers.len()];
+        let output = Command::new(compiler).args(FLAGS).arg("-I").arg(&runtime).arg(&path).output();
+        let output = output.unwrap_or_else(|error| panic!("{compiler}: {error}"));
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{}:\n{errors}", path.display());
         compiled += 1;

@@ -1,5 +1,8 @@
 //! The C compilers of this machine, which say whether generated C is legal.
 
+#[path = "../installed/mod.rs"]
+mod installed;
+
 use hlir::plan::{Access, Descriptor, Hint, Loop, Placement, Plan, Request};
 use hlir::{NodeKind, Program};
 use std::path::{Path, PathBuf};
@@ -70,15 +73,7 @@ pub struct Compilers {
 
 impl Compilers {
     fn installed() -> Compilers {
-        let answers = |compiler: &&str| match Command::new(compiler).arg("--version").output() {
-            Ok(output) if output.status.success() => true,
-            _ => {
-                println!("{compiler} is not installed");
-                false
-            }
-        };
-        let names: Vec<&str> = ["gcc", "clang-19", "clang"].into_iter().filter(answers).collect();
-        assert!(!names.is_empty(), "no C compiler is installed");
+        let names = installed::compilers();
         println!("with {names:?}");
         let dpdk = dpdk_flags();
         if dpdk.is_none() {
