@@ -13,8 +13,14 @@
 #define TCP_CHECKSUM 16u	/* offset of the checksum */
 #define UDP_CHECKSUM 6u
 #define SCTP_CHECKSUM 8u	/* offset of the checksum in SCTP, whose sum is a CRC; no other protocol has one there */
+#define IPV4_BYTES 20u
+#define IPV6_BYTES 40u
+#define PROTOCOL_IPV4 4u
 #define PROTOCOL_TCP 6u
 #define PROTOCOL_UDP 17u
+#define PROTOCOL_IPV6 41u
+#define PROTOCOL_GRE 47u
+#define GRE_CHECKSUM_SEQUENCE 0x90u
 #define TCP_FIN_PSH 0x09u
 #define TCP_CWR 0x80u
 
@@ -136,40 +142,84 @@ frame_packet(struct raw_frame *frame, uint32_t *wrong)
 	return *wrong ? NULL : packet_of(frame, frame->data, frame->length, NULL, 0);
 }
 
-/* The first header behind Ethernet and its tags; 0: the frame ends before it. */
+/* The IP header behind Ethernet and its tags; 0: there is none. */
 static uint32_t
-frame_network(const struct raw_frame *frame, uint32_t *type)
+frame_network(const struct raw_frame *frame)
 {
-	uint32_t at = ADDRESSES;
+	for (uint32_t at = ADDRESSES; at + 2 < frame->length; at += 4) {
+		const uint32_t type = load16(frame->data + at), version = frame->data[at + 2] >> 4;
 
-	for (*type = 0; at + 2 <= frame->length; at += 4) {
-		*type = load16(frame->data + at);
-		if (*type != RTE_ETHER_TYPE_VLAN && *type != RTE_ETHER_TYPE_QINQ)
-			return at + 2;
+		if (type == RTE_ETHER_TYPE_IPV4 || type == RTE_ETHER_TYPE_IPV6)
+			return version == (type == RTE_ETHER_TYPE_IPV4 ? 4 : 6) ? at + 2 : 0;
+		if (type != RTE_ETHER_TYPE_VLAN && type != RTE_ETHER_TYPE_QINQ)
+			return 0;
 	}
 	return 0;
 }
 
-/* Where the transport header stands, if it follows the first IP header: inside of tunnels nothing is segmented. 0: it does not. */
+/* Behind an IP header: the offset of what follows, and its protocol. 0: the header is not whole. */
 static uint32_t
-super_frame_transport(const struct super_frame *super, uint32_t type, uint32_t protocol)
+header_after(const struct raw_frame *frame, uint32_t network, uint32_t *protocol)
 {
-	const struct virtio_net_hdr *offload = &super->frame.offload;
-	const uint8_t *const ip = super->frame.data + super->network;
-	const uint32_t told = offload->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM ? offload->csum_start : 0;
-	uint32_t transport;
+	const uint8_t *const ip = frame->data + network;
 
-	if (super->network + 40 > super->frame.length)
+	if (network + IPV6_BYTES > frame->length)
 		return 0;
-	if (type == RTE_ETHER_TYPE_IPV4) {
-		transport = super->network + 4u * (ip[0] & 0xf);
-		return ip[9] == protocol && (told == 0 || told == transport) ? transport : 0;
+	*protocol = ip[0] >> 4 == 6 ? ip[6] : ip[9];
+	return network + (ip[0] >> 4 == 6 ? IPV6_BYTES : 4u * (ip[0] & 0xf));
+}
+
+/* The IP header that ends where the transport header of `protocol` begins. 0: none does. */
+static uint32_t
+inner_network(const struct raw_frame *frame, uint32_t from, uint32_t transport, uint32_t protocol)
+{
+	static const uint32_t sizes[] = { IPV4_BYTES, IPV6_BYTES };
+
+	for (uint32_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		const uint32_t at = transport - sizes[i];
+		uint32_t found;
+
+		if (transport >= from + sizes[i] && frame->data[at] >> 4 == (sizes[i] == IPV4_BYTES ? 4 : 6) &&
+		    header_after(frame, at, &found) == transport && found == protocol)
+			return at;
 	}
-	if (type != RTE_ETHER_TYPE_IPV6)
+	return 0;
+}
+
+/* Whether the header behind the outer IP header is of a tunnel whose segments can be made: UDP's, IP itself, or GRE without checksum and sequence number. */
+static int
+super_frame_tunnel(struct super_frame *super, uint32_t at, uint32_t protocol)
+{
+	super->tunnel = protocol == PROTOCOL_UDP ? at : 0;
+	return protocol == PROTOCOL_UDP || protocol == PROTOCOL_IPV4 || protocol == PROTOCOL_IPV6 ||
+		(protocol == PROTOCOL_GRE && (super->frame.data[at] & GRE_CHECKSUM_SEQUENCE) == 0);
+}
+
+/* Finds the headers from the first IP header to the one of `protocol`, of one tunnel at most. 0: there are others. */
+static int
+super_frame_headers(struct super_frame *super, uint32_t protocol)
+{
+	const struct raw_frame *frame = &super->frame;
+	const uint32_t told = frame->offload.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM ? frame->offload.csum_start : 0;
+	const uint32_t first = frame_network(frame);
+	uint32_t found, next = first == 0 ? 0 : header_after(frame, first, &found);
+
+	super->network = first;
+	super->transport = next;
+	if (next == 0 || next + IPV4_BYTES > frame->length)
 		return 0;
-	transport = super->network + 40;
-	/* Behind extension headers it is where the kernel says: a tunnel's would be of another kind of frame. */
-	return ip[6] == protocol ? (told == 0 || told == transport ? transport : 0) : (ip[6] == 4 || ip[6] == 41 ? 0 : told);
+	if (found == protocol && (told == 0 || told == next))
+		return 1;
+	if (told <= next || told + IPV4_BYTES > frame->length)
+		return 0;
+	super->transport = told;
+	/* What follows IPv6 may be its own further headers. */
+	if (super_frame_tunnel(super, next, found)) {
+		super->outer = first;
+		super->network = inner_network(frame, next, told, protocol);
+		return super->network != 0;
+	}
+	return frame->data[first] >> 4 == 6;
 }
 
 int
@@ -177,28 +227,22 @@ super_frame_begin(struct super_frame *super, const struct raw_frame *frame)
 {
 	const uint32_t kind = frame->offload.gso_type & ~(uint32_t)VIRTIO_NET_HDR_GSO_ECN;
 	const uint32_t protocol = kind == UDP_SEGMENTS ? PROTOCOL_UDP : PROTOCOL_TCP;
-	uint32_t type;
 
+	*super = (struct super_frame){ .frame = *frame };
 	if (kind != VIRTIO_NET_HDR_GSO_TCPV4 && kind != VIRTIO_NET_HDR_GSO_TCPV6 && kind != UDP_SEGMENTS)
 		return 0;
-	*super = (struct super_frame){ .frame = *frame };
-	super->network = frame_network(frame, &type);
-	super->transport = super->network == 0 ? 0 : super_frame_transport(super, type, protocol);
-	if (super->transport == 0 || super->transport + 20 > frame->length || frame->offload.gso_size == 0)
+	if (frame->offload.gso_size == 0 || !super_frame_headers(super, protocol))
 		return 0;
 	super->header_bytes = super->transport + (protocol == PROTOCOL_TCP ? 4u * (frame->data[super->transport + 12] >> 4) : 8u);
 	return super->header_bytes < frame->length && super->header_bytes <= INTERFACE_HEADERS;
 }
 
-/* Writes the IP header of a segment. The sum of its pseudo-header but for length and protocol. */
+/* Writes an IP header of a segment. The sum of its pseudo-header but for length and protocol. */
 static uint64_t
-segment_network(const struct super_frame *super, uint8_t *headers, uint32_t payload)
+segment_network(const struct super_frame *super, uint8_t *ip, uint32_t bytes)
 {
-	uint8_t *const ip = headers + super->network;
-	const uint32_t bytes = super->header_bytes - super->network + payload;
-
 	if (ip[0] >> 4 == 6) {
-		store16(ip + 4, bytes - 40);
+		store16(ip + 4, bytes - IPV6_BYTES);
 		return rte_raw_cksum(ip + 8, 32);
 	}
 	store16(ip + 2, bytes);
@@ -226,6 +270,32 @@ segment_transport(const struct super_frame *super, uint8_t *transport, uint32_t 
 	return PROTOCOL_TCP;
 }
 
+/* The sum of protocol and length, as a pseudo-header has them. */
+static uint64_t
+segment_pseudo(uint32_t protocol, uint32_t bytes)
+{
+	return rte_cpu_to_be_16((uint16_t)protocol) + (uint64_t)rte_cpu_to_be_16((uint16_t)bytes);
+}
+
+/* Writes the outer headers of a segment, when all that they carry is written. A tunnel of UDP may do without a checksum. */
+static void
+segment_tunnel(const struct super_frame *super, uint8_t *headers, uint32_t payload, uint64_t payload_sum)
+{
+	const uint32_t all = super->header_bytes + payload, bytes = all - super->tunnel;
+	const uint64_t addresses = segment_network(super, headers + super->outer, all - super->outer);
+	uint8_t *const udp = headers + super->tunnel;
+
+	if (super->tunnel == 0)
+		return;
+	store16(udp + 4, bytes);
+	if (load16(udp + UDP_CHECKSUM) == 0)
+		return;
+	store16(udp + UDP_CHECKSUM, 0);
+	store_checksum(udp + UDP_CHECKSUM,
+		addresses + segment_pseudo(PROTOCOL_UDP, bytes) + rte_raw_cksum(udp, super->header_bytes - super->tunnel) + payload_sum,
+		checksum_zero(UDP_CHECKSUM));
+}
+
 struct rte_mbuf *
 super_frame_segment(struct super_frame *super)
 {
@@ -233,20 +303,22 @@ super_frame_segment(struct super_frame *super)
 	const uint32_t left = frame->length - super->header_bytes - super->done;
 	const uint32_t payload = left < frame->offload.gso_size ? left : frame->offload.gso_size;
 	const uint8_t *const bytes = frame->data + super->header_bytes + super->done;
+	const uint64_t payload_sum = rte_raw_cksum(bytes, payload);
+	const uint32_t transport_bytes = super->header_bytes - super->transport;
 	uint8_t headers[INTERFACE_HEADERS];
 	uint8_t *const transport = headers + super->transport;
-	const uint32_t transport_bytes = super->header_bytes - super->transport;
 	uint32_t protocol, checksum;
 	uint64_t sum;
 
 	memcpy(headers, frame->data, super->header_bytes);
-	sum = segment_network(super, headers, payload);
+	sum = segment_network(super, headers + super->network, super->header_bytes - super->network + payload);
 	protocol = segment_transport(super, transport, payload);
 	checksum = protocol == PROTOCOL_TCP ? TCP_CHECKSUM : UDP_CHECKSUM;
 	store16(transport + checksum, 0);
-	sum += rte_cpu_to_be_16((uint16_t)protocol) + (uint64_t)rte_cpu_to_be_16((uint16_t)(transport_bytes + payload));
-	store_checksum(transport + checksum, sum + rte_raw_cksum(transport, transport_bytes) + rte_raw_cksum(bytes, payload),
-		checksum_zero(checksum));
+	sum += segment_pseudo(protocol, transport_bytes + payload) + rte_raw_cksum(transport, transport_bytes) + payload_sum;
+	store_checksum(transport + checksum, sum, checksum_zero(checksum));
+	if (super->outer != 0)
+		segment_tunnel(super, headers, payload, payload_sum);
 	super->done += payload;
 	super->number++;
 	return packet_of(frame, headers, super->header_bytes, bytes, payload);

@@ -43,7 +43,7 @@ ring_close(struct interface_ring *ring)
 	*ring = (struct interface_ring){ .socket = -1 };
 }
 
-/* Takes frames of `least` to `most` bytes only. */
+/* Takes frames of `least` to `most` bytes only. Longer ones than any slot are for the ring of large slots, which tells of them. */
 static int
 ring_filter(int socket, uint32_t least, uint32_t most)
 {
@@ -92,7 +92,7 @@ ring_map(struct interface_ring *ring, uint32_t slots, uint32_t slot_bytes)
 
 /* Nothing comes before the socket is bound: until then it is of no protocol. */
 static int
-ring_open(struct interface_ring *ring, int index, uint32_t slots, uint32_t least, uint32_t most)
+ring_open(struct interface_ring *ring, int index, uint32_t slots, uint32_t least, uint32_t most, uint32_t room)
 {
 	const int version = TPACKET_V2, on = 1;
 	const struct sockaddr_ll address = { .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL), .sll_ifindex = index };
@@ -101,7 +101,7 @@ ring_open(struct interface_ring *ring, int index, uint32_t slots, uint32_t least
 	if (ring->socket >= 0 && setsockopt(ring->socket, SOL_PACKET, PACKET_VERSION, &version, sizeof(version)) == 0 &&
 	    setsockopt(ring->socket, SOL_PACKET, PACKET_VNET_HDR, &on, sizeof(on)) == 0 &&
 	    setsockopt(ring->socket, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof(on)) == 0 &&
-	    ring_filter(ring->socket, least, most) == 0 && ring_map(ring, slots, round_up(most + SLOT_BEFORE, SLOT_LINE)) == 0 &&
+	    ring_filter(ring->socket, least, most) == 0 && ring_map(ring, slots, round_up(room + SLOT_BEFORE, SLOT_LINE)) == 0 &&
 	    bind(ring->socket, (const struct sockaddr *)&address, sizeof(address)) == 0)
 		return 0;
 	return -1;
@@ -172,8 +172,8 @@ interface_attach(struct interface *interface, int index)
 	most = interface_ask(interface, SIOCGIFMTU, &answer) ? (uint32_t)answer.ifr_mtu + FRAME_MORE : FRAME_MOST;
 	most = most < FRAME_MOST ? round_up(most + SLOT_BEFORE, SLOT_LINE) - SLOT_BEFORE : FRAME_MOST;
 	interface->sender = sender_open(index);
-	if (interface->sender >= 0 && ring_open(&interface->rings[0], index, interface->slots, 0, most) == 0 &&
-	    ring_open(&interface->rings[1], index, SUPER_SLOTS, most + 1, SUPER_MOST) == 0 && ring_see_all(&interface->rings[0], index) == 0) {
+	if (interface->sender >= 0 && ring_open(&interface->rings[0], index, interface->slots, 0, most, most) == 0 &&
+	    ring_open(&interface->rings[1], index, SUPER_SLOTS, most + 1, UINT32_MAX, SUPER_MOST) == 0 && ring_see_all(&interface->rings[0], index) == 0) {
 		interface->index = index;
 		return 0;
 	}

@@ -46,8 +46,10 @@ struct raw_frame {
 /* A super-frame, of which some segments have been made. */
 struct super_frame {
 	struct raw_frame frame;
-	uint32_t transport;	/* offset of the TCP or UDP header; 0: there is no such frame */
-	uint32_t network;	/* offset of the IP header */
+	uint32_t transport;	/* offset of the TCP or UDP header */
+	uint32_t network;	/* offset of its IP header */
+	uint32_t outer;		/* offset of a tunnel's IP header; 0: it is in no tunnel */
+	uint32_t tunnel;	/* offset of the tunnel's UDP header; 0: it has none */
 	uint32_t header_bytes;	/* Ethernet to TCP or UDP */
 	uint32_t done;		/* bytes of the payload that are in segments */
 	uint32_t number;	/* of the next segment */

@@ -94,13 +94,13 @@ def transmit(frame, count):
         packets.send(bytes.fromhex(frame))
 
 
-# A frame whose checksum and segmentation are left to hardware: the kind and size of segments, and where the checksum is summed from and stands.
-def offload(frame, kind, size, start, offset):
+# A frame, with so many zeros behind it, whose checksum and segmentation are left to hardware: the kind and size of segments, and where the checksum is summed from and stands.
+def offload(frame, zeros, kind, size, start, offset):
     packets = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
     packets.setsockopt(SOL_PACKET, PACKET_VNET_HDR, 1)
     packets.bind(("eth0", 0))
     header = start + 20 if kind else 0
-    packets.send(struct.pack("=BBHHHH", NEEDS_CHECKSUM, kind, header, size, start, offset) + bytes.fromhex(frame))
+    packets.send(struct.pack("=BBHHHH", NEEDS_CHECKSUM, kind, header, size, start, offset) + bytes.fromhex(frame) + bytes(zeros))
 
 
 # Frames that come to eth0 whose text in hexadecimal has `part` in it, with the tag that the kernel has taken out.
@@ -150,7 +150,7 @@ COMMANDS = {
     "serve": (serve, str),
     "send": (send, str, int),
     "transmit": (transmit, str, int),
-    "offload": (offload, str, int, int, int, int),
+    "offload": (offload, str, int, int, int, int, int),
     "capture": (capture, str, int, float),
     "segments": (segments, str, int, int),
     "datagrams": (datagrams, str, int),
