@@ -193,9 +193,7 @@ impl<'a> Checker<'a> {
     }
 
     fn similar_name(&self, name: &str) -> Option<Arc<str>> {
-        let names = self.scopes.iter().rev().flat_map(|scope| scope.keys());
-        let close = names.map(|known| (distance(known, name), known)).filter(|(far, _)| *far <= 1 + name.len() / 5);
-        close.min_by(|left, right| left.cmp(right)).map(|(_, known)| known.clone())
+        similar(self.scopes.iter().rev().flat_map(|scope| scope.keys()), name)
     }
 
     pub fn facts(&mut self, expression: &Expression) -> &mut ExpressionFacts {
@@ -238,6 +236,18 @@ impl<'a> Checker<'a> {
     pub fn in_parser(&self) -> bool {
         matches!(self.around.place, Place::ParserState | Place::ParserLocals)
     }
+}
+
+/// The name that is almost this one: letters apart, swapped, or of the other case.
+pub(super) fn similar<'n>(names: impl Iterator<Item = &'n Arc<str>>, name: &str) -> Option<Arc<str>> {
+    let letters = |word: &str| {
+        let mut letters: Vec<char> = word.to_lowercase().chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    let far = |known: &str| if letters(known) == letters(name) { 1 } else { distance(known, name) };
+    let close = names.map(|known| (far(known), known)).filter(|(far, _)| *far <= 1 + name.len() / 5);
+    close.min_by(|left, right| left.cmp(right)).map(|(_, known)| known.clone())
 }
 
 /// The number of letters to change, add or drop to make one word the other.

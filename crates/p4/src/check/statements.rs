@@ -219,6 +219,14 @@ impl<'a> Checker<'a> {
                 | Type::Unknown
                 | Type::Integer
         );
+        if let Type::TableResult(_) = &of_type {
+            return self.report(
+                Diagnostic::error("a `switch` needs to know which action ran")
+                    .kind("type-error")
+                    .label(subject.span, "this tells more than that")
+                    .hint(format!("write `switch ({subject}.action_run)`")),
+            );
+        }
         if !fits {
             return self.type_error(subject.span, format!("the value of a `switch` cannot have type `{of_type}`"));
         }

@@ -86,8 +86,7 @@ impl<'a> Checker<'a> {
                 self.out.names.insert(element.match_kind.span, kind);
             }
             None if self.look_up(element.match_kind.as_str(), false).is_empty() => {
-                let message = format!("{}: declaration not found", element.match_kind);
-                self.error("not-found", element.match_kind.span, message, "no match kind has this name");
+                self.unknown_match_kind(element);
             }
             None => {
                 let message = format!("`{}` is not a match kind", element.match_kind);
@@ -104,6 +103,21 @@ impl<'a> Checker<'a> {
             self.type_error(element.expression.span, format!("a table key cannot have type `{of_type}`"))
         };
         (of_type, kind)
+    }
+
+    fn unknown_match_kind(&mut self, element: &'a KeyElement) {
+        let name = element.match_kind.as_str();
+        let mut known: Vec<std::sync::Arc<str>> = self.match_kinds.keys().cloned().collect();
+        known.sort_unstable();
+        let report = Diagnostic::error(format!("{name}: declaration not found"))
+            .kind("not-found")
+            .label(element.match_kind.span, "no match kind has this name");
+        let hint = match super::checker::similar(known.iter(), name) {
+            Some(similar) => format!("did you mean `{similar}`?"),
+            None if known.is_empty() => "include `core.p4`, which declares `exact`, `lpm` and `ternary`".to_string(),
+            None => format!("the match kinds are {}", known.join(", ")),
+        };
+        self.report(report.hint(hint));
     }
 
     /// A controller calls a key by what it is; a computed key needs a name.

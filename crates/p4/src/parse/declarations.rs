@@ -49,6 +49,7 @@ impl Parser<'_> {
     fn program_declaration(&mut self) -> Parse<Declaration> {
         let start = self.peek().span;
         let attributes = self.attributes()?;
+        self.refuse_old_version()?;
         let token = self.peek();
         match self.text_of(token) {
             "const" => self.constant(start, attributes),
@@ -144,6 +145,7 @@ impl Parser<'_> {
 
     pub(super) fn action(&mut self, start: Span, attributes: Attributes) -> Parse<Declaration> {
         self.expect("action")?;
+        self.refuse_returned_type()?;
         let name = self.name()?;
         self.declare_value(&name);
         let (parameters, body) = self.in_scope(|parser| Ok((parser.parameters()?, parser.block()?)))?;

@@ -63,6 +63,9 @@ impl Parser<'_> {
     pub(super) fn postfix(&mut self, position: Position) -> Parse<Expression> {
         let start = self.peek().span;
         let mut base = self.primary()?;
+        if let Some(number) = self.refuse_address(&base)? {
+            return Ok(number);
+        }
         loop {
             base = if self.accept(".") {
                 let member = self.name()?;

@@ -10,6 +10,7 @@ mod cursor;
 mod declarations;
 mod expressions;
 mod externs;
+mod foreign;
 mod keysets;
 mod lookahead;
 mod operators;

@@ -44,7 +44,7 @@ impl Parser<'_> {
     }
 
     /// Lets everything that is being parsed find the end of the text, and say nothing about it.
-    fn stop(&mut self) {
+    pub(super) fn stop(&mut self) {
         self.gave_up = true;
         self.position = self.tokens.len() - 1;
     }

@@ -83,6 +83,7 @@ impl Parser<'_> {
             let block = self.annotated_block(start, annotations)?;
             return Ok(Statement { span: block.span, annotations: Vec::new(), kind: StatementKind::Block(block) });
         }
+        self.refuse_while()?;
         let token = self.peek();
         let kind = match self.text_of(token) {
             ";" => {
@@ -127,6 +128,7 @@ impl Parser<'_> {
     }
 
     fn assignment_or_call(&mut self) -> Parse<StatementKind> {
+        self.refuse_prefix()?;
         if !(self.at_name() || self.at(".") || self.at("this") || self.at("error") || self.at("(")) {
             return Err(self.expected("a statement"));
         }
@@ -136,6 +138,7 @@ impl Parser<'_> {
             if matches!(target.kind, ExpressionKind::Call { .. }) {
                 return Ok(StatementKind::Call(target));
             }
+            self.refuse_suffix(&target)?;
             return Err(self.expected("`=` or a call"));
         };
         if !is_assignable(&target) {

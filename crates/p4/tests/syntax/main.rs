@@ -1,6 +1,7 @@
 //! The syntax of P4 as its users meet it: what parses and to what, and how mistakes are explained.
 
 mod expressions;
+mod foreign;
 mod messages;
 mod nesting;
 mod programs;

@@ -9,6 +9,7 @@ mod dpdk;
 mod entries;
 mod limits;
 mod objects;
+mod tables;
 mod warnings;
 
 use super::*;

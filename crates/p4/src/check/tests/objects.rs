@@ -75,6 +75,7 @@ table t {{ key = {{ k: exakt; k + 1: exact; }} actions = {{ a(1); a; a; }} defau
               |
             4 | table t { key = { k: exakt; k + 1: exact; } actions = { a(1); a; a; } default_action = b; } apply {} }
               |                      ^^^^^ no match kind has this name
+            hint: did you mean `exact`?
             t.p4(4): [--Werror=expected] error: a computed key needs a name
              --> t.p4:4:29
               |
