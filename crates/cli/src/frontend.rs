@@ -248,7 +248,7 @@ pub fn optimize(loaded: Loaded, passes: &Passes, until: Option<&str>) -> Result<
     let selection = if given.is_none() { selection } else { selection.rewrites() };
     let mut inputs = inputs::gather(&program, passes)?;
     if let Some(file) = &pinned {
-        (inputs.pinned, inputs.pinned_descriptor) = (file.plan.clone(), file.descriptor());
+        (inputs.constraints, inputs.constrained_descriptor) = (file.plan.clone(), file.descriptor());
     }
     let mut plan = given.as_ref().map(|file| file.plan.clone()).unwrap_or_default();
     if let Some(layout) = pinned.as_ref().and_then(PlanFile::layout) {

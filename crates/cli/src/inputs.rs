@@ -21,8 +21,8 @@ pub fn gather(program: &Program, passes: &Passes) -> Result<Inputs, Failure> {
         profile: profile(program, passes)?.or_else(|| passes.counted.clone()),
         occupancy: entries::occupancy(program, &passes.entries)?,
         ports: passes.ports,
-        pinned: hlir::Plan::default(),
-        pinned_descriptor: None,
+        constraints: hlir::Plan::default(),
+        constrained_descriptor: None,
     })
 }
 
@@ -61,7 +61,7 @@ fn read_machine(named: Option<&Path>) -> Machine {
                 let (other, this) = (&machine.cpu, calibrate::cpu());
                 warn_once(format!("{}: plans are for {other}, this is {this}", path.display()));
             }
-            if machine.is_of_another_method() {
+            if machine.is_outdated() {
                 warn_once(format!(
                     "{}: another `bacus calibrate` wrote it, which measured in another way: plans may suit less\n\
                      hint: run `bacus calibrate` again on the machine that the file is of",

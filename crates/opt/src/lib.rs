@@ -12,7 +12,7 @@ pub mod visit;
 
 use hlir::{Plan, Program};
 pub use inputs::Inputs;
-use plan::{batches, descriptor, groups, lanes, path, pins, prefetch, sharing, structures};
+use plan::{batches, constraints, descriptor, groups, hot_path, prefetch, sharing, structures, vector};
 use rewrite::{constants, dead};
 
 #[derive(Clone, Copy)]
@@ -36,10 +36,10 @@ pub const PIPELINE: &[Pass] = &[
     Pass { name: "structures", about: "give each table the data structure in which look-ups cost least",  run: Run::Plan(structures::choose) },
     Pass { name: "sharing",    about: "let tables that have the same keys share an array",                run: Run::Plan(sharing::choose) },
     Pass { name: "descriptor", about: "let packets be what the ports make cheapest",                      run: Run::Plan(descriptor::choose) },
-    Pass { name: "path",       about: "find the way that most packets take",                              run: Run::Plan(path::find) },
+    Pass { name: "path",       about: "find the way that most packets take",                              run: Run::Plan(hot_path::find) },
     Pass { name: "batches",    about: "take packets in bursts, and cut the path where tables are slow",   run: Run::Plan(batches::allocate) },
     Pass { name: "groups",     about: "choose how many packets go through a stage together",              run: Run::Plan(groups::choose) },
-    Pass { name: "lanes",      about: "run what leads to the first look-up for packets side by side",     run: Run::Plan(lanes::choose) },
+    Pass { name: "lanes",      about: "run what leads to the first look-up for packets side by side",     run: Run::Plan(vector::choose) },
     Pass { name: "prefetch",   about: "ask for lines far enough ahead, no further",                       run: Run::Plan(prefetch::place) },
 ];
 
@@ -79,7 +79,7 @@ pub fn pass(name: &str) -> Option<&'static Pass> {
 }
 
 /// The passes that run behind this one.
-fn behind(name: &str) -> impl Iterator<Item = &'static Pass> {
+fn passes_after(name: &str) -> impl Iterator<Item = &'static Pass> {
     PIPELINE.iter().skip_while(move |pass| pass.name != name).skip(1)
 }
 
@@ -89,7 +89,7 @@ pub fn optimize(program: &mut Program, plan: &mut Plan, inputs: &Inputs, selecti
         if selection.has(pass.name) {
             match pass.run {
                 Run::Rewrite(rewrite) => rewrite(program, inputs),
-                Run::Plan(fill) if pins::are_possible(program, inputs) => fill(program, plan, inputs),
+                Run::Plan(fill) if constraints::are_satisfiable(program, inputs) => fill(program, plan, inputs),
                 Run::Plan(_) => {}
             }
         }
@@ -97,5 +97,5 @@ pub fn optimize(program: &mut Program, plan: &mut Plan, inputs: &Inputs, selecti
             return;
         }
     }
-    pins::put(plan, inputs);
+    constraints::apply(plan, inputs);
 }

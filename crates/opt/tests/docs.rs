@@ -8,7 +8,7 @@ use hlir::text::{parse_file, print_plan, print_program};
 use hlir::{Plan, Program, verify};
 use opt::analyze::Traffic;
 use opt::inputs::Profile;
-use opt::inputs::machine::Lanes;
+use opt::inputs::machine::VectorUnit;
 use opt::{Inputs, Selection};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -52,11 +52,11 @@ impl Page {
                 self.entries(text);
                 text.to_string()
             }
-            "lanes" => {
+            "vector" => {
                 let (packets, cycles) = text.trim().split_once(' ').expect("packets and cycles");
                 let packets = packets.parse().expect("a number of packets");
                 let operation_cycles = cycles.parse().expect("a number of cycles");
-                self.inputs.machine.lanes = Some(Lanes { packets, operation_cycles });
+                self.inputs.machine.vector = Some(VectorUnit { packets, operation_cycles });
                 text.to_string()
             }
             "traffic" => Traffic::estimate(&self.program, &self.inputs).print(&self.program),
@@ -78,7 +78,7 @@ impl Page {
             if words[1] == "keys" {
                 let (from, to) = words[2].split_once("..").expect("the first key and the one behind the last");
                 let [from, to] = [from, to].map(|key| key.parse::<u64>().expect("a key"));
-                let mut keys = opt::inputs::Keys::of(&self.program, id).expect("the table's keys are exact");
+                let mut keys = opt::inputs::KeySketch::of(&self.program, id).expect("the table's keys are exact");
                 (from..to).for_each(|key| keys.add([key]));
                 self.inputs.occupancy.keys.insert(words[0].to_string(), keys);
                 continue;
@@ -88,7 +88,7 @@ impl Page {
                 records: number(2),
                 masks: words
                     .get(3)
-                    .map_or_else(|| opt::inputs::Content::guessed_masks(table, number(1)), |_| number(3)),
+                    .map_or_else(|| opt::inputs::Content::estimated_masks(table, number(1)), |_| number(3)),
                 is_known: true,
                 ..opt::inputs::Content::default()
             };

@@ -3,7 +3,7 @@
 use hlir::plan::{Plan, Share};
 use hlir::text::{parse_file, parse_plan, print_plan};
 use hlir::verify;
-use opt::inputs::{Content, Keys};
+use opt::inputs::{Content, KeySketch};
 use opt::{Inputs, Selection};
 
 /// A bridge whose destinations run `forward` with so many bits of data.
@@ -60,12 +60,12 @@ fn planned(text: &str, records: u64, pins: &str) -> Plan {
     for (id, table) in program.tables.iter() {
         let records = if table.name == "sources" { 1 } else { records };
         let content = Content { entries: 1_000_000, records, masks: 1, is_known: true, ..Content::default() };
-        let mut keys = Keys::of(&program, id).expect("the keys are exact");
+        let mut keys = KeySketch::of(&program, id).expect("the keys are exact");
         (0..content.entries).for_each(|key| keys.add([key]));
         inputs.occupancy.tables.insert(table.name.clone(), content);
         inputs.occupancy.keys.insert(table.name.clone(), keys);
     }
-    inputs.pinned = parse_plan(&format!("plan {{\n{pins}}}\n")).expect("the pins are a plan");
+    inputs.constraints = parse_plan(&format!("plan {{\n{pins}}}\n")).expect("the pins are a plan");
     let mut plan = Plan::default();
     opt::optimize(&mut program, &mut plan, &inputs, &Selection::All, None);
     let wrong = verify::verify_plan(&program, &plan);

@@ -63,7 +63,7 @@ fn machine(stream: f64, latency: f64) -> Machine {
         busy_t0: far(&[0.0; 2]),
         busy_t1: far(&[0.0; 2]),
     };
-    let stages = Stages { operation_cycles: 0.5, request_cycles: 0.0, loop_cycles: 0.0, behind_cycles: 0.0 };
+    let stages = Stages { operation_cycles: 0.5, prefetch_cycles: 0.0, loop_cycles: 0.0, pipelining_cycles: 0.0 };
     Machine { stages: Some(stages), lines, ..Machine::default() }
 }
 
@@ -222,7 +222,7 @@ fn work_hides_the_lines_of_two_tables_once() {
 /// placement is as good as another, turns ask for both.
 #[test]
 fn the_lines_of_two_tables_are_spread_over_a_burst() {
-    let stages = Stages { operation_cycles: 0.2, request_cycles: 1.0, loop_cycles: 10.0, behind_cycles: 0.0 };
+    let stages = Stages { operation_cycles: 0.2, prefetch_cycles: 1.0, loop_cycles: 10.0, pipelining_cycles: 0.0 };
     let mut machine = Machine { stages: Some(stages), ..Machine::default() };
     machine.lines.prefetch_t0.iter_mut().flatten().for_each(|cycles| *cycles *= 6.0);
     machine.lines.prefetch_t1.iter_mut().flatten().for_each(|cycles| *cycles *= 2.4);

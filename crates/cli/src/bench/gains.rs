@@ -24,7 +24,7 @@ const BEST: &str = "best";
 /// The plans of this experiment, but for the best one, which every experiment has.
 pub fn plans(program: &Program, inputs: &Inputs) -> Vec<Point> {
     let mut pinned = inputs.clone();
-    pinned.pinned.tables = papers_structures(program);
+    pinned.constraints.tables = papers_structures(program);
     let (best, pipelined) = (sweep::planned(program, inputs), sweep::planned(program, &pinned));
     let staged = Plan { tables: pipelined.tables.clone(), ..sweep::staged(program, &pinned) };
     let group = staged.loops.iter().map(|stage| stage.group).min().unwrap_or(1);

@@ -53,7 +53,7 @@ pub fn grid(program: &Program, inputs: &Inputs) -> Vec<Point> {
             let word = written_structure(structure);
             let groups = PARTS.map(|part| burst / part);
             let placed = groups.iter().flat_map(|group| PLACEMENTS.map(|(_, name)| format!("{group}:{name}")));
-            let lanes = inputs.machine.lanes.filter(|_| rank == 0).map(|lanes| [1, lanes.packets]);
+            let lanes = inputs.machine.vector.filter(|_| rank == 0).map(|lanes| [1, lanes.packets]);
             let beside = lanes
                 .into_iter()
                 .flatten()
@@ -98,7 +98,7 @@ pub struct Maker<'p> {
 impl<'p> Maker<'p> {
     pub fn new(program: &'p Program, inputs: &'p Inputs, burst: u32) -> Maker<'p> {
         let mut asked = inputs.clone();
-        asked.pinned.burst = burst;
+        asked.constraints.burst = burst;
         let pick = planned(program, &asked);
         // Where operations cost nothing, tables get structures that nobody wants: those of the pick stay.
         let staged = Plan { tables: pick.tables.clone(), shares: pick.shares.clone(), ..staged(program, &asked) };
@@ -123,7 +123,7 @@ impl<'p> Maker<'p> {
         let mut plan = placed(&with, how.parse().ok()?, placement);
         match words.next() {
             Some(lanes) => self.in_lanes(&mut plan, lanes.strip_prefix(LANES)?.parse().ok()?)?,
-            None => opt::plan::lanes::choose(self.program, &mut plan, self.inputs),
+            None => opt::plan::vector::choose(self.program, &mut plan, self.inputs),
         }
         let is_legal = !plan.loops.is_empty() && hlir::verify::verify_plan(self.program, &plan).is_empty();
         is_legal.then_some(plan)
@@ -132,7 +132,7 @@ impl<'p> Maker<'p> {
     /// Has so many packets side by side; none where that cannot be.
     fn in_lanes(&self, plan: &mut Plan, lanes: u32) -> Option<()> {
         let traffic = Traffic::estimate(self.program, self.inputs);
-        Model::new(self.program, self.inputs, &traffic).front(plan, lanes)?;
+        Model::new(self.program, self.inputs, &traffic).vector_cost(plan, lanes)?;
         let path = hlir::path::nodes(self.program, plan.path.as_ref()?)?;
         let first = hlir::path::stages(self.program, plan, &path).first()?.number;
         plan.loops[first].lanes = lanes;
@@ -181,7 +181,7 @@ pub fn staged(program: &Program, inputs: &Inputs) -> Plan {
     let nothing = f64::MIN_POSITIVE;
     eager.machine.operation_cycles = nothing;
     eager.machine.stages =
-        Some(Stages { operation_cycles: nothing, loop_cycles: 0.0, behind_cycles: 0.0, ..Stages::default() });
+        Some(Stages { operation_cycles: nothing, loop_cycles: 0.0, pipelining_cycles: 0.0, ..Stages::default() });
     planned(program, &eager)
 }
 

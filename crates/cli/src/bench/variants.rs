@@ -18,8 +18,8 @@ use crate::options::{Native, Source};
 use crate::plan_file::PlanFile;
 use hlir::table::action_bit;
 use hlir::{Plan, Program};
-use opt::inputs::covered::Counter;
-use opt::inputs::{Content, Keys, Machine, Occupancy, Ports};
+use opt::inputs::prefix_coverage::Counter;
+use opt::inputs::{Content, KeySketch, Machine, Occupancy, Ports};
 use opt::{Inputs, Run, Selection};
 use runtime::{Descriptor, Pipeline};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -109,8 +109,8 @@ fn is_wanted(variant: &Variant, arguments: &Arguments) -> bool {
 #[derive(Default)]
 struct Seen {
     content: Content,
-    covered: Option<Counter>,
-    keys: Option<Keys>,
+    coverage: Option<Counter>,
+    keys: Option<KeySketch>,
     records: HashSet<u64>,
     masks: HashSet<u64>,
     actions: BTreeSet<&'static str>,
@@ -126,10 +126,10 @@ pub fn occupancy(program: &Program, workload: &Workload) -> Result<Occupancy, Fa
         hasher.finish()
     };
     (workload.entries)(&mut |entry| {
-        let Seen { content, covered, keys, records, masks, actions } =
+        let Seen { content, coverage, keys, records, masks, actions } =
             seen.entry(entry.table).or_insert_with(|| Seen {
-                covered: found(entry.table).and_then(|(id, _)| Counter::of(program, id)),
-                keys: found(entry.table).and_then(|(id, _)| Keys::of(program, id)),
+                coverage: found(entry.table).and_then(|(id, _)| Counter::of(program, id)),
+                keys: found(entry.table).and_then(|(id, _)| KeySketch::of(program, id)),
                 ..Seen::default()
             });
         content.entries += 1;
@@ -137,7 +137,7 @@ pub fn occupancy(program: &Program, workload: &Workload) -> Result<Occupancy, Fa
         masks.insert(hash(&|hasher| entry.fields.iter().for_each(|field| field.shape().hash(hasher))));
         actions.insert(entry.action);
         content.long_prefixes += u64::from(entry.fields.iter().any(|field| field.is_long_prefix()));
-        if let (Some(counter), [Field::Lpm { value, prefix }]) = (covered, entry.fields) {
+        if let (Some(counter), [Field::Lpm { value, prefix }]) = (coverage, entry.fields) {
             counter.add(*value as u32, *prefix);
         }
         let exact = |field: &Field| if let Field::Exact(value) = field { *value as u64 } else { 0 };
@@ -145,8 +145,8 @@ pub fn occupancy(program: &Program, workload: &Workload) -> Result<Occupancy, Fa
         Ok(())
     })?;
     let mut occupancy = Occupancy::default();
-    for (name, Seen { mut content, covered, keys, records, masks, actions }) in seen {
-        content.covered = covered.and_then(|counter| counter.covered(content.entries));
+    for (name, Seen { mut content, coverage, keys, records, masks, actions }) in seen {
+        content.coverage = coverage.and_then(|counter| counter.coverage(content.entries));
         content.records = records.len() as u64;
         content.masks = masks.len() as u64;
         content.is_known = true;

@@ -78,7 +78,7 @@ fn points(one: &Machine, other: &Machine) -> Vec<Point> {
     if let (Some(one), Some(other)) = (one.index_cycles, other.index_cycles) {
         points.push(Point::new("one more address in a stage".to_string(), one, other));
     }
-    if let (Some(one), Some(other)) = (&one.apart, &other.apart) {
+    if let (Some(one), Some(other)) = (&one.tlb, &other.tlb) {
         for (kb, (a, b)) in one.span_kb.iter().zip(one.load.iter().zip(&other.load)) {
             points.push(Point::new(format!("a line more pages away, {}, loaded", size_name(*kb)), *a, *b));
         }
@@ -99,12 +99,12 @@ fn points(one: &Machine, other: &Machine) -> Vec<Point> {
     let of_stages = [
         // As above.
         ("a hundred operations in stages", stages.operation_cycles * 100.0, beside.operation_cycles * 100.0),
-        ("a request", stages.request_cycles, beside.request_cycles),
+        ("a request", stages.prefetch_cycles, beside.prefetch_cycles),
         ("a loop over a group", stages.loop_cycles, beside.loop_cycles),
-        ("a packet that waits for the next group", stages.behind_cycles, beside.behind_cycles),
+        ("a packet that waits for the next group", stages.pipelining_cycles, beside.pipelining_cycles),
     ];
     points.extend(of_stages.map(|(name, a, b)| Point::new(name.to_string(), a, b)));
-    if let (Some(one), Some(other)) = (one.lanes, other.lanes) {
+    if let (Some(one), Some(other)) = (one.vector, other.vector) {
         points.push(Point::step("packets to a vector", one.packets, other.packets));
         let cycles = [one, other].map(|lanes| lanes.operation_cycles * 100.0);
         points.push(Point::new("a hundred operations in lanes".to_string(), cycles[0], cycles[1]));

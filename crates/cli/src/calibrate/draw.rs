@@ -3,7 +3,7 @@
 
 use super::measure::{Measured, Misses, size_name};
 use super::saturation::Saturation;
-use opt::inputs::{Access, Apart, Machine};
+use opt::inputs::{Access, Machine, Tlb};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
@@ -45,8 +45,8 @@ pub fn curves(measured: &Measured) -> Result<String, String> {
             over_sizes(panel(), machine, access, about, range)?;
         }
         over_lines(panel(), machine, range)?;
-        if let Some(apart) = &machine.apart {
-            over_spans(panel(), apart)?;
+        if let Some(tlb) = &machine.tlb {
+            over_spans(panel(), tlb)?;
         }
         let about = format!("two misses, instructions between them: a window of {}", machine.window);
         points(panel(), &plain(&measured.windows), &about, "instructions")?;
@@ -164,9 +164,9 @@ fn over_lines(area: &Area<'_>, machine: &Machine, (least, most): (f64, f64)) -> 
 }
 
 /// What a line costs more that is alone on its small page, over the bytes that all pages have together.
-fn over_spans(area: &Area<'_>, apart: &Apart) -> Result<(), String> {
-    let (first, last) = (apart.span_kb[0], apart.span_kb.last().copied().unwrap_or(1).max(apart.span_kb[0] + 1));
-    let top = apart.load.iter().chain(&apart.stream).copied().fold(1.0, f64::max) * 1.1;
+fn over_spans(area: &Area<'_>, tlb: &Tlb) -> Result<(), String> {
+    let (first, last) = (tlb.span_kb[0], tlb.span_kb.last().copied().unwrap_or(1).max(tlb.span_kb[0] + 1));
+    let top = tlb.load.iter().chain(&tlb.stream).copied().fold(1.0, f64::max) * 1.1;
     let mut chart = ChartBuilder::on(area)
         .caption("cycles a line more: alone on its page", ("sans-serif", 16))
         .margin(12)
@@ -178,9 +178,9 @@ fn over_spans(area: &Area<'_>, apart: &Apart) -> Result<(), String> {
     mesh.x_label_formatter(&|kb| size_name(*kb as u64)).x_desc("pages of 4 KB, together").y_desc("cycles");
     mesh.draw().map_err(failed)?;
     let curve = |name: &str, cycles: &[f64]| -> Curve {
-        (name.to_string(), apart.span_kb.iter().map(|kb| *kb as f64).zip(cycles.iter().copied()).collect())
+        (name.to_string(), tlb.span_kb.iter().map(|kb| *kb as f64).zip(cycles.iter().copied()).collect())
     };
-    let curves = [curve("a load: latency", &apart.load), curve("a stream with work", &apart.stream)];
+    let curves = [curve("a load: latency", &tlb.load), curve("a stream with work", &tlb.stream)];
     draw(&mut chart, &curves, SeriesLabelPosition::UpperLeft)
 }
 
@@ -287,7 +287,7 @@ mod tests {
         machine.lines.group_t0 = machine.lines.load.clone();
         machine.lines.busy_t1 = machine.lines.load.clone();
         machine.lines.gather.clear();
-        machine.apart = Some(Apart { span_kb: vec![1024, 4096], load: vec![1.0, 4.0], stream: vec![0.0, 1.0] });
+        machine.tlb = Some(Tlb { span_kb: vec![1024, 4096], load: vec![1.0, 4.0], stream: vec![0.0, 1.0] });
         let points = vec![(1, 2.0), (2, 1.0)];
         let misses = vec![(0, points.clone())];
         let echo = Saturation { batches: points.clone(), rings: points.clone(), ..Saturation::default() };

@@ -7,7 +7,7 @@ use hlir::plan::{Descriptor, Loop, Path, Structure, TablePlan};
 use hlir::{Plan, Program};
 use opt::Inputs;
 use opt::analyze::Traffic;
-use opt::inputs::machine::Lanes;
+use opt::inputs::machine::VectorUnit;
 use opt::inputs::{Machine, Profile};
 use opt::model::Model;
 use runtime::tables::Match;
@@ -69,21 +69,21 @@ impl Subject {
     }
 
     /// From what the runs cost, on a machine that has been measured but for that: the lanes with which a packet costs least.
-    pub fn costs(&self, machine: &Machine) -> Option<Lanes> {
+    pub fn costs(&self, machine: &Machine) -> Option<VectorUnit> {
         let cost = |runs: &[Run; SWITCHES]| median(runs.iter().map(Run::samples));
         let ((_, plain), wide) = self.runs.split_first()?;
         let (packets, gained) =
             wide.iter().map(|(lanes, runs)| (*lanes, cost(plain) - cost(runs))).max_by(|a, b| a.1.total_cmp(&b.1))?;
-        Some(Lanes { packets, operation_cycles: self.operation(packets, gained, machine) })
+        Some(VectorUnit { packets, operation_cycles: self.operation(packets, gained, machine) })
     }
 
     /// What an operation must cost for the model to say that a packet gains this.
     fn operation(&self, packets: u32, gained: f64, machine: &Machine) -> f64 {
         let inputs = inputs(machine.clone());
         let traffic = Traffic::estimate(&self.program, &inputs);
-        let front = Model::new(&self.program, &inputs, &traffic).front(&plan(packets), packets);
+        let front = Model::new(&self.program, &inputs, &traffic).vector_cost(&plan(packets), packets);
         let front = front.expect("the program of the calibration can be run in lanes");
-        (((front.spared + front.keys) * machine.stages().operation_cycles - gained) / front.vector).max(LEAST)
+        (((front.saved + front.keys) * machine.stages().operation_cycles - gained) / front.vector).max(LEAST)
     }
 }
 
@@ -139,13 +139,16 @@ mod tests {
         let machine = Machine::default();
         for (packets, gained) in [(8, 5.0), (16, 7.5)] {
             let operation_cycles = subject.operation(packets, gained, &machine);
-            let machine =
-                Machine { lanes: Some(Lanes { packets, operation_cycles }), vector_bytes: Some(64), ..machine.clone() };
+            let machine = Machine {
+                vector: Some(VectorUnit { packets, operation_cycles }),
+                vector_bytes: Some(64),
+                ..machine.clone()
+            };
             let inputs = inputs(machine);
             let traffic = Traffic::estimate(&subject.program, &inputs);
             let model = Model::new(&subject.program, &inputs, &traffic);
-            let front = model.front(&plan(packets), packets).expect("it can be run in lanes");
-            let promised = (front.spared + front.keys) * inputs.machine.stages().operation_cycles
+            let front = model.vector_cost(&plan(packets), packets).expect("it can be run in lanes");
+            let promised = (front.saved + front.keys) * inputs.machine.stages().operation_cycles
                 - front.vector * model.vector_operation(packets);
             assert!(operation_cycles > LEAST && (promised - gained).abs() < 0.5, "{packets}: {promised} for {gained}");
         }

@@ -7,7 +7,7 @@ use super::saturation::Saturation;
 use super::smooth::{rise, rise_evenly, smooth};
 use crate::samples::Samples;
 use opt::inputs::machine::{Lines, METHOD, Port};
-use opt::inputs::{Access, Apart, Machine};
+use opt::inputs::{Access, Machine, Tlb};
 use runtime::{Probe, Undisturbed, probe};
 use std::time::{Duration, Instant};
 
@@ -130,7 +130,7 @@ pub fn measure(
     let seen = [before, behind, last].into_iter().max_by_key(|(points, _)| window(points));
     let (windows, turns) = seen.expect("there are three");
     allowance.taken("the reorder window", turns, SAMPLES * ROUNDS);
-    let apart = Some(measure_apart(probe, allowance));
+    let tlb = Some(measure_tlb(probe, allowance));
     let last_row = lines.load.last().expect("at least one working set was measured");
     let parallelism = first_close(&lines.in_flight, last_row);
     spreads.sort_by(f64::total_cmp);
@@ -153,8 +153,8 @@ pub fn measure(
         vector_bytes: Some(vector_bytes()),
         port: Port::default(),
         stages: None,
-        lanes: None,
-        apart,
+        vector: None,
+        tlb,
         translation_cycles: None,
         lines,
     };
@@ -298,7 +298,7 @@ fn window(points: &[(u32, f64)]) -> u32 {
 }
 
 /// What lines cost more that lie apart, which is no less for more of them. A sample is a difference, and may be wrong either way: so their medians count.
-fn measure_apart(probe: &Probe, allowance: &mut Allowance) -> Apart {
+fn measure_tlb(probe: &Probe, allowance: &mut Allowance) -> Tlb {
     let span_kb: Vec<u64> = SPANS_KB.into_iter().filter(|kb| *kb << 10 <= probe.bytes() as u64).collect();
     let cells: Vec<(u64, Access)> =
         APART.into_iter().flat_map(|access| span_kb.iter().map(move |kb| (*kb, access))).collect();
@@ -314,7 +314,7 @@ fn measure_apart(probe: &Probe, allowance: &mut Allowance) -> Apart {
         cycles.into_iter().map(|cycles| cycles.max(0.0)).collect()
     });
     let mut next = || curves.next().expect("a curve for each way to ask");
-    Apart { load: next(), stream: next(), span_kb }
+    Tlb { load: next(), stream: next(), span_kb }
 }
 
 /// Misses with nothing, something and a whole window before the last of them (BACUS, Fig. 8), and what one costs alone: all by turns, for one is divided by

@@ -26,7 +26,7 @@ use measure::Measured;
 pub use measure::{kernel, vector_bytes, window_now};
 use opt::inputs::machine::Port;
 use opt::inputs::{Access, Machine};
-use opt::model::line::SMALL_PAGE;
+use opt::model::cache_line::SMALL_PAGE;
 pub use port::Pace;
 use runtime::cache::write_whole;
 use runtime::{Compiler, Probe, attention};
@@ -202,7 +202,7 @@ fn of_this_processor(path: &Path) -> Option<Machine> {
 
 /// The same, if it was measured as this program would.
 fn up_to_date(path: &Path) -> Option<Machine> {
-    of_this_processor(path).filter(|machine| !machine.is_of_another_method())
+    of_this_processor(path).filter(|machine| !machine.is_outdated())
 }
 
 /// What was found on a port at hand stays when all else is measured again: `bacus run` has use for it, and nobody for the in-memory port's.
@@ -331,9 +331,9 @@ fn summary(measured: &Measured) -> String {
         machine.operation_cycles,
         machine.stages().operation_cycles,
         machine
-            .lanes
+            .vector
             .map_or("no lanes".to_string(), |it| format!("{:.2} in {} lanes", it.operation_cycles, it.packets)),
-        machine.stages().request_cycles,
+        machine.stages().prefetch_cycles,
         machine.stages().loop_cycles,
         machine.index_cycles.unwrap_or(f64::NAN),
         floors(machine),
@@ -359,7 +359,7 @@ fn summary(measured: &Measured) -> String {
 
 /// Where pages are large, the core remembers where tens of megabytes lie, unless this is a virtual machine whose host made its memory of small pages.
 fn pages_of_host(machine: &Machine) -> Option<String> {
-    let cycles = machine.apart_cycles(Access::BusyT0, MANY_PAGES, 1.0);
+    let cycles = machine.tlb_miss_cycles(Access::BusyT0, MANY_PAGES, 1.0);
     if cycles <= TRANSLATED || machine.page_bytes <= SMALL_PAGE {
         return None;
     }
@@ -430,7 +430,7 @@ fn timestamp(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use opt::inputs::Apart;
+    use opt::inputs::Tlb;
 
     #[test]
     fn a_busy_machine_is_doubted() {
@@ -456,8 +456,8 @@ mod tests {
     #[test]
     fn a_host_of_small_pages_is_told_from_large_pages_and_from_small_ones_here() {
         let hint = |page_bytes, cycles: Option<f64>| {
-            let apart = |cycles| Apart { span_kb: vec![1 << 15], load: vec![cycles], stream: vec![cycles] };
-            pages_of_host(&Machine { page_bytes, apart: cycles.map(apart), ..Machine::default() })
+            let tlb = |cycles| Tlb { span_kb: vec![1 << 15], load: vec![cycles], stream: vec![cycles] };
+            pages_of_host(&Machine { page_bytes, tlb: cycles.map(tlb), ..Machine::default() })
         };
         assert!(hint(2 << 20, Some(6.25)).expect("a hint").contains("takes 6.2 cycles"));
         assert_eq!([hint(2 << 20, Some(0.3)), hint(4096, Some(6.25)), hint(2 << 20, None)], [None, None, None]);

@@ -117,7 +117,7 @@ impl Pace {
         machine.operation_cycles = ((worked - usual) / self.count).max(0.01);
         let more = self.lanes.counted(self.vector_bytes);
         machine.stages = Some(self.staged.costs([large, asked, small, behind], usual, &more, self.vector_bytes));
-        machine.lanes = self.lanes.costs(machine);
+        machine.vector = self.lanes.costs(machine);
         machine.port = Port { burst: BURSTS.to_vec(), own, mbuf, ..Port::default() };
     }
 }

@@ -82,9 +82,9 @@ impl Subject {
         let done = |cycles: f64, loops: f64| (cycles - port - loops * loop_cycles / many).max(0.0);
         let work = done(large, loops) + done(more.cycles, more.loops);
         let operation_cycles = (work / (operations + more.operations)).max(0.01);
-        let request_cycles = LEFT * (asked - large).max(0.0);
-        let behind_cycles = (behind - asked).max(0.0);
-        Stages { operation_cycles, request_cycles, loop_cycles, behind_cycles }
+        let prefetch_cycles = LEFT * (asked - large).max(0.0);
+        let pipelining_cycles = (behind - asked).max(0.0);
+        Stages { operation_cycles, prefetch_cycles, loop_cycles, pipelining_cycles }
     }
 }
 

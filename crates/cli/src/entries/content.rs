@@ -7,8 +7,8 @@ use crate::files;
 use hlir::table::action_bit;
 use hlir::{MatchKind, Program, Scope, TableId};
 use interp::PORTS;
-use opt::inputs::covered::Counter;
-use opt::inputs::{Content, Keys, Occupancy};
+use opt::inputs::prefix_coverage::Counter;
+use opt::inputs::{Content, KeySketch, Occupancy};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
@@ -38,7 +38,7 @@ pub fn occupancy(program: &Program, origins: &[Origin]) -> Result<Occupancy, Fai
     for (id, table) in program.tables.iter() {
         let text = if has_text { books.content(id) } else { interp::Content::default() };
         let mut other = counts.tables.remove(&id).unwrap_or_else(|| Count::of(program, id));
-        if let Some(counter) = other.covered.as_mut().filter(|_| has_text) {
+        if let Some(counter) = other.coverage.as_mut().filter(|_| has_text) {
             books.prefixes(id).for_each(|(value, bits)| counter.add(value, bits));
         }
         if let Some(keys) = other.keys.as_mut().filter(|_| has_text) {
@@ -50,7 +50,7 @@ pub fn occupancy(program: &Program, origins: &[Origin]) -> Result<Occupancy, Fai
             records: text.records + other.records.len() as u64 + other.more_records,
             masks: text.masks + other.masks.len() as u64 + other.more_masks,
             long_prefixes: text.long_prefixes + other.long_prefixes,
-            covered: other.covered.and_then(|counter| counter.covered(entries)),
+            coverage: other.coverage.and_then(|counter| counter.coverage(entries)),
             actions: text.actions | other.actions,
             is_known: true,
         };
@@ -73,15 +73,15 @@ struct Count {
     more_masks: u64,
     long_prefixes: u64,
     /// Where prefixes lie, if the table's key is one. Of those that will be drawn nobody knows.
-    covered: Option<Counter>,
+    coverage: Option<Counter>,
     /// Its keys, likewise, if they are exact and no wider than a word.
-    keys: Option<Keys>,
+    keys: Option<KeySketch>,
     actions: u64,
 }
 
 impl Count {
     fn of(program: &Program, id: TableId) -> Count {
-        Count { covered: Counter::of(program, id), keys: Keys::of(program, id), ..Count::default() }
+        Count { coverage: Counter::of(program, id), keys: KeySketch::of(program, id), ..Count::default() }
     }
 }
 
@@ -159,7 +159,7 @@ impl Counts<'_> {
                 };
                 if let (MatchKind::Lpm, Some(&bits)) = (kind, mask.first()) {
                     count.long_prefixes += u64::from(bits > 24);
-                    count.covered.iter_mut().for_each(|counter| counter.add(number_of(value) as u32, u32::from(bits)));
+                    count.coverage.iter_mut().for_each(|counter| counter.add(number_of(value) as u32, u32::from(bits)));
                 }
                 masks.extend_from_slice(mask);
                 words.push(number_of(value));
@@ -280,10 +280,10 @@ node queue: buffer { send 32w1 }
             ["sources", "destinations"].map(|name| parsed.program.tables.values().find(|table| table.name == name));
         let [sources, destinations] = [sources, destinations].map(|table| table.expect("it is there"));
         // Two stations are in both; of the third, fields have changed their places.
-        assert_eq!(written.together(sources, destinations), Some(4));
+        assert_eq!(written.union_count(sources, destinations), Some(4));
         let drawn = Origin::Generated { table: "sources".to_string(), count: 1000, seed: 1 };
         let drawn = occupancy(&parsed.program, &[drawn]).unwrap_or_else(|failure| panic!("{failure:?}"));
-        assert_eq!(drawn.together(sources, sources), None, "nobody knows what will be drawn");
+        assert_eq!(drawn.union_count(sources, sources), None, "nobody knows what will be drawn");
     }
 
     #[test]
@@ -299,9 +299,9 @@ node queue: buffer { send 32w1 }
         let counted = content(&parsed.program, "routes.bin", &binary);
         assert_eq!(content(&parsed.program, "routes.stf", text.as_bytes()), counted);
         assert_eq!((counted.entries, counted.records, counted.masks, counted.long_prefixes), (3, 3, 3, 1));
-        let [bytes, ..] = counted.covered.expect("all prefixes are known");
+        let [bytes, ..] = counted.coverage.expect("all prefixes are known");
         // The first one covers four lines of elements of a byte, and the others lie in one of these.
-        assert_eq!((bytes.usual.lines + bytes.rare.lines, bytes.usual.pages), (4, 1));
+        assert_eq!((bytes.hot.lines + bytes.cold.lines, bytes.hot.pages), (4, 1));
     }
 
     #[test]
@@ -309,6 +309,6 @@ node queue: buffer { send 32w1 }
         let parsed = parse_file(ROUTER).unwrap_or_else(|errors| panic!("{errors:#?}"));
         let drawn = Origin::Generated { table: "routes".to_string(), count: 1000, seed: 1 };
         let occupancy = occupancy(&parsed.program, &[drawn]).unwrap_or_else(|failure| panic!("{failure:?}"));
-        assert_eq!(occupancy.tables["routes"].covered, None);
+        assert_eq!(occupancy.tables["routes"].coverage, None);
     }
 }

@@ -3,7 +3,7 @@
 //! A fact has a probability from 0 to 1, given that a packet is there. Facts are combined as if they were independent, which they are not; what is
 //! certain stays certain, and that is what decides most branches behind a parser.
 
-use super::doom::place_of;
+use super::drops::place_of;
 use hlir::effects::call_places;
 use hlir::{Binary, Expression, HeaderId, Place, Program, Statement, Type, Unary};
 use num_bigint::BigUint;

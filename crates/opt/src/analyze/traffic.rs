@@ -3,10 +3,10 @@
 //! The traffic into a node is the sum over its incoming edges. Where edges lead back (parser loops, resubmitted and recirculated packets), the sums are
 //! a system of linear equations; its unknowns are the few nodes that edges lead back to.
 
-use super::doom::{Doom, number};
+use super::branch_probabilities::{Estimator, LookupOutcomes, Outflow};
+use super::drops::{DropAnalysis, node_index};
 use super::facts::Atoms;
 use super::flow::Mass;
-use super::split::{Lookup, Splitter, Way};
 use crate::Inputs;
 use hlir::{NodeId, NodeKind, Program};
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ pub struct Traffic {
     nodes: Vec<f64>,
     edges: BTreeMap<(usize, usize), f64>,
     left: Vec<f64>,
-    lookups: BTreeMap<usize, Lookup>,
+    lookups: BTreeMap<usize, LookupOutcomes>,
     order: Vec<NodeId>,
 }
 
@@ -30,12 +30,12 @@ impl Traffic {
     pub fn estimate(program: &Program, inputs: &Inputs) -> Traffic {
         let Some(entry) = program.entry else { return Traffic::default() };
         let order = reverse_postorder(program, entry);
-        let (atoms, doom) = (Atoms::new(program), Doom::new(program, &order));
-        let splitter = Splitter { program, inputs, atoms: &atoms, doom: &doom };
+        let (atoms, drops) = (Atoms::new(program), DropAnalysis::new(program, &order));
+        let estimator = Estimator { program, inputs, atoms: &atoms, drops: &drops };
         let mut flow = Flow::new(program, &order);
         let rounds = if flow.heads.is_empty() { 1 } else { ROUNDS };
         for _ in 0..rounds {
-            flow.sweep(&splitter, entry);
+            flow.sweep(&estimator, entry);
             flow.solve(program, entry);
         }
         flow.traffic(order)
@@ -43,21 +43,21 @@ impl Traffic {
 
     /// Packets that come to a node.
     pub fn node(&self, node: NodeId) -> f64 {
-        self.nodes.get(number(node)).copied().unwrap_or(0.0)
+        self.nodes.get(node_index(node)).copied().unwrap_or(0.0)
     }
 
     pub fn edge(&self, from: NodeId, to: NodeId) -> f64 {
-        self.edges.get(&(number(from), number(to))).copied().unwrap_or(0.0)
+        self.edges.get(&(node_index(from), node_index(to))).copied().unwrap_or(0.0)
     }
 
     /// Packets whose way ends at a node: sent, or dropped.
     pub fn leaving(&self, node: NodeId) -> f64 {
-        self.left.get(number(node)).copied().unwrap_or(0.0)
+        self.left.get(node_index(node)).copied().unwrap_or(0.0)
     }
 
     /// What happens at a table node.
-    pub fn lookup(&self, node: NodeId) -> Option<&Lookup> {
-        self.lookups.get(&number(node))
+    pub fn lookup(&self, node: NodeId) -> Option<&LookupOutcomes> {
+        self.lookups.get(&node_index(node))
     }
 
     /// Nodes that packets reach, each before those that follow it.
@@ -70,19 +70,19 @@ impl Traffic {
         let percent = |share: f64| format!("{:.1} %", share * 100.0);
         let mut text = String::new();
         for node in &self.order {
-            let from = number(*node);
+            let from = node_index(*node);
             let edges = self.edges.range((from, 0)..=(from, usize::MAX));
             let name = |to: usize| &program.nodes[NodeId::from_raw(la_arena::RawIdx::from_u32(to as u32))].name;
-            let mut ways: Vec<String> =
+            let mut outflows: Vec<String> =
                 edges.map(|((_, to), share)| format!("{} {}", name(*to), percent(*share))).collect();
             if self.left[from] > 0.0 {
-                ways.push(format!("leave {}", percent(self.left[from])));
+                outflows.push(format!("leave {}", percent(self.left[from])));
             }
             text.push_str(&format!(
                 "{} {} -> {}\n",
                 program.nodes[*node].name,
                 percent(self.node(*node)),
-                ways.join(", ")
+                outflows.join(", ")
             ));
         }
         text
@@ -99,18 +99,18 @@ impl Traffic {
 pub fn reverse_postorder(program: &Program, entry: NodeId) -> Vec<NodeId> {
     let mut seen = vec![false; program.nodes.len()];
     let mut order = Vec::new();
-    let mut way = vec![(entry, followers(program, entry))];
-    seen[number(entry)] = true;
-    while let Some((node, rest)) = way.last_mut() {
+    let mut stack = vec![(entry, followers(program, entry))];
+    seen[node_index(entry)] = true;
+    while let Some((node, rest)) = stack.last_mut() {
         match rest.pop() {
-            Some(next) if !seen[number(next)] => {
-                seen[number(next)] = true;
-                way.push((next, followers(program, next)));
+            Some(next) if !seen[node_index(next)] => {
+                seen[node_index(next)] = true;
+                stack.push((next, followers(program, next)));
             }
             Some(_) => {}
             None => {
                 order.push(*node);
-                way.pop();
+                stack.pop();
             }
         }
     }
@@ -136,19 +136,19 @@ struct Flow {
     /// Nodes that edges lead back to.
     heads: Vec<NodeId>,
     /// Packets on each edge out of a node, for one packet at it.
-    ways: Vec<Vec<Way>>,
+    outflows: Vec<Vec<Outflow>>,
     totals: Vec<f64>,
-    lookups: BTreeMap<usize, Lookup>,
+    lookups: BTreeMap<usize, LookupOutcomes>,
 }
 
 impl Flow {
     fn new(program: &Program, order: &[NodeId]) -> Flow {
         let mut position = vec![usize::MAX; program.nodes.len()];
-        order.iter().enumerate().for_each(|(at, node)| position[number(*node)] = at);
+        order.iter().enumerate().for_each(|(at, node)| position[node_index(*node)] = at);
         let mut heads: Vec<NodeId> = Vec::new();
         for node in order {
             for next in followers(program, *node) {
-                if position[number(next)] <= position[number(*node)] && !heads.contains(&next) {
+                if position[node_index(next)] <= position[node_index(*node)] && !heads.contains(&next) {
                     heads.push(next);
                 }
             }
@@ -158,41 +158,42 @@ impl Flow {
             order: order.to_vec(),
             position,
             heads,
-            ways: vec![Vec::new(); count],
+            outflows: vec![Vec::new(); count],
             totals: vec![0.0; count],
             lookups: BTreeMap::new(),
         }
     }
 
     /// Divides at every node in order, with what holds there.
-    fn sweep(&mut self, splitter: &Splitter, entry: NodeId) {
-        let facts = splitter.atoms.at_entry();
+    fn sweep(&mut self, estimator: &Estimator, entry: NodeId) {
+        let facts = estimator.atoms.at_entry();
         let mut arrived: Vec<Mass> = self.totals.iter().map(|_| Mass::none(facts.len())).collect();
-        arrived[number(entry)] = Mass { share: 1.0, facts };
+        arrived[node_index(entry)] = Mass { share: 1.0, facts };
         // What came back in the round before.
-        for (from, ways) in self.ways.iter().enumerate() {
-            for way in ways {
-                if let Some(to) = way.to.filter(|to| self.position[number(*to)] <= self.position[from]) {
-                    let share = way.mass.share * self.totals[from];
-                    arrived[number(to)].add(&Mass { share, facts: way.mass.facts.clone() });
+        for (from, outflows) in self.outflows.iter().enumerate() {
+            for outflow in outflows {
+                if let Some(to) = outflow.to.filter(|to| self.position[node_index(*to)] <= self.position[from]) {
+                    let share = outflow.mass.share * self.totals[from];
+                    arrived[node_index(to)].add(&Mass { share, facts: outflow.mass.facts.clone() });
                 }
             }
         }
         for at in 0..self.order.len() {
             let node = self.order[at];
-            let mass = Mass { share: 1.0, facts: arrived[number(node)].facts.clone() };
-            let mut lookup = Lookup::default();
-            let ways = splitter.split(node, mass, &mut lookup);
+            let mass = Mass { share: 1.0, facts: arrived[node_index(node)].facts.clone() };
+            let mut lookup = LookupOutcomes::default();
+            let outflows = estimator.distribute(node, mass, &mut lookup);
             if !lookup.actions.is_empty() {
-                self.lookups.insert(number(node), lookup);
+                self.lookups.insert(node_index(node), lookup);
             }
-            let here = arrived[number(node)].share;
-            for way in &ways {
-                if let Some(to) = way.to.filter(|to| self.position[number(*to)] > at) {
-                    arrived[number(to)].add(&Mass { share: way.mass.share * here, facts: way.mass.facts.clone() });
+            let here = arrived[node_index(node)].share;
+            for outflow in &outflows {
+                if let Some(to) = outflow.to.filter(|to| self.position[node_index(*to)] > at) {
+                    arrived[node_index(to)]
+                        .add(&Mass { share: outflow.mass.share * here, facts: outflow.mass.facts.clone() });
                 }
             }
-            self.ways[number(node)] = ways;
+            self.outflows[node_index(node)] = outflows;
         }
     }
 
@@ -200,18 +201,18 @@ impl Flow {
     fn carry(&self, entry: Option<NodeId>, back: &[f64], limits: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let mut totals = vec![0.0; self.totals.len()];
         if let Some(entry) = entry {
-            totals[number(entry)] += 1.0;
+            totals[node_index(entry)] += 1.0;
         }
-        self.heads.iter().zip(back).for_each(|(head, packets)| totals[number(*head)] += packets);
+        self.heads.iter().zip(back).for_each(|(head, packets)| totals[node_index(*head)] += packets);
         let mut returned = vec![0.0; self.heads.len()];
         for node in &self.order {
-            for way in &self.ways[number(*node)] {
-                let Some(to) = way.to else { continue };
-                let here = totals[number(*node)];
-                if self.position[number(to)] > self.position[number(*node)] {
-                    totals[number(to)] += here * way.mass.share;
+            for outflow in &self.outflows[node_index(*node)] {
+                let Some(to) = outflow.to else { continue };
+                let here = totals[node_index(*node)];
+                if self.position[node_index(to)] > self.position[node_index(*node)] {
+                    totals[node_index(to)] += here * outflow.mass.share;
                 } else if let Some(head) = self.heads.iter().position(|head| *head == to) {
-                    returned[head] += here * way.mass.share.min(limits[head]);
+                    returned[head] += here * outflow.mass.share.min(limits[head]);
                 }
             }
         }
@@ -255,11 +256,11 @@ impl Flow {
             order,
             nodes: self.totals,
         };
-        for (from, ways) in self.ways.iter().enumerate() {
-            for way in ways {
-                let packets = way.mass.share * traffic.nodes[from];
-                match way.to {
-                    Some(to) => *traffic.edges.entry((from, number(to))).or_default() += packets,
+        for (from, outflows) in self.outflows.iter().enumerate() {
+            for outflow in outflows {
+                let packets = outflow.mass.share * traffic.nodes[from];
+                match outflow.to {
+                    Some(to) => *traffic.edges.entry((from, node_index(to))).or_default() += packets,
                     None => traffic.left[from] += packets,
                 }
             }

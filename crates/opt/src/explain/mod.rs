@@ -16,7 +16,7 @@ use hlir::plan::{Access, Placement, Reason, Share};
 use hlir::text::written_structure;
 use hlir::{NodeId, NodeKind, Plan, Program};
 
-/// Why a decision's cost is not the prediction beside it ([`Machine::among_others`](crate::inputs::Machine::among_others)), nor what it says of going packet by
+/// Why a decision's cost is not the prediction beside it ([`Machine::with_shared_caches`](crate::inputs::Machine::among_others)), nor what it says of going packet by
 /// packet that of the plain program.
 const COSTS: &str = "Costs of decisions count a line as the mean of its working set and one twice as large, as if others had half of the caches half of \
                      the time; all other predictions are for the machine as measured.\n\

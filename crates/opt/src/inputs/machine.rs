@@ -4,7 +4,7 @@
 //! speed, never correctness: passes then work with [`Machine::default`].
 
 use super::access::Access;
-use super::apart::Apart;
+use super::tlb::Tlb;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
@@ -57,7 +57,7 @@ pub struct Machine {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index_cycles: Option<f64>,
     /// Cycles of an operation of generated code whose data are at hand.
-    #[serde(default = "usual_operation")]
+    #[serde(default = "default_operation_cycles")]
     pub operation_cycles: f64,
     /// Bytes of the widest vectors that it computes with. Missing in files of before it was asked for: then code may have any that the compiler finds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -68,11 +68,11 @@ pub struct Machine {
     #[serde(default)]
     pub stages: Option<Stages>,
     /// Missing where there are no vectors for it, and in files of before it was measured: nothing is planned to run in lanes then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lanes: Option<Lanes>,
+    #[serde(default, alias = "lanes", skip_serializing_if = "Option::is_none")]
+    pub vector: Option<VectorUnit>,
     /// Missing in files of before it was measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub apart: Option<Apart>,
+    #[serde(default, alias = "apart", skip_serializing_if = "Option::is_none")]
+    pub tlb: Option<Tlb>,
     /// One point of the same, in files of before; nobody reads it.
     #[serde(default, skip_serializing)]
     pub translation_cycles: Option<f64>,
@@ -82,7 +82,7 @@ pub struct Machine {
 /// What a path's first stage costs where packets go through it side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Lanes {
+pub struct VectorUnit {
     /// Packets to a vector: 8 or 16, whichever made a packet cheaper.
     pub packets: u32,
     /// Cycles of an operation on such vectors.
@@ -96,12 +96,13 @@ pub struct Stages {
     /// Cycles of an operation in the loops of stages.
     pub operation_cycles: f64,
     /// Cycles of a request: a line's address is put aside and taken up again, and asked for.
-    #[serde(default)]
-    pub request_cycles: f64,
+    #[serde(default, alias = "request_cycles")]
+    pub prefetch_cycles: f64,
     /// Cycles of each loop over a group: where it ends, the core guesses wrong and begins anew.
     pub loop_cycles: f64,
     /// Cycles of a packet that waits for the next group to come.
-    pub behind_cycles: f64,
+    #[serde(alias = "behind_cycles")]
+    pub pipelining_cycles: f64,
 }
 
 /// Cycles a packet of a program that only sends packets on, by burst and by what stands for a packet.
@@ -161,13 +162,13 @@ impl Port {
 }
 
 /// Of a machine whose file does not say.
-const USUAL_VECTOR_BYTES: u32 = 32;
+const DEFAULT_VECTOR_BYTES: u32 = 32;
 
 /// Of a stream, what work between its lines does not hide, on a machine whose file does not say.
-const UNHIDDEN: f64 = 0.5;
+const EXPOSED_SHARE: f64 = 0.5;
 
 /// A guess for a machine whose file does not say.
-fn usual_operation() -> f64 {
+fn default_operation_cycles() -> f64 {
     0.35
 }
 
@@ -221,12 +222,12 @@ impl Default for Machine {
             burst: 32,
             mispredict_cycles: 15.0,
             index_cycles: None,
-            operation_cycles: usual_operation(),
+            operation_cycles: default_operation_cycles(),
             vector_bytes: None,
             port: Port::default(),
             stages: None,
-            lanes: None,
-            apart: None,
+            vector: None,
+            tlb: None,
             translation_cycles: None,
             lines: Lines {
                 working_set_kb: vec![32, 512, 8 << 10, 256 << 10],
@@ -247,7 +248,7 @@ impl Default for Machine {
 impl Machine {
     /// Reads a machine file; the message says what is wrong with it and where.
     pub fn parse(text: &str) -> Result<Machine, String> {
-        let machine: Machine = toml::from_str(text).map_err(|error| placed(&error, text))?;
+        let machine: Machine = toml::from_str(text).map_err(|error| with_position(&error, text))?;
         machine.check().map(|()| machine)
     }
 
@@ -257,24 +258,24 @@ impl Machine {
 
     /// Bytes of the vectors that plans count on.
     pub fn vector_bytes(&self) -> u32 {
-        self.vector_bytes.unwrap_or(USUAL_VECTOR_BYTES)
+        self.vector_bytes.unwrap_or(DEFAULT_VECTOR_BYTES)
     }
 
     /// Refuses what no measurement gives.
     fn check(&self) -> Result<(), String> {
         let lines = &self.lines;
-        if !is_rising(&lines.working_set_kb, MOST_KB) {
+        if !is_ascending(&lines.working_set_kb, MOST_KB) {
             return Err(format!("lines.working_set_kb: expected sizes that rise, from 1 to {MOST_KB}"));
         }
         let in_flight: Vec<u64> = lines.in_flight.iter().map(|count| u64::from(*count)).collect();
-        if !is_rising(&in_flight, u64::from(MOST_COUNT)) {
+        if !is_ascending(&in_flight, u64::from(MOST_COUNT)) {
             return Err(format!("lines.in_flight: expected counts that rise, from 1 to {MOST_COUNT}"));
         }
         for access in Access::ALL {
             check_table(access, lines)?;
         }
-        if let Some(apart) = &self.apart {
-            apart.check()?;
+        if let Some(tlb) = &self.tlb {
+            tlb.check()?;
         }
         expect("ticks_per_us", self.ticks_per_us, 1.0..=MOST_TICKS_PER_US)?;
         expect("core_per_tick", self.core_per_tick, 1.0 / MOST_CORE_PER_TICK..=MOST_CORE_PER_TICK)?;
@@ -297,22 +298,22 @@ impl Machine {
         expect("index_cycles", self.index_cycles.unwrap_or(0.0), 0.0..=MOST_CYCLES)?;
         if let Some(stages) = &self.stages {
             expect("stages.operation_cycles", stages.operation_cycles, LEAST_CYCLES..=MOST_CYCLES)?;
-            expect("stages.request_cycles", stages.request_cycles, 0.0..=MOST_CYCLES)?;
+            expect("stages.prefetch_cycles", stages.prefetch_cycles, 0.0..=MOST_CYCLES)?;
             expect("stages.loop_cycles", stages.loop_cycles, 0.0..=MOST_CYCLES)?;
-            expect("stages.behind_cycles", stages.behind_cycles, 0.0..=MOST_CYCLES)?;
+            expect("stages.pipelining_cycles", stages.pipelining_cycles, 0.0..=MOST_CYCLES)?;
         }
-        let Some(lanes) = &self.lanes else { return Ok(()) };
-        if !matches!(lanes.packets, 8 | 16) {
-            return Err("lanes.packets: expected 8 or 16".to_string());
+        let Some(vector) = &self.vector else { return Ok(()) };
+        if !matches!(vector.packets, 8 | 16) {
+            return Err("vector.packets: expected 8 or 16".to_string());
         }
-        expect("lanes.operation_cycles", lanes.operation_cycles, LEAST_CYCLES..=MOST_CYCLES)
+        expect("vector.operation_cycles", vector.operation_cycles, LEAST_CYCLES..=MOST_CYCLES)
     }
 
     /// Cycles for each line when `in_flight` lines of `working_set_bytes` are asked for at a time: between the measured points along straight
     /// lines over the logarithms of both, beyond them as at the nearest.
     pub fn line_cycles(&self, access: Access, working_set_bytes: u64, in_flight: u32) -> f64 {
         if self.lines.table(access).is_empty() {
-            return self.guessed(access, working_set_bytes, in_flight);
+            return self.estimated(access, working_set_bytes, in_flight);
         }
         let table = self.lines.table(access);
         let rows: Vec<f64> = self.lines.working_set_kb.iter().map(|kb| (*kb as f64 * 1024.0).log2()).collect();
@@ -326,8 +327,8 @@ impl Machine {
     }
 
     /// Cycles that a line costs more which is the only one on its small page, where these have so many bytes together. Nothing, if the file does not say.
-    pub fn apart_cycles(&self, access: Access, span: u64, in_flight: f64) -> f64 {
-        self.apart.as_ref().map_or(0.0, |apart| apart.cycles(access, span, in_flight))
+    pub fn tlb_miss_cycles(&self, access: Access, span: u64, in_flight: f64) -> f64 {
+        self.tlb.as_ref().map_or(0.0, |tlb| tlb.cycles(access, span, in_flight))
     }
 
     /// What stages cost, as measured or as a file of before that lets guess: somewhat more than other code, and a wrong guess and a new beginning a loop.
@@ -335,16 +336,16 @@ impl Machine {
         let operation_cycles = self.operation_cycles * 1.25;
         let guess = Stages {
             operation_cycles,
-            request_cycles: 4.0 * operation_cycles,
+            prefetch_cycles: 4.0 * operation_cycles,
             loop_cycles: self.mispredict_cycles * 1.25,
-            behind_cycles: 24.0 * operation_cycles,
+            pipelining_cycles: 24.0 * operation_cycles,
         };
         self.stages.unwrap_or(guess)
     }
 
     /// The machine that plans are made for: as often as it is as it was measured, others have half of the caches that it shares. So a line costs the mean
     /// of what it does in this working set and in one twice as large; and of two plans the one wins that memory can hurt less.
-    pub fn among_others(&self) -> Machine {
+    pub fn with_shared_caches(&self) -> Machine {
         let mut machine = self.clone();
         for access in Access::ALL {
             let table = machine.lines.table_mut(access);
@@ -358,12 +359,12 @@ impl Machine {
     }
 
     /// What was not measured. A group waits once for its first line, and is to the second cache what it is to the first one; of a stream, work hides half.
-    fn guessed(&self, access: Access, bytes: u64, lines: u32) -> f64 {
+    fn estimated(&self, access: Access, bytes: u64, lines: u32) -> f64 {
         let cycles = |access| self.line_cycles(access, bytes, lines);
         match access {
             Access::GroupT1 => cycles(Access::GroupT0),
-            Access::BusyT0 => cycles(Access::PrefetchT0) * UNHIDDEN,
-            Access::BusyT1 => cycles(Access::PrefetchT1) * UNHIDDEN,
+            Access::BusyT0 => cycles(Access::PrefetchT0) * EXPOSED_SHARE,
+            Access::BusyT1 => cycles(Access::PrefetchT1) * EXPOSED_SHARE,
             Access::Load | Access::Gather | Access::PrefetchT0 | Access::PrefetchT1 | Access::GroupT0 => {
                 let stream = self.line_cycles(Access::PrefetchT0, bytes, lines.max(16));
                 stream + self.line_cycles(Access::Load, bytes, 1) / f64::from(lines.max(1))
@@ -372,7 +373,7 @@ impl Machine {
     }
 
     /// Whether it was measured in another way than `bacus calibrate` has now: the model is not fitted to such numbers, and guesses stand in for what it lacks.
-    pub fn is_of_another_method(&self) -> bool {
+    pub fn is_outdated(&self) -> bool {
         self.method != METHOD
     }
 
@@ -414,14 +415,14 @@ impl Lines {
 }
 
 /// The message with its line and column. The error's own form shows the line as well, and lines of these files are long.
-fn placed(error: &toml::de::Error, text: &str) -> String {
+fn with_position(error: &toml::de::Error, text: &str) -> String {
     let Some(before) = error.span().and_then(|span| text.get(..span.start)) else { return error.message().to_string() };
     let line = before.matches('\n').count() + 1;
     let column = before.chars().rev().take_while(|letter| *letter != '\n').count() + 1;
     format!("line {line}, column {column}: {}", error.message())
 }
 
-pub fn is_rising(sizes: &[u64], most: u64) -> bool {
+pub fn is_ascending(sizes: &[u64], most: u64) -> bool {
     let rises = sizes.windows(2).all(|pair| pair[0] < pair[1]);
     rises && sizes.first().is_some_and(|first| *first > 0) && sizes.last().is_some_and(|last| *last <= most)
 }
@@ -468,10 +469,10 @@ mod tests {
     fn a_machine_prints_and_reads_back() {
         let machine = Machine::default();
         assert_eq!(Machine::parse(&machine.print()).as_ref(), Ok(&machine));
-        let apart = Apart { span_kb: vec![1024, 2048], load: vec![0.5, 12.0], stream: vec![0.0, 2.0] };
-        let machine = Machine { misses: Some(12), index_cycles: Some(1.5), apart: Some(apart), ..machine };
+        let tlb = Tlb { span_kb: vec![1024, 2048], load: vec![0.5, 12.0], stream: vec![0.0, 2.0] };
+        let machine = Machine { misses: Some(12), index_cycles: Some(1.5), tlb: Some(tlb), ..machine };
         assert_eq!(Machine::parse(&machine.print()).as_ref(), Ok(&machine));
-        let machine = Machine { lanes: Some(Lanes { packets: 16, operation_cycles: 0.25 }), ..machine };
+        let machine = Machine { vector: Some(VectorUnit { packets: 16, operation_cycles: 0.25 }), ..machine };
         assert_eq!(Machine::parse(&machine.print()).as_ref(), Ok(&machine));
         let device = Some("net_memif".to_string());
         let port = Port { device, ring: Some(256), batch: Some(32), free_cycles: Some(0.0), ..Port::default() };
@@ -490,7 +491,7 @@ mod tests {
         let text = Machine::default().print().replace("burst = 32\n", "burst = 32\ntranslation_cycles = 2.5\n");
         let machine = Machine::parse(&text).expect("a machine");
         assert_eq!(
-            (machine.apart_cycles(Access::Load, 1 << 30, 1.0), machine.print()),
+            (machine.tlb_miss_cycles(Access::Load, 1 << 30, 1.0), machine.print()),
             (0.0, Machine::default().print())
         );
     }
@@ -527,7 +528,7 @@ mod tests {
     #[test]
     fn among_others_a_line_costs_the_mean_of_two_working_sets() {
         let machine = Machine::default();
-        let shared = machine.among_others();
+        let shared = machine.with_shared_caches();
         assert_eq!(Machine::parse(&shared.print()).as_ref(), Ok(&shared));
         for access in Access::ALL {
             for kb in [256, 8192, 32768, 1 << 20] {
@@ -550,14 +551,14 @@ mod tests {
             (text.replace("window = 128", "window = 0"), "window"),
             (text.replace("burst = 32\n", "burst = 32\nindex_cycles = nan\n"), "index_cycles"),
             (text.replace("burst = 32\n", "burst = 32\nmisses = 0\n"), "misses"),
-            (format!("{text}\n[apart]\nspan_kb = [1024]\nload = [-1.0]\nstream = [0.0]\n"), "apart.load"),
-            (format!("{text}\n[apart]\nspan_kb = [1024]\nload = [1.0]\nstream = []\n"), "apart.stream"),
-            (format!("{text}\n[apart]\nspan_kb = [4, 4]\nload = [1.0, 1.0]\nstream = [0.0, 0.0]\n"), "apart.span_kb"),
+            (format!("{text}\n[tlb]\nspan_kb = [1024]\nload = [-1.0]\nstream = [0.0]\n"), "tlb.load"),
+            (format!("{text}\n[tlb]\nspan_kb = [1024]\nload = [1.0]\nstream = []\n"), "tlb.stream"),
+            (format!("{text}\n[tlb]\nspan_kb = [4, 4]\nload = [1.0, 1.0]\nstream = [0.0, 0.0]\n"), "tlb.span_kb"),
             (text.replace("ticks_per_us = 2500.0", "ticks_per_us = nan"), "ticks_per_us"),
             (text.replace("in_flight = [1, 4, 16, 64]", "in_flight = [1, 4, 4, 64]"), "in_flight"),
             (text.replace("300.0, ", ""), "rows of 4 numbers"),
-            (text.replace("[lines]", "[lanes]\npackets = 4\noperation_cycles = 1.0\n[lines]"), "lanes"),
-            (text.replace("[lines]", "[lanes]\npackets = 8\noperation_cycles = 0.0\n[lines]"), "lanes"),
+            (text.replace("[lines]", "[vector]\npackets = 4\noperation_cycles = 1.0\n[lines]"), "vector"),
+            (text.replace("[lines]", "[vector]\npackets = 8\noperation_cycles = 0.0\n[lines]"), "vector"),
             (text.replace("mbuf_measured", "ring = 0\nmbuf_measured"), "ring"),
             (text.replace("mbuf_measured", "free_cycles = -1.0\nmbuf_measured"), "free_cycles"),
             (text.replace("operation_cycles = 0.35", "operation_cycles = 1e300"), "operation_cycles"),

@@ -1,20 +1,20 @@
 //! What passes consult beside the program: the machine, the traffic, what stands in the tables, and what the ports can do.
 
 pub mod access;
-pub mod apart;
-pub mod covered;
 pub mod hints;
-pub mod keys;
+pub mod key_overlap;
 pub mod machine;
 pub mod occupancy;
+pub mod prefix_coverage;
 pub mod profile;
+pub mod tlb;
 
 pub use access::Access;
-pub use apart::Apart;
-pub use keys::Keys;
+pub use key_overlap::KeySketch;
 pub use machine::Machine;
 pub use occupancy::{Content, Occupancy};
 pub use profile::Profile;
+pub use tlb::Tlb;
 
 use hlir::Plan;
 use hlir::plan::Descriptor;
@@ -27,9 +27,9 @@ pub struct Inputs {
     pub occupancy: Occupancy,
     pub ports: Ports,
     /// What a person has decided: planners leave that as it is, and plan the rest.
-    pub pinned: Plan,
+    pub constraints: Plan,
     /// The descriptor, if it is pinned: `pinned` has one in any case.
-    pub pinned_descriptor: Option<Descriptor>,
+    pub constrained_descriptor: Option<Descriptor>,
 }
 
 /// What the ports that the program will run on can do.

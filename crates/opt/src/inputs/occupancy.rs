@@ -1,23 +1,23 @@
 //! What stands in the tables: how many entries, with how many different actions and data. It decides how large a structure becomes.
 //!
-//! Where nobody says, a table has its own entries if they are constant, else as many as the source asks room for, else [`UNSAID_ENTRIES`].
+//! Where nobody says, a table has its own entries if they are constant, else as many as the source asks room for, else [`DEFAULT_ENTRIES`].
 
-use super::covered::Covered;
-use super::keys::Keys;
+use super::key_overlap::KeySketch;
+use super::prefix_coverage::Coverage;
 use hlir::entry::EntryAction;
 use hlir::table::{action_bit, only_action};
 use hlir::{Match, MatchKind, Program, Table};
 use std::collections::{BTreeMap, HashSet};
 
 /// Entries of a table of which neither the source nor the user says how many it will have.
-pub const UNSAID_ENTRIES: u64 = 1024;
+pub const DEFAULT_ENTRIES: u64 = 1024;
 
 /// By table name; tables that it leaves out are as [`Content::assumed`].
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Occupancy {
     pub tables: BTreeMap<String, Content>,
     /// Which keys they have, where somebody has looked.
-    pub keys: BTreeMap<String, Keys>,
+    pub keys: BTreeMap<String, KeySketch>,
 }
 
 /// What is in one table.
@@ -31,7 +31,7 @@ pub struct Content {
     /// Entries with an lpm key whose prefix is longer than 24 bits.
     pub long_prefixes: u64,
     /// Lines of an array over addresses that prefixes cover, for elements of 1, 2 and 4 bytes, if somebody has counted.
-    pub covered: Option<[Covered; 3]>,
+    pub coverage: Option<[Coverage; 3]>,
     /// What they run, if somebody has looked: a set of actions by their numbers in the table, as [`action_bit`] has them.
     pub actions: u64,
     /// Whether somebody has counted, rather than assumed.
@@ -44,13 +44,13 @@ impl Content {
         if table.entries_constant {
             return Content::of(table.entries.iter());
         }
-        let entries = table.size.unwrap_or(UNSAID_ENTRIES).max(table.entries.len() as u64).max(1);
-        let masks = Content::guessed_masks(table, entries);
+        let entries = table.size.unwrap_or(DEFAULT_ENTRIES).max(table.entries.len() as u64).max(1);
+        let masks = Content::estimated_masks(table, entries);
         Content { entries, records: entries, masks, ..Content::default() }
     }
 
     /// Different combinations of masks that so many entries may have, if nobody has counted.
-    pub fn guessed_masks(table: &Table, entries: u64) -> u64 {
+    pub fn estimated_masks(table: &Table, entries: u64) -> u64 {
         let has_prefixes = table.keys.iter().any(|key| key.kind == MatchKind::Lpm);
         entries.min(if table.has_priorities() {
             16
@@ -71,12 +71,12 @@ impl Content {
             if let EntryAction::Call(call) = &entry.action {
                 actions |= action_bit(call.action as usize);
             }
-            masks.insert(entry.matches.iter().map(shape).collect::<Vec<String>>());
+            masks.insert(entry.matches.iter().map(mask_of).collect::<Vec<String>>());
             let is_long = |key: &Match| matches!(key, Match::Lpm { prefix, .. } if *prefix > 24);
             long_prefixes += u64::from(entry.matches.iter().any(is_long));
         }
         let (records, masks) = (records.len() as u64, masks.len() as u64);
-        Content { entries: count, records, masks, long_prefixes, covered: None, actions, is_known: true }
+        Content { entries: count, records, masks, long_prefixes, coverage: None, actions, is_known: true }
     }
 
     /// The number of the action that all entries run; none if they run several, or nobody has looked.
@@ -86,7 +86,7 @@ impl Content {
 }
 
 /// What entries that can share a hash table have in common.
-fn shape(key: &Match) -> String {
+fn mask_of(key: &Match) -> String {
     match key {
         Match::Exact(_) => "exact".to_string(),
         Match::Lpm { prefix, .. } => format!("/{prefix}"),
@@ -103,16 +103,16 @@ impl Occupancy {
     }
 
     /// How many different keys two tables have together, if somebody has looked at all of them.
-    pub fn together(&self, one: &Table, other: &Table) -> Option<u64> {
+    pub fn union_count(&self, one: &Table, other: &Table) -> Option<u64> {
         let keys = |table: &Table| {
             let content = self.tables.get(&table.name).filter(|content| content.is_known)?;
             self.keys.get(&table.name).filter(|keys| keys.count() == content.entries)
         };
-        Some(keys(one)?.together(keys(other)?))
+        Some(keys(one)?.union_count(keys(other)?))
     }
 
     /// Names that the program's tables do not have.
-    pub fn strangers<'o>(&'o self, program: &'o Program) -> impl Iterator<Item = &'o String> {
+    pub fn unknown_tables<'o>(&'o self, program: &'o Program) -> impl Iterator<Item = &'o String> {
         self.tables.keys().filter(|name| program.tables.values().all(|table| table.name != **name))
     }
 }

@@ -3,7 +3,7 @@
 //! Structures compete for the caches. Who is touched often for its size stays in: a line's working set is what is touched between two touches of it. No cache
 //! has a size here.
 
-use super::line::{Area, LINE_BYTES, Place};
+use super::cache_line::{Area, Footprint, LINE_BYTES};
 use crate::inputs::{Access, Machine, Stream};
 use hlir::plan::Hint;
 
@@ -12,18 +12,18 @@ use hlir::plan::Hint;
 pub struct Touched {
     pub bytes: u64,
     /// Lines of it that are asked for, for each packet.
-    pub often: f64,
+    pub frequency: f64,
 }
 
 impl Touched {
     /// What the port reads of its packets takes room in the caches.
     pub fn of_stream(stream: Stream) -> Touched {
-        Touched { bytes: stream.bytes, often: f64::from(stream.packet_bytes) / LINE_BYTES as f64 }
+        Touched { bytes: stream.bytes, frequency: f64::from(stream.packet_bytes) / LINE_BYTES as f64 }
     }
 
     /// Touches of each line of the area, for one packet.
     fn rate(&self) -> f64 {
-        self.often * LINE_BYTES as f64 / self.bytes.max(LINE_BYTES) as f64
+        self.frequency * LINE_BYTES as f64 / self.bytes.max(LINE_BYTES) as f64
     }
 }
 
@@ -32,27 +32,27 @@ impl Touched {
 pub fn working_sets(touched: &[Touched]) -> Vec<u64> {
     let between = |ratio: f64| ((-ratio).exp_m1() / (-1.0f64).exp_m1()).min(1.0);
     // Programs with hundreds of tables have few kinds of them: those touched equally often go together, the most often touched first.
-    let mut alike: Vec<(f64, f64)> = touched.iter().map(|one| (one.rate(), one.bytes as f64)).collect();
-    alike.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-    alike.dedup_by(|(rate, bytes), (first, sum)| {
+    let mut classes: Vec<(f64, f64)> = touched.iter().map(|one| (one.rate(), one.bytes as f64)).collect();
+    classes.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    classes.dedup_by(|(rate, bytes), (first, sum)| {
         let same = rate == first;
         *sum += if same { *bytes } else { 0.0 };
         same
     });
     let mut stays = 0.0;
-    let sets: Vec<u64> = alike
+    let sets: Vec<u64> = classes
         .iter()
         .enumerate()
         .map(|(at, (rate, bytes))| {
             // All of what is touched as often, and a part of the rest.
             stays += bytes;
             let own_rate = rate.max(f64::MIN_POSITIVE);
-            let rest = alike[at + 1..].iter().map(|(rate, bytes)| bytes * between(rate / own_rate));
+            let rest = classes[at + 1..].iter().map(|(rate, bytes)| bytes * between(rate / own_rate));
             (stays + rest.sum::<f64>()) as u64
         })
         .collect();
-    let place = |one: &Touched| alike.partition_point(|(rate, _)| *rate > one.rate());
-    touched.iter().map(|one| sets[place(one)]).collect()
+    let class = |one: &Touched| classes.partition_point(|(rate, _)| *rate > one.rate());
+    touched.iter().map(|one| sets[class(one)]).collect()
 }
 
 /// Memory as a look-up sees it.
@@ -63,12 +63,12 @@ pub struct Memory<'m> {
 impl Memory<'_> {
     /// Cycles that a line costs beyond one that is in the first cache. Where some are waited for together, few rare ones overlap with one another, though many
     /// others come meanwhile; in a stream, all are asked for as early.
-    fn beyond(&self, access: Access, place: &Place, in_flight: f64) -> f64 {
-        let together = |part: f64| if access.is_stream() { in_flight } else { (in_flight * part).max(1.0) };
-        place.areas().map(|(part, area)| part * self.beyond_in(access, area, together(part))).sum()
+    fn beyond_l1(&self, access: Access, footprint: &Footprint, in_flight: f64) -> f64 {
+        let overlapping = |part: f64| if access.is_stream() { in_flight } else { (in_flight * part).max(1.0) };
+        footprint.areas().map(|(part, area)| part * self.area_beyond_l1(access, area, overlapping(part))).sum()
     }
 
-    fn beyond_in(&self, access: Access, area: Area, in_flight: f64) -> f64 {
+    fn area_beyond_l1(&self, access: Access, area: Area, in_flight: f64) -> f64 {
         let at = |bytes: u64, lines: u32| self.machine.line_cycles(access, bytes, lines);
         let smallest = self.machine.lines.working_set_kb[0] << 10;
         let (low, high) = (in_flight.floor().max(1.0), in_flight.ceil().max(1.0));
@@ -78,64 +78,64 @@ impl Memory<'_> {
         let wait = |bytes: u64, lines: f64| at(bytes, lines as u32) * lines;
         let between = |bytes: u64| (wait(bytes, low) * (1.0 - part) + wait(bytes, high) * part) / in_flight.max(1.0);
         // The curves have what it takes to find out where a line lies that has others on its page.
-        let apart = |span: u64| self.machine.apart_cycles(access, span, in_flight);
-        let sparse = (apart(area.span) - apart(area.bytes)).max(0.0);
+        let tlb_misses = |span: u64| self.machine.tlb_miss_cycles(access, span, in_flight);
+        let sparse = (tlb_misses(area.span) - tlb_misses(area.bytes)).max(0.0);
         (between(area.bytes) - between(smallest)).max(0.0) + sparse
     }
 
     /// A line that is simply read, so many being on their way.
-    pub fn load(&self, place: &Place, in_flight: f64) -> f64 {
-        self.beyond(Access::Load, place, in_flight.min(f64::from(self.machine.parallelism)))
+    pub fn load(&self, footprint: &Footprint, in_flight: f64) -> f64 {
+        self.beyond_l1(Access::Load, footprint, in_flight.min(f64::from(self.machine.parallelism)))
     }
 
     /// A line that is asked for ahead, in a steady stream.
-    pub fn prefetch(&self, hint: Hint, place: &Place, in_flight: f64) -> f64 {
+    pub fn prefetch(&self, hint: Hint, footprint: &Footprint, in_flight: f64) -> f64 {
         let access = match hint {
             Hint::T0 => Access::PrefetchT0,
             Hint::T1 | Hint::NonTemporal => Access::PrefetchT1,
         };
-        self.beyond(access, place, in_flight)
+        self.beyond_l1(access, footprint, in_flight)
     }
 
     /// Of a line that is asked for ahead in a steady stream, what work beside it does not hide: translations of addresses of large tables, for one, and reading
     /// from the second cache. Around each line the curves have the work that they cost in the first cache, on a Zen 4 of 12 cycles; where a program has more,
     /// `around`, more is hidden: l2l3acl with a million stations, of some 20, was predicted to take 80 cycles, and takes 68.
-    pub fn unhidden(&self, hint: Hint, place: &Place, in_flight: f64, around: f64) -> f64 {
+    pub fn exposed(&self, hint: Hint, footprint: &Footprint, in_flight: f64, around: f64) -> f64 {
         let access = match hint {
             Hint::T0 => Access::BusyT0,
             Hint::T1 | Hint::NonTemporal => Access::BusyT1,
         };
         let measured = self.machine.lines.table(access).first().and_then(|row| row.first());
         let part = measured.map_or(1.0, |within| (within / around).min(1.0));
-        self.beyond(access, place, in_flight) * part
+        self.beyond_l1(access, footprint, in_flight) * part
     }
 
     /// A line of a group that is asked for as a whole and then read, beyond one in the first cache.
-    pub fn group(&self, hint: Hint, place: &Place, lines: f64) -> f64 {
+    pub fn group(&self, hint: Hint, footprint: &Footprint, lines: f64) -> f64 {
         let access = match hint {
             Hint::T0 => Access::GroupT0,
             Hint::T1 | Hint::NonTemporal => Access::GroupT1,
         };
-        self.beyond(access, place, lines)
+        self.beyond_l1(access, footprint, lines)
     }
 
     /// Cycles until a line is there, beyond one in the first cache.
-    pub fn latency(&self, place: &Place) -> f64 {
-        self.beyond(Access::Load, place, 1.0)
+    pub fn latency(&self, footprint: &Footprint) -> f64 {
+        self.beyond_l1(Access::Load, footprint, 1.0)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inputs::Apart;
+    use crate::inputs::Tlb;
 
-    fn dense(bytes: u64) -> Place {
-        Place::even(Area::dense(bytes))
+    fn dense(bytes: u64) -> Footprint {
+        Footprint::even(Area::dense(bytes))
     }
 
     fn touched(bytes: u64, share: f64) -> Touched {
-        Touched { bytes, often: share }
+        Touched { bytes, frequency: share }
     }
 
     #[test]
@@ -152,8 +152,8 @@ mod tests {
         let many: Vec<Touched> = (0..64).map(|_| touched(1 << 14, 0.5)).chain([touched(1 << 20, 1.0)]).collect();
         // 64 tables of 16 KB, each touched half as often, are touched as often for their size as one of 1 MB would be 32 times a packet.
         let sets = working_sets(&many);
-        let together = working_sets(&[touched(1 << 20, 32.0), touched(1 << 20, 1.0)]);
-        assert_eq!((sets[0], sets[63], sets[64]), (together[0], together[0], together[1]));
+        let overlapping = working_sets(&[touched(1 << 20, 32.0), touched(1 << 20, 1.0)]);
+        assert_eq!((sets[0], sets[63], sets[64]), (overlapping[0], overlapping[0], overlapping[1]));
     }
 
     #[test]
@@ -176,20 +176,20 @@ mod tests {
         let machine = Machine::default();
         let memory = Memory { machine: &machine };
         let (near, far) = (Area::dense(16 << 10), Area::dense(256 << 20));
-        let place = Place { usual: near, rare: far, rarely: 0.125 };
-        let alone = memory.latency(&Place::even(far));
-        assert!((memory.load(&place, 8.0) - 0.125 * alone).abs() < 1e-9);
-        let stream = |place: &Place| memory.prefetch(Hint::T0, place, 8.0);
-        assert!((stream(&place) - 0.125 * stream(&Place::even(far))).abs() < 1e-9);
+        let footprint = Footprint { hot: near, cold: far, cold_share: 0.125 };
+        let alone = memory.latency(&Footprint::even(far));
+        assert!((memory.load(&footprint, 8.0) - 0.125 * alone).abs() < 1e-9);
+        let stream = |footprint: &Footprint| memory.prefetch(Hint::T0, footprint, 8.0);
+        assert!((stream(&footprint) - 0.125 * stream(&Footprint::even(far))).abs() < 1e-9);
     }
 
     #[test]
     fn lines_apart_cost_what_their_pages_cost_more_than_dense_ones() {
-        let apart = Apart { span_kb: vec![1024, 4096], load: vec![2.0, 24.0], stream: vec![0.0, 4.0] };
-        let machine = Machine { apart: Some(apart), ..Machine::default() };
+        let tlb = Tlb { span_kb: vec![1024, 4096], load: vec![2.0, 24.0], stream: vec![0.0, 4.0] };
+        let machine = Machine { tlb: Some(tlb), ..Machine::default() };
         let memory = Memory { machine: &machine };
-        let dense = Place::even(Area::dense(1 << 20));
-        let sparse = Place::even(Area { bytes: 1 << 20, span: 4 << 20 });
+        let dense = Footprint::even(Area::dense(1 << 20));
+        let sparse = Footprint::even(Area { bytes: 1 << 20, span: 4 << 20 });
         assert!((memory.latency(&sparse) - memory.latency(&dense) - 22.0).abs() < 1e-9);
         assert!(
             (memory.prefetch(Hint::T1, &sparse, 64.0) - memory.prefetch(Hint::T1, &dense, 64.0) - 4.0).abs() < 1e-9

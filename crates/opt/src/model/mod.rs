@@ -3,24 +3,24 @@
 //! A packet costs what its port costs, its operations, its mispredicted branches, and the lines that it waits for; on one core these add up, for they use the
 //! same issue slots and fill buffers. How long lines are waited for depends on how many are on their way together, and that is what a plan decides.
 
-mod ahead;
-mod lanes;
-pub mod line;
+pub mod cache_line;
 pub mod memory;
 pub mod operations;
 pub mod records;
+mod speculation;
 pub mod stage;
+pub mod stalls;
 pub mod structures;
-pub mod waiting;
+mod vector;
 
 use crate::Inputs;
 use crate::analyze::Traffic;
-use crate::analyze::along;
-use crate::analyze::doom::number;
-use crate::analyze::split;
+use crate::analyze::branch_probabilities;
+use crate::analyze::drops::node_index;
+use crate::analyze::hot_path;
+use cache_line::{Area, Footprint};
 use hlir::plan::{Descriptor, Structure};
 use hlir::{Node, NodeId, NodeKind, Plan, Program, TableId};
-use line::{Area, Place};
 use memory::{Memory, Touched};
 use operations::Operations;
 use std::cell::RefCell;
@@ -66,7 +66,7 @@ impl Prediction {
     }
 
     pub fn node(&self, node: NodeId) -> NodeCost {
-        self.nodes.get(number(node)).copied().unwrap_or_default()
+        self.nodes.get(node_index(node)).copied().unwrap_or_default()
     }
 }
 
@@ -77,7 +77,7 @@ pub struct Lookup {
     pub shape: Shape,
     pub share: f64,
     /// Where each of its lines lies, with the working sets that its areas effectively are part of.
-    pub working_sets: Vec<Place>,
+    pub working_sets: Vec<Footprint>,
 }
 
 pub struct Model<'a> {
@@ -87,23 +87,23 @@ pub struct Model<'a> {
     /// Operations of one visit, by node number.
     work: Vec<f64>,
     /// Share of a node's packets whose way its branch predictor does not guess.
-    surprise: Vec<f64>,
+    misprediction_rates: Vec<f64>,
     /// The look-ups of the structures that were asked for last: planners try many plans with the same ones.
-    known: RefCell<Known>,
+    lookup_cache: RefCell<LookupCache>,
     /// The path that was asked for last, and what goes on along each of its edges.
-    along: RefCell<Along>,
+    edge_share_cache: RefCell<EdgeShareCache>,
     /// What was asked for of first stages in lanes.
-    fronts: RefCell<Fronts>,
+    vector_cache: RefCell<VectorCache>,
 }
 
 /// By the path up to the cut, and the places that are looked up there: what the stage has, if it can be run in lanes.
-type Fronts = HashMap<(Vec<NodeId>, Vec<usize>), Option<lanes::Counted>>;
+type VectorCache = HashMap<(Vec<NodeId>, Vec<usize>), Option<vector::StepCounts>>;
 
 /// A path, and a share for each of its edges.
-type Along = Option<(Vec<NodeId>, Rc<[f64]>)>;
+type EdgeShareCache = Option<(Vec<NodeId>, Rc<[f64]>)>;
 
 /// Structures of the look-ups that packets make, in order, with whom their tables share an array, and the look-ups.
-type Known = Option<(Vec<Planned>, Rc<[Lookup]>)>;
+type LookupCache = Option<(Vec<Planned>, Rc<[Lookup]>)>;
 
 /// What a plan says about the table of a look-up.
 type Planned = (Structure, Option<TableId>);
@@ -111,30 +111,30 @@ type Planned = (Structure, Option<TableId>);
 impl<'a> Model<'a> {
     pub fn new(program: &'a Program, inputs: &'a Inputs, traffic: &'a Traffic) -> Model<'a> {
         let operations = Operations::new(program);
-        let (mut work, mut surprise) = (vec![0.0; program.nodes.len()], vec![0.0; program.nodes.len()]);
+        let (mut work, mut misprediction_rates) = (vec![0.0; program.nodes.len()], vec![0.0; program.nodes.len()]);
         for &node in traffic.order() {
-            work[number(node)] = operations.node(node, traffic);
-            surprise[number(node)] = surprising(program, node, traffic);
+            work[node_index(node)] = operations.node(node, traffic);
+            misprediction_rates[node_index(node)] = misprediction_rate(program, node, traffic);
         }
         Model {
             program,
             inputs,
             traffic,
             work,
-            surprise,
-            known: RefCell::default(),
-            along: RefCell::default(),
-            fronts: RefCell::default(),
+            misprediction_rates,
+            lookup_cache: RefCell::default(),
+            edge_share_cache: RefCell::default(),
+            vector_cache: RefCell::default(),
         }
     }
 
     /// For each edge of a path, the share of the packets that came all the way and go on along it.
     fn shares_along(&self, path: &[NodeId]) -> Rc<[f64]> {
-        let mut asked = self.along.borrow_mut();
+        let mut asked = self.edge_share_cache.borrow_mut();
         match &*asked {
             Some((last, shares)) if last == path => shares.clone(),
             _ => {
-                let shares: Rc<[f64]> = along::shares(self.program, self.inputs, self.traffic, path).into();
+                let shares: Rc<[f64]> = hot_path::edge_shares(self.program, self.inputs, self.traffic, path).into();
                 *asked = Some((path.to_vec(), shares.clone()));
                 shares
             }
@@ -156,7 +156,7 @@ impl<'a> Model<'a> {
     }
 
     pub fn work(&self, node: NodeId) -> f64 {
-        self.work[number(node)]
+        self.work[node_index(node)]
     }
 
     /// Operations of a packet, tables' structures included.
@@ -177,13 +177,13 @@ impl<'a> Model<'a> {
         let applied: Vec<(NodeId, TableId)> = self.traffic.order().iter().filter_map(applied).collect();
         let wanted: Vec<Planned> =
             applied.iter().map(|(_, table)| (structure(*table), self.partner(plan, *table))).collect();
-        if let Some((known, lookups)) = &*self.known.borrow()
-            && *known == wanted
+        if let Some((lookup_cache, lookups)) = &*self.lookup_cache.borrow()
+            && *lookup_cache == wanted
         {
             return lookups.clone();
         }
-        let lookups = self.priced(&applied, &wanted);
-        *self.known.borrow_mut() = Some((wanted, lookups.clone()));
+        let lookups = self.with_working_sets(&applied, &wanted);
+        *self.lookup_cache.borrow_mut() = Some((wanted, lookups.clone()));
         lookups
     }
 
@@ -196,18 +196,18 @@ impl<'a> Model<'a> {
     }
 
     /// What an array holds that two tables share: of keys that both have, one.
-    fn together(&self, table: TableId, partner: TableId) -> u64 {
+    fn union_count(&self, table: TableId, partner: TableId) -> u64 {
         let [one, other] = [table, partner].map(|id| &self.program.tables[id]);
         let occupancy = &self.inputs.occupancy;
         let both = || occupancy.of(one).entries + occupancy.of(other).entries;
-        occupancy.together(one, other).unwrap_or_else(both)
+        occupancy.union_count(one, other).unwrap_or_else(both)
     }
 
-    fn priced(&self, applied: &[(NodeId, TableId)], planned: &[Planned]) -> Rc<[Lookup]> {
+    fn with_working_sets(&self, applied: &[(NodeId, TableId)], planned: &[Planned]) -> Rc<[Lookup]> {
         let mut lookups: Vec<Lookup> = Vec::new();
         for (&(node, table), &(structure, partner)) in applied.iter().zip(planned) {
             let mut content = self.inputs.occupancy.of(&self.program.tables[table]);
-            content.entries = partner.map_or(content.entries, |partner| self.together(table, partner));
+            content.entries = partner.map_or(content.entries, |partner| self.union_count(table, partner));
             let vector = self.inputs.machine.vector_bytes();
             let mut shape = structures::shape(self.program, table, structure, &content, vector);
             // In an array of two tables, packets touch what they ask either for.
@@ -223,10 +223,11 @@ impl<'a> Model<'a> {
             let all = |partner: TableId| shares(lookup.table).chain(shares(partner)).sum::<f64>();
             let own = partner.map_or(1.0, |partner| lookup.share / all(partner).max(f64::MIN_POSITIVE));
             let parts = std::iter::once(own).chain(std::iter::repeat(1.0));
-            let lines = lookup.shape.lines.iter().map(|line| (line.place, line.often * lookup.share)).zip(parts);
-            let touched = |((place, often), own): ((Place, f64), f64)| {
+            let lines =
+                lookup.shape.lines.iter().map(|line| (line.footprint, line.frequency * lookup.share)).zip(parts);
+            let touched = |((footprint, frequency), own): ((Footprint, f64), f64)| {
                 let bytes = move |area: Area| (area.bytes as f64 * own) as u64;
-                place.areas().map(move |(part, area)| Touched { bytes: bytes(area), often: often * part })
+                footprint.areas().map(move |(part, area)| Touched { bytes: bytes(area), frequency: frequency * part })
             };
             lines.flat_map(touched).collect::<Vec<Touched>>()
         };
@@ -239,7 +240,7 @@ impl<'a> Model<'a> {
                 // What stands between touches lies on pages of its own.
                 Area { bytes, span: area.span + bytes.saturating_sub(area.bytes) }
             };
-            lookup.working_sets = lookup.shape.lines.iter().map(|line| line.place.map(&mut among)).collect();
+            lookup.working_sets = lookup.shape.lines.iter().map(|line| line.footprint.map(&mut among)).collect();
         }
         lookups.into()
     }
@@ -256,12 +257,12 @@ impl<'a> Model<'a> {
     /// What look-ups cost a packet, by table, each made in the cheaper way: their structures' operations, and waiting for them.
     pub fn lookup_cycles(&self, plan: &Plan) -> BTreeMap<TableId, f64> {
         let lookups = self.lookups(plan);
-        let sight = self.in_sight(&lookups);
+        let window = self.rob_window(&lookups);
         let mut cycles = BTreeMap::new();
         for lookup in &*lookups {
             let issue = lookup.shape.operations * self.operation();
             let sum: &mut f64 = cycles.entry(lookup.table).or_default();
-            *sum += lookup.share * (issue + self.at_best(lookup, &sight));
+            *sum += lookup.share * (issue + self.best_stalls(lookup, &window));
         }
         cycles
     }
@@ -274,7 +275,7 @@ impl<'a> Model<'a> {
             Descriptor::Mbuf => &port.mbuf,
         };
         let burst = if plan.burst == 0 { self.inputs.machine.burst } else { plan.burst };
-        let nearest = port.burst.iter().zip(costs).min_by_key(|(known, _)| known.abs_diff(burst));
+        let nearest = port.burst.iter().zip(costs).min_by_key(|(lookup_cache, _)| lookup_cache.abs_diff(burst));
         nearest.map_or(0.0, |(_, cycles)| *cycles)
     }
 
@@ -285,26 +286,26 @@ impl<'a> Model<'a> {
         let operation = self.operation_under(plan);
         for &node in self.traffic.order() {
             let share = self.traffic.node(node);
-            let at = &mut nodes[number(node)];
+            let at = &mut nodes[node_index(node)];
             at.share = share;
             at.issue = share * self.work(node) * operation;
-            at.mispredicted = share * self.surprise[number(node)] * mispredict;
+            at.mispredicted = share * self.misprediction_rates[node_index(node)] * mispredict;
         }
         for lookup in &*lookups {
-            nodes[number(lookup.node)].issue += lookup.share * lookup.shape.operations * operation;
+            nodes[node_index(lookup.node)].issue += lookup.share * lookup.shape.operations * operation;
         }
-        let staging = self.wait(plan, &lookups, &mut nodes);
+        let staging = self.add_stalls(plan, &lookups, &mut nodes);
         let mut prediction = Prediction { floor: self.floor(plan), staging, nodes, latency_ns: 0.0 };
         let burst = f64::from(if plan.burst == 0 { self.inputs.machine.burst } else { plan.burst });
-        let ahead = stage::bursts_ahead(plan);
+        let depth = stage::pipeline_depth(plan);
         prediction.latency_ns =
-            prediction.cycles() * burst * f64::from(1 + ahead) / self.inputs.machine.ticks_per_us * 1000.0;
+            prediction.cycles() * burst * f64::from(1 + depth) / self.inputs.machine.ticks_per_us * 1000.0;
         prediction
     }
 }
 
 /// How often, for each packet at a node, the jump out of it goes another way than usual.
-fn surprising(program: &Program, id: NodeId, traffic: &Traffic) -> f64 {
+fn misprediction_rate(program: &Program, id: NodeId, traffic: &Traffic) -> f64 {
     let share = traffic.node(id);
     if share <= 0.0 {
         return 0.0;
@@ -326,13 +327,13 @@ fn surprising(program: &Program, id: NodeId, traffic: &Traffic) -> f64 {
         }
         NodeKind::Apply { table, .. } => traffic
             .lookup(id)
-            .map_or(0.0, |lookup| surprising_action(lookup, program.tables[*table].default.action as usize)),
+            .map_or(0.0, |lookup| action_misprediction_rate(lookup, program.tables[*table].default.action as usize)),
         NodeKind::Deparse { .. } => 0.0,
     }
 }
 
 /// The same of a look-up: whether it hits, and of those that do, which action they run.
-fn surprising_action(lookup: &split::Lookup, default: usize) -> f64 {
+fn action_misprediction_rate(lookup: &branch_probabilities::LookupOutcomes, default: usize) -> f64 {
     let hit = lookup.hit.clamp(0.0, 1.0);
     let of_hits = |(action, share): (usize, &f64)| if action == default { share - (1.0 - hit) } else { *share };
     let usual = lookup.actions.iter().enumerate().map(of_hits).fold(0.0, f64::max);

@@ -4,7 +4,7 @@
 //! often as the action is run.
 
 use crate::analyze::Traffic;
-use crate::analyze::split::Lookup;
+use crate::analyze::branch_probabilities::LookupOutcomes;
 use hlir::{
     Argument, Binary, Call, Effect, Expression, FieldRef, HashInput, NodeId, NodeKind, Place, Program, Rule, Select,
     Statement, Type,
@@ -82,7 +82,7 @@ impl<'p> Operations<'p> {
         self.program.tables[table].keys.iter().map(|key| self.expression(&key.value) + MOVE).sum()
     }
 
-    fn actions(&self, table: hlir::TableId, lookup: &Lookup) -> f64 {
+    fn actions(&self, table: hlir::TableId, lookup: &LookupOutcomes) -> f64 {
         let actions = self.program.tables[table].actions.iter();
         let run = |(action, share): (&hlir::Action, &f64)| {
             let parameters = action.parameters.len() as f64 * MOVE;

@@ -6,10 +6,10 @@ mod arrays;
 mod sets;
 mod trees;
 
-use super::line::{LINE_BYTES, Line};
+use super::cache_line::{LINE_BYTES, Line};
 use super::operations::limbs;
 use super::records;
-use crate::inputs::covered::Covered;
+use crate::inputs::prefix_coverage::Coverage;
 use crate::inputs::{Content, Machine};
 use hlir::plan::Structure;
 use hlir::{MatchKind, Program, Table, TableId};
@@ -30,7 +30,7 @@ const STEP: f64 = 6.0;
 const STEP_OF_TRIE: f64 = 18.0;
 const STEP_OF_TREE: f64 = 12.0;
 /// Whether a prefix ends in a node, and whether the way goes on, are guessed wrong once in so many nodes.
-const NODES_TO_A_SURPRISE: f64 = 2.0;
+const NODES_PER_MISPREDICTION: f64 = 2.0;
 /// Rules that are compared with each key, without buckets.
 const SCAN_TOGETHER: u64 = 48;
 /// With so few combinations of masks some chunk of the key usually tells most rules apart. (Prefixes shorter than a chunk have none; nobody counts them.)
@@ -73,14 +73,14 @@ pub struct Shape {
     /// In the order in which they are read; each needs the one before. The last is the action record.
     pub lines: Vec<Line>,
     /// Operations that a look-up saves in a group, where the structure looks up all of a group's keys at once.
-    pub grouped: Option<f64>,
+    pub group_savings: Option<f64>,
     /// How often the core guesses wrong where a look-up ends.
-    pub surprises: f64,
+    pub mispredictions: f64,
     /// How often a look-up has to read a second line instead of its first.
-    pub second: f64,
+    pub second_line: f64,
     /// Operations one after the other before the first line; and where a group is looked up that has made all of its addresses before.
-    pub begin: f64,
-    pub begin_grouped: f64,
+    pub address_latency: f64,
+    pub grouped_address_latency: f64,
     /// Operations one after the other between two lines that each need the one before.
     pub step: f64,
     /// Operations one after the other from the key to the record, where they are more than steps between lines.
@@ -109,7 +109,7 @@ impl Shape {
 
     /// All bytes that look-ups can touch.
     pub fn bytes(&self) -> u64 {
-        self.lines.iter().map(|line| line.place.bytes()).sum()
+        self.lines.iter().map(|line| line.footprint.bytes()).sum()
     }
 
     /// Whether what the table holds, and what it may come to hold, has room: a controller that was promised so many entries can write them all. Where
@@ -163,11 +163,11 @@ struct Keyed {
     words: f64,
     entries: u64,
     long_prefixes: u64,
-    covered: Option<[Covered; 3]>,
+    coverage: Option<[Coverage; 3]>,
     /// Different combinations of masks.
     masks: u64,
     /// Limbs to a vector.
-    lanes: f64,
+    limbs_per_vector: f64,
 }
 
 /// What a look-up in this table costs, in a structure that can hold its keys, with vectors of so many bytes.
@@ -180,25 +180,25 @@ pub fn shape(program: &Program, id: TableId, structure: Structure, content: &Con
         words: limbs(bits),
         entries: content.entries.max(1),
         long_prefixes: content.long_prefixes,
-        covered: content.covered,
+        coverage: content.coverage,
         masks: content.masks.max(1),
-        lanes: f64::from(vector_bytes) / 8.0,
+        limbs_per_vector: f64::from(vector_bytes) / 8.0,
         keys,
     };
-    let (operations, mut lines) = keyed.look_up(structure);
-    let grouped = keyed.grouped(structure, operations);
+    let (operations, mut lines) = keyed.lookup_cost(structure);
+    let group_savings = keyed.group_savings(structure, operations);
     let records = if program.has_own_records(id) { keyed.entries } else { content.records.clamp(1, keyed.entries) };
-    lines.push(Line::alone(records * record_bytes(table), 1.0));
-    let begin = if structure.has_two_lines() || structure == Structure::Perfect { HASHING } else { INDEXING };
+    lines.push(Line::single(records * record_bytes(table), 1.0));
+    let address_latency = if structure.has_two_lines() || structure == Structure::Perfect { HASHING } else { INDEXING };
     Shape {
         structure,
         operations,
         lines,
-        grouped,
-        surprises: keyed.surprises(structure),
-        second: keyed.second(structure),
-        begin,
-        begin_grouped: if structure.has_two_lines() && keyed.words <= 2.0 { 0.0 } else { begin },
+        group_savings,
+        mispredictions: keyed.mispredictions(structure),
+        second_line: keyed.second_line(structure),
+        address_latency,
+        grouped_address_latency: if structure.has_two_lines() && keyed.words <= 2.0 { 0.0 } else { address_latency },
         step: step(structure),
         chain: keyed.chain(structure),
         loops: keyed.loops(structure),
@@ -239,7 +239,7 @@ fn overflowing(slots: u32, load: f64) -> f64 {
 
 impl Keyed {
     /// Operations of hash, address and comparison, and the lines that are read.
-    fn look_up(&self, structure: Structure) -> (f64, Vec<Line>) {
+    fn lookup_cost(&self, structure: Structure) -> (f64, Vec<Line>) {
         match structure {
             Structure::Exact => self.exact(),
             Structure::Exact48 => (36.0, self.hashed(8.0, self.load_exact48())),
@@ -251,14 +251,14 @@ impl Keyed {
             // Small keys are ports, VLANs, numbers of next hops: mostly given out one after the other, so that several share a line.
             Structure::Direct => {
                 let array = 4u64 << self.bits.min(40);
-                (3.0, vec![Line::alone(array.min(self.entries * LINE_BYTES / 4), 1.0)])
+                (3.0, vec![Line::single(array.min(self.entries * LINE_BYTES / 4), 1.0)])
             }
             Structure::Compare => {
                 let blocks = (self.entries as f64 / 8.0).ceil();
-                let vectors = blocks * self.words * 8.0 / self.lanes;
+                let vectors = blocks * self.words * 8.0 / self.limbs_per_vector;
                 (
                     14.0 + 8.0 * blocks * self.words + 2.0 * vectors,
-                    vec![Line::alone(192 + (blocks * self.words) as u64 * LINE_BYTES, 1.0)],
+                    vec![Line::single(192 + (blocks * self.words) as u64 * LINE_BYTES, 1.0)],
                 )
             }
             Structure::Scan => self.scan(),
@@ -266,8 +266,8 @@ impl Keyed {
             Structure::TupleSpace => self.tuple_space(),
             // A pilot for each four keys, two bytes; then the key's own place.
             Structure::Perfect => {
-                let pilots = Line::alone((self.entries / 4 * 2).max(LINE_BYTES), 1.0);
-                (20.0, vec![pilots, Line::alone(self.entries * 8, 1.0)])
+                let pilots = Line::single((self.entries / 4 * 2).max(LINE_BYTES), 1.0);
+                (20.0, vec![pilots, Line::single(self.entries * 8, 1.0)])
             }
             Structure::Btree => self.btree(),
             Structure::List => self.list(),
@@ -277,14 +277,14 @@ impl Keyed {
     /// The bucket of a hash table with so many slots to a line.
     fn hashed(&self, slots: f64, load: f64) -> Vec<Line> {
         let bytes = (self.entries as f64 / slots / load).ceil() as u64 * LINE_BYTES;
-        vec![Line::alone(bytes, 1.0)]
+        vec![Line::single(bytes, 1.0)]
     }
 
     /// Of few keys almost each has a line of its own, since there are many lines from the beginning.
     fn exact60(&self) -> Vec<Line> {
         let alone = (self.entries * LINE_BYTES).min(SMALL_EXACT48 as u64);
         let mut lines = self.hashed(8.0, self.load_exact48());
-        lines[0] = Line::alone(lines[0].place.bytes().max(alone), 1.0);
+        lines[0] = Line::single(lines[0].footprint.bytes().max(alone), 1.0);
         lines
     }
 
@@ -299,7 +299,7 @@ impl Keyed {
     }
 
     /// How many keys are in the second of a table's lines.
-    fn second(&self, structure: Structure) -> f64 {
+    fn second_line(&self, structure: Structure) -> f64 {
         if !structure.has_two_lines() {
             return 0.0;
         }
@@ -330,7 +330,7 @@ impl Keyed {
     fn exact(&self) -> (f64, Vec<Line>) {
         let mut lines = self.hashed(f64::from(self.slots()), LOAD_EXACT);
         if self.words > 2.0 {
-            lines.push(Line::alone(self.entries * (8 + 8 * self.words as u64), 1.0));
+            lines.push(Line::single(self.entries * (8 + 8 * self.words as u64), 1.0));
         }
         (36.0 + 5.0 * self.words, lines)
     }
@@ -356,7 +356,7 @@ impl Keyed {
             Buckets::Uneven => (BLOCK_OF_BUCKET, bucket),
         };
         // A row of a block has eight words: wider vectors are no help.
-        let vectors = (4.0 / self.lanes).max(1.0);
+        let vectors = (4.0 / self.limbs_per_vector).max(1.0);
         let operations = 50.0 + way + compared * (block + vectors * (3.0 * self.halves() + self.ranges()));
         let block_lines = self.halves();
         (operations, self.streamed(blocks * block_lines, compared * block_lines))
@@ -388,14 +388,14 @@ impl Keyed {
         let pairs = 1.0 + if self.keys.iter().all(is_prefix) { COVERING_PREFIXES } else { tuples * 0.65 };
         let units = (f64::from(self.bits) / 128.0).ceil();
         // A pair's unit is two rows of four words.
-        let vectors = (4.0 / self.lanes).max(1.0);
+        let vectors = (4.0 / self.limbs_per_vector).max(1.0);
         let operations = 25.0 + tuples * (5.0 + 5.0 * self.words) + pairs * (15.0 + 11.0 * units * vectors);
-        let heads = Line::abreast(self.entries * 24, tuples);
+        let heads = Line::parallel(self.entries * 24, tuples);
         (
             operations,
             vec![
                 heads,
-                Line { abreast: pairs, ..Line::alone(self.entries * LINE_BYTES * units as u64, pairs * units) },
+                Line { parallel: pairs, ..Line::single(self.entries * LINE_BYTES * units as u64, pairs * units) },
             ],
         )
     }
@@ -406,11 +406,11 @@ impl Keyed {
     }
 
     /// What a look-up of a group saves, counted in instructions of 5-tuples.
-    fn grouped(&self, structure: Structure, operations: f64) -> Option<f64> {
+    fn group_savings(&self, structure: Structure, operations: f64) -> Option<f64> {
         let saved = match structure {
             // Sixteen keys side by side, with vectors that have room for eight words; or 32, with twice the room and three operands to an operation.
-            Structure::Scan if self.entries <= SCAN_TOGETHER && self.lanes >= 4.0 => {
-                let rule = if self.lanes >= 8.0 {
+            Structure::Scan if self.entries <= SCAN_TOGETHER && self.limbs_per_vector >= 4.0 => {
+                let rule = if self.limbs_per_vector >= 8.0 {
                     (6.0 * self.halves() + 5.0) / 32.0
                 } else {
                     (8.0 * self.halves() + 5.0) / 16.0
@@ -420,7 +420,7 @@ impl Keyed {
             // What is of a way of buckets stays in registers, which is no gain where they are guessed wrong.
             Structure::Scan if self.buckets() == Buckets::Uneven => 0.0,
             Structure::Scan => 45.0,
-            Structure::BitVector => (operations - self.bit_vector_grouped()).max(0.0),
+            Structure::BitVector => (operations - self.bit_vector_group_operations()).max(0.0),
             Structure::TupleSpace => 0.2 * operations,
             // Each step takes up a walk and puts it aside.
             Structure::LpmTrie => -WALK * self.steps(),
@@ -429,13 +429,13 @@ impl Keyed {
             // What is found is stored at once, and where all hit, nobody's turn has a test for it. Four keys of one limb are hashed at once. Counted in l2fwd.
             Structure::Exact if self.words > 1.0 => 11.0,
             // What matches is brought to the front by one operation, where vectors have room for a line; cores do half as many operations on such vectors.
-            Structure::Exact48 if self.lanes >= 8.0 => 18.0,
+            Structure::Exact48 if self.limbs_per_vector >= 8.0 => 18.0,
             // The words are made of the keys, once more than their lines are.
-            Structure::Exact60 if self.lanes >= 8.0 => 17.0,
+            Structure::Exact60 if self.limbs_per_vector >= 8.0 => 17.0,
             Structure::Exact60 => 13.0,
             Structure::Exact | Structure::Exact48 => 17.0,
             // Where the array is stays in registers, and words are compared together. Counted in look-ups of 16K keys, like all of their operations.
-            Structure::Perfect if self.lanes >= 4.0 => 10.0,
+            Structure::Perfect if self.limbs_per_vector >= 4.0 => 10.0,
             Structure::Perfect => 3.0,
             // Entries are loads either way.
             Structure::Dir24_8
@@ -449,10 +449,10 @@ impl Keyed {
     }
 
     /// A list ends at the block in which a rule matches: any of them. A way through a trie is another one for each key.
-    fn surprises(&self, structure: Structure) -> f64 {
+    fn mispredictions(&self, structure: Structure) -> f64 {
         match structure {
             Structure::List => 1.0 - 1.0 / (self.entries as f64 / 8.0).ceil(),
-            Structure::LpmTrie => (self.steps() - 1.0) / NODES_TO_A_SURPRISE,
+            Structure::LpmTrie => (self.steps() - 1.0) / NODES_PER_MISPREDICTION,
             Structure::Scan if self.buckets() == Buckets::Uneven => {
                 UNEVEN_BLOCK * (self.compared() - EVEN_BLOCKS).max(0.0)
             }
@@ -492,7 +492,7 @@ impl Keyed {
         let block_lines = 1.0 + self.words * if self.ranges() > 0.0 { 3.0 } else { 2.0 };
         // Half of the rules are compared before one matches.
         let compared = (blocks / 2.0).max(1.0);
-        let vectors = 8.0 / self.lanes;
+        let vectors = 8.0 / self.limbs_per_vector;
         // Each step needs the one before: with four rules a list takes 9 cycles more than an array that its lines would suggest (ipv4fwd, Zen 3).
         let operations = 30.0 + compared * (15.0 + 7.5 * vectors * self.words + 20.5 * self.ranges());
         (operations, self.streamed(blocks * block_lines, compared * block_lines))
@@ -500,7 +500,7 @@ impl Keyed {
 
     /// Lines that are read one behind the other: where the next one lies does not depend on what this one holds.
     fn streamed(&self, lines: f64, read: f64) -> Vec<Line> {
-        vec![Line::abreast(lines as u64 * LINE_BYTES, read)]
+        vec![Line::parallel(lines as u64 * LINE_BYTES, read)]
     }
 }
 
@@ -520,9 +520,17 @@ mod tests {
     fn shorter_words_take_fewer_lines_but_of_few_keys() {
         let lines = |entries: u64, structure: Structure| {
             let keys = vec![(MatchKind::Exact, 60)];
-            let stations =
-                Keyed { keys, bits: 60, words: 1.0, entries, long_prefixes: 0, covered: None, masks: 1, lanes: 8.0 };
-            stations.look_up(structure).1[0].place.bytes() / LINE_BYTES
+            let hosts = Keyed {
+                keys,
+                bits: 60,
+                words: 1.0,
+                entries,
+                long_prefixes: 0,
+                coverage: None,
+                masks: 1,
+                limbs_per_vector: 8.0,
+            };
+            hosts.lookup_cost(structure).1[0].footprint.bytes() / LINE_BYTES
         };
         assert_eq!((lines(65_536, Structure::Exact60), lines(65_536, Structure::Exact)), (10_923, 20_972));
         assert_eq!((lines(256, Structure::Exact60), lines(256, Structure::Exact)), (256, 82));
@@ -533,17 +541,25 @@ mod tests {
     fn nodes_of_a_tree_are_full_from_the_leaves_up() {
         let keys = vec![(MatchKind::Lpm, 128)];
         let entries = 195_838;
-        let routes =
-            Keyed { keys, bits: 128, words: 2.0, entries, long_prefixes: 0, covered: None, masks: 1, lanes: 8.0 };
-        let nodes: Vec<u64> = routes.btree().1.iter().map(|line| line.place.bytes() / LINE_BYTES).collect();
+        let routes = Keyed {
+            keys,
+            bits: 128,
+            words: 2.0,
+            entries,
+            long_prefixes: 0,
+            coverage: None,
+            masks: 1,
+            limbs_per_vector: 8.0,
+        };
+        let nodes: Vec<u64> = routes.btree().1.iter().map(|line| line.footprint.bytes() / LINE_BYTES).collect();
         // Counted in a tree of so many drawn prefixes: 1, 2, 13, 98, 783, 6258, 50058.
         assert_eq!(nodes, [1, 2, 16, 125, 951, 7233, 54972]);
     }
 
     #[test]
     fn few_keys_touch_few_lines() {
-        let three = Line::abreast(1 << 20, 3.0);
-        assert_eq!((Line::alone(1 << 20, 0.5).touched_by(5), three.touched_by(5)), (5 * 64, 15 * 64));
+        let three = Line::parallel(1 << 20, 3.0);
+        assert_eq!((Line::single(1 << 20, 0.5).touched_by(5), three.touched_by(5)), (5 * 64, 15 * 64));
     }
 
     #[test]
@@ -554,11 +570,11 @@ mod tests {
             words: 1.0,
             entries,
             long_prefixes: 0,
-            covered: None,
+            coverage: None,
             masks,
-            lanes: 4.0,
+            limbs_per_vector: 4.0,
         };
-        let costs = |rules: Keyed| (rules.scan().0, rules.surprises(Structure::Scan), rules.tuple_space().0);
+        let costs = |rules: Keyed| (rules.scan().0, rules.mispredictions(Structure::Scan), rules.tuple_space().0);
         let (one, many) = (costs(rules(1000, 1)), costs(rules(1000, 16)));
         assert!(one.0 < many.0 && one.1 == 0.0 && many.1 > 0.0 && one.2 < many.2, "{one:?} {many:?}");
         assert_eq!(costs(rules(SCAN_TOGETHER, 1)).0, costs(rules(SCAN_TOGETHER, 16)).0);

@@ -5,7 +5,7 @@
 //! one stage for all look-ups that it may make, which pays for what no look-up alone would. A stage's batch is the burst: packets that have left the path
 //! take up their places in it, and do nothing there.
 
-use super::{WORTH, is_legal, pins, reason, with_model};
+use super::{WORTH, constraints, is_legal, reason, with_model};
 use crate::Inputs;
 use crate::model::Model;
 use hlir::plan::{Access, Hint, Loop, Placement, Request};
@@ -14,20 +14,20 @@ use hlir::{NodeId, Plan, Program};
 /// The first is taken unless another is cheaper.
 pub const BURSTS: [u32; 3] = [64, 32, 128];
 /// How much cheaper a longer burst must be: what it needs beside its packets is not in the model. For a shorter one [`WORTH`] is enough.
-const CLEARLY: f64 = 0.05;
+const LONGER_WORTH: f64 = 0.05;
 /// Look-ups of a path up to which one stage for all of them is tried, beginning at each.
 const MOST_TOGETHER: usize = 12;
 /// Packets of a group of a path's stage: verdicts are bits of one word.
 pub const LARGEST_GROUP: u32 = 64;
 
 pub fn allocate(program: &Program, plan: &mut Plan, inputs: &Inputs) {
-    let pinned = &inputs.pinned;
+    let pinned = &inputs.constraints;
     with_model(program, inputs, |model| {
         let expansion = (model.traffic.expansion(program) - 0.01).ceil().max(1.0) as u32;
         let most = if inputs.ports.most_burst == 0 { u32::MAX } else { inputs.ports.most_burst };
         let mut bursts: Vec<u32> = BURSTS.iter().map(|burst| (burst / expansion).clamp(1, most)).collect();
         bursts.dedup();
-        let stages = pins::stages(inputs);
+        let stages = constraints::stages(inputs);
         if pinned.burst > 0 {
             bursts = vec![pinned.burst];
         } else if let Some(first) = stages.first() {
@@ -39,7 +39,7 @@ pub fn allocate(program: &Program, plan: &mut Plan, inputs: &Inputs) {
             let begun = Plan { burst, loops: stages.clone(), ..plan.clone() };
             let mut cut = if stages.is_empty() { best_cut(model, begun) } else { cut(model, begun) };
             if cut.loops.is_empty() && !pinned.queues.is_empty() {
-                cut = least_stage(model, cut);
+                cut = minimum_cost_stage(model, cut);
             }
             let predicted = model.predict(&cut);
             let limit = f64::from(inputs.ports.latency_ns);
@@ -47,7 +47,7 @@ pub fn allocate(program: &Program, plan: &mut Plan, inputs: &Inputs) {
                 continue;
             }
             let cycles = predicted.cycles();
-            let worth = |other: &Plan| if burst > other.burst { CLEARLY } else { WORTH };
+            let worth = |other: &Plan| if burst > other.burst { LONGER_WORTH } else { WORTH };
             if best.as_ref().is_none_or(|(least, other)| cycles < least * (1.0 - worth(other))) {
                 best = Some((cycles, cut));
             }
@@ -61,17 +61,17 @@ pub fn allocate(program: &Program, plan: &mut Plan, inputs: &Inputs) {
         } else if let Some(path) = &mut chosen.path {
             path.reason = reason(cycles, [("packet_by_packet".to_string(), plain)]);
         }
-        super::lanes::apart(&mut chosen, inputs);
+        super::vector::make_scalar(&mut chosen, inputs);
         *plan = chosen;
     });
 }
 
 /// The cut look-up by look-up, or that with one stage if it is cheaper.
 fn best_cut(model: &Model, plan: Plan) -> Plan {
-    let cost = |plan: &Plan| super::prefetch::at_best(model, plan);
-    let look_ups = look_ups(model, &plan);
-    let firsts = if look_ups.len() > MOST_TOGETHER { 0 } else { look_ups.len() };
-    let ones = (0..firsts).filter_map(|first| one_stage(model, &plan, &look_ups[first..]));
+    let cost = |plan: &Plan| super::prefetch::minimum_cost(model, plan);
+    let lookups = lookups(model, &plan);
+    let firsts = if lookups.len() > MOST_TOGETHER { 0 } else { lookups.len() };
+    let ones = (0..firsts).filter_map(|first| one_stage(model, &plan, &lookups[first..]));
     let one = ones.map(|one| (cost(&one), one)).min_by(|(a, _), (b, _)| a.total_cmp(b));
     let cut = cut(model, plan);
     match one {
@@ -81,19 +81,19 @@ fn best_cut(model: &Model, plan: Plan) -> Plan {
 }
 
 /// The plan with the one stage that costs least, if it has to have one: packets can wait in a queue only where there are stages.
-fn least_stage(model: &Model, plan: Plan) -> Plan {
-    let ones = look_ups(model, &plan).into_iter().map(|(node, name)| {
+fn minimum_cost_stage(model: &Model, plan: Plan) -> Plan {
+    let ones = lookups(model, &plan).into_iter().map(|(node, name)| {
         let mut one = plan.clone();
         one.loops.push(stage(model, node, &name, &plan));
-        super::lanes::hopeful(model, one)
+        super::vector::candidate(model, one)
     });
     let legal = ones.filter(|one| is_legal(model.program, one));
-    let costs = legal.map(|one| (super::prefetch::at_best(model, &one), one));
+    let costs = legal.map(|one| (super::prefetch::minimum_cost(model, &one), one));
     costs.min_by(|(a, _), (b, _)| a.total_cmp(b)).map_or(plan, |(_, one)| one)
 }
 
 /// Look-ups on the path, each with its table's name.
-fn look_ups(model: &Model, plan: &Plan) -> Vec<(NodeId, String)> {
+fn lookups(model: &Model, plan: &Plan) -> Vec<(NodeId, String)> {
     let path = plan.path.as_ref().and_then(|path| hlir::path::nodes(model.program, path)).unwrap_or_default();
     let look_up = |node: NodeId| {
         hlir::path::table_of(model.program, node).map(|table| (node, model.program.tables[table].name.clone()))
@@ -102,31 +102,31 @@ fn look_ups(model: &Model, plan: &Plan) -> Vec<(NodeId, String)> {
 }
 
 /// One stage at the first of these look-ups, for all that can be made there but those that cost less in their turn. None where only one can.
-fn one_stage(model: &Model, plan: &Plan, look_ups: &[(NodeId, String)]) -> Option<Plan> {
+fn one_stage(model: &Model, plan: &Plan, lookups: &[(NodeId, String)]) -> Option<Plan> {
     let mut plan = plan.clone();
-    for (node, name) in look_ups {
+    for (node, name) in lookups {
         let mut with = plan.clone();
         match with.loops.first_mut() {
             None => {
                 with.loops.push(stage(model, *node, name, &plan));
-                with = super::lanes::hopeful(model, with);
+                with = super::vector::candidate(model, with);
             }
-            Some(first) => first.requests.push(asked(name)),
+            Some(first) => first.requests.push(prefetch_of(name)),
         }
         if is_legal(model.program, &with) {
             plan = with;
         }
     }
-    let mut cycles = super::prefetch::at_best(model, &plan);
+    let mut cycles = super::prefetch::minimum_cost(model, &plan);
     let requests = plan.loops.first()?.requests.len();
     for number in (1..requests).rev() {
         let mut without = plan.clone();
         without.loops[0].requests.remove(number);
-        let in_turn = super::prefetch::at_best(model, &without);
-        if in_turn < cycles {
-            (cycles, plan) = (in_turn, without);
+        let unstaged = super::prefetch::minimum_cost(model, &without);
+        if unstaged < cycles {
+            (cycles, plan) = (unstaged, without);
         } else {
-            plan.loops[0].requests[number].reason = reason(cycles, [("in_turn".to_string(), in_turn)]);
+            plan.loops[0].requests[number].reason = reason(cycles, [("unstaged".to_string(), unstaged)]);
         }
     }
     (plan.loops[0].requests.len() > 1).then_some(plan)
@@ -134,7 +134,7 @@ fn one_stage(model: &Model, plan: &Plan, look_ups: &[(NodeId, String)]) -> Optio
 
 /// What a look-up on the path can be.
 enum Cut {
-    InTurn,
+    Unstaged,
     Joined(usize),
     Own,
 }
@@ -142,27 +142,27 @@ enum Cut {
 /// Cuts the path for the plan's burst, but for the look-ups that stages of the plan make already.
 fn cut(model: &Model, mut plan: Plan) -> Plan {
     let fixed = plan.loops.len();
-    let made = made(model.program, &plan);
-    for (node, name) in look_ups(model, &plan).iter().filter(|(node, _)| !made.contains(node)) {
-        let mut ways: Vec<(Cut, Plan)> = vec![(Cut::InTurn, plan.clone())];
+    let staged_nodes = staged_nodes(model.program, &plan);
+    for (node, name) in lookups(model, &plan).iter().filter(|(node, _)| !staged_nodes.contains(node)) {
+        let mut options: Vec<(Cut, Plan)> = vec![(Cut::Unstaged, plan.clone())];
         for number in fixed..plan.loops.len() {
             let mut joined = plan.clone();
-            joined.loops[number].requests.push(asked(name));
-            ways.push((Cut::Joined(number), joined));
+            joined.loops[number].requests.push(prefetch_of(name));
+            options.push((Cut::Joined(number), joined));
         }
         let mut own = plan.clone();
         own.loops.push(stage(model, *node, name, &plan));
         if plan.loops.is_empty() {
-            own = super::lanes::hopeful(model, own);
+            own = super::vector::candidate(model, own);
         }
-        ways.push((Cut::Own, own));
-        plan = cheapest(model, ways);
+        options.push((Cut::Own, own));
+        plan = minimum_cost(model, options);
     }
     plan
 }
 
 /// Where the plan's stages look up.
-fn made(program: &Program, plan: &Plan) -> Vec<NodeId> {
+fn staged_nodes(program: &Program, plan: &Plan) -> Vec<NodeId> {
     let path = plan.path.as_ref().and_then(|path| hlir::path::nodes(program, path)).unwrap_or_default();
     let stages = hlir::path::stages(program, plan, &path);
     stages.iter().flat_map(|stage| &stage.looked_up).map(|place| path[*place]).collect()
@@ -175,13 +175,13 @@ fn stage(model: &Model, node: NodeId, table: &str, plan: &Plan) -> Loop {
         batch: plan.burst,
         group: plan.loops.first().map_or(plan.burst.min(LARGEST_GROUP), |first| first.group),
         lanes: 1,
-        requests: vec![asked(table)],
+        requests: vec![prefetch_of(table)],
         reason: None,
     }
 }
 
 /// A look-up that a stage makes; where its line is asked for is for `prefetch` to say.
-fn asked(table: &str) -> Request {
+fn prefetch_of(table: &str) -> Request {
     Request {
         access: Access::Table { table: table.to_string(), line: 0 },
         placement: Placement::None,
@@ -192,12 +192,12 @@ fn asked(table: &str) -> Request {
 }
 
 /// The cheapest of the ways that are legal, each as if its lines were asked for as well as can be.
-fn cheapest(model: &Model, ways: Vec<(Cut, Plan)>) -> Plan {
+fn minimum_cost(model: &Model, options: Vec<(Cut, Plan)>) -> Plan {
     let mut costs: Vec<(String, f64)> = Vec::new();
     let mut best: Option<(f64, Cut, Plan)> = None;
-    for (cut, plan) in ways {
-        let is_plain = matches!(cut, Cut::InTurn);
-        let cycles = super::prefetch::at_best(model, &plan);
+    for (cut, plan) in options {
+        let is_plain = matches!(cut, Cut::Unstaged);
+        let cycles = super::prefetch::minimum_cost(model, &plan);
         let least = best.as_ref().map_or(f64::INFINITY, |(least, _, _)| *least);
         let is_better = cycles < least * if is_plain { 1.0 } else { 1.0 - WORTH };
         // Legality is asked last: it looks at the whole graph.
@@ -205,7 +205,7 @@ fn cheapest(model: &Model, ways: Vec<(Cut, Plan)>) -> Plan {
             continue;
         }
         let name = match &cut {
-            Cut::InTurn => "in_turn".to_string(),
+            Cut::Unstaged => "unstaged".to_string(),
             Cut::Joined(number) => format!("with_{}", plan.loops[*number].node),
             Cut::Own => "stage".to_string(),
         };
@@ -217,7 +217,7 @@ fn cheapest(model: &Model, ways: Vec<(Cut, Plan)>) -> Plan {
     let (cycles, cut, mut plan) = best.expect("in its turn is always legal");
     let others = |name: &str| costs.iter().filter(|(other, _)| other != name).cloned().collect::<Vec<_>>();
     match cut {
-        Cut::InTurn => {}
+        Cut::Unstaged => {}
         Cut::Joined(number) => {
             let name = format!("with_{}", plan.loops[number].node);
             if let Some(request) = plan.loops[number].requests.last_mut() {

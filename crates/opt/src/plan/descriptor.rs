@@ -8,7 +8,7 @@ use hlir::{Plan, Program};
 /// Plans have no place for a descriptor's reason; [`costs`] is what explains it.
 pub fn choose(_: &Program, plan: &mut Plan, inputs: &Inputs) {
     let usual = if inputs.ports.own_descriptor { Descriptor::Own } else { Descriptor::Mbuf };
-    plan.descriptor = inputs.pinned_descriptor.unwrap_or(usual);
+    plan.descriptor = inputs.constrained_descriptor.unwrap_or(usual);
 }
 
 /// What a packet costs with the program's own descriptor and with DPDK's.

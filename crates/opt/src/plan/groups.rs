@@ -3,7 +3,7 @@
 //! Too few, and a group waits for its first line; too many, and what a packet carries between two stages no longer stays in the first cache. A group goes
 //! through all stages, so one size is chosen for all.
 
-use super::{is_legal, pins, reason, with_model};
+use super::{constraints, is_legal, reason, with_model};
 use crate::Inputs;
 use crate::plan::batches::LARGEST_GROUP;
 use hlir::{Plan, Program};
@@ -12,7 +12,7 @@ pub const GROUPS: [u32; 4] = [8, 16, 32, 64];
 
 pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
     // Stages that are pinned have their groups, and the others were given the same.
-    if !pins::stages(inputs).is_empty() {
+    if !constraints::stages(inputs).is_empty() {
         return;
     }
     let Some(batch) = plan.loops.iter().map(|stage| stage.batch).min() else { return };
@@ -20,7 +20,7 @@ pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
         let mut sizes: Vec<u32> = GROUPS.into_iter().filter(|group| *group < batch).collect();
         sizes.push(batch.min(LARGEST_GROUP));
         sizes.dedup();
-        let cost = |group: &u32| (*group, super::prefetch::at_best(model, &grouped(plan, *group)));
+        let cost = |group: &u32| (*group, super::prefetch::minimum_cost(model, &grouped(plan, *group)));
         let costs: Vec<(u32, f64)> = sizes.iter().map(cost).collect();
         // The largest of equals: it needs no more room than the burst has anyway.
         let best = costs.iter().rev().copied().min_by(|(_, a), (_, b)| a.total_cmp(b));

@@ -3,14 +3,14 @@
 //! No planner decides what is legal: a plan that the verifier refuses is no alternative.
 
 pub mod batches;
+pub mod constraints;
 pub mod descriptor;
 pub mod groups;
-pub mod lanes;
-pub mod path;
-pub mod pins;
+pub mod hot_path;
 pub mod prefetch;
 pub mod sharing;
 pub mod structures;
+pub mod vector;
 
 use crate::Inputs;
 use crate::analyze::Traffic;
@@ -23,7 +23,7 @@ pub const WORTH: f64 = 0.02;
 
 /// Gives `plan` the program's model, on a machine that is not always its own.
 pub(crate) fn with_model<T>(program: &Program, inputs: &Inputs, plan: impl FnOnce(&Model) -> T) -> T {
-    let inputs = Inputs { machine: inputs.machine.among_others(), ..inputs.clone() };
+    let inputs = Inputs { machine: inputs.machine.with_shared_caches(), ..inputs.clone() };
     let traffic = Traffic::estimate(program, &inputs);
     plan(&Model::new(program, &inputs, &traffic))
 }

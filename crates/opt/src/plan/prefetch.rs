@@ -4,7 +4,7 @@
 //! In the first caches a request costs more than it saves. Beyond them, a group that is asked for as a whole waits once for its first line; asked for a burst
 //! ahead it does not wait at all, but what the packets carry must stay in the cache so long. Which hint is better is the machine's to say.
 
-use super::{is_legal, pins, reason, with_model};
+use super::{constraints, is_legal, reason, with_model};
 use crate::Inputs;
 use crate::model::Model;
 use hlir::plan::{Access, Hint, Placement};
@@ -12,7 +12,7 @@ use hlir::{Plan, Program};
 use std::ops::Range;
 
 /// Ways to ask for lines, with the name that reasons give them: the first request has the first placement, the next one the next, and so on in turn.
-const WAYS: [(&[Placement], &str); 6] = [
+const PLACEMENTS: [(&[Placement], &str); 6] = [
     (&[Placement::None], "nowhere"),
     (&[Placement::OwnLoop], "own_loop"),
     (&[Placement::WithConsumption], WITH_CONSUMPTION),
@@ -29,7 +29,7 @@ const SAME: f64 = 1.02;
 
 pub fn place(program: &Program, plan: &mut Plan, inputs: &Inputs) {
     with_model(program, inputs, |model| {
-        let open = (0..plan.loops.len()).filter(|number| !pins::has_loop(inputs, &plan.loops[*number]));
+        let open = (0..plan.loops.len()).filter(|number| !constraints::has_loop(inputs, &plan.loops[*number]));
         for number in open.collect::<Vec<usize>>() {
             place_all(model, plan, number);
             for request in 0..plan.loops[number].requests.len() {
@@ -40,10 +40,10 @@ pub fn place(program: &Program, plan: &mut Plan, inputs: &Inputs) {
 }
 
 /// The plan's cost if each request were placed as well as can be without changing anything else.
-pub fn at_best(model: &Model, plan: &Plan) -> f64 {
+pub fn minimum_cost(model: &Model, plan: &Plan) -> f64 {
     let mut plan = plan.clone();
     for number in 0..plan.loops.len() {
-        if pins::has_loop(model.inputs, &plan.loops[number]) {
+        if constraints::has_loop(model.inputs, &plan.loops[number]) {
             continue;
         }
         for request in 0..plan.loops[number].requests.len() {
@@ -62,26 +62,27 @@ pub fn at_best(model: &Model, plan: &Plan) -> f64 {
 /// Each way to place some requests of a loop: its name, what a packet costs then, and the plan.
 fn costs(model: &Model, plan: &Plan, number: usize, requests: Range<usize>) -> Vec<(&'static str, f64, Plan)> {
     // One request is spread over nothing.
-    let ways = WAYS.into_iter().filter(|(placements, _)| placements.len() == 1 || requests.len() > 1);
-    ways.map(|(placements, name)| {
-        let mut other = plan.clone();
-        let group = other.loops[number].group;
-        for (request, &placement) in requests.clone().zip(placements.iter().cycle()) {
-            let hint = hint(model, plan, number, request, placement);
-            let asked = &mut other.loops[number].requests[request];
-            asked.placement = placement;
-            asked.hint = if placement == Placement::None { Hint::T0 } else { hint };
-            asked.distance = if placement == Placement::OwnLoop { group } else { 1 };
-        }
-        let cycles = model.predict(&other).cycles();
-        (name, cycles, other)
-    })
-    .collect()
+    let options = PLACEMENTS.into_iter().filter(|(placements, _)| placements.len() == 1 || requests.len() > 1);
+    options
+        .map(|(placements, name)| {
+            let mut other = plan.clone();
+            let group = other.loops[number].group;
+            for (request, &placement) in requests.clone().zip(placements.iter().cycle()) {
+                let hint = hint(model, plan, number, request, placement);
+                let prefetch = &mut other.loops[number].requests[request];
+                prefetch.placement = placement;
+                prefetch.hint = if placement == Placement::None { Hint::T0 } else { hint };
+                prefetch.distance = if placement == Placement::OwnLoop { group } else { 1 };
+            }
+            let cycles = model.predict(&other).cycles();
+            (name, cycles, other)
+        })
+        .collect()
 }
 
 fn hint(model: &Model, plan: &Plan, number: usize, request: usize, placement: Placement) -> Hint {
-    let asked = &plan.loops[number].requests[request];
-    let Access::Table { table, .. } = &asked.access else { return Hint::T0 };
+    let prefetch = &plan.loops[number].requests[request];
+    let Access::Table { table, .. } = &prefetch.access else { return Hint::T0 };
     let lookups = model.lookups(plan);
     let found = lookups.iter().find(|lookup| model.program.tables[lookup.table].name == *table);
     found.map_or(Hint::T0, |lookup| model.best_hint(lookup, placement, f64::from(plan.loops[number].group)))
@@ -108,9 +109,9 @@ fn place_one(model: &Model, plan: &mut Plan, number: usize, request: usize) {
     let stays = legal.iter().find(|at| placed(&costs[**at].2) == planned && costs[**at].1 <= costs[least].1 * SAME);
     let at = *stays.unwrap_or(&least);
     let (name, cycles, mut chosen) = costs.remove(at);
-    let asked = &mut chosen.loops[number].requests[request];
-    let before = super::alternatives(asked.reason.take());
+    let prefetch = &mut chosen.loops[number].requests[request];
+    let before = super::alternatives(prefetch.reason.take());
     let others = costs.iter().filter(|(other, _, _)| *other != name);
-    asked.reason = reason(cycles, others.map(|(name, cycles, _)| (name.to_string(), *cycles)).chain(before));
+    prefetch.reason = reason(cycles, others.map(|(name, cycles, _)| (name.to_string(), *cycles)).chain(before));
     *plan = chosen;
 }

@@ -11,12 +11,12 @@ use std::collections::BTreeMap;
 const COMMON: f64 = 0.5;
 
 pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
-    plan.shares.clone_from(&inputs.pinned.shares);
+    plan.shares.clone_from(&inputs.constraints.shares);
     let mut pairs = pairs(program, plan, inputs);
     if pairs.is_empty() {
         return;
     }
-    let mut least = structures::whole(program, "sharing", plan, inputs);
+    let mut least = structures::whole_plan_cycles(program, "sharing", plan, inputs);
     // Those with most keys in common first: a table shares once.
     pairs.sort_by_key(|(common, _)| std::cmp::Reverse(*common));
     for (_, mut share) in pairs {
@@ -25,7 +25,7 @@ pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
         if !is_legal(program, &other) {
             continue;
         }
-        let cycles = structures::whole(program, "sharing", &other, inputs);
+        let cycles = structures::whole_plan_cycles(program, "sharing", &other, inputs);
         if cycles * structures::SAME < least {
             share.reason = reason(cycles, [("apart".to_string(), least)]);
             plan.shares.push(share);
@@ -60,8 +60,8 @@ fn pair(program: &Program, inputs: &Inputs, one: TableId, other: TableId) -> Opt
     }
     let content = |id: TableId| inputs.occupancy.of(&program.tables[id]);
     let [first, second] = [one, other].map(content);
-    let together = inputs.occupancy.together(&program.tables[one], &program.tables[other])?;
-    let common = (first.entries + second.entries).saturating_sub(together);
+    let union = inputs.occupancy.union_count(&program.tables[one], &program.tables[other])?;
+    let common = (first.entries + second.entries).saturating_sub(union);
     if (common as f64) < COMMON * first.entries.max(second.entries) as f64 {
         return None;
     }

@@ -1,7 +1,7 @@
 //! Gives each table the data structure in which its look-ups cost least: operations, and lines in the caches that the program's tables share; and where that is
 //! close, the one with which the whole program does.
 
-use super::{pins, reason, with_model};
+use super::{constraints, reason, with_model};
 use crate::model::structures::{Shape, candidates};
 use crate::model::{Lookup, Model};
 use crate::{Inputs, Run};
@@ -15,28 +15,28 @@ const ROUNDS: usize = 2;
 pub(super) const SAME: f64 = 1.005;
 /// Look-ups by themselves say little of what they cost in stages that nobody has cut yet. So structures that cost up to so much more are tried in whole
 /// plans, those of the dearest tables first, and so many of them, since each takes as long as all planners behind this one.
-const RIVAL: f64 = 1.5;
-const RIVALS: usize = 4;
+const NEAR_OPTIMAL: f64 = 1.5;
+const MOST_NEAR_OPTIMAL: usize = 4;
 
 pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
-    plan.shares.clone_from(&inputs.pinned.shares);
-    choose_by_look_ups(program, plan, inputs);
-    let rivals = rivals(plan, inputs);
-    if rivals.is_empty() {
+    plan.shares.clone_from(&inputs.constraints.shares);
+    choose_by_lookups(program, plan, inputs);
+    let near_optimal = near_optimal(plan, inputs);
+    if near_optimal.is_empty() {
         return;
     }
-    let mut least = whole(program, "structures", plan, inputs);
-    for rival in rivals {
+    let mut least = whole_plan_cycles(program, "structures", plan, inputs);
+    for candidate in near_optimal {
         let mut other = plan.clone();
-        put(&mut other, rival);
-        let cycles = whole(program, "structures", &other, inputs);
+        replace(&mut other, candidate);
+        let cycles = whole_plan_cycles(program, "structures", &other, inputs);
         if cycles * SAME < least {
             (*plan, least) = (other, cycles);
         }
     }
 }
 
-fn put(plan: &mut Plan, chosen: TablePlan) {
+fn replace(plan: &mut Plan, chosen: TablePlan) {
     match plan.tables.iter_mut().find(|planned| planned.table == chosen.table) {
         Some(planned) => *planned = chosen,
         None => plan.tables.push(chosen),
@@ -44,20 +44,20 @@ fn put(plan: &mut Plan, chosen: TablePlan) {
 }
 
 /// Structures that could win in a whole plan.
-fn rivals(plan: &Plan, inputs: &Inputs) -> Vec<TablePlan> {
-    let is_open = |planned: &&TablePlan| inputs.pinned.tables.iter().all(|pinned| pinned.table != planned.table);
+fn near_optimal(plan: &Plan, inputs: &Inputs) -> Vec<TablePlan> {
+    let is_open = |planned: &&TablePlan| inputs.constraints.tables.iter().all(|pinned| pinned.table != planned.table);
     let cost = |planned: &TablePlan| planned.reason.as_ref().map_or(0, |reason| reason.cost);
     let mut open: Vec<&TablePlan> = plan.tables.iter().filter(is_open).collect();
     open.sort_by_key(|planned| std::cmp::Reverse(cost(planned)));
-    open.into_iter().flat_map(rivals_of).take(RIVALS).collect()
+    open.into_iter().flat_map(near_optimal_of).take(MOST_NEAR_OPTIMAL).collect()
 }
 
 /// Structures that cost little more than the one that was chosen, each in its place.
-fn rivals_of(chosen: &TablePlan) -> impl Iterator<Item = TablePlan> {
+fn near_optimal_of(chosen: &TablePlan) -> impl Iterator<Item = TablePlan> {
     let reason = chosen.reason.iter();
     reason.flat_map(|reason| {
-        let is_close = |(_, cost): &&(String, u64)| *cost as f64 <= reason.cost as f64 * RIVAL;
-        reason.alternatives.iter().filter(is_close).filter_map(|(name, cost)| {
+        let is_near_optimal = |(_, cost): &&(String, u64)| *cost as f64 <= reason.cost as f64 * NEAR_OPTIMAL;
+        reason.alternatives.iter().filter(is_near_optimal).filter_map(|(name, cost)| {
             let structure = Structure::ALL.into_iter().find(|structure| written_structure(*structure) == name)?;
             let others = reason.alternatives.iter().filter(|(other, _)| other != name).cloned();
             let beaten = (written_structure(chosen.structure).to_string(), reason.cost);
@@ -70,25 +70,25 @@ fn rivals_of(chosen: &TablePlan) -> impl Iterator<Item = TablePlan> {
 }
 
 /// What a packet costs if all that passes behind this one decide is planned, or is pinned.
-pub(super) fn whole(program: &Program, pass: &str, plan: &Plan, inputs: &Inputs) -> f64 {
+pub(super) fn whole_plan_cycles(program: &Program, pass: &str, plan: &Plan, inputs: &Inputs) -> f64 {
     let mut plan = plan.clone();
-    for pass in crate::behind(pass) {
+    for pass in crate::passes_after(pass) {
         if let Run::Plan(fill) = pass.run {
             fill(program, &mut plan, inputs);
         }
     }
-    pins::put(&mut plan, inputs);
+    constraints::apply(&mut plan, inputs);
     with_model(program, inputs, |model| model.predict(&plan).cycles())
 }
 
-fn choose_by_look_ups(program: &Program, plan: &mut Plan, inputs: &Inputs) {
+fn choose_by_lookups(program: &Program, plan: &mut Plan, inputs: &Inputs) {
     with_model(program, inputs, |model| {
         for _ in 0..ROUNDS {
             for table in looked_up(model, plan) {
                 let name = &program.tables[table].name;
-                let pinned = inputs.pinned.tables.iter().find(|pinned| pinned.table == *name).cloned();
-                let chosen = pinned.unwrap_or_else(|| cheapest(model, plan, table));
-                put(plan, chosen);
+                let pinned = inputs.constraints.tables.iter().find(|pinned| pinned.table == *name).cloned();
+                let chosen = pinned.unwrap_or_else(|| minimum_cost(model, plan, table));
+                replace(plan, chosen);
             }
         }
     });
@@ -108,7 +108,7 @@ fn looked_up(model: &Model, plan: &Plan) -> Vec<TableId> {
     tables
 }
 
-fn cheapest(model: &Model, plan: &Plan, id: TableId) -> TablePlan {
+fn minimum_cost(model: &Model, plan: &Plan, id: TableId) -> TablePlan {
     let table = &model.program.tables[id];
     let content = model.inputs.occupancy.of(table);
     let shapes = candidates(model.program, id, &content, model.inputs.machine.vector_bytes());
@@ -127,9 +127,9 @@ fn cheapest(model: &Model, plan: &Plan, id: TableId) -> TablePlan {
 /// The cheapest structure; of those that cost the same but for a rounding, the smallest, for what memory costs is known least. Those
 /// that are searched from end to end are small only as long as the table is.
 fn least(costs: &[(Structure, f64)], shapes: &[Shape]) -> Option<(Structure, f64)> {
-    let (cheapest, least) = costs.iter().copied().min_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    let (minimum_cost, least) = costs.iter().copied().min_by(|(_, a), (_, b)| a.total_cmp(b))?;
     let equals = costs.iter().zip(shapes).filter(|((structure, cycles), _)| {
-        *structure == cheapest || (structure.is_addressed() && *cycles <= least * SAME)
+        *structure == minimum_cost || (structure.is_addressed() && *cycles <= least * SAME)
     });
     equals.min_by_key(|(_, shape)| shape.bytes()).map(|(cost, _)| *cost)
 }

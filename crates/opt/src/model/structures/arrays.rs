@@ -1,8 +1,8 @@
 //! What look-ups cost in arrays over all addresses, with what stands behind longer prefixes.
 
 use super::Keyed;
-use crate::inputs::covered::{self, Covered};
-use crate::model::line::{Area, LINE_BYTES, Line, Place, SMALL_PAGE};
+use crate::inputs::prefix_coverage::{COLD_SHARE, Coverage, LineCount};
+use crate::model::cache_line::{Area, Footprint, LINE_BYTES, Line, SMALL_PAGE};
 
 /// Operations that find a longer prefix's record in the line of its group (counted in the function's code).
 const LONGER: f64 = 24.0;
@@ -13,32 +13,32 @@ const MORE_LINES: f64 = 0.1;
 
 impl Keyed {
     pub(super) fn dir24_8(&self, width: u64) -> (f64, Vec<Line>) {
-        let mut lines = vec![Line { place: self.array(width), often: 1.0, abreast: 1.0 }];
+        let mut lines = vec![Line { footprint: self.array(width), frequency: 1.0, parallel: 1.0 }];
         let escapes = self.long_prefixes as f64 / self.entries as f64;
         if self.bits > 24 && escapes > 0.0 {
             if width == 1 {
-                lines.push(Line::alone(self.long_prefixes * LINK_BYTES, escapes));
+                lines.push(Line::single(self.long_prefixes * LINK_BYTES, escapes));
             }
-            lines.push(Line::alone(self.long_prefixes * LINE_BYTES, escapes));
+            lines.push(Line::single(self.long_prefixes * LINE_BYTES, escapes));
         }
         (5.0 + LONGER * escapes, lines)
     }
 
     /// Where lines of an array over addresses lie that look-ups ask for: as counted, or as many as so many prefixes usually cover.
-    fn array(&self, width: u64) -> Place {
-        if let Some(covered) = &self.covered {
-            let Covered { usual, rare } = covered[width.ilog2() as usize];
-            let area = |lines: covered::Lines| Area { bytes: lines.lines * LINE_BYTES, span: lines.pages * SMALL_PAGE };
-            return Place {
-                usual: area(usual),
-                rare: area(rare),
-                rarely: if rare.lines > 0 { covered::RARELY } else { 0.0 },
+    fn array(&self, width: u64) -> Footprint {
+        if let Some(coverage) = &self.coverage {
+            let Coverage { hot, cold } = coverage[width.ilog2() as usize];
+            let area = |lines: LineCount| Area { bytes: lines.lines * LINE_BYTES, span: lines.pages * SMALL_PAGE };
+            return Footprint {
+                hot: area(hot),
+                cold: area(cold),
+                cold_share: if cold.lines > 0 { COLD_SHARE } else { 0.0 },
             };
         }
         let array = (1u64 << self.bits.min(24)) * width;
         let lines_of_prefix = 1.0 + MORE_LINES * width as f64;
         let touched = (self.entries as f64 * lines_of_prefix * LINE_BYTES as f64) as u64;
-        Place::even(Area::dense(array.min(touched).max(LINE_BYTES)))
+        Footprint::even(Area::dense(array.min(touched).max(LINE_BYTES)))
     }
 }
 
@@ -53,9 +53,17 @@ mod tests {
         let lines = |structure: Structure, long_prefixes: u64| {
             let keys = vec![(MatchKind::Lpm, 32)];
             let entries = 1000;
-            let routes =
-                Keyed { keys, bits: 32, words: 1.0, entries, long_prefixes, covered: None, masks: 20, lanes: 8.0 };
-            routes.look_up(structure).1.iter().map(|line| line.often).collect::<Vec<f64>>()
+            let routes = Keyed {
+                keys,
+                bits: 32,
+                words: 1.0,
+                entries,
+                long_prefixes,
+                coverage: None,
+                masks: 20,
+                limbs_per_vector: 8.0,
+            };
+            routes.lookup_cost(structure).1.iter().map(|line| line.frequency).collect::<Vec<f64>>()
         };
         assert_eq!(lines(Structure::Dir24_8U8, 0), [1.0]);
         assert_eq!(lines(Structure::Dir24_8U8, 20), [1.0, 0.02, 0.02]);

@@ -1,7 +1,7 @@
 //! Bit vectors: a set of rules for each class of a chunk's values, and where all sets meet, the rules that match.
 
 use super::Keyed;
-use crate::model::line::Line;
+use crate::model::cache_line::Line;
 use hlir::MatchKind;
 
 /// Operations that a chunk of a bit vector takes more in a group where each of its values has a page and a set of its own: 256 stations took 11 cycles in
@@ -14,14 +14,14 @@ impl Keyed {
         let chunks = self.chunks();
         let set_words = self.set_words();
         let looked_at = (set_words / 2.0).max(16.0f64.min(set_words));
-        let operations = 30.0 + chunks * (28.0 + (looked_at / self.lanes).max(1.0) * 1.5);
+        let operations = 30.0 + chunks * (28.0 + (looked_at / self.limbs_per_vector).max(1.0) * 1.5);
         // A packet's chunks have few values: what rules tell apart, and what else there is in the packets.
         let classes = self.entries.min(4096);
         let sets = (chunks * classes as f64 * set_words * 8.0) as u64;
         let pages = chunks as u64 * (1024 + self.entries.min(256) * 256);
-        let table = Line { abreast: chunks, ..Line::alone(pages, 2.0 * chunks) };
-        let often = chunks * (looked_at / 8.0).ceil();
-        (operations, vec![table, Line::abreast(sets, often)])
+        let table = Line { parallel: chunks, ..Line::single(pages, 2.0 * chunks) };
+        let frequency = chunks * (looked_at / 8.0).ceil();
+        (operations, vec![table, Line::parallel(sets, frequency)])
     }
 
     /// Words of a set: four, or whole lines.
@@ -35,15 +35,15 @@ impl Keyed {
     /// A look-up in a group: where a chunk's class stands is found for 32 packets at once, with vectors that have room for a line, else packet by packet; and
     /// lines of sets are read until one has a rule, on average in the middle. With such vectors, sets of four words meet in registers, eight packets' at
     /// once. Counted in groups of 5-tuples, gcc 12.
-    pub(super) fn bit_vector_grouped(&self) -> f64 {
-        let together = self.lanes >= 8.0 && self.words <= 2.0;
+    pub(super) fn bit_vector_group_operations(&self) -> f64 {
+        let together = self.limbs_per_vector >= 8.0 && self.words <= 2.0;
         if together && self.set_words() <= 4.0 {
             return 10.0 + self.chunks() * 6.5 + self.scattered() * SCATTERED;
         }
         let class = if together { 6.0 } else { 12.0 };
         let lines = (self.set_words() / 8.0).ceil();
         let looked_at = self.set_words().min(8.0) * (lines + 1.0) / 2.0;
-        10.0 + 10.0 * (lines + 1.0) / 2.0 + self.chunks() * (class + 2.0 * (looked_at / self.lanes).max(1.0))
+        10.0 + 10.0 * (lines + 1.0) / 2.0 + self.chunks() * (class + 2.0 * (looked_at / self.limbs_per_vector).max(1.0))
     }
 
     fn chunks(&self) -> f64 {
@@ -64,19 +64,19 @@ mod tests {
 
     #[test]
     fn stations_are_found_by_their_hash_not_by_sets_of_them() {
-        let stations = Keyed {
+        let hosts = Keyed {
             keys: vec![(MatchKind::Exact, 48)],
             bits: 48,
             words: 1.0,
             entries: 256,
             long_prefixes: 0,
-            covered: None,
+            coverage: None,
             masks: 1,
-            lanes: 8.0,
+            limbs_per_vector: 8.0,
         };
         let [hash, sets] = [Structure::Exact48, Structure::BitVector].map(|structure| {
-            let operations = stations.look_up(structure).0;
-            operations - stations.grouped(structure, operations).unwrap_or(0.0)
+            let operations = hosts.lookup_cost(structure).0;
+            operations - hosts.group_savings(structure, operations).unwrap_or(0.0)
         });
         assert!(sets > 2.0 * hash, "{sets} operations by sets, {hash} by a hash");
     }

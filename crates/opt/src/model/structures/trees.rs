@@ -1,7 +1,7 @@
 //! What look-ups cost that go down levels: tries of prefixes, and trees of the pieces that entries cut the key space into.
 
 use super::Keyed;
-use crate::model::line::{LINE_BYTES, Line};
+use crate::model::cache_line::{LINE_BYTES, Line};
 
 /// What nodes of a tree are filled to once its entries are loaded, on average: it is made anew then, with full nodes.
 const TREE_FILL: f64 = 0.95;
@@ -21,7 +21,7 @@ impl Keyed {
         let shared = (0..steps as u32).filter(|step| full(*step) > self.entries).count().max(1) as u64;
         let lines = (0..steps as u32).map(|step| {
             let nodes = if full(step) > self.entries { self.entries / shared + 1 } else { full(step) };
-            Line::alone(nodes * LINE_BYTES, if step + 1 < steps as u32 { 1.0 + FURTHER_LINES } else { 1.0 })
+            Line::single(nodes * LINE_BYTES, if step + 1 < steps as u32 { 1.0 + FURTHER_LINES } else { 1.0 })
         });
         (6.0 + steps * (70.0 + 4.0 * self.words), lines.collect())
     }
@@ -59,8 +59,8 @@ impl Keyed {
     /// Each entry cuts the key space twice; nodes are full, all but some.
     pub(super) fn btree(&self) -> (f64, Vec<Line>) {
         let levels = self.levels();
-        let lines = (0..levels as i32).rev().map(|above| Line::alone(self.nodes(above) as u64 * LINE_BYTES, 1.0));
+        let lines = (0..levels as i32).rev().map(|above| Line::single(self.nodes(above) as u64 * LINE_BYTES, 1.0));
         // Eight separators are compared at once, with vectors that hold them.
-        (4.0 + levels * (10.0 + 3.5 * 8.0 / self.lanes), lines.collect())
+        (4.0 + levels * (10.0 + 3.5 * 8.0 / self.limbs_per_vector), lines.collect())
     }
 }

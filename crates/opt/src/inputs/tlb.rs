@@ -1,13 +1,13 @@
 //! What lines cost that lie apart, each on a small page of its own: the core has to look up where.
 
 use super::Access;
-use super::machine::{MOST_CYCLES, MOST_KB, expect, is_rising, locate};
+use super::machine::{MOST_CYCLES, MOST_KB, expect, is_ascending, locate};
 use serde::{Deserialize, Serialize};
 
 /// What such a line costs more than one that has others beside it, by the bytes that all pages have together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Apart {
+pub struct Tlb {
     pub span_kb: Vec<u64>,
     /// Cycles of a load that nothing overlaps.
     pub load: Vec<f64>,
@@ -15,13 +15,13 @@ pub struct Apart {
     pub stream: Vec<f64>,
 }
 
-impl Apart {
+impl Tlb {
     /// Refuses what no measurement gives.
     pub fn check(&self) -> Result<(), String> {
-        if !is_rising(&self.span_kb, MOST_KB) {
-            return Err(format!("apart.span_kb: expected sizes that rise, from 1 to {MOST_KB}"));
+        if !is_ascending(&self.span_kb, MOST_KB) {
+            return Err(format!("tlb.span_kb: expected sizes that rise, from 1 to {MOST_KB}"));
         }
-        for (name, cycles) in [("apart.load", &self.load), ("apart.stream", &self.stream)] {
+        for (name, cycles) in [("tlb.load", &self.load), ("tlb.stream", &self.stream)] {
             if cycles.len() != self.span_kb.len() {
                 return Err(format!("{name}: expected a number for each span"));
             }
@@ -35,10 +35,10 @@ impl Apart {
     pub fn cycles(&self, access: Access, span: u64, in_flight: f64) -> f64 {
         let spans: Vec<f64> = self.span_kb.iter().map(|kb| (*kb as f64 * 1024.0).log2()).collect();
         let (row, down) = locate(&spans, (span.max(1) as f64).log2());
-        let along = |cycles: &[f64]| cycles[row] * (1.0 - down) + cycles[(row + 1).min(cycles.len() - 1)] * down;
-        let stream = along(&self.stream);
+        let interpolate = |cycles: &[f64]| cycles[row] * (1.0 - down) + cycles[(row + 1).min(cycles.len() - 1)] * down;
+        let stream = interpolate(&self.stream);
         match access {
-            Access::Load | Access::Gather => (along(&self.load) / in_flight.max(1.0)).max(stream),
+            Access::Load | Access::Gather => (interpolate(&self.load) / in_flight.max(1.0)).max(stream),
             Access::PrefetchT0
             | Access::PrefetchT1
             | Access::GroupT0
@@ -55,10 +55,10 @@ mod tests {
 
     #[test]
     fn loads_share_what_one_waits_for_down_to_what_a_stream_costs() {
-        let apart = Apart { span_kb: vec![1024, 4096], load: vec![2.0, 24.0], stream: vec![0.0, 4.0] };
-        let load = |span: u64, lines| apart.cycles(Access::Load, span, lines);
+        let tlb = Tlb { span_kb: vec![1024, 4096], load: vec![2.0, 24.0], stream: vec![0.0, 4.0] };
+        let load = |span: u64, lines| tlb.cycles(Access::Load, span, lines);
         assert_eq!([1.0, 2.0, 4.0, 8.0].map(|lines| load(4 << 20, lines)), [24.0, 12.0, 6.0, 4.0]);
         assert_eq!([1 << 10, 1 << 20, 2 << 20, 1 << 40].map(|span| load(span, 1.0)), [2.0, 2.0, 13.0, 24.0]);
-        assert_eq!(apart.cycles(Access::GroupT0, 2 << 20, 1.0), 2.0);
+        assert_eq!(tlb.cycles(Access::GroupT0, 2 << 20, 1.0), 2.0);
     }
 }

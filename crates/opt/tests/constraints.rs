@@ -81,7 +81,7 @@ fn planned(entries: u64, pins: &str, passes: &Selection) -> Plan {
 }
 
 fn planned_with((mut program, mut inputs): (Program, Inputs), pins: &str, passes: &Selection) -> Plan {
-    inputs.pinned = parse_plan(&format!("plan {{\n{pins}}}\n")).expect("the pins are a plan");
+    inputs.constraints = parse_plan(&format!("plan {{\n{pins}}}\n")).expect("the pins are a plan");
     let mut plan = Plan::default();
     opt::optimize(&mut program, &mut plan, &inputs, passes, None);
     let wrong = verify::verify_plan(&program, &plan);
@@ -98,7 +98,7 @@ fn a_queue_is_kept_and_gets_the_stages_that_it_needs() {
     let queue = "  queue slow: capacity 32 patience 4\n";
     let (program, mut inputs) = given(100);
     inputs.machine.stages =
-        Some(Stages { operation_cycles: 1.0, loop_cycles: 1e6, behind_cycles: 1e6, ..Stages::default() });
+        Some(Stages { operation_cycles: 1.0, loop_cycles: 1e6, pipelining_cycles: 1e6, ..Stages::default() });
     let dear = |pins: &str| planned_with((program.clone(), inputs.clone()), pins, &Selection::All);
     assert!(dear("").path.is_none(), "no stage pays");
     for plan in [dear(queue), planned(10_000_000, queue, &Selection::All)] {
@@ -150,7 +150,7 @@ fn a_pinned_path_says_what_entries_run_whatever_stood_there() {
     let (mut program, mut inputs) = given(100);
     let path = "path { start, kind, stations runs known, bridges }";
     let plan = |text: &str| parse_plan(&format!("plan {{\n  {text}\n}}\n")).expect("a plan");
-    inputs.pinned = plan(path);
+    inputs.constraints = plan(path);
     let mut brought =
         plan("path { start, kind, stations, bridges runs forward } because 1.0 against packet_by_packet 2.0");
     opt::optimize(&mut program, &mut brought, &inputs, &Selection::None, None);
@@ -164,7 +164,7 @@ fn a_descriptor_is_pinned_whatever_the_ports_take() {
     for (own_descriptor, pinned) in [(true, Descriptor::Mbuf), (false, Descriptor::Own)] {
         let (mut program, mut inputs) = given(16);
         inputs.ports.own_descriptor = own_descriptor;
-        inputs.pinned_descriptor = Some(pinned);
+        inputs.constrained_descriptor = Some(pinned);
         for passes in [Selection::All, Selection::None] {
             let mut plan = Plan::default();
             opt::optimize(&mut program, &mut plan, &inputs, &passes, None);
@@ -190,11 +190,14 @@ fn pins_that_make_no_sense_are_left_to_the_verifier() {
                 "plan {{\n{lines}{path}  loop {node}: batch {batch} group {group} {{ {request} }}\n  table {other}: list\n  queue {other}: capacity 8 patience 1\n}}\n"
             );
             let mut inputs = inputs.clone();
-            inputs.pinned = parse_plan(&text).expect("the pins are a plan");
+            inputs.constraints = parse_plan(&text).expect("the pins are a plan");
             let (mut program, mut plan) = (given(1).0, Plan::default());
             opt::optimize(&mut program, &mut plan, &inputs, &Selection::All, None);
             wrong += usize::from(!verify::verify_plan(&program, &plan).is_empty());
-            assert!(plan.loops.contains(&inputs.pinned.loops[0]) && plan.queues == inputs.pinned.queues, "{text}");
+            assert!(
+                plan.loops.contains(&inputs.constraints.loops[0]) && plan.queues == inputs.constraints.queues,
+                "{text}"
+            );
         }
     }
     assert!(wrong > 16, "only {wrong} were wrong");
@@ -213,9 +216,9 @@ fn pins_that_are_possible_alone_are_planned_around() {
                     "plan {{\n  loop {node}: batch 64 group 16{request}\n  table bridges: list\n  queue {other}: capacity 64 patience 2\n}}\n"
                 );
                 let mut inputs = inputs.clone();
-                inputs.pinned = parse_plan(&text).expect("the pins are a plan");
+                inputs.constraints = parse_plan(&text).expect("the pins are a plan");
                 let (mut program, mut plan) = (given(1).0, Plan::default());
-                if !verify::verify_pins_at(&program, &inputs.pinned, &verify::Places::default()).is_empty() {
+                if !verify::verify_pins_at(&program, &inputs.constraints, &verify::Places::default()).is_empty() {
                     continue;
                 }
                 opt::optimize(&mut program, &mut plan, &inputs, &Selection::All, None);
@@ -257,7 +260,7 @@ fn the_path_runs_what_all_known_entries_run() {
 fn a_shorter_burst_has_to_be_a_little_cheaper_and_a_longer_one_clearly() {
     let burst = |own: [f64; 3]| {
         let (program, mut inputs) = given(100);
-        inputs.pinned_descriptor = Some(Descriptor::Own);
+        inputs.constrained_descriptor = Some(Descriptor::Own);
         inputs.machine.port = Port { burst: vec![32, 64, 128], own: own.to_vec(), ..Port::default() };
         planned_with((program, inputs), "", &Selection::Only(["descriptor", "batches"].map(String::from).to_vec()))
             .burst

@@ -6,18 +6,18 @@
 
 use super::with_model;
 use crate::Inputs;
-use crate::analyze::along;
+use crate::analyze::hot_path;
 use crate::inputs::Content;
 use hlir::plan::Path;
 use hlir::{NodeId, Plan, Program, Scope, Table};
 
 pub fn find(program: &Program, plan: &mut Plan, inputs: &Inputs) {
-    if inputs.pinned.path.is_some() {
-        plan.path.clone_from(&inputs.pinned.path);
+    if inputs.constraints.path.is_some() {
+        plan.path.clone_from(&inputs.constraints.path);
         return;
     }
     with_model(program, inputs, |model| {
-        let nodes = along::widest(program, inputs, model.traffic);
+        let nodes = hot_path::find(program, inputs, model.traffic);
         let last = nodes.iter().rposition(|node| hlir::path::table_of(program, *node).is_some());
         let action = |(place, node): (usize, &NodeId)| {
             let table = &program.tables[hlir::path::table_of(program, *node)?];

@@ -2,33 +2,33 @@
 //! which parser states a packet came, but who came this way has the headers of its states and no others.
 
 use super::Traffic;
-use super::doom::Doom;
+use super::branch_probabilities::{Estimator, LookupOutcomes, Outflow};
+use super::drops::DropAnalysis;
 use super::facts::{Atoms, Facts};
 use super::flow::Mass;
-use super::split::{Lookup, Splitter, Way};
 use super::traffic::reverse_postorder;
 use crate::Inputs;
 use hlir::{NodeId, NodeKind, Program};
 
 /// Shares from here on are all, up to what rounding leaves.
-const ALL: f64 = 1.0 - 1e-9;
+const CERTAIN: f64 = 1.0 - 1e-9;
 
 /// The way along the widest edges, of those that a packet can take which came this way, from the entry until it leaves or would come back.
-pub fn widest(program: &Program, inputs: &Inputs, traffic: &Traffic) -> Vec<NodeId> {
+pub fn find(program: &Program, inputs: &Inputs, traffic: &Traffic) -> Vec<NodeId> {
     let mut path: Vec<NodeId> = program.entry.into_iter().collect();
     following(program, inputs, |follower| {
         while let Some(&here) = path.last() {
-            let ways = follower.ways(here);
+            let outflows = follower.outflows(here);
             let mut onward = program.nodes[here].own_successors();
             onward.retain(|next| !path.contains(next) && traffic.edge(here, *next) > 0.0);
-            let is_possible = |next: &NodeId| share(&ways, *next) > 0.0;
+            let is_possible = |next: &NodeId| share(&outflows, *next) > 0.0;
             if onward.iter().any(is_possible) {
                 onward.retain(is_possible);
             }
             // The first of equals, so that equal programs have equal plans.
             let wider = |best, next| if traffic.edge(here, next) > traffic.edge(here, best) { next } else { best };
             let Some(next) = onward.into_iter().reduce(wider) else { break };
-            follower.go(&ways, next);
+            follower.advance(&outflows, next);
             path.push(next);
         }
     });
@@ -37,53 +37,53 @@ pub fn widest(program: &Program, inputs: &Inputs, traffic: &Traffic) -> Vec<Node
 
 /// For each edge of a path, the share of the packets that came all the way and go on along it: all, where what is certain of them decides a test, else that
 /// of all packets at the node.
-pub fn shares(program: &Program, inputs: &Inputs, traffic: &Traffic, path: &[NodeId]) -> Vec<f64> {
+pub fn edge_shares(program: &Program, inputs: &Inputs, traffic: &Traffic, path: &[NodeId]) -> Vec<f64> {
     let mut shares = Vec::new();
     following(program, inputs, |follower| {
         for pair in path.windows(2) {
-            let ways = follower.ways(pair[0]);
+            let outflows = follower.outflows(pair[0]);
             let of_all = traffic.edge(pair[0], pair[1]) / traffic.node(pair[0]).max(f64::MIN_POSITIVE);
             let is_test = matches!(program.nodes[pair[0]].kind, NodeKind::Branch { .. });
-            let is_decided = is_test && share(&ways, pair[1]) >= ALL;
+            let is_decided = is_test && share(&outflows, pair[1]) >= CERTAIN;
             shares.push(if is_decided { 1.0 } else { of_all.min(1.0) });
-            follower.go(&ways, pair[1]);
+            follower.advance(&outflows, pair[1]);
         }
     });
     shares
 }
 
-fn share(ways: &[Way], to: NodeId) -> f64 {
-    ways.iter().filter(|way| way.to == Some(to)).map(|way| way.mass.share).sum()
+fn share(outflows: &[Outflow], to: NodeId) -> f64 {
+    outflows.iter().filter(|outflow| outflow.to == Some(to)).map(|outflow| outflow.mass.share).sum()
 }
 
 /// Packets that have come one way, with what holds for them.
 struct Follower<'a, 'p> {
-    splitter: Splitter<'a, 'p>,
+    estimator: Estimator<'a, 'p>,
     facts: Facts,
 }
 
 fn following(program: &Program, inputs: &Inputs, follow: impl FnOnce(&mut Follower)) {
     let Some(entry) = program.entry else { return };
-    let (atoms, doom) = (Atoms::new(program), Doom::new(program, &reverse_postorder(program, entry)));
+    let (atoms, drops) = (Atoms::new(program), DropAnalysis::new(program, &reverse_postorder(program, entry)));
     // A profile counts edges, and knows as little as the estimate which way a packet came.
     let inputs = Inputs { profile: None, ..inputs.clone() };
-    let splitter = Splitter { program, inputs: &inputs, atoms: &atoms, doom: &doom };
-    follow(&mut Follower { facts: splitter.atoms.at_entry(), splitter });
+    let estimator = Estimator { program, inputs: &inputs, atoms: &atoms, drops: &drops };
+    follow(&mut Follower { facts: estimator.atoms.at_entry(), estimator });
 }
 
 impl Follower<'_, '_> {
     /// Where they go from here.
-    fn ways(&self, here: NodeId) -> Vec<Way> {
+    fn outflows(&self, here: NodeId) -> Vec<Outflow> {
         let mass = Mass { share: 1.0, facts: self.facts.clone() };
-        self.splitter.split(here, mass, &mut Lookup::default())
+        self.estimator.distribute(here, mass, &mut LookupOutcomes::default())
     }
 
     /// What holds for those that went on there; what held before, if by these rules nobody does.
-    fn go(&mut self, ways: &[Way], to: NodeId) {
-        let mut gone = Mass::none(self.facts.len());
-        ways.iter().filter(|way| way.to == Some(to)).for_each(|way| gone.add(&way.mass));
-        if gone.share > 0.0 {
-            self.facts = gone.facts;
+    fn advance(&mut self, outflows: &[Outflow], to: NodeId) {
+        let mut arrived = Mass::none(self.facts.len());
+        outflows.iter().filter(|outflow| outflow.to == Some(to)).for_each(|outflow| arrived.add(&outflow.mass));
+        if arrived.share > 0.0 {
+            self.facts = arrived.facts;
         }
     }
 }
@@ -138,8 +138,8 @@ node departure: buffer { send 32w1 }
         let profile = profile.map(|text| Profile::parse(text).expect("the example is a profile"));
         let inputs = Inputs { profile, ..Inputs::default() };
         let traffic = Traffic::estimate(&program, &inputs);
-        let path = widest(&program, &inputs, &traffic);
-        let shares = shares(&program, &inputs, &traffic, &path);
+        let path = find(&program, &inputs, &traffic);
+        let shares = edge_shares(&program, &inputs, &traffic, &path);
         (path.iter().map(|node| program.nodes[*node].name.clone()).collect(), shares)
     }
 

@@ -3,7 +3,7 @@
 //! In this order: what a profile counted, what the programmer says, what is certain, and rules of thumb: tests are for what goes wrong, tables are
 //! filled so that packets hit, parsers are written for the packets that come. The rules' numbers decide between shapes of code, not about correctness.
 
-use super::doom::Doom;
+use super::drops::DropAnalysis;
 use super::facts::{Atoms, Facts};
 use super::flow::{self, Mass};
 use crate::Inputs;
@@ -29,35 +29,35 @@ pub const COPIES: f64 = 4.0;
 
 /// Packets on one edge; `to` is `None` where they leave the switch.
 #[derive(Clone, Debug)]
-pub struct Way {
+pub struct Outflow {
     pub to: Option<NodeId>,
     pub mass: Mass,
     /// Whether the packets enter the graph again, so that a budget ends them.
-    pub again: bool,
+    pub reenters: bool,
 }
 
 /// What happens at a table.
 #[derive(Clone, Debug, PartialEq, Default)]
-pub struct Lookup {
+pub struct LookupOutcomes {
     /// Share of the look-ups that hit.
     pub hit: f64,
     /// Share of the packets that run each action of the table, the default action of the misses included.
     pub actions: Vec<f64>,
 }
 
-pub struct Splitter<'a, 'p> {
+pub struct Estimator<'a, 'p> {
     pub program: &'p Program,
     pub inputs: &'a Inputs,
     pub atoms: &'a Atoms<'p>,
-    pub doom: &'a Doom<'p>,
+    pub drops: &'a DropAnalysis<'p>,
 }
 
-impl Splitter<'_, '_> {
+impl Estimator<'_, '_> {
     /// Divides `mass` over the edges of a node, several to one target possible. `lookup` learns what a table did.
-    pub fn split(&self, id: NodeId, mass: Mass, lookup: &mut Lookup) -> Vec<Way> {
+    pub fn distribute(&self, id: NodeId, mass: Mass, lookup: &mut LookupOutcomes) -> Vec<Outflow> {
         let node = &self.program.nodes[id];
         let whole = mass.share;
-        let mut ways = match &node.kind {
+        let mut outflows = match &node.kind {
             NodeKind::State { parser, body, select } => {
                 let reject = self.program.parsers[*parser].reject;
                 self.state(body, select, reject, mass)
@@ -68,12 +68,12 @@ impl Splitter<'_, '_> {
             NodeKind::Apply { table, next, exit } => self.table(*table, next, *exit, mass, lookup),
             NodeKind::Buffer { rules, otherwise } => self.buffer(rules, *otherwise, mass),
         };
-        self.count(node, whole, &mut ways);
-        ways
+        self.apply_profile(node, whole, &mut outflows);
+        outflows
     }
 
     /// Divides `whole` as the profile says, if it has seen packets here, and none that went on to where the program has nothing now.
-    fn count(&self, node: &Node, whole: f64, ways: &mut [Way]) {
+    fn apply_profile(&self, node: &Node, whole: f64, outflows: &mut [Outflow]) {
         let Some(profile) = &self.inputs.profile else { return };
         let is_entry = self.program.entry.is_some_and(|entry| self.program.nodes[entry].name == node.name);
         let arrived = profile.arrived(&node.name, is_entry);
@@ -81,7 +81,7 @@ impl Splitter<'_, '_> {
         if arrived == 0 || profile.onward(&node.name).any(|(to, count)| count > 0 && !is_known(to)) {
             return;
         }
-        let targets: Vec<NodeId> = ways.iter().filter_map(|way| way.to).collect();
+        let targets: Vec<NodeId> = outflows.iter().filter_map(|outflow| outflow.to).collect();
         let mut inside = 0.0;
         for (at, target) in targets.iter().enumerate() {
             if targets[..at].contains(target) {
@@ -89,53 +89,55 @@ impl Splitter<'_, '_> {
             }
             let name = &self.program.nodes[*target].name;
             let share = profile.count(&node.name, name).unwrap_or(0) as f64 / arrived as f64 * whole;
-            let same: Vec<usize> = (0..ways.len()).filter(|way| ways[*way].to == Some(*target)).collect();
-            let guessed: f64 = same.iter().map(|way| ways[*way].mass.share).sum();
-            for way in &same {
-                let part = if guessed > 0.0 { ways[*way].mass.share / guessed } else { 1.0 / same.len() as f64 };
-                ways[*way].mass.share = share * part;
+            let same: Vec<usize> =
+                (0..outflows.len()).filter(|outflow| outflows[*outflow].to == Some(*target)).collect();
+            let guessed: f64 = same.iter().map(|outflow| outflows[*outflow].mass.share).sum();
+            for outflow in &same {
+                let part =
+                    if guessed > 0.0 { outflows[*outflow].mass.share / guessed } else { 1.0 / same.len() as f64 };
+                outflows[*outflow].mass.share = share * part;
             }
             inside += share;
         }
-        let left: f64 = ways.iter().filter(|way| way.to.is_none()).map(|way| way.mass.share).sum();
-        for way in ways.iter_mut().filter(|way| way.to.is_none() && left > 0.0) {
-            way.mass.share *= (whole - inside).max(0.0) / left;
+        let left: f64 = outflows.iter().filter(|outflow| outflow.to.is_none()).map(|outflow| outflow.mass.share).sum();
+        for outflow in outflows.iter_mut().filter(|outflow| outflow.to.is_none() && left > 0.0) {
+            outflow.mass.share *= (whole - inside).max(0.0) / left;
         }
     }
 
-    fn block(&self, body: &[Statement], next: NodeId, exit: Option<NodeId>, mass: Mass) -> Vec<Way> {
+    fn block(&self, body: &[Statement], next: NodeId, exit: Option<NodeId>, mass: Mass) -> Vec<Outflow> {
         let judge = |condition: &Expression, then: &[Statement], otherwise: &[Statement], facts: &Facts| {
-            let arms = (self.doom.dooms(then, next, exit), self.doom.dooms(otherwise, next, exit));
+            let arms = (self.drops.body_drops(then, next, exit), self.drops.body_drops(otherwise, next, exit));
             self.judge(condition, arms, facts)
         };
         let ends = flow::run(self.atoms, body, mass, &judge);
-        let mut ways = vec![Way { to: Some(next), mass: ends.through, again: false }];
-        ways.extend(exit.map(|exit| Way { to: Some(exit), mass: ends.exit, again: false }));
-        ways
+        let mut outflows = vec![Outflow { to: Some(next), mass: ends.through, reenters: false }];
+        outflows.extend(exit.map(|exit| Outflow { to: Some(exit), mass: ends.exit, reenters: false }));
+        outflows
     }
 
     /// How likely a condition is of whose outcomes one leads to a drop: what nothing is known about holds for the other.
-    fn judge(&self, condition: &Expression, dooms: (bool, bool), facts: &Facts) -> Option<f64> {
-        match dooms {
+    fn judge(&self, condition: &Expression, drops: (bool, bool), facts: &Facts) -> Option<f64> {
+        match drops {
             (true, false) => Some(self.atoms.leaning(condition, facts, false, DROPS)),
             (false, true) => Some(self.atoms.leaning(condition, facts, true, DROPS)),
             (true, true) | (false, false) => None,
         }
     }
 
-    fn branch(&self, condition: &Expression, then: NodeId, otherwise: NodeId, mass: Mass) -> Vec<Way> {
-        let dooms = (self.doom.is_doomed(then), self.doom.is_doomed(otherwise));
-        let share = self.judge(condition, dooms, &mass.facts);
+    fn branch(&self, condition: &Expression, then: NodeId, otherwise: NodeId, mass: Mass) -> Vec<Outflow> {
+        let drops = (self.drops.always_drops(then), self.drops.always_drops(otherwise));
+        let share = self.judge(condition, drops, &mass.facts);
         let share = share.unwrap_or_else(|| self.atoms.probability(condition, &mass.facts));
         let arm = |to: NodeId, outcome: bool, share: f64| {
             let mut facts = mass.facts.clone();
             self.atoms.assume(condition, outcome, &mut facts);
-            Way { to: Some(to), mass: Mass { share: mass.share * share, facts }, again: false }
+            Outflow { to: Some(to), mass: Mass { share: mass.share * share, facts }, reenters: false }
         };
         vec![arm(then, true, share), arm(otherwise, false, 1.0 - share)]
     }
 
-    fn state(&self, body: &[Statement], select: &Select, reject: NodeId, mass: Mass) -> Vec<Way> {
+    fn state(&self, body: &[Statement], select: &Select, reject: NodeId, mass: Mass) -> Vec<Outflow> {
         let ends = flow::run(self.atoms, body, mass, &|_, _, _, _| None);
         let mut targets: Vec<(NodeId, f64)> = Vec::new();
         let mut add = |to: NodeId, guess: f64| match targets.iter_mut().find(|(known, _)| *known == to) {
@@ -165,20 +167,27 @@ impl Splitter<'_, '_> {
             .collect();
         let mut shares: Vec<f64> = targets.iter().map(|(_, guess)| *guess).collect();
         hints::distribute(&mut shares, &hints, ends.through.share);
-        let mut ways: Vec<Way> = targets
+        let mut outflows: Vec<Outflow> = targets
             .iter()
             .zip(shares)
-            .map(|((to, _), share)| Way {
+            .map(|((to, _), share)| Outflow {
                 to: Some(*to),
                 mass: Mass { share, facts: ends.through.facts.clone() },
-                again: false,
+                reenters: false,
             })
             .collect();
-        ways.push(Way { to: Some(reject), mass: ends.failed, again: false });
-        ways
+        outflows.push(Outflow { to: Some(reject), mass: ends.failed, reenters: false });
+        outflows
     }
 
-    fn table(&self, id: TableId, next: &Next, exit: Option<NodeId>, mass: Mass, lookup: &mut Lookup) -> Vec<Way> {
+    fn table(
+        &self,
+        id: TableId,
+        next: &Next,
+        exit: Option<NodeId>,
+        mass: Mass,
+        lookup: &mut LookupOutcomes,
+    ) -> Vec<Outflow> {
         let table = &self.program.tables[id];
         let onward = |action: usize, hit: bool| match next {
             Next::Always(next) => *next,
@@ -194,9 +203,10 @@ impl Splitter<'_, '_> {
                 case.map_or(*otherwise, |(_, to)| *to)
             }
         };
-        let dooms = |action: usize, hit: bool| self.doom.dooms(&table.actions[action].body, onward(action, hit), exit);
+        let body_drops =
+            |action: usize, hit: bool| self.drops.body_drops(&table.actions[action].body, onward(action, hit), exit);
         let default = table.default.action as usize;
-        let hit = self.hit_share(table, dooms(default, false));
+        let hit = self.hit_share(table, body_drops(default, false));
         let mut shares: Vec<f64> = (0..table.actions.len())
             .map(|action| match table.actions[action].scope {
                 hlir::Scope::DefaultOnly => 0.0,
@@ -204,26 +214,26 @@ impl Splitter<'_, '_> {
                 hlir::Scope::Everywhere | hlir::Scope::TableOnly if action == default && table.actions.len() > 1 => {
                     DROPS
                 }
-                hlir::Scope::Everywhere | hlir::Scope::TableOnly if dooms(action, true) => DROPS,
+                hlir::Scope::Everywhere | hlir::Scope::TableOnly if body_drops(action, true) => DROPS,
                 hlir::Scope::Everywhere | hlir::Scope::TableOnly => 1.0,
             })
             .collect();
         let notes: Vec<Option<Hint>> = table.actions.iter().map(|action| hints::of(&action.notes)).collect();
         hints::distribute(&mut shares, &notes, hit);
-        *lookup = Lookup { hit, actions: shares.clone() };
+        *lookup = LookupOutcomes { hit, actions: shares.clone() };
         if let Some(share) = lookup.actions.get_mut(default) {
             *share += 1.0 - hit;
         }
-        let mut ways = Vec::new();
+        let mut outflows = Vec::new();
         let runs = shares.iter().enumerate().map(|(action, share)| (action, *share, true));
         for (action, share, is_hit) in runs.chain([(default, 1.0 - hit, false)]) {
             if share <= 0.0 || action >= table.actions.len() {
                 continue;
             }
             let part = Mass { share: mass.share * share, facts: mass.facts.clone() };
-            ways.extend(self.block(&table.actions[action].body, onward(action, is_hit), exit, part));
+            outflows.extend(self.block(&table.actions[action].body, onward(action, is_hit), exit, part));
         }
-        ways
+        outflows
     }
 
     fn hit_share(&self, table: &Table, default_drops: bool) -> f64 {
@@ -246,8 +256,8 @@ impl Splitter<'_, '_> {
         hints::of(&table.notes).map_or(1.0 - misses, |hint| hint.share(1.0 - misses))
     }
 
-    fn buffer(&self, rules: &[hlir::Rule], otherwise: Option<NodeId>, mut mass: Mass) -> Vec<Way> {
-        let mut ways = Vec::new();
+    fn buffer(&self, rules: &[hlir::Rule], otherwise: Option<NodeId>, mut mass: Mass) -> Vec<Outflow> {
+        let mut outflows = Vec::new();
         for rule in rules {
             let share = self.atoms.probability(&rule.condition, &mass.facts);
             let mut taken = Mass { share: mass.share * share, facts: mass.facts.clone() };
@@ -256,29 +266,29 @@ impl Splitter<'_, '_> {
                 mass.share -= taken.share;
                 self.atoms.assume(&rule.condition, false, &mut mass.facts);
             }
-            ways.extend(self.effect(&rule.effect, taken));
+            outflows.extend(self.effect(&rule.effect, taken));
         }
-        ways.extend(otherwise.map(|to| Way { to: Some(to), mass, again: false }));
-        ways
+        outflows.extend(otherwise.map(|to| Outflow { to: Some(to), mass, reenters: false }));
+        outflows
     }
 
-    fn effect(&self, effect: &Effect, mut mass: Mass) -> Option<Way> {
-        let again = |copy: &Reentry, mass: Mass, factor: f64, again: bool| {
+    fn effect(&self, effect: &Effect, mut mass: Mass) -> Option<Outflow> {
+        let reenters = |copy: &Reentry, mass: Mass, factor: f64, reenters: bool| {
             let mut facts = if copy.bytes == hlir::Bytes::Current { mass.facts } else { self.atoms.at_entry() };
             copy.set.iter().for_each(|(place, value)| self.atoms.assign(*place, value, &mut facts));
-            Some(Way { to: Some(copy.to), mass: Mass { share: mass.share * factor, facts }, again })
+            Some(Outflow { to: Some(copy.to), mass: Mass { share: mass.share * factor, facts }, reenters })
         };
         match effect {
-            Effect::Drop { .. } | Effect::Send { .. } => Some(Way { to: None, mass, again: false }),
+            Effect::Drop { .. } | Effect::Send { .. } => Some(Outflow { to: None, mass, reenters: false }),
             Effect::Unicast { set, to } => {
                 set.iter().for_each(|(place, value)| self.atoms.assign(*place, value, &mut mass.facts));
-                Some(Way { to: Some(*to), mass, again: false })
+                Some(Outflow { to: Some(*to), mass, reenters: false })
             }
-            Effect::Replicate { copy, .. } => again(copy, mass, COPIES, false),
+            Effect::Replicate { copy, .. } => reenters(copy, mass, COPIES, false),
             Effect::Clone { copy, .. } | Effect::Resubmit { copy } | Effect::Recirculate { copy } => {
-                again(copy, mass, 1.0, true)
+                reenters(copy, mass, 1.0, true)
             }
-            Effect::Punt { resume, .. } => Some(Way { to: Some(*resume), mass, again: true }),
+            Effect::Punt { resume, .. } => Some(Outflow { to: Some(*resume), mass, reenters: true }),
         }
     }
 }

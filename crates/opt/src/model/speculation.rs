@@ -1,29 +1,30 @@
 //! Which packets go along an edge of the path ahead of their turn, as the stages before the last have it. The others leave the path there.
 
 use super::Model;
-use crate::analyze::split::Lookup;
+use crate::analyze::branch_probabilities::LookupOutcomes;
 use hlir::effects::{self, Ahead};
 use hlir::{Next, NodeId, NodeKind, Statement};
 
 impl Model<'_> {
     /// Of the packets that go from `from` to `to`, those for which `from` can be run ahead of their turn.
-    pub(super) fn share_ahead(&self, from: NodeId, to: NodeId) -> f64 {
+    pub(super) fn speculable_share(&self, from: NodeId, to: NodeId) -> f64 {
         if effects::never_ahead(self.program, from) {
             return 0.0;
         }
         match &self.program.nodes[from].kind {
             NodeKind::State { body, .. } | NodeKind::Block { body, .. } | NodeKind::Deparse { body, .. } => {
-                statements_ahead(body)
+                speculable(body)
             }
             NodeKind::Apply { table, next, .. } => {
                 let Some(lookup) = self.traffic.lookup(from) else { return 1.0 };
                 let table = &self.program.tables[*table];
                 let default = table.default.action as usize;
-                let shares: Vec<f64> = (0..table.actions.len()).map(|at| led(lookup, next, at, default, to)).collect();
+                let shares: Vec<f64> =
+                    (0..table.actions.len()).map(|at| share_to(lookup, next, at, default, to)).collect();
                 let all: f64 = shares.iter().sum();
-                let ahead =
-                    table.actions.iter().zip(&shares).map(|(action, share)| share * statements_ahead(&action.body));
-                if all > 0.0 { ahead.sum::<f64>() / all } else { 1.0 }
+                let speculated =
+                    table.actions.iter().zip(&shares).map(|(action, share)| share * speculable(&action.body));
+                if all > 0.0 { speculated.sum::<f64>() / all } else { 1.0 }
             }
             NodeKind::Branch { .. } | NodeKind::Buffer { .. } => 1.0,
         }
@@ -31,7 +32,7 @@ impl Model<'_> {
 }
 
 /// Share of a look-up's packets that run this action and go on at `to`.
-fn led(lookup: &Lookup, next: &Next, action: usize, default: usize, to: NodeId) -> f64 {
+fn share_to(lookup: &LookupOutcomes, next: &Next, action: usize, default: usize, to: NodeId) -> f64 {
     let share = lookup.actions.get(action).copied().unwrap_or(0.0);
     match next {
         Next::Always(_) => share,
@@ -47,14 +48,14 @@ fn led(lookup: &Lookup, next: &Next, action: usize, default: usize, to: NodeId) 
 }
 
 /// How often these statements can be run ahead of their turn, where both arms of an `if` are as likely.
-fn statements_ahead(body: &[Statement]) -> f64 {
+fn speculable(body: &[Statement]) -> f64 {
     let share = |statement: &Statement| {
         if effects::ahead(statement) == Ahead::Prevents {
             0.0
         } else if let Statement::If { then, otherwise, .. } = statement {
-            (statements_ahead(then) + statements_ahead(otherwise)) / 2.0
+            (speculable(then) + speculable(otherwise)) / 2.0
         } else if let Statement::Scope { body, .. } = statement {
-            statements_ahead(body)
+            speculable(body)
         } else {
             1.0
         }
@@ -105,14 +106,17 @@ node queue: buffer { send 32w1 }
         let traffic = Traffic::estimate(&parsed.program, &inputs);
         let model = Model::new(&parsed.program, &inputs, &traffic);
         let node = |name: &str| parsed.program.nodes.iter().find(|(_, node)| node.name == name).expect("it is there").0;
-        let share = |from: &str, to: &str| model.share_ahead(node(from), node(to));
+        let share = |from: &str, to: &str| model.speculable_share(node(from), node(to));
         assert_eq!((share("arms", "labels"), share("labels", "popped"), share("popped", "queue")), (0.5, 0.0, 0.0));
         let same = share("labels", "queue");
         assert!(0.0 < same && same < 1.0, "{same}");
         // By hit and miss: of the default action's packets, some have missed.
-        let lookup = Lookup { hit: 0.75, actions: vec![0.5, 0.5] };
+        let lookup = LookupOutcomes { hit: 0.75, actions: vec![0.5, 0.5] };
         let next = Next::Hit { hit: node("popped"), miss: node("queue") };
-        let led = |action, to| led(&lookup, &next, action, 1, node(to));
-        assert_eq!((led(0, "popped"), led(0, "queue"), led(1, "popped"), led(1, "queue")), (0.5, 0.0, 0.25, 0.25));
+        let share_to = |action, to| share_to(&lookup, &next, action, 1, node(to));
+        assert_eq!(
+            (share_to(0, "popped"), share_to(0, "queue"), share_to(1, "popped"), share_to(1, "queue")),
+            (0.5, 0.0, 0.25, 0.25)
+        );
     }
 }

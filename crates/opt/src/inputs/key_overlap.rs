@@ -14,21 +14,21 @@ const WIDEST: u32 = 64;
 
 /// The keys of one table, each of which was added once.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Keys {
+pub struct KeySketch {
     /// Bits of a key's fields.
     widths: Vec<u32>,
     count: u64,
     smallest: BTreeSet<u64>,
 }
 
-impl Keys {
+impl KeySketch {
     /// For a table whose keys are exact, and one word together.
-    pub fn of(program: &Program, table: TableId) -> Option<Keys> {
+    pub fn of(program: &Program, table: TableId) -> Option<KeySketch> {
         let kinds = program.key_kinds(table);
         let widths: Vec<u32> = kinds.iter().map(|(_, width)| *width).collect();
         let is_exact = kinds.iter().all(|(kind, _)| *kind == MatchKind::Exact);
         let is_word = (1..=WIDEST).contains(&widths.iter().sum());
-        (is_exact && is_word).then(|| Keys { widths, ..Keys::default() })
+        (is_exact && is_word).then(|| KeySketch { widths, ..KeySketch::default() })
     }
 
     /// Adds an entry's key by its fields.
@@ -48,11 +48,12 @@ impl Keys {
     }
 
     /// How many different keys both tables have together.
-    pub fn together(&self, other: &Keys) -> u64 {
+    pub fn union_count(&self, other: &KeySketch) -> u64 {
         let both = self.count + other.count;
         // Where one table's sample is all of it, the other's may be as well, or go less far.
-        let far =
-            |keys: &Keys| if keys.smallest.len() < SAMPLE { u64::MAX } else { *keys.smallest.last().unwrap_or(&0) };
+        let far = |keys: &KeySketch| {
+            if keys.smallest.len() < SAMPLE { u64::MAX } else { *keys.smallest.last().unwrap_or(&0) }
+        };
         let most = far(self).min(far(other));
         let sample: Vec<u64> = self.smallest.union(&other.smallest).copied().filter(|hash| *hash <= most).collect();
         if sample.is_empty() {
@@ -76,8 +77,8 @@ fn hash(key: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn keys(numbers: impl Iterator<Item = u64>) -> Keys {
-        let mut keys = Keys { widths: vec![48], ..Keys::default() };
+    fn keys(numbers: impl Iterator<Item = u64>) -> KeySketch {
+        let mut keys = KeySketch { widths: vec![48], ..KeySketch::default() };
         numbers.for_each(|number| keys.add([number]));
         keys
     }
@@ -85,25 +86,25 @@ mod tests {
     #[test]
     fn fields_are_one_key() {
         let two = |first, second| {
-            let mut keys = Keys { widths: vec![12, 48], ..Keys::default() };
+            let mut keys = KeySketch { widths: vec![12, 48], ..KeySketch::default() };
             keys.add([first, second]);
             keys
         };
-        assert_eq!(two(1, 2).together(&two(1, 2)), 1);
-        assert_eq!(two(1, 2).together(&two(2, 1)), 2);
+        assert_eq!(two(1, 2).union_count(&two(1, 2)), 1);
+        assert_eq!(two(1, 2).union_count(&two(2, 1)), 2);
         assert_eq!(two(0, 7).smallest, keys(7..8).smallest);
     }
 
     #[test]
     fn few_keys_are_counted() {
-        let together = |one: &Keys, other: &Keys| [one.together(other), other.together(one)];
+        let union_count = |one: &KeySketch, other: &KeySketch| [one.union_count(other), other.union_count(one)];
         let (thousand, half) = (keys(0..1000), keys(500..1500));
-        assert_eq!(together(&thousand, &thousand), [1000; 2]);
-        assert_eq!(together(&thousand, &half), [1500; 2]);
-        assert_eq!(together(&thousand, &keys(1000..1003)), [1003; 2]);
-        assert_eq!(together(&thousand, &keys(0..3)), [1000; 2]);
-        assert_eq!(together(&Keys::default(), &thousand), [1000; 2]);
-        assert_eq!(together(&Keys::default(), &Keys::default()), [0; 2]);
+        assert_eq!(union_count(&thousand, &thousand), [1000; 2]);
+        assert_eq!(union_count(&thousand, &half), [1500; 2]);
+        assert_eq!(union_count(&thousand, &keys(1000..1003)), [1003; 2]);
+        assert_eq!(union_count(&thousand, &keys(0..3)), [1000; 2]);
+        assert_eq!(union_count(&KeySketch::default(), &thousand), [1000; 2]);
+        assert_eq!(union_count(&KeySketch::default(), &KeySketch::default()), [0; 2]);
     }
 
     #[test]
@@ -112,11 +113,11 @@ mod tests {
             |estimated: u64, right: u64| assert!(estimated.abs_diff(right) < right / 30, "{estimated}, not {right}");
         let many = keys(0..200_000);
         assert_eq!(keys((0..200_000).rev()), many);
-        assert_eq!(many.together(&many), 200_000);
-        near(many.together(&keys(100_000..300_000)), 300_000);
-        near(many.together(&keys(200_000..400_000)), 400_000);
+        assert_eq!(many.union_count(&many), 200_000);
+        near(many.union_count(&keys(100_000..300_000)), 300_000);
+        near(many.union_count(&keys(200_000..400_000)), 400_000);
         // A table that is all in its sample, with keys of which the other's sample has few.
-        near(many.together(&keys(0..1000)), 200_000);
-        near(keys(1 << 40..(1 << 40) + 1000).together(&many), 201_000);
+        near(many.union_count(&keys(0..1000)), 200_000);
+        near(keys(1 << 40..(1 << 40) + 1000).union_count(&many), 201_000);
     }
 }

@@ -9,25 +9,25 @@ use hlir::verify::{Places, verify_pins_at};
 use hlir::{Plan, Program};
 
 /// Whether a plan can have them all, as far as that can be said of pins alone.
-pub fn are_possible(program: &Program, inputs: &Inputs) -> bool {
-    verify_pins_at(program, &inputs.pinned, &Places::default()).is_empty()
+pub fn are_satisfiable(program: &Program, inputs: &Inputs) -> bool {
+    verify_pins_at(program, &inputs.constraints, &Places::default()).is_empty()
 }
 
 /// The pinned loops that are stages: all but those at a queue, which no planner has to do with.
 pub fn stages(inputs: &Inputs) -> Vec<Loop> {
-    let is_queue = |lp: &&Loop| inputs.pinned.queues.iter().any(|queue| queue.node == lp.node);
-    inputs.pinned.loops.iter().filter(|lp| !is_queue(lp)).cloned().collect()
+    let is_queue = |lp: &&Loop| inputs.constraints.queues.iter().any(|queue| queue.node == lp.node);
+    inputs.constraints.loops.iter().filter(|lp| !is_queue(lp)).cloned().collect()
 }
 
 /// Whether a loop of the plan is pinned.
 pub fn has_loop(inputs: &Inputs, lp: &Loop) -> bool {
-    inputs.pinned.loops.iter().any(|pinned| pinned.node == lp.node)
+    inputs.constraints.loops.iter().any(|pinned| pinned.node == lp.node)
 }
 
 /// Puts what is pinned in the place of what was planned.
-pub fn put(plan: &mut Plan, inputs: &Inputs) {
-    let pinned = &inputs.pinned;
-    if let Some(descriptor) = inputs.pinned_descriptor {
+pub fn apply(plan: &mut Plan, inputs: &Inputs) {
+    let pinned = &inputs.constraints;
+    if let Some(descriptor) = inputs.constrained_descriptor {
         plan.descriptor = descriptor;
     }
     if pinned.burst > 0 {
@@ -42,21 +42,21 @@ pub fn put(plan: &mut Plan, inputs: &Inputs) {
         let reason = same.and_then(|planned| planned.reason).or_else(|| path.reason.clone());
         plan.path = Some(Path { reason, ..path.clone() });
     }
-    put_all(&mut plan.loops, &pinned.loops, |lp| &lp.node);
-    put_all(&mut plan.tables, &pinned.tables, |table| &table.table);
-    put_all(&mut plan.shares, &pinned.shares, |share| &share.table);
-    put_all(&mut plan.windows, &pinned.windows, |window| &window.node);
-    put_all(&mut plan.queues, &pinned.queues, |queue| &queue.node);
+    replace_all(&mut plan.loops, &pinned.loops, |lp| &lp.node);
+    replace_all(&mut plan.tables, &pinned.tables, |table| &table.table);
+    replace_all(&mut plan.shares, &pinned.shares, |share| &share.table);
+    replace_all(&mut plan.windows, &pinned.windows, |window| &window.node);
+    replace_all(&mut plan.queues, &pinned.queues, |queue| &queue.node);
     plan.instrument.edges |= pinned.instrument.edges;
     plan.instrument.cycles |= pinned.instrument.cycles;
     plan.instrument.trace |= pinned.instrument.trace;
 }
 
 /// Each where one of its name stood, or at the end: two pins of one name both stay, and the verifier says that they are two.
-fn put_all<T: Clone>(planned: &mut Vec<T>, pinned: &[T], name: fn(&T) -> &String) {
+fn replace_all<T: Clone>(planned: &mut Vec<T>, pinned: &[T], name: fn(&T) -> &String) {
     let mut left: Vec<&T> = pinned.iter().collect();
     for part in planned.iter_mut() {
-        if let Some(at) = left.iter().position(|pin| name(pin) == name(part)) {
+        if let Some(at) = left.iter().position(|constraint| name(constraint) == name(part)) {
             *part = left.remove(at).clone();
         }
     }

@@ -8,67 +8,70 @@ use num_bigint::BigUint;
 
 /// A value of a place that drops the packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mark {
+pub struct DropMarker {
     pub place: Place,
     /// `None` for `true`.
     pub value: Option<BigUint>,
 }
 
 /// What is known about drops, for one program.
-pub struct Doom<'p> {
+pub struct DropAnalysis<'p> {
     program: &'p Program,
-    marks: Vec<Mark>,
+    markers: Vec<DropMarker>,
     /// By mark and node: a packet that carries the mark there is dropped.
-    keeps: Vec<Vec<bool>>,
+    propagates: Vec<Vec<bool>>,
     /// By node: every packet that comes there is dropped.
-    surely: Vec<bool>,
+    always: Vec<bool>,
 }
 
-pub fn number(node: NodeId) -> usize {
+pub fn node_index(node: NodeId) -> usize {
     node.into_raw().into_u32() as usize
 }
 
-impl<'p> Doom<'p> {
+impl<'p> DropAnalysis<'p> {
     /// `order` has each node before those that follow it, but for edges that lead back.
-    pub fn new(program: &'p Program, order: &[NodeId]) -> Doom<'p> {
-        let mut doom = Doom { program, marks: marks(program), keeps: Vec::new(), surely: Vec::new() };
-        for index in 0..doom.marks.len() {
-            let mut keeps = vec![false; program.nodes.len()];
+    pub fn new(program: &'p Program, order: &[NodeId]) -> DropAnalysis<'p> {
+        let mut drops = DropAnalysis { program, markers: markers(program), propagates: Vec::new(), always: Vec::new() };
+        for index in 0..drops.markers.len() {
+            let mut propagates = vec![false; program.nodes.len()];
             for &node in order.iter().rev() {
-                keeps[number(node)] = doom.keeps_mark(&doom.marks[index], node, &keeps);
+                propagates[node_index(node)] = drops.propagates_at(&drops.markers[index], node, &propagates);
             }
-            doom.keeps.push(keeps);
+            drops.propagates.push(propagates);
         }
-        doom.surely = vec![false; program.nodes.len()];
+        drops.always = vec![false; program.nodes.len()];
         for &node in order.iter().rev() {
-            doom.surely[number(node)] = doom.surely_at(node);
+            drops.always[node_index(node)] = drops.always_drops_at(node);
         }
-        doom
+        drops
     }
 
     /// Whether every packet that comes to `node` is dropped.
-    pub fn is_doomed(&self, node: NodeId) -> bool {
-        self.surely[number(node)]
+    pub fn always_drops(&self, node: NodeId) -> bool {
+        self.always[node_index(node)]
     }
 
     /// Whether packets that run `body` and then go on at `next`, or by `exit` if the body has one, are dropped.
-    pub fn dooms(&self, body: &[Statement], next: NodeId, exit: Option<NodeId>) -> bool {
-        let leaves = body.iter().any(|statement| matches!(statement, Statement::Exit));
-        let to = if leaves { exit.unwrap_or(next) } else { next };
-        self.marks.iter().enumerate().any(|(index, mark)| self.keeps[index][number(to)] && marks_last(body, mark))
+    pub fn body_drops(&self, body: &[Statement], next: NodeId, exit: Option<NodeId>) -> bool {
+        let exits = body.iter().any(|statement| matches!(statement, Statement::Exit));
+        let to = if exits { exit.unwrap_or(next) } else { next };
+        self.markers
+            .iter()
+            .enumerate()
+            .any(|(index, marker)| self.propagates[index][node_index(to)] && sets_marker_last(body, marker))
     }
 
     /// Whether nothing of `body` takes a mark away again.
-    pub fn leaves_marks(&self, body: &[Statement]) -> bool {
-        self.marks.iter().all(|mark| !assigns(body, mark.place))
+    pub fn keeps_markers(&self, body: &[Statement]) -> bool {
+        self.markers.iter().all(|marker| !assigns(body, marker.place))
     }
 
-    fn keeps_mark(&self, mark: &Mark, id: NodeId, keeps: &[bool]) -> bool {
+    fn propagates_at(&self, marker: &DropMarker, id: NodeId, propagates: &[bool]) -> bool {
         let node = &self.program.nodes[id];
         if let NodeKind::Buffer { rules, .. } = &node.kind {
             let takes = |rule: &&hlir::Rule| rule.effect.is_last();
             let drops = |rule: &hlir::Rule| matches!(rule.effect, Effect::Drop { .. });
-            let first = rules.iter().filter(takes).find(|rule| drops(rule) && tests(&rule.condition, mark));
+            let first = rules.iter().filter(takes).find(|rule| drops(rule) && holds_for(&rule.condition, marker));
             return first.is_some();
         }
         let bodies: Vec<&[Statement]> = match &node.kind {
@@ -82,18 +85,19 @@ impl<'p> Doom<'p> {
             | NodeKind::Buffer { .. } => vec![node.kind.body()],
         };
         let successors = node.successors();
-        !bodies.iter().any(|body| assigns(body, mark.place))
+        !bodies.iter().any(|body| assigns(body, marker.place))
             && !successors.is_empty()
-            && successors.iter().all(|next| keeps[number(*next)])
+            && successors.iter().all(|next| propagates[node_index(*next)])
     }
 
-    fn surely_at(&self, id: NodeId) -> bool {
+    fn always_drops_at(&self, id: NodeId) -> bool {
         let node = &self.program.nodes[id];
         match &node.kind {
             NodeKind::Block { body, next, exit } => {
-                self.dooms(body, *next, *exit) || self.leaves_marks(body) && self.is_doomed(*next) && exit.is_none()
+                self.body_drops(body, *next, *exit)
+                    || self.keeps_markers(body) && self.always_drops(*next) && exit.is_none()
             }
-            NodeKind::Branch { then, otherwise, .. } => self.is_doomed(*then) && self.is_doomed(*otherwise),
+            NodeKind::Branch { then, otherwise, .. } => self.always_drops(*then) && self.always_drops(*otherwise),
             NodeKind::State { .. } | NodeKind::Apply { .. } | NodeKind::Deparse { .. } => false,
             NodeKind::Buffer { rules, .. } => rules.iter().find(|rule| rule.effect.is_last()).is_some_and(|rule| {
                 matches!(rule.effect, Effect::Drop { .. }) && rule.condition == Expression::Bool(true)
@@ -103,27 +107,27 @@ impl<'p> Doom<'p> {
 }
 
 /// Values that drop rules test for.
-fn marks(program: &Program) -> Vec<Mark> {
-    let mut marks = Vec::new();
+fn markers(program: &Program) -> Vec<DropMarker> {
+    let mut markers = Vec::new();
     for node in program.nodes.values() {
         let NodeKind::Buffer { rules, .. } = &node.kind else { continue };
         for rule in rules.iter().filter(|rule| matches!(rule.effect, Effect::Drop { .. })) {
-            if let Some(mark) = mark_of(&rule.condition)
-                && !marks.contains(&mark)
+            if let Some(marker) = marker_of(&rule.condition)
+                && !markers.contains(&marker)
             {
-                marks.push(mark);
+                markers.push(marker);
             }
         }
     }
-    marks
+    markers
 }
 
-fn mark_of(condition: &Expression) -> Option<Mark> {
+fn marker_of(condition: &Expression) -> Option<DropMarker> {
     match condition {
-        Expression::Variable(variable) => Some(Mark { place: Place::Variable(*variable), value: None }),
+        Expression::Variable(variable) => Some(DropMarker { place: Place::Variable(*variable), value: None }),
         Expression::Binary { operator: Binary::Equal, left, right } => match (&**left, &**right) {
             (place, Expression::Constant { value, .. }) | (Expression::Constant { value, .. }, place) => {
-                Some(Mark { place: place_of(place)?, value: Some(value.clone()) })
+                Some(DropMarker { place: place_of(place)?, value: Some(value.clone()) })
             }
             (_, _) => None,
         },
@@ -156,12 +160,12 @@ pub fn place_of(expression: &Expression) -> Option<Place> {
 }
 
 /// Whether a condition holds for sure where the mark is.
-fn tests(condition: &Expression, mark: &Mark) -> bool {
-    *condition == Expression::Bool(true) || mark_of(condition).as_ref() == Some(mark)
+fn holds_for(condition: &Expression, marker: &DropMarker) -> bool {
+    *condition == Expression::Bool(true) || marker_of(condition).as_ref() == Some(marker)
 }
 
-fn is_mark(value: &Expression, mark: &Mark) -> bool {
-    match (value, &mark.value) {
+fn is_marker(value: &Expression, marker: &DropMarker) -> bool {
+    match (value, &marker.value) {
         (Expression::Constant { value, .. }, Some(wanted)) => value == wanted,
         (Expression::Bool(value), None) => *value,
         (_, _) => false,
@@ -179,7 +183,7 @@ fn assigns(body: &[Statement], place: Place) -> bool {
 }
 
 /// Whether the last assignment of the place, on the body's outermost level, is the mark.
-fn marks_last(body: &[Statement], mark: &Mark) -> bool {
-    let last = body.iter().rposition(|statement| assigns(std::slice::from_ref(statement), mark.place));
-    last.is_some_and(|at| matches!(&body[at], Statement::Assign { value, .. } if is_mark(value, mark)))
+fn sets_marker_last(body: &[Statement], marker: &DropMarker) -> bool {
+    let last = body.iter().rposition(|statement| assigns(std::slice::from_ref(statement), marker.place));
+    last.is_some_and(|at| matches!(&body[at], Statement::Assign { value, .. } if is_marker(value, marker)))
 }

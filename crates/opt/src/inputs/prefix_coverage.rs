@@ -3,7 +3,7 @@
 //! DIR-24-8 has an element for the first 24 bits of every address. Prefixes stand close in parts of the address space, and a short one covers as much as
 //! thousands of long ones: packets to as many addresses of each ask nine times out of ten for a fifth of the lines (counted in a router's table of 2015).
 
-use crate::model::line::{LINE_BYTES, SMALL_PAGE};
+use crate::model::cache_line::{LINE_BYTES, SMALL_PAGE};
 use hlir::{MatchKind, Program, TableId};
 use std::collections::{HashMap, HashSet};
 
@@ -12,12 +12,12 @@ const BITS: u32 = 24;
 /// Elements of the smallest piece of the array that prefixes are counted in: a line of the widest elements, of 4 bytes.
 const PIECE: u32 = 16;
 /// Of the look-ups, those that ask for a line which few ask for.
-pub const RARELY: f64 = 0.1;
+pub const COLD_SHARE: f64 = 0.1;
 /// Lines that are asked for at least this part as often as others are asked for alike.
-const ALIKE: f64 = 0.25;
+const UNIFORM: f64 = 0.25;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Lines {
+pub struct LineCount {
     pub lines: u64,
     /// Small pages that they lie on, but for those of lines that more ask for.
     pub pages: u64,
@@ -25,12 +25,12 @@ pub struct Lines {
 
 /// What packets ask for if each prefix gets as many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Covered {
-    /// The fewest lines that suffice for all but [`RARELY`] of the look-ups; or all, if all are asked for alike.
-    pub usual: Lines,
+pub struct Coverage {
+    /// The fewest lines that suffice for all but [`COLD_SHARE`] of the look-ups; or all, if all are asked for alike.
+    pub hot: LineCount,
     /// The others: as many as they would be if each were asked for alike. So the sixty thousand lines of a default route, which gets one packet in a thousand,
     /// are few among the others.
-    pub rare: Lines,
+    pub cold: LineCount,
 }
 
 /// Counts prefixes.
@@ -61,50 +61,55 @@ impl Counter {
         self.pieces.resize((1usize << index_bits).div_ceil(PIECE as usize), 0.0);
         let first = (value >> (self.width - index_bits)) / PIECE;
         // Pieces that it covers, as a number of bits.
-        let covers = (index_bits - bits.min(index_bits)).saturating_sub(PIECE.ilog2());
-        let count = 1usize << covers;
+        let span_bits = (index_bits - bits.min(index_bits)).saturating_sub(PIECE.ilog2());
+        let count = 1usize << span_bits;
         let first = first as usize / count * count;
-        let covered = self.pieces.iter_mut().skip(first).take(count);
-        covered.for_each(|piece| *piece += 1.0 / count as f32);
+        let coverage = self.pieces.iter_mut().skip(first).take(count);
+        coverage.for_each(|piece| *piece += 1.0 / count as f32);
         self.prefixes += 1;
     }
 
     /// What a table's entries cover, for elements of 1, 2 and 4 bytes, if as many prefixes were counted.
-    pub fn covered(&self, entries: u64) -> Option<[Covered; 3]> {
-        (entries > 0 && self.prefixes == entries).then(|| [1u64, 2, 4].map(|bytes| self.covered_in(bytes)))
+    pub fn coverage(&self, entries: u64) -> Option<[Coverage; 3]> {
+        (entries > 0 && self.prefixes == entries).then(|| [1u64, 2, 4].map(|bytes| self.coverage_in(bytes)))
     }
 
-    fn covered_in(&self, element_bytes: u64) -> Covered {
+    fn coverage_in(&self, element_bytes: u64) -> Coverage {
         let pieces = (LINE_BYTES / element_bytes / u64::from(PIECE)) as usize;
-        covered(self.pieces.chunks(pieces).map(|pieces| pieces.iter().sum()))
+        coverage(self.pieces.chunks(pieces).map(|pieces| pieces.iter().sum()))
     }
 }
 
 /// By lines in order, with the prefixes of each.
-fn covered(prefixes: impl Iterator<Item = f32>) -> Covered {
+fn coverage(prefixes: impl Iterator<Item = f32>) -> Coverage {
     let lines = prefixes.map(f64::from).zip(0..);
     let mut lines: Vec<(f64, u64)> = lines.filter(|(prefixes, _)| *prefixes > 0.0).collect();
-    lines.sort_unstable_by(|(one, at), (other, beside)| other.total_cmp(one).then(at.cmp(beside)));
+    lines.sort_unstable_by(|(one, at), (other, cold_pages)| other.total_cmp(one).then(at.cmp(cold_pages)));
     let all: f64 = lines.iter().map(|(prefixes, _)| prefixes).sum();
     let mut left = all;
-    let usual = lines.iter().take_while(|(prefixes, _)| {
-        let is_usual = left > all * RARELY;
+    let hot = lines.iter().take_while(|(prefixes, _)| {
+        let is_hot = left > all * COLD_SHARE;
         left -= prefixes;
-        is_usual
+        is_hot
     });
-    let (usual, rare) = lines.split_at(usual.count());
-    let pages = pages_of(usual, &HashSet::new());
-    let beside = pages_of(rare, &pages.keys().copied().collect());
-    let counted = Covered {
-        usual: Lines { lines: usual.len() as u64, pages: pages.len() as u64 },
-        rare: Lines { lines: alike(rare.iter().map(|(one, _)| *one)), pages: alike(beside.values().copied()) },
+    let (hot, cold) = lines.split_at(hot.count());
+    let pages = pages_of(hot, &HashSet::new());
+    let cold_pages = pages_of(cold, &pages.keys().copied().collect());
+    let counted = Coverage {
+        hot: LineCount { lines: hot.len() as u64, pages: pages.len() as u64 },
+        cold: LineCount {
+            lines: effective_count(cold.iter().map(|(one, _)| *one)),
+            pages: effective_count(cold_pages.values().copied()),
+        },
     };
-    let often = |part: f64, lines: u64| part / lines.max(1) as f64;
-    if counted.rare.lines > 0 && often(RARELY, counted.rare.lines) < ALIKE * often(1.0 - RARELY, counted.usual.lines) {
+    let rate = |part: f64, lines: u64| part / lines.max(1) as f64;
+    if counted.cold.lines > 0
+        && rate(COLD_SHARE, counted.cold.lines) < UNIFORM * rate(1.0 - COLD_SHARE, counted.hot.lines)
+    {
         return counted;
     }
     let pages = pages_of(&lines, &HashSet::new()).len() as u64;
-    Covered { usual: Lines { lines: lines.len() as u64, pages }, rare: Lines::default() }
+    Coverage { hot: LineCount { lines: lines.len() as u64, pages }, cold: LineCount::default() }
 }
 
 /// Small pages of these lines, with the prefixes of each, but for some.
@@ -120,8 +125,8 @@ fn pages_of(lines: &[(f64, u64)], but: &HashSet<u64>) -> HashMap<u64, f64> {
 }
 
 /// How many would be asked for alike, of which each is asked for so often: two of the same draw are as seldom then.
-fn alike(often: impl Iterator<Item = f64>) -> u64 {
-    let (sum, squares) = often.fold((0.0, 0.0), |(sum, squares), one| (sum + one, squares + one * one));
+fn effective_count(weights: impl Iterator<Item = f64>) -> u64 {
+    let (sum, squares) = weights.fold((0.0, 0.0), |(sum, squares), one| (sum + one, squares + one * one));
     if squares > 0.0 { (sum * sum / squares).round() as u64 } else { 0 }
 }
 
@@ -135,9 +140,9 @@ mod tests {
         for last in 0..64 {
             counter.add(0x0a00_0000 | last << 8, 24);
         }
-        let covered = counter.covered(64).expect("all were counted");
-        assert_eq!(covered.map(|covered| covered.usual.lines + covered.rare.lines), [1, 2, 4]);
-        assert_eq!(counter.covered(65), None);
+        let coverage = counter.coverage(64).expect("all were counted");
+        assert_eq!(coverage.map(|coverage| coverage.hot.lines + coverage.cold.lines), [1, 2, 4]);
+        assert_eq!(counter.coverage(65), None);
     }
 
     #[test]
@@ -148,9 +153,9 @@ mod tests {
             (0..200).for_each(|_| counter.add(line << 24, 24));
         }
         (0..200).for_each(|line| counter.add(0x8000_0000 | line << 14, 24));
-        let bytes = counter.covered_in(1);
-        assert_eq!(bytes.usual, Lines { lines: 10, pages: 10 });
-        assert_eq!(bytes.rare, Lines { lines: 200, pages: 3 });
+        let bytes = counter.coverage_in(1);
+        assert_eq!(bytes.hot, LineCount { lines: 10, pages: 10 });
+        assert_eq!(bytes.cold, LineCount { lines: 200, pages: 3 });
     }
 
     #[test]
@@ -162,8 +167,8 @@ mod tests {
         }
         (0..199).for_each(|line| counter.add(0x8000_0000 | line << 14, 24));
         // One packet in two thousand goes to one of 262,144 lines.
-        let rare = counter.covered_in(1).rare;
-        assert!((199..204).contains(&rare.lines), "{rare:?}");
+        let cold = counter.coverage_in(1).cold;
+        assert!((199..204).contains(&cold.lines), "{cold:?}");
     }
 
     #[test]
@@ -172,26 +177,29 @@ mod tests {
         (0..2000).for_each(|_| counter.add(0x0a00_0000, 24));
         (1..33).chain(64..96).for_each(|line| counter.add(0x0a00_0000 | line << 14, 24));
         // Of 64 rare lines, half share a page with the one that most ask for.
-        let bytes = counter.covered_in(1);
-        assert_eq!((bytes.usual.pages, bytes.rare), (1, Lines { lines: 64, pages: 1 }));
+        let bytes = counter.coverage_in(1);
+        assert_eq!((bytes.hot.pages, bytes.cold), (1, LineCount { lines: 64, pages: 1 }));
     }
 
     #[test]
     fn of_an_even_table_no_lines_are_rare() {
         let mut counter = Counter::new(16);
         (0..1u32 << 16).for_each(|value| counter.add(value, 16));
-        assert_eq!(counter.covered_in(4), Covered { usual: Lines { lines: 4096, pages: 64 }, rare: Lines::default() });
+        assert_eq!(
+            counter.coverage_in(4),
+            Coverage { hot: LineCount { lines: 4096, pages: 64 }, cold: LineCount::default() }
+        );
     }
 
     #[test]
     fn the_shortest_prefix_covers_all() {
         let mut counter = Counter::new(32);
         counter.add(0x1234_5678, 0);
-        assert_eq!(counter.covered_in(1).usual, Lines { lines: 1 << 18, pages: 1 << 12 });
+        assert_eq!(counter.coverage_in(1).hot, LineCount { lines: 1 << 18, pages: 1 << 12 });
     }
 
     #[test]
     fn a_table_without_entries_covers_nothing_that_is_known() {
-        assert_eq!(Counter::new(32).covered(0), None);
+        assert_eq!(Counter::new(32).coverage(0), None);
     }
 }
