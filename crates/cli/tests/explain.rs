@@ -32,7 +32,7 @@ fn explanations_have_traffic_decisions_and_costs_in_every_form() {
     );
     let (_, html, _) = run(&["explain", &program, "--html"]);
     assert!(html.contains("<svg ") && html.contains("</html>") && html.contains("Switch.routes"), "{html}");
-    let why = "all other predictions are for the machine as measured.";
+    let why = "All other predictions are for the machine as measured.";
     for (form, heading) in [(&text, "\ndecisions"), (&html, "<h2>Decisions</h2>")] {
         let behind = form.split_once(heading).map_or("", |(_, behind)| behind);
         assert!(
@@ -69,29 +69,29 @@ fn plan_of(told: &serde_json::Value) -> hlir::Plan {
 }
 
 #[test]
-fn packets_side_by_side_are_told_and_stand_in_the_plan() {
+fn vector_code_is_explained_and_in_the_plan() {
     let slow = path("tests/machines/slow-memory.toml").display().to_string();
     let program = app("ipv4fwd", "p4");
-    for (without, lanes, words) in [(&[][..], 8, ", 8 side by side"), (&["--without", "lanes"], 1, "")] {
+    for (without, lanes, words) in [(&[][..], 8, ", vectors of 8"), (&["--without", "lanes"], 1, "")] {
         let (told, text) = explained(&[&[program.as_str(), "--machine", &slow], without].concat());
         let plan = plan_of(&told);
         let [stage] = &plan.loops[..] else { panic!("one stage: {told}") };
         assert_eq!(stage.lanes, lanes);
-        let words = format!("a stage of {} packets{words}", stage.group);
-        assert_eq!(chosen(&told, &format!("look-up at {}", stage.node)), words);
+        let words = format!("a stage, groups of {} packets{words}", stage.group);
+        assert_eq!(chosen(&told, &format!("lookup at {}", stage.node)), words);
         assert!(text.contains(&format!("  {words}  ")), "{text}");
         let nodes = plan.path.map_or(0, |path| path.nodes.len());
-        assert_eq!(chosen(&told, "path"), format!("{nodes} nodes in stages"));
+        assert_eq!(chosen(&told, "hot path"), format!("{nodes} nodes in stages"));
     }
 }
 
 #[test]
 fn a_plan_without_stages_is_said_to_be_packet_by_packet() {
     let (told, text) = explained(&[&app("l2fwd", "p4"), "--passes", "structures"]);
-    assert_eq!(chosen(&told, "path"), "packet by packet");
+    assert_eq!(chosen(&told, "hot path"), "packet by packet");
     let plan = plan_of(&told);
     assert!(plan.path.is_none() && plan.loops.is_empty() && !plan.tables.is_empty(), "{told}");
-    let line = text.lines().find(|line| line.starts_with("  path "));
+    let line = text.lines().find(|line| line.starts_with("  hot path "));
     assert!(line.is_some_and(|line| line.ends_with("  packet by packet")), "{text}");
     // The tables of this plan are not those of the plain program, which has a name of its own.
     assert_eq!(text.matches("; the plain program ").count(), 1, "{text}");
@@ -114,7 +114,11 @@ fn costs_below_zero_are_those_of_stages_and_explained() {
             }
             let is_less = told["staging"]["predicted"].as_f64().is_some_and(|cycles| cycles < 0.0);
             spared += usize::from(is_less);
-            assert_eq!(text.contains("\nStages are predicted to spare the nodes more"), is_less, "{name}: {text}");
+            assert_eq!(
+                text.contains("\nStages are predicted to save more cycles in the nodes"),
+                is_less,
+                "{name}: {text}"
+            );
         }
     }
     assert!(spared > 0);

@@ -1,6 +1,8 @@
-//! HLIR to HLIR and a plan: the optimizer is the list [`PIPELINE`], and the types say what each pass may touch.
+//! The optimizer: HLIR to HLIR and a plan. It is the list [`PIPELINE`]; the types say what each pass may
+//! touch.
 //!
-//! A rewrite changes the program and never what a packet sees. A planner reads the program and fills in the plan.
+//! A rewrite changes the program, but never what happens to a packet. A planner reads the program and fills
+//! in the plan.
 
 pub mod analyze;
 pub mod explain;
@@ -21,7 +23,7 @@ pub enum Run {
     Plan(fn(&Program, &mut Plan, &Inputs)),
 }
 
-/// A pass: its name is the file, the flag and the test folder.
+/// A pass. Its name is the file, the flag and the test folder.
 #[derive(Clone, Copy)]
 pub struct Pass {
     pub name: &'static str,
@@ -31,19 +33,19 @@ pub struct Pass {
 
 #[rustfmt::skip]
 pub const PIPELINE: &[Pass] = &[
-    Pass { name: "constants",  about: "compute what is known already, and take the branches it decides",  run: Run::Rewrite(constants::fold) },
-    Pass { name: "dead",       about: "drop what nobody reads and nodes that nothing reaches",            run: Run::Rewrite(dead::remove) },
-    Pass { name: "structures", about: "give each table the data structure in which look-ups cost least",  run: Run::Plan(structures::choose) },
-    Pass { name: "sharing",    about: "let tables that have the same keys share an array",                run: Run::Plan(sharing::choose) },
-    Pass { name: "descriptor", about: "let packets be what the ports make cheapest",                      run: Run::Plan(descriptor::choose) },
-    Pass { name: "path",       about: "find the way that most packets take",                              run: Run::Plan(hot_path::find) },
-    Pass { name: "batches",    about: "take packets in bursts, and cut the path where tables are slow",   run: Run::Plan(batches::allocate) },
-    Pass { name: "groups",     about: "choose how many packets go through a stage together",              run: Run::Plan(groups::choose) },
-    Pass { name: "lanes",      about: "run what leads to the first look-up for packets side by side",     run: Run::Plan(vector::choose) },
-    Pass { name: "prefetch",   about: "ask for lines far enough ahead, no further",                       run: Run::Plan(prefetch::place) },
+    Pass { name: "constants",  about: "fold constants and constant branches",  run: Run::Rewrite(constants::fold) },
+    Pass { name: "dead",       about: "remove dead assignments and unreachable nodes",            run: Run::Rewrite(dead::remove) },
+    Pass { name: "structures", about: "choose each table's data structure by lookup cost",  run: Run::Plan(structures::choose) },
+    Pass { name: "sharing",    about: "join tables with common keys in one array",                run: Run::Plan(sharing::choose) },
+    Pass { name: "descriptor", about: "choose the packet descriptor of the ports",                      run: Run::Plan(descriptor::choose) },
+    Pass { name: "path",       about: "find the hot path",                              run: Run::Plan(hot_path::find) },
+    Pass { name: "batches",    about: "choose the burst, and cut the hot path into stages",   run: Run::Plan(batches::allocate) },
+    Pass { name: "groups",     about: "choose the packets per group of a stage",              run: Run::Plan(groups::choose) },
+    Pass { name: "lanes",      about: "run the first stage as vector code",     run: Run::Plan(vector::choose) },
+    Pass { name: "prefetch",   about: "place prefetches to hide the latency of lookups",                       run: Run::Plan(prefetch::place) },
 ];
 
-/// Which passes run.
+/// The passes to run.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum Selection {
     #[default]
@@ -66,7 +68,7 @@ impl Selection {
 }
 
 impl Selection {
-    /// The passes of these that rewrite the program: for a plan that is given already.
+    /// The selected passes that rewrite the program: used with a plan that is given.
     pub fn rewrites(&self) -> Selection {
         let is_rewrite = |pass: &&Pass| matches!(pass.run, Run::Rewrite(_)) && self.has(pass.name);
         Selection::Only(PIPELINE.iter().filter(is_rewrite).map(|pass| pass.name.to_string()).collect())
@@ -78,12 +80,13 @@ pub fn pass(name: &str) -> Option<&'static Pass> {
     PIPELINE.iter().find(|pass| pass.name == name)
 }
 
-/// The passes that run behind this one.
+/// The passes that run after this one.
 fn passes_after(name: &str) -> impl Iterator<Item = &'static Pass> {
     PIPELINE.iter().skip_while(move |pass| pass.name != name).skip(1)
 }
 
-/// Runs the selected passes up to and including `until`, or all of them; behind the last, what is pinned stands in the plan, whatever has run.
+/// Runs the selected passes up to and including `until`, or all of them. After the last pass, the constraints
+/// are in the plan, whichever passes ran.
 pub fn optimize(program: &mut Program, plan: &mut Plan, inputs: &Inputs, selection: &Selection, until: Option<&str>) {
     for pass in PIPELINE {
         if selection.has(pass.name) {

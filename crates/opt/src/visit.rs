@@ -1,6 +1,7 @@
-//! Walks over everything of a program that holds expressions, for passes that read or rewrite all of them.
+//! Visitors of everything in a program that holds expressions, for passes that read or rewrite all of them.
 //!
-//! Each function is one exhaustive `match`: a new kind of node or statement does not compile until it says where its expressions are.
+//! Each function is one exhaustive `match`: a new kind of node or statement does not compile until its
+//! expressions are visited.
 
 use hlir::{Argument, Call, Effect, Expression, HashInput, NodeKind, Place, Program, Reentry, Rule, Statement};
 

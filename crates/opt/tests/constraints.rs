@@ -1,4 +1,5 @@
-//! Pins: what a person has decided stands in the plan as it was written, and planners decide what suits it; and what they decide by themselves of paths and bursts.
+//! Constraints stand in the plan as written, and planners plan around them. Also: what planners choose for
+//! hot paths and bursts by themselves.
 
 use hlir::plan::{Descriptor, Plan};
 use hlir::table::action_bit;
@@ -64,7 +65,7 @@ node departure: buffer { send u32(meta.port) }
 
 const TRAFFIC: &str = "1000 start -> kind\n1000 kind -> stations\n1000 stations -> bridges\n1000 bridges -> queue\n1000 queue -> deparser\n";
 
-/// The program, and its tables with so many entries.
+/// The program, with so many entries in its tables.
 fn given(entries: u64) -> (Program, Inputs) {
     let program = parse_file(PROGRAM).expect("the example is HLIR").program;
     let profile = Profile::parse(TRAFFIC).expect("the example is a profile");
@@ -124,7 +125,7 @@ fn one_stage_is_kept_with_its_requests_and_the_other_is_planned() {
         line(&text, "loop stations").starts_with("  loop stations: batch 32 group 16"),
         "of the same groups: {text}"
     );
-    // A request that is pinned to be none is none.
+    // A prefetch that is given as none stays none.
     let nowhere =
         "  loop stations: batch 64 group 64 {\n    prefetch table bridges line 0 ahead 1 in nowhere to t0\n  }\n";
     let plan = planned(10_000_000, nowhere, &Selection::All);
@@ -144,7 +145,7 @@ fn pins_stand_in_a_plan_that_no_planner_has_made() {
     }
 }
 
-/// A program may bring a plan of its own, on the path of which a pin says what entries run.
+/// A program may come with a plan whose path a constraint replaces.
 #[test]
 fn a_pinned_path_says_what_entries_run_whatever_stood_there() {
     let (mut program, mut inputs) = given(100);
@@ -173,7 +174,7 @@ fn a_descriptor_is_pinned_whatever_the_ports_take() {
     }
 }
 
-/// What comes out may be illegal, and the verifier says so; nothing panics before.
+/// The resulting plan may be illegal, and the verifier says so; no planner panics before.
 #[test]
 fn pins_that_make_no_sense_are_left_to_the_verifier() {
     let nodes = ["start", "kind", "stations", "bridges", "slow", "queue", "departure", "nowhere"];
@@ -203,7 +204,8 @@ fn pins_that_make_no_sense_are_left_to_the_verifier() {
     assert!(wrong > 16, "only {wrong} were wrong");
 }
 
-/// Each of these can be in a plan, but what is planned beside it may not suit: nothing panics before the verifier says so.
+/// Each of these is legal alone, but may not fit what is planned beside it. No planner panics before the
+/// verifier says so.
 #[test]
 fn pins_that_are_possible_alone_are_planned_around() {
     let (_, inputs) = given(10_000_000);
@@ -230,7 +232,7 @@ fn pins_that_are_possible_alone_are_planned_around() {
     assert!(planned >= 16 && wrong > 0, "{planned} were planned, {wrong} were wrong");
 }
 
-/// A path may come from a file, and its names from another program.
+/// A path may come from a file, with names of another program.
 #[test]
 fn a_plan_that_the_program_cannot_follow_is_priced_as_if_it_had_no_path() {
     let (program, inputs) = given(100);
@@ -271,7 +273,7 @@ fn a_shorter_burst_has_to_be_a_little_cheaper_and_a_longer_one_clearly() {
     assert_eq!(burst([1000.0, 1000.0, 900.0]), 128);
 }
 
-/// Of few stations, a structure without hashes costs a look-up less, and nothing is gained by a group of them.
+/// With few hosts, a structure without hashes costs less per lookup, but a grouped lookup gains nothing.
 #[test]
 fn a_structure_with_which_the_whole_plan_costs_less_beats_one_whose_look_ups_do() {
     let cycles = |plan: &Plan| {

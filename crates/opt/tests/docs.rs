@@ -1,8 +1,9 @@
-//! Runs the blocks of docs/passes: what a page says that a pass does, it does.
+//! Runs the blocks of docs/passes: the examples of a page are executed.
 //!
-//! `hlir` is the program that the blocks behind it speak of, `profile` the traffic of what follows, `lanes` packets to a vector and cycles of an
-//! operation on it; `traffic` and `plan PASS…` are what comes out, `plan-error PASS…` a plan and what is wrong with it.
-//! `UPDATE_EXPECT=1 cargo test -p opt --test docs` writes what comes out anew; read the difference before you commit it.
+//! Inputs: `hlir` is the program of the following blocks, `profile` their traffic, `vector` the packets per
+//! vector and cycles per vector operation. Outputs: `traffic` and `plan PASS…`; `plan-error PASS…` is a plan
+//! with its errors. `UPDATE_EXPECT=1 cargo test -p opt --test docs` rewrites the outputs; read the difference
+//! before you commit it.
 
 use hlir::text::{parse_file, print_plan, print_program};
 use hlir::{Plan, Program, verify};
@@ -68,7 +69,7 @@ impl Page {
         self.text.push_str(&made);
     }
 
-    /// `TABLE ENTRIES RECORDS [MASKS]` a line, or `TABLE keys FROM..TO` behind one: which numbers its keys are.
+    /// A line is `TABLE ENTRIES RECORDS [MASKS]`, or later `TABLE keys FROM..TO` for the keys of its entries.
     fn entries(&mut self, text: &str) {
         for line in text.lines() {
             let words: Vec<&str> = line.split_whitespace().collect();

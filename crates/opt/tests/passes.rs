@@ -1,6 +1,7 @@
-//! Each file in `passes/` is a program, a line `// ----`, and the program that the pass named in its first line makes of it.
+//! Each file in `passes/` is a program, a line `// ----`, and the result of the pass that its first line
+//! names.
 //!
-//! `UPDATE_EXPECT=1 cargo test -p opt` writes the second half anew; read the difference before you commit it.
+//! `UPDATE_EXPECT=1 cargo test -p opt` rewrites the second half; read the difference before you commit it.
 
 use hlir::text::{parse_program, print_program};
 use hlir::{Plan, Program, verify};

@@ -1,5 +1,5 @@
-//! Structures that tell few records apart are planned only for tables that will not have more: where each entry is counted, metered or aged by itself, each
-//! has a record of its own.
+//! Structures with few record numbers are planned only for tables that never need more. Where each entry is
+//! counted, metered or aged by itself, each has a record of its own.
 
 use hlir::plan::{Plan, Structure};
 use hlir::text::parse_file;
@@ -8,7 +8,7 @@ use opt::{Inputs, Selection};
 
 const OF_FEW: [Structure; 2] = [Structure::Dir24_8U8, Structure::Exact48];
 
-/// A table of that kind of key, and what else there is of it.
+/// A program with one table of this key kind.
 fn program(key: &str, width: u32, declared: &str, beside: &str) -> String {
     format!(
         "program few for none\n\nvariable x: {width}\nvariable colour: 8\n\ntable t {{\n  key x: {key}\n  action on() {{}}\n  default on()\n{declared}}}\n\n\
@@ -16,7 +16,7 @@ fn program(key: &str, width: u32, declared: &str, beside: &str) -> String {
     )
 }
 
-/// What is planned for the table, of whose entries all run the same action with the same data.
+/// The structure planned for the table, all of whose entries run one action with the same data.
 fn planned(text: &str, entries: u64) -> Structure {
     planned_with(text, Content { entries, records: 1, masks: 16, actions: 1, is_known: true, ..Content::default() })
 }
@@ -53,7 +53,7 @@ fn few_entries_with_records_of_their_own_may_have_any_structure() {
         planned(&program("lpm", 32, declared, "counter seen: packets of t automatic\n\n"), entries)
     };
     let shared = |declared: &str, entries| planned(&program("lpm", 32, declared, ""), entries);
-    // Four times as many have room; so have as many as were promised.
+    // There must be room for four times as many entries, or for the declared size.
     assert_eq!(counted("", 60), shared("", 60));
     assert_eq!(counted("  size 200\n", 100), shared("  size 200\n", 100));
     assert_ne!(counted("", 100), Structure::Dir24_8U8);

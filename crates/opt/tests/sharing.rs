@@ -1,4 +1,4 @@
-//! Tables share an array where a key of both is told apart by few bits, and only then.
+//! Tables are joined where few bits tell the records of common keys apart, and only then.
 
 use hlir::plan::{Plan, Share};
 use hlir::text::{parse_file, parse_plan, print_plan};
@@ -53,7 +53,8 @@ node departure: buffer {{
     )
 }
 
-/// The plan for a million stations in both tables, whose destinations have so many different records; with these pins.
+/// The plan for a million hosts in both tables, with so many distinct records of destinations, under these
+/// constraints.
 fn planned(text: &str, records: u64, pins: &str) -> Plan {
     let mut program = parse_file(text).unwrap_or_else(|errors| panic!("{text}\n{errors:?}")).program;
     let mut inputs = Inputs::default();
@@ -73,16 +74,17 @@ fn planned(text: &str, records: u64, pins: &str) -> Plan {
     plan
 }
 
-/// Who shares with whom, and with how many bits.
+/// The joint tables: secondary, primary, and the bits of the secondary.
 fn shares(plan: &Plan) -> Vec<(&str, &str, u32)> {
     plan.shares.iter().map(|Share { table, owner, bits, .. }| (table.as_str(), owner.as_str(), *bits)).collect()
 }
 
 #[test]
 fn bits_have_room_for_all_that_entries_can_say() {
-    // Of the sixteen, two tell what sources say, and ten what destinations say of 512 ports.
+    // Of sixteen bits, two distinguish the records of sources, and ten those of destinations with 512 ports.
     assert_eq!(shares(&planned(&bridge(9, ""), 48, "")), [("sources", "destinations", 4)]);
-    // Fourteen bits have room for 16,383 records: for data of 13 bits, and for more of which few are there.
+    // Fourteen bits have room for 16,383 records: for data of 13 bits, and for wider data with few distinct
+    // values.
     assert_eq!(shares(&planned(&bridge(13, ""), 8192, "")), [("sources", "destinations", 2)]);
     assert_eq!(shares(&planned(&bridge(48, ""), 4000, "")), [("sources", "destinations", 2)]);
     assert_eq!(shares(&planned(&bridge(48, ""), 4200, "")), []);
@@ -107,6 +109,6 @@ fn pinned_tables_share_as_they_are_told() {
     let structures = "table sources: exact48\ntable destinations: exact48\n";
     let pins = format!("{structures}share destinations with sources bits 11\n");
     assert_eq!(shares(&planned(&bridge(9, ""), 48, &pins)), [("destinations", "sources", 11)]);
-    // Another structure for one of them is no structure to share.
+    // Another structure for one of them cannot be joint.
     assert_eq!(shares(&planned(&bridge(9, ""), 48, "table sources: exact\n")), []);
 }

@@ -1,4 +1,5 @@
-//! What the model says of stages: how long a group waits that was asked for with the one before, and what packets cost that leave the path in their turn.
+//! The model of stages: stalls of groups that are prefetched one group ahead, and the cost of side exits
+//! during commit.
 
 use hlir::Program;
 use hlir::plan::Plan;
@@ -9,7 +10,7 @@ use opt::inputs::{Access, Content, Machine, Profile};
 use opt::model::{Model, Prediction};
 use opt::{Inputs, Selection};
 
-/// Behind its look-up, a packet goes on along the path, is marked beside it, or is dropped.
+/// After its lookup, a packet continues on the hot path, is marked beside it, or is dropped.
 const PROGRAM: &str = r#"
 program bridge for none
 
@@ -48,7 +49,7 @@ node departure: buffer { send u32(meta.port) }
 
 const PATH: &str = "path { start, stations, kind, queue, deparser, departure }";
 
-/// A machine where a line that is asked for in a steady stream takes `stream` cycles, and one that is waited for alone `latency`.
+/// A machine where a line of a steady stream takes `stream` cycles, and a single load `latency`.
 fn machine(stream: f64, latency: f64) -> Machine {
     let far = |cycles: &[f64; 2]| vec![vec![0.0; 2], cycles.to_vec()];
     let lines = Lines {
@@ -80,7 +81,8 @@ fn predicted(machine: Machine, profile: &str, plan: &str) -> Prediction {
     Model::new(&program, &inputs, &traffic).predict(&plan)
 }
 
-/// Of a thousand packets, so many are marked beside the path, and of the others so many dropped at its buffer.
+/// Of a thousand packets, `marked` are marked beside the path, and `dropped` of the others are dropped at its
+/// buffer.
 fn traffic(marked: u32, dropped: u32) -> String {
     let (on, sent) = (1000 - marked, 1000 - dropped);
     format!(
@@ -89,26 +91,28 @@ fn traffic(marked: u32, dropped: u32) -> String {
     )
 }
 
-/// While the lines of a group come one after the other, its last one is on its way as well: it is waited for once, by whatever takes longer.
+/// The last line of a group is outstanding while earlier lines arrive: the longer of the two stalls counts,
+/// once.
 #[test]
 fn the_last_line_of_a_group_behind_comes_while_the_one_before_is_looked_up() {
     let request = "prefetch table stations line 0 ahead 1 in with_consumption to t0";
-    // Of one line for each key, so that nothing else is waited for.
+    // A structure with one line per key, so that nothing else stalls.
     let structure = "table stations: perfect";
     let plan = format!(
         "plan {{\n  burst 32\n  {PATH}\n  loop stations: batch 32 group 32 {{ {request} }}\n  {structure}\n}}\n"
     );
     let cycles = |stream, latency| predicted(machine(stream, latency), &traffic(0, 0), &plan).cycles();
-    // A short latency is over by then, and a stream that is slower than all that is computed beside it costs what it is slower.
+    // A short latency is hidden, and a stream that is slower than the surrounding work costs the difference.
     let (hidden, slow) = (cycles(1.0, 2.0), cycles(400.0, 2.0));
     assert!((cycles(500.0, 2.0) - slow - 100.0).abs() < 1e-6 && slow > hidden + 300.0, "{hidden} {slow}");
-    // A latency that is longer than either is all that is waited for: how slowly lines come meanwhile is no matter.
+    // A latency longer than both is the whole stall; the rate of the stream does not matter.
     let long = 32.0 * 2000.0;
     let (fast, slow) = (cycles(1.0, long), cycles(400.0, long));
     assert!(fast > hidden + 1000.0 && (slow - fast).abs() < 1e-6, "{fast} {slow}");
 }
 
-/// Look-ups, keys and turns hide what lines take to come; behind the last request, work hides so many as can be on their way.
+/// Lookups, keys and commit hide lines. After the last prefetch, work hides as many lines as can be
+/// outstanding.
 #[test]
 fn lines_come_while_work_is_done_and_few_behind_it() {
     let cycles = |stream, group: u32, placement: &str| {
@@ -122,16 +126,17 @@ fn lines_come_while_work_is_done_and_few_behind_it() {
         assert!((cycles(1.0, 32, placement) - hidden).abs() < 1e-6, "{placement}: {hidden}");
         assert!((cycles(500.0, 32, placement) - cycles(400.0, 32, placement) - 100.0).abs() < 1e-6, "{placement}");
     }
-    // Keys are made right before the look-ups: no work is behind them.
+    // Keys are computed right before the lookups: no work is in between.
     let [turns, keys, look_ups] =
         ["with_turns", "with_keys", "with_consumption"].map(|placement| cycles(400.0, 32, placement));
     assert!((turns - look_ups).abs() < 5.0 && keys > turns + 5.0, "{turns} {keys} {look_ups}");
-    // Of more lines than can be on their way, fewer come behind the last request.
+    // With more lines than can be outstanding, fewer arrive after the last prefetch.
     let fewer = |placement: &str| cycles(30.0, 64, placement) - cycles(30.0, 16, placement);
     assert!(fewer("with_consumption") > 1.0 && fewer("with_turns") > 1.0);
 }
 
-/// Keys are made right before the look-ups: what they ask for late has little time to come, and in a small group less.
+/// Keys are computed right before the lookups: their last prefetches have little time, and less in a small
+/// group.
 #[test]
 fn lines_that_keys_ask_for_have_less_time_to_come_than_those_of_turns() {
     let cycles = |placement: &str, group: u32, latency: f64| {
@@ -145,7 +150,8 @@ fn lines_that_keys_ask_for_have_less_time_to_come_than_those_of_turns() {
     assert!(later(16, 200.0) > later(64, 200.0) + 1.0 && later(64, 200.0) >= 0.0);
 }
 
-/// Whatever is computed while a line comes: what it costs behind as much work is waited for, and less of it where there is more work.
+/// Exposed latency stalls however much is computed meanwhile, and proportionally less with more work per
+/// line.
 #[test]
 fn work_hides_no_more_than_what_was_measured_with_as_much() {
     let cycles = |work: f64, unhidden: f64, placement: &str| {
@@ -164,7 +170,7 @@ fn work_hides_no_more_than_what_was_measured_with_as_much() {
     }
 }
 
-/// The program with a table of sources behind that of stations, both large, and all packets on the path.
+/// The program with a second table, both large, and all packets on the hot path.
 fn two_tables(machine: Machine) -> (Program, Inputs) {
     let sources = "table sources {\n  key hdr.ethernet.src: exact\n  action known() {}\n  action unknown() {}\n  default unknown()\n}\n\nparser";
     let text = PROGRAM.replace("parser parser", &format!("{sources} parser"));
@@ -181,7 +187,8 @@ fn two_tables(machine: Machine) -> (Program, Inputs) {
     (program, inputs)
 }
 
-/// Behind the last look-up, nothing hides what it has asked for where a key's second line comes behind that; and what turns have asked for is no matter.
+/// If a key's second line follows, nothing hides what the last lookup has prefetched. Prefetches with commit
+/// are not affected.
 #[test]
 fn second_lines_come_behind_what_look_ups_ask_for() {
     let cycles = |structure: &str, placement: &str| {
@@ -194,7 +201,7 @@ fn second_lines_come_behind_what_look_ups_ask_for() {
     assert!(dearer("exact48") > dearer("perfect") + 1.0, "{} {}", dearer("exact48"), dearer("perfect"));
 }
 
-/// Two tables whose lines take longer than all work: wherever they are asked for, they are waited for.
+/// Two tables whose lines take longer than all work: wherever they are prefetched, they stall.
 #[test]
 fn work_hides_the_lines_of_two_tables_once() {
     let (program, inputs) = two_tables(machine(300.0, 2.0));
@@ -218,8 +225,8 @@ fn work_hides_the_lines_of_two_tables_once() {
     }
 }
 
-/// Of two tables whose lines come slowly, and less so to the second cache, one is asked for with turns and the other with keys: each hides its own. Where one
-/// placement is as good as another, turns ask for both.
+/// Of two tables with slow lines, less so to L2, one is prefetched with commit and the other with keys: each
+/// part hides its own lines. At equal cost, commit prefetches both.
 #[test]
 fn the_lines_of_two_tables_are_spread_over_a_burst() {
     let stages = Stages { operation_cycles: 0.2, prefetch_cycles: 1.0, loop_cycles: 10.0, pipelining_cycles: 0.0 };
@@ -242,7 +249,7 @@ fn the_lines_of_two_tables_are_spread_over_a_burst() {
     assert_eq!(placed(&inputs), ["with_keys", "with_turns"]);
 }
 
-/// A packet that goes elsewhere behind the last stage is copied there, and guessed wrong. One that is dropped goes nowhere.
+/// A packet that exits after the last stage is copied, and mispredicted once. A dropped one is not.
 #[test]
 fn who_leaves_the_path_in_its_turn_costs_a_copy() {
     let request = "prefetch table stations line 0 ahead 32 in own_loop to t0";
@@ -261,7 +268,8 @@ fn who_leaves_the_path_in_its_turn_costs_a_copy() {
     assert!((staging(0, 300) - none).abs() < 1e-6, "{none}");
 }
 
-/// A line that is asked for a burst ahead goes to the second cache, unless it is in the first one anyway or comes there for clearly less.
+/// A line that is prefetched one group ahead goes to L2, unless it is in L1 anyway or is clearly cheaper
+/// there.
 #[test]
 fn what_is_asked_for_a_burst_ahead_goes_to_the_second_cache() {
     let program: Program = parse_file(PROGRAM).unwrap_or_else(|errors| panic!("{errors:#?}")).program;

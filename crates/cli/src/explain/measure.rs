@@ -20,7 +20,7 @@ use hlir::plan::Descriptor;
 use hlir::{Plan, Program};
 use interp::PORTS;
 use interp::engine::Frame;
-use opt::explain::{Measured, Parted};
+use opt::explain::{Breakdown, Measured};
 use opt::inputs::Profile;
 use runtime::{Buffers, MemoryPort, Pipeline, Settings, Symbols, Trace, clock, sampler};
 use std::path::Path;
@@ -122,7 +122,7 @@ impl<'a> Measuring<'a> {
         let (parted, how) = match places {
             Ok(parts) => {
                 let cycles = |share: f64| share * planned;
-                let parted = Parted {
+                let parted = Breakdown {
                     floor: cycles(parts.share(&Part::Port)),
                     staging: cycles(parts.share(&Part::Stages)),
                     nodes: parts.nodes().map(|(name, share)| (name.to_string(), cycles(share))).collect(),
@@ -131,7 +131,7 @@ impl<'a> Measuring<'a> {
             }
             Err(why) => (None, format!("{on}; not by node: {why}")),
         };
-        Ok(Measured { planned, plain, parted, how })
+        Ok(Measured { planned, plain, breakdown: parted, how })
     }
 
     /// Compiles the program under the plan that `adjust` makes of the passes', fills its tables, and does `work`.

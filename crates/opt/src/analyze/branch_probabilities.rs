@@ -1,7 +1,8 @@
-//! How the packets at one node divide over its edges.
+//! Branch probabilities: how the packets at one node divide over its edges.
 //!
-//! In this order: what a profile counted, what the programmer says, what is certain, and rules of thumb: tests are for what goes wrong, tables are
-//! filled so that packets hit, parsers are written for the packets that come. The rules' numbers decide between shapes of code, not about correctness.
+//! In this order: counts of a profile, annotations of the programmer, certain facts, heuristics. The
+//! heuristics: tests are for errors, tables are filled so that packets hit, parsers are written for the
+//! packets that come. Their numbers choose between shapes of code; correctness does not depend on them.
 
 use super::drops::DropAnalysis;
 use super::facts::{Atoms, Facts};
@@ -13,35 +14,35 @@ use hlir::{
     TableId,
 };
 
-/// Arms that end in a drop.
+/// Probability of an arm that ends in a drop.
 const DROPS: f64 = 0.02;
-/// Packets that no case of a parser expects, or that it rejects.
+/// Share of packets that no case of a parser expects, or that it rejects.
 const UNEXPECTED: f64 = 0.02;
-/// The parser's `otherwise`, where it goes on: payload that needs no more headers.
+/// Share of the parser's `otherwise`, where it goes on: payload without further headers.
 const OTHERWISE: f64 = 0.1;
-/// Misses of a table whose default action does not drop: by whether all keys are exact or prefixes, or rules decide.
+/// Miss rate of a table whose default action does not drop: with exact and prefix keys only, and with rules.
 const MISSES: f64 = 0.1;
 const MISSES_RULES: f64 = 0.5;
-/// Misses that are told to the control plane: it answers with an entry.
+/// Miss rate of a table that reports misses to the control plane, which answers with an entry.
 const MISSES_LEARNED: f64 = 0.02;
-/// Members of a multicast group of which nobody says how many it has.
+/// Members of a multicast group of unknown size.
 pub const COPIES: f64 = 4.0;
 
-/// Packets on one edge; `to` is `None` where they leave the switch.
+/// The packets on one edge. `to` is `None` where they leave the switch.
 #[derive(Clone, Debug)]
 pub struct Outflow {
     pub to: Option<NodeId>,
     pub mass: Mass,
-    /// Whether the packets enter the graph again, so that a budget ends them.
+    /// Whether the packets enter the graph again, so that a budget bounds them.
     pub reenters: bool,
 }
 
-/// What happens at a table.
+/// What a table node does with its packets.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct LookupOutcomes {
-    /// Share of the look-ups that hit.
+    /// Hit rate.
     pub hit: f64,
-    /// Share of the packets that run each action of the table, the default action of the misses included.
+    /// Share of the packets that run each action. Misses are counted at the default action.
     pub actions: Vec<f64>,
 }
 
@@ -53,7 +54,8 @@ pub struct Estimator<'a, 'p> {
 }
 
 impl Estimator<'_, '_> {
-    /// Divides `mass` over the edges of a node, several to one target possible. `lookup` learns what a table did.
+    /// Divides `mass` over the edges of a node; several outflows may have the same target. Fills `lookup` at
+    /// a table.
     pub fn distribute(&self, id: NodeId, mass: Mass, lookup: &mut LookupOutcomes) -> Vec<Outflow> {
         let node = &self.program.nodes[id];
         let whole = mass.share;
@@ -72,7 +74,8 @@ impl Estimator<'_, '_> {
         outflows
     }
 
-    /// Divides `whole` as the profile says, if it has seen packets here, and none that went on to where the program has nothing now.
+    /// Divides `whole` as the profile counted. The profile is ignored if it saw no packets here, or saw
+    /// packets go on to a node that the program no longer has.
     fn apply_profile(&self, node: &Node, whole: f64, outflows: &mut [Outflow]) {
         let Some(profile) = &self.inputs.profile else { return };
         let is_entry = self.program.entry.is_some_and(|entry| self.program.nodes[entry].name == node.name);
@@ -116,7 +119,8 @@ impl Estimator<'_, '_> {
         outflows
     }
 
-    /// How likely a condition is of whose outcomes one leads to a drop: what nothing is known about holds for the other.
+    /// The probability of a condition of which one outcome leads to a drop. Unknown conditions are taken to
+    /// hold for the other outcome.
     fn judge(&self, condition: &Expression, drops: (bool, bool), facts: &Facts) -> Option<f64> {
         match drops {
             (true, false) => Some(self.atoms.leaning(condition, facts, false, DROPS)),
@@ -210,7 +214,7 @@ impl Estimator<'_, '_> {
         let mut shares: Vec<f64> = (0..table.actions.len())
             .map(|action| match table.actions[action].scope {
                 hlir::Scope::DefaultOnly => 0.0,
-                // Who may stand in entries, but is the default action as well, stands there seldom.
+                // An action that may stand in entries but is also the default is rare in entries.
                 hlir::Scope::Everywhere | hlir::Scope::TableOnly if action == default && table.actions.len() > 1 => {
                     DROPS
                 }

@@ -1,12 +1,14 @@
-//! Which places a program writes to drop a packet, and which nodes surely lead to it.
+//! Drop analysis: the places that a program writes to drop a packet, and the nodes that always lead to a
+//! drop.
 //!
-//! Architectures drop by a value: v1model by `egress_spec == 511`, PSA by a boolean. A buffering manager's `drop` rules say which. An arm of a branch
-//! that assigns the value, and behind which nobody assigns another, ends in a drop: programmers test for what goes wrong, so it is the unlikely arm.
+//! Architectures drop by a value: v1model by `egress_spec == 511`, PSA by a boolean. The `drop` rules of a
+//! buffering manager say which. An arm of a branch ends in a drop if it assigns the value and no later
+//! statement assigns another. Programs test for errors, so such an arm is unlikely.
 
 use hlir::{Binary, Effect, Expression, NodeId, NodeKind, Place, Program, Statement};
 use num_bigint::BigUint;
 
-/// A value of a place that drops the packet.
+/// A drop marker: a value of a place that makes the buffering manager drop the packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DropMarker {
     pub place: Place,
@@ -14,13 +16,13 @@ pub struct DropMarker {
     pub value: Option<BigUint>,
 }
 
-/// What is known about drops, for one program.
+/// The drops of one program.
 pub struct DropAnalysis<'p> {
     program: &'p Program,
     markers: Vec<DropMarker>,
-    /// By mark and node: a packet that carries the mark there is dropped.
+    /// By marker and node: whether a packet that arrives with the marker set is dropped.
     propagates: Vec<Vec<bool>>,
-    /// By node: every packet that comes there is dropped.
+    /// By node: whether every packet that arrives is dropped.
     always: Vec<bool>,
 }
 
@@ -29,7 +31,8 @@ pub fn node_index(node: NodeId) -> usize {
 }
 
 impl<'p> DropAnalysis<'p> {
-    /// `order` has each node before those that follow it, but for edges that lead back.
+    /// `order` has each node before its successors, except along back edges. Both loops below go through it
+    /// backwards, so that a node's successors are known before the node.
     pub fn new(program: &'p Program, order: &[NodeId]) -> DropAnalysis<'p> {
         let mut drops = DropAnalysis { program, markers: markers(program), propagates: Vec::new(), always: Vec::new() };
         for index in 0..drops.markers.len() {
@@ -46,12 +49,12 @@ impl<'p> DropAnalysis<'p> {
         drops
     }
 
-    /// Whether every packet that comes to `node` is dropped.
+    /// Whether every packet that arrives at `node` is dropped.
     pub fn always_drops(&self, node: NodeId) -> bool {
         self.always[node_index(node)]
     }
 
-    /// Whether packets that run `body` and then go on at `next`, or by `exit` if the body has one, are dropped.
+    /// Whether packets that run `body` and go on at `next` (or at `exit`, if the body exits) are dropped.
     pub fn body_drops(&self, body: &[Statement], next: NodeId, exit: Option<NodeId>) -> bool {
         let exits = body.iter().any(|statement| matches!(statement, Statement::Exit));
         let to = if exits { exit.unwrap_or(next) } else { next };
@@ -61,7 +64,7 @@ impl<'p> DropAnalysis<'p> {
             .any(|(index, marker)| self.propagates[index][node_index(to)] && sets_marker_last(body, marker))
     }
 
-    /// Whether nothing of `body` takes a mark away again.
+    /// Whether `body` leaves all markers as they are.
     pub fn keeps_markers(&self, body: &[Statement]) -> bool {
         self.markers.iter().all(|marker| !assigns(body, marker.place))
     }
@@ -106,7 +109,7 @@ impl<'p> DropAnalysis<'p> {
     }
 }
 
-/// Values that drop rules test for.
+/// The values that drop rules test for.
 fn markers(program: &Program) -> Vec<DropMarker> {
     let mut markers = Vec::new();
     for node in program.nodes.values() {
@@ -148,7 +151,7 @@ fn marker_of(condition: &Expression) -> Option<DropMarker> {
     }
 }
 
-/// The place that an expression is, if it is one.
+/// The place that an expression reads, if it is one.
 pub fn place_of(expression: &Expression) -> Option<Place> {
     if let Expression::Variable(variable) = expression {
         Some(Place::Variable(*variable))
@@ -159,7 +162,7 @@ pub fn place_of(expression: &Expression) -> Option<Place> {
     }
 }
 
-/// Whether a condition holds for sure where the mark is.
+/// Whether a condition certainly holds when the marker is set.
 fn holds_for(condition: &Expression, marker: &DropMarker) -> bool {
     *condition == Expression::Bool(true) || marker_of(condition).as_ref() == Some(marker)
 }
@@ -182,7 +185,7 @@ fn assigns(body: &[Statement], place: Place) -> bool {
     found
 }
 
-/// Whether the last assignment of the place, on the body's outermost level, is the mark.
+/// Whether the last assignment to the marker's place, on the body's outermost level, sets the marker.
 fn sets_marker_last(body: &[Statement], marker: &DropMarker) -> bool {
     let last = body.iter().rposition(|statement| assigns(std::slice::from_ref(statement), marker.place));
     last.is_some_and(|at| matches!(&body[at], Statement::Assign { value, .. } if is_marker(value, marker)))

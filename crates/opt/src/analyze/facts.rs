@@ -1,7 +1,9 @@
-//! What probably holds at a point of the program: validity of headers, booleans, equality of a place with a constant that some condition tests.
+//! What probably holds at a point of the program: valid headers, true booleans, places equal to a constant
+//! that some condition tests.
 //!
-//! A fact has a probability from 0 to 1, given that a packet is there. Facts are combined as if they were independent, which they are not; what is
-//! certain stays certain, and that is what decides most branches behind a parser.
+//! A fact has a probability from 0 to 1 for a packet at that point. Facts are combined as if they were
+//! independent, which they are not. Certain facts stay certain, and these decide most branches after a
+//! parser.
 
 use super::drops::place_of;
 use hlir::effects::call_places;
@@ -9,7 +11,7 @@ use hlir::{Binary, Expression, HeaderId, Place, Program, Statement, Type, Unary}
 use num_bigint::BigUint;
 use std::collections::HashMap;
 
-/// Something that a condition of the program tests.
+/// A proposition that a condition of the program tests.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Atom {
     Valid(HeaderId),
@@ -21,7 +23,7 @@ pub enum Atom {
 pub struct Atoms<'p> {
     pub program: &'p Program,
     numbers: HashMap<Atom, usize>,
-    /// Atoms that speak of a place.
+    /// Atoms about a place.
     by_place: HashMap<Place, Vec<usize>>,
     list: Vec<Atom>,
 }
@@ -29,9 +31,10 @@ pub struct Atoms<'p> {
 /// A probability for each atom.
 pub type Facts = Vec<f64>;
 
-/// A field that came from outside equals a constant that somebody tests for: more often than chance would have it, less than always.
+/// Probability that a field of a received packet equals a constant that the program tests for: more than a
+/// uniform value would, less than always.
 const FIELD_IS_CONSTANT: f64 = 0.3;
-/// What nothing is known about.
+/// Probability of anything unknown.
 const UNKNOWN: f64 = 0.5;
 
 impl<'p> Atoms<'p> {
@@ -66,7 +69,7 @@ impl<'p> Atoms<'p> {
         self.numbers.get(atom).copied()
     }
 
-    /// What holds when a packet enters: all storage is zero, all headers are invalid.
+    /// Facts of a packet that enters: all storage is zero, all headers are invalid.
     pub fn at_entry(&self) -> Facts {
         self.list
             .iter()
@@ -74,7 +77,7 @@ impl<'p> Atoms<'p> {
             .collect()
     }
 
-    /// How probable a condition is.
+    /// The probability of a condition.
     pub fn probability(&self, condition: &Expression, facts: &Facts) -> f64 {
         if let Some(number) = atom_of(self.program, condition).and_then(|atom| self.number(&atom)) {
             return facts[number];
@@ -102,7 +105,8 @@ impl<'p> Atoms<'p> {
         }
     }
 
-    /// How probable a condition is if what nobody knows is as `wanted`, but for a share `seldom`. Which headers are there is known from the parser.
+    /// The probability of a condition if unknown parts have the outcome `wanted`, except for a share
+    /// `seldom`. The validity of headers is known from the parser and is used as it is.
     pub fn leaning(&self, condition: &Expression, facts: &Facts, wanted: bool, seldom: f64) -> f64 {
         let guess = if wanted { 1.0 - seldom } else { seldom };
         let atom = atom_of(self.program, condition).or_else(|| inequality(condition));
@@ -177,7 +181,7 @@ impl<'p> Atoms<'p> {
         }
     }
 
-    /// What holds where a condition was found to be `outcome`.
+    /// Updates the facts where a condition had the result `outcome`.
     pub fn assume(&self, condition: &Expression, outcome: bool, facts: &mut Facts) {
         if let Some(atom) = atom_of(self.program, condition) {
             return self.set(&atom, outcome, facts);
@@ -205,7 +209,7 @@ impl<'p> Atoms<'p> {
         facts[number] = f64::from(u8::from(outcome));
     }
 
-    /// What an assignment makes true, and what it leaves open.
+    /// Updates the facts for an assignment.
     pub fn assign(&self, target: Place, value: &Expression, facts: &mut Facts) {
         let Some(atoms) = self.by_place.get(&target) else { return };
         let source = place_of(value);
@@ -224,7 +228,7 @@ impl<'p> Atoms<'p> {
         atoms.iter().zip(new).for_each(|(number, probability)| facts[*number] = probability);
     }
 
-    /// A place that something else than an assignment has written.
+    /// Forgets a place that was written other than by an assignment.
     pub fn forget(&self, place: Place, facts: &mut Facts) {
         for number in self.by_place.get(&place).into_iter().flatten() {
             facts[*number] = match &self.list[*number] {
@@ -238,7 +242,7 @@ impl<'p> Atoms<'p> {
         self.set(&Atom::Valid(header), valid, facts);
     }
 
-    /// A header that was read from the packet.
+    /// Updates the facts for a header that was extracted from the packet.
     pub fn extract(&self, header: HeaderId, facts: &mut Facts) {
         self.set_valid(header, true, facts);
         for (place, numbers) in &self.by_place {
@@ -255,12 +259,12 @@ impl<'p> Atoms<'p> {
     }
 }
 
-/// The share of a type's values that one of them is.
+/// The probability that a uniform value of the type equals a given one.
 fn chance(kind: Type) -> f64 {
     0.5f64.powi(kind.width().clamp(1, 20) as i32)
 }
 
-/// The share of its type's values below a constant.
+/// The share of the type's values that are below a constant.
 fn below(limit: &Expression) -> Option<f64> {
     let Expression::Constant { value, width } = limit else { return None };
     let digits: Vec<u64> = value.iter_u64_digits().collect();
@@ -268,7 +272,7 @@ fn below(limit: &Expression) -> Option<f64> {
     Some(value / 2f64.powi((*width).min(1000) as i32))
 }
 
-/// The atom that a condition is.
+/// The atom that a condition tests.
 fn atom_of(program: &Program, condition: &Expression) -> Option<Atom> {
     if let Expression::Valid(header) = condition {
         return Some(Atom::Valid(*header));
@@ -281,7 +285,7 @@ fn atom_of(program: &Program, condition: &Expression) -> Option<Atom> {
     equality(left, right)
 }
 
-/// The atom whose opposite a condition is: `x == 3` for `x != 3`.
+/// The atom that a condition negates: `x == 3` for `x != 3`.
 fn inequality(condition: &Expression) -> Option<Atom> {
     let Expression::Binary { operator: Binary::NotEqual, left, right } = condition else { return None };
     equality(left, right)
@@ -296,7 +300,7 @@ fn equality(left: &Expression, right: &Expression) -> Option<Atom> {
     }
 }
 
-/// Statements that only one kind of analysis cares for change no fact; those that write storage do.
+/// Updates the facts for one statement. Statements that write no storage change no fact.
 pub fn apply(atoms: &Atoms, statement: &Statement, facts: &mut Facts) {
     match statement {
         Statement::Assign { target, value } => atoms.assign(*target, value, facts),

@@ -1,23 +1,24 @@
-//! Where packets go within a body of statements: through it, out by `exit`, or to a parser's `reject`; and what holds at each end.
+//! Data flow within a body of statements. Packets reach its end, its `exit`, or a parser's `reject`; each end
+//! has its facts.
 
 use super::facts::{Atoms, Facts, apply};
 use hlir::{Expression, Statement};
 
-/// Packets that fail where the program tests what they look like.
+/// Share of packets that fail a `verify`.
 const FAILS_TEST: f64 = 0.01;
-/// Packets that are shorter than the headers that they claim to have.
+/// Share of packets that are shorter than the headers they claim to have.
 const TOO_SHORT: f64 = 0.002;
 /// Iterations of a loop that facts are followed through.
 const ITERATIONS: usize = 2;
 
-/// Some of the packets, and what holds for them.
+/// A share of the packets, with their facts.
 #[derive(Clone, Debug)]
 pub struct Mass {
     pub share: f64,
     pub facts: Facts,
 }
 
-/// All that come to the end of a body, by how.
+/// The packets that leave a body, by the way they leave it.
 #[derive(Clone, Debug)]
 pub struct Ends {
     pub through: Mass,
@@ -31,7 +32,7 @@ impl Mass {
         Mass { share: 0.0, facts: vec![0.0; count] }
     }
 
-    /// Puts others together with these.
+    /// Merges `other` into this mass: shares add up, facts are averaged by share.
     pub fn add(&mut self, other: &Mass) {
         let sum = self.share + other.share;
         if sum > 0.0 && other.share > 0.0 {
@@ -48,7 +49,7 @@ impl Mass {
     }
 }
 
-/// Says how likely the first arm of an `if` is: `None` leaves it to the facts.
+/// Gives the probability of the first arm of an `if`. `None` leaves it to the facts.
 pub type Judge<'j> = &'j dyn Fn(&Expression, &[Statement], &[Statement], &Facts) -> Option<f64>;
 
 /// Follows `mass` through `body`.
@@ -97,7 +98,7 @@ fn step(atoms: &Atoms, statement: &Statement, ends: &mut Ends, judge: Judge) {
     }
 }
 
-/// All packets go there.
+/// Moves all packets of `from` to `to`.
 fn end(from: &mut Mass, to: &mut Mass) {
     to.add(from);
     from.share = 0.0;
@@ -108,7 +109,7 @@ fn fail(ends: &mut Ends, share: f64) {
     ends.through.share *= 1.0 - share;
 }
 
-/// What comes out of a scope: those that left it go on behind it.
+/// Merges the ends of an inner scope. Packets that left the scope go on after it.
 fn join(ends: &mut Ends, inner: Ends) {
     ends.through = inner.through;
     ends.through.add(&inner.left);

@@ -1,5 +1,8 @@
-//! What is certain of packets that take one way through the graph, where the estimate for all packets forgets it: at a join, nobody knows any more through
-//! which parser states a packet came, but who came this way has the headers of its states and no others.
+//! The hot path: the trace that most packets follow.
+//!
+//! Traffic estimation merges facts at a join and forgets through which parser states a packet came. Along one
+//! path the facts are certain: a packet has the headers of the states on the path and no others. This file
+//! follows one path with its own facts.
 
 use super::Traffic;
 use super::branch_probabilities::{Estimator, LookupOutcomes, Outflow};
@@ -10,10 +13,11 @@ use super::traffic::reverse_postorder;
 use crate::Inputs;
 use hlir::{NodeId, NodeKind, Program};
 
-/// Shares from here on are all, up to what rounding leaves.
+/// A share from here on counts as all packets, up to rounding.
 const CERTAIN: f64 = 1.0 - 1e-9;
 
-/// The way along the widest edges, of those that a packet can take which came this way, from the entry until it leaves or would come back.
+/// Follows the edge with most traffic from the entry, among the edges that the path's facts allow. Ends where
+/// packets leave or the path would form a loop.
 pub fn find(program: &Program, inputs: &Inputs, traffic: &Traffic) -> Vec<NodeId> {
     let mut path: Vec<NodeId> = program.entry.into_iter().collect();
     following(program, inputs, |follower| {
@@ -35,8 +39,8 @@ pub fn find(program: &Program, inputs: &Inputs, traffic: &Traffic) -> Vec<NodeId
     path
 }
 
-/// For each edge of a path, the share of the packets that came all the way and go on along it: all, where what is certain of them decides a test, else that
-/// of all packets at the node.
+/// For each edge of a path, the share of the packets on the path that continue along it. It is 1 where the
+/// facts decide a branch, else the share among all packets at the node.
 pub fn edge_shares(program: &Program, inputs: &Inputs, traffic: &Traffic, path: &[NodeId]) -> Vec<f64> {
     let mut shares = Vec::new();
     following(program, inputs, |follower| {
@@ -56,7 +60,7 @@ fn share(outflows: &[Outflow], to: NodeId) -> f64 {
     outflows.iter().filter(|outflow| outflow.to == Some(to)).map(|outflow| outflow.mass.share).sum()
 }
 
-/// Packets that have come one way, with what holds for them.
+/// The packets that followed one path so far, with their facts.
 struct Follower<'a, 'p> {
     estimator: Estimator<'a, 'p>,
     facts: Facts,
@@ -65,20 +69,20 @@ struct Follower<'a, 'p> {
 fn following(program: &Program, inputs: &Inputs, follow: impl FnOnce(&mut Follower)) {
     let Some(entry) = program.entry else { return };
     let (atoms, drops) = (Atoms::new(program), DropAnalysis::new(program, &reverse_postorder(program, entry)));
-    // A profile counts edges, and knows as little as the estimate which way a packet came.
+    // A profile counts single edges: like the estimate, it does not know by which path a packet came.
     let inputs = Inputs { profile: None, ..inputs.clone() };
     let estimator = Estimator { program, inputs: &inputs, atoms: &atoms, drops: &drops };
     follow(&mut Follower { facts: estimator.atoms.at_entry(), estimator });
 }
 
 impl Follower<'_, '_> {
-    /// Where they go from here.
+    /// The outflows of these packets at a node.
     fn outflows(&self, here: NodeId) -> Vec<Outflow> {
         let mass = Mass { share: 1.0, facts: self.facts.clone() };
         self.estimator.distribute(here, mass, &mut LookupOutcomes::default())
     }
 
-    /// What holds for those that went on there; what held before, if by these rules nobody does.
+    /// Continues along the edge to `to`. The facts stay as they are if the estimate finds no packet there.
     fn advance(&mut self, outflows: &[Outflow], to: NodeId) {
         let mut arrived = Mass::none(self.facts.len());
         outflows.iter().filter(|outflow| outflow.to == Some(to)).for_each(|outflow| arrived.add(&outflow.mass));

@@ -1,4 +1,4 @@
-//! What passes want to know of a program: where its packets go, and what holds there.
+//! Analyses of a program: where its packets go, and which facts hold there.
 
 pub mod branch_probabilities;
 pub mod drops;

@@ -1,7 +1,9 @@
-//! Traffic estimation: the share of the packets at each node and on each edge, by a forward data flow over the graph.
+//! Traffic estimation: the share of packets at each node and on each edge, by a forward data flow over the
+//! graph.
 //!
-//! The traffic into a node is the sum over its incoming edges. Where edges lead back (parser loops, resubmitted and recirculated packets), the sums are
-//! a system of linear equations; its unknowns are the few nodes that edges lead back to.
+//! The traffic into a node is the sum over its incoming edges. With back edges (parser loops, resubmitted and
+//! recirculated packets) the sums form a system of linear equations. Its unknowns are the few nodes that back
+//! edges lead to.
 
 use super::branch_probabilities::{Estimator, LookupOutcomes, Outflow};
 use super::drops::{DropAnalysis, node_index};
@@ -11,12 +13,12 @@ use crate::Inputs;
 use hlir::{NodeId, NodeKind, Program};
 use std::collections::BTreeMap;
 
-/// Rounds after which facts at nodes that edges lead back to are good enough.
+/// Rounds until the facts at loop heads are good enough.
 const ROUNDS: usize = 4;
-/// Attempts to make packets that multiply without end fewer.
+/// Attempts to bound packets that would multiply without end.
 const DAMPINGS: usize = 12;
 
-/// Shares are relative to the packets that come from ports: 1.0 is each of them once.
+/// Shares are relative to the packets received from ports: 1.0 is each of them once.
 #[derive(Clone, Debug, Default)]
 pub struct Traffic {
     nodes: Vec<f64>,
@@ -41,7 +43,7 @@ impl Traffic {
         flow.traffic(order)
     }
 
-    /// Packets that come to a node.
+    /// Share of packets at a node.
     pub fn node(&self, node: NodeId) -> f64 {
         self.nodes.get(node_index(node)).copied().unwrap_or(0.0)
     }
@@ -50,22 +52,22 @@ impl Traffic {
         self.edges.get(&(node_index(from), node_index(to))).copied().unwrap_or(0.0)
     }
 
-    /// Packets whose way ends at a node: sent, or dropped.
+    /// Share of packets that end at a node: sent or dropped there.
     pub fn leaving(&self, node: NodeId) -> f64 {
         self.left.get(node_index(node)).copied().unwrap_or(0.0)
     }
 
-    /// What happens at a table node.
+    /// What a table node does with its packets.
     pub fn lookup(&self, node: NodeId) -> Option<&LookupOutcomes> {
         self.lookups.get(&node_index(node))
     }
 
-    /// Nodes that packets reach, each before those that follow it.
+    /// Reachable nodes, each before its successors.
     pub fn order(&self) -> &[NodeId] {
         &self.order
     }
 
-    /// A line a node, in order: its share, and the shares of its edges.
+    /// One line per node, in order: its share and the shares of its edges.
     pub fn print(&self, program: &Program) -> String {
         let percent = |share: f64| format!("{:.1} %", share * 100.0);
         let mut text = String::new();
@@ -88,14 +90,15 @@ impl Traffic {
         text
     }
 
-    /// The most packets anywhere for one from a port: above 1 where packets are replicated. Parser states see a packet several times.
+    /// The largest share of any node: above 1 where packets are replicated. Parser states are left out, since
+    /// a packet visits them several times.
     pub fn expansion(&self, program: &Program) -> f64 {
         let passed = self.order.iter().filter(|node| program.nodes[**node].parser().is_none());
         passed.map(|node| self.node(*node)).fold(1.0, f64::max)
     }
 }
 
-/// Reachable nodes, each before those that follow it but for edges that lead back.
+/// Reachable nodes in reverse postorder: each before its successors, except along back edges.
 pub fn reverse_postorder(program: &Program, entry: NodeId) -> Vec<NodeId> {
     let mut seen = vec![false; program.nodes.len()];
     let mut order = Vec::new();
@@ -129,13 +132,13 @@ fn followers(program: &Program, id: NodeId) -> Vec<NodeId> {
     all
 }
 
-/// The estimate while it is made.
+/// The estimate in progress.
 struct Flow {
     order: Vec<NodeId>,
     position: Vec<usize>,
-    /// Nodes that edges lead back to.
+    /// Loop heads: nodes that back edges lead to.
     heads: Vec<NodeId>,
-    /// Packets on each edge out of a node, for one packet at it.
+    /// By node: the outflows for one packet at it.
     outflows: Vec<Vec<Outflow>>,
     totals: Vec<f64>,
     lookups: BTreeMap<usize, LookupOutcomes>,
@@ -164,12 +167,12 @@ impl Flow {
         }
     }
 
-    /// Divides at every node in order, with what holds there.
+    /// Divides the packets at every node, in order, by the facts that hold there.
     fn sweep(&mut self, estimator: &Estimator, entry: NodeId) {
         let facts = estimator.atoms.at_entry();
         let mut arrived: Vec<Mass> = self.totals.iter().map(|_| Mass::none(facts.len())).collect();
         arrived[node_index(entry)] = Mass { share: 1.0, facts };
-        // What came back in the round before.
+        // Packets that came back along back edges in the round before.
         for (from, outflows) in self.outflows.iter().enumerate() {
             for outflow in outflows {
                 if let Some(to) = outflow.to.filter(|to| self.position[node_index(*to)] <= self.position[from]) {
@@ -197,7 +200,8 @@ impl Flow {
         }
     }
 
-    /// Packets at every node for given numbers that come back to the heads, and how many come back then.
+    /// Propagates the traffic once, with `back` packets at the loop heads. Returns the packets at every node,
+    /// and how many return to each head.
     fn carry(&self, entry: Option<NodeId>, back: &[f64], limits: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let mut totals = vec![0.0; self.totals.len()];
         if let Some(entry) = entry {
@@ -219,7 +223,11 @@ impl Flow {
         (totals, returned)
     }
 
-    /// Solves for the packets that come back: x = b + A x, where b is what the packets from ports bring back, and A what those that came back do.
+    /// Solves x = b + A x for the packets x that return to the loop heads.
+    ///
+    /// b is what the received packets send back, and column j of A is what one packet at head j sends back.
+    /// Both come from `carry`. If the solution diverges (packets multiply), the limits on back edges are
+    /// halved.
     fn solve(&mut self, program: &Program, entry: NodeId) {
         let count = self.heads.len();
         let budget = |head: &NodeId| match program.nodes[*head].kind {
@@ -269,7 +277,8 @@ impl Flow {
     }
 }
 
-/// Solves x = b + A x with the columns of A, by elimination with the largest pivot; `None` where packets would multiply without end.
+/// Solves x = b + A x with the columns of A, by Gaussian elimination with partial pivoting. `None` if the
+/// solution diverges.
 fn gauss(columns: &[Vec<f64>], b: &[f64]) -> Option<Vec<f64>> {
     let count = b.len();
     let mut rows: Vec<Vec<f64>> = (0..count)

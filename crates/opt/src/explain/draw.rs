@@ -1,4 +1,4 @@
-//! Draws the graph: a row for each step from the entry, wide edges where many packets go.
+//! Draws the graph as SVG: a row per step from the entry; the width of an edge is its share of packets.
 
 use super::{Explanation, NodeRow};
 use std::collections::BTreeMap;
@@ -11,10 +11,10 @@ const DOWN: f64 = 84.0;
 const MARGIN: f64 = 30.0;
 const WIDEST_EDGE: f64 = 9.0;
 
-/// Where a node stands: column and row.
+/// Column and row of each node.
 type Places = BTreeMap<String, (usize, usize)>;
 
-/// An SVG drawing.
+/// The drawing.
 pub fn graph(explained: &Explanation) -> String {
     let places = places(&explained.nodes);
     let columns = places.values().map(|(column, _)| column + 1).max().unwrap_or(1);
@@ -34,7 +34,7 @@ pub fn graph(explained: &Explanation) -> String {
     svg
 }
 
-/// Each node one row below the lowest that leads to it; in a row from the left, as they come. Edges that lead back are left out.
+/// Each node is one row below its lowest predecessor, and rows fill from the left. Back edges are left out.
 fn places(nodes: &[NodeRow]) -> Places {
     let order: BTreeMap<&str, usize> = nodes.iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
     let mut rows = vec![0usize; nodes.len()];
@@ -64,7 +64,7 @@ fn edge(svg: &mut String, from: (usize, usize), to: Option<(usize, usize)>, shar
     let (y1, y2) = (y1 + BOX_HEIGHT / 2.0, y2 - BOX_HEIGHT / 2.0);
     let width = (share.min(1.0) * WIDEST_EDGE).max(0.8);
     let colour = if is_on_path { "#3b6ea5" } else { "#9aa5b1" };
-    // Bends out of the way of the boxes between.
+    // Long edges bend around the boxes between.
     let bend = if to.1 > from.1 + 1 || to.1 <= from.1 { ACROSS * 0.45 } else { 0.0 };
     let middle = (y1 + y2) / 2.0;
     let _ = writeln!(

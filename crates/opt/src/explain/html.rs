@@ -1,7 +1,7 @@
-//! An explanation as one page of HTML: totals, the graph, decisions, nodes. It needs nothing from elsewhere.
+//! An explanation as one self-contained HTML page: totals, graph, decisions, nodes.
 
 use super::draw::{escaped, graph};
-use super::{COSTS, Decision, Explanation, NodeRow, SPARED, Total};
+use super::{COSTS, Decision, Explanation, NodeRow, SAVED, Total};
 use std::fmt::Write as _;
 
 const STYLE: &str = "\
@@ -41,12 +41,12 @@ pub fn html(explained: &Explanation) -> String {
     let _ = writeln!(page, "<h2>Where packets go</h2><div class=\"graph\">{}</div>", graph(explained));
     let _ = writeln!(page, "<h2>Decisions</h2><p class=\"note\">{COSTS}</p>");
     page.push_str("<table><tr><th>what</th><th>chosen</th><th class=\"n\">cycles</th><th>against</th></tr>\n");
-    explained.decisions.iter().for_each(|decision| decided(&mut page, decision));
+    explained.decisions.iter().for_each(|decision| decision_row(&mut page, decision));
     page.push_str("</table></body></html>\n");
     page
 }
 
-/// The sums: what is measured is the large number, where something is.
+/// The totals. A measured value is the large number, if there is one.
 fn cards(page: &mut String, explained: &Explanation) {
     page.push_str("<div class=\"cards\">");
     let mut card = |about: &str, number: String, below: String| {
@@ -71,7 +71,7 @@ fn cards(page: &mut String, explained: &Explanation) {
     page.push_str("</div>\n");
 }
 
-/// A row a node, then what is not in nodes, then the sum.
+/// A row per node, then the port and the stages, then the total.
 fn nodes(page: &mut String, explained: &Explanation) {
     let is_measured = explained.floor.measured.is_some();
     page.push_str("<p class=\"note\">Cycles for each packet that comes from a port.<span class=\"key bar predicted\"></span>predicted");
@@ -81,7 +81,7 @@ fn nodes(page: &mut String, explained: &Explanation) {
     page.push_str(
         "</p><table><tr><th>node</th><th>kind</th><th>source</th><th class=\"n\">share</th><th class=\"n\">issue</th>",
     );
-    page.push_str("<th class=\"n\">memory</th><th class=\"n\">jumps</th><th class=\"n\">predicted</th>");
+    page.push_str("<th class=\"n\">memory</th><th class=\"n\">branches</th><th class=\"n\">predicted</th>");
     page.push_str(if is_measured { "<th class=\"n\">measured</th><th></th></tr>\n" } else { "<th></th></tr>\n" });
     let others = [&explained.floor, &explained.staging];
     let all = explained.nodes.iter().flat_map(|node| [Some(node.predicted.cycles()), node.measured]);
@@ -95,20 +95,15 @@ fn nodes(page: &mut String, explained: &Explanation) {
         );
         compared(page, total, scale, is_measured);
     };
-    beside(
-        "beside",
-        "stages: loops, packets put aside and taken up, less what nodes are spared",
-        &explained.staging,
-        scale,
-    );
-    beside("beside", "port, and what the switch does for the program", &explained.floor, scale);
-    beside("sum", "in all", &explained.planned, 0.0);
+    beside("beside", "stages: loops, spills and side exits, less what they save the nodes", &explained.staging, scale);
+    beside("beside", "port, and the switch around the program", &explained.floor, scale);
+    beside("sum", "total", &explained.planned, 0.0);
     page.push_str("</table>\n");
     if explained.staging.predicted < 0.0 {
-        let _ = writeln!(page, "<p class=\"note\">{SPARED}</p>");
+        let _ = writeln!(page, "<p class=\"note\">{SAVED}</p>");
     }
     if explained.nodes.iter().any(|node| node.is_on_path) {
-        page.push_str("<p class=\"note\">Nodes with a blue edge are on the path that is run in stages.</p>\n");
+        page.push_str("<p class=\"note\">Nodes with a blue edge are on the hot path, which runs in stages.</p>\n");
     }
 }
 
@@ -128,7 +123,7 @@ fn compared(page: &mut String, total: &Total, scale: f64, is_measured: bool) {
     page.push_str("</td></tr>\n");
 }
 
-fn decided(page: &mut String, decision: &Decision) {
+fn decision_row(page: &mut String, decision: &Decision) {
     let (cost, others) = match &decision.reason {
         Some(reason) => {
             let others = reason.alternatives.iter();

@@ -1,6 +1,7 @@
-//! Explains a plan: where packets go, what was decided and what the alternatives would have cost, and what each node is predicted to cost.
+//! Explains a plan: where packets go, decisions with the cost of their alternatives, and the predicted cost
+//! of each node.
 //!
-//! Everything is in the plan and the model already; this puts it side by side, as text, JSON or HTML.
+//! The plan and the model have all of it; this puts it side by side, as text, JSON or HTML.
 
 mod draw;
 mod html;
@@ -16,17 +17,18 @@ use hlir::plan::{Access, Placement, Reason, Share};
 use hlir::text::written_structure;
 use hlir::{NodeId, NodeKind, Plan, Program};
 
-/// Why a decision's cost is not the prediction beside it ([`Machine::with_shared_caches`](crate::inputs::Machine::among_others)), nor what it says of going packet by
-/// packet that of the plain program.
-const COSTS: &str = "Costs of decisions count a line as the mean of its working set and one twice as large, as if others had half of the caches half of \
-                     the time; all other predictions are for the machine as measured.\n\
-                     Those of a path and its stages are from when they were chosen: what was decided later is not in them.\n\
-                     The plain program goes packet by packet, each table in the structure that its keys suggest; packet_by_packet has those of \
-                     the plan.";
-/// Why stages may cost less than nothing.
-const SPARED: &str = "Stages are predicted to spare the nodes more than they cost themselves.";
+/// Why a decision's cost differs from the prediction beside it
+/// ([`with_shared_caches`](crate::inputs::Machine::with_shared_caches)), and packet_by_packet from the plain
+/// program.
+const COSTS: &str = "Costs of decisions: a line costs the mean of its working set and of one twice as large, as if other cores used half of \
+                     the caches half of the time. All other predictions are for the machine as measured.\n\
+                     The cost of the hot path and its stages is from when they were chosen, without later decisions.\n\
+                     The plain program runs packet by packet, with the usual structure for the keys of each table; packet_by_packet has the \
+                     structures of the plan.";
+/// Why staging may be negative.
+const SAVED: &str = "Stages are predicted to save more cycles in the nodes than they cost themselves.";
 
-/// Something that was decided.
+/// A decision of the plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
     pub what: String,
@@ -40,42 +42,42 @@ pub struct NodeRow {
     pub id: NodeId,
     pub name: String,
     pub kind: &'static str,
-    /// Where it stands in the source: `router.p4:41`.
+    /// Position in the source: `router.p4:41`.
     pub place: String,
     pub share: f64,
     pub predicted: NodeCost,
-    /// Cycles for each packet from a port, where somebody has measured.
+    /// Cycles per packet received, if measured.
     pub measured: Option<f64>,
     pub is_on_path: bool,
-    /// Nodes that packets go on to, with their shares.
+    /// Successors with their shares of packets.
     pub onward: Vec<(String, f64)>,
     /// Packets that leave the switch here.
     pub leaving: f64,
 }
 
-/// Cycles a packet in all.
+/// Cycles per packet in total.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Total {
     pub predicted: f64,
     pub measured: Option<f64>,
 }
 
-/// What a run has measured: cycles a packet under the plan, and of the plain program.
+/// A measurement: cycles per packet under the plan, and of the plain program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     pub planned: f64,
     pub plain: f64,
-    /// Where those under the plan go, if that could be told.
-    pub parted: Option<Parted>,
+    /// The breakdown of the cycles under the plan, if known.
+    pub breakdown: Option<Breakdown>,
     pub how: String,
 }
 
-/// The parts of a packet's cycles.
+/// A breakdown of the cycles of a packet.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Parted {
+pub struct Breakdown {
     pub floor: f64,
     pub staging: f64,
-    /// By name; nodes that are not here cost nothing that could be seen.
+    /// By name. Missing nodes had no measurable cost.
     pub nodes: Vec<(String, f64)>,
 }
 
@@ -83,23 +85,23 @@ pub struct Parted {
 pub struct Explanation {
     pub program: String,
     pub machine: String,
-    /// Where shares come from.
+    /// Whether shares are counted or estimated.
     pub traffic: &'static str,
-    /// What the port costs, and what stages cost beside their nodes, less what they spare them.
+    /// The cost of the port; and of stages beside their nodes, less what they save.
     pub floor: Total,
     pub staging: Total,
     pub latency_ns: f64,
     pub planned: Total,
     pub plain: Total,
-    /// What the numbers come from, in sentences.
+    /// The origin of the numbers, in sentences.
     pub notes: Vec<String>,
     pub decisions: Vec<Decision>,
     pub nodes: Vec<NodeRow>,
-    /// The plan as a file has it.
+    /// The plan as in a plan file.
     pub plan: String,
 }
 
-/// What there is to say about a plan for a program.
+/// Explains a plan for a program.
 pub fn explain(program: &Program, plan: &Plan, inputs: &Inputs) -> Explanation {
     let traffic = Traffic::estimate(program, inputs);
     let model = Model::new(program, inputs, &traffic);
@@ -131,16 +133,16 @@ pub fn explain(program: &Program, plan: &Plan, inputs: &Inputs) -> Explanation {
 }
 
 impl Explanation {
-    /// Adds what a run has measured.
+    /// Adds a measurement.
     pub fn measured(&mut self, measured: &Measured) {
         self.planned.measured = Some(measured.planned);
         self.plain.measured = Some(measured.plain);
         self.notes.push(measured.how.clone());
-        let Some(parted) = &measured.parted else { return };
-        self.floor.measured = Some(parted.floor);
-        self.staging.measured = Some(parted.staging);
+        let Some(breakdown) = &measured.breakdown else { return };
+        self.floor.measured = Some(breakdown.floor);
+        self.staging.measured = Some(breakdown.staging);
         for row in &mut self.nodes {
-            let found = parted.nodes.iter().find(|(name, _)| *name == row.name);
+            let found = breakdown.nodes.iter().find(|(name, _)| *name == row.name);
             row.measured = Some(found.map_or(0.0, |(_, cycles)| *cycles));
         }
     }
@@ -217,25 +219,29 @@ fn decisions(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<Decision> {
     }
     for share in &plan.shares {
         let Share { table, owner, bits, .. } = share;
-        decisions.push(decision(format!("array of {table}"), format!("that of {owner}, {bits} bits"), &share.reason));
+        decisions.push(decision(
+            format!("joint table {table}"),
+            format!("in the array of {owner}, {bits} bits"),
+            &share.reason,
+        ));
     }
     if let Some(path) = &plan.path {
-        decisions.push(decision("path".to_string(), format!("{} nodes in stages", path.nodes.len()), &path.reason));
+        decisions.push(decision("hot path".to_string(), format!("{} nodes in stages", path.nodes.len()), &path.reason));
     } else if plan.loops.is_empty() {
-        decisions.push(decision("path".to_string(), "packet by packet".to_string(), &None));
+        decisions.push(decision("hot path".to_string(), "packet by packet".to_string(), &None));
     }
     for stage in &plan.loops {
-        let beside = if stage.lanes > 1 { format!(", {} side by side", stage.lanes) } else { String::new() };
-        let chosen = format!("a stage of {} packets{beside}", stage.group);
-        decisions.push(decision(format!("look-up at {}", stage.node), chosen, &stage.reason));
+        let vector = if stage.lanes > 1 { format!(", vectors of {}", stage.lanes) } else { String::new() };
+        let chosen = format!("a stage, groups of {} packets{vector}", stage.group);
+        decisions.push(decision(format!("lookup at {}", stage.node), chosen, &stage.reason));
         for request in &stage.requests {
-            decisions.push(decision(requested(&request.access), placed(request), &request.reason));
+            decisions.push(decision(accessed(&request.access), placed(request), &request.reason));
         }
     }
     decisions
 }
 
-/// The plan with another burst, and groups that are no larger.
+/// The plan with another burst, and groups no larger than it.
 fn at_burst(plan: &Plan, burst: u32) -> Plan {
     let mut other = Plan { burst, ..plan.clone() };
     for stage in &mut other.loops {
@@ -245,27 +251,26 @@ fn at_burst(plan: &Plan, burst: u32) -> Plan {
     other
 }
 
-fn requested(access: &Access) -> String {
+fn accessed(access: &Access) -> String {
     match access {
         Access::Packet => "lines of packets".to_string(),
         Access::Table { table, line } => format!("line {line} of {table}"),
-        Access::Cell { object } => format!("cells of {object}"),
+        Access::Cell { object } => format!("counters of {object}"),
     }
 }
 
 fn placed(request: &hlir::plan::Request) -> String {
-    let hint = hlir::text::written_hint(request.hint);
+    let hint = hlir::text::written_hint(request.hint).to_uppercase();
+    let pipelined = |work: &str| {
+        let groups =
+            if request.distance == 1 { "one group".to_string() } else { format!("{} groups", request.distance) };
+        format!("prefetch {hint}, {groups} ahead, interleaved with {work}")
+    };
     match request.placement {
-        Placement::None => "not asked for".to_string(),
-        Placement::OwnLoop => format!("asked for in a loop of its own, to {hint}"),
-        Placement::WithConsumption => {
-            format!("asked for {} group ahead, one for each consumed, to {hint}", request.distance)
-        }
-        Placement::WithTurns => {
-            format!("asked for {} group ahead, one with each packet's turn, to {hint}", request.distance)
-        }
-        Placement::WithKeys => {
-            format!("asked for {} group ahead, one with each of the next keys, to {hint}", request.distance)
-        }
+        Placement::None => "no prefetch".to_string(),
+        Placement::OwnLoop => format!("prefetch {hint}, in a loop before the lookups"),
+        Placement::WithConsumption => pipelined("lookups"),
+        Placement::WithTurns => pipelined("commit"),
+        Placement::WithKeys => pipelined("key computation"),
     }
 }

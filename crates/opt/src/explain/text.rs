@@ -1,9 +1,9 @@
-//! An explanation as lines for people.
+//! An explanation as text.
 
-use super::{COSTS, Explanation, SPARED, Total};
+use super::{COSTS, Explanation, SAVED, Total};
 use std::fmt::Write as _;
 
-/// Alternatives beyond these are far off.
+/// Alternatives shown per decision.
 const SHOWN: usize = 4;
 
 pub fn text(explained: &Explanation) -> String {
@@ -41,7 +41,7 @@ fn totals(explained: &Explanation) -> String {
         one(&explained.floor),
         one(&explained.staging),
         explained.latency_ns / 1000.0,
-        if explained.staging.predicted < 0.0 { format!("\n{SPARED}") } else { String::new() }
+        if explained.staging.predicted < 0.0 { format!("\n{SAVED}") } else { String::new() }
     )
 }
 
@@ -54,7 +54,8 @@ fn nodes(explained: &Explanation) -> String {
     let wide = explained.nodes.iter().map(|node| node.name.chars().count()).max().unwrap_or(0);
     let mut text = String::from("\nnodes, with cycles for each packet that comes from a port");
     text.push('\n');
-    let _ = write!(text, "  {:wide$} {:>8} {:>8} {:>8} {:>8} {:>8}", "", "share", "issue", "memory", "jumps", "all");
+    let _ =
+        write!(text, "  {:wide$} {:>8} {:>8} {:>8} {:>8} {:>8}", "", "share", "issue", "memory", "branches", "total");
     text.push_str(if is_measured { "  measured\n" } else { "\n" });
     for node in &explained.nodes {
         let predicted = &node.predicted;
@@ -72,11 +73,11 @@ fn nodes(explained: &Explanation) -> String {
         if let Some(measured) = node.measured {
             let _ = write!(text, " {measured:>9.1}");
         }
-        let ways: Vec<String> = node.onward.iter().map(|(to, share)| format!("{to} {:.1} %", share * 100.0)).collect();
-        let _ = writeln!(text, "  -> {}", if ways.is_empty() { "leaves".to_string() } else { ways.join(", ") });
+        let edges: Vec<String> = node.onward.iter().map(|(to, share)| format!("{to} {:.1} %", share * 100.0)).collect();
+        let _ = writeln!(text, "  -> {}", if edges.is_empty() { "leaves".to_string() } else { edges.join(", ") });
     }
     if explained.nodes.iter().any(|node| node.is_on_path) {
-        text.push_str("* on the path that is run in stages\n");
+        text.push_str("* on the hot path, which runs in stages\n");
     }
     text
 }

@@ -1,16 +1,16 @@
-//! The ways to ask for a line of memory that `bacus calibrate` measures.
+//! The ways to access a cache line that `bacus calibrate` measures.
 
-/// How a line is asked for.
+/// How a cache line is accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     Load,
     Gather,
     PrefetchT0,
     PrefetchT1,
-    /// All lines of a group, before the first of them is read.
+    /// A group: all lines are prefetched before the first of them is read.
     GroupT0,
     GroupT1,
-    /// As a stream, with work between its lines.
+    /// A stream of prefetches with a packet's work between its lines.
     BusyT0,
     BusyT1,
 }
@@ -27,7 +27,8 @@ impl Access {
         Access::BusyT1,
     ];
 
-    /// Whether a line is asked for while others are worked on, rather than waited for with others.
+    /// Whether lines are prefetched one by one between other work (throughput), rather than a group at a time
+    /// (latency).
     pub const fn is_stream(self) -> bool {
         match self {
             Access::PrefetchT0 | Access::PrefetchT1 | Access::BusyT0 | Access::BusyT1 => true,

@@ -1,12 +1,12 @@
-//! What programmers say about traffic, by annotations: `@likely`, `@unlikely`, `@traffic(0.95)`.
+//! Hints of the programmer about traffic: the annotations `@likely`, `@unlikely`, `@traffic(0.95)`.
 //!
-//! They stand on an action (its share of the packets that hit the table), on a table (the share of its look-ups that hit) and on a parser state (the
-//! share of the packets that come there from a state before it). A profile outweighs them, and they outweigh every guess.
+//! On an action: its share of the packets that hit the table. On a table: its hit rate. On a parser state:
+//! the share of the packets from preceding states. A profile overrides hints, and hints override heuristics.
 
 use hlir::Notes;
 use hlir::program::stated_share;
 
-/// Odds by which `@likely` and `@unlikely` move a guess.
+/// Factor on the odds for `@likely` and `@unlikely`.
 const ODDS: f64 = 9.0;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,7 +17,7 @@ pub enum Hint {
     Share(f64),
 }
 
-/// The last hint among the annotations; one that is not understood is none.
+/// The last hint among the annotations. An annotation that cannot be read is no hint.
 pub fn of(notes: &Notes) -> Option<Hint> {
     notes.annotations.iter().rev().find_map(|annotation| match annotation.name.as_str() {
         "likely" => Some(Hint::Likely),
@@ -28,7 +28,7 @@ pub fn of(notes: &Notes) -> Option<Hint> {
 }
 
 impl Hint {
-    /// The share of something that was guessed to have `guess`.
+    /// The share with this hint, where `guess` is the share without.
     pub fn share(self, guess: f64) -> f64 {
         match self {
             Hint::Likely => guess * ODDS / (1.0 - guess + guess * ODDS),
@@ -38,7 +38,8 @@ impl Hint {
     }
 }
 
-/// Makes shares of guesses that sum to `whole`: stated shares hold, what is left is divided among the others as they were guessed.
+/// Scales guesses to sum to `whole`. Stated shares hold; the rest is divided among the others in proportion
+/// to their guesses.
 pub fn distribute(guesses: &mut [f64], hints: &[Option<Hint>], whole: f64) {
     let stated: f64 = hints.iter().flatten().map(|hint| if let Hint::Share(share) = hint { *share } else { 0.0 }).sum();
     let scale = if stated > 1.0 { 1.0 / stated } else { 1.0 };

@@ -1,28 +1,29 @@
-//! Which keys two tables have in common, estimated from a sample of both.
+//! How many keys two tables have in common, estimated by KMV sketches (k minimum values).
 //!
-//! Of the hashes of all keys, the smallest are a sample that any two tables draw alike, and of that the part that both have is the part of all keys that both
-//! have (Beyer et al., "On synopses for distinct-value estimation", 2007). So entries are looked at once, in any order, and few are kept.
+//! The k smallest hashes of a table's keys are a sample that two tables draw alike. The common part of the
+//! merged sample estimates the common part of all keys (Beyer et al., "On synopses for distinct-value
+//! estimation", 2007). Entries are read once, in any order, and few hashes are kept.
 
 use hlir::{MatchKind, Program, TableId};
 use std::collections::BTreeSet;
 
-/// Hashes that are kept: what is estimated of 4,096 is one or two percent wrong.
+/// The k of the sketch. The estimate is off by one or two percent with 4,096.
 const SAMPLE: usize = 4096;
 
-/// Bits of the widest key: what one word can be told by.
+/// Bits of the widest key: it must fit into one word.
 const WIDEST: u32 = 64;
 
-/// The keys of one table, each of which was added once.
+/// The sketch of one table's keys. Each key is added once.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct KeySketch {
-    /// Bits of a key's fields.
+    /// Widths of the key's fields in bits.
     widths: Vec<u32>,
     count: u64,
     smallest: BTreeSet<u64>,
 }
 
 impl KeySketch {
-    /// For a table whose keys are exact, and one word together.
+    /// For a table whose keys are all exact and fit into one word.
     pub fn of(program: &Program, table: TableId) -> Option<KeySketch> {
         let kinds = program.key_kinds(table);
         let widths: Vec<u32> = kinds.iter().map(|(_, width)| *width).collect();
@@ -31,7 +32,7 @@ impl KeySketch {
         (is_exact && is_word).then(|| KeySketch { widths, ..KeySketch::default() })
     }
 
-    /// Adds an entry's key by its fields.
+    /// Adds an entry's key, given by its fields.
     pub fn add(&mut self, fields: impl IntoIterator<Item = u64>) {
         self.count += 1;
         let fields = self.widths.iter().zip(fields);
@@ -47,10 +48,11 @@ impl KeySketch {
         self.count
     }
 
-    /// How many different keys both tables have together.
+    /// The number of distinct keys in the union of both tables.
     pub fn union_count(&self, other: &KeySketch) -> u64 {
         let both = self.count + other.count;
-        // Where one table's sample is all of it, the other's may be as well, or go less far.
+        // Both samples are complete only up to the smaller of their largest hashes. A table with fewer than k
+        // keys is in its sample as a whole.
         let far = |keys: &KeySketch| {
             if keys.smallest.len() < SAMPLE { u64::MAX } else { *keys.smallest.last().unwrap_or(&0) }
         };
@@ -61,12 +63,14 @@ impl KeySketch {
         }
         let common = sample.iter().filter(|hash| self.smallest.contains(hash) && other.smallest.contains(hash)).count();
         let part = common as f64 / sample.len() as f64;
-        // All keys that are there once, and those that both have: so many more than the different ones.
+        // |A ∪ B| = (|A| + |B|) / (1 + J), where J = |A ∩ B| / |A ∪ B| is the common part of the merged
+        // sample.
         (both as f64 / (1.0 + part)).round() as u64
     }
 }
 
-/// Steps that can be taken back, so that different keys have different hashes (David Stafford's variant 13 of the finalizer of MurmurHash3).
+/// An invertible mix, so that distinct keys have distinct hashes (David Stafford's variant 13 of the
+/// finalizer of MurmurHash3).
 fn hash(key: u64) -> u64 {
     let mixed = (key ^ key >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -116,7 +120,7 @@ mod tests {
         assert_eq!(many.union_count(&many), 200_000);
         near(many.union_count(&keys(100_000..300_000)), 300_000);
         near(many.union_count(&keys(200_000..400_000)), 400_000);
-        // A table that is all in its sample, with keys of which the other's sample has few.
+        // One table that is in its sample as a whole, with few of its keys in the other's sample.
         near(many.union_count(&keys(0..1000)), 200_000);
         near(keys(1 << 40..(1 << 40) + 1000).union_count(&many), 201_000);
     }

@@ -1,197 +1,150 @@
-//! A machine as `bacus calibrate` found it: what a line of memory costs, by working set and by how many are asked for at a time.
+//! The machine model that `bacus calibrate` writes: the cost of a cache line by working set and by lines in
+//! flight.
 //!
-//! Cycles are those of the time stamp counter. Virtual machines lie about caches, so nothing here comes from a manual. A wrong or missing file costs
-//! speed, never correctness: passes then work with [`Machine::default`].
+//! Cycles are those of the time stamp counter. Virtual machines misreport caches, so nothing here comes from
+//! a manual. A wrong or missing file costs speed, never correctness: passes then use the default model,
+//! [`Machine::default`].
 
 use super::access::Access;
+pub use super::port::Port;
 use super::tlb::Tlb;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
-/// How `bacus calibrate` measures. To be raised when it measures something else, or so that the same machine gives other numbers: the model's constants are
-/// fitted to files of one method. Files from before it was counted have none.
+/// The version of the calibration method. Raise it when calibration measures something else, or measures it
+/// so that the same machine gives other numbers: the model's constants are fitted to one method. Older files
+/// have no version.
 pub const METHOD: u32 = 10;
 
-/// What no machine exceeds, by far: what an operation, a line or a wrong guess costs, cycles between two packets, how fast clocks are, and how many or large
-/// things are. So predictions remain numbers that differ.
+/// Bounds that no machine exceeds: cycles of an operation, a line or a branch misprediction, cycles between
+/// two packets, clock rates, counts and sizes. With them, predictions stay finite and comparable.
 const LEAST_CYCLES: f64 = 1e-6;
 pub const MOST_CYCLES: f64 = 1e5;
-const LONGEST_FREE: f64 = 1e9;
+pub const LONGEST_FREE: f64 = 1e9;
 const MOST_TICKS_PER_US: f64 = 1e5;
 const MOST_CORE_PER_TICK: f64 = 1e3;
 const MOST_COUNT: u32 = 1 << 16;
 pub const MOST_KB: u64 = 1 << 40;
 const SMALLEST_PAGE: u64 = 4096;
 
-/// The file of one machine. Unknown keys are errors, so that a typing mistake is not a silent default.
+/// A machine file. Unknown keys are errors, so that a misspelt key is not silently a default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
-    /// As the processor names itself, with its family and model.
+    /// Name of the processor as it reports it, with family and model.
     pub cpu: String,
-    /// When it was measured: `2026-11-21T13:40:00Z`.
+    /// Time of the measurement: `2026-11-21T13:40:00Z`.
     pub calibrated: String,
-    /// How it was measured: [`METHOD`] of the program that wrote it.
+    /// Method of the measurement: [`METHOD`] of the program that wrote the file.
     #[serde(default)]
     pub method: u32,
-    /// Ticks of the counter in a microsecond.
+    /// Ticks of the time stamp counter per microsecond.
     pub ticks_per_us: f64,
-    /// Cycles of the core to one tick.
+    /// Core cycles per tick.
     pub core_per_tick: f64,
-    /// Size of the pages that the measured memory got.
+    /// Size of the pages that the measured memory had.
     pub page_bytes: u64,
-    /// Half the distance between the quartiles of the samples, relative to their median: the median over all cells.
+    /// Half the interquartile range of the samples relative to their median; the median over all points.
     pub spread: f64,
-    /// Instructions that the core looks ahead.
+    /// Size of the reorder buffer in instructions.
     pub window: u32,
-    /// Lines in flight that are enough: the first of the measured counts at which loads of the largest working set cost about as little as they ever do.
+    /// Lines in flight that saturate memory: the smallest measured count at which loads of the largest
+    /// working set cost about their minimum.
     pub parallelism: u32,
-    /// Misses of loads that are on their way at a time. Missing in files of before it was measured; the model does without.
+    /// Outstanding misses of loads (miss registers). Older files lack it; the model does not use it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub misses: Option<u32>,
-    /// Packets to a burst at which the first touch of each costs least.
+    /// Packets per burst at which the first touch of each costs least.
     pub burst: u32,
     pub mispredict_cycles: f64,
-    /// What one more table costs a stage before anything is read: a hash and an address for each key. Missing in files of before it was measured; the model
-    /// counts the operations of each structure instead.
+    /// Cost of one more table in a stage before anything is read: a hash and an address for each key. Older
+    /// files lack it; the model counts the operations of each structure instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index_cycles: Option<f64>,
-    /// Cycles of an operation of generated code whose data are at hand.
+    /// Cycles of one operation of generated code whose operands are in registers or L1.
     #[serde(default = "default_operation_cycles")]
     pub operation_cycles: f64,
-    /// Bytes of the widest vectors that it computes with. Missing in files of before it was asked for: then code may have any that the compiler finds.
+    /// Bytes of the widest vectors. Older files lack it; then code may use any vectors that the C compiler
+    /// finds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vector_bytes: Option<u32>,
     #[serde(default)]
     pub port: Port,
-    /// Missing in files of before it was measured.
+    /// Older files lack it.
     #[serde(default)]
     pub stages: Option<Stages>,
-    /// Missing where there are no vectors for it, and in files of before it was measured: nothing is planned to run in lanes then.
+    /// Missing without suitable vectors, and in older files: then no stage is planned as vector code.
     #[serde(default, alias = "lanes", skip_serializing_if = "Option::is_none")]
     pub vector: Option<VectorUnit>,
-    /// Missing in files of before it was measured.
+    /// Older files lack it.
     #[serde(default, alias = "apart", skip_serializing_if = "Option::is_none")]
     pub tlb: Option<Tlb>,
-    /// One point of the same, in files of before; nobody reads it.
+    /// One point of the same in older files; not used.
     #[serde(default, skip_serializing)]
     pub translation_cycles: Option<f64>,
     pub lines: Lines,
 }
 
-/// What a path's first stage costs where packets go through it side by side.
+/// Cost of vector code in the first stage of the hot path.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VectorUnit {
-    /// Packets to a vector: 8 or 16, whichever made a packet cheaper.
+    /// Packets per vector: 8 or 16, whichever costs less per packet.
     pub packets: u32,
-    /// Cycles of an operation on such vectors.
+    /// Cycles of one vector operation.
     pub operation_cycles: f64,
 }
 
-/// What the stages of a path cost beside the memory that they wait for.
+/// Costs of the stages of a hot path, apart from memory stalls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stages {
-    /// Cycles of an operation in the loops of stages.
+    /// Cycles of one operation in the loops of stages.
     pub operation_cycles: f64,
-    /// Cycles of a request: a line's address is put aside and taken up again, and asked for.
+    /// Cycles of one prefetch: the line's address is stored, loaded again, and prefetched.
     #[serde(default, alias = "request_cycles")]
     pub prefetch_cycles: f64,
-    /// Cycles of each loop over a group: where it ends, the core guesses wrong and begins anew.
+    /// Cycles of each loop over a group: one branch misprediction at its end, and the restart of the
+    /// pipeline.
     pub loop_cycles: f64,
-    /// Cycles of a packet that waits for the next group to come.
+    /// Cycles per packet that software pipelining costs: the packet's state is kept until the next group has
+    /// arrived.
     #[serde(alias = "behind_cycles")]
     pub pipelining_cycles: f64,
 }
 
-/// Cycles a packet of a program that only sends packets on, by burst and by what stands for a packet.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Port {
-    pub burst: Vec<u32>,
-    pub own: Vec<f64>,
-    pub mbuf: Vec<f64>,
-    /// Whether DPDK was there to measure mbufs with; else they are computed from what own descriptors and lines cost, as in files of before.
-    #[serde(default)]
-    pub mbuf_measured: bool,
-    /// What stands behind the port that the next three are of: a driver of DPDK, or a NIC by its address. Missing for the in-memory port.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub device: Option<String>,
-    /// The fewest descriptors, or buffers that wait, with which an echo is as fast as it gets. Missing where they cannot be chosen, and in files of
-    /// before it was measured, as the next two. The model does without all three.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ring: Option<u32>,
-    /// The fewest packets taken at once with which it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub batch: Option<u32>,
-    /// Cycles of work that a packet may have then before the echo is slower.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub free_cycles: Option<f64>,
-}
-
-impl Default for Port {
-    fn default() -> Self {
-        Port {
-            burst: vec![32, 64, 128],
-            own: vec![8.0; 3],
-            mbuf: vec![10.0; 3],
-            mbuf_measured: false,
-            device: None,
-            ring: None,
-            batch: None,
-            free_cycles: None,
-        }
-    }
-}
-
-impl Port {
-    /// Refuses what no measurement gives.
-    fn check(&self) -> Result<(), String> {
-        for costs in [&self.own, &self.mbuf] {
-            if costs.len() != self.burst.len() {
-                return Err("port: expected a number for each burst".to_string());
-            }
-            costs.iter().try_for_each(|cycles| expect("port, cycles", *cycles, 0.0..=MOST_CYCLES))?;
-        }
-        for (name, count) in [("port.ring", self.ring), ("port.batch", self.batch)] {
-            expect_count(name, count.unwrap_or(1))?;
-        }
-        expect("port.free_cycles", self.free_cycles.unwrap_or(0.0), 0.0..=LONGEST_FREE)
-    }
-}
-
-/// Of a machine whose file does not say.
+/// Default for a machine whose file lacks it.
 const DEFAULT_VECTOR_BYTES: u32 = 32;
 
-/// Of a stream, what work between its lines does not hide, on a machine whose file does not say.
+/// Default share of a stream's cost that work between its lines does not hide.
 const EXPOSED_SHARE: f64 = 0.5;
 
-/// A guess for a machine whose file does not say.
+/// Default for a machine whose file lacks it.
 fn default_operation_cycles() -> f64 {
     0.35
 }
 
-/// Cycles a line. Row `i` of a table is for `working_set_kb[i]`, column `j` for `in_flight[j]` lines at a time.
+/// Cycles per cache line. Row `i` of a table is for `working_set_kb[i]`, column `j` for `in_flight[j]` lines
+/// in flight.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lines {
     pub working_set_kb: Vec<u64>,
     pub in_flight: Vec<u32>,
     pub load: Vec<Vec<f64>>,
-    /// Empty where the processor cannot gather.
+    /// Empty if the processor has no gather instruction.
     #[serde(default)]
     pub gather: Vec<Vec<f64>>,
     pub prefetch_t0: Vec<Vec<f64>>,
     pub prefetch_t1: Vec<Vec<f64>>,
-    /// A group of lines is asked for, then they are read. Empty in files of before it was measured.
+    /// A group of lines is prefetched to L1, then read. Empty in older files.
     #[serde(default, alias = "group")]
     pub group_t0: Vec<Vec<f64>>,
-    /// The same with requests to the second cache.
+    /// The same, prefetched to L2.
     #[serde(default)]
     pub group_t1: Vec<Vec<f64>>,
-    /// A stream with a packet's work between its lines, that work included: what a line costs more here than one in the first cache, no work hides. Empty in
-    /// files of before it was measured.
+    /// A stream with a packet's work between its lines, this work included. Its excess over a line in L1 is
+    /// exposed latency: no work hides it. Empty in older files.
     #[serde(default)]
     pub busy_t0: Vec<Vec<f64>>,
     #[serde(default)]
@@ -199,7 +152,8 @@ pub struct Lines {
 }
 
 impl Default for Machine {
-    /// A cautious guess at a server core of the last years, for a host that was not calibrated: three cache levels, then memory.
+    /// The default machine model, for a host without calibration: a conservative recent server core with
+    /// three cache levels.
     fn default() -> Self {
         let rows = |scale: f64| -> Vec<Vec<f64>> {
             let latency: [f64; 4] = [4.0, 12.0, 50.0, 300.0];
@@ -246,7 +200,7 @@ impl Default for Machine {
 }
 
 impl Machine {
-    /// Reads a machine file; the message says what is wrong with it and where.
+    /// Reads a machine file. The message says what is wrong and where.
     pub fn parse(text: &str) -> Result<Machine, String> {
         let machine: Machine = toml::from_str(text).map_err(|error| with_position(&error, text))?;
         machine.check().map(|()| machine)
@@ -256,12 +210,12 @@ impl Machine {
         toml::to_string(self).expect("a machine has nothing that TOML cannot say")
     }
 
-    /// Bytes of the vectors that plans count on.
+    /// Bytes of the vectors that plans assume.
     pub fn vector_bytes(&self) -> u32 {
         self.vector_bytes.unwrap_or(DEFAULT_VECTOR_BYTES)
     }
 
-    /// Refuses what no measurement gives.
+    /// Rejects values that no measurement gives.
     fn check(&self) -> Result<(), String> {
         let lines = &self.lines;
         if !is_ascending(&lines.working_set_kb, MOST_KB) {
@@ -309,8 +263,8 @@ impl Machine {
         expect("vector.operation_cycles", vector.operation_cycles, LEAST_CYCLES..=MOST_CYCLES)
     }
 
-    /// Cycles for each line when `in_flight` lines of `working_set_bytes` are asked for at a time: between the measured points along straight
-    /// lines over the logarithms of both, beyond them as at the nearest.
+    /// Cycles per line with `in_flight` lines of `working_set_bytes` in flight. Bilinear interpolation over
+    /// the logarithms of both; outside the measured range, the nearest point.
     pub fn line_cycles(&self, access: Access, working_set_bytes: u64, in_flight: u32) -> f64 {
         if self.lines.table(access).is_empty() {
             return self.estimated(access, working_set_bytes, in_flight);
@@ -326,12 +280,14 @@ impl Machine {
         upper * (1.0 - down) + lower * down
     }
 
-    /// Cycles that a line costs more which is the only one on its small page, where these have so many bytes together. Nothing, if the file does not say.
+    /// Excess cycles of a line that is alone on its small page, where these pages have `span` bytes in total:
+    /// the TLB misses. Zero if the file lacks it.
     pub fn tlb_miss_cycles(&self, access: Access, span: u64, in_flight: f64) -> f64 {
         self.tlb.as_ref().map_or(0.0, |tlb| tlb.cycles(access, span, in_flight))
     }
 
-    /// What stages cost, as measured or as a file of before that lets guess: somewhat more than other code, and a wrong guess and a new beginning a loop.
+    /// Costs of stages, as measured or estimated: operations somewhat more expensive than in other code, and
+    /// one branch misprediction with its restart per loop.
     pub fn stages(&self) -> Stages {
         let operation_cycles = self.operation_cycles * 1.25;
         let guess = Stages {
@@ -343,8 +299,9 @@ impl Machine {
         self.stages.unwrap_or(guess)
     }
 
-    /// The machine that plans are made for: as often as it is as it was measured, others have half of the caches that it shares. So a line costs the mean
-    /// of what it does in this working set and in one twice as large; and of two plans the one wins that memory can hurt less.
+    /// The machine that plans are made for: half of the time, other cores use half of the shared caches. A
+    /// line costs the mean of its cost in this working set and in one twice as large. Of two plans, the one
+    /// that is less sensitive to memory wins.
     pub fn with_shared_caches(&self) -> Machine {
         let mut machine = self.clone();
         for access in Access::ALL {
@@ -358,7 +315,8 @@ impl Machine {
         machine
     }
 
-    /// What was not measured. A group waits once for its first line, and is to the second cache what it is to the first one; of a stream, work hides half.
+    /// Estimates for missing curves. A group exposes the latency of its first line once, and costs the same
+    /// from L2 as from L1. Work hides half of a stream.
     fn estimated(&self, access: Access, bytes: u64, lines: u32) -> f64 {
         let cycles = |access| self.line_cycles(access, bytes, lines);
         match access {
@@ -372,19 +330,20 @@ impl Machine {
         }
     }
 
-    /// Whether it was measured in another way than `bacus calibrate` has now: the model is not fitted to such numbers, and guesses stand in for what it lacks.
+    /// Whether the file was written by another calibration method. The model is not fitted to such numbers,
+    /// and estimates replace missing ones.
     pub fn is_outdated(&self) -> bool {
         self.method != METHOD
     }
 
-    /// Cycles until a load that nothing overlaps has its line.
+    /// Latency of a load that overlaps with nothing.
     pub fn latency_cycles(&self, working_set_bytes: u64) -> f64 {
         self.line_cycles(Access::Load, working_set_bytes, 1)
     }
 }
 
 impl Lines {
-    /// What was measured of an access; empty where it was not.
+    /// The measured curve of an access; empty if there is none.
     pub fn table_mut(&mut self, access: Access) -> &mut Vec<Vec<f64>> {
         match access {
             Access::Load => &mut self.load,
@@ -398,7 +357,7 @@ impl Lines {
         }
     }
 
-    /// As measured; where the processor cannot gather, loads stand for it.
+    /// The measured curve of an access. Without gather instructions, loads replace gathers.
     pub fn table(&self, access: Access) -> &Vec<Vec<f64>> {
         match access {
             Access::Load => &self.load,
@@ -414,7 +373,8 @@ impl Lines {
     }
 }
 
-/// The message with its line and column. The error's own form shows the line as well, and lines of these files are long.
+/// The message with line and column. The error's own form also quotes the line, and lines of these files are
+/// long.
 fn with_position(error: &toml::de::Error, text: &str) -> String {
     let Some(before) = error.span().and_then(|span| text.get(..span.start)) else { return error.message().to_string() };
     let line = before.matches('\n').count() + 1;
@@ -447,11 +407,11 @@ pub fn expect(name: &str, number: f64, range: RangeInclusive<f64>) -> Result<(),
     Err(format!("{name}: expected a number from {} to {}", range.start(), range.end()))
 }
 
-fn expect_count(name: &str, count: u32) -> Result<(), String> {
+pub fn expect_count(name: &str, count: u32) -> Result<(), String> {
     expect(name, f64::from(count), 1.0..=f64::from(MOST_COUNT))
 }
 
-/// The last point that is not above `at`, and how far `at` lies on the way to the next one.
+/// The last point that is not above `at`, and the fraction of the distance from it to the next point.
 pub fn locate(points: &[f64], at: f64) -> (usize, f64) {
     let next = points.partition_point(|point| *point <= at);
     match (next.checked_sub(1), points.get(next)) {

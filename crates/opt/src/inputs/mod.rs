@@ -1,10 +1,11 @@
-//! What passes consult beside the program: the machine, the traffic, what stands in the tables, and what the ports can do.
+//! What passes read besides the program: machine, traffic, table contents, and capabilities of the ports.
 
 pub mod access;
 pub mod hints;
 pub mod key_overlap;
 pub mod machine;
 pub mod occupancy;
+pub mod port;
 pub mod prefix_coverage;
 pub mod profile;
 pub mod tlb;
@@ -22,30 +23,30 @@ use hlir::plan::Descriptor;
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {
     pub machine: Machine,
-    /// What a run has counted; without it, traffic is guessed from the program.
+    /// Counts of an earlier run. Without them, traffic is estimated from the program.
     pub profile: Option<Profile>,
     pub occupancy: Occupancy,
     pub ports: Ports,
-    /// What a person has decided: planners leave that as it is, and plan the rest.
+    /// Decisions of the user. Planners keep them and plan the rest.
     pub constraints: Plan,
-    /// The descriptor, if it is pinned: `pinned` has one in any case.
+    /// The descriptor if the user has set it; `constraints` always has one.
     pub constrained_descriptor: Option<Descriptor>,
 }
 
-/// What the ports that the program will run on can do.
+/// Capabilities of the ports that the program will run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Ports {
-    /// Whether they take packets in the program's own descriptor, or DPDK's only.
+    /// Whether the ports take packets in the program's own descriptor, or as DPDK mbufs only.
     pub own_descriptor: bool,
-    /// Packets that may be taken at once at most; 0 for no limit.
+    /// Largest burst; 0 for no limit.
     pub most_burst: u32,
-    /// Nanoseconds that a packet may wait for its burst to be worked through; 0 for no limit.
+    /// Largest latency of a packet within its burst in nanoseconds; 0 for no limit.
     pub latency_ns: u32,
-    /// Packets that come from memory.
+    /// Packets that are read from memory.
     pub stream: Option<Stream>,
 }
 
-/// What a port reads packet after packet, and comes back to when it has read it all: packets kept in memory. A NIC needs none of the caches for them.
+/// A trace of packets in memory that a port replays in a loop. It occupies cache; packets of a NIC do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stream {
     pub bytes: u64,

@@ -1,6 +1,8 @@
-//! What stands in the tables: how many entries, with how many different actions and data. It decides how large a structure becomes.
+//! Expected table contents: the number of entries, and of distinct actions with data. They determine how
+//! large a structure becomes.
 //!
-//! Where nobody says, a table has its own entries if they are constant, else as many as the source asks room for, else [`DEFAULT_ENTRIES`].
+//! Without counts, a table has its constant entries, else as many as its declared size, else
+//! [`DEFAULT_ENTRIES`].
 
 use super::key_overlap::KeySketch;
 use super::prefix_coverage::Coverage;
@@ -9,37 +11,37 @@ use hlir::table::{action_bit, only_action};
 use hlir::{Match, MatchKind, Program, Table};
 use std::collections::{BTreeMap, HashSet};
 
-/// Entries of a table of which neither the source nor the user says how many it will have.
+/// Entries of a table without declared size or counts.
 pub const DEFAULT_ENTRIES: u64 = 1024;
 
-/// By table name; tables that it leaves out are as [`Content::assumed`].
+/// By table name. Tables that are missing have [`Content::assumed`].
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Occupancy {
     pub tables: BTreeMap<String, Content>,
-    /// Which keys they have, where somebody has looked.
+    /// Sketches of the keys, where entries are known.
     pub keys: BTreeMap<String, KeySketch>,
 }
 
-/// What is in one table.
+/// The content of one table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Content {
     pub entries: u64,
-    /// Different actions with different data: what an entry's value has to tell apart.
+    /// Distinct action records: action and data.
     pub records: u64,
-    /// Different combinations of masks and prefix lengths.
+    /// Distinct combinations of masks and prefix lengths.
     pub masks: u64,
-    /// Entries with an lpm key whose prefix is longer than 24 bits.
+    /// Entries with an LPM key whose prefix is longer than 24 bits.
     pub long_prefixes: u64,
-    /// Lines of an array over addresses that prefixes cover, for elements of 1, 2 and 4 bytes, if somebody has counted.
+    /// Lines of the DIR-24-8 array that prefixes cover, for elements of 1, 2 and 4 bytes; if counted.
     pub coverage: Option<[Coverage; 3]>,
-    /// What they run, if somebody has looked: a set of actions by their numbers in the table, as [`action_bit`] has them.
+    /// The actions that entries run, if known: a bit set by number in the table, as [`action_bit`] has them.
     pub actions: u64,
-    /// Whether somebody has counted, rather than assumed.
+    /// Whether the content was counted rather than assumed.
     pub is_known: bool,
 }
 
 impl Content {
-    /// What a table holds of which nobody says anything.
+    /// Default content of a table without counts.
     pub fn assumed(table: &Table) -> Content {
         if table.entries_constant {
             return Content::of(table.entries.iter());
@@ -49,7 +51,7 @@ impl Content {
         Content { entries, records: entries, masks, ..Content::default() }
     }
 
-    /// Different combinations of masks that so many entries may have, if nobody has counted.
+    /// Default number of distinct masks for so many entries.
     pub fn estimated_masks(table: &Table, entries: u64) -> u64 {
         let has_prefixes = table.keys.iter().any(|key| key.kind == MatchKind::Lpm);
         entries.min(if table.has_priorities() {
@@ -79,13 +81,13 @@ impl Content {
         Content { entries: count, records, masks, long_prefixes, coverage: None, actions, is_known: true }
     }
 
-    /// The number of the action that all entries run; none if they run several, or nobody has looked.
+    /// The action that all entries run. None if they run several, or if it is unknown.
     pub fn only_action(&self) -> Option<usize> {
         only_action(self.actions)
     }
 }
 
-/// What entries that can share a hash table have in common.
+/// The mask of a match: entries with equal masks can share a hash table.
 fn mask_of(key: &Match) -> String {
     match key {
         Match::Exact(_) => "exact".to_string(),
@@ -102,7 +104,7 @@ impl Occupancy {
         self.tables.get(&table.name).copied().unwrap_or_else(|| Content::assumed(table))
     }
 
-    /// How many different keys two tables have together, if somebody has looked at all of them.
+    /// The number of distinct keys in the union of two tables, if all their entries are known.
     pub fn union_count(&self, one: &Table, other: &Table) -> Option<u64> {
         let keys = |table: &Table| {
             let content = self.tables.get(&table.name).filter(|content| content.is_known)?;
@@ -111,7 +113,7 @@ impl Occupancy {
         Some(keys(one)?.union_count(keys(other)?))
     }
 
-    /// Names that the program's tables do not have.
+    /// Names that no table of the program has.
     pub fn unknown_tables<'o>(&'o self, program: &'o Program) -> impl Iterator<Item = &'o String> {
         self.tables.keys().filter(|name| program.tables.values().all(|table| table.name != **name))
     }

@@ -1,49 +1,52 @@
-//! Which lines of an array over addresses the prefixes of a table cover, and how evenly.
+//! Which lines of a DIR-24-8 array the prefixes of a table cover, and how evenly.
 //!
-//! DIR-24-8 has an element for the first 24 bits of every address. Prefixes stand close in parts of the address space, and a short one covers as much as
-//! thousands of long ones: packets to as many addresses of each ask nine times out of ten for a fifth of the lines (counted in a router's table of 2015).
+//! The array has an element for the first 24 bits of every address. Prefixes are dense in parts of the
+//! address space, and a short one covers as much as thousands of long ones. With uniform traffic over
+//! prefixes, nine of ten lookups touch a fifth of the covered lines (counted in a routing table of 2015). So
+//! the lines are split into a hot and a cold part.
 
 use crate::model::cache_line::{LINE_BYTES, SMALL_PAGE};
 use hlir::{MatchKind, Program, TableId};
 use std::collections::{HashMap, HashSet};
 
-/// Bits of an address that the array has an element for.
+/// Address bits that index the array.
 const BITS: u32 = 24;
-/// Elements of the smallest piece of the array that prefixes are counted in: a line of the widest elements, of 4 bytes.
+/// Elements per piece, the unit in which prefixes are counted: a line of the widest elements (4 bytes).
 const PIECE: u32 = 16;
-/// Of the look-ups, those that ask for a line which few ask for.
+/// Share of the lookups that touch a cold line.
 pub const COLD_SHARE: f64 = 0.1;
-/// Lines that are asked for at least this part as often as others are asked for alike.
+/// The split is dropped where a cold line is touched at least this fraction as often as a hot one.
 const UNIFORM: f64 = 0.25;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct LineCount {
     pub lines: u64,
-    /// Small pages that they lie on, but for those of lines that more ask for.
+    /// Small pages of these lines; pages with a hot line count as hot.
     pub pages: u64,
 }
 
-/// What packets ask for if each prefix gets as many.
+/// Lines that lookups touch if each prefix gets the same traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Coverage {
-    /// The fewest lines that suffice for all but [`COLD_SHARE`] of the look-ups; or all, if all are asked for alike.
+    /// The fewest lines that serve all but [`COLD_SHARE`] of the lookups; all lines if they are touched
+    /// evenly.
     pub hot: LineCount,
-    /// The others: as many as they would be if each were asked for alike. So the sixty thousand lines of a default route, which gets one packet in a thousand,
-    /// are few among the others.
+    /// The other lines, as an effective count: as many as there would be if each were touched equally often.
+    /// The 60,000 lines of a default route with one packet in a thousand hardly count.
     pub cold: LineCount,
 }
 
-/// Counts prefixes.
+/// Counts the prefixes of a table.
 pub struct Counter {
     /// Bits of a key.
     width: u32,
     prefixes: u64,
-    /// For each piece of the array, the parts of prefixes that it has. None before the first prefix.
+    /// By piece of the array: the fractions of prefixes that it has. Empty before the first prefix.
     pieces: Vec<f32>,
 }
 
 impl Counter {
-    /// For a table whose key is one prefix that DIR-24-8 could hold.
+    /// For a table with a single LPM key that DIR-24-8 can hold.
     pub fn of(program: &Program, table: TableId) -> Option<Counter> {
         match program.key_kinds(table)[..] {
             [(MatchKind::Lpm, width @ 1..=32)] => Some(Counter::new(width)),
@@ -55,12 +58,12 @@ impl Counter {
         Counter { width, prefixes: 0, pieces: Vec::new() }
     }
 
-    /// Counts a prefix of so many bits; `value` is as wide as the key.
+    /// Counts a prefix of `bits` bits. `value` is as wide as the key.
     pub fn add(&mut self, value: u32, bits: u32) {
         let index_bits = self.width.min(BITS);
         self.pieces.resize((1usize << index_bits).div_ceil(PIECE as usize), 0.0);
         let first = (value >> (self.width - index_bits)) / PIECE;
-        // Pieces that it covers, as a number of bits.
+        // log2 of the pieces that the prefix covers.
         let span_bits = (index_bits - bits.min(index_bits)).saturating_sub(PIECE.ilog2());
         let count = 1usize << span_bits;
         let first = first as usize / count * count;
@@ -69,7 +72,7 @@ impl Counter {
         self.prefixes += 1;
     }
 
-    /// What a table's entries cover, for elements of 1, 2 and 4 bytes, if as many prefixes were counted.
+    /// The coverage for elements of 1, 2 and 4 bytes, if all of the table's entries were counted.
     pub fn coverage(&self, entries: u64) -> Option<[Coverage; 3]> {
         (entries > 0 && self.prefixes == entries).then(|| [1u64, 2, 4].map(|bytes| self.coverage_in(bytes)))
     }
@@ -80,7 +83,7 @@ impl Counter {
     }
 }
 
-/// By lines in order, with the prefixes of each.
+/// Coverage of lines in order, given the prefixes of each.
 fn coverage(prefixes: impl Iterator<Item = f32>) -> Coverage {
     let lines = prefixes.map(f64::from).zip(0..);
     let mut lines: Vec<(f64, u64)> = lines.filter(|(prefixes, _)| *prefixes > 0.0).collect();
@@ -112,7 +115,7 @@ fn coverage(prefixes: impl Iterator<Item = f32>) -> Coverage {
     Coverage { hot: LineCount { lines: lines.len() as u64, pages }, cold: LineCount::default() }
 }
 
-/// Small pages of these lines, with the prefixes of each, but for some.
+/// Small pages of these lines with the prefixes of each, without the pages in `but`.
 fn pages_of(lines: &[(f64, u64)], but: &HashSet<u64>) -> HashMap<u64, f64> {
     let mut pages = HashMap::new();
     for (prefixes, line) in lines {
@@ -124,7 +127,8 @@ fn pages_of(lines: &[(f64, u64)], but: &HashSet<u64>) -> HashMap<u64, f64> {
     pages
 }
 
-/// How many would be asked for alike, of which each is asked for so often: two of the same draw are as seldom then.
+/// The effective number of equally weighted items: (Σ w)² / Σ w². Two draws coincide as rarely as with that
+/// many items.
 fn effective_count(weights: impl Iterator<Item = f64>) -> u64 {
     let (sum, squares) = weights.fold((0.0, 0.0), |(sum, squares), one| (sum + one, squares + one * one));
     if squares > 0.0 { (sum * sum / squares).round() as u64 } else { 0 }
@@ -148,7 +152,8 @@ mod tests {
     #[test]
     fn lines_that_few_ask_for_are_told_from_others() {
         let mut counter = Counter::new(32);
-        // Two hundred prefixes for each of ten lines, on pages of their own, and one for each of 200 on one page and three.
+        // Two hundred prefixes for each of ten lines, on pages of their own, and one for each of 200 lines on
+        // four pages.
         for line in 0..10u32 {
             (0..200).for_each(|_| counter.add(line << 24, 24));
         }
@@ -176,7 +181,7 @@ mod tests {
         let mut counter = Counter::new(32);
         (0..2000).for_each(|_| counter.add(0x0a00_0000, 24));
         (1..33).chain(64..96).for_each(|line| counter.add(0x0a00_0000 | line << 14, 24));
-        // Of 64 rare lines, half share a page with the one that most ask for.
+        // Of 64 cold lines, half share a page with the hottest one.
         let bytes = counter.coverage_in(1);
         assert_eq!((bytes.hot.pages, bytes.cold), (1, LineCount { lines: 64, pages: 1 }));
     }

@@ -1,9 +1,10 @@
-//! How many packets took each edge of the graph, and how many different keys they asked tables for: what `bacus run --profile-out` and
-//! `bacus stf --profile-out` count.
+//! A traffic profile: packets per edge of the graph and distinct keys per table. `bacus run --profile-out`
+//! and `bacus stf --profile-out` write it.
 //!
-//! The text is one line an edge, `COUNT FROM -> TO`, then one a table, `COUNT keys TABLE`, sorted by name; lines that begin with `#` say something to people.
-//! Nodes and tables are named, so a profile outlives changes of the program elsewhere; a node that it does not know, through which nothing came, or from which
-//! packets went on to one that is no longer there, is estimated as if there were none.
+//! The text has a line `COUNT FROM -> TO` per edge, then a line `COUNT keys TABLE` per table, sorted by name.
+//! Lines that begin with `#` are comments. Nodes and tables are named, so a profile survives changes
+//! elsewhere in the program. A node is estimated as without profile if the profile does not know it, has no
+//! packets at it, or has packets from it to a node that no longer exists.
 
 use hlir::Program;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,15 +14,15 @@ use std::fmt::Write as _;
 pub struct Profile {
     /// Packets by (from, to).
     pub edges: BTreeMap<(String, String), u64>,
-    /// Different keys by table.
+    /// Distinct keys by table.
     pub keys: BTreeMap<String, u64>,
 }
 
-/// Look-ups for each key from which on the profile is taken to know all the keys that the traffic has, rather than the first of them.
+/// Lookups per distinct key from which on the counted keys are taken to be all keys of the traffic.
 const LOOKUPS_A_KEY: u64 = 4;
 
 impl Profile {
-    /// Reads a profile; the message names the line that is wrong.
+    /// Reads a profile. The message names the wrong line.
     pub fn parse(text: &str) -> Result<Profile, String> {
         let mut profile = Profile::default();
         for (index, line) in text.lines().enumerate() {
@@ -62,12 +63,13 @@ impl Profile {
         text
     }
 
-    /// Adds what another run has counted.
+    /// Adds packets of another run.
     pub fn add(&mut self, from: &str, to: &str, count: u64) {
         *self.edges.entry((from.to_string(), to.to_string())).or_default() += count;
     }
 
-    /// Packets that came to a node: at the entry, those that left it, since nobody counts how they arrive.
+    /// Packets that arrived at a node. For the entry, packets that left it, since their arrival is not
+    /// counted.
     pub fn arrived(&self, node: &str, is_entry: bool) -> u64 {
         let came: u64 = self.edges.iter().filter(|((_, to), _)| to == node).map(|(_, count)| count).sum();
         if !is_entry {
@@ -76,19 +78,19 @@ impl Profile {
         came.max(self.onward(node).map(|(_, count)| count).sum())
     }
 
-    /// Where packets went from a node, and how many.
+    /// The successors of a node with their packets.
     pub fn onward(&self, node: &str) -> impl Iterator<Item = (&str, u64)> {
         let edges = self.edges.iter().filter(move |((from, _), _)| from == node);
         edges.map(|((_, to), count)| (to.as_str(), *count))
     }
 
-    /// All different keys that a table is asked for, if it was asked often enough to know.
+    /// All distinct keys of a table's lookups, if there were enough lookups to know.
     pub fn all_keys(&self, table: &str, lookups: u64) -> Option<u64> {
         let keys = self.keys.get(table).copied().filter(|keys| *keys > 0)?;
         (lookups / keys >= LOOKUPS_A_KEY).then_some(keys)
     }
 
-    /// How many nodes and tables it names, and how many of them a program does not have.
+    /// The number of nodes and tables that the profile names, and how many of them the program lacks.
     pub fn names(&self, program: &Program) -> (usize, usize) {
         let ends = self.edges.keys().flat_map(|(from, to)| [from, to]);
         let (nodes, tables): (BTreeSet<&String>, BTreeSet<&String>) = (ends.collect(), self.keys.keys().collect());
@@ -98,7 +100,8 @@ impl Profile {
         (nodes.len() + tables.len(), unknown)
     }
 
-    /// Whether it has seen packets go on from a program's entry to another of its nodes: else it says of all that follow that nothing comes there.
+    /// Whether the profile has packets from the program's entry to another of its nodes. Otherwise it would
+    /// say that no node gets packets.
     pub fn has_entry(&self, program: &Program) -> bool {
         let Some(entry) = program.entry.map(|entry| &program.nodes[entry].name) else { return false };
         self.onward(entry).any(|(to, count)| count > 0 && program.nodes.values().any(|node| node.name == to))

@@ -1,22 +1,22 @@
-//! What lines cost that lie apart, each on a small page of its own: the core has to look up where.
+//! The cost of TLB misses: lines that are alone on their small pages need an address translation each.
 
 use super::Access;
 use super::machine::{MOST_CYCLES, MOST_KB, expect, is_ascending, locate};
 use serde::{Deserialize, Serialize};
 
-/// What such a line costs more than one that has others beside it, by the bytes that all pages have together.
+/// Excess cost of such a line over one on a shared page, by the total size of the pages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tlb {
     pub span_kb: Vec<u64>,
-    /// Cycles of a load that nothing overlaps.
+    /// Cycles of a load that overlaps with nothing.
     pub load: Vec<f64>,
-    /// Cycles of a line in a steady stream with a packet's work between its lines.
+    /// Cycles per line of a steady stream with a packet's work between its lines.
     pub stream: Vec<f64>,
 }
 
 impl Tlb {
-    /// Refuses what no measurement gives.
+    /// Rejects values that no measurement gives.
     pub fn check(&self) -> Result<(), String> {
         if !is_ascending(&self.span_kb, MOST_KB) {
             return Err(format!("tlb.span_kb: expected sizes that rise, from 1 to {MOST_KB}"));
@@ -30,8 +30,9 @@ impl Tlb {
         Ok(())
     }
 
-    /// Cycles with pages of so many bytes, between the points as the curves of lines have them. What one load waits for, several share, down to what a stream
-    /// of lines costs; a group's requests find out where their lines lie one after the other, as a stream's do.
+    /// Excess cycles per line for pages of `span` bytes, interpolated like the curves of lines. Loads in
+    /// flight share a latency, down to the cost of a stream. Prefetches of a group translate one after the
+    /// other, as those of a stream do.
     pub fn cycles(&self, access: Access, span: u64, in_flight: f64) -> f64 {
         let spans: Vec<f64> = self.span_kb.iter().map(|kb| (*kb as f64 * 1024.0).log2()).collect();
         let (row, down) = locate(&spans, (span.max(1) as f64).log2());

@@ -1,28 +1,28 @@
-//! The lines of memory that a look-up reads: what waiting for memory is counted in.
+//! The cache lines that a lookup reads: the unit in which memory stalls are counted.
 
 pub const LINE_BYTES: u64 = 64;
 
-/// Lines that are asked for alike, each as often as the others.
+/// Lines that are accessed with equal frequency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Area {
     pub bytes: u64,
-    /// Bytes of the small pages on which they lie: more, where they do not lie side by side.
+    /// Total size of the small pages that hold these lines: larger than `bytes` where lines are sparse.
     pub span: u64,
 }
 
 impl Area {
-    /// Lines side by side.
+    /// Contiguous lines.
     pub fn dense(bytes: u64) -> Area {
         Area { bytes, span: bytes }
     }
 }
 
-/// Where the lines lie that look-ups ask for: evenly in one area, or most of the time in one, and else in another.
+/// Which lines lookups touch: one area evenly, or a hot area most of the time and a cold one otherwise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Footprint {
     pub hot: Area,
     pub cold: Area,
-    /// Of the look-ups, those that ask for a line of the rare area.
+    /// Share of the lookups that touch a cold line.
     pub cold_share: f64,
 }
 
@@ -31,7 +31,7 @@ impl Footprint {
         Footprint { hot: area, cold: area, cold_share: 0.0 }
     }
 
-    /// The areas, with what part of the look-ups asks for their lines.
+    /// The areas, each with its share of the lookups.
     pub fn areas(self) -> impl Iterator<Item = (f64, Area)> {
         let both = [(1.0 - self.cold_share, self.hot), (self.cold_share, self.cold)];
         both.into_iter().filter(|(part, _)| *part > 0.0)
@@ -50,38 +50,38 @@ impl Footprint {
     }
 }
 
-/// One line that a look-up reads, after those before it.
+/// A line that a lookup reads. Each needs the one before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Line {
     pub footprint: Footprint,
-    /// How often a look-up reads it.
+    /// Reads per lookup.
     pub frequency: f64,
-    /// How many such lines can be on their way at once for one look-up.
+    /// Memory-level parallelism within one lookup: how many such lines can be outstanding at once.
     pub parallel: f64,
 }
 
 impl Line {
-    /// Of lines side by side, all asked for alike.
+    /// Contiguous lines, accessed evenly.
     pub fn single(bytes: u64, frequency: f64) -> Line {
         Line { footprint: Footprint::even(Area::dense(bytes)), frequency, parallel: 1.0 }
     }
 
-    /// The same, where a look-up reads several of them that do not need one another.
+    /// The same, where a lookup reads several independent lines.
     pub fn parallel(bytes: u64, lines: f64) -> Line {
         Line { parallel: lines, ..Line::single(bytes, lines) }
     }
 
-    /// How many of them are on their way where so many look-ups are: few, if few look-ups need one.
+    /// Outstanding lines of this kind with `look_ups` lookups in flight: few, if few lookups read one.
     pub fn outstanding(&self, look_ups: f64) -> f64 {
         (look_ups.max(1.0) * self.frequency.min(1.0)).max(1.0) * self.parallel
     }
 
-    /// All bytes of such lines that look-ups for so many keys can touch.
+    /// Upper bound of the bytes that lookups for so many keys touch.
     pub fn touched_by(&self, keys: u64) -> u64 {
         (keys as f64 * self.frequency.max(1.0) * LINE_BYTES as f64) as u64
     }
 
-    /// The same where packets ask for no more than so many keys: for those that more ask for first.
+    /// The same lines where traffic has no more than `keys` distinct keys. The hot area is filled first.
     pub fn limited_to(self, keys: u64) -> Line {
         let most = self.touched_by(keys);
         let limited = |area: Area, most: u64| Area {
@@ -97,7 +97,7 @@ impl Line {
     }
 }
 
-/// Bytes of the smallest page that a line may lie on.
+/// Size of the smallest page.
 pub const SMALL_PAGE: u64 = 4096;
 
 #[cfg(test)]

@@ -1,37 +1,42 @@
-//! What waiting for lines costs, from the machine's file: L_eff by working set, by how a line is asked for, and by how many are on their way.
+//! The cost of memory accesses from the machine model: L_eff(working set, access, lines in flight).
 //!
-//! Structures compete for the caches. Who is touched often for its size stays in: a line's working set is what is touched between two touches of it. No cache
-//! has a size here.
+//! Structures compete for the caches. Lines that are touched often for their size stay cached. So the working
+//! set of a line is what is touched between two touches of it (its reuse distance); caches have no sizes
+//! here.
 
 use super::cache_line::{Area, Footprint, LINE_BYTES};
 use crate::inputs::{Access, Machine, Stream};
 use hlir::plan::Hint;
 
-/// An area with the traffic that it sees.
+/// An area with its traffic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Touched {
     pub bytes: u64,
-    /// Lines of it that are asked for, for each packet.
+    /// Lines touched per packet.
     pub frequency: f64,
 }
 
 impl Touched {
-    /// What the port reads of its packets takes room in the caches.
+    /// The trace that a port replays occupies cache, too.
     pub fn of_stream(stream: Stream) -> Touched {
         Touched { bytes: stream.bytes, frequency: f64::from(stream.packet_bytes) / LINE_BYTES as f64 }
     }
 
-    /// Touches of each line of the area, for one packet.
+    /// Touches per packet of each line of the area.
     fn rate(&self) -> f64 {
         self.frequency * LINE_BYTES as f64 / self.bytes.max(LINE_BYTES) as f64
     }
 }
 
-/// The working set that the lines of each area effectively lie in: the area itself, all that is touched as often for its size, and of what is touched less
-/// often the part that comes in between, as in a cache that forgets what was not touched for longest.
+/// The effective working set (reuse distance in bytes) of each area's lines, as in an LRU cache.
+///
+/// It is the sum of all areas with at least the same rate of touches per line, and of a part of each colder
+/// area: with the rate ratio r of the colder area, the part (1 - e^-r) / (1 - e^-1) of it is touched between
+/// two touches of a line.
 pub fn working_sets(touched: &[Touched]) -> Vec<u64> {
     let between = |ratio: f64| ((-ratio).exp_m1() / (-1.0f64).exp_m1()).min(1.0);
-    // Programs with hundreds of tables have few kinds of them: those touched equally often go together, the most often touched first.
+    // Programs with hundreds of tables have few classes of them. Areas of equal rate are merged, hottest
+    // first.
     let mut classes: Vec<(f64, f64)> = touched.iter().map(|one| (one.rate(), one.bytes as f64)).collect();
     classes.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     classes.dedup_by(|(rate, bytes), (first, sum)| {
@@ -44,7 +49,7 @@ pub fn working_sets(touched: &[Touched]) -> Vec<u64> {
         .iter()
         .enumerate()
         .map(|(at, (rate, bytes))| {
-            // All of what is touched as often, and a part of the rest.
+            // All areas of this rate or hotter, and a part of the colder ones.
             stays += bytes;
             let own_rate = rate.max(f64::MIN_POSITIVE);
             let rest = classes[at + 1..].iter().map(|(rate, bytes)| bytes * between(rate / own_rate));
@@ -55,14 +60,14 @@ pub fn working_sets(touched: &[Touched]) -> Vec<u64> {
     touched.iter().map(|one| sets[class(one)]).collect()
 }
 
-/// Memory as a look-up sees it.
+/// Memory as lookups see it.
 pub struct Memory<'m> {
     pub machine: &'m Machine,
 }
 
 impl Memory<'_> {
-    /// Cycles that a line costs beyond one that is in the first cache. Where some are waited for together, few rare ones overlap with one another, though many
-    /// others come meanwhile; in a stream, all are asked for as early.
+    /// Excess cycles of a line over a line in L1. With loads or groups, only lines of the same area overlap,
+    /// so few cold lines overlap with each other. In a stream, all lines are prefetched equally early.
     fn beyond_l1(&self, access: Access, footprint: &Footprint, in_flight: f64) -> f64 {
         let overlapping = |part: f64| if access.is_stream() { in_flight } else { (in_flight * part).max(1.0) };
         footprint.areas().map(|(part, area)| part * self.area_beyond_l1(access, area, overlapping(part))).sum()
@@ -73,22 +78,23 @@ impl Memory<'_> {
         let smallest = self.machine.lines.working_set_kb[0] << 10;
         let (low, high) = (in_flight.floor().max(1.0), in_flight.ceil().max(1.0));
         let part = if high > low { in_flight - low } else { 0.0 };
-        // Between two numbers of lines, some waits have one more than others: their times are averaged, and divided by their lines. An average of what
-        // a line costs would count the waits with fewer too often.
+        // Between two counts of lines, some stalls have one line more than others. Their times are averaged,
+        // then divided by their lines. The average cost per line would weigh stalls with fewer lines too
+        // much.
         let wait = |bytes: u64, lines: f64| at(bytes, lines as u32) * lines;
         let between = |bytes: u64| (wait(bytes, low) * (1.0 - part) + wait(bytes, high) * part) / in_flight.max(1.0);
-        // The curves have what it takes to find out where a line lies that has others on its page.
+        // The curves contain the TLB misses of dense lines.
         let tlb_misses = |span: u64| self.machine.tlb_miss_cycles(access, span, in_flight);
         let sparse = (tlb_misses(area.span) - tlb_misses(area.bytes)).max(0.0);
         (between(area.bytes) - between(smallest)).max(0.0) + sparse
     }
 
-    /// A line that is simply read, so many being on their way.
+    /// A line that is loaded, with `in_flight` lines in flight.
     pub fn load(&self, footprint: &Footprint, in_flight: f64) -> f64 {
         self.beyond_l1(Access::Load, footprint, in_flight.min(f64::from(self.machine.parallelism)))
     }
 
-    /// A line that is asked for ahead, in a steady stream.
+    /// A line that is prefetched one group ahead, in a steady stream.
     pub fn prefetch(&self, hint: Hint, footprint: &Footprint, in_flight: f64) -> f64 {
         let access = match hint {
             Hint::T0 => Access::PrefetchT0,
@@ -97,9 +103,10 @@ impl Memory<'_> {
         self.beyond_l1(access, footprint, in_flight)
     }
 
-    /// Of a line that is asked for ahead in a steady stream, what work beside it does not hide: translations of addresses of large tables, for one, and reading
-    /// from the second cache. Around each line the curves have the work that they cost in the first cache, on a Zen 4 of 12 cycles; where a program has more,
-    /// `around`, more is hidden: l2l3acl with a million stations, of some 20, was predicted to take 80 cycles, and takes 68.
+    /// Exposed latency of a line that is prefetched one group ahead: TLB misses of large tables and reads
+    /// from L2, which no work hides. The curves were measured with some work around each line (12 cycles on a
+    /// Zen 4). With more work per line, `around`, proportionally less is exposed: l2l3acl with a million
+    /// hosts and 20 cycles of work was predicted to take 80 cycles without this, and takes 68.
     pub fn exposed(&self, hint: Hint, footprint: &Footprint, in_flight: f64, around: f64) -> f64 {
         let access = match hint {
             Hint::T0 => Access::BusyT0,
@@ -110,7 +117,7 @@ impl Memory<'_> {
         self.beyond_l1(access, footprint, in_flight) * part
     }
 
-    /// A line of a group that is asked for as a whole and then read, beyond one in the first cache.
+    /// A line of a group that is prefetched as a whole and then read.
     pub fn group(&self, hint: Hint, footprint: &Footprint, lines: f64) -> f64 {
         let access = match hint {
             Hint::T0 => Access::GroupT0,
@@ -119,7 +126,7 @@ impl Memory<'_> {
         self.beyond_l1(access, footprint, lines)
     }
 
-    /// Cycles until a line is there, beyond one in the first cache.
+    /// Latency of one line that overlaps with nothing.
     pub fn latency(&self, footprint: &Footprint) -> f64 {
         self.beyond_l1(Access::Load, footprint, 1.0)
     }
@@ -150,7 +157,8 @@ mod tests {
     #[test]
     fn tables_that_are_alike_are_worth_as_much_as_one_of_their_sizes_together() {
         let many: Vec<Touched> = (0..64).map(|_| touched(1 << 14, 0.5)).chain([touched(1 << 20, 1.0)]).collect();
-        // 64 tables of 16 KB, each touched half as often, are touched as often for their size as one of 1 MB would be 32 times a packet.
+        // 64 tables of 16 KB at half the frequency have the rate per line of one table of 1 MB that is
+        // touched 32 times per packet.
         let sets = working_sets(&many);
         let overlapping = working_sets(&[touched(1 << 20, 32.0), touched(1 << 20, 1.0)]);
         assert_eq!((sets[0], sets[63], sets[64]), (overlapping[0], overlapping[0], overlapping[1]));

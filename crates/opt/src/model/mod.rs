@@ -1,7 +1,12 @@
-//! The performance model: predicted cycles a packet, and latency, of a program under a plan, from the machine's file alone.
+//! The performance model: cycles per packet, and latency, of a program under a plan; from the machine model
+//! alone.
 //!
-//! A packet costs what its port costs, its operations, its mispredicted branches, and the lines that it waits for; on one core these add up, for they use the
-//! same issue slots and fill buffers. How long lines are waited for depends on how many are on their way together, and that is what a plan decides.
+//! ```text
+//! cycles = floor(port) + staging + Σ node (issue + memory + mispredicted)
+//! ```
+//!
+//! On one core these add up, since all of them use the same issue slots and fill buffers. Memory stalls
+//! depend on the lines in flight, and these depend on the plan.
 
 pub mod cache_line;
 pub mod memory;
@@ -28,11 +33,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use structures::Shape;
 
-/// Which actions a table's entries have, nobody has counted. One of them is usually rare, or they come in runs: so much is left of the surprise that there
-/// would be if each packet had another one (fitted to l2l3acl, whose packets all run the same action of most tables).
+/// Actions of entries are not counted. One action usually dominates, or actions come in runs, so only this
+/// part of the mispredictions of random actions is left (fitted to l2l3acl, whose packets run the same action
+/// of most tables).
 const UNKNOWN_ACTIONS: f64 = 0.25;
 
-/// What one node costs each packet that comes from a port.
+/// The cost of one node per packet received.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct NodeCost {
     pub share: f64,
@@ -49,18 +55,19 @@ impl NodeCost {
 
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Prediction {
-    /// Of the port, for a program that does nothing.
+    /// Cycles of the port, for a program that does nothing.
     pub floor: f64,
-    /// What the stages themselves cost, packets put aside and taken up again, less the operations that they spare the nodes: below zero where that is more.
+    /// Cycles of the stages themselves (spills, loops, side exits), less the operations that they save the
+    /// nodes. May be negative.
     pub staging: f64,
-    /// By node number.
+    /// By node index.
     pub nodes: Vec<NodeCost>,
-    /// How long a packet is in the switch.
+    /// Time of a packet in the switch.
     pub latency_ns: f64,
 }
 
 impl Prediction {
-    /// Cycles a packet, the port's included.
+    /// Cycles per packet, including the port.
     pub fn cycles(&self) -> f64 {
         self.floor + self.staging + self.nodes.iter().map(NodeCost::cycles).sum::<f64>()
     }
@@ -70,13 +77,13 @@ impl Prediction {
     }
 }
 
-/// A look-up of the program, with its table's shape under a plan.
+/// A lookup of the program, with its table's shape under a plan.
 pub struct Lookup {
     pub node: NodeId,
     pub table: TableId,
     pub shape: Shape,
     pub share: f64,
-    /// Where each of its lines lies, with the working sets that its areas effectively are part of.
+    /// By line: its areas, each with its effective working set.
     pub working_sets: Vec<Footprint>,
 }
 
@@ -84,28 +91,28 @@ pub struct Model<'a> {
     pub program: &'a Program,
     pub inputs: &'a Inputs,
     pub traffic: &'a Traffic,
-    /// Operations of one visit, by node number.
+    /// Operations of one visit, by node index.
     work: Vec<f64>,
-    /// Share of a node's packets whose way its branch predictor does not guess.
+    /// Mispredictions of one visit, by node index.
     misprediction_rates: Vec<f64>,
-    /// The look-ups of the structures that were asked for last: planners try many plans with the same ones.
+    /// Lookups of the last plan: planners evaluate many plans with the same structures.
     lookup_cache: RefCell<LookupCache>,
-    /// The path that was asked for last, and what goes on along each of its edges.
+    /// The last path with the shares of its edges.
     edge_share_cache: RefCell<EdgeShareCache>,
-    /// What was asked for of first stages in lanes.
+    /// Step counts of first stages as vector code.
     vector_cache: RefCell<VectorCache>,
 }
 
-/// By the path up to the cut, and the places that are looked up there: what the stage has, if it can be run in lanes.
+/// By the path up to the cut and the places of its lookups. None if the stage has no vector form.
 type VectorCache = HashMap<(Vec<NodeId>, Vec<usize>), Option<vector::StepCounts>>;
 
 /// A path, and a share for each of its edges.
 type EdgeShareCache = Option<(Vec<NodeId>, Rc<[f64]>)>;
 
-/// Structures of the look-ups that packets make, in order, with whom their tables share an array, and the look-ups.
+/// The lookups for these planned tables, in order.
 type LookupCache = Option<(Vec<Planned>, Rc<[Lookup]>)>;
 
-/// What a plan says about the table of a look-up.
+/// What a plan says about a lookup's table: its structure, and the other table of a joint array.
 type Planned = (Structure, Option<TableId>);
 
 impl<'a> Model<'a> {
@@ -128,7 +135,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// For each edge of a path, the share of the packets that came all the way and go on along it.
+    /// For each edge of a path, the share of the packets on the path that continue along it.
     fn shares_along(&self, path: &[NodeId]) -> Rc<[f64]> {
         let mut asked = self.edge_share_cache.borrow_mut();
         match &*asked {
@@ -145,7 +152,7 @@ impl<'a> Model<'a> {
         Memory { machine: &self.inputs.machine }
     }
 
-    /// Cycles of one operation of code that takes packets one by one.
+    /// Cycles of one operation in code that runs packet by packet.
     pub fn operation(&self) -> f64 {
         self.inputs.machine.operation_cycles
     }
@@ -159,13 +166,13 @@ impl<'a> Model<'a> {
         self.work[node_index(node)]
     }
 
-    /// Operations of a packet, tables' structures included.
+    /// Operations per packet, lookups included.
     pub fn packet_operations(&self, lookups: &[Lookup]) -> f64 {
         let nodes: f64 = self.traffic.order().iter().map(|node| self.traffic.node(*node) * self.work(*node)).sum();
         nodes + lookups.iter().map(|lookup| lookup.share * lookup.shape.operations).sum::<f64>()
     }
 
-    /// All look-ups that packets make, in order.
+    /// All lookups that packets make, in order.
     pub fn lookups(&self, plan: &Plan) -> Rc<[Lookup]> {
         let planned: HashMap<&str, Structure> =
             plan.tables.iter().rev().map(|planned| (planned.table.as_str(), planned.structure)).collect();
@@ -187,7 +194,7 @@ impl<'a> Model<'a> {
         lookups
     }
 
-    /// The table that has the same array.
+    /// The other table of a joint array.
     fn partner(&self, plan: &Plan, table: TableId) -> Option<TableId> {
         let name = &self.program.tables[table].name;
         let share = plan.share_of(name)?;
@@ -195,7 +202,7 @@ impl<'a> Model<'a> {
         self.program.tables.iter().find(|(_, table)| table.name == *other).map(|(id, _)| id)
     }
 
-    /// What an array holds that two tables share: of keys that both have, one.
+    /// Keys in a joint array of two tables. Common keys are stored once.
     fn union_count(&self, table: TableId, partner: TableId) -> u64 {
         let [one, other] = [table, partner].map(|id| &self.program.tables[id]);
         let occupancy = &self.inputs.occupancy;
@@ -210,7 +217,7 @@ impl<'a> Model<'a> {
             content.entries = partner.map_or(content.entries, |partner| self.union_count(table, partner));
             let vector = self.inputs.machine.vector_bytes();
             let mut shape = structures::shape(self.program, table, structure, &content, vector);
-            // In an array of two tables, packets touch what they ask either for.
+            // In a joint array, packets touch the keys of the lookups in either table.
             let others = partner.map_or(Some(0), |partner| self.all_keys(partner));
             if let Some((keys, others)) = self.all_keys(table).zip(others) {
                 shape.limit_to_keys(keys + others);
@@ -219,7 +226,9 @@ impl<'a> Model<'a> {
         }
         let shares = |table: TableId| lookups.iter().filter(move |other| other.table == table).map(|other| other.share);
         let of_lookup = |(lookup, (_, partner)): (&Lookup, &Planned)| {
-            // Of an array that two tables share, each has a part as large as it is touched often: they are touched alike then, and both together are all.
+            // Both tables of a joint array touch the same lines. For the working sets it is divided between
+            // them in proportion to their frequencies: then both parts have the same rate, and their sum is
+            // the array.
             let all = |partner: TableId| shares(lookup.table).chain(shares(partner)).sum::<f64>();
             let own = partner.map_or(1.0, |partner| lookup.share / all(partner).max(f64::MIN_POSITIVE));
             let parts = std::iter::once(own).chain(std::iter::repeat(1.0));
@@ -237,7 +246,7 @@ impl<'a> Model<'a> {
         for lookup in &mut lookups {
             let mut among = |area: Area| {
                 let bytes = sets.next().expect("each area has a working set");
-                // What stands between touches lies on pages of its own.
+                // What is touched in between lies on other pages.
                 Area { bytes, span: area.span + bytes.saturating_sub(area.bytes) }
             };
             lookup.working_sets = lookup.shape.lines.iter().map(|line| line.footprint.map(&mut among)).collect();
@@ -245,7 +254,7 @@ impl<'a> Model<'a> {
         lookups.into()
     }
 
-    /// All different keys that packets ask a table for, where a profile has seen each of them often enough to know.
+    /// All distinct keys of a table's lookups, if the profile has each of them often enough to know.
     fn all_keys(&self, table: TableId) -> Option<u64> {
         let profile = self.inputs.profile.as_ref()?;
         let applies = |(id, _): &(NodeId, &Node)| hlir::path::table_of(self.program, *id) == Some(table);
@@ -254,7 +263,7 @@ impl<'a> Model<'a> {
         profile.all_keys(&self.program.tables[table].name, lookups)
     }
 
-    /// What look-ups cost a packet, by table, each made in the cheaper way: their structures' operations, and waiting for them.
+    /// Cycles of lookups per packet, by table: operations and stalls, staged or not, whichever is cheaper.
     pub fn lookup_cycles(&self, plan: &Plan) -> BTreeMap<TableId, f64> {
         let lookups = self.lookups(plan);
         let window = self.rob_window(&lookups);
@@ -267,7 +276,7 @@ impl<'a> Model<'a> {
         cycles
     }
 
-    /// Cycles that a program which does nothing costs a packet.
+    /// Cycles per packet of a program that does nothing.
     pub fn floor(&self, plan: &Plan) -> f64 {
         let port = &self.inputs.machine.port;
         let costs = match plan.descriptor {
@@ -304,7 +313,7 @@ impl<'a> Model<'a> {
     }
 }
 
-/// How often, for each packet at a node, the jump out of it goes another way than usual.
+/// Branch mispredictions per visit: the share of the packets that leave the node other than most do.
 fn misprediction_rate(program: &Program, id: NodeId, traffic: &Traffic) -> f64 {
     let share = traffic.node(id);
     if share <= 0.0 {
@@ -332,7 +341,7 @@ fn misprediction_rate(program: &Program, id: NodeId, traffic: &Traffic) -> f64 {
     }
 }
 
-/// The same of a look-up: whether it hits, and of those that do, which action they run.
+/// The same for a lookup: hit or miss, and which action a hit runs.
 fn action_misprediction_rate(lookup: &branch_probabilities::LookupOutcomes, default: usize) -> f64 {
     let hit = lookup.hit.clamp(0.0, 1.0);
     let of_hits = |(action, share): (usize, &f64)| if action == default { share - (1.0 - hit) } else { *share };

@@ -1,7 +1,7 @@
-//! How many operations the code of a node has: what the C compiler will roughly make of each statement, as counted in generated code.
+//! Operation counts: what the C compiler roughly makes of each statement, as counted in generated code.
 //!
-//! The numbers are properties of our C, not of a processor; what an operation costs is in the machine's file. Operations of a hit action count as
-//! often as the action is run.
+//! The numbers are properties of the generated C, not of a processor. The cost of an operation is in the
+//! machine file. Operations of an action count as often as the action runs.
 
 use crate::analyze::Traffic;
 use crate::analyze::branch_probabilities::LookupOutcomes;
@@ -10,35 +10,36 @@ use hlir::{
     Statement, Type,
 };
 
-/// Moves of a value between the packet's record and a register.
+/// Move of a value between the packet's state and a register.
 const MOVE: f64 = 1.0;
-/// Load or store of a field: as a rule a part of the instruction that computes with it, or one more that swaps its bytes.
+/// Load or store of a field: usually part of the instruction that computes with it, or one more for the byte
+/// swap.
 const FIELD: f64 = 1.0;
-/// A field that does not begin or end with a byte is shifted and masked as well.
+/// A field that is not byte-aligned is shifted and masked as well.
 const FIELD_BITS: f64 = 2.0;
-/// A jump on what was computed.
+/// Conditional jump.
 const JUMP: f64 = 1.0;
-/// A comparison with a constant, and a jump.
+/// Comparison with a constant and jump.
 const TEST: f64 = 2.0;
 /// Bounds check, pointer, validity, cursor.
 const EXTRACT: f64 = 4.0;
-/// Key in registers, call of a stage, count of hits, test of the action.
+/// Key in registers, call, hit counter, dispatch on the action.
 const LOOKUP: f64 = 9.0;
 /// Append to the worker's output.
 const SEND: f64 = 8.0;
 const DROP: f64 = 7.0;
-/// Another packet: buffer, bytes, record.
+/// Another packet: buffer, bytes, state.
 const COPY: f64 = 120.0;
-/// Read, compare, write of a cell.
+/// Read, modify and write of a counter or register.
 const CELL: f64 = 6.0;
 const METER: f64 = 60.0;
 const DIGEST: f64 = 40.0;
-/// A checksum or hash for each 8 bytes.
+/// Checksum or hash per 8 bytes.
 const HASH_WORD: f64 = 3.0;
 const HASH_BASE: f64 = 8.0;
-/// Bytes of payload that are hashed, where a program asks for that.
+/// Bytes of a hashed payload.
 const PAYLOAD_BYTES: f64 = 64.0;
-/// Times that a loop statement goes around.
+/// Iterations of a loop statement.
 const ITERATIONS: f64 = 2.0;
 const DIVISION: f64 = 20.0;
 
@@ -51,7 +52,7 @@ impl<'p> Operations<'p> {
         Operations { program }
     }
 
-    /// Operations of one visit to a node. What a table's structure needs is not among them.
+    /// Operations of one visit to a node, without those of a table's structure.
     pub fn node(&self, id: NodeId, traffic: &Traffic) -> f64 {
         match &self.program.nodes[id].kind {
             NodeKind::State { body, select, .. } => self.body(body) + self.select(select),
@@ -77,7 +78,7 @@ impl<'p> Operations<'p> {
         }
     }
 
-    /// Operations that make a table's key.
+    /// Operations that compute a table's key.
     pub fn key(&self, table: hlir::TableId) -> f64 {
         self.program.tables[table].keys.iter().map(|key| self.expression(&key.value) + MOVE).sum()
     }
@@ -91,7 +92,7 @@ impl<'p> Operations<'p> {
         actions.zip(&lookup.actions).map(run).sum()
     }
 
-    /// Operations of a rule, weighted by the share of the node's packets that it takes; and that share.
+    /// Operations of a rule, weighted by its share of the node's packets; and that share.
     fn rule(&self, id: NodeId, rule: &Rule, traffic: &Traffic, whole: f64) -> (f64, f64) {
         let share = match rule.effect.target() {
             Some(to) => (traffic.edge(id, to) / whole).min(1.0),
@@ -112,7 +113,7 @@ impl<'p> Operations<'p> {
 
     fn select(&self, select: &Select) -> f64 {
         let keys: f64 = select.keys.iter().map(|key| self.expression(key)).sum();
-        // Half of the cases are tried before one matches.
+        // On average, half of the cases are tried.
         keys + (select.cases.len() as f64 / 2.0).ceil() * TEST
     }
 

@@ -1,25 +1,26 @@
-//! How many different action records a table may come to have: what its entries' values have to tell apart.
+//! How many distinct action records a table may come to have: what the value of an entry must tell apart.
 
 use crate::inputs::Content;
 use hlir::{Program, TableId};
 
-/// All that its actions and their data can be, the default's among them.
+/// Upper bound: all values of the data of all actions, including the default.
 fn possible(program: &Program, id: TableId) -> u64 {
     let table = &program.tables[id];
     let data = |action: &hlir::Action| -> u32 { action.parameters.iter().map(|it| it.width).sum() };
     let different = |action: &hlir::Action| 1u64.checked_shl(data(action)).unwrap_or(u64::MAX);
-    // A member of a group is a record, too, but a group's slot is none of these.
+    // A member of a group is a record, too, and not counted here.
     if table.profile.is_some() { u64::MAX } else { table.actions.iter().map(different).fold(0, u64::saturating_add) }
 }
 
-/// Whether so many numbers are enough whatever the table comes to hold: its entries have one each at most, the default one, and an entry that changes one more
-/// until packets have let go of the old one; equal records of a table without own ones are the same.
+/// Whether `limit` numbers always suffice. Each entry has at most one record, the default one, and a modified
+/// entry one more until readers have released the old one. Without own records, equal ones are shared.
 fn always_fit(program: &Program, id: TableId, most: Option<u64>, limit: u64) -> bool {
     most.is_some_and(|size| size + 1 < limit) || !program.has_own_records(id) && possible(program, id) <= limit
 }
 
-/// Whether a structure that tells so many records apart has room for those of the table, where it has at most so many entries: always, or because few were
-/// counted. Different ones are few where entries share them, whatever more entries come; where each has its own, there is to be room for four times as many.
+/// Whether a structure with `limit` record numbers has room for the table: always, or by the counted records.
+/// Shared records stay few when entries are added. With own records per entry, there must be room for four
+/// times as many entries.
 pub fn have_room(program: &Program, id: TableId, content: &Content, most: Option<u64>, limit: u64) -> bool {
     let counted = match most {
         None if program.has_own_records(id) => content.entries < limit / 4,
@@ -29,8 +30,8 @@ pub fn have_room(program: &Program, id: TableId, content: &Content, most: Option
     always_fit(program, id, most, limit) || content.is_known && counted
 }
 
-/// The fewest bits of a record's number that always have room, if so many do; else that have room for four times the records that were counted, for few numbers
-/// are soon used up. A table whose source promises room for more entries than that has none.
+/// The fewest bits of a record number that always suffice, if at most `most` do; else those with room for
+/// four times the counted records. None for a table whose declared size needs more.
 pub fn bits(program: &Program, id: TableId, content: &Content, most: u32) -> Option<u32> {
     let table = &program.tables[id];
     let size = if table.entries_constant { Some(content.entries) } else { table.capacity() };

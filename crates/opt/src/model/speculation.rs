@@ -1,4 +1,5 @@
-//! Which packets go along an edge of the path ahead of their turn, as the stages before the last have it. The others leave the path there.
+//! Speculation along the hot path: the packets for which a node can run before the in-order commit phase. The
+//! others take a side exit.
 
 use super::Model;
 use crate::analyze::branch_probabilities::LookupOutcomes;
@@ -6,7 +7,7 @@ use hlir::effects::{self, Ahead};
 use hlir::{Next, NodeId, NodeKind, Statement};
 
 impl Model<'_> {
-    /// Of the packets that go from `from` to `to`, those for which `from` can be run ahead of their turn.
+    /// Of the packets that go from `from` to `to`, the share for which `from` can run speculatively.
     pub(super) fn speculable_share(&self, from: NodeId, to: NodeId) -> f64 {
         if effects::never_ahead(self.program, from) {
             return 0.0;
@@ -31,7 +32,7 @@ impl Model<'_> {
     }
 }
 
-/// Share of a look-up's packets that run this action and go on at `to`.
+/// Share of a lookup's packets that run this action and go on at `to`.
 fn share_to(lookup: &LookupOutcomes, next: &Next, action: usize, default: usize, to: NodeId) -> f64 {
     let share = lookup.actions.get(action).copied().unwrap_or(0.0);
     match next {
@@ -47,7 +48,8 @@ fn share_to(lookup: &LookupOutcomes, next: &Next, action: usize, default: usize,
     }
 }
 
-/// How often these statements can be run ahead of their turn, where both arms of an `if` are as likely.
+/// The share of executions in which these statements can run speculatively; both arms of an `if` count as
+/// equally likely.
 fn speculable(body: &[Statement]) -> f64 {
     let share = |statement: &Statement| {
         if effects::ahead(statement) == Ahead::Prevents {
@@ -70,7 +72,7 @@ mod tests {
     use crate::analyze::Traffic;
     use hlir::text::parse_file;
 
-    /// A label is swapped, popped, or left: the first two change the packet, and the second leads elsewhere.
+    /// A label is swapped, popped, or kept. Swap and pop change the packet, and pop leads elsewhere.
     const LABELS: &str = "\
 program labels for none
 
@@ -110,7 +112,7 @@ node queue: buffer { send 32w1 }
         assert_eq!((share("arms", "labels"), share("labels", "popped"), share("popped", "queue")), (0.5, 0.0, 0.0));
         let same = share("labels", "queue");
         assert!(0.0 < same && same < 1.0, "{same}");
-        // By hit and miss: of the default action's packets, some have missed.
+        // By hit and miss: some packets of the default action have missed.
         let lookup = LookupOutcomes { hit: 0.75, actions: vec![0.5, 0.5] };
         let next = Next::Hit { hit: node("popped"), miss: node("queue") };
         let share_to = |action, to| share_to(&lookup, &next, action, 1, node(to));

@@ -1,7 +1,8 @@
-//! What waiting for tables costs under a plan: packet by packet, or in the stages of a path.
+//! Memory stalls of lookups under a plan: packet by packet, or in the stages of a hot path.
 //!
-//! Packet by packet, the core overlaps what stands within its window: few packets. A stage makes a look-up for a whole group, so that many lines are on
-//! their way; asked for ahead, they are there when they are read, but for the first ones of a group that has nothing else to do meanwhile.
+//! Packet by packet, the core overlaps the few packets in its reorder-buffer window. A stage makes a lookup
+//! for a whole group, so many misses are outstanding. Prefetched one group ahead (software pipelining), lines
+//! have arrived when they are read.
 
 use super::stalls::{StagedLookup, can_prefetch};
 use super::{Lookup, Model, NodeCost};
@@ -10,39 +11,41 @@ use hlir::path::Stage;
 use hlir::plan::{Access, Loop, Placement, Request};
 use hlir::{NodeId, Plan};
 
-/// Operations that put a key aside and take up again what was found.
+/// Operations that spill a key and reload the result.
 const SPILL: f64 = 1.0;
-/// Of the operations before a look-up, those that its key needs are done in its stage. The first stage leaves most of them to nobody else; a later one does
-/// again part of what the stages before it did (counted in l2fwd, ipv4fwd and ipv6fwd; fitted to a sweep of l2l3acl with two stages).
+/// Rematerialization: the share of the operations before a lookup that its stage computes again for the key.
+/// The first stage leaves few for the commit phase; a later one repeats part of the stages before it (counted
+/// in l2fwd, ipv4fwd and ipv6fwd; fitted to a sweep of l2l3acl with two stages).
 const REMATERIALIZED_FIRST: f64 = 0.1;
 const REMATERIALIZED_LATER: f64 = 0.25;
-/// Operations that leaving the path costs.
+/// Operations of a side exit.
 const SIDE_EXIT: f64 = 60.0;
-/// Operations that a packet is spared where its group is sent at once (counted in l2fwd).
+/// Operations per packet that a bulk send of the group saves (counted in l2fwd).
 const BULK_SEND: f64 = 7.0;
-/// Operations of a turn that asks a record for its action, for each table that says all its entries run the usual one: three are counted in l2fwd, but one is
-/// a load that the next one waits for (fitted to it).
+/// Operations saved per table whose entries all run the expected action: the commit phase need not load the
+/// action from the record. Three are counted in l2fwd, but one of them is a dependent load (fitted to it).
 const EXPECTED_ACTION: f64 = 6.0;
 
-/// A stage, with the look-ups that it makes.
+/// A stage with its lookups.
 struct Staged {
-    /// Number of the loop in the plan.
+    /// Index of the loop in the plan.
     number: usize,
-    /// Place of its node on the path.
+    /// Position of its node on the path.
     place: usize,
     looked_up: Vec<NodeId>,
-    /// The same on the plan's path, if it has one.
+    /// The stage on the plan's hot path, if it has one.
     on_path: Option<Stage>,
 }
 
-/// Bursts that packets wait while those behind them are begun.
+/// Depth of software pipelining: bursts that packets are kept while later ones are begun.
 pub fn pipeline_depth(plan: &Plan) -> u32 {
     let requests = plan.loops.iter().flat_map(|stage| &stage.requests);
     let distances = requests.filter(|request| request.placement.is_behind()).map(|request| request.distance);
     distances.max().unwrap_or(0)
 }
 
-/// Look-ups of stages of which the plan says what action is found. A path of which the program has not all nodes says nothing.
+/// Staged lookups for which the plan says which action is expected. Zero for a path with nodes that the
+/// program lacks.
 fn expected_actions(plan: &Plan, path: &[NodeId], stages: &[Staged]) -> f64 {
     let places = plan.path.iter().flat_map(|path| path.actions.keys());
     let nodes = places.filter_map(|place| path.get(*place));
@@ -50,7 +53,8 @@ fn expected_actions(plan: &Plan, path: &[NodeId], stages: &[Staged]) -> f64 {
 }
 
 impl Model<'_> {
-    /// Adds to `nodes` what waiting for their tables costs, and takes off what groups save; gives what the stages themselves cost, less what they spare.
+    /// Adds memory stalls to `nodes`, and subtracts what grouped lookups save. Returns the cost of the stages
+    /// themselves, less what they save.
     pub(super) fn add_stalls(&self, plan: &Plan, lookups: &[Lookup], nodes: &mut [NodeCost]) -> f64 {
         let path = plan.path.as_ref().and_then(|path| hlir::path::nodes(self.program, path)).unwrap_or_default();
         let stages = self.stages(plan, &path);
@@ -82,7 +86,7 @@ impl Model<'_> {
         self.staging(plan, &path, &stages, lookups, on_path)
     }
 
-    /// The stages of a path; without a path, its loops as they stand.
+    /// The stages of a hot path. Without one, the plan's loops stand alone.
     fn stages(&self, plan: &Plan, path: &[NodeId]) -> Vec<Staged> {
         if !path.is_empty() {
             let stages = hlir::path::stages(self.program, plan, path).into_iter();
@@ -103,7 +107,7 @@ impl Model<'_> {
         stages
     }
 
-    /// Where the plan asks for a look-up's first line.
+    /// The plan's prefetch of a lookup's first line.
     fn request<'p>(&self, stage: &'p Loop, lookup: &Lookup) -> Option<&'p Request> {
         let name = &self.program.tables[lookup.table].name;
         stage.requests.iter().find(|request| {
@@ -112,7 +116,8 @@ impl Model<'_> {
         })
     }
 
-    /// Packets that are still on the path at its last stage: those that have gone along it so far, and done nothing that waits for their turn.
+    /// Share of the packets that are on the hot path at its last stage: they followed it so far, and ran
+    /// nothing that cannot be speculated.
     fn share_on_path(&self, path: &[NodeId], stages: &[Staged]) -> f64 {
         let Some(last) = stages.iter().map(|stage| stage.place).max() else { return 0.0 };
         if path.is_empty() {
@@ -125,8 +130,8 @@ impl Model<'_> {
         share.clamp(0.0, 1.0)
     }
 
-    /// Operations of a stage up to its look-ups: what stands before it is done again as far as its keys need it, and the keys are put aside. Making them is
-    /// counted at the tables' nodes, whose turns do not.
+    /// Operations of a stage up to its lookups: rematerialization, and a spill per key. Computing the keys is
+    /// counted at the tables' nodes, since the commit phase does not repeat it.
     fn keys(&self, path: &[NodeId], stage: &Staged, is_first: bool) -> f64 {
         let before = path.iter().take(stage.place);
         let part = if is_first { REMATERIALIZED_FIRST } else { REMATERIALIZED_LATER };
@@ -134,27 +139,27 @@ impl Model<'_> {
         rematerialized + stage.looked_up.len() as f64 * SPILL
     }
 
-    /// Operations that make a stage's keys.
+    /// Operations that compute the keys of a stage.
     fn key_operations(&self, stage: &Staged) -> f64 {
         let operations = crate::model::operations::Operations::new(self.program);
         let tables = stage.looked_up.iter().filter_map(|node| hlir::path::table_of(self.program, *node));
         tables.map(|table| operations.key(table)).sum()
     }
 
-    /// What stages add to a packet, in cycles.
+    /// Cycles per packet that stages add.
     fn staging(&self, plan: &Plan, path: &[NodeId], stages: &[Staged], lookups: &[Lookup], on_path: f64) -> f64 {
         if stages.is_empty() {
             return 0.0;
         }
         let machine = &self.inputs.machine;
         let costs = machine.stages();
-        // Each packet's turn is a loop too.
+        // The commit phase is one loop more.
         let group = stages.iter().map(|stage| plan.loops[stage.number].group).min().unwrap_or(1);
         let mut sum = costs.loop_cycles / f64::from(group.max(1));
         for (at, stage) in stages.iter().enumerate() {
             let planned = &plan.loops[stage.number];
             let made = || lookups.iter().filter(|lookup| stage.looked_up.contains(&lookup.node));
-            // Structures that look up groups have loops of their own; all others are looked up in one.
+            // Structures with grouped lookups have loops of their own. All other lookups share one.
             let group_savings = made().filter(|lookup| lookup.shape.group_savings.is_some());
             let group_savings: f64 = group_savings.map(|lookup| lookup.shape.loops_cycles(machine)).sum();
             let single = if made().any(|lookup| lookup.shape.group_savings.is_none()) { 1.0 } else { 0.0 };
@@ -167,8 +172,8 @@ impl Model<'_> {
                 sum += costs.pipelining_cycles;
             }
         }
-        // A packet that leaves the path is guessed wrong once, and is copied to where it can run alone: before the last stage to its beginning, in its turn to
-        // where it goes.
+        // A side exit is one misprediction, and a copy of the packet's state: before the last stage, to its
+        // beginning; during commit, to the node where it goes on.
         let exit_cycles = machine.mispredict_cycles + SIDE_EXIT * self.operation();
         let exits = 1.0 - on_path + on_path * self.commit_exit_share(path, stages);
         let bulk_send = if path.is_empty() { 0.0 } else { BULK_SEND };
@@ -176,7 +181,8 @@ impl Model<'_> {
         sum + exits * exit_cycles - on_path * saved
     }
 
-    /// Of the packets that are on the path at its last stage, those that go on elsewhere in their turn. What is dropped there goes nowhere.
+    /// Share of the packets at the last stage that exit during commit. Dropped packets do not: they go
+    /// nowhere.
     fn commit_exit_share(&self, path: &[NodeId], stages: &[Staged]) -> f64 {
         let last = stages.iter().map(|stage| stage.place).max().unwrap_or(0);
         let (mut on, mut off) = (1.0, 0.0);

@@ -1,53 +1,64 @@
-//! What look-ups wait for: in their packet's turn as far as the core sees ahead, in a stage as the plan asks for their lines.
+//! Stall cycles of lookups: unstaged ones overlap within the reorder-buffer window; staged ones follow the
+//! plan's prefetches.
 //!
-//! A core computes while lines come. So of a stream of lines, only what takes longer than the loop around it is waited for; and of the time that a group's
-//! last line needs, only what is longer than the look-ups before it.
+//! A core computes while lines arrive. Of a stream of prefetches, only the part that exceeds the surrounding
+//! work stalls. Of the latency of a group's last line, only the part that exceeds the lookups before it
+//! stalls.
+//!
+//! Symbols: W = reorder-buffer size, m = mispredictions per lookup, s = share of lookups that read a second
+//! line, G = group size.
 
 use super::cache_line::{Area, Footprint};
 use super::structures::Shape;
 use super::{Lookup, Model};
 use hlir::plan::{Access, Hint, Placement, Request};
 
-/// Operations around a look-up in the loop of a stage.
+/// Operations around a lookup in the loop of a stage.
 const LOOP: f64 = 6.0;
-/// Tables with fewer look-ups to a packet are not on the path of most packets.
+/// Tables with fewer lookups per packet are not on the hot path.
 const HOT_SHARE: f64 = 0.5;
-/// A group as planners choose it.
+/// The usual group size of plans.
 const USUAL_GROUP: u32 = 32;
-/// So many lines on their way that one more changes nothing.
+/// Lines in flight from which on one more changes nothing.
 const STEADY: f64 = 128.0;
-/// Of the wrong guesses of a walk, those that are left where a stage takes one step of each packet after the other (counted in tries of IPv6).
+/// Share of a trie walk's mispredictions that is left where a stage takes one step of each packet in turn
+/// (counted in tries of IPv6).
 const WALK_MISPREDICTED: f64 = 0.55;
-/// Wrong guesses for each key of a group that is in its second line: how many there are is another number for each group (callgrind
-/// counts 0.45 to 0.75 in l2fwd).
+/// Mispredictions per key of a group that is in its second line: their number varies from group to group
+/// (callgrind counts 0.45 to 0.75 in l2fwd).
 const SECOND_LINE_MISPREDICTED: f64 = 0.5;
-/// Operations of making the address of a look-up's first line, where those of several keys are made together.
+/// Operations that compute the address of a lookup's first line, where those of several keys are computed
+/// together.
 const ADDRESS: f64 = 6.0;
-/// Operations of a request that comes with a packet's turn or keys, beyond those of one that comes with a look-up: those of several look-ups are made together
-/// (l2fwd and ipv4fwd with tables in the first caches).
+/// Operations of a prefetch interleaved with commit or key computation, beyond one interleaved with lookups:
+/// the latter compute several addresses together (l2fwd and ipv4fwd with tables in L1 and L2).
 const PER_PACKET: f64 = 3.0;
-/// Of two waits, the shorter is about as long if it is this part of the longer.
+/// Two latencies are similar if the shorter is at least this part of the longer.
 const SIMILAR: f64 = 0.5;
-/// Of the window, what stands behind a load on average: so much is computed while its line comes.
+/// Average part of the window behind a load: so much is computed while its line arrives.
 const WINDOW_BEHIND_LOAD: f64 = 0.5;
-/// A window that begins at a load has room for as many as there are distances between loads in it, and so many more, on average over where it may end.
+/// A window that begins at a load fits as many loads as distances between loads, and on average this many
+/// more, depending on where it ends.
 const WINDOW_END: f64 = 0.5;
-/// Of the window, what a core keeps of operations that all wait for lines: where they wait there is less room (fitted to a sweep of l2fwd and ipv4fwd).
+/// Part of the window that is usable for operations that all wait for lines (fitted to a sweep of l2fwd and
+/// ipv4fwd).
 const WINDOW_SHARE: f64 = 0.8;
-/// Of two costs in a machine's file, the one is clearly less that is less by this part.
+/// Relative difference from which on two costs of a machine file differ clearly.
 const NOISE: f64 = 0.1;
 
-/// What the core sees at once, going packet by packet.
+/// The reorder-buffer window of code that runs packet by packet.
 pub(super) struct RobWindow {
-    /// Packets in the window.
+    /// Packets per window: W / operations per packet.
     packets: f64,
-    /// How long the first lines of a packet's look-ups take, the longest first, and how many of them take at least so long.
+    /// Latencies of the first lines of a packet's lookups, longest first, each with the number of lookups
+    /// that take at least as long.
     latencies: Vec<(f64, f64)>,
 }
 
 impl RobWindow {
-    /// Look-ups in sight that take about as long as one of so many cycles, less than one where a packet is longer than the window: while it waits for its line,
-    /// shorter ones fill the window and no more.
+    /// Lookups in the window with about this latency or a longer one; below 1 where a packet is longer than
+    /// the window. Shorter ones fill the window while the long one is outstanding, but do not overlap with
+    /// it.
     fn overlapping(&self, cycles: f64) -> f64 {
         let long = self.latencies.partition_point(|(other, _)| *other >= cycles * SIMILAR);
         let of_packet = long.checked_sub(1).map_or(0.0, |last| self.latencies[last].1);
@@ -55,31 +66,35 @@ impl RobWindow {
     }
 }
 
-/// New look-ups that wait for their first lines together, on average, where `room` (1 or more) fit into the window and a part of them, `second_line`, needs another
-/// line. That it does is a wrong guess: what stands behind it begins when its first line has come, and waits together with its second one. With a wait of its
-/// own for each second line, l2fwd with 16M entries was predicted a third too dear packet by packet (312 for 227 cycles, and 252 for 237 so).
+/// Average number of new lookups whose first lines share one stall, where `room` >= 1 lookups fit into the
+/// window and a share `second_line` of them reads a second line.
+///
+/// A second line is a misprediction: what follows begins only when the first line has arrived, and overlaps
+/// with the second one. If each second line had a stall of its own, the prediction for l2fwd with 16M entries
+/// would be a third too high (312 for 227 cycles measured; with this formula 252 for 237).
 fn lookups_per_stall(room: f64, second_line: f64) -> f64 {
     debug_assert!(room >= 1.0 && room.is_finite() && (0.0..=1.0).contains(&second_line), "{room} {second_line}");
     let unbroken = |room: f64| (1.0 - second_line).powf(room);
     let new = |room: f64| if second_line > f64::EPSILON { (1.0 - unbroken(room)) / second_line } else { room };
-    // Waits that begin with a second line have room for one first line less.
+    // A stall that begins with a second line has room for one first line less. `behind_second` is the
+    // stationary share of such stalls.
     let (broken, again) = (1.0 - unbroken(room), 1.0 - unbroken(room - 1.0));
     let behind_second = broken / (1.0 + broken - again);
     (1.0 - behind_second) * new(room) + behind_second * new(room - 1.0)
 }
 
-/// Where a look-up's first line lies.
+/// The footprint of a lookup's first line.
 fn first(lookup: &Lookup) -> Footprint {
     lookup.working_sets.first().copied().unwrap_or(Footprint::even(Area::dense(0)))
 }
 
-/// A look-up of a stage.
+/// A lookup of a stage.
 pub(super) struct StagedLookup<'a> {
     pub lookup: &'a Lookup,
     pub request: Option<&'a Request>,
 }
 
-/// Parts of the work on a group, with which lines are asked for.
+/// The part of a group's work that a prefetch is interleaved with.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Lookups,
@@ -92,7 +107,7 @@ impl StagedLookup<'_> {
         self.request.is_some_and(|request| request.placement.is_behind())
     }
 
-    /// With what the first line is asked for.
+    /// The work that the first line's prefetch is interleaved with.
     fn part(&self) -> Part {
         match self.request.map_or(Placement::None, |request| request.placement) {
             Placement::WithTurns => Part::Commit,
@@ -101,12 +116,13 @@ impl StagedLookup<'_> {
         }
     }
 
-    /// Where the first line lies.
+    /// The footprint of the first line.
     fn first(&self) -> Footprint {
         first(self.lookup)
     }
 
-    /// Whether each level's lines are asked for by the level before: in a tree always, in a walk from node to node if the plan says so.
+    /// Whether each level's lines are prefetched by the level before: always in a tree, and in a trie walk if
+    /// the plan prefetches it.
     fn is_level_by_level(&self) -> bool {
         let shape = &self.lookup.shape;
         shape.loops > 2.0 && (!shape.structure.is_walked() || self.request.is_some())
@@ -114,7 +130,7 @@ impl StagedLookup<'_> {
 }
 
 impl Model<'_> {
-    /// What the core sees at once, going packet by packet.
+    /// The reorder-buffer window of code that runs packet by packet.
     pub(super) fn rob_window(&self, lookups: &[Lookup]) -> RobWindow {
         let memory = self.memory();
         let mut latencies: Vec<(f64, f64)> =
@@ -131,7 +147,8 @@ impl Model<'_> {
         }
     }
 
-    /// A look-up in its packet's turn: other look-ups' lines are on their way as far as the window reaches, or the next wrong guess.
+    /// Stalls of a lookup packet by packet. Other lookups overlap within the window, up to the next
+    /// misprediction: W / (1 + m).
     pub(super) fn unstaged_stalls(&self, lookup: &Lookup, window: &RobWindow) -> f64 {
         let memory = self.memory();
         let shape = &lookup.shape;
@@ -142,11 +159,11 @@ impl Model<'_> {
         let lines = shape.lines.iter().zip(&lookup.working_sets).enumerate().map(|(at, (line, footprint))| {
             let load = |at_once: f64| line.frequency * memory.load(footprint, line.outstanding(at_once));
             if at > 0 || line.frequency > 1.0 {
-                // Of what follows a first line, and of a walk, the end of the window sees nothing.
+                // The gain at the window's end is only for first lines, not for later ones or for walks.
                 return load(at_once);
             }
             let first = together(overlapping + WINDOW_END);
-            // Less than one: waits for second lines have no room for a first one.
+            // Below 1 where stalls for second lines leave no room for a first one.
             load(first) / first.min(1.0)
         });
         let lines: f64 = lines.sum();
@@ -158,7 +175,8 @@ impl Model<'_> {
         stalls + self.chain_stalls(shape, window) + mispredicted
     }
 
-    /// What a look-up's chain of operations takes longer than all that stands in the window with it; a wrong guess waits for its end anyway.
+    /// Excess of a lookup's dependency chain over everything else in the window. A misprediction waits for
+    /// the chain's end anyway.
     fn chain_stalls(&self, shape: &Shape, window: &RobWindow) -> f64 {
         let machine = &self.inputs.machine;
         let chain = shape.chain / machine.core_per_tick;
@@ -166,7 +184,8 @@ impl Model<'_> {
         (chain - overlapping).max(0.0) / window.packets.max(1.0) / (1.0 + shape.mispredictions)
     }
 
-    /// Steps of a look-up that each need the one before take time even where all lines are at hand: what that is beyond the operations.
+    /// Dependent steps of a lookup take time even with all lines in L1: L1 latency and `step` each. Returns
+    /// the excess over the issued operations.
     fn steps(&self, lookup: &Lookup, parallel: f64, operation: f64) -> f64 {
         let machine = &self.inputs.machine;
         let shape = &lookup.shape;
@@ -178,7 +197,7 @@ impl Model<'_> {
         (steps - issued).max(0.0)
     }
 
-    /// What waiting for a look-up costs where it is made in the cheaper way: in its turn, or in a stage that asks for its line.
+    /// Stalls of a lookup, unstaged or in a stage with prefetches, whichever is cheaper.
     pub(super) fn best_stalls(&self, lookup: &Lookup, window: &RobWindow) -> f64 {
         let unstaged = self.unstaged_stalls(lookup, window);
         if lookup.share < HOT_SHARE || hlir::effects::learns(self.program, lookup.table) {
@@ -194,13 +213,14 @@ impl Model<'_> {
         let request = can_prefetch(lookup).then_some(&request);
         let loops = lookup.shape.loops_cycles(&self.inputs.machine) / f64::from(USUAL_GROUP);
         let stalls: f64 = self.stage_stalls(USUAL_GROUP, &[StagedLookup { lookup, request }], 0.0, 0.0).iter().sum();
-        // The look-up's operations are counted as those of a packet's turn; in a stage they cost what they cost there.
+        // The lookup's operations are counted at the cost outside of stages. In a stage they cost this much
+        // more.
         let extra = self.inputs.machine.stages().operation_cycles - self.operation();
         unstaged.min(stalls - self.group_savings_cycles(lookup) + loops + lookup.shape.operations * extra)
     }
 
-    /// What each look-up of a stage waits for, beside its operations. `keys` are the cycles of a packet in the loop before the look-ups, `commit_work` in the one
-    /// behind them.
+    /// Stalls of each lookup of a stage, beside its operations. `key_work` are the cycles per packet in the
+    /// loop before the lookups, `commit_work` those in the loop after them.
     pub(super) fn stage_stalls(&self, group: u32, made: &[StagedLookup], key_work: f64, commit_work: f64) -> Vec<f64> {
         let operation = self.inputs.machine.stages().operation_cycles;
         let group = f64::from(group.max(1));
@@ -210,7 +230,7 @@ impl Model<'_> {
             made.iter().zip(&issue).map(|(made, issue)| self.unprefetched_stalls(made, group, *issue)).collect();
         let prefetched: Vec<usize> = (0..made.len()).filter(|at| made[*at].request.is_some()).collect();
         let Some(first) = prefetched.first() else { return costs };
-        // Where one look-up waits for the next group, all do.
+        // If one lookup is pipelined, all lookups of the stage are made one group later.
         let is_pipelined = made.iter().any(StagedLookup::is_pipelined);
         let request = self.inputs.machine.stages().prefetch_cycles;
         let lines = group * prefetched.len() as f64;
@@ -220,20 +240,21 @@ impl Model<'_> {
         let paid_in = |part: Part| prefetched.iter().zip(&streams).filter(move |(at, _)| made[**at].part() == part);
         let exposed =
             |part: Part| paid_in(part).map(|(at, _)| self.exposed(&made[*at], lines, work_per_line)).sum::<f64>();
-        // What is computed meanwhile is not waited for, but for what nothing hides; nor, behind the last request, the next work while those lines come that are
-        // on their way then.
+        // Work hides the lines that arrive meanwhile, except for their exposed latency. After the last
+        // prefetch of a part, the lines still outstanding arrive during the next part.
         let arriving = |part: Part, next: f64| next.min(self.outstanding(paid_in(part).map(|(_, one)| *one)) / group);
         let streamed = |part: Part| paid_in(part).map(|(_, one)| one).sum::<f64>();
-        // Where a line is, is made of its key with the key.
+        // The line's address is computed with the key.
         let address = if is_pipelined { ADDRESS * operation } else { 0.0 };
         let key_stalls = (streamed(Part::Keys) - key_work - address * prefetched.len() as f64).max(exposed(Part::Keys));
         let commit_excess = streamed(Part::Commit) - commit_work;
         let commit_stalls = (commit_excess - arriving(Part::Commit, key_work + lookup_work)).max(exposed(Part::Commit));
-        // Each look-up pays for a line of its own table, so these lines come during their own table's look-ups.
+        // Each lookup prefetches a line of its own table, so these lines arrive during that table's lookups.
         let lookup_excess: f64 = paid_in(Part::Lookups).map(|(at, one)| (one - (issue[*at] - address)).max(0.0)).sum();
         let hidden_behind_lookups = arriving(Part::Lookups, commit_work + key_work).min(lookup_excess);
         let lookup_stalls = (lookup_excess - hidden_behind_lookups).max(exposed(Part::Lookups));
-        // However requests are spread, work hides lines once.
+        // However prefetches are interleaved, work hides each line once: the sum of all streams less all work
+        // is a lower bound.
         let beyond_all_work = if is_pipelined { stream - (lookup_work + key_work + commit_work) } else { 0.0 };
         let stalled = (lookup_stalls + key_stalls + commit_stalls).max(beyond_all_work);
         for (at, one) in prefetched.iter().zip(&streams) {
@@ -241,11 +262,13 @@ impl Model<'_> {
             let request = request + if is_of_packet { PER_PACKET * operation } else { 0.0 };
             costs[*at] += if stream > 0.0 { one / stream * stalled } else { 0.0 } + request;
         }
-        // Second lines are asked for behind all first ones, and come behind those: nothing hides them where any key needs one.
+        // Second lines are prefetched after all first ones, and arrive after them. If any key of the group
+        // needs one, nothing hides it.
         let none_second: f64 = made.iter().map(|made| (1.0 - made.lookup.shape.second_line).powf(group)).product();
         costs[*first] += (1.0 - none_second) * hidden_behind_lookups;
-        // What is done between asking for a line and reading it, a packet: with look-ups and turns, about all work on a group once. Look-ups follow keys:
-        // of what these ask for, the first line is read behind all keys, and the last one asked for before all look-ups.
+        // Work per packet between a prefetch and its read. Interleaved with lookups or commit, it is about
+        // all work on a group. Lookups follow the keys directly: the first line prefetched with keys is read
+        // after all keys, the last one is prefetched just before the lookups.
         let hiding = |part: Part| match part {
             _ if !is_pipelined => issue[*first],
             Part::Lookups | Part::Commit => lookup_work + key_work + commit_work + stalled,
@@ -257,7 +280,7 @@ impl Model<'_> {
         costs
     }
 
-    /// First lines that are asked for, in a steady stream.
+    /// Cycles per line of the first lines, as a steady stream of prefetches.
     fn stream(&self, made: &StagedLookup, lines: f64, is_pipelined: bool) -> f64 {
         let (memory, footprint) = (self.memory(), made.first());
         let Some(request) = made.request.filter(|_| !made.is_level_by_level()) else { return 0.0 };
@@ -267,7 +290,8 @@ impl Model<'_> {
         memory.group(request.hint, &footprint, STEADY)
     }
 
-    /// What is waited for of such a stream whatever is computed meanwhile, with so many cycles of work around each line.
+    /// Exposed latency of such a stream, whatever is computed meanwhile, with `work_per_line` cycles around
+    /// each line.
     fn exposed(&self, made: &StagedLookup, lines: f64, work_per_line: f64) -> f64 {
         let Some(request) = made.request.filter(|_| made.is_pipelined() && !made.is_level_by_level()) else {
             return 0.0;
@@ -275,14 +299,14 @@ impl Model<'_> {
         self.memory().exposed(request.hint, &made.first(), lines, work_per_line)
     }
 
-    /// How long so many lines of these streams take to come as there can be on their way.
+    /// Cycles until the lines that can be outstanding at once have arrived.
     fn outstanding(&self, streams: impl Iterator<Item = f64>) -> f64 {
         let (sum, count) =
             streams.filter(|one| *one > 0.0).fold((0.0, 0.0), |(sum, count), one| (sum + one, count + 1.0));
         sum / f64::max(count, 1.0) * f64::from(self.inputs.machine.parallelism)
     }
 
-    /// What a group waits for the last line that it has asked for, a packet.
+    /// Latency of the last line of a group that is prefetched as a whole, per packet.
     fn last_line_stall(&self, made: &StagedLookup, lines: f64, group: f64, is_pipelined: bool) -> f64 {
         let (memory, footprint) = (self.memory(), made.first());
         let Some(request) = made.request.filter(|_| !is_pipelined) else { return memory.latency(&footprint) / group };
@@ -290,13 +314,14 @@ impl Model<'_> {
         (latencies(lines) - latencies(STEADY)).max(0.0) * lines / group
     }
 
-    /// Lines that nobody has asked for are on their way as far as the window reaches; those of a tree's level are asked for by the level before.
+    /// Stalls of lines without prefetch: they overlap within the window. Lines of a tree's levels are
+    /// prefetched by the level before.
     fn unprefetched_stalls(&self, made: &StagedLookup, group: f64, issue: f64) -> f64 {
         let memory = self.memory();
         let lookup = made.lookup;
         let shape = &lookup.shape;
         let operation = self.inputs.machine.stages().operation_cycles;
-        // A walk goes from node to node for the whole group.
+        // A walk goes through the nodes level by level for the whole group.
         let steps = if shape.structure.is_walked() { shape.loops } else { 1.0 };
         let seen = WINDOW_SHARE * f64::from(self.inputs.machine.window) / (operations(lookup) / steps + LOOP);
         let window = (seen / (1.0 + shape.mispredictions / steps)).clamp(1.0, group);
@@ -308,12 +333,12 @@ impl Model<'_> {
             .filter(|(at, _)| !is_prefetched(*at))
             .map(|(_, (line, footprint))| line.frequency * memory.load(footprint, line.outstanding(window)))
             .sum();
-        // The core is as far ahead as its window only where the addresses are there.
+        // The window looks ahead only where addresses are known.
         let address_latency = shape.grouped_address_latency / self.inputs.machine.core_per_tick / window;
         let loaded = if is_prefetched(0) { loaded } else { address_latency + loaded };
-        // A look-up that waits for its first line does so while others compute.
+        // Other lookups of the group compute while a first line is outstanding.
         let overlapping = if is_prefetched(0) { 0.0 } else { issue };
-        // What a level of a tree computes is too little to hide a line, and waits for the level above itself.
+        // The work on one level of a tree is too little to hide a line, and depends on the level above.
         let level = if shape.structure.is_walked() { issue / shape.loops } else { 0.0 };
         let levels: f64 = all()
             .filter(|(at, _)| is_level_by_level && *at < record)
@@ -322,7 +347,7 @@ impl Model<'_> {
                 (memory.group(Hint::T0, footprint, group) - level).max(0.0) + further
             })
             .sum();
-        // Second lines of a group are read together, behind all first ones.
+        // Second lines of a group are read together, after all first ones.
         let seconds = (group * shape.second_line).clamp(1.0, window.max(1.0));
         let second_line = shape.second_line
             * (memory.load(&made.first(), seconds) + SECOND_LINE_MISPREDICTED * self.inputs.machine.mispredict_cycles);
@@ -332,12 +357,12 @@ impl Model<'_> {
         (loaded - overlapping).max(0.0) + levels + second_line + self.steps(lookup, parallel, operation) + mispredicted
     }
 
-    /// What a look-up of a stage saves of its operations, where its structure looks up a group's keys at once.
+    /// Cycles that a lookup saves where its structure looks up a whole group at once.
     pub(super) fn group_savings_cycles(&self, lookup: &Lookup) -> f64 {
         lookup.shape.group_savings.unwrap_or(0.0) * self.inputs.machine.stages().operation_cycles
     }
 
-    /// The hint with which a table's first line is cheapest, asked for at this place.
+    /// The prefetch hint with minimum cost for a table's first line at this placement.
     pub fn best_hint(&self, lookup: &Lookup, placement: Placement, in_flight: f64) -> Hint {
         let memory = self.memory();
         let footprint = first(lookup);
@@ -348,19 +373,20 @@ impl Model<'_> {
             }
         };
         let (near, far) = (cycles(Hint::T0), cycles(Hint::T1));
-        // What stays in the first cache for a burst is in the way of the burst's packets, of which a calibration has none: in l2fwd with 64K to 512K entries,
-        // lines that were asked for to the second one cost two cycles less, whatever the curves said (Zen 4).
+        // Lines that stay in L1 for a burst evict the burst's packets, and a calibration has no packets. In
+        // l2fwd with 64K to 512K entries, prefetches to L2 cost two cycles less, whatever the curves said
+        // (Zen 4). So pipelined prefetches prefer L2.
         let is_near = if placement.is_behind() { near <= far * (1.0 - NOISE) } else { near * (1.0 - NOISE) <= far };
         if is_near { Hint::T0 } else { Hint::T1 }
     }
 }
 
-/// Whether the plan can ask for lines of a look-up before they are read.
+/// Whether a plan can prefetch lines of a lookup.
 pub(super) fn can_prefetch(lookup: &Lookup) -> bool {
     lookup.shape.structure.is_addressed() || lookup.shape.structure.is_walked()
 }
 
-/// Operations of a look-up in a group.
+/// Operations of a lookup in a group.
 fn operations(lookup: &Lookup) -> f64 {
     (lookup.shape.operations - lookup.shape.group_savings.unwrap_or(0.0)).max(0.0)
 }
@@ -405,19 +431,20 @@ node queue: buffer { send 32w1 }
 
     #[test]
     fn second_lines_are_waited_for_with_the_look_ups_behind_them() {
-        // Alone, a look-up waits for both lines.
+        // Alone, a lookup stalls for both lines.
         assert!((1.0 / lookups_per_stall(1.0, 0.25) - 1.25).abs() < 1e-9);
-        // With room for others, less than for one line more: 0.312 where a wait of its own would make it 0.35.
+        // With room for others, a second line costs less than a stall of its own: 0.312 instead of 0.35.
         let latencies = |second_line| 1.0 / lookups_per_stall(4.0, second_line);
         assert_eq!(latencies(0.0), 0.25);
         assert!((latencies(0.1) - 0.312).abs() < 0.001, "{}", latencies(0.1));
-        // Where each needs two, a first line comes with the second one of the look-up before.
+        // Where each lookup needs two lines, a first line overlaps with the second one of the lookup before.
         assert!((latencies(1.0) - 1.0).abs() < 1e-9);
     }
 
     #[test]
     fn sight_has_look_ups_that_take_about_as_long_and_less_than_one_of_a_long_packet() {
-        // A look-up of 300 cycles, two of at least 200, three of at least 20; a quarter of a packet in the window, or four.
+        // One lookup of 300 cycles, two of at least 200, three of at least 20; a quarter of a packet in the
+        // window, or four.
         let window = |packets| RobWindow { packets, latencies: vec![(300.0, 1.0), (200.0, 2.0), (20.0, 3.0)] };
         let overlapping = |packets| [300.0, 20.0].map(|cycles| window(packets).overlapping(cycles));
         assert_eq!((overlapping(0.25), overlapping(4.0)), ([0.5, 0.75], [8.0, 12.0]));

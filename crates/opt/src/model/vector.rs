@@ -1,4 +1,5 @@
-//! What leads to a path's first cut, run in lanes: what a packet is spared, and what it costs instead.
+//! Vector code for the first stage of a hot path: operations that it saves per packet, and those that it
+//! costs.
 
 use super::Model;
 use crate::analyze::drops::node_index;
@@ -7,48 +8,53 @@ use hlir::path::Stage;
 use hlir::plan::Descriptor;
 use hlir::{NodeId, NodeKind, Plan};
 
-/// Operations that take a packet of a burst: where its bytes are, and its part of the lengths and of the loop over those side by side. Of mbufs all that is
+/// Operations per packet that load it: its address, its length, and its part of the loop. Fields of mbufs are
 /// read one by one (counted in ipv4fwd).
 const LOAD_PACKET: f64 = 1.8;
 const LOAD_MBUF: f64 = 4.0;
-/// Operations that transpose rows, beside a load for each packet: unpack twice, and turn the bytes of each of four words.
+/// Operations per row that transpose it, beside a load per packet: two unpack steps, and a byte swap of each
+/// of four words.
 const TRANSPOSE: f64 = 12.0;
-/// Operations for a packet that store a part of a key of 32 bits. Keys of one limb lie side by side (counted in ipv4fwd); of those of more than two each
-/// limb is loaded and stored again for each packet.
+/// Operations per packet that store a 32-bit part of a key. Keys of one limb are contiguous (counted in
+/// ipv4fwd); limbs of keys with more than two are loaded and stored again per packet.
 const STORE: f64 = 0.3;
 const STORE_WIDE: f64 = 1.3;
-/// Operations for a packet that store a key of two limbs: sixteen transpose and store those of eight.
+/// Operations per packet that store a key of two limbs: sixteen transpose and store eight keys.
 const STORE_TWO: f64 = 2.0;
 const WORDS_PER_LIMB: usize = 2;
 /// Load and store of bytes that an action writes.
 const STORE_BYTES: f64 = 2.0;
-/// Operations that read a record, or its number, for each of several packets: out of the vector, the load, and back. Where all ask the same it is done once,
-/// and takes as many on vectors.
+/// Operations that gather a record or its number per packet: extract, load, insert. Uniform values are
+/// gathered once, with as many vector operations.
 const GATHER: f64 = 4.0;
-/// Part of the operations before the cut that a packet's turn does in any case: where its headers lie.
+/// Share of the operations before the cut that the commit phase repeats in any case: the addresses of
+/// headers.
 const COMMIT_SHARE: f64 = 0.1;
 
-/// A first stage in lanes, a packet.
+/// Operations of a first stage as vector code, per packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VectorCost {
-    /// Operations that a packet is spared, one that leaves the path too; and those of its keys, which only one that stays would have made.
+    /// Scalar operations saved for every packet; and those of keys, saved only for packets that stay on the
+    /// path.
     pub saved: f64,
     pub keys: f64,
-    /// Operations that the action of one that stays would have made: what it writes is stored only.
+    /// Operations of actions that are computed in advance, for packets that stay: commit only stores the
+    /// results.
     pub rewritten: f64,
-    /// Operations on vectors, divided by the packets that a vector has.
+    /// Vector operations, divided by the packets per vector.
     pub vector: f64,
 }
 
 impl Model<'_> {
-    /// Packets that the machine's vectors have side by side, if plans can count on what that costs.
+    /// Packets per vector on this machine, if their cost was measured.
     pub fn vector_packets(&self) -> Option<u32> {
-        // Lanes count no keys.
+        // Vector code does not count edges.
         let measured = self.inputs.machine.vector.filter(|_| !self.inputs.constraints.instrument.edges);
         measured.map(|lanes| lanes.packets)
     }
 
-    /// The plan's first stage with so many packets side by side; none without a path, or where something has no form in lanes.
+    /// The cost of the plan's first stage with so many packets per vector. None without a hot path, or if the
+    /// stage has no vector form.
     pub fn vector_cost(&self, plan: &Plan, packets: u32) -> Option<VectorCost> {
         let path = hlir::path::nodes(self.program, plan.path.as_ref()?)?;
         let first = hlir::path::stages(self.program, plan, &path).into_iter().next()?;
@@ -88,7 +94,8 @@ impl Model<'_> {
         Some(VectorCost { saved: (1.0 - COMMIT_SHARE) * before - stores, keys, rewritten, vector })
     }
 
-    /// Operations of the look-up's actions that lanes leave no packet to do, for each packet: all that is known of them, but for the stores.
+    /// Operations of the lookup's actions that are computed in advance, per packet, less the stores that
+    /// remain.
     fn rewritten(&self, node: NodeId, lanes: &Lanes) -> f64 {
         let NodeKind::Apply { table, .. } = self.program.nodes[node].kind else { return 0.0 };
         let operations = super::operations::Operations::new(self.program);
@@ -102,7 +109,8 @@ impl Model<'_> {
         saved.sum()
     }
 
-    /// Cycles that a stage in lanes adds to a packet: as a rule less than nothing. `on_path`: packets that stay there.
+    /// Cycles per packet that vector code adds: usually negative. `on_path` is the share of the packets that
+    /// stay on the path.
     pub(super) fn vector_cycles(&self, plan: &Plan, path: &[NodeId], first: &Stage, on_path: f64) -> f64 {
         let planned = &plan.loops[first.number];
         if planned.lanes < 2 {
@@ -110,14 +118,15 @@ impl Model<'_> {
         }
         let Some(cost) = self.stage_vector_cost(path, first, planned.lanes, plan.descriptor) else { return 0.0 };
         let saved = self.inputs.machine.stages().operation_cycles;
-        // What is left of a group is run packet by packet.
+        // The remainder of a group runs packet by packet.
         let whole = f64::from(planned.group / planned.lanes * planned.lanes) / f64::from(planned.group.max(1));
         whole
             * (cost.vector * self.vector_operation(planned.lanes)
                 - (cost.saved + on_path * (cost.keys + cost.rewritten)) * saved)
     }
 
-    /// Cycles of an operation on vectors of so many packets: longer ones than the machine has are several.
+    /// Cycles of an operation on vectors of so many packets. A vector wider than the machine's counts as
+    /// several.
     pub fn vector_operation(&self, packets: u32) -> f64 {
         let machine = &self.inputs.machine;
         let cycles = machine.vector.map_or(machine.operation_cycles, |lanes| lanes.operation_cycles);
@@ -125,15 +134,15 @@ impl Model<'_> {
     }
 }
 
-/// What a stage in lanes has.
+/// Step counts of a stage.
 #[derive(Clone, Copy)]
 pub(super) struct StepCounts {
     /// Rows that are loaded, and operators.
     rows: f64,
     operators: f64,
-    /// Operations that read of tables what differs from packet to packet.
+    /// Operations that read non-uniform values from tables.
     reads: f64,
-    /// Operations that store keys and bytes, for a packet.
+    /// Operations per packet that store keys and bytes.
     stores: f64,
     rewritten: f64,
 }
@@ -158,7 +167,7 @@ fn counted(lanes: &Lanes) -> StepCounts {
     StepCounts { rows: lanes.rows.len() as f64, operators, reads, stores: keys + bytes as f64 * STORE, rewritten: 0.0 }
 }
 
-/// Of each step, whether all packets of one port have the same: bursts are as a rule of one.
+/// Whether each step is uniform over the packets of one port: bursts usually come from one port.
 fn uniform_for_port(lanes: &Lanes) -> Vec<bool> {
     let mut uniform: Vec<bool> = Vec::new();
     for step in &lanes.steps {

@@ -1,9 +1,9 @@
-//! Takes packets in bursts, and cuts the path into stages at the look-ups that are likely to wait for memory.
+//! Chooses the burst size, and cuts the hot path into stages at lookups that are likely to stall.
 //!
-//! The burst is the size at which a packet is predicted to cost least, divided by what a packet may become where packets are replicated. A look-up stays in
-//! its packet's turn, joins a stage before it, or begins one of its own: whatever is cheapest, given the look-ups before it. Beside that stands the path with
-//! one stage for all look-ups that it may make, which pays for what no look-up alone would. A stage's batch is the burst: packets that have left the path
-//! take up their places in it, and do nothing there.
+//! The burst has the minimum predicted cost per packet, divided by the expansion of replicated packets. Each
+//! lookup stays unstaged, joins an earlier stage, or begins a stage of its own, whichever is cheapest given
+//! the lookups before it. This greedy cut competes with one stage for all lookups, which may pay where no
+//! single lookup does. A stage's batch is the burst: packets that took a side exit keep their slots.
 
 use super::{WORTH, constraints, is_legal, reason, with_model};
 use crate::Inputs;
@@ -13,11 +13,12 @@ use hlir::{NodeId, Plan, Program};
 
 /// The first is taken unless another is cheaper.
 pub const BURSTS: [u32; 3] = [64, 32, 128];
-/// How much cheaper a longer burst must be: what it needs beside its packets is not in the model. For a shorter one [`WORTH`] is enough.
+/// Relative gain required of a longer burst: its effects beyond its packets are not in the model. [`WORTH`]
+/// is enough for a shorter one.
 const LONGER_WORTH: f64 = 0.05;
-/// Look-ups of a path up to which one stage for all of them is tried, beginning at each.
+/// Number of lookups up to which a common stage is tried, beginning at each of them.
 const MOST_TOGETHER: usize = 12;
-/// Packets of a group of a path's stage: verdicts are bits of one word.
+/// Packets per group: the verdicts of a group are bits of one word.
 pub const LARGEST_GROUP: u32 = 64;
 
 pub fn allocate(program: &Program, plan: &mut Plan, inputs: &Inputs) {
@@ -54,7 +55,7 @@ pub fn allocate(program: &Program, plan: &mut Plan, inputs: &Inputs) {
         }
         let Some((cycles, mut chosen)) = best else { return };
         let plain = model.predict(&Plan { burst: chosen.burst, ..plain }).cycles();
-        // Of two that cost the same, stages are the safer ones: they wait less where memory gets dearer than when it was measured.
+        // At equal cost, stages are safer: they stall less if memory is slower than measured.
         let is_worth_it = !chosen.loops.is_empty() && cycles < plain;
         if !is_worth_it && pinned.path.is_none() && stages.is_empty() && pinned.queues.is_empty() {
             (chosen.path, chosen.loops) = (None, Vec::new());
@@ -66,7 +67,7 @@ pub fn allocate(program: &Program, plan: &mut Plan, inputs: &Inputs) {
     });
 }
 
-/// The cut look-up by look-up, or that with one stage if it is cheaper.
+/// The greedy cut, or the one with a common stage if that is cheaper.
 fn best_cut(model: &Model, plan: Plan) -> Plan {
     let cost = |plan: &Plan| super::prefetch::minimum_cost(model, plan);
     let lookups = lookups(model, &plan);
@@ -80,7 +81,7 @@ fn best_cut(model: &Model, plan: Plan) -> Plan {
     }
 }
 
-/// The plan with the one stage that costs least, if it has to have one: packets can wait in a queue only where there are stages.
+/// The plan with the one stage of minimum cost, for plans that must have one: a queue needs stages.
 fn minimum_cost_stage(model: &Model, plan: Plan) -> Plan {
     let ones = lookups(model, &plan).into_iter().map(|(node, name)| {
         let mut one = plan.clone();
@@ -92,7 +93,7 @@ fn minimum_cost_stage(model: &Model, plan: Plan) -> Plan {
     costs.min_by(|(a, _), (b, _)| a.total_cmp(b)).map_or(plan, |(_, one)| one)
 }
 
-/// Look-ups on the path, each with its table's name.
+/// Lookups on the hot path, each with its table's name.
 fn lookups(model: &Model, plan: &Plan) -> Vec<(NodeId, String)> {
     let path = plan.path.as_ref().and_then(|path| hlir::path::nodes(model.program, path)).unwrap_or_default();
     let look_up = |node: NodeId| {
@@ -101,7 +102,8 @@ fn lookups(model: &Model, plan: &Plan) -> Vec<(NodeId, String)> {
     path.into_iter().filter_map(look_up).collect()
 }
 
-/// One stage at the first of these look-ups, for all that can be made there but those that cost less in their turn. None where only one can.
+/// A common stage at the first of these lookups, without the lookups that cost less unstaged. None if fewer
+/// than two remain.
 fn one_stage(model: &Model, plan: &Plan, lookups: &[(NodeId, String)]) -> Option<Plan> {
     let mut plan = plan.clone();
     for (node, name) in lookups {
@@ -132,14 +134,14 @@ fn one_stage(model: &Model, plan: &Plan, lookups: &[(NodeId, String)]) -> Option
     (plan.loops[0].requests.len() > 1).then_some(plan)
 }
 
-/// What a look-up on the path can be.
+/// What becomes of a lookup on the hot path.
 enum Cut {
     Unstaged,
     Joined(usize),
     Own,
 }
 
-/// Cuts the path for the plan's burst, but for the look-ups that stages of the plan make already.
+/// Cuts the hot path greedily, for lookups that no stage of the plan makes already.
 fn cut(model: &Model, mut plan: Plan) -> Plan {
     let fixed = plan.loops.len();
     let staged_nodes = staged_nodes(model.program, &plan);
@@ -161,14 +163,14 @@ fn cut(model: &Model, mut plan: Plan) -> Plan {
     plan
 }
 
-/// Where the plan's stages look up.
+/// The nodes whose lookups the plan's stages make.
 fn staged_nodes(program: &Program, plan: &Plan) -> Vec<NodeId> {
     let path = plan.path.as_ref().and_then(|path| hlir::path::nodes(program, path)).unwrap_or_default();
     let stages = hlir::path::stages(program, plan, &path);
     stages.iter().flat_map(|stage| &stage.looked_up).map(|place| path[*place]).collect()
 }
 
-/// One more stage of the plan: of as many packets as the others, if there are any.
+/// One more stage, with the group size of the others.
 fn stage(model: &Model, node: NodeId, table: &str, plan: &Plan) -> Loop {
     Loop {
         node: model.program.nodes[node].name.clone(),
@@ -180,7 +182,7 @@ fn stage(model: &Model, node: NodeId, table: &str, plan: &Plan) -> Loop {
     }
 }
 
-/// A look-up that a stage makes; where its line is asked for is for `prefetch` to say.
+/// A staged lookup; the pass `prefetch` decides where its line is prefetched.
 fn prefetch_of(table: &str) -> Request {
     Request {
         access: Access::Table { table: table.to_string(), line: 0 },
@@ -191,7 +193,7 @@ fn prefetch_of(table: &str) -> Request {
     }
 }
 
-/// The cheapest of the ways that are legal, each as if its lines were asked for as well as can be.
+/// The option of minimum cost among the legal ones, each with its best prefetches.
 fn minimum_cost(model: &Model, options: Vec<(Cut, Plan)>) -> Plan {
     let mut costs: Vec<(String, f64)> = Vec::new();
     let mut best: Option<(f64, Cut, Plan)> = None;
@@ -200,7 +202,7 @@ fn minimum_cost(model: &Model, options: Vec<(Cut, Plan)>) -> Plan {
         let cycles = super::prefetch::minimum_cost(model, &plan);
         let least = best.as_ref().map_or(f64::INFINITY, |(least, _, _)| *least);
         let is_better = cycles < least * if is_plain { 1.0 } else { 1.0 - WORTH };
-        // Legality is asked last: it looks at the whole graph.
+        // Legality is checked last, since the verifier walks the whole graph.
         if !is_plain && (is_better || costs.len() < 2) && !is_legal(model.program, &plan) {
             continue;
         }

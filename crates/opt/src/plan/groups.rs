@@ -1,7 +1,7 @@
-//! Chooses how many packets of a batch go through the stages together.
+//! Chooses the group size: how many packets of a batch go through the stages together.
 //!
-//! Too few, and a group waits for its first line; too many, and what a packet carries between two stages no longer stays in the first cache. A group goes
-//! through all stages, so one size is chosen for all.
+//! A small group exposes the latency of its first line. A large one evicts the state of its packets from L1.
+//! A group goes through all stages, so they share one size.
 
 use super::{constraints, is_legal, reason, with_model};
 use crate::Inputs;
@@ -11,7 +11,7 @@ use hlir::{Plan, Program};
 pub const GROUPS: [u32; 4] = [8, 16, 32, 64];
 
 pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
-    // Stages that are pinned have their groups, and the others were given the same.
+    // Given stages have their group size, and the others were planned with the same.
     if !constraints::stages(inputs).is_empty() {
         return;
     }
@@ -22,7 +22,7 @@ pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
         sizes.dedup();
         let cost = |group: &u32| (*group, super::prefetch::minimum_cost(model, &grouped(plan, *group)));
         let costs: Vec<(u32, f64)> = sizes.iter().map(cost).collect();
-        // The largest of equals: it needs no more room than the burst has anyway.
+        // The largest among equals: it needs no more room than the burst has anyway.
         let best = costs.iter().rev().copied().min_by(|(_, a), (_, b)| a.total_cmp(b));
         let Some((group, cycles)) = best else { return };
         let mut chosen = grouped(plan, group);

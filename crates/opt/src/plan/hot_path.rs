@@ -1,8 +1,9 @@
-//! Finds the way that most packets take, which the passes behind cut into stages.
+//! Finds the hot path, which later passes cut into stages.
 //!
-//! From the entry on, along the edge with most traffic of those that are open to a packet which came this way, until it leaves or would come back. A program
-//! without tables has no use for it. Of each table on it is said which action its entries are expected to run: a group's turn has code for just that, and asks
-//! the table whether it holds, so a wrong expectation costs little.
+//! It follows the edge with most traffic from the entry, among those that the path's facts allow, until
+//! packets leave or a loop would close. A program without tables has no use for it. For each table on it, the
+//! plan names the action that entries are expected to run: the commit phase has a specialized copy for it,
+//! guarded by a test of the table, so a wrong expectation costs little.
 
 use super::with_model;
 use crate::Inputs;
@@ -31,7 +32,8 @@ pub fn find(program: &Program, plan: &mut Plan, inputs: &Inputs) {
     });
 }
 
-/// The number of the action that all entries are expected to run: what they do where that is known, else the first that is not what a miss runs.
+/// The action that all entries are expected to run: the counted one if known, else the first that is not the
+/// default.
 fn usual_action(table: &Table, content: Content) -> Option<usize> {
     if table.profile.is_some() || table.actions.len() < 2 {
         return None;

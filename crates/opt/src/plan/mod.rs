@@ -1,6 +1,7 @@
-//! Planners: each fills in a part of the plan with what the model predicts to be cheapest, and says what the alternatives would have cost.
+//! Planners: each fills in a part of the plan with minimum predicted cost, and records the cost of the
+//! alternatives.
 //!
-//! No planner decides what is legal: a plan that the verifier refuses is no alternative.
+//! No planner decides legality: a plan that the verifier rejects is no alternative.
 
 pub mod batches;
 pub mod constraints;
@@ -18,22 +19,22 @@ use crate::model::Model;
 use hlir::plan::Reason;
 use hlir::{Plan, Program};
 
-/// Plans that are not at least so much cheaper are not worth their trouble: the model is not as exact as that.
+/// Smaller relative gains do not count: the model is not that exact.
 pub const WORTH: f64 = 0.02;
 
-/// Gives `plan` the program's model, on a machine that is not always its own.
+/// Calls `plan` with the program's model on a machine with shared caches.
 pub(crate) fn with_model<T>(program: &Program, inputs: &Inputs, plan: impl FnOnce(&Model) -> T) -> T {
     let inputs = Inputs { machine: inputs.machine.with_shared_caches(), ..inputs.clone() };
     let traffic = Traffic::estimate(program, &inputs);
     plan(&Model::new(program, &inputs, &traffic))
 }
 
-/// A cost as plans write it.
+/// Cycles in tenths, as plans write them.
 fn tenths(cycles: f64) -> u64 {
     (cycles * 10.0).round().clamp(0.0, 1e15) as u64
 }
 
-/// What was chosen beside what was not, cheapest first.
+/// The chosen cost, and the alternatives by increasing cost.
 pub(crate) fn reason(chosen: f64, alternatives: impl IntoIterator<Item = (String, f64)>) -> Option<Reason> {
     let mut alternatives: Vec<(String, u64)> =
         alternatives.into_iter().map(|(name, cycles)| (name, tenths(cycles))).collect();
@@ -41,7 +42,7 @@ pub(crate) fn reason(chosen: f64, alternatives: impl IntoIterator<Item = (String
     Some(Reason { cost: tenths(chosen), alternatives })
 }
 
-/// What was not chosen before.
+/// The recorded alternatives of an earlier decision.
 fn alternatives(reason: Option<Reason>) -> impl Iterator<Item = (String, f64)> {
     let before = reason.into_iter().flat_map(|reason| reason.alternatives);
     before.map(|(name, cost)| (name, cost as f64 / 10.0))

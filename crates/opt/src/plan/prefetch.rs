@@ -1,8 +1,9 @@
-//! Decides where the lines of staged look-ups are asked for: nowhere, in a loop before the look-ups, or one by one with work on another burst: with each line
-//! that is consumed, with each packet's turn, or as each packet's keys are made.
+//! Places the prefetches of staged lookups: none, in a loop before the lookups, or one group ahead (software
+//! pipelining), interleaved with lookups, commit or key computation.
 //!
-//! In the first caches a request costs more than it saves. Beyond them, a group that is asked for as a whole waits once for its first line; asked for a burst
-//! ahead it does not wait at all, but what the packets carry must stay in the cache so long. Which hint is better is the machine's to say.
+//! For tables in L1 a prefetch costs more than it saves. Beyond L1, a group that is prefetched as a whole
+//! exposes the latency of its first line. One group ahead exposes none, but the state of the pipelined
+//! packets must stay in cache. The machine model decides between hints.
 
 use super::{constraints, is_legal, reason, with_model};
 use crate::Inputs;
@@ -11,7 +12,7 @@ use hlir::plan::{Access, Hint, Placement};
 use hlir::{Plan, Program};
 use std::ops::Range;
 
-/// Ways to ask for lines, with the name that reasons give them: the first request has the first placement, the next one the next, and so on in turn.
+/// Placements with their names in reasons: prefetches take the placements of a list in turn.
 const PLACEMENTS: [(&[Placement], &str); 6] = [
     (&[Placement::None], "nowhere"),
     (&[Placement::OwnLoop], "own_loop"),
@@ -22,9 +23,10 @@ const PLACEMENTS: [(&[Placement], &str); 6] = [
 ];
 const WITH_CONSUMPTION: &str = "with_consumption";
 const WITH_TURNS: &str = "with_turns";
-/// Costs that differ by less are the same. Of such, requests with look-ups or with turns are better, and what is planned stays: lines that are
-/// asked for at once stand in each other's way, of which the model knows little (l2fwd with a million stations in bursts of 32, on a Zen 4: 47 cycles, 53 where
-/// half are asked for with keys).
+/// Relative difference below which costs count as equal. Among equals, prefetches interleaved with lookups or
+/// commit are preferred, and the planned placement stays. Prefetches in quick succession compete for miss
+/// registers, which the model covers only in part (l2fwd with a million hosts in bursts of 32 on a Zen 4: 47
+/// cycles, 53 with half of the prefetches interleaved with keys).
 const SAME: f64 = 1.02;
 
 pub fn place(program: &Program, plan: &mut Plan, inputs: &Inputs) {
@@ -39,7 +41,7 @@ pub fn place(program: &Program, plan: &mut Plan, inputs: &Inputs) {
     });
 }
 
-/// The plan's cost if each request were placed as well as can be without changing anything else.
+/// The plan's cost with the best placement of each prefetch, all else being equal.
 pub fn minimum_cost(model: &Model, plan: &Plan) -> f64 {
     let mut plan = plan.clone();
     for number in 0..plan.loops.len() {
@@ -48,7 +50,7 @@ pub fn minimum_cost(model: &Model, plan: &Plan) -> f64 {
         }
         for request in 0..plan.loops[number].requests.len() {
             let mut costs = costs(model, &plan, number, request..request + 1);
-            // What a burst ahead gains over a group is not what decides about cuts, and whether it is legal is not known yet.
+            // Cuts are decided without software pipelining, whose legality is not known yet.
             costs.retain(|(_, _, plan)| !plan.loops[number].requests[request].placement.is_behind());
             let best = costs.into_iter().min_by(|(_, a, _), (_, b, _)| a.total_cmp(b));
             if let Some((_, _, better)) = best {
@@ -59,9 +61,9 @@ pub fn minimum_cost(model: &Model, plan: &Plan) -> f64 {
     model.predict(&plan).cycles()
 }
 
-/// Each way to place some requests of a loop: its name, what a packet costs then, and the plan.
+/// Each placement of some prefetches of a loop: its name, its cost, and the plan.
 fn costs(model: &Model, plan: &Plan, number: usize, requests: Range<usize>) -> Vec<(&'static str, f64, Plan)> {
-    // One request is spread over nothing.
+    // A single prefetch cannot be spread.
     let options = PLACEMENTS.into_iter().filter(|(placements, _)| placements.len() == 1 || requests.len() > 1);
     options
         .map(|(placements, name)| {
@@ -88,7 +90,7 @@ fn hint(model: &Model, plan: &Plan, number: usize, request: usize, placement: Pl
     found.map_or(Hint::T0, |lookup| model.best_hint(lookup, placement, f64::from(plan.loops[number].group)))
 }
 
-/// All requests of a loop in one way: what waiting for the next group costs, they cost together.
+/// Places all prefetches of a loop in one way, since they share the cost of software pipelining.
 fn place_all(model: &Model, plan: &mut Plan, number: usize) {
     let mut costs = costs(model, plan, number, 0..plan.loops[number].requests.len());
     costs.retain(|(_, _, other)| is_legal(model.program, other));

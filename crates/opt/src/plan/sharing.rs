@@ -1,4 +1,4 @@
-//! Lets tables that have the same keys share an array: half the memory, so more of it stays in the caches.
+//! Joins exact tables with common keys into one array: half the memory, so more of it stays cached.
 
 use super::{is_legal, reason, structures};
 use crate::Inputs;
@@ -7,7 +7,8 @@ use hlir::plan::{Share, Structure};
 use hlir::{Plan, Program, TableId};
 use std::collections::BTreeMap;
 
-/// Of the keys of the larger table, the other one has at least so many: with fewer in common, an array of both is hardly smaller than two.
+/// Minimum share of the larger table's keys that the other one has. With fewer in common, a joint array is
+/// hardly smaller than two.
 const COMMON: f64 = 0.5;
 
 pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
@@ -17,7 +18,7 @@ pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
         return;
     }
     let mut least = structures::whole_plan_cycles(program, "sharing", plan, inputs);
-    // Those with most keys in common first: a table shares once.
+    // Pairs with most keys in common first, since a table can be in one joint array only.
     pairs.sort_by_key(|(common, _)| std::cmp::Reverse(*common));
     for (_, mut share) in pairs {
         let mut other = plan.clone();
@@ -34,7 +35,7 @@ pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
     }
 }
 
-/// Tables that could share an array, with the number of keys that both have.
+/// Pairs of tables that could have a joint array, with the number of common keys.
 fn pairs(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<(u64, Share)> {
     let structure: BTreeMap<&str, Structure> =
         plan.tables.iter().map(|planned| (planned.table.as_str(), planned.structure)).collect();
@@ -65,13 +66,13 @@ fn pair(program: &Program, inputs: &Inputs, one: TableId, other: TableId) -> Opt
     if (common as f64) < COMMON * first.entries.max(second.entries) as f64 {
         return None;
     }
-    // The other table needs two, for its default's record and another.
+    // The other table needs two bits, for its default's record and another.
     let bits = |id: TableId| records::bits(program, id, &content(id), Share::BITS - 2);
     let [one_bits, other_bits] = [bits(one)?, bits(other)?];
     let left = Share::BITS.checked_sub(one_bits + other_bits)?;
     let (guest, owner, bits) = if one_bits <= other_bits { (one, other, one_bits) } else { (other, one, other_bits) };
     let [table, owner] = [guest, owner].map(|id| name(program, id).to_string());
-    // What neither needs is divided.
+    // Unused bits are divided equally.
     Some((common, Share { table, owner, bits: bits + left / 2, reason: None }))
 }
 

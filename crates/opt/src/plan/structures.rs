@@ -1,5 +1,5 @@
-//! Gives each table the data structure in which its look-ups cost least: operations, and lines in the caches that the program's tables share; and where that is
-//! close, the one with which the whole program does.
+//! Gives each table the data structure of minimum lookup cost: operations, and lines in the caches that all
+//! tables share. Near-optimal candidates are compared by the cost of the whole plan.
 
 use super::{constraints, reason, with_model};
 use crate::model::structures::{Shape, candidates};
@@ -9,12 +9,13 @@ use hlir::plan::{Reason, Structure, TablePlan};
 use hlir::text::written_structure;
 use hlir::{Plan, Program, TableId};
 
-/// A table's structure decides which lines others keep in the cache, so all are chosen twice.
+/// A table's structure decides which lines of others stay cached, so all tables are visited twice.
 const ROUNDS: usize = 2;
-/// Costs of all look-ups that are as good as one another.
+/// Relative difference up to which total costs of lookups count as equal.
 pub(super) const SAME: f64 = 1.005;
-/// Look-ups by themselves say little of what they cost in stages that nobody has cut yet. So structures that cost up to so much more are tried in whole
-/// plans, those of the dearest tables first, and so many of them, since each takes as long as all planners behind this one.
+/// The cost of lookups alone says little about stages that are not cut yet. Structures within this factor of
+/// the minimum are tried in whole plans, most expensive tables first. Their number is limited, since each
+/// trial runs all later planners.
 const NEAR_OPTIMAL: f64 = 1.5;
 const MOST_NEAR_OPTIMAL: usize = 4;
 
@@ -43,7 +44,7 @@ fn replace(plan: &mut Plan, chosen: TablePlan) {
     }
 }
 
-/// Structures that could win in a whole plan.
+/// Candidates for a trial in a whole plan.
 fn near_optimal(plan: &Plan, inputs: &Inputs) -> Vec<TablePlan> {
     let is_open = |planned: &&TablePlan| inputs.constraints.tables.iter().all(|pinned| pinned.table != planned.table);
     let cost = |planned: &TablePlan| planned.reason.as_ref().map_or(0, |reason| reason.cost);
@@ -52,7 +53,7 @@ fn near_optimal(plan: &Plan, inputs: &Inputs) -> Vec<TablePlan> {
     open.into_iter().flat_map(near_optimal_of).take(MOST_NEAR_OPTIMAL).collect()
 }
 
-/// Structures that cost little more than the one that was chosen, each in its place.
+/// Structures that cost little more than the chosen one, each in its place.
 fn near_optimal_of(chosen: &TablePlan) -> impl Iterator<Item = TablePlan> {
     let reason = chosen.reason.iter();
     reason.flat_map(|reason| {
@@ -69,7 +70,7 @@ fn near_optimal_of(chosen: &TablePlan) -> impl Iterator<Item = TablePlan> {
     })
 }
 
-/// What a packet costs if all that passes behind this one decide is planned, or is pinned.
+/// Cycles per packet of the plan that all later passes complete, with constraints.
 pub(super) fn whole_plan_cycles(program: &Program, pass: &str, plan: &Plan, inputs: &Inputs) -> f64 {
     let mut plan = plan.clone();
     for pass in crate::passes_after(pass) {
@@ -94,7 +95,7 @@ fn choose_by_lookups(program: &Program, plan: &mut Plan, inputs: &Inputs) {
     });
 }
 
-/// Tables that packets look up, by size: the largest decide what the caches hold.
+/// Tables that packets look up, largest first: these determine what the caches hold.
 fn looked_up(model: &Model, plan: &Plan) -> Vec<TableId> {
     let lookups = model.lookups(plan);
     let mut lookups: Vec<&Lookup> = lookups.iter().collect();
@@ -117,15 +118,15 @@ fn minimum_cost(model: &Model, plan: &Plan, id: TableId) -> TablePlan {
     let best = least(&costs, &shapes);
     let usual = Structure::usual(&model.program.key_kinds(id));
     let (structure, cycles) = best.unwrap_or_else(|| (usual, cost(model, plan, id, usual)));
-    // What the other tables cost is left out of the reason, but for what changes.
+    // The reason leaves out the cost of other tables, but not its change.
     let other_tables = cycles - own_cost(model, plan, id, structure);
     let others = costs.iter().filter(|(other, _)| *other != structure);
     let others = others.map(|(other, cycles)| (written_structure(*other).to_string(), *cycles - other_tables));
     TablePlan { table: table.name.clone(), structure, reason: reason(cycles - other_tables, others) }
 }
 
-/// The cheapest structure; of those that cost the same but for a rounding, the smallest, for what memory costs is known least. Those
-/// that are searched from end to end are small only as long as the table is.
+/// The structure of minimum cost. Among equals, the smallest, since memory costs are the least certain.
+/// Structures that are searched linearly are small only as long as the table is.
 fn least(costs: &[(Structure, f64)], shapes: &[Shape]) -> Option<(Structure, f64)> {
     let (minimum_cost, least) = costs.iter().copied().min_by(|(_, a), (_, b)| a.total_cmp(b))?;
     let equals = costs.iter().zip(shapes).filter(|((structure, cycles), _)| {
@@ -143,12 +144,12 @@ fn with(model: &Model, plan: &Plan, id: TableId, structure: Structure) -> Plan {
     other
 }
 
-/// What look-ups in all tables would cost a packet: a structure takes room in the caches from the others.
+/// Cycles per packet of lookups in all tables: a structure takes cache from the others.
 fn cost(model: &Model, plan: &Plan, id: TableId, structure: Structure) -> f64 {
     model.lookup_cycles(&with(model, plan, id, structure)).values().sum()
 }
 
-/// What look-ups in this table alone would cost.
+/// Cycles per packet of lookups in this table alone.
 fn own_cost(model: &Model, plan: &Plan, id: TableId, structure: Structure) -> f64 {
     model.lookup_cycles(&with(model, plan, id, structure)).get(&id).copied().unwrap_or(0.0)
 }

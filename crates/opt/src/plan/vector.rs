@@ -1,8 +1,8 @@
-//! Decides whether what leads to the path's first cut is run for several packets side by side.
+//! Decides whether the first stage of the hot path is vector code, several packets at once.
 //!
-//! Vectors do a router's checks for eight packets in about the time of one, but packets must be put side by side first. Which is less depends on what there is
-//! to check, and on the machine. Lanes need no more memory and wait for nothing, so they are taken whatever they are predicted to gain (in l2fwd 1.5 % where it
-//! was 4 to 8).
+//! A vector does a router's checks for eight packets in about the time of one, but packets must be transposed
+//! first. The result depends on the checks and on the machine. Vector code needs no memory and never stalls,
+//! so any predicted gain suffices (in l2fwd 1.5 % were predicted and 4 to 8 % measured).
 
 use super::{constraints, is_legal, reason, with_model};
 use crate::Inputs;
@@ -30,15 +30,15 @@ pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
     });
 }
 
-/// Takes lanes out of the loops that are not pinned.
+/// Resets loops that are not given to scalar code.
 pub fn make_scalar(plan: &mut Plan, inputs: &Inputs) {
     for lp in plan.loops.iter_mut().filter(|lp| !constraints::has_loop(inputs, lp)) {
         lp.lanes = 1;
     }
 }
 
-/// The plan with a first stage in lanes if they promise something, before it is known what else it will look up: whether stages are worth their trouble may
-/// depend on it. Who asks takes them out again ([`scalar`]).
+/// The plan with a vectorized first stage if that promises a gain, before its other lookups are known:
+/// whether stages pay may depend on it. The caller resets it later ([`make_scalar`]).
 pub fn candidate(model: &Model, mut plan: Plan) -> Plan {
     let Some(first) = first(model, &plan) else { return plan };
     let Some(packets) = model.vector_packets() else { return plan };
@@ -49,7 +49,7 @@ pub fn candidate(model: &Model, mut plan: Plan) -> Plan {
     plan
 }
 
-/// The number of the loop with which the path's first stage begins.
+/// Index of the loop of the path's first stage.
 fn first(model: &Model, plan: &Plan) -> Option<usize> {
     let path = hlir::path::nodes(model.program, plan.path.as_ref()?)?;
     hlir::path::stages(model.program, plan, &path).first().map(|stage| stage.number)

@@ -1,7 +1,7 @@
-//! Computes what the program decides by itself: constant expressions, conditions, selects and rules of the buffering manager.
+//! Constant folding: expressions, conditions, selects and rules of the buffering manager.
 //!
-//! What lowering leaves behind (masks of casts, conditions of inlined code, default arguments) goes here, so that every later pass and the
-//! reader of the generated C see the program that is left.
+//! Lowering leaves masks of casts, conditions of inlined code and default arguments behind. They are folded
+//! here, so that later passes and readers of the generated C see the remaining program only.
 
 use crate::{Inputs, visit};
 use hlir::value::Value;
@@ -35,7 +35,7 @@ fn constant(value: &Value, kind: Type) -> Expression {
     }
 }
 
-/// Folds from the leaves up. Only constants decide, so the types of parameters do not matter here.
+/// Folds from the leaves up. Only constants fold, so the types of parameters do not matter here.
 fn fold_expression(expression: &mut Expression, program: &Program) {
     match expression {
         Expression::Unary { operand, .. }
@@ -88,7 +88,7 @@ fn computed(expression: &Expression, program: &Program) -> Option<Expression> {
     Some(constant(&value, expression.type_in(program, &[])))
 }
 
-/// What one known operand decides.
+/// Simplifies an operator with one known operand.
 fn simplified(expression: &Expression) -> Option<Expression> {
     match expression {
         Expression::Choose { condition, then, otherwise } => {
@@ -123,7 +123,7 @@ fn logical(left: &Expression, right: &Expression, neutral: bool) -> Option<Expre
     }
 }
 
-/// Puts the statements of a decided `if` in its place.
+/// Replaces a decided `if` by its statements.
 fn fold_body(body: &mut Vec<Statement>) {
     let mut folded = Vec::with_capacity(body.len());
     for mut statement in std::mem::take(body) {
@@ -173,7 +173,8 @@ fn fold_node(kind: &mut NodeKind) {
     }
 }
 
-/// A select over constants takes its first matching case. Value sets are the control plane's, so a case with one stops the search.
+/// A select over constants takes its first matching case. A value set belongs to the control plane, so it
+/// ends the search.
 fn fold_select(select: &mut Select) {
     let Some(keys) = select.keys.iter().map(known).collect::<Option<Vec<Value>>>() else { return };
     if keys.is_empty() {
@@ -206,7 +207,7 @@ fn set_has(set: &KeySet, key: &Value) -> Option<bool> {
     }
 }
 
-/// Rules that never hold go; behind one that always holds and ends the packet's stay, nothing is reached.
+/// Removes rules that never hold, and all rules after one that always holds and ends the packet.
 fn fold_rules(rules: &mut Vec<Rule>) {
     rules.retain(|rule| truth(&rule.condition) != Some(false));
     let last = rules.iter().position(|rule| truth(&rule.condition) == Some(true) && rule.effect.is_last());

@@ -1,7 +1,7 @@
-//! Drops assignments to variables that nobody reads, nodes that do nothing, and nodes that nothing reaches.
+//! Dead code elimination: assignments to variables without readers, empty nodes, and unreachable nodes.
 //!
-//! Lowering gives every metadata field and every temporary a variable; most programs read few of them. What a packet does not carry needs no
-//! room in its record and no copy when it enters again.
+//! Lowering gives a variable to every metadata field and every temporary; most programs read few of them. A
+//! removed variable needs no room in the packet's state and no copy when the packet enters again.
 
 use crate::{Inputs, visit};
 use hlir::{Call, Effect, Expression, Keep, Next, Node, NodeId, NodeKind, Place, Program, Statement, VariableId};
@@ -16,7 +16,8 @@ pub fn remove(program: &mut Program, _: &Inputs) {
     remove_unreachable(program);
 }
 
-/// Removes assignments to variables without readers; true if there were any, for then others may have lost their last reader.
+/// Removes assignments to variables without readers. Returns whether there were any: others may have lost
+/// their last reader then.
 fn remove_assignments(program: &mut Program) -> bool {
     let read = read_variables(program);
     let mut removed = false;
@@ -31,7 +32,8 @@ fn remove_assignments(program: &mut Program) -> bool {
     removed
 }
 
-/// Variables that an expression, a call or the result of a meter reads. Being kept by a copy is no reading.
+/// Variables that an expression, a call or the result of a meter reads. A copy that keeps a variable is no
+/// reader.
 fn read_variables(program: &mut Program) -> HashSet<VariableId> {
     let mut read = HashSet::new();
     visit::expressions(program, &mut |expression| {
@@ -94,7 +96,7 @@ fn sweep(body: &mut Vec<Statement>, read: &HashSet<VariableId>) -> bool {
     removed
 }
 
-/// Whether a statement has no effect. A look-ahead may fail, so it stays; so do calls with a state of their own.
+/// Whether a statement has no effect. A lookahead may fail, so it stays; so do calls with state.
 fn is_dead(statement: &Statement, read: &HashSet<VariableId>) -> bool {
     match statement {
         Statement::Assign { target, .. } => is_unread(*target, read),
@@ -130,7 +132,7 @@ fn is_dead(statement: &Statement, read: &HashSet<VariableId>) -> bool {
     }
 }
 
-/// Drops assignments and kept variables of a copy that nobody reads.
+/// Removes assignments and kept variables of a copy that have no readers.
 fn sweep_effect(effect: &mut Effect, read: &HashSet<VariableId>) -> bool {
     let (set, keep) = match effect {
         Effect::Unicast { set, .. } => (set, None),
@@ -148,12 +150,12 @@ fn sweep_effect(effect: &mut Effect, read: &HashSet<VariableId>) -> bool {
     set.len() < before
 }
 
-/// Leads edges past blocks without statements.
+/// Redirects edges past empty blocks.
 fn skip_empty_blocks(program: &mut Program) {
     let skips: HashMap<NodeId, NodeId> =
         program.nodes.iter().filter_map(|(id, node)| Some((id, skip(node)?))).collect();
     let resolve = |mut id: NodeId| {
-        // A cycle of empty blocks cannot be: edges between blocks lead forward.
+        // There is no cycle of empty blocks: edges between blocks lead forward.
         while let Some(next) = skips.get(&id) {
             id = *next;
         }
@@ -180,7 +182,7 @@ fn skip(node: &Node) -> Option<NodeId> {
     }
 }
 
-/// Branches of which both sides lead to the same node become empty blocks; true if there were any.
+/// Turns branches with equal targets into empty blocks. Returns whether there were any.
 fn merge_branches(program: &mut Program) -> bool {
     let mut merged = false;
     for (_, node) in program.nodes.iter_mut() {
@@ -194,7 +196,7 @@ fn merge_branches(program: &mut Program) -> bool {
     merged
 }
 
-/// Replaces every node that an edge leads to.
+/// Replaces every target of an edge.
 fn redirect(kind: &mut NodeKind, resolve: &impl Fn(NodeId) -> NodeId) {
     match kind {
         NodeKind::State { select, .. } => {
@@ -245,7 +247,7 @@ fn redirect_next(next: &mut Next, resolve: &impl Fn(NodeId) -> NodeId) {
     }
 }
 
-/// Keeps the nodes that a packet can get to, in their order. Nodes that a parser names stay: its text needs them.
+/// Keeps the reachable nodes, in order. Nodes that a parser names stay, since its text needs them.
 fn remove_unreachable(program: &mut Program) {
     let Some(entry) = program.entry else { return };
     let mut reached = HashSet::new();

@@ -1,4 +1,4 @@
-//! Passes that rewrite the program. None changes what a packet sees.
+//! Passes that rewrite the program. None changes what happens to a packet.
 
 pub mod constants;
 pub mod dead;

@@ -1,14 +1,16 @@
-//! What look-ups cost in arrays over all addresses, with what stands behind longer prefixes.
+//! The cost of lookups in DIR-24-8 arrays and their extensions for long prefixes.
 
 use super::Keyed;
 use crate::inputs::prefix_coverage::{COLD_SHARE, Coverage, LineCount};
 use crate::model::cache_line::{Area, Footprint, LINE_BYTES, Line, SMALL_PAGE};
 
-/// Operations that find a longer prefix's record in the line of its group (counted in the function's code).
+/// Operations that find a long prefix's record in the line of its group (counted in the code).
 const LONGER: f64 = 24.0;
-/// Bytes of a table of links for each longer prefix: a slot of eight, of which half stay free, and several prefixes to a group.
+/// Bytes of the link table per long prefix: a slot of eight bytes at load 1/2, shared by several prefixes of
+/// a group.
 const LINK_BYTES: u64 = 8;
-/// Lines of an array over all addresses that a prefix covers beyond one, for each byte of an element: by the lengths of prefixes in a real routing table.
+/// Additional lines that a prefix covers, per byte of an element: from the prefix lengths of a real routing
+/// table.
 const MORE_LINES: f64 = 0.1;
 
 impl Keyed {
@@ -24,7 +26,7 @@ impl Keyed {
         (5.0 + LONGER * escapes, lines)
     }
 
-    /// Where lines of an array over addresses lie that look-ups ask for: as counted, or as many as so many prefixes usually cover.
+    /// The footprint of the array: the counted coverage, or an estimate from the number of prefixes.
     fn array(&self, width: u64) -> Footprint {
         if let Some(coverage) = &self.coverage {
             let Coverage { hot, cold } = coverage[width.ilog2() as usize];

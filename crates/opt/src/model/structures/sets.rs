@@ -1,21 +1,22 @@
-//! Bit vectors: a set of rules for each class of a chunk's values, and where all sets meet, the rules that match.
+//! The cost of lookups in bit vectors: each chunk of the key has a class with a set of rules; their
+//! intersection has the matching rules.
 
 use super::Keyed;
 use crate::model::cache_line::Line;
 use hlir::MatchKind;
 
-/// Operations that a chunk of a bit vector takes more in a group where each of its values has a page and a set of its own: 256 stations took 11 cycles in
-/// l2fwd, not 4 as rules with as few chunks do.
+/// Additional operations per chunk in a group where each value has a page and a set of its own: 256 hosts
+/// took 11 cycles in l2fwd, not 4 as rules with as few chunks do.
 const SCATTERED: f64 = 15.0;
 
 impl Keyed {
-    /// A class for each chunk, by two steps, and the intersection of the classes' sets of rules.
+    /// A two-step lookup of the class of each chunk, then the intersection of the sets.
     pub(super) fn bit_vector(&self) -> (f64, Vec<Line>) {
         let chunks = self.chunks();
         let set_words = self.set_words();
         let looked_at = (set_words / 2.0).max(16.0f64.min(set_words));
         let operations = 30.0 + chunks * (28.0 + (looked_at / self.limbs_per_vector).max(1.0) * 1.5);
-        // A packet's chunks have few values: what rules tell apart, and what else there is in the packets.
+        // A chunk has few classes: those that rules distinguish, limited by the values in traffic.
         let classes = self.entries.min(4096);
         let sets = (chunks * classes as f64 * set_words * 8.0) as u64;
         let pages = chunks as u64 * (1024 + self.entries.min(256) * 256);
@@ -24,7 +25,7 @@ impl Keyed {
         (operations, vec![table, Line::parallel(sets, frequency)])
     }
 
-    /// Words of a set: four, or whole lines.
+    /// 64-bit words of a set: four, or whole lines.
     fn set_words(&self) -> f64 {
         match self.entries {
             0..=256 => 4.0,
@@ -32,9 +33,10 @@ impl Keyed {
         }
     }
 
-    /// A look-up in a group: where a chunk's class stands is found for 32 packets at once, with vectors that have room for a line, else packet by packet; and
-    /// lines of sets are read until one has a rule, on average in the middle. With such vectors, sets of four words meet in registers, eight packets' at
-    /// once. Counted in groups of 5-tuples, gcc 12.
+    /// Operations of a grouped lookup. Classes are found for 32 packets at once with vectors of a line,
+    /// otherwise packet by packet. Lines of sets are read until one has a rule, on average in the middle.
+    /// With such vectors, sets of four words are intersected in registers, eight packets at once. Counted in
+    /// groups of 5-tuples, gcc 12.
     pub(super) fn bit_vector_group_operations(&self) -> f64 {
         let together = self.limbs_per_vector >= 8.0 && self.words <= 2.0;
         if together && self.set_words() <= 4.0 {
@@ -50,7 +52,7 @@ impl Keyed {
         self.keys.iter().map(|(_, width)| f64::from(width.div_ceil(16))).sum()
     }
 
-    /// Chunks of fields whose entries have about as many values there as there are entries: each value lies on a page of its own.
+    /// Chunks of exact fields with about as many values as entries: each value lies on a page of its own.
     fn scattered(&self) -> f64 {
         let exact = self.keys.iter().filter(|(kind, width)| *kind == MatchKind::Exact && *width > 16);
         exact.map(|(_, width)| f64::from(width.div_ceil(16))).sum()

@@ -1,19 +1,23 @@
-//! What look-ups cost that go down levels: tries of prefixes, and trees of the pieces that entries cut the key space into.
+//! The cost of lookups that descend levels: prefix tries, and B-trees over the intervals that entries cut the
+//! key space into.
 
 use super::Keyed;
 use crate::model::cache_line::{LINE_BYTES, Line};
 
-/// What nodes of a tree are filled to once its entries are loaded, on average: it is made anew then, with full nodes.
+/// Average fill of a B-tree's nodes after bulk loading.
 const TREE_FILL: f64 = 0.95;
-/// So many prefixes stand so close that leaves have windows (btree.h), which then hold so many pieces (counted in drawn prefixes of IPv6, and in a router's).
+/// Number of prefixes from which on they are so dense that leaves have windows (btree.h), and the intervals
+/// per leaf then (counted in random prefixes of IPv6, and in a router's).
 const DENSE_PREFIXES: u64 = 2_048;
 const PIECES_OF_DENSE: f64 = 7.5;
-/// Pointers of a trie's node that are not in its first line (5.8 nodes and 2.6 such lines a look-up, counted in 200,000 prefixes of IPv6).
+/// Share of a trie node's pointers outside its first line (5.8 nodes and 2.6 such lines per lookup, counted
+/// in 200,000 prefixes of IPv6).
 const FURTHER_LINES: f64 = 0.5;
 
 impl Keyed {
-    /// Six bits a node, a path without branches in one: as many nodes as entries, log64 of them on the way, and some for where prefixes of one holder part.
-    /// The pointer to the next node stands in another of a node's lines if it has more than four children.
+    /// Six bits per node, with path compression: as many nodes as entries, log64 of them on a walk, and some
+    /// where prefixes of one origin diverge. A node with more than four children has its pointers in another
+    /// line.
     pub(super) fn lpm_trie(&self) -> (f64, Vec<Line>) {
         let steps = self.steps();
         // Levels that are not full share the nodes.
@@ -31,7 +35,7 @@ impl Keyed {
         (branching + 3.0).ceil().min(f64::from(self.bits.div_ceil(6)))
     }
 
-    /// Pieces of a leaf, and children of the nodes above: twice as many where a window shows all of a key.
+    /// Intervals per leaf, and children per node: twice as many where a window holds the whole key.
     fn branching(&self) -> (f64, f64) {
         match (self.bits, self.entries) {
             (0..=32, _) => (8.0, 15.0),
@@ -44,7 +48,7 @@ impl Keyed {
         (2.0 * self.entries as f64 / self.branching().0 / TREE_FILL).max(1.0)
     }
 
-    /// Nodes so many levels above the leaves, of full ones: what is left over is at the top.
+    /// Nodes at a level above the leaves; partly filled nodes are at the top.
     fn nodes(&self, above: i32) -> f64 {
         let (leaves, branching) = (self.leaves(), self.branching().1);
         let full = branching * (8.0f64).powi(above - 1) * TREE_FILL.powi(above);
@@ -56,7 +60,7 @@ impl Keyed {
         1.0 + nodes.log(8.0 * TREE_FILL).ceil().max(0.0)
     }
 
-    /// Each entry cuts the key space twice; nodes are full, all but some.
+    /// Each entry cuts the key space twice. Almost all nodes are full.
     pub(super) fn btree(&self) -> (f64, Vec<Line>) {
         let levels = self.levels();
         let lines = (0..levels as i32).rev().map(|above| Line::single(self.nodes(above) as u64 * LINE_BYTES, 1.0));
