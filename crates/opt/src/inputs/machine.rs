@@ -486,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn among_others_a_line_costs_the_mean_of_two_working_sets() {
+    fn with_shared_caches_a_line_costs_the_mean_of_two_working_sets() {
         let machine = Machine::default();
         let shared = machine.with_shared_caches();
         assert_eq!(Machine::parse(&shared.print()).as_ref(), Ok(&shared));
