@@ -30,6 +30,8 @@ impl Touched {
 
 /// The effective working set (reuse distance in bytes) of each area's lines, as in an LRU cache.
 ///
+/// W_i = Σ_{r_j >= r_i} B_j + Σ_{r_j < r_i} B_j · g(r_j / r_i), with g(x) = (1 − e^−x) / (1 − e^−1).
+///
 /// It is the sum of all areas with at least the same rate of touches per line, and of a part of each colder
 /// area: with the rate ratio r of the colder area, the part (1 - e^-r) / (1 - e^-1) of it is touched between
 /// two touches of a line.

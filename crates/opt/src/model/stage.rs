@@ -146,7 +146,12 @@ impl Model<'_> {
         tables.map(|table| operations.key(table)).sum()
     }
 
-    /// Cycles per packet that stages add.
+    /// Cycles per packet that stages add; x exit the hot path, y stay on it.
+    ///
+    /// ```text
+    /// S = Σ over stages (loops · c_loop / G + keys · c_op + wait) + c_loop / G
+    ///     + x · (c_br + 60 · c_op) − y · (7 + 6 · known) · c_op
+    /// ```
     fn staging(&self, plan: &Plan, path: &[NodeId], stages: &[Staged], lookups: &[Lookup], on_path: f64) -> f64 {
         if stages.is_empty() {
             return 0.0;

@@ -5,8 +5,8 @@
 //! work stalls. Of the latency of a group's last line, only the part that exceeds the lookups before it
 //! stalls.
 //!
-//! Symbols: W = reorder-buffer size, m = mispredictions per lookup, s = share of lookups that read a second
-//! line, G = group size.
+//! Symbols as in docs/model.md: ROB = instructions in the reorder buffer, σ = mispredictions inside a lookup,
+//! q = share of lookups that read a second line, G = packets of a group, w_l = operations of a lookup.
 
 use super::cache_line::{Area, Footprint};
 use super::structures::Shape;
@@ -48,7 +48,7 @@ const NOISE: f64 = 0.1;
 
 /// The reorder-buffer window of code that runs packet by packet.
 pub(super) struct RobWindow {
-    /// Packets per window: W / operations per packet.
+    /// Packets per window: ROB / operations per packet.
     packets: f64,
     /// Latencies of the first lines of a packet's lookups, longest first, each with the number of lookups
     /// that take at least as long.
@@ -67,7 +67,7 @@ impl RobWindow {
 }
 
 /// Average number of new lookups whose first lines share one stall, where `room` >= 1 lookups fit into the
-/// window and a share `second_line` of them reads a second line.
+/// window and a share `second_line` of them reads a second line: N(k, q) of docs/model.md.
 ///
 /// A second line is a misprediction: what follows begins only when the first line has arrived, and overlaps
 /// with the second one. If each second line had a stall of its own, the prediction for l2fwd with 16M entries
@@ -148,7 +148,13 @@ impl Model<'_> {
     }
 
     /// Stalls of a lookup packet by packet. Other lookups overlap within the window, up to the next
-    /// misprediction: W / (1 + m).
+    /// misprediction: k / (1 + σ).
+    ///
+    /// ```text
+    /// n   = N(max(1, k / (1 + σ)), q)                  first lines of one stall
+    /// t_l = max(0, begin/n + Σ_lines f · E_load(line, n) + steps − ½ · ROB · c_op / ((1 + σ) · n))
+    ///       + chain + (q + σ) · c_br
+    /// ```
     pub(super) fn unstaged_stalls(&self, lookup: &Lookup, window: &RobWindow) -> f64 {
         let memory = self.memory();
         let shape = &lookup.shape;
@@ -221,6 +227,12 @@ impl Model<'_> {
 
     /// Stalls of each lookup of a stage, beside its operations. `key_work` are the cycles per packet in the
     /// loop before the lookups, `commit_work` those in the loop after them.
+    ///
+    /// ```text
+    /// own loop   Σt = max(0, Σ E_group(l, 128) − keys) + last + requests
+    /// pipelined  Σt = max(Σ over parts x_part, Σ E_prefetch(l, lines) − (lookups + keys + commit)) + requests
+    ///            x_part = max(Σ_{l in part} E_prefetch(l, lines) − cycles of the part − next, exposed)
+    /// ```
     pub(super) fn stage_stalls(&self, group: u32, made: &[StagedLookup], key_work: f64, commit_work: f64) -> Vec<f64> {
         let operation = self.inputs.machine.stages().operation_cycles;
         let group = f64::from(group.max(1));

@@ -111,6 +111,10 @@ impl Model<'_> {
 
     /// Cycles per packet that vector code adds: usually negative. `on_path` is the share of the packets that
     /// stay on the path.
+    ///
+    /// ```text
+    /// v · c_v − (w_before + y · (w_keys + w_rewrites)) · c_op
+    /// ```
     pub(super) fn vector_cycles(&self, plan: &Plan, path: &[NodeId], first: &Stage, on_path: f64) -> f64 {
         let planned = &plan.loops[first.number];
         if planned.lanes < 2 {
