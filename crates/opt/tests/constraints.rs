@@ -18,7 +18,7 @@ header hdr.ethernet: ethernet_t { dst: 48, src: 48, type: 16 }
 variable meta.port: 9
 variable error: 32
 
-table stations {
+table hosts {
   key hdr.ethernet.src: exact
   action known() {}
   action unknown() { meta.port = 511 }
@@ -45,9 +45,9 @@ entry start
 
 node start: state of parser { extract hdr.ethernet } -> kind
 
-node kind: branch hdr.ethernet.type == 0x0800 -> stations else slow
+node kind: branch hdr.ethernet.type == 0x0800 -> hosts else slow
 
-node stations: apply stations -> bridges
+node hosts: apply hosts -> bridges
 
 node bridges: apply bridges -> queue
 
@@ -63,14 +63,15 @@ node deparser: deparse { emit hdr.ethernet } -> departure
 node departure: buffer { send u32(meta.port) }
 "#;
 
-const TRAFFIC: &str = "1000 start -> kind\n1000 kind -> stations\n1000 stations -> bridges\n1000 bridges -> queue\n1000 queue -> deparser\n";
+const TRAFFIC: &str =
+    "1000 start -> kind\n1000 kind -> hosts\n1000 hosts -> bridges\n1000 bridges -> queue\n1000 queue -> deparser\n";
 
 /// The program, with so many entries in its tables.
 fn given(entries: u64) -> (Program, Inputs) {
     let program = parse_file(PROGRAM).expect("the example is HLIR").program;
     let profile = Profile::parse(TRAFFIC).expect("the example is a profile");
     let mut inputs = Inputs { profile: Some(profile), ..Inputs::default() };
-    for table in ["stations", "bridges"] {
+    for table in ["hosts", "bridges"] {
         let content = Content { entries, records: 100, masks: 1, is_known: true, ..Content::default() };
         inputs.occupancy.tables.insert(table.to_string(), content);
     }
@@ -95,24 +96,24 @@ fn line<'t>(text: &'t str, begin: &str) -> &'t str {
 }
 
 #[test]
-fn a_queue_is_kept_and_gets_the_stages_that_it_needs() {
+fn a_given_queue_is_kept_and_gets_stages() {
     let queue = "  queue slow: capacity 32 patience 4\n";
     let (program, mut inputs) = given(100);
     inputs.machine.stages =
         Some(Stages { operation_cycles: 1.0, loop_cycles: 1e6, pipelining_cycles: 1e6, ..Stages::default() });
-    let dear = |pins: &str| planned_with((program.clone(), inputs.clone()), pins, &Selection::All);
-    assert!(dear("").path.is_none(), "no stage pays");
-    for plan in [dear(queue), planned(10_000_000, queue, &Selection::All)] {
+    let expensive = |pins: &str| planned_with((program.clone(), inputs.clone()), pins, &Selection::All);
+    assert!(expensive("").path.is_none(), "no stage pays");
+    for plan in [expensive(queue), planned(10_000_000, queue, &Selection::All)] {
         assert!(print_plan(&plan).contains(queue) && !plan.loops.is_empty(), "{}", print_plan(&plan));
     }
     let with_loop =
         "  loop slow: batch 32 group 16 {\n    prefetch table slow line 0 ahead 16 in own_loop to t1\n  }\n";
     let text = print_plan(&planned(10_000_000, &format!("{with_loop}{queue}"), &Selection::All));
-    assert!(text.contains(with_loop) && text.contains(queue) && text.contains("  loop stations: "), "{text}");
+    assert!(text.contains(with_loop) && text.contains(queue) && text.contains("  loop hosts: "), "{text}");
 }
 
 #[test]
-fn one_stage_is_kept_with_its_requests_and_the_other_is_planned() {
+fn a_given_stage_is_kept_and_the_other_is_planned() {
     let free = planned(10_000_000, "", &Selection::All);
     assert_eq!(free.loops.len(), 1, "both look-ups in one stage: {}", print_plan(&free));
     let pinned =
@@ -121,39 +122,36 @@ fn one_stage_is_kept_with_its_requests_and_the_other_is_planned() {
     let text = print_plan(&plan);
     assert!(text.contains(pinned), "{text}");
     assert_eq!(plan.burst, 32, "the stage's batch: {text}");
-    assert!(
-        line(&text, "loop stations").starts_with("  loop stations: batch 32 group 16"),
-        "of the same groups: {text}"
-    );
+    assert!(line(&text, "loop hosts").starts_with("  loop hosts: batch 32 group 16"), "of the same groups: {text}");
     // A prefetch that is given as none stays none.
     let nowhere =
-        "  loop stations: batch 64 group 64 {\n    prefetch table bridges line 0 ahead 1 in nowhere to t0\n  }\n";
+        "  loop hosts: batch 64 group 64 {\n    prefetch table bridges line 0 ahead 1 in nowhere to t0\n  }\n";
     let plan = planned(10_000_000, nowhere, &Selection::All);
     assert!(print_plan(&plan).contains(nowhere) && plan.loops.len() == 1, "{}", print_plan(&plan));
 }
 
 #[test]
-fn pins_stand_in_a_plan_that_no_planner_has_made() {
-    let all = "  burst 8\n  path { start, kind, stations, bridges }\n  loop stations: batch 8 group 8\n  table bridges: exact48\n  \
+fn constraints_stand_in_the_plan_whichever_passes_run() {
+    let all = "  burst 8\n  path { start, kind, hosts, bridges }\n  loop hosts: batch 8 group 8\n  table bridges: exact48\n  \
                queue slow: capacity 3 patience 2\n  instrument edges cycles\n";
     for passes in [Selection::None, Selection::Without(vec!["batches".to_string()]), Selection::All] {
         let text = print_plan(&planned(10_000_000, all, &passes));
         for wanted in all.lines().filter(|line| !line.contains("path")) {
             assert!(text.contains(wanted), "{passes:?}: no {wanted} in\n{text}");
         }
-        assert!(line(&text, "path").starts_with("  path { start, kind, stations, bridges }"), "{passes:?}: {text}");
+        assert!(line(&text, "path").starts_with("  path { start, kind, hosts, bridges }"), "{passes:?}: {text}");
     }
 }
 
 /// A program may come with a plan whose path a constraint replaces.
 #[test]
-fn a_pinned_path_says_what_entries_run_whatever_stood_there() {
+fn a_given_path_replaces_expected_actions() {
     let (mut program, mut inputs) = given(100);
-    let path = "path { start, kind, stations runs known, bridges }";
+    let path = "path { start, kind, hosts runs known, bridges }";
     let plan = |text: &str| parse_plan(&format!("plan {{\n  {text}\n}}\n")).expect("a plan");
     inputs.constraints = plan(path);
     let mut brought =
-        plan("path { start, kind, stations, bridges runs forward } because 1.0 against packet_by_packet 2.0");
+        plan("path { start, kind, hosts, bridges runs forward } because 1.0 against packet_by_packet 2.0");
     opt::optimize(&mut program, &mut brought, &inputs, &Selection::None, None);
     let text = print_plan(&brought);
     assert_eq!(line(&text, "path").trim(), format!("{path} because 1.0 against packet_by_packet 2.0"));
@@ -161,7 +159,7 @@ fn a_pinned_path_says_what_entries_run_whatever_stood_there() {
 }
 
 #[test]
-fn a_descriptor_is_pinned_whatever_the_ports_take() {
+fn a_given_descriptor_is_kept_for_any_port() {
     for (own_descriptor, pinned) in [(true, Descriptor::Mbuf), (false, Descriptor::Own)] {
         let (mut program, mut inputs) = given(16);
         inputs.ports.own_descriptor = own_descriptor;
@@ -176,10 +174,10 @@ fn a_descriptor_is_pinned_whatever_the_ports_take() {
 
 /// The resulting plan may be illegal, and the verifier says so; no planner panics before.
 #[test]
-fn pins_that_make_no_sense_are_left_to_the_verifier() {
-    let nodes = ["start", "kind", "stations", "bridges", "slow", "queue", "departure", "nowhere"];
+fn unsatisfiable_constraints_are_left_to_the_verifier() {
+    let nodes = ["start", "kind", "hosts", "bridges", "slow", "queue", "departure", "nowhere"];
     let (_, inputs) = given(10_000_000);
-    let paths = ["", "  path { stations, kind }\n", "  path { nowhere }\n", "  path { start, kind, slow, queue }\n"];
+    let paths = ["", "  path { hosts, kind }\n", "  path { nowhere }\n", "  path { start, kind, slow, queue }\n"];
     let mut wrong = 0;
     for (at, node) in nodes.iter().enumerate() {
         for (batch, group, lines) in
@@ -207,9 +205,9 @@ fn pins_that_make_no_sense_are_left_to_the_verifier() {
 /// Each of these is legal alone, but may not fit what is planned beside it. No planner panics before the
 /// verifier says so.
 #[test]
-fn pins_that_are_possible_alone_are_planned_around() {
+fn satisfiable_constraints_are_planned_around() {
     let (_, inputs) = given(10_000_000);
-    let parts = ["start", "kind", "stations", "bridges", "slow", "queue"];
+    let parts = ["start", "kind", "hosts", "bridges", "slow", "queue"];
     let (mut planned, mut wrong) = (0, 0);
     for node in parts {
         for other in parts {
@@ -234,7 +232,7 @@ fn pins_that_are_possible_alone_are_planned_around() {
 
 /// A path may come from a file, with names of another program.
 #[test]
-fn a_plan_that_the_program_cannot_follow_is_priced_as_if_it_had_no_path() {
+fn a_plan_with_unknown_nodes_costs_as_without_a_path() {
     let (program, inputs) = given(100);
     let traffic = Traffic::estimate(&program, &inputs);
     let model = Model::new(&program, &inputs, &traffic);
@@ -246,20 +244,20 @@ fn a_plan_that_the_program_cannot_follow_is_priced_as_if_it_had_no_path() {
 }
 
 #[test]
-fn the_path_runs_what_all_known_entries_run() {
+fn the_hot_path_expects_the_action_of_all_known_entries() {
     let path = |actions: u64| {
         let (program, mut inputs) = given(100);
         inputs.occupancy.tables.get_mut("bridges").expect("it is known").actions = actions;
         print_plan(&planned_with((program, inputs), "", &Selection::Only(vec!["path".to_string()])))
     };
     let (forward, no_way) = (action_bit(0), action_bit(1));
-    assert!(path(0).contains("bridges runs forward"), "nobody has looked: {}", path(0));
+    assert!(path(0).contains("bridges runs forward"), "actions are unknown: {}", path(0));
     assert!(path(no_way).contains("bridges runs no_way"), "{}", path(no_way));
     assert!(!path(forward | no_way).contains("bridges runs"), "{}", path(forward | no_way));
 }
 
 #[test]
-fn a_shorter_burst_has_to_be_a_little_cheaper_and_a_longer_one_clearly() {
+fn a_longer_burst_needs_a_larger_gain_than_a_shorter_one() {
     let burst = |own: [f64; 3]| {
         let (program, mut inputs) = given(100);
         inputs.constrained_descriptor = Some(Descriptor::Own);
@@ -275,18 +273,18 @@ fn a_shorter_burst_has_to_be_a_little_cheaper_and_a_longer_one_clearly() {
 
 /// With few hosts, a structure without hashes costs less per lookup, but a grouped lookup gains nothing.
 #[test]
-fn a_structure_with_which_the_whole_plan_costs_less_beats_one_whose_look_ups_do() {
+fn structures_are_compared_by_the_cost_of_the_whole_plan() {
     let cycles = |plan: &Plan| {
         let (program, inputs) = given(8);
         let traffic = Traffic::estimate(&program, &inputs);
         Model::new(&program, &inputs, &traffic).predict(plan).cycles()
     };
     let plan = planned(8, "", &Selection::All);
-    let stations = plan.tables.iter().find(|planned| planned.table == "stations").expect("it is planned");
-    let reason = stations.reason.as_ref().expect("planners give reasons");
+    let hosts = plan.tables.iter().find(|planned| planned.table == "hosts").expect("it is planned");
+    let reason = hosts.reason.as_ref().expect("planners give reasons");
     assert!(reason.alternatives.is_sorted_by_key(|(_, cost)| *cost), "{reason:?}");
     let (beaten, cost) = &reason.alternatives[0];
     assert!(*cost < reason.cost, "{reason:?}");
-    let pinned = planned(8, &format!("  table stations: {beaten}\n"), &Selection::All);
+    let pinned = planned(8, &format!("  table hosts: {beaten}\n"), &Selection::All);
     assert!(cycles(&plan) < cycles(&pinned), "{} with {beaten}", cycles(&pinned));
 }

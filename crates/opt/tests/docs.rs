@@ -117,7 +117,7 @@ fn every_pass_has_a_page() {
 }
 
 #[test]
-fn pages_say_what_passes_do() {
+fn examples_of_pages_are_what_passes_do() {
     let mut differ = Vec::new();
     for file in pages() {
         let text = fs::read_to_string(&file).expect("a page is text");

@@ -29,7 +29,7 @@ fn program(text: &str, file: &Path) -> Program {
 }
 
 #[test]
-fn passes_make_what_their_files_say() {
+fn passes_rewrite_programs_as_their_files_say() {
     let mut differ = Vec::new();
     let files = files();
     let rewrites = opt::PIPELINE.iter().filter(|pass| matches!(pass.run, opt::Run::Rewrite(_))).count();
@@ -65,7 +65,7 @@ fn passes_make_what_their_files_say() {
 }
 
 #[test]
-fn a_pass_changes_nothing_the_second_time() {
+fn passes_are_idempotent() {
     for file in files() {
         let text = fs::read_to_string(&file).unwrap();
         let before = text.split_once(DIVIDER).map(|(before, _)| before).unwrap_or(&text);

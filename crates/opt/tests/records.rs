@@ -31,7 +31,7 @@ fn planned_with(text: &str, content: Content) -> Structure {
 }
 
 #[test]
-fn entries_with_records_of_their_own_get_structures_that_tell_them_apart() {
+fn tables_with_own_records_get_structures_with_enough_numbers() {
     for (key, width, entries) in [("lpm", 32, 1000), ("exact", 48, 66_000)] {
         let shared = planned(&program(key, width, "", ""), entries);
         assert!(OF_FEW.contains(&shared), "{key} {width}: {shared:?}");
@@ -48,7 +48,7 @@ fn entries_with_records_of_their_own_get_structures_that_tell_them_apart() {
 }
 
 #[test]
-fn few_entries_with_records_of_their_own_may_have_any_structure() {
+fn small_tables_with_own_records_may_have_any_structure() {
     let counted = |declared: &str, entries| {
         planned(&program("lpm", 32, declared, "counter seen: packets of t automatic\n\n"), entries)
     };
@@ -60,7 +60,7 @@ fn few_entries_with_records_of_their_own_may_have_any_structure() {
 }
 
 #[test]
-fn entries_with_few_numbers_for_long_prefixes_are_for_few_of_them() {
+fn narrow_elements_are_for_few_long_prefixes() {
     let known = |long_prefixes| Content {
         entries: 100_000,
         records: 1000,

@@ -80,7 +80,7 @@ fn shares(plan: &Plan) -> Vec<(&str, &str, u32)> {
 }
 
 #[test]
-fn bits_have_room_for_all_that_entries_can_say() {
+fn bits_have_room_for_all_records_of_the_entries() {
     // Of sixteen bits, two distinguish the records of sources, and ten those of destinations with 512 ports.
     assert_eq!(shares(&planned(&bridge(9, ""), 48, "")), [("sources", "destinations", 4)]);
     // Fourteen bits have room for 16,383 records: for data of 13 bits, and for wider data with few distinct
@@ -91,12 +91,12 @@ fn bits_have_room_for_all_that_entries_can_say() {
 }
 
 #[test]
-fn what_is_counted_is_by_itself() {
+fn counted_tables_are_not_joined() {
     assert_eq!(shares(&planned(&bridge(9, "counter hits: packets of sources\n"), 48, "")), []);
 }
 
 #[test]
-fn tables_of_which_nobody_knows_the_keys_are_apart() {
+fn tables_with_unknown_keys_are_not_joined() {
     let text = bridge(9, "");
     let mut program = parse_file(&text).expect("it is right").program;
     let mut plan = Plan::default();
@@ -105,7 +105,7 @@ fn tables_of_which_nobody_knows_the_keys_are_apart() {
 }
 
 #[test]
-fn pinned_tables_share_as_they_are_told() {
+fn given_tables_are_joined_as_given() {
     let structures = "table sources: exact48\ntable destinations: exact48\n";
     let pins = format!("{structures}share destinations with sources bits 11\n");
     assert_eq!(shares(&planned(&bridge(9, ""), 48, &pins)), [("destinations", "sources", 11)]);

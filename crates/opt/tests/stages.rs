@@ -18,27 +18,27 @@ header hdr.ethernet: ethernet_t { dst: 48, src: 48, type: 16 }
 variable meta.port: 9
 variable error: 32
 
-table stations {
+table hosts {
   key hdr.ethernet.dst: exact
   action forward(port: 9) { meta.port = port }
   action no_way() { meta.port = 511 }
   default no_way()
 }
 
-parser parser { start start, accept stations, reject stations, error error }
+parser parser { start start, accept hosts, reject hosts, error error }
 
 entry start
 
-node start: state of parser { extract hdr.ethernet } -> stations
+node start: state of parser { extract hdr.ethernet } -> hosts
 
-node stations: apply stations -> kind
+node hosts: apply hosts -> kind
 
 node kind: branch meta.port == 7 -> mark else queue
 
 node mark: block { hdr.ethernet.type = 7 } -> queue
 
 node queue: buffer {
-  when meta.port == 511: drop "no way"
+  when meta.port == 511: drop "no trace"
   otherwise -> deparser
 }
 
@@ -47,7 +47,7 @@ node deparser: deparse { emit hdr.ethernet } -> departure
 node departure: buffer { send u32(meta.port) }
 "#;
 
-const PATH: &str = "path { start, stations, kind, queue, deparser, departure }";
+const PATH: &str = "path { start, hosts, kind, queue, deparser, departure }";
 
 /// A machine where a line of a steady stream takes `stream` cycles, and a single load `latency`.
 fn machine(stream: f64, latency: f64) -> Machine {
@@ -76,7 +76,7 @@ fn predicted(machine: Machine, profile: &str, plan: &str) -> Prediction {
     let profile = Some(Profile::parse(profile).expect("a profile"));
     let mut inputs = Inputs { machine, profile, ..Inputs::default() };
     let content = Content { entries: 10_000_000, records: 8, masks: 1, is_known: true, ..Content::default() };
-    inputs.occupancy.tables.insert("stations".to_string(), content);
+    inputs.occupancy.tables.insert("hosts".to_string(), content);
     let traffic = Traffic::estimate(&program, &inputs);
     Model::new(&program, &inputs, &traffic).predict(&plan)
 }
@@ -86,7 +86,7 @@ fn predicted(machine: Machine, profile: &str, plan: &str) -> Prediction {
 fn traffic(marked: u32, dropped: u32) -> String {
     let (on, sent) = (1000 - marked, 1000 - dropped);
     format!(
-        "1000 start -> stations\n1000 stations -> kind\n{marked} kind -> mark\n{on} kind -> queue\n\
+        "1000 start -> hosts\n1000 hosts -> kind\n{marked} kind -> mark\n{on} kind -> queue\n\
          {marked} mark -> queue\n{sent} queue -> deparser\n{sent} deparser -> departure\n"
     )
 }
@@ -94,13 +94,12 @@ fn traffic(marked: u32, dropped: u32) -> String {
 /// The last line of a group is outstanding while earlier lines arrive: the longer of the two stalls counts,
 /// once.
 #[test]
-fn the_last_line_of_a_group_behind_comes_while_the_one_before_is_looked_up() {
-    let request = "prefetch table stations line 0 ahead 1 in with_consumption to t0";
+fn the_last_line_of_a_pipelined_group_is_hidden_by_the_group_before() {
+    let prefetch = "prefetch table hosts line 0 ahead 1 in with_consumption to t0";
     // A structure with one line per key, so that nothing else stalls.
-    let structure = "table stations: perfect";
-    let plan = format!(
-        "plan {{\n  burst 32\n  {PATH}\n  loop stations: batch 32 group 32 {{ {request} }}\n  {structure}\n}}\n"
-    );
+    let structure = "table hosts: perfect";
+    let plan =
+        format!("plan {{\n  burst 32\n  {PATH}\n  loop hosts: batch 32 group 32 {{ {prefetch} }}\n  {structure}\n}}\n");
     let cycles = |stream, latency| predicted(machine(stream, latency), &traffic(0, 0), &plan).cycles();
     // A short latency is hidden, and a stream that is slower than the surrounding work costs the difference.
     let (hidden, slow) = (cycles(1.0, 2.0), cycles(400.0, 2.0));
@@ -114,10 +113,10 @@ fn the_last_line_of_a_group_behind_comes_while_the_one_before_is_looked_up() {
 /// Lookups, keys and commit hide lines. After the last prefetch, work hides as many lines as can be
 /// outstanding.
 #[test]
-fn lines_come_while_work_is_done_and_few_behind_it() {
+fn work_hides_lines_and_few_arrive_after_it() {
     let cycles = |stream, group: u32, placement: &str| {
-        let request = format!("prefetch table stations line 0 ahead 1 in {placement} to t1");
-        let staged = format!("loop stations: batch 64 group {group} {{ {request} }}\n  table stations: perfect");
+        let prefetch = format!("prefetch table hosts line 0 ahead 1 in {placement} to t1");
+        let staged = format!("loop hosts: batch 64 group {group} {{ {prefetch} }}\n  table hosts: perfect");
         let plan = format!("plan {{\n  burst 64\n  {PATH}\n  {staged}\n}}\n");
         predicted(machine(stream, 2.0), &traffic(0, 0), &plan).cycles()
     };
@@ -127,9 +126,9 @@ fn lines_come_while_work_is_done_and_few_behind_it() {
         assert!((cycles(500.0, 32, placement) - cycles(400.0, 32, placement) - 100.0).abs() < 1e-6, "{placement}");
     }
     // Keys are computed right before the lookups: no work is in between.
-    let [turns, keys, look_ups] =
+    let [commit, keys, lookups] =
         ["with_turns", "with_keys", "with_consumption"].map(|placement| cycles(400.0, 32, placement));
-    assert!((turns - look_ups).abs() < 5.0 && keys > turns + 5.0, "{turns} {keys} {look_ups}");
+    assert!((commit - lookups).abs() < 5.0 && keys > commit + 5.0, "{commit} {keys} {lookups}");
     // With more lines than can be outstanding, fewer arrive after the last prefetch.
     let fewer = |placement: &str| cycles(30.0, 64, placement) - cycles(30.0, 16, placement);
     assert!(fewer("with_consumption") > 1.0 && fewer("with_turns") > 1.0);
@@ -138,10 +137,10 @@ fn lines_come_while_work_is_done_and_few_behind_it() {
 /// Keys are computed right before the lookups: their last prefetches have little time, and less in a small
 /// group.
 #[test]
-fn lines_that_keys_ask_for_have_less_time_to_come_than_those_of_turns() {
+fn prefetches_with_keys_hide_less_latency_than_with_commit() {
     let cycles = |placement: &str, group: u32, latency: f64| {
-        let request = format!("prefetch table stations line 0 ahead 1 in {placement} to t1");
-        let staged = format!("loop stations: batch 64 group {group} {{ {request} }}\n  table stations: perfect");
+        let prefetch = format!("prefetch table hosts line 0 ahead 1 in {placement} to t1");
+        let staged = format!("loop hosts: batch 64 group {group} {{ {prefetch} }}\n  table hosts: perfect");
         predicted(machine(0.5, latency), &traffic(0, 0), &format!("plan {{\n  burst 64\n  {PATH}\n  {staged}\n}}\n"))
             .cycles()
     };
@@ -153,10 +152,10 @@ fn lines_that_keys_ask_for_have_less_time_to_come_than_those_of_turns() {
 /// Exposed latency stalls however much is computed meanwhile, and proportionally less with more work per
 /// line.
 #[test]
-fn work_hides_no_more_than_what_was_measured_with_as_much() {
+fn exposed_latency_is_not_hidden_by_work() {
     let cycles = |work: f64, unhidden: f64, placement: &str| {
-        let request = format!("prefetch table stations line 0 ahead 1 in {placement} to t1");
-        let plan = format!("plan {{\n  burst 32\n  {PATH}\n  loop stations: batch 32 group 32 {{ {request} }}\n}}\n");
+        let prefetch = format!("prefetch table hosts line 0 ahead 1 in {placement} to t1");
+        let plan = format!("plan {{\n  burst 32\n  {PATH}\n  loop hosts: batch 32 group 32 {{ {prefetch} }}\n}}\n");
         let mut machine = machine(0.5, 2.0);
         machine.lines.busy_t1[0].fill(work);
         machine.lines.busy_t1[1].fill(work + unhidden);
@@ -176,11 +175,11 @@ fn two_tables(machine: Machine) -> (Program, Inputs) {
     let text = PROGRAM.replace("parser parser", &format!("{sources} parser"));
     let text = text.replace("-> kind\n\nnode kind", "-> sources\n\nnode sources: apply sources -> kind\n\nnode kind");
     let program = parse_file(&text).unwrap_or_else(|errors| panic!("{errors:#?}")).program;
-    let way = ["start", "stations", "sources", "kind", "queue", "deparser", "departure"];
-    let edges: Vec<String> = way.windows(2).map(|edge| format!("1000 {} -> {}\n", edge[0], edge[1])).collect();
+    let trace = ["start", "hosts", "sources", "kind", "queue", "deparser", "departure"];
+    let edges: Vec<String> = trace.windows(2).map(|edge| format!("1000 {} -> {}\n", edge[0], edge[1])).collect();
     let profile = Some(Profile::parse(&edges.concat()).expect("a profile"));
     let mut inputs = Inputs { machine, profile, ..Inputs::default() };
-    for table in ["stations", "sources"] {
+    for table in ["hosts", "sources"] {
         let content = Content { entries: 10_000_000, records: 8, masks: 1, is_known: true, ..Content::default() };
         inputs.occupancy.tables.insert(table.to_string(), content);
     }
@@ -190,45 +189,45 @@ fn two_tables(machine: Machine) -> (Program, Inputs) {
 /// If a key's second line follows, nothing hides what the last lookup has prefetched. Prefetches with commit
 /// are not affected.
 #[test]
-fn second_lines_come_behind_what_look_ups_ask_for() {
+fn second_lines_arrive_after_prefetches_of_lookups() {
     let cycles = |structure: &str, placement: &str| {
-        let request = format!("prefetch table stations line 0 ahead 1 in {placement} to t1");
-        let staged = format!("loop stations: batch 32 group 32 {{ {request} }}\n  table stations: {structure}");
+        let prefetch = format!("prefetch table hosts line 0 ahead 1 in {placement} to t1");
+        let staged = format!("loop hosts: batch 32 group 32 {{ {prefetch} }}\n  table hosts: {structure}");
         let plan = format!("plan {{\n  burst 32\n  {PATH}\n  {staged}\n}}\n");
         predicted(machine(400.0, 2.0), &traffic(0, 0), &plan).cycles()
     };
-    let dearer = |structure: &str| cycles(structure, "with_consumption") - cycles(structure, "with_turns");
-    assert!(dearer("exact48") > dearer("perfect") + 1.0, "{} {}", dearer("exact48"), dearer("perfect"));
+    let excess = |structure: &str| cycles(structure, "with_consumption") - cycles(structure, "with_turns");
+    assert!(excess("exact48") > excess("perfect") + 1.0, "{} {}", excess("exact48"), excess("perfect"));
 }
 
 /// Two tables whose lines take longer than all work: wherever they are prefetched, they stall.
 #[test]
 fn work_hides_the_lines_of_two_tables_once() {
     let (program, inputs) = two_tables(machine(300.0, 2.0));
-    let cycles = |sources: &str, stations: &str| {
-        let request =
+    let cycles = |sources: &str, hosts: &str| {
+        let prefetch =
             |table: &str, placement: &str| format!("prefetch table {table} line 0 ahead 1 in {placement} to t1");
-        let requests = format!("{}\n{}", request("stations", stations), request("sources", sources));
+        let requests = format!("{}\n{}", prefetch("hosts", hosts), prefetch("sources", sources));
         let path = PATH.replace("kind", "sources, kind");
-        let loops = format!("loop stations: batch 32 group 32 {{\n{requests}\n}}");
-        let tables = "table stations: perfect\n  table sources: perfect";
+        let loops = format!("loop hosts: batch 32 group 32 {{\n{requests}\n}}");
+        let tables = "table hosts: perfect\n  table sources: perfect";
         let plan = parse_plan(&format!("plan {{\n  burst 32\n  {path}\n  {loops}\n  {tables}\n}}\n")).expect("a plan");
         let traffic = Traffic::estimate(&program, &inputs);
         Model::new(&program, &inputs, &traffic).predict(&plan).cycles()
     };
     let alike = cycles("with_turns", "with_turns");
-    for (sources, stations) in
+    for (sources, hosts) in
         [("with_keys", "with_turns"), ("with_consumption", "with_turns"), ("with_keys", "with_consumption")]
     {
-        let spread = cycles(sources, stations);
-        assert!((spread - alike).abs() < 5.0 && spread > 600.0, "{sources} {stations}: {spread} {alike}");
+        let spread = cycles(sources, hosts);
+        assert!((spread - alike).abs() < 5.0 && spread > 600.0, "{sources} {hosts}: {spread} {alike}");
     }
 }
 
 /// Of two tables with slow lines, less so to L2, one is prefetched with commit and the other with keys: each
 /// part hides its own lines. At equal cost, commit prefetches both.
 #[test]
-fn the_lines_of_two_tables_are_spread_over_a_burst() {
+fn prefetches_of_two_tables_are_spread_over_a_burst() {
     let stages = Stages { operation_cycles: 0.2, prefetch_cycles: 1.0, loop_cycles: 10.0, pipelining_cycles: 0.0 };
     let mut machine = Machine { stages: Some(stages), ..Machine::default() };
     machine.lines.prefetch_t0.iter_mut().flatten().for_each(|cycles| *cycles *= 6.0);
@@ -238,7 +237,7 @@ fn the_lines_of_two_tables_are_spread_over_a_burst() {
         let (mut program, mut plan) = (program.clone(), Plan::default());
         opt::optimize(&mut program, &mut plan, inputs, &Selection::All, None);
         let requests = plan.loops.iter().flat_map(|stage| &stage.requests);
-        let mut placements: Vec<&str> = requests.map(|request| written_placement(request.placement)).collect();
+        let mut placements: Vec<&str> = requests.map(|prefetch| written_placement(prefetch.placement)).collect();
         placements.sort_unstable();
         placements
     };
@@ -251,9 +250,9 @@ fn the_lines_of_two_tables_are_spread_over_a_burst() {
 
 /// A packet that exits after the last stage is copied, and mispredicted once. A dropped one is not.
 #[test]
-fn who_leaves_the_path_in_its_turn_costs_a_copy() {
-    let request = "prefetch table stations line 0 ahead 32 in own_loop to t0";
-    let plan = format!("plan {{\n  burst 32\n  {PATH}\n  loop stations: batch 32 group 32 {{ {request} }}\n}}\n");
+fn an_exit_during_commit_costs_a_copy() {
+    let prefetch = "prefetch table hosts line 0 ahead 32 in own_loop to t0";
+    let plan = format!("plan {{\n  burst 32\n  {PATH}\n  loop hosts: batch 32 group 32 {{ {prefetch} }}\n}}\n");
     let staging = |marked, dropped| {
         let machine = Machine { mispredict_cycles: 20.0, ..machine(1.0, 2.0) };
         predicted(machine, &traffic(marked, dropped), &plan).staging
@@ -271,7 +270,7 @@ fn who_leaves_the_path_in_its_turn_costs_a_copy() {
 /// A line that is prefetched one group ahead goes to L2, unless it is in L1 anyway or is clearly cheaper
 /// there.
 #[test]
-fn what_is_asked_for_a_burst_ahead_goes_to_the_second_cache() {
+fn pipelined_prefetches_go_to_l2() {
     let program: Program = parse_file(PROGRAM).unwrap_or_else(|errors| panic!("{errors:#?}")).program;
     let hint = |entries, near: f64, placement| {
         let mut machine = machine(4.0, 40.0);
@@ -279,10 +278,10 @@ fn what_is_asked_for_a_burst_ahead_goes_to_the_second_cache() {
         machine.lines.group_t0[1] = vec![near; 2];
         let mut inputs = Inputs { machine, ..Inputs::default() };
         let content = Content { entries, records: 1, masks: 1, is_known: true, ..Content::default() };
-        inputs.occupancy.tables.insert("stations".to_string(), content);
+        inputs.occupancy.tables.insert("hosts".to_string(), content);
         let traffic = Traffic::estimate(&program, &inputs);
         let model = Model::new(&program, &inputs, &traffic);
-        let plan = parse_plan("plan {\n  table stations: perfect\n}\n").expect("a plan");
+        let plan = parse_plan("plan {\n  table hosts: perfect\n}\n").expect("a plan");
         model.best_hint(&model.lookups(&plan)[0], placement, 64.0)
     };
     use hlir::plan::{Hint, Placement};

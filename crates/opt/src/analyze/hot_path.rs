@@ -148,7 +148,7 @@ node departure: buffer { send 32w1 }
     }
 
     #[test]
-    fn who_came_by_a_state_has_its_header() {
+    fn packets_of_a_state_have_its_header() {
         let (path, shares) = path_and_shares(None);
         assert_eq!(path, ["start", "four", "check", "other", "fours", "departure"]);
         assert!(0.3 < shares[0] && shares[0] < 0.6, "{shares:?}");
@@ -156,7 +156,7 @@ node departure: buffer { send 32w1 }
     }
 
     #[test]
-    fn a_profile_of_edges_says_as_little_behind_a_join() {
+    fn a_profile_of_edges_forgets_paths_at_a_join() {
         let counts = "600 start -> six\n400 start -> four\n600 six -> check\n400 four -> check\n400 check -> other\n600 check -> sixes\n\
                       400 other -> fours\n400 fours -> departure\n600 sixes -> departure\n";
         let (path, shares) = path_and_shares(Some(counts));

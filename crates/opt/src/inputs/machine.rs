@@ -441,13 +441,13 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_before_the_echo_was_measured_says_nothing_of_rings() {
+    fn a_file_without_an_echo_has_no_rings() {
         let text = Machine::default().print();
         assert!(!text.contains("ring") && !text.contains("batch") && !text.contains("free_cycles"), "{text}");
     }
 
     #[test]
-    fn a_file_of_before_lines_lay_apart_is_valid() {
+    fn a_file_without_tlb_costs_is_valid() {
         let text = Machine::default().print().replace("burst = 32\n", "burst = 32\ntranslation_cycles = 2.5\n");
         let machine = Machine::parse(&text).expect("a machine");
         assert_eq!(
@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_before_mbufs_were_measured_is_valid() {
+    fn a_file_without_measured_mbufs_is_valid() {
         let text = Machine::default().print();
         assert!(text.contains("mbuf_measured = false\n"));
         assert_eq!(Machine::parse(&text.replace("mbuf_measured = false\n", "")), Ok(Machine::default()));
@@ -475,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_stream_that_was_not_measured_with_work_half_is_hidden() {
+    fn half_of_a_stream_is_exposed_by_default() {
         let machine = Machine::default();
         let cycles = |access| machine.line_cycles(access, 256 << 20, 16);
         assert_eq!(cycles(Access::BusyT0), cycles(Access::PrefetchT0) / 2.0);
@@ -505,7 +505,7 @@ mod tests {
     }
 
     #[test]
-    fn absurd_files_are_refused_with_a_reason() {
+    fn absurd_files_are_rejected_with_a_reason() {
         let text = Machine::default().print();
         let cases = [
             (text.replace("window = 128", "window = 0"), "window"),
@@ -545,7 +545,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_machine_file_is_told_by_line_and_column() {
+    fn errors_of_a_machine_file_have_line_and_column() {
         let text = Machine::default().print();
         let wrong = |text: &str| Machine::parse(text).expect_err("it is no machine file");
         let line = text.lines().position(|line| line.starts_with("load = ")).expect("there are loads") + 1;

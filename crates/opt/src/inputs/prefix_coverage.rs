@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_few_ask_for_are_told_from_others() {
+    fn cold_lines_are_separated_from_hot_ones() {
         let mut counter = Counter::new(32);
         // Two hundred prefixes for each of ten lines, on pages of their own, and one for each of 200 lines on
         // four pages.
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_a_short_prefix_that_few_ask_for_are_few() {
+    fn cold_lines_of_a_short_prefix_count_little() {
         let mut counter = Counter::new(32);
         counter.add(0x1234_5678, 0);
         for line in 0..10u32 {
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_lines_that_more_ask_for_is_theirs() {
+    fn a_page_with_a_hot_line_is_hot() {
         let mut counter = Counter::new(32);
         (0..2000).for_each(|_| counter.add(0x0a00_0000, 24));
         (1..33).chain(64..96).for_each(|line| counter.add(0x0a00_0000 | line << 14, 24));
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn of_an_even_table_no_lines_are_rare() {
+    fn an_even_table_has_no_cold_lines() {
         let mut counter = Counter::new(16);
         (0..1u32 << 16).for_each(|value| counter.add(value, 16));
         assert_eq!(
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_without_entries_covers_nothing_that_is_known() {
+    fn a_table_without_entries_has_no_coverage() {
         assert_eq!(Counter::new(32).coverage(0), None);
     }
 }

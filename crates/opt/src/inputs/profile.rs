@@ -55,7 +55,7 @@ impl Profile {
             let _ = writeln!(text, "{count} {from} -> {to}");
         }
         if !self.keys.is_empty() {
-            text.push_str("# Different keys that tables were asked for.\n");
+            text.push_str("# Distinct keys looked up in each table.\n");
         }
         for (table, count) in &self.keys {
             let _ = writeln!(text, "{count} keys {table}");
@@ -127,7 +127,7 @@ mod tests {
         profile.keys.insert("routes".to_string(), 20);
         let text = profile.print();
         assert!(
-            text.ends_with("\n90 start -> routes\n# Different keys that tables were asked for.\n20 keys routes\n"),
+            text.ends_with("\n90 start -> routes\n# Distinct keys looked up in each table.\n20 keys routes\n"),
             "{text}"
         );
         assert_eq!(Profile::parse(&text), Ok(profile.clone()));
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_says_nothing_is_named() {
+    fn a_wrong_line_is_named() {
         for text in [
             "1 a -> b\nx a -> b\n",
             "1 a -> b\n1 a b\n",

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn loads_share_what_one_waits_for_down_to_what_a_stream_costs() {
+    fn loads_in_flight_share_a_tlb_miss_down_to_the_cost_of_a_stream() {
         let tlb = Tlb { span_kb: vec![1024, 4096], load: vec![2.0, 24.0], stream: vec![0.0, 4.0] };
         let load = |span: u64, lines| tlb.cycles(Access::Load, span, lines);
         assert_eq!([1.0, 2.0, 4.0, 8.0].map(|lines| load(4 << 20, lines)), [24.0, 12.0, 6.0, 4.0]);

@@ -105,14 +105,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_lines_that_few_look_ups_need_few_are_on_their_way() {
+    fn lines_that_few_lookups_read_are_rarely_outstanding() {
         let lines = |frequency, look_ups| Line::single(640, frequency).outstanding(look_ups);
         assert_eq!([lines(1.0, 32.0), lines(0.25, 32.0), lines(0.01, 32.0), lines(2.0, 32.0)], [32.0, 8.0, 1.0, 32.0]);
         assert_eq!(Line::parallel(640, 3.0).outstanding(4.0), 12.0);
     }
 
     #[test]
-    fn few_keys_touch_the_lines_that_more_ask_for() {
+    fn few_keys_touch_hot_lines_first() {
         let footprint =
             Footprint { hot: Area { bytes: 640, span: 40_960 }, cold: Area::dense(64_000), cold_share: 0.1 };
         let line = Line { footprint, frequency: 1.0, parallel: 1.0 };

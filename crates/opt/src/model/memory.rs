@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_touched_often_for_its_size_stays_in_the_cache() {
+    fn frequently_touched_lines_stay_cached() {
         let lines = [touched(1 << 20, 1.0), touched(1 << 10, 1.0), touched(1 << 20, 0.01)];
         let sets = working_sets(&lines);
         assert!((1 << 20) + (1 << 10) < sets[0] && sets[0] < (1 << 20) + (32 << 10), "{sets:?}");
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_that_are_alike_are_worth_as_much_as_one_of_their_sizes_together() {
+    fn equally_frequent_tables_count_as_one_of_their_total_size() {
         let many: Vec<Touched> = (0..64).map(|_| touched(1 << 14, 0.5)).chain([touched(1 << 20, 1.0)]).collect();
         // 64 tables of 16 KB at half the frequency have the rate per line of one table of 1 MB that is
         // touched 32 times per packet.
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn where_some_waits_have_a_line_more_their_times_are_added() {
+    fn between_counts_of_lines_stall_times_are_averaged() {
         let machine = Machine::default();
         let memory = Memory { machine: &machine };
         let wait = |lines: f64| lines * memory.load(&dense(256 << 20), lines);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn rare_lines_that_are_waited_for_do_not_overlap_with_others_and_in_a_stream_are_asked_for_as_early() {
+    fn cold_lines_overlap_in_a_stream_but_not_in_loads() {
         let machine = Machine::default();
         let memory = Memory { machine: &machine };
         let (near, far) = (Area::dense(16 << 10), Area::dense(256 << 20));
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_apart_cost_what_their_pages_cost_more_than_dense_ones() {
+    fn sparse_lines_cost_tlb_misses() {
         let tlb = Tlb { span_kb: vec![1024, 4096], load: vec![2.0, 24.0], stream: vec![0.0, 4.0] };
         let machine = Machine { tlb: Some(tlb), ..Machine::default() };
         let memory = Memory { machine: &machine };
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_in_the_first_cache_cost_nothing_more() {
+    fn lines_in_l1_have_no_excess_cost() {
         let machine = Machine::default();
         let memory = Memory { machine: &machine };
         let (near, far) = (dense(1024), dense(256 << 20));

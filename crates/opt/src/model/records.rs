@@ -62,14 +62,14 @@ mod tests {
     }
 
     #[test]
-    fn bits_have_room_for_all_that_actions_can_say() {
+    fn bits_have_room_for_all_records_of_the_actions() {
         assert_eq!([1, 2, 3, 9].map(|data| bits_of(&table(data, ""), 5, true)), [Some(2), Some(3), Some(4), Some(10)]);
         assert_eq!(bits_of(&table(9, ""), 5, false), Some(10));
         assert_eq!(bits_of(&table(64, ""), 5, false), None);
     }
 
     #[test]
-    fn of_counted_records_there_may_be_four_times_as_many() {
+    fn counted_records_may_become_four_times_as_many() {
         let wide = table(32, "");
         assert_eq!(
             [2, 6, 7, 8190, 8191].map(|records| bits_of(&wide, records, true)),
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_promised_size_has_room_while_entries_change() {
+    fn a_declared_size_has_room_while_entries_change() {
         let sized = |size: u32| bits_of(&table(32, &format!("  size {size}\n")), 1, true);
         assert_eq!([1, 5, 6, 1021, 1022, 1 << 20].map(sized), [Some(2), Some(3), Some(4), Some(10), Some(11), None]);
     }

@@ -102,7 +102,7 @@ node queue: buffer { send 32w1 }
 ";
 
     #[test]
-    fn what_changes_the_packet_waits_for_its_turn() {
+    fn writes_to_the_packet_are_not_speculated() {
         let parsed = parse_file(LABELS).unwrap_or_else(|errors| panic!("{errors:#?}"));
         let inputs = Inputs::default();
         let traffic = Traffic::estimate(&parsed.program, &inputs);

@@ -442,7 +442,7 @@ node queue: buffer { send 32w1 }
     }
 
     #[test]
-    fn second_lines_are_waited_for_with_the_look_ups_behind_them() {
+    fn second_lines_overlap_with_later_lookups() {
         // Alone, a lookup stalls for both lines.
         assert!((1.0 / lookups_per_stall(1.0, 0.25) - 1.25).abs() < 1e-9);
         // With room for others, a second line costs less than a stall of its own: 0.312 instead of 0.35.
@@ -454,7 +454,7 @@ node queue: buffer { send 32w1 }
     }
 
     #[test]
-    fn sight_has_look_ups_that_take_about_as_long_and_less_than_one_of_a_long_packet() {
+    fn the_window_counts_lookups_of_similar_latency() {
         // One lookup of 300 cycles, two of at least 200, three of at least 20; a quarter of a packet in the
         // window, or four.
         let window = |packets| RobWindow { packets, latencies: vec![(300.0, 1.0), (200.0, 2.0), (20.0, 3.0)] };
@@ -463,7 +463,7 @@ node queue: buffer { send 32w1 }
     }
 
     #[test]
-    fn rules_wait_for_their_chain_where_the_window_has_nothing_else() {
+    fn rules_expose_their_dependency_chain_in_a_small_window() {
         let parsed = parse_file(RULES).unwrap_or_else(|errors| panic!("{errors:#?}"));
         let cycles = |structure, window| unstaged_stalls(&parsed.program, structure, window);
         for structure in [Structure::TupleSpace, Structure::Scan, Structure::BitVector] {

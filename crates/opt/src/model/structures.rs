@@ -475,7 +475,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shorter_words_take_fewer_lines_but_of_few_keys() {
+    fn exact60_takes_fewer_lines_except_for_few_keys() {
         let lines = |entries: u64, structure: Structure| {
             let keys = vec![(MatchKind::Exact, 60)];
             let hosts = Keyed {
@@ -521,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_of_one_mask_are_found_at_once() {
+    fn rules_of_one_mask_cost_less() {
         let rules = |entries: u64, masks: u64| Keyed {
             keys: vec![(MatchKind::Ternary, 32), (MatchKind::Ternary, 32)],
             bits: 64,

@@ -216,7 +216,7 @@ fn minimum_cost(model: &Model, options: Vec<(Cut, Plan)>) -> Plan {
             best = Some((cycles, cut, plan));
         }
     }
-    let (cycles, cut, mut plan) = best.expect("in its turn is always legal");
+    let (cycles, cut, mut plan) = best.expect("an unstaged lookup is always legal");
     let others = |name: &str| costs.iter().filter(|(other, _)| other != name).cloned().collect::<Vec<_>>();
     match cut {
         Cut::Unstaged => {}

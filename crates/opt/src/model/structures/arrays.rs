@@ -51,7 +51,7 @@ mod tests {
     use hlir::plan::Structure;
 
     #[test]
-    fn longer_prefixes_need_a_line_more_and_with_entries_of_a_byte_a_link_before_it() {
+    fn long_prefixes_read_another_line_and_a_link_with_one_byte_elements() {
         let lines = |structure: Structure, long_prefixes: u64| {
             let keys = vec![(MatchKind::Lpm, 32)];
             let entries = 1000;

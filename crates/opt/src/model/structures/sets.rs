@@ -65,7 +65,7 @@ mod tests {
     use hlir::plan::Structure;
 
     #[test]
-    fn stations_are_found_by_their_hash_not_by_sets_of_them() {
+    fn hosts_are_cheaper_by_hash_than_by_bit_vector() {
         let hosts = Keyed {
             keys: vec![(MatchKind::Exact, 48)],
             bits: 48,
