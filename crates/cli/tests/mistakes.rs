@@ -275,6 +275,39 @@ fn actions_of_one_name_are_one_to_a_controller_or_refused_where_it_asks() {
     assert_eq!(ran(&["show", "--after", "lower", &again]), (Some(0), shown));
 }
 
+/// What only lowering sees is told by the check, in the same words.
+#[test]
+fn the_check_refuses_what_compiling_would() {
+    let directory = scratch("refused");
+    let text = fs::read_to_string(two_actions(&directory, "h.o.b = v;")).unwrap();
+    let deparser = "control D(packet_out p, in H h) {
+    action none() { }
+    table last { key = { h.o.b : exact; } actions = { none; } default_action = none; }
+    apply { if (h.o.isValid()) { last.apply(); } p.emit(h.o); } }\n";
+    let cases = [
+        (
+            "h.o.a : exact; } actions = { mark; } }\n    apply { s.egress_spec = 1; first",
+            "h.o.a : listed; } actions = { mark; } }\n    apply { s.egress_spec = 1; first",
+            "kind.p4(10): [--Werror=unsupported] error: a table of v1model cannot match by `listed`",
+        ),
+        (
+            "control D(packet_out p, in H h) { apply { p.emit(h.o); } }\n",
+            deparser,
+            "kind.p4(21): [--Werror=unsupported] error: a table cannot be applied in a deparser",
+        ),
+    ];
+    for (written, instead, said) in cases {
+        let text = text.replacen(written, instead, 1).replacen("header O", "match_kind { listed } header O", 1);
+        assert!(text.contains(instead));
+        let program = file(&directory, "kind.p4", &text);
+        let (code, checked) = ran(&["check", "--Wdisable", &program]);
+        assert_eq!(code, Some(1), "{checked}");
+        assert!(checked.starts_with(&directory.join(said).display().to_string()), "{checked}");
+        assert!(checked.contains("hint:"), "{checked}");
+        assert_eq!(ran(&["compile", "--Wdisable", &program, "--emit", "c"]), (Some(1), checked));
+    }
+}
+
 #[test]
 fn two_actions_of_one_name_in_one_table_are_refused() {
     let directory = scratch("table");

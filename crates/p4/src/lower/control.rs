@@ -286,7 +286,7 @@ impl<'a> Lowering<'a> {
         }
         let cut = self.control_cuts(block.declaration);
         if cut && role == Role::Deparse {
-            return Err(self.unsupported(*span, "a table in a deparser is"));
+            return Err(self.table_in_deparser(block.declaration, *span));
         }
         let entry_name = if role == Role::Deparse { block.name.clone() } else { format!("{}.start", block.name) };
         let entry = self.graph.add(entry_name, self.notes_of(block.declaration), role);

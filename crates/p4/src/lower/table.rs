@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use hlir::diagnostic::Diagnostic;
 use hlir::source::Span;
 use hlir::{Action, ActionCall, Key, MatchKind, Next, NodeId, Notes, Parameter, Scope as ActionScope, Table, TableId};
 use num_bigint::BigUint;
@@ -203,7 +204,7 @@ impl<'a> Lowering<'a> {
                 self.program.tables[table].selector.push(value);
                 return Ok(());
             }
-            other => return Err(self.unsupported(key.match_kind.span, format!("the match kind `{other}` is"))),
+            other => return Err(self.unknown_kind(key, other)),
         };
         let name = name_annotation(&key.annotations).unwrap_or_else(|| self.key_name(&key.expression));
         let notes = Notes {
@@ -215,6 +216,14 @@ impl<'a> Lowering<'a> {
         self.facts.keys.entry(table).or_default().push(of_type);
         self.program.tables[table].keys.push(Key { name, value, kind, notes });
         Ok(())
+    }
+
+    /// A match kind that the program declares itself, or that is of another architecture.
+    fn unknown_kind(&self, key: &KeyElement, kind: &str) -> Diagnostic {
+        Diagnostic::error(format!("a table of {} cannot match by `{kind}`", self.program.architecture))
+            .kind("unsupported")
+            .label(key.match_kind.span, "nothing says which values this matches")
+            .hint("the match kinds are exact, lpm, ternary, range, optional and, with a profile, selector")
     }
 
     /// The name of a key as p4c derives it from its expression.

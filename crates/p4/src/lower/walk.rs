@@ -2,10 +2,15 @@
 
 use std::collections::HashSet;
 
+use hlir::diagnostic::Diagnostic;
+use hlir::source::Span;
+
 use super::Lowering;
 use super::fixed::fixed_action;
 use crate::ast::walk::{block_expressions, expressions, statement_expressions};
-use crate::ast::{Block, DeclarationId, DeclarationKind, Expression, ExpressionKind, Statement, StatementKind};
+use crate::ast::{
+    Block, Declaration, DeclarationId, DeclarationKind, Expression, ExpressionKind, Statement, StatementKind,
+};
 use crate::check::{Callee, Checked, Node};
 use crate::types::Type;
 
@@ -63,6 +68,25 @@ impl<'a> Lowering<'a> {
         let mut seen = HashSet::new();
         expressions(expression, &mut |part| found = found || call_cuts(self.checked, part, &mut seen));
         found
+    }
+
+    /// A deparser that looks something up: told where it first does.
+    pub fn table_in_deparser(&self, declaration: DeclarationId, deparser: Span) -> Diagnostic {
+        let mut place = None;
+        if let Node::Declaration(Declaration { kind: DeclarationKind::Control(control), .. }) =
+            self.checked.node(declaration)
+            && let Some(body) = &control.apply
+        {
+            block_expressions(body, &mut |expression| {
+                if place.is_none() && call_cuts(self.checked, expression, &mut HashSet::new()) {
+                    place = Some(expression.span);
+                }
+            });
+        }
+        Diagnostic::error("a table cannot be applied in a deparser")
+            .kind("unsupported")
+            .label(place.unwrap_or(deparser), "looked up here")
+            .hint("apply it at the end of the control before, and keep what it finds in metadata")
     }
 
     pub fn control_cuts(&self, declaration: DeclarationId) -> bool {
