@@ -31,6 +31,8 @@ pub(super) struct Limits {
     structured: Vec<Span>,
     /// Keys of entries that would be several entries.
     sets: Vec<Diagnostic>,
+    /// Properties of tables that nothing reads.
+    unread: Vec<Diagnostic>,
 }
 
 impl<'a> Checker<'a> {
@@ -42,6 +44,10 @@ impl<'a> Checker<'a> {
 
     pub fn note_set(&mut self, refused: Diagnostic) {
         self.uses.limits.sets.push(refused);
+    }
+
+    pub fn note_unread(&mut self, warning: Diagnostic) {
+        self.uses.limits.unread.push(warning);
     }
 
     pub fn note_switch(&mut self, place: Span) {
@@ -96,7 +102,7 @@ impl<'a> Checker<'a> {
             }
         }
         if ["V1Switch", "PSA_Switch", "PNA_NIC"].contains(&package.as_str()) {
-            for refused in limits.sets {
+            for refused in limits.sets.into_iter().chain(limits.unread) {
                 self.report(refused);
             }
         }

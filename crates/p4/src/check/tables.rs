@@ -13,6 +13,37 @@ use crate::ast::{
 use crate::evaluate::Value;
 use crate::types::Type;
 
+/// Properties of tables that architectures read.
+const READ: &[&str] = &[
+    "add_on_miss",
+    "counters",
+    "idle_timeout_with_auto_delete",
+    "implementation",
+    "meters",
+    "pna_direct_counter",
+    "pna_direct_meter",
+    "pna_idle_timeout",
+    "pna_implementation",
+    "psa_direct_counter",
+    "psa_direct_meter",
+    "psa_idle_timeout",
+    "psa_implementation",
+    "support_timeout",
+];
+
+/// Those with a rule of their own.
+const WRITTEN: &[&str] = &[
+    "actions",
+    "default_action",
+    "entries",
+    "key",
+    "largest_priority_wins",
+    "pna_empty_group_action",
+    "priority_delta",
+    "psa_empty_group_action",
+    "size",
+];
+
 impl<'a> Checker<'a> {
     pub fn table(&mut self, declaration: &'a Declaration, table: &'a Table) {
         let id = declaration.id;
@@ -203,9 +234,27 @@ impl<'a> Checker<'a> {
                 _ => {
                     self.making_objects(|checker| checker.expression(value, None));
                     self.check_attachment(declaration.id, property, value);
+                    self.check_property_name(property);
                 }
             },
         }
+    }
+
+    /// Other targets have properties of their own; here they say nothing, and neither does a name that is not quite right.
+    fn check_property_name(&mut self, property: &'a Property) {
+        let name = property.name.as_str();
+        if READ.contains(&name) {
+            return;
+        }
+        let report = Diagnostic::warning(format!("table property `{name}` says nothing here"))
+            .kind("ignore-prop")
+            .label(property.name.span, "nothing reads it");
+        let known: Vec<std::sync::Arc<str>> = READ.iter().chain(WRITTEN).map(|known| (*known).into()).collect();
+        let similar = super::checker::similar(known.iter(), name);
+        self.note_unread(match similar {
+            Some(similar) => report.hint(format!("did you mean `{similar}`?")),
+            None => report,
+        });
     }
 
     fn priority_delta(&mut self, value: &'a Expression) {

@@ -51,3 +51,22 @@ table t {{ key = {{ x : {kind}; }} actions = {{ NoAction; }} }}\napply {{\nswitc
     );
     accepts(&program("lpm", "t.apply().action_run"));
 }
+
+#[test]
+fn a_property_that_nothing_reads_is_told_of() {
+    let program = |package: &str| {
+        format!(
+            "match_kind {{ exact }}\naction NoAction() {{}}\ncontrol C(inout bit<8> a);\npackage {package}(C c);\ncontrol c(inout bit<8> a) {{
+table t {{ key = {{ a : exact; }} actions = {{ NoAction; }} sise = 8; offload = 1; support_timeout = true; }}
+apply {{ t.apply(); }} }}\n{package}(c()) main;\n"
+        )
+    };
+    warns(
+        &program("V1Switch"),
+        expect![[r#"
+            t.p4(6): [--Wwarn=ignore-prop] warning: table property `sise` says nothing here
+            t.p4(6): [--Wwarn=ignore-prop] warning: table property `offload` says nothing here
+        "#]],
+    );
+    warns(&program("Mine"), expect![[""]]);
+}
