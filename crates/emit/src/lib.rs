@@ -36,7 +36,7 @@ mod unit;
 mod walk;
 mod wide;
 
-use c::Item;
+use c::{Item, Stmt};
 use hlir::diagnostic::Diagnostic;
 use hlir::text::print_plan;
 use hlir::verify::Places;
@@ -183,6 +183,18 @@ fn enumerations(unit: &Unit) -> Vec<Item> {
     items
 }
 
+/// Statements of a program that is compiled several times at most: for packets as they come, and for copies. Of a longer one nothing is kept in registers from
+/// node to node, so that a function of its own costs little, and compilers need half of their time for it.
+const MOST_INLINED: usize = 5000;
+
+fn length(written: &[node::Written]) -> usize {
+    fn of(body: &[Stmt]) -> usize {
+        body.iter().map(|statement| 1 + statement.bodies().into_iter().map(|inner| of(inner)).sum::<usize>()).sum()
+    }
+    let items = written.iter().flat_map(|written| &written.items);
+    items.map(|item| if let Item::Function { body, .. } = item { of(body) } else { 0 }).sum()
+}
+
 /// The plain walk, which copies need in every plan, and the loops of a batched one.
 fn walks(unit: &Unit, written: &[node::Written], entry: NodeId) -> Vec<Item> {
     let mut items = Vec::new();
@@ -197,7 +209,9 @@ fn walks(unit: &Unit, written: &[node::Written], entry: NodeId) -> Vec<Item> {
             parameters.push("enum node at".to_string());
         }
         items.push(Item::Comment("The way of a packet through the graph.".to_string()));
-        items.push(Item::Function { of: "INLINE void".to_string(), name: "walk".to_string(), parameters, body });
+        let is_shared = unit.copies() && length(written) > MOST_INLINED;
+        let of = if is_shared { "static __attribute__((noinline)) void" } else { "INLINE void" }.to_string();
+        items.push(Item::Function { of, name: "walk".to_string(), parameters, body });
         items.push(Item::Blank);
     }
     if unit.copies() {
