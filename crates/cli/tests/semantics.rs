@@ -55,6 +55,7 @@ points! {
     a_parser_that_rejects_does_not_drop: "semantics/reject_goes_on_in_ingress",
     headers_leave_in_the_order_emitted_before_the_payload: "semantics/headers_leave_in_the_order_emitted",
     a_deparser_may_leave_headers_out: "semantics/a_deparser_may_leave_headers_out",
+    stacks_of_varbit_headers_are_read_by_index: "semantics/stacks_of_varbit_headers_are_read_by_index",
     value_sets_stand_beside_other_sets: "semantics/value_sets_stand_beside_other_sets",
     loops_of_a_deparser_emit_headers_as_they_are_then: "semantics/loops_emit_headers",
     egress_spec_is_zero_at_first_and_511_drops: "semantics/egress_spec_decides_last",

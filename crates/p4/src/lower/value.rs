@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use hlir::source::Span;
-use hlir::{Expression, FieldRef, HeaderId};
+use hlir::{Expression, FieldRef, HeaderId, Statement};
 use num_bigint::BigInt;
 
 use super::Lowering;
@@ -303,12 +303,22 @@ impl<'a> Lowering<'a> {
                     next: Some(arithmetic::choose(condition.clone(), then_next, else_next)),
                 }
             }
+            (Value::Varbit(then), Value::Varbit(otherwise)) => self.chosen_varbit(condition, then, otherwise),
             (then, _) => {
-                let what = "a choice at run time between varbit fields or objects is";
+                let what = "a choice at run time between objects is";
                 self.diagnostics.push(self.unsupported(Span::NONE, what));
                 then
             }
         }
+    }
+
+    /// What a varbit field holds has no expression: the chosen one is copied.
+    fn chosen_varbit(&mut self, condition: &Expression, then: FieldRef, otherwise: FieldRef) -> Value {
+        let like = Value::Varbit(then);
+        let Storage::Varbit(to) = self.allocate_like(&like, &self.local_name("chosen")) else { return like };
+        let copy = |from: FieldRef| vec![Statement::CopyVarbit { to, from }];
+        self.emit(Statement::If { condition: condition.clone(), then: copy(then), otherwise: copy(otherwise) });
+        Value::Varbit(to)
     }
 
     fn choose_all(&mut self, condition: &Expression, then: Vec<Value>, otherwise: Vec<Value>) -> Vec<Value> {
