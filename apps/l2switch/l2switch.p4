@@ -4,7 +4,7 @@
  * It also answers for addresses that it is told: `arp` for IPv4, `neighbours` for IPv6. Then the question is not flooded.
  *
  * What it expects of the controller: multicast group 1 with all ports. Tables may stay empty. Addresses are learned in a register of hashed cells: two
- * addresses of one cell displace each other, which costs floods, and never delivers a frame to a wrong port only. */
+ * addresses of one cell displace each other, which costs floods and no misdelivery. */
 #include <core.p4>
 #include <v1model.p4>
 
@@ -12,13 +12,13 @@ const bit<16> TYPE_ARP = 0x0806;
 const bit<16> TYPE_IPV6 = 0x86dd;
 const bit<16> ALL_PORTS = 1;	/* the multicast group of floods */
 const bit<32> CELLS = 65536;
-const bit<48> GROUP_BIT = 0x010000000000;	/* of addresses of many stations */
+const bit<48> GROUP_BIT = 0x010000000000;	/* of multicast and broadcast addresses */
 
 const bit<8> PROTOCOL_ICMPV6 = 58;
 const bit<8> NEIGHBOUR_SOLICITATION = 135;
 const bit<8> NEIGHBOUR_ADVERTISEMENT = 136;
 const bit<32> SOLICITED_OVERRIDE = 0x60000000;
-const bit<16> NEIGHBOUR_BYTES = 32;	/* of a solicitation with the asking station's address */
+const bit<16> NEIGHBOUR_BYTES = 32;	/* of a solicitation with the asking host's address */
 
 header ethernet_t {
     bit<48> dst;
@@ -113,20 +113,20 @@ control NoChecksum(inout headers_t hdr, inout metadata_t meta) {
 
 control Switch(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard) {
     /* By the hash of an address: the address in the upper 48 bits, then the port and a bit that says that there is one. */
-    register<bit<64>>(CELLS) stations;
+    register<bit<64>>(CELLS) hosts;
 
     action learn(in bit<48> address, in bit<9> port) {
         bit<32> cell;
 
         hash(cell, HashAlgorithm.crc32, 32w0, { address }, CELLS);
-        stations.write(cell, address ++ 6w0 ++ port ++ 1w1);
+        hosts.write(cell, address ++ 6w0 ++ port ++ 1w1);
     }
 
-    action find(in bit<48> address, out bit<64> station) {
+    action find(in bit<48> address, out bit<64> host) {
         bit<32> cell;
 
         hash(cell, HashAlgorithm.crc32, 32w0, { address }, CELLS);
-        stations.read(station, cell);
+        hosts.read(host, cell);
     }
 
     action drop() {
@@ -184,7 +184,7 @@ control Switch(inout headers_t hdr, inout metadata_t meta, inout standard_metada
     }
 
     apply {
-        bit<64> station = 0;
+        bit<64> host = 0;
 
         if (!hdr.ethernet.isValid()) {
             drop();
@@ -198,13 +198,13 @@ control Switch(inout headers_t hdr, inout metadata_t meta, inout standard_metada
                 neighbours.apply();
             }
             if (!meta.answered) {
-                find(hdr.ethernet.dst, station);
-                if (station[0:0] == 0 || station[63:16] != hdr.ethernet.dst) {
+                find(hdr.ethernet.dst, host);
+                if (host[0:0] == 0 || host[63:16] != hdr.ethernet.dst) {
                     standard.mcast_grp = ALL_PORTS;
-                } else if (station[9:1] == standard.ingress_port) {
+                } else if (host[9:1] == standard.ingress_port) {
                     drop();
                 } else {
-                    standard.egress_spec = station[9:1];
+                    standard.egress_spec = host[9:1];
                 }
             }
         }

@@ -22,13 +22,14 @@ extern "C" fn note(number: c_int) {
     flag.store(true, Ordering::SeqCst);
 }
 
-/// From now on [`asked`] tells of Ctrl-C, SIGTERM and SIGHUP, and [`take_counts`] of SIGUSR1. A signal that is ignored (`nohup`) stays so.
+/// From now on [`asked`] tells of Ctrl-C, SIGTERM and SIGHUP, and [`take_counts`] of SIGUSR1. SIGHUP stays ignored where it is (`nohup`). SIGINT does not: a
+/// shell ignores it for what it starts in the background, and `kill -INT` is to end that as well.
 pub fn catch() {
     let handler = note as extern "C" fn(c_int) as usize;
     for number in [SIGINT, SIGTERM, SIGHUP, SIGUSR1] {
         // SAFETY: the handler only stores to an atomic.
         unsafe {
-            if signal(number, handler) == IGNORED {
+            if signal(number, handler) == IGNORED && number == SIGHUP {
                 signal(number, IGNORED);
             }
         }
