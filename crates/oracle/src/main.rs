@@ -16,7 +16,7 @@ oracle random [OPTION...]      compare the evaluator and the compiler on random 
   --programs N     how many
   --seconds N      how long [600]
   --threads N      at once [2]
-  --out DIR        where programs that differ go, reduced [out/oracle]
+  --out DIR        where programs that differ go, reduced [out/oracle]; `-` for nowhere
   --native BACUS   the command bacus: run some programs as native code, too
   --every N        one in N of them [50]
 oracle show SEED               the program and the test of a seed";
@@ -59,6 +59,7 @@ fn settings(options: &[String]) -> Option<Settings> {
             "--programs" => settings.limit = Limit::Programs(value.parse().ok()?),
             "--seconds" => settings.limit = Limit::Time(Duration::from_secs(value.parse().ok()?)),
             "--threads" => settings.threads = value.parse().ok()?,
+            "--out" if value == "-" => settings.out = None,
             "--out" => settings.out = Some(PathBuf::from(value)),
             "--native" => bacus = Some(PathBuf::from(value)),
             "--every" => every = value.parse().ok()?,

@@ -42,6 +42,8 @@ pub struct Function {
 pub struct Applied {
     pub instance: String,
     pub parameters: Vec<Parameter>,
+    /// Whether its constructor takes a number.
+    pub constructed: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +69,10 @@ pub struct Code {
     pub actions: Vec<Function>,
     pub tables: Vec<Table>,
     pub controls: Vec<Applied>,
+    /// Registers and what they hold.
+    pub registers: Vec<(String, Ty)>,
+    /// Names declared in the innermost block: only others can be hidden.
+    pub declared: Vec<String>,
     pub returns: Option<Ty>,
     /// Whether expressions may call functions.
     pub calls: bool,

@@ -68,6 +68,8 @@ impl Generator {
             actions: Vec::new(),
             tables: Vec::new(),
             controls: Vec::new(),
+            registers: Vec::new(),
+            declared: Vec::new(),
             returns: None,
             calls: true,
             loops: 0,
@@ -100,6 +102,7 @@ impl Generator {
         variables.extend(self.variables(&parameters));
         let mut inner = self.code(Place::Action, variables, 6);
         inner.actions.clone_from(&code.actions);
+        inner.registers.clone_from(&code.registers);
         let annotation = if self.random.chance(15) { format!("@name(\"renamed_{name}\") ") } else { String::new() };
         let mut text = indented(1, &format!("{annotation}action {name}({}) {{", self.listed(&parameters)));
         text.push_str(&self.statements(&mut inner, 4, 2));
@@ -138,6 +141,9 @@ impl Generator {
                 kind = "exact";
             }
             let (key, line) = self.key(code, kind);
+            if keys.iter().any(|known: &Key| known.name == key.name) {
+                continue;
+            }
             text.push_str(&indented(3, &line));
             keys.push(key);
         }
@@ -256,10 +262,16 @@ impl Generator {
         for applied in self.subcontrols.clone().into_iter().take(depth) {
             for _ in 0..self.random.between(1, 2) {
                 let instance = self.fresh("c");
-                text.push_str(&indented(1, &format!("{}() {instance};", applied.instance)));
+                let given = if applied.constructed { self.literal(&Ty::Bits(8)) } else { String::new() };
+                text.push_str(&indented(1, &format!("{}({given}) {instance};", applied.instance)));
                 children.push((instance.clone(), applied.instance.clone()));
-                code.controls.push(Applied { instance, parameters: applied.parameters.clone() });
+                code.controls.push(Applied { instance, ..applied.clone() });
             }
+        }
+        if self.random.chance(35) {
+            let (register, ty) = (self.fresh("r"), self.random.pick(&self.numbers.clone()).clone());
+            text.push_str(&indented(1, &format!("register<{}>(4) {register};", self.types.text(&ty))));
+            code.registers.push((register, ty));
         }
         for _ in 0..self.random.between(1, 3) {
             let ty = if self.random.chance(70) { self.scalar() } else { self.composite() };
@@ -294,9 +306,16 @@ impl Generator {
             let ty = self.types.named("headers_t");
             parameters.push(Parameter { mode: Mode::InOut, ty, name: "hdr".into() });
         }
-        let variables = self.visible(&parameters);
-        let text = self.control(&name, &parameters, variables, depth);
-        self.subcontrols.push(Applied { instance: name, parameters });
+        let mut variables = self.visible(&parameters);
+        let constructed = self.random.chance(40);
+        if constructed {
+            variables.push(Variable { text: "size".into(), ty: Ty::Bits(8), writable: false, solid: false });
+        }
+        let mut text = self.control(&name, &parameters, variables, depth);
+        if constructed {
+            text = text.replacen(") {", ")(bit<8> size) {", 1);
+        }
+        self.subcontrols.push(Applied { instance: name, parameters, constructed });
         text
     }
 

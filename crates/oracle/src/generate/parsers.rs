@@ -68,6 +68,10 @@ impl Generator {
         let mut text = indented(1, &format!("state s{at} {{"));
         let mut subject = "hdr.base.l";
         match self.random.below(8) {
+            0 if self.random.chance(50) => {
+                let width = self.random.between(1, 3);
+                text.push_str(&indented(2, &format!("pkt.extract(hdr.items[hdr.base.l[{}:0]]);", width - 1)));
+            }
             0 => text.push_str(&indented(2, "pkt.extract(hdr.one);")),
             1 => text.push_str(&indented(2, "pkt.extract(hdr.two);")),
             2 => {

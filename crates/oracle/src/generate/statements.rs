@@ -14,7 +14,7 @@ pub fn indented(depth: usize, text: &str) -> String {
 impl Generator {
     /// Statements until the fuel runs out, at most `most`.
     pub fn statements(&mut self, code: &mut Code, most: usize, depth: usize) -> String {
-        let known = code.variables.len();
+        let outer = (code.variables.clone(), std::mem::take(&mut code.declared));
         let mut text = String::new();
         for _ in 0..self.random.between(1, most) {
             if code.fuel == 0 {
@@ -23,7 +23,7 @@ impl Generator {
             code.fuel -= 1;
             text.push_str(&self.statement(code, depth));
         }
-        code.variables.truncate(known);
+        (code.variables, code.declared) = outer;
         text
     }
 
@@ -41,6 +41,7 @@ impl Generator {
             23..=24 if code.place != Place::Parser && code.loops < 2 => self.a_loop(code, depth),
             25 => self.leave(code, depth),
             26 if code.place != Place::Parser => self.block(code, depth),
+            30 => self.register(code).map_or_else(String::new, line),
             27 => self.compound(code).map_or_else(String::new, line),
             28..=29 if code.place == Place::Control => self.action_call(code).map_or_else(String::new, line),
             _ => self.assignment(code).map_or_else(String::new, line),
@@ -109,18 +110,42 @@ impl Generator {
     /// A variable of a block, with or without a value: docs/language.md says that it begins as zero.
     fn local(&mut self, code: &mut Code, depth: usize) -> String {
         let ty = if self.random.chance(70) { self.scalar() } else { self.composite() };
-        let name = self.fresh("v");
+        let hidden = self.hidden_name(code);
         let value = match ty {
             Ty::Named(_) | Ty::Array(..) => self.whole(code, &ty).filter(|_| self.random.chance(50)),
             _ if self.random.chance(75) => Some(self.expression(code, &ty, 2)),
             _ => None,
         };
         let text = self.types.text(&ty);
+        let name = hidden.unwrap_or_else(|| self.fresh("v"));
+        code.variables.retain(|variable| variable.text != name);
+        code.declared.push(name.clone());
         code.variables.push(Variable { text: name.clone(), ty, writable: true, solid: false });
         match value {
             Some(value) => indented(depth, &format!("{text} {name} = {value};")),
             None => indented(depth, &format!("{text} {name};")),
         }
+    }
+
+    /// The name of a variable of an outer block, which a new one hides.
+    fn hidden_name(&mut self, code: &Code) -> Option<String> {
+        let outer = code.variables.iter().map(|variable| &variable.text);
+        let outer: Vec<&String> = outer.filter(|name| name.starts_with('v') && !code.declared.contains(name)).collect();
+        if outer.is_empty() || self.random.chance(75) { None } else { Some(self.random.pick(&outer).to_string()) }
+    }
+
+    /// Reads or writes a register, at an index that may be beyond its end.
+    fn register(&mut self, code: &mut Code) -> Option<String> {
+        if code.registers.is_empty() {
+            return None;
+        }
+        let (name, ty) = self.random.pick(&code.registers).clone();
+        let index = format!("(bit<32>) {}", self.expression(code, &Ty::Bits(3), 1));
+        if self.random.chance(50) {
+            let target = self.l_value(code, &ty, true)?;
+            return Some(format!("{name}.read({target}, {index});"));
+        }
+        Some(format!("{name}.write({index}, {});", self.expression(code, &ty, 2)))
     }
 
     fn condition(&mut self, code: &mut Code) -> String {
