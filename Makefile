@@ -16,9 +16,12 @@ COMPILER := $(if $(filter-out default undefined,$(origin CC)),--cc "$(CC)")
 RIB ?=
 DPDK ?=
 SECONDS ?= 600
+# Another one each time; what is printed names it.
+SEED ?= $(shell date +%s)
+PROGRAMS ?= 100
 CORPUS ?=
 
-.PHONY: help setup build demo test fresh bench bench-lookup sweep conformance fuzz clean
+.PHONY: help setup build demo test fresh bench bench-lookup sweep conformance fuzz oracle mutations clean
 
 help:
 	@echo "make setup        install what is missing (the only step that may need root)"
@@ -31,6 +34,8 @@ help:
 	@echo "make conformance  the p4c corpus: P4C=DIR [STF=LIST] [ERRORS=LIST] [VECTORS=DIR] [FORMS=1] [PLANS=all]"
 	@echo "                  [SANITIZE=1] with the address and undefined-behaviour sanitizers in native code"
 	@echo "make bench-lookup our tables' look-ups beside DPDK's [RIB=FILE] [QUICK=1]"
+	@echo "make oracle       random programs: the compiler beside a second evaluator of P4 [SECONDS=600] [SEED=N] [EVERY=50: one in EVERY as native code]"
+	@echo "make mutations    mistakes put into lowering: does the oracle see each? [PROGRAMS=100]"
 	@echo "make fuzz         random texts for the frontend and the IR's reader [SECONDS=600] [CORPUS=DIR of more programs]"
 
 setup:
@@ -70,6 +75,13 @@ conformance:
 
 fuzz: setup
 	@scripts/fuzz $(SECONDS) $(CORPUS)
+
+oracle: build
+	cargo build --release -q -p oracle
+	target/release/oracle random --seed $(SEED) --seconds $(SECONDS) --out $(OUT)/oracle --native $(BACUS) --every $(or $(EVERY),50)
+
+mutations: setup
+	@OUT="$(OUT)" scripts/mutations $(PROGRAMS)
 
 clean:
 	cargo clean

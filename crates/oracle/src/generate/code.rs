@@ -77,6 +77,8 @@ pub struct Code {
     /// Whether expressions may call functions.
     pub calls: bool,
     pub loops: usize,
+    /// The variable that this statement is mostly about, so that its parts read and write the same.
+    pub focus: String,
     /// How many statements may still be written.
     pub fuel: usize,
 }

@@ -73,6 +73,7 @@ impl Generator {
             returns: None,
             calls: true,
             loops: 0,
+            focus: String::new(),
             fuel,
         }
     }

@@ -66,15 +66,21 @@ impl Generator {
     /// A part that is read, with what protects the reading of an invalid header.
     fn reading(&mut self, code: &mut Code, ty: &Ty) -> Option<String> {
         let parts: Vec<Part> = self.parts(code).into_iter().filter(|part| part.ty == *ty).collect();
-        if parts.is_empty() {
-            return None;
-        }
-        let part = self.random.pick(&parts).clone();
+        let part = self.one_of(code, &parts)?;
         let part = self.indexed(code, &part);
         Some(match part.guard {
             None => part.text,
             Some(guard) => format!("({guard} ? {} : {})", part.text, self.literal(ty)),
         })
+    }
+
+    /// One of several parts, rather of the variable that the statement is about.
+    fn one_of(&mut self, code: &Code, parts: &[Part]) -> Option<Part> {
+        let near: Vec<&Part> = parts.iter().filter(|part| part.text.starts_with(&code.focus)).collect();
+        if !near.is_empty() && self.random.chance(60) {
+            return Some((*self.random.pick(&near)).clone());
+        }
+        if parts.is_empty() { None } else { Some(self.random.pick(parts).clone()) }
     }
 
     /// An l-value of a type. One that is read, too (`inout`), is defined.
@@ -88,14 +94,11 @@ impl Generator {
         };
         let sliced: Vec<Part> = all.iter().filter(wider).cloned().collect();
         if !sliced.is_empty() && (exact.is_empty() || self.random.chance(30)) {
-            let part = self.random.pick(&sliced).clone();
+            let part = self.one_of(code, &sliced)?;
             return Some(self.slice(code, &part, self.types.width(ty)));
         }
-        if exact.is_empty() {
-            return None;
-        }
         // A header that is always valid is not given to what may make it invalid.
-        let part = self.random.pick(&exact).clone();
+        let part = self.one_of(code, &exact)?;
         if part.solid && self.holds_header(&part.ty) && !self.is_base(&part.ty) {
             return None;
         }
@@ -138,7 +141,7 @@ impl Generator {
             return self.leaf(code, ty);
         }
         if code.calls
-            && self.random.chance(15)
+            && self.random.chance(20)
             && let Some(call) = self.call_returning(code, ty, depth)
         {
             return call;

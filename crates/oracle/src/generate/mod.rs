@@ -3,6 +3,9 @@
 //! Programs are valid by construction, and read nothing that neither the specification nor docs/language.md defines: reads of headers that may
 //! be invalid stand behind `isValid()`. What slips through the evaluator notes, and the driver leaves out.
 
+// A question about a type or a name concerns a few of many variants.
+#![allow(clippy::wildcard_enum_match_arm)]
+
 mod code;
 mod controls;
 mod expressions;
@@ -121,7 +124,7 @@ impl Generator {
 
     fn pad(&mut self, mut fields: Vec<(String, Ty)>) -> Vec<(String, Ty)> {
         let width: usize = fields.iter().map(|(_, ty)| self.types.width(ty)).sum();
-        if width % 8 != 0 || width == 0 {
+        if !width.is_multiple_of(8) || width == 0 {
             fields.push((self.fresh("pad"), Ty::Bits(8 - width % 8)));
         }
         fields

@@ -29,6 +29,9 @@ impl Generator {
 
     fn statement(&mut self, code: &mut Code, depth: usize) -> String {
         let line = |text: String| indented(depth, &text);
+        if !code.variables.is_empty() {
+            code.focus = self.random.pick(&code.variables).text.clone();
+        }
         match self.random.below(32) {
             0..=8 => self.assignment(code).map_or_else(String::new, line),
             9..=10 => self.local(code, depth),
@@ -253,8 +256,8 @@ impl Generator {
         let is_enum = self.random.chance(30);
         let ty = if is_enum { Ty::Enum } else { Ty::Bits(self.random.between(2, 4)) };
         let mut text = indented(depth, &format!("switch ({}) {{", self.expression(code, &ty, 2)));
-        for value in 0..3 {
-            let label = if is_enum { format!("colour_t.{}", MEMBERS[value]) } else { value.to_string() };
+        for (value, member) in MEMBERS.iter().enumerate() {
+            let label = if is_enum { format!("colour_t.{member}") } else { value.to_string() };
             if self.random.chance(25) {
                 text.push_str(&indented(depth + 1, &format!("{label}:")));
                 continue;
@@ -302,7 +305,10 @@ impl Generator {
         let mut text = indented(depth, &format!("for ({head}) {{"));
         code.loops += 1;
         code.variables.push(Variable { text: name, ty, writable: false, solid: false });
-        text.push_str(&self.statements(code, 3, depth + 1));
+        // In a block of its own, so that what it declares hides nothing from the condition below.
+        text.push_str(&indented(depth + 1, "{"));
+        text.push_str(&self.statements(code, 3, depth + 2));
+        text.push_str(&indented(depth + 1, "}"));
         if self.random.chance(35) {
             let word = *self.random.pick(&["break", "continue"]);
             let condition = self.expression(code, &Ty::Bool, 2);
