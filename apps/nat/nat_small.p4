@@ -1,0 +1,3 @@
+/* nat with room for two mappings: what happens when the tables are full. */
+#define MAPPINGS 2
+#include "nat.p4"
