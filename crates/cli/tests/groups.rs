@@ -135,7 +135,7 @@ fn groups_leave_as_they_came_whoever_misses_or_has_left() {
                     "plan {{
   descriptor mbuf
   burst 64
-  path {{ start, stations{runs} }}
+  hot_path {{ start, stations{runs} }}
   loop stations: batch 64 group 64 {lanes}{{
     prefetch table stations line 0 {request} to t0
   }}

@@ -55,7 +55,7 @@ fn each_decision_that_is_pinned_stands_as_it_is_written() {
     }
     let stage = "  loop Router.routes: batch 32 group 16 {\n    prefetch table Router.routes line 0 ahead 16 in own_loop to nta\n  }\n";
     let plan = planned("ipv4fwd", stage, &[]);
-    assert!(plan.contains(stage) && plan.contains("\n  burst 32\n") && plan.contains("\n  path { "), "{plan}");
+    assert!(plan.contains(stage) && plan.contains("\n  burst 32\n") && plan.contains("\n  hot_path { "), "{plan}");
 }
 
 #[test]
@@ -86,7 +86,7 @@ const REFUSED: [(&str, &str, &str); 10] = [
     ("  burst 32\n\n  instrument trace\n", "4:3", "a trace cannot be emitted"),
     ("  loop Router.routes: batch 8 group 8 lanes 4\n", "2:3", "a loop of 4 lanes cannot be emitted"),
     (
-        "  path { v1model.begin, Nope, Router.routes runs Router.forward }\n  loop Router.routes: batch 64 group 64\n",
+        "  hot_path { v1model.begin, Nope, Router.routes runs Router.forward }\n  loop Router.routes: batch 64 group 64\n",
         "2:3",
         "the program has no node `Nope`",
     ),
@@ -124,7 +124,7 @@ fn what_cannot_be_is_shown_where_it_stands() {
 /// Pins that are legal by themselves, or in another plan.
 #[test]
 fn a_pin_that_does_not_suit_what_is_planned_is_shown() {
-    let way = "hint: the path is not pinned; it is: path { v1model.begin, ";
+    let way = "hint: the hot path is not pinned; it is: hot_path { v1model.begin, ";
     let cases = [
         ("queue Router.routes: capacity 8 patience 2", "would hold up the path", way),
         ("loop Router.block_107: batch 8 group 8", "is no look-up on the path", way),
@@ -160,7 +160,7 @@ fn a_pin_that_does_not_suit_what_is_planned_is_shown() {
     }
     // A request that is too early on a path that is pinned as well: said where the loop begins that makes it.
     let plan = fs::read_to_string(path("crates/cli/tests/plans/l2l3acl.plan")).unwrap();
-    let way = plan.lines().find(|line| line.starts_with("  path ")).unwrap();
+    let way = plan.lines().find(|line| line.starts_with("  hot_path ")).unwrap();
     let request = "prefetch table Switch.nexthops line 0 ahead 64 in own_loop to t0";
     let pins = format!("plan {{\n{way}\n  loop Switch.smac: batch 64 group 64 {{\n    {request}\n  }}\n}}\n");
     let pins = file("early", &pins).display().to_string();
@@ -207,7 +207,7 @@ node departure: buffer { send 32w1 }
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains(&format!(" {pins}:3:3\n")), "{said}");
     assert!(said.contains("`sources` cannot be made ahead") && said.contains("what is planned beside it"), "{said}");
-    assert!(said.contains("hint: the path is not pinned; it is: path { start, sources runs known, "), "{said}");
+    assert!(said.contains("hint: the hot path is not pinned; it is: hot_path { start, sources runs known, "), "{said}");
 }
 
 #[test]

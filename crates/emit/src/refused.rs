@@ -131,7 +131,7 @@ impl Refused<'_> {
             let hint = "without a path, a loop requests the lines of the table that its own node looks up";
             self.say(site, format!("`{}` does not look up `{table}`", lp.node), hint);
         } else if placement.is_behind() {
-            let hint = "write `in own_loop`, or give the plan a `path`";
+            let hint = "write `in own_loop`, or give the plan a `hot_path`";
             self.say(site, "without a path, no burst is requested while another one is worked on", hint);
         }
     }

@@ -33,7 +33,7 @@ fn router(lanes: u32, request: &str) -> hlir::text::Parsed {
         "{program}
 plan {{
   burst 64
-  path {{ {path} }}
+  hot_path {{ {path} }}
   loop Router.routes: batch 64 group 64 lanes {lanes} {{ prefetch table Router.routes line 0 {request} to t0 }}
 }}"
     );
@@ -91,7 +91,7 @@ node start: state of parser {{ extract hdr.packet }} -> routes
 node routes: apply routes -> queue
 {SENT}plan {{
   burst 64
-  path {{ start, routes }}
+  hot_path {{ start, routes }}
   loop routes: batch 64 group {group} {{ prefetch table routes line 0 ahead 1 in nowhere to t0 }}
   table routes: {structure}
 }}"
@@ -147,7 +147,7 @@ fn look_ups_in_shared_arrays_compile_without_a_warning() {
     let stage = |table: &str, requests: &str| format!("loop {table}: batch 64 group 64 {{\n{requests}\n}}");
     let together = stage("sources", &[request("sources"), request("destinations")].join("\n"));
     let apart = [stage("sources", ""), stage("destinations", "")].join("\n");
-    let path = "path { start, sources, destinations }\n";
+    let path = "hot_path { start, sources, destinations }\n";
     for (bits, structure) in [(48, "exact48"), (56, "exact60")] {
         for (name, loops) in
             [("together", [path, &together].concat()), ("apart", [path, &apart].concat()), ("turn", String::new())]

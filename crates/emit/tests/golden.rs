@@ -23,7 +23,7 @@ fn l2fwd_own() {
 fn l2fwd_shared_own() {
     let plan = "plan {
   burst 64
-  path { arrival, parser.start, ingress.smac, ingress.dmac, ingress.end }
+  hot_path { arrival, parser.start, ingress.smac, ingress.dmac, ingress.end }
   loop ingress.smac: batch 64 group 64 {
     prefetch table ingress.smac line 0 ahead 1 in with_turns to t1
     prefetch table ingress.dmac line 0 ahead 1 in with_turns to t1
@@ -50,7 +50,7 @@ fn ipv4fwd_staged(descriptor: Descriptor, lanes: &str, request: &str) -> String 
     let plan = format!(
         "plan {{
   burst 64
-  path {{ v1model.begin, {path} }}
+  hot_path {{ v1model.begin, {path} }}
   loop Router.routes: batch 64 group 64 {lanes}{{
     prefetch table Router.routes line 0 {request} to t0
   }}

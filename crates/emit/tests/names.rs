@@ -115,7 +115,7 @@ fn staged(names: &[String]) -> String {
     format!(
         "plan {{
   burst 64
-  path {{ start, more, {} }}
+  hot_path {{ start, more, {} }}
   loop {}: batch 32 group 32 {{
 {requests}  }}
 }}",

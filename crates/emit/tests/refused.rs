@@ -64,7 +64,7 @@ fn says(plan: &str, message: &str, place: &str) {
     assert_eq!(refused(plan), [(format!("the plan: {message}"), place.to_string())]);
 }
 
-const PATH: &str = "path { start, sources, stations }\n";
+const PATH: &str = "hot_path { start, sources, stations }\n";
 
 /// A plan with this request in its only loop, which begins at `node`.
 fn with_request(head: &str, node: &str, request: &str) -> String {

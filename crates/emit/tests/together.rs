@@ -30,7 +30,7 @@ node departure: buffer {{
 }}
 plan {{
   burst 64
-  path {{ start, stations }}
+  hot_path {{ start, stations }}
   loop stations: batch 64 group 64 {{
     prefetch table stations line 0 ahead 64 in own_loop to t0
   }}

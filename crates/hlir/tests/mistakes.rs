@@ -398,7 +398,7 @@ fn paths_do_not_say_what_members_run() {
     let (head, _) = IPV4.split_once("\nplan {").expect("the program has a plan");
     let path =
         "arrival, parser.start, parser.ipv4, verify_checksum, ingress.is_routed, ingress.routes, ingress.neighbours";
-    let found = |head: &str| messages(&format!("{head}\nplan {{\n  path {{ {path} runs ingress.rewrite }}\n}}\n"));
+    let found = |head: &str| messages(&format!("{head}\nplan {{\n  hot_path {{ {path} runs ingress.rewrite }}\n}}\n"));
     assert_eq!(found(head), [""; 0]);
     let mut with_members = head.replace("\ninterface {", "\nprofile state.members [4]\n\ninterface {");
     with_members = with_members.replace("  size 1024\n", "  size 1024\n  profile state.members\n");
@@ -415,7 +415,7 @@ fn nobody_waits_behind_a_selector() {
     let found = |head: &str, placement: &str| {
         let request = format!("prefetch table ingress.neighbours line 0 ahead {placement} to t0");
         let staged = format!("loop ingress.neighbours: batch 8 group 8 {{ {request} }}");
-        messages(&format!("{head}\nplan {{\n  path {{ {path} }}\n  {staged}\n}}\n"))
+        messages(&format!("{head}\nplan {{\n  hot_path {{ {path} }}\n  {staged}\n}}\n"))
     };
     assert_eq!(found(head, "1 in with_turns"), [""; 0], "what was found waits");
     let (before, routes) = head.split_once("  size 65536\n").expect("a table of that size");

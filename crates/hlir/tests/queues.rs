@@ -57,7 +57,7 @@ node deparser: deparse { emit hdr.ethernet } -> departure
 node departure: buffer { send u32(meta.port) }
 "#;
 
-const PATH: &str = "  path { start, kind, routes, common, leave }\n  loop routes: batch 64 group 64\n";
+const PATH: &str = "  hot_path { start, kind, routes, common, leave }\n  loop routes: batch 64 group 64\n";
 
 fn messages(program: &str, plan: &str) -> Vec<String> {
     let text = format!("{program}\nplan {{\n{plan}}}\n");
@@ -104,7 +104,7 @@ fn a_queue_stands_beside_the_path() {
     );
     let alone = "the plan: the queue before `slow` stands in a plan without a path";
     says(messages(PROGRAM, "  queue slow: capacity 8 patience 2\n"), alone);
-    says(messages(PROGRAM, "  path { start, kind, routes }\n  queue slow: capacity 8 patience 2\n"), alone);
+    says(messages(PROGRAM, "  hot_path { start, kind, routes }\n  queue slow: capacity 8 patience 2\n"), alone);
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn stages_hand_on_groups_and_wait_for_the_next_one_together() {
         "table second {\n  key hdr.ethernet.type: exact\n  action any() {}\n  default any()\n}\n\nparser parser";
     let program = PROGRAM.replace("parser parser", second);
     let program = program.replace("node common: block {} -> leave", "node common: apply second -> leave");
-    let path = "  path { start, kind, routes, common, leave }\n";
+    let path = "  hot_path { start, kind, routes, common, leave }\n";
     let with = |loops: &str| messages(&program, &format!("{path}{loops}"));
     assert_eq!(with("  loop routes: batch 64 group 16\n  loop common: batch 64 group 16\n"), [""; 0]);
     says(

@@ -21,7 +21,7 @@ fn found(path: &str, loops: &[(&str, &[String])]) -> Vec<(String, String)> {
     errors.iter().map(|error| (error.message().to_string(), pointed(error.span()))).collect()
 }
 
-const PATH: &str = "  path { arrival, parser.start, ingress.smac, ingress.dmac }\n";
+const PATH: &str = "  hot_path { arrival, parser.start, ingress.smac, ingress.dmac }\n";
 
 #[test]
 fn a_loop_asks_once() {

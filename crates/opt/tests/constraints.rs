@@ -132,14 +132,14 @@ fn a_given_stage_is_kept_and_the_other_is_planned() {
 
 #[test]
 fn constraints_stand_in_the_plan_whichever_passes_run() {
-    let all = "  burst 8\n  path { start, kind, hosts, bridges }\n  loop hosts: batch 8 group 8\n  table bridges: exact48\n  \
+    let all = "  burst 8\n  hot_path { start, kind, hosts, bridges }\n  loop hosts: batch 8 group 8\n  table bridges: exact48\n  \
                queue slow: capacity 3 patience 2\n  instrument edges cycles\n";
     for passes in [Selection::None, Selection::Without(vec!["batches".to_string()]), Selection::All] {
         let text = print_plan(&planned(10_000_000, all, &passes));
-        for wanted in all.lines().filter(|line| !line.contains("path")) {
+        for wanted in all.lines().filter(|line| !line.contains("hot_path")) {
             assert!(text.contains(wanted), "{passes:?}: no {wanted} in\n{text}");
         }
-        assert!(line(&text, "path").starts_with("  path { start, kind, hosts, bridges }"), "{passes:?}: {text}");
+        assert!(line(&text, "hot_path").starts_with("  hot_path { start, kind, hosts, bridges }"), "{passes:?}: {text}");
     }
 }
 
@@ -147,14 +147,14 @@ fn constraints_stand_in_the_plan_whichever_passes_run() {
 #[test]
 fn a_given_path_replaces_expected_actions() {
     let (mut program, mut inputs) = given(100);
-    let path = "path { start, kind, hosts runs known, bridges }";
+    let path = "hot_path { start, kind, hosts runs known, bridges }";
     let plan = |text: &str| parse_plan(&format!("plan {{\n  {text}\n}}\n")).expect("a plan");
     inputs.constraints = plan(path);
     let mut brought =
-        plan("path { start, kind, hosts, bridges runs forward } because 1.0 against packet_by_packet 2.0");
+        plan("hot_path { start, kind, hosts, bridges runs forward } because 1.0 against packet_by_packet 2.0");
     opt::optimize(&mut program, &mut brought, &inputs, &Selection::None, None);
     let text = print_plan(&brought);
-    assert_eq!(line(&text, "path").trim(), format!("{path} because 1.0 against packet_by_packet 2.0"));
+    assert_eq!(line(&text, "hot_path").trim(), format!("{path} because 1.0 against packet_by_packet 2.0"));
     assert!(verify::verify_plan(&program, &brought).is_empty());
 }
 
@@ -177,7 +177,7 @@ fn a_given_descriptor_is_kept_for_any_port() {
 fn unsatisfiable_constraints_are_left_to_the_verifier() {
     let nodes = ["start", "kind", "hosts", "bridges", "slow", "queue", "departure", "nowhere"];
     let (_, inputs) = given(10_000_000);
-    let paths = ["", "  path { hosts, kind }\n", "  path { nowhere }\n", "  path { start, kind, slow, queue }\n"];
+    let paths = ["", "  hot_path { hosts, kind }\n", "  hot_path { nowhere }\n", "  hot_path { start, kind, slow, queue }\n"];
     let mut wrong = 0;
     for (at, node) in nodes.iter().enumerate() {
         for (batch, group, lines) in
@@ -236,7 +236,7 @@ fn a_plan_with_unknown_nodes_costs_as_without_a_path() {
     let (program, inputs) = given(100);
     let traffic = Traffic::estimate(&program, &inputs);
     let model = Model::new(&program, &inputs, &traffic);
-    let text = "plan {\n  path { start, kind, nowhere, bridges runs forward }\n  loop bridges: batch 64 group 64\n}\n";
+    let text = "plan {\n  hot_path { start, kind, nowhere, bridges runs forward }\n  loop bridges: batch 64 group 64\n}\n";
     let lost = parse_plan(text).expect("a plan");
     let lists = Plan { path: None, ..lost.clone() };
     let cycles = [lost, lists].map(|plan| model.predict(&plan).cycles());

@@ -47,7 +47,7 @@ node deparser: deparse { emit hdr.ethernet } -> departure
 node departure: buffer { send u32(meta.port) }
 "#;
 
-const PATH: &str = "path { start, hosts, kind, queue, deparser, departure }";
+const PATH: &str = "hot_path { start, hosts, kind, queue, deparser, departure }";
 
 /// A machine where a line of a steady stream takes `stream` cycles, and a single load `latency`.
 fn machine(stream: f64, latency: f64) -> Machine {

@@ -102,7 +102,7 @@ impl<'p> Verifier<'p> {
             && let Some(error) = self.errors.pop()
         {
             let path = crate::text::print_path(path);
-            self.errors.push(error.hint(format!("the path is not pinned; it is: {path}")));
+            self.errors.push(error.hint(format!("the hot path is not pinned; it is: {path}")));
         }
     }
 

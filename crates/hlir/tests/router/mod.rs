@@ -12,7 +12,7 @@ pub const FRONT: &str = "v1model.begin, RouterParser.start, RouterParser.ipv4, C
 /// Something of a program with a path through these nodes, cut at the last one.
 pub fn with_first_stage<T>(program: &str, path: &str, of: impl FnOnce(&Program, &[NodeId], &Stage) -> T) -> T {
     let last = path.rsplit(", ").next().unwrap_or(path);
-    let text = format!("{program}\nplan {{\n  path {{ {path} }}\n  loop {last}: batch 64 group 64 {{}}\n}}");
+    let text = format!("{program}\nplan {{\n  hot_path {{ {path} }}\n  loop {last}: batch 64 group 64 {{}}\n}}");
     let parsed = hlir::text::parse_file(&text).unwrap_or_else(|errors| panic!("{text}{errors:?}"));
     let plan = parsed.plan.expect("it has a plan");
     let path = nodes(&parsed.program, plan.path.as_ref().expect("it has a path")).expect("all nodes are known");

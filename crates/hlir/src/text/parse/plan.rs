@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// Parts of which a plan has one.
 const SINGLE: [(&str, Site); 4] =
-    [("descriptor", Site::Descriptor), ("burst", Site::Burst), ("layout", Site::Layout), ("path", Site::Path)];
+    [("descriptor", Site::Descriptor), ("burst", Site::Burst), ("layout", Site::Layout), ("hot_path", Site::Path)];
 
 impl Reader {
     pub(super) fn plan(&mut self) -> Read<()> {
@@ -33,10 +33,10 @@ impl Reader {
         let start = self.at;
         let word = self.word().unwrap_or("").to_string();
         let known =
-            ["descriptor", "burst", "layout", "path", "loop", "table", "share", "window", "queue", "instrument"];
+            ["descriptor", "burst", "layout", "hot_path", "loop", "table", "share", "window", "queue", "instrument"];
         if !known.contains(&word.as_str()) {
             let expected =
-                "`descriptor`, `burst`, `layout`, `path`, `loop`, `table`, `share`, `window`, `queue` or `instrument`";
+                "`descriptor`, `burst`, `layout`, `hot_path`, `loop`, `table`, `share`, `window`, `queue` or `instrument`";
             return Err(self.fail(expected));
         }
         if let Some((_, site)) = SINGLE.iter().find(|(single, _)| *single == word) {

@@ -71,7 +71,7 @@ pub fn print_path(path: &Path) -> String {
         None => written(node),
     };
     let nodes: Vec<String> = path.nodes.iter().enumerate().map(node).collect();
-    format!("path {}", in_braces(&nodes))
+    format!("hot_path {}", in_braces(&nodes))
 }
 
 fn names(list: &[String]) -> String {
