@@ -121,9 +121,9 @@ fn groups_leave_as_they_came_whoever_misses_or_has_left() {
     let sizes = [(0, 0), (1, 0), (32, 0), (33, 0), (64, 0), (0, 1), (5, 20), (40, 20), (0, 64)];
     let forms = [
         ("", "ahead 64 in own_loop"),
-        ("lanes 8 ", "ahead 64 in own_loop"),
-        ("lanes 8 ", "ahead 1 in with_consumption"),
-        ("lanes 8 ", "ahead 1 in with_turns"),
+        ("vector 8 ", "ahead 64 in own_loop"),
+        ("vector 8 ", "ahead 1 in with_consumption"),
+        ("vector 8 ", "ahead 1 in with_turns"),
         ("", "ahead 1 in with_keys"),
     ];
     for others in [Kind::Hit, Kind::Refused] {

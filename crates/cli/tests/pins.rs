@@ -84,7 +84,7 @@ const REFUSED: [(&str, &str, &str); 10] = [
     ("  burst 32\n  layout ordered { hdr.ipv4 }\n", "3:3", "metadata in another order cannot be emitted"),
     ("  window RouterParser.start: 14 bytes at 0 write_back {}\n", "2:3", "a window cannot be emitted"),
     ("  burst 32\n\n  instrument trace\n", "4:3", "a trace cannot be emitted"),
-    ("  loop Router.routes: batch 8 group 8 lanes 4\n", "2:3", "a loop of 4 lanes cannot be emitted"),
+    ("  loop Router.routes: batch 8 group 8 vector 4\n", "2:3", "a loop of 4 lanes cannot be emitted"),
     (
         "  hot_path { v1model.begin, Nope, Router.routes runs Router.forward }\n  loop Router.routes: batch 64 group 64\n",
         "2:3",

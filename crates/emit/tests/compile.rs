@@ -34,7 +34,7 @@ fn router(lanes: u32, request: &str) -> hlir::text::Parsed {
 plan {{
   burst 64
   hot_path {{ {path} }}
-  loop Router.routes: batch 64 group 64 lanes {lanes} {{ prefetch table Router.routes line 0 {request} to t0 }}
+  loop Router.routes: batch 64 group 64 vector {lanes} {{ prefetch table Router.routes line 0 {request} to t0 }}
 }}"
     );
     hlir::text::parse_file(&text).expect("the router is HLIR")

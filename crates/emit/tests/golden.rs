@@ -83,7 +83,7 @@ fn ipv4fwd_behind_own() {
 /// The same, but each packet's turn pays for one.
 #[test]
 fn ipv4fwd_turns_mbuf() {
-    let emitted = ipv4fwd_staged(Descriptor::Mbuf, "lanes 8 ", "ahead 1 in with_turns");
+    let emitted = ipv4fwd_staged(Descriptor::Mbuf, "vector 8 ", "ahead 1 in with_turns");
     expect_file!["golden/ipv4fwd_turns_mbuf.c.golden"].assert_eq(&emitted);
 }
 
@@ -92,7 +92,7 @@ fn ipv4fwd_turns_mbuf() {
 fn ipv4fwd_lanes_own() {
     expect_file!["golden/ipv4fwd_lanes_own.c.golden"].assert_eq(&ipv4fwd_staged(
         Descriptor::Own,
-        "lanes 8 ",
+        "vector 8 ",
         "ahead 64 in own_loop",
     ));
 }
@@ -100,7 +100,7 @@ fn ipv4fwd_lanes_own() {
 /// The same for mbufs a group behind: where their bytes begin is kept from the lanes to their turn.
 #[test]
 fn ipv4fwd_lanes_mbuf() {
-    let emitted = ipv4fwd_staged(Descriptor::Mbuf, "lanes 8 ", "ahead 1 in with_consumption");
+    let emitted = ipv4fwd_staged(Descriptor::Mbuf, "vector 8 ", "ahead 1 in with_consumption");
     expect_file!["golden/ipv4fwd_lanes_mbuf.c.golden"].assert_eq(&emitted);
 }
 

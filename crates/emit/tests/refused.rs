@@ -81,7 +81,7 @@ fn metadata_lie_as_they_are_declared() {
 
 #[test]
 fn parts_that_the_emitter_has_not() {
-    let lanes = "loop sources: batch 8 group 8 lanes 4";
+    let lanes = "loop sources: batch 8 group 8 vector 4";
     says(lanes, "a loop of 4 lanes cannot be emitted", lanes);
     let window = "window start: 14 bytes at 0 write_back { deparser }";
     says(window, "a window cannot be emitted", window);
@@ -96,7 +96,7 @@ fn parts_that_the_emitter_has_not() {
 
 #[test]
 fn lanes_where_none_can_be() {
-    let of = |node: &str, lanes: u32| format!("loop {node}: batch 8 group 8 lanes {lanes}");
+    let of = |node: &str, lanes: u32| format!("loop {node}: batch 8 group 8 vector {lanes}");
     assert_eq!(refused(&format!("{PATH}{}", of("sources", 8))), []);
     let wide = of("sources", 16);
     says(&format!("{PATH}{wide}"), "a group of 8 packets has no room for 16 lanes", &wide);

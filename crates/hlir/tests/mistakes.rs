@@ -317,7 +317,7 @@ fn plans() {
         plan("loop deparser: batch 8 group 9"),
         "the plan: a group of 9 packets in a batch of 8: it must be at least 1, at most the batch",
     );
-    says(plan("loop deparser: batch 8 group 8 lanes 0"), "the plan: a loop has at least one lane");
+    says(plan("loop deparser: batch 8 group 8 vector 0"), "the plan: a loop has at least one lane");
     says(plan("loop ingress.acl: batch 8 group 8"), "two loops are named `ingress.acl`");
     says(
         plan("loop deparser: batch 8 group 8 { prefetch cell x ahead 8 in own_loop to t0 }"),

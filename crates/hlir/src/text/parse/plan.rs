@@ -136,7 +136,7 @@ impl Reader {
         let batch = self.number("a number of packets")?;
         self.expect_word("group")?;
         let group = self.number("a number of packets")?;
-        let lanes = if self.eat_word("lanes") { self.number("a number of packets")? } else { 1 };
+        let lanes = if self.eat_word("vector") { self.number("a number of packets")? } else { 1 };
         let reason = self.reason()?;
         let mut requests = Vec::new();
         if self.eat("{") {

@@ -10,7 +10,7 @@ pub(super) fn print(plan: &Plan) -> String {
     lines.block("plan", "", |lines| {
         header(lines, plan);
         for lp in &plan.loops {
-            let lanes = if lp.lanes == 1 { String::new() } else { format!(" lanes {}", lp.lanes) };
+            let lanes = if lp.lanes == 1 { String::new() } else { format!(" vector {}", lp.lanes) };
             let head = format!("loop {}: batch {} group {}{lanes}", written(&lp.node), lp.batch, lp.group);
             let head = format!("{head}{}", because(&lp.reason));
             if lp.requests.is_empty() {
