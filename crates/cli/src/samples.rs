@@ -49,7 +49,7 @@ impl Samples {
         self.take_patiently(wanted, Duration::ZERO, once);
     }
 
-    /// The same, but it has not tried often enough before `patience` is over: samples that are much shorter than a disturbance may all fall into one.
+    /// The same, but it has not tried often enough before `timeout` is over: samples that are much shorter than a disturbance may all fall into one.
     pub fn take_patiently(&mut self, wanted: usize, patience: Duration, once: impl FnMut() -> Option<f64>) {
         self.take_with(&mut Core, wanted, patience, once);
     }

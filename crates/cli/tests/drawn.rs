@@ -141,8 +141,8 @@ fn stages(program: &Program, draw: &mut Draw, plan: &mut Plan) {
     }
     for node in program.nodes.values().filter(|node| !path.nodes.contains(&node.name)) {
         if draw.percent(8) {
-            let (capacity, patience) = (draw.one_of(&[1, 5, 8, 64]), 1 + draw.below(3) as u32);
-            plan.queues.push(Queue { node: node.name.clone(), capacity, patience, reason: None });
+            let (capacity, timeout) = (draw.one_of(&[1, 5, 8, 64]), 1 + draw.below(3) as u32);
+            plan.queues.push(Queue { node: node.name.clone(), capacity, timeout, reason: None });
         }
     }
     plan.path = Some(path);

@@ -40,13 +40,13 @@ fn planned(name: &str, pins: &str, more: &[&str]) -> String {
 
 #[test]
 fn each_decision_that_is_pinned_stands_as_it_is_written() {
-    let lines = "  descriptor own\n  burst 16\n  table Router.routes: lpm_trie\n  queue Router.block_107: capacity 3 patience 4\n  instrument edges cycles\n";
+    let lines = "  descriptor own\n  burst 16\n  table Router.routes: lpm_trie\n  queue Router.block_107: capacity 3 timeout 4\n  instrument edges cycles\n";
     for more in [&[][..], &["--without", "structures,descriptor,batches"]] {
         // Without stages, packets cannot wait.
         let pins = if more.is_empty() {
             lines.to_string()
         } else {
-            lines.replace("  queue Router.block_107: capacity 3 patience 4\n", "")
+            lines.replace("  queue Router.block_107: capacity 3 timeout 4\n", "")
         };
         let plan = planned("ipv4fwd", &pins, more);
         for line in pins.lines() {
@@ -70,7 +70,7 @@ fn stages_beside_a_pinned_one_are_planned() {
 
 #[test]
 fn packets_are_the_same_under_pins() {
-    let pins = "plan {\n  loop Router.routes: batch 8 group 8\n  queue Router.block_107: capacity 3 patience 2\n  table Router.routes: btree\n}\n";
+    let pins = "plan {\n  loop Router.routes: batch 8 group 8\n  queue Router.block_107: capacity 3 timeout 2\n  table Router.routes: btree\n}\n";
     let pins = file("same", pins).display().to_string();
     let test = path("apps/ipv4fwd/ipv4fwd.stf").display().to_string();
     let (code, text) =
@@ -126,14 +126,14 @@ fn what_cannot_be_is_shown_where_it_stands() {
 fn a_pin_that_does_not_suit_what_is_planned_is_shown() {
     let way = "hint: the hot path is not pinned; it is: hot_path { v1model.begin, ";
     let cases = [
-        ("queue Router.routes: capacity 8 patience 2", "would hold up the path", way),
+        ("queue Router.routes: capacity 8 timeout 2", "would hold up the path", way),
         ("loop Router.block_107: batch 8 group 8", "is no look-up on the path", way),
         ("loop Nope.nope: batch 8 group 8", "the program has no node `Nope.nope`", ""),
-        ("queue Nope.nope: capacity 8 patience 2", "the program has no node `Nope.nope`", ""),
-        ("queue Router.block_107: capacity 8 patience 0", "has no patience", "hint: with patience 1, "),
-        ("queue Router.block_107: capacity 0 patience 2", "has no room", ""),
-        ("queue Router.block_107: capacity 100000000 patience 2", "and 1024 are the most", ""),
-        ("queue RouterParser.start: capacity 8 patience 2", "a parser's state", "hint: let the queue stand behind"),
+        ("queue Nope.nope: capacity 8 timeout 2", "the program has no node `Nope.nope`", ""),
+        ("queue Router.block_107: capacity 8 timeout 0", "the timeout must be at least 1 burst", "hint: with timeout 1, "),
+        ("queue Router.block_107: capacity 0 timeout 2", "the capacity must be at least 1 packet", ""),
+        ("queue Router.block_107: capacity 100000000 timeout 2", "at most 1024 are possible", ""),
+        ("queue RouterParser.start: capacity 8 timeout 2", "a parser's state", "hint: let the queue stand behind"),
         ("burst 0", "a burst of 0 packets is none to plan for", "hint: pin a burst of at least 1"),
         ("loop Router.routes: batch 513 group 64", "no port hands over 513 packets", "hint: write at most `batch 512`"),
         ("burst 513", "no port hands over 513 packets", "hint: write at most `burst 512`"),
@@ -152,11 +152,11 @@ fn a_pin_that_does_not_suit_what_is_planned_is_shown() {
     }
     // A queue that has no room is no number for its loop's batch.
     let waiting =
-        "plan {\n  queue Router.block_107: capacity 0 patience 1\n  loop Router.block_107: batch 8 group 8\n}\n";
+        "plan {\n  queue Router.block_107: capacity 0 timeout 1\n  loop Router.block_107: batch 8 group 8\n}\n";
     let plan = file("no-room", waiting).display().to_string();
     for flag in ["--pin", "--plan"] {
         let (code, said) = ran(&["compile", &app("ipv4fwd"), "--emit", "c", flag, &plan]);
-        assert!(code == Some(1) && said.contains("has no room") && !said.contains("write `batch 0`"), "{said}");
+        assert!(code == Some(1) && said.contains("the capacity must be at least 1 packet") && !said.contains("write `batch 0`"), "{said}");
     }
     // A request that is too early on a path that is pinned as well: said where the loop begins that makes it.
     let plan = fs::read_to_string(path("crates/cli/tests/plans/l2l3acl.plan")).unwrap();

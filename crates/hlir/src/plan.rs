@@ -178,7 +178,7 @@ pub struct Queue {
     pub node: String,
     pub capacity: u32,
     /// Bursts at whose end they go on though they are fewer: 1 is the end of the burst in which the first of them came. A burst of nothing lets all go on.
-    pub patience: u32,
+    pub timeout: u32,
     pub reason: Option<Reason>,
 }
 

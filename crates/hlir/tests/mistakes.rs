@@ -335,7 +335,10 @@ fn plans() {
     says(plan("burst 16"), "expected no second `burst`, found `burst`");
     says(plan("window x: 4 bytes at 0 write_back {}"), "the plan: the program has no node `x`");
     says(plan("window deparser: 0 bytes at 0 write_back {}"), "the plan: 0 bytes at 0 are no window");
-    says(plan("queue deparser: capacity 0 patience 1"), "the plan: the queue before `deparser` has no room");
+    says(
+        plan("queue deparser: capacity 0 timeout 1"),
+        "the plan: the queue at `deparser`: the capacity must be at least 1 packet",
+    );
     says(
         plan("layout ordered { meta.colour, nothing }"),
         "the plan: the layout has `nothing`, which is no variable or header",

@@ -78,7 +78,7 @@ fn changed(changes: &[(&str, &str)]) -> Vec<String> {
         assert_eq!(program.matches(from).count(), 1, "`{from}` stands once in the program");
         program = program.replace(from, to);
     }
-    messages(&program, &format!("{PATH}  queue slow: capacity 32 patience 4\n"))
+    messages(&program, &format!("{PATH}  queue slow: capacity 32 timeout 4\n"))
 }
 
 #[track_caller]
@@ -91,20 +91,26 @@ const WRITE: &str = "write state.seen at 8w1 = meta.seen";
 
 #[test]
 fn a_queue_stands_beside_the_path() {
-    assert_eq!(queue("queue slow: capacity 32 patience 4"), [""; 0]);
-    assert_eq!(queue("queue aside: capacity 1024 patience 1"), [""; 0]);
-    assert_eq!(queue("queue aside: capacity 8 patience 2\n  queue behind: capacity 8 patience 2"), [""; 0]);
-    says(queue("queue nowhere: capacity 8 patience 2"), "the plan: the program has no node `nowhere`");
-    says(queue("queue leave: capacity 8 patience 2"), "the plan: the queue before `leave` would hold up the path");
-    says(queue("queue slow: capacity 0 patience 2"), "the plan: the queue before `slow` has no room");
-    says(queue("queue slow: capacity 8 patience 0"), "the plan: the queue before `slow` has no patience");
+    assert_eq!(queue("queue slow: capacity 32 timeout 4"), [""; 0]);
+    assert_eq!(queue("queue aside: capacity 1024 timeout 1"), [""; 0]);
+    assert_eq!(queue("queue aside: capacity 8 timeout 2\n  queue behind: capacity 8 timeout 2"), [""; 0]);
+    says(queue("queue nowhere: capacity 8 timeout 2"), "the plan: the program has no node `nowhere`");
+    says(queue("queue leave: capacity 8 timeout 2"), "the plan: the queue before `leave` would hold up the path");
     says(
-        queue("queue slow: capacity 2000 patience 2"),
-        "the plan: the queue before `slow` has room for 2000 packets, and 1024 are the most",
+        queue("queue slow: capacity 0 timeout 2"),
+        "the plan: the queue at `slow`: the capacity must be at least 1 packet",
+    );
+    says(
+        queue("queue slow: capacity 8 timeout 0"),
+        "the plan: the queue at `slow`: the timeout must be at least 1 burst",
+    );
+    says(
+        queue("queue slow: capacity 2000 timeout 2"),
+        "the plan: the queue at `slow`: the capacity is 2000 packets, at most 1024 are possible",
     );
     let alone = "the plan: the queue before `slow` stands in a plan without a path";
-    says(messages(PROGRAM, "  queue slow: capacity 8 patience 2\n"), alone);
-    says(messages(PROGRAM, "  hot_path { start, kind, routes }\n  queue slow: capacity 8 patience 2\n"), alone);
+    says(messages(PROGRAM, "  queue slow: capacity 8 timeout 2\n"), alone);
+    says(messages(PROGRAM, "  hot_path { start, kind, routes }\n  queue slow: capacity 8 timeout 2\n"), alone);
 }
 
 #[test]
@@ -113,14 +119,14 @@ fn packets_from_a_port_come_to_a_queue_behind_the_parser() {
         [("extract hdr.ethernet } -> kind", "extract hdr.ethernet } -> more\n\nnode more: state of parser {} -> kind")];
     let program = PROGRAM.replace(state[0].0, state[0].1);
     let path = PATH.replace("start, kind", "start, more, kind");
-    let plan = |node: &str, path: &str| messages(&program, &format!("{path}  queue {node}: capacity 8 patience 2\n"));
+    let plan = |node: &str, path: &str| messages(&program, &format!("{path}  queue {node}: capacity 8 timeout 2\n"));
     assert_eq!(plan("slow", &path), [""; 0]);
     let branching = program
         .replace("ethernet } -> more", "ethernet } select hdr.ethernet.type {\n  1 -> more\n  otherwise -> kind\n}");
-    let found = messages(&branching, &format!("{PATH}  queue more: capacity 8 patience 2\n"));
+    let found = messages(&branching, &format!("{PATH}  queue more: capacity 8 timeout 2\n"));
     says(found, "the plan: packets cannot wait before `more`, a parser's state");
     let lost = PROGRAM.replace("node behind:", "node lost: block {} -> leave\n\nnode behind:");
-    let found = messages(&lost, &format!("{PATH}  queue lost: capacity 8 patience 2\n"));
+    let found = messages(&lost, &format!("{PATH}  queue lost: capacity 8 timeout 2\n"));
     says(found, "the plan: no packet from a port gets to `lost` to wait there");
 }
 
@@ -220,7 +226,7 @@ fn an_assertion_holds_in_its_burst() {
 
 #[test]
 fn a_loop_at_a_queue_looks_up_for_all_that_wait() {
-    let with = |lp: &str| queue(&format!("queue slow: capacity 32 patience 4\n  loop {lp}"));
+    let with = |lp: &str| queue(&format!("queue slow: capacity 32 timeout 4\n  loop {lp}"));
     assert_eq!(with("slow: batch 32 group 16"), [""; 0]);
     assert_eq!(with("slow: batch 32 group 32 { prefetch table slow line 0 ahead 32 in own_loop to t0 }"), [""; 0]);
     says(with("slow: batch 16 group 16"), "the plan: a batch of 16 packets from a queue for 32");
@@ -229,11 +235,11 @@ fn a_loop_at_a_queue_looks_up_for_all_that_wait() {
     says(with("slow: batch 32 group 32 { prefetch table slow line 0 ahead 1 in with_consumption to t0 }"), refused);
     says(with("behind: batch 32 group 32"), "the plan: `behind` is no look-up on the path");
     says(
-        queue("queue behind: capacity 32 patience 4\n  loop behind: batch 32 group 32"),
+        queue("queue behind: capacity 32 timeout 4\n  loop behind: batch 32 group 32"),
         "the plan: `behind` looks up no table for its queue to do so together",
     );
     says(
-        queue("queue slow: capacity 128 patience 4\n  loop slow: batch 128 group 128"),
+        queue("queue slow: capacity 128 timeout 4\n  loop slow: batch 128 group 128"),
         "the plan: a stage of a path takes at most 64 packets, not 128",
     );
 }

@@ -97,7 +97,7 @@ fn line<'t>(text: &'t str, begin: &str) -> &'t str {
 
 #[test]
 fn a_given_queue_is_kept_and_gets_stages() {
-    let queue = "  queue slow: capacity 32 patience 4\n";
+    let queue = "  queue slow: capacity 32 timeout 4\n";
     let (program, mut inputs) = given(100);
     inputs.machine.stages =
         Some(Stages { operation_cycles: 1.0, loop_cycles: 1e6, pipelining_cycles: 1e6, ..Stages::default() });
@@ -133,7 +133,7 @@ fn a_given_stage_is_kept_and_the_other_is_planned() {
 #[test]
 fn constraints_stand_in_the_plan_whichever_passes_run() {
     let all = "  burst 8\n  hot_path { start, kind, hosts, bridges }\n  loop hosts: batch 8 group 8\n  table bridges: exact48\n  \
-               queue slow: capacity 3 patience 2\n  instrument edges cycles\n";
+               queue slow: capacity 3 timeout 2\n  instrument edges cycles\n";
     for passes in [Selection::None, Selection::Without(vec!["batches".to_string()]), Selection::All] {
         let text = print_plan(&planned(10_000_000, all, &passes));
         for wanted in all.lines().filter(|line| !line.contains("hot_path")) {
@@ -186,7 +186,7 @@ fn unsatisfiable_constraints_are_left_to_the_verifier() {
             let (path, other) = (paths[(at + batch as usize / 8) % paths.len()], nodes[(at + 3) % nodes.len()]);
             let request = format!("prefetch table {other} line 0 ahead 1 in with_consumption to t0");
             let text = format!(
-                "plan {{\n{lines}{path}  loop {node}: batch {batch} group {group} {{ {request} }}\n  table {other}: list\n  queue {other}: capacity 8 patience 1\n}}\n"
+                "plan {{\n{lines}{path}  loop {node}: batch {batch} group {group} {{ {request} }}\n  table {other}: list\n  queue {other}: capacity 8 timeout 1\n}}\n"
             );
             let mut inputs = inputs.clone();
             inputs.constraints = parse_plan(&text).expect("the pins are a plan");
@@ -213,7 +213,7 @@ fn satisfiable_constraints_are_planned_around() {
         for other in parts {
             for request in ["", " { prefetch table bridges line 0 ahead 1 in with_consumption to t0 }"] {
                 let text = format!(
-                    "plan {{\n  loop {node}: batch 64 group 16{request}\n  table bridges: list\n  queue {other}: capacity 64 patience 2\n}}\n"
+                    "plan {{\n  loop {node}: batch 64 group 16{request}\n  table bridges: list\n  queue {other}: capacity 64 timeout 2\n}}\n"
                 );
                 let mut inputs = inputs.clone();
                 inputs.constraints = parse_plan(&text).expect("the pins are a plan");

@@ -148,7 +148,7 @@ impl<'u> Way<'u> {
             let title = self.queue_name(queue);
             let member = |member: &str| name(format!("run->memory->{title}.{member}"));
             let older = name(format!("++run->memory->{title}.age"));
-            let patient = Expr::binary(">=", older, Expr::word(queue.plan.patience));
+            let patient = Expr::binary(">=", older, Expr::word(queue.plan.timeout));
             let goes = Expr::binary("||", patient, Expr::binary("==", name("came"), Expr::word(0)));
             let some = Expr::binary("!=", member("count"), Expr::word(0));
             let mut then = Vec::from(run_taken("copy", "run"));

@@ -40,17 +40,19 @@ impl Verifier<'_> {
     }
 
     fn queue_size(&mut self, site: Site, queue: &Queue) -> bool {
-        let Queue { node, capacity, patience, .. } = queue;
+        let Queue { node, capacity, timeout, .. } = queue;
         if *capacity == 0 {
-            self.error(site, format!("the queue before `{node}` has no room"));
+            self.error(site, format!("the queue at `{node}`: the capacity must be at least 1 packet"));
         } else if *capacity > LARGEST_QUEUE {
             self.error(
                 site,
-                format!("the queue before `{node}` has room for {capacity} packets, and {LARGEST_QUEUE} are the most"),
+                format!(
+                    "the queue at `{node}`: the capacity is {capacity} packets, at most {LARGEST_QUEUE} are possible"
+                ),
             );
-        } else if *patience == 0 {
-            let hint = "with patience 1, packets wait until the end of the burst that they came in";
-            self.report(site, format!("the queue before `{node}` has no patience"), hint);
+        } else if *timeout == 0 {
+            let hint = "with timeout 1, packets wait until the end of the burst in which they arrived";
+            self.report(site, format!("the queue at `{node}`: the timeout must be at least 1 burst"), hint);
         } else {
             return true;
         }

@@ -44,8 +44,8 @@ impl Generator<'_> {
                 reason: it.cost(),
             }),
             queues: self.several(2, |it| {
-                let (node, capacity, patience) = (it.name(), it.number(), it.number());
-                Queue { node, capacity, patience, reason: it.cost() }
+                let (node, capacity, timeout) = (it.name(), it.number(), it.number());
+                Queue { node, capacity, timeout, reason: it.cost() }
             }),
             instrument: Instrument { edges: self.once_in(2), cycles: self.once_in(2), trace: self.once_in(2) },
         }

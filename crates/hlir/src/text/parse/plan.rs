@@ -35,8 +35,7 @@ impl Reader {
         let known =
             ["descriptor", "burst", "layout", "hot_path", "loop", "table", "share", "window", "queue", "instrument"];
         if !known.contains(&word.as_str()) {
-            let expected =
-                "`descriptor`, `burst`, `layout`, `hot_path`, `loop`, `table`, `share`, `window`, `queue` or `instrument`";
+            let expected = "`descriptor`, `burst`, `layout`, `hot_path`, `loop`, `table`, `share`, `window`, `queue` or `instrument`";
             return Err(self.fail(expected));
         }
         if let Some((_, site)) = SINGLE.iter().find(|(single, _)| *single == word) {
@@ -199,9 +198,9 @@ impl Reader {
         self.expect(":")?;
         self.expect_word("capacity")?;
         let capacity = self.number("a number of packets")?;
-        self.expect_word("patience")?;
-        let patience = self.number("a number of bursts")?;
-        Ok(Queue { node, capacity, patience, reason: self.reason()? })
+        self.expect_word("timeout")?;
+        let timeout = self.number("a number of bursts")?;
+        Ok(Queue { node, capacity, timeout, reason: self.reason()? })
     }
 
     fn instrument(&mut self, plan: &mut Plan) -> Read<()> {

@@ -35,7 +35,7 @@ pub(super) fn print(plan: &Plan) -> String {
         }
         for queue in &plan.queues {
             let (node, reason) = (written(&queue.node), because(&queue.reason));
-            lines.add(format!("queue {node}: capacity {} patience {}{reason}", queue.capacity, queue.patience));
+            lines.add(format!("queue {node}: capacity {} timeout {}{reason}", queue.capacity, queue.timeout));
         }
         let instrument = plan.instrument;
         let flags = [(instrument.edges, " edges"), (instrument.cycles, " cycles"), (instrument.trace, " trace")];
