@@ -178,7 +178,7 @@ node destinations: apply destinations -> queue
   {loops}
   table sources: {structure}
   table destinations: {structure}
-  share sources with destinations bits 2
+  joint sources with destinations bits 2
 }}"
             );
             let parsed = hlir::text::parse_file(&text).unwrap_or_else(|errors| panic!("{text}\n{errors:?}"));

@@ -30,7 +30,7 @@ fn l2fwd_shared_own() {
   }
   table ingress.smac: exact48
   table ingress.dmac: exact48
-  share ingress.smac with ingress.dmac bits 2
+  joint ingress.smac with ingress.dmac bits 2
 }";
     let text = format!("{}\n{plan}", include_str!("../../hlir/tests/programs/l2fwd.hlir"));
     expect_file!["golden/l2fwd_shared_own.c.golden"].assert_eq(&emitted(&text, Descriptor::Own));

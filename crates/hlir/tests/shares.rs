@@ -21,7 +21,7 @@ fn found(program: &[(&str, &str)], lines: &[&str]) -> Vec<String> {
 
 const SMAC: &str = "table ingress.smac: exact48";
 const DMAC: &str = "table ingress.dmac: exact48";
-const SHARE: &str = "share ingress.smac with ingress.dmac bits 2";
+const SHARE: &str = "joint ingress.smac with ingress.dmac bits 2";
 
 #[test]
 fn tables_of_one_structure_share() {
@@ -46,11 +46,11 @@ fn both_keys_have_as_many_bits() {
 #[test]
 fn each_table_has_bits() {
     for bits in ["0", "16", "17"] {
-        let share = format!("share ingress.smac with ingress.dmac bits {bits}");
+        let share = format!("joint ingress.smac with ingress.dmac bits {bits}");
         assert_eq!(found(&[], &[SMAC, DMAC, &share]), [format!("the plan: {bits} bits are no part of 16")]);
     }
     for bits in ["1", "15"] {
-        assert_eq!(found(&[], &[SMAC, DMAC, &format!("share ingress.smac with ingress.dmac bits {bits}")]), [""; 0]);
+        assert_eq!(found(&[], &[SMAC, DMAC, &format!("joint ingress.smac with ingress.dmac bits {bits}")]), [""; 0]);
     }
 }
 
@@ -58,12 +58,12 @@ fn each_table_has_bits() {
 fn an_array_is_of_two_tables() {
     let again = "the plan: table `ingress.smac` shares already: an array is of two tables at most";
     let other = "the plan: table `ingress.dmac` shares already: an array is of two tables at most";
-    let turned = "share ingress.dmac with ingress.smac bits 2";
+    let turned = "joint ingress.dmac with ingress.smac bits 2";
     assert_eq!(found(&[], &[SMAC, DMAC, SHARE, turned]), [other, again]);
-    let itself = "share ingress.smac with ingress.smac bits 2";
+    let itself = "joint ingress.smac with ingress.smac bits 2";
     assert_eq!(found(&[], &[SMAC, itself]), [again]);
     assert_eq!(
-        found(&[], &[SMAC, "share ingress.smac with nothing bits 2"]),
+        found(&[], &[SMAC, "joint ingress.smac with nothing bits 2"]),
         ["the plan: the program has no table `nothing`"]
     );
 }
@@ -75,7 +75,7 @@ fn nobody_else_numbers_records_there() {
     assert_eq!(found(&counted, &[SMAC, DMAC, SHARE]), [can_not]);
     let aged = [("  key hdr.ethernet.src: exact", "  idle_timeout\n  key hdr.ethernet.src: exact")];
     assert_eq!(found(&aged, &[SMAC, DMAC, SHARE]), [can_not]);
-    let turned = "share ingress.dmac with ingress.smac bits 2";
+    let turned = "joint ingress.dmac with ingress.smac bits 2";
     assert_eq!(found(&aged, &[SMAC, DMAC, turned]), [can_not]);
     let metered = [("digest learn {", "meter rates: packets of ingress.smac\ndigest learn {")];
     assert_eq!(found(&metered, &[SMAC, DMAC, SHARE]), [can_not]);
@@ -85,7 +85,7 @@ fn nobody_else_numbers_records_there() {
 
 #[test]
 fn reads_back_as_it_is_printed() {
-    let reason = "share ingress.smac with ingress.dmac bits 2 because 17.5 against apart 20.2";
+    let reason = "joint ingress.smac with ingress.dmac bits 2 because 17.5 against separate 20.2";
     let parsed = parse_file(&format!("{L2FWD}\nplan {{\n  {SMAC}\n  {DMAC}\n  {reason}\n}}\n")).expect("it is right");
     let printed = print_file(&parsed.program, parsed.plan.as_ref());
     assert!(printed.contains(reason), "{printed}");

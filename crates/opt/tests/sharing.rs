@@ -107,7 +107,7 @@ fn tables_with_unknown_keys_are_not_joined() {
 #[test]
 fn given_tables_are_joined_as_given() {
     let structures = "table sources: exact48\ntable destinations: exact48\n";
-    let pins = format!("{structures}share destinations with sources bits 11\n");
+    let pins = format!("{structures}joint destinations with sources bits 11\n");
     assert_eq!(shares(&planned(&bridge(9, ""), 48, &pins)), [("destinations", "sources", 11)]);
     // Another structure for one of them cannot be joint.
     assert_eq!(shares(&planned(&bridge(9, ""), 48, "table sources: exact\n")), []);

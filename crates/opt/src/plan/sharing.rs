@@ -28,7 +28,7 @@ pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
         }
         let cycles = structures::whole_plan_cycles(program, "sharing", &other, inputs);
         if cycles * structures::SAME < least {
-            share.reason = reason(cycles, [("apart".to_string(), least)]);
+            share.reason = reason(cycles, [("separate".to_string(), least)]);
             plan.shares.push(share);
             least = cycles;
         }

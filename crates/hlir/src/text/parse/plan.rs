@@ -33,9 +33,9 @@ impl Reader {
         let start = self.at;
         let word = self.word().unwrap_or("").to_string();
         let known =
-            ["descriptor", "burst", "layout", "hot_path", "loop", "table", "share", "window", "queue", "instrument"];
+            ["descriptor", "burst", "layout", "hot_path", "loop", "table", "joint", "window", "queue", "instrument"];
         if !known.contains(&word.as_str()) {
-            let expected = "`descriptor`, `burst`, `layout`, `hot_path`, `loop`, `table`, `share`, `window`, `queue` or `instrument`";
+            let expected = "`descriptor`, `burst`, `layout`, `hot_path`, `loop`, `table`, `joint`, `window`, `queue` or `instrument`";
             return Err(self.fail(expected));
         }
         if let Some((_, site)) = SINGLE.iter().find(|(single, _)| *single == word) {
@@ -56,7 +56,7 @@ impl Reader {
                 self.places.set(Site::TablePlan(plan.tables.len() as u32), self.head_since(start));
                 plan.tables.push(TablePlan { table, structure, reason });
             }
-            "share" => {
+            "joint" => {
                 let share = self.share()?;
                 self.places.set(Site::Share(plan.shares.len() as u32), self.head_since(start));
                 plan.shares.push(share);

@@ -25,7 +25,7 @@ pub(super) fn print(plan: &Plan) -> String {
         }
         for share in &plan.shares {
             let (table, owner, reason) = (written(&share.table), written(&share.owner), because(&share.reason));
-            lines.add(format!("share {table} with {owner} bits {}{reason}", share.bits));
+            lines.add(format!("joint {table} with {owner} bits {}{reason}", share.bits));
         }
         for window in &plan.windows {
             let (node, back) = (written(&window.node), names(&window.write_back));
