@@ -152,8 +152,10 @@ impl<'a> Lowering<'a> {
             places = Some(hoisted);
         }
         let notes = self.notes_of(instance.declaration);
+        let name = self.names.table(&instance.name);
+        self.check_table_name(&name, instance);
         let made = Table {
-            name: self.names.table(&instance.name),
+            name,
             keys: Vec::new(),
             actions: Vec::new(),
             default: ActionCall { action: 0, arguments: Vec::new() },

@@ -148,3 +148,20 @@ fn an_id_is_of_one_table() {
     assert!(head.ends_with("error: `c.t` and `c.u` have the same id: 0x02000007"), "{text}");
     assert!(text.contains("given to `c.u` here") && text.contains("and to `c.t` here"), "{text}");
 }
+
+#[test]
+fn two_tables_of_one_name_are_told_apart_by_nobody() {
+    let tables = |first: &str, second: &str| {
+        let table = |annotation: &str, name: &str| {
+            format!("{annotation} table {name} {{ key = {{ hdr.h.a : exact; }} actions = {{ NoAction; }} }}")
+        };
+        control(&format!("{} {}", table(first, "one"), table(second, "two")), "one.apply(); two.apply();")
+    };
+    let refused = tables("@name(\"t\")", "@name(\"c.\" ++ \"t\")");
+    assert!(!refused.contains("two tables"), "{refused}");
+    let refused = tables("@name(\"t\")", "@name(\".c.t\")");
+    assert!(refused.starts_with("test.p4("), "{refused}");
+    assert!(refused.contains("[--Werror=duplicate] error: two tables have the control plane name `c.t`"), "{refused}");
+    let hidden = tables("@name(\"t\")", "@hidden @name(\"t\")");
+    assert!(!hidden.contains("two tables"), "{hidden}");
+}

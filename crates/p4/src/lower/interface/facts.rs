@@ -4,10 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use hlir::{Notes, TableId};
 
+use crate::ast::DeclarationId;
 use crate::types::Type;
 
 #[derive(Debug, Default)]
 pub struct Facts {
+    /// The declaration of each table, by its name.
+    pub tables: HashMap<String, DeclarationId>,
     /// The types of a table's keys.
     pub keys: HashMap<TableId, Vec<Type>>,
     /// What stands in front of the actions in a table's list.

@@ -12,6 +12,7 @@ use hlir::{Parameter, TableId};
 use crate::ast::DeclarationId;
 use crate::lex::lex;
 use crate::lower::Lowering;
+use crate::lower::objects::TableInstance;
 
 /// An action that the controller's view has already.
 struct Known {
@@ -115,6 +116,24 @@ impl Lowering<'_> {
                 .label(self.checked.node(declaration).span(), "no entry of this table could tell them apart");
             self.ambiguous.push(report.hint("give one of them another `@name`"));
         }
+    }
+
+    /// Two tables of one name: nobody could write to the second one. Hidden ones nobody writes to.
+    pub fn check_table_name(&mut self, given: &str, table: &TableInstance) {
+        let first = *self.facts.tables.entry(table.name.clone()).or_insert(table.declaration);
+        let is_hidden = |id: DeclarationId| self.attributes_of(id).is_some_and(|attributes| attributes.has("hidden"));
+        if given == table.name || is_hidden(table.declaration) || is_hidden(first) {
+            return;
+        }
+        let report = Diagnostic::error(format!("two tables have the control plane name `{}`", table.name));
+        let report = report.kind("duplicate").label(self.checked.node(table.declaration).span(), "the second one");
+        let report = if first == table.declaration {
+            report.hint("what contains it is instantiated twice: give each instance a name of its own")
+        } else {
+            let report = report.label(self.checked.node(first).span(), "the first one");
+            report.hint("give one of them another `@name`")
+        };
+        self.ambiguous.push(report);
     }
 
     /// Whether two declarations are of one action: the same one, or written with the same words. What a program does without is none.
