@@ -122,9 +122,9 @@ fn groups_leave_as_they_came_whoever_misses_or_has_left() {
     let forms = [
         ("", "ahead 64 in own_loop"),
         ("vector 8 ", "ahead 64 in own_loop"),
-        ("vector 8 ", "ahead 1 in with_consumption"),
-        ("vector 8 ", "ahead 1 in with_turns"),
-        ("", "ahead 1 in with_keys"),
+        ("vector 8 ", "ahead 1 interleaved lookup"),
+        ("vector 8 ", "ahead 1 interleaved commit"),
+        ("", "ahead 1 interleaved keys"),
     ];
     for others in [Kind::Hit, Kind::Refused] {
         let groups = sizes.iter().flat_map(|(missed, left)| group(*missed, *left, others));

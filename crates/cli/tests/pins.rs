@@ -61,7 +61,7 @@ fn each_decision_that_is_pinned_stands_as_it_is_written() {
 #[test]
 fn stages_beside_a_pinned_one_are_planned() {
     let stage =
-        "  loop Switch.acl: batch 64 group 16 {\n    prefetch table Switch.acl line 0 ahead 1 in nowhere to t0\n  }\n";
+        "  loop Switch.acl: batch 64 group 16 {\n    prefetch table Switch.acl line 0 ahead 1 in none to t0\n  }\n";
     let plan = planned("l2l3acl", stage, &[]);
     assert!(plan.contains(stage), "{plan}");
     let loops: Vec<&str> = plan.lines().filter(|line| line.starts_with("  loop ")).collect();

@@ -54,9 +54,11 @@ fn examples_compile_without_a_warning() {
 
 #[test]
 fn packets_side_by_side_compile_without_a_warning() {
-    for (lanes, placement) in [(8, "own_loop"), (16, "with_consumption"), (8, "with_turns"), (16, "with_keys")] {
-        let ahead = if placement == "own_loop" { 64 } else { 1 };
-        let parsed = router(lanes, &format!("ahead {ahead} in {placement}"));
+    for (lanes, placement) in
+        [(8, "in own_loop"), (16, "interleaved lookup"), (8, "interleaved commit"), (16, "interleaved keys")]
+    {
+        let ahead = if placement == "in own_loop" { 64 } else { 1 };
+        let parsed = router(lanes, &format!("ahead {ahead} {placement}"));
         let plan = parsed.plan.expect("it has a plan");
         COMPILERS.compile(&format!("router_lanes_{lanes}_{placement}"), &parsed.program, &plan);
     }
@@ -92,7 +94,7 @@ node routes: apply routes -> queue
 {SENT}plan {{
   burst 64
   hot_path {{ start, routes }}
-  loop routes: batch 64 group {group} {{ prefetch table routes line 0 ahead 1 in nowhere to t0 }}
+  loop routes: batch 64 group {group} {{ prefetch table routes line 0 ahead 1 in none to t0 }}
   table routes: {structure}
 }}"
     );
@@ -143,7 +145,7 @@ fn look_ups_of_groups_of_any_size_compile_without_a_warning() {
 /// Two tables share an array: looked up for a group together, each in a stage of its own, and in turn.
 #[test]
 fn look_ups_in_shared_arrays_compile_without_a_warning() {
-    let request = |table: &str| format!("prefetch table {table} line 0 ahead 1 in nowhere to t0");
+    let request = |table: &str| format!("prefetch table {table} line 0 ahead 1 in none to t0");
     let stage = |table: &str, requests: &str| format!("loop {table}: batch 64 group 64 {{\n{requests}\n}}");
     let together = stage("sources", &[request("sources"), request("destinations")].join("\n"));
     let apart = [stage("sources", ""), stage("destinations", "")].join("\n");

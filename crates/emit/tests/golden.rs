@@ -25,8 +25,8 @@ fn l2fwd_shared_own() {
   burst 64
   hot_path { arrival, parser.start, ingress.smac, ingress.dmac, ingress.end }
   loop ingress.smac: batch 64 group 64 {
-    prefetch table ingress.smac line 0 ahead 1 in with_turns to t1
-    prefetch table ingress.dmac line 0 ahead 1 in with_turns to t1
+    prefetch table ingress.smac line 0 ahead 1 interleaved commit to t1
+    prefetch table ingress.dmac line 0 ahead 1 interleaved commit to t1
   }
   table ingress.smac: exact48
   table ingress.dmac: exact48
@@ -76,14 +76,14 @@ fn ipv4fwd_behind_own() {
     expect_file!["golden/ipv4fwd_behind_own.c.golden"].assert_eq(&ipv4fwd_staged(
         Descriptor::Own,
         "",
-        "ahead 1 in with_consumption",
+        "ahead 1 interleaved lookup",
     ));
 }
 
 /// The same, but each packet's turn pays for one.
 #[test]
 fn ipv4fwd_turns_mbuf() {
-    let emitted = ipv4fwd_staged(Descriptor::Mbuf, "vector 8 ", "ahead 1 in with_turns");
+    let emitted = ipv4fwd_staged(Descriptor::Mbuf, "vector 8 ", "ahead 1 interleaved commit");
     expect_file!["golden/ipv4fwd_turns_mbuf.c.golden"].assert_eq(&emitted);
 }
 
@@ -100,7 +100,7 @@ fn ipv4fwd_lanes_own() {
 /// The same for mbufs a group behind: where their bytes begin is kept from the lanes to their turn.
 #[test]
 fn ipv4fwd_lanes_mbuf() {
-    let emitted = ipv4fwd_staged(Descriptor::Mbuf, "vector 8 ", "ahead 1 in with_consumption");
+    let emitted = ipv4fwd_staged(Descriptor::Mbuf, "vector 8 ", "ahead 1 interleaved lookup");
     expect_file!["golden/ipv4fwd_lanes_mbuf.c.golden"].assert_eq(&emitted);
 }
 

@@ -109,8 +109,8 @@ node departure: buffer {{
 
 /// All that a path looks up in its first stage, and lines that are asked for with all kinds of work.
 fn staged(names: &[String]) -> String {
-    let placements = ["with_turns", "with_keys", "with_consumption"];
-    let request = |(name, placement)| format!("    prefetch table {name} line 0 ahead 1 in {placement} to t0\n");
+    let placements = ["interleaved commit", "interleaved keys", "interleaved lookup"];
+    let request = |(name, placement)| format!("    prefetch table {name} line 0 ahead 1 {placement} to t0\n");
     let requests: String = names.iter().zip(placements.into_iter().cycle()).map(request).collect();
     format!(
         "plan {{

@@ -120,9 +120,9 @@ fn requests_for_what_nothing_asks_for() {
         says(&with_request(head, "sources", cell), "the cell of `state.seen` cannot be requested ahead", cell);
         let line = "prefetch table sources line 1 ahead 8 in own_loop to t0";
         says(&with_request(head, "sources", line), "line 1 of `sources` cannot be requested by itself", line);
-        let nowhere = "prefetch cell state.seen ahead 1 in nowhere to t0";
+        let nowhere = "prefetch cell state.seen ahead 1 in none to t0";
         assert_eq!(refused(&with_request(head, "sources", nowhere)), [], "nothing is asked for");
-        let packet = "prefetch packet ahead 1 in with_consumption to t0";
+        let packet = "prefetch packet ahead 1 interleaved lookup to t0";
         let place = if head.is_empty() { "start" } else { "sources" };
         says(&with_request(head, place, packet), "packets are not requested while others are worked on", packet);
     }
@@ -132,7 +132,7 @@ fn requests_for_what_nothing_asks_for() {
 fn requests_of_loops_without_a_path() {
     let own = "prefetch table sources line 0 ahead 8 in own_loop to t0";
     assert_eq!(refused(&with_request("", "sources", own)), []);
-    let behind = "prefetch table sources line 0 ahead 1 in with_consumption to t0";
+    let behind = "prefetch table sources line 0 ahead 1 interleaved lookup to t0";
     let message = "without a path, no burst is requested while another one is worked on";
     says(&with_request("", "sources", behind), message, behind);
     let other = "prefetch table stations line 0 ahead 8 in own_loop to t0";

@@ -420,7 +420,7 @@ fn nobody_waits_behind_a_selector() {
         let staged = format!("loop ingress.neighbours: batch 8 group 8 {{ {request} }}");
         messages(&format!("{head}\nplan {{\n  hot_path {{ {path} }}\n  {staged}\n}}\n"))
     };
-    assert_eq!(found(head, "1 in with_turns"), [""; 0], "what was found waits");
+    assert_eq!(found(head, "1 interleaved commit"), [""; 0], "what was found waits");
     let (before, routes) = head.split_once("  size 65536\n").expect("a table of that size");
     let (_, behind) = routes.split_once("\n}\n").expect("its end");
     let profile = "profile state.members [4] selector crc16 width 14 largest_group 4\n";
@@ -429,7 +429,7 @@ fn nobody_waits_behind_a_selector() {
     let with_groups = format!("{first}\n{profile}\ntable ingress.routes{last}{selects}{behind}");
     assert_eq!(found(&with_groups, "8 in own_loop"), [""; 0]);
     says(
-        found(&with_groups, "1 in with_turns"),
+        found(&with_groups, "1 interleaved commit"),
         "the plan: packets cannot wait for the next burst behind `ingress.routes`, which selects from a group",
     );
 }

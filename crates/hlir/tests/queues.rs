@@ -232,7 +232,7 @@ fn a_loop_at_a_queue_looks_up_for_all_that_wait() {
     says(with("slow: batch 16 group 16"), "the plan: a batch of 16 packets from a queue for 32");
     let refused = "the plan: packets that have waited before `slow` cannot request this";
     says(with("slow: batch 32 group 32 { prefetch table routes line 0 ahead 32 in own_loop to t0 }"), refused);
-    says(with("slow: batch 32 group 32 { prefetch table slow line 0 ahead 1 in with_consumption to t0 }"), refused);
+    says(with("slow: batch 32 group 32 { prefetch table slow line 0 ahead 1 interleaved lookup to t0 }"), refused);
     says(with("behind: batch 32 group 32"), "the plan: `behind` is no look-up on the path");
     says(
         queue("queue behind: capacity 32 timeout 4\n  loop behind: batch 32 group 32"),
@@ -263,20 +263,23 @@ fn stages_hand_on_groups_and_wait_for_the_next_one_together() {
         ))
     };
     assert_eq!(both("64 in own_loop", "64 in own_loop"), [""; 0]);
-    assert_eq!(both("1 in with_consumption", "1 in nowhere"), [""; 0]);
-    assert_eq!(both("1 in with_turns", "1 in with_keys"), [""; 0]);
+    assert_eq!(both("1 interleaved lookup", "1 in none"), [""; 0]);
+    assert_eq!(both("1 interleaved commit", "1 interleaved keys"), [""; 0]);
     says(
-        both("1 in with_keys", "64 in own_loop"),
-        "the plan: lines of `second` are requested `in own_loop`, beside others `in with_keys`",
+        both("1 interleaved keys", "64 in own_loop"),
+        "the plan: lines of `second` are requested `in own_loop`, beside others `interleaved keys`",
     );
     says(
-        both("1 in with_keys", "2 in with_turns"),
+        both("1 interleaved keys", "2 interleaved commit"),
         "the plan: a path is worked on one burst behind its requests, not 2",
     );
-    says(both("2 in with_turns", "1 in nowhere"), "the plan: a path is worked on one burst behind its requests, not 2");
+    says(
+        both("2 interleaved commit", "1 in none"),
+        "the plan: a path is worked on one burst behind its requests, not 2",
+    );
     says(both("64 in own_loop", "1 in own_loop"), "the plan: requests of a loop of their own are a group ahead, not 1");
     says(
-        both("1 in with_consumption", "64 in own_loop"),
-        "the plan: lines of `second` are requested `in own_loop`, beside others `in with_consumption`",
+        both("1 interleaved lookup", "64 in own_loop"),
+        "the plan: lines of `second` are requested `in own_loop`, beside others `interleaved lookup`",
     );
 }

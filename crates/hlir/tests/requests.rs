@@ -5,8 +5,8 @@ use hlir::text::parse_file;
 const L2FWD: &str = include_str!("programs/l2fwd.hlir");
 
 fn request(table: &str, placement: &str) -> String {
-    let ahead = if placement == "own_loop" { 8 } else { 1 };
-    format!("    prefetch table ingress.{table} line 0 ahead {ahead} in {placement} to t0\n")
+    let ahead = if placement == "in own_loop" { 8 } else { 1 };
+    format!("    prefetch table ingress.{table} line 0 ahead {ahead} {placement} to t0\n")
 }
 
 /// Each mistake of a plan whose loops have these requests, and the text that it points to.
@@ -26,12 +26,14 @@ const PATH: &str = "  hot_path { arrival, parser.start, ingress.smac, ingress.dm
 #[test]
 fn a_loop_asks_once() {
     let twice = "the plan: the loop at `ingress.smac` asks twice for line 0 of `ingress.smac`";
-    for (one, other) in [("with_turns", "with_keys"), ("nowhere", "with_turns"), ("own_loop", "nowhere")] {
+    for (one, other) in
+        [("interleaved commit", "interleaved keys"), ("in none", "interleaved commit"), ("in own_loop", "in none")]
+    {
         let requests = [request("smac", one), request("smac", other)];
         let second = requests[1].trim().to_string();
         assert_eq!(found(PATH, &[("smac", &requests)]), [(twice.to_string(), second)]);
     }
-    let both = [request("smac", "own_loop"), request("smac", "own_loop")];
+    let both = [request("smac", "in own_loop"), request("smac", "in own_loop")];
     assert_eq!(found("", &[("smac", &both)]).len(), 1, "without a path as well");
     let packet = "    prefetch packet ahead 8 in own_loop to t0\n".to_string();
     let packets = [packet.clone(), packet];
@@ -43,8 +45,8 @@ fn a_loop_asks_once() {
 #[test]
 fn a_path_asks_once() {
     let before = "the plan: lines of `ingress.dmac` are requested at `ingress.dmac`, and before at `ingress.smac`";
-    let first = [request("smac", "own_loop"), request("dmac", "own_loop")];
-    for placement in ["own_loop", "nowhere"] {
+    let first = [request("smac", "in own_loop"), request("dmac", "in own_loop")];
+    for placement in ["in own_loop", "in none"] {
         let again = [request("dmac", placement)];
         let expected = [(before.to_string(), again[0].trim().to_string())];
         assert_eq!(found(PATH, &[("smac", &first), ("dmac", &again)]), expected);
@@ -57,7 +59,7 @@ fn a_path_asks_once() {
 /// What is looked up on the way to the first loop is found before its packets wait; of later loops nobody waits.
 #[test]
 fn the_first_loop_alone_asks_a_burst_ahead() {
-    let behind = [request("dmac", "with_turns")];
+    let behind = [request("dmac", "interleaved commit")];
     assert_eq!(found(PATH, &[("dmac", &behind)]), [], "`ingress.smac` is looked up on the way");
     let message = "the plan: only the look-ups of a path's first loop can be requested a burst ahead";
     let expected = [(message.to_string(), behind[0].trim().to_string())];

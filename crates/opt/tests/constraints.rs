@@ -124,8 +124,7 @@ fn a_given_stage_is_kept_and_the_other_is_planned() {
     assert_eq!(plan.burst, 32, "the stage's batch: {text}");
     assert!(line(&text, "loop hosts").starts_with("  loop hosts: batch 32 group 16"), "of the same groups: {text}");
     // A prefetch that is given as none stays none.
-    let nowhere =
-        "  loop hosts: batch 64 group 64 {\n    prefetch table bridges line 0 ahead 1 in nowhere to t0\n  }\n";
+    let nowhere = "  loop hosts: batch 64 group 64 {\n    prefetch table bridges line 0 ahead 1 in none to t0\n  }\n";
     let plan = planned(10_000_000, nowhere, &Selection::All);
     assert!(print_plan(&plan).contains(nowhere) && plan.loops.len() == 1, "{}", print_plan(&plan));
 }
@@ -139,7 +138,10 @@ fn constraints_stand_in_the_plan_whichever_passes_run() {
         for wanted in all.lines().filter(|line| !line.contains("hot_path")) {
             assert!(text.contains(wanted), "{passes:?}: no {wanted} in\n{text}");
         }
-        assert!(line(&text, "hot_path").starts_with("  hot_path { start, kind, hosts, bridges }"), "{passes:?}: {text}");
+        assert!(
+            line(&text, "hot_path").starts_with("  hot_path { start, kind, hosts, bridges }"),
+            "{passes:?}: {text}"
+        );
     }
 }
 
@@ -177,14 +179,15 @@ fn a_given_descriptor_is_kept_for_any_port() {
 fn unsatisfiable_constraints_are_left_to_the_verifier() {
     let nodes = ["start", "kind", "hosts", "bridges", "slow", "queue", "departure", "nowhere"];
     let (_, inputs) = given(10_000_000);
-    let paths = ["", "  hot_path { hosts, kind }\n", "  hot_path { nowhere }\n", "  hot_path { start, kind, slow, queue }\n"];
+    let paths =
+        ["", "  hot_path { hosts, kind }\n", "  hot_path { nowhere }\n", "  hot_path { start, kind, slow, queue }\n"];
     let mut wrong = 0;
     for (at, node) in nodes.iter().enumerate() {
         for (batch, group, lines) in
             [(0u32, 0u32, ""), (8, 64, ""), (64, 16, "  burst 1\n"), (4_000_000_000, 4_000_000_000, "")]
         {
             let (path, other) = (paths[(at + batch as usize / 8) % paths.len()], nodes[(at + 3) % nodes.len()]);
-            let request = format!("prefetch table {other} line 0 ahead 1 in with_consumption to t0");
+            let request = format!("prefetch table {other} line 0 ahead 1 interleaved lookup to t0");
             let text = format!(
                 "plan {{\n{lines}{path}  loop {node}: batch {batch} group {group} {{ {request} }}\n  table {other}: list\n  queue {other}: capacity 8 timeout 1\n}}\n"
             );
@@ -211,7 +214,7 @@ fn satisfiable_constraints_are_planned_around() {
     let (mut planned, mut wrong) = (0, 0);
     for node in parts {
         for other in parts {
-            for request in ["", " { prefetch table bridges line 0 ahead 1 in with_consumption to t0 }"] {
+            for request in ["", " { prefetch table bridges line 0 ahead 1 interleaved lookup to t0 }"] {
                 let text = format!(
                     "plan {{\n  loop {node}: batch 64 group 16{request}\n  table bridges: list\n  queue {other}: capacity 64 timeout 2\n}}\n"
                 );
@@ -236,7 +239,8 @@ fn a_plan_with_unknown_nodes_costs_as_without_a_path() {
     let (program, inputs) = given(100);
     let traffic = Traffic::estimate(&program, &inputs);
     let model = Model::new(&program, &inputs, &traffic);
-    let text = "plan {\n  hot_path { start, kind, nowhere, bridges runs forward }\n  loop bridges: batch 64 group 64\n}\n";
+    let text =
+        "plan {\n  hot_path { start, kind, nowhere, bridges runs forward }\n  loop bridges: batch 64 group 64\n}\n";
     let lost = parse_plan(text).expect("a plan");
     let lists = Plan { path: None, ..lost.clone() };
     let cycles = [lost, lists].map(|plan| model.predict(&plan).cycles());

@@ -95,7 +95,7 @@ fn traffic(marked: u32, dropped: u32) -> String {
 /// once.
 #[test]
 fn the_last_line_of_a_pipelined_group_is_hidden_by_the_group_before() {
-    let prefetch = "prefetch table hosts line 0 ahead 1 in with_consumption to t0";
+    let prefetch = "prefetch table hosts line 0 ahead 1 interleaved lookup to t0";
     // A structure with one line per key, so that nothing else stalls.
     let structure = "table hosts: perfect";
     let plan =
@@ -115,23 +115,23 @@ fn the_last_line_of_a_pipelined_group_is_hidden_by_the_group_before() {
 #[test]
 fn work_hides_lines_and_few_arrive_after_it() {
     let cycles = |stream, group: u32, placement: &str| {
-        let prefetch = format!("prefetch table hosts line 0 ahead 1 in {placement} to t1");
+        let prefetch = format!("prefetch table hosts line 0 ahead 1 {placement} to t1");
         let staged = format!("loop hosts: batch 64 group {group} {{ {prefetch} }}\n  table hosts: perfect");
         let plan = format!("plan {{\n  burst 64\n  {PATH}\n  {staged}\n}}\n");
         predicted(machine(stream, 2.0), &traffic(0, 0), &plan).cycles()
     };
-    for placement in ["with_turns", "with_keys", "with_consumption"] {
+    for placement in ["interleaved commit", "interleaved keys", "interleaved lookup"] {
         let hidden = cycles(0.5, 32, placement);
         assert!((cycles(1.0, 32, placement) - hidden).abs() < 1e-6, "{placement}: {hidden}");
         assert!((cycles(500.0, 32, placement) - cycles(400.0, 32, placement) - 100.0).abs() < 1e-6, "{placement}");
     }
     // Keys are computed right before the lookups: no work is in between.
     let [commit, keys, lookups] =
-        ["with_turns", "with_keys", "with_consumption"].map(|placement| cycles(400.0, 32, placement));
+        ["interleaved commit", "interleaved keys", "interleaved lookup"].map(|placement| cycles(400.0, 32, placement));
     assert!((commit - lookups).abs() < 5.0 && keys > commit + 5.0, "{commit} {keys} {lookups}");
     // With more lines than can be outstanding, fewer arrive after the last prefetch.
     let fewer = |placement: &str| cycles(30.0, 64, placement) - cycles(30.0, 16, placement);
-    assert!(fewer("with_consumption") > 1.0 && fewer("with_turns") > 1.0);
+    assert!(fewer("interleaved lookup") > 1.0 && fewer("interleaved commit") > 1.0);
 }
 
 /// Keys are computed right before the lookups: their last prefetches have little time, and less in a small
@@ -139,12 +139,13 @@ fn work_hides_lines_and_few_arrive_after_it() {
 #[test]
 fn prefetches_with_keys_hide_less_latency_than_with_commit() {
     let cycles = |placement: &str, group: u32, latency: f64| {
-        let prefetch = format!("prefetch table hosts line 0 ahead 1 in {placement} to t1");
+        let prefetch = format!("prefetch table hosts line 0 ahead 1 {placement} to t1");
         let staged = format!("loop hosts: batch 64 group {group} {{ {prefetch} }}\n  table hosts: perfect");
         predicted(machine(0.5, latency), &traffic(0, 0), &format!("plan {{\n  burst 64\n  {PATH}\n  {staged}\n}}\n"))
             .cycles()
     };
-    let later = |group, latency| cycles("with_keys", group, latency) - cycles("with_turns", group, latency);
+    let later =
+        |group, latency| cycles("interleaved keys", group, latency) - cycles("interleaved commit", group, latency);
     assert!(later(16, 2.0).abs() < 1e-6 && later(64, 2.0).abs() < 1e-6);
     assert!(later(16, 200.0) > later(64, 200.0) + 1.0 && later(64, 200.0) >= 0.0);
 }
@@ -154,14 +155,14 @@ fn prefetches_with_keys_hide_less_latency_than_with_commit() {
 #[test]
 fn exposed_latency_is_not_hidden_by_work() {
     let cycles = |work: f64, unhidden: f64, placement: &str| {
-        let prefetch = format!("prefetch table hosts line 0 ahead 1 in {placement} to t1");
+        let prefetch = format!("prefetch table hosts line 0 ahead 1 {placement} to t1");
         let plan = format!("plan {{\n  burst 32\n  {PATH}\n  loop hosts: batch 32 group 32 {{ {prefetch} }}\n}}\n");
         let mut machine = machine(0.5, 2.0);
         machine.lines.busy_t1[0].fill(work);
         machine.lines.busy_t1[1].fill(work + unhidden);
         predicted(machine, &traffic(0, 0), &plan).cycles()
     };
-    for placement in ["with_turns", "with_keys", "with_consumption"] {
+    for placement in ["interleaved commit", "interleaved keys", "interleaved lookup"] {
         let [none, some, more] = [0.0, 6.0, 9.0].map(|unhidden| cycles(100.0, unhidden, placement));
         assert!(some > none + 5.0 && (more - some - 3.0).abs() < 1e-6, "{placement}: {none} {some} {more}");
         let [fewer, fewest] = [8.0, 4.0].map(|work| cycles(work, 9.0, placement) - cycles(work, 0.0, placement));
@@ -191,12 +192,12 @@ fn two_tables(machine: Machine) -> (Program, Inputs) {
 #[test]
 fn second_lines_arrive_after_prefetches_of_lookups() {
     let cycles = |structure: &str, placement: &str| {
-        let prefetch = format!("prefetch table hosts line 0 ahead 1 in {placement} to t1");
+        let prefetch = format!("prefetch table hosts line 0 ahead 1 {placement} to t1");
         let staged = format!("loop hosts: batch 32 group 32 {{ {prefetch} }}\n  table hosts: {structure}");
         let plan = format!("plan {{\n  burst 32\n  {PATH}\n  {staged}\n}}\n");
         predicted(machine(400.0, 2.0), &traffic(0, 0), &plan).cycles()
     };
-    let excess = |structure: &str| cycles(structure, "with_consumption") - cycles(structure, "with_turns");
+    let excess = |structure: &str| cycles(structure, "interleaved lookup") - cycles(structure, "interleaved commit");
     assert!(excess("exact48") > excess("perfect") + 1.0, "{} {}", excess("exact48"), excess("perfect"));
 }
 
@@ -206,7 +207,7 @@ fn work_hides_the_lines_of_two_tables_once() {
     let (program, inputs) = two_tables(machine(300.0, 2.0));
     let cycles = |sources: &str, hosts: &str| {
         let prefetch =
-            |table: &str, placement: &str| format!("prefetch table {table} line 0 ahead 1 in {placement} to t1");
+            |table: &str, placement: &str| format!("prefetch table {table} line 0 ahead 1 {placement} to t1");
         let requests = format!("{}\n{}", prefetch("hosts", hosts), prefetch("sources", sources));
         let path = PATH.replace("kind", "sources, kind");
         let loops = format!("loop hosts: batch 32 group 32 {{\n{requests}\n}}");
@@ -215,10 +216,12 @@ fn work_hides_the_lines_of_two_tables_once() {
         let traffic = Traffic::estimate(&program, &inputs);
         Model::new(&program, &inputs, &traffic).predict(&plan).cycles()
     };
-    let alike = cycles("with_turns", "with_turns");
-    for (sources, hosts) in
-        [("with_keys", "with_turns"), ("with_consumption", "with_turns"), ("with_keys", "with_consumption")]
-    {
+    let alike = cycles("interleaved commit", "interleaved commit");
+    for (sources, hosts) in [
+        ("interleaved keys", "interleaved commit"),
+        ("interleaved lookup", "interleaved commit"),
+        ("interleaved keys", "interleaved lookup"),
+    ] {
         let spread = cycles(sources, hosts);
         assert!((spread - alike).abs() < 5.0 && spread > 600.0, "{sources} {hosts}: {spread} {alike}");
     }
@@ -241,11 +244,11 @@ fn prefetches_of_two_tables_are_spread_over_a_burst() {
         placements.sort_unstable();
         placements
     };
-    assert_eq!(placed(&inputs), ["with_turns"; 2], "long work hides half");
+    assert_eq!(placed(&inputs), ["commit"; 2], "long work hides half");
     for access in [Access::BusyT0, Access::BusyT1] {
         *inputs.machine.lines.table_mut(access) = vec![vec![1.0; 4]; 4];
     }
-    assert_eq!(placed(&inputs), ["with_keys", "with_turns"]);
+    assert_eq!(placed(&inputs), ["commit", "keys"]);
 }
 
 /// A packet that exits after the last stage is copied, and mispredicted once. A dropped one is not.

@@ -28,7 +28,8 @@ pub fn written_descriptor(descriptor: crate::plan::Descriptor) -> &'static str {
 
 /// The word that plans have for where lines are asked for.
 pub fn written_placement(placement: crate::plan::Placement) -> &'static str {
-    words::word_of(words::PLACEMENTS, &placement).unwrap_or_default()
+    let words = if placement.is_behind() { words::INTERLEAVED } else { words::PLACEMENTS };
+    words::word_of(words, &placement).unwrap_or_default()
 }
 
 /// The word that plans have for a hint.

@@ -154,13 +154,11 @@ pub(crate) const NAMED_KINDS: Words<NamedKind> = &[
 
 pub(crate) const DESCRIPTORS: Words<Descriptor> = &[(Descriptor::Mbuf, "mbuf"), (Descriptor::Own, "own")];
 
-pub(crate) const PLACEMENTS: Words<Placement> = &[
-    (Placement::None, "nowhere"),
-    (Placement::OwnLoop, "own_loop"),
-    (Placement::WithConsumption, "with_consumption"),
-    (Placement::WithTurns, "with_turns"),
-    (Placement::WithKeys, "with_keys"),
-];
+pub(crate) const PLACEMENTS: Words<Placement> = &[(Placement::None, "none"), (Placement::OwnLoop, "own_loop")];
+
+/// Placements one group ahead, by the work that prefetches are interleaved with.
+pub(crate) const INTERLEAVED: Words<Placement> =
+    &[(Placement::WithConsumption, "lookup"), (Placement::WithTurns, "commit"), (Placement::WithKeys, "keys")];
 
 pub(crate) const HINTS: Words<Hint> = &[(Hint::T0, "t0"), (Hint::T1, "t1"), (Hint::NonTemporal, "nta")];
 

@@ -213,7 +213,8 @@ impl Verifier<'_> {
             let Access::Table { table, .. } = &request.access else { continue };
             if request.placement == Placement::OwnLoop {
                 let behind = written_placement(behind);
-                let message = format!("lines of `{table}` are requested `in own_loop`, beside others `in {behind}`");
+                let message =
+                    format!("lines of `{table}` are requested `in own_loop`, beside others `interleaved {behind}`");
                 let hint = "all requests of a stage wait for the next group, or none of them";
                 self.report(site(number), message, hint);
             }

@@ -14,15 +14,15 @@ use std::ops::Range;
 
 /// Placements with their names in reasons: prefetches take the placements of a list in turn.
 const PLACEMENTS: [(&[Placement], &str); 6] = [
-    (&[Placement::None], "nowhere"),
+    (&[Placement::None], "none"),
     (&[Placement::OwnLoop], "own_loop"),
-    (&[Placement::WithConsumption], WITH_CONSUMPTION),
-    (&[Placement::WithTurns], WITH_TURNS),
-    (&[Placement::WithKeys], "with_keys"),
+    (&[Placement::WithConsumption], LOOKUP),
+    (&[Placement::WithTurns], COMMIT),
+    (&[Placement::WithKeys], "keys"),
     (&[Placement::WithTurns, Placement::WithKeys, Placement::WithConsumption], "spread"),
 ];
-const WITH_CONSUMPTION: &str = "with_consumption";
-const WITH_TURNS: &str = "with_turns";
+const LOOKUP: &str = "lookup";
+const COMMIT: &str = "commit";
 /// Relative difference below which costs count as equal. Among equals, prefetches interleaved with lookups or
 /// commit are preferred, and the planned placement stays. Prefetches in quick succession compete for miss
 /// registers, which the model covers only in part (l2fwd with a million hosts in bursts of 32 on a Zen 4: 47
@@ -96,7 +96,7 @@ fn place_all(model: &Model, plan: &mut Plan, number: usize) {
     costs.retain(|(_, _, other)| is_legal(model.program, other));
     costs.sort_by(|(_, a, _), (_, b, _)| a.total_cmp(b));
     let Some(least) = costs.first().map(|(_, cycles, _)| *cycles) else { return };
-    let is_better = |name: &str| name == WITH_CONSUMPTION || name == WITH_TURNS;
+    let is_better = |name: &str| name == LOOKUP || name == COMMIT;
     let better = costs.iter().position(|(name, cycles, _)| is_better(name) && *cycles <= least * SAME);
     *plan = costs.swap_remove(better.unwrap_or(0)).2;
 }

@@ -5,7 +5,7 @@ use super::cursor::Read;
 use crate::Plan;
 use crate::plan::{Access, Layout, Loop, Path, Queue, Reason, Request, Share, TablePlan, Window};
 use crate::text::lex::TokenKind;
-use crate::text::words::{DESCRIPTORS, HINTS, PLACEMENTS, STRUCTURES};
+use crate::text::words::{DESCRIPTORS, HINTS, INTERLEAVED, PLACEMENTS, STRUCTURES};
 use crate::verify::Site;
 use std::collections::BTreeMap;
 
@@ -165,8 +165,13 @@ impl Reader {
         };
         self.expect_word("ahead")?;
         let distance = self.number("a distance")?;
-        self.expect_word("in")?;
-        let placement = self.one_of(PLACEMENTS)?;
+        let placement = if self.eat_word("interleaved") {
+            self.one_of(INTERLEAVED)?
+        } else if self.eat_word("in") {
+            self.one_of(PLACEMENTS)?
+        } else {
+            return Err(self.fail("`in` or `interleaved`"));
+        };
         self.expect_word("to")?;
         let hint = self.one_of(HINTS)?;
         Ok(Request { access, placement, distance, hint, reason: self.reason()? })

@@ -3,7 +3,8 @@
 use super::lines::{Lines, in_braces};
 use crate::Plan;
 use crate::plan::{Access, Descriptor, Layout, Path, Reason, Request};
-use crate::text::words::{DESCRIPTORS, HINTS, PLACEMENTS, STRUCTURES, word_of, written};
+use crate::text::words::{DESCRIPTORS, HINTS, STRUCTURES, word_of, written};
+use crate::text::written_placement;
 
 pub(super) fn print(plan: &Plan) -> String {
     let mut lines = Lines::default();
@@ -84,10 +85,11 @@ fn prefetch(request: &Request) -> String {
         Access::Table { table, line } => format!("table {} line {line}", written(table)),
         Access::Cell { object } => format!("cell {}", written(object)),
     };
-    let placement = word_of(PLACEMENTS, &request.placement).unwrap_or_default();
+    let how = if request.placement.is_behind() { "interleaved" } else { "in" };
+    let placement = written_placement(request.placement);
     let hint = word_of(HINTS, &request.hint).unwrap_or_default();
     let (distance, reason) = (request.distance, because(&request.reason));
-    format!("prefetch {access} ahead {distance} in {placement} to {hint}{reason}")
+    format!("prefetch {access} ahead {distance} {how} {placement} to {hint}{reason}")
 }
 
 fn because(reason: &Option<Reason>) -> String {
