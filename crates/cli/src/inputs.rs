@@ -26,7 +26,7 @@ pub fn gather(program: &Program, passes: &Passes) -> Result<Inputs, Failure> {
     })
 }
 
-/// The machine of a file, or of the host's file if there is one; else careful guesses. Whatever plans or compiles asks for it, and one that comes by a pipe
+/// The machine of a file, or of the host's file if there is one, or of what was measured last, wherever that was; else careful guesses. Whatever plans or compiles asks for it, and one that comes by a pipe
 /// can be read once.
 pub fn machine(named: Option<&Path>) -> Machine {
     static KNOWN: Mutex<BTreeMap<Option<PathBuf>, Machine>> = Mutex::new(BTreeMap::new());
@@ -35,11 +35,8 @@ pub fn machine(named: Option<&Path>) -> Machine {
 }
 
 fn read_machine(named: Option<&Path>) -> Machine {
-    let default = calibrate::default_file();
-    if named.is_none() && !default.exists() {
-        return Machine::default();
-    }
-    let path = named.unwrap_or(&default);
+    let Some(path) = named.map(Path::to_path_buf).or_else(calibrate::usual_file) else { return Machine::default() };
+    let path = path.as_path();
     let guess = |why: String| {
         warn_once(format!(
             "{}: {why}; planning with careful guesses instead\nhint: `bacus calibrate` measures this machine",

@@ -1,7 +1,7 @@
 //! Plans that a person has written, with where their files say what: so that what cannot be is shown there.
 
 use crate::failure::Failure;
-use crate::frontend;
+use crate::frontend::{self, Loaded};
 use crate::options::Passes;
 use hlir::diagnostic::Diagnostic;
 use hlir::plan::{Descriptor, Layout};
@@ -192,4 +192,32 @@ fn pairs<T>(plan: &[T], own: &[T], name: fn(&T) -> &String) -> Vec<(u32, u32)> {
         }
     }
     pairs
+}
+/// How many packets a port of the network hands over at once.
+pub struct PortBurst {
+    flag: Option<u32>,
+    /// Whether a file says how many.
+    is_written: bool,
+}
+
+impl PortBurst {
+    /// Packets taken at once, unless a flag or a file says how many.
+    const USUAL: u32 = 32;
+
+    /// With the flag and the files of a command, which the passes are told of.
+    pub fn of(flag: Option<u32>, files: PlanFiles, loaded: &Loaded, passes: &mut Passes) -> PortBurst {
+        // As with all that a plan decides: `--plan` takes the place of one that stands behind the program.
+        let given = files.written.as_ref().or(loaded.plan.as_ref());
+        let is_written = given.into_iter().chain(&files.pinned).any(PlanFile::decides_burst);
+        passes.ports.most_burst = flag.unwrap_or(PortBurst::USUAL);
+        passes.burst = flag;
+        passes.files = Some(files);
+        PortBurst { flag, is_written }
+    }
+
+    /// The burst of a plan for such ports.
+    pub fn of_plan(&self, plan: &Plan) -> u32 {
+        let usual = if self.is_written && plan.burst > 0 { plan.burst } else { PortBurst::USUAL };
+        self.flag.unwrap_or(usual)
+    }
 }

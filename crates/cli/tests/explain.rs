@@ -258,3 +258,20 @@ fn planned_stages_send_what_the_interpreter_sends() {
         assert!(is_good && said.contains("both engines agree"), "{name}: {said}{errors}");
     }
 }
+
+/// The drawing has every node, and on every edge its share; what an `if` decides has its line. It is planned for what `bacus run` does.
+#[test]
+fn a_page_shows_the_whole_graph_with_shares_and_lines() {
+    let (told, text) = explained(&[&app("l2l3acl", "p4")]);
+    assert!(text.contains("bursts of 32, descriptor mbuf, as `bacus run` does"), "{text}");
+    let (is_good, page, errors) = run(&["explain", &app("l2l3acl", "p4"), "--html"]);
+    assert!(is_good, "{errors}");
+    let nodes = told["nodes"].as_array().expect("there are nodes");
+    let edges: usize = nodes.iter().filter_map(|node| node["onward"].as_array()).map(Vec::len).sum();
+    assert_eq!(page.matches("paint-order").count(), edges, "a label an edge");
+    assert_eq!(page.matches("<g><title>").count(), nodes.len(), "a box a node");
+    assert!(edges > nodes.len() && !page.contains("max-height"), "nothing is behind a scroll bar");
+    for node in nodes.iter().filter(|node| node["kind"] == "branch") {
+        assert!(node["place"].as_str().is_some_and(|place| place.starts_with("l2l3acl.p4:")), "{node}");
+    }
+}

@@ -206,6 +206,7 @@ fn write(folder: &Path, records: &[Record], is_sweep: bool) -> Result<(), Failur
     }
     compile::write(&folder.join("bench.json"), report::json(records).as_bytes())?;
     compile::write(&folder.join("bench.txt"), table(records).as_bytes())?;
+    compile::write(&folder.join("beside-peers.svg"), chart::overview(records).as_bytes())?;
     compile::write(&folder.join("bench.svg"), chart::svg(records).as_bytes())
 }
 

@@ -5,6 +5,7 @@ use super::measure::{Measured, Misses, size_name};
 use super::saturation::Saturation;
 use opt::inputs::{Access, Machine, Tlb};
 use plotters::coord::Shift;
+use plotters::coord::combinators::LogCoord;
 use plotters::prelude::*;
 
 /// Of a panel.
@@ -18,19 +19,20 @@ const CURVES: [u32; 5] = [1, 4, 16, 32, 64];
 const SIZES_KB: [u64; 5] = [16, 256, 4 << 10, 32 << 10, 1 << 20];
 /// The ways to ask for a line, and what is drawn of each.
 const ACCESSES: [(Access, &str); 8] = [
-    (Access::Load, "loads"),
-    (Access::Gather, "gathers"),
-    (Access::PrefetchT0, "a stream, prefetched T0 so far ahead"),
-    (Access::PrefetchT1, "a stream, prefetched T1 so far ahead"),
-    (Access::GroupT0, "groups asked for T0, then read"),
-    (Access::GroupT1, "groups asked for T1, then read"),
-    (Access::BusyT0, "a stream, T0, and 60 operations a line"),
-    (Access::BusyT1, "a stream, T1, and 60 operations a line"),
+    (Access::Load, "loads, by outstanding misses"),
+    (Access::Gather, "gathers, by outstanding misses"),
+    (Access::PrefetchT0, "stream, prefetch T0, by distance"),
+    (Access::PrefetchT1, "stream, prefetch T1, by distance"),
+    (Access::GroupT0, "group prefetched T0, then read"),
+    (Access::GroupT1, "group prefetched T1, then read"),
+    (Access::BusyT0, "stream, prefetch T0, 60 operations a line"),
+    (Access::BusyT1, "stream, prefetch T1, 60 operations a line"),
 ];
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// A name and points.
 type Curve = (String, Vec<(f64, f64)>);
+type SizesChart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<LogCoord<f64>, LogCoord<f64>>>;
 
 pub fn curves(measured: &Measured) -> Result<String, String> {
     let machine = &measured.machine;
@@ -48,10 +50,10 @@ pub fn curves(measured: &Measured) -> Result<String, String> {
         if let Some(tlb) = &machine.tlb {
             over_spans(panel(), tlb)?;
         }
-        let about = format!("two misses, instructions between them: a window of {}", machine.window);
+        let about = format!("reorder-buffer window: {} instructions between two misses", machine.window);
         points(panel(), &plain(&measured.windows), &about, "instructions")?;
         misses(panel(), measured)?;
-        let about = format!("first touch of a packet by burst: {} is enough", machine.burst);
+        let about = format!("first access to a packet, by burst: {} is enough", machine.burst);
         points(panel(), &plain(&measured.bursts), &about, "packets to a burst")?;
         over_batches(panel(), &measured.echo)?;
         over_rings(panel(), &measured.echo)?;
@@ -112,7 +114,7 @@ fn over_sizes(
     let sizes = &machine.lines.working_set_kb;
     let last = sizes.last().copied().unwrap_or(sizes[0]);
     let mut chart = ChartBuilder::on(area)
-        .caption(format!("cycles a line: {about}"), ("sans-serif", 16))
+        .caption(format!("cache line, {about}"), ("sans-serif", 16))
         .margin(12)
         .x_label_area_size(36)
         .y_label_area_size(52)
@@ -128,14 +130,49 @@ fn over_sizes(
         .map_err(failed)?;
     let curve = |count: &u32| {
         let name = match (count, access) {
-            (1, Access::Load) => "1 line: latency".to_string(),
-            (1, _) => "1 line".to_string(),
-            (count, _) => format!("{count} lines"),
+            (1, Access::Load) => "1: latency".to_string(),
+            (1, _) => "1".to_string(),
+            (count, _) => format!("{count}"),
         };
         (name, sizes.iter().map(|kb| (*kb as f64, machine.line_cycles(access, kb << 10, *count))).collect())
     };
     let curves: Vec<Curve> = CURVES.iter().map(curve).collect();
+    steps(&mut chart, machine, (least, most))?;
     draw(&mut chart, &curves, SeriesLabelPosition::UpperLeft)
+}
+
+/// Marks the sizes at which a load's latency steps up, because the working set leaves a level of the caches.
+fn steps(chart: &mut SizesChart<'_, '_>, machine: &Machine, (least, most): (f64, f64)) -> Result<(), String> {
+    let grey = RGBColor(150, 150, 150);
+    for (number, kb) in levels_kb(machine).into_iter().enumerate() {
+        let at = kb as f64;
+        let line = DashedLineSeries::new([(at, least), (at, most)], 3, 4, grey.stroke_width(1));
+        chart.draw_series(line).map_err(failed)?;
+        let text = format!(" L{} ≤ {}", number + 1, size_name(kb));
+        let style = ("sans-serif", 12).into_font().color(&grey);
+        chart.draw_series([Text::new(text, (at, least * 1.25), style)]).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// The largest working set before each step of the latency: one that costs half as much again, and that the next size does not go beyond by as much.
+fn levels_kb(machine: &Machine) -> Vec<u64> {
+    const STEP: f64 = 1.5;
+    let sizes = &machine.lines.working_set_kb;
+    let latency = |at: usize| machine.line_cycles(Access::Load, sizes[at] << 10, 1);
+    let mut levels = Vec::new();
+    let mut at = 0;
+    while at + 1 < sizes.len() {
+        if latency(at + 1) < STEP * latency(at) {
+            at += 1;
+            continue;
+        }
+        levels.push(sizes[at]);
+        while at + 1 < sizes.len() && latency(at + 1) >= STEP * latency(at) {
+            at += 1;
+        }
+    }
+    levels
 }
 
 /// Cycles a line over the lines in flight, a curve for some sizes: from the latency to where more lines save nothing.
@@ -143,7 +180,7 @@ fn over_lines(area: &Area<'_>, machine: &Machine, (least, most): (f64, f64)) -> 
     let lines = &machine.lines;
     let counts = &lines.in_flight;
     let last = counts.last().copied().unwrap_or(counts[0]);
-    let about = format!("cycles a line: loads, {} in flight are enough", machine.parallelism);
+    let about = format!("loads, memory-level parallelism: {} outstanding", machine.parallelism);
     let mut chart = ChartBuilder::on(area)
         .caption(about, ("sans-serif", 16))
         .margin(12)
@@ -152,7 +189,7 @@ fn over_lines(area: &Area<'_>, machine: &Machine, (least, most): (f64, f64)) -> 
         .build_cartesian_2d((f64::from(counts[0])..f64::from(last)).log_scale().base(2.0), (least..most).log_scale())
         .map_err(failed)?;
     let mesh = &mut chart.configure_mesh();
-    mesh.x_label_formatter(&|count| format!("{count:.0}")).x_desc("lines in flight").y_desc("cycles");
+    mesh.x_label_formatter(&|count| format!("{count:.0}")).x_desc("outstanding misses").y_desc("cycles");
     mesh.draw().map_err(failed)?;
     let largest = lines.working_set_kb.last().copied().unwrap_or(0);
     let curve = |kb: u64| {
@@ -168,19 +205,19 @@ fn over_spans(area: &Area<'_>, tlb: &Tlb) -> Result<(), String> {
     let (first, last) = (tlb.span_kb[0], tlb.span_kb.last().copied().unwrap_or(1).max(tlb.span_kb[0] + 1));
     let top = tlb.load.iter().chain(&tlb.stream).copied().fold(1.0, f64::max) * 1.1;
     let mut chart = ChartBuilder::on(area)
-        .caption("cycles a line more: alone on its page", ("sans-serif", 16))
+        .caption("TLB miss cost: lines on pages of their own", ("sans-serif", 16))
         .margin(12)
         .x_label_area_size(36)
         .y_label_area_size(52)
         .build_cartesian_2d((first as f64..last as f64).log_scale().base(4.0), 0.0..top)
         .map_err(failed)?;
     let mesh = &mut chart.configure_mesh();
-    mesh.x_label_formatter(&|kb| size_name(*kb as u64)).x_desc("pages of 4 KB, together").y_desc("cycles");
+    mesh.x_label_formatter(&|kb| size_name(*kb as u64)).x_desc("memory that the pages span").y_desc("cycles");
     mesh.draw().map_err(failed)?;
     let curve = |name: &str, cycles: &[f64]| -> Curve {
         (name.to_string(), tlb.span_kb.iter().map(|kb| *kb as f64).zip(cycles.iter().copied()).collect())
     };
-    let curves = [curve("a load: latency", &tlb.load), curve("a stream with work", &tlb.stream)];
+    let curves = [curve("dependent load", &tlb.load), curve("stream with work", &tlb.stream)];
     draw(&mut chart, &curves, SeriesLabelPosition::UpperLeft)
 }
 
@@ -188,7 +225,7 @@ fn over_spans(area: &Area<'_>, tlb: &Tlb) -> Result<(), String> {
 fn misses(area: &Area<'_>, measured: &Measured) -> Result<(), String> {
     let all = || measured.misses.iter().flat_map(|(_, points)| points);
     let (last, top) = all().fold((1, 1.0_f64), |(last, top), (x, y)| (last.max(*x), top.max(*y)));
-    let about = format!("misses, instructions, one more miss: {} at a time", measured.machine.misses.unwrap_or(0));
+    let about = format!("miss registers: {} outstanding misses", measured.machine.misses.unwrap_or(0));
     let mut chart = ChartBuilder::on(area)
         .caption(about, ("sans-serif", 16))
         .margin(12)
@@ -196,7 +233,7 @@ fn misses(area: &Area<'_>, measured: &Measured) -> Result<(), String> {
         .y_label_area_size(52)
         .build_cartesian_2d(0.0..f64::from(last), 0.0..top * 1.1)
         .map_err(failed)?;
-    chart.configure_mesh().x_desc("misses before the instructions").y_desc("cycles").draw().map_err(failed)?;
+    chart.configure_mesh().x_desc("misses before the last one").y_desc("cycles").draw().map_err(failed)?;
     let curve = |(fillers, points): &Misses| (format!("{fillers} instructions"), plain(points));
     let curves: Vec<Curve> = measured.misses.iter().map(curve).collect();
     draw(&mut chart, &curves, SeriesLabelPosition::LowerRight)
@@ -250,7 +287,7 @@ where
 {
     for (number, (name, points)) in curves.iter().enumerate() {
         let colour = Palette99::pick(number).to_rgba();
-        let series = LineSeries::new(points.iter().copied(), colour.stroke_width(2));
+        let series = LineSeries::new(points.iter().copied(), colour.stroke_width(2)).point_size(3);
         chart
             .draw_series(series)
             .map_err(failed)?
@@ -294,24 +331,32 @@ mod tests {
         let measured = Measured { machine, windows: points.clone(), misses, bursts: points, echo, short: Vec::new() };
         let svg = curves(&measured).expect("the curves can be drawn");
         for about in [
-            "loads",
-            "prefetched T0",
-            "prefetched T1",
-            "groups asked for T0",
-            "T1, and 60 operations",
-            "lines in flight",
-            "alone on its page",
-            "a window of",
-            "one more miss",
+            "loads, by outstanding misses",
+            "stream, prefetch T0, by distance",
+            "stream, prefetch T1, by distance",
+            "group prefetched T0, then read",
+            "T1, 60 operations",
+            "memory-level parallelism",
+            "TLB miss cost",
+            "reorder-buffer window",
+            "miss registers",
             "by burst",
+            "L1 ≤ ",
             "the in-memory port by batch: 2",
             "the in-memory port by buffers: 2",
         ] {
             assert!(svg.contains(about), "{about}");
         }
-        assert!(
-            !svg.contains("gathers") && !svg.contains("groups asked for T1") && !svg.contains("T0, and 60 operations")
-        );
+        assert!(!svg.contains("gathers") && !svg.contains("group prefetched T1") && !svg.contains("T0, 60 operations"));
+    }
+
+    #[test]
+    fn a_machines_curves_have_steps_between_the_levels_of_its_caches() {
+        let text = include_str!("../../../../machines/epyc-genoa.toml");
+        let machine = Machine::parse(text).expect("the file is a machine's");
+        let levels = levels_kb(&machine);
+        assert!((2..=4).contains(&levels.len()) && levels.is_sorted(), "{levels:?}");
+        assert!((16..=64).contains(&levels[0]) && (256..=2048).contains(&levels[1]), "{levels:?}");
     }
 
     #[test]

@@ -185,13 +185,21 @@ pub fn at_hand(cc: Option<&str>) -> Result<PathBuf, Failure> {
     Ok(kept)
 }
 
-fn in_cache() -> Result<PathBuf, Failure> {
-    Ok(compile::cache()?.root().join(default_file()))
+/// What plans are made for where no file is named: the host's file where one stands, else what was measured for this processor last, wherever that was.
+pub fn usual_file() -> Option<PathBuf> {
+    let default = default_file();
+    if default.exists() { Some(default) } else { in_cache().ok().filter(|path| up_to_date(path).is_some()) }
 }
 
-/// What [`at_hand`] has written for this processor.
-pub fn kept() -> Option<PathBuf> {
-    in_cache().ok().filter(|path| up_to_date(path).is_some())
+/// The file, in a directory that is there.
+fn prepared(file: &Path) -> Result<&Path, Failure> {
+    let folder = file.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(|error| Failure::unwritable(folder, &error))?;
+    Ok(file)
+}
+
+fn in_cache() -> Result<PathBuf, Failure> {
+    Ok(compile::cache()?.root().join(default_file()))
 }
 
 /// The machine of a file, if it tells of the processor that this program runs on.
@@ -241,6 +249,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             say!("kept from before: {}", on_port(&before.port));
         }
         write(&output, &header(&measured.machine))?;
+        if arguments.output.is_none() {
+            // For plans that are made in another directory.
+            fs::copy(&output, prepared(&in_cache()?)?).map_err(|error| Failure::unwritable(&output, &error))?;
+        }
         draw::curves(&measured)
     } else {
         draw::echo(&port_at_hand(arguments, &output)?)

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::frontend;
 use crate::inputs;
 use crate::options::{DescriptorKind, Native, Passes, Source};
-use crate::plan_file::PlanFiles;
+use crate::plan_file::{PlanFiles, PortBurst};
 use crate::say::{print, say};
 use clap::Args;
 use measure::Measuring;
@@ -53,9 +53,12 @@ pub struct Arguments {
     /// Packets to measure with: an STF file or a capture
     #[arg(long, value_name = "FILE", requires = "measure")]
     packets: Option<PathBuf>,
-    /// What a packet is to the code
-    #[arg(long, value_enum, default_value_t = DescriptorKind::Own)]
-    descriptor: DescriptorKind,
+    /// What a packet is to the code [default: mbuf, as for `bacus run`; own with --measure, whose port has no others]
+    #[arg(long, value_enum)]
+    descriptor: Option<DescriptorKind>,
+    /// Packets taken from a port at once, at most [default: 32, or what the file of --plan or --pin says, as for `bacus run`]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=512))]
+    burst: Option<u32>,
     #[command(flatten)]
     passes: Passes,
     #[command(flatten)]
@@ -66,14 +69,21 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.native.check()?;
     let mut passes = arguments.passes.clone();
     passes.entries.clone_from(&arguments.entries);
-    passes.ports.own_descriptor = arguments.descriptor == DescriptorKind::Own;
-    passes.descriptor = Some(arguments.descriptor.plan());
-    passes.files = Some(PlanFiles::read(&passes)?);
+    let usual = if arguments.measure { DescriptorKind::Own } else { DescriptorKind::Mbuf };
+    let descriptor = arguments.descriptor.unwrap_or(usual);
+    passes.ports.own_descriptor = descriptor == DescriptorKind::Own;
+    passes.descriptor = Some(descriptor.plan());
+    let loaded = frontend::load(&arguments.source)?;
+    let burst = PortBurst::of(arguments.burst, PlanFiles::read(&passes)?, &loaded, &mut passes);
     let measured = if arguments.measure { Some(measure(arguments, &mut passes)?) } else { None };
-    let (program, plan) = frontend::optimize(frontend::load(&arguments.source)?, &passes, None)?;
+    let (program, mut plan) = frontend::optimize(loaded, &passes, None)?;
+    plan.burst = burst.of_plan(&plan);
     let given = inputs::gather(&program, &passes)?;
     let mut explained = opt::explain::explain(&program, &plan, &given);
     explained.notes.push(machine_note(&passes, &given));
+    let beside = if descriptor == DescriptorKind::Own { "; `bacus run` has mbufs" } else { ", as `bacus run` does" };
+    let of_descriptor = hlir::text::written_descriptor(plan.descriptor);
+    explained.notes.push(format!("bursts of {}, descriptor {of_descriptor}{beside}", plan.burst));
     if let Some(measured) = &measured {
         explained.measured(measured);
     }
@@ -86,7 +96,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// What the program costs with the packets and entries at hand; `passes` are told what machine this is and where packets go.
 fn measure(arguments: &Arguments, passes: &mut Passes) -> Result<Measured, Failure> {
-    if arguments.descriptor == DescriptorKind::Mbuf {
+    if arguments.descriptor == Some(DescriptorKind::Mbuf) {
         return Err(Failure::input("--measure runs on the in-memory port, whose packets are no mbufs"));
     }
     if passes.machine.is_none() {
@@ -112,16 +122,10 @@ fn measure(arguments: &Arguments, passes: &mut Passes) -> Result<Measured, Failu
 
 /// What is known of the machine, and where from.
 fn machine_note(passes: &Passes, given: &Inputs) -> String {
-    let default = calibrate::default_file();
-    let file = passes.machine.as_ref().unwrap_or(&default).display();
+    let usual = passes.machine.clone().or_else(calibrate::usual_file).unwrap_or_else(calibrate::default_file);
+    let file = usual.display();
     if given.machine == Machine::default() {
-        let way_out = match calibrate::kept() {
-            Some(kept) if passes.machine.is_none() => {
-                format!("`--machine {}` is what another command has measured", kept.display())
-            }
-            _ => "`bacus calibrate` measures this one".to_string(),
-        };
-        return format!("machine: careful guesses, not {file}; {way_out}");
+        return format!("machine: careful guesses, not {file}; `bacus calibrate` measures this one");
     }
     format!("machine file: {file}, calibrated {}", given.machine.calibrated)
 }

@@ -17,7 +17,7 @@ use crate::frontend;
 use crate::inputs;
 use crate::native::{NativeEngine, Replay};
 use crate::options::{Native, Passes, Source};
-use crate::plan_file::{PlanFile, PlanFiles};
+use crate::plan_file::{PlanFiles, PortBurst};
 use crate::say::say;
 pub use check::check_ports;
 use clap::Args;
@@ -33,8 +33,6 @@ use std::time::{Duration, Instant};
 
 /// What packets for the control plane are counted as.
 const PUNTED: &str = "packets for the control plane";
-/// Packets taken at once, unless somebody says how many.
-const USUAL_BURST: u32 = 32;
 
 pub const EXAMPLES: &str = "\
 Examples:
@@ -138,18 +136,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let program = loaded.program.clone();
     let mut passes = arguments.passes.clone();
     passes.entries.clone_from(&arguments.entries);
-    passes.ports.most_burst = arguments.burst.unwrap_or(USUAL_BURST);
     passes.descriptor = Some(hlir::plan::Descriptor::Mbuf);
     passes.burst = arguments.burst;
-    let files = PlanFiles::read(&passes)?;
-    // As with all that a plan decides: `--plan` takes the place of one that stands behind the program.
-    let given = files.written.as_ref().or(loaded.plan.as_ref());
-    let is_written = given.into_iter().chain(&files.pinned).any(PlanFile::decides_burst);
-    passes.files = Some(files);
+    let burst = PortBurst::of(arguments.burst, PlanFiles::read(&passes)?, &loaded, &mut passes);
     let (pipeline, compiled) = compile::pipeline(loaded, &passes, &arguments.native, |plan| {
         plan.descriptor = hlir::plan::Descriptor::Mbuf;
-        let usual = if is_written && plan.burst > 0 { plan.burst } else { USUAL_BURST };
-        plan.burst = arguments.burst.unwrap_or(usual);
+        plan.burst = burst.of_plan(plan);
         if arguments.profile_out.is_some() {
             inputs::counting(plan);
         }

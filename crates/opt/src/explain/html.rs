@@ -16,8 +16,9 @@ td,th{padding:.28em .6em;border-bottom:1px solid #e4e7eb;text-align:left;vertica
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\
 tr.path td:first-child{border-left:4px solid #3b6ea5}tr.sum td{border-top:2px solid #9aa5b1;font-weight:600}tr.beside{color:#52606d}\
 .bar{height:7px;border-radius:2px;margin:2px 0;min-width:1px}.predicted{background:#3b6ea5}.measured{background:#e08e2b}\
+@media(max-width:860px){body{margin:1em auto;padding:0 .7em}table{font-size:.8em}td,th{padding:.2em .3em}td.bars,th.bars,td.part,th.part{display:none}}\
 .key{display:inline-block;width:1.6em;margin:0 .4em 0 1em;vertical-align:middle}\
-.graph{overflow:auto;border:1px solid #d5dbe1;border-radius:8px;max-height:46em}";
+.graph{border:1px solid #d5dbe1;border-radius:8px;text-align:center}.graph svg{max-width:100%;height:auto}";
 /// Pixels of the longest bar.
 const BAR: f64 = 190.0;
 
@@ -38,7 +39,11 @@ pub fn html(explained: &Explanation) -> String {
     cards(&mut page, explained);
     page.push_str("<h2>What a packet costs</h2>");
     nodes(&mut page, explained);
-    let _ = writeln!(page, "<h2>Where packets go</h2><div class=\"graph\">{}</div>", graph(explained));
+    let _ = writeln!(
+        page,
+        "<h2>Where packets go</h2><p class=\"note\">A box says which share of packets comes to a node and what it costs each packet; edges say which share goes on there.</p><div class=\"graph\">{}</div>",
+        graph(explained)
+    );
     let _ = writeln!(page, "<h2>Decisions</h2><p class=\"note\">{COSTS}</p>");
     page.push_str("<table><tr><th>what</th><th>chosen</th><th class=\"n\">cycles</th><th>against</th></tr>\n");
     explained.decisions.iter().for_each(|decision| decision_row(&mut page, decision));
@@ -79,10 +84,14 @@ fn nodes(page: &mut String, explained: &Explanation) {
         page.push_str("<span class=\"key bar measured\"></span>measured");
     }
     page.push_str(
-        "</p><table><tr><th>node</th><th>kind</th><th>source</th><th class=\"n\">share</th><th class=\"n\">issue</th>",
+        "</p><table><tr><th>node</th><th>kind</th><th>source</th><th class=\"n\">share</th><th class=\"n part\">issue</th>",
     );
-    page.push_str("<th class=\"n\">memory</th><th class=\"n\">branches</th><th class=\"n\">predicted</th>");
-    page.push_str(if is_measured { "<th class=\"n\">measured</th><th></th></tr>\n" } else { "<th></th></tr>\n" });
+    page.push_str("<th class=\"n part\">memory</th><th class=\"n part\">branches</th><th class=\"n\">predicted</th>");
+    page.push_str(if is_measured {
+        "<th class=\"n\">measured</th><th class=\"bars\"></th></tr>\n"
+    } else {
+        "<th class=\"bars\"></th></tr>\n"
+    });
     let others = [&explained.floor, &explained.staging];
     let all = explained.nodes.iter().flat_map(|node| [Some(node.predicted.cycles()), node.measured]);
     let all = all.chain(others.into_iter().flat_map(|total| [Some(total.predicted), total.measured]));
@@ -91,7 +100,7 @@ fn nodes(page: &mut String, explained: &Explanation) {
     let mut beside = |class: &str, about: &str, total: &Total, scale: f64| {
         let _ = write!(
             page,
-            "<tr class=\"{class}\"><td>{about}</td><td></td><td></td><td></td><td></td><td></td><td></td>"
+            "<tr class=\"{class}\"><td>{about}</td><td></td><td></td><td></td><td class=\"part\"></td><td class=\"part\"></td><td class=\"part\"></td>"
         );
         compared(page, total, scale, is_measured);
     };
@@ -113,7 +122,7 @@ fn compared(page: &mut String, total: &Total, scale: f64, is_measured: bool) {
     if is_measured {
         let _ = write!(page, "<td class=\"n\">{:.1}</td>", total.measured.unwrap_or_default());
     }
-    page.push_str("<td>");
+    page.push_str("<td class=\"bars\">");
     let bars = [("predicted", Some(total.predicted)), ("measured", total.measured)];
     for (class, cycles) in bars.into_iter().filter_map(|(class, cycles)| Some((class, cycles?))) {
         if scale > 0.0 {
@@ -141,8 +150,8 @@ fn row(page: &mut String, node: &NodeRow, scale: f64, is_measured: bool) {
     let predicted = &node.predicted;
     let _ = write!(
         page,
-        "<tr{class}><td>{}</td><td>{}</td><td>{}</td><td class=\"n\">{:.1} %</td><td class=\"n\">{:.1}</td><td class=\"n\">{:.1}</td>\
-         <td class=\"n\">{:.1}</td>",
+        "<tr{class}><td>{}</td><td>{}</td><td>{}</td><td class=\"n\">{:.1} %</td><td class=\"n part\">{:.1}</td><td class=\"n part\">{:.1}</td>\
+         <td class=\"n part\">{:.1}</td>",
         escaped(&node.name),
         node.kind,
         escaped(&node.place),

@@ -28,6 +28,9 @@ const COSTS: &str = "Costs of decisions: a line costs the mean of its working se
 /// Why staging may be negative.
 const SAVED: &str = "Stages are predicted to save more cycles in the nodes than they cost themselves.";
 
+/// Cycles that are shown as none.
+const NOTHING: f64 = 0.05;
+
 /// A decision of the plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
@@ -114,7 +117,7 @@ pub fn explain(program: &Program, plan: &Plan, inputs: &Inputs) -> Explanation {
         machine: inputs.machine.cpu.clone(),
         traffic: if inputs.profile.is_some() { "counted" } else { "estimated" },
         floor: total(predicted.floor),
-        staging: total(predicted.staging),
+        staging: total(if predicted.staging.abs() < NOTHING { 0.0 } else { predicted.staging }),
         latency_ns: predicted.latency_ns,
         planned: total(predicted.cycles()),
         plain: total(model.predict(&plain).cycles()),

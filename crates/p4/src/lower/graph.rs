@@ -106,6 +106,15 @@ impl Graph {
         }
     }
 
+    /// Says where the condition stands that a block ends with, if it ends with one.
+    pub fn place_branch(&mut self, id: NodeId, notes: Notes) {
+        if let Some(Ending { kind: EndKind::Branch { .. }, notes: known, .. }) = &mut self.block_mut(id).ending
+            && known.origin.is_none()
+        {
+            *known = notes;
+        }
+    }
+
     pub fn goto(&mut self, id: NodeId, to: NodeId) {
         self.end(id, "", Notes::default(), EndKind::Goto(to));
     }

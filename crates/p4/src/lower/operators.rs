@@ -59,7 +59,9 @@ impl<'a> Lowering<'a> {
         let Value::Scalar(first) = self.load(&storage) else { return Ok(Value::Void) };
         let nothing = self.region("", |_| {});
         let (then, otherwise) = if is_and { (region, nothing) } else { (nothing, region) };
+        let block = self.current;
         self.branch_to(first, &self.line_of(left.span), then, otherwise);
+        self.graph.place_branch(block, self.plain_notes(left.span));
         Ok(self.load(&storage))
     }
 
@@ -96,7 +98,9 @@ impl<'a> Lowering<'a> {
         let storage = self.allocate(&of_type, &name, &hlir::Notes::default());
         self.extend_region(&mut then, |lowering| lowering.assign(&storage, yes));
         self.extend_region(&mut otherwise, |lowering| lowering.assign(&storage, no));
+        let block = self.current;
         self.branch_to(condition_value, &line, then, otherwise);
+        self.graph.place_branch(block, self.plain_notes(condition.span));
         Ok(self.load(&storage))
     }
 

@@ -99,7 +99,9 @@ impl<'a> Lowering<'a> {
             self.continue_after(&line, &[then, otherwise]);
             return Ok(());
         }
+        let notes = self.plain_notes(condition.span);
         let condition = self.scalar(condition)?;
+        let block = self.current;
         self.branch(
             condition,
             &line,
@@ -110,6 +112,7 @@ impl<'a> Lowering<'a> {
                 }
             },
         );
+        self.graph.place_branch(block, notes);
         Ok(())
     }
 

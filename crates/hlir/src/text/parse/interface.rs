@@ -50,9 +50,9 @@ impl Reader {
             }
             word => {
                 let Some(kind) = value_of(OBJECT_KINDS, word) else {
-                    return Err(
-                        self.fail("`package`, `externs`, `table`, `action`, `type`, `unapplied` or the kind of another object")
-                    );
+                    return Err(self.fail(
+                        "`package`, `externs`, `table`, `action`, `type`, `unapplied` or the kind of another object",
+                    ));
                 };
                 interface.objects.push(self.source_object(kind, notes)?);
             }
