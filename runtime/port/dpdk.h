@@ -16,7 +16,8 @@
 #include "port/trace.h"
 
 #define DPDK_VERSION 6u
-#define DPDK_PORTS 512u		/* numbers that ports may have: 0 .. 511 */
+#define DPDK_NUMBERS 65536u	/* numbers that ports may have: 0 .. 65535 */
+#define DPDK_PORTS 512u		/* places of open ports; the first is that of numbers which no port has */
 #define DPDK_WORKERS 64u
 #define DPDK_BURST 512u		/* the largest burst that a pipeline may ask for here */
 #define DPDK_CACHE 256u		/* mbufs that each worker keeps at hand */
@@ -101,7 +102,7 @@ struct dpdk_lane {
 	struct dpdk_source *sources;
 	_Atomic uint64_t idle_polls;	/* polls of all sources that found nothing, since the last packet */
 	_Atomic uint64_t packets;
-	struct rte_mbuf *waiting[DPDK_PORTS][DPDK_BURST];	/* sorted by port, within one flush */
+	struct rte_mbuf *waiting[DPDK_PORTS][DPDK_BURST];	/* sorted by the port's place, within one flush */
 	uint16_t waiting_count[DPDK_PORTS];
 	_Atomic uint64_t sent[DPDK_PORTS];	/* packets that ethdevs took */
 	_Atomic uint64_t handed;	/* as in `struct dpdk_totals` */
@@ -152,6 +153,14 @@ extern const struct dpdk_layer bacus_dpdk;
 /* Of all workers; made by `start`. */
 extern struct rte_mempool *dpdk_mempool;
 extern struct dpdk_port dpdk_ports[DPDK_PORTS];
+extern uint16_t dpdk_places[DPDK_NUMBERS];	/* by number: where in `dpdk_ports` the port is */
+
+/* The port with a number; one that is not open, if none has it. */
+static inline struct dpdk_port *
+dpdk_port_of(uint16_t number)
+{
+	return &dpdk_ports[dpdk_places[number]];
+}
 extern struct dpdk_lane *dpdk_lanes[DPDK_WORKERS];	/* NULL from some number on */
 
 void *dpdk_allocate(struct pool *pool);

@@ -40,7 +40,7 @@ device_counts(struct dpdk_port *port, struct dpdk_counts *counts)
 	for (uint32_t worker = 0; worker < DPDK_WORKERS && dpdk_lanes[worker] != NULL; worker++) {
 		const struct dpdk_lane *lane = dpdk_lanes[worker];
 
-		counts->sent += atomic_load_explicit(&lane->sent[port->number], memory_order_relaxed);
+		counts->sent += atomic_load_explicit(&lane->sent[port - dpdk_ports], memory_order_relaxed);
 		for (uint32_t i = 0; i < lane->source_count; i++)
 			if (lane->sources[i].interface == NULL && lane->sources[i].device == port->device)
 				counts->received += atomic_load_explicit(&lane->sources[i].received, memory_order_relaxed);
@@ -72,9 +72,9 @@ interface_counts(struct interface *interface, struct dpdk_counts *counts)
 int
 dpdk_counts(uint16_t number, struct dpdk_counts *counts)
 {
-	struct dpdk_port *port = &dpdk_ports[number];
+	struct dpdk_port *port = dpdk_port_of(number);
 
-	if (number >= DPDK_PORTS || !port->open)
+	if (!port->open)
 		return -1;
 	if (port->interface != NULL)
 		interface_counts(port->interface, counts);
@@ -87,9 +87,9 @@ dpdk_counts(uint16_t number, struct dpdk_counts *counts)
 int
 dpdk_watch(uint16_t number)
 {
-	struct dpdk_port *port = &dpdk_ports[number];
+	struct dpdk_port *port = dpdk_port_of(number);
 
-	if (number >= DPDK_PORTS || !port->open)
+	if (!port->open)
 		return -1;
 	return (int)(port->interface != NULL ? interface_watch(port->interface) : device_link(port->device));
 }

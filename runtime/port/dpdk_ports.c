@@ -15,6 +15,23 @@
 #define DPDK_INJECTED 32u	/* packets that are sent at once */
 
 struct dpdk_port dpdk_ports[DPDK_PORTS];
+uint16_t dpdk_places[DPDK_NUMBERS];
+
+/* The port of a number, which keeps its place; NULL if all places are taken. */
+static struct dpdk_port *
+dpdk_port_new(uint16_t number, char *error)
+{
+	static uint16_t taken;
+
+	if (dpdk_places[number] == 0) {
+		if (taken == DPDK_PORTS - 1) {
+			(void)dpdk_fail(error, "at most %u ports", DPDK_PORTS - 1);
+			return NULL;
+		}
+		dpdk_places[number] = ++taken;
+	}
+	return dpdk_port_of(number);
+}
 struct dpdk_lane *dpdk_lanes[DPDK_WORKERS];
 
 /* A device's name: what stands before the first comma. */
@@ -46,11 +63,11 @@ int
 dpdk_open(uint16_t number, const char *device, uint32_t descriptors, char *error)
 {
 	char name[RTE_ETH_NAME_MAX_LEN];
-	struct dpdk_port *port = &dpdk_ports[number];
+	struct dpdk_port *port = dpdk_port_new(number, error);
 	int failure;
 
-	if (number >= DPDK_PORTS)
-		return dpdk_fail(error, "ports have the numbers 0 to %u", DPDK_PORTS - 1);
+	if (port == NULL)
+		return -1;
 	dpdk_name(device, name, sizeof(name));
 	failure = rte_eth_dev_is_valid_port(0) && rte_eth_dev_get_port_by_name(name, &port->device) == 0 ? -EEXIST : rte_dev_probe(device);
 	if (failure != 0)
@@ -65,10 +82,10 @@ dpdk_open(uint16_t number, const char *device, uint32_t descriptors, char *error
 int
 dpdk_open_interface(uint16_t number, const char *name, uint32_t slots, char *error)
 {
-	struct dpdk_port *port = &dpdk_ports[number];
+	struct dpdk_port *port = dpdk_port_new(number, error);
 
-	if (number >= DPDK_PORTS)
-		return dpdk_fail(error, "ports have the numbers 0 to %u", DPDK_PORTS - 1);
+	if (port == NULL)
+		return -1;
 	port->interface = interface_open(name, slots != 0 ? slots : DPDK_RING, error);
 	if (port->interface == NULL)
 		return -1;
@@ -80,11 +97,11 @@ dpdk_open_interface(uint16_t number, const char *name, uint32_t slots, char *err
 int
 dpdk_ring(uint16_t number, struct dpdk_ring *ring)
 {
+	const struct dpdk_port *port = dpdk_port_of(number);
 	struct rte_eth_dev_info info;
 	const struct rte_eth_desc_lim *in = &info.rx_desc_lim, *out = &info.tx_desc_lim;
 
-	if (number >= DPDK_PORTS || !dpdk_ports[number].open || dpdk_ports[number].interface != NULL ||
-	    rte_eth_dev_info_get(dpdk_ports[number].device, &info) != 0)
+	if (!port->open || port->interface != NULL || rte_eth_dev_info_get(port->device, &info) != 0)
 		return -1;
 	if (in->nb_max == UINT16_MAX && info.default_rxportconf.ring_size == 0)
 		return -1;
@@ -227,8 +244,8 @@ dpdk_begin(uint32_t workers, char *error)
 		if (dpdk_lanes[worker] == NULL)
 			return dpdk_fail(error, "no memory for %u workers", workers);
 	}
-	for (uint32_t number = 0; number < DPDK_PORTS; number++) {
-		struct dpdk_port *port = &dpdk_ports[number];
+	for (uint32_t place = 0; place < DPDK_PORTS; place++) {
+		struct dpdk_port *port = &dpdk_ports[place];
 
 		if (!port->open)
 			continue;
@@ -238,7 +255,7 @@ dpdk_begin(uint32_t workers, char *error)
 			return -1;
 		for (uint16_t queue = 0; queue < port->queues; queue++)
 			if (dpdk_lane_add(dpdk_lanes[port->shared ? next++ % workers : queue], port, queue) != 0)
-				return dpdk_fail(error, "no memory for the queues of port %u", number);
+				return dpdk_fail(error, "no memory for the queues of port %u", port->number);
 	}
 	return 0;
 }
@@ -266,10 +283,11 @@ dpdk_copy(const uint8_t *frame, uint32_t length)
 uint32_t
 dpdk_inject(uint16_t number, const uint8_t *frame, uint32_t length, uint32_t count)
 {
+	struct dpdk_port *port = dpdk_port_of(number);
 	struct rte_mbuf *packets[DPDK_INJECTED];
 	uint32_t sent = 0, made = DPDK_INJECTED, taken = DPDK_INJECTED;
 
-	if (number >= DPDK_PORTS || !dpdk_ports[number].open)
+	if (!port->open)
 		return 0;
 	while (sent < count && made == DPDK_INJECTED && taken == made) {
 		for (made = 0; made < DPDK_INJECTED && made < count - sent; made++) {
@@ -277,7 +295,7 @@ dpdk_inject(uint16_t number, const uint8_t *frame, uint32_t length, uint32_t cou
 			if (packets[made] == NULL)
 				break;
 		}
-		taken = dpdk_transmit(&dpdk_ports[number], 0, packets, (uint16_t)made);
+		taken = dpdk_transmit(port, 0, packets, (uint16_t)made);
 		rte_pktmbuf_free_bulk(packets + taken, made - taken);
 		sent += taken;
 	}
@@ -299,8 +317,8 @@ dpdk_close_device(uint16_t device)
 void
 dpdk_stop(void)
 {
-	for (uint32_t number = 0; number < DPDK_PORTS; number++) {
-		struct dpdk_port *port = &dpdk_ports[number];
+	for (uint32_t place = 0; place < DPDK_PORTS; place++) {
+		struct dpdk_port *port = &dpdk_ports[place];
 
 		if (!port->open)
 			continue;

@@ -59,7 +59,7 @@ dpdk_send(struct dpdk_lane *lane, struct dpdk_port *port, struct rte_mbuf **pack
 		sent = (uint16_t)(sent + dpdk_transmit(port, queue, packets + sent, (uint16_t)(count - sent)));
 	if (port->shared)
 		rte_spinlock_unlock(&port->lock);
-	dpdk_count(&lane->sent[port->number], sent);
+	dpdk_count(&lane->sent[port - dpdk_ports], sent);
 	if (sent < count) {
 		atomic_fetch_add_explicit(&port->unsent, count - sent, memory_order_relaxed);
 		rte_pktmbuf_free_bulk(packets + sent, (unsigned int)(count - sent));
@@ -68,17 +68,17 @@ dpdk_send(struct dpdk_lane *lane, struct dpdk_port *port, struct rte_mbuf **pack
 
 /* Hands the packets that wait for one port to it. */
 static inline void
-dpdk_drain(struct dpdk_lane *lane, uint32_t number)
+dpdk_drain(struct dpdk_lane *lane, uint32_t place)
 {
-	struct dpdk_port *port = &dpdk_ports[number];
+	struct dpdk_port *port = &dpdk_ports[place];
 
 	if (port->open) {
-		dpdk_send(lane, port, lane->waiting[number], lane->waiting_count[number]);
+		dpdk_send(lane, port, lane->waiting[place], lane->waiting_count[place]);
 	} else {
-		dpdk_count(&lane->nowhere, lane->waiting_count[number]);
-		rte_pktmbuf_free_bulk(lane->waiting[number], lane->waiting_count[number]);
+		dpdk_count(&lane->nowhere, lane->waiting_count[place]);
+		rte_pktmbuf_free_bulk(lane->waiting[place], lane->waiting_count[place]);
 	}
-	lane->waiting_count[number] = 0;
+	lane->waiting_count[place] = 0;
 }
 
 /* The pipeline has dropped what goes to numbers beyond the ports; numbers between them that no port has end here. */
@@ -91,17 +91,17 @@ dpdk_flush(struct worker *worker)
 
 	dpdk_count(&lane->handed, out->count);
 	for (uint32_t i = 0; i < out->count; i++) {
-		const uint32_t number = out->ports[i];
+		const uint32_t place = dpdk_places[out->ports[i]];
 
-		lowest = number < lowest ? number : lowest;
-		highest = number > highest ? number : highest;
-		lane->waiting[number][lane->waiting_count[number]++] = out->packets[i];
-		if (lane->waiting_count[number] == DPDK_BURST)
-			dpdk_drain(lane, number);
+		lowest = place < lowest ? place : lowest;
+		highest = place > highest ? place : highest;
+		lane->waiting[place][lane->waiting_count[place]++] = out->packets[i];
+		if (lane->waiting_count[place] == DPDK_BURST)
+			dpdk_drain(lane, place);
 	}
-	for (uint32_t number = lowest; out->count != 0 && number <= highest; number++)
-		if (lane->waiting_count[number] != 0)
-			dpdk_drain(lane, number);
+	for (uint32_t place = lowest; out->count != 0 && place <= highest; place++)
+		if (lane->waiting_count[place] != 0)
+			dpdk_drain(lane, place);
 	out->count = 0;
 	if (worker->freed.count != 0)
 		rte_pktmbuf_free_bulk((struct rte_mbuf **)worker->freed.packets, worker->freed.count);

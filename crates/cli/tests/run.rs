@@ -141,7 +141,7 @@ fn what_is_wrong_is_said_once_and_nothing_is_left_behind() {
         (format!("0=pcap:{},{}", directory.join("none.pcap").display(), out.display()), 1, "no such file"),
         ("0=nosuch0".to_string(), 1, "there is no interface `nosuch0`"),
         ("veth0".to_string(), 2, "write N=DEVICE"),
-        ("900=veth0".to_string(), 2, "0 to 511"),
+        ("65536=veth0".to_string(), 2, "0 to 65535"),
         (format!("0=pcap:,{}/none/out.pcap", directory.display()), 1, "there is no directory"),
         ("0=pcap:,/dev/full".to_string(), 3, "/dev/full: no space left on device"),
         (format!("0=pcap:{},", path("README.md").display()), 1, "is no command"),
@@ -239,5 +239,31 @@ fn a_written_plan_decides_how_many_packets_come_at_once() {
         // The next one is the only one again. Objects stay, and with them DPDK's layer.
         fs::remove_file(c).unwrap();
     }
+    fs::remove_dir_all(directory).unwrap();
+}
+
+/// Numbers of ports are the program's: a few ports may have any of 16 bits.
+#[test]
+fn ports_have_any_number_of_16_bits() {
+    if !has_dpdk() {
+        return;
+    }
+    let directory = scratch("high-ports");
+    let stf = directory.join("orders.stf");
+    let orders = "add ports hdr.order.to:1 to(port:511)\nadd ports hdr.order.to:2 to(port:65535)\nadd ports hdr.order.to:3 to(port:0x10001)\n\
+                  packet 40000 00000001 aa\npacket 40000 00000002 bb\npacket 1 00000003 cc\npacket 1 00000009 dd\n";
+    fs::write(&stf, orders).unwrap();
+    let out = |port: u16| directory.join(format!("{port}.pcap"));
+    let port = |port: u16| format!("{port}=pcap:{},{}", stf.display(), out(port).display());
+    let mut command = bacus();
+    command.arg("run").arg(path("crates/cli/tests/architectures/ports_beyond_511.p4")).arg("--entries").arg(&stf);
+    let ran =
+        command.args([1, 511, 40000, 65535].iter().flat_map(|number| ["--port".to_string(), port(*number)])).output();
+    let ran = ran.unwrap();
+    let text = String::from_utf8_lossy(&[ran.stdout.as_slice(), &ran.stderr].concat()).into_owned();
+    assert!(ran.status.success(), "{text}");
+    let sent = [1, 511, 40000, 65535].map(|number| capture(&out(number)).concat());
+    assert_eq!(sent, [vec![0, 0, 0, 9, 0xdd], vec![0, 0, 0, 1, 0xaa], vec![], vec![0, 0, 0, 2, 0xbb]], "{text}");
+    assert!(text.contains("no such port"), "{text}");
     fs::remove_dir_all(directory).unwrap();
 }

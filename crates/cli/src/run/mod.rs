@@ -23,7 +23,6 @@ pub use check::check_ports;
 use clap::Args;
 use hlir::Program;
 use interp::engine::{Frame, Refusal};
-use ports::MOST_PORTS;
 pub use ports::{Port, announce};
 use runtime::{Dpdk, DpdkLane, DpdkSettings, Packet, Pipeline, PortCounts, Settings, interrupt};
 use std::collections::BTreeMap;
@@ -137,7 +136,6 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut passes = arguments.passes.clone();
     passes.entries.clone_from(&arguments.entries);
     passes.descriptor = Some(hlir::plan::Descriptor::Mbuf);
-    passes.burst = arguments.burst;
     let burst = PortBurst::of(arguments.burst, PlanFiles::read(&passes)?, &loaded, &mut passes);
     let (pipeline, compiled) = compile::pipeline(loaded, &passes, &arguments.native, |plan| {
         plan.descriptor = hlir::plan::Descriptor::Mbuf;
@@ -197,7 +195,7 @@ fn begin<'p>(
     let highest = arguments.ports.iter().map(|port| u32::from(port.number)).max().unwrap_or(0);
     let mut lanes = Some(dpdk.begin(arguments.workers).map_err(dpdk_failed)?);
     let lanes = move || lanes.take().expect("a switch on the network is built once");
-    let switch = Settings { ports: (highest + 1).min(u32::from(MOST_PORTS)), seed: arguments.seed };
+    let switch = Settings { ports: highest + 1, seed: arguments.seed };
     let mut engine = NativeEngine::new(programs, pipeline, switch, lanes)?;
     let start = Instant::now();
     let entries = entries::load(&mut engine, &arguments.entries, highest + 1)?;

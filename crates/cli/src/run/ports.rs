@@ -10,9 +10,6 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// Ports have the numbers 0 to 511.
-pub const MOST_PORTS: u16 = 512;
-
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Port {
     pub number: u16,
@@ -35,8 +32,7 @@ impl FromStr for Port {
 
     fn from_str(text: &str) -> Result<Port, String> {
         let (number, spec) = text.split_once('=').ok_or("write N=DEVICE, as 0=veth0 or 1=pcap:in.pcap,out.pcap")?;
-        let number = number.parse::<u16>().ok().filter(|number| *number < MOST_PORTS);
-        let number = number.ok_or("ports have the numbers 0 to 511")?;
+        let number = number.parse::<u16>().map_err(|_| "ports have the numbers 0 to 65535")?;
         let device = match spec.strip_prefix("pcap:") {
             Some(files) => {
                 let (input, output) = files.split_once(',').unwrap_or((files, ""));
@@ -271,7 +267,7 @@ mod tests {
         }
         assert_eq!(device("0=vdev:net_null0"), Ok(Device::Devargs("vdev:net_null0".into())));
         assert_eq!(device("0=01:00.0"), Ok(Device::Devargs("01:00.0".into())));
-        assert!(device("veth0").is_err() && device("512=veth0").is_err() && device("1=").is_err());
+        assert!(device("veth0").is_err() && device("65536=veth0").is_err() && device("1=").is_err());
     }
 
     #[test]
