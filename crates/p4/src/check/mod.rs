@@ -42,7 +42,7 @@
 #![allow(clippy::wildcard_enum_match_arm)]
 
 /// Kinds of warnings, as p4c names them.
-pub const WARNINGS: [&str; 17] = [
+pub const WARNINGS: [&str; 19] = [
     "unused",
     "uninitialized",
     "uninitialized-use",
@@ -53,6 +53,8 @@ pub const WARNINGS: [&str; 17] = [
     "missing",
     "shadow",
     "deprecated",
+    "ignore-prop",
+    "unknown",
     "ordering",
     "parser-transition",
     "unreachable",
