@@ -3,27 +3,23 @@
 mod command;
 
 use command::{bacus, scratch};
-use std::fmt::Write as _;
 use std::path::Path;
 
-/// A switch that takes items of so many stacks off a packet, one stack after the other, and puts them back. It shifts the stacks, works on elements at
-/// indexes known at run time, and makes copies of packets that go on with their headers.
-fn switch(stacks: usize, elements: usize) -> String {
-    let each = |part: &dyn Fn(usize) -> String| (0..stacks).map(part).collect::<String>();
-    let header = each(&|n| format!("header item{n}_t {{ bit<1> last; bit<7> kind; bit<80> wide; bit<8> v; }}\n"));
-    let members = each(&|n| format!("    item{n}_t[{elements}] items{n};\n"));
-    let states = each(&|n| {
-        let next = if n + 1 < stacks { format!("item{}", n + 1) } else { "member".to_string() };
-        format!(
-            "    state item{n} {{
+/// The state that takes items of a stack off the packet.
+fn state(n: usize, next: &str) -> String {
+    format!(
+        "    state item{n} {{
         p.extract(h.items{n}.next);
         transition select(h.items{n}.last.last) {{ 0: item{n}; default: {next}; }}
-    }}\n"
-        )
-    });
-    let actions = each(&|n| {
-        format!(
-            "        if (h.command.stack == {n}) {{
+    }}
+"
+    )
+}
+
+/// What is done to a stack.
+fn action(n: usize) -> String {
+    format!(
+        "        if (h.command.stack == {n}) {{
             switch (h.command.what) {{
                 1: {{ h.items{n}.push_front(2); h.items{n}[1].setValid(); h.items{n}[1].v = h.command.at; }}
                 2: {{ h.items{n}.pop_front(3); }}
@@ -33,51 +29,70 @@ fn switch(stacks: usize, elements: usize) -> String {
                 6: {{ h.items{n}[h.command.at].wide = h.items{n}[h.command.at + 1].wide + 1; }}
                 default: {{ }}
             }}
-        }}\n"
-        )
-    });
-    let emits = each(&|n| format!("        p.emit(h.items{n});\n"));
-    let mut text = String::new();
-    let written = write!(
-        text,
-        "#include <core.p4>
+        }}
+"
+    )
+}
+
+const TYPES: &str = "#include <core.p4>
 #include <v1model.p4>
-header command_t {{ bit<8> what; bit<8> stack; bit<8> at; }}
-header one_t {{ bit<8> kind; bit<8> v; }}
-header two_t {{ bit<8> kind; bit<16> v; }}
-header_union member_t {{ one_t one; two_t two; }}
-{header}
-struct headers {{
+header command_t { bit<8> what; bit<8> stack; bit<8> at; }
+header one_t { bit<8> kind; bit<8> v; }
+header two_t { bit<8> kind; bit<16> v; }
+header_union member_t { one_t one; two_t two; }
+struct meta { }
+control no_check(inout headers h, inout meta m) { apply { } }
+";
+
+const MEMBERS: &str = "    state member {
+        transition select(p.lookahead<bit<8>>()) { 1: one; 2: two; default: accept; }
+    }
+    state one { p.extract(h.members.next.one); transition member; }
+    state two { p.extract(h.members.next.two); transition member; }
+}
+";
+
+const COPIES: &str = "        s.egress_spec = 1;
+        if (s.instance_type == 0) {
+            if (h.command.what == 7) { clone(CloneType.I2E, 5); }
+            if (h.command.what == 8) { s.mcast_grp = 3; }
+            if (h.command.what == 9) { resubmit_preserving_field_list(0); }
+        }
+        if (h.members[h.command.at].one.isValid()) { h.members[1].two.setValid(); h.members[1].two.v = 3; }
+";
+
+const EGRESS: &str = "control egress(inout headers h, inout meta m, inout standard_metadata_t s) {
+    apply {
+        if (s.egress_rid == 2) { h.items0.pop_front(1); h.members[0].one.setInvalid(); }
+    }
+}
+";
+
+/// A switch that takes items of so many stacks off a packet, one stack after the other, and puts them back. It shifts the stacks, works on elements at
+/// indexes known at run time, and makes copies of packets that go on with their headers.
+fn switch(stacks: usize, elements: usize) -> String {
+    let each = |part: &dyn Fn(usize) -> String| (0..stacks).map(part).collect::<String>();
+    let items = each(&|n| format!("header item{n}_t {{ bit<1> last; bit<7> kind; bit<80> wide; bit<8> v; }}\n"));
+    let members = each(&|n| format!("    item{n}_t[{elements}] items{n};\n"));
+    let next = |n: usize| if n + 1 < stacks { format!("item{}", n + 1) } else { "member".to_string() };
+    let (states, actions) = (each(&|n| state(n, &next(n))), each(&action));
+    let emits = each(&|n| format!("        p.emit(h.items{n});\n"));
+    let headers = format!(
+        "{items}struct headers {{
     command_t command;
 {members}    member_t[{elements}] members;
 }}
-struct meta {{ }}
-parser parse(packet_in p, out headers h, inout meta m, inout standard_metadata_t s) {{
+"
+    );
+    let types = TYPES.replace("struct meta", &format!("{headers}struct meta"));
+    format!(
+        "{types}parser parse(packet_in p, out headers h, inout meta m, inout standard_metadata_t s) {{
     state start {{ p.extract(h.command); transition item0; }}
-{states}    state member {{
-        transition select(p.lookahead<bit<8>>()) {{ 1: one; 2: two; default: accept; }}
-    }}
-    state one {{ p.extract(h.members.next.one); transition member; }}
-    state two {{ p.extract(h.members.next.two); transition member; }}
-}}
-control no_check(inout headers h, inout meta m) {{ apply {{ }} }}
-control ingress(inout headers h, inout meta m, inout standard_metadata_t s) {{
+{states}{MEMBERS}control ingress(inout headers h, inout meta m, inout standard_metadata_t s) {{
     apply {{
-        s.egress_spec = 1;
-        if (s.instance_type == 0) {{
-            if (h.command.what == 7) {{ clone(CloneType.I2E, 5); }}
-            if (h.command.what == 8) {{ s.mcast_grp = 3; }}
-            if (h.command.what == 9) {{ resubmit_preserving_field_list(0); }}
-        }}
-        if (h.members[h.command.at].one.isValid()) {{ h.members[1].two.setValid(); h.members[1].two.v = 3; }}
-{actions}    }}
+{COPIES}{actions}    }}
 }}
-control egress(inout headers h, inout meta m, inout standard_metadata_t s) {{
-    apply {{
-        if (s.egress_rid == 2) {{ h.items0.pop_front(1); h.members[0].one.setInvalid(); }}
-    }}
-}}
-control emit_all(packet_out p, in headers h) {{
+{EGRESS}control emit_all(packet_out p, in headers h) {{
     apply {{
         p.emit(h.command);
 {emits}        p.emit(h.members);
@@ -85,9 +100,7 @@ control emit_all(packet_out p, in headers h) {{
 }}
 V1Switch(parse(), no_check(), ingress(), egress(), no_check(), emit_all()) main;
 "
-    );
-    written.expect("a string has room");
-    text
+    )
 }
 
 /// Packets for it, with the copies that it makes of some.
