@@ -26,8 +26,8 @@ pub fn gather(program: &Program, passes: &Passes) -> Result<Inputs, Failure> {
     })
 }
 
-/// The machine of a file, or of the host's file if there is one, or of what was measured last, wherever that was; else careful guesses. Whatever plans or compiles asks for it, and one that comes by a pipe
-/// can be read once.
+/// The machine of a file, or of the host's file if there is one, or of what was measured last, wherever that was; else careful guesses.
+/// Whatever plans or compiles asks for it, and one that comes by a pipe can be read once.
 pub fn machine(named: Option<&Path>) -> Machine {
     static KNOWN: Mutex<BTreeMap<Option<PathBuf>, Machine>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);

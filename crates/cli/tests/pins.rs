@@ -130,7 +130,11 @@ fn a_pin_that_does_not_suit_what_is_planned_is_shown() {
         ("loop Router.block_107: batch 8 group 8", "is no look-up on the path", way),
         ("loop Nope.nope: batch 8 group 8", "the program has no node `Nope.nope`", ""),
         ("queue Nope.nope: capacity 8 timeout 2", "the program has no node `Nope.nope`", ""),
-        ("queue Router.block_107: capacity 8 timeout 0", "the timeout must be at least 1 burst", "hint: with timeout 1, "),
+        (
+            "queue Router.block_107: capacity 8 timeout 0",
+            "the timeout must be at least 1 burst",
+            "hint: with timeout 1, ",
+        ),
         ("queue Router.block_107: capacity 0 timeout 2", "the capacity must be at least 1 packet", ""),
         ("queue Router.block_107: capacity 100000000 timeout 2", "at most 1024 are possible", ""),
         ("queue RouterParser.start: capacity 8 timeout 2", "a parser's state", "hint: let the queue stand behind"),
@@ -156,7 +160,12 @@ fn a_pin_that_does_not_suit_what_is_planned_is_shown() {
     let plan = file("no-room", waiting).display().to_string();
     for flag in ["--pin", "--plan"] {
         let (code, said) = ran(&["compile", &app("ipv4fwd"), "--emit", "c", flag, &plan]);
-        assert!(code == Some(1) && said.contains("the capacity must be at least 1 packet") && !said.contains("write `batch 0`"), "{said}");
+        assert!(
+            code == Some(1)
+                && said.contains("the capacity must be at least 1 packet")
+                && !said.contains("write `batch 0`"),
+            "{said}"
+        );
     }
     // A request that is too early on a path that is pinned as well: said where the loop begins that makes it.
     let plan = fs::read_to_string(path("crates/cli/tests/plans/l2l3acl.plan")).unwrap();

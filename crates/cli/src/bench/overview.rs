@@ -1,5 +1,6 @@
 //! What a benchmark says first: a line for each program and number of entries, the best plan beside the best program by others.
 
+use super::experiment::Experiment;
 use super::report::{Record, best};
 use std::fmt::Write as _;
 
@@ -18,8 +19,8 @@ pub fn table(records: &[Record]) -> String {
             );
         }
         let program = match record.cell.experiment {
-            super::experiment::Experiment::Programs => record.cell.application.clone(),
-            other => format!("{} {other}", record.cell.application),
+            Experiment::Programs => record.cell.application.clone(),
+            other @ (Experiment::Drops(_) | Experiment::Gains) => format!("{} {other}", record.cell.application),
         };
         let peer = best(records, record, Record::is_peer);
         let (cycles, name, ratio) = match peer {

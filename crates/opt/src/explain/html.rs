@@ -41,7 +41,8 @@ pub fn html(explained: &Explanation) -> String {
     nodes(&mut page, explained);
     let _ = writeln!(
         page,
-        "<h2>Where packets go</h2><p class=\"note\">A box says which share of packets comes to a node and what it costs each packet; edges say which share goes on there.</p><div class=\"graph\">{}</div>",
+        "<h2>Where packets go</h2><p class=\"note\">A box has its node's share of packets and cycles a packet, an edge the share of packets that take \
+         it.</p><div class=\"graph\">{}</div>",
         graph(explained)
     );
     let _ = writeln!(page, "<h2>Decisions</h2><p class=\"note\">{COSTS}</p>");
