@@ -1,8 +1,6 @@
-/* An IPv4 router: every header check of RFC 1812 (5.2.2, 5.3.1), the longest prefix, and the next hop's addresses. Packets with options
- * belong to a slow path and are dropped here with the malformed ones. `dropped` counts by reason.
- *
- * What it expects of hosts: it answers no ARP and sends no ICMP. A host needs a static neighbour for its gateway (`ip neighbour add GATEWAY lladdr MAC dev
- * eth0`), and the route of its network has the host's own address as `dst`. */
+/* An IPv4 router: every header check of RFC 1812 (5.2.2, 5.3.1), the longest prefix, and the next hop's addresses. Packets with options belong to a slow
+ * path and are dropped here with the malformed ones; `dropped` counts by reason. It answers no ARP and sends no ICMP: a host needs a static neighbour for its
+ * gateway (`ip neighbour add GATEWAY lladdr MAC dev eth0`), and the route to a host has the host's MAC address as `dst`. */
 #include <core.p4>
 #include <v1model.p4>
 
@@ -43,8 +41,7 @@ struct headers_t {
     ipv4_t     ipv4;
 }
 
-struct metadata_t {
-}
+struct metadata_t {}
 
 parser RouterParser(packet_in packet, out headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard) {
     state start {

@@ -1,5 +1,5 @@
-/* An IPv6 router: the longest prefix of 128 bits, hop limit, and the next hop's addresses (RFC 8200). It answers no neighbour solicitation: hosts
- * need a static neighbour for their gateway. */
+/* An IPv6 router: the longest prefix of 128 bits, hop limit, and the next hop's addresses (RFC 8200). It answers no neighbour solicitation: hosts need a
+ * static neighbour for their gateway. */
 #include <core.p4>
 #include <v1model.p4>
 
@@ -36,8 +36,7 @@ struct headers_t {
     ipv6_t     ipv6;
 }
 
-struct metadata_t {
-}
+struct metadata_t {}
 
 parser RouterParser(packet_in packet, out headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard) {
     state start {

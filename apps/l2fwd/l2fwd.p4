@@ -1,8 +1,6 @@
-/* An Ethernet bridge with a controller, in two tables of equal size: a source address that is not known yet is reported by a digest, and a frame goes to
- * the port of its destination. Frames to unknown destinations are dropped and counted.
- *
- * What it expects of hosts: nothing is flooded, so ARP and IPv6 neighbour discovery do not pass unless the controller has entries for ff:ff:ff:ff:ff:ff and
- * the groups. Hosts need static neighbours (`ip neighbour add ADDRESS lladdr MAC dev eth0`), or use apps/l2switch, which learns and floods. */
+/* An Ethernet bridge with a controller: both addresses are looked up, a source that is not known yet is reported, and a frame goes to the port of its
+ * destination. Frames to unknown destinations are dropped and counted. Nothing is flooded, so ARP and IPv6 neighbour discovery do not pass: hosts need static
+ * neighbours (`ip neighbour add ADDRESS lladdr MAC dev eth0`), or apps/l2switch, which learns and floods. */
 #include <core.p4>
 #include <v1model.p4>
 
@@ -16,8 +14,7 @@ struct headers_t {
     ethernet_t ethernet;
 }
 
-struct metadata_t {
-}
+struct metadata_t {}
 
 /* What the control plane learns a station from. */
 struct station_t {

@@ -216,6 +216,7 @@ fn signals_end_a_switch_or_make_it_tell() {
 #[test]
 fn a_switch_that_waits_for_packets_ends_after_them_and_says_nothing_if_asked() {
     let Some(network) = Network::new(2, 1500) else { return };
+    network.silence();
     let ports = ["--until-idle", "--json", "--port", "1=port1", "--port", "2=port2"];
     let switch = Switch::of(&network, L2FWD, &ports);
     // Longer than what makes a switch idle.

@@ -151,6 +151,7 @@ fn frames_of_nine_thousand_bytes_pass_whole() {
 #[test]
 fn frames_longer_than_the_mtu_was_pass_or_are_counted() {
     let Some(pair) = Pair::new("longer", 1500) else { return };
+    pair.network.silence();
     let switch = pair.switch(&[]);
     let set = |namespace: &str, device: &str| ip(&["-n", namespace, "link", "set", device, "mtu", "9000"]).unwrap();
     let (hosts, name) = (&pair.network.hosts, &pair.network.switch);

@@ -60,6 +60,13 @@ impl Network {
         ip(&["-n", host, "address", "add", &format!("fd00::{number}/64"), "dev", "eth0", "nodad"])
     }
 
+    /// From now on hosts say nothing by themselves, as IPv6 does.
+    pub fn silence(&self) {
+        for host in &self.hosts {
+            run(self.inside(host, "sysctl").args(["-qw", "net.ipv6.conf.all.disable_ipv6=1"])).unwrap();
+        }
+    }
+
     /// A program, to be run in a namespace.
     pub fn inside(&self, namespace: &str, program: &str) -> Command {
         let mut command = Command::new("ip");
