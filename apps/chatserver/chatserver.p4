@@ -1,17 +1,25 @@
-/* A chat server in the switch: a message to the server goes to all members of its sender's room (REQUIREMENTS: chatserver). Six tables:
+/* A chat server in the switch: a message to the server goes to all members of its sender's room.
+ * Six tables:
  *
- *   1 smac       known host, or learn                    5 egress_routes   longest prefix -> next hop, for each copy
- *   2 routes     longest prefix; local: the server       6 egress_switch   next hop -> the frame's addresses
- *   3 services   UDP port: chat
- *   4 senders    sender -> room and its network
+ *   1 smac           known host, or learn
+ *   2 routes         longest prefix -> port, or the server itself
+ *   3 services       UDP port -> chat
+ *   4 senders        sender -> room, and the network of its members
+ *   5 egress_routes  for each copy: longest prefix -> next hop
+ *   6 egress_switch  next hop -> the frame's addresses
  *
- * The paper says: UDP, two fields of the application (sender and room), the look-up of the sender gives the room as the place to send to, and the buffer
- * replicates by the members of the room: by 4 (entries.stf), or by 64 (chatserver64_entries.stf). Chosen:
- *   the message    behind UDP: sender (32 bits), room (16 bits), text. A room other than the sender's is refused.
- *   members        a room is a multicast group, and a member one of its replicas. The replica's number, added to the room's network, is the member's address.
- *   a copy         comes from the server's address and the service's port, goes to the same port of its member, and has a TTL of 64. UDP's
- *                  checksum is brought up to date, not computed anew: what was wrong stays wrong (RFC 1624). The sender gets none.
- *   the rest       what is not for the server is routed as by any router. Options and fragments are for no chat. */
+ * The paper says: UDP, two fields of the application (sender and room), the lookup of the sender
+ * gives the room as the place to send to, and the buffer replicates by the members of the room: by
+ * 4 (entries.stf), or by 64 (chatserver64_entries.stf). Chosen:
+ *   the message   behind UDP: sender (32 bits), room (16 bits), text. A room other than the
+ *                 sender's is refused.
+ *   members       a room is a multicast group, and a member one of its replicas. The replica's
+ *                 number, added to the room's network, is the member's address.
+ *   a copy        comes from the server's address and the service's port, goes to the same port of
+ *                 its member, and has a TTL of 64. UDP's checksum is brought up to date, not
+ *                 computed anew: what was wrong stays wrong (RFC 1624). The sender gets none.
+ *   the rest      what is not for the server is routed as by any router. Options and fragments are
+ *                 for no chat. */
 #include <core.p4>
 #include <v1model.p4>
 

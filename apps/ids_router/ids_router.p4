@@ -1,15 +1,19 @@
-/* An intrusion detection system followed by a router, the third of PacketMill's network functions (REQUIREMENTS: ids_router): what stands behind the IPv4
- * header is checked, then the packet is routed as in router.p4.
+/* An intrusion detection system followed by a router, the third of PacketMill's network functions:
+ * what stands behind the IPv4 header is checked, then the packet is routed as in router.p4.
  *
- * The paper says "an Intrusion Detection System (IDS) followed by a router", and no more. Chosen, as Click's elements check the headers of TCP, UDP and ICMP:
- *   checksums      of TCP, UDP (where there is one) and ICMP, over the whole payload. v1model has one bit for all checksums, so a wrong one is counted where
- *                  the router counts that of IPv4. A frame's padding is summed, too: it must be zeros.
- *   lengths        a header lies within its packet, and UDP's length is that of the payload.
- *   TCP            no ports of 0, and no flags that no host sends: none of SYN, ACK and RST, or SYN with FIN or RST.
- *   UDP            no destination port of 0.
- *   addresses      source and destination differ (a "land" attack).
- *   fragments      of TCP, none begins within the header, and the first has all of it (RFC 1858). Otherwise fragments are routed as they are.
- *   protocols      other than these three are routed.
+ * The paper says "an Intrusion Detection System (IDS) followed by a router", and no more. Chosen,
+ * as Click's elements check the headers of TCP, UDP and ICMP:
+ *   checksums     of TCP, UDP (where there is one) and ICMP, over the whole payload. v1model has
+ *                 one bit for all checksums, so a wrong one is counted where the router counts that
+ *                 of IPv4. A frame's padding is summed, too: it must be zeros.
+ *   lengths       a header lies within its packet, and UDP's length is that of the payload.
+ *   TCP           no ports of 0, and no flags that no host sends: none of SYN, ACK and RST, or SYN
+ *                 with FIN or RST.
+ *   UDP           no destination port of 0.
+ *   addresses     source and destination differ (a "land" attack).
+ *   fragments     of TCP, none begins within the header, and the first has all of it (RFC 1858).
+ *                 Otherwise fragments are routed as they are.
+ *   protocols     other than these three are routed.
  * What fails is dropped and counted in `rejected`. Rules over payloads are not part of it. */
 #include <core.p4>
 #include <v1model.p4>

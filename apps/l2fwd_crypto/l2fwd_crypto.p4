@@ -1,17 +1,24 @@
-/* Encrypts or decrypts what frames carry, then forwards them by their port (REQUIREMENTS: l2fwd_crypto; DPDK's example of this name). The cipher is an
- * extern in C over OpenSSL's libcrypto, cipher.c:
+/* Encrypts or decrypts what frames carry, then forwards them by their port (DPDK's example of this
+ * name). The cipher is an extern in C over OpenSSL's libcrypto, cipher.c:
  *
- *   bacus stf apps/l2fwd_crypto/l2fwd_crypto.p4 apps/l2fwd_crypto/l2fwd_crypto.stf \
- *       --extern apps/l2fwd_crypto/cipher.c --extern "$(pkg-config --variable=libdir libcrypto)/libcrypto.so"
+ *   lib=$(pkg-config --variable=libdir libcrypto)/libcrypto.so
+ *   cd apps/l2fwd_crypto
+ *   bacus stf l2fwd_crypto.p4 l2fwd_crypto.stf --extern cipher.c --extern $lib
  *
- * The papers say: encryption and decryption "based on the input parameters", then layer 2 with a static mapping of ports. Chosen:
- *   the cipher     AES-128-CBC under one key, -D KEY=… . libcrypto rather than intel-ipsec-mb, whose gain is in jobs of several packets at once.
- *   the mapping    a port encrypts, decrypts or only forwards, to one other port. Addresses stay.
- *   sealed frames  EtherType 0x88b5, bytes of the ciphertext, number of the frame; then the ciphertext. What is behind it pads the frame.
- *   the plaintext  payload; padding 1, 2, 3, …; trailer: EtherType, bytes of the payload, low half of the number. The whole is a multiple of 16 bytes.
- *   the IV         the number, encrypted (NIST SP 800-38A, appendix C). Numbers begin with 0 as the switch starts.
- * Padding and trailer tell a wrong key or a changed last block (a frame of garbage passes once in 2^48), but CBC does not protect what is before it.
- * What cannot be opened is dropped and counted: nothing of it is sent. What is sealed is not sealed again. */
+ * The papers say: encryption and decryption "based on the input parameters", then layer 2 with a
+ * static mapping of ports. Chosen:
+ *   the cipher    AES-128-CBC under one key, -D KEY=… . libcrypto rather than intel-ipsec-mb, whose
+ *                 gain is in jobs of several packets at once.
+ *   the mapping   a port encrypts, decrypts or only forwards, to one other port. Addresses stay.
+ *   sealed frames EtherType 0x88b5, bytes of the ciphertext, number of the frame; then the
+ *                 ciphertext. What is behind it pads the frame.
+ *   the plaintext payload; padding 1, 2, 3, …; trailer: EtherType, bytes of the payload, low half
+ *                 of the number. The whole is a multiple of 16 bytes.
+ *   the IV        the number, encrypted (NIST SP 800-38A, appendix C). Numbers begin with 0 as the
+ *                 switch starts.
+ * Padding and trailer tell a wrong key or a changed last block (a frame of garbage passes once in
+ * 2^48), but CBC does not protect what is before it. What cannot be opened is dropped and counted:
+ * nothing of it is sent. What is sealed is not sealed again. */
 #include <core.p4>
 #include <v1model.p4>
 

@@ -1,11 +1,15 @@
-/* A layer 3 switch: bridges Ethernet and routes IPv4, with the checksum verified and written anew (REQUIREMENTS: l3switch; NPF's IPv4 forwarding benchmark,
- * which the paper measures).
+/* A layer 3 switch: bridges Ethernet and routes IPv4, with the checksum verified and written anew
+ * (NPF's IPv4 forwarding benchmark, which the paper measures).
  *
- * The paper says: bridging and IPv4 routing, a look-up of the next hop, time to live and checksum. NPF's tables and traffic are not public. Chosen:
- *   bridging       addresses are learnt by a digest, also when a host moves to another port. Unknown and group destinations are flooded to multicast group 1,
- *                  but for the port that the frame came by. Frames for 01-80-C2-00-00-0x and those that would go back by their port are filtered.
- *   routing        frames to an address of the switch: header checks, checksum, TTL, the longest prefix, and the next hop's addresses.
- *   options        pass unread; the checksum covers them. */
+ * The paper says: bridging and IPv4 routing, a lookup of the next hop, time to live and checksum.
+ * NPF's tables and traffic are not public. Chosen:
+ *   bridging      addresses are learnt by a digest, also when a host moves to another port. Unknown
+ *                 and group destinations are flooded to multicast group 1, but for the port that
+ *                 the frame came by. Frames for 01-80-C2-00-00-0x and those that would go back by
+ *                 their port are filtered.
+ *   routing       frames to an address of the switch: header checks, checksum, TTL, the longest
+ *                 prefix, and the next hop's addresses.
+ *   options       pass unread; the checksum covers them. */
 #include <core.p4>
 #include <v1model.p4>
 

@@ -1,18 +1,28 @@
-/* A stateful NAT with a router behind it, the fourth of PacketMill's network functions (REQUIREMENTS: nat): inside addresses share a few outside ones, by port.
+/* A stateful NAT with a router behind it, the fourth of PacketMill's network functions: inside
+ * addresses share a few outside ones, by port.
  *
  * The paper names it and says no more. Chosen, after RFC 4787 (UDP), 5382 (TCP) and 5508 (ICMP):
- *   sides          ports are a host's (inside) or the network's (outside), as PNA has it: `register_write direction PORT 1` makes a port an inside one.
- *   mappings       an inside protocol, address and port has one outside address and port, whatever it talks to (endpoint-independent mapping), and
- *                  anyone may answer there (endpoint-independent filtering). Echo requests have their identifier as port.
- *   allocation     the first packet of an inside port takes the first free one of PROBES outside ports, beginning at a hash of its protocol, address and port. Its two
- *                  entries are inserted by the packet itself (add on miss): no controller is in the loop.
- *   pools          the inside network says which outside address and which range of ports, a power of two. A range whose PROBES ports are taken drops the
- *                  packet, which is counted: with as many probes as ports, when the range is full.
- *   ends           each packet in either direction restarts both entries' timers: 60 s for ICMP, 300 s for UDP, 120 s for TCP until the answer to a SYN and
- *                  from FIN or RST on, 12 h in between. Idle entries delete themselves.
- *   memory         is bounded by the tables, -D MAPPINGS=65536, and by the ranges of ports; a flood fills no more than that.
- *   routing        the longest prefix, the next hop's addresses, TTL. A packet's length is not checked, for PNA does not tell it. Checksums are brought up to date, not computed anew (RFC 1624).
- *   left out       fragments, options, ICMP errors, other protocols, and packets from inside to an outside address of this NAT (hairpins) are dropped and counted. */
+ *   sides         ports are a host's (inside) or the network's (outside), as PNA has it:
+ *                 `register_write direction PORT 1` makes a port an inside one.
+ *   mappings      an inside protocol, address and port has one outside address and port, whatever
+ *                 it talks to (endpoint-independent mapping), and anyone may answer there
+ *                 (endpoint-independent filtering). Echo requests have their identifier as port.
+ *   allocation    the first packet of an inside port takes the first free one of PROBES outside
+ *                 ports, beginning at a hash of its protocol, address and port. Its two entries are
+ *                 inserted by the packet itself (add on miss): no controller is in the loop.
+ *   pools         the inside network says which outside address and which range of ports, a power
+ *                 of two. A range whose PROBES ports are taken drops the packet, which is counted:
+ *                 with as many probes as ports, when the range is full.
+ *   ends          each packet in either direction restarts both entries' timers: 60 s for ICMP, 300
+ *                 s for UDP, 120 s for TCP until the answer to a SYN and from FIN or RST on, 12 h
+ *                 in between. Idle entries delete themselves.
+ *   memory        is bounded by the tables, -D MAPPINGS=65536, and by the ranges of ports; a flood
+ *                 fills no more than that.
+ *   routing       the longest prefix, the next hop's addresses, TTL. A packet's length is not
+ *                 checked, for PNA does not tell it. Checksums are brought up to date, not computed
+ *                 anew (RFC 1624).
+ *   left out      fragments, options, ICMP errors, other protocols, and packets from inside to an
+ *                 outside address of this NAT (hairpins) are dropped and counted. */
 #include <core.p4>
 #include <pna.p4>
 
@@ -213,7 +223,7 @@ control Nat(inout headers_t hdr, inout metadata_t meta, in pna_main_input_metada
         keep();
     }
 
-    /* A miss inserts what is known; the first look-up of a new mapping knows nothing yet. */
+    /* A miss inserts what is known; the first lookup of a new mapping knows nothing yet. */
     action map_inside() {
         if (outside_known) {
             full = !add_entry("to_outside", outside, profile);

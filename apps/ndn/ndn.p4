@@ -1,13 +1,19 @@
-/* A forwarder of named data: interests leave by the port that the table of names says (REQUIREMENTS: ndn; names of 32 bytes, 10 million of them).
+/* A forwarder of named data: interests leave by the port that the table of names says (names of 32
+ * bytes, 10 million of them).
  *
- * The papers say: one look-up in a hash table, by a URL of 32 bytes in the packet's headers. Chosen:
- *   the packets    NDN's format (version 0.3) over Ethernet, type 0x8624: an Interest whose Name holds NAME_BYTES bytes, with CanBePrefix, MustBeFresh, a Nonce
- *                  and a HopLimit, in this order. All but Name and Nonce may be missing. Parameters behind them pass as they are.
- *   the match      the whole value of the Name, component headers included, is one exact key: no prefix of a name is matched. -D NAME_BYTES=16 (ndn16.p4)
- *                  has names of half the size.
- *   the addresses  stay: Ethernet faces send to the group address of NDN.
- *   the hop limit  is counted down. 0 is dropped, and so is 1, for no application is here that it could still be handed to.
- *   state          no pending interests and no store: Data and other packets are dropped. */
+ * The papers say: one lookup in a hash table, by a URL of 32 bytes in the packet's headers.
+ * Chosen:
+ *   the packets   NDN's format (version 0.3) over Ethernet, type 0x8624: an Interest whose Name
+ *                 holds NAME_BYTES bytes, with CanBePrefix, MustBeFresh, a Nonce and a HopLimit, in
+ *                 this order. All but Name and Nonce may be missing. Parameters behind them pass as
+ *                 they are.
+ *   the match     the whole value of the Name, component headers included, is one exact key: no
+ *                 prefix of a name is matched. -D NAME_BYTES=16 (ndn16.p4) has names of half the
+ *                 size.
+ *   the addresses stay: Ethernet faces send to the group address of NDN.
+ *   the hop limit is counted down. 0 is dropped, and so is 1, for no application is here that it
+ *                 could still be handed to.
+ *   state         no pending interests and no store: Data and other packets are dropped. */
 #include <core.p4>
 #include <v1model.p4>
 

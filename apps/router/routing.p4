@@ -1,5 +1,6 @@
-/* The IPv4 router of router.p4 and of ids_router.p4, in two controls: `Ipv4Check` judges what came in, `Ipv4Route` sends it on.
- * Each ends the packet's way by `exit` where it drops it, answers it, or hands it to the host. */
+/* The IPv4 router of router.p4 and of ids_router.p4, in two controls: `Ipv4Check` judges what came
+ * in, `Ipv4Route` sends it on. Each ends the packet's way by `exit` where it drops it, answers it,
+ * or hands it to the host. */
 
 const bit<16> TYPE_IPV4 = 0x0800;
 const bit<16> TYPE_ARP = 0x0806;

@@ -1,12 +1,16 @@
-/* A synthetic function, the fifth of PacketMill's (REQUIREMENTS: workpackage): for each packet W random numbers, and N accesses at random places of S MB of
- * memory. W is for the core, N and S are for its caches; -D W=20 -D N=5 -D S=64 sets them at compile time.
+/* A synthetic function, the fifth of PacketMill's: for each packet W random numbers, and N accesses
+ * at random places of S MB of memory. W is for the core, N and S are for its caches; -D W=20 -D N=5
+ * -D S=64 sets them at compile time.
  *
  * The paper names the function and says no more. Chosen:
- *   the numbers    xorshift32 (Marsaglia 2003: 13, 17, 5). The seed is the low half of the source address XOR the low half of the destination,
- *                  or 1 where that is 0, so that a packet's numbers depend on nothing but the packet.
- *   the accesses   reads of 32-bit words. Each takes one number more for its place, scaled to the memory by a multiplication.
- *   the result     the last number XOR all words. It is XORed into the destination address, so that no compiler leaves the work out.
- *   the frame      goes back as in forwarder, with its addresses exchanged. */
+ *   the numbers   xorshift32 (Marsaglia 2003: 13, 17, 5). The seed is the low half of the source
+ *                 address XOR the low half of the destination, or 1 where that is 0, so that a
+ *                 packet's numbers depend on nothing but the packet.
+ *   the accesses  reads of 32-bit words. Each takes one number more for its place, scaled to the
+ *                 memory by a multiplication.
+ *   the result    the last number XOR all words. It is XORed into the destination address, so that
+ *                 no compiler leaves the work out.
+ *   the frame     goes back as in forwarder, with its addresses exchanged. */
 #include <core.p4>
 #include <v1model.p4>
 
