@@ -124,7 +124,14 @@ impl Generator {
                 return (Key { name: part.text.clone(), kind, ty: part.ty }, text);
             }
         }
-        let ty = Ty::Bits(width);
+        if kind == "exact" && self.random.chance(15) {
+            let header = self.random.pick(&["one", "two", "long"]);
+            if code.variables.iter().any(|variable| variable.text == format!("hdr.{header}")) {
+                let text = format!("hdr.{header}.isValid() : exact;");
+                return (Key { name: format!("hdr.{header}.$valid$"), kind, ty: Ty::Bool }, text);
+            }
+        }
+        let ty = if kind == "exact" && self.random.chance(10) { Ty::Bool } else { Ty::Bits(width) };
         let value = self.expression(code, &ty, 2);
         let name = self.fresh("k");
         let text = format!("{value} : {kind} @name(\"{name}\");");
@@ -235,6 +242,7 @@ impl Generator {
                 format!("{} .. {}", hex(&low), hex(&high))
             }
             "ternary" | "optional" if self.random.chance(50) => "_".into(),
+            _ if key.ty == Ty::Bool => self.random.pick(&["true", "false"]).to_string(),
             _ => hex(&value),
         }
     }
@@ -278,7 +286,7 @@ impl Generator {
             let ty = if self.random.chance(70) { self.scalar() } else { self.composite() };
             let local = self.fresh("w");
             let value = match ty {
-                Ty::Named(_) | Ty::Array(..) => String::new(),
+                Ty::Named(_) | Ty::Array(..) | Ty::Tuple(_) => String::new(),
                 _ if self.random.chance(50) => format!(" = {}", self.expression(&mut code, &ty, 2)),
                 _ => String::new(),
             };

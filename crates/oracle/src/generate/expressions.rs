@@ -22,7 +22,7 @@ impl Generator {
             Ty::Error => format!("error.{}", self.random.pick(&ERRORS)),
             Ty::Enum => format!("colour_t.{}", self.random.pick(&MEMBERS)),
             Ty::Serial => format!("level_t.{}", self.random.pick(&NUMBERED)),
-            Ty::Varbit(_) | Ty::Named(_) | Ty::Array(..) => "...".into(),
+            Ty::Varbit(_) | Ty::Named(_) | Ty::Array(..) | Ty::Tuple(_) => "...".into(),
         }
     }
 
@@ -75,7 +75,7 @@ impl Generator {
     }
 
     /// One of several parts, rather of the variable that the statement is about.
-    fn one_of(&mut self, code: &Code, parts: &[Part]) -> Option<Part> {
+    pub fn one_of(&mut self, code: &Code, parts: &[Part]) -> Option<Part> {
         let near: Vec<&Part> = parts.iter().filter(|part| part.text.starts_with(&code.focus)).collect();
         if !near.is_empty() && self.random.chance(60) {
             return Some((*self.random.pick(&near)).clone());
@@ -117,6 +117,7 @@ impl Generator {
                     || self.types.fields(ty).iter().any(|(_, field)| self.holds_header(field))
             }
             Ty::Array(element, _) => self.holds_header(element),
+            Ty::Tuple(parts) => parts.iter().any(|part| self.holds_header(part)),
             Ty::Bool | Ty::Bits(_) | Ty::Int(_) | Ty::Error | Ty::Enum | Ty::Serial | Ty::Varbit(_) => false,
         }
     }
@@ -158,14 +159,16 @@ impl Generator {
             Ty::Serial if self.random.chance(30) => {
                 format!("(level_t) {}", self.expression(code, &Ty::Bits(8), depth - 1))
             }
-            Ty::Error | Ty::Enum | Ty::Serial | Ty::Varbit(_) | Ty::Named(_) | Ty::Array(..) => self.leaf(code, ty),
+            Ty::Error | Ty::Enum | Ty::Serial | Ty::Varbit(_) | Ty::Named(_) | Ty::Array(..) | Ty::Tuple(_) => {
+                self.leaf(code, ty)
+            }
         }
     }
 
     /// An expression, or for a composite type something of that type in scope.
     pub fn value(&mut self, code: &mut Code, ty: &Ty, depth: usize) -> Option<String> {
         match ty {
-            Ty::Named(_) | Ty::Array(..) => {
+            Ty::Named(_) | Ty::Array(..) | Ty::Tuple(_) => {
                 let known = self.parts(code).into_iter().any(|part| part.ty == *ty);
                 known.then(|| self.expression(code, ty, depth.min(1)))
             }
@@ -180,8 +183,10 @@ impl Generator {
             return text;
         }
         match ty {
-            Ty::Named(_) | Ty::Array(..) => self.reading(code, ty).unwrap_or_else(|| self.aggregate(code, ty)),
-            _ => self.literal(ty),
+            Ty::Named(_) | Ty::Array(..) | Ty::Tuple(_) => {
+                self.reading(code, ty).unwrap_or_else(|| self.aggregate(code, ty))
+            }
+            _ => self.constant(ty),
         }
     }
 
@@ -204,13 +209,32 @@ impl Generator {
                 let values: Vec<String> = (0..*size).map(|_| self.expression(code, element, 1)).collect();
                 format!("{{ {} }}", values.join(", "))
             }
+            (Ty::Tuple(parts), _) => {
+                let values: Vec<String> = parts.iter().map(|part| self.expression(code, part, 1)).collect();
+                format!("{{ {} }}", values.join(", "))
+            }
             (other, _) => self.literal(other),
+        }
+    }
+
+    /// A literal, a constant of the program, or a computation on numbers without a width.
+    fn constant(&mut self, ty: &Ty) -> String {
+        let named = self.numbers.iter().take(4).position(|known| known == ty);
+        match (self.random.below(6), ty, named) {
+            (0, _, Some(at)) => format!("FIXED{at}"),
+            (1, Ty::Bits(width), _) => match self.random.below(3) {
+                0 => format!("((bit<{width}>) (COUNT * 3 - {}))", self.random.below(200)),
+                1 => format!("((bit<{width}>) ((COUNT << 5) / 3 % 1000))"),
+                _ => format!("((bit<{width}>) (COUNT > 20 ? COUNT : -COUNT))"),
+            },
+            _ => self.literal(ty),
         }
     }
 
     fn boolean(&mut self, code: &mut Code, depth: usize) -> String {
         let inner = depth - 1;
-        match self.random.below(8) {
+        match self.random.below(9) {
+            8 if self.random.chance(40) => format!("((bool) {})", self.expression(code, &Ty::Bits(1), inner)),
             0 => format!("!{}", self.expression(code, &Ty::Bool, inner)),
             1 | 2 => {
                 let operator = *self.random.pick(&["&&", "||"]);
@@ -235,7 +259,8 @@ impl Generator {
             _ => {
                 let ty = self.random.pick(&self.numbers.clone()).clone();
                 let operator = *self.random.pick(&["==", "!=", "<", "<=", ">", ">="]);
-                let (left, right) = (self.expression(code, &ty, inner), self.expression(code, &ty, inner));
+                let left = self.expression(code, &ty, inner);
+                let right = if self.random.chance(15) { "1".into() } else { self.expression(code, &ty, inner) };
                 format!("({left} {operator} {right})")
             }
         }
@@ -243,7 +268,9 @@ impl Generator {
 
     /// A type with equality only: of a whole header or structure that is in scope, or of an enumeration.
     fn compared_type(&mut self, code: &Code) -> Ty {
-        let whole = |part: &Part| matches!(self.types.kind(&part.ty), Some(Kind::Header | Kind::Struct));
+        let whole = |part: &Part| {
+            matches!(self.types.kind(&part.ty), Some(Kind::Header | Kind::Struct)) || matches!(part.ty, Ty::Array(..))
+        };
         let found: Vec<Ty> = self.parts(code).into_iter().filter(whole).map(|part| part.ty).collect();
         if found.is_empty() || self.random.chance(50) {
             return self.random.pick(&[Ty::Error, Ty::Enum, Ty::Serial, Ty::Bool]).clone();
@@ -271,6 +298,7 @@ impl Generator {
                 let Ty::Bits(_) = from else { return self.expression(code, &ty, inner) };
                 format!("((bit<{width}>) {})", self.expression(code, &from, inner))
             }
+            8 => format!("(+{})", self.expression(code, &ty, inner)),
             7 if width == 1 => format!("((bit<1>) {})", self.expression(code, &Ty::Bool, inner)),
             7 if width == 8 => format!("((bit<8>) {})", self.expression(code, &Ty::Serial, inner)),
             _ => self.arithmetic(code, &ty, inner),

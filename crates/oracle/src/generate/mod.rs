@@ -8,6 +8,7 @@
 
 mod code;
 mod controls;
+mod entangled;
 mod expressions;
 mod parsers;
 mod random;
@@ -76,6 +77,8 @@ impl Generator {
         match self.random.below(10) {
             0 => Ty::Bool,
             1 => self.random.pick(&[Ty::Error, Ty::Enum, Ty::Serial]).clone(),
+            // Few types are frequent, so that variables fit parameters.
+            2..=6 => self.random.pick(&self.numbers[..3]).clone(),
             _ => self.random.pick(&self.numbers.clone()).clone(),
         }
     }
@@ -83,7 +86,8 @@ impl Generator {
     /// A structure, header, union, stack or array that the program's headers or metadata hold.
     fn composite(&mut self) -> Ty {
         let item = self.types.named("item_t");
-        match self.random.below(8) {
+        match self.random.below(9) {
+            8 => Ty::Tuple(vec![self.numbers[0].clone(), Ty::Bool, self.numbers[2].clone()]),
             0 | 1 => self.types.named("inner_t"),
             2 => self.types.named("one_t"),
             3 => self.types.named("two_t"),
@@ -186,7 +190,7 @@ impl Generator {
                 Ty::Bool | Ty::Bits(_) | Ty::Int(_) | Ty::Serial => (part.ty.clone(), part.text.clone()),
                 Ty::Error => (Ty::Bool, format!("{} == error.Odd", part.text)),
                 Ty::Enum => (Ty::Bool, format!("{} == colour_t.Green", part.text)),
-                Ty::Varbit(_) | Ty::Named(_) | Ty::Array(..) => continue,
+                Ty::Varbit(_) | Ty::Named(_) | Ty::Array(..) | Ty::Tuple(_) => continue,
             };
             seen.push((format!("s{}", seen.len()), value.0, value.1));
         }
@@ -210,6 +214,7 @@ impl Generator {
         self.choose_numbers();
         self.declare_types();
         let mut text = self.types.declarations();
+        text.push_str(&self.constants());
         for _ in 0..self.random.between(2, 5) {
             text.push_str(&self.function());
         }
@@ -235,6 +240,15 @@ impl Generator {
         text.push_str("control C(inout headers_t hdr, inout meta_t meta) {\n    apply { }\n}\n");
         text.push_str(&self.deparser());
         text + "V1Switch(P(), V(), I(), E(), C(), D()) main;\n"
+    }
+
+    /// Constants of the program, one without a width.
+    fn constants(&mut self) -> String {
+        let mut text = format!("const int COUNT = {};\n", self.random.between(3, 40));
+        for (at, ty) in self.numbers.clone().iter().enumerate().take(4) {
+            text.push_str(&format!("const {} FIXED{at} = {};\n", self.types.text(ty), self.literal(ty)));
+        }
+        text
     }
 
     /// What the apply block of a control begins with: ingress chooses a port, egress shows the metadata.

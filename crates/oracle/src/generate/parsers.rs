@@ -125,6 +125,9 @@ impl Generator {
         if self.random.chance(30) {
             return indented(2, &format!("transition {};", self.target(from, states)));
         }
+        if self.random.chance(12) {
+            return self.by_value(from, states);
+        }
         let two = self.random.chance(35);
         let subjects = if two { format!("{subject}, hdr.base.k[3:0]") } else { subject.to_string() };
         let mut text = indented(2, &format!("transition select({subjects}) {{"));
@@ -134,6 +137,10 @@ impl Generator {
                 0 if has_set && !used_set => {
                     used_set = true;
                     "chosen".to_string()
+                }
+                1 if self.random.chance(30) => {
+                    let mask = self.sparse(8);
+                    format!("hdr.base.l &&& {}", hex(&mask))
                 }
                 1 | 2 => {
                     let mask = self.sparse(8);
@@ -156,6 +163,21 @@ impl Generator {
         if self.random.chance(80) {
             text.push_str(&indented(3, &format!("default : {};", self.target(from, states))));
         }
+        text + &indented(2, "}")
+    }
+
+    /// A select on a boolean, an enumeration or an error.
+    fn by_value(&mut self, from: usize, states: usize) -> String {
+        let (subject, sets) = match self.random.below(3) {
+            0 => ("meta.flag", ["true", "false"]),
+            1 => ("meta.colour", ["colour_t.Red", "colour_t.Blue"]),
+            _ => ("hdr.base.k == hdr.base.l, meta.flag", ["(true, _)", "(_, true)"]),
+        };
+        let mut text = indented(2, &format!("transition select({subject}) {{"));
+        for set in sets {
+            text.push_str(&indented(3, &format!("{set} : {};", self.target(from, states))));
+        }
+        text.push_str(&indented(3, &format!("default : {};", self.target(from, states))));
         text + &indented(2, "}")
     }
 

@@ -32,7 +32,7 @@ impl Generator {
         if !code.variables.is_empty() {
             code.focus = self.random.pick(&code.variables).text.clone();
         }
-        match self.random.below(32) {
+        match self.random.below(35) {
             0..=8 => self.assignment(code).map_or_else(String::new, line),
             9..=10 => self.local(code, depth),
             11..=13 => self.branch(code, depth),
@@ -45,6 +45,7 @@ impl Generator {
             25 => self.leave(code, depth),
             26 if code.place != Place::Parser => self.block(code, depth),
             30 => self.register(code).map_or_else(String::new, line),
+            31..=34 => self.entangled(code).map_or_else(String::new, line),
             27 => self.compound(code).map_or_else(String::new, line),
             28..=29 if code.place == Place::Control => self.action_call(code).map_or_else(String::new, line),
             _ => self.assignment(code).map_or_else(String::new, line),
@@ -68,8 +69,10 @@ impl Generator {
         let target = self.l_value(code, &ty, false)?;
         let value = match &ty {
             Ty::Named(_) if self.is_opaque(&ty) => self.whole(code, &ty)?,
-            Ty::Named(_) | Ty::Array(..) if self.random.chance(40) && !self.is_opaque(&ty) => self.aggregate(code, &ty),
-            Ty::Named(_) | Ty::Array(..) => self.whole(code, &ty)?,
+            Ty::Named(_) | Ty::Array(..) | Ty::Tuple(_) if self.random.chance(40) && !self.is_opaque(&ty) => {
+                self.aggregate(code, &ty)
+            }
+            Ty::Named(_) | Ty::Array(..) | Ty::Tuple(_) => self.whole(code, &ty)?,
             _ => self.expression(code, &ty, 3),
         };
         Some(format!("{target} = {value};"))
@@ -89,6 +92,7 @@ impl Generator {
                     || self.types.fields(ty).iter().any(|(_, field)| self.is_opaque(field))
             }
             Ty::Array(..) => self.types.is_stack(ty),
+            Ty::Tuple(_) => false,
             Ty::Bool | Ty::Bits(_) | Ty::Int(_) | Ty::Error | Ty::Enum | Ty::Serial => false,
         }
     }
@@ -115,7 +119,7 @@ impl Generator {
         let ty = if self.random.chance(70) { self.scalar() } else { self.composite() };
         let hidden = self.hidden_name(code);
         let value = match ty {
-            Ty::Named(_) | Ty::Array(..) => self.whole(code, &ty).filter(|_| self.random.chance(50)),
+            Ty::Named(_) | Ty::Array(..) | Ty::Tuple(_) => self.whole(code, &ty).filter(|_| self.random.chance(50)),
             _ if self.random.chance(75) => Some(self.expression(code, &ty, 2)),
             _ => None,
         };
@@ -153,7 +157,7 @@ impl Generator {
 
     fn condition(&mut self, code: &mut Code) -> String {
         let condition = self.expression(code, &Ty::Bool, 2);
-        if code.place == Place::Control && code.loops == 0 && !code.tables.is_empty() && self.random.chance(15) {
+        if code.place == Place::Control && code.loops < 2 && !code.tables.is_empty() && self.random.chance(15) {
             let table = self.random.pick(&code.tables).name.clone();
             let result = *self.random.pick(&["hit", "miss"]);
             return match self.random.below(3) {
@@ -202,7 +206,8 @@ impl Generator {
     }
 
     fn apply(&mut self, code: &mut Code, depth: usize) -> String {
-        if code.tables.is_empty() || code.loops > 0 {
+        // Lowering unrolls loops that apply tables: not in the inner one of two.
+        if code.tables.is_empty() || code.loops > 1 {
             return String::new();
         }
         let table: Table = self.random.pick(&code.tables).clone();

@@ -14,6 +14,7 @@ pub enum Ty {
     Named(usize),
     /// A header stack or an array.
     Array(Box<Ty>, usize),
+    Tuple(Vec<Ty>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +72,9 @@ impl Types {
             Ty::Varbit(most) => format!("varbit<{most}>"),
             Ty::Named(at) => self.declared[*at].name.clone(),
             Ty::Array(element, size) => format!("{}[{size}]", self.text(element)),
+            Ty::Tuple(parts) => {
+                format!("tuple<{}>", parts.iter().map(|part| self.text(part)).collect::<Vec<_>>().join(", "))
+            }
         }
     }
 
@@ -114,6 +118,7 @@ impl Types {
             Ty::Error | Ty::Enum | Ty::Varbit(_) => 0,
             Ty::Named(_) => self.fields(ty).iter().map(|(_, field)| self.width(field)).sum(),
             Ty::Array(element, size) => self.width(element) * size,
+            Ty::Tuple(parts) => parts.iter().map(|part| self.width(part)).sum(),
         }
     }
 
@@ -148,6 +153,13 @@ impl Types {
                 for index in constants.chain(["@".to_string(), "@".to_string()]) {
                     let text = format!("{}[{index}]", part.text);
                     self.below(Part { text, ty: (**element).clone(), guard: None, ..part.clone() }, out);
+                }
+            }
+            // Elements of tuples are only read.
+            Ty::Tuple(parts) => {
+                for (at, ty) in parts.iter().enumerate() {
+                    let text = format!("{}[{at}]", part.text);
+                    self.below(Part { text, ty: ty.clone(), writable: false, guard: None, ..part.clone() }, out);
                 }
             }
             Ty::Bool | Ty::Bits(_) | Ty::Int(_) | Ty::Error | Ty::Enum | Ty::Serial | Ty::Varbit(_) => {}

@@ -1,0 +1,134 @@
+//! Statements in which a variable and a call that changes it meet: what they mean depends on the order of evaluation and of copies.
+
+use super::Generator;
+use super::code::{Code, Function, Mode};
+use super::types::{Part, Ty};
+
+impl Generator {
+    /// A statement about a variable and a call that is given it for an `inout` or `out` parameter.
+    pub fn entangled(&mut self, code: &mut Code) -> Option<String> {
+        let (function, at) = self.changing_function(code)?;
+        let ty = function.parameters[at].ty.clone();
+        let returned = function.returns.clone()?;
+        let fits = |part: &Part| part.ty == ty && part.writable && part.guard.is_none() && !part.text.contains('@');
+        let parts: Vec<Part> = self.parts(code).into_iter().filter(fits).collect();
+        let variable = self.one_of(code, &parts)?.text;
+        let call = self.call_with(code, &function, at, &variable)?;
+        let value = cast(&returned, &ty, &call);
+        let operator = *self.random.pick(&["+", "-", "^", "|+|", "&"]);
+        Some(match self.random.below(7) {
+            0 => format!("{variable} {operator}= {value};"),
+            1 => format!("{} = ({variable} {operator} {value});", self.l_value(code, &ty, false)?),
+            2 => format!("{} = ({value} {operator} {variable});", self.l_value(code, &ty, false)?),
+            3 => self.passed_on(code, (&variable, &ty), (&call, &returned))?,
+            4 => self.indexed_by(code, (&variable, &ty), (&call, &returned))?,
+            5 => {
+                let target = self.l_value(code, &Ty::Bool, false)?;
+                let first = self.expression(code, &Ty::Bool, 1);
+                let join = *self.random.pick(&["&&", "||"]);
+                format!("{target} = ({first} {join} ({value} < {variable}));")
+            }
+            _ => {
+                let condition = self.expression(code, &Ty::Bool, 1);
+                format!("{} = ({condition} ? {variable} : {value});", self.l_value(code, &ty, false)?)
+            }
+        })
+    }
+
+    /// A function that returns a number and changes one, and the parameter by which it does.
+    fn changing_function(&mut self, code: &Code) -> Option<(Function, usize)> {
+        let is_number = |ty: &Ty| matches!(ty, Ty::Bits(_) | Ty::Int(_));
+        let mut found = Vec::new();
+        for function in
+            self.functions[..code.functions].iter().filter(|known| known.returns.as_ref().is_some_and(is_number))
+        {
+            for (at, parameter) in function.parameters.iter().enumerate() {
+                if matches!(parameter.mode, Mode::Out | Mode::InOut) && is_number(&parameter.ty) {
+                    found.push((function.clone(), at));
+                }
+            }
+        }
+        if found.is_empty() { None } else { Some(self.random.pick(&found).clone()) }
+    }
+
+    fn call_with(&mut self, code: &mut Code, function: &Function, at: usize, variable: &str) -> Option<String> {
+        let mut arguments = Vec::new();
+        for (index, parameter) in function.parameters.iter().enumerate() {
+            arguments.push(match parameter.mode {
+                _ if index == at => variable.to_string(),
+                Mode::In | Mode::Data => self.value(code, &parameter.ty, 1)?,
+                Mode::Out | Mode::InOut => self.l_value(code, &parameter.ty, parameter.mode == Mode::InOut)?,
+            });
+        }
+        Some(format!("{}({})", function.name, arguments.join(", ")))
+    }
+
+    /// Both as arguments of another call, the variable first or last.
+    fn passed_on(
+        &mut self,
+        code: &mut Code,
+        (variable, ty): (&str, &Ty),
+        (call, returned): (&str, &Ty),
+    ) -> Option<String> {
+        let callable: Vec<Function> = self.functions[..code.functions].iter().chain(&code.actions).cloned().collect();
+        let mut found = Vec::new();
+        for function in callable {
+            for one in 0..function.parameters.len() {
+                for other in (0..function.parameters.len()).filter(|other| *other != one) {
+                    let (takes_variable, takes_call) = (&function.parameters[one], &function.parameters[other]);
+                    let numbers = matches!(takes_call.ty, Ty::Bits(_) | Ty::Int(_));
+                    if takes_variable.ty == *ty && matches!(takes_call.mode, Mode::In | Mode::Data) && numbers {
+                        found.push((function.clone(), one, other));
+                    }
+                }
+            }
+        }
+        if found.is_empty() {
+            return None;
+        }
+        let (function, one, other) = self.random.pick(&found).clone();
+        let mut arguments = Vec::new();
+        for (index, parameter) in function.parameters.iter().enumerate() {
+            arguments.push(match parameter.mode {
+                _ if index == one => variable.to_string(),
+                _ if index == other => cast(returned, &parameter.ty, call),
+                Mode::In | Mode::Data => self.value(code, &parameter.ty, 1)?,
+                Mode::Out | Mode::InOut => self.l_value(code, &parameter.ty, parameter.mode == Mode::InOut)?,
+            });
+        }
+        Some(format!("{}({});", function.name, arguments.join(", ")))
+    }
+
+    /// The variable as the index of what the call is assigned to, or is an argument beside.
+    fn indexed_by(
+        &mut self,
+        code: &mut Code,
+        (variable, ty): (&str, &Ty),
+        (call, returned): (&str, &Ty),
+    ) -> Option<String> {
+        let Ty::Bits(width) = ty else { return None };
+        let index = if *width > 2 { format!("{variable}[1:0]") } else { variable.to_string() };
+        let fits = |part: &Part| {
+            part.writable
+                && part.text.contains('@')
+                && part.guard.is_none()
+                && matches!(part.ty, Ty::Bits(_) | Ty::Int(_))
+        };
+        let parts: Vec<Part> = self.parts(code).into_iter().filter(fits).collect();
+        let part = self.one_of(code, &parts)?;
+        let operator = *self.random.pick(&["=", "=", "+=", "^="]);
+        Some(format!("{} {operator} {};", part.text.replace('@', &index), cast(returned, &part.ty, call)))
+    }
+}
+
+/// A number as one of another type, by way of bits where the sign and the width change.
+fn cast(from: &Ty, to: &Ty, value: &str) -> String {
+    match (from, to) {
+        (from, to) if from == to => value.to_string(),
+        (Ty::Bits(_), Ty::Bits(width)) => format!("((bit<{width}>) {value})"),
+        (Ty::Int(_), Ty::Int(width)) => format!("((int<{width}>) {value})"),
+        (Ty::Int(narrow), Ty::Bits(width)) => format!("((bit<{width}>) (bit<{narrow}>) {value})"),
+        (Ty::Bits(_), Ty::Int(width)) => format!("((int<{width}>) (bit<{width}>) {value})"),
+        _ => value.to_string(),
+    }
+}
