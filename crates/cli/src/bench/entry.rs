@@ -4,13 +4,27 @@ use crate::failure::Failure;
 use runtime::pipeline;
 use runtime::tables;
 
+/// A number of a key, the low 64 bits first.
+pub type Limbs = [u64; 4];
+
 /// What one field of a key is compared with.
 #[derive(Clone, Copy, Debug)]
 pub enum Field {
     Exact(u128),
-    Lpm { value: u128, prefix: u32 },
-    Ternary { value: u128, mask: u128 },
-    Range { low: u128, high: u128 },
+    /// Exact, of up to 256 bits: the low 64 bits first.
+    Wide(Limbs),
+    Lpm {
+        value: u128,
+        prefix: u32,
+    },
+    Ternary {
+        value: u128,
+        mask: u128,
+    },
+    Range {
+        low: u128,
+        high: u128,
+    },
     Any,
 }
 
@@ -18,7 +32,7 @@ impl Field {
     /// What entries that can share a hash table have in common.
     pub fn shape(&self) -> (u32, u128) {
         match *self {
-            Field::Exact(_) => (0, 0),
+            Field::Exact(_) | Field::Wide(_) => (0, 0),
             Field::Lpm { prefix, .. } => (1, u128::from(prefix)),
             Field::Ternary { mask, .. } => (2, mask),
             Field::Range { low, high } if low == high => (0, 0),
@@ -90,36 +104,55 @@ impl<'a> Encoder<'a> {
     }
 }
 
-fn sides(field: &Field, width: u32) -> (u128, u128, u128) {
+fn limbs(number: u128) -> Limbs {
+    [number as u64, (number >> 64) as u64, 0, 0]
+}
+
+/// Value, mask and upper end.
+fn sides(field: &Field, width: u32) -> [Limbs; 3] {
     let all = ones(width);
     match *field {
-        Field::Exact(value) => (value, all, value),
+        Field::Exact(value) => [value, all, value].map(limbs),
+        Field::Wide(value) => {
+            [value, [0, 1, 2, 3].map(|limb| ones(width.saturating_sub(64 * limb).min(64)) as u64), value]
+        }
         Field::Lpm { value, prefix } => {
             let mask = all ^ ones(width - prefix);
-            (value & mask, mask, value & mask)
+            [value & mask, mask, value & mask].map(limbs)
         }
-        Field::Ternary { value, mask } => (value & mask, mask, value & mask),
-        Field::Range { low, high } => (low, all, high),
-        Field::Any => (0, 0, 0),
+        Field::Ternary { value, mask } => [value & mask, mask, value & mask].map(limbs),
+        Field::Range { low, high } => [low, all, high].map(limbs),
+        Field::Any => [[0; 4]; 3],
+    }
+}
+
+/// Puts a number into a key, from bit `shift` on.
+fn put(key: &mut [u64], number: &Limbs, shift: u32) {
+    let (from, bits) = ((shift / 64) as usize, shift % 64);
+    for (at, limb) in (from..).zip(number) {
+        let parts = u128::from(*limb) << bits;
+        for (at, part) in [(at, parts as u64), (at + 1, (parts >> 64) as u64)] {
+            if let Some(to) = key.get_mut(at) {
+                *to |= part;
+            }
+        }
     }
 }
 
 fn matches(table: &pipeline::Table, entry: &Entry<'_>) -> tables::Match {
-    let (mut value, mut mask, mut high) = (0u128, 0u128, 0u128);
+    let mut key = [(); 3].map(|()| vec![0u64; table.key_limbs as usize]);
     let mut prefix = 0;
-    for (field, key) in entry.fields.iter().zip(&table.fields) {
-        let any_range = matches!(field, Field::Any) && key.kind == pipeline::MatchKind::Range;
-        let whole = Field::Range { low: 0, high: ones(key.width) };
-        let (of_value, of_mask, of_high) = sides(if any_range { &whole } else { field }, key.width);
-        value |= of_value << key.shift;
-        mask |= of_mask << key.shift;
-        high |= of_high << key.shift;
-        prefix += of_mask.count_ones();
+    for (field, of) in entry.fields.iter().zip(&table.fields) {
+        let any_range = matches!(field, Field::Any) && of.kind == pipeline::MatchKind::Range;
+        let whole = Field::Range { low: 0, high: ones(of.width) };
+        let sides = sides(if any_range { &whole } else { field }, of.width);
+        key.iter_mut().zip(&sides).for_each(|(key, side)| put(key, side, of.shift));
+        prefix += sides[1].iter().map(|limb| limb.count_ones()).sum::<u32>();
     }
-    let limbs = |number: u128| (0..table.key_limbs).map(|limb| (number >> (64 * limb)) as u64).collect();
     // Prefixes without priorities of their own are ordered by their lengths, where a structure needs an order.
     let rank = if entry.priority == 0 && table.structure.is_prioritised() { prefix } else { entry.priority };
-    tables::Match { value: limbs(value), mask: limbs(mask), high: limbs(high), priority: rank }
+    let [value, mask, high] = key;
+    tables::Match { value, mask, high, priority: rank }
 }
 
 fn record(table: &pipeline::Table, action: usize, arguments: &[u64]) -> Vec<u8> {
@@ -178,6 +211,18 @@ mod tests {
             let (_, matches, _) = Encoder::new(&tables).encode(&entry).unwrap().unwrap();
             assert_eq!(matches.priority, rank, "{structure:?}");
         }
+    }
+
+    #[test]
+    fn a_wide_field_lies_across_limbs() {
+        let field = |width, shift| KeyField { name: "f".into(), width, shift, kind: MatchKind::Exact };
+        let fields = vec![field(9, 0), field(256, 9)];
+        let tables = [pipeline::Table { structure: Structure::Exact, key_bits: 265, key_limbs: 5, fields, ..routes() }];
+        let entered = [Field::Exact(0x1ff), Field::Wide([1, 2, 3, 1 << 63])];
+        let entry = Entry { table: "routes", fields: &entered, priority: 0, action: "forward", arguments: &[] };
+        let (_, matches, _) = Encoder::new(&tables).encode(&entry).unwrap().unwrap();
+        assert_eq!(matches.value, [1 << 9 | 0x1ff, 2 << 9, 3 << 9, 0, 1 << 8]);
+        assert_eq!(matches.mask, [u64::MAX, u64::MAX, u64::MAX, u64::MAX, 0x1ff]);
     }
 
     #[test]

@@ -140,7 +140,11 @@ pub fn occupancy(program: &Program, workload: &Workload) -> Result<Occupancy, Fa
         if let (Some(counter), [Field::Lpm { value, prefix }]) = (coverage, entry.fields) {
             counter.add(*value as u32, *prefix);
         }
-        let exact = |field: &Field| if let Field::Exact(value) = field { *value as u64 } else { 0 };
+        let exact = |field: &Field| match field {
+            Field::Exact(value) => *value as u64,
+            Field::Wide(limbs) => limbs[0],
+            Field::Lpm { .. } | Field::Ternary { .. } | Field::Range { .. } | Field::Any => 0,
+        };
         keys.iter_mut().for_each(|keys| keys.add(entry.fields.iter().map(exact)));
         Ok(())
     })?;

@@ -30,10 +30,24 @@ pub fn ipv4(src: u32, dst: u32, protocol: u8, length: u16) -> [u8; 20] {
     header
 }
 
+/// Of an even number of bytes.
 fn checksum(header: &[u8]) -> u16 {
     let sum: u32 = header.chunks(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]]))).sum();
     let sum = (sum & 0xffff) + (sum >> 16);
     !((sum + (sum >> 16)) as u16)
+}
+
+/// A header of UDP before `length - 8` bytes of zeros, with a right checksum.
+pub fn udp(src: u32, dst: u32, ports: [u16; 2], length: u16) -> [u8; 8] {
+    let covered = [&src.to_be_bytes()[..], &dst.to_be_bytes(), &[0, 17], &length.to_be_bytes()].concat();
+    let [from, to, length] = [ports[0], ports[1], length].map(u16::to_be_bytes);
+    let mut header = [from[0], from[1], to[0], to[1], length[0], length[1], 0, 0];
+    let sum = match checksum(&[&covered[..], &header].concat()) {
+        0 => 0xffff,
+        sum => sum,
+    };
+    header[6..].copy_from_slice(&sum.to_be_bytes());
+    header
 }
 
 pub fn padded(mut frame: Vec<u8>, length: usize) -> Vec<u8> {

@@ -5,6 +5,9 @@
 
 mod bridges;
 mod frames;
+mod functions;
+mod labels;
+mod names;
 mod prefixes;
 mod routers;
 
@@ -70,6 +73,13 @@ pub const APPLICATIONS: &[Application] = &[
     Application { name: "l2l3acl",  sizes: &[65_536, 1 << 20],               quick: &[65_536],         build: bridges::l2l3acl },
     Application { name: "mpls",     sizes: &[256],                           quick: &[],               build: routers::mpls },
     Application { name: "firewall", sizes: &[16, 100, 1_000],                quick: &[100],            build: routers::firewall },
+    Application { name: "ndn",      sizes: &[1_000, 1 << 20, 10_000_000],    quick: &[],               build: names::ndn },
+    Application { name: "l3switch", sizes: &[1_000, 100_000],                quick: &[],               build: functions::l3switch },
+    Application { name: "mpls_npf", sizes: &[256, 65_536],                   quick: &[],               build: labels::mpls_npf },
+    Application { name: "router",   sizes: &[4, 1_000, 606_138],             quick: &[],               build: functions::router },
+    Application { name: "ids_router", sizes: &[4, 1_000, 606_138],           quick: &[],               build: functions::ids_router },
+    Application { name: "forwarder", sizes: &[1],                            quick: &[],               build: functions::forwarder },
+    Application { name: "workpackage", sizes: &[1],                          quick: &[],               build: functions::workpackage },
 ];
 
 pub fn application(name: &str) -> Option<&'static Application> {
