@@ -126,21 +126,21 @@ impl PlanFile {
                 places.set(to, self.places.get(from));
             }
         };
-        for site in [Site::Descriptor, Site::Burst, Site::Layout, Site::Path, Site::Instrument] {
+        for site in [Site::Descriptor, Site::Burst, Site::Layout, Site::HotPath, Site::Instrument] {
             put(site, site);
         }
         let own = &self.plan;
         for (to, from) in pairs(&plan.loops, &own.loops, |lp| &lp.node) {
             put(Site::Loop(to), Site::Loop(from));
-            for request in 0..own.loops[from as usize].requests.len() as u32 {
-                put(Site::Request(to, request), Site::Request(from, request));
+            for request in 0..own.loops[from as usize].prefetches.len() as u32 {
+                put(Site::Prefetch(to, request), Site::Prefetch(from, request));
             }
         }
         for (to, from) in pairs(&plan.tables, &own.tables, |table| &table.table) {
             put(Site::TablePlan(to), Site::TablePlan(from));
         }
-        for (to, from) in pairs(&plan.shares, &own.shares, |share| &share.table) {
-            put(Site::Share(to), Site::Share(from));
+        for (to, from) in pairs(&plan.joints, &own.joints, |share| &share.secondary) {
+            put(Site::Joint(to), Site::Joint(from));
         }
         for (to, from) in pairs(&plan.windows, &own.windows, |window| &window.node) {
             put(Site::Window(to), Site::Window(from));
@@ -169,8 +169,8 @@ impl PlanFile {
             other.queues.remove(to as usize);
             without.push((Site::Queue(from), other));
         }
-        if own.path.is_some() {
-            without.push((Site::Path, Plan { path: None, ..plan.clone() }));
+        if own.hot_path.is_some() {
+            without.push((Site::HotPath, Plan { hot_path: None, ..plan.clone() }));
         }
         let culprit = without.into_iter().find(|(_, other)| count(other) < all).map(|(site, _)| site);
         self.places.get(culprit.unwrap_or(Site::Plan))

@@ -5,8 +5,10 @@
 mod command;
 
 use command::{bacus, has_dpdk, path, scratch};
-use hlir::path::table_of;
-use hlir::plan::{Access, Descriptor, Hint, Loop, Path, Placement, Queue, Request, Share, Structure, TablePlan};
+use hlir::hot_path::table_of;
+use hlir::plan::{
+    Access, Descriptor, Hint, HotPath, JointTables, Loop, Placement, Prefetch, Queue, Structure, TablePlan,
+};
 use hlir::text::{parse_program, print_plan};
 use hlir::verify::verify_plan;
 use hlir::{NodeId, Plan, Program, TableId};
@@ -84,7 +86,7 @@ fn share(program: &Program, draw: &mut Draw, plan: &mut Plan) {
     for table in [&table, &owner] {
         other.tables.push(TablePlan { table: table.clone(), structure, reason: None });
     }
-    other.shares.push(Share { table, owner, bits: draw.one_of(&[6, 8, 10]), reason: None });
+    other.joints.push(JointTables { secondary: table, primary: owner, bits: draw.one_of(&[6, 8, 10]), reason: None });
     if verify_plan(program, &other).is_empty() {
         *plan = other;
     }
@@ -111,7 +113,7 @@ fn stages(program: &Program, draw: &mut Draw, plan: &mut Plan) {
     let looked_up: Vec<(usize, TableId)> =
         nodes.iter().enumerate().filter_map(|(place, node)| Some((place, table_of(program, *node)?))).collect();
     let mut path =
-        Path { nodes: nodes.iter().map(|node| program.nodes[*node].name.clone()).collect(), ..Path::default() };
+        HotPath { nodes: nodes.iter().map(|node| program.nodes[*node].name.clone()).collect(), ..HotPath::default() };
     for (place, table) in &looked_up {
         let actions = &program.tables[*table].actions;
         if !actions.is_empty() && draw.percent(40) {
@@ -130,14 +132,21 @@ fn stages(program: &Program, draw: &mut Draw, plan: &mut Plan) {
         for (at, (_, table)) in looked_up.iter().enumerate().skip(number) {
             if (at == number || draw.percent(40)) && asked.insert(program.tables[*table].name.clone()) {
                 let placement = match is_behind {
-                    true => draw.one_of(&[Placement::WithConsumption, Placement::WithTurns, Placement::WithKeys]),
+                    true => draw.one_of(&[Placement::WithLookups, Placement::WithCommit, Placement::WithKeys]),
                     false => draw.one_of(&[Placement::OwnLoop, Placement::None]),
                 };
                 requests.push(request(draw, program, Some(*table), placement, group));
             }
         }
         let batch = draw.one_of(&[group, 64, 128]).max(group);
-        plan.loops.push(Loop { node: path.nodes[*place].clone(), batch, group, lanes, requests, reason: None });
+        plan.loops.push(Loop {
+            node: path.nodes[*place].clone(),
+            batch,
+            group,
+            vector: lanes,
+            prefetches: requests,
+            reason: None,
+        });
     }
     for node in program.nodes.values().filter(|node| !path.nodes.contains(&node.name)) {
         if draw.percent(8) {
@@ -145,7 +154,7 @@ fn stages(program: &Program, draw: &mut Draw, plan: &mut Plan) {
             plan.queues.push(Queue { node: node.name.clone(), capacity, timeout, reason: None });
         }
     }
-    plan.path = Some(path);
+    plan.hot_path = Some(path);
 }
 
 /// A plan without a path.
@@ -157,23 +166,23 @@ fn lists(program: &Program, draw: &mut Draw, plan: &mut Plan) {
         let batch = draw.one_of(&[32, 64]);
         let group = 1 + draw.below(batch as usize) as u32;
         let is_asked = draw.percent(60);
-        let requests: Vec<Request> = is_asked
+        let requests: Vec<Prefetch> = is_asked
             .then(|| request(draw, program, table_of(program, id), Placement::OwnLoop, group))
             .into_iter()
             .collect();
-        plan.loops.push(Loop { node: node.name.clone(), batch, group, lanes: 1, requests, reason: None });
+        plan.loops.push(Loop { node: node.name.clone(), batch, group, vector: 1, prefetches: requests, reason: None });
     }
 }
 
 /// A request for the first line of a table, or for the packet.
-fn request(draw: &mut Draw, program: &Program, table: Option<TableId>, placement: Placement, group: u32) -> Request {
+fn request(draw: &mut Draw, program: &Program, table: Option<TableId>, placement: Placement, group: u32) -> Prefetch {
     let access = match table {
         Some(table) => Access::Table { table: program.tables[table].name.clone(), line: 0 },
         None => Access::Packet,
     };
     let distance = if placement == Placement::OwnLoop { group } else { 1 };
     let hint = draw.one_of(&[Hint::T0, Hint::T1, Hint::NonTemporal]);
-    Request { access, placement, distance, hint, reason: None }
+    Prefetch { access, placement, distance, hint, reason: None }
 }
 
 /// What `bacus` says, and whether it succeeds.

@@ -76,11 +76,11 @@ fn vector_code_is_explained_and_in_the_plan() {
         let (told, text) = explained(&[&[program.as_str(), "--machine", &slow], without].concat());
         let plan = plan_of(&told);
         let [stage] = &plan.loops[..] else { panic!("one stage: {told}") };
-        assert_eq!(stage.lanes, lanes);
+        assert_eq!(stage.vector, lanes);
         let words = format!("a stage, groups of {} packets{words}", stage.group);
         assert_eq!(chosen(&told, &format!("lookup at {}", stage.node)), words);
         assert!(text.contains(&format!("  {words}  ")), "{text}");
-        let nodes = plan.path.map_or(0, |path| path.nodes.len());
+        let nodes = plan.hot_path.map_or(0, |path| path.nodes.len());
         assert_eq!(chosen(&told, "hot path"), format!("{nodes} nodes in stages"));
     }
 }
@@ -90,7 +90,7 @@ fn a_plan_without_stages_is_said_to_be_packet_by_packet() {
     let (told, text) = explained(&[&app("l2fwd", "p4"), "--passes", "structures"]);
     assert_eq!(chosen(&told, "hot path"), "packet by packet");
     let plan = plan_of(&told);
-    assert!(plan.path.is_none() && plan.loops.is_empty() && !plan.tables.is_empty(), "{told}");
+    assert!(plan.hot_path.is_none() && plan.loops.is_empty() && !plan.tables.is_empty(), "{told}");
     let line = text.lines().find(|line| line.starts_with("  hot path "));
     assert!(line.is_some_and(|line| line.ends_with("  packet by packet")), "{text}");
     // The tables of this plan are not those of the plain program, which has a name of its own.

@@ -8,7 +8,7 @@ use crate::group::{GROUP_MOST, Grouped};
 use crate::node::Written;
 use crate::unit::Unit;
 use crate::walk::Region;
-use hlir::plan::{Access, Hint, Loop, Placement, Request};
+use hlir::plan::{Access, Hint, Loop, Placement, Prefetch};
 use hlir::text::written_structure;
 use hlir::verify::behind_replication;
 use hlir::{NodeId, NodeKind, TableId};
@@ -37,7 +37,7 @@ enum Waiting {
 impl Unit<'_> {
     /// Whether the plan has loops over several packets.
     pub fn batched(&self) -> bool {
-        self.plan.path.is_none() && self.plan.loops.iter().any(|plan| plan.batch > 1)
+        self.plan.hot_path.is_none() && self.plan.loops.iter().any(|plan| plan.batch > 1)
     }
 
     /// The loops, in the order of the graph; the first is the entry's. Copies of a group run at once to their end, so nothing behind a node that makes
@@ -317,12 +317,12 @@ impl Unit<'_> {
         (before, first, self.own_part(table, Expr::call(format!("{structure}_find"), arguments)))
     }
 
-    fn requested<'l>(&self, plan: Option<&'l Loop>, table: TableId) -> Option<&'l Request> {
-        plan.and_then(|plan| self.request_for(&plan.requests, table))
+    fn requested<'l>(&self, plan: Option<&'l Loop>, table: TableId) -> Option<&'l Prefetch> {
+        plan.and_then(|plan| self.request_for(&plan.prefetches, table))
     }
 
     fn packet_requests(&self, head: &Head) -> Option<Hint> {
-        let mut requests = head.plan.iter().flat_map(|plan| &plan.requests);
+        let mut requests = head.plan.iter().flat_map(|plan| &plan.prefetches);
         let request =
             requests.find(|request| request.access == Access::Packet && request.placement != Placement::None)?;
         Some(request.hint)

@@ -48,7 +48,7 @@ pub fn load_bits(pointer: &Expr, offset: u32, width: u32, size: u32) -> Expr {
 }
 
 /// Whether a field lies right behind another one of the same header.
-pub fn is_behind(program: &Program, field: FieldRef, before: FieldRef) -> bool {
+pub fn is_pipelined(program: &Program, field: FieldRef, before: FieldRef) -> bool {
     let is_varbit = |field: FieldRef| program.headers[field.header].fields[field.field as usize].varbit;
     field.header == before.header && field.field == before.field + 1 && !is_varbit(field) && !is_varbit(before)
 }

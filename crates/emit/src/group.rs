@@ -3,7 +3,7 @@
 use crate::c::{Expr, Stmt};
 use crate::unit::Unit;
 use hlir::TableId;
-use hlir::plan::{Access, Hint, Placement, Request, Structure};
+use hlir::plan::{Access, Hint, Placement, Prefetch, Structure};
 use hlir::text::written_structure;
 
 /// Packets that the runtime's functions take at most.
@@ -37,7 +37,7 @@ pub struct Requests {
 
 impl Unit<'_> {
     /// The request among these for the table's lines, if they are to be requested at all.
-    pub fn request_for<'r>(&self, requests: &'r [Request], table: TableId) -> Option<&'r Request> {
+    pub fn request_for<'r>(&self, requests: &'r [Prefetch], table: TableId) -> Option<&'r Prefetch> {
         let wanted = &self.program.tables[table].name;
         let is = |access: &Access| matches!(access, Access::Table { table, line: 0 } if table == wanted);
         requests.iter().find(|request| is(&request.access) && request.placement != Placement::None)

@@ -25,7 +25,7 @@ impl Body<'_, '_> {
             self.push(Stmt::when(Expr::binary("==", visits.clone(), limit), over));
             self.push(Stmt::Assign(visits, "+=", Expr::word(1)));
         }
-        if self.ahead && hlir::effects::never_ahead(self.program(), self.node) {
+        if self.ahead && hlir::effects::never_speculable(self.program(), self.node) {
             return self.end();
         }
         if self.statements(statements) {

@@ -6,9 +6,9 @@
 use crate::unit::Unit;
 use hlir::NodeId;
 use hlir::diagnostic::Diagnostic;
-use hlir::lanes::{Lanes, Obstacle};
-use hlir::path::{self, Stage};
-use hlir::plan::{Access, Layout, Loop, Placement, Request};
+use hlir::hot_path::{self, Stage};
+use hlir::plan::{Access, Layout, Loop, Placement, Prefetch};
+use hlir::vector::{Obstacle, VectorStage};
 use hlir::verify::{Places, Site};
 
 /// Packets that ports hand over at once at most (`runtime/port/memory.h`, `runtime/port/dpdk.h`).
@@ -66,24 +66,24 @@ impl Refused<'_> {
         if !self.is_reached(&lp.node) {
             return self.say(site, format!("a loop at `{}`, which no packet reaches", lp.node), "");
         }
-        if lp.lanes > 1 {
+        if lp.vector > 1 {
             self.lanes(site, lp);
         }
-        for (index, request) in lp.requests.iter().enumerate() {
+        for (index, request) in lp.prefetches.iter().enumerate() {
             if request.placement != Placement::None {
-                self.request(Site::Request(number, index as u32), lp, request);
+                self.request(Site::Prefetch(number, index as u32), lp, request);
             }
         }
     }
 
     /// Only what leads to the path's first cut is run in lanes, if all of it can be.
     fn lanes(&mut self, site: Site, lp: &Loop) {
-        if ![8, 16].contains(&lp.lanes) {
-            let message = format!("a loop of {} lanes cannot be emitted", lp.lanes);
+        if ![8, 16].contains(&lp.vector) {
+            let message = format!("a loop of {} lanes cannot be emitted", lp.vector);
             return self.say(site, message, "write `lanes 8` or `lanes 16`, or leave them out");
         }
-        if lp.lanes > lp.group {
-            let message = format!("a group of {} packets has no room for {} lanes", lp.group, lp.lanes);
+        if lp.vector > lp.group {
+            let message = format!("a group of {} packets has no room for {} lanes", lp.group, lp.vector);
             return self.say(site, message, "write a larger group, or fewer lanes");
         }
         let Some((nodes, first)) = self.first_stage().filter(|(_, first)| self.planned(first).node == lp.node) else {
@@ -97,7 +97,7 @@ impl Refused<'_> {
                 "leave `lanes` or `edges` out",
             );
         }
-        if let Err(Obstacle { node, does }) = Lanes::of(self.unit.program, &nodes, &first) {
+        if let Err(Obstacle { node, does }) = VectorStage::of(self.unit.program, &nodes, &first) {
             let message = format!("`{}` cannot be run in lanes: it {does}", self.unit.node(node).name);
             self.say(site, message, "leave `lanes` out: the stage is run packet by packet then");
         }
@@ -107,7 +107,7 @@ impl Refused<'_> {
         &self.unit.plan.loops[stage.number]
     }
 
-    fn request(&mut self, site: Site, lp: &Loop, request: &Request) {
+    fn request(&mut self, site: Site, lp: &Loop, request: &Prefetch) {
         match &request.access {
             Access::Cell { object } => {
                 let hint = "lines of tables can be requested, `prefetch table`, and packets, `prefetch packet`";
@@ -123,14 +123,14 @@ impl Refused<'_> {
             let hint = "write `line 0`: the first one is known from the key, and all that the structure asks for follow from it";
             return self.say(site, format!("line {line} of `{table}` cannot be requested by itself"), hint);
         }
-        if self.unit.plan.path.is_some() {
+        if self.unit.plan.hot_path.is_some() {
             return;
         }
-        let own = self.node(&lp.node).and_then(|node| path::table_of(self.unit.program, node));
+        let own = self.node(&lp.node).and_then(|node| hot_path::table_of(self.unit.program, node));
         if own.is_none_or(|own| self.unit.program.tables[own].name != table) {
             let hint = "without a path, a loop requests the lines of the table that its own node looks up";
             self.say(site, format!("`{}` does not look up `{table}`", lp.node), hint);
-        } else if placement.is_behind() {
+        } else if placement.is_pipelined() {
             let hint = "write `in own_loop`, or give the plan a `hot_path`";
             self.say(site, "without a path, no burst is requested while another one is worked on", hint);
         }
@@ -138,7 +138,7 @@ impl Refused<'_> {
 
     /// Packets are requested before anything reads them: where the path begins, or before a loop whose node looks up nothing.
     fn packet_request(&mut self, site: Site, lp: &Loop, placement: Placement) {
-        if placement.is_behind() {
+        if placement.is_pipelined() {
             let hint = "write `in own_loop`";
             return self.say(site, "packets are not requested while others are worked on", hint);
         }
@@ -148,7 +148,7 @@ impl Refused<'_> {
                 let hint = format!("let the path's first loop, at `{}`, request them", self.planned(&first).node);
                 self.say(site, format!("the loop at `{}` comes too late to request packets", lp.node), &hint);
             }
-            None if node.is_some_and(|node| path::table_of(self.unit.program, node).is_some()) => {
+            None if node.is_some_and(|node| hot_path::table_of(self.unit.program, node).is_some()) => {
                 let hint = "let a loop request them that begins at a node without a look-up";
                 self.say(site, format!("the loop at `{}` looks up a table and cannot request packets", lp.node), hint);
             }
@@ -159,8 +159,8 @@ impl Refused<'_> {
     /// The plan's path, and its first stage.
     fn first_stage(&self) -> Option<(Vec<NodeId>, Stage)> {
         let unit = self.unit;
-        let nodes = path::nodes(unit.program, unit.plan.path.as_ref()?)?;
-        let first = path::stages(unit.program, unit.plan, &nodes).into_iter().next()?;
+        let nodes = hot_path::nodes(unit.program, unit.plan.hot_path.as_ref()?)?;
+        let first = hot_path::stages(unit.program, unit.plan, &nodes).into_iter().next()?;
         Some((nodes, first))
     }
 

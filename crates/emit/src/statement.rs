@@ -5,7 +5,7 @@
 use crate::body::{Body, Exit, Presence, Presences, join, limbs, storage_bytes};
 use crate::c::{Expr, Stmt};
 use crate::unit::{headers_used, number};
-use hlir::effects::{self, Ahead};
+use hlir::effects::{self, Speculation};
 use hlir::{Expression, FieldRef, HeaderId, Place, Statement};
 use std::collections::BTreeSet;
 
@@ -32,13 +32,13 @@ impl Body<'_, '_> {
 
     fn statement(&mut self, statement: &Statement) -> bool {
         if self.ahead {
-            match effects::ahead(statement) {
-                Ahead::Runs => {}
-                Ahead::Waits => {
+            match effects::speculation(statement) {
+                Speculation::Runs => {}
+                Speculation::Deferred => {
                     self.waits = true;
                     return true;
                 }
-                Ahead::Prevents => {
+                Speculation::SideEffect => {
                     self.end();
                     return false;
                 }

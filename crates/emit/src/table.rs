@@ -5,7 +5,7 @@
 
 use crate::body::{Body, Exit, Presences, limbs, unsupported};
 use crate::c::{Expr, Item, Member, Stmt, Struct};
-use crate::field::is_behind;
+use crate::field::is_pipelined;
 use crate::unit::{Unit, number};
 use hlir::diagnostic::Diagnostic;
 use hlir::plan::Structure;
@@ -39,7 +39,7 @@ impl Unit<'_> {
         let mut before = None;
         for field in self.program.key_fields(table) {
             let this = if let Expression::Field(this) = keys[field.index].value { Some(this) } else { None };
-            let is_beside = before.zip(this).is_some_and(|(before, this)| is_behind(self.program, this, before));
+            let is_beside = before.zip(this).is_some_and(|(before, this)| is_pipelined(self.program, this, before));
             before = this;
             match loads.last_mut() {
                 Some(last)
@@ -88,9 +88,9 @@ impl Unit<'_> {
     /// Where two tables share an array, the bits of what a look-up in it finds that are the number of this table's record.
     pub fn part(&self, table: TableId) -> Option<Part> {
         let name = &self.program.tables[table].name;
-        let share = self.plan.share_of(name)?;
+        let share = self.plan.joint_of(name)?;
         let (shift, bits) = share.part(name);
-        let is_owner = |(_, other): &(TableId, &hlir::Table)| share.table == *name && other.name == share.owner;
+        let is_owner = |(_, other): &(TableId, &hlir::Table)| share.secondary == *name && other.name == share.primary;
         Some(Part { shift, bits, owner: self.program.tables.iter().find(is_owner).map(|(id, _)| id) })
     }
 
@@ -135,7 +135,9 @@ impl Unit<'_> {
     /// Stages make keys on another state than the one on which the action runs. There, headers that a key's code gave storage have
     /// none, unless the path has extracted them.
     pub fn forget_keys(&self, node: NodeId, present: &mut Presences, before: &Presences) {
-        let Some(path) = self.plan.path.as_ref().and_then(|path| hlir::path::nodes(self.program, path)) else { return };
+        let Some(path) = self.plan.hot_path.as_ref().and_then(|path| hlir::hot_path::nodes(self.program, path)) else {
+            return;
+        };
         let Some(place) = path.iter().position(|on_path| *on_path == node) else { return };
         let statements = path[..place].iter().flat_map(|node| self.program.nodes[*node].kind.body());
         let extracts = |statement: &Statement| {
@@ -302,7 +304,7 @@ impl Body<'_, '_> {
         if !self.ahead {
             self.count_miss(table, &name);
             self.automatic(table);
-        } else if hlir::effects::never_ahead(self.program(), self.node) {
+        } else if hlir::effects::never_speculable(self.program(), self.node) {
             return self.end();
         }
         let mut cases: Vec<(Vec<Expr>, Vec<Stmt>)> = Vec::new();

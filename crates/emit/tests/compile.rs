@@ -113,9 +113,9 @@ fn tables_may_have_any_name() {
         let (_, table) = program.tables.iter_mut().next().expect("it has a table");
         table.name = name.to_string();
         plan.tables[0].table = name.to_string();
-        let request = &mut plan.loops[0].requests[0];
+        let request = &mut plan.loops[0].prefetches[0];
         request.access = Access::Table { table: name.to_string(), line: 0 };
-        request.placement = Placement::WithTurns;
+        request.placement = Placement::WithCommit;
         COMPILERS.compile(&format!("table_{name}"), &program, &plan);
     }
 }

@@ -151,17 +151,17 @@ pub fn statement_writes(statement: &Statement) -> Vec<Part> {
 
 /// What becomes of a statement when a node is run ahead of its turn, to be run again when its turn comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ahead {
+pub enum Speculation {
     /// It can be run twice: it changes variables and the parser's cursor only, and reads nothing that another packet can change.
     Runs,
     /// It changes nothing that the packet carries, and can be left out until its turn.
-    Waits,
+    Deferred,
     /// Nothing behind it can be run ahead either.
-    Prevents,
+    SideEffect,
 }
 
 /// Of a statement itself, not of those within it.
-pub fn ahead(statement: &Statement) -> Ahead {
+pub fn speculation(statement: &Statement) -> Speculation {
     match statement {
         Statement::Assign { target: Place::Variable(_), .. }
         | Statement::If { .. }
@@ -170,7 +170,7 @@ pub fn ahead(statement: &Statement) -> Ahead {
         | Statement::Exit
         | Statement::Extract { varbit: None, .. }
         | Statement::Lookahead { .. }
-        | Statement::Verify { .. } => Ahead::Runs,
+        | Statement::Verify { .. } => Speculation::Runs,
         Statement::Call(call) => ahead_call(call),
         Statement::Assign { target: Place::Field(_), .. }
         | Statement::SetValid(_)
@@ -181,12 +181,12 @@ pub fn ahead(statement: &Statement) -> Ahead {
         | Statement::Extract { varbit: Some(_), .. }
         | Statement::Advance(_)
         | Statement::Emit(_)
-        | Statement::Truncate(_) => Ahead::Prevents,
+        | Statement::Truncate(_) => Speculation::SideEffect,
     }
 }
 
 /// Whether a node can never be run ahead of its turn: what it asks may be answered otherwise by then, or it changes what it asks.
-pub fn never_ahead(program: &Program, node: NodeId) -> bool {
+pub fn never_speculable(program: &Program, node: NodeId) -> bool {
     match &program.nodes[node].kind {
         // A value set may have other members by then.
         NodeKind::State { select, .. } => {
@@ -199,26 +199,26 @@ pub fn never_ahead(program: &Program, node: NodeId) -> bool {
     }
 }
 
-fn ahead_call(call: &Call) -> Ahead {
+fn ahead_call(call: &Call) -> Speculation {
     match call {
         Call::Hash { into: Place::Variable(_), data, .. } | Call::AddChecksum { sum: Place::Variable(_), data, .. }
             if !data.contains(&HashInput::Payload) =>
         {
-            Ahead::Runs
+            Speculation::Runs
         }
         Call::Count { .. }
         | Call::WriteRegister { .. }
         | Call::SendDigest { .. }
         | Call::Log { .. }
         | Call::Assert { .. }
-        | Call::RestartTimer { .. } => Ahead::Waits,
+        | Call::RestartTimer { .. } => Speculation::Deferred,
         Call::ReadRegister { .. }
         | Call::ExecuteMeter { .. }
         | Call::Hash { .. }
         | Call::AddChecksum { .. }
         | Call::Random { .. }
         | Call::AddEntry { .. }
-        | Call::Custom { .. } => Ahead::Prevents,
+        | Call::Custom { .. } => Speculation::SideEffect,
     }
 }
 

@@ -14,11 +14,11 @@ pub struct Plan {
     pub burst: u32,
     pub layout: Layout,
     /// The way of most packets. With one, the loops are cuts of this way into stages.
-    pub path: Option<Path>,
+    pub hot_path: Option<HotPath>,
     /// Loops over the packets of a batch. Nodes that stand in none run packet by packet with the node before them.
     pub loops: Vec<Loop>,
     pub tables: Vec<TablePlan>,
-    pub shares: Vec<Share>,
+    pub joints: Vec<JointTables>,
     pub windows: Vec<Window>,
     pub queues: Vec<Queue>,
     pub instrument: Instrument,
@@ -50,7 +50,7 @@ pub enum Layout {
 /// and the next, and so on; last, packet by packet and in order, everything that can be seen from outside. A packet that leaves the way is run
 /// from its beginning then, as the plain program has it.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Path {
+pub struct HotPath {
     /// From the program's entry on, at least to the last cut.
     pub nodes: Vec<String>,
     /// By place on the path: the action that the entries of the table there are expected to run, all of them. As long as they do, no packet of a whole group
@@ -68,18 +68,18 @@ pub struct Loop {
     pub batch: u32,
     /// Packets whose accesses are issued together: at least 1, at most `batch`.
     pub group: u32,
-    /// Packets side by side in vectors ([`crate::lanes`]): 1 for scalar code.
-    pub lanes: u32,
-    pub requests: Vec<Request>,
+    /// Packets side by side in vectors ([`crate::vector`]): 1 for scalar code.
+    pub vector: u32,
+    pub prefetches: Vec<Prefetch>,
     pub reason: Option<Reason>,
 }
 
 /// A memory access that is asked for before it is needed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct Prefetch {
     pub access: Access,
     pub placement: Placement,
-    /// How many packets (`OwnLoop`) or bursts ([`Placement::is_behind`]) ahead of its use.
+    /// How many packets (`OwnLoop`) or bursts ([`Placement::is_pipelined`]) ahead of its use.
     pub distance: u32,
     pub hint: Hint,
     pub reason: Option<Reason>,
@@ -101,9 +101,9 @@ pub enum Placement {
     /// A loop of requests, then the loop of uses.
     OwnLoop,
     /// One request for each line consumed of an older burst.
-    WithConsumption,
+    WithLookups,
     /// One for each packet of an older burst, in its turn.
-    WithTurns,
+    WithCommit,
     /// One for each packet of the burst behind, while its keys are made.
     WithKeys,
 }
@@ -111,9 +111,9 @@ pub enum Placement {
 impl Placement {
     /// Whether a burst waits until the next one has come, and its requests are made with work on others: a core that is asked for many lines at once waits
     /// before it does anything else.
-    pub fn is_behind(self) -> bool {
+    pub fn is_pipelined(self) -> bool {
         match self {
-            Placement::WithConsumption | Placement::WithTurns | Placement::WithKeys => true,
+            Placement::WithLookups | Placement::WithCommit | Placement::WithKeys => true,
             Placement::None | Placement::OwnLoop => false,
         }
     }
@@ -139,23 +139,23 @@ pub struct TablePlan {
 /// Two tables whose entries stand in one array: a key that both have takes the place of one. What a look-up in it finds is two numbers of records, one for each
 /// table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Share {
+pub struct JointTables {
     /// The guest, whose number takes the lower bits.
-    pub table: String,
+    pub secondary: String,
     /// The owner of the array.
-    pub owner: String,
+    pub primary: String,
     /// Bits of the guest's number; it has at most 2^bits - 1 different records, and the owner 2^(16 - bits) - 1.
     pub bits: u32,
     pub reason: Option<Reason>,
 }
 
-impl Share {
+impl JointTables {
     /// Bits of both numbers.
     pub const BITS: u32 = 16;
 
     /// The bits of a table's number, the owner's or the guest's: the first one, and how many.
     pub fn part(&self, table: &str) -> (u32, u32) {
-        if self.table == table { (0, self.bits) } else { (self.bits, Self::BITS - self.bits) }
+        if self.secondary == table { (0, self.bits) } else { (self.bits, Self::BITS - self.bits) }
     }
 }
 
@@ -202,19 +202,19 @@ pub struct Reason {
 
 impl Plan {
     /// How a table shares an array, if it does.
-    pub fn share_of(&self, table: &str) -> Option<&Share> {
-        self.shares.iter().find(|share| share.table == table || share.owner == table)
+    pub fn joint_of(&self, table: &str) -> Option<&JointTables> {
+        self.joints.iter().find(|share| share.secondary == table || share.primary == table)
     }
 
     /// The same decisions, without why they were made.
     pub fn without_reasons(mut self) -> Plan {
-        self.path.iter_mut().for_each(|path| path.reason = None);
+        self.hot_path.iter_mut().for_each(|path| path.reason = None);
         for stage in &mut self.loops {
             stage.reason = None;
-            stage.requests.iter_mut().for_each(|request| request.reason = None);
+            stage.prefetches.iter_mut().for_each(|request| request.reason = None);
         }
         self.tables.iter_mut().for_each(|table| table.reason = None);
-        self.shares.iter_mut().for_each(|share| share.reason = None);
+        self.joints.iter_mut().for_each(|share| share.reason = None);
         self.windows.iter_mut().for_each(|window| window.reason = None);
         self.queues.iter_mut().for_each(|queue| queue.reason = None);
         self

@@ -102,7 +102,7 @@ fn a_given_queue_is_kept_and_gets_stages() {
     inputs.machine.stages =
         Some(Stages { operation_cycles: 1.0, loop_cycles: 1e6, pipelining_cycles: 1e6, ..Stages::default() });
     let expensive = |pins: &str| planned_with((program.clone(), inputs.clone()), pins, &Selection::All);
-    assert!(expensive("").path.is_none(), "no stage pays");
+    assert!(expensive("").hot_path.is_none(), "no stage pays");
     for plan in [expensive(queue), planned(10_000_000, queue, &Selection::All)] {
         assert!(print_plan(&plan).contains(queue) && !plan.loops.is_empty(), "{}", print_plan(&plan));
     }
@@ -242,7 +242,7 @@ fn a_plan_with_unknown_nodes_costs_as_without_a_path() {
     let text =
         "plan {\n  hot_path { start, kind, nowhere, bridges runs forward }\n  loop bridges: batch 64 group 64\n}\n";
     let lost = parse_plan(text).expect("a plan");
-    let lists = Plan { path: None, ..lost.clone() };
+    let lists = Plan { hot_path: None, ..lost.clone() };
     let cycles = [lost, lists].map(|plan| model.predict(&plan).cycles());
     assert!(cycles[0].is_finite() && (cycles[0] - cycles[1]).abs() < 1e-9, "{cycles:?}");
 }

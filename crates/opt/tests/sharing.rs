@@ -1,6 +1,6 @@
 //! Tables are joined where few bits tell the records of common keys apart, and only then.
 
-use hlir::plan::{Plan, Share};
+use hlir::plan::{JointTables, Plan};
 use hlir::text::{parse_file, parse_plan, print_plan};
 use hlir::verify;
 use opt::inputs::{Content, KeySketch};
@@ -76,7 +76,10 @@ fn planned(text: &str, records: u64, pins: &str) -> Plan {
 
 /// The joint tables: secondary, primary, and the bits of the secondary.
 fn shares(plan: &Plan) -> Vec<(&str, &str, u32)> {
-    plan.shares.iter().map(|Share { table, owner, bits, .. }| (table.as_str(), owner.as_str(), *bits)).collect()
+    plan.joints
+        .iter()
+        .map(|JointTables { secondary: table, primary: owner, bits, .. }| (table.as_str(), owner.as_str(), *bits))
+        .collect()
 }
 
 #[test]

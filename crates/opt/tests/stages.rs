@@ -239,7 +239,7 @@ fn prefetches_of_two_tables_are_spread_over_a_burst() {
     let placed = |inputs: &Inputs| {
         let (mut program, mut plan) = (program.clone(), Plan::default());
         opt::optimize(&mut program, &mut plan, inputs, &Selection::All, None);
-        let requests = plan.loops.iter().flat_map(|stage| &stage.requests);
+        let requests = plan.loops.iter().flat_map(|stage| &stage.prefetches);
         let mut placements: Vec<&str> = requests.map(|prefetch| written_placement(prefetch.placement)).collect();
         placements.sort_unstable();
         placements
@@ -288,9 +288,9 @@ fn pipelined_prefetches_go_to_l2() {
         model.best_hint(&model.lookups(&plan)[0], placement, 64.0)
     };
     use hlir::plan::{Hint, Placement};
-    let far = |near| [Placement::WithTurns, Placement::OwnLoop].map(|placement| hint(10_000_000, near, placement));
+    let far = |near| [Placement::WithCommit, Placement::OwnLoop].map(|placement| hint(10_000_000, near, placement));
     assert_eq!(far(4.0), [Hint::T1, Hint::T0]);
     assert_eq!(far(3.0), [Hint::T0, Hint::T0]);
     assert_eq!(far(5.0), [Hint::T1, Hint::T1]);
-    assert_eq!(hint(8, 4.0, Placement::WithTurns), Hint::T0);
+    assert_eq!(hint(8, 4.0, Placement::WithCommit), Hint::T0);
 }

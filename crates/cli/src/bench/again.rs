@@ -95,7 +95,7 @@ fn predict(
 /// What makes two plans the same but for how near a line is asked for: of that a grid has one choice only.
 fn unhinted(plan: &Plan) -> Plan {
     let mut plan = sweep::bare(plan);
-    plan.loops.iter_mut().flat_map(|stage| &mut stage.requests).for_each(|request| request.hint = Hint::T0);
+    plan.loops.iter_mut().flat_map(|stage| &mut stage.prefetches).for_each(|request| request.hint = Hint::T0);
     plan
 }
 
@@ -107,7 +107,7 @@ fn shown(plan: &Plan) -> String {
     }
     for stage in &plan.loops {
         text.push_str(&format!("  loop {} group {}", stage.node, stage.group));
-        stage.requests.iter().for_each(|request| text.push_str(&format!(" {:?}", request.placement)));
+        stage.prefetches.iter().for_each(|request| text.push_str(&format!(" {:?}", request.placement)));
         text.push('\n');
     }
     text
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
     use crate::bench::experiment::Experiment;
     use crate::bench::report;
-    use hlir::plan::{Access, Loop, Placement, Request};
+    use hlir::plan::{Access, Loop, Placement, Prefetch};
 
     #[test]
     fn records_are_read_as_they_were_written() {
@@ -186,8 +186,9 @@ mod tests {
     fn plans_that_differ_only_in_hints_are_the_same() {
         let plan = |burst, hint| {
             let access = Access::Table { table: "t".into(), line: 0 };
-            let request = Request { access, placement: Placement::OwnLoop, distance: 8, hint, reason: None };
-            let stage = Loop { node: "n".into(), batch: 8, group: 8, lanes: 1, requests: vec![request], reason: None };
+            let request = Prefetch { access, placement: Placement::OwnLoop, distance: 8, hint, reason: None };
+            let stage =
+                Loop { node: "n".into(), batch: 8, group: 8, vector: 1, prefetches: vec![request], reason: None };
             Plan { burst, loops: vec![stage], ..Plan::default() }
         };
         assert_eq!(unhinted(&plan(32, Hint::T0)), unhinted(&plan(32, Hint::T1)));

@@ -19,7 +19,7 @@ pub const BURSTS: [u32; 2] = [32, 64];
 /// Groups are the burst divided by these.
 const PARTS: [u32; 4] = [1, 2, 4, 8];
 const PLACEMENTS: [(Placement, &str); 3] =
-    [(Placement::None, "nowhere"), (Placement::OwnLoop, "own_loop"), (Placement::WithConsumption, "with_consumption")];
+    [(Placement::None, "nowhere"), (Placement::OwnLoop, "own_loop"), (Placement::WithLookups, "with_consumption")];
 /// How names of points begin: of the pick, and of all others.
 pub const PICKED: &str = "pick:";
 pub const SWEPT: &str = "sweep:";
@@ -79,7 +79,7 @@ pub fn bare(plan: &Plan) -> Plan {
     let mut plan = Plan { descriptor: Descriptor::Own, ..plan.clone() }.without_reasons();
     // Without stages there is no way either.
     if plan.loops.is_empty() {
-        plan.path = None;
+        plan.hot_path = None;
     }
     plan.tables.sort_by(|one, other| one.table.cmp(&other.table));
     plan
@@ -101,7 +101,7 @@ impl<'p> Maker<'p> {
         asked.constraints.burst = burst;
         let pick = planned(program, &asked);
         // Where operations cost nothing, tables get structures that nobody wants: those of the pick stay.
-        let staged = Plan { tables: pick.tables.clone(), shares: pick.shares.clone(), ..staged(program, &asked) };
+        let staged = Plan { tables: pick.tables.clone(), joints: pick.joints.clone(), ..staged(program, &asked) };
         let traffic = Traffic::estimate(program, inputs);
         let lookups = Model::new(program, inputs, &traffic).lookups(&staged);
         let largest = lookups.iter().max_by_key(|lookup| lookup.shape.bytes()).map(|lookup| lookup.table);
@@ -116,7 +116,7 @@ impl<'p> Maker<'p> {
         let with = self.with(structure)?;
         let how = words.next()?;
         if how == IN_TURN {
-            return Some(Plan { path: None, loops: Vec::new(), ..with });
+            return Some(Plan { hot_path: None, loops: Vec::new(), ..with });
         }
         let placement = words.next()?;
         let (placement, _) = PLACEMENTS.into_iter().find(|(_, name)| *name == placement)?;
@@ -133,9 +133,9 @@ impl<'p> Maker<'p> {
     fn in_lanes(&self, plan: &mut Plan, lanes: u32) -> Option<()> {
         let traffic = Traffic::estimate(self.program, self.inputs);
         Model::new(self.program, self.inputs, &traffic).vector_cost(plan, lanes)?;
-        let path = hlir::path::nodes(self.program, plan.path.as_ref()?)?;
-        let first = hlir::path::stages(self.program, plan, &path).first()?.number;
-        plan.loops[first].lanes = lanes;
+        let path = hlir::hot_path::nodes(self.program, plan.hot_path.as_ref()?)?;
+        let first = hlir::hot_path::stages(self.program, plan, &path).first()?.number;
+        plan.loops[first].vector = lanes;
         Some(())
     }
 
@@ -146,7 +146,7 @@ impl<'p> Maker<'p> {
         // Tables that share an array have the same structure.
         let is_kept = |shared: &TablePlan| shared.table != table || shared.structure == structure;
         if !self.staged.tables.iter().all(is_kept) {
-            with.shares.retain(|share| share.table != table && share.owner != table);
+            with.joints.retain(|share| share.secondary != table && share.primary != table);
         }
         with.tables.push(TablePlan { table, structure, reason: None });
         Some(with)
@@ -189,9 +189,9 @@ pub fn placed(plan: &Plan, group: u32, placement: Placement) -> Plan {
     let mut plan = plan.clone();
     for (number, stage) in plan.loops.iter_mut().enumerate() {
         stage.group = group;
-        for request in &mut stage.requests {
+        for request in &mut stage.prefetches {
             // Only the first loop can ask a burst ahead.
-            let later = placement == Placement::WithConsumption && number > 0;
+            let later = placement == Placement::WithLookups && number > 0;
             request.placement = if later { Placement::OwnLoop } else { placement };
             request.distance = if request.placement == Placement::OwnLoop { group } else { 1 };
         }

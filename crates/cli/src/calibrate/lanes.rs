@@ -3,7 +3,7 @@
 use super::port::{Run, SWITCHES, load, median, several};
 use super::stages::{Counted, counts};
 use crate::failure::Failure;
-use hlir::plan::{Descriptor, Loop, Path, Structure, TablePlan};
+use hlir::plan::{Descriptor, HotPath, Loop, Structure, TablePlan};
 use hlir::{Plan, Program};
 use opt::Inputs;
 use opt::analyze::Traffic;
@@ -102,12 +102,18 @@ fn inputs(machine: Machine) -> Inputs {
 }
 
 fn plan(lanes: u32) -> Plan {
-    let stage =
-        Loop { node: "routes".to_string(), batch: BURST, group: BURST, lanes, requests: Vec::new(), reason: None };
+    let stage = Loop {
+        node: "routes".to_string(),
+        batch: BURST,
+        group: BURST,
+        vector: lanes,
+        prefetches: Vec::new(),
+        reason: None,
+    };
     Plan {
         descriptor: Descriptor::Own,
         burst: BURST,
-        path: Some(Path { nodes: PATH.map(str::to_string).into(), ..Path::default() }),
+        hot_path: Some(HotPath { nodes: PATH.map(str::to_string).into(), ..HotPath::default() }),
         loops: vec![stage],
         tables: vec![TablePlan { table: "routes".to_string(), structure: Structure::Exact48, reason: None }],
         ..Plan::default()

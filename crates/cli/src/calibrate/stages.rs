@@ -5,7 +5,7 @@
 
 use super::port::{Run, load};
 use crate::failure::Failure;
-use hlir::plan::{Access, Descriptor, Hint, Loop, Path, Placement, Request, Structure, TablePlan};
+use hlir::plan::{Access, Descriptor, Hint, HotPath, Loop, Placement, Prefetch, Structure, TablePlan};
 use hlir::{Plan, Program};
 use opt::Inputs;
 use opt::analyze::Traffic;
@@ -36,7 +36,7 @@ const PLANS: [(u32, Placement); PIPELINES] = [
     (GROUPS[0], Placement::None),
     (GROUPS[0], Placement::OwnLoop),
     (GROUPS[1], Placement::OwnLoop),
-    (GROUPS[0], Placement::WithConsumption),
+    (GROUPS[0], Placement::WithLookups),
 ];
 
 /// The pipelines that are run.
@@ -124,7 +124,7 @@ fn station(number: u64) -> u64 {
 }
 
 fn plan(group: u32, placement: Placement) -> Plan {
-    let request = Request {
+    let request = Prefetch {
         access: Access::Table { table: "stations".to_string(), line: 0 },
         placement,
         distance: if placement == Placement::OwnLoop { group } else { 1 },
@@ -132,12 +132,12 @@ fn plan(group: u32, placement: Placement) -> Plan {
         reason: None,
     };
     let stage =
-        Loop { node: "stations".to_string(), batch: BURST, group, lanes: 1, requests: vec![request], reason: None };
+        Loop { node: "stations".to_string(), batch: BURST, group, vector: 1, prefetches: vec![request], reason: None };
     let nodes = ["begin", "parser.start", "stations", "deparser", "departure"].map(str::to_string);
     Plan {
         descriptor: Descriptor::Own,
         burst: BURST,
-        path: Some(Path { nodes: nodes.into(), ..Path::default() }),
+        hot_path: Some(HotPath { nodes: nodes.into(), ..HotPath::default() }),
         loops: vec![stage],
         tables: vec![TablePlan { table: "stations".to_string(), structure: Structure::Exact48, reason: None }],
         ..Plan::default()

@@ -71,7 +71,7 @@ impl<'p> Reader<'p> {
         }
         let mut tables = BTreeMap::new();
         for (table, name) in &names.tables {
-            let applies = |node: NodeId| hlir::path::table_of(program, node) == Some(*table);
+            let applies = |node: NodeId| hlir::hot_path::table_of(program, node) == Some(*table);
             let Some((node, _)) = program.nodes.iter().find(|(node, _)| applies(*node)) else { continue };
             tables.insert(name.clone(), node);
             for part in KEPT {

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
     use crate::options::{Native, Passes, Source};
     use crate::{compile, entries, frontend};
-    use hlir::plan::{Share, Structure, TablePlan};
+    use hlir::plan::{JointTables, Structure, TablePlan};
     use runtime::{Buffers, MemoryPort, Settings, Trace};
     use std::path::{Path, PathBuf};
     use std::time::Duration;
@@ -74,7 +74,7 @@ add dmac hdr.ethernet.dst:0x02000000000b forward(port:2)
             if let Some(structure) = structure {
                 plan.tables = names.into_iter().map(|table| TablePlan { table, structure, reason: None }).collect();
             }
-            plan.shares.extend(bits.map(|bits| Share { table, owner, bits, reason: None }));
+            plan.joints.extend(bits.map(|bits| JointTables { secondary: table, primary: owner, bits, reason: None }));
         })
         .unwrap_or_else(|failure| panic!("l2fwd compiles: {failure:?}"))
     }

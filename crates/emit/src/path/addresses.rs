@@ -4,7 +4,7 @@ use super::stages::in_loop;
 use super::{Way, inline, name};
 use crate::batch::prefetch;
 use crate::c::{Expr, Item, Stmt};
-use hlir::path::Stage;
+use hlir::hot_path::Stage;
 use hlir::plan::{Hint, Placement};
 use hlir::text::written_structure;
 
@@ -18,13 +18,13 @@ impl Way<'_> {
         if !self.unit.structure(table).is_addressed() {
             return None;
         }
-        let request = self.unit.request_for(&self.planned(stage).requests, table)?;
+        let request = self.unit.request_for(&self.planned(stage).prefetches, table)?;
         Some((self.look_up_name(place), request.hint))
     }
 
     /// The same if the request is made there.
     pub(super) fn requested_in(&self, stage: &Stage, place: usize, placement: Placement) -> Option<(&str, Hint)> {
-        let request = self.unit.request_for(&self.planned(stage).requests, self.table(place))?;
+        let request = self.unit.request_for(&self.planned(stage).prefetches, self.table(place))?;
         self.requested(stage, place).filter(|_| request.placement == placement)
     }
 
@@ -38,7 +38,7 @@ impl Way<'_> {
 
     /// Whether packets' turns, or the making of their keys, pay for requests.
     pub(super) fn requests_with_work(&self) -> bool {
-        [Placement::WithTurns, Placement::WithKeys].iter().any(|placement| !self.paid(*placement).is_empty())
+        [Placement::WithCommit, Placement::WithKeys].iter().any(|placement| !self.paid(*placement).is_empty())
     }
 
     /// Where addresses stand that were computed for a request, for as long as they are good. `moved`: that was a burst ago, and the table may have been
@@ -89,7 +89,7 @@ impl Way<'_> {
         }
         let address = name(format!("path->{held}_address[i]"));
         code.push(Stmt::set(address.clone(), Expr::call(format!("{structure}_address"), [pointer, hash])));
-        if !self.is_behind() {
+        if !self.is_pipelined() {
             code.push(prefetch(address, hint));
         }
         code
@@ -109,7 +109,7 @@ impl Way<'_> {
                 name("count"),
             ];
             code.push(Stmt::call(format!("{structure}_addresses"), arguments));
-            if !self.is_behind() {
+            if !self.is_pipelined() {
                 requests.push(prefetch(name(format!("path->{held}_address[from + i]")), hint));
             }
         }

@@ -10,7 +10,7 @@ use super::{Way, apart, inline, name};
 use crate::body::drop_reason;
 use crate::c::{Expr, Item, Member, Stmt};
 use crate::unit::number;
-use hlir::lanes::{Cell, Dropped, Leavers};
+use hlir::vector::{BulkDrop, CounterIndex, SideExits};
 use std::collections::BTreeMap;
 
 /// Who waits, each in a list of their own.
@@ -50,18 +50,18 @@ impl Waiting {
 
 impl Way<'_> {
     /// Who leaves the front, where that is run in lanes, packets may leave in another order than they came, and some are only dropped.
-    pub(super) fn leavers_in_lanes(&self) -> Option<Leavers> {
+    pub(super) fn leavers_in_lanes(&self) -> Option<SideExits> {
         let (_, lanes) = self.lanes.as_ref().filter(|_| self.is_apart)?;
         let first = self.stages.first()?;
-        let leavers = Leavers::of(self.unit.program, &self.nodes, first, lanes)?;
+        let leavers = SideExits::of(self.unit.program, &self.nodes, first, lanes)?;
         let is_only = self.found == [first.place];
-        let leavers = Leavers { missed: leavers.missed.filter(|_| is_only), ..leavers };
-        (leavers.any_leave() || leavers.missed.is_some()).then_some(leavers)
+        let leavers = SideExits { missed: leavers.missed.filter(|_| is_only), ..leavers };
+        (leavers.any_exit() || leavers.missed.is_some()).then_some(leavers)
     }
 
     /// Whether the first stage says who leaves only to be dropped.
     pub(super) fn tells_drops(&self) -> bool {
-        self.leavers.as_ref().is_some_and(Leavers::any_leave)
+        self.leavers.as_ref().is_some_and(SideExits::any_exit)
     }
 
     /// Nobody has left a group to be dropped.
@@ -72,7 +72,7 @@ impl Way<'_> {
     /// The lists that there are.
     fn lists(&self) -> Vec<Waiting> {
         let Some(leavers) = &self.leavers else { return Vec::new() };
-        let left = leavers.any_leave().then_some(Waiting::Left);
+        let left = leavers.any_exit().then_some(Waiting::Left);
         left.into_iter().chain(leavers.missed.as_ref().map(|_| Waiting::Missed)).collect()
     }
 
@@ -106,7 +106,7 @@ impl Way<'_> {
         let Some(leavers) = &self.leavers else { return Vec::new() };
         let mut items = Vec::new();
         let parameters = ["struct worker *worker", "uint32_t count"];
-        if leavers.any_leave() {
+        if leavers.any_exit() {
             items.push(Item::Comment(
                 "So many of those that wait since they have left the front only to be counted and dropped, at most LANES."
                     .to_string(),
@@ -195,7 +195,7 @@ impl Way<'_> {
         Expr::binary("==", Expr::call("record_action", [record]), Expr::word(default))
     }
 
-    fn drop_left(&self, leavers: &Leavers) -> Vec<Stmt> {
+    fn drop_left(&self, leavers: &SideExits) -> Vec<Stmt> {
         let kinds: Vec<_> = leavers.kinds.iter().filter_map(|kind| Some((kind.mask, kind.end.as_ref()?))).collect();
         let (mut body, open) = self.gone(Waiting::Left, &leavers.rows);
         let ports = Expr::call("lanes_ports", [name("&burst"), Expr::word(0)]);
@@ -221,7 +221,7 @@ impl Way<'_> {
         body
     }
 
-    fn drop_missed(&self, missed: &Dropped) -> Vec<Stmt> {
+    fn drop_missed(&self, missed: &BulkDrop) -> Vec<Stmt> {
         let (mut body, all) = self.gone(Waiting::Missed, &[]);
         body.push(Stmt::declare("const uint32_t", "all", all));
         body.extend(missed.counted.iter().map(|cell| count(cell, "all")));
@@ -263,7 +263,7 @@ fn free(set: Expr) -> Stmt {
 }
 
 /// Adds all packets of a set to a cell.
-fn count(cell: &Cell, set: &str) -> Stmt {
+fn count(cell: &CounterIndex, set: &str) -> Stmt {
     let cell = [Expr::word(number(cell.counter) as u32), Expr::long(cell.index)];
     let sums = [popcount(name(set)), Expr::call("lanes_sum", [name("packets.length"), name(set)])];
     Stmt::call("counter_add_some", std::iter::once(name("worker")).chain(cell).chain(sums))

@@ -6,21 +6,21 @@
 
 use super::{Way, inline, name};
 use crate::c::{Expr, Item, Member, Stmt, Struct};
-use hlir::path::Stage;
+use hlir::hot_path::Stage;
 use hlir::plan::Placement;
 use hlir::{NodeKind, TableId};
 use std::collections::BTreeMap;
 
 impl Way<'_> {
     /// Whether look-ups are made one group behind their requests.
-    pub fn is_behind(&self) -> bool {
-        let placements = |stage: &Stage| self.planned(stage).requests.iter().map(|request| request.placement);
-        self.stages.first().is_some_and(|stage| placements(stage).any(Placement::is_behind))
+    pub fn is_pipelined(&self) -> bool {
+        let placements = |stage: &Stage| self.planned(stage).prefetches.iter().map(|request| request.placement);
+        self.stages.first().is_some_and(|stage| placements(stage).any(Placement::is_pipelined))
     }
 
     /// A group that waits for its look-ups.
     pub(super) fn flight_items(&self) -> Vec<Item> {
-        if !self.is_behind() {
+        if !self.is_pipelined() {
             return Vec::new();
         }
         let group = self.group();
@@ -45,7 +45,7 @@ impl Way<'_> {
 
     /// Of the worker's memory.
     pub(super) fn flight_members(&self) -> Vec<Member> {
-        if !self.is_behind() {
+        if !self.is_pipelined() {
             return Vec::new();
         }
         vec![
@@ -110,7 +110,7 @@ impl Way<'_> {
     fn fronts(&self) -> BTreeMap<TableId, Vec<usize>> {
         let mut fronts: BTreeMap<TableId, Vec<usize>> = BTreeMap::new();
         let places = 0..self.stages.first().map_or(0, |stage| stage.place);
-        for place in places.filter(|_| self.is_behind()) {
+        for place in places.filter(|_| self.is_pipelined()) {
             let NodeKind::Apply { table, .. } = &self.unit.node(self.nodes[place]).kind else { continue };
             if !self.unit.program.tables[*table].default_constant {
                 fronts.entry(*table).or_default().push(place);

@@ -7,21 +7,21 @@
 use super::{Way, each_from, inline, name, numbers};
 use crate::c::{Expr, Item, Stmt};
 use crate::unit::number;
-use hlir::lanes::{Lanes, Number, OfTable, Operator, Step, row_of};
-use hlir::path::Stage;
+use hlir::hot_path::Stage;
+use hlir::vector::{Number, Operator, Step, TableRead, VectorStage, row_of};
 use std::collections::BTreeSet;
 
 /// Operators in an expression, beyond which its parts get names.
 const LARGEST: u32 = 5;
 
 impl Way<'_> {
-    pub(super) fn in_lanes(&self) -> Option<(u32, Lanes)> {
+    pub(super) fn in_lanes(&self) -> Option<(u32, VectorStage)> {
         let first = self.stages.first()?;
-        let lanes = self.planned(first).lanes;
+        let lanes = self.planned(first).vector;
         if lanes < 2 {
             return None;
         }
-        Some((lanes, Lanes::of(self.unit.program, &self.nodes, first).ok()?))
+        Some((lanes, VectorStage::of(self.unit.program, &self.nodes, first).ok()?))
     }
 
     /// Packets that the first stage has side by side, if it has.
@@ -30,7 +30,7 @@ impl Way<'_> {
     }
 
     /// The stage's functions before the loop over the group: what is done for several packets, and for one.
-    pub(super) fn lanes_items(&self, stage: &Stage, lanes: &Lanes, one: Vec<Stmt>) -> Vec<Item> {
+    pub(super) fn lanes_items(&self, stage: &Stage, lanes: &VectorStage, one: Vec<Stmt>) -> Vec<Item> {
         let mut items = self.record_items(lanes);
         items.push(Item::Comment("A packet of the group up to the first cut, and its keys.".to_string()));
         let parameters =
@@ -57,22 +57,22 @@ impl Way<'_> {
     }
 
     /// What a look-up on the way finds, and what is read of a record: of one packet, and of all. Those of one port often ask the same.
-    fn record_items(&self, lanes: &Lanes) -> Vec<Item> {
+    fn record_items(&self, lanes: &VectorStage) -> Vec<Item> {
         let mut items = Vec::new();
         for step in &lanes.steps {
-            let Step::OfTable { place, what, .. } = *step else { continue };
+            let Step::TableRead { place, what, .. } = *step else { continue };
             let node = self.node_title(place);
             let (about, of_one) = match what {
-                OfTable::Found => (format!("Number of the record that {node} finds."), self.found_by(place)),
-                OfTable::Record => {
+                TableRead::Found => (format!("Number of the record that {node} finds."), self.found_by(place)),
+                TableRead::Record => {
                     let table = Expr::Name(format!("&run->{}->table", self.unit.table_name(self.table(place))));
                     let resolved = Expr::call("table_record_number", [table, name("number")]);
                     ("The same, or of the default action's record.".to_string(), vec![Stmt::result(resolved)])
                 }
-                OfTable::Action => {
+                TableRead::Action => {
                     (format!("Action of a record of {node}."), self.of_record(place, "action".to_string()))
                 }
-                OfTable::Parameter { action, parameter } => {
+                TableRead::Parameter { action, parameter } => {
                     let (action, parameter) = self.names_of(place, action, parameter);
                     let about = format!("{parameter} of a record of {node} whose action is {action}.");
                     (about, self.of_record(place, format!("{action}.{parameter}")))
@@ -100,13 +100,13 @@ impl Way<'_> {
     }
 
     /// The function that asks the table for one packet. Names of actions and parameters would not tell all of them apart.
-    fn title_of(&self, place: usize, what: OfTable) -> String {
+    fn title_of(&self, place: usize, what: TableRead) -> String {
         let node = self.title(place);
         match what {
-            OfTable::Found => format!("{node}_found_by"),
-            OfTable::Record => format!("{node}_record_of"),
-            OfTable::Action => format!("{node}_action_of"),
-            OfTable::Parameter { action, parameter } => format!("{node}_data_{action}_{parameter}_of"),
+            TableRead::Found => format!("{node}_found_by"),
+            TableRead::Record => format!("{node}_record_of"),
+            TableRead::Action => format!("{node}_action_of"),
+            TableRead::Parameter { action, parameter } => format!("{node}_data_{action}_{parameter}_of"),
         }
     }
 
@@ -131,7 +131,7 @@ impl Way<'_> {
         (&names.actions[table][action], &names.parameters[table][action][parameter])
     }
 
-    fn lanes_body(&self, stage: &Stage, lanes: &Lanes, kept: BTreeSet<u32>) -> Vec<Stmt> {
+    fn lanes_body(&self, stage: &Stage, lanes: &VectorStage, kept: BTreeSet<u32>) -> Vec<Stmt> {
         let at = || Expr::binary("+", name("from"), name("i"));
         let data = name(if self.unit.own() { "NULL" } else { "path->data + i" });
         let mut body = declared(&lanes.rows);
@@ -144,7 +144,7 @@ impl Way<'_> {
         let stores = lanes.rewrites.iter().flat_map(|action| &action.stores).map(|store| store.value);
         let found = lanes.found.iter().map(|(_, number)| *number);
         let drops = self.tells_drops().then_some(lanes.drops);
-        let results = keys.chain(stores).chain(found).chain([lanes.leaves]).chain(drops);
+        let results = keys.chain(stores).chain(found).chain([lanes.exits]).chain(drops);
         let mut writer =
             Writer::new(self, &lanes.steps, &lanes.rows, results, Expr::call("lanes_ports", [name("burst"), at()]))
                 .keeping(kept);
@@ -181,11 +181,11 @@ impl Way<'_> {
     }
 
     /// Who leaves is noted, and who of them only to be dropped.
-    fn leaving_noted(&self, lanes: &Lanes, writer: &mut Writer) -> Vec<Stmt> {
+    fn leaving_noted(&self, lanes: &VectorStage, writer: &mut Writer) -> Vec<Stmt> {
         let bits = |mask| Expr::binary("<<", Expr::cast("uint64_t", Expr::call("lanes_bits", [mask])), name("i"));
         let add = |to, set| Stmt::Assign(name(to), "|=", set);
-        let leaves = writer.leaves(lanes.leaves);
-        if leaves.is_some() && self.tells_drops() && lanes.drops == lanes.leaves {
+        let leaves = writer.leaves(lanes.exits);
+        if leaves.is_some() && self.tells_drops() && lanes.drops == lanes.exits {
             let both = ["path->left", "path->drops"].map(|to| add(to, name("leave")));
             return leaves
                 .map(|mask| Stmt::declare("const uint64_t", "leave", bits(mask)))
@@ -199,7 +199,7 @@ impl Way<'_> {
     }
 
     /// The stage itself: lanes, or packet by packet where that cannot be, then what the plan asks memory for.
-    pub(super) fn lanes_loop(&self, lanes: &Lanes, requests: Vec<Stmt>, together: bool) -> Vec<Stmt> {
+    pub(super) fn lanes_loop(&self, lanes: &VectorStage, requests: Vec<Stmt>, together: bool) -> Vec<Stmt> {
         let numbers = numbers::of(lanes);
         let end = || Expr::binary("+", name("first"), name("size"));
         let rest = Expr::binary("-", name("count"), name("first"));
@@ -305,7 +305,7 @@ impl<'l> Writer<'l> {
             | Step::Word(_)
             | Step::Length
             | Step::Port
-            | Step::OfTable { .. }
+            | Step::TableRead { .. }
             | Step::Operate(..)
             | Step::Choose { .. } => self.operand(number),
         }
@@ -325,7 +325,7 @@ impl<'l> Writer<'l> {
             Step::Constant(value) => return (Expr::word(value), 0),
             Step::Length => return (name("packets.length"), 0),
             Step::Port => (self.ports.clone(), LARGEST),
-            Step::OfTable { place, what, of } => {
+            Step::TableRead { place, what, of } => {
                 let of = self.vector(of);
                 (Expr::call(format!("{}_lanes", self.way.title_of(place, what)), [name("run"), of]), LARGEST)
             }

@@ -20,10 +20,10 @@ use crate::c::{Expr, Item, Member, Stmt, Struct};
 use crate::node::{AheadOf, Nodes};
 use crate::storage::Words;
 use crate::unit::Unit;
-use hlir::lanes::{Lanes, Leavers};
-use hlir::path::{self, Stage};
+use hlir::hot_path::{self, Stage};
 use hlir::plan::Loop;
 use hlir::text::written_structure;
+use hlir::vector::{SideExits, VectorStage};
 use hlir::{NodeId, NodeKind, TableId};
 use queue::Waiting;
 pub use rewrites::RewritesAt;
@@ -71,27 +71,27 @@ pub struct Way<'u> {
     /// In the order of the graph.
     queues: Vec<Waiting<'u>>,
     /// The first stage in lanes, if the plan has it so: packets side by side, and what is done with them.
-    lanes: Option<(u32, Lanes)>,
+    lanes: Option<(u32, VectorStage)>,
     /// The nodes that send a group's packets at once, if that can be, and the functions of a packet's turn.
     senders: Vec<Sender>,
     finish: Vec<Item>,
     /// Whether who has left a group that is sent at once, or has missed, may have its turn before the others.
     is_apart: bool,
     /// Who leaves that stage, or misses behind it, only to be counted and dropped.
-    leavers: Option<Leavers>,
+    leavers: Option<SideExits>,
 }
 
 impl<'u> Way<'u> {
     /// None where the plan has no path, or one without stages.
     pub fn new(unit: &'u Unit<'u>, nodes: &Nodes) -> Option<Way<'u>> {
-        let planned = unit.plan.path.as_ref()?;
-        let path = path::nodes(unit.program, planned)?;
-        let stages = path::stages(unit.program, unit.plan, &path);
+        let planned = unit.plan.hot_path.as_ref()?;
+        let path = hot_path::nodes(unit.program, planned)?;
+        let stages = hot_path::stages(unit.program, unit.plan, &path);
         let last = stages.last()?.place;
         let taken: BTreeSet<usize> = stages.iter().flat_map(|stage| stage.looked_up.iter().copied()).collect();
-        let on_the_way = (0..last).filter(|place| path::table_of(unit.program, path[*place]).is_some());
+        let on_the_way = (0..last).filter(|place| hot_path::table_of(unit.program, path[*place]).is_some());
         let found: BTreeSet<usize> = taken.iter().copied().chain(on_the_way).collect();
-        let action = |place: &usize| Some((*place, path::action(unit.program, planned, *place)?));
+        let action = |place: &usize| Some((*place, hot_path::action(unit.program, planned, *place)?));
         let actions = found.iter().filter_map(action).collect();
         let ahead = path[..last].iter().map(|node| nodes.ahead(unit, *node)).collect();
         let queues = queue::queues(unit);
@@ -118,7 +118,7 @@ impl<'u> Way<'u> {
     }
 
     fn table(&self, place: usize) -> TableId {
-        path::table_of(self.unit.program, self.nodes[place]).expect("what is looked up ahead has a key")
+        hot_path::table_of(self.unit.program, self.nodes[place]).expect("what is looked up ahead has a key")
     }
 
     fn at(&self, place: usize) -> Expr {
@@ -145,8 +145,8 @@ impl<'u> Way<'u> {
 
     /// What members of `struct path` are named after that belong to the look-up of a place: its table, or the look-up, where the path makes several.
     fn look_up_name(&self, place: usize) -> &str {
-        let table = path::table_of(self.unit.program, self.nodes[place]);
-        let places = self.nodes.iter().filter(|node| path::table_of(self.unit.program, **node) == table);
+        let table = hot_path::table_of(self.unit.program, self.nodes[place]);
+        let places = self.nodes.iter().filter(|node| hot_path::table_of(self.unit.program, **node) == table);
         let of_its_own = self.unit.names.look_ups[crate::unit::number(self.nodes[place])].as_deref();
         of_its_own.filter(|_| places.count() > 1).unwrap_or_else(|| self.unit.table_name(self.table(place)))
     }
@@ -174,7 +174,7 @@ impl<'u> Way<'u> {
 
     /// Packets that may wait from one burst to the next.
     pub fn held(&self) -> u32 {
-        let flights = if self.is_behind() { 2 * self.group() } else { 0 };
+        let flights = if self.is_pipelined() { 2 * self.group() } else { 0 };
         flights + self.queue_capacity()
     }
 

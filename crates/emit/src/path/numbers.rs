@@ -3,7 +3,7 @@
 
 use super::{inline, name};
 use crate::c::{Expr, Item, Member, Stmt, Struct, digits};
-use hlir::lanes::{Lanes, Operator, Step};
+use hlir::vector::{Operator, Step, VectorStage};
 use std::collections::BTreeSet;
 
 /// Of `path_lanes`, where there are any.
@@ -15,7 +15,7 @@ pub fn shifts(operator: Operator) -> bool {
 }
 
 /// All of a stage, but for those that vectors have at hand, and counts of shifts.
-pub fn of(lanes: &Lanes) -> BTreeSet<u32> {
+pub fn of(lanes: &VectorStage) -> BTreeSet<u32> {
     let operands = lanes.steps.iter().flat_map(|step| {
         let Step::Operate(operator, left, right) = *step else { return [None; 2] };
         [Some(left), (!shifts(operator)).then_some(right)]

@@ -253,7 +253,7 @@ impl<'u> Way<'u> {
     fn in_groups(&self, nodes: &Nodes, queue: &Waiting, written: &Written, together: &'u Loop) -> Stmt {
         let unit = self.unit;
         let node = unit.node_name(queue.node);
-        let table = hlir::path::table_of(unit.program, queue.node).expect("a loop of a queue looks up a table");
+        let table = hlir::hot_path::table_of(unit.program, queue.node).expect("a loop of a queue looks up a table");
         let group = together.group.clamp(1, together.batch.max(1));
         let left = Expr::binary("-", name("count"), name("from"));
         let size = Expr::conditional(Expr::binary("<", left.clone(), Expr::word(group)), left, Expr::word(group));

@@ -9,7 +9,7 @@ use crate::c::{Expr, Item, Member, Stmt};
 use crate::namer::Namer;
 use crate::names::copied;
 use crate::node::Nodes;
-use hlir::lanes::{Rewrites, Store};
+use hlir::vector::{Rewrites, Store};
 use hlir::{HeaderId, Place, Statement, TableId};
 use std::collections::{BTreeSet, HashMap};
 

@@ -260,7 +260,7 @@ impl Way<'_> {
             Stmt::Assign(name("gone"), "|=", Expr::binary("<<", name("1ull"), name("i"))),
             Stmt::set(name("ports[i]"), Expr::word(0)),
         ];
-        let mut code = self.paid(Placement::WithTurns);
+        let mut code = self.paid(Placement::WithCommit);
         code.extend(self.packet_again());
         code.push(state_enter());
         code.push(Stmt::when(Expr::call("__builtin_expect", [Expr::unary("!", finish), name("0")]), gone));

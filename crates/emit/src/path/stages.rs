@@ -7,7 +7,7 @@ use crate::c::{Expr, Item, Stmt};
 use crate::group::{Grouped, Requests};
 use crate::run::{run_copy, run_taken};
 use hlir::TableId;
-use hlir::path::Stage;
+use hlir::hot_path::Stage;
 use hlir::plan::{Access, Hint, Placement};
 use hlir::text::written_structure;
 
@@ -46,7 +46,7 @@ impl Way<'_> {
         items.extend(self.turn());
         items.extend(self.turn_together());
         items.extend(self.turn_whole());
-        if self.is_behind() {
+        if self.is_pipelined() {
             items.extend(self.advance_items());
         } else {
             items.extend(self.whole_group());
@@ -160,9 +160,9 @@ impl Way<'_> {
     /// of the newest group: a loop of requests alone would stall on the core's line fill buffers.
     fn look_up_items(&self, number: usize) -> Vec<Item> {
         let stage = &self.stages[number];
-        let moved = number == 0 && self.is_behind();
+        let moved = number == 0 && self.is_pipelined();
         let single = stage.looked_up.iter().filter(|place| !self.unit.structure(self.table(**place)).is_grouped());
-        let paid = |place: usize| self.requested_in(stage, place, Placement::WithConsumption);
+        let paid = |place: usize| self.requested_in(stage, place, Placement::WithLookups);
         let requests = || single.clone().filter(|_| moved).filter_map(|place| paid(*place));
         let request = |(held, hint): (&str, Hint)| prefetch(name(format!("newest->{held}_address[i]")), hint);
         let [mut body, seconds] = self.look_up_groups(stage, moved);
@@ -217,7 +217,7 @@ impl Way<'_> {
                 continue;
             }
             let held = self.look_up_name(place);
-            let paid = self.requested_in(stage, place, Placement::WithConsumption);
+            let paid = self.requested_in(stage, place, Placement::WithLookups);
             let requests = paid
                 .filter(|_| moved)
                 .map(|_| Requests { addresses: name(format!("newest->{held}_address")), count: name("size") });
@@ -245,7 +245,8 @@ impl Way<'_> {
     }
 
     fn walks_ahead(&self, stage: &Stage, table: TableId) -> bool {
-        self.unit.structure(table).is_walked() && self.unit.request_for(&self.planned(stage).requests, table).is_some()
+        self.unit.structure(table).is_walked()
+            && self.unit.request_for(&self.planned(stage).prefetches, table).is_some()
     }
 
     fn look_ups(&self, stage: &Stage, moved: bool) -> Vec<Stmt> {
@@ -272,7 +273,7 @@ impl Way<'_> {
 
     /// Requests for the packets' own bytes, if the plan has them.
     pub(super) fn packet_requests(&self, burst: &str, count: &str) -> Option<Stmt> {
-        let first = self.stages.first().map(|stage| &self.planned(stage).requests).into_iter().flatten();
+        let first = self.stages.first().map(|stage| &self.planned(stage).prefetches).into_iter().flatten();
         let mut packets = first.filter(|request| request.access == Access::Packet);
         let request = packets.find(|request| request.placement != Placement::None)?;
         let address = Expr::call("packet_address_data", [burst, "from + i"].map(name));
@@ -376,10 +377,10 @@ impl Way<'_> {
         let mut body = vec![Stmt::set(name("run.number"), name("worker->packet_number"))];
         let to = name("count");
         let size = Expr::conditional(full, group.clone(), size);
-        let function = if self.is_behind() { "path_advance" } else { "path_group" };
+        let function = if self.is_pipelined() { "path_advance" } else { "path_group" };
         let call = Stmt::call(function, [name("&run"), name("burst"), name("from"), size]);
         body.push(Stmt::Count { name: "from".to_string(), from: Expr::word(0), to, step: group, body: vec![call] });
-        if self.is_behind() {
+        if self.is_pipelined() {
             // Nothing came: what is held goes.
             let drive = Stmt::call("path_advance", ["&run", "burst", "0", "0"].map(name));
             body.push(Stmt::when(Expr::binary("==", name("count"), Expr::word(0)), vec![drive]));

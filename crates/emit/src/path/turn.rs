@@ -108,7 +108,7 @@ impl Way<'_> {
 
     fn turn_in_order(&self) -> Vec<Stmt> {
         let entry = name(self.unit.place_name(self.nodes[0]));
-        let mut body = self.paid(Placement::WithTurns);
+        let mut body = self.paid(Placement::WithCommit);
         body.extend(self.packet_again());
         body.push(state_enter());
         body.push(Stmt::If {
@@ -159,7 +159,7 @@ impl Way<'_> {
             Stmt::declare("const uint32_t", "i", Expr::cast("uint32_t", Expr::call("__builtin_ctzll", [name("rest")]))),
             Stmt::Blank,
         ];
-        body.extend(self.paid(Placement::WithTurns));
+        body.extend(self.paid(Placement::WithCommit));
         if body.len() == 2 {
             return Vec::new();
         }

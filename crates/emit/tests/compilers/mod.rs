@@ -3,7 +3,7 @@
 #[path = "../installed/mod.rs"]
 mod installed;
 
-use hlir::plan::{Access, Descriptor, Hint, Loop, Placement, Plan, Request};
+use hlir::plan::{Access, Descriptor, Hint, Loop, Placement, Plan, Prefetch};
 use hlir::{NodeKind, Program};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -50,13 +50,13 @@ pub fn plans(program: &Program) -> Vec<(&'static str, Plan)> {
     for node in program.nodes.values() {
         let NodeKind::Apply { table, .. } = &node.kind else { continue };
         let access = Access::Table { table: program.tables[*table].name.clone(), line: 0 };
-        let request = Request { access, placement: Placement::OwnLoop, distance: 1, hint: Hint::T0, reason: None };
+        let request = Prefetch { access, placement: Placement::OwnLoop, distance: 1, hint: Hint::T0, reason: None };
         loops.push(Loop {
             node: node.name.clone(),
             batch: 32,
             group: 8,
-            lanes: 1,
-            requests: vec![request],
+            vector: 1,
+            prefetches: vec![request],
             reason: None,
         });
     }

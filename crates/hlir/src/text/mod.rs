@@ -28,7 +28,7 @@ pub fn written_descriptor(descriptor: crate::plan::Descriptor) -> &'static str {
 
 /// The word that plans have for where lines are asked for.
 pub fn written_placement(placement: crate::plan::Placement) -> &'static str {
-    let words = if placement.is_behind() { words::INTERLEAVED } else { words::PLACEMENTS };
+    let words = if placement.is_pipelined() { words::INTERLEAVED } else { words::PLACEMENTS };
     words::word_of(words, &placement).unwrap_or_default()
 }
 

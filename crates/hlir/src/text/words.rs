@@ -158,7 +158,7 @@ pub(crate) const PLACEMENTS: Words<Placement> = &[(Placement::None, "none"), (Pl
 
 /// Placements one group ahead, by the work that prefetches are interleaved with.
 pub(crate) const INTERLEAVED: Words<Placement> =
-    &[(Placement::WithConsumption, "lookup"), (Placement::WithTurns, "commit"), (Placement::WithKeys, "keys")];
+    &[(Placement::WithLookups, "lookup"), (Placement::WithCommit, "commit"), (Placement::WithKeys, "keys")];
 
 pub(crate) const HINTS: Words<Hint> = &[(Hint::T0, "t0"), (Hint::T1, "t1"), (Hint::NonTemporal, "nta")];
 

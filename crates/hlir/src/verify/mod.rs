@@ -4,13 +4,13 @@
 
 mod batching;
 mod graph;
+mod hot_path;
+mod joint;
 mod kinds;
 mod node;
 mod objects;
-mod path;
 mod plan;
 mod queues;
-mod share;
 mod site;
 mod statement;
 mod table;
@@ -23,7 +23,7 @@ pub(crate) use graph::onward;
 pub(crate) use kinds::Kinds;
 
 use crate::diagnostic::Diagnostic;
-use crate::plan::Path;
+use crate::plan::HotPath;
 use crate::text::{Parsed, get};
 use crate::{Binary, NodeId, Plan, Program};
 
@@ -95,9 +95,9 @@ impl<'p> Verifier<'p> {
     }
 
     /// Reports what would be right on another path. A text that leaves the path to be planned has not said which it is: the hint does.
-    fn report_of_path(&mut self, site: Site, path: Option<&Path>, message: impl AsRef<str>, hint: &str) {
+    fn report_of_path(&mut self, site: Site, path: Option<&HotPath>, message: impl AsRef<str>, hint: &str) {
         self.report(site, message, hint);
-        let is_planned = !self.places.is_empty() && !self.places.has(Site::Path);
+        let is_planned = !self.places.is_empty() && !self.places.has(Site::HotPath);
         if let Some(path) = path.filter(|_| is_planned)
             && let Some(error) = self.errors.pop()
         {

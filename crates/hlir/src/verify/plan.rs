@@ -3,7 +3,7 @@
 //! Whether batching changes what a packet sees is a matter of its own, in `batching`.
 
 use super::{Site, Verifier};
-use crate::plan::{Access, Layout, Loop, Placement, Request, TablePlan};
+use crate::plan::{Access, Layout, Loop, Placement, Prefetch, TablePlan};
 use crate::{MatchKind, NodeId, Plan, Program, Table, Type};
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +12,7 @@ impl<'p> Verifier<'p> {
         let nodes = self.named();
         self.parts(plan, &nodes);
         self.queues(plan, &nodes);
-        match &plan.path {
+        match &plan.hot_path {
             Some(path) => self.path(plan, path, &nodes),
             None => self.batching(plan, &nodes),
         }
@@ -25,7 +25,7 @@ impl<'p> Verifier<'p> {
         for (index, queue) in plan.queues.iter().enumerate() {
             self.pinned_queue(Site::Queue(index as u32), queue, &nodes);
         }
-        if let Some(path) = &plan.path {
+        if let Some(path) = &plan.hot_path {
             self.way(path, &nodes);
         }
     }
@@ -89,13 +89,13 @@ impl<'p> Verifier<'p> {
                 format!("a group of {group} packets in a batch of {batch}: it must be at least 1, at most the batch"),
             );
         }
-        if lp.lanes < 1 {
+        if lp.vector < 1 {
             self.error(site, "a loop has at least one lane");
         }
-        for (index, request) in lp.requests.iter().enumerate() {
-            let site = Site::Request(number, index as u32);
+        for (index, request) in lp.prefetches.iter().enumerate() {
+            let site = Site::Prefetch(number, index as u32);
             self.plan_request(site, lp, request);
-            if lp.requests[..index].iter().any(|earlier| earlier.access == request.access) {
+            if lp.prefetches[..index].iter().any(|earlier| earlier.access == request.access) {
                 let asked = match &request.access {
                     Access::Packet => "packets".to_string(),
                     Access::Table { table, line } => format!("line {line} of `{table}`"),
@@ -107,7 +107,7 @@ impl<'p> Verifier<'p> {
         }
     }
 
-    fn plan_request(&mut self, site: Site, lp: &Loop, request: &Request) {
+    fn plan_request(&mut self, site: Site, lp: &Loop, request: &Prefetch) {
         match &request.access {
             Access::Packet => {}
             Access::Table { table, .. } => {

@@ -6,7 +6,7 @@
 
 use super::batching::{node_statements, touches};
 use super::{Site, Verifier, onward};
-use crate::path;
+use crate::hot_path;
 use crate::plan::{Access, Loop, Queue};
 use crate::{Call, Effect, NodeId, NodeKind, Plan, Program, Statement};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -16,7 +16,7 @@ const LARGEST_QUEUE: u32 = 1024;
 
 impl Verifier<'_> {
     pub(super) fn queues(&mut self, plan: &Plan, named: &HashMap<&str, NodeId>) {
-        let way = plan.path.as_ref().and_then(|path| path::nodes(self.program, path));
+        let way = plan.hot_path.as_ref().and_then(|path| hot_path::nodes(self.program, path));
         for (index, queue) in plan.queues.iter().enumerate() {
             let site = Site::Queue(index as u32);
             let Some(node) = self.queue(site, queue, named) else { continue };
@@ -62,7 +62,7 @@ impl Verifier<'_> {
     /// Whether there is a path, beside which packets wait.
     fn queue_on_path(&mut self, site: Site, plan: &Plan, way: Option<&[NodeId]>, node: NodeId) -> bool {
         let name = &self.program.nodes[node].name;
-        let stages = way.map_or(Vec::new(), |way| path::stages(self.program, plan, way));
+        let stages = way.map_or(Vec::new(), |way| hot_path::stages(self.program, plan, way));
         let (message, hint) = if stages.is_empty() {
             let message = format!("the queue before `{name}` stands in a plan without a path");
             (message, "packets wait that have left a path: the plan says which way the others take, and its stages")
@@ -74,7 +74,7 @@ impl Verifier<'_> {
         } else {
             return true;
         };
-        self.report_of_path(site, plan.path.as_ref(), message, hint);
+        self.report_of_path(site, plan.hot_path.as_ref(), message, hint);
         false
     }
 
@@ -154,7 +154,7 @@ impl Verifier<'_> {
     pub(super) fn queue_loop(&mut self, number: u32, lp: &Loop, queue: &Queue, named: &HashMap<&str, NodeId>) {
         let site = Site::Loop(number);
         let Some(node) = named.get(lp.node.as_str()).copied() else { return };
-        let Some(table) = path::table_of(self.program, node) else {
+        let Some(table) = hot_path::table_of(self.program, node) else {
             let hint = "without a loop, packets that have waited go on one after the other";
             return self.report(site, format!("`{}` looks up no table for its queue to do so together", lp.node), hint);
         };
@@ -165,11 +165,11 @@ impl Verifier<'_> {
         }
         self.group_size(site, lp);
         let own = &self.program.tables[table].name;
-        for (index, request) in lp.requests.iter().enumerate() {
+        for (index, request) in lp.prefetches.iter().enumerate() {
             let is_own = matches!(&request.access, Access::Table { table, .. } if table == own);
-            if !is_own || request.placement.is_behind() {
+            if !is_own || request.placement.is_pipelined() {
                 let hint = format!("the lines of `{own}` can be requested there, `in own_loop`");
-                let site = Site::Request(number, index as u32);
+                let site = Site::Prefetch(number, index as u32);
                 self.report(site, format!("packets that have waited before `{}` cannot request this", lp.node), &hint);
             }
         }

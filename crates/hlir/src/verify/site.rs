@@ -38,12 +38,12 @@ pub enum Site {
     Descriptor,
     Burst,
     Layout,
-    Path,
+    HotPath,
     Loop(u32),
     /// What a loop prefetches: the number of the loop, and of the request in it.
-    Request(u32, u32),
+    Prefetch(u32, u32),
     TablePlan(u32),
-    Share(u32),
+    Joint(u32),
     Window(u32),
     Queue(u32),
     Instrument,
@@ -119,11 +119,11 @@ impl Site {
             | Site::Descriptor
             | Site::Burst
             | Site::Layout
-            | Site::Path
+            | Site::HotPath
             | Site::Loop(_)
-            | Site::Request(..)
+            | Site::Prefetch(..)
             | Site::TablePlan(_)
-            | Site::Share(_)
+            | Site::Joint(_)
             | Site::Window(_)
             | Site::Queue(_)
             | Site::Instrument => "the plan".to_string(),

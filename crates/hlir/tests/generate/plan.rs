@@ -3,8 +3,8 @@
 use super::Generator;
 use hlir::Plan;
 use hlir::plan::{
-    Access, Descriptor, Hint, Instrument, Layout, Loop, Path, Placement, Queue, Reason, Request, Share, Structure,
-    TablePlan, Window,
+    Access, Descriptor, Hint, HotPath, Instrument, JointTables, Layout, Loop, Placement, Prefetch, Queue, Reason,
+    Structure, TablePlan, Window,
 };
 
 impl Generator<'_> {
@@ -18,13 +18,13 @@ impl Generator<'_> {
             descriptor: self.pick(&[Descriptor::Mbuf, Descriptor::Own]),
             burst: self.number(),
             layout,
-            path: self.once_in(2).then(|| self.path()),
+            hot_path: self.once_in(2).then(|| self.path()),
             loops: self.several(3, |it| Loop {
                 node: it.name(),
                 batch: it.number(),
                 group: it.number(),
-                lanes: it.number(),
-                requests: it.several(2, |it| it.request()),
+                vector: it.number(),
+                prefetches: it.several(2, |it| it.request()),
                 reason: it.cost(),
             }),
             tables: self.several(3, |it| TablePlan {
@@ -32,9 +32,9 @@ impl Generator<'_> {
                 structure: it.pick(&Structure::ALL),
                 reason: it.cost(),
             }),
-            shares: self.several(2, |it| {
+            joints: self.several(2, |it| {
                 let (table, owner, bits) = (it.name(), it.name(), it.number());
-                Share { table, owner, bits, reason: it.cost() }
+                JointTables { secondary: table, primary: owner, bits, reason: it.cost() }
             }),
             windows: self.several(2, |it| Window {
                 node: it.name(),
@@ -51,24 +51,24 @@ impl Generator<'_> {
         }
     }
 
-    fn path(&mut self) -> Path {
+    fn path(&mut self) -> HotPath {
         let nodes = self.several(3, |it| it.name());
         let places = (0..nodes.len()).filter(|_| self.once_in(3)).collect::<Vec<usize>>();
         let actions = places.into_iter().map(|place| (place, self.name())).collect();
-        Path { nodes, actions, reason: self.cost() }
+        HotPath { nodes, actions, reason: self.cost() }
     }
 
-    fn request(&mut self) -> Request {
+    fn request(&mut self) -> Prefetch {
         let access = match self.below(3) {
             0 => Access::Packet,
             1 => Access::Table { table: self.name(), line: self.number() },
             _ => Access::Cell { object: self.name() },
         };
-        let behind = [Placement::WithConsumption, Placement::WithTurns, Placement::WithKeys];
+        let behind = [Placement::WithLookups, Placement::WithCommit, Placement::WithKeys];
         let behind = self.pick(&behind);
         let placement = self.pick(&[Placement::None, Placement::OwnLoop, behind]);
         let hint = self.pick(&[Hint::T0, Hint::T1, Hint::NonTemporal]);
-        Request { access, placement, distance: self.number(), hint, reason: self.cost() }
+        Prefetch { access, placement, distance: self.number(), hint, reason: self.cost() }
     }
 
     fn cost(&mut self) -> Option<Reason> {

@@ -1,8 +1,8 @@
 //! A router's front, and steps as one lane computes them.
 #![allow(dead_code)]
 
-use hlir::lanes::{OfTable, Operator, Step, row_of};
-use hlir::path::{Stage, nodes, stages};
+use hlir::hot_path::{Stage, nodes, stages};
+use hlir::vector::{Operator, Step, TableRead, row_of};
 use hlir::{NodeId, Program};
 
 pub const ROUTER: &str = include_str!("../../../emit/tests/golden/ipv4fwd.hlir");
@@ -15,7 +15,7 @@ pub fn with_first_stage<T>(program: &str, path: &str, of: impl FnOnce(&Program, 
     let text = format!("{program}\nplan {{\n  hot_path {{ {path} }}\n  loop {last}: batch 64 group 64 {{}}\n}}");
     let parsed = hlir::text::parse_file(&text).unwrap_or_else(|errors| panic!("{text}{errors:?}"));
     let plan = parsed.plan.expect("it has a plan");
-    let path = nodes(&parsed.program, plan.path.as_ref().expect("it has a path")).expect("all nodes are known");
+    let path = nodes(&parsed.program, plan.hot_path.as_ref().expect("it has a path")).expect("all nodes are known");
     let stages = stages(&parsed.program, &plan, &path);
     of(&parsed.program, &path, &stages[0])
 }
@@ -34,11 +34,11 @@ pub fn steps(steps: &[Step], rows: &[u32], packet: &[u8]) -> Vec<u32> {
             }
             Step::Length => packet.len() as u32,
             Step::Port => 0,
-            Step::OfTable { what, of, .. } => match what {
-                OfTable::Found => found_by(value(of)),
-                OfTable::Record => record_of(value(of)),
-                OfTable::Action => action_of(value(of)),
-                OfTable::Parameter { action, parameter } => parameter_of(value(of), *action, *parameter),
+            Step::TableRead { what, of, .. } => match what {
+                TableRead::Found => found_by(value(of)),
+                TableRead::Record => record_of(value(of)),
+                TableRead::Action => action_of(value(of)),
+                TableRead::Parameter { action, parameter } => parameter_of(value(of), *action, *parameter),
             },
             Step::Constant(value) => *value,
             Step::Operate(operator, left, right) => operated(*operator, value(left), value(right)),

@@ -13,7 +13,7 @@ use crate::analyze::Traffic;
 use crate::model::{Model, NodeCost};
 use crate::plan::batches::BURSTS;
 use crate::plan::with_model;
-use hlir::plan::{Access, Placement, Reason, Share};
+use hlir::plan::{Access, JointTables, Placement, Reason};
 use hlir::text::written_structure;
 use hlir::{NodeId, NodeKind, Plan, Program};
 
@@ -110,7 +110,7 @@ pub fn explain(program: &Program, plan: &Plan, inputs: &Inputs) -> Explanation {
     let model = Model::new(program, inputs, &traffic);
     let predicted = model.predict(plan);
     let plain = Plan { descriptor: plan.descriptor, burst: plan.burst, ..Plan::default() };
-    let path = plan.path.as_ref().map(|path| path.nodes.clone()).unwrap_or_default();
+    let path = plan.hot_path.as_ref().map(|path| path.nodes.clone()).unwrap_or_default();
     let total = |predicted: f64| Total { predicted, measured: None };
     Explanation {
         program: program.name.clone(),
@@ -220,24 +220,24 @@ fn decisions(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<Decision> {
         let chosen = written_structure(table.structure).to_string();
         decisions.push(decision(format!("structure of {}", table.table), chosen, &table.reason));
     }
-    for share in &plan.shares {
-        let Share { table, owner, bits, .. } = share;
+    for share in &plan.joints {
+        let JointTables { secondary: table, primary: owner, bits, .. } = share;
         decisions.push(decision(
             format!("joint table {table}"),
             format!("in the array of {owner}, {bits} bits"),
             &share.reason,
         ));
     }
-    if let Some(path) = &plan.path {
+    if let Some(path) = &plan.hot_path {
         decisions.push(decision("hot path".to_string(), format!("{} nodes in stages", path.nodes.len()), &path.reason));
     } else if plan.loops.is_empty() {
         decisions.push(decision("hot path".to_string(), "packet by packet".to_string(), &None));
     }
     for stage in &plan.loops {
-        let vector = if stage.lanes > 1 { format!(", vectors of {}", stage.lanes) } else { String::new() };
+        let vector = if stage.vector > 1 { format!(", vectors of {}", stage.vector) } else { String::new() };
         let chosen = format!("a stage, groups of {} packets{vector}", stage.group);
         decisions.push(decision(format!("lookup at {}", stage.node), chosen, &stage.reason));
-        for request in &stage.requests {
+        for request in &stage.prefetches {
             decisions.push(decision(accessed(&request.access), placed(request), &request.reason));
         }
     }
@@ -262,7 +262,7 @@ fn accessed(access: &Access) -> String {
     }
 }
 
-fn placed(request: &hlir::plan::Request) -> String {
+fn placed(request: &hlir::plan::Prefetch) -> String {
     let hint = hlir::text::written_hint(request.hint).to_uppercase();
     let pipelined = |work: &str| {
         let groups =
@@ -272,8 +272,8 @@ fn placed(request: &hlir::plan::Request) -> String {
     match request.placement {
         Placement::None => "no prefetch".to_string(),
         Placement::OwnLoop => format!("prefetch {hint}, in a loop before the lookups"),
-        Placement::WithConsumption => pipelined("lookups"),
-        Placement::WithTurns => pipelined("commit"),
+        Placement::WithLookups => pipelined("lookups"),
+        Placement::WithCommit => pipelined("commit"),
         Placement::WithKeys => pipelined("key computation"),
     }
 }

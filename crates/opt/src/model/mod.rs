@@ -180,7 +180,7 @@ impl<'a> Model<'a> {
             let planned = planned.get(self.program.tables[table].name.as_str());
             planned.copied().unwrap_or_else(|| Structure::usual(&self.program.key_kinds(table)))
         };
-        let applied = |node: &NodeId| hlir::path::table_of(self.program, *node).map(|table| (*node, table));
+        let applied = |node: &NodeId| hlir::hot_path::table_of(self.program, *node).map(|table| (*node, table));
         let applied: Vec<(NodeId, TableId)> = self.traffic.order().iter().filter_map(applied).collect();
         let wanted: Vec<Planned> =
             applied.iter().map(|(_, table)| (structure(*table), self.partner(plan, *table))).collect();
@@ -197,8 +197,8 @@ impl<'a> Model<'a> {
     /// The other table of a joint array.
     fn partner(&self, plan: &Plan, table: TableId) -> Option<TableId> {
         let name = &self.program.tables[table].name;
-        let share = plan.share_of(name)?;
-        let other = if share.table == *name { &share.owner } else { &share.table };
+        let share = plan.joint_of(name)?;
+        let other = if share.secondary == *name { &share.primary } else { &share.secondary };
         self.program.tables.iter().find(|(_, table)| table.name == *other).map(|(id, _)| id)
     }
 
@@ -257,7 +257,7 @@ impl<'a> Model<'a> {
     /// All distinct keys of a table's lookups, if the profile has each of them often enough to know.
     fn all_keys(&self, table: TableId) -> Option<u64> {
         let profile = self.inputs.profile.as_ref()?;
-        let applies = |(id, _): &(NodeId, &Node)| hlir::path::table_of(self.program, *id) == Some(table);
+        let applies = |(id, _): &(NodeId, &Node)| hlir::hot_path::table_of(self.program, *id) == Some(table);
         let nodes = self.program.nodes.iter().filter(applies);
         let lookups = nodes.map(|(id, node)| profile.arrived(&node.name, self.program.entry == Some(id))).sum();
         profile.all_keys(&self.program.tables[table].name, lookups)

@@ -3,13 +3,13 @@
 
 use super::Model;
 use crate::analyze::branch_probabilities::LookupOutcomes;
-use hlir::effects::{self, Ahead};
+use hlir::effects::{self, Speculation};
 use hlir::{Next, NodeId, NodeKind, Statement};
 
 impl Model<'_> {
     /// Of the packets that go from `from` to `to`, the share for which `from` can run speculatively.
     pub(super) fn speculable_share(&self, from: NodeId, to: NodeId) -> f64 {
-        if effects::never_ahead(self.program, from) {
+        if effects::never_speculable(self.program, from) {
             return 0.0;
         }
         match &self.program.nodes[from].kind {
@@ -52,7 +52,7 @@ fn share_to(lookup: &LookupOutcomes, next: &Next, action: usize, default: usize,
 /// equally likely.
 fn speculable(body: &[Statement]) -> f64 {
     let share = |statement: &Statement| {
-        if effects::ahead(statement) == Ahead::Prevents {
+        if effects::speculation(statement) == Speculation::SideEffect {
             0.0
         } else if let Statement::If { then, otherwise, .. } = statement {
             (speculable(then) + speculable(otherwise)) / 2.0

@@ -7,8 +7,8 @@
 use super::stalls::{StagedLookup, can_prefetch};
 use super::{Lookup, Model, NodeCost};
 use crate::analyze::drops::node_index;
-use hlir::path::Stage;
-use hlir::plan::{Access, Loop, Placement, Request};
+use hlir::hot_path::Stage;
+use hlir::plan::{Access, Loop, Placement, Prefetch};
 use hlir::{NodeId, Plan};
 
 /// Operations that spill a key and reload the result.
@@ -39,15 +39,15 @@ struct Staged {
 
 /// Depth of software pipelining: bursts that packets are kept while later ones are begun.
 pub fn pipeline_depth(plan: &Plan) -> u32 {
-    let requests = plan.loops.iter().flat_map(|stage| &stage.requests);
-    let distances = requests.filter(|request| request.placement.is_behind()).map(|request| request.distance);
+    let requests = plan.loops.iter().flat_map(|stage| &stage.prefetches);
+    let distances = requests.filter(|request| request.placement.is_pipelined()).map(|request| request.distance);
     distances.max().unwrap_or(0)
 }
 
 /// Staged lookups for which the plan says which action is expected. Zero for a path with nodes that the
 /// program lacks.
 fn expected_actions(plan: &Plan, path: &[NodeId], stages: &[Staged]) -> f64 {
-    let places = plan.path.iter().flat_map(|path| path.actions.keys());
+    let places = plan.hot_path.iter().flat_map(|path| path.actions.keys());
     let nodes = places.filter_map(|place| path.get(*place));
     nodes.filter(|node| stages.iter().any(|stage| stage.looked_up.contains(node))).count() as f64
 }
@@ -56,7 +56,8 @@ impl Model<'_> {
     /// Adds memory stalls to `nodes`, and subtracts what grouped lookups save. Returns the cost of the stages
     /// themselves, less what they save.
     pub(super) fn add_stalls(&self, plan: &Plan, lookups: &[Lookup], nodes: &mut [NodeCost]) -> f64 {
-        let path = plan.path.as_ref().and_then(|path| hlir::path::nodes(self.program, path)).unwrap_or_default();
+        let path =
+            plan.hot_path.as_ref().and_then(|path| hlir::hot_path::nodes(self.program, path)).unwrap_or_default();
         let stages = self.stages(plan, &path);
         let window = self.rob_window(lookups);
         let on_path = self.share_on_path(&path, &stages);
@@ -89,7 +90,7 @@ impl Model<'_> {
     /// The stages of a hot path. Without one, the plan's loops stand alone.
     fn stages(&self, plan: &Plan, path: &[NodeId]) -> Vec<Staged> {
         if !path.is_empty() {
-            let stages = hlir::path::stages(self.program, plan, path).into_iter();
+            let stages = hlir::hot_path::stages(self.program, plan, path).into_iter();
             let looked_up = |places: Vec<usize>| places.into_iter().map(|place| path[place]).collect();
             let staged = stages.map(|stage| Staged {
                 number: stage.number,
@@ -108,9 +109,9 @@ impl Model<'_> {
     }
 
     /// The plan's prefetch of a lookup's first line.
-    fn request<'p>(&self, stage: &'p Loop, lookup: &Lookup) -> Option<&'p Request> {
+    fn request<'p>(&self, stage: &'p Loop, lookup: &Lookup) -> Option<&'p Prefetch> {
         let name = &self.program.tables[lookup.table].name;
-        stage.requests.iter().find(|request| {
+        stage.prefetches.iter().find(|request| {
             let matches_line = matches!(&request.access, Access::Table { table, line: 0 } if table == name);
             matches_line && request.placement != Placement::None && can_prefetch(lookup)
         })
@@ -142,7 +143,7 @@ impl Model<'_> {
     /// Operations that compute the keys of a stage.
     fn key_operations(&self, stage: &Staged) -> f64 {
         let operations = crate::model::operations::Operations::new(self.program);
-        let tables = stage.looked_up.iter().filter_map(|node| hlir::path::table_of(self.program, *node));
+        let tables = stage.looked_up.iter().filter_map(|node| hlir::hot_path::table_of(self.program, *node));
         tables.map(|table| operations.key(table)).sum()
     }
 
@@ -173,7 +174,7 @@ impl Model<'_> {
             if let Some(first) = stage.on_path.as_ref().filter(|_| at == 0) {
                 sum += self.vector_cycles(plan, path, first, on_path);
             }
-            if planned.requests.iter().any(|request| request.placement.is_behind()) {
+            if planned.prefetches.iter().any(|request| request.placement.is_pipelined()) {
                 sum += costs.pipelining_cycles;
             }
         }

@@ -11,7 +11,7 @@
 use super::cache_line::{Area, Footprint};
 use super::structures::Shape;
 use super::{Lookup, Model};
-use hlir::plan::{Access, Hint, Placement, Request};
+use hlir::plan::{Access, Hint, Placement, Prefetch};
 
 /// Operations around a lookup in the loop of a stage.
 const LOOP: f64 = 6.0;
@@ -91,7 +91,7 @@ fn first(lookup: &Lookup) -> Footprint {
 /// A lookup of a stage.
 pub(super) struct StagedLookup<'a> {
     pub lookup: &'a Lookup,
-    pub request: Option<&'a Request>,
+    pub request: Option<&'a Prefetch>,
 }
 
 /// The part of a group's work that a prefetch is interleaved with.
@@ -104,14 +104,14 @@ enum Part {
 
 impl StagedLookup<'_> {
     fn is_pipelined(&self) -> bool {
-        self.request.is_some_and(|request| request.placement.is_behind())
+        self.request.is_some_and(|request| request.placement.is_pipelined())
     }
 
     /// The work that the first line's prefetch is interleaved with.
     fn part(&self) -> Part {
         match self.request.map_or(Placement::None, |request| request.placement) {
-            Placement::WithTurns => Part::Commit,
-            Placement::WithConsumption => Part::Lookups,
+            Placement::WithCommit => Part::Commit,
+            Placement::WithLookups => Part::Lookups,
             Placement::None | Placement::OwnLoop | Placement::WithKeys => Part::Keys,
         }
     }
@@ -209,7 +209,7 @@ impl Model<'_> {
         if lookup.share < HOT_SHARE || hlir::effects::learns(self.program, lookup.table) {
             return unstaged;
         }
-        let request = Request {
+        let request = Prefetch {
             access: Access::Table { table: self.program.tables[lookup.table].name.clone(), line: 0 },
             placement: Placement::OwnLoop,
             distance: USUAL_GROUP,
@@ -380,7 +380,7 @@ impl Model<'_> {
         let footprint = first(lookup);
         let cycles = |hint| match placement {
             Placement::OwnLoop => memory.group(hint, &footprint, in_flight),
-            Placement::None | Placement::WithConsumption | Placement::WithTurns | Placement::WithKeys => {
+            Placement::None | Placement::WithLookups | Placement::WithCommit | Placement::WithKeys => {
                 memory.prefetch(hint, &footprint, in_flight)
             }
         };
@@ -388,7 +388,7 @@ impl Model<'_> {
         // Lines that stay in L1 for a burst evict the burst's packets, and a calibration has no packets. In
         // l2fwd with 64K to 512K entries, prefetches to L2 cost two cycles less, whatever the curves said
         // (Zen 4). So pipelined prefetches prefer L2.
-        let is_near = if placement.is_behind() { near <= far * (1.0 - NOISE) } else { near * (1.0 - NOISE) <= far };
+        let is_near = if placement.is_pipelined() { near <= far * (1.0 - NOISE) } else { near * (1.0 - NOISE) <= far };
         if is_near { Hint::T0 } else { Hint::T1 }
     }
 }

@@ -3,9 +3,9 @@
 
 use super::Model;
 use crate::analyze::drops::node_index;
-use hlir::lanes::{Lanes, Step};
-use hlir::path::Stage;
+use hlir::hot_path::Stage;
 use hlir::plan::Descriptor;
+use hlir::vector::{Step, VectorStage};
 use hlir::{NodeId, NodeKind, Plan};
 
 /// Operations per packet that load it: its address, its length, and its part of the loop. Fields of mbufs are
@@ -56,8 +56,8 @@ impl Model<'_> {
     /// The cost of the plan's first stage with so many packets per vector. None without a hot path, or if the
     /// stage has no vector form.
     pub fn vector_cost(&self, plan: &Plan, packets: u32) -> Option<VectorCost> {
-        let path = hlir::path::nodes(self.program, plan.path.as_ref()?)?;
-        let first = hlir::path::stages(self.program, plan, &path).into_iter().next()?;
+        let path = hlir::hot_path::nodes(self.program, plan.hot_path.as_ref()?)?;
+        let first = hlir::hot_path::stages(self.program, plan, &path).into_iter().next()?;
         self.stage_vector_cost(&path, &first, packets, plan.descriptor)
     }
 
@@ -71,7 +71,7 @@ impl Model<'_> {
         let key = (path[..=first.place].to_vec(), first.looked_up.clone());
         let known = self.vector_cache.borrow().get(&key).copied();
         let counted = known.unwrap_or_else(|| {
-            let lanes = Lanes::of(self.program, path, first).ok();
+            let lanes = VectorStage::of(self.program, path, first).ok();
             let counted = lanes
                 .map(|lanes| StepCounts { rewritten: self.rewritten(path[first.place], &lanes), ..counted(&lanes) });
             self.vector_cache.borrow_mut().insert(key, counted);
@@ -84,7 +84,7 @@ impl Model<'_> {
             .map(|node| self.work[node_index(*node)] * self.traffic.node(*node).min(1.0))
             .sum();
         let operations = super::operations::Operations::new(self.program);
-        let tables = first.looked_up.iter().filter_map(|place| hlir::path::table_of(self.program, path[*place]));
+        let tables = first.looked_up.iter().filter_map(|place| hlir::hot_path::table_of(self.program, path[*place]));
         let keys: f64 = tables.map(|table| operations.key(table)).sum();
         let load = match descriptor {
             Descriptor::Own => LOAD_PACKET,
@@ -96,7 +96,7 @@ impl Model<'_> {
 
     /// Operations of the lookup's actions that are computed in advance, per packet, less the stores that
     /// remain.
-    fn rewritten(&self, node: NodeId, lanes: &Lanes) -> f64 {
+    fn rewritten(&self, node: NodeId, lanes: &VectorStage) -> f64 {
         let NodeKind::Apply { table, .. } = self.program.nodes[node].kind else { return 0.0 };
         let operations = super::operations::Operations::new(self.program);
         let run = self.traffic.lookup(node).map(|lookup| lookup.actions.as_slice()).unwrap_or_default();
@@ -117,15 +117,15 @@ impl Model<'_> {
     /// ```
     pub(super) fn vector_cycles(&self, plan: &Plan, path: &[NodeId], first: &Stage, on_path: f64) -> f64 {
         let planned = &plan.loops[first.number];
-        if planned.lanes < 2 {
+        if planned.vector < 2 {
             return 0.0;
         }
-        let Some(cost) = self.stage_vector_cost(path, first, planned.lanes, plan.descriptor) else { return 0.0 };
+        let Some(cost) = self.stage_vector_cost(path, first, planned.vector, plan.descriptor) else { return 0.0 };
         let saved = self.inputs.machine.stages().operation_cycles;
         // The remainder of a group runs packet by packet.
-        let whole = f64::from(planned.group / planned.lanes * planned.lanes) / f64::from(planned.group.max(1));
+        let whole = f64::from(planned.group / planned.vector * planned.vector) / f64::from(planned.group.max(1));
         whole
-            * (cost.vector * self.vector_operation(planned.lanes)
+            * (cost.vector * self.vector_operation(planned.vector)
                 - (cost.saved + on_path * (cost.keys + cost.rewritten)) * saved)
     }
 
@@ -151,14 +151,14 @@ pub(super) struct StepCounts {
     rewritten: f64,
 }
 
-fn counted(lanes: &Lanes) -> StepCounts {
+fn counted(lanes: &VectorStage) -> StepCounts {
     let (mut operators, mut reads) = (0.0, 0.0);
     for (step, is_uniform) in lanes.steps.iter().zip(uniform_for_port(lanes)) {
         match step {
             Step::Word(_) | Step::Length | Step::Port | Step::Constant(_) => {}
             Step::Operate(..) | Step::Choose { .. } => operators += 1.0,
-            Step::OfTable { .. } if is_uniform => operators += GATHER,
-            Step::OfTable { .. } => reads += GATHER,
+            Step::TableRead { .. } if is_uniform => operators += GATHER,
+            Step::TableRead { .. } => reads += GATHER,
         }
     }
     let stores = |parts: usize| match parts.div_ceil(WORDS_PER_LIMB) {
@@ -172,12 +172,12 @@ fn counted(lanes: &Lanes) -> StepCounts {
 }
 
 /// Whether each step is uniform over the packets of one port: bursts usually come from one port.
-fn uniform_for_port(lanes: &Lanes) -> Vec<bool> {
+fn uniform_for_port(lanes: &VectorStage) -> Vec<bool> {
     let mut uniform: Vec<bool> = Vec::new();
     for step in &lanes.steps {
         let is_uniform = match step {
             Step::Word(_) | Step::Length => false,
-            Step::Port | Step::Constant(_) | Step::OfTable { .. } | Step::Operate(..) | Step::Choose { .. } => {
+            Step::Port | Step::Constant(_) | Step::TableRead { .. } | Step::Operate(..) | Step::Choose { .. } => {
                 step.operands().iter().all(|operand| uniform[*operand as usize])
             }
         };

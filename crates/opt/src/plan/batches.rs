@@ -8,7 +8,7 @@
 use super::{WORTH, constraints, is_legal, reason, with_model};
 use crate::Inputs;
 use crate::model::Model;
-use hlir::plan::{Access, Hint, Loop, Placement, Request};
+use hlir::plan::{Access, Hint, Loop, Placement, Prefetch};
 use hlir::{NodeId, Plan, Program};
 
 /// The first is taken unless another is cheaper.
@@ -34,7 +34,7 @@ pub fn allocate(program: &Program, plan: &mut Plan, inputs: &Inputs) {
         } else if let Some(first) = stages.first() {
             bursts = vec![first.batch.max(1)];
         }
-        let plain = Plan { path: None, loops: Vec::new(), ..plan.clone() };
+        let plain = Plan { hot_path: None, loops: Vec::new(), ..plan.clone() };
         let mut best: Option<(f64, Plan)> = None;
         for burst in bursts {
             let begun = Plan { burst, loops: stages.clone(), ..plan.clone() };
@@ -57,9 +57,9 @@ pub fn allocate(program: &Program, plan: &mut Plan, inputs: &Inputs) {
         let plain = model.predict(&Plan { burst: chosen.burst, ..plain }).cycles();
         // At equal cost, stages are safer: they stall less if memory is slower than measured.
         let is_worth_it = !chosen.loops.is_empty() && cycles < plain;
-        if !is_worth_it && pinned.path.is_none() && stages.is_empty() && pinned.queues.is_empty() {
-            (chosen.path, chosen.loops) = (None, Vec::new());
-        } else if let Some(path) = &mut chosen.path {
+        if !is_worth_it && pinned.hot_path.is_none() && stages.is_empty() && pinned.queues.is_empty() {
+            (chosen.hot_path, chosen.loops) = (None, Vec::new());
+        } else if let Some(path) = &mut chosen.hot_path {
             path.reason = reason(cycles, [("packet_by_packet".to_string(), plain)]);
         }
         super::vector::make_scalar(&mut chosen, inputs);
@@ -95,9 +95,9 @@ fn minimum_cost_stage(model: &Model, plan: Plan) -> Plan {
 
 /// Lookups on the hot path, each with its table's name.
 fn lookups(model: &Model, plan: &Plan) -> Vec<(NodeId, String)> {
-    let path = plan.path.as_ref().and_then(|path| hlir::path::nodes(model.program, path)).unwrap_or_default();
+    let path = plan.hot_path.as_ref().and_then(|path| hlir::hot_path::nodes(model.program, path)).unwrap_or_default();
     let look_up = |node: NodeId| {
-        hlir::path::table_of(model.program, node).map(|table| (node, model.program.tables[table].name.clone()))
+        hlir::hot_path::table_of(model.program, node).map(|table| (node, model.program.tables[table].name.clone()))
     };
     path.into_iter().filter_map(look_up).collect()
 }
@@ -113,25 +113,25 @@ fn one_stage(model: &Model, plan: &Plan, lookups: &[(NodeId, String)]) -> Option
                 with.loops.push(stage(model, *node, name, &plan));
                 with = super::vector::candidate(model, with);
             }
-            Some(first) => first.requests.push(prefetch_of(name)),
+            Some(first) => first.prefetches.push(prefetch_of(name)),
         }
         if is_legal(model.program, &with) {
             plan = with;
         }
     }
     let mut cycles = super::prefetch::minimum_cost(model, &plan);
-    let requests = plan.loops.first()?.requests.len();
+    let requests = plan.loops.first()?.prefetches.len();
     for number in (1..requests).rev() {
         let mut without = plan.clone();
-        without.loops[0].requests.remove(number);
+        without.loops[0].prefetches.remove(number);
         let unstaged = super::prefetch::minimum_cost(model, &without);
         if unstaged < cycles {
             (cycles, plan) = (unstaged, without);
         } else {
-            plan.loops[0].requests[number].reason = reason(cycles, [("unstaged".to_string(), unstaged)]);
+            plan.loops[0].prefetches[number].reason = reason(cycles, [("unstaged".to_string(), unstaged)]);
         }
     }
-    (plan.loops[0].requests.len() > 1).then_some(plan)
+    (plan.loops[0].prefetches.len() > 1).then_some(plan)
 }
 
 /// What becomes of a lookup on the hot path.
@@ -149,7 +149,7 @@ fn cut(model: &Model, mut plan: Plan) -> Plan {
         let mut options: Vec<(Cut, Plan)> = vec![(Cut::Unstaged, plan.clone())];
         for number in fixed..plan.loops.len() {
             let mut joined = plan.clone();
-            joined.loops[number].requests.push(prefetch_of(name));
+            joined.loops[number].prefetches.push(prefetch_of(name));
             options.push((Cut::Joined(number), joined));
         }
         let mut own = plan.clone();
@@ -165,8 +165,8 @@ fn cut(model: &Model, mut plan: Plan) -> Plan {
 
 /// The nodes whose lookups the plan's stages make.
 fn staged_nodes(program: &Program, plan: &Plan) -> Vec<NodeId> {
-    let path = plan.path.as_ref().and_then(|path| hlir::path::nodes(program, path)).unwrap_or_default();
-    let stages = hlir::path::stages(program, plan, &path);
+    let path = plan.hot_path.as_ref().and_then(|path| hlir::hot_path::nodes(program, path)).unwrap_or_default();
+    let stages = hlir::hot_path::stages(program, plan, &path);
     stages.iter().flat_map(|stage| &stage.looked_up).map(|place| path[*place]).collect()
 }
 
@@ -176,15 +176,15 @@ fn stage(model: &Model, node: NodeId, table: &str, plan: &Plan) -> Loop {
         node: model.program.nodes[node].name.clone(),
         batch: plan.burst,
         group: plan.loops.first().map_or(plan.burst.min(LARGEST_GROUP), |first| first.group),
-        lanes: 1,
-        requests: vec![prefetch_of(table)],
+        vector: 1,
+        prefetches: vec![prefetch_of(table)],
         reason: None,
     }
 }
 
 /// A staged lookup; the pass `prefetch` decides where its line is prefetched.
-fn prefetch_of(table: &str) -> Request {
-    Request {
+fn prefetch_of(table: &str) -> Prefetch {
+    Prefetch {
         access: Access::Table { table: table.to_string(), line: 0 },
         placement: Placement::None,
         distance: 1,
@@ -222,7 +222,7 @@ fn minimum_cost(model: &Model, options: Vec<(Cut, Plan)>) -> Plan {
         Cut::Unstaged => {}
         Cut::Joined(number) => {
             let name = format!("with_{}", plan.loops[number].node);
-            if let Some(request) = plan.loops[number].requests.last_mut() {
+            if let Some(request) = plan.loops[number].prefetches.last_mut() {
                 request.reason = reason(cycles, others(&name));
             }
         }

@@ -5,7 +5,7 @@
 //! planned.
 
 use crate::Inputs;
-use hlir::plan::{Layout, Loop, Path};
+use hlir::plan::{HotPath, Layout, Loop};
 use hlir::verify::{Places, verify_pins_at};
 use hlir::{Plan, Program};
 
@@ -37,15 +37,15 @@ pub fn apply(plan: &mut Plan, inputs: &Inputs) {
     if pinned.layout != Layout::Declared {
         plan.layout.clone_from(&pinned.layout);
     }
-    if let Some(path) = &pinned.path {
+    if let Some(path) = &pinned.hot_path {
         // Keep the planner's reason for the same path.
-        let same = plan.path.take().filter(|planned| planned.nodes == path.nodes);
+        let same = plan.hot_path.take().filter(|planned| planned.nodes == path.nodes);
         let reason = same.and_then(|planned| planned.reason).or_else(|| path.reason.clone());
-        plan.path = Some(Path { reason, ..path.clone() });
+        plan.hot_path = Some(HotPath { reason, ..path.clone() });
     }
     replace_all(&mut plan.loops, &pinned.loops, |lp| &lp.node);
     replace_all(&mut plan.tables, &pinned.tables, |table| &table.table);
-    replace_all(&mut plan.shares, &pinned.shares, |share| &share.table);
+    replace_all(&mut plan.joints, &pinned.joints, |share| &share.secondary);
     replace_all(&mut plan.windows, &pinned.windows, |window| &window.node);
     replace_all(&mut plan.queues, &pinned.queues, |queue| &queue.node);
     plan.instrument.edges |= pinned.instrument.edges;

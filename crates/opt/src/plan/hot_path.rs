@@ -9,22 +9,22 @@ use super::with_model;
 use crate::Inputs;
 use crate::analyze::hot_path;
 use crate::inputs::Content;
-use hlir::plan::Path;
+use hlir::plan::HotPath;
 use hlir::{NodeId, Plan, Program, Scope, Table};
 
 pub fn find(program: &Program, plan: &mut Plan, inputs: &Inputs) {
-    if inputs.constraints.path.is_some() {
-        plan.path.clone_from(&inputs.constraints.path);
+    if inputs.constraints.hot_path.is_some() {
+        plan.hot_path.clone_from(&inputs.constraints.hot_path);
         return;
     }
     with_model(program, inputs, |model| {
         let nodes = hot_path::find(program, inputs, model.traffic);
-        let last = nodes.iter().rposition(|node| hlir::path::table_of(program, *node).is_some());
+        let last = nodes.iter().rposition(|node| hlir::hot_path::table_of(program, *node).is_some());
         let action = |(place, node): (usize, &NodeId)| {
-            let table = &program.tables[hlir::path::table_of(program, *node)?];
+            let table = &program.tables[hlir::hot_path::table_of(program, *node)?];
             Some((place, table.actions[usual_action(table, inputs.occupancy.of(table))?].name.clone()))
         };
-        plan.path = last.map(|_| Path {
+        plan.hot_path = last.map(|_| HotPath {
             nodes: nodes.iter().map(|node| program.nodes[*node].name.clone()).collect(),
             actions: nodes.iter().enumerate().filter_map(action).collect(),
             reason: None,

@@ -16,10 +16,10 @@ use std::ops::Range;
 const PLACEMENTS: [(&[Placement], &str); 6] = [
     (&[Placement::None], "none"),
     (&[Placement::OwnLoop], "own_loop"),
-    (&[Placement::WithConsumption], LOOKUP),
-    (&[Placement::WithTurns], COMMIT),
+    (&[Placement::WithLookups], LOOKUP),
+    (&[Placement::WithCommit], COMMIT),
     (&[Placement::WithKeys], "keys"),
-    (&[Placement::WithTurns, Placement::WithKeys, Placement::WithConsumption], "spread"),
+    (&[Placement::WithCommit, Placement::WithKeys, Placement::WithLookups], "spread"),
 ];
 const LOOKUP: &str = "lookup";
 const COMMIT: &str = "commit";
@@ -34,7 +34,7 @@ pub fn place(program: &Program, plan: &mut Plan, inputs: &Inputs) {
         let open = (0..plan.loops.len()).filter(|number| !constraints::has_loop(inputs, &plan.loops[*number]));
         for number in open.collect::<Vec<usize>>() {
             place_all(model, plan, number);
-            for request in 0..plan.loops[number].requests.len() {
+            for request in 0..plan.loops[number].prefetches.len() {
                 place_one(model, plan, number, request);
             }
         }
@@ -48,10 +48,10 @@ pub fn minimum_cost(model: &Model, plan: &Plan) -> f64 {
         if constraints::has_loop(model.inputs, &plan.loops[number]) {
             continue;
         }
-        for request in 0..plan.loops[number].requests.len() {
+        for request in 0..plan.loops[number].prefetches.len() {
             let mut costs = costs(model, &plan, number, request..request + 1);
             // Cuts are decided without software pipelining, whose legality is not known yet.
-            costs.retain(|(_, _, plan)| !plan.loops[number].requests[request].placement.is_behind());
+            costs.retain(|(_, _, plan)| !plan.loops[number].prefetches[request].placement.is_pipelined());
             let best = costs.into_iter().min_by(|(_, a, _), (_, b, _)| a.total_cmp(b));
             if let Some((_, _, better)) = best {
                 plan = better;
@@ -71,7 +71,7 @@ fn costs(model: &Model, plan: &Plan, number: usize, requests: Range<usize>) -> V
             let group = other.loops[number].group;
             for (request, &placement) in requests.clone().zip(placements.iter().cycle()) {
                 let hint = hint(model, plan, number, request, placement);
-                let prefetch = &mut other.loops[number].requests[request];
+                let prefetch = &mut other.loops[number].prefetches[request];
                 prefetch.placement = placement;
                 prefetch.hint = if placement == Placement::None { Hint::T0 } else { hint };
                 prefetch.distance = if placement == Placement::OwnLoop { group } else { 1 };
@@ -83,7 +83,7 @@ fn costs(model: &Model, plan: &Plan, number: usize, requests: Range<usize>) -> V
 }
 
 fn hint(model: &Model, plan: &Plan, number: usize, request: usize, placement: Placement) -> Hint {
-    let prefetch = &plan.loops[number].requests[request];
+    let prefetch = &plan.loops[number].prefetches[request];
     let Access::Table { table, .. } = &prefetch.access else { return Hint::T0 };
     let lookups = model.lookups(plan);
     let found = lookups.iter().find(|lookup| model.program.tables[lookup.table].name == *table);
@@ -92,7 +92,7 @@ fn hint(model: &Model, plan: &Plan, number: usize, request: usize, placement: Pl
 
 /// Places all prefetches of a loop in one way, since they share the cost of software pipelining.
 fn place_all(model: &Model, plan: &mut Plan, number: usize) {
-    let mut costs = costs(model, plan, number, 0..plan.loops[number].requests.len());
+    let mut costs = costs(model, plan, number, 0..plan.loops[number].prefetches.len());
     costs.retain(|(_, _, other)| is_legal(model.program, other));
     costs.sort_by(|(_, a, _), (_, b, _)| a.total_cmp(b));
     let Some(least) = costs.first().map(|(_, cycles, _)| *cycles) else { return };
@@ -103,7 +103,7 @@ fn place_all(model: &Model, plan: &mut Plan, number: usize) {
 
 fn place_one(model: &Model, plan: &mut Plan, number: usize, request: usize) {
     let mut costs = costs(model, plan, number, request..request + 1);
-    let placed = |plan: &Plan| plan.loops[number].requests[request].placement;
+    let placed = |plan: &Plan| plan.loops[number].prefetches[request].placement;
     let planned = placed(plan);
     costs.sort_by(|(_, a, _), (_, b, _)| a.total_cmp(b));
     let legal: Vec<usize> = (0..costs.len()).filter(|at| is_legal(model.program, &costs[*at].2)).collect();
@@ -111,7 +111,7 @@ fn place_one(model: &Model, plan: &mut Plan, number: usize, request: usize) {
     let stays = legal.iter().find(|at| placed(&costs[**at].2) == planned && costs[**at].1 <= costs[least].1 * SAME);
     let at = *stays.unwrap_or(&least);
     let (name, cycles, mut chosen) = costs.remove(at);
-    let prefetch = &mut chosen.loops[number].requests[request];
+    let prefetch = &mut chosen.loops[number].prefetches[request];
     let before = super::alternatives(prefetch.reason.take());
     let others = costs.iter().filter(|(other, _, _)| *other != name);
     prefetch.reason = reason(cycles, others.map(|(name, cycles, _)| (name.to_string(), *cycles)).chain(before));

@@ -3,7 +3,7 @@
 use super::{is_legal, reason, structures};
 use crate::Inputs;
 use crate::model::records;
-use hlir::plan::{Share, Structure};
+use hlir::plan::{JointTables, Structure};
 use hlir::{Plan, Program, TableId};
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 const COMMON: f64 = 0.5;
 
 pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
-    plan.shares.clone_from(&inputs.constraints.shares);
+    plan.joints.clone_from(&inputs.constraints.joints);
     let mut pairs = pairs(program, plan, inputs);
     if pairs.is_empty() {
         return;
@@ -22,21 +22,21 @@ pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
     pairs.sort_by_key(|(common, _)| std::cmp::Reverse(*common));
     for (_, mut share) in pairs {
         let mut other = plan.clone();
-        other.shares.push(share.clone());
+        other.joints.push(share.clone());
         if !is_legal(program, &other) {
             continue;
         }
         let cycles = structures::whole_plan_cycles(program, "sharing", &other, inputs);
         if cycles * structures::SAME < least {
             share.reason = reason(cycles, [("separate".to_string(), least)]);
-            plan.shares.push(share);
+            plan.joints.push(share);
             least = cycles;
         }
     }
 }
 
 /// Pairs of tables that could have a joint array, with the number of common keys.
-fn pairs(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<(u64, Share)> {
+fn pairs(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<(u64, JointTables)> {
     let structure: BTreeMap<&str, Structure> =
         plan.tables.iter().map(|planned| (planned.table.as_str(), planned.structure)).collect();
     let is_shareable =
@@ -54,7 +54,7 @@ fn pairs(program: &Program, plan: &Plan, inputs: &Inputs) -> Vec<(u64, Share)> {
     pairs
 }
 
-fn pair(program: &Program, inputs: &Inputs, one: TableId, other: TableId) -> Option<(u64, Share)> {
+fn pair(program: &Program, inputs: &Inputs, one: TableId, other: TableId) -> Option<(u64, JointTables)> {
     let width = |id: TableId| program.key_kinds(id).iter().map(|(_, width)| width).sum::<u32>();
     if width(one) != width(other) {
         return None;
@@ -67,13 +67,13 @@ fn pair(program: &Program, inputs: &Inputs, one: TableId, other: TableId) -> Opt
         return None;
     }
     // The other table needs two bits, for its default's record and another.
-    let bits = |id: TableId| records::bits(program, id, &content(id), Share::BITS - 2);
+    let bits = |id: TableId| records::bits(program, id, &content(id), JointTables::BITS - 2);
     let [one_bits, other_bits] = [bits(one)?, bits(other)?];
-    let left = Share::BITS.checked_sub(one_bits + other_bits)?;
+    let left = JointTables::BITS.checked_sub(one_bits + other_bits)?;
     let (guest, owner, bits) = if one_bits <= other_bits { (one, other, one_bits) } else { (other, one, other_bits) };
     let [table, owner] = [guest, owner].map(|id| name(program, id).to_string());
     // Unused bits are divided equally.
-    Some((common, Share { table, owner, bits: bits + left / 2, reason: None }))
+    Some((common, JointTables { secondary: table, primary: owner, bits: bits + left / 2, reason: None }))
 }
 
 fn name(program: &Program, id: TableId) -> &str {

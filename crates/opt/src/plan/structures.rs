@@ -20,7 +20,7 @@ const NEAR_OPTIMAL: f64 = 1.5;
 const MOST_NEAR_OPTIMAL: usize = 4;
 
 pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
-    plan.shares.clone_from(&inputs.constraints.shares);
+    plan.joints.clone_from(&inputs.constraints.joints);
     choose_by_lookups(program, plan, inputs);
     let near_optimal = near_optimal(plan, inputs);
     if near_optimal.is_empty() {

@@ -33,7 +33,7 @@ pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
 /// Resets loops that are not given to scalar code.
 pub fn make_scalar(plan: &mut Plan, inputs: &Inputs) {
     for lp in plan.loops.iter_mut().filter(|lp| !constraints::has_loop(inputs, lp)) {
-        lp.lanes = 1;
+        lp.vector = 1;
     }
 }
 
@@ -51,12 +51,12 @@ pub fn candidate(model: &Model, mut plan: Plan) -> Plan {
 
 /// Index of the loop of the path's first stage.
 fn first(model: &Model, plan: &Plan) -> Option<usize> {
-    let path = hlir::path::nodes(model.program, plan.path.as_ref()?)?;
-    hlir::path::stages(model.program, plan, &path).first().map(|stage| stage.number)
+    let path = hlir::hot_path::nodes(model.program, plan.hot_path.as_ref()?)?;
+    hlir::hot_path::stages(model.program, plan, &path).first().map(|stage| stage.number)
 }
 
 fn vectorized(plan: &Plan, number: usize, packets: u32) -> Plan {
     let mut plan = plan.clone();
-    plan.loops[number].lanes = packets;
+    plan.loops[number].vector = packets;
     plan
 }

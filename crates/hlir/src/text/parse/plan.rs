@@ -3,7 +3,7 @@
 use super::Reader;
 use super::cursor::Read;
 use crate::Plan;
-use crate::plan::{Access, Layout, Loop, Path, Queue, Reason, Request, Share, TablePlan, Window};
+use crate::plan::{Access, HotPath, JointTables, Layout, Loop, Prefetch, Queue, Reason, TablePlan, Window};
 use crate::text::lex::TokenKind;
 use crate::text::words::{DESCRIPTORS, HINTS, INTERLEAVED, PLACEMENTS, STRUCTURES};
 use crate::verify::Site;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// Parts of which a plan has one.
 const SINGLE: [(&str, Site); 4] =
-    [("descriptor", Site::Descriptor), ("burst", Site::Burst), ("layout", Site::Layout), ("hot_path", Site::Path)];
+    [("descriptor", Site::Descriptor), ("burst", Site::Burst), ("layout", Site::Layout), ("hot_path", Site::HotPath)];
 
 impl Reader {
     pub(super) fn plan(&mut self) -> Read<()> {
@@ -58,8 +58,8 @@ impl Reader {
             }
             "joint" => {
                 let share = self.share()?;
-                self.places.set(Site::Share(plan.shares.len() as u32), self.head_since(start));
-                plan.shares.push(share);
+                self.places.set(Site::Joint(plan.joints.len() as u32), self.head_since(start));
+                plan.joints.push(share);
             }
             "window" => {
                 let window = self.window()?;
@@ -90,7 +90,7 @@ impl Reader {
             "descriptor" => plan.descriptor = self.one_of(DESCRIPTORS)?,
             "burst" => plan.burst = self.number("a number of packets")?,
             "layout" => plan.layout = self.layout()?,
-            _ => plan.path = Some(self.path()?),
+            _ => plan.hot_path = Some(self.path()?),
         }
         self.places.set(site, self.head_since(start));
         Ok(())
@@ -113,7 +113,7 @@ impl Reader {
         self.list("}", |reader| reader.name(what))
     }
 
-    fn path(&mut self) -> Read<Path> {
+    fn path(&mut self) -> Read<HotPath> {
         let mut actions = BTreeMap::new();
         let mut place = 0;
         self.expect("{")?;
@@ -125,7 +125,7 @@ impl Reader {
             place += 1;
             Ok(node)
         })?;
-        Ok(Path { nodes, actions, reason: self.reason()? })
+        Ok(HotPath { nodes, actions, reason: self.reason()? })
     }
 
     fn plan_loop(&mut self, number: u32) -> Read<Loop> {
@@ -135,22 +135,22 @@ impl Reader {
         let batch = self.number("a number of packets")?;
         self.expect_word("group")?;
         let group = self.number("a number of packets")?;
-        let lanes = if self.eat_word("vector") { self.number("a number of packets")? } else { 1 };
+        let vector = if self.eat_word("vector") { self.number("a number of packets")? } else { 1 };
         let reason = self.reason()?;
-        let mut requests = Vec::new();
+        let mut prefetches = Vec::new();
         if self.eat("{") {
             self.members(|reader| {
                 let start = reader.at;
                 let request = reader.request()?;
-                reader.places.set(Site::Request(number, requests.len() as u32), reader.since(start));
-                requests.push(request);
+                reader.places.set(Site::Prefetch(number, prefetches.len() as u32), reader.since(start));
+                prefetches.push(request);
                 Ok(())
             })?;
         }
-        Ok(Loop { node, batch, group, lanes, requests, reason })
+        Ok(Loop { node, batch, group, vector, prefetches, reason })
     }
 
-    fn request(&mut self) -> Read<Request> {
+    fn request(&mut self) -> Read<Prefetch> {
         self.expect_word("prefetch")?;
         let access = if self.eat_word("packet") {
             Access::Packet
@@ -174,16 +174,16 @@ impl Reader {
         };
         self.expect_word("to")?;
         let hint = self.one_of(HINTS)?;
-        Ok(Request { access, placement, distance, hint, reason: self.reason()? })
+        Ok(Prefetch { access, placement, distance, hint, reason: self.reason()? })
     }
 
-    fn share(&mut self) -> Read<Share> {
+    fn share(&mut self) -> Read<JointTables> {
         let table = self.name("a table")?;
         self.expect_word("with")?;
         let owner = self.name("a table")?;
         self.expect_word("bits")?;
         let bits = self.number("a number of bits")?;
-        Ok(Share { table, owner, bits, reason: self.reason()? })
+        Ok(JointTables { secondary: table, primary: owner, bits, reason: self.reason()? })
     }
 
     fn window(&mut self) -> Read<Window> {

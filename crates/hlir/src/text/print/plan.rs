@@ -2,7 +2,7 @@
 
 use super::lines::{Lines, in_braces};
 use crate::Plan;
-use crate::plan::{Access, Descriptor, Layout, Path, Reason, Request};
+use crate::plan::{Access, Descriptor, HotPath, Layout, Prefetch, Reason};
 use crate::text::words::{DESCRIPTORS, HINTS, STRUCTURES, word_of, written};
 use crate::text::written_placement;
 
@@ -11,21 +11,21 @@ pub(super) fn print(plan: &Plan) -> String {
     lines.block("plan", "", |lines| {
         header(lines, plan);
         for lp in &plan.loops {
-            let lanes = if lp.lanes == 1 { String::new() } else { format!(" vector {}", lp.lanes) };
+            let lanes = if lp.vector == 1 { String::new() } else { format!(" vector {}", lp.vector) };
             let head = format!("loop {}: batch {} group {}{lanes}", written(&lp.node), lp.batch, lp.group);
             let head = format!("{head}{}", because(&lp.reason));
-            if lp.requests.is_empty() {
+            if lp.prefetches.is_empty() {
                 lines.add(head);
             } else {
-                lines.block(&head, "", |lines| lp.requests.iter().for_each(|request| lines.add(prefetch(request))));
+                lines.block(&head, "", |lines| lp.prefetches.iter().for_each(|request| lines.add(prefetch(request))));
             }
         }
         for table in &plan.tables {
             let structure = word_of(STRUCTURES, &table.structure).unwrap_or_default();
             lines.add(format!("table {}: {structure}{}", written(&table.table), because(&table.reason)));
         }
-        for share in &plan.shares {
-            let (table, owner, reason) = (written(&share.table), written(&share.owner), because(&share.reason));
+        for share in &plan.joints {
+            let (table, owner, reason) = (written(&share.secondary), written(&share.primary), because(&share.reason));
             lines.add(format!("joint {table} with {owner} bits {}{reason}", share.bits));
         }
         for window in &plan.windows {
@@ -60,13 +60,13 @@ fn header(lines: &mut Lines, plan: &Plan) {
         Layout::Ordered(order) => lines.add(format!("layout ordered {}", names(order))),
         Layout::Arrays => lines.add("layout arrays"),
     }
-    if let Some(path) = &plan.path {
+    if let Some(path) = &plan.hot_path {
         lines.add(format!("{}{}", print_path(path), because(&path.reason)));
     }
 }
 
 /// The path as a plan has it, without its reason.
-pub fn print_path(path: &Path) -> String {
+pub fn print_path(path: &HotPath) -> String {
     let node = |(place, node): (usize, &String)| match path.actions.get(&place) {
         Some(action) => format!("{} runs {}", written(node), written(action)),
         None => written(node),
@@ -79,13 +79,13 @@ fn names(list: &[String]) -> String {
     in_braces(&list.iter().map(|name| written(name)).collect::<Vec<_>>())
 }
 
-fn prefetch(request: &Request) -> String {
+fn prefetch(request: &Prefetch) -> String {
     let access = match &request.access {
         Access::Packet => "packet".to_string(),
         Access::Table { table, line } => format!("table {} line {line}", written(table)),
         Access::Cell { object } => format!("cell {}", written(object)),
     };
-    let how = if request.placement.is_behind() { "interleaved" } else { "in" };
+    let how = if request.placement.is_pipelined() { "interleaved" } else { "in" };
     let placement = written_placement(request.placement);
     let hint = word_of(HINTS, &request.hint).unwrap_or_default();
     let (distance, reason) = (request.distance, because(&request.reason));

@@ -2,21 +2,21 @@
 
 mod router;
 
-use hlir::lanes::Lanes;
+use hlir::vector::VectorStage;
 use router::{FRONT, ROUTER, action_of, found_by, record_of, routed, seal, steps, with_first_stage};
 
 /// Of a program with a path through these nodes, cut at the last one.
-fn lanes_of(program: &str, path: &str) -> Result<Lanes, String> {
+fn lanes_of(program: &str, path: &str) -> Result<VectorStage, String> {
     with_first_stage(program, path, |program, nodes, first| {
-        Lanes::of(program, nodes, first)
+        VectorStage::of(program, nodes, first)
             .map_err(|obstacle| format!("{} {}", program.nodes[obstacle.node].name, obstacle.does))
     })
 }
 
 /// What one lane computes: whether the packet may leave, and the first key.
-fn computed(lanes: &Lanes, packet: &[u8]) -> (bool, u128) {
+fn computed(lanes: &VectorStage, packet: &[u8]) -> (bool, u128) {
     let values = steps(&lanes.steps, &lanes.rows, packet);
-    let leaves = values[lanes.leaves as usize];
+    let leaves = values[lanes.exits as usize];
     assert!([0, u32::MAX].contains(&leaves), "a mask is all ones or zero");
     let parts = lanes.keys[0].1.iter().rev();
     (leaves != 0, parts.fold(0, |key, part| key << 32 | u128::from(values[*part as usize])))
@@ -88,7 +88,7 @@ fn an_address_of_48_bits() {
 }
 
 /// A program that looks up one value, behind one header.
-fn looks_up(value: &str) -> Result<Lanes, String> {
+fn looks_up(value: &str) -> Result<VectorStage, String> {
     let program = format!(
         "program operations for v1model
 
@@ -184,7 +184,7 @@ fn obstacles() {
 }
 
 /// A program that asks something on its way to a look-up of `h.a`.
-fn asks(select: &str, body: &str) -> Result<Lanes, String> {
+fn asks(select: &str, body: &str) -> Result<VectorStage, String> {
     let program = format!(
         "program questions for v1model
 
@@ -358,7 +358,7 @@ fn ways_that_are_left() {
 }
 
 /// A program that looks up `h.a` on its way to a look-up of `v` and `h.b`.
-fn looks_up_twice(actions: [&str; 3], next: &str) -> Result<Lanes, String> {
+fn looks_up_twice(actions: [&str; 3], next: &str) -> Result<VectorStage, String> {
     let [zero, one, two] = actions;
     let program = format!(
         "program way for v1model

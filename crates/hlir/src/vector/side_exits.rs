@@ -3,73 +3,73 @@
 
 use super::bytes::loaded;
 use super::run::Run;
-use super::{Lanes, Number, Operator, Step};
-use crate::path::Stage;
+use super::{Number, Operator, Step, VectorStage};
+use crate::hot_path::Stage;
 use crate::{Call, CounterId, Effect, Expression, Next, NodeId, NodeKind, Place, Program, Statement};
 
 /// The front of a path for packets that have left it: steps of their own, as those of [`Lanes`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Leavers {
+pub struct SideExits {
     pub steps: Vec<Step>,
     pub rows: Vec<u32>,
     pub bytes: u32,
     /// In the order in which they leave: who is of several of these is of the first.
-    pub kinds: Vec<Leaver>,
+    pub kinds: Vec<SideExit>,
     /// What becomes of those who stay until the stage's look-up and find no entry, while the table has the default action that the program gave it.
-    pub missed: Option<Dropped>,
+    pub missed: Option<BulkDrop>,
 }
 
 /// Packets that leave by one way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Leaver {
+pub struct SideExit {
     pub mask: Number,
     /// What becomes of them, if it is nothing but this.
-    pub end: Option<Dropped>,
+    pub end: Option<BulkDrop>,
 }
 
 /// Every packet is counted and dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dropped {
-    pub counted: Vec<Cell>,
+pub struct BulkDrop {
+    pub counted: Vec<CounterIndex>,
     pub reason: String,
 }
 
 /// A cell of a counter that has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cell {
+pub struct CounterIndex {
     pub counter: CounterId,
     pub index: u64,
 }
 
-impl Leavers {
+impl SideExits {
     /// Whether some are dropped that leave; else it is only those who miss.
-    pub fn any_leave(&self) -> bool {
+    pub fn any_exit(&self) -> bool {
         self.kinds.iter().any(|kind| kind.end.is_some())
     }
 
     /// Of the first stage of a path, for packets that have been in these lanes, and have as many bytes. None where all who leave it have to be run.
-    pub fn of(program: &Program, path: &[NodeId], first: &Stage, lanes: &Lanes) -> Option<Leavers> {
+    pub fn of(program: &Program, path: &[NodeId], first: &Stage, lanes: &VectorStage) -> Option<SideExits> {
         let place = path[first.place];
         let front = |phase| super::run::front(program, path, first, phase).ok();
-        let all = (0..4).filter_map(|phase| front(phase)?.leavers(place, lanes));
-        all.min_by_key(|leavers| (!leavers.any_leave(), 4 * leavers.rows.len() + leavers.steps.len()))
+        let all = (0..4).filter_map(|phase| front(phase)?.side_exits(place, lanes));
+        all.min_by_key(|side_exits| (!side_exits.any_exit(), 4 * side_exits.rows.len() + side_exits.steps.len()))
     }
 }
 
 /// While the front is run.
 #[derive(Default)]
-pub(super) struct Leaving {
-    kinds: Vec<Leaver>,
+pub(super) struct ExitState {
+    kinds: Vec<SideExit>,
     /// Cells that count every packet that comes as far.
-    counted: Vec<Cell>,
+    counted: Vec<CounterIndex>,
     /// Something was put off that is no such cell, or looked up: who leaves from here on has to be run.
     is_unknown: bool,
 }
 
 impl Run<'_> {
-    fn leavers(mut self, last: NodeId, lanes: &Lanes) -> Option<Leavers> {
+    fn side_exits(mut self, last: NodeId, lanes: &VectorStage) -> Option<SideExits> {
         let missed = self.missed(last);
-        let mut kinds = self.leaving.kinds;
+        let mut kinds = self.exit_state.kinds;
         let results: Vec<Number> = kinds.iter().map(|kind| kind.mask).collect();
         let (mut steps, kept) = self.steps.needed(&results);
         kinds.iter_mut().for_each(|kind| kind.mask = kept[&kind.mask]);
@@ -77,16 +77,16 @@ impl Run<'_> {
         if bytes > lanes.bytes {
             (steps, rows, bytes, kinds) = (Vec::new(), Vec::new(), lanes.bytes, Vec::new());
         }
-        let leavers = Leavers { steps, rows, bytes, kinds, missed };
-        (leavers.any_leave() || leavers.missed.is_some()).then_some(leavers)
+        let side_exits = SideExits { steps, rows, bytes, kinds, missed };
+        (side_exits.any_exit() || side_exits.missed.is_some()).then_some(side_exits)
     }
 
     /// A mask: packets that leave by a way that ends in a drop.
     pub fn drops(&mut self) -> Number {
         let kinds: Vec<(Number, bool)> =
-            self.leaving.kinds.iter().map(|kind| (kind.mask, kind.end.is_some())).collect();
+            self.exit_state.kinds.iter().map(|kind| (kind.mask, kind.end.is_some())).collect();
         if kinds.iter().all(|(_, ends)| *ends) {
-            return self.leaves;
+            return self.exits;
         }
         let (mut drops, mut open) = (self.steps.mask(false), self.steps.mask(true));
         for (mask, ends) in kinds {
@@ -102,47 +102,47 @@ impl Run<'_> {
     }
 
     /// Packets of the mask leave the path, and go on at a node; none says that they have to be run.
-    pub fn leave(&mut self, mask: Number, to: Option<NodeId>) {
+    pub fn exit(&mut self, mask: Number, to: Option<NodeId>) {
         if self.steps.known(mask) == Some(0) {
             return;
         }
         let end = to.and_then(|to| self.end(to));
-        self.leaving.kinds.push(Leaver { mask, end });
+        self.exit_state.kinds.push(SideExit { mask, end });
     }
 
     /// A statement is put off until the packet's turn.
-    pub fn put_off(&mut self, statement: &Statement) {
+    pub fn defer(&mut self, statement: &Statement) {
         let all = self.steps.known(self.active) == Some(u32::MAX);
         let cell = self.cell(statement).filter(|_| all);
         match cell {
-            Some(cell) => self.leaving.counted.extend(cell),
+            Some(cell) => self.exit_state.counted.extend(cell),
             None => self.give_up(),
         }
     }
 
     /// Who leaves from here on has to be run.
     pub fn give_up(&mut self) {
-        self.leaving.is_unknown = true;
+        self.exit_state.is_unknown = true;
     }
 
     /// The cell that a statement counts packets in, if it is one and the same for all; Some(None) where the counter does not have it.
-    fn cell(&mut self, statement: &Statement) -> Option<Option<Cell>> {
+    fn cell(&mut self, statement: &Statement) -> Option<Option<CounterIndex>> {
         let Statement::Call(Call::Count { counter, index: Some(index) }) = statement else { return None };
         let index = self.bits(index).ok()?;
         let parts = index.parts.iter().map(|part| self.steps.known(*part)).collect::<Option<Vec<u32>>>()?;
         let is_narrow = parts.iter().skip(2).all(|part| *part == 0);
         let index = parts.iter().take(2).rev().fold(0, |index, part| index << 32 | u64::from(*part));
         let has = is_narrow && index < self.program.counters[*counter].size;
-        Some(has.then_some(Cell { counter: *counter, index }))
+        Some(has.then_some(CounterIndex { counter: *counter, index }))
     }
 
     /// What becomes of packets that go on at a node, as the state is.
-    fn end(&mut self, node: NodeId) -> Option<Dropped> {
+    fn end(&mut self, node: NodeId) -> Option<BulkDrop> {
         self.end_behind(&[], node)
     }
 
     /// What becomes of those who find no entry at a node.
-    fn missed(&mut self, node: NodeId) -> Option<Dropped> {
+    fn missed(&mut self, node: NodeId) -> Option<BulkDrop> {
         let program = self.program;
         let NodeKind::Apply { table, next, .. } = &program.nodes[node].kind else { return None };
         let table = &program.tables[*table];
@@ -161,20 +161,20 @@ impl Run<'_> {
     }
 
     /// What becomes of packets that run statements and go on at a node.
-    fn end_behind(&mut self, body: &[Statement], node: NodeId) -> Option<Dropped> {
-        if self.leaving.is_unknown {
+    fn end_behind(&mut self, body: &[Statement], node: NodeId) -> Option<BulkDrop> {
+        if self.exit_state.is_unknown {
             return None;
         }
-        let mut counted = self.leaving.counted.clone();
+        let mut counted = self.exit_state.counted.clone();
         let before = self.state.clone();
         let through = self.all_through(body, &mut counted);
         let reason = through.and_then(|()| self.follow(node, &mut counted));
         self.state = before;
-        Some(Dropped { counted, reason: reason? })
+        Some(BulkDrop { counted, reason: reason? })
     }
 
     /// Why all packets are dropped that come to a node, and the cells that count them until then.
-    fn follow(&mut self, from: NodeId, counted: &mut Vec<Cell>) -> Option<String> {
+    fn follow(&mut self, from: NodeId, counted: &mut Vec<CounterIndex>) -> Option<String> {
         let program = self.program;
         let mut node = from;
         // Where the graph has circles, a packet may have gone around once.
@@ -224,7 +224,7 @@ impl Run<'_> {
     }
 
     /// Statements that all packets go through. None where one does more than to assign and to count.
-    fn all_through(&mut self, body: &[Statement], counted: &mut Vec<Cell>) -> Option<()> {
+    fn all_through(&mut self, body: &[Statement], counted: &mut Vec<CounterIndex>) -> Option<()> {
         for statement in body {
             match statement {
                 Statement::Assign { target, value } => self.assign(*target, value),

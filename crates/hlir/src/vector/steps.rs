@@ -26,7 +26,7 @@ impl Steps {
             Step::Word(_)
             | Step::Length
             | Step::Port
-            | Step::OfTable { .. }
+            | Step::TableRead { .. }
             | Step::Operate(..)
             | Step::Choose { .. } => None,
         }
@@ -169,7 +169,7 @@ impl Steps {
             }
             Step::Operate(operator, ..) => operator.compares(),
             Step::Constant(value) => value == 0 || value == u32::MAX,
-            Step::Word(_) | Step::Length | Step::Port | Step::OfTable { .. } | Step::Choose { .. } => false,
+            Step::Word(_) | Step::Length | Step::Port | Step::TableRead { .. } | Step::Choose { .. } => false,
         }
     }
 
@@ -205,7 +205,7 @@ impl Steps {
         for (number, step) in self.list.iter().enumerate().filter(|(number, _)| is_needed[*number]) {
             kept.insert(number as Number, steps.len() as Number);
             steps.push(match *step {
-                Step::OfTable { place, what, of } => Step::OfTable { place, what, of: kept[&of] },
+                Step::TableRead { place, what, of } => Step::TableRead { place, what, of: kept[&of] },
                 Step::Operate(operator, left, right) => Step::Operate(operator, kept[&left], kept[&right]),
                 Step::Choose { mask, then, otherwise } => {
                     Step::Choose { mask: kept[&mask], then: kept[&then], otherwise: kept[&otherwise] }

@@ -1,8 +1,8 @@
 //! Checks of a plan's path: that it is one, and that what its stages look up ahead is what the packet will look up in its turn.
 
 use super::{Site, Verifier};
-use crate::path::{self, Obstacle};
-use crate::plan::{Access, Loop, Path, Placement, Request};
+use crate::hot_path::{self, Obstacle};
+use crate::plan::{Access, HotPath, Loop, Placement, Prefetch};
 use crate::text::written_placement;
 use crate::{Action, NodeId, NodeKind, Plan, Scope};
 use std::collections::{HashMap, HashSet};
@@ -11,15 +11,16 @@ use std::collections::{HashMap, HashSet};
 const LARGEST_GROUP: u32 = 64;
 
 impl Verifier<'_> {
-    pub(super) fn path(&mut self, plan: &Plan, path: &Path, named: &HashMap<&str, NodeId>) {
+    pub(super) fn path(&mut self, plan: &Plan, path: &HotPath, named: &HashMap<&str, NodeId>) {
         let Some(nodes) = self.way(path, named) else { return };
         self.path_loops(plan, &nodes, named);
         self.looked_up_ahead(plan, &nodes);
     }
 
     /// The path's nodes, if the program has all of them; and whether they are a way through it, on which entries may run what is expected of them.
-    pub(super) fn way(&mut self, path: &Path, named: &HashMap<&str, NodeId>) -> Option<Vec<NodeId>> {
-        let found: Vec<Option<NodeId>> = path.nodes.iter().map(|name| self.has_node(Site::Path, name, named)).collect();
+    pub(super) fn way(&mut self, path: &HotPath, named: &HashMap<&str, NodeId>) -> Option<Vec<NodeId>> {
+        let found: Vec<Option<NodeId>> =
+            path.nodes.iter().map(|name| self.has_node(Site::HotPath, name, named)).collect();
         let nodes = found.into_iter().collect::<Option<Vec<NodeId>>>()?;
         let name = |node: NodeId| format!("`{}`", self.program.nodes[node].name);
         let mut wrong = Vec::new();
@@ -38,18 +39,18 @@ impl Verifier<'_> {
                 wrong.push(format!("no edge leads from {} to {}", name(pair[0]), name(pair[1])));
             }
         }
-        wrong.into_iter().for_each(|message| self.error(Site::Path, message));
+        wrong.into_iter().for_each(|message| self.error(Site::HotPath, message));
         self.path_actions(path, &nodes);
         Some(nodes)
     }
 
     /// What entries are expected to run must be actions of the tables that are looked up there, named by the entries themselves.
-    fn path_actions(&mut self, path: &Path, nodes: &[NodeId]) {
+    fn path_actions(&mut self, path: &HotPath, nodes: &[NodeId]) {
         for (place, action) in &path.actions {
             let node = &self.program.nodes[nodes[*place]].name;
-            let Some(table) = path::table_of(self.program, nodes[*place]) else {
+            let Some(table) = hot_path::table_of(self.program, nodes[*place]) else {
                 self.error(
-                    Site::Path,
+                    Site::HotPath,
                     format!("`{node}` looks up no table by a key, whose entries could run `{action}`"),
                 );
                 continue;
@@ -57,7 +58,7 @@ impl Verifier<'_> {
             let table = &self.program.tables[table];
             if table.profile.is_some() {
                 let message = format!("members of an action profile, and not entries, say what `{}` runs", table.name);
-                self.error(Site::Path, message);
+                self.error(Site::HotPath, message);
                 continue;
             }
             let may_run = |known: &&Action| known.scope != Scope::DefaultOnly;
@@ -65,7 +66,7 @@ impl Verifier<'_> {
             if known.iter().all(|known| known.name != *action) {
                 let known: Vec<String> = known.iter().map(|known| format!("`{}`", known.name)).collect();
                 let hint = format!("they can run {}", known.join(", "));
-                self.report(Site::Path, format!("no entry of table `{}` can run `{action}`", table.name), &hint);
+                self.report(Site::HotPath, format!("no entry of table `{}` can run `{action}`", table.name), &hint);
             }
         }
     }
@@ -81,32 +82,32 @@ impl Verifier<'_> {
                 }
                 continue;
             }
-            let Some(place) = place.filter(|place| path::table_of(self.program, nodes[*place]).is_some()) else {
+            let Some(place) = place.filter(|place| hot_path::table_of(self.program, nodes[*place]).is_some()) else {
                 self.report_of_path(
                     site,
-                    plan.path.as_ref(),
+                    plan.hot_path.as_ref(),
                     format!("`{}` is no look-up on the path", lp.node),
                     "where a plan has a path, its loops begin at nodes of the path that look up a table by a key",
                 );
                 continue;
             };
             self.group_size(site, lp);
-            for (request, asked) in lp.requests.iter().enumerate() {
+            for (request, asked) in lp.prefetches.iter().enumerate() {
                 let Access::Table { table, .. } = &asked.access else { continue };
                 let is = |node: &NodeId| {
-                    path::table_of(self.program, *node).is_some_and(|id| self.program.tables[id].name == *table)
+                    hot_path::table_of(self.program, *node).is_some_and(|id| self.program.tables[id].name == *table)
                 };
                 if !nodes[place..].iter().any(is) {
-                    let site = Site::Request(index as u32, request as u32);
+                    let site = Site::Prefetch(index as u32, request as u32);
                     let message = format!("table `{table}` is not looked up on the path from `{}` on", lp.node);
-                    self.report_of_path(site, plan.path.as_ref(), message, "");
+                    self.report_of_path(site, plan.hot_path.as_ref(), message, "");
                 }
             }
         }
     }
 
     /// What one stage leaves, the next one takes up: so a group is of as many packets in all of them.
-    fn same_group(&mut self, plan: &Plan, stages: &[path::Stage]) {
+    fn same_group(&mut self, plan: &Plan, stages: &[hot_path::Stage]) {
         let Some(first) = stages.first().map(|stage| &plan.loops[stage.number]) else { return };
         for stage in stages {
             let lp = &plan.loops[stage.number];
@@ -129,14 +130,14 @@ impl Verifier<'_> {
     }
 
     fn looked_up_ahead(&mut self, plan: &Plan, nodes: &[NodeId]) {
-        let stages = path::stages(self.program, plan, nodes);
+        let stages = hot_path::stages(self.program, plan, nodes);
         self.same_group(plan, &stages);
         let mut taken = HashSet::new();
         for stage in &stages {
             let site = Site::Loop(stage.number as u32);
             for &place in &stage.looked_up {
                 taken.insert(place);
-                self.look_up(site, plan.path.as_ref(), (nodes, stage.place, place));
+                self.look_up(site, plan.hot_path.as_ref(), (nodes, stage.place, place));
             }
         }
         self.behind(plan, nodes, &stages);
@@ -144,23 +145,23 @@ impl Verifier<'_> {
         let last = stages.last().map_or(0, |stage| stage.place);
         // What is looked up on the way to the last stage is looked up ahead as well.
         for place in (0..last).filter(|place| !taken.contains(place)) {
-            self.look_up(Site::Path, plan.path.as_ref(), (nodes, place, place));
+            self.look_up(Site::HotPath, plan.hot_path.as_ref(), (nodes, place, place));
         }
     }
 
     /// Requests with work on another burst: only the first stage's, whose keys wait for their turn, and what was found on the way to them. Of a group that was
     /// found there a member is chosen again in the packet's turn, and it may have other members by then.
-    fn behind(&mut self, plan: &Plan, nodes: &[NodeId], stages: &[path::Stage]) {
+    fn behind(&mut self, plan: &Plan, nodes: &[NodeId], stages: &[hot_path::Stage]) {
         for (number, stage) in stages.iter().enumerate() {
-            let requests = &plan.loops[stage.number].requests;
-            let Some(first) = requests.iter().position(|request| request.placement.is_behind()) else { continue };
-            let site = |request: usize| Site::Request(stage.number as u32, request as u32);
+            let requests = &plan.loops[stage.number].prefetches;
+            let Some(first) = requests.iter().position(|request| request.placement.is_pipelined()) else { continue };
+            let site = |request: usize| Site::Prefetch(stage.number as u32, request as u32);
             self.all_behind(requests, requests[first].placement, site);
             if number > 0 {
                 let hint = "requests for later look-ups stand `in own_loop`";
                 self.report_of_path(
                     site(first),
-                    plan.path.as_ref(),
+                    plan.hot_path.as_ref(),
                     "only the look-ups of a path's first loop can be requested a burst ahead",
                     hint,
                 );
@@ -172,10 +173,10 @@ impl Verifier<'_> {
                 let message =
                     format!("packets cannot wait for the next burst behind `{node}`, which selects from a group");
                 let hint = "write `in own_loop`, or begin the first loop there";
-                self.report_of_path(site(first), plan.path.as_ref(), message, hint);
+                self.report_of_path(site(first), plan.hot_path.as_ref(), message, hint);
             }
             for (at, request) in requests.iter().enumerate() {
-                if request.placement.is_behind() && request.distance != 1 {
+                if request.placement.is_pipelined() && request.distance != 1 {
                     let message =
                         format!("a path is worked on one burst behind its requests, not {}", request.distance);
                     self.error(site(at), message);
@@ -191,24 +192,24 @@ impl Verifier<'_> {
     }
 
     /// A stage makes all look-ups in a table that it asks for, whatever later ones say of it.
-    fn asked_once(&mut self, plan: &Plan, stages: &[path::Stage]) {
+    fn asked_once(&mut self, plan: &Plan, stages: &[hot_path::Stage]) {
         for (number, stage) in stages.iter().enumerate() {
-            for (at, request) in plan.loops[stage.number].requests.iter().enumerate() {
+            for (at, request) in plan.loops[stage.number].prefetches.iter().enumerate() {
                 let Access::Table { table, .. } = &request.access else { continue };
-                let asks = |earlier: &&path::Stage| {
-                    plan.loops[earlier.number].requests.iter().any(|asked| asked.access == request.access)
+                let asks = |earlier: &&hot_path::Stage| {
+                    plan.loops[earlier.number].prefetches.iter().any(|asked| asked.access == request.access)
                 };
                 let Some(earlier) = stages[..number].iter().find(asks) else { continue };
                 let (first, node) = (&plan.loops[earlier.number].node, &plan.loops[stage.number].node);
                 let message = format!("lines of `{table}` are requested at `{node}`, and before at `{first}`");
                 let hint = format!("the look-up is made at `{first}`: leave one of the two requests out");
-                self.report(Site::Request(stage.number as u32, at as u32), message, &hint);
+                self.report(Site::Prefetch(stage.number as u32, at as u32), message, &hint);
             }
         }
     }
 
     /// Packets that wait for the next group do so for all requests of their stage.
-    fn all_behind(&mut self, requests: &[Request], behind: Placement, site: impl Fn(usize) -> Site) {
+    fn all_behind(&mut self, requests: &[Prefetch], behind: Placement, site: impl Fn(usize) -> Site) {
         for (number, request) in requests.iter().enumerate() {
             let Access::Table { table, .. } = &request.access else { continue };
             if request.placement == Placement::OwnLoop {
@@ -222,14 +223,19 @@ impl Verifier<'_> {
     }
 
     /// Whether the look-up at a place of these nodes can be made when the packet is still at an earlier one.
-    pub(super) fn look_up(&mut self, site: Site, path: Option<&Path>, (nodes, from, place): (&[NodeId], usize, usize)) {
+    pub(super) fn look_up(
+        &mut self,
+        site: Site,
+        path: Option<&HotPath>,
+        (nodes, from, place): (&[NodeId], usize, usize),
+    ) {
         let name = &self.program.nodes[nodes[place]].name;
-        match path::obstacle(self.program, nodes, from, place) {
+        match hot_path::obstacle(self.program, nodes, from, place) {
             None => {}
             // A loop at such a look-up is wrong on any path.
             Some(Obstacle::Learns) => self.report_of_path(
                 site,
-                path.filter(|_| site == Site::Path),
+                path.filter(|_| site == Site::HotPath),
                 format!("the look-up at `{name}` cannot be made ahead: packets put entries into its table"),
                 "an older packet of the burst may still insert what this one is to find",
             ),

@@ -1,7 +1,7 @@
 //! Checks of tables that share an array: that a word of one key can be told apart by both, and that nothing else stands in it.
 
 use super::{Site, Verifier};
-use crate::plan::{Plan, Share, Structure};
+use crate::plan::{JointTables, Plan, Structure};
 use crate::text::written_structure;
 use crate::{Table, TableId};
 use std::collections::HashSet;
@@ -9,9 +9,9 @@ use std::collections::HashSet;
 impl Verifier<'_> {
     pub(super) fn shares(&mut self, plan: &Plan) {
         let mut sharing: HashSet<&str> = HashSet::new();
-        for (index, share) in plan.shares.iter().enumerate() {
-            let site = Site::Share(index as u32);
-            for name in [&share.table, &share.owner] {
+        for (index, share) in plan.joints.iter().enumerate() {
+            let site = Site::Joint(index as u32);
+            for name in [&share.secondary, &share.primary] {
                 if !sharing.insert(name) {
                     self.error(site, format!("table `{name}` shares already: an array is of two tables at most"));
                 }
@@ -20,20 +20,21 @@ impl Verifier<'_> {
         }
     }
 
-    fn share(&mut self, site: Site, share: &Share, plan: &Plan) {
-        let Some((guest, guests)) = self.sharing(site, &share.table, plan) else { return };
-        let Some((owner, owners)) = self.sharing(site, &share.owner, plan) else { return };
+    fn share(&mut self, site: Site, share: &JointTables, plan: &Plan) {
+        let Some((guest, guests)) = self.sharing(site, &share.secondary, plan) else { return };
+        let Some((owner, owners)) = self.sharing(site, &share.primary, plan) else { return };
         if guests != owners {
             let words = [guests, owners].map(written_structure);
-            let message = format!("`{}` is `{}`, and `{}` is `{}`", share.table, words[0], share.owner, words[1]);
+            let message = format!("`{}` is `{}`, and `{}` is `{}`", share.secondary, words[0], share.primary, words[1]);
             self.report(site, message, "tables that share an array have the same structure");
         } else if self.bits_of_key(guest) != self.bits_of_key(owner) {
             let [guest, owner] = [guest, owner].map(|table| self.bits_of_key(table));
-            let message = format!("keys of `{}` have {guest} bits, those of `{}` {owner}", share.table, share.owner);
+            let message =
+                format!("keys of `{}` have {guest} bits, those of `{}` {owner}", share.secondary, share.primary);
             self.report(site, message, "tables that share an array have keys of as many bits");
         }
-        if share.bits == 0 || share.bits >= Share::BITS {
-            let message = format!("{} bits are no part of {}", share.bits, Share::BITS);
+        if share.bits == 0 || share.bits >= JointTables::BITS {
+            let message = format!("{} bits are no part of {}", share.bits, JointTables::BITS);
             self.report(site, message, "each table has at least one, for the number of its record");
         }
     }

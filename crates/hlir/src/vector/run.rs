@@ -1,11 +1,11 @@
 //! A path's front, run for a packet of which nothing is known but that it stays on the path.
 
 use super::bytes::{Bits, loaded};
-use super::leavers::Leaving;
+use super::side_exits::ExitState;
 use super::steps::Steps;
-use super::{Lanes, Number, Obstacle, Operator, Rewrites};
-use crate::effects::{Ahead, ahead, never_ahead};
-use crate::path::{Stage, table_of};
+use super::{Number, Obstacle, Operator, Rewrites, VectorStage};
+use crate::effects::{Speculation, never_speculable, speculation};
+use crate::hot_path::{Stage, table_of};
 use crate::{
     Algorithm, Call, Expression, FieldRef, HashInput, HeaderId, KeySet, NodeId, NodeKind, ParserId, Place, Program,
     Select, Statement, TableId, VariableId,
@@ -47,7 +47,7 @@ pub(super) struct Run<'p> {
     /// A mask: packets for which the statement at hand is run.
     pub active: Number,
     /// A mask: packets that may leave the path.
-    pub leaves: Number,
+    pub exits: Number,
     /// Look-ups on the way, and the numbers of the records that they find.
     pub found: Vec<(usize, Number)>,
     /// What the action at hand is run with.
@@ -55,7 +55,7 @@ pub(super) struct Run<'p> {
     /// States of each parser so far.
     states: BTreeMap<ParserId, u32>,
     /// What becomes of those who leave.
-    pub leaving: Leaving,
+    pub exit_state: ExitState,
 }
 
 /// Everything before a stage, run.
@@ -66,21 +66,26 @@ pub fn front<'p>(
     phase: u32,
 ) -> std::result::Result<Run<'p>, Obstacle> {
     let mut steps = Steps::default();
-    let (active, leaves) = (steps.mask(true), steps.mask(false));
+    let (active, exits) = (steps.mask(true), steps.mask(false));
     let state = State { variables: BTreeMap::new(), fields: BTreeMap::new(), headers: BTreeMap::new(), cursor: 0 };
-    let (found, record, states, leaving) = (Vec::new(), None, BTreeMap::new(), Leaving::default());
-    let mut run = Run { program, steps, phase, state, active, leaves, found, record, states, leaving };
+    let (found, record, states, exit_state) = (Vec::new(), None, BTreeMap::new(), ExitState::default());
+    let mut run = Run { program, steps, phase, state, active, exits, found, record, states, exit_state };
     for at in 0..first.place {
         let obstacle = |does| Obstacle { node: path[at], does };
         run.node(at, path[at], path[at + 1]).map_err(obstacle)?;
-        if run.steps.known(run.leaves).is_some_and(|mask| mask != 0) {
+        if run.steps.known(run.exits).is_some_and(|mask| mask != 0) {
             return Err(obstacle("takes every packet off the path"));
         }
     }
     Ok(run)
 }
 
-pub fn run(program: &Program, path: &[NodeId], first: &Stage, phase: u32) -> std::result::Result<Lanes, Obstacle> {
+pub fn run(
+    program: &Program,
+    path: &[NodeId],
+    first: &Stage,
+    phase: u32,
+) -> std::result::Result<VectorStage, Obstacle> {
     let mut run = front(program, path, first, phase)?;
     let mut keys = Vec::new();
     for place in &first.looked_up {
@@ -91,10 +96,10 @@ pub fn run(program: &Program, path: &[NodeId], first: &Stage, phase: u32) -> std
 }
 
 impl Run<'_> {
-    fn finish(mut self, keys: Vec<(usize, Bits)>, mut rewrites: Vec<Rewrites>) -> Lanes {
+    fn finish(mut self, keys: Vec<(usize, Bits)>, mut rewrites: Vec<Rewrites>) -> VectorStage {
         let drops = self.drops();
         let stored = rewrites.iter().flat_map(|action| &action.stores).map(|store| store.value);
-        let numbers = self.found.iter().map(|(_, number)| *number).chain([self.leaves, drops]);
+        let numbers = self.found.iter().map(|(_, number)| *number).chain([self.exits, drops]);
         let results: Vec<Number> =
             keys.iter().flat_map(|(_, key)| key.parts.iter().copied()).chain(stored).chain(numbers).collect();
         let (steps, kept) = self.steps.needed(&results);
@@ -104,26 +109,26 @@ impl Run<'_> {
         for store in rewrites.iter_mut().flat_map(|action| &mut action.stores) {
             store.value = kept[&store.value];
         }
-        let (leaves, drops) = (kept[&self.leaves], kept[&drops]);
-        Lanes { leaves, drops, found, keys: keys.collect(), rewrites, steps, rows, bytes }
+        let (exits, drops) = (kept[&self.exits], kept[&drops]);
+        VectorStage { exits, drops, found, keys: keys.collect(), rewrites, steps, rows, bytes }
     }
 
     /// Packets that do not satisfy the mask may leave. Which they are.
     fn stay(&mut self, mask: Number) -> Number {
         let fails = self.steps.not(mask);
         let fails = self.steps.operate(Operator::And, self.active, fails);
-        self.leaves = self.steps.operate(Operator::Or, self.leaves, fails);
+        self.exits = self.steps.operate(Operator::Or, self.exits, fails);
         fails
     }
 
     /// The same, and they have to be run.
     pub fn require(&mut self, mask: Number) {
         let fails = self.stay(mask);
-        self.leave(fails, None);
+        self.exit(fails, None);
     }
 
     fn node(&mut self, place: usize, node: NodeId, next: NodeId) -> Result<()> {
-        if never_ahead(self.program, node) {
+        if never_speculable(self.program, node) {
             return Err("asks what may be answered otherwise in the packet's turn");
         }
         match &self.program.nodes[node].kind {
@@ -144,7 +149,7 @@ impl Run<'_> {
                     let stays = *then == next;
                     let mask = if stays { mask } else { self.steps.not(mask) };
                     let fails = self.stay(mask);
-                    self.leave(fails, Some(if stays { *otherwise } else { *then }));
+                    self.exit(fails, Some(if stays { *otherwise } else { *then }));
                 }
                 Ok(())
             }
@@ -165,14 +170,14 @@ impl Run<'_> {
             }
             match case.to == next {
                 true => stays = self.steps.operate(Operator::Or, stays, hit),
-                false => self.leave(hit, Some(case.to)),
+                false => self.exit(hit, Some(case.to)),
             }
             let missed = self.steps.not(hit);
             open = self.steps.operate(Operator::And, open, missed);
         }
         match select.otherwise == Some(next) {
             true => stays = self.steps.operate(Operator::Or, stays, open),
-            false => self.leave(open, select.otherwise),
+            false => self.exit(open, select.otherwise),
         }
         self.stay(stays);
         Ok(())
@@ -220,13 +225,13 @@ impl Run<'_> {
     }
 
     fn statement(&mut self, statement: &Statement) -> Result<()> {
-        match ahead(statement) {
-            Ahead::Runs => {}
-            Ahead::Waits => {
-                self.put_off(statement);
+        match speculation(statement) {
+            Speculation::Runs => {}
+            Speculation::Deferred => {
+                self.defer(statement);
                 return Ok(());
             }
-            Ahead::Prevents => {
+            Speculation::SideEffect => {
                 let never = self.steps.mask(false);
                 self.require(never);
                 return Ok(());

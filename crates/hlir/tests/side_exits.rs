@@ -2,20 +2,20 @@
 
 mod router;
 
-use hlir::lanes::{Lanes, Leavers};
+use hlir::vector::{SideExits, VectorStage};
 use router::{FRONT, ROUTER, routed, seal, steps, with_first_stage};
 
-fn leavers_of(program: &str, path: &str) -> Option<(Leavers, Lanes)> {
+fn leavers_of(program: &str, path: &str) -> Option<(SideExits, VectorStage)> {
     with_first_stage(program, path, |program, nodes, first| {
-        let lanes = Lanes::of(program, nodes, first).expect("the front is in lanes");
-        Some((Leavers::of(program, nodes, first, &lanes)?, lanes))
+        let lanes = VectorStage::of(program, nodes, first).expect("the front is in lanes");
+        Some((SideExits::of(program, nodes, first, &lanes)?, lanes))
     })
 }
 
 /// Cells that count a packet which leaves, and why it is dropped; none if it has to be run.
-fn becomes((leavers, lanes): &(Leavers, Lanes), packet: &[u8]) -> Option<(Vec<u64>, String)> {
+fn becomes((leavers, lanes): &(SideExits, VectorStage), packet: &[u8]) -> Option<(Vec<u64>, String)> {
     let side_by_side = steps(&lanes.steps, &lanes.rows, packet);
-    assert_ne!(side_by_side[lanes.leaves as usize], 0);
+    assert_ne!(side_by_side[lanes.exits as usize], 0);
     let values = steps(&leavers.steps, &leavers.rows, packet);
     let kind = leavers.kinds.iter().find(|kind| values[kind.mask as usize] != 0).expect("the packet leaves");
     let drops = if kind.end.is_some() { u32::MAX } else { 0 };
@@ -149,7 +149,7 @@ node t: apply t -> queue"
         );
     }
     let side_by_side = steps(&leavers.1.steps, &leavers.1.rows, &[0; 16]);
-    assert_eq!([leavers.1.leaves, leavers.1.drops].map(|mask| side_by_side[mask as usize]), [0, 0]);
+    assert_eq!([leavers.1.exits, leavers.1.drops].map(|mask| side_by_side[mask as usize]), [0, 0]);
 }
 
 /// Where other rows would take fewer steps, and more bytes than packets have that have been in lanes, it is not these that are loaded.
@@ -165,6 +165,6 @@ node t: apply t -> queue",
         BEGIN.replace("h_t { a: 8, b: 24, c: 32 }", "h_t { a: 8, b: 8, c: 16, rest: 96 }")
     );
     let leavers = leavers_of(&program, "start, before, check, t").expect("who has no `b` is dropped");
-    assert_eq!((leavers.1.bytes, leavers.0.bytes, leavers.0.any_leave()), (16, 16, true));
+    assert_eq!((leavers.1.bytes, leavers.0.bytes, leavers.0.any_exit()), (16, 16, true));
     assert_eq!(becomes(&leavers, &[1, 0, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]), Some((vec![], "bad".to_string())));
 }

@@ -3,7 +3,7 @@
 //! Each packet gets the number of the record that its key finds, and what is read of the record; the actions with which it stays on the path are run on that.
 
 use super::run::{Record, Result, Run, State, UNKNOWN};
-use super::{Number, OfTable, Operator, Step};
+use super::{Number, Operator, Step, TableRead};
 use crate::{Next, NodeId, Statement, TableId};
 
 impl Run<'_> {
@@ -15,18 +15,18 @@ impl Run<'_> {
             return Err("takes its actions from a profile");
         }
         let key = self.key(node)?.narrow().ok_or("looks up a key that has not between 1 and 32 bits")?;
-        let mut read = |what, of| self.steps.read(Step::OfTable { place, what, of });
-        let found = read(OfTable::Found, key);
-        let record = read(OfTable::Record, found);
-        let runs = read(OfTable::Action, record);
+        let mut read = |what, of| self.steps.read(Step::TableRead { place, what, of });
+        let found = read(TableRead::Found, key);
+        let record = read(TableRead::Record, found);
+        let runs = read(TableRead::Action, record);
         self.found.push((place, found));
         self.give_up();
         let (before, all) = (self.state.clone(), self.active);
         let mut stays = self.steps.mask(false);
         let mut merged: Option<State> = None;
         for (action, body) in declared.actions.iter().map(|action| &action.body).enumerate() {
-            let goes_on = self.goes_on(outcomes, action, found, next);
-            if exits(body) || self.steps.known(goes_on) == Some(0) {
+            let continues = self.continues(outcomes, action, found, next);
+            if exits(body) || self.steps.known(continues) == Some(0) {
                 continue;
             }
             let number = self.steps.constant(action as u32);
@@ -42,7 +42,7 @@ impl Run<'_> {
                 self.merge(is_run, taken)?;
             }
             merged = Some(self.state.clone());
-            let remains = self.steps.operate(Operator::And, is_run, goes_on);
+            let remains = self.steps.operate(Operator::And, is_run, continues);
             stays = self.steps.operate(Operator::Or, stays, remains);
         }
         self.state = merged.ok_or("has no action that stays on the path")?;
@@ -51,7 +51,7 @@ impl Run<'_> {
     }
 
     /// A mask: packets that go on to `next` behind an action that comes to its end.
-    fn goes_on(&mut self, outcomes: &Next, action: usize, found: Number, next: NodeId) -> Number {
+    fn continues(&mut self, outcomes: &Next, action: usize, found: Number, next: NodeId) -> Number {
         match outcomes {
             Next::Always(to) => self.steps.mask(*to == next),
             Next::Hit { hit, miss } if hit == miss => self.steps.mask(*hit == next),
@@ -77,7 +77,7 @@ impl Run<'_> {
         if !(1..=32).contains(&width) {
             return Err("takes a parameter that has not between 1 and 32 bits");
         }
-        let value = self.steps.read(Step::OfTable { place, what: OfTable::Parameter { action, parameter }, of });
+        let value = self.steps.read(Step::TableRead { place, what: TableRead::Parameter { action, parameter }, of });
         // Of a record with another action it may have any bits, and yet be a part of a key.
         Ok(self.steps.fit(value, width))
     }

@@ -1,22 +1,22 @@
 //! The first stage of a path in lanes: what a packet goes through up to the first cut, as straight-line operations on 32-bit numbers, so that a vector
 //! has a packet in each of its lanes.
 //!
-//! The result decides for most packets, not for all: where [`Lanes::leaves`] is set, a packet *may* leave the path, and is to be run from its beginning,
+//! The result decides for most packets, not for all: where [`Lanes::exits`] is set, a packet *may* leave the path, and is to be run from its beginning,
 //! which is right for every packet. Where it is not set, the packet stays, and its keys are those of [`Lanes::keys`]. What has no such form is an
 //! [`Obstacle`], and nothing is wrong with the program: the stage is run packet by packet then.
 
 mod bytes;
 mod expressions;
-mod leavers;
-mod look_up;
+mod lookup;
 mod rewrites;
 mod run;
+mod side_exits;
 mod steps;
 
-pub use leavers::{Cell, Dropped, Leaver, Leavers};
 pub use rewrites::{Rewrites, Store};
+pub use side_exits::{BulkDrop, CounterIndex, SideExit, SideExits};
 
-use crate::path::Stage;
+use crate::hot_path::Stage;
 use crate::{NodeId, Program};
 
 /// A step, by its number: operands stand before their use.
@@ -33,9 +33,9 @@ pub enum Step {
     Port,
     Constant(u32),
     /// What the table says that is looked up at this place of the path.
-    OfTable {
+    TableRead {
         place: usize,
-        what: OfTable,
+        what: TableRead,
         of: Number,
     },
     Operate(Operator, Number, Number),
@@ -49,7 +49,7 @@ pub enum Step {
 
 /// What a table says of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum OfTable {
+pub enum TableRead {
     /// The number of the record that a key of at most 32 bits finds; 0 if it finds none.
     Found,
     /// The number of the record whose action is run, of the one that was found: the default action's, where none was. It may be replaced at any time, so it is
@@ -80,15 +80,15 @@ pub enum Operator {
 
 /// A stage in lanes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lanes {
+pub struct VectorStage {
     pub steps: Vec<Step>,
     /// Where the pieces of [`ROW_BYTES`] begin that are loaded of each packet; every `Word` lies in one of them, at a multiple of four bytes.
     pub rows: Vec<u32>,
     /// Bytes that every packet must have side by side.
     pub bytes: u32,
     /// A mask: the packet may leave the path.
-    pub leaves: Number,
-    /// A mask: it does, and all that becomes of it is what [`Leavers`] say, to be counted and dropped.
+    pub exits: Number,
+    /// A mask: it does, and all that becomes of it is what [`SideExits`] say, to be counted and dropped.
     pub drops: Number,
     /// Of each look-up on the way to the stage, by its place on the path: the number of the record that it finds.
     pub found: Vec<(usize, Number)>,
@@ -109,11 +109,12 @@ pub struct Obstacle {
     pub does: &'static str,
 }
 
-impl Lanes {
+impl VectorStage {
     /// Of the first stage of a path: everything before its place, the keys of what it looks up, and what is known of its look-up's actions.
-    pub fn of(program: &Program, path: &[NodeId], first: &Stage) -> Result<Lanes, Obstacle> {
+    pub fn of(program: &Program, path: &[NodeId], first: &Stage) -> Result<VectorStage, Obstacle> {
         // Which bytes share a word depends on where words begin; the fewest steps win.
-        let all: Result<Vec<Lanes>, Obstacle> = (0..4).map(|phase| run::run(program, path, first, phase)).collect();
+        let all: Result<Vec<VectorStage>, Obstacle> =
+            (0..4).map(|phase| run::run(program, path, first, phase)).collect();
         Ok(all?
             .into_iter()
             .min_by_key(|lanes| 4 * lanes.rows.len() + lanes.steps.len())
@@ -140,7 +141,7 @@ impl Step {
     pub fn operands(&self) -> Vec<Number> {
         match self {
             Step::Word(_) | Step::Length | Step::Port | Step::Constant(_) => Vec::new(),
-            Step::OfTable { of, .. } => vec![*of],
+            Step::TableRead { of, .. } => vec![*of],
             Step::Operate(_, left, right) => vec![*left, *right],
             Step::Choose { mask, then, otherwise } => vec![*mask, *then, *otherwise],
         }

@@ -1,7 +1,7 @@
 //! Which look-ups the stages of a plan's path begin with, and what makes a look-up ahead of its turn legal.
 
 use crate::effects::{Part, key_reads, learns, writes};
-use crate::plan::{Access, Path};
+use crate::plan::{Access, HotPath};
 use crate::{NodeId, NodeKind, Plan, Program, TableId};
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ pub struct Stage {
 }
 
 /// The path's nodes; none if one of the names is unknown.
-pub fn nodes(program: &Program, path: &Path) -> Option<Vec<NodeId>> {
+pub fn nodes(program: &Program, path: &HotPath) -> Option<Vec<NodeId>> {
     path.nodes.iter().map(|name| program.nodes.iter().find(|(_, node)| node.name == *name).map(|(id, _)| id)).collect()
 }
 
@@ -28,7 +28,7 @@ pub fn table_of(program: &Program, node: NodeId) -> Option<TableId> {
 }
 
 /// The number of the action that the entries of the table at a place of the path are expected to run, if the plan says so.
-pub fn action(program: &Program, path: &Path, place: usize) -> Option<usize> {
+pub fn action(program: &Program, path: &HotPath, place: usize) -> Option<usize> {
     let name = path.actions.get(&place)?;
     let node = program.nodes.values().find(|node| node.name == path.nodes[place])?;
     let NodeKind::Apply { table, .. } = &node.kind else { return None };
@@ -43,7 +43,7 @@ pub fn stages(program: &Program, plan: &Plan, path: &[NodeId]) -> Vec<Stage> {
         let wanted = |node: NodeId| {
             let table = table_of(program, node);
             let named = |name: &str| table.is_some_and(|table| program.tables[table].name == name);
-            lp.requests.iter().any(|request| matches!(&request.access, Access::Table { table, .. } if named(table)))
+            lp.prefetches.iter().any(|request| matches!(&request.access, Access::Table { table, .. } if named(table)))
         };
         let looked_up = (place..path.len()).filter(|behind| *behind == place || wanted(path[*behind])).collect();
         stages.push(Stage { number, place, looked_up });
