@@ -1,4 +1,4 @@
-//! The `bacus` commands of the pages in docs/ run as they are written.
+//! The `bacus` commands of README and of the pages in docs/ run as they are written.
 //!
 //! A command is an indented line that begins with `bacus `; a `\` at its end joins the next line, and a comment begins with ` # `. Commands that measure are
 //! left out, as docs/contributing.md says: they take longer, and what they say depends on the machine.
@@ -48,6 +48,44 @@ fn commands_of_the_pages_run() {
         }
     }
     assert!(ran >= 8, "only {ran} commands were found");
+}
+
+/// The indented block of a page that begins with this line.
+fn block(text: &str, first: &str) -> String {
+    let lines = text.lines().skip_while(|line| line.strip_prefix("    ") != Some(first));
+    lines.map_while(|line| line.strip_prefix("    ")).map(|line| format!("{line}\n")).collect()
+}
+
+/// README's first program, its packets, and the commands that need neither interfaces nor another machine's time.
+#[test]
+fn the_first_program_of_the_readme_runs() {
+    let folder = scratch("first-program");
+    let text = fs::read_to_string(path("README.md")).expect("README can be read");
+    fs::write(folder.join("first.p4"), block(&text, "#include <core.p4>")).expect("there is room for a test");
+    let packets = block(&text, "add hosts h.ethernet.dst:00:11:22:33:44:55 forward(2)");
+    assert!(packets.contains("expect 2 "), "README has no expectation");
+    fs::write(folder.join("first.stf"), packets).expect("there is room for a test");
+    let run = |command: &str| {
+        let words = command.strip_prefix("bacus ").expect("it is a command of bacus").split_whitespace();
+        let output = bacus().args(words).current_dir(&folder).output().expect("bacus can be run");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{command}:\n{said}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let shown = block(&text, "$ bacus stf first.p4 first.stf --engine native");
+    assert_eq!(
+        format!(
+            "$ bacus stf first.p4 first.stf --engine native\n{}",
+            run("bacus stf first.p4 first.stf --engine native")
+        ),
+        shown
+    );
+    let in_table =
+        text.lines().filter(|line| line.starts_with('|')).flat_map(|line| line.split('`').skip(1).step_by(2));
+    let elsewhere = ["run", "calibrate", "bench", "entries"].map(|command| format!("bacus {command}"));
+    let runnable =
+        in_table.filter(|code| code.starts_with("bacus ") && !elsewhere.iter().any(|it| code.starts_with(it)));
+    assert!(runnable.map(run).count() >= 5, "README's table has lost its commands");
 }
 
 #[test]
