@@ -126,8 +126,8 @@ fn what_cannot_be_is_shown_where_it_stands() {
 fn a_pin_that_does_not_suit_what_is_planned_is_shown() {
     let way = "hint: the hot path is not pinned; it is: hot_path { v1model.begin, ";
     let cases = [
-        ("queue Router.routes: capacity 8 timeout 2", "would hold up the path", way),
-        ("loop Router.block_107: batch 8 group 8", "is no look-up on the path", way),
+        ("queue Router.routes: capacity 8 timeout 2", "is on the hot path", way),
+        ("loop Router.block_107: batch 8 group 8", "is not a lookup on the hot path", way),
         ("loop Nope.nope: batch 8 group 8", "the program has no node `Nope.nope`", ""),
         ("queue Nope.nope: capacity 8 timeout 2", "the program has no node `Nope.nope`", ""),
         (
@@ -215,7 +215,7 @@ node departure: buffer { send 32w1 }
     let (code, said) = ran(&["compile", &program, "--emit", "c", "--pin", &pins]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains(&format!(" {pins}:3:3\n")), "{said}");
-    assert!(said.contains("`sources` cannot be made ahead") && said.contains("what is planned beside it"), "{said}");
+    assert!(said.contains("`sources` cannot be speculated") && said.contains("what is planned beside it"), "{said}");
     assert!(said.contains("hint: the hot path is not pinned; it is: hot_path { start, sources runs known, "), "{said}");
 }
 

@@ -109,7 +109,7 @@ fn lanes_where_none_can_be() {
     let counting = format!("{PATH}{counted}\ninstrument edges");
     says(&counting, "the keys that are asked for are not counted in lanes", &counted);
     let looked_up = of("stations", 8);
-    let message = "`sources` cannot be run in lanes: it looks up a key that has not between 1 and 32 bits";
+    let message = "`sources` cannot be run in lanes: it looks up a key that does not have 1 to 32 bits";
     says(&format!("{PATH}{looked_up}"), message, &looked_up);
 }
 

@@ -1,7 +1,7 @@
-//! What expressions read, what statements and nodes write, and what can be done ahead of its turn.
+//! Effects: what expressions read, what statements and nodes write, and what can be speculated.
 //!
-//! Storage is told apart coarsely: a variable, a header with its validity, the packet's length. What two parts of a program touch in common by
-//! this measure may still be different fields.
+//! Storage is distinguished coarsely: a variable, a header with its validity, the packet's length. Two
+//! effects on the same part may still be on different fields.
 
 use crate::{
     Argument, Call, Effect, Expression, HashInput, HeaderId, Intrinsic, KeySet, Node, NodeId, NodeKind, Place, Program,
@@ -9,13 +9,13 @@ use crate::{
 };
 use std::collections::BTreeSet;
 
-/// A part of what a packet carries.
+/// A part of a packet's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Part {
     Variable(VariableId),
     /// Fields and validity.
     Header(HeaderId),
-    /// How many bytes it has.
+    /// Length in bytes.
     Length,
 }
 
@@ -28,7 +28,7 @@ impl From<Place> for Part {
     }
 }
 
-/// Everything that an expression reads.
+/// All parts that an expression reads.
 pub fn reads(expression: &Expression) -> BTreeSet<Part> {
     let mut parts = BTreeSet::new();
     expression.walk(&mut |inner| match inner {
@@ -51,12 +51,12 @@ pub fn reads(expression: &Expression) -> BTreeSet<Part> {
     parts
 }
 
-/// Everything that a table's key reads.
+/// All parts that a table's key reads.
 pub fn key_reads(program: &Program, table: TableId) -> BTreeSet<Part> {
     program.tables[table].keys.iter().flat_map(|key| reads(&key.value)).collect()
 }
 
-/// Where a call puts its results.
+/// The places that a call writes its results to.
 pub fn call_places(call: &Call) -> Vec<Place> {
     match call {
         Call::ReadRegister { into, .. }
@@ -81,7 +81,7 @@ pub fn call_places(call: &Call) -> Vec<Place> {
     }
 }
 
-/// Everything that a node can write, whichever way a packet takes through it.
+/// All parts that a node can write, on any path through it.
 pub fn writes(program: &Program, node: NodeId) -> BTreeSet<Part> {
     let Node { kind, .. } = &program.nodes[node];
     let mut parts = BTreeSet::new();
@@ -118,7 +118,7 @@ fn statements(body: &[Statement], parts: &mut BTreeSet<Part>) {
     }
 }
 
-/// Everything that a statement itself writes, not those within it.
+/// All parts that a statement itself writes, without those of nested statements.
 pub fn statement_writes(statement: &Statement) -> Vec<Part> {
     match statement {
         Statement::Assign { target, .. } => vec![Part::from(*target)],
@@ -149,18 +149,19 @@ pub fn statement_writes(statement: &Statement) -> Vec<Part> {
     }
 }
 
-/// What becomes of a statement when a node is run ahead of its turn, to be run again when its turn comes.
+/// What becomes of a statement in the speculative phase. The node runs again in the commit phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speculation {
-    /// It can be run twice: it changes variables and the parser's cursor only, and reads nothing that another packet can change.
+    /// It can run twice: it changes only variables and the parser's cursor, and reads nothing that other
+    /// packets change.
     Runs,
-    /// It changes nothing that the packet carries, and can be left out until its turn.
+    /// It changes nothing that the packet carries, and is deferred to the commit phase.
     Deferred,
-    /// Nothing behind it can be run ahead either.
+    /// It has a side effect. Nothing after it can be speculated.
     SideEffect,
 }
 
-/// Of a statement itself, not of those within it.
+/// For the statement itself, without nested ones.
 pub fn speculation(statement: &Statement) -> Speculation {
     match statement {
         Statement::Assign { target: Place::Variable(_), .. }
@@ -185,10 +186,11 @@ pub fn speculation(statement: &Statement) -> Speculation {
     }
 }
 
-/// Whether a node can never be run ahead of its turn: what it asks may be answered otherwise by then, or it changes what it asks.
+/// Whether a node can never be speculated: its result may differ at commit, or it changes what its own result
+/// depends on.
 pub fn never_speculable(program: &Program, node: NodeId) -> bool {
     match &program.nodes[node].kind {
-        // A value set may have other members by then.
+        // The control plane may change a value set before commit.
         NodeKind::State { select, .. } => {
             select.cases.iter().any(|case| case.sets.iter().any(|set| matches!(set, KeySet::Set(_))))
         }
@@ -222,8 +224,8 @@ fn ahead_call(call: &Call) -> Speculation {
     }
 }
 
-/// Whether it makes no difference in which order packets come to a node, but for the order in which they leave: of what packets share it only counts. It
-/// makes no copies.
+/// Whether the order of packets at a node matters only for the order in which they leave: shared state is
+/// only counted, and no copies are made.
 pub fn is_unordered(program: &Program, node: NodeId) -> bool {
     match &program.nodes[node].kind {
         NodeKind::State { body, .. } | NodeKind::Block { body, .. } | NodeKind::Deparse { body, .. } => unordered(body),
@@ -235,7 +237,7 @@ pub fn is_unordered(program: &Program, node: NodeId) -> bool {
         }
         NodeKind::Buffer { rules, .. } => rules.iter().all(|rule| match rule.effect {
             Effect::Drop { .. } | Effect::Unicast { .. } | Effect::Send { .. } => true,
-            // Copies, and what is punted, come again in the order in which they were made.
+            // Copies and punted packets re-enter in the order in which they were made.
             Effect::Replicate { .. }
             | Effect::Clone { .. }
             | Effect::Resubmit { .. }
@@ -269,7 +271,7 @@ fn unordered(body: &[Statement]) -> bool {
     unordered
 }
 
-/// Whether packets themselves put entries into a table.
+/// Whether packets insert entries into a table.
 pub fn learns(program: &Program, table: TableId) -> bool {
     let mut learns = program.tables[table].add_on_miss;
     for statement in program.tables[table].actions.iter().flat_map(|action| &action.body) {

@@ -1,22 +1,22 @@
-//! Which look-ups the stages of a plan's path begin with, and what makes a look-up ahead of its turn legal.
+//! The lookups of the stages of a plan's hot path, and when a lookup can be made speculatively.
 
 use crate::effects::{Part, key_reads, learns, writes};
 use crate::plan::{Access, HotPath};
 use crate::{NodeId, NodeKind, Plan, Program, TableId};
 use std::collections::BTreeSet;
 
-/// A stage of a path: what a loop of the plan stands for.
+/// A stage of the hot path, for a loop of the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stage {
-    /// Number of the loop in the plan.
+    /// Index of the loop in the plan.
     pub number: usize,
-    /// Place of its node on the path.
+    /// Position of its node on the path.
     pub place: usize,
-    /// Places of the nodes whose look-ups are made when it begins: its own, and those of the tables that it asks memory for.
+    /// Positions of the lookups that it makes: its own, and those of the tables that it prefetches.
     pub looked_up: Vec<usize>,
 }
 
-/// The path's nodes; none if one of the names is unknown.
+/// The path's nodes; none if a name is unknown.
 pub fn nodes(program: &Program, path: &HotPath) -> Option<Vec<NodeId>> {
     path.nodes.iter().map(|name| program.nodes.iter().find(|(_, node)| node.name == *name).map(|(id, _)| id)).collect()
 }
@@ -27,7 +27,8 @@ pub fn table_of(program: &Program, node: NodeId) -> Option<TableId> {
     (!program.tables[*table].keys.is_empty()).then_some(*table)
 }
 
-/// The number of the action that the entries of the table at a place of the path are expected to run, if the plan says so.
+/// The action that all entries of the table at a position of the path are expected to run, if the plan names
+/// one.
 pub fn action(program: &Program, path: &HotPath, place: usize) -> Option<usize> {
     let name = path.actions.get(&place)?;
     let node = program.nodes.values().find(|node| node.name == path.nodes[place])?;
@@ -35,7 +36,8 @@ pub fn action(program: &Program, path: &HotPath, place: usize) -> Option<usize> 
     program.tables[*table].actions.iter().position(|action| action.name == *name)
 }
 
-/// The stages behind the first, in the order of the path. Loops whose node does not stand there are left out: they are the verifier's.
+/// The stages after the first, in the order of the path. Loops at other nodes are left out; the verifier
+/// reports them.
 pub fn stages(program: &Program, plan: &Plan, path: &[NodeId]) -> Vec<Stage> {
     let mut stages: Vec<Stage> = Vec::new();
     for (number, lp) in plan.loops.iter().enumerate() {
@@ -54,17 +56,17 @@ pub fn stages(program: &Program, plan: &Plan, path: &[NodeId]) -> Vec<Stage> {
     stages
 }
 
-/// What forbids that a node's look-up is made when the packet is still at `from`.
+/// Why a lookup cannot be made while the packet is at an earlier node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// Packets put entries into the table: an older packet of the burst may still do so.
+    /// Packets insert into the table: an older packet of the burst may still do so.
     Learns,
-    /// This node lies between, and may write what the key reads.
+    /// This node in between may write a part of the key.
     Written(NodeId),
 }
 
-/// Whether the look-up at a place of the path can be made when the packet is still at an earlier one. A packet that leaves the path in between is
-/// none of this: it looks up for itself.
+/// Whether the lookup at a position of the path can be made while the packet is at an earlier one. A side
+/// exit in between does not matter: such a packet looks up by itself.
 pub fn obstacle(program: &Program, path: &[NodeId], from: usize, place: usize) -> Option<Obstacle> {
     let table = table_of(program, path[place])?;
     if learns(program, table) {

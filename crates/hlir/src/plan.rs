@@ -1,21 +1,23 @@
 //! A plan: how a program is scheduled on a machine. It cannot change what happens to a packet.
 //!
-//! [`Plan::default`] is the plain program: packet by packet, each table with the structure its keys suggest, nothing prefetched. Nodes and
-//! tables are named by their stable names, so that a plan outlives a rewrite that keeps them, and can be pinned by a person.
+//! [`Plan::default`] is the plain program: packet by packet, each table with the structure that its keys
+//! suggest, without prefetches. Nodes and tables have stable names, so a plan survives rewrites that keep
+//! them, and parts of it can be given by the user.
 
 pub use crate::structure::Structure;
 use std::collections::BTreeMap;
 
-/// The schedule. What a list leaves out is done the plain way.
+/// The schedule. Whatever a list leaves out is done as in the plain program.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Plan {
     pub descriptor: Descriptor,
-    /// Packets taken from a port at once; 0 takes what the port gives.
+    /// Packets per burst; 0 takes what the port delivers.
     pub burst: u32,
     pub layout: Layout,
-    /// The way of most packets. With one, the loops are cuts of this way into stages.
+    /// The hot path. With one, loops are cuts of it into stages.
     pub hot_path: Option<HotPath>,
-    /// Loops over the packets of a batch. Nodes that stand in none run packet by packet with the node before them.
+    /// Loops over the packets of a batch. Nodes without a loop run packet by packet with the node before
+    /// them.
     pub loops: Vec<Loop>,
     pub tables: Vec<TablePlan>,
     pub joints: Vec<JointTables>,
@@ -24,62 +26,63 @@ pub struct Plan {
     pub instrument: Instrument,
 }
 
-/// What stands for a packet.
+/// The packet descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Descriptor {
     /// A `struct rte_mbuf`.
     #[default]
     Mbuf,
-    /// Two numbers in arrays of the burst: where the bytes are and how many.
+    /// Address and length of the bytes, in two arrays of the burst.
     Own,
 }
 
-/// How per-packet metadata lie in memory.
+/// The memory layout of per-packet metadata.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum Layout {
-    /// A struct a packet, in the order of the program.
+    /// A struct per packet, in the order of the program.
     #[default]
     Declared,
-    /// A struct a packet, these variables and headers first, in this order.
+    /// A struct per packet that begins with these variables and headers.
     Ordered(Vec<String>),
-    /// An array a variable.
+    /// An array per variable.
     Arrays,
 }
 
-/// The way that most packets take, run in stages for all packets of a group: what comes before a look-up, the look-up, what comes between it
-/// and the next, and so on; last, packet by packet and in order, everything that can be seen from outside. A packet that leaves the way is run
-/// from its beginning then, as the plain program has it.
+/// The path that most packets take. It runs in stages for all packets of a group: the nodes before a lookup,
+/// the lookup, the nodes between it and the next one, and so on. All side effects follow in the commit phase,
+/// packet by packet and in order. A side exit runs the packet from its beginning, as the plain program does.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct HotPath {
-    /// From the program's entry on, at least to the last cut.
+    /// From the program's entry at least to the last cut.
     pub nodes: Vec<String>,
-    /// By place on the path: the action that the entries of the table there are expected to run, all of them. As long as they do, no packet of a whole group
-    /// is asked which.
+    /// By position on the path: the action that all entries of the table there are expected to run. As long
+    /// as they do, full groups run code without a dispatch on the action.
     pub actions: BTreeMap<usize, String>,
     pub reason: Option<Reason>,
 }
 
-/// Nodes that are run for all packets of a batch before the next loop begins.
+/// Nodes that run for all packets of a batch before the next loop begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loop {
-    /// The node where the loop begins; it runs on to the next loop's first node.
+    /// The first node of the loop, which extends to the first node of the next one.
     pub node: String,
-    /// Packets collected before the loop runs: at least 1.
+    /// Packets that are collected before the loop runs: at least 1.
     pub batch: u32,
-    /// Packets whose accesses are issued together: at least 1, at most `batch`.
+    /// Packets whose memory accesses are issued together: at least 1, at most `batch`.
     pub group: u32,
-    /// Packets side by side in vectors ([`crate::vector`]): 1 for scalar code.
+    /// Packets per vector ([`crate::vector`]); 1 for scalar code.
     pub vector: u32,
     pub prefetches: Vec<Prefetch>,
     pub reason: Option<Reason>,
 }
 
-/// A memory access that is asked for before it is needed.
+/// A prefetch: a memory access that is issued before it is needed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prefetch {
     pub access: Access,
     pub placement: Placement,
-    /// How many packets (`OwnLoop`) or bursts ([`Placement::is_pipelined`]) ahead of its use.
+    /// Packets ([`Placement::OwnLoop`]) or bursts ([`Placement::is_pipelined`]) between the prefetch and the
+    /// use.
     pub distance: u32,
     pub hint: Hint,
     pub reason: Option<Reason>,
@@ -89,28 +92,28 @@ pub struct Prefetch {
 pub enum Access {
     /// The first bytes of the packet.
     Packet,
-    /// Line number `line` of a look-up in the table, in the order the structure reads them.
+    /// Line `line` of a lookup in the table, in the order in which the structure reads its lines.
     Table { table: String, line: u32 },
-    /// The cell of a register, counter or meter.
+    /// The element of a register, counter or meter.
     Cell { object: String },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Placement {
     None,
-    /// A loop of requests, then the loop of uses.
+    /// A loop of prefetches, then the loop of uses.
     OwnLoop,
-    /// One request for each line consumed of an older burst.
+    /// One prefetch with each lookup of an older burst.
     WithLookups,
-    /// One for each packet of an older burst, in its turn.
+    /// One with each packet of an older burst, as it commits.
     WithCommit,
-    /// One for each packet of the burst behind, while its keys are made.
+    /// One with each packet of the next burst, as its keys are computed.
     WithKeys,
 }
 
 impl Placement {
-    /// Whether a burst waits until the next one has come, and its requests are made with work on others: a core that is asked for many lines at once waits
-    /// before it does anything else.
+    /// Whether prefetches are software pipelined: issued one burst ahead, interleaved with work on other
+    /// bursts. A core stalls when many are issued at once.
     pub fn is_pipelined(self) -> bool {
         match self {
             Placement::WithLookups | Placement::WithCommit | Placement::WithKeys => true,
@@ -123,7 +126,7 @@ impl Placement {
 pub enum Hint {
     /// To all cache levels.
     T0,
-    /// To the second level and beyond.
+    /// To L2 and beyond.
     T1,
     NonTemporal,
 }
@@ -136,15 +139,15 @@ pub struct TablePlan {
     pub reason: Option<Reason>,
 }
 
-/// Two tables whose entries stand in one array: a key that both have takes the place of one. What a look-up in it finds is two numbers of records, one for each
-/// table.
+/// Joint exact tables: the entries of two tables in one array, where common keys are stored once. A lookup
+/// finds a record number for each table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JointTables {
-    /// The guest, whose number takes the lower bits.
+    /// The secondary table; its record number takes the lower bits.
     pub secondary: String,
-    /// The owner of the array.
+    /// The primary table, whose array it is.
     pub primary: String,
-    /// Bits of the guest's number; it has at most 2^bits - 1 different records, and the owner 2^(16 - bits) - 1.
+    /// Bits of the secondary's number. It has at most 2^bits - 1 records, and the primary 2^(16 - bits) - 1.
     pub bits: u32,
     pub reason: Option<Reason>,
 }
@@ -153,7 +156,7 @@ impl JointTables {
     /// Bits of both numbers.
     pub const BITS: u32 = 16;
 
-    /// The bits of a table's number, the owner's or the guest's: the first one, and how many.
+    /// The bits of a table's number: the first, and how many.
     pub fn part(&self, table: &str) -> (u32, u32) {
         if self.secondary == table { (0, self.bits) } else { (self.bits, Self::BITS - self.bits) }
     }
@@ -164,36 +167,38 @@ impl JointTables {
 pub struct Window {
     /// The node where the bytes are loaded.
     pub node: String,
-    /// First byte, and number of bytes, counted from the front of the packet as it arrived.
+    /// First byte and number of bytes, from the front of the packet as received.
     pub offset_bytes: u32,
     pub length_bytes: u32,
-    /// Where what has changed is written back.
+    /// The nodes where changed bytes are written back.
     pub write_back: Vec<String>,
     pub reason: Option<Reason>,
 }
 
-/// Packets that have left the path and wait in front of a node until so many are there, or the first of them has waited long enough.
+/// A queue of packets after a side exit: they wait at a node until it is full, or until the first of them has
+/// waited for the timeout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Queue {
     pub node: String,
     pub capacity: u32,
-    /// Bursts at whose end they go on though they are fewer: 1 is the end of the burst in which the first of them came. A burst of nothing lets all go on.
+    /// Bursts until a flush: 1 is the end of the burst in which the first packet arrived. An empty burst
+    /// flushes.
     pub timeout: u32,
     pub reason: Option<Reason>,
 }
 
-/// What the generated code tells about itself; costs nothing when off.
+/// Instrumentation of the generated code; free when off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Instrument {
-    /// Count packets on each edge, and note the keys that tables are asked for: for profiles.
+    /// Count packets per edge and distinct keys of lookups, for profiles.
     pub edges: bool,
-    /// Sum cycles in each node.
+    /// Sum cycles per node.
     pub cycles: bool,
     /// Write a line for each node that a packet visits.
     pub trace: bool,
 }
 
-/// Why a choice was made: its predicted cost beside that of the alternatives, in tenths of a cycle for each packet.
+/// The predicted cost of a choice and of its alternatives, in tenths of a cycle per packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
     pub cost: u64,
@@ -201,12 +206,12 @@ pub struct Reason {
 }
 
 impl Plan {
-    /// How a table shares an array, if it does.
+    /// The joint tables that a table belongs to, if any.
     pub fn joint_of(&self, table: &str) -> Option<&JointTables> {
         self.joints.iter().find(|share| share.secondary == table || share.primary == table)
     }
 
-    /// The same decisions, without why they were made.
+    /// The same decisions without reasons.
     pub fn without_reasons(mut self) -> Plan {
         self.hot_path.iter_mut().for_each(|path| path.reason = None);
         for stage in &mut self.loops {

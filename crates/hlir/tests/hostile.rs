@@ -1,4 +1,4 @@
-//! Texts that nobody would write: the reader answers them with errors, never with a panic, a full stack or a long wait.
+//! Malformed texts: the reader answers with errors, never with a panic, a stack overflow or a hang.
 
 mod generate;
 
@@ -54,7 +54,7 @@ const PIECES: [&str; 40] = [
     "if",
 ];
 
-/// Changes a text a few times: takes some of it away, repeats some of it, or puts something in.
+/// Mutates a text a few times: deletes, repeats or inserts a part.
 fn mutated(text: &str, changes: &[(u32, u32, u32)]) -> String {
     let mut text: Vec<char> = text.chars().collect();
     for (what, at, length) in changes {
@@ -74,7 +74,7 @@ fn mutated(text: &str, changes: &[(u32, u32, u32)]) -> String {
     text.into_iter().collect()
 }
 
-/// What can be read at all is judged without a panic, and is a value that prints and reads back.
+/// What can be read is verified without a panic, prints, and reads back.
 fn survives(text: &str) -> Result<(), TestCaseError> {
     match parse_file(text) {
         Err(errors) => prop_assert!(!errors.is_empty()),

@@ -1,13 +1,13 @@
-//! Two tables share an array only if a word can be told apart by both, and nothing else numbers records there.
+//! Rules for joint exact tables.
 
 use hlir::text::{parse_file, print_file};
 
 const L2FWD: &str = include_str!("programs/l2fwd.hlir");
 
-/// What the program has that keeps a table by itself.
+/// A declaration that makes a table's records its own.
 const COUNTED: &str = "counter ingress.hits: packets_and_bytes of ingress.dmac automatic\n";
 
-/// The messages for a plan of these lines, behind the program without that and with some words replaced.
+/// The errors of a plan with these lines, after replacements in the program.
 fn found(program: &[(&str, &str)], lines: &[&str]) -> Vec<String> {
     let plain = [(COUNTED, ""), ("  idle_timeout\n", "")];
     let program = plain.iter().chain(program).fold(L2FWD.to_string(), |text, (from, to)| {
@@ -24,12 +24,12 @@ const DMAC: &str = "table ingress.dmac: exact48";
 const SHARE: &str = "joint ingress.smac with ingress.dmac bits 2";
 
 #[test]
-fn tables_of_one_structure_share() {
+fn tables_of_one_structure_can_be_joint() {
     assert_eq!(found(&[], &[SMAC, DMAC, SHARE]), [""; 0]);
 }
 
 #[test]
-fn both_structures_stand_in_the_plan_and_are_the_same() {
+fn joint_tables_have_the_same_planned_structure() {
     let unsaid = "the plan: the plan does not say which structure `ingress.dmac` has";
     assert_eq!(found(&[], &[SMAC, SHARE]), [unsaid]);
     let other = "the plan: `ingress.dmac` is `exact`";
@@ -37,7 +37,7 @@ fn both_structures_stand_in_the_plan_and_are_the_same() {
 }
 
 #[test]
-fn both_keys_have_as_many_bits() {
+fn joint_tables_have_keys_of_equal_width() {
     let narrow = [("key hdr.ethernet.src: exact", "key hdr.ethernet.type: exact")];
     let message = "the plan: keys of `ingress.smac` have 16 bits, those of `ingress.dmac` 48";
     assert_eq!(found(&narrow, &[SMAC, DMAC, SHARE]), [message]);
@@ -55,9 +55,9 @@ fn each_table_has_bits() {
 }
 
 #[test]
-fn an_array_is_of_two_tables() {
-    let again = "the plan: table `ingress.smac` shares already: an array is of two tables at most";
-    let other = "the plan: table `ingress.dmac` shares already: an array is of two tables at most";
+fn at_most_two_tables_are_joint() {
+    let again = "the plan: table `ingress.smac` is joint already: at most two tables have one array";
+    let other = "the plan: table `ingress.dmac` is joint already: at most two tables have one array";
     let turned = "joint ingress.dmac with ingress.smac bits 2";
     assert_eq!(found(&[], &[SMAC, DMAC, SHARE, turned]), [other, again]);
     let itself = "joint ingress.smac with ingress.smac bits 2";
@@ -69,8 +69,8 @@ fn an_array_is_of_two_tables() {
 }
 
 #[test]
-fn nobody_else_numbers_records_there() {
-    let can_not = "the plan: `ingress.smac` can share no array";
+fn tables_with_own_records_are_not_joint() {
+    let can_not = "the plan: `ingress.smac` cannot be joint";
     let counted = [("digest learn {", "counter hits: packets of ingress.smac\ndigest learn {")];
     assert_eq!(found(&counted, &[SMAC, DMAC, SHARE]), [can_not]);
     let aged = [("  key hdr.ethernet.src: exact", "  idle_timeout\n  key hdr.ethernet.src: exact")];

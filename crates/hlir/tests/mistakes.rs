@@ -1,4 +1,4 @@
-//! Every rule of the verifier, by a change to a right program that breaks it and nothing else.
+//! Every rule of the verifier, by a change to a correct program that breaks this rule only.
 
 use expect_test::expect;
 use hlir::source::SourceMap;
@@ -7,7 +7,7 @@ use hlir::verify::{verify, verify_plan};
 
 const IPV4: &str = include_str!("programs/ipv4.hlir");
 
-/// Messages about the router after `from` has become `to`, which stands in it once.
+/// Errors of the router after replacing `from`, which it contains once.
 fn after(from: &str, to: &str) -> Vec<String> {
     assert_eq!(IPV4.matches(from).count(), 1, "`{from}` stands once in the program");
     messages(&IPV4.replace(from, to))
@@ -19,7 +19,7 @@ fn messages(text: &str) -> Vec<String> {
     errors.iter().map(|error| error.message().to_string()).collect()
 }
 
-/// Messages about the router with these declarations in front of its interface.
+/// Errors of the router with these declarations before its interface.
 fn with(items: &str) -> Vec<String> {
     messages(&IPV4.replace("\ninterface {", &format!("\n{items}\ninterface {{")))
 }
@@ -317,7 +317,7 @@ fn plans() {
         plan("loop deparser: batch 8 group 9"),
         "the plan: a group of 9 packets in a batch of 8: it must be at least 1, at most the batch",
     );
-    says(plan("loop deparser: batch 8 group 8 vector 0"), "the plan: a loop has at least one lane");
+    says(plan("loop deparser: batch 8 group 8 vector 0"), "the plan: a loop has at least 1 packet per vector");
     says(plan("loop ingress.acl: batch 8 group 8"), "two loops are named `ingress.acl`");
     says(
         plan("loop deparser: batch 8 group 8 { prefetch cell x ahead 8 in own_loop to t0 }"),
@@ -329,7 +329,7 @@ fn plans() {
     );
     says(
         plan("loop deparser: batch 8 group 8 { prefetch packet ahead 4 in own_loop to t0 }"),
-        "the plan: requests of a loop of their own are a group ahead, not 4",
+        "the plan: prefetches `in own_loop` are one group ahead, not 4",
     );
     says(plan("table x: list"), "the plan: the program has no table `x`");
     says(plan("burst 16"), "expected no second `burst`, found `burst`");
@@ -341,7 +341,7 @@ fn plans() {
     );
     says(
         plan("layout ordered { meta.colour, nothing }"),
-        "the plan: the layout has `nothing`, which is no variable or header",
+        "the plan: the layout has `nothing`, which is neither a variable nor a header",
     );
     for (table, structure, legal) in [
         ("ingress.routes", "dir24_8", true),
@@ -364,9 +364,9 @@ fn plans() {
     }
 }
 
-/// Packets that put entries into a table see when it is full, so a structure needs the room that the table says it has.
+/// Packets that insert entries see when a table is full, so a structure needs room for the declared size.
 #[test]
-fn structures_have_room_for_what_packets_put_in() {
+fn structures_have_room_for_insertions_by_packets() {
     let (head, _) = IPV4.split_once("\nplan {").expect("the program has a plan");
     let sized = |size: &str| {
         head.replace("  const default NoAction()\n  size 1024\n", &format!("  default NoAction()\n{size}"))
@@ -376,7 +376,7 @@ fn structures_have_room_for_what_packets_put_in() {
     };
     let wrong = |structure: &str| {
         format!(
-            "the plan: packets may put more entries into table `ingress.neighbours` than `{structure}` has room for"
+            "the plan: packets may insert more entries into table `ingress.neighbours` than `{structure}` has room for"
         )
     };
     let (small, large) = ("  size 32\n  add_on_miss\n", "  size 65535\n  add_on_miss\n");
@@ -395,9 +395,9 @@ fn structures_have_room_for_what_packets_put_in() {
     }
 }
 
-/// What the entries of a table with an action profile run is what their members say, so a path cannot.
+/// Entries of an action profile name members, so a hot path cannot expect an action.
 #[test]
-fn paths_do_not_say_what_members_run() {
+fn hot_paths_do_not_expect_actions_of_members() {
     let (head, _) = IPV4.split_once("\nplan {").expect("the program has a plan");
     let path =
         "arrival, parser.start, parser.ipv4, verify_checksum, ingress.is_routed, ingress.routes, ingress.neighbours";
@@ -405,13 +405,15 @@ fn paths_do_not_say_what_members_run() {
     assert_eq!(found(head), [""; 0]);
     let mut with_members = head.replace("\ninterface {", "\nprofile state.members [4]\n\ninterface {");
     with_members = with_members.replace("  size 1024\n", "  size 1024\n  profile state.members\n");
-    let expected = "the plan: members of an action profile, and not entries, say what `ingress.neighbours` runs";
+    let expected =
+        "the plan: the action of `ingress.neighbours` comes from members of an action profile, not from entries";
     says(found(&with_members), expected);
 }
 
-/// A member is chosen again in a packet's turn, and a group may have others by then: keys that were made of one do not wait for the next burst.
+/// A group's member is chosen again at commit, and its members may have changed: keys computed from it cannot
+/// be pipelined.
 #[test]
-fn nobody_waits_behind_a_selector() {
+fn packets_are_not_pipelined_after_a_selector() {
     let (head, _) = IPV4.split_once("\nplan {").expect("the program has a plan");
     let path =
         "arrival, parser.start, parser.ipv4, verify_checksum, ingress.is_routed, ingress.routes, ingress.neighbours";
@@ -430,11 +432,11 @@ fn nobody_waits_behind_a_selector() {
     assert_eq!(found(&with_groups, "8 in own_loop"), [""; 0]);
     says(
         found(&with_groups, "1 interleaved commit"),
-        "the plan: packets cannot wait for the next burst behind `ingress.routes`, which selects from a group",
+        "the plan: packets cannot be pipelined after `ingress.routes`, which selects from a group",
     );
 }
 
-/// A register that two loops touch would show a packet what a later one wrote.
+/// A register that two loops use would show a packet the writes of later ones.
 #[test]
 fn batching_keeps_the_order_of_state() {
     let (head, _) = IPV4.split_once("\nplan {").expect("the program has a plan");
@@ -465,7 +467,8 @@ fn batching_keeps_the_order_of_state() {
     );
 }
 
-/// Two ways to a register, one of them through a look-up. A parser that reads marks, and what stands between the ways and the register, are given.
+/// Two paths to a register, one of them with a lookup; marks that the parser reads, and the nodes between,
+/// are given.
 fn numbered(states: &str, between: &str, loops: &str) -> Vec<String> {
     let text = format!(
         "program numbered for none\n\nheader hdr.mark: mark_t {{ last: 8 }}\n\nvariable meta.turn: 32\nvariable meta.error: 32\n
@@ -480,9 +483,9 @@ node deparser: deparse {{ emit hdr.mark }} -> departure\n\nnode departure: buffe
 
 const ONE_MARK: &str = "node start: state of parser { extract hdr.mark } -> kind\n";
 
-/// Copies of a group run at once to their end, so a loop behind what makes them is none.
+/// Copies of a group run at once to their end, so no loop may begin after a replication.
 #[test]
-fn no_loop_begins_behind_copies() {
+fn no_loop_begins_after_a_replication() {
     let loops = "  loop known: batch 8 group 8\n  loop number: batch 8 group 8\n";
     let copies = "node between: buffer {\n  when hdr.mark.last == 2: replicate 32w1 current keep all -> number\n  unicast -> number\n}\n";
     assert_eq!(numbered(ONE_MARK, "node between: block {} -> number\n", loops), [""; 0]);
@@ -494,7 +497,7 @@ fn no_loop_begins_behind_copies() {
 
 /// Packets with one mark would overtake those with two.
 #[test]
-fn nothing_is_touched_behind_a_loop_in_a_cycle() {
+fn no_state_is_used_after_a_loop_in_a_cycle() {
     let states = "node start: state of parser { extract hdr.mark } select hdr.mark.last {\n  0 -> start\n  otherwise -> kind\n}\n";
     let between = "node between: block {} -> number\n";
     let cyclic = "  loop start: batch 8 group 8\n  loop number: batch 8 group 8\n";
@@ -502,7 +505,7 @@ fn nothing_is_touched_behind_a_loop_in_a_cycle() {
     assert_eq!(numbered(ONE_MARK, between, cyclic), [""; 0]);
     says(
         numbered(states, between, cyclic),
-        "the plan: register `turns` is touched where packets have come to the loop of `start` once or more",
+        "the plan: register `turns` is used where packets have visited the loop of `start` once or more",
     );
 }
 

@@ -1,4 +1,4 @@
-//! Lines are asked for once: of two requests for the same one only one would be made, whatever the other says.
+//! A line has at most one prefetch.
 
 use hlir::text::parse_file;
 
@@ -9,7 +9,7 @@ fn request(table: &str, placement: &str) -> String {
     format!("    prefetch table ingress.{table} line 0 ahead {ahead} {placement} to t0\n")
 }
 
-/// Each mistake of a plan whose loops have these requests, and the text that it points to.
+/// Each error of a plan whose loops have these prefetches, and the text that it points to.
 fn found(path: &str, loops: &[(&str, &[String])]) -> Vec<(String, String)> {
     let each = |(node, requests): &(&str, &[String])| {
         format!("  loop ingress.{node}: batch 8 group 8 {{\n{}  }}\n", requests.concat())
@@ -24,8 +24,8 @@ fn found(path: &str, loops: &[(&str, &[String])]) -> Vec<(String, String)> {
 const PATH: &str = "  hot_path { arrival, parser.start, ingress.smac, ingress.dmac }\n";
 
 #[test]
-fn a_loop_asks_once() {
-    let twice = "the plan: the loop at `ingress.smac` asks twice for line 0 of `ingress.smac`";
+fn a_loop_prefetches_a_line_once() {
+    let twice = "the plan: the loop at `ingress.smac` prefetches line 0 of `ingress.smac` twice";
     for (one, other) in
         [("interleaved commit", "interleaved keys"), ("in none", "interleaved commit"), ("in own_loop", "in none")]
     {
@@ -38,13 +38,13 @@ fn a_loop_asks_once() {
     let packet = "    prefetch packet ahead 8 in own_loop to t0\n".to_string();
     let packets = [packet.clone(), packet];
     let messages: Vec<String> = found(PATH, &[("smac", &packets)]).into_iter().map(|(message, _)| message).collect();
-    assert_eq!(messages, ["the plan: the loop at `ingress.smac` asks twice for packets"]);
+    assert_eq!(messages, ["the plan: the loop at `ingress.smac` prefetches packets twice"]);
 }
 
-/// The first loop makes the look-up, in whatever order the plan has them.
+/// The first loop makes the lookup, in whatever order the plan has the loops.
 #[test]
-fn a_path_asks_once() {
-    let before = "the plan: lines of `ingress.dmac` are requested at `ingress.dmac`, and before at `ingress.smac`";
+fn a_hot_path_prefetches_a_line_once() {
+    let before = "the plan: lines of `ingress.dmac` are prefetched at `ingress.dmac`, and earlier at `ingress.smac`";
     let first = [request("smac", "in own_loop"), request("dmac", "in own_loop")];
     for placement in ["in own_loop", "in none"] {
         let again = [request("dmac", placement)];
@@ -56,12 +56,12 @@ fn a_path_asks_once() {
     assert_eq!(found(PATH, &[("smac", &first[..1]), ("dmac", &first[1..])]), []);
 }
 
-/// What is looked up on the way to the first loop is found before its packets wait; of later loops nobody waits.
+/// Lookups before the first cut are made before packets are pipelined. Later loops are not pipelined.
 #[test]
-fn the_first_loop_alone_asks_a_burst_ahead() {
+fn only_the_first_loop_is_pipelined() {
     let behind = [request("dmac", "interleaved commit")];
     assert_eq!(found(PATH, &[("dmac", &behind)]), [], "`ingress.smac` is looked up on the way");
-    let message = "the plan: only the look-ups of a path's first loop can be requested a burst ahead";
+    let message = "the plan: only prefetches of the first loop can be one burst ahead";
     let expected = [(message.to_string(), behind[0].trim().to_string())];
     assert_eq!(found(PATH, &[("smac", &[]), ("dmac", &behind)]), expected);
 }

@@ -1,4 +1,4 @@
-//! The programs of this folder read back as they were printed, and are right.
+//! The programs of this folder read back as printed, and are correct.
 
 use hlir::source::SourceMap;
 use hlir::text::{parse_file, print_file};
@@ -34,7 +34,7 @@ fn programs_print_and_read_back() {
     }
 }
 
-/// Beside comments, the files are as the printer would write them: their style is what people see.
+/// Except for comments, the files are as printed.
 #[test]
 fn programs_are_written_as_they_print() {
     for (path, text) in texts() {

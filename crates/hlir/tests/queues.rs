@@ -1,4 +1,5 @@
-//! Which queues and stages a plan may have: every rule by a change to a legal plan, or to its program, that breaks it and nothing else.
+//! Rules for queues and stages: each by a change to a legal plan, or to its program, that breaks this rule
+//! only.
 
 use hlir::text::parse_file;
 
@@ -66,12 +67,12 @@ fn messages(program: &str, plan: &str) -> Vec<String> {
     errors.iter().map(|error| error.message().to_string()).collect()
 }
 
-/// What is said of a queue beside the path.
+/// Errors of a queue beside the hot path.
 fn queue(line: &str) -> Vec<String> {
     messages(PROGRAM, &format!("{PATH}  {line}\n"))
 }
 
-/// What is said of a queue before `slow`, in a program that was changed.
+/// Errors of a queue at `slow` in a changed program.
 fn changed(changes: &[(&str, &str)]) -> Vec<String> {
     let mut program = PROGRAM.to_string();
     for (from, to) in changes {
@@ -90,12 +91,12 @@ const READ: &str = "read state.seen at 8w1 into meta.seen";
 const WRITE: &str = "write state.seen at 8w1 = meta.seen";
 
 #[test]
-fn a_queue_stands_beside_the_path() {
+fn a_queue_is_not_on_the_hot_path() {
     assert_eq!(queue("queue slow: capacity 32 timeout 4"), [""; 0]);
     assert_eq!(queue("queue aside: capacity 1024 timeout 1"), [""; 0]);
     assert_eq!(queue("queue aside: capacity 8 timeout 2\n  queue behind: capacity 8 timeout 2"), [""; 0]);
     says(queue("queue nowhere: capacity 8 timeout 2"), "the plan: the program has no node `nowhere`");
-    says(queue("queue leave: capacity 8 timeout 2"), "the plan: the queue before `leave` would hold up the path");
+    says(queue("queue leave: capacity 8 timeout 2"), "the plan: the queue at `leave` is on the hot path");
     says(
         queue("queue slow: capacity 0 timeout 2"),
         "the plan: the queue at `slow`: the capacity must be at least 1 packet",
@@ -108,13 +109,13 @@ fn a_queue_stands_beside_the_path() {
         queue("queue slow: capacity 2000 timeout 2"),
         "the plan: the queue at `slow`: the capacity is 2000 packets, at most 1024 are possible",
     );
-    let alone = "the plan: the queue before `slow` stands in a plan without a path";
+    let alone = "the plan: the queue at `slow`: the plan has no hot path";
     says(messages(PROGRAM, "  queue slow: capacity 8 timeout 2\n"), alone);
     says(messages(PROGRAM, "  hot_path { start, kind, routes }\n  queue slow: capacity 8 timeout 2\n"), alone);
 }
 
 #[test]
-fn packets_from_a_port_come_to_a_queue_behind_the_parser() {
+fn queues_are_after_the_parser() {
     let state =
         [("extract hdr.ethernet } -> kind", "extract hdr.ethernet } -> more\n\nnode more: state of parser {} -> kind")];
     let program = PROGRAM.replace(state[0].0, state[0].1);
@@ -124,14 +125,14 @@ fn packets_from_a_port_come_to_a_queue_behind_the_parser() {
     let branching = program
         .replace("ethernet } -> more", "ethernet } select hdr.ethernet.type {\n  1 -> more\n  otherwise -> kind\n}");
     let found = messages(&branching, &format!("{PATH}  queue more: capacity 8 timeout 2\n"));
-    says(found, "the plan: packets cannot wait before `more`, a parser's state");
+    says(found, "the plan: packets cannot wait at `more`, a parser state");
     let lost = PROGRAM.replace("node behind:", "node lost: block {} -> leave\n\nnode behind:");
     let found = messages(&lost, &format!("{PATH}  queue lost: capacity 8 timeout 2\n"));
     says(found, "the plan: no packet from a port gets to `lost` to wait there");
 }
 
 #[test]
-fn state_is_touched_by_those_that_have_waited_or_by_others() {
+fn state_is_used_only_after_the_queue_or_only_elsewhere() {
     let behind = |statement: &str| format!("node behind: block {{ {statement} }}");
     let common = |statement: &str| format!("node common: block {{ {statement} }}");
     let [at_behind, at_common] = ["node behind: block {}", "node common: block {}"];
@@ -140,7 +141,7 @@ fn state_is_touched_by_those_that_have_waited_or_by_others() {
     assert_eq!(changed(&[(at_behind, &behind(READ)), (at_common, &common(READ))]), [""; 0], "read only");
     let count = "count state.rare at 8w1";
     assert_eq!(changed(&[(at_behind, &behind(count)), (at_common, &common(count))]), [""; 0], "counters add up");
-    let touched = "is touched by packets that have waited before `slow`, and at `common` by others";
+    let touched = "is used by packets that have waited at `slow`, and at `common` by others";
     says(
         changed(&[(at_behind, &behind(READ)), (at_common, &common(WRITE))]),
         &format!("the plan: register `state.seen` {touched}"),
@@ -156,7 +157,7 @@ fn state_is_touched_by_those_that_have_waited_or_by_others() {
     ];
     says(
         changed(&before),
-        "the plan: register `state.seen` is touched by packets that have waited before `slow`, and at `aside` by others",
+        "the plan: register `state.seen` is used by packets that have waited at `slow`, and at `aside` by others",
     );
     says(
         changed(&[
@@ -166,13 +167,13 @@ fn state_is_touched_by_those_that_have_waited_or_by_others() {
         .into_iter()
         .filter(|message| message.contains("age"))
         .collect(),
-        "the plan: the age of entries of table `slow` is touched by packets that have waited before `slow`, and at `routes` by others",
+        "the plan: the age of entries of table `slow` is used by packets that have waited at `slow`, and at `routes` by others",
     );
 }
 
-/// A packet that enters again does not wait a second time, and would come before those that wait.
+/// A re-entering packet does not wait a second time, and would overtake those that wait.
 #[test]
-fn what_enters_again_is_none_of_those_that_wait() {
+fn re_entering_packets_do_not_wait_again() {
     let again = (
         "when meta.port == 511: drop \"no way\"",
         "when meta.again: recirculate deparsed keep all -> start\n  when meta.port == 511: drop \"no way\"",
@@ -182,7 +183,7 @@ fn what_enters_again_is_none_of_those_that_wait() {
     assert_eq!(changed(&[again]), [""; 0]);
     says(
         changed(&[again, touch]),
-        "the plan: register `state.seen` is touched by packets that have waited before `slow`, and at `behind` by others",
+        "the plan: register `state.seen` is used by packets that have waited at `slow`, and at `behind` by others",
     );
     let copied = (
         "when meta.port == 511: drop \"no way\"",
@@ -191,9 +192,9 @@ fn what_enters_again_is_none_of_those_that_wait() {
     assert_eq!(changed(&[copied, touch]), [""; 0], "copies of a group are made behind `behind`");
 }
 
-/// All that comes of a packet shares its budget for copies, first come, first served: what comes of a clone must not come first because its packet waits.
+/// A packet and its copies share a copy budget: a clone must not use it first because its packet waits.
 #[test]
-fn packets_are_copied_before_they_wait_or_afterwards() {
+fn packets_are_copied_before_or_after_the_queue() {
     let clone = "clone 32w1 deparsed keep all -> start";
     let before = format!("node aside: buffer {{ {clone}\n otherwise -> slow }}");
     let before = ("node aside: block {} -> slow", before.as_str());
@@ -201,7 +202,7 @@ fn packets_are_copied_before_they_wait_or_afterwards() {
     let behind = ("otherwise -> deparser", behind.as_str());
     assert_eq!(changed(&[before]), [""; 0]);
     assert_eq!(changed(&[behind]), [""; 0]);
-    let both = "the plan: packets are copied at `aside` before they wait before `slow`, and at `leave` afterwards";
+    let both = "the plan: packets are copied at `aside` before they wait at `slow`, and at `leave` afterwards";
     says(changed(&[before, behind]), both);
     let group = ("otherwise -> deparser", "replicate 32w1 current keep all -> deparser");
     says(changed(&[before, group]), both);
@@ -218,34 +219,34 @@ fn an_assertion_holds_in_its_burst() {
     let touch = format!("node behind: block {{ {assert} }}");
     says(
         changed(&[("node behind: block {}", &touch)]),
-        "the plan: an assertion at `behind` stands behind the queue before `slow`",
+        "the plan: an assertion at `behind` is after the queue at `slow`",
     );
     let common = format!("node common: block {{ {assert} }}");
     assert_eq!(changed(&[("node common: block {}", &common)]), [""; 0]);
 }
 
 #[test]
-fn a_loop_at_a_queue_looks_up_for_all_that_wait() {
+fn a_loop_at_a_queue_makes_its_lookups() {
     let with = |lp: &str| queue(&format!("queue slow: capacity 32 timeout 4\n  loop {lp}"));
     assert_eq!(with("slow: batch 32 group 16"), [""; 0]);
     assert_eq!(with("slow: batch 32 group 32 { prefetch table slow line 0 ahead 32 in own_loop to t0 }"), [""; 0]);
     says(with("slow: batch 16 group 16"), "the plan: a batch of 16 packets from a queue for 32");
-    let refused = "the plan: packets that have waited before `slow` cannot request this";
+    let refused = "the plan: packets of the queue at `slow` cannot prefetch this";
     says(with("slow: batch 32 group 32 { prefetch table routes line 0 ahead 32 in own_loop to t0 }"), refused);
     says(with("slow: batch 32 group 32 { prefetch table slow line 0 ahead 1 interleaved lookup to t0 }"), refused);
-    says(with("behind: batch 32 group 32"), "the plan: `behind` is no look-up on the path");
+    says(with("behind: batch 32 group 32"), "the plan: `behind` is not a lookup on the hot path");
     says(
         queue("queue behind: capacity 32 timeout 4\n  loop behind: batch 32 group 32"),
-        "the plan: `behind` looks up no table for its queue to do so together",
+        "the plan: `behind` has no lookup that a loop could make for its queue",
     );
     says(
         queue("queue slow: capacity 128 timeout 4\n  loop slow: batch 128 group 128"),
-        "the plan: a stage of a path takes at most 64 packets, not 128",
+        "the plan: a group has at most 64 packets, not 128",
     );
 }
 
 #[test]
-fn stages_hand_on_groups_and_wait_for_the_next_one_together() {
+fn stages_share_groups_and_are_pipelined_together() {
     let second =
         "table second {\n  key hdr.ethernet.type: exact\n  action any() {}\n  default any()\n}\n\nparser parser";
     let program = PROGRAM.replace("parser parser", second);
@@ -255,7 +256,7 @@ fn stages_hand_on_groups_and_wait_for_the_next_one_together() {
     assert_eq!(with("  loop routes: batch 64 group 16\n  loop common: batch 64 group 16\n"), [""; 0]);
     says(
         with("  loop routes: batch 64 group 64\n  loop common: batch 64 group 16\n"),
-        "the plan: groups of 16 packets at `common`, and of 64 at `routes`: a group goes through all stages of a path",
+        "the plan: groups of 16 packets at `common`, and of 64 at `routes`: a group goes through all stages of the hot path",
     );
     let both = |first: &str, second: &str| {
         with(&format!(
@@ -267,19 +268,16 @@ fn stages_hand_on_groups_and_wait_for_the_next_one_together() {
     assert_eq!(both("1 interleaved commit", "1 interleaved keys"), [""; 0]);
     says(
         both("1 interleaved keys", "64 in own_loop"),
-        "the plan: lines of `second` are requested `in own_loop`, beside others `interleaved keys`",
+        "the plan: lines of `second` are prefetched `in own_loop`, others `interleaved keys`",
     );
     says(
         both("1 interleaved keys", "2 interleaved commit"),
-        "the plan: a path is worked on one burst behind its requests, not 2",
+        "the plan: pipelined prefetches are one burst ahead, not 2",
     );
-    says(
-        both("2 interleaved commit", "1 in none"),
-        "the plan: a path is worked on one burst behind its requests, not 2",
-    );
-    says(both("64 in own_loop", "1 in own_loop"), "the plan: requests of a loop of their own are a group ahead, not 1");
+    says(both("2 interleaved commit", "1 in none"), "the plan: pipelined prefetches are one burst ahead, not 2");
+    says(both("64 in own_loop", "1 in own_loop"), "the plan: prefetches `in own_loop` are one group ahead, not 1");
     says(
         both("1 interleaved lookup", "64 in own_loop"),
-        "the plan: lines of `second` are requested `in own_loop`, beside others `interleaved lookup`",
+        "the plan: lines of `second` are prefetched `in own_loop`, others `interleaved lookup`",
     );
 }

@@ -1,4 +1,5 @@
-//! The text is the IR: whatever program or plan is printed reads back as an equal value, and prints again as the same bytes.
+//! The text is the IR: every printed program or plan reads back as an equal value, and prints as the same
+//! bytes.
 
 mod generate;
 
@@ -40,7 +41,7 @@ proptest! {
         reads_back(&choices, Manners::Wild)?;
     }
 
-    /// So that the tests above are about programs that matter.
+    /// Ensures that the tests above are about relevant programs.
     #[test]
     fn orderly_programs_are_right(choices in vec(any::<u32>(), 0..2000)) {
         let program = Generator::new(&choices, Manners::Orderly).program();

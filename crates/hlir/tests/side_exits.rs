@@ -1,4 +1,4 @@
-//! Packets that leave the front of a path: what becomes of them.
+//! The outcome of side exits from the first stage.
 
 mod router;
 
@@ -12,29 +12,29 @@ fn leavers_of(program: &str, path: &str) -> Option<(SideExits, VectorStage)> {
     })
 }
 
-/// Cells that count a packet which leaves, and why it is dropped; none if it has to be run.
-fn becomes((leavers, lanes): &(SideExits, VectorStage), packet: &[u8]) -> Option<(Vec<u64>, String)> {
+/// The counter indices of an exit, and the reason of its drop; none if it must run.
+fn becomes((exits, lanes): &(SideExits, VectorStage), packet: &[u8]) -> Option<(Vec<u64>, String)> {
     let side_by_side = steps(&lanes.steps, &lanes.rows, packet);
     assert_ne!(side_by_side[lanes.exits as usize], 0);
-    let values = steps(&leavers.steps, &leavers.rows, packet);
-    let kind = leavers.kinds.iter().find(|kind| values[kind.mask as usize] != 0).expect("the packet leaves");
+    let values = steps(&exits.steps, &exits.rows, packet);
+    let kind = exits.kinds.iter().find(|kind| values[kind.mask as usize] != 0).expect("the packet leaves");
     let drops = if kind.end.is_some() { u32::MAX } else { 0 };
     assert_eq!(side_by_side[lanes.drops as usize], drops, "the first stage says the same");
     let end = kind.end.as_ref()?;
     Some((end.counted.iter().map(|cell| cell.index).collect(), end.reason.clone()))
 }
 
-/// Who fails several checks is counted for the first one.
+/// If several checks fail, the first match counts.
 #[test]
-fn a_router_drops_who_leaves() {
-    let leavers = leavers_of(ROUTER, FRONT).expect("a router drops them");
+fn exits_of_a_router_are_bulk_drops() {
+    let exits = leavers_of(ROUTER, FRONT).expect("a router drops them");
     let dropped = |change: fn(&mut [u8]), sealed: bool| {
         let mut packet = routed();
         change(&mut packet);
         if sealed {
             seal(&mut packet);
         }
-        becomes(&leavers, &packet).map(|(cells, reason)| (cells, reason == "ingress drop"))
+        becomes(&exits, &packet).map(|(cells, reason)| (cells, reason == "ingress drop"))
     };
     let counted = |cell: u64| Some((vec![cell], true));
     assert_eq!(dropped(|packet| packet[13] = 6, true), counted(1), "no IPv4");
@@ -42,11 +42,11 @@ fn a_router_drops_who_leaves() {
     assert_eq!(dropped(|packet| packet[25] ^= 1, false), counted(3), "another checksum");
     assert_eq!(dropped(|packet| packet[22] = 1, true), counted(4), "the last hop");
     assert_eq!(dropped(|packet| packet[22] = 1, false), counted(3), "another checksum, and the last hop");
-    let missed = leavers.0.missed.expect("its default action drops");
+    let missed = exits.0.missed.expect("its default action drops");
     assert_eq!((missed.counted[0].index, missed.counted.len(), missed.reason.as_str()), (5, 1, "ingress drop"));
 }
 
-/// A switch that drops who has a `v` of 7, without its tables and what stands before them.
+/// A switch that drops packets with `v` = 7, without its tables and the nodes before them.
 const BEGIN: &str = "program checks for none
 header h: h_t { a: 8, b: 24, c: 32 }
 variable v: 20
@@ -62,7 +62,7 @@ node queue: buffer {
 node out: deparse { emit h } -> leave
 node leave: buffer { send u32(v) }";
 
-/// What becomes of those who find no entry.
+/// The outcome of misses.
 #[test]
 fn a_default_action_may_drop() {
     let missed = |default: &str, next: &str| {
@@ -78,8 +78,8 @@ table t {{
 node before: block {{ count seen at 32w2 }} -> t
 node t: apply t -> {next}"
         );
-        let (leavers, _) = leavers_of(&program, "start, before, t")?;
-        leavers.missed.map(|end| (end.counted.iter().map(|cell| cell.index).collect(), end.reason))
+        let (exits, _) = leavers_of(&program, "start, before, t")?;
+        exits.missed.map(|end| (end.counted.iter().map(|cell| cell.index).collect(), end.reason))
     };
     let dropped = Some((vec![2], "bad".to_string()));
     assert_eq!(missed("none()", "queue"), dropped);
@@ -90,9 +90,9 @@ node t: apply t -> {next}"
     assert_eq!(missed("seen(1)", "queue"), None, "a controller may give it another cell");
 }
 
-/// What makes a packet more than a count and a drop, and what stands before.
+/// Programs whose exits are more than a count and a drop.
 #[test]
-fn who_leaves_has_to_be_run() {
+fn exits_that_must_run() {
     let front = |check: &str, before: &str| {
         let program = format!(
             "{BEGIN}
@@ -105,7 +105,7 @@ node check: branch h.a == 1 -> t else bad
 node t: apply t -> queue"
         );
         leavers_of(&program, "start, before, check, t")
-            .map(|leavers| becomes(&leavers, &[2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]))
+            .map(|exits| becomes(&exits, &[2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]))
     };
     let plain = "node before: block {} -> check";
     let bad = |body: &str| format!("node bad: block {{ {body} }} -> queue");
@@ -125,9 +125,9 @@ node t: apply t -> queue"
     assert_eq!(front("node bad: apply u -> queue", plain), None, "a table is looked up");
 }
 
-/// Some of the ways off the path end in a drop. Who may leave by several takes the first.
+/// Some side exits end in a drop. If several apply, the first match wins.
 #[test]
-fn some_who_leave_are_dropped() {
+fn some_side_exits_are_bulk_drops() {
     let program = format!(
         "{BEGIN}
 table t {{ key h.b: exact  action none() {{}}  default none() }}
@@ -139,22 +139,22 @@ node bad: block {{ v = 7 }} -> queue
 node fine: block {{ v = 6 }} -> queue
 node t: apply t -> queue"
     );
-    let leavers = leavers_of(&program, "start, before, first, second, third, t").expect("some are dropped");
+    let exits = leavers_of(&program, "start, before, first, second, third, t").expect("some are dropped");
     for fails in 1..8u8 {
         let is_dropped = fails & 1 != 0 || fails & 2 == 0;
         assert_eq!(
-            becomes(&leavers, &[fails, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]).is_some(),
+            becomes(&exits, &[fails, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]).is_some(),
             is_dropped,
             "{fails}"
         );
     }
-    let side_by_side = steps(&leavers.1.steps, &leavers.1.rows, &[0; 16]);
-    assert_eq!([leavers.1.exits, leavers.1.drops].map(|mask| side_by_side[mask as usize]), [0, 0]);
+    let side_by_side = steps(&exits.1.steps, &exits.1.rows, &[0; 16]);
+    assert_eq!([exits.1.exits, exits.1.drops].map(|mask| side_by_side[mask as usize]), [0, 0]);
 }
 
-/// Where other rows would take fewer steps, and more bytes than packets have that have been in lanes, it is not these that are loaded.
+/// Rows with fewer steps are not used if packets may lack their bytes.
 #[test]
-fn who_leaves_has_the_bytes_that_are_loaded() {
+fn exits_have_the_bytes_of_the_loaded_rows() {
     let program = format!(
         "{}
 table t {{ key h.c: exact  action none() {{}}  default none() }}
@@ -164,7 +164,7 @@ node bad: block {{ v = 7 }} -> queue
 node t: apply t -> queue",
         BEGIN.replace("h_t { a: 8, b: 24, c: 32 }", "h_t { a: 8, b: 8, c: 16, rest: 96 }")
     );
-    let leavers = leavers_of(&program, "start, before, check, t").expect("who has no `b` is dropped");
-    assert_eq!((leavers.1.bytes, leavers.0.bytes, leavers.0.any_exit()), (16, 16, true));
-    assert_eq!(becomes(&leavers, &[1, 0, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]), Some((vec![], "bad".to_string())));
+    let exits = leavers_of(&program, "start, before, check, t").expect("who has no `b` is dropped");
+    assert_eq!((exits.1.bytes, exits.0.bytes, exits.0.any_exit()), (16, 16, true));
+    assert_eq!(becomes(&exits, &[1, 0, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]), Some((vec![], "bad".to_string())));
 }

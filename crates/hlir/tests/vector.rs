@@ -1,11 +1,11 @@
-//! A path's first stage in lanes: for which packets it says that they stay, and with which keys.
+//! The first stage as vector code: which packets stay, and with which keys.
 
 mod router;
 
 use hlir::vector::VectorStage;
 use router::{FRONT, ROUTER, action_of, found_by, record_of, routed, seal, steps, with_first_stage};
 
-/// Of a program with a path through these nodes, cut at the last one.
+/// The vector code of a program's path through these nodes, cut at the last one.
 fn lanes_of(program: &str, path: &str) -> Result<VectorStage, String> {
     with_first_stage(program, path, |program, nodes, first| {
         VectorStage::of(program, nodes, first)
@@ -13,7 +13,7 @@ fn lanes_of(program: &str, path: &str) -> Result<VectorStage, String> {
     })
 }
 
-/// What one lane computes: whether the packet may leave, and the first key.
+/// The result in one SIMD lane: whether the packet may exit, and the first key.
 fn computed(lanes: &VectorStage, packet: &[u8]) -> (bool, u128) {
     let values = steps(&lanes.steps, &lanes.rows, packet);
     let leaves = values[lanes.exits as usize];
@@ -53,7 +53,7 @@ fn a_router_s_checks() {
     assert!(!computed(&lanes, &packet).0, "one hop is left");
 }
 
-/// Whatever the header's bytes are: a checksum that a plain loop confirms is confirmed in lanes, and no other.
+/// For any header bytes, vector code accepts exactly the checksums that a scalar loop accepts.
 #[test]
 fn checksums() {
     let lanes = lanes_of(ROUTER, FRONT).expect("a router's checks can be made in lanes");
@@ -72,7 +72,7 @@ fn checksums() {
     }
 }
 
-/// A key that no word holds alone.
+/// A key of several words.
 #[test]
 fn an_address_of_48_bits() {
     let program = include_str!("programs/l2fwd.hlir");
@@ -87,7 +87,7 @@ fn an_address_of_48_bits() {
     assert_eq!(computed(&lanes, &packet), (false, 0x0708_090a_0b0c));
 }
 
-/// A program that looks up one value, behind one header.
+/// A program that looks up one value, after one header.
 fn looks_up(value: &str) -> Result<VectorStage, String> {
     let program = format!(
         "program operations for v1model
@@ -183,7 +183,7 @@ fn obstacles() {
     }
 }
 
-/// A program that asks something on its way to a look-up of `h.a`.
+/// A program with a test before a lookup of `h.a`.
 fn asks(select: &str, body: &str) -> Result<VectorStage, String> {
     let program = format!(
         "program questions for v1model
@@ -212,7 +212,7 @@ node gone: buffer {{ drop \"gone\" }}
     lanes_of(&program, "p.start, set, all")
 }
 
-/// What each question says of packets, against what it means.
+/// The result of each test, against its meaning.
 #[test]
 fn questions() {
     type Stays = fn(u8, u8) -> bool;
@@ -261,7 +261,8 @@ fn questions() {
     }
 }
 
-/// Of a look-up of `h.a` whose action `set`, with one parameter, has this body: the numbers of the statements that stores stand for, and a packet after them.
+/// For a lookup of `h.a` whose action `set` has this body and one parameter: the statements that stores
+/// replace, and a packet after them.
 fn rewritten(body: &str, packet: &[u8]) -> (Vec<Vec<usize>>, Vec<u8>) {
     let program = format!(
         "program rewrites for v1model
@@ -304,14 +305,14 @@ node gone: buffer {{ drop \"gone\" }}
     (statements, packet)
 }
 
-/// What an action will write is known where neither a parameter nor what else it writes has a say in it.
+/// A write is known if neither a parameter nor other writes affect it.
 #[test]
 fn rewrites() {
     type Change = fn(&mut [u8]);
     let cases: [(&str, &[&[usize]], Change); 15] = [
         ("h.b = h.b - 1", &[&[0]], |h| h[1] = h[1].wrapping_sub(1)),
         ("h.b = p", &[], |_| {}),
-        // What lies between is stored as it was; what is read of the packet is as it came.
+        // Bits between fields are stored as they were; reads see the packet as received.
         ("h.a = h.b  h.c = u16(h.a)", &[&[0, 1]], |h| (h[0], h[2], h[3]) = (h[1], 0, h[1])),
         ("h.b = 1  w = u16(p)  h.c = 2", &[&[0, 2]], |h| (h[1], h[2], h[3]) = (1, 0, 2)),
         ("h.e = h.e + 1", &[&[0]], |h| {
@@ -319,14 +320,14 @@ fn rewrites() {
             (h[4], h[5]) = (h[4] & 0xf0 | (e >> 8) as u8 & 0xf, e as u8);
         }),
         ("h.d = 3", &[&[0]], |h| h[4] = h[4] & 0xf | 0x30),
-        // By way of variables, as far as these are known.
+        // Through variables, as far as these are known.
         ("v = h.a + 1  h.b = v", &[&[1]], |h| h[1] = h[0].wrapping_add(1)),
         ("v = p  h.b = v", &[], |_| {}),
         ("v = p  v = 3  h.b = v", &[&[2]], |h| h[1] = 3),
-        // A packet that is read in between must not be as it is only later, and the other way round.
+        // A read in between must not see the writes, and the reverse.
         ("h.b = 1  w = h.b ++ p  h.c = 2", &[&[0], &[2]], |h| (h[1], h[2], h[3]) = (1, 0, 2)),
         ("w = h.b ++ p  h.b = 1", &[&[1]], |h| h[1] = 1),
-        // Bytes that another assignment writes belong to no store, and a field that is written twice neither.
+        // Bytes of other assignments, and fields that are written twice, belong to no store.
         ("h.a = 1  h.b = p  h.c = 2", &[&[0], &[2]], |h| (h[0], h[2], h[3]) = (1, 0, 2)),
         ("h.d = 1  h.e = u12(p)", &[], |_| {}),
         ("h.b = 1  h.b = 2", &[], |_| {}),
@@ -348,16 +349,16 @@ fn rewrites() {
     assert_eq!(rewritten(copied, &[0; 48]).0, Vec::<Vec<usize>>::new(), "more than assignments");
 }
 
-/// Where no packet could be said to stay, or the path is not what the block does, there is nothing to be run.
+/// If no packet can stay, or the path does not follow the block, there is no vector code.
 #[test]
-fn ways_that_are_left() {
+fn side_exits_of_every_kind() {
     let looping = "block { if h.a == 1 { loop l { exit } } } -> gone exit all";
     assert_eq!(asks("-> set", looping), Err("set is left early".to_string()));
     let written = "block { h.c = 1 } -> all";
-    assert_eq!(asks("-> set", written), Err("set takes every packet off the path".to_string()));
+    assert_eq!(asks("-> set", written), Err("set is a side exit for every packet".to_string()));
 }
 
-/// A program that looks up `h.a` on its way to a look-up of `v` and `h.b`.
+/// A program that looks up `h.a` before a lookup of `v` and `h.b`.
 fn looks_up_twice(actions: [&str; 3], next: &str) -> Result<VectorStage, String> {
     let [zero, one, two] = actions;
     let program = format!(
@@ -395,9 +396,9 @@ node gone: buffer {{ drop \"gone\" }}
     lanes_of(&program, "p.start, way, all")
 }
 
-/// Who stays after a look-up, and with which variable: by the action that a key's record has.
+/// Which packets stay after a lookup, and with which variable, depends on the action of the key's record.
 #[test]
-fn look_ups_on_the_way() {
+fn lookups_before_the_cut() {
     type Outcome = fn(u32, u32) -> Option<u32>;
     let set = ["v = y", "v = x + 1", ""];
     let exits = ["v = y", "exit", "v = 9"];
@@ -444,9 +445,9 @@ fn look_ups_on_the_way() {
 }
 
 #[test]
-fn look_ups_that_lanes_cannot_make() {
+fn lookups_without_a_vector_form() {
     for (actions, next, obstacle) in [
-        (["v = y", "exit", "v = 9"], "hit gone, miss gone", "way has no action that stays on the path"),
+        (["v = y", "exit", "v = 9"], "hit gone, miss gone", "way has no action that stays on the hot path"),
         (["v = x / 3", "", ""], "all", "way divides, saturates or shifts a sign"),
     ] {
         assert_eq!(looks_up_twice(actions, next).err().as_deref(), Some(obstacle), "{actions:?} {next}");

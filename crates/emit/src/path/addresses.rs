@@ -12,7 +12,7 @@ use hlir::text::written_structure;
 const TOGETHER: u32 = 8;
 
 impl Way<'_> {
-    /// The name of the look-up at a place and the hint, if the plan requests its first line and that is known from the key.
+    /// The name of the lookup at a place and the hint, if the plan requests its first line and that is known from the key.
     pub(super) fn requested(&self, stage: &Stage, place: usize) -> Option<(&str, Hint)> {
         let table = self.table(place);
         if !self.unit.structure(table).is_addressed() {

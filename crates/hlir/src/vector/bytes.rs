@@ -1,17 +1,17 @@
-//! Bit strings of any width in lanes, and where the packet has them.
+//! Bit strings of any width as vector values, and their bytes in the packet.
 
 use super::steps::Steps;
 use super::{Number, Operator, ROW_BYTES, Step};
 use std::collections::BTreeSet;
 
-/// A bit string: 32 bits to a step, the least significant first. What is above its width is zero.
+/// A bit string: 32 bits per step, least significant first. Bits above its width are zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bits {
     pub width: u32,
     pub parts: Vec<Number>,
 }
 
-/// Ones in the lowest bits.
+/// The lowest `width` bits set.
 pub fn ones(width: u32) -> u32 {
     if width >= 32 { u32::MAX } else { (1 << width) - 1 }
 }
@@ -32,13 +32,13 @@ impl Steps {
         self.operate(operator, number, by)
     }
 
-    /// Cuts a step to its lowest bits.
+    /// Truncates a step to its lowest bits.
     pub fn fit(&mut self, number: Number, width: u32) -> Number {
         let mask = self.constant(ones(width));
         self.operate(Operator::And, number, mask)
     }
 
-    /// `width` bits of a bit string from bit `low` on, with zeros above its end.
+    /// `width` bits of a bit string from bit `low` on; zeros beyond its end.
     pub fn slice(&mut self, bits: &Bits, low: u32, width: u32) -> Bits {
         let zero = self.constant(0);
         let mut parts = Vec::new();
@@ -55,7 +55,7 @@ impl Steps {
         Bits { width, parts }
     }
 
-    /// Strings at their places in one of `width` bits, which do not overlap.
+    /// Non-overlapping strings at given positions of one of `width` bits.
     pub fn placed<'b>(&mut self, width: u32, strings: impl IntoIterator<Item = (u32, &'b Bits)>) -> Bits {
         let mut parts = vec![self.constant(0); width.div_ceil(32) as usize];
         for (shift, bits) in strings {
@@ -73,16 +73,16 @@ impl Steps {
         Bits { width, parts }
     }
 
-    /// `width` bits of the packet from bit `bit` on, where words begin `phase` bytes behind a multiple of four.
+    /// `width` bits of the packet from bit `bit` on. Words begin `phase` bytes after multiples of four.
     pub fn packet(&mut self, bit: u32, width: u32, phase: u32) -> Bits {
         let mut pieces = Vec::new();
         let mut from = bit;
         while from < bit + width {
             let byte = from / 8;
-            // The bytes before the first word have one of their own.
+            // Bytes before the first word share a word of their own.
             let word = if byte < phase { 0 } else { byte - (byte - phase) % 4 };
             let end = if byte < phase { 8 * phase } else { 8 * (word + 4) };
-            // Two pieces of a word are two strings; one ends where a word does.
+            // Pieces of different words are separate strings.
             let to = end.min(bit + width);
             let whole = self.read(Step::Word(word));
             let piece = self.shifted(Operator::ShiftRight, whole, 8 * (word + 4) - to);
@@ -93,7 +93,7 @@ impl Steps {
         self.placed(width, pieces.iter().map(|(shift, piece)| (*shift, piece)))
     }
 
-    /// The sum of the 16-bit words in bytes `from` to `to` of the packet, an even number of them.
+    /// The sum of the 16-bit words in bytes `from` to `to` of the packet, an even number of bytes.
     pub fn packet_sum(&mut self, from: u32, to: u32, phase: u32) -> Number {
         let mut sum = self.constant(0);
         let mut byte = from;
@@ -117,14 +117,14 @@ impl Steps {
             let high = self.shifted(Operator::ShiftRight, sum, 16);
             sum = self.operate(Operator::Add, low, high);
         }
-        // What the first fold carries is below the number of words, so the second carries nothing.
+        // The carry of the first fold is below the number of words, so the second fold has none.
         self.bound(sum, 0xffff);
         sum
     }
 }
 
-/// Rows that hold the words that steps read, and how many bytes a packet needs for them, of which the parser takes so many. Rows that are loaded anyway, where
-/// these hold all.
+/// The rows that hold the words of the steps, and the bytes that a packet needs for them. Rows in `anyway`
+/// are used where they hold all words.
 pub fn loaded(steps: &[Step], taken: u32, anyway: &[u32]) -> (Vec<u32>, u32) {
     let word = |step: &Step| if let Step::Word(word) = step { Some(*word) } else { None };
     let mut words: Vec<u32> = steps.iter().filter_map(word).collect();
@@ -141,7 +141,7 @@ fn row_with(rows: &[u32], word: u32) -> Option<u32> {
     rows.iter().copied().find(holds)
 }
 
-/// Rows that hold these words, which are in ascending order: as few as can be, and none farther than it must.
+/// The fewest rows that hold these words, given in ascending order; none reaches farther than needed.
 fn rows(words: &[u32]) -> Vec<u32> {
     let mut rows: Vec<u32> = Vec::new();
     for &word in words {

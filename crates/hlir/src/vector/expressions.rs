@@ -1,4 +1,4 @@
-//! Expressions of a path's front: numbers as bit strings, truths as masks.
+//! Expressions of the first stage as vector values: numbers as bit strings, booleans as masks.
 
 use super::bytes::Bits;
 use super::run::{Result, Run, UNKNOWN};
@@ -46,11 +46,11 @@ impl Run<'_> {
         self.program.expression_type(expression, &widths.unwrap_or_default())
     }
 
-    /// A boolean.
+    /// A boolean as a mask.
     pub fn mask(&mut self, expression: &Expression) -> Result<Number> {
         match expression {
             Expression::Bool(truth) => Ok(self.steps.mask(*truth)),
-            // No header is made invalid ahead of the packet's turn.
+            // Validity is uniform: no header becomes invalid in the speculative phase.
             Expression::Valid(header) => Ok(self.steps.mask(self.state.headers.contains_key(header))),
             Expression::Unary { operator: Unary::Not, operand } => {
                 let mask = self.mask(operand)?;
@@ -95,7 +95,8 @@ impl Run<'_> {
         let (operator, is_turned) = plain(operator).ok_or("compares numbers with signs")?;
         if operator == Operator::And || operator == Operator::Or {
             let left = self.mask(left)?;
-            // What the left side decides need not be known of the right one: a header that is not there has no fields.
+            // If the left side decides, the right one need not be computable: an invalid header has no
+            // fields.
             let decides = if operator == Operator::And { 0 } else { u32::MAX };
             if self.steps.known(left) == Some(decides) {
                 return Ok(left);
@@ -205,7 +206,7 @@ impl Run<'_> {
         Ok(Bits { width, parts: vec![self.steps.fit(result, width)] })
     }
 
-    /// By a known amount.
+    /// A shift by a constant.
     fn shift(&mut self, operator: Binary, value: &Bits, by: &Bits) -> Result<Bits> {
         let amounts: Option<Vec<u32>> = by.parts.iter().map(|part| self.steps.known(*part)).collect();
         let amounts = amounts.ok_or("shifts by what is not a constant")?;
@@ -224,7 +225,7 @@ impl Run<'_> {
     }
 }
 
-/// What an operator is on numbers of at most 32 bits, and whether its operands change places.
+/// The operator on numbers of at most 32 bits, and whether its operands are swapped.
 fn plain(operator: Binary) -> Option<(Operator, bool)> {
     match operator {
         Binary::Add => Some((Operator::Add, false)),

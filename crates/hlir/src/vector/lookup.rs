@@ -1,20 +1,22 @@
-//! Look-ups on the way to the first stage: a port's VLAN, say, which is a part of the stage's keys.
+//! Lookups before the first cut, such as a port's VLAN, whose result is a part of the stage's keys.
 //!
-//! Each packet gets the number of the record that its key finds, and what is read of the record; the actions with which it stays on the path are run on that.
+//! Each packet gets the record number that its key finds, and the parameters that are read. The actions that
+//! stay on the path run on these.
 
 use super::run::{Record, Result, Run, State, UNKNOWN};
 use super::{Number, Operator, Step, TableRead};
 use crate::{Next, NodeId, Statement, TableId};
 
 impl Run<'_> {
-    /// The look-up of a node at a place of the path, and its actions. Who runs one that ends elsewhere than at `next` leaves.
+    /// The lookup of a node on the path, with its actions. Packets whose action does not continue at `next`
+    /// exit.
     pub fn look_up(&mut self, place: usize, node: NodeId, table: TableId, outcomes: &Next, next: NodeId) -> Result<()> {
         let program = self.program;
         let declared = &program.tables[table];
         if declared.profile.is_some() {
             return Err("takes its actions from a profile");
         }
-        let key = self.key(node)?.narrow().ok_or("looks up a key that has not between 1 and 32 bits")?;
+        let key = self.key(node)?.narrow().ok_or("looks up a key that does not have 1 to 32 bits")?;
         let mut read = |what, of| self.steps.read(Step::TableRead { place, what, of });
         let found = read(TableRead::Found, key);
         let record = read(TableRead::Record, found);
@@ -45,12 +47,12 @@ impl Run<'_> {
             let remains = self.steps.operate(Operator::And, is_run, continues);
             stays = self.steps.operate(Operator::Or, stays, remains);
         }
-        self.state = merged.ok_or("has no action that stays on the path")?;
+        self.state = merged.ok_or("has no action that stays on the hot path")?;
         self.require(stays);
         Ok(())
     }
 
-    /// A mask: packets that go on to `next` behind an action that comes to its end.
+    /// A mask: packets that continue at `next` after an action that does not exit.
     fn continues(&mut self, outcomes: &Next, action: usize, found: Number, next: NodeId) -> Number {
         match outcomes {
             Next::Always(to) => self.steps.mask(*to == next),
@@ -70,20 +72,20 @@ impl Run<'_> {
         }
     }
 
-    /// A parameter of the action that is run.
+    /// A parameter of the running action.
     pub fn parameter(&mut self, parameter: usize, width: u32) -> Result<Number> {
-        // What the first cut's own actions are given is not known ahead of it.
+        // Parameters of the first cut's own actions are not known yet.
         let Record { place, action, number: of, .. } = self.record.ok_or(UNKNOWN)?;
         if !(1..=32).contains(&width) {
             return Err("takes a parameter that has not between 1 and 32 bits");
         }
         let value = self.steps.read(Step::TableRead { place, what: TableRead::Parameter { action, parameter }, of });
-        // Of a record with another action it may have any bits, and yet be a part of a key.
+        // A record of another action may have any bits here, and the value may be part of a key.
         Ok(self.steps.fit(value, width))
     }
 }
 
-/// Whether an action may end the control that it is run in.
+/// Whether an action may exit its control.
 fn exits(body: &[Statement]) -> bool {
     let mut exits = false;
     for statement in body {

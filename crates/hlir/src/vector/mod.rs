@@ -1,9 +1,10 @@
-//! The first stage of a path in lanes: what a packet goes through up to the first cut, as straight-line operations on 32-bit numbers, so that a vector
-//! has a packet in each of its lanes.
+//! Vector code for the first stage of a hot path: everything before the first cut, as straight-line
+//! operations on 32-bit numbers, one packet per SIMD lane.
 //!
-//! The result decides for most packets, not for all: where [`Lanes::exits`] is set, a packet *may* leave the path, and is to be run from its beginning,
-//! which is right for every packet. Where it is not set, the packet stays, and its keys are those of [`Lanes::keys`]. What has no such form is an
-//! [`Obstacle`], and nothing is wrong with the program: the stage is run packet by packet then.
+//! The result may be conservative. Where [`VectorStage::exits`] is set, a packet *may* exit the path; it then
+//! runs from its beginning, which is right for any packet. Where it is not set, the packet stays, with the
+//! keys in [`VectorStage::keys`]. An [`Obstacle`] says why a stage has no vector form; it then runs packet by
+//! packet.
 
 mod bytes;
 mod expressions;
@@ -19,27 +20,27 @@ pub use side_exits::{BulkDrop, CounterIndex, SideExit, SideExits};
 use crate::hot_path::Stage;
 use crate::{NodeId, Program};
 
-/// A step, by its number: operands stand before their use.
+/// A step, by index. Operands precede their use.
 pub type Number = u32;
 
-/// A value in each lane. Truths are masks, all ones or zero.
+/// A vector of 32-bit values. Booleans are masks: all ones or zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
-    /// Four bytes of the packet from this one on, the first the most significant.
+    /// Four bytes of the packet from this one on, most significant first.
     Word(u32),
-    /// Bytes of the packet.
+    /// Length of the packet in bytes.
     Length,
-    /// The port that it came in on.
+    /// The ingress port.
     Port,
     Constant(u32),
-    /// What the table says that is looked up at this place of the path.
+    /// What the table at this position of the path yields.
     TableRead {
         place: usize,
         what: TableRead,
         of: Number,
     },
     Operate(Operator, Number, Number),
-    /// `then` where the mask is set, else `otherwise`.
+    /// Blend: `then` where the mask is set, else `otherwise`.
     Choose {
         mask: Number,
         then: Number,
@@ -47,21 +48,21 @@ pub enum Step {
     },
 }
 
-/// What a table says of a number.
+/// A gather from a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TableRead {
-    /// The number of the record that a key of at most 32 bits finds; 0 if it finds none.
+    /// The record number found for a key of at most 32 bits; 0 if there is none.
     Found,
-    /// The number of the record whose action is run, of the one that was found: the default action's, where none was. It may be replaced at any time, so it is
-    /// asked for once.
+    /// The record whose action runs: the found one, or the default action's. The control plane may replace
+    /// it, so it is read once.
     Record,
     /// The number of a record's action.
     Action,
-    /// A record's parameter of at most 32 bits. Where the record has another action, it is any number of 32 bits.
+    /// A parameter of at most 32 bits; arbitrary bits if the record has another action.
     Parameter { action: usize, parameter: usize },
 }
 
-/// On unsigned numbers; what overflows wraps. Shifts are by constants below 32, and comparisons give masks.
+/// Operators on unsigned numbers with wrap-around. Shifts are by constants below 32; comparisons yield masks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operator {
     Add,
@@ -78,31 +79,33 @@ pub enum Operator {
     LessEqual,
 }
 
-/// A stage in lanes.
+/// A stage as vector code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VectorStage {
     pub steps: Vec<Step>,
-    /// Where the pieces of [`ROW_BYTES`] begin that are loaded of each packet; every `Word` lies in one of them, at a multiple of four bytes.
+    /// First bytes of the rows of [`ROW_BYTES`] that are loaded per packet. Every `Word` lies in one of them,
+    /// at a multiple of four bytes.
     pub rows: Vec<u32>,
-    /// Bytes that every packet must have side by side.
+    /// Contiguous bytes that every packet must have.
     pub bytes: u32,
-    /// A mask: the packet may leave the path.
+    /// A mask: the packet may exit the path.
     pub exits: Number,
-    /// A mask: it does, and all that becomes of it is what [`SideExits`] say, to be counted and dropped.
+    /// A mask: it exits, and is only counted and dropped, as [`SideExits`] say.
     pub drops: Number,
-    /// Of each look-up on the way to the stage, by its place on the path: the number of the record that it finds.
+    /// By position on the path: the record number of each lookup before the cut.
     pub found: Vec<(usize, Number)>,
-    /// Of each look-up of the stage, by its place on the path: the key, 32 bits to a step, the least significant first.
+    /// By position on the path: the key of each lookup of the stage, 32 bits per step, least significant
+    /// first.
     pub keys: Vec<(usize, Vec<Number>)>,
-    /// Of the look-up at the stage's place: what its actions will write into a packet that stays.
+    /// What the actions of the lookup at the cut will write, for packets that stay.
     pub rewrites: Vec<Rewrites>,
 }
 
 pub const WORD_BYTES: u32 = 4;
-/// Bytes that one load takes of a packet: four words.
+/// Bytes of a row, one load per packet: four words.
 pub const ROW_BYTES: u32 = 4 * WORD_BYTES;
 
-/// What cannot be done in lanes, and the node that does it.
+/// Why a stage has no vector form, and the node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Obstacle {
     pub node: NodeId,
@@ -110,9 +113,10 @@ pub struct Obstacle {
 }
 
 impl VectorStage {
-    /// Of the first stage of a path: everything before its place, the keys of what it looks up, and what is known of its look-up's actions.
+    /// The vector code of a path's first stage: everything before its cut, the keys, and the known parts of
+    /// the actions.
     pub fn of(program: &Program, path: &[NodeId], first: &Stage) -> Result<VectorStage, Obstacle> {
-        // Which bytes share a word depends on where words begin; the fewest steps win.
+        // Alignment decides which bytes share a word; take the one with the fewest steps.
         let all: Result<Vec<VectorStage>, Obstacle> =
             (0..4).map(|phase| run::run(program, path, first, phase)).collect();
         Ok(all?
@@ -122,7 +126,7 @@ impl VectorStage {
     }
 }
 
-/// The row that a word lies in, by number, and the word's number in it.
+/// The row of a word, by index, and the word's index in it.
 pub fn row_of(rows: &[u32], word: u32) -> (usize, u32) {
     let holds = |row: &u32| (*row..*row + ROW_BYTES).contains(&word) && (word - row).is_multiple_of(4);
     let row = rows.iter().position(holds).expect("every word lies in a row");
@@ -130,14 +134,14 @@ pub fn row_of(rows: &[u32], word: u32) -> (usize, u32) {
 }
 
 impl Operator {
-    /// Whether it gives a mask.
+    /// Whether the operator yields a mask.
     pub fn compares(self) -> bool {
         matches!(self, Operator::Equal | Operator::NotEqual | Operator::Less | Operator::LessEqual)
     }
 }
 
 impl Step {
-    /// The steps that it takes.
+    /// The operands of a step.
     pub fn operands(&self) -> Vec<Number> {
         match self {
             Step::Word(_) | Step::Length | Step::Port | Step::Constant(_) => Vec::new(),

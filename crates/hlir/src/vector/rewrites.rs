@@ -1,7 +1,8 @@
-//! What the actions of a path's first look-up write into headers, as far as it is known before the look-up.
+//! Header rewrites of the first lookup's actions, as far as they are known before the lookup.
 //!
-//! Whichever route a router finds, it takes one from a packet's time to live and mends its checksum. Lanes make those bytes for many packets at once, and a
-//! packet's turn stores them: one word, and nothing of the packet read.
+//! Whichever route a router finds, it decrements the time to live and updates the checksum. Vector code
+//! computes these bytes for many packets at once. The commit phase then stores one word and reads nothing of
+//! the packet.
 
 use super::bytes::Bits;
 use super::run::Run;
@@ -9,32 +10,32 @@ use super::{Number, WORD_BYTES};
 use crate::{Call, Expression, FieldRef, HeaderId, Place, Program, Statement, TableId};
 use std::collections::BTreeSet;
 
-/// Of one action.
+/// The rewrites of one action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rewrites {
-    /// Its number in the table.
+    /// The action's number in the table.
     pub action: usize,
-    /// Assignments of its body that nothing of is unknown before the look-up, by their numbers in it.
+    /// Indices of assignments in its body that are fully known before the lookup.
     pub known: Vec<usize>,
     /// At least one.
     pub stores: Vec<Store>,
 }
 
-/// Bytes of a header that assignments change together. What lies between their fields, and belongs to none of them, is stored as it was.
+/// Bytes of a header that several assignments change. Bits between their fields are stored as they were.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Store {
     pub header: HeaderId,
-    /// The first of them, counted from the header's beginning.
+    /// The first byte, from the beginning of the header.
     pub byte: u32,
     /// 1 to 4.
     pub bytes: u32,
     /// The first byte is the most significant one.
     pub value: Number,
-    /// The assignments, in order: the store stands for all of them, at the place of the last.
+    /// Indices of the assignments, in order. The store replaces them at the position of the last.
     pub statements: Vec<usize>,
 }
 
-/// An assignment to a field whose new value is known.
+/// An assignment of a known value to a field.
 #[derive(Clone)]
 struct Write {
     statement: usize,
@@ -43,14 +44,14 @@ struct Write {
 }
 
 impl Run<'_> {
-    /// For a packet that has come to the look-up.
+    /// For a packet at the lookup.
     pub fn rewrites(&mut self, table: TableId) -> Vec<Rewrites> {
         let program = self.program;
         let mut rewrites = Vec::new();
         for (action, declared) in program.tables[table].actions.iter().enumerate() {
             let before = self.state.clone();
             let (known, writes) = self.known(&declared.body).unwrap_or_default();
-            // A store keeps what the packet had at the look-up, and the values are numbers by now.
+            // Stores keep the bits that the packet had at the lookup. The values are steps by now.
             self.state = before;
             let groups = joined(program, &declared.body, writes);
             let stores: Vec<Store> = groups.iter().filter_map(|group| self.store(group)).collect();
@@ -61,7 +62,8 @@ impl Run<'_> {
         rewrites
     }
 
-    /// Assignments of an action's body whose values are known, and those of them that write fields. None if it does more than to assign and to count.
+    /// The known assignments of an action's body, and those that write fields. None if the body does more
+    /// than assign and count.
     fn known(&mut self, body: &[Statement]) -> Option<(Vec<usize>, Vec<Write>)> {
         let (mut known, mut writes) = (Vec::new(), Vec::new());
         for (number, statement) in body.iter().enumerate() {
@@ -71,7 +73,7 @@ impl Run<'_> {
             let Statement::Assign { target, value } = statement else { return None };
             let target = *target;
             let value = match target {
-                // A header that the packet does not have is written elsewhere.
+                // A field of an invalid header is not in the packet.
                 Place::Field(field) if self.place_of(field).is_err() => None,
                 Place::Field(_) | Place::Variable(_) => self.bits(value).ok(),
             };
@@ -86,7 +88,7 @@ impl Run<'_> {
         Some((known, writes))
     }
 
-    /// The bytes that writes of one header change, as they will be.
+    /// The bytes that writes to one header change, with their new values.
     fn store(&mut self, group: &[Write]) -> Option<Store> {
         let (header, byte, bytes) = span(self.program, group.iter().map(|write| write.field));
         let start = 8 * (self.place_of(FieldRef { header, field: 0 }).ok()? / 8 + byte);
@@ -113,7 +115,8 @@ impl Run<'_> {
     }
 }
 
-/// Writes of fields that lie in one word, in the order of the header; those that cannot be put off to the last of them stay out.
+/// Groups of writes within one word, in header order. Writes that cannot be moved to the last of their group
+/// stay out.
 fn joined(program: &Program, body: &[Statement], mut writes: Vec<Write>) -> Vec<Vec<Write>> {
     writes.sort_by_key(|write| (write.field.header, write.field.field));
     let mut groups: Vec<Vec<Write>> = Vec::new();
@@ -132,7 +135,7 @@ fn joined(program: &Program, body: &[Statement], mut writes: Vec<Write>) -> Vec<
     groups
 }
 
-/// Whether a store of one word at the place of the last of these assignments does what they do.
+/// Whether one store at the position of the last assignment is equivalent to all of them.
 fn is_one_store(program: &Program, body: &[Statement], group: &[Write]) -> bool {
     let fields: BTreeSet<FieldRef> = group.iter().map(|write| write.field).collect();
     if fields.iter().any(|field| field.header != group[0].field.header) {
@@ -153,7 +156,7 @@ fn is_one_store(program: &Program, body: &[Statement], group: &[Write]) -> bool 
         })
 }
 
-/// The header of some fields, its first byte that is of one of them, and how many bytes there are to the end of the last.
+/// The header of these fields, the first byte, and the number of bytes.
 fn span(program: &Program, fields: impl Iterator<Item = FieldRef> + Clone) -> (HeaderId, u32, u32) {
     let header = fields.clone().next().expect("a store is made of writes").header;
     let places = fields.map(|field| place(program, field));
@@ -162,7 +165,7 @@ fn span(program: &Program, fields: impl Iterator<Item = FieldRef> + Clone) -> (H
     (header, from, to - from)
 }
 
-/// A field's first bit in its header, and its width.
+/// The first bit of a field in its header, and its width.
 fn place(program: &Program, field: FieldRef) -> (u32, u32) {
     let fields = &program.headers[field.header].fields;
     let before = fields[..field.field as usize].iter().map(|field| field.width).sum();
@@ -173,7 +176,7 @@ fn written(statement: &Statement) -> Option<FieldRef> {
     if let Statement::Assign { target: Place::Field(field), .. } = statement { Some(*field) } else { None }
 }
 
-/// Of a statement that assigns or counts.
+/// Whether an assignment or count reads one of the fields.
 fn reads_any(statement: &Statement, fields: &BTreeSet<FieldRef>) -> bool {
     let mut reads = false;
     let mut look = |part: &Expression| reads |= matches!(part, Expression::Field(field) if fields.contains(field));

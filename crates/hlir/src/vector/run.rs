@@ -1,4 +1,4 @@
-//! A path's front, run for a packet of which nothing is known but that it stays on the path.
+//! Symbolic execution of the first stage for a packet that stays on the path.
 
 use super::bytes::{Bits, loaded};
 use super::side_exits::ExitState;
@@ -15,22 +15,23 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) type Result<T> = std::result::Result<T, &'static str>;
 
-pub(super) const UNKNOWN: &str = "reads what only the look-up says";
+pub(super) const UNKNOWN: &str = "reads a result of the lookup";
 
-/// What a packet has at a point of its way: the same for all, but for the values.
+/// Symbolic state of a packet: uniform except for the values.
 #[derive(Clone, PartialEq)]
 pub(super) struct State {
-    /// Of those that were assigned; all others are zero. Booleans are one bit wide. None where the look-up has to say it.
+    /// Variables that were assigned; all others are zero. Booleans have one bit. None if only the lookup can
+    /// say.
     pub variables: BTreeMap<VariableId, Option<Bits>>,
-    /// Of those that were assigned, by an action; all others are as the packet has them.
+    /// Fields that an action assigned; all others are as in the packet.
     pub fields: BTreeMap<FieldRef, Option<Bits>>,
-    /// Where the headers begin that were extracted, in bytes.
+    /// Byte offsets of extracted headers.
     pub headers: BTreeMap<HeaderId, u32>,
     /// In bytes.
     pub cursor: u32,
 }
 
-/// An entry whose action is run, as far as it is one of that action.
+/// The record of the running action.
 #[derive(Clone, Copy)]
 pub(super) struct Record {
     pub table: TableId,
@@ -44,21 +45,21 @@ pub(super) struct Run<'p> {
     pub steps: Steps,
     pub phase: u32,
     pub state: State,
-    /// A mask: packets for which the statement at hand is run.
+    /// A mask: packets for which the current statement runs.
     pub active: Number,
-    /// A mask: packets that may leave the path.
+    /// A mask: packets that may exit.
     pub exits: Number,
-    /// Look-ups on the way, and the numbers of the records that they find.
+    /// Lookups before the cut, with the record numbers they find.
     pub found: Vec<(usize, Number)>,
-    /// What the action at hand is run with.
+    /// The record of the current action.
     pub record: Option<Record>,
-    /// States of each parser so far.
+    /// Visited states by parser.
     states: BTreeMap<ParserId, u32>,
-    /// What becomes of those who leave.
+    /// What becomes of exits.
     pub exit_state: ExitState,
 }
 
-/// Everything before a stage, run.
+/// Executes everything before a stage.
 pub fn front<'p>(
     program: &'p Program,
     path: &[NodeId],
@@ -74,7 +75,7 @@ pub fn front<'p>(
         let obstacle = |does| Obstacle { node: path[at], does };
         run.node(at, path[at], path[at + 1]).map_err(obstacle)?;
         if run.steps.known(run.exits).is_some_and(|mask| mask != 0) {
-            return Err(obstacle("takes every packet off the path"));
+            return Err(obstacle("is a side exit for every packet"));
         }
     }
     Ok(run)
@@ -113,7 +114,7 @@ impl Run<'_> {
         VectorStage { exits, drops, found, keys: keys.collect(), rewrites, steps, rows, bytes }
     }
 
-    /// Packets that do not satisfy the mask may leave. Which they are.
+    /// Packets outside the mask may exit. Returns these.
     fn stay(&mut self, mask: Number) -> Number {
         let fails = self.steps.not(mask);
         let fails = self.steps.operate(Operator::And, self.active, fails);
@@ -121,7 +122,7 @@ impl Run<'_> {
         fails
     }
 
-    /// The same, and they have to be run.
+    /// The same; they must run as in the plain program.
     pub fn require(&mut self, mask: Number) {
         let fails = self.stay(mask);
         self.exit(fails, None);
@@ -129,7 +130,7 @@ impl Run<'_> {
 
     fn node(&mut self, place: usize, node: NodeId, next: NodeId) -> Result<()> {
         if never_speculable(self.program, node) {
-            return Err("asks what may be answered otherwise in the packet's turn");
+            return Err("has a result that may differ in the commit phase");
         }
         match &self.program.nodes[node].kind {
             NodeKind::State { parser, body, select } => {
@@ -158,7 +159,7 @@ impl Run<'_> {
         }
     }
 
-    /// Packets that go on elsewhere leave.
+    /// Packets that continue elsewhere exit.
     fn select(&mut self, select: &Select, next: NodeId) -> Result<()> {
         let keys = select.keys.iter().map(|key| self.bits(key)).collect::<Result<Vec<Bits>>>()?;
         let (mut stays, mut open) = (self.steps.mask(false), self.steps.mask(true));
@@ -208,7 +209,7 @@ impl Run<'_> {
         }
     }
 
-    /// The key of a node's look-up: one number, as `Program::key_fields` says.
+    /// The key of a node's lookup as one number, as in `Program::key_fields`.
     pub fn key(&mut self, node: NodeId) -> Result<Bits> {
         let table = table_of(self.program, node).ok_or("looks up a table without keys")?;
         let fields = self.program.key_fields(table);
@@ -281,7 +282,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// None: the value is not known here.
+    /// None: the value is unknown here.
     pub fn assigned(&mut self, target: Place, value: Option<Bits>) {
         let width = self.program.place_type(target).width();
         let value = value.map(|value| self.steps.slice(&value, 0, width));
@@ -291,7 +292,7 @@ impl Run<'_> {
         }
     }
 
-    /// Both ways, and of each variable the value that it has on the way taken.
+    /// Executes both arms and blends the variables.
     fn either(&mut self, condition: &Expression, then: &[Statement], otherwise: &[Statement]) -> Result<()> {
         let mask = self.mask(condition)?;
         match self.steps.known(mask) {
@@ -310,7 +311,7 @@ impl Run<'_> {
         self.merge(mask, taken)
     }
 
-    /// Packets of the mask have another state than the others: of each variable the value is chosen.
+    /// Blends another state into this one for packets of the mask.
     pub fn merge(&mut self, mask: Number, taken: State) -> Result<()> {
         if (&taken.headers, taken.cursor) != (&self.state.headers, self.state.cursor) {
             return Err("extracts a header for some packets only");
@@ -338,12 +339,12 @@ impl Run<'_> {
     /// The folded sum of 16-bit words.
     fn sum(&mut self, data: &[HashInput]) -> Result<Number> {
         const WHOLE: &str = "sums what is not made of whole words";
-        // Bits of the packet that lie side by side are one piece.
+        // Contiguous bits of the packet are one piece.
         let mut pieces: Vec<(u32, u32)> = Vec::new();
         let mut sum = self.steps.constant(0);
         for input in data {
             match input {
-                // It counts while its header is valid.
+                // A field counts only while its header is valid.
                 HashInput::Field(field) if !self.state.headers.contains_key(&field.header) => {}
                 HashInput::Field(field) => {
                     let from = self.place_of(*field)?;
@@ -364,7 +365,7 @@ impl Run<'_> {
                         sum = self.steps.operate(Operator::Add, sum, low);
                         sum = self.steps.operate(Operator::Add, sum, high);
                     }
-                    // What follows begins a piece of its own.
+                    // The next input begins a piece of its own.
                     pieces.push((u32::MAX, u32::MAX));
                 }
                 HashInput::Payload => return Err("sums the payload"),
@@ -380,7 +381,7 @@ impl Run<'_> {
         Ok(self.steps.folded(sum))
     }
 
-    /// The bit of the packet where a field begins.
+    /// The bit offset of a field in the packet.
     pub fn place_of(&self, field: FieldRef) -> Result<u32> {
         let Some(start) = self.state.headers.get(&field.header) else {
             return Err("reads a header that has not been extracted");

@@ -1,5 +1,6 @@
-//! Packets that leave the path in its front, and what becomes of them. Most do so to be dropped: a router's checks end in a counter and a drop. Where nothing
-//! else happens on the way, a set of packets needs no turns: counters get how many they are and how many bytes they have.
+//! Side exits before the first cut, and their outcome. Most exits are drops: a router's checks end in a
+//! counter and a drop. If nothing else happens on the way, a set of packets is dropped in bulk: counters are
+//! increased by the number of packets and bytes.
 
 use super::bytes::loaded;
 use super::run::Run;
@@ -7,34 +8,34 @@ use super::{Number, Operator, Step, VectorStage};
 use crate::hot_path::Stage;
 use crate::{Call, CounterId, Effect, Expression, Next, NodeId, NodeKind, Place, Program, Statement};
 
-/// The front of a path for packets that have left it: steps of their own, as those of [`Lanes`].
+/// The first stage for packets that exited: vector steps of their own, as in [`VectorStage`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SideExits {
     pub steps: Vec<Step>,
     pub rows: Vec<u32>,
     pub bytes: u32,
-    /// In the order in which they leave: who is of several of these is of the first.
+    /// In the order of the exits: the first match wins.
     pub kinds: Vec<SideExit>,
-    /// What becomes of those who stay until the stage's look-up and find no entry, while the table has the default action that the program gave it.
+    /// The outcome of misses at the stage's lookup, while the table has its original default action.
     pub missed: Option<BulkDrop>,
 }
 
-/// Packets that leave by one way.
+/// The packets of one exit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SideExit {
     pub mask: Number,
-    /// What becomes of them, if it is nothing but this.
+    /// Their outcome, if it is a bulk drop.
     pub end: Option<BulkDrop>,
 }
 
-/// Every packet is counted and dropped.
+/// All packets are counted and dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BulkDrop {
     pub counted: Vec<CounterIndex>,
     pub reason: String,
 }
 
-/// A cell of a counter that has it.
+/// An index of a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CounterIndex {
     pub counter: CounterId,
@@ -42,12 +43,13 @@ pub struct CounterIndex {
 }
 
 impl SideExits {
-    /// Whether some are dropped that leave; else it is only those who miss.
+    /// Whether some exit is a bulk drop; otherwise only misses are.
     pub fn any_exit(&self) -> bool {
         self.kinds.iter().any(|kind| kind.end.is_some())
     }
 
-    /// Of the first stage of a path, for packets that have been in these lanes, and have as many bytes. None where all who leave it have to be run.
+    /// The side exits of a path's first stage, for packets with the bytes that its vector code needs. None if
+    /// all exits must run.
     pub fn of(program: &Program, path: &[NodeId], first: &Stage, lanes: &VectorStage) -> Option<SideExits> {
         let place = path[first.place];
         let front = |phase| super::run::front(program, path, first, phase).ok();
@@ -56,13 +58,13 @@ impl SideExits {
     }
 }
 
-/// While the front is run.
+/// The exits seen so far.
 #[derive(Default)]
 pub(super) struct ExitState {
     kinds: Vec<SideExit>,
-    /// Cells that count every packet that comes as far.
+    /// Counter indices that all packets have counted so far.
     counted: Vec<CounterIndex>,
-    /// Something was put off that is no such cell, or looked up: who leaves from here on has to be run.
+    /// Something other than a uniform count was deferred or looked up: later exits must run.
     is_unknown: bool,
 }
 
@@ -81,7 +83,7 @@ impl Run<'_> {
         (side_exits.any_exit() || side_exits.missed.is_some()).then_some(side_exits)
     }
 
-    /// A mask: packets that leave by a way that ends in a drop.
+    /// A mask: packets whose exit is a bulk drop.
     pub fn drops(&mut self) -> Number {
         let kinds: Vec<(Number, bool)> =
             self.exit_state.kinds.iter().map(|kind| (kind.mask, kind.end.is_some())).collect();
@@ -101,7 +103,7 @@ impl Run<'_> {
         drops
     }
 
-    /// Packets of the mask leave the path, and go on at a node; none says that they have to be run.
+    /// Packets of the mask exit to a node; with `None`, they must run.
     pub fn exit(&mut self, mask: Number, to: Option<NodeId>) {
         if self.steps.known(mask) == Some(0) {
             return;
@@ -110,7 +112,7 @@ impl Run<'_> {
         self.exit_state.kinds.push(SideExit { mask, end });
     }
 
-    /// A statement is put off until the packet's turn.
+    /// Defers a statement to the commit phase.
     pub fn defer(&mut self, statement: &Statement) {
         let all = self.steps.known(self.active) == Some(u32::MAX);
         let cell = self.cell(statement).filter(|_| all);
@@ -120,12 +122,12 @@ impl Run<'_> {
         }
     }
 
-    /// Who leaves from here on has to be run.
+    /// Later exits must run.
     pub fn give_up(&mut self) {
         self.exit_state.is_unknown = true;
     }
 
-    /// The cell that a statement counts packets in, if it is one and the same for all; Some(None) where the counter does not have it.
+    /// The uniform counter index of a counting statement; Some(None) if the index is out of range.
     fn cell(&mut self, statement: &Statement) -> Option<Option<CounterIndex>> {
         let Statement::Call(Call::Count { counter, index: Some(index) }) = statement else { return None };
         let index = self.bits(index).ok()?;
@@ -136,12 +138,12 @@ impl Run<'_> {
         Some(has.then_some(CounterIndex { counter: *counter, index }))
     }
 
-    /// What becomes of packets that go on at a node, as the state is.
+    /// The outcome of packets that continue at a node with the current state.
     fn end(&mut self, node: NodeId) -> Option<BulkDrop> {
         self.end_behind(&[], node)
     }
 
-    /// What becomes of those who find no entry at a node.
+    /// The outcome of misses at a node.
     fn missed(&mut self, node: NodeId) -> Option<BulkDrop> {
         let program = self.program;
         let NodeKind::Apply { table, next, .. } = &program.nodes[node].kind else { return None };
@@ -156,11 +158,11 @@ impl Run<'_> {
                 cases.iter().find(|(case, _)| *case == default).map_or(otherwise, |(_, to)| to)
             }
         };
-        // What it is given may change with it.
+        // The control plane can change the default action's arguments, so these are unknown.
         self.end_behind(&table.actions[default as usize].body, *to)
     }
 
-    /// What becomes of packets that run statements and go on at a node.
+    /// The outcome of packets that run statements and continue at a node.
     fn end_behind(&mut self, body: &[Statement], node: NodeId) -> Option<BulkDrop> {
         if self.exit_state.is_unknown {
             return None;
@@ -173,11 +175,11 @@ impl Run<'_> {
         Some(BulkDrop { counted, reason: reason? })
     }
 
-    /// Why all packets are dropped that come to a node, and the cells that count them until then.
+    /// The reason why all packets at a node are dropped, and the counter indices on the way.
     fn follow(&mut self, from: NodeId, counted: &mut Vec<CounterIndex>) -> Option<String> {
         let program = self.program;
         let mut node = from;
-        // Where the graph has circles, a packet may have gone around once.
+        // The bound covers one round of a cycle in the graph.
         for _ in 0..program.nodes.len() {
             node = match &program.nodes[node].kind {
                 NodeKind::Block { body, next, .. } => {
@@ -212,7 +214,7 @@ impl Run<'_> {
         None
     }
 
-    /// A truth that is the same for all packets.
+    /// The value of a uniform condition.
     fn answer(&mut self, condition: &Expression) -> Option<bool> {
         let mask = self.mask(condition).ok()?;
         self.steps.known(mask).map(|mask| mask != 0)
@@ -223,7 +225,7 @@ impl Run<'_> {
         self.assigned(place, value);
     }
 
-    /// Statements that all packets go through. None where one does more than to assign and to count.
+    /// Executes statements for all packets. None if one does more than assign and count.
     fn all_through(&mut self, body: &[Statement], counted: &mut Vec<CounterIndex>) -> Option<()> {
         for statement in body {
             match statement {

@@ -1,4 +1,4 @@
-//! Steps while they are being made: each only once, and none whose result is known.
+//! Construction of steps: hash-consed and constant-folded.
 
 use super::{Number, Operator, Step};
 use std::collections::HashMap;
@@ -6,7 +6,7 @@ use std::collections::HashMap;
 #[derive(Default)]
 pub struct Steps {
     list: Vec<Step>,
-    /// Of each step, the bits that may be set.
+    /// By step: the bits that may be set.
     ones: Vec<u32>,
     numbers: HashMap<Step, Number>,
 }
@@ -32,7 +32,7 @@ impl Steps {
         }
     }
 
-    /// What is read of the packet, or of a table.
+    /// A read of the packet or of a table.
     pub fn read(&mut self, step: Step) -> Number {
         self.add(step, u32::MAX)
     }
@@ -48,7 +48,7 @@ impl Steps {
         number
     }
 
-    /// Says of a step that it has no other bits than these.
+    /// States that a step has no other bits set.
     pub fn bound(&mut self, number: Number, ones: u32) {
         self.ones[number as usize] &= ones;
     }
@@ -111,7 +111,7 @@ impl Steps {
     }
 
     pub fn not(&mut self, mask: Number) -> Number {
-        // A comparison has its opposite.
+        // The negation of a comparison is a comparison.
         if let Step::Operate(operator, left, right) = self.list[mask as usize] {
             match operator {
                 Operator::Equal => return self.operate(Operator::NotEqual, left, right),
@@ -137,13 +137,13 @@ impl Steps {
         self.ones[number as usize]
     }
 
-    /// A comparison with a constant whose answer a choice between constants, or the bits that can be set, tell.
+    /// A comparison with a constant that known bits or constant arms of a blend decide.
     fn compared(&mut self, operator: Operator, number: Number, value: u32) -> Option<Number> {
         let is_equal = operator == Operator::Equal;
         if value & !self.ones(number) != 0 {
             return Some(self.mask(!is_equal));
         }
-        // The bit of a truth that was made a number.
+        // The bit of a boolean that was converted to a number.
         if let Step::Operate(Operator::And, mask, one) = self.list[number as usize]
             && self.known(one) == Some(1)
             && self.is_mask(mask)
@@ -161,7 +161,7 @@ impl Steps {
         })
     }
 
-    /// Whether it is all ones or zero in each lane.
+    /// Whether each lane is all ones or zero.
     fn is_mask(&self, number: Number) -> bool {
         match self.list[number as usize] {
             Step::Operate(Operator::And | Operator::Or | Operator::Xor, left, right) => {
@@ -180,7 +180,7 @@ impl Steps {
             Operator::Or | Operator::Xor => a | b,
             Operator::ShiftLeft => self.known(right).map_or(u32::MAX, |by| a << by),
             Operator::ShiftRight => self.known(right).map_or(u32::MAX, |by| a >> by),
-            // One bit more than the longer of both.
+            // One bit more than the longer operand.
             Operator::Add => u32::MAX.checked_shr((a | b).leading_zeros().saturating_sub(1)).unwrap_or(0),
             Operator::Subtract
             | Operator::Multiply
@@ -191,7 +191,7 @@ impl Steps {
         }
     }
 
-    /// The steps that these results need, and the results in them.
+    /// The steps that these results need (liveness), and the renumbered results.
     pub fn needed(&self, results: &[Number]) -> (Vec<Step>, HashMap<Number, Number>) {
         let mut is_needed = vec![false; self.list.len()];
         results.iter().for_each(|result| is_needed[*result as usize] = true);
@@ -217,7 +217,7 @@ impl Steps {
     }
 }
 
-/// What an operator makes of two numbers.
+/// The operator on constants.
 pub fn fold(operator: Operator, left: u32, right: u32) -> u32 {
     let mask = |truth: bool| if truth { u32::MAX } else { 0 };
     match operator {

@@ -1,19 +1,20 @@
-//! Checks that batching changes nothing that a packet sees.
+//! Checks that batching is not observable.
 //!
-//! A loop runs for all packets of a batch before the next begins. Where two loops touch one stateful object, a packet would see what a later
-//! one has written to it: so all nodes that touch it must run in one loop. A packet that enters again is a new one, and runs after its burst.
-//! Packets that come to a loop several times, in a parser's cycle, come to all that is behind it in rounds: nothing there may be touched.
+//! A loop runs for all packets of a batch before the next loop begins. If two loops used one stateful object,
+//! a packet would see writes of a later one: so all nodes that use it must run in one loop. A re-entering
+//! packet is a new one and runs after its burst. Packets that visit a loop several times, in a parser's
+//! cycle, reach later nodes in rounds: no state may be used there.
 
 use super::graph::onward;
 use super::{Site, Verifier};
 use crate::{Call, Effect, Node, NodeId, NodeKind, Plan, Program, Rule, Statement};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// Nodes that run together: those of a loop, or those that run packet by packet before the first one.
+/// Nodes that run together: those of one loop, or those that run packet by packet before the first loop.
 struct Region {
     number: Option<usize>,
     nodes: HashSet<NodeId>,
-    /// Loops that begin where this ends.
+    /// Loops that begin where this region ends.
     following: BTreeSet<usize>,
 }
 
@@ -43,8 +44,8 @@ impl Verifier<'_> {
                 {
                     let name = &plan.loops[again].node;
                     let message =
-                        format!("{object} is touched where packets have come to the loop of `{name}` once or more");
-                    let hint = "let no loop begin in a cycle of the parser: packets overtake each other there";
+                        format!("{object} is used where packets have visited the loop of `{name}` once or more");
+                    let hint = "begin no loop in a cycle of the parser: packets overtake each other there";
                     self.report(Site::Loop(again as u32), message, hint);
                 }
             }
@@ -59,14 +60,14 @@ impl Verifier<'_> {
         let named: Vec<String> = regions.iter().map(name).collect();
         let site = regions.iter().rev().flatten().next().map_or(Site::Plan, |index| Site::Loop(*index as u32));
         let nodes: Vec<String> = touched.iter().map(|id| format!("`{}`", self.program.nodes[*id].name)).collect();
-        let way_out = "let one loop run all of it, such as one that begins where the ways there meet";
+        let way_out = "use it in one loop, such as one that begins where the paths to it meet";
         let hint = format!("it is touched at {}: {way_out}", nodes.join(", "));
         self.report(site, format!("{object} is touched in {}", named.join(", and in ")), &hint);
     }
 }
 
-/// Nodes behind one that makes copies of a packet for a group. These run at once to their end, so no loop begins there: packets would overtake each other's
-/// copies.
+/// Nodes after a replication. The copies run to their end at once, so no loop may begin there: packets would
+/// overtake each other's copies.
 pub fn behind_replication(program: &Program) -> HashSet<NodeId> {
     let replicates = |node: &Node| match &node.kind {
         NodeKind::Buffer { rules, .. } => rules.iter().any(|rule| matches!(rule.effect, Effect::Replicate { .. })),
@@ -84,12 +85,12 @@ pub fn behind_replication(program: &Program) -> HashSet<NodeId> {
     behind
 }
 
-/// Whether a loop's packets may come to it again.
+/// Whether a loop's packets can reach it again.
 fn comes_again(region: &Region, regions: &[Region]) -> bool {
     region.number.is_some_and(|number| region.following.iter().any(|next| leads_to(*next, number, regions)))
 }
 
-/// Whether packets of a loop come to another, or it is the same.
+/// Whether packets of one loop can reach another, or it is the same.
 fn leads_to(from: usize, to: usize, regions: &[Region]) -> bool {
     let mut seen = BTreeSet::from([from]);
     let mut left = vec![from];
@@ -101,7 +102,7 @@ fn leads_to(from: usize, to: usize, regions: &[Region]) -> bool {
     seen.contains(&to)
 }
 
-/// Where packets enter: from a port, again, or resumed by the control plane.
+/// Where packets enter: received, re-entering, or resumed by the control plane.
 fn roots(program: &Program) -> Vec<NodeId> {
     let again = |rule: &Rule| match &rule.effect {
         Effect::Clone { copy, .. } | Effect::Resubmit { copy } | Effect::Recirculate { copy } => Some(copy.to),
@@ -121,7 +122,7 @@ fn roots(program: &Program) -> Vec<NodeId> {
     program.entry.into_iter().chain(again).collect()
 }
 
-/// The regions that packets entering at `root` come through.
+/// The regions that packets entering at `root` visit.
 fn regions(
     program: &Program,
     root: NodeId,
@@ -167,7 +168,7 @@ fn region(program: &Program, start: NodeId, number: Option<usize>, starts: &Hash
     region
 }
 
-/// Every object whose state packets see, by a name for people, and the nodes that touch it.
+/// Every object with observable state, by its name in messages, and the nodes that use it.
 pub(super) fn touches(program: &Program) -> BTreeMap<String, Vec<NodeId>> {
     let mut touches: BTreeMap<String, Vec<NodeId>> = BTreeMap::new();
     let mut written = HashSet::new();
@@ -193,7 +194,7 @@ pub(super) fn touches(program: &Program) -> BTreeMap<String, Vec<NodeId>> {
         }
         objects.into_iter().for_each(|object| touches.entry(object).or_default().push(id));
     }
-    // What the data plane only reads does not change between two packets of a batch.
+    // State that the data plane only reads does not change within a batch.
     touches.retain(|object, _| !object.starts_with("register ") || written.contains(object));
     touches
 }
@@ -211,7 +212,7 @@ pub(super) fn node_statements<'p>(program: &'p Program, node: &'p Node) -> Vec<&
     }
 }
 
-/// The object that a call touches, if packets can see its state. Counters only add up.
+/// The object that a call uses, if its state is observable. Counters only add up.
 fn touched(program: &Program, call: &Call) -> Option<String> {
     match call {
         Call::ReadRegister { register, .. } | Call::WriteRegister { register, .. } => {

@@ -1,6 +1,6 @@
-//! Checks that a packet's way through the graph ends: only parser states and packets that enter again may come back to where they were.
+//! Checks that every run through the graph ends: only parser states and re-entering packets may form cycles.
 //!
-//! Those are limited by the program's budget, and so is how often a packet is copied; nothing else is.
+//! The program's budgets bound these, and the number of copies; nothing else is bounded.
 
 use super::{Site, Verifier};
 use crate::text::{get, number};
@@ -9,16 +9,17 @@ use crate::{Effect, NodeId, NodeKind, Program};
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mark {
     New,
-    /// On the way that is being followed.
+    /// On the current depth-first path.
     Open,
     Done,
 }
 
-/// Copies of one packet that a budget may allow: a million that enter again 64 times each take seconds, and more would be as good as no limit.
+/// Bound of the copy budget: a million copies that re-enter 64 times each take seconds, and more would be no
+/// bound at all.
 const MOST_COPIES: u32 = 1 << 20;
 
 impl Verifier<'_> {
-    /// The budget for copies is one: some can be made, and not any number.
+    /// The copy budget allows some copies, and not any number.
     pub(super) fn budget(&mut self) {
         let copies = self.program.budget.copies;
         let copying = self.program.nodes.values().find(|node| node.effects().any(Effect::multiplies));
@@ -31,7 +32,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Follows edges depth first, with a stack of its own: graphs are deeper than the machine's.
+    /// Depth-first search with an explicit stack: graphs are deeper than the machine's stack.
     pub(super) fn graph(&mut self) {
         let nodes = &self.program.nodes;
         let mut marks = vec![Mark::New; nodes.len()];
@@ -67,7 +68,7 @@ impl Verifier<'_> {
         self.report(Site::Node(from), format!("its edge to `{name}` closes a cycle"), hint);
     }
 
-    /// The edges of a node that may not lead back.
+    /// The edges of a node that must not be back edges.
     fn forward(&self, id: NodeId) -> Vec<NodeId> {
         let parser = self.program.nodes[id].parser();
         let is_state = |next: &NodeId| parser.is_some() && self.program.nodes[*next].parser() == parser;
@@ -75,7 +76,7 @@ impl Verifier<'_> {
     }
 }
 
-/// Where a packet can go from a node without entering the graph again.
+/// Where a packet can go from a node without re-entering the graph.
 pub(crate) fn onward(program: &Program, id: NodeId) -> Vec<NodeId> {
     let node = &program.nodes[id];
     let edges: Vec<NodeId> = match &node.kind {

@@ -1,4 +1,5 @@
-//! Checks of a plan's path: that it is one, and that what its stages look up ahead is what the packet will look up in its turn.
+//! Checks of a plan's hot path: that it is a path of the program, and that its speculative lookups find what
+//! lookups at commit would find.
 
 use super::{Site, Verifier};
 use crate::hot_path::{self, Obstacle};
@@ -7,32 +8,33 @@ use crate::text::written_placement;
 use crate::{Action, NodeId, NodeKind, Plan, Scope};
 use std::collections::{HashMap, HashSet};
 
-/// Packets of a group: verdicts are bits of one word.
+/// Packets per group: the verdicts of a group are bits of one word.
 const LARGEST_GROUP: u32 = 64;
 
 impl Verifier<'_> {
     pub(super) fn path(&mut self, plan: &Plan, path: &HotPath, named: &HashMap<&str, NodeId>) {
-        let Some(nodes) = self.way(path, named) else { return };
+        let Some(nodes) = self.hot_path(path, named) else { return };
         self.path_loops(plan, &nodes, named);
         self.looked_up_ahead(plan, &nodes);
     }
 
-    /// The path's nodes, if the program has all of them; and whether they are a way through it, on which entries may run what is expected of them.
-    pub(super) fn way(&mut self, path: &HotPath, named: &HashMap<&str, NodeId>) -> Option<Vec<NodeId>> {
+    /// The path's nodes, if the program has all of them. Checks that they form a path, and that expected
+    /// actions are possible.
+    pub(super) fn hot_path(&mut self, path: &HotPath, named: &HashMap<&str, NodeId>) -> Option<Vec<NodeId>> {
         let found: Vec<Option<NodeId>> =
             path.nodes.iter().map(|name| self.has_node(Site::HotPath, name, named)).collect();
         let nodes = found.into_iter().collect::<Option<Vec<NodeId>>>()?;
         let name = |node: NodeId| format!("`{}`", self.program.nodes[node].name);
         let mut wrong = Vec::new();
         if nodes.first().copied() != self.program.entry {
-            wrong.push("the path does not begin where packets enter".to_string());
+            wrong.push("the hot path does not begin at the entry".to_string());
         }
         let mut seen = HashSet::new();
         wrong.extend(
             nodes
                 .iter()
                 .filter(|node| !seen.insert(**node))
-                .map(|node| format!("the path comes twice to {}", name(*node))),
+                .map(|node| format!("the hot path visits {} twice", name(*node))),
         );
         for pair in nodes.windows(2) {
             if !super::onward(self.program, pair[0]).contains(&pair[1]) {
@@ -44,20 +46,21 @@ impl Verifier<'_> {
         Some(nodes)
     }
 
-    /// What entries are expected to run must be actions of the tables that are looked up there, named by the entries themselves.
+    /// Expected actions must be actions of the tables looked up there, named by entries directly.
     fn path_actions(&mut self, path: &HotPath, nodes: &[NodeId]) {
         for (place, action) in &path.actions {
             let node = &self.program.nodes[nodes[*place]].name;
             let Some(table) = hot_path::table_of(self.program, nodes[*place]) else {
                 self.error(
                     Site::HotPath,
-                    format!("`{node}` looks up no table by a key, whose entries could run `{action}`"),
+                    format!("`{node}` looks up no table with keys, whose entries could run `{action}`"),
                 );
                 continue;
             };
             let table = &self.program.tables[table];
             if table.profile.is_some() {
-                let message = format!("members of an action profile, and not entries, say what `{}` runs", table.name);
+                let message =
+                    format!("the action of `{}` comes from members of an action profile, not from entries", table.name);
                 self.error(Site::HotPath, message);
                 continue;
             }
@@ -76,7 +79,7 @@ impl Verifier<'_> {
             let site = Site::Loop(index as u32);
             let place = nodes.iter().position(|node| self.program.nodes[*node].name == lp.node);
             if let Some(queue) = plan.queues.iter().find(|queue| queue.node == lp.node) {
-                // A queue on the path cannot be, whatever its loop is.
+                // A queue cannot be on the path, whatever its loop is.
                 if place.is_none() {
                     self.queue_loop(index as u32, lp, queue, named);
                 }
@@ -86,8 +89,8 @@ impl Verifier<'_> {
                 self.report_of_path(
                     site,
                     plan.hot_path.as_ref(),
-                    format!("`{}` is no look-up on the path", lp.node),
-                    "where a plan has a path, its loops begin at nodes of the path that look up a table by a key",
+                    format!("`{}` is not a lookup on the hot path", lp.node),
+                    "with a hot path, loops begin at its nodes that look up a table with keys",
                 );
                 continue;
             };
@@ -99,21 +102,21 @@ impl Verifier<'_> {
                 };
                 if !nodes[place..].iter().any(is) {
                     let site = Site::Prefetch(index as u32, request as u32);
-                    let message = format!("table `{table}` is not looked up on the path from `{}` on", lp.node);
+                    let message = format!("table `{table}` is not looked up on the hot path from `{}` on", lp.node);
                     self.report_of_path(site, plan.hot_path.as_ref(), message, "");
                 }
             }
         }
     }
 
-    /// What one stage leaves, the next one takes up: so a group is of as many packets in all of them.
+    /// Stages hand groups to each other, so all have one group size.
     fn same_group(&mut self, plan: &Plan, stages: &[hot_path::Stage]) {
         let Some(first) = stages.first().map(|stage| &plan.loops[stage.number]) else { return };
         for stage in stages {
             let lp = &plan.loops[stage.number];
             if lp.group != first.group {
                 let message = format!(
-                    "groups of {} packets at `{}`, and of {} at `{}`: a group goes through all stages of a path",
+                    "groups of {} packets at `{}`, and of {} at `{}`: a group goes through all stages of the hot path",
                     lp.group, lp.node, first.group, first.node
                 );
                 let hint = format!("write `group {}` here, or `group {}` there", first.group, lp.group);
@@ -124,7 +127,7 @@ impl Verifier<'_> {
 
     pub(super) fn group_size(&mut self, site: Site, lp: &Loop) {
         if lp.group > LARGEST_GROUP {
-            let message = format!("a stage of a path takes at most {LARGEST_GROUP} packets, not {}", lp.group);
+            let message = format!("a group has at most {LARGEST_GROUP} packets, not {}", lp.group);
             self.report(site, message, &format!("write at most `group {LARGEST_GROUP}`"));
         }
     }
@@ -140,29 +143,29 @@ impl Verifier<'_> {
                 self.look_up(site, plan.hot_path.as_ref(), (nodes, stage.place, place));
             }
         }
-        self.behind(plan, nodes, &stages);
-        self.asked_once(plan, &stages);
+        self.pipelined(plan, nodes, &stages);
+        self.prefetched_once(plan, &stages);
         let last = stages.last().map_or(0, |stage| stage.place);
-        // What is looked up on the way to the last stage is looked up ahead as well.
+        // Lookups before the last stage are made speculatively as well.
         for place in (0..last).filter(|place| !taken.contains(place)) {
             self.look_up(Site::HotPath, plan.hot_path.as_ref(), (nodes, place, place));
         }
     }
 
-    /// Requests with work on another burst: only the first stage's, whose keys wait for their turn, and what was found on the way to them. Of a group that was
-    /// found there a member is chosen again in the packet's turn, and it may have other members by then.
-    fn behind(&mut self, plan: &Plan, nodes: &[NodeId], stages: &[hot_path::Stage]) {
+    /// Pipelined prefetches belong to the first stage, whose keys are kept until commit, with the results of
+    /// earlier lookups. A group's member is chosen again at commit, and its members may have changed by then.
+    fn pipelined(&mut self, plan: &Plan, nodes: &[NodeId], stages: &[hot_path::Stage]) {
         for (number, stage) in stages.iter().enumerate() {
             let requests = &plan.loops[stage.number].prefetches;
             let Some(first) = requests.iter().position(|request| request.placement.is_pipelined()) else { continue };
             let site = |request: usize| Site::Prefetch(stage.number as u32, request as u32);
-            self.all_behind(requests, requests[first].placement, site);
+            self.all_pipelined(requests, requests[first].placement, site);
             if number > 0 {
-                let hint = "requests for later look-ups stand `in own_loop`";
+                let hint = "prefetches of later lookups are `in own_loop`";
                 self.report_of_path(
                     site(first),
                     plan.hot_path.as_ref(),
-                    "only the look-ups of a path's first loop can be requested a burst ahead",
+                    "only prefetches of the first loop can be one burst ahead",
                     hint,
                 );
                 continue;
@@ -170,15 +173,13 @@ impl Verifier<'_> {
             let selecting = nodes[..stage.place].iter().find(|node| self.selects(**node));
             if let Some(node) = selecting {
                 let node = &self.program.nodes[*node].name;
-                let message =
-                    format!("packets cannot wait for the next burst behind `{node}`, which selects from a group");
+                let message = format!("packets cannot be pipelined after `{node}`, which selects from a group");
                 let hint = "write `in own_loop`, or begin the first loop there";
                 self.report_of_path(site(first), plan.hot_path.as_ref(), message, hint);
             }
             for (at, request) in requests.iter().enumerate() {
                 if request.placement.is_pipelined() && request.distance != 1 {
-                    let message =
-                        format!("a path is worked on one burst behind its requests, not {}", request.distance);
+                    let message = format!("pipelined prefetches are one burst ahead, not {}", request.distance);
                     self.error(site(at), message);
                 }
             }
@@ -191,8 +192,8 @@ impl Verifier<'_> {
         profile.is_some_and(|profile| self.program.profiles[profile].selector.is_some())
     }
 
-    /// A stage makes all look-ups in a table that it asks for, whatever later ones say of it.
-    fn asked_once(&mut self, plan: &Plan, stages: &[hot_path::Stage]) {
+    /// A stage makes all lookups in a table that it prefetches, whatever later stages say.
+    fn prefetched_once(&mut self, plan: &Plan, stages: &[hot_path::Stage]) {
         for (number, stage) in stages.iter().enumerate() {
             for (at, request) in plan.loops[stage.number].prefetches.iter().enumerate() {
                 let Access::Table { table, .. } = &request.access else { continue };
@@ -201,28 +202,28 @@ impl Verifier<'_> {
                 };
                 let Some(earlier) = stages[..number].iter().find(asks) else { continue };
                 let (first, node) = (&plan.loops[earlier.number].node, &plan.loops[stage.number].node);
-                let message = format!("lines of `{table}` are requested at `{node}`, and before at `{first}`");
-                let hint = format!("the look-up is made at `{first}`: leave one of the two requests out");
+                let message = format!("lines of `{table}` are prefetched at `{node}`, and earlier at `{first}`");
+                let hint = format!("the lookup is made at `{first}`: remove one of the two prefetches");
                 self.report(Site::Prefetch(stage.number as u32, at as u32), message, &hint);
             }
         }
     }
 
-    /// Packets that wait for the next group do so for all requests of their stage.
-    fn all_behind(&mut self, requests: &[Prefetch], behind: Placement, site: impl Fn(usize) -> Site) {
+    /// If a group is pipelined, all prefetches of its stage are.
+    fn all_pipelined(&mut self, requests: &[Prefetch], pipelined: Placement, site: impl Fn(usize) -> Site) {
         for (number, request) in requests.iter().enumerate() {
             let Access::Table { table, .. } = &request.access else { continue };
             if request.placement == Placement::OwnLoop {
-                let behind = written_placement(behind);
+                let pipelined = written_placement(pipelined);
                 let message =
-                    format!("lines of `{table}` are requested `in own_loop`, beside others `interleaved {behind}`");
-                let hint = "all requests of a stage wait for the next group, or none of them";
+                    format!("lines of `{table}` are prefetched `in own_loop`, others `interleaved {pipelined}`");
+                let hint = "either all prefetches of a stage are interleaved, or none";
                 self.report(site(number), message, hint);
             }
         }
     }
 
-    /// Whether the look-up at a place of these nodes can be made when the packet is still at an earlier one.
+    /// Whether the lookup at a position of the path can be made while the packet is at an earlier one.
     pub(super) fn look_up(
         &mut self,
         site: Site,
@@ -232,11 +233,11 @@ impl Verifier<'_> {
         let name = &self.program.nodes[nodes[place]].name;
         match hot_path::obstacle(self.program, nodes, from, place) {
             None => {}
-            // A loop at such a look-up is wrong on any path.
+            // A loop at such a lookup is wrong on any path.
             Some(Obstacle::Learns) => self.report_of_path(
                 site,
                 path.filter(|_| site == Site::HotPath),
-                format!("the look-up at `{name}` cannot be made ahead: packets put entries into its table"),
+                format!("the lookup at `{name}` cannot be speculated: packets insert entries into its table"),
                 "an older packet of the burst may still insert what this one is to find",
             ),
             Some(Obstacle::Written(writer)) => {
@@ -244,8 +245,8 @@ impl Verifier<'_> {
                 self.report_of_path(
                     site,
                     path,
-                    format!("the look-up at `{name}` cannot be made this early: `{writer}` may write its key"),
-                    &format!("let a loop of its own begin at `{name}`"),
+                    format!("the lookup at `{name}` cannot be made this early: `{writer}` may write its key"),
+                    &format!("begin a loop at `{name}`"),
                 );
             }
         }

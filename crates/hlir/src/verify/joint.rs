@@ -1,4 +1,4 @@
-//! Checks of tables that share an array: that a word of one key can be told apart by both, and that nothing else stands in it.
+//! Checks of joint exact tables: both can find their part of a key's word, and nothing else is stored in it.
 
 use super::{Site, Verifier};
 use crate::plan::{JointTables, Plan, Structure};
@@ -8,39 +8,39 @@ use std::collections::HashSet;
 
 impl Verifier<'_> {
     pub(super) fn shares(&mut self, plan: &Plan) {
-        let mut sharing: HashSet<&str> = HashSet::new();
-        for (index, share) in plan.joints.iter().enumerate() {
+        let mut joinable: HashSet<&str> = HashSet::new();
+        for (index, joint) in plan.joints.iter().enumerate() {
             let site = Site::Joint(index as u32);
-            for name in [&share.secondary, &share.primary] {
-                if !sharing.insert(name) {
-                    self.error(site, format!("table `{name}` shares already: an array is of two tables at most"));
+            for name in [&joint.secondary, &joint.primary] {
+                if !joinable.insert(name) {
+                    self.error(site, format!("table `{name}` is joint already: at most two tables have one array"));
                 }
             }
-            self.share(site, share, plan);
+            self.joint(site, joint, plan);
         }
     }
 
-    fn share(&mut self, site: Site, share: &JointTables, plan: &Plan) {
-        let Some((guest, guests)) = self.sharing(site, &share.secondary, plan) else { return };
-        let Some((owner, owners)) = self.sharing(site, &share.primary, plan) else { return };
-        if guests != owners {
-            let words = [guests, owners].map(written_structure);
-            let message = format!("`{}` is `{}`, and `{}` is `{}`", share.secondary, words[0], share.primary, words[1]);
-            self.report(site, message, "tables that share an array have the same structure");
-        } else if self.bits_of_key(guest) != self.bits_of_key(owner) {
-            let [guest, owner] = [guest, owner].map(|table| self.bits_of_key(table));
+    fn joint(&mut self, site: Site, joint: &JointTables, plan: &Plan) {
+        let Some((secondary, secondary_bits)) = self.joinable(site, &joint.secondary, plan) else { return };
+        let Some((primary, primary_bits)) = self.joinable(site, &joint.primary, plan) else { return };
+        if secondary_bits != primary_bits {
+            let words = [secondary_bits, primary_bits].map(written_structure);
+            let message = format!("`{}` is `{}`, and `{}` is `{}`", joint.secondary, words[0], joint.primary, words[1]);
+            self.report(site, message, "joint tables have the same structure");
+        } else if self.bits_of_key(secondary) != self.bits_of_key(primary) {
+            let [secondary, primary] = [secondary, primary].map(|table| self.bits_of_key(table));
             let message =
-                format!("keys of `{}` have {guest} bits, those of `{}` {owner}", share.secondary, share.primary);
-            self.report(site, message, "tables that share an array have keys of as many bits");
+                format!("keys of `{}` have {secondary} bits, those of `{}` {primary}", joint.secondary, joint.primary);
+            self.report(site, message, "joint tables have keys of the same width");
         }
-        if share.bits == 0 || share.bits >= JointTables::BITS {
-            let message = format!("{} bits are no part of {}", share.bits, JointTables::BITS);
+        if joint.bits == 0 || joint.bits >= JointTables::BITS {
+            let message = format!("{} bits are no part of {}", joint.bits, JointTables::BITS);
             self.report(site, message, "each table has at least one, for the number of its record");
         }
     }
 
-    /// A table that a plan lets share an array, and its structure, if it can.
-    fn sharing(&mut self, site: Site, name: &str, plan: &Plan) -> Option<(TableId, Structure)> {
+    /// A table of a joint array with its structure, if that is possible.
+    fn joinable(&mut self, site: Site, name: &str, plan: &Plan) -> Option<(TableId, Structure)> {
         let found = self.program.tables.iter().find(|(_, table)| table.name == name);
         let Some((id, table)) = found else {
             self.error(site, format!("the program has no table `{name}`"));
@@ -53,21 +53,21 @@ impl Verifier<'_> {
         };
         if !matches!(planned.structure, Structure::Exact48 | Structure::Exact60) {
             let message = format!("`{name}` is `{}`", written_structure(planned.structure));
-            self.report(site, message, "only tables of structure `exact48` or `exact60` share an array");
+            self.report(site, message, "only tables of structure `exact48` or `exact60` can be joint");
             return None;
         }
         if let Some(why) = self.is_by_itself(id, table) {
-            self.report(site, format!("`{name}` can share no array"), why);
+            self.report(site, format!("`{name}` cannot be joint"), why);
             return None;
         }
         Some((id, planned.structure))
     }
 
-    /// Why nothing else may stand where this table's entries do.
+    /// Why a table cannot be joint.
     fn is_by_itself(&self, id: TableId, table: &Table) -> Option<&'static str> {
         if table.add_on_miss {
-            // Nor could it be told who waits for whom: a worker that inserts is known by its table.
-            return Some("packets put entries into it");
+            // Besides, concurrent insertions of two tables could not be ordered.
+            return Some("packets insert entries into it");
         }
         self.program
             .has_own_records(id)

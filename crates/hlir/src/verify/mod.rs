@@ -1,6 +1,8 @@
-//! Checks what the types of a program cannot say: widths, places of statements, edges, entries; and whether a plan fits its program.
+//! The verifier: what the types of a program cannot express (widths, positions of statements, edges,
+//! entries), and whether a plan fits its program.
 //!
-//! It trusts no number in the program, so that it can judge any. Errors name the node or table; those of a text point into it as well.
+//! It trusts no number in the program, so it can verify any. Errors name the node or table, and point into
+//! the text if there is one.
 
 mod batching;
 mod graph;
@@ -27,12 +29,12 @@ use crate::plan::HotPath;
 use crate::text::{Parsed, get};
 use crate::{Binary, NodeId, Plan, Program};
 
-/// What is wrong with a program that was made in memory.
+/// Errors of a program that was made in memory.
 pub fn verify(program: &Program) -> Vec<Diagnostic> {
     verify_at(program, &Places::default())
 }
 
-/// What is wrong with a program whose text has its parts at `places`.
+/// Errors of a program whose text has its parts at `places`.
 pub fn verify_at(program: &Program, places: &Places) -> Vec<Diagnostic> {
     let mut verifier = Verifier { program, places, errors: Vec::new() };
     verifier.objects();
@@ -44,7 +46,7 @@ pub fn verify_at(program: &Program, places: &Places) -> Vec<Diagnostic> {
     verifier.errors
 }
 
-/// What is wrong with a plan for a program that is right.
+/// Errors of a plan for a correct program.
 pub fn verify_plan(program: &Program, plan: &Plan) -> Vec<Diagnostic> {
     verify_plan_at(program, plan, &Places::default())
 }
@@ -55,7 +57,8 @@ pub fn verify_plan_at(program: &Program, plan: &Plan, places: &Places) -> Vec<Di
     verifier.errors
 }
 
-/// What is wrong with decisions whatever is planned beside them: with their names, numbers and structures, and with a path.
+/// Errors of decisions by themselves, whatever is planned beside them: names, numbers, structures, and a
+/// given path.
 pub fn verify_pins_at(program: &Program, pins: &Plan, places: &Places) -> Vec<Diagnostic> {
     let mut verifier = Verifier { program, places, errors: Vec::new() };
     verifier.pins(pins);
@@ -63,7 +66,7 @@ pub fn verify_pins_at(program: &Program, pins: &Plan, places: &Places) -> Vec<Di
 }
 
 impl Parsed {
-    /// What is wrong with the program and the plan that were read.
+    /// Errors of the program and the plan that were read.
     pub fn verify(&self) -> Vec<Diagnostic> {
         let mut errors = if self.has_program { verify_at(&self.program, &self.places) } else { Vec::new() };
         if let Some(plan) = self.plan.as_ref().filter(|_| self.has_program && errors.is_empty()) {
@@ -94,7 +97,8 @@ impl<'p> Verifier<'p> {
         self.errors.push(if hint.is_empty() { error } else { error.hint(hint) });
     }
 
-    /// Reports what would be right on another path. A text that leaves the path to be planned has not said which it is: the hint does.
+    /// Reports an error that depends on the path. If the text leaves the path to the planner, the hint shows
+    /// it.
     fn report_of_path(&mut self, site: Site, path: Option<&HotPath>, message: impl AsRef<str>, hint: &str) {
         self.report(site, message, hint);
         let is_planned = !self.places.is_empty() && !self.places.has(Site::HotPath);
@@ -106,7 +110,7 @@ impl<'p> Verifier<'p> {
         }
     }
 
-    /// Judges expressions and places, and reports what is wrong about them at `site`.
+    /// Checks expressions and places, and reports their errors at `site`.
     fn judge<T>(&mut self, site: Site, parameters: &[u32], judge: impl FnOnce(&mut Kinds<'p, '_>) -> T) -> T {
         let mut kinds = Kinds::new(self.program, parameters);
         let result = judge(&mut kinds);

@@ -1,6 +1,6 @@
-//! Checks of plans: that they speak of what the program has, and that structures suit their tables.
+//! Checks of plans: names exist in the program, and structures suit their tables.
 //!
-//! Whether batching changes what a packet sees is a matter of its own, in `batching`.
+//! Whether batching preserves behaviour is checked in `batching`.
 
 use super::{Site, Verifier};
 use crate::plan::{Access, Layout, Loop, Placement, Prefetch, TablePlan};
@@ -18,7 +18,7 @@ impl<'p> Verifier<'p> {
         }
     }
 
-    /// What can be said of a plan's parts though others are still to be planned.
+    /// Checks that hold for a part of a plan while others are still to be planned.
     pub(super) fn pins(&mut self, plan: &Plan) {
         let nodes = self.named();
         self.parts(plan, &nodes);
@@ -26,7 +26,7 @@ impl<'p> Verifier<'p> {
             self.pinned_queue(Site::Queue(index as u32), queue, &nodes);
         }
         if let Some(path) = &plan.hot_path {
-            self.way(path, &nodes);
+            self.hot_path(path, &nodes);
         }
     }
 
@@ -34,7 +34,7 @@ impl<'p> Verifier<'p> {
         self.program.nodes.iter().map(|(id, node)| (node.name.as_str(), id)).collect()
     }
 
-    /// Each part by itself, but for queues and the path.
+    /// Each part by itself, except for queues and the path.
     fn parts(&mut self, plan: &Plan, nodes: &HashMap<&str, NodeId>) {
         let starts = plan.loops.iter().enumerate().map(|(index, lp)| (&lp.node, Site::Loop(index as u32)));
         self.unique("loops", starts);
@@ -74,7 +74,7 @@ impl<'p> Verifier<'p> {
         let headers = self.program.headers.values().map(|header| &header.name);
         let storage: HashSet<&String> = headers.chain(self.program.variables.values().map(|it| &it.name)).collect();
         for name in order.iter().filter(|name| !storage.contains(name)) {
-            self.error(Site::Layout, format!("the layout has `{name}`, which is no variable or header"));
+            self.error(Site::Layout, format!("the layout has `{name}`, which is neither a variable nor a header"));
         }
         self.unique("parts of the layout", order.iter().map(|name| (name, Site::Layout)));
     }
@@ -90,19 +90,19 @@ impl<'p> Verifier<'p> {
             );
         }
         if lp.vector < 1 {
-            self.error(site, "a loop has at least one lane");
+            self.error(site, "a loop has at least 1 packet per vector");
         }
         for (index, request) in lp.prefetches.iter().enumerate() {
             let site = Site::Prefetch(number, index as u32);
             self.plan_request(site, lp, request);
             if lp.prefetches[..index].iter().any(|earlier| earlier.access == request.access) {
-                let asked = match &request.access {
+                let accessed = match &request.access {
                     Access::Packet => "packets".to_string(),
                     Access::Table { table, line } => format!("line {line} of `{table}`"),
                     Access::Cell { object } => format!("the cell of `{object}`"),
                 };
-                let hint = "only one of the two requests would be made: leave the other out";
-                self.report(site, format!("the loop at `{}` asks twice for {asked}", lp.node), hint);
+                let hint = "only one of the two prefetches would be issued: remove the other";
+                self.report(site, format!("the loop at `{}` prefetches {accessed} twice", lp.node), hint);
             }
         }
     }
@@ -125,13 +125,13 @@ impl<'p> Verifier<'p> {
             }
         }
         if request.placement == Placement::OwnLoop && request.distance != lp.group {
-            let message = format!("requests of a loop of their own are a group ahead, not {}", request.distance);
+            let message = format!("prefetches `in own_loop` are one group ahead, not {}", request.distance);
             let hint = "all of a group is requested before the first of it is used";
             self.report(site, message, &format!("{hint}: write `ahead {}`, or choose another group", lp.group));
         }
     }
 
-    /// Kinds and widths of a table's keys, whatever they are.
+    /// Kinds and widths of a table's keys.
     pub(super) fn key_widths(&self, table: &Table) -> Vec<(MatchKind, u32)> {
         let mut kinds = super::Kinds::new(self.program, &[]);
         let mut width = |value| match kinds.of(value) {
@@ -152,7 +152,7 @@ impl<'p> Verifier<'p> {
         } else if table.add_on_miss && !planned.structure.has_room(table.size) {
             let word = crate::text::written_structure(planned.structure);
             let message =
-                format!("packets may put more entries into table `{}` than `{word}` has room for", table.name);
+                format!("packets may insert more entries into table `{}` than `{word}` has room for", table.name);
             self.report(site, message, "they would see that one is refused: declare a smaller `size`, or name another");
         }
     }

@@ -1,8 +1,9 @@
-//! Checks of a plan's queues: packets that wait past the end of their burst are overtaken by those that do not, and nothing may be different for it.
+//! Checks of a plan's queues: packets that wait past the end of their burst are overtaken by others, and that
+//! must not be observable.
 //!
-//! Who gets to the node waits there, first come, first served; so packets of one path stay in order. State that only packets behind the node touch is
-//! touched in the order of arrival as well. What others touch too, they would touch too early. So would what comes of a clone
-//! that is made before its packet waits: it shares a budget for copies with the packet.
+//! A queue is first in, first out, so packets of one path stay in order. State that is used only after the
+//! queue is used in order of arrival as well. Other packets would use shared state too early. So would clones
+//! that are made before their packet waits: they share its copy budget.
 
 use super::batching::{node_statements, touches};
 use super::{Site, Verifier, onward};
@@ -11,7 +12,7 @@ use crate::plan::{Access, Loop, Queue};
 use crate::{Call, Effect, NodeId, NodeKind, Plan, Program, Statement};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Packets that may wait: each holds a buffer of its port.
+/// Packets per queue: each holds a buffer of its port.
 const LARGEST_QUEUE: u32 = 1024;
 
 impl Verifier<'_> {
@@ -26,14 +27,14 @@ impl Verifier<'_> {
         }
     }
 
-    /// The same of a queue in a plan whose path, or stages, are not known yet.
+    /// The same for a queue in a plan whose path or stages are not known yet.
     pub(super) fn pinned_queue(&mut self, site: Site, queue: &Queue, named: &HashMap<&str, NodeId>) {
         if let Some(node) = self.queue(site, queue, named) {
             self.queue_place(site, node);
         }
     }
 
-    /// The node before which packets wait, if there is one, and they can: for some room and some time.
+    /// The queue's node, if it exists and the numbers are possible.
     fn queue(&mut self, site: Site, queue: &Queue, named: &HashMap<&str, NodeId>) -> Option<NodeId> {
         let node = self.has_node(site, &queue.node, named)?;
         self.queue_size(site, queue).then_some(node)
@@ -59,18 +60,15 @@ impl Verifier<'_> {
         false
     }
 
-    /// Whether there is a path, beside which packets wait.
+    /// Whether there is a hot path beside the queue.
     fn queue_on_path(&mut self, site: Site, plan: &Plan, way: Option<&[NodeId]>, node: NodeId) -> bool {
         let name = &self.program.nodes[node].name;
         let stages = way.map_or(Vec::new(), |way| hot_path::stages(self.program, plan, way));
         let (message, hint) = if stages.is_empty() {
-            let message = format!("the queue before `{name}` stands in a plan without a path");
-            (message, "packets wait that have left a path: the plan says which way the others take, and its stages")
+            let message = format!("the queue at `{name}`: the plan has no hot path");
+            (message, "packets wait after a side exit: add a `hot_path` with stages")
         } else if way.is_some_and(|way| way.contains(&node)) {
-            (
-                format!("the queue before `{name}` would hold up the path"),
-                "let it stand before a node that is not on the path",
-            )
+            (format!("the queue at `{name}` is on the hot path"), "place it at a node that is not on the hot path")
         } else {
             return true;
         };
@@ -78,12 +76,12 @@ impl Verifier<'_> {
         false
     }
 
-    /// Whether packets can wait there at all, and nobody sees that they do.
+    /// Whether packets can wait at the node without an observable difference.
     fn queue_place(&mut self, site: Site, node: NodeId) {
         let name = &self.program.nodes[node].name;
         if self.program.nodes[node].parser().is_some() {
-            let message = format!("packets cannot wait before `{name}`, a parser's state");
-            self.report(site, message, "let the queue stand behind the parser");
+            let message = format!("packets cannot wait at `{name}`, a parser state");
+            self.report(site, message, "place the queue after the parser");
         } else if !Visits::of(self.program, node).waited.contains(&node) {
             self.error(site, format!("no packet from a port gets to `{name}` to wait there"));
         } else {
@@ -91,24 +89,24 @@ impl Verifier<'_> {
         }
     }
 
-    /// A packet and all that comes of it share a budget for copies. What comes of a copy that is made before the queue would draw on it first.
+    /// A packet and its copies share a copy budget. Copies made before the queue would use it up first.
     fn queue_budget(&mut self, site: Site, visits: &Visits, node: NodeId) {
         let program = self.program;
         let has = |at: &&NodeId, is: fn(&Effect) -> bool| program.nodes[**at].effects().any(is);
         let goes_on = |effect: &Effect| effect.multiplies() && !effect.is_last();
         let before = visits.before.iter().filter(|at| has(at, goes_on) && leads_itself(program, **at, node));
-        let behind = visits.waited.iter().filter(|at| has(at, Effect::multiplies));
+        let pipelined = visits.waited.iter().filter(|at| has(at, Effect::multiplies));
         let first = before.min_by_key(|at| at.into_raw());
-        let Some((before, behind)) = first.zip(behind.min_by_key(|at| at.into_raw())) else { return };
-        let [before, node, behind] = [*before, node, *behind].map(|node| &program.nodes[node].name);
+        let Some((before, pipelined)) = first.zip(pipelined.min_by_key(|at| at.into_raw())) else { return };
+        let [before, node, pipelined] = [*before, node, *pipelined].map(|node| &program.nodes[node].name);
         let message =
-            format!("packets are copied at `{before}` before they wait before `{node}`, and at `{behind}` afterwards");
-        let way_out = "let the queue stand where nothing is copied before it, or nothing behind it";
-        let hint = format!("what comes of the first copies would use up the budget for the others: {way_out}");
+            format!("packets are copied at `{before}` before they wait at `{node}`, and at `{pipelined}` afterwards");
+        let hint = "place the queue where no copies are made before it, or none after it";
+        let hint = format!("what comes of the first copies would use up the budget for the others: {hint}");
         self.report(site, message, &hint);
     }
 
-    /// What is touched behind the queue is touched by nobody else; and nothing there has to happen in its burst.
+    /// State used after the queue must be used there only, and nothing there may depend on the burst.
     fn queue_state(&mut self, site: Site, node: NodeId) {
         let program = self.program;
         let name = |node: &NodeId| format!("`{}`", program.nodes[*node].name);
@@ -121,12 +119,12 @@ impl Verifier<'_> {
             };
             let nodes: Vec<String> = touched.iter().map(name).collect();
             let message = format!(
-                "{object} is touched by packets that have waited before {}, and at {} by others",
+                "{object} is used by packets that have waited at {}, and at {} by others",
                 name(&node),
                 name(other)
             );
             let hint = format!(
-                "it is touched at {}: others would overtake those that wait; let the queue stand where all of these lie behind it",
+                "it is used at {}: others would overtake the packets that wait; place the queue before all of these",
                 nodes.join(", ")
             );
             self.report(site, message, &hint);
@@ -141,7 +139,7 @@ impl Verifier<'_> {
         let mut asserting: Vec<&NodeId> = visits.waited.iter().filter(asserts).collect();
         asserting.sort_by_key(|node| node.into_raw());
         if let Some(first) = asserting.first() {
-            let message = format!("an assertion at {} stands behind the queue before {}", name(first), name(&node));
+            let message = format!("an assertion at {} is after the queue at {}", name(first), name(&node));
             self.report(
                 site,
                 message,
@@ -150,17 +148,21 @@ impl Verifier<'_> {
         }
     }
 
-    /// A loop at a queue's node: the look-up there, for packets that have waited together.
+    /// A loop at a queue's node: the lookup there, for packets that waited together.
     pub(super) fn queue_loop(&mut self, number: u32, lp: &Loop, queue: &Queue, named: &HashMap<&str, NodeId>) {
         let site = Site::Loop(number);
         let Some(node) = named.get(lp.node.as_str()).copied() else { return };
         let Some(table) = hot_path::table_of(self.program, node) else {
-            let hint = "without a loop, packets that have waited go on one after the other";
-            return self.report(site, format!("`{}` looks up no table for its queue to do so together", lp.node), hint);
+            let hint = "without a loop, packets continue one by one after the queue";
+            return self.report(
+                site,
+                format!("`{}` has no lookup that a loop could make for its queue", lp.node),
+                hint,
+            );
         };
-        // A queue that cannot be is the verifier's already, and its capacity no number to go by.
+        // An impossible queue is reported already; its capacity says nothing.
         if lp.batch != queue.capacity && (1..=LARGEST_QUEUE).contains(&queue.capacity) {
-            let hint = format!("a queue is run for all that wait there: write `batch {}`", queue.capacity);
+            let hint = format!("the batch of a queue's loop is its capacity: write `batch {}`", queue.capacity);
             self.report(site, format!("a batch of {} packets from a queue for {}", lp.batch, queue.capacity), &hint);
         }
         self.group_size(site, lp);
@@ -168,22 +170,22 @@ impl Verifier<'_> {
         for (index, request) in lp.prefetches.iter().enumerate() {
             let is_own = matches!(&request.access, Access::Table { table, .. } if table == own);
             if !is_own || request.placement.is_pipelined() {
-                let hint = format!("the lines of `{own}` can be requested there, `in own_loop`");
+                let hint = format!("lines of `{own}` can be prefetched there, `in own_loop`");
                 let site = Site::Prefetch(number, index as u32);
-                self.report(site, format!("packets that have waited before `{}` cannot request this", lp.node), &hint);
+                self.report(site, format!("packets of the queue at `{}` cannot prefetch this", lp.node), &hint);
             }
         }
         self.look_up(site, None, (&[node], 0, 0));
     }
 }
 
-/// Who comes to which node.
+/// Which packets reach which nodes.
 struct Visits {
-    /// Packets from a port that have not waited.
+    /// Received packets that have not waited.
     before: HashSet<NodeId>,
     /// Packets that have waited, and copies that are made of them at once.
     waited: HashSet<NodeId>,
-    /// All others: those on other ways, and those that enter again, which do not wait a second time.
+    /// All others: on other paths, or re-entered; these do not wait a second time.
     others: HashSet<NodeId>,
 }
 
@@ -205,7 +207,7 @@ impl Visits {
             }
             left.extend(itself(program, node).into_iter().map(|to| (to, kind)));
             left.extend(copies(program, node).into_iter().map(|(to, at_once)| {
-                // A copy of a multicast group runs with the packet that it is made of, but does not wait itself.
+                // A copy of a multicast group runs with its packet, but does not wait itself.
                 (to, if at_once && kind == Kind::Waited { Kind::Waited } else { Kind::Again })
             }));
         }
@@ -218,7 +220,7 @@ impl Visits {
     }
 }
 
-/// Where a packet itself, and no copy of it, goes from a node; out of a parser state by its failures, too.
+/// Where a packet itself goes from a node, without its copies; failures of a parser state included.
 fn itself(program: &Program, node: NodeId) -> Vec<NodeId> {
     match &program.nodes[node].kind {
         NodeKind::Buffer { .. } => program.nodes[node].own_successors(),
@@ -230,7 +232,7 @@ fn itself(program: &Program, node: NodeId) -> Vec<NodeId> {
     }
 }
 
-/// Whether a packet itself comes from one node to another.
+/// Whether a packet itself can go from one node to another.
 fn leads_itself(program: &Program, from: NodeId, to: NodeId) -> bool {
     let mut seen = HashSet::new();
     let mut left = itself(program, from);
@@ -242,7 +244,7 @@ fn leads_itself(program: &Program, from: NodeId, to: NodeId) -> bool {
     seen.contains(&to)
 }
 
-/// Where copies of a packet and packets that enter again go on from a node, and whether at once.
+/// Where copies and re-entering packets continue from a node, and whether at once.
 fn copies(program: &Program, node: NodeId) -> Vec<(NodeId, bool)> {
     let NodeKind::Buffer { rules, .. } = &program.nodes[node].kind else { return Vec::new() };
     let copies = rules.iter().filter_map(|rule| match &rule.effect {
@@ -254,7 +256,8 @@ fn copies(program: &Program, node: NodeId) -> Vec<(NodeId, bool)> {
     copies.collect()
 }
 
-/// Everything that one packet leaves for another to see, with the nodes that touch it: as for batches, and the time at which an entry was last hit.
+/// All state that one packet leaves for others, with the nodes that use it: as for batches, and the last hit
+/// of entries.
 fn lasting(program: &Program) -> BTreeMap<String, Vec<NodeId>> {
     let mut lasting = touches(program);
     for (id, node) in program.nodes.iter() {

@@ -1,4 +1,4 @@
-//! A router's front, and steps as one lane computes them.
+//! The first stage of a router, and an evaluator of vector steps for one SIMD lane.
 #![allow(dead_code)]
 
 use hlir::hot_path::{Stage, nodes, stages};
@@ -9,7 +9,7 @@ pub const ROUTER: &str = include_str!("../../../emit/tests/golden/ipv4fwd.hlir")
 pub const FRONT: &str = "v1model.begin, RouterParser.start, RouterParser.ipv4, CheckHeader.start, Router.if_105, Router.if_107, \
                      Router.if_109, Router.if_112, Router.if_114, Router.routes";
 
-/// Something of a program with a path through these nodes, cut at the last one.
+/// Calls `of` with the first stage of a program's path through these nodes, cut at the last one.
 pub fn with_first_stage<T>(program: &str, path: &str, of: impl FnOnce(&Program, &[NodeId], &Stage) -> T) -> T {
     let last = path.rsplit(", ").next().unwrap_or(path);
     let text = format!("{program}\nplan {{\n  hot_path {{ {path} }}\n  loop {last}: batch 64 group 64 {{}}\n}}");
@@ -51,12 +51,13 @@ pub fn steps(steps: &[Step], rows: &[u32], packet: &[u8]) -> Vec<u32> {
     values
 }
 
-/// What a table has in these tests: records 1 to 4 for all keys that five does not divide, and every third runs the same action.
+/// The table of these tests: records 1 to 4 for all keys not divisible by five; every third runs the same
+/// action.
 pub fn found_by(key: u32) -> u32 {
     key % 5
 }
 
-/// The default action's is record 9.
+/// Record 9 is the default action's.
 pub fn record_of(found: u32) -> u32 {
     if found == 0 { 9 } else { found }
 }
@@ -65,7 +66,7 @@ pub fn action_of(record: u32) -> u32 {
     record % 3
 }
 
-/// Of a record with another action, bits that the parameter has not.
+/// Arbitrary bits if the record has another action.
 pub fn parameter_of(record: u32, action: usize, parameter: usize) -> u32 {
     if action_of(record) == action as u32 { 10 * record + parameter as u32 } else { u32::MAX }
 }
