@@ -4,10 +4,10 @@
 //! keys, hashes and addresses and makes the plan's requests, loop 2 finds, runs the action, and walks on to the next loop's list.
 
 use crate::c::{Expr, Item, Member, Stmt};
+use crate::control_flow::Region;
 use crate::group::{GROUP_MOST, Grouped};
 use crate::node::Written;
 use crate::unit::Unit;
-use crate::walk::Region;
 use hlir::plan::{Access, Hint, Loop, Placement, Prefetch};
 use hlir::text::written_structure;
 use hlir::verify::behind_replication;
@@ -130,7 +130,7 @@ impl Unit<'_> {
             let starts = written[index].outcomes.iter().copied().filter(|to| !heads.contains(to)).collect();
             let region = Region { nodes, starts, heads };
             let code = region.body(self, written);
-            let mut body = crate::walk::measuring(&code);
+            let mut body = crate::control_flow::measuring(&code);
             body.extend(code);
             let parameters = ["struct run *run", "struct state *state", "enum node at"].map(str::to_string).to_vec();
             items.push(Item::Function {

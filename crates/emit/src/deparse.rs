@@ -16,7 +16,7 @@ impl Body<'_, '_> {
     /// A whole deparser node.
     pub fn deparse(&mut self, statements: &[Statement], next: NodeId) {
         let facts = &self.unit.facts;
-        let lie_there = emitted(statements).iter().all(|header| !facts.apart.contains(header));
+        let lie_there = emitted(statements).iter().all(|header| !facts.unaliased.contains(header));
         let in_place = lie_there && in_place(self.unit.program, &facts.order, self.node, statements);
         let is_bounded = !emits_in_loop(statements);
         let odd = |header: &HeaderId| !self.program().headers[*header].fixed_bits().is_multiple_of(8);

@@ -3,13 +3,13 @@
 //! The emitter decides nothing. `Plan::default()` is the plain program, packet by packet; what a plan says beyond that is carried out, or refused by
 //! name. Equal inputs give equal text.
 
-mod apart;
 mod batch;
 mod body;
 mod buffer;
 mod c;
 mod call;
 mod checksum;
+mod control_flow;
 mod copies;
 mod custom;
 mod deparse;
@@ -17,13 +17,13 @@ mod descriptor;
 mod expression;
 mod field;
 mod group;
+mod header_aliasing;
 mod namer;
 mod names;
 mod node;
 mod parameter;
 mod parser;
 mod path;
-mod refused;
 mod roll;
 mod run;
 mod saved;
@@ -33,7 +33,7 @@ mod statement;
 mod storage;
 mod table;
 mod unit;
-mod walk;
+mod unsupported;
 mod wide;
 
 use c::{Item, Stmt};
@@ -42,7 +42,7 @@ use hlir::text::print_plan;
 use hlir::verify::Places;
 use hlir::{NodeId, Plan, Program, TableId};
 use node::Nodes;
-use path::Way;
+use path::HotPath;
 use storage::Words;
 use unit::Unit;
 
@@ -57,9 +57,9 @@ pub fn emit(program: &Program, plan: &Plan) -> Result<String, Vec<Diagnostic>> {
 pub fn emit_with(program: &Program, plan: &Plan, code: &CustomCode) -> Result<String, Vec<Diagnostic>> {
     let entry = program.runnable().map_err(|why| vec![Diagnostic::error(why)])?;
     let unit = Unit::new(program, plan, entry);
-    let refused = refused::of(&unit, &Places::default());
-    if !refused.is_empty() {
-        return Err(refused);
+    let unsupported = unsupported::of(&unit, &Places::default());
+    if !unsupported.is_empty() {
+        return Err(unsupported);
     }
     let nodes = node::nodes(&unit)?;
     Ok(c::print(&file(&unit, &nodes, entry, code)))
@@ -68,7 +68,7 @@ pub fn emit_with(program: &Program, plan: &Plan, code: &CustomCode) -> Result<St
 /// What of a plan that is legal cannot be carried out, where its text has it.
 pub fn refused(program: &Program, plan: &Plan, places: &Places) -> Vec<Diagnostic> {
     // A program that cannot be run is refused for that, when it is emitted.
-    program.runnable().map_or_else(|_| Vec::new(), |entry| refused::of(&Unit::new(program, plan, entry), places))
+    program.runnable().map_or_else(|_| Vec::new(), |entry| unsupported::of(&Unit::new(program, plan, entry), places))
 }
 
 /// Names in the C text: of each node's functions, and of each table.
@@ -88,10 +88,10 @@ pub fn names(program: &Program) -> CNames {
 /// The whole file, in an order in which everything is declared before it is used.
 fn file(unit: &Unit, nodes: &Nodes, entry: NodeId, custom: &CustomCode) -> Vec<Item> {
     let code: Vec<Item> = nodes.written.iter().flat_map(|written| written.items.clone()).collect();
-    let way = Way::new(unit, nodes);
+    let way = HotPath::new(unit, nodes);
     let mut used = Words::new();
     storage::words(&code, &mut used);
-    let mut items = opening(unit, way.as_ref().and_then(Way::side_by_side));
+    let mut items = opening(unit, way.as_ref().and_then(HotPath::side_by_side));
     items.extend(custom::user_items(unit.program, custom, "extern/custom.h"));
     items.extend(enumerations(unit));
     for (id, _) in unit.program.tables.iter().filter(|(id, _)| unit.facts.tables.contains(&unit::number(*id))) {
@@ -99,7 +99,7 @@ fn file(unit: &Unit, nodes: &Nodes, entry: NodeId, custom: &CustomCode) -> Vec<I
     }
     items.extend(unit.storage_items(&used));
     items.extend(unit.saved_items(&used));
-    items.extend(way.iter().flat_map(Way::storage_items));
+    items.extend(way.iter().flat_map(HotPath::storage_items));
     items.extend(unit.run_items(way.as_ref()));
     items.extend(unit.access_items());
     if unit.copies() {
@@ -200,9 +200,9 @@ fn walks(unit: &Unit, written: &[node::Written], entry: NodeId) -> Vec<Item> {
     let mut items = Vec::new();
     if !unit.batched() || unit.copies() || unit.facts.punts {
         let starts = unit.facts.order.iter().copied().filter(|node| unit.facts.starts.contains(&unit::number(*node)));
-        let region = walk::Region { nodes: (0..written.len()).collect(), starts: starts.collect(), heads: &[] };
+        let region = control_flow::Region { nodes: (0..written.len()).collect(), starts: starts.collect(), heads: &[] };
         let code = region.body(unit, written);
-        let mut body = walk::measuring(&code);
+        let mut body = control_flow::measuring(&code);
         body.extend(code);
         let mut parameters = vec!["struct run *run".to_string(), "struct state *state".to_string()];
         if unit.walk_from(entry).is_some() {

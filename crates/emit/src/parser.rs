@@ -86,7 +86,7 @@ impl Body<'_, '_> {
         let data = Expr::call("packet_data", [Expr::name("&state->packet")]);
         let (pointer, valid) = (self.header(header), self.header_valid(header));
         let mut place = Expr::binary("+", data, cursor());
-        if self.unit.facts.apart.contains(&header) {
+        if self.unit.facts.unaliased.contains(&header) {
             place = Expr::call("memcpy", [self.header_scratch(header), place, bytes.clone()]);
         }
         self.push(Stmt::set(pointer, place));

@@ -5,7 +5,7 @@
 //! until these stores, and all before them, are done: three such loads cost a burst a hundred cycles.
 
 use crate::c::{Expr, Item, Member, Stmt, Struct};
-use crate::path::Way;
+use crate::path::HotPath;
 use crate::storage::Words;
 use crate::table::structure_type;
 use crate::unit::{Unit, number};
@@ -26,7 +26,7 @@ impl Unit<'_> {
     }
 
     /// The worker's own memory, and what is at hand during a burst.
-    pub fn run_items(&self, way: Option<&Way>) -> Vec<Item> {
+    pub fn run_items(&self, way: Option<&HotPath>) -> Vec<Item> {
         let mut memory = Vec::new();
         if self.copies() {
             memory.push(Member::plain("struct copy *", "copies", "free ones"));
@@ -36,7 +36,7 @@ impl Unit<'_> {
             memory.push(Member::plain("struct copy *", "last", ""));
         }
         if self.facts.multiplies {
-            let packets = self.burst() + way.map_or(0, Way::held);
+            let packets = self.burst() + way.map_or(0, HotPath::held);
             memory.push(Member::plain("uint32_t", "copied", "received packets that copies were made of"));
             memory.push(Member::plain("uint32_t", format!("budgets[{packets}]"), "copies left to each of these"));
         }
@@ -61,7 +61,7 @@ impl Unit<'_> {
         items
     }
 
-    fn run_members(&self, way: Option<&Way>) -> Vec<Member> {
+    fn run_members(&self, way: Option<&HotPath>) -> Vec<Member> {
         let mut members = vec![
             Member::plain("struct worker *", "worker", ""),
             Member::plain("struct memory *", "memory", ""),
@@ -81,7 +81,7 @@ impl Unit<'_> {
     }
 
     /// How a burst, and a packet of it, begins.
-    pub fn entry_items(&self, way: Option<&Way>, used: &Words) -> Vec<Item> {
+    pub fn entry_items(&self, way: Option<&HotPath>, used: &Words) -> Vec<Item> {
         let mut items = Vec::new();
         let parameters = ["struct run *run", "struct worker *worker"];
         items.extend(function("INLINE void", "run_begin", &parameters, self.run_begin(way)));
@@ -101,7 +101,7 @@ impl Unit<'_> {
     }
 
     /// What the host calls.
-    pub fn host_items(&self, entry: NodeId, way: Option<&Way>) -> Vec<Item> {
+    pub fn host_items(&self, entry: NodeId, way: Option<&HotPath>) -> Vec<Item> {
         let mut items = Vec::new();
         if self.facts.pending {
             items.push(Item::Comment(
@@ -129,7 +129,7 @@ impl Unit<'_> {
         items
     }
 
-    fn run_begin(&self, way: Option<&Way>) -> Vec<Stmt> {
+    fn run_begin(&self, way: Option<&HotPath>) -> Vec<Stmt> {
         let table = |index: usize| Expr::index(name("worker->shared->tables"), Expr::word(index as u32));
         let sets = self.names.value_sets.iter().enumerate();
         let mut tables: Vec<(&str, Expr)> =
@@ -232,7 +232,7 @@ impl Unit<'_> {
         ]
     }
 
-    fn process(&self, entry: NodeId, way: Option<&Way>) -> Vec<Stmt> {
+    fn process(&self, entry: NodeId, way: Option<&HotPath>) -> Vec<Stmt> {
         let mut body = vec![
             Stmt::Declare { of: "struct run".to_string(), name: "run".to_string(), value: None },
             Stmt::declare("const uint32_t", "count", name("burst->count")),

@@ -2,7 +2,7 @@
 //!
 //! Facts are about what a program *can* do, found by walking it once: a program that never makes copies has no queue for them.
 
-use crate::apart::kept_apart;
+use crate::header_aliasing::unaliased;
 use crate::names::Names;
 use hlir::effects::call_places;
 use hlir::{
@@ -52,7 +52,7 @@ pub struct Facts {
     /// Parsers whose states form a cycle, by number.
     pub cyclic: BTreeSet<usize>,
     /// Headers that do not lie in the packet, so that nobody sees what is written to them before a deparser has run.
-    pub apart: BTreeSet<HeaderId>,
+    pub unaliased: BTreeSet<HeaderId>,
 }
 
 impl<'a> Unit<'a> {
@@ -163,7 +163,7 @@ impl Facts {
                 facts.cyclic.insert(number(id));
             }
         }
-        facts.apart = kept_apart(program, &facts.order);
+        facts.unaliased = unaliased(program, &facts.order);
         facts
     }
 

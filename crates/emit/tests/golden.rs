@@ -20,7 +20,7 @@ fn l2fwd_own() {
 
 /// Two tables that share an array: each look-up takes its own part of the number that it finds.
 #[test]
-fn l2fwd_shared_own() {
+fn l2fwd_joint_own() {
     let plan = "plan {
   burst 64
   hot_path { arrival, parser.start, ingress.smac, ingress.dmac, ingress.end }
@@ -33,7 +33,7 @@ fn l2fwd_shared_own() {
   joint ingress.smac with ingress.dmac bits 2
 }";
     let text = format!("{}\n{plan}", include_str!("../../hlir/tests/programs/l2fwd.hlir"));
-    expect_file!["golden/l2fwd_shared_own.c.golden"].assert_eq(&emitted(&text, Descriptor::Own));
+    expect_file!["golden/l2fwd_joint_own.c.golden"].assert_eq(&emitted(&text, Descriptor::Own));
 }
 
 /// Headers rewritten in place, a checksum summed where it lies, a prefix table.
@@ -72,8 +72,8 @@ fn ipv4fwd_staged_own() {
 
 /// A group waits until the next one has come, and each of its look-ups pays for a request of that.
 #[test]
-fn ipv4fwd_behind_own() {
-    expect_file!["golden/ipv4fwd_behind_own.c.golden"].assert_eq(&ipv4fwd_staged(
+fn ipv4fwd_interleaved_lookup_own() {
+    expect_file!["golden/ipv4fwd_interleaved_lookup_own.c.golden"].assert_eq(&ipv4fwd_staged(
         Descriptor::Own,
         "",
         "ahead 1 interleaved lookup",
@@ -82,15 +82,15 @@ fn ipv4fwd_behind_own() {
 
 /// The same, but each packet's turn pays for one.
 #[test]
-fn ipv4fwd_turns_mbuf() {
+fn ipv4fwd_interleaved_commit_mbuf() {
     let emitted = ipv4fwd_staged(Descriptor::Mbuf, "vector 8 ", "ahead 1 interleaved commit");
-    expect_file!["golden/ipv4fwd_turns_mbuf.c.golden"].assert_eq(&emitted);
+    expect_file!["golden/ipv4fwd_interleaved_commit_mbuf.c.golden"].assert_eq(&emitted);
 }
 
 /// What comes before the look-up for eight packets at once.
 #[test]
-fn ipv4fwd_lanes_own() {
-    expect_file!["golden/ipv4fwd_lanes_own.c.golden"].assert_eq(&ipv4fwd_staged(
+fn ipv4fwd_vector_own() {
+    expect_file!["golden/ipv4fwd_vector_own.c.golden"].assert_eq(&ipv4fwd_staged(
         Descriptor::Own,
         "vector 8 ",
         "ahead 64 in own_loop",
@@ -99,9 +99,9 @@ fn ipv4fwd_lanes_own() {
 
 /// The same for mbufs a group behind: where their bytes begin is kept from the lanes to their turn.
 #[test]
-fn ipv4fwd_lanes_mbuf() {
+fn ipv4fwd_vector_mbuf() {
     let emitted = ipv4fwd_staged(Descriptor::Mbuf, "vector 8 ", "ahead 1 interleaved lookup");
-    expect_file!["golden/ipv4fwd_lanes_mbuf.c.golden"].assert_eq(&emitted);
+    expect_file!["golden/ipv4fwd_vector_mbuf.c.golden"].assert_eq(&emitted);
 }
 
 /// Headers pushed and popped, so that a new front is put before the payload.
@@ -112,10 +112,10 @@ fn mpls_mbuf() {
 
 /// Packets beside the path wait in two queues, one of which looks up for a group.
 #[test]
-fn waits_own() {
+fn queues_own() {
     let program = include_str!("../../cli/tests/plans/waits.hlir");
     let plan = include_str!("../../cli/tests/plans/waits.plan");
-    expect_file!["golden/waits_own.c.golden"].assert_eq(&emitted(&format!("{program}\n{plan}"), Descriptor::Own));
+    expect_file!["golden/queues_own.c.golden"].assert_eq(&emitted(&format!("{program}\n{plan}"), Descriptor::Own));
 }
 
 /// Without a path: a list of packets before each loop, and `wait` where they part.
@@ -134,8 +134,9 @@ fn emitting_twice_gives_equal_bytes() {
 
 /// What is looked up on the way to a stage in lanes: the number of a record, its action, and what is read of it.
 #[test]
-fn way_own() {
+fn lookup_before_cut_own() {
     let program = include_str!("../../cli/tests/plans/way.hlir");
     let plan = include_str!("../../cli/tests/plans/way.plan");
-    expect_file!["golden/way_own.c.golden"].assert_eq(&emitted(&format!("{program}\n{plan}"), Descriptor::Own));
+    expect_file!["golden/lookup_before_cut_own.c.golden"]
+        .assert_eq(&emitted(&format!("{program}\n{plan}"), Descriptor::Own));
 }

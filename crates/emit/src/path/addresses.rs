@@ -1,7 +1,7 @@
 //! Where look-ups begin: the addresses that are computed ahead of the look-ups of a group, for the plan's requests.
 
 use super::stages::in_loop;
-use super::{Way, inline, name};
+use super::{HotPath, inline, name};
 use crate::batch::prefetch;
 use crate::c::{Expr, Item, Stmt};
 use hlir::hot_path::Stage;
@@ -11,7 +11,7 @@ use hlir::text::written_structure;
 /// Packets whose addresses are computed at once, a power of two: few, so that the first ones are requested while other packets are worked on.
 const TOGETHER: u32 = 8;
 
-impl Way<'_> {
+impl HotPath<'_> {
     /// The name of the lookup at a place and the hint, if the plan requests its first line and that is known from the key.
     pub(super) fn requested(&self, stage: &Stage, place: usize) -> Option<(&str, Hint)> {
         let table = self.table(place);

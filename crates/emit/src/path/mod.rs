@@ -6,20 +6,21 @@
 //! one that has left the path is run from its beginning by `walk_on`, or by `walk` before all others.
 
 mod addresses;
-mod dropped;
-mod flight;
-mod lanes;
-mod numbers;
+mod bulk_drop;
+mod bulk_send;
+mod commit;
+mod pipelined_group;
 mod queue;
 mod rewrites;
-mod send;
 mod stages;
-mod turn;
+mod vector;
+mod vector_constants;
 
 use crate::c::{Expr, Item, Member, Stmt, Struct};
 use crate::node::{AheadOf, Nodes};
 use crate::storage::Words;
 use crate::unit::Unit;
+use bulk_send::Sender;
 use hlir::hot_path::{self, Stage};
 use hlir::plan::Loop;
 use hlir::text::written_structure;
@@ -27,7 +28,6 @@ use hlir::vector::{SideExits, VectorStage};
 use hlir::{NodeId, NodeKind, TableId};
 use queue::Waiting;
 pub use rewrites::RewritesAt;
-use send::Sender;
 use std::collections::{BTreeMap, BTreeSet};
 
 fn name(text: impl Into<String>) -> Expr {
@@ -48,7 +48,7 @@ fn inline(of: &str, title: impl Into<String>, parameters: &[&str], body: Vec<Stm
 }
 
 /// A function that is not inlined.
-fn apart(of: &str, title: impl Into<String>, parameters: &[&str], body: Vec<Stmt>) -> [Item; 2] {
+fn noinline(of: &str, title: impl Into<String>, parameters: &[&str], body: Vec<Stmt>) -> [Item; 2] {
     let [mut function, blank] = inline(of, title, parameters, body);
     if let Item::Function { of: kind, .. } = &mut function {
         *kind = format!("static __attribute__((noinline)) {of}");
@@ -57,7 +57,7 @@ fn apart(of: &str, title: impl Into<String>, parameters: &[&str], body: Vec<Stmt
 }
 
 /// The path of a plan, and what its functions are made of.
-pub struct Way<'u> {
+pub struct HotPath<'u> {
     unit: &'u Unit<'u>,
     nodes: Vec<NodeId>,
     /// Behind `path_0`; there is at least one.
@@ -76,14 +76,14 @@ pub struct Way<'u> {
     senders: Vec<Sender>,
     finish: Vec<Item>,
     /// Whether who has left a group that is sent at once, or has missed, may have its turn before the others.
-    is_apart: bool,
+    is_out_of_order: bool,
     /// Who leaves that stage, or misses behind it, only to be counted and dropped.
-    leavers: Option<SideExits>,
+    side_exits: Option<SideExits>,
 }
 
-impl<'u> Way<'u> {
+impl<'u> HotPath<'u> {
     /// None where the plan has no path, or one without stages.
-    pub fn new(unit: &'u Unit<'u>, nodes: &Nodes) -> Option<Way<'u>> {
+    pub fn new(unit: &'u Unit<'u>, nodes: &Nodes) -> Option<HotPath<'u>> {
         let planned = unit.plan.hot_path.as_ref()?;
         let path = hot_path::nodes(unit.program, planned)?;
         let stages = hot_path::stages(unit.program, unit.plan, &path);
@@ -97,14 +97,26 @@ impl<'u> Way<'u> {
         let queues = queue::queues(unit);
         let found = found.into_iter().collect();
         let (senders, finish) = (Vec::new(), Vec::new());
-        let (lanes, is_apart, leavers) = (None, false, None);
-        let mut way =
-            Way { unit, nodes: path, stages, found, actions, ahead, queues, lanes, senders, finish, is_apart, leavers };
+        let (lanes, is_out_of_order, side_exits) = (None, false, None);
+        let mut way = HotPath {
+            unit,
+            nodes: path,
+            stages,
+            found,
+            actions,
+            ahead,
+            queues,
+            lanes,
+            senders,
+            finish,
+            is_out_of_order,
+            side_exits,
+        };
         way.lanes = way.in_lanes();
         way.senders = way.sending(nodes);
         way.finish = way.finishing(nodes);
-        way.is_apart = !way.senders.is_empty() && way.may_leave_first();
-        way.leavers = way.leavers_in_lanes();
+        way.is_out_of_order = !way.senders.is_empty() && way.may_leave_first();
+        way.side_exits = way.leavers_in_lanes();
         Some(way)
     }
 

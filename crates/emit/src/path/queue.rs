@@ -3,13 +3,13 @@
 //! A packet waits in the worker's memory with its state and its scratch, and holds nothing of a table, so writers need not wait for it. `queue_age`
 //! ends every call of `process`: it counts the bursts that each queue's first packet has waited, and lets go of all where nothing came.
 
-use super::{Way, apart, each, inline, name};
+use super::{HotPath, each, inline, name, noinline};
 use crate::c::{Expr, Item, Member, Stmt, Struct};
+use crate::control_flow::Region;
 use crate::node::{Nodes, Written};
 use crate::run::{run_copy, run_taken};
 use crate::storage::Words;
 use crate::unit::Unit;
-use crate::walk::Region;
 use hlir::NodeId;
 use hlir::plan::{Loop, Queue};
 use std::collections::BTreeSet;
@@ -33,7 +33,7 @@ pub fn queues<'u>(unit: &Unit<'u>) -> Vec<Waiting<'u>> {
     unit.facts.order.iter().filter_map(waiting).collect()
 }
 
-impl<'u> Way<'u> {
+impl<'u> HotPath<'u> {
     /// Nodes where packets wait.
     pub fn heads(&self) -> Vec<NodeId> {
         self.queues.iter().map(|queue| queue.node).collect()
@@ -183,7 +183,7 @@ impl<'u> Way<'u> {
             return Vec::new();
         }
         let code = region.body(unit, &nodes.written);
-        let mut body = crate::walk::measuring(&code);
+        let mut body = crate::control_flow::measuring(&code);
         body.extend(code);
         let parameters = ["struct run *run", "struct state *state", "enum node at"];
         inline("enum node", format!("{}_onward", self.queue_name(queue)), &parameters, body).into()
@@ -235,7 +235,7 @@ impl<'u> Way<'u> {
         body.push(Stmt::set(name("run->clock_ns"), name("clock_ns")));
         let about =
             format!("All packets in front of {} go on, in the order they came.", self.unit.node(queue.node).name);
-        let [function, blank] = apart("void", format!("{title}_run"), &["struct run *run"], body);
+        let [function, blank] = noinline("void", format!("{title}_run"), &["struct run *run"], body);
         [Item::Comment(about), function, blank]
     }
 
@@ -301,7 +301,7 @@ impl<'u> Way<'u> {
             queue.plan.capacity
         );
         let parameters = ["struct run *run", "const struct state *state"];
-        let [function, blank] = apart("void", format!("{title}_put"), &parameters, body);
+        let [function, blank] = noinline("void", format!("{title}_put"), &parameters, body);
         [Item::Comment(about), function, blank]
     }
 }

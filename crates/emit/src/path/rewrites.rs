@@ -3,7 +3,7 @@
 //! `path->NODE_ACTION_HEADER_BYTE[i]` has them for packet `i`, in the packet's order. `path_lanes` makes them for many packets at once,
 //! `NODE_ACTION_rewrites` for one.
 
-use super::{Way, name};
+use super::{HotPath, name};
 use crate::body::{Body, storage_bytes};
 use crate::c::{Expr, Item, Member, Stmt};
 use crate::namer::Namer;
@@ -18,7 +18,7 @@ pub struct RewritesAt {
     actions: Vec<(Rewrites, Vec<Expr>)>,
 }
 
-impl Way<'_> {
+impl HotPath<'_> {
     /// The place whose actions have stores that lanes make.
     fn rewriting(&self) -> Option<(usize, &[Rewrites])> {
         let (_, lanes) = self.lanes.as_ref()?;

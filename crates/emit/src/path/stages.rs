@@ -1,7 +1,7 @@
 //! The stages: loops over the packets of a group, and the groups of a burst.
 
 use super::addresses::addressed_together;
-use super::{Way, apart, each, inline, name};
+use super::{HotPath, each, inline, name, noinline};
 use crate::batch::prefetch;
 use crate::c::{Expr, Item, Stmt};
 use crate::group::{Grouped, Requests};
@@ -32,7 +32,7 @@ fn taken_run() -> [Stmt; 3] {
     run_taken("run", "given")
 }
 
-impl Way<'_> {
+impl HotPath<'_> {
     pub fn stage_items(&self) -> Vec<Item> {
         let mut items: Vec<Item> = self.begin().into();
         if !self.unit.own() {
@@ -44,7 +44,7 @@ impl Way<'_> {
             items.extend(self.runs_usual());
         }
         items.extend(self.turn());
-        items.extend(self.turn_together());
+        items.extend(self.commit_bulk());
         items.extend(self.turn_whole());
         if self.is_pipelined() {
             items.extend(self.advance_items());
@@ -205,7 +205,7 @@ impl Way<'_> {
             then: vec![call(group(), group())],
             otherwise: vec![call(name("count"), name("size"))],
         });
-        apart("void", format!("{title}_group"), parameters, body)
+        noinline("void", format!("{title}_group"), parameters, body)
     }
 
     /// The look-ups that a structure makes for the whole group, and what of them is made behind all others: second lines, which have been asked for.
@@ -327,7 +327,7 @@ impl Way<'_> {
         }
         let given = if changes { "struct run *given" } else { "const struct run *given" };
         let parameters = [given, "const struct burst *burst", "uint32_t from", "uint32_t count", "struct path *path"];
-        apart("void", format!("{stage}_group"), &parameters, body)
+        noinline("void", format!("{stage}_group"), &parameters, body)
     }
 
     /// What comes behind the first look-ups.
@@ -345,7 +345,7 @@ impl Way<'_> {
 
     /// Around calls for a group: their cycles are those of the node at a place, if the plan asks for them.
     pub fn measured(&self, place: usize, calls: Vec<Stmt>) -> Vec<Stmt> {
-        let (mut code, after) = crate::walk::measure(self.unit, self.unit.position(self.nodes[place]));
+        let (mut code, after) = crate::control_flow::measure(self.unit, self.unit.position(self.nodes[place]));
         code.extend(calls);
         code.extend(after);
         code
@@ -364,7 +364,7 @@ impl Way<'_> {
         let look_up = Stmt::call("path_look_up_0_group", ["run", "count", "&path"].map(name));
         body.extend(self.measured(self.stages[0].place, vec![stage, look_up]));
         body.extend(self.later("burst", "from", "&path"));
-        body.splice(0..0, crate::walk::measuring(&body));
+        body.splice(0..0, crate::control_flow::measuring(&body));
         let parameters = ["struct run *run", "const struct burst *burst", "uint32_t from", "uint32_t count"];
         inline("void", "path_group", &parameters, body)
     }

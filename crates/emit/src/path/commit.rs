@@ -1,20 +1,20 @@
 //! A packet's turn: what it does when everything ahead of it has been done, and how it goes on when it leaves the path.
 
-use super::send::{Sender, room, send_gathered, tell_port};
+use super::bulk_send::{Sender, room, send_gathered, tell_port};
 use super::stages::{STAGE, packet_begin};
-use super::{Way, apart, each, inline, name};
+use super::{HotPath, each, inline, name, noinline};
 use crate::c::{Expr, Item, Stmt};
+use crate::control_flow::Region;
 use crate::node::{AheadOf, Nodes};
 use crate::run::{run_copy, run_taken};
 use crate::storage::{Words, words};
-use crate::walk::Region;
 use hlir::NodeId;
 use hlir::plan::Placement;
 use std::collections::BTreeSet;
 
 const LEAVING: [&str; 3] = ["struct run *run", "struct state *state", "enum node at"];
 
-impl Way<'_> {
+impl HotPath<'_> {
     /// Leaving the path from within a packet's turn.
     pub fn leave_items(&self, nodes: &Nodes, entry: NodeId) -> Vec<Item> {
         let mut items = self.walk_on(nodes, entry);
@@ -37,12 +37,12 @@ impl Way<'_> {
         }
         let region = Region { nodes: (0..nodes.written.len()).collect(), starts, heads: &[] };
         let code = region.body(unit, &nodes.written);
-        let mut body = crate::walk::measuring(&code);
+        let mut body = crate::control_flow::measuring(&code);
         body.extend(code);
         if !body.iter().any(|statement| statement.mentions("at")) {
             body.insert(0, Stmt::Do(Expr::cast("void", name("at"))));
         }
-        let [function, blank] = apart("void", "walk_on", &LEAVING, body);
+        let [function, blank] = noinline("void", "walk_on", &LEAVING, body);
         vec![Item::Comment("The way of a packet that has left the path.".to_string()), function, blank]
     }
 
@@ -52,14 +52,14 @@ impl Way<'_> {
         let from = std::iter::once(entry).chain(starts.iter().copied());
         let region = Region { nodes: self.reached(nodes, from), starts, heads: &heads };
         let code = region.body(self.unit, &nodes.written);
-        let mut body = crate::walk::measuring(&code);
+        let mut body = crate::control_flow::measuring(&code);
         body.extend(code);
         let about = "The way of a packet that has left the path, up to where it ends or waits.";
         let mut items = vec![Item::Comment(about.to_string())];
         items.extend(inline("enum node", "walk_to_queue", &LEAVING, body));
         let walk = Expr::call("walk_to_queue", ["run", "state", "at"].map(name));
         let body = vec![Stmt::call("queue_wait", [name("run"), name("state"), walk])];
-        items.extend(apart("void", "walk_on", &LEAVING, body));
+        items.extend(noinline("void", "walk_on", &LEAVING, body));
         items
     }
 
@@ -81,13 +81,13 @@ impl Way<'_> {
     pub fn turn(&self) -> Vec<Item> {
         let mut items = Vec::new();
         let mut about = "The last stage: each packet in its turn.";
-        let code = match self.senders.first().filter(|_| self.is_apart) {
+        let code = match self.senders.first().filter(|_| self.is_out_of_order) {
             Some(sender) => {
                 items.extend(self.dropped_items());
-                items.extend(self.leavers());
-                items.extend(self.turn_some());
+                items.extend(self.side_exits());
+                items.extend(self.commit_some());
                 about = "The last stage: those that have left the path, those that have missed, then the others.";
-                self.turn_apart(sender)
+                self.commit_out_of_order(sender)
             }
             None => self.turn_in_order(),
         };
@@ -122,7 +122,7 @@ impl Way<'_> {
 
     /// The turn of a group that is sent at once. Who has left the path is worked on first, for no packet can tell, and is sent at its place: by copies, so that
     /// nobody has the address of `run` and of the burst's pointers, which stay in registers. Then who has missed; of the others that is known.
-    fn turn_apart(&self, sender: &Sender) -> Vec<Stmt> {
+    fn commit_out_of_order(&self, sender: &Sender) -> Vec<Stmt> {
         let some = |set: Expr, hits: bool, usual: bool| {
             let [ports, others] = [name("ports"), set];
             let arguments = ["run", "burst", "from", "path"].map(name).into_iter().chain([others, ports]);
@@ -142,7 +142,7 @@ impl Way<'_> {
         let clear = Stmt::call("memset", ["ports", "0", "sizeof(ports)"].map(name));
         code.extend([Stmt::Blank, room(&name("count")), clear]);
         let (left, missed) = self.dropping(&mut code);
-        code.extend(self.paid_apart());
+        code.extend(self.prefetch_out_of_order());
         code.push(self.leave_first(left));
         code.push(some(missed, false, false));
         let hit = || Expr::binary("&", name("staying"), Expr::unary("~", name("missed")));
@@ -154,7 +154,7 @@ impl Way<'_> {
 
     /// The requests that turns pay for, for packets of this group that have none here: they have left the path, or wait to be dropped. Others that have missed
     /// have a turn.
-    fn paid_apart(&self) -> Vec<Stmt> {
+    fn prefetch_out_of_order(&self) -> Vec<Stmt> {
         let mut body = vec![
             Stmt::declare("const uint32_t", "i", Expr::cast("uint32_t", Expr::call("__builtin_ctzll", [name("rest")]))),
             Stmt::Blank,
@@ -178,7 +178,7 @@ impl Way<'_> {
 
     /// Those of a group that have left the path go another way, each from the beginning. Nothing on it makes copies of packets. They are few, so `run` stays in
     /// memory: to copy it there and back would cost as much as one of them.
-    fn leavers(&self) -> Vec<Item> {
+    fn side_exits(&self) -> Vec<Item> {
         let first = Expr::cast("uint32_t", Expr::call("__builtin_ctzll", [name("rest")]));
         let mut body = vec![
             Stmt::declare("const uint32_t", "i", first),
@@ -204,7 +204,7 @@ impl Way<'_> {
         let about =
             "Those of a group that have left the path go another way, each from the beginning; which of them are sent.";
         let mut items = vec![Item::Comment(about.to_string())];
-        items.extend(apart("void", "path_leavers", &parameters, code));
+        items.extend(noinline("void", "path_leavers", &parameters, code));
         items
     }
 
@@ -290,7 +290,7 @@ impl Way<'_> {
     }
 
     fn path_finish(&self, body: Vec<Stmt>) -> Vec<Item> {
-        let mut declared = crate::walk::measuring(&body);
+        let mut declared = crate::control_flow::measuring(&body);
         if body.iter().any(|statement| matches!(statement, Stmt::Assign(Expr::Name(place), _, _) if place == "at")) {
             declared.push(Stmt::Declare { of: "enum node".to_string(), name: "at".to_string(), value: None });
         }
@@ -329,7 +329,7 @@ impl Way<'_> {
         if !heads.contains(&from) {
             order.insert(0, first);
             let code = Region { nodes: order, starts: Vec::new(), heads: &heads }.body(unit, &nodes.written);
-            let mut body = crate::walk::measuring(&code);
+            let mut body = crate::control_flow::measuring(&code);
             body.extend(code);
             items.push(Item::Comment(
                 "What is behind the last look-up, up to where a packet ends or waits.".to_string(),

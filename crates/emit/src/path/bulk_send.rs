@@ -1,8 +1,8 @@
 //! Packets that leave as they came: where nothing of the path changes where a packet begins or ends, a whole group is sent at once, its addresses and
 //! lengths copied from the burst. What a packet has to say is its port, or that it is gone.
 
-use super::turn::{popcount, state_enter};
-use super::{Way, each, inline, name};
+use super::commit::{popcount, state_enter};
+use super::{HotPath, each, inline, name};
 use crate::c::{Expr, Item, Stmt};
 use crate::node::{Nodes, Written};
 use crate::storage::{Words, words};
@@ -33,7 +33,7 @@ pub struct Sender {
     pub reason: Expr,
 }
 
-impl Way<'_> {
+impl HotPath<'_> {
     /// The nodes that send, if all packets that end in their turn leave as they came or are gone.
     pub(super) fn sending(&self, nodes: &Nodes) -> Vec<Sender> {
         let unit = self.unit;
@@ -105,7 +105,7 @@ impl Way<'_> {
     }
 
     /// The turn of a whole group that nobody has left.
-    pub fn turn_together(&self) -> Vec<Item> {
+    pub fn commit_bulk(&self) -> Vec<Item> {
         let Some(sender) = self.senders.first() else { return Vec::new() };
         let group = Expr::word(self.group());
         let mut code = self.gathering(Expr::long(0));
@@ -125,7 +125,7 @@ impl Way<'_> {
     }
 
     /// The turns of some packets of a group, from one bit of a set to the next, for a test of every packet would often be guessed wrong.
-    pub fn turn_some(&self) -> Vec<Item> {
+    pub fn commit_some(&self) -> Vec<Item> {
         let first = Expr::cast("uint32_t", Expr::call("__builtin_ctzll", [name("rest")]));
         let mut turn = vec![Stmt::declare("const uint32_t", "i", first), Stmt::Blank];
         turn.push(Stmt::Assign(name("rest"), "&=", Expr::binary("-", name("rest"), Expr::word(1))));
@@ -239,7 +239,7 @@ impl Way<'_> {
         let hit = Expr::binary("==", missed(), Expr::word(0));
         let most = Expr::binary(">", popcount(missed()), Expr::word(self.group() / 2));
         let hits = self.as_usual("&run", |usual| self.together(true, usual));
-        vec![(Some(hit), hits), (self.is_apart.then_some(most), vec![self.together(false, false)])]
+        vec![(Some(hit), hits), (self.is_out_of_order.then_some(most), vec![self.together(false, false)])]
     }
 
     fn together(&self, hits: bool, usual: bool) -> Stmt {

@@ -4,14 +4,14 @@
 //! With a group wait its keys, and the numbers of the records that were found on the way to them. Writers take no record back that a group may hold, for they
 //! wait for as many bursts. A packet that missed there holds none: its keys are good as long as the default action is the one that they were made of.
 
-use super::{Way, inline, name};
+use super::{HotPath, inline, name};
 use crate::c::{Expr, Item, Member, Stmt, Struct};
 use hlir::hot_path::Stage;
 use hlir::plan::Placement;
 use hlir::{NodeKind, TableId};
 use std::collections::BTreeMap;
 
-impl Way<'_> {
+impl HotPath<'_> {
     /// Whether look-ups are made one group behind their requests.
     pub fn is_pipelined(&self) -> bool {
         let placements = |stage: &Stage| self.planned(stage).prefetches.iter().map(|request| request.placement);
@@ -186,7 +186,7 @@ impl Way<'_> {
         body.extend(self.later("&older->burst", "from", "&older->path"));
         body.push(Stmt::set(name("run->clock_ns"), name("clock_ns")));
         body.push(Stmt::set(name("older->burst.count"), Expr::word(0)));
-        body.splice(0..0, crate::walk::measuring(&body));
+        body.splice(0..0, crate::control_flow::measuring(&body));
         let parameters =
             ["struct run *run", "struct flight *newest", "struct flight *older", "uint32_t size", "uint32_t count"];
         let [function, blank] = inline("void", "path_pass", &parameters, body);

@@ -10,11 +10,11 @@ use hlir::{Binary, Bytes, Effect, Expression, HeaderId, Node, NodeId, NodeKind, 
 use std::collections::BTreeSet;
 
 /// Of `nodes`, those that packets can reach.
-pub fn kept_apart(program: &Program, nodes: &[NodeId]) -> BTreeSet<HeaderId> {
+pub fn unaliased(program: &Program, nodes: &[NodeId]) -> BTreeSet<HeaderId> {
     let showing = Showing::of(program, nodes);
-    let mut apart = BTreeSet::new();
+    let mut unaliased = BTreeSet::new();
     if showing.nodes.is_empty() {
-        return apart;
+        return unaliased;
     }
     for &node in nodes {
         let extracted = extracted(&program.nodes[node]);
@@ -26,9 +26,9 @@ pub fn kept_apart(program: &Program, nodes: &[NodeId]) -> BTreeSet<HeaderId> {
             .filter(|node| showing.nodes.contains(node))
             .flat_map(|node| written(program, node))
             .collect();
-        apart.extend(extracted.intersection(&written));
+        unaliased.extend(extracted.intersection(&written));
     }
-    apart
+    unaliased
 }
 
 /// Nodes from which on somebody sees the packet's bytes before a deparser has run.

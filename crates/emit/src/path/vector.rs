@@ -4,7 +4,7 @@
 //! is run from the beginning, so that it need not be asked again. `path_one` does as a stage without lanes would, for all of them where one is too short to be
 //! loaded, and for the rest of a group.
 
-use super::{Way, each_from, inline, name, numbers};
+use super::{HotPath, each_from, inline, name, vector_constants};
 use crate::c::{Expr, Item, Stmt};
 use crate::unit::number;
 use hlir::hot_path::Stage;
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 /// Operators in an expression, beyond which its parts get names.
 const LARGEST: u32 = 5;
 
-impl Way<'_> {
+impl HotPath<'_> {
     pub(super) fn in_lanes(&self) -> Option<(u32, VectorStage)> {
         let first = self.stages.first()?;
         let lanes = self.planned(first).vector;
@@ -36,8 +36,8 @@ impl Way<'_> {
         let parameters =
             ["struct run *run", "const struct burst *burst", "uint32_t from", "uint32_t i", "struct path *path"];
         items.extend(inline("void", "path_one", &parameters, one));
-        let kept = numbers::of(lanes);
-        items.extend(numbers::items(&kept));
+        let kept = vector_constants::of(lanes);
+        items.extend(vector_constants::items(&kept));
         items.push(Item::Comment(
             "The same for LANES packets at once, the first of them number `i` of the group. False, and no keys are made, if one is too short."
                 .to_string(),
@@ -50,7 +50,7 @@ impl Way<'_> {
             "struct path *path",
         ];
         if !kept.is_empty() {
-            parameters.push(numbers::PARAMETER);
+            parameters.push(vector_constants::PARAMETER);
         }
         items.extend(inline("bool", "path_lanes", &parameters, self.lanes_body(stage, lanes, kept)));
         items
@@ -200,7 +200,7 @@ impl Way<'_> {
 
     /// The stage itself: lanes, or packet by packet where that cannot be, then what the plan asks memory for.
     pub(super) fn lanes_loop(&self, lanes: &VectorStage, requests: Vec<Stmt>, together: bool) -> Vec<Stmt> {
-        let numbers = numbers::of(lanes);
+        let numbers = vector_constants::of(lanes);
         let end = || Expr::binary("+", name("first"), name("size"));
         let rest = Expr::binary("-", name("count"), name("first"));
         let full = Expr::binary(">=", rest.clone(), name("LANES"));
@@ -225,7 +225,7 @@ impl Way<'_> {
         }
         let (from, to) = (Expr::word(0), name("count"));
         let groups = Stmt::Count { name: "first".to_string(), from, to, step: name("LANES"), body };
-        numbers::made(&numbers).into_iter().chain([groups]).collect()
+        vector_constants::made(&numbers).into_iter().chain([groups]).collect()
     }
 }
 
@@ -255,7 +255,7 @@ pub(super) fn loaded(rows: &[u32]) -> impl Iterator<Item = Stmt> {
 
 /// Steps as C: an expression where one is used once and is short, else a name.
 pub(super) struct Writer<'l> {
-    way: &'l Way<'l>,
+    way: &'l HotPath<'l>,
     steps: &'l [Step],
     rows: &'l [u32],
     /// The ports that packets came in on.
@@ -270,7 +270,7 @@ pub(super) struct Writer<'l> {
 impl<'l> Writer<'l> {
     /// `results`: steps that are asked for, each as often.
     pub fn new(
-        way: &'l Way<'l>,
+        way: &'l HotPath<'l>,
         steps: &'l [Step],
         rows: &'l [u32],
         results: impl Iterator<Item = Number>,
@@ -321,7 +321,7 @@ impl<'l> Writer<'l> {
                 let (row, column) = row_of(self.rows, word);
                 return (name(format!("row_{}[{column}]", self.rows[row])), 0);
             }
-            Step::Constant(value) if self.kept.contains(&value) => return (numbers::kept(value), 0),
+            Step::Constant(value) if self.kept.contains(&value) => return (vector_constants::kept(value), 0),
             Step::Constant(value) => return (Expr::word(value), 0),
             Step::Length => return (name("packets.length"), 0),
             Step::Port => (self.ports.clone(), LARGEST),
@@ -331,7 +331,7 @@ impl<'l> Writer<'l> {
             }
             Step::Operate(operator, left, right) => {
                 let (left, a) = self.written(left);
-                let (right, b) = match (self.step(right), numbers::shifts(operator)) {
+                let (right, b) = match (self.step(right), vector_constants::shifts(operator)) {
                     (Step::Constant(count), true) => (Expr::word(count), 0),
                     (_, _) => self.written(right),
                 };

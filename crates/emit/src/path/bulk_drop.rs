@@ -4,9 +4,9 @@
 //! more then, in lanes: each kind's counters get how many it has and their bytes, and all are freed together. They wait for at most `LANES_PATIENCE` bursts,
 //! or until one of nothing comes. Only counters and free buffers show it.
 
-use super::lanes::{Writer, declared, loaded};
-use super::turn::popcount;
-use super::{Way, apart, inline, name};
+use super::commit::popcount;
+use super::vector::{Writer, declared, loaded};
+use super::{HotPath, inline, name, noinline};
 use crate::body::drop_reason;
 use crate::c::{Expr, Item, Member, Stmt};
 use crate::unit::number;
@@ -48,20 +48,20 @@ impl Waiting {
     }
 }
 
-impl Way<'_> {
+impl HotPath<'_> {
     /// Who leaves the front, where that is run in lanes, packets may leave in another order than they came, and some are only dropped.
     pub(super) fn leavers_in_lanes(&self) -> Option<SideExits> {
-        let (_, lanes) = self.lanes.as_ref().filter(|_| self.is_apart)?;
+        let (_, lanes) = self.lanes.as_ref().filter(|_| self.is_out_of_order)?;
         let first = self.stages.first()?;
-        let leavers = SideExits::of(self.unit.program, &self.nodes, first, lanes)?;
+        let side_exits = SideExits::of(self.unit.program, &self.nodes, first, lanes)?;
         let is_only = self.found == [first.place];
-        let leavers = SideExits { missed: leavers.missed.filter(|_| is_only), ..leavers };
-        (leavers.any_exit() || leavers.missed.is_some()).then_some(leavers)
+        let side_exits = SideExits { missed: side_exits.missed.filter(|_| is_only), ..side_exits };
+        (side_exits.any_exit() || side_exits.missed.is_some()).then_some(side_exits)
     }
 
     /// Whether the first stage says who leaves only to be dropped.
     pub(super) fn tells_drops(&self) -> bool {
-        self.leavers.as_ref().is_some_and(SideExits::any_exit)
+        self.side_exits.as_ref().is_some_and(SideExits::any_exit)
     }
 
     /// Nobody has left a group to be dropped.
@@ -71,9 +71,9 @@ impl Way<'_> {
 
     /// The lists that there are.
     fn lists(&self) -> Vec<Waiting> {
-        let Some(leavers) = &self.leavers else { return Vec::new() };
-        let left = leavers.any_exit().then_some(Waiting::Left);
-        left.into_iter().chain(leavers.missed.as_ref().map(|_| Waiting::Missed)).collect()
+        let Some(side_exits) = &self.side_exits else { return Vec::new() };
+        let left = side_exits.any_exit().then_some(Waiting::Left);
+        left.into_iter().chain(side_exits.missed.as_ref().map(|_| Waiting::Missed)).collect()
     }
 
     /// Those of a group that have missed and wait to be dropped, in `path_turn`, where there may be some.
@@ -103,19 +103,19 @@ impl Way<'_> {
 
     /// `path_drop_later`, what it is made of, and what ends a burst.
     pub(super) fn dropped_items(&self) -> Vec<Item> {
-        let Some(leavers) = &self.leavers else { return Vec::new() };
+        let Some(side_exits) = &self.side_exits else { return Vec::new() };
         let mut items = Vec::new();
         let parameters = ["struct worker *worker", "uint32_t count"];
-        if leavers.any_exit() {
+        if side_exits.any_exit() {
             items.push(Item::Comment(
                 "So many of those that wait since they have left the front only to be counted and dropped, at most LANES."
                     .to_string(),
             ));
-            items.extend(apart("void", Waiting::Left.dropping(), &parameters, self.drop_left(leavers)));
+            items.extend(noinline("void", Waiting::Left.dropping(), &parameters, self.drop_left(side_exits)));
         }
-        if let Some(missed) = &leavers.missed {
+        if let Some(missed) = &side_exits.missed {
             items.push(Item::Comment("So many of those that wait since they have missed, at most LANES.".to_string()));
-            items.extend(apart("void", Waiting::Missed.dropping(), &parameters, self.drop_missed(missed)));
+            items.extend(noinline("void", Waiting::Missed.dropping(), &parameters, self.drop_missed(missed)));
         }
         items.extend(self.drop_later());
         items.extend(self.drop_in_time());
@@ -135,7 +135,7 @@ impl Way<'_> {
             ["struct worker *worker", "const struct burst *burst", "uint32_t from"].map(String::from).to_vec();
         parameters.extend(self.lists().iter().map(|list| format!("uint64_t {}_to_drop", list.word())));
         let parameters: Vec<&str> = parameters.iter().map(String::as_str).collect();
-        let [function, blank] = apart("void", "path_drop_later", &parameters, body);
+        let [function, blank] = noinline("void", "path_drop_later", &parameters, body);
         [Item::Comment(about), function, blank]
     }
 
@@ -146,7 +146,7 @@ impl Way<'_> {
             body.push(Stmt::when(some, vec![Stmt::call(list.dropping(), [name("worker"), list.count()])]));
         }
         let mut items = vec![Item::Comment("All that wait.".to_string())];
-        items.extend(apart("void", "path_drop_all", &["struct worker *worker"], body));
+        items.extend(noinline("void", "path_drop_all", &["struct worker *worker"], body));
         let older = Expr::binary(">=", name("++memory->drop_age"), name("LANES_PATIENCE"));
         let goes = Expr::binary("||", Expr::binary("==", name("came"), Expr::word(0)), older);
         let goes = Expr::call("__builtin_expect", [goes, name("0")]);
@@ -195,12 +195,12 @@ impl Way<'_> {
         Expr::binary("==", Expr::call("record_action", [record]), Expr::word(default))
     }
 
-    fn drop_left(&self, leavers: &SideExits) -> Vec<Stmt> {
-        let kinds: Vec<_> = leavers.kinds.iter().filter_map(|kind| Some((kind.mask, kind.end.as_ref()?))).collect();
-        let (mut body, open) = self.gone(Waiting::Left, &leavers.rows);
+    fn drop_left(&self, side_exits: &SideExits) -> Vec<Stmt> {
+        let kinds: Vec<_> = side_exits.kinds.iter().filter_map(|kind| Some((kind.mask, kind.end.as_ref()?))).collect();
+        let (mut body, open) = self.gone(Waiting::Left, &side_exits.rows);
         let ports = Expr::call("lanes_ports", [name("&burst"), Expr::word(0)]);
         let results = kinds.iter().map(|(mask, _)| *mask);
-        let mut writer = Writer::new(self, &leavers.steps, &leavers.rows, results, ports);
+        let mut writer = Writer::new(self, &side_exits.steps, &side_exits.rows, results, ports);
         writer.code.push(Stmt::declare("uint32_t", "open", open.clone()));
         let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for (index, (mask, end)) in kinds.into_iter().enumerate() {
