@@ -1,8 +1,9 @@
-/* Fields of packets and numbers of up to 64 bits. Bits of a packet are counted from its first byte's most significant bit, as protocols draw them.
+/* Bit fields of packets and numbers of up to 64 bits. Bits of a packet are counted from the first byte's most
+ * significant bit, as in protocol drawings.
  *
- * With `offset` and `width` known at compile time a load folds to one or two loads, a byte swap and a shift; with more readable bytes around the field
- * (`bits_load_in`) to one load. No byte is touched that the field does not lie in, or, with `bits_load_in`, that is not among the `size` given ones.
- * A value of `width` bits has zeros above them. Numbers wider than 64 bits are in wide.h. */
+ * With `offset` and `width` known at compile time, a load folds to one or two loads, a byte swap and a shift.
+ * If more bytes around the field are readable (`bits_load_in`), it folds to one load. Bytes outside the field
+ * are never written. */
 #ifndef BACUS_BITS_H
 #define BACUS_BITS_H
 
@@ -13,7 +14,7 @@
 
 #define BITS_INLINE static inline __attribute__((always_inline))
 
-/* `width` ones. 0 <= width <= 64. */
+/* The lowest `width` bits set, 0 <= width <= 64. */
 BITS_INLINE uint64_t
 bits_mask(uint32_t width)
 {
@@ -47,7 +48,7 @@ bits_load64(const uint8_t *bytes)
 	return __builtin_bswap64(value);
 }
 
-/* `count` bytes, 1 to 8, as a big-endian number. Odd counts by loads that overlap. */
+/* `count` bytes, 1 to 8, as a big-endian number. Odd counts use overlapping loads. */
 BITS_INLINE uint64_t
 bits_load_bytes(const uint8_t *bytes, uint32_t count)
 {
@@ -67,8 +68,8 @@ bits_load_bytes(const uint8_t *bytes, uint32_t count)
 	}
 }
 
-/* `count` bytes as they are; the compiler knows how many. Where that is no size of a register, one load and one store with a mask instead of two of each: of
- * a packet's turn, loads and stores are what takes longest. */
+/* Copies `count` bytes; the count is a compile-time constant. Sizes other than a register's use one masked
+ * load and store instead of two of each: loads and stores bound the commit phase. */
 BITS_INLINE void
 bits_copy(uint8_t *to, const uint8_t *from, uint32_t count)
 {
@@ -107,7 +108,7 @@ bits_store64(uint8_t *bytes, uint64_t number)
 	memcpy(bytes, &value, sizeof(value));
 }
 
-/* The low `count` bytes of the number, 1 to 8, big-endian. */
+/* Stores the low `count` bytes of the number, 1 to 8, big-endian. */
 BITS_INLINE void
 bits_store_bytes(uint8_t *bytes, uint32_t count, uint64_t number)
 {
@@ -135,7 +136,7 @@ bits_store_bytes(uint8_t *bytes, uint32_t count, uint64_t number)
 	}
 }
 
-/* The field of `width` bits, 0 to 64, that begins `offset` bits after the start of `bytes`. */
+/* The field of `width` bits, 0 to 64, that begins `offset` bits after `bytes`. */
 BITS_INLINE uint64_t
 bits_load(const uint8_t *bytes, uint32_t offset, uint32_t width)
 {
@@ -146,11 +147,12 @@ bits_load(const uint8_t *bytes, uint32_t offset, uint32_t width)
 		return 0;
 	if (count <= 8)
 		return bits_load_bytes(first, count) >> (8 * count - shift - width) & bits_mask(width);
-	/* Nine bytes: eight, and the upper bits of the ninth. */
+	/* A field over nine bytes: eight, and the upper bits of the ninth. */
 	return (bits_load64(first) << (shift + width - 64) | first[8] >> (72 - shift - width)) & bits_mask(width);
 }
 
-/* As `bits_load`, where `size` bytes from `bytes` on may be read: one load of eight bytes if there are any eight that hold the field. */
+/* As `bits_load`, where `size` bytes from `bytes` on are readable: one load of eight bytes, if eight of them
+ * contain the field. */
 BITS_INLINE uint64_t
 bits_load_in(const uint8_t *bytes, uint32_t size, uint32_t offset, uint32_t width)
 {
@@ -165,7 +167,8 @@ bits_load_in(const uint8_t *bytes, uint32_t size, uint32_t offset, uint32_t widt
 	return bits_load(bytes, offset, width);
 }
 
-/* Puts `value` into the field and leaves the other bits of its first and last byte as they are. Bits of `value` above `width` are ignored. */
+/* Stores `value` into the field and preserves the other bits of its first and last byte. Bits of `value`
+ * above `width` are ignored. */
 BITS_INLINE void
 bits_store(uint8_t *bytes, uint32_t offset, uint32_t width, uint64_t value)
 {
@@ -191,14 +194,14 @@ bits_store(uint8_t *bytes, uint32_t offset, uint32_t width, uint64_t value)
 	}
 }
 
-/* Copies of the bit `width - 1` above it. */
+/* Sign extension from bit `width - 1`. */
 BITS_INLINE uint64_t
 bits_sign(uint64_t value, uint32_t width)
 {
 	return width == 0 ? 0 : (uint64_t)((int64_t)(value << (64 - width)) >> (64 - width));
 }
 
-/* Shifts by any amount. Those to the left are to be masked by the caller, as all arithmetic is. */
+/* Shifts by any amount. The caller masks left shifts, like all arithmetic. */
 BITS_INLINE uint64_t
 bits_shift_left(uint64_t value, uint64_t amount)
 {
@@ -237,7 +240,7 @@ bits_less_signed(uint64_t a, uint64_t b, uint32_t width)
 	return (int64_t)bits_sign(a, width) < (int64_t)bits_sign(b, width);
 }
 
-/* Sum and difference that stop at the largest number of `width` bits, and at 0. */
+/* Saturating sum and difference of `width` bits. */
 BITS_INLINE uint64_t
 bits_add_saturating(uint64_t a, uint64_t b, uint32_t width)
 {
@@ -252,7 +255,8 @@ bits_subtract_saturating(uint64_t a, uint64_t b)
 	return a < b ? 0 : a - b;
 }
 
-/* The sum `sum` of numbers of which the first is negative if `negative`; `overflow` says that it does not fit 64 bits. */
+/* Saturates the signed sum `sum`, whose first operand is negative if `negative`; `overflow` says that it does
+ * not fit 64 bits. */
 BITS_INLINE uint64_t
 bits_saturate_signed(int64_t sum, int overflow, int negative, uint32_t width)
 {

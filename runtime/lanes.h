@@ -1,7 +1,8 @@
-/* Packets side by side: a vector has one 32-bit number of each of LANES packets, 8 or 16, which generated code defines before it includes this file,
- * behind one of packet/.
+/* SIMD lanes: a vector has one 32-bit number of each of LANES packets. Generated code defines LANES as 8 or
+ * 16 before it includes this file, after one of packet/.
  *
- * The path's first stage is run so where the plan says it (crates/emit/src/path/lanes.rs). What is compared gives masks, all ones or zero in each lane. */
+ * The first stage of the hot path is such code where the plan says so (crates/emit/src/path/vector.rs).
+ * Comparisons yield masks, all ones or zero in each lane. */
 #ifndef BACUS_LANES_H
 #define BACUS_LANES_H
 
@@ -14,7 +15,8 @@
 #error "LANES: 8 or 16 packets side by side"
 #endif
 
-/* Vectors are not handed over: how that is done differs between compilers and processors. */
+/* No function with external linkage passes vectors: the calling convention differs between compilers and
+ * processors. */
 #pragma GCC diagnostic ignored "-Wpsabi"
 #define LANES_INLINE static inline __attribute__((always_inline))
 
@@ -23,7 +25,7 @@ typedef uint32_t lanes __attribute__((vector_size(4 * LANES)));
 typedef uint16_t lanes_narrow __attribute__((vector_size(2 * LANES)));
 typedef uint64_t lanes_wide __attribute__((vector_size(8 * LANES)));
 
-/* Packets in hand: where their bytes are, and how many. */
+/* A batch of packets: addresses and lengths of their bytes. */
 struct lanes_packets {
 	void *const *data;
 	lanes length;
@@ -38,7 +40,7 @@ lanes_numbers(const uint32_t *numbers)
 	return vector;
 }
 
-/* Of 16 bits each. */
+/* Loads 16-bit numbers. */
 LANES_INLINE lanes
 lanes_widened(const uint16_t *numbers)
 {
@@ -48,7 +50,7 @@ lanes_widened(const uint16_t *numbers)
 	return __builtin_convertvector(vector, lanes);
 }
 
-/* The ports that they came in on. */
+/* The ingress ports. */
 LANES_INLINE lanes
 lanes_ports(const struct burst *burst, uint32_t i)
 {
@@ -56,7 +58,7 @@ lanes_ports(const struct burst *burst, uint32_t i)
 }
 
 LANES_INLINE lanes
-lanes_choose(lanes mask, lanes then, lanes otherwise)
+lanes_blend(lanes mask, lanes then, lanes otherwise)
 {
 	return (mask & then) | (~mask & otherwise);
 }
@@ -67,19 +69,19 @@ lanes_bytes(const struct lanes_packets *packets, uint32_t i, uint32_t offset)
 	return (const uint8_t *)packets->data[i] + offset;
 }
 
-/* The same number for every packet. */
+/* Broadcasts a number. */
 LANES_INLINE lanes
-lanes_same(uint32_t number)
+lanes_broadcast(uint32_t number)
 {
 	return (lanes){ 0 } + number;
 }
 
-/* The same, kept in a register, or in memory where there are too few: the compiler forgets which number it is, and cannot make it again each time that it is
- * used. */
+/* Broadcasts a constant, hidden from the compiler: it stays in a register, or in memory, instead of being
+ * rematerialized at each use. */
 LANES_INLINE lanes
-lanes_kept(uint32_t number)
+lanes_constant(uint32_t number)
 {
-	lanes numbers = lanes_same(number);
+	lanes numbers = lanes_broadcast(number);
 
 #if defined(__AVX512VL__) || (defined(__AVX2__) && LANES == 8)
 	__asm__("" : "+v"(numbers));
@@ -87,11 +89,11 @@ lanes_kept(uint32_t number)
 	return numbers;
 }
 
-/* Whether every packet has the same number. */
+/* Whether the number is uniform over all packets. */
 LANES_INLINE int
-lanes_are_same(lanes numbers)
+lanes_uniform(lanes numbers)
 {
-	const lanes others = numbers ^ lanes_same(numbers[0]);
+	const lanes others = numbers ^ lanes_broadcast(numbers[0]);
 	uint64_t parts[LANES / 2], any = 0;
 
 	memcpy(parts, &others, sizeof(parts));
@@ -127,7 +129,7 @@ lanes_turned(__m512i words)
 	return (lanes)_mm512_shuffle_epi8(words, _mm512_broadcast_i32x4(turn));
 }
 
-/* Of every fourth packet, two numbers of 64 bits. */
+/* Two 64-bit numbers of every fourth packet. */
 LANES_INLINE void
 lanes_store_quarters(uint64_t *to, __m512i numbers)
 {
@@ -139,7 +141,7 @@ lanes_store_quarters(uint64_t *to, __m512i numbers)
 
 /* A bit for each packet whose mask is set. */
 LANES_INLINE uint32_t
-lanes_bits(lanes mask)
+lanes_movemask(lanes mask)
 {
 	return _mm512_movepi32_mask((__m512i)mask);
 }
@@ -176,7 +178,7 @@ lanes_store_quarters(uint64_t *to, __m256i numbers)
 }
 
 LANES_INLINE uint32_t
-lanes_bits(lanes mask)
+lanes_movemask(lanes mask)
 {
 	return (uint32_t)_mm256_movemask_ps((__m256)mask);
 }
@@ -184,7 +186,7 @@ lanes_bits(lanes mask)
 #else
 
 LANES_INLINE uint32_t
-lanes_bits(lanes mask)
+lanes_movemask(lanes mask)
 {
 	uint32_t bits = 0;
 
@@ -195,14 +197,14 @@ lanes_bits(lanes mask)
 
 #endif
 
-/* A bit for each of the first packets, at most so many. */
+/* A bit for each of the first `count` packets. */
 LANES_INLINE uint32_t
 lanes_first(uint32_t count)
 {
 	return (1u << (count < LANES ? count : LANES)) - 1;
 }
 
-/* The sum of those packets' numbers that have a bit in the set. */
+/* The sum of the numbers of packets in the set. */
 LANES_INLINE uint32_t
 lanes_sum(lanes numbers, uint32_t set)
 {
@@ -228,7 +230,7 @@ lanes_sum(lanes numbers, uint32_t set)
 #endif
 }
 
-/* How many bytes the first packets of a burst have. 1 if all of them have so many bytes side by side, else 0. */
+/* Loads the lengths of the first packets of a burst. 1 if each has so many contiguous bytes, else 0. */
 LANES_INLINE int
 lanes_lengths(const struct burst *burst, uint32_t bytes, lanes *length)
 {
@@ -243,7 +245,7 @@ lanes_lengths(const struct burst *burst, uint32_t bytes, lanes *length)
 		missing = _mm256_or_si256(missing, _mm256_cmpgt_epi32(wanted, contiguous));
 	}
 #if defined(TABLE_AVX512) && LANES == 16
-	/* By way of memory, both halves would have to be written before the whole can be read. */
+	/* Through memory, store forwarding of two halves to one load would stall. */
 	*length = (lanes)_mm512_inserti64x4(_mm512_castsi256_si512(lengths[0]), lengths[1], 1);
 #else
 	memcpy(length, lengths, sizeof(*length));
@@ -263,49 +265,51 @@ lanes_lengths(const struct burst *burst, uint32_t bytes, lanes *length)
 #endif
 }
 
-/* Takes packets `i` and behind in hand. 1 if all of them have so many bytes side by side, else 0. `data` gets their first bytes' addresses, where bursts
- * have no such array. */
+/* Takes packets `i` and following as a batch. 1 if each has so many contiguous bytes, else 0. For bursts
+ * without an array of addresses, `data` gets the addresses of the first bytes. */
 LANES_INLINE int
 lanes_take(const struct burst *burst, uint32_t i, uint32_t bytes, void **data, struct lanes_packets *packets)
 {
-	/* So that where each packet is found in the burst is a number that the compiler knows. */
+	/* A burst of constant size, so that the compiler knows each packet's position. */
 	const struct burst these = { .count = LANES, .packets = burst->packets + i };
 
 	if (PACKET_DESCRIPTOR == DESCRIPTOR_OWN) {
 		packets->data = these.packets;
 		packets->length = lanes_widened(burst->lengths + i);
-		return lanes_bits((lanes)(packets->length < bytes)) == 0;
+		return lanes_movemask((lanes)(packets->length < bytes)) == 0;
 	}
 	for (uint32_t at = 0; at < LANES; at++) {
 		const struct packet packet = packet_take(&these, at);
 
 		data[at] = packet_data(&packet);
 	}
-	/* To be read again there: so many addresses have no room in registers, and moving them to others and back costs more. */
+	/* Forces the addresses to memory: they do not fit into registers, and moving them around costs more. */
 	__asm__("" : "+m"(*(void *(*)[LANES])data));
 	packets->data = data;
 	return lanes_lengths(&these, bytes, &packets->length);
 }
 
 #define LANES_GROUP 64u		/* the largest group */
-#define LANES_STEP 4u		/* packets that begin to wait together */
+#define LANES_STEP 4u	/* packets that are deferred in one step */
 #define LANES_WAITING (LANES + LANES_GROUP + LANES_STEP)
-/* Ends of bursts: some 2,000 packets, which take less than a tenth of a millisecond. Nobody reads counters so often, and one call more in that time costs
- * nothing. */
-#define LANES_PATIENCE 32u
+/* Timeout in bursts: some 2,000 packets, below a tenth of a millisecond. Counters are read much less often,
+ * and one call in that time costs nothing. */
+#define LANES_TIMEOUT 32u
 
-/* Packets that wait for each other, to be taken side by side: fewer than LANES, before those of another group come. */
-struct lanes_waiting {
+/* Deferred packets that are collected until a vector is full: fewer than LANES before those of another group
+ * are added. */
+struct lanes_deferred {
 	uint32_t count;
-	void *packets[LANES_WAITING];	/* as bursts have them */
-	uint16_t lengths[LANES_WAITING];	/* own only: of no account for mbufs */
-	uint16_t ports[LANES_WAITING];	/* that they came in on */
+	void *packets[LANES_WAITING];	/* as in bursts */
+	uint16_t lengths[LANES_WAITING];	/* own descriptor only; unused with mbufs */
+	uint16_t ports[LANES_WAITING];	/* ingress ports */
 };
 
-/* Those of a group that have a bit in the set wait. How many these are would be guessed wrong one by one: a few at a time, it is one step for most groups. What
- * is stored behind them is of no account. */
+/* Defers the packets of a group that are in the set. A loop over set bits would be mispredicted, so
+ * LANES_STEP are stored at a time, which is one step for most groups. What is stored beyond the last one is
+ * ignored. */
 LANES_INLINE void
-lanes_wait(struct lanes_waiting *waiting, const struct burst *burst, uint32_t from, uint64_t set)
+lanes_defer(struct lanes_deferred *waiting, const struct burst *burst, uint32_t from, uint64_t set)
 {
 	uint32_t at = waiting->count;
 
@@ -322,9 +326,10 @@ lanes_wait(struct lanes_waiting *waiting, const struct burst *burst, uint32_t fr
 	waiting->count += (uint32_t)__builtin_popcountll(set);
 }
 
-/* So many of them, which wait no longer, as a burst of LANES: where they are fewer, of which there is at least one, the first of them fills up. */
+/* Takes `count` deferred packets, at least one, as a burst of LANES. If there are fewer, the first one fills
+ * up the rest. */
 LANES_INLINE struct burst
-lanes_go(struct lanes_waiting *waiting, uint32_t count)
+lanes_take_batch(struct lanes_deferred *waiting, uint32_t count)
 {
 	const uint32_t from = waiting->count - count;
 
@@ -339,7 +344,7 @@ lanes_go(struct lanes_waiting *waiting, uint32_t count)
 }
 
 #ifdef LANES_VECTOR
-/* In each quarter, the first word of each row to the first one, and so on. */
+/* Transposes 4x4 words within each 128-bit quarter. */
 LANES_INLINE void
 lanes_transpose(LANES_VECTOR *rows)
 {
@@ -353,7 +358,7 @@ lanes_transpose(LANES_VECTOR *rows)
 }
 #endif
 
-/* The four words of each packet's 16 bytes from `offset` on, first byte highest: a vector for each word. */
+/* The four big-endian words of each packet's 16 bytes from `offset` on, a vector per word. */
 LANES_INLINE void
 lanes_load(const struct lanes_packets *packets, uint32_t offset, lanes *words)
 {
@@ -380,7 +385,7 @@ lanes_load(const struct lanes_packets *packets, uint32_t offset, lanes *words)
 #endif
 }
 
-/* Writes four bytes of each packet, the first of them the most significant. */
+/* Stores four bytes of each packet, most significant first. */
 LANES_INLINE void
 lanes_store_bytes(uint32_t *to, lanes bytes)
 {
@@ -401,7 +406,7 @@ lanes_store_numbers(uint32_t *to, lanes numbers)
 
 #if defined(TABLE_AVX2) && LANES == 8
 
-/* Four numbers of 64 bits. */
+/* Four 64-bit numbers. */
 LANES_INLINE void
 lanes_store_four(uint64_t *to, __m128i low, __m128i high)
 {
@@ -410,7 +415,7 @@ lanes_store_four(uint64_t *to, __m128i low, __m128i high)
 	_mm256_storeu_si256((void *)to, _mm256_or_si256(_mm256_cvtepu32_epi64(low), upper));
 }
 
-/* Numbers of 64 bits. In halves: a vector that is twice as long as the machine's goes through memory. */
+/* 64-bit numbers in halves: a vector twice as long as the machine's would go through memory. */
 LANES_INLINE void
 lanes_store_wide(uint64_t *to, lanes low, lanes high)
 {
@@ -432,7 +437,7 @@ lanes_store_wide(uint64_t *to, lanes low, lanes high)
 
 #endif
 
-/* Writes numbers of 64 bits, `stride` of them to a packet. */
+/* Stores 64-bit numbers with a stride of `stride` numbers per packet. */
 LANES_INLINE void
 lanes_store(uint64_t *to, uint32_t stride, lanes low, lanes high)
 {
@@ -447,7 +452,7 @@ lanes_store(uint64_t *to, uint32_t stride, lanes low, lanes high)
 		to[i * stride] = each[i];
 }
 
-/* Writes two numbers of 64 bits to a packet, as keys of up to 128 bits have them. */
+/* Stores two 64-bit numbers per packet, as in keys of up to 128 bits. */
 LANES_INLINE void
 lanes_store_two(uint64_t *to, lanes low, lanes high, lanes next_low, lanes next_high)
 {

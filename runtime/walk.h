@@ -1,7 +1,7 @@
-/* What every pipeline does with a packet in hand beside the program's own nodes: dropping and sending it, giving it a new front, hashing its payload.
+/* Operations on a packet beside the program's own nodes: drop, send, replace its front, hash its payload.
  *
- * Packets are passed by value, so that a packet's state stays in registers on its common way. Generated code includes this file behind packet/own.h or
- * packet/mbuf.h. */
+ * Packets are passed by value, so that their state stays in registers on the hot path. Generated code
+ * includes this file after packet/own.h or packet/mbuf.h. */
 #ifndef BACUS_WALK_H
 #define BACUS_WALK_H
 
@@ -25,7 +25,8 @@ walk_drop(struct worker *worker, struct packet packet, uint32_t reason)
 	packet_drop(worker, &packet);
 }
 
-/* Member by member: as a whole it would go through a vector, which waits until every store to a part of it, and all before those, are done. */
+/* Copies member by member: a copy as a whole would load a vector from smaller stores, and stall until these
+ * are done. */
 static inline void
 walk_copy_output(struct output *to, const struct output *from)
 {
@@ -36,8 +37,8 @@ walk_copy_output(struct output *to, const struct output *from)
 	to->ports = from->ports;
 }
 
-/* What leaves during a burst is counted in a copy of `worker->out`, which stays in registers: between `walk_open` and `walk_close` the worker's own
- * says that nothing has left yet, so that a flush for the sake of dropped packets sends nothing twice. */
+/* Outputs of a burst are counted in a copy of `worker->out`, which stays in registers. Between `walk_open`
+ * and `walk_close` the worker's own count is zero, so that a flush caused by drops sends nothing twice. */
 static inline void
 walk_open(struct worker *worker, struct output *out)
 {
@@ -60,7 +61,7 @@ walk_flush(struct worker *worker, struct output out)
 	return worker->out;
 }
 
-/* Sends a packet by a port that there is; by another it is dropped for `reason`. */
+/* Sends a packet by an existing port, or drops it for `reason`. */
 static inline void
 walk_send(struct worker *worker, struct output *out, struct packet packet, uint32_t port, uint32_t reason)
 {
@@ -73,9 +74,9 @@ walk_send(struct worker *worker, struct output *out, struct packet packet, uint3
 		*out = walk_flush(worker, *out);
 }
 
-#define WALK_BURST 512u	/* packets of the largest burst that code is written for */
+#define WALK_BURST 512u	/* largest burst that code is written for */
 
-/* Copies so many numbers of packets of a burst, none of them there twice, in ascending order. */
+/* Copies the numbers of some packets of a burst, distinct and in ascending order. */
 static inline void
 walk_order(uint16_t *to, const uint16_t *from, uint32_t count)
 {
@@ -112,14 +113,14 @@ walk_zeros(const uint32_t *numbers, uint32_t count)
 	return set;
 }
 
-/* A set of the first numbers, at most 64. */
+/* The set of the first `count` numbers, at most 64. */
 static inline uint64_t
 walk_first(uint32_t count)
 {
 	return count < 64 ? (1ull << count) - 1 : ~0ull;
 }
 
-/* Frees those of some packets, as bursts have them, that have a bit in the set. They are at most 64. */
+/* Frees the packets in the set, at most 64, given as in bursts. */
 static inline void
 walk_free_some(struct worker *worker, void *const *packets, uint32_t count, uint64_t set)
 {
@@ -136,7 +137,7 @@ walk_free_some(struct worker *worker, void *const *packets, uint32_t count, uint
 	}
 }
 
-/* Makes room in the output for so many packets. */
+/* Makes room for so many packets in the output. */
 static inline void
 walk_room(struct worker *worker, struct output *out, uint32_t count)
 {
@@ -144,7 +145,8 @@ walk_room(struct worker *worker, struct output *out, uint32_t count)
 		*out = walk_flush(worker, *out);
 }
 
-/* `walk_send` for those of a group in `set`, between the ones in `sent`: these are the last in the output, and all shall leave as they came. There is room. */
+/* `walk_send` for the packets of a group in `set`, merged between those in `sent`, which are the last in the
+ * output. Packets leave in order of arrival. There is room. */
 static __attribute__((noinline, unused)) void
 walk_send_between(struct worker *worker, struct output *out, const struct burst *burst, uint32_t from, const uint16_t *ports, uint64_t set,
 	uint64_t sent, uint32_t reason)
@@ -159,7 +161,7 @@ walk_send_between(struct worker *worker, struct output *out, const struct burst 
 			set &= ~(1ull << i);
 		}
 	}
-	/* From behind, so that none is written over. */
+	/* Backwards, so that none is overwritten. */
 	place = end = last + (uint32_t)__builtin_popcountll(set);
 	for (uint64_t rest = set | sent; rest != 0;) {
 		const uint32_t i = 63u - (uint32_t)__builtin_clzll(rest);
@@ -174,7 +176,7 @@ walk_send_between(struct worker *worker, struct output *out, const struct burst 
 	out->count = end;
 }
 
-/* Kept out of the code of groups that nobody has left. */
+/* Not inlined into the code of groups without side exits. */
 static __attribute__((noinline, unused)) void
 walk_send_some(struct output *given, const struct burst *burst, uint32_t from, uint32_t count, const uint16_t *ports, uint64_t set)
 {
@@ -184,8 +186,9 @@ walk_send_some(struct output *given, const struct burst *burst, uint32_t from, u
 	given->count = out.count;
 }
 
-/* Sends packets of a burst as they came, at most 64: the `count` from number `from` on, but for those in `gone`, whose port is 0. Of these `sent` have been
- * sent since the group began, one packet each. There was room for the whole group then. */
+/* Sends up to 64 packets of a burst in order: the `count` from number `from` on, except those in `gone`,
+ * whose port is 0. Those in `sent` have been sent since the group began, one packet each. There was room for
+ * the whole group then. */
 static inline void
 walk_send_group(struct worker *worker, struct output *out, const struct burst *burst, uint32_t from, uint32_t count, const uint16_t *ports,
 	uint64_t gone, uint64_t sent, uint32_t reason)
@@ -198,7 +201,7 @@ walk_send_group(struct worker *worker, struct output *out, const struct burst *b
 		last = ports[i] > last ? ports[i] : last;
 	between = sent != 0 || last >= worker->port_count;
 	if (__builtin_expect(between || gone != 0, 0)) {
-		/* Copies, so that the originals may stay in registers. */
+		/* Copies, so that the originals can stay in registers. */
 		const struct burst taken = *burst;
 		struct output sending = *out;
 
@@ -208,7 +211,7 @@ walk_send_group(struct worker *worker, struct output *out, const struct burst *b
 			walk_send_some(&sending, &taken, from, count, ports, stay);
 		out->count = sending.count;
 	} else if (count != 0) {
-		/* Of no packets, a burst need not have arrays. */
+		/* A burst without packets need not have arrays. */
 		packet_put_group(out, burst, from, count, ports);
 	}
 }
@@ -220,7 +223,7 @@ walk_truncate(struct worker *worker, struct packet packet, uint64_t bytes)
 	return packet;
 }
 
-/* The first `bytes` bytes of a packet of several segments. */
+/* Copies the first `bytes` bytes of a packet of several segments. */
 static __attribute__((noinline, unused)) void
 walk_save_segments(struct packet packet, uint8_t *to, uint32_t bytes)
 {
@@ -235,8 +238,8 @@ walk_save_segments(struct packet packet, uint8_t *to, uint32_t bytes)
 	}
 }
 
-/* Keeps the front of a packet as it came in: all of it, but at most so many bytes. Parsers gather what they read into the first segment, and what is
- * written there has come from others, so these are kept as well. */
+/* Saves the front of a packet as received: at most so many bytes. Parsers gather what they read into the
+ * first segment and overwrite bytes there, so these are saved as well. */
 static inline void
 walk_save(const struct packet *packet, uint8_t *to, uint32_t most)
 {
@@ -248,7 +251,8 @@ walk_save(const struct packet *packet, uint8_t *to, uint32_t most)
 		memcpy(to, packet_data(packet), front);
 }
 
-/* Another packet instead: `bytes` bytes from `front`, and what is behind the first `before` ones. 0: no memory, or no room, and nothing has changed. */
+/* Replaces the packet: `bytes` bytes from `front`, followed by what is behind the first `before` ones. 0 if
+ * there is no memory or no room; nothing has changed then. */
 static __attribute__((noinline, unused)) int
 walk_place_anew(struct worker *worker, struct packet *packet, uint32_t before, const uint8_t *front, uint32_t bytes)
 {
@@ -269,8 +273,8 @@ walk_place_anew(struct worker *worker, struct packet *packet, uint32_t before, c
 	return added;
 }
 
-/* Makes the packet begin with the pieces and go on with what is behind `cursor`. Pieces that already lie there stay; the others go through `buffer`, for
- * they may lie where the new front will be. 0: no room for them, and nothing has changed. */
+/* Replaces everything before `cursor` by the pieces. Pieces that are in place already stay; the others go
+ * through `buffer`, since they may overlap the new front. 0 if there is no room; nothing has changed then. */
 static inline int
 walk_place(struct worker *worker, struct packet *packet, uint32_t cursor, const struct piece *pieces, uint32_t count, uint8_t *buffer)
 {
@@ -287,7 +291,7 @@ walk_place(struct worker *worker, struct packet *packet, uint32_t cursor, const 
 	if (bytes <= before) {
 		packet_trim(packet, before - bytes);
 	} else if (!packet_prepend(worker, packet, bytes - before)) {
-		/* A copy, so that the original may stay in registers. */
+		/* A copy, so that the original can stay in registers. */
 		struct packet moved = *packet;
 
 		if (!walk_place_anew(worker, &moved, before, buffer, bytes))
@@ -299,8 +303,9 @@ walk_place(struct worker *worker, struct packet *packet, uint32_t cursor, const 
 	return 1;
 }
 
-/* A header whose varbit field has become another: `before` bytes of the old header, the new field's `count` bytes, and the `behind` bytes that
- * followed the old field's `old`. The result is in `scratch`, where the header or the new field may lie already. */
+/* Rebuilds a header whose varbit field has changed: `before` bytes of the old header, `count` bytes of the
+ * new field, and the `behind` bytes after the `old` bytes of the old field. The result is in `scratch`, which
+ * may contain the header or the field already. */
 static inline uint8_t *
 walk_varbit(uint8_t *scratch, const uint8_t *header, uint32_t before, uint32_t old, uint32_t behind, const uint8_t *field, uint32_t count)
 {
@@ -312,8 +317,9 @@ walk_varbit(uint8_t *scratch, const uint8_t *header, uint32_t before, uint32_t o
 	return memcpy(scratch, bytes, before + count + behind);
 }
 
-/* Ones' complement sums of 16-bit words as they lie in memory: the sum of words with turned bytes is the turned sum (RFC 1071, section 2 B), so that bytes
- * are turned once, by `walk_sum_end`. A last odd byte counts as a word with a zero. */
+/* Ones' complement sums of 16-bit words in memory order. The sum of byte-swapped words is the byte-swapped
+ * sum (RFC 1071, section 2 B), so bytes are swapped once, by `walk_sum_end`. A last odd byte counts as a word
+ * with a zero. */
 static inline uint64_t
 walk_sum(uint64_t sum, const uint8_t *bytes, uint32_t count)
 {
@@ -334,7 +340,7 @@ walk_sum(uint64_t sum, const uint8_t *bytes, uint32_t count)
 	return i < count ? sum + bytes[i] : sum;
 }
 
-/* Adds a number of 16, 32, 48 or 64 bits as it would lie in memory. */
+/* Adds a number of 16, 32, 48 or 64 bits in network order. */
 static inline uint64_t
 walk_sum_number(uint64_t sum, uint64_t number, uint32_t width)
 {
@@ -349,7 +355,7 @@ walk_sum_end(uint64_t sum)
 	return __builtin_bswap16(hash_sum_fold(sum));
 }
 
-/* Adds what is behind `cursor`. A piece that begins at an odd place has its bytes the other way round in every word. */
+/* Adds what is behind `cursor`. A piece at an odd offset is byte-swapped in every word. */
 static inline uint64_t
 walk_sum_payload(uint64_t sum, struct packet packet, uint32_t cursor)
 {
@@ -365,7 +371,7 @@ walk_sum_payload(uint64_t sum, struct packet packet, uint32_t cursor)
 	return sum;
 }
 
-/* Adds what is behind `cursor` to what is hashed. */
+/* Hashes what is behind `cursor`. */
 static inline void
 walk_hash_payload(struct hash_input *input, struct packet packet, uint32_t cursor)
 {

@@ -53,7 +53,7 @@ lanes_check_take(struct lanes_case *all)
 static void
 lanes_check_wait(uint64_t *state)
 {
-	struct lanes_waiting waiting = { .count = 0 };
+	struct lanes_deferred waiting = { .count = 0 };
 	void *packets[LANES_GROUP + 1];
 	uint16_t lengths[LANES_GROUP + 1], ports[LANES_GROUP + 1];
 	const struct burst group = { .count = LANES_GROUP + 1, .ports = ports, .packets = packets, .lengths = lengths };
@@ -69,12 +69,12 @@ lanes_check_wait(uint64_t *state)
 		const uint64_t set = round >= 40 ? 0 : round % 3 == 0 ? drawn : round % 3 == 1 ? drawn & drawn >> 3 & drawn >> 7 : ~0ull;
 		const uint32_t least = round < 40 ? LANES : 1;
 
-		lanes_wait(&waiting, &group, 1, set);
+		lanes_defer(&waiting, &group, 1, set);
 		for (uint64_t rest = set; rest != 0; rest &= rest - 1)
 			expected[count++] = 1 + (uint32_t)__builtin_ctzll(rest);
 		while (count >= least) {
 			const uint32_t size = count < LANES ? count : LANES;
-			const struct burst burst = lanes_go(&waiting, size);
+			const struct burst burst = lanes_take_batch(&waiting, size);
 
 			count -= size;
 			CHECK(waiting.count == count && burst.count == LANES);
@@ -104,13 +104,13 @@ lanes_check_sum(const struct lanes_case *all, uint64_t *state)
 static void
 lanes_check_same(struct lanes_case *all)
 {
-	lanes numbers = lanes_same(all->lengths[0]);
+	lanes numbers = lanes_broadcast(all->lengths[0]);
 	uint32_t stored[LANES];
 
-	CHECK(lanes_are_same(numbers));
+	CHECK(lanes_uniform(numbers));
 	for (uint32_t i = 0; i < LANES; i++) {
 		numbers[i] ^= 1u << (2 * i);
-		CHECK(!lanes_are_same(numbers));
+		CHECK(!lanes_uniform(numbers));
 		lanes_store_numbers(stored, numbers);
 		CHECK(stored[i] == (all->lengths[0] ^ 1u << (2 * i)));
 		numbers[i] = all->lengths[0];
@@ -148,9 +148,9 @@ lanes_check_numbers(uint64_t *state)
 	low = lanes_numbers(numbers[0]);
 	high = lanes_numbers(numbers[1]);
 	mask = lanes_numbers(numbers[2]);
-	bits = lanes_bits(mask);
-	CHECK(lanes_are_same(lanes_kept(0x1ffff)) && lanes_kept(0x1ffff)[LANES - 1] == 0x1ffff);
-	CHECK(lanes_bits(lanes_same(UINT32_MAX)) == (1u << LANES) - 1u && lanes_bits(lanes_same(0)) == 0);
+	bits = lanes_movemask(mask);
+	CHECK(lanes_uniform(lanes_constant(0x1ffff)) && lanes_constant(0x1ffff)[LANES - 1] == 0x1ffff);
+	CHECK(lanes_movemask(lanes_broadcast(UINT32_MAX)) == (1u << LANES) - 1u && lanes_movemask(lanes_broadcast(0)) == 0);
 	lanes_store(keys, 1, low, high);
 	for (uint32_t i = 0; i < LANES; i++)
 		CHECK(keys[i] == ((uint64_t)numbers[1][i] << 32 | numbers[0][i]));
@@ -158,7 +158,7 @@ lanes_check_numbers(uint64_t *state)
 	lanes_store(keys + 1, 2, low, high);
 	lanes_store_bytes(bytes, low);
 	for (uint32_t i = 0; i < LANES; i++) {
-		const uint32_t chosen = lanes_choose(mask, low, high)[i];
+		const uint32_t chosen = lanes_blend(mask, low, high)[i];
 
 		CHECK((bits >> i & 1) == (numbers[2][i] & 1));
 		CHECK(chosen == numbers[numbers[2][i] != 0 ? 0 : 1][i]);

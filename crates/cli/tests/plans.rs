@@ -80,7 +80,7 @@ fn sets_of_packets_are_dropped_as_the_interpreter_drops_them() {
         let (program, plan) = (file(".hlir"), file(plan));
         let compile = ["compile", &program, "--emit", "c", "--plan", &plan];
         let code = bacus().args(compile).output().expect("bacus runs").stdout;
-        assert!(String::from_utf8_lossy(&code).contains("path_drop_left("), "{plan}");
+        assert!(String::from_utf8_lossy(&code).contains("path_drop_exits("), "{plan}");
         for test in [".stf", "_sent.stf"].map(file) {
             let engines: [&[&str]; 3] = [
                 &["--engine", "native", "--burst", "7"],

@@ -29,8 +29,8 @@ pub struct Head<'p> {
 enum Waiting {
     /// As they came in.
     InOrder,
-    /// Those of one loop behind those of another, each in the order in which they came in: to be put in order, for what they touch together must see them one
-    /// after the other.
+    /// Packets of several loops, each in order of arrival: they must be sorted, since state must see them in
+    /// order.
     Mixed,
 }
 
@@ -40,8 +40,8 @@ impl Unit<'_> {
         self.plan.hot_path.is_none() && self.plan.loops.iter().any(|plan| plan.batch > 1)
     }
 
-    /// The loops, in the order of the graph; the first is the entry's. Copies of a group run at once to their end, so nothing behind a node that makes
-    /// such copies is a loop of its own: packets would overtake each other's copies.
+    /// The loops, in the order of the graph; the first is the entry's. Copies of a group run at once to their
+    /// end, so no loop begins after a replication: packets would overtake each other's copies.
     pub fn heads(&self) -> Vec<Head<'_>> {
         let behind = behind_replication(self.program);
         let mut heads = Vec::new();
@@ -68,7 +68,7 @@ impl Unit<'_> {
         members
     }
 
-    /// The regions behind each loop, `wait`, and the loops.
+    /// The regions of the loops, `wait`, and the loops.
     pub fn batch_items(&self, written: &[Written]) -> Vec<Item> {
         let heads = self.heads();
         let nodes: Vec<NodeId> = heads.iter().map(|head| head.node).collect();
@@ -96,7 +96,7 @@ impl Unit<'_> {
         vec![Stmt::Switch { on: name("at"), cases, default: Vec::new() }]
     }
 
-    /// Nodes that packets reach behind a loop's first before they come to another loop.
+    /// Nodes that packets reach after a loop's first node and before another loop.
     fn region(&self, head: NodeId, heads: &[NodeId], written: &[Written]) -> Vec<usize> {
         let mut found = BTreeSet::new();
         let mut left = vec![self.position(head)];
@@ -111,7 +111,7 @@ impl Unit<'_> {
         found.into_iter().collect()
     }
 
-    /// Packets may come to a loop from several others, each of which brings its own.
+    /// Packets may reach a loop from several others, each with its own list.
     fn waiting(&self, head: &Head, heads: &[NodeId], written: &[Written]) -> Waiting {
         let leads_here = |from: &&NodeId| {
             let nodes = self.region(**from, heads, written).into_iter().chain([self.position(**from)]);
@@ -261,7 +261,7 @@ impl Unit<'_> {
     ) -> (Vec<Stmt>, Expr) {
         let mut code = before;
         code.extend([Stmt::Blank, self.count_look_ups(table, name("size")), keys]);
-        // Where a packet of the group may insert an entry, each finds what those before it left.
+        // If packets of the group may insert entries, each must find those inserted before it.
         if group > GROUP_MOST || !self.structure(table).is_grouped() || self.learns(table) {
             return (code, found);
         }
@@ -328,7 +328,7 @@ impl Unit<'_> {
         Some(request.hint)
     }
 
-    /// The burst's packets get their states, then the loops run until no packet waits.
+    /// Initializes the states of the burst's packets, then runs the loops until no packet waits.
     pub fn process_batched(&self, entry: NodeId, taken: Expr, port: Expr, number: Expr) -> Vec<Stmt> {
         let begun = [name("&run.memory->states[i]"), taken, port, name("&run.memory->scratch[i]"), number];
         let begin = Stmt::Count {

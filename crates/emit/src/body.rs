@@ -55,13 +55,13 @@ pub struct Body<'u, 'a> {
     pub action: Option<(TableId, usize)>,
     /// Widths of the action's parameters.
     pub parameters: Vec<u32>,
-    /// Stores of the table's actions whose bytes were made before the look-up.
+    /// Stores of the table's actions whose bytes were computed before the lookup.
     pub rewrites: Option<&'u RewritesAt>,
     pub labels: Vec<crate::statement::Target>,
     pub problems: Vec<Diagnostic>,
-    /// Whether this is run ahead of its turn: what can be seen from outside is left out, and what cannot be run twice ends it.
+    /// Whether this is the speculative phase: side effects are deferred, and what cannot run twice ends it.
     pub ahead: bool,
-    /// Whether something was left out so.
+    /// Whether something was deferred.
     pub waits: bool,
     /// Temporaries so far.
     pub temporaries: u32,

@@ -26,7 +26,7 @@ pub fn fitted(value: Expr, from: u32, to: u32) -> Expr {
 }
 
 impl Body<'_, '_> {
-    /// A call; false if control does not go on behind it.
+    /// A call; false if control does not continue after it.
     pub fn call(&mut self, call: &Call) -> bool {
         match call {
             Call::Count { counter, index } => self.count(number(*counter), index.as_ref()),

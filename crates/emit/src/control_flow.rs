@@ -1,7 +1,9 @@
-//! The way through the graph: one function that calls the nodes in order, with a `goto` where a packet does not go on to the next one.
+//! Control flow of the graph: one function that calls the nodes in order, with a `goto` where a packet does
+//! not continue at the next one.
 //!
-//! After inlining, a node that returns where to go and a `switch` over it are one jump. A batched plan cuts the graph into regions; each is a function of
-//! the same shape that returns the loop at which the packet waits.
+//! After inlining, a node that returns where to go and a `switch` over it are one jump. A batched plan cuts
+//! the graph into regions; each is a function of the same shape that returns the loop at which the packet
+//! waits.
 
 use crate::c::{Expr, Stmt};
 use crate::node::Written;
@@ -9,13 +11,13 @@ use crate::unit::Unit;
 use hlir::NodeId;
 use std::collections::BTreeSet;
 
-/// Part of the graph that is run packet by packet.
+/// A part of the graph that runs packet by packet.
 pub struct Region<'r> {
     /// Positions in the order of the file.
     pub nodes: Vec<usize>,
-    /// Where a packet may come in beside the first node.
+    /// Entries beside the first node.
     pub starts: Vec<NodeId>,
-    /// Where a packet leaves the region; empty for the plain program.
+    /// Nodes where packets leave the region; empty for the plain program.
     pub heads: &'r [NodeId],
 }
 
@@ -28,7 +30,7 @@ impl Region<'_> {
         self.heads.contains(&node)
     }
 
-    /// Statements that go on at `to` from the node at `place`; none where it is the next one.
+    /// Statements that continue at `to` after the node at `place`; none if it is the next one.
     fn jump(&self, unit: &Unit, place: usize, to: NodeId) -> Option<Stmt> {
         if self.leaves(to) {
             return Some(Stmt::result(Expr::name(unit.place_name(to))));
@@ -41,7 +43,7 @@ impl Region<'_> {
         if self.heads.is_empty() { Stmt::Return(None) } else { Stmt::result(Expr::name("ENDED")) }
     }
 
-    /// The body of the function; `at` says where to begin, if there are several places.
+    /// The body of the function. `at` says where to begin, if there are several entries.
     pub fn body(&self, unit: &Unit, written: &[Written]) -> Vec<Stmt> {
         let mut code = self.entrance(unit);
         let mut blocks: Vec<(usize, Vec<Stmt>)> = Vec::new();
@@ -115,7 +117,7 @@ impl Region<'_> {
         code
     }
 
-    /// Goes on where `on` says.
+    /// Continues where `on` says.
     fn choose(&self, unit: &Unit, place: usize, written: &Written, on: Expr) -> Vec<Stmt> {
         let ways: Vec<(NodeId, Option<Stmt>)> =
             written.outcomes.iter().map(|to| (*to, self.jump(unit, place, *to))).collect();
@@ -162,7 +164,7 @@ pub fn measure(unit: &Unit, index: usize) -> (Vec<Stmt>, Vec<Stmt>) {
     (before, after)
 }
 
-/// Variables that measuring needs, for those that `code` uses.
+/// Variables of the measurement that `code` uses.
 pub fn measuring(code: &[Stmt]) -> Vec<Stmt> {
     let variable = |of: &str, name: &str| Stmt::Declare { of: of.to_string(), name: name.to_string(), value: None };
     let mut found = Vec::new();

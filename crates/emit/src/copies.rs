@@ -30,15 +30,14 @@ impl Unit<'_> {
     pub fn copy_items(&self, used: &Words) -> Vec<Item> {
         let mut items = Vec::new();
         if self.facts.multiplies {
-            let about =
-                "Of the copies that are wanted of a packet, those that its budget has left; the others are drops.";
+            let about = "The number of copies that a packet's budget allows; the others are counted as drops.";
             items.push(Item::Comment(about.to_string()));
             let parameters = [RUN, "struct state *state", "uint32_t wanted"];
             items.extend(function("INLINE uint32_t", "budget_take", &parameters, self.budget_take()));
         }
         items.push(Item::Comment("Memory for a copy, or NULL.".to_string()));
         items.extend(function(&format!("{RARE} struct copy *"), "copy_take", &[RUN], copy_take()));
-        items.push(Item::Comment("The copy's packet has left.".to_string()));
+        items.push(Item::Comment("Frees a copy after its packet was sent.".to_string()));
         items.extend(function(
             "static void",
             "copy_give",
@@ -53,14 +52,15 @@ impl Unit<'_> {
         items.extend(self.copy_kinds(used));
         if self.facts.pending {
             let parameters = [RUN, "struct copy *copy", "enum node at"];
-            items.push(Item::Comment("Puts a packet behind all that wait to enter again.".to_string()));
+            items.push(Item::Comment("Appends a packet to those that will re-enter.".to_string()));
             items.extend(function("static void", "run_enqueue", &parameters, self.enqueue()));
         }
         items
     }
 
-    /// The number is the burst's, and lasts as long: a packet that the control plane brings back begins another one, and one that waits for another burst has
-    /// none yet or is not copied any more, as the verifier sees to.
+    /// Budgets are numbered per burst and last as long. A packet resumed by the control plane begins another
+    /// one. A packet that is kept for another burst has none yet, or is no longer copied; the verifier
+    /// ensures that.
     fn budget_take(&self) -> Vec<Stmt> {
         let left = || name("*state->budget");
         let reason = "copy budget";
@@ -148,7 +148,7 @@ impl Unit<'_> {
         items.extend(function(&of, "copy_deparsed", &parameters, deparsed));
         let mut current = copied("packet_copy");
         current.extend([some(self.relocate(used)), Stmt::result(name("copy"))]);
-        items.push(Item::Comment("A copy that goes on as the packet is, headers included.".to_string()));
+        items.push(Item::Comment("A copy that continues as the packet is, headers included.".to_string()));
         items.extend(function(&of, "copy_current", &parameters, current));
         if self.facts.original {
             let mut original = copied("packet_copy");
@@ -157,12 +157,11 @@ impl Unit<'_> {
             let front = Stmt::set(name("copy->state.original"), Expr::call("packet_data", [name("&packet")]));
             original.extend([some(vec![front]), forget(), Stmt::result(name("copy"))]);
             items.push(Item::Comment(
-                "The packet as it came in: its front was saved, behind that nothing has changed. 0: no memory."
-                    .to_string(),
+                "The packet as received: its front was saved, the rest is unchanged. 0: no memory.".to_string(),
             ));
             let parameters_packet = [RUN, WHOLE, "struct packet *packet", "uint32_t saved"];
             items.extend(function("static int", "copy_original_packet", &parameters_packet, original_packet()));
-            items.push(Item::Comment("A copy with the packet's bytes as they came in, to be parsed.".to_string()));
+            items.push(Item::Comment("A copy with the packet's bytes as received, to be parsed.".to_string()));
             items.extend(function(&of, "copy_original", &parameters, original));
         }
         items

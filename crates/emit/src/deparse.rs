@@ -9,7 +9,7 @@ use crate::unit::{Unit, headers_used, number};
 use hlir::{Bytes, Effect, FieldRef, HeaderId, NodeId, NodeKind, Place, Program, Statement};
 use std::collections::{BTreeSet, HashMap};
 
-/// The label behind a deparser's statements.
+/// The label after a deparser's statements.
 pub const FINISH: &str = "deparser's end";
 
 impl Body<'_, '_> {
@@ -86,7 +86,7 @@ impl Body<'_, '_> {
         self.push(Stmt::when(valid, code));
     }
 
-    /// Drops a packet whose front would become longer than any packet, with so many bytes behind those that it has.
+    /// Drops a packet whose front would become longer than any packet.
     fn fits(&mut self, held: Expr, bytes: Expr) {
         let over = Expr::binary(">", Expr::binary("+", held, bytes), Expr::word(MOST_BYTES));
         let failed = self.nested(|body| body.drop_packet("no headroom"));
@@ -166,7 +166,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Cuts the packet. A header keeps its fields, also those that lay behind the cut.
+    /// Truncates the packet. A header keeps its fields, also those beyond the cut.
     pub fn truncate(&mut self, bytes: &hlir::Expression) {
         let bytes = self.amount(bytes);
         self.detach(self.node);
@@ -257,7 +257,7 @@ fn writes_after_emit(statements: &[Statement]) -> bool {
     writes
 }
 
-/// Headers whose storage some node from `start` on uses, before it begins anew as another packet.
+/// Headers whose storage is used by nodes from `start` on, until the packet re-enters.
 fn used_behind(program: &Program, start: NodeId) -> BTreeSet<HeaderId> {
     let mut used = BTreeSet::new();
     let mut seen = BTreeSet::new();
@@ -350,10 +350,11 @@ pub fn effect_places(effect: &Effect) -> impl Iterator<Item = Place> {
     set.iter().map(|(place, _)| *place)
 }
 
-/// What is known of a packet's front on the way to a deparser: headers emitted by it extracted so far, in its order, and nothing else.
+/// What is known of a packet's front before a deparser: headers that it emits were extracted in its order,
+/// and nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Front {
-    /// All emitted headers before this position may have been extracted, none behind.
+    /// Emitted headers before this position may have been extracted, none from it on.
     Ordered {
         next: usize,
         /// Something else has been taken off the front as well.
@@ -420,7 +421,7 @@ fn in_place(program: &Program, order: &[NodeId], deparser: NodeId, statements: &
     matches!(fronts.get(&number(deparser)), Some(Front::Ordered { foreign: false, .. }))
 }
 
-/// Whether every `emit` of a deparser runs, whatever the packet: what is left out would stay where it is.
+/// Whether every `emit` of a deparser always runs: a header that is not emitted would stay in place.
 fn always_emits(statements: &[Statement]) -> bool {
     let mut always = true;
     for statement in statements {
@@ -469,7 +470,7 @@ fn any_changes_front(statements: &[Statement], headers: &BTreeSet<HeaderId>) -> 
     found
 }
 
-/// The front when a node has run: failures may leave a state early, which only means that less was extracted.
+/// The front after a node. A failure may leave a state early, which means that less was extracted.
 fn front_behind(program: &Program, node: NodeId, before: Front, emitted: &[HeaderId]) -> Front {
     let mut bodies: Vec<&[Statement]> = vec![program.nodes[node].kind.body()];
     if let NodeKind::Apply { table, .. } = &program.nodes[node].kind {

@@ -7,7 +7,8 @@ use crate::c::{Expr, Item, Stmt};
 use crate::unit::{Unit, number};
 use hlir::{FieldRef, HeaderId, Program};
 
-/// Where a field lies: `width` bits from bit `bit` on. Behind a varbit field `bit` counts as if that one were empty.
+/// The position of a field: `width` bits from bit `bit` on. After a varbit field, `bit` counts as if that one
+/// were empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spot {
     pub bit: u32,
@@ -47,8 +48,8 @@ pub fn load_bits(pointer: &Expr, offset: u32, width: u32, size: u32) -> Expr {
     if width <= 32 { Expr::cast("uint32_t", value) } else { value }
 }
 
-/// Whether a field lies right behind another one of the same header.
-pub fn is_pipelined(program: &Program, field: FieldRef, before: FieldRef) -> bool {
+/// Whether a field follows another one of the same header directly.
+pub fn follows(program: &Program, field: FieldRef, before: FieldRef) -> bool {
     let is_varbit = |field: FieldRef| program.headers[field.header].fields[field.field as usize].varbit;
     field.header == before.header && field.field == before.field + 1 && !is_varbit(field) && !is_varbit(before)
 }
@@ -80,7 +81,8 @@ impl Body<'_, '_> {
         Expr::call(name, [self.base(field, spot)])
     }
 
-    /// `width` bits, at most 64, from a field's bit `from` on, its highest being 0. They may reach into the fields that lie behind it.
+    /// `width` bits, at most 64, from a field's bit `from` on, counted from its highest. They may extend into
+    /// the next fields.
     pub fn load_from(&mut self, field: FieldRef, from: u32, width: u32) -> Expr {
         let spot = Spot::of(self.program(), field);
         if from == 0 && width == spot.width {

@@ -1,4 +1,4 @@
-//! Look-ups of a whole group at once, for the structures that have a function for it: `NAME_find_group` of the runtime.
+//! Grouped lookups, for structures with a function `NAME_find_group` in the runtime.
 
 use crate::c::{Expr, Stmt};
 use crate::unit::Unit;
@@ -11,7 +11,7 @@ pub const GROUP_MOST: u32 = 64;
 
 /// Where a group's keys and hashes stand, and where its answers go.
 pub struct Grouped {
-    /// What makes names of the look-up's variables.
+    /// Prefix of the lookup's variable names.
     pub name: String,
     /// What makes names of arrays: `path->acl_` for `path->acl_key`.
     pub prefix: String,
@@ -21,22 +21,22 @@ pub struct Grouped {
     pub is_hashed: bool,
     /// Where addresses are that are still good.
     pub addresses: Option<Expr>,
-    /// How first lines were requested, if they were: then second ones are worth requests too.
+    /// The hint with which first lines were prefetched, if they were: second lines are prefetched likewise.
     pub requested: Option<Hint>,
     pub found: Expr,
-    /// Nodes of a structure that is walked are requested before the group comes to them.
+    /// Nodes of a trie are prefetched before the group reads them.
     pub walks_ahead: bool,
     pub requests: Option<Requests>,
 }
 
-/// Lines of a newer group, of which each look-up requests one.
+/// Lines of a newer group that lookups prefetch, one each.
 pub struct Requests {
     pub addresses: Expr,
     pub count: Expr,
 }
 
 impl Unit<'_> {
-    /// The request among these for the table's lines, if they are to be requested at all.
+    /// The prefetch of the table's lines, if there is one.
     pub fn request_for<'r>(&self, requests: &'r [Prefetch], table: TableId) -> Option<&'r Prefetch> {
         let wanted = &self.program.tables[table].name;
         let is = |access: &Access| matches!(access, Access::Table { table, line: 0 } if table == wanted);
@@ -53,7 +53,8 @@ impl Unit<'_> {
         code
     }
 
-    /// The same in two halves, for a table whose keys are in one of two lines: what else is looked up between them waits together with the second lines.
+    /// The same in two halves, for a table whose keys are in one of two lines: other lookups in between
+    /// overlap with the second lines.
     pub fn find_halves(&self, table: TableId, grouped: Grouped) -> [Vec<Stmt>; 2] {
         let structure = written_structure(self.structure(table));
         let pointer = Expr::Name(format!("{}{}", grouped.run, self.table_name(table)));

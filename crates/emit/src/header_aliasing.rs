@@ -1,7 +1,8 @@
-//! Headers that are kept apart from the packet that they were extracted from.
+//! Headers that must not alias the packet that they were extracted from.
 //!
-//! Others lie in it, and what is written to them is written to the packet's bytes: a deparser puts them where they belong before anybody sees the bytes. Where
-//! none comes between, the packet has to stay as it is, so such a header is copied when it is extracted. Programs of P4 have none, for they end in a deparser.
+//! Usually a header stays in the packet, and writes to it change the packet's bytes: a deparser places them
+//! before anything reads the bytes. Without a deparser in between, the packet must stay as it is, so such a
+//! header is copied when it is extracted. P4 programs have none, since they end in a deparser.
 
 use crate::deparse::{effect_places, same_packet};
 use crate::storage::goes_back;
@@ -9,7 +10,7 @@ use hlir::effects::{Part, statement_writes, writes};
 use hlir::{Binary, Bytes, Effect, Expression, HeaderId, Node, NodeId, NodeKind, Program, Reentry, Statement};
 use std::collections::BTreeSet;
 
-/// Of `nodes`, those that packets can reach.
+/// Of the headers, those that must be copied because of these reachable nodes.
 pub fn unaliased(program: &Program, nodes: &[NodeId]) -> BTreeSet<HeaderId> {
     let showing = Showing::of(program, nodes);
     let mut unaliased = BTreeSet::new();
@@ -31,7 +32,7 @@ pub fn unaliased(program: &Program, nodes: &[NodeId]) -> BTreeSet<HeaderId> {
     unaliased
 }
 
-/// Nodes from which on somebody sees the packet's bytes before a deparser has run.
+/// Nodes from which the packet's bytes are read before a deparser has run.
 struct Showing<'p> {
     program: &'p Program,
     nodes: BTreeSet<NodeId>,
@@ -69,8 +70,9 @@ impl Showing<'_> {
         }
     }
 
-    /// The same for packets that come to a node because `condition` holds. Those to be dropped go round the deparser to a buffering manager that drops them
-    /// by the same condition, so what it does with others is not their end.
+    /// The same for packets that reach a node because `condition` holds. A drop may bypass the deparser on
+    /// its way to a buffering manager that tests the same condition, so that manager's other effects do not
+    /// count.
     fn shows_where(&self, node: NodeId, condition: &Expression) -> bool {
         let NodeKind::Buffer { rules, otherwise } = &self.program.nodes[node].kind else {
             return self.nodes.contains(&node);
@@ -82,7 +84,8 @@ impl Showing<'_> {
             || last.is_none() && otherwise.is_some_and(|next| self.nodes.contains(&next))
     }
 
-    /// Whether the bytes are seen: where the packet leaves, where a parser or the control plane reads them, and where they become what came in.
+    /// Whether an effect reads the bytes: the packet leaves, a parser or the control plane reads it, or it
+    /// becomes the received packet.
     fn effect(&self, effect: &Effect) -> bool {
         let copied = |copy: &Reentry| match copy.bytes {
             Bytes::Original => false,
@@ -102,13 +105,13 @@ impl Showing<'_> {
     }
 }
 
-/// What holds where a condition does.
+/// The conjuncts of a condition.
 fn conjuncts(condition: &Expression) -> Vec<&Expression> {
     let Expression::Binary { operator: Binary::LogicalAnd, left, right } = condition else { return vec![condition] };
     [conjuncts(left), conjuncts(right)].concat()
 }
 
-/// The node, and where the same packet can come before it is deparsed.
+/// The node, and the nodes that the same packet reaches before a deparser.
 fn until_deparsed(program: &Program, node: NodeId) -> BTreeSet<NodeId> {
     let mut reached = BTreeSet::new();
     let mut left = vec![node];

@@ -133,7 +133,7 @@ fn table_headers(unit: &Unit) -> Vec<String> {
     names.into_iter().map(|name| format!("table/{name}.h")).collect()
 }
 
-/// `lanes`: packets that stand side by side in the path's first stage.
+/// `lanes`: packets per vector in the first stage.
 fn opening(unit: &Unit, lanes: Option<u32>) -> Vec<Item> {
     // Costs change from one calibration to the next, and the code would with them.
     let plan = print_plan(&unit.plan.clone().without_reasons());
@@ -160,7 +160,7 @@ fn opening(unit: &Unit, lanes: Option<u32>) -> Vec<Item> {
     let mut items = vec![Item::Comment(title)];
     items.extend(lines.into_iter().map(Item::Directive));
     items.push(Item::Blank);
-    items.push(Item::Comment("What the program's author compares is not the C compiler's business.".to_string()));
+    items.push(Item::Comment("The C compiler need not warn about the program's own comparisons.".to_string()));
     items.push(Item::Directive("pragma GCC diagnostic ignored \"-Wtautological-compare\"".to_string()));
     items.push(Item::Directive("pragma GCC diagnostic ignored \"-Wtype-limits\"".to_string()));
     items.push(Item::Blank);
@@ -208,7 +208,7 @@ fn walks(unit: &Unit, written: &[node::Written], entry: NodeId) -> Vec<Item> {
         if unit.walk_from(entry).is_some() {
             parameters.push("enum node at".to_string());
         }
-        items.push(Item::Comment("The way of a packet through the graph.".to_string()));
+        items.push(Item::Comment("A packet's control flow through the graph.".to_string()));
         let is_shared = unit.copies() && length(written) > MOST_INLINED;
         let of = if is_shared { "static __attribute__((noinline)) void" } else { "INLINE void" }.to_string();
         items.push(Item::Function { of, name: "walk".to_string(), parameters, body });

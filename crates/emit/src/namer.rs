@@ -118,7 +118,7 @@ impl Namer {
         namer
     }
 
-    /// `wish` as a C name, with a number behind it if it is taken.
+    /// `wish` as a C name, with a number appended if it is taken.
     pub fn unique(&mut self, wish: &str) -> String {
         self.unique_with(wish, |name| vec![name.to_string()])
     }
@@ -149,7 +149,7 @@ impl Namer {
 /// A space, and what a name makes there: itself, if it stands there, and what is named after it.
 pub type Made<'n> = (&'n mut Namer, &'n dyn Fn(&str) -> Vec<String>);
 
-/// `wish` as a C name, with a number behind it if something of what it makes in some space is taken there.
+/// `wish` as a C name, with a number appended if a name derived from it is taken in some space.
 pub fn unique_in(wish: &str, spaces: &mut [Made]) -> String {
     let name = identifier(wish);
     let is_free = |name: &str| spaces.iter().all(|(namer, made)| made(name).iter().all(|made| namer.is_free(made)));

@@ -17,7 +17,7 @@ pub struct Names {
     pub variables: Vec<String>,
     pub parsers: Vec<String>,
     pub nodes: Vec<String>,
-    /// Of nodes that look up a table which others look up as well, what names the look-up's own things are made of.
+    /// For nodes whose table is looked up elsewhere, too: the prefix of the lookup's own names.
     pub look_ups: Vec<Option<String>>,
     /// Names of enumerators: `AT_INGRESS_DMAC`.
     pub places: Vec<String>,
@@ -167,7 +167,8 @@ impl Spaces {
         Spaces { members: Namer::new(STATE), held: Namer::new(RUN), top, tags, grouped }
     }
 
-    /// Members of `struct path` are named after tables, look-ups and nodes as well, but none of these is another with something behind it.
+    /// Members of `struct path` are named after tables, lookups and nodes; none of these may be another one
+    /// with a suffix.
     fn table(&mut self, wish: &str, actions: &[String]) -> String {
         let constants = |name: &str| {
             let parameters = actions.iter().map(|action| format!("{name}_{action}_parameters"));
@@ -213,7 +214,7 @@ impl Spaces {
     }
 }
 
-/// A name with each of these behind it.
+/// A name with each of these suffixes.
 fn with(name: &str, parts: &[&str]) -> Vec<String> {
     parts.iter().map(|part| format!("{name}{part}")).collect()
 }
@@ -228,7 +229,7 @@ pub fn copied(header: &str) -> String {
     format!("{header}_copy")
 }
 
-/// Functions of any node: its own, ahead of a packet's turn, those that make copies, and its loop.
+/// Functions of any node: its own, its speculative one, those that make copies, and its loop.
 fn of_node(name: &str) -> Vec<String> {
     with(name, &["", "_ahead", "_copy#", "_onward", "_loop"])
 }

@@ -1,6 +1,8 @@
-//! Nodes as functions: `static inline enum node NODE(run, state)` does what the node does and says where the packet goes on.
+//! Nodes as functions: `static inline enum node NODE(run, state)` executes the node and returns its
+//! successor.
 //!
-//! What is known of headers' storage at a node depends on all ways that lead to it, so nodes are written again until nothing changes.
+//! What is known of headers' storage at a node depends on all paths to it, so nodes are emitted again until
+//! nothing changes.
 
 use crate::body::{Body, Exit, Presence, Presences};
 use crate::c::{Expr, Item, Stmt};
@@ -23,7 +25,7 @@ pub struct Written {
 }
 
 impl Written {
-    /// The only node behind this one, if no packet ends here.
+    /// The only successor of this node, if no packet ends here.
     pub fn only(&self) -> Option<NodeId> {
         match self.outcomes.as_slice() {
             [only] if !self.ends => Some(*only),
@@ -31,7 +33,7 @@ impl Written {
         }
     }
 
-    /// What its function is declared as: one that says nothing where there is only one way on, which its code then does not either.
+    /// The return type of its function: void if there is only one successor.
     fn returns(&self, code: &mut Vec<Stmt>) -> &'static str {
         if self.only().is_none() {
             return "INLINE enum node";
@@ -50,15 +52,15 @@ pub struct Nodes {
     known: Vec<Option<Presences>>,
 }
 
-/// A node as it is run ahead of its turn: `NODE_ahead`, or of a table's `NODE_act_ahead`.
+/// A node in the speculative phase: `NODE_ahead`, or `NODE_act_ahead` of a table.
 pub struct AheadOf {
     /// Of its function; the node's own, where both would do the same.
     pub name: String,
-    /// Whether the function says where the packet goes on; else there is one way only.
+    /// Whether the function returns a successor; otherwise there is only one.
     pub answers: bool,
     pub items: Vec<Item>,
     pub outcomes: Vec<NodeId>,
-    /// Whether something is left out until the packet's turn.
+    /// Whether something is deferred to the commit phase.
     pub waits: bool,
     /// Whether it takes the number of the record that was found: of a table, also one without keys.
     pub takes_found: bool,
@@ -96,7 +98,7 @@ impl Nodes {
         ahead
     }
 
-    /// `NODE_act` for a packet whose bytes were made before the look-up, as far as they are known there.
+    /// `NODE_act` for a packet with precomputed header bytes.
     pub fn act_rewritten(&self, unit: &Unit, node: NodeId, rewrites: &RewritesAt) -> Vec<Item> {
         let NodeKind::Apply { table, next, exit } = &unit.node(node).kind else { return Vec::new() };
         let mut body = Body::new(unit, node, self.known(unit, node));
@@ -125,7 +127,7 @@ impl Nodes {
         vec![Item::Function { of: "INLINE void".to_string(), name, parameters, body: code }, Item::Blank]
     }
 
-    /// Puts the key of a node's look-up into `key`, for a packet that is still at `from`.
+    /// Computes the key of a node's lookup into `key`, for a packet that is still at `from`.
     pub fn key_ahead(&self, unit: &Unit, node: NodeId, table: TableId, from: NodeId) -> Vec<Item> {
         let mut body = Body::new(unit, node, self.known(unit, from));
         let code = body.nested(|body| body.key(table));
@@ -238,7 +240,7 @@ fn branch(body: &mut Body, condition: &hlir::Expression, then: NodeId, otherwise
 /// What an action runs on beside the packet: the number of a record, and where the records are.
 const ACTED_ON: [&str; 2] = ["uint32_t found", "const uint8_t *records"];
 
-/// The three stages of a look-up, one after the other.
+/// The three stages of a lookup, in sequence.
 fn look_up(unit: &Unit, name: &str, table: TableId, of: &str) -> Vec<Stmt> {
     let structure = written_structure(unit.structure(table));
     let limbs = crate::body::limbs(unit.key_bits(table));
@@ -267,7 +269,7 @@ fn look_up(unit: &Unit, name: &str, table: TableId, of: &str) -> Vec<Stmt> {
     code
 }
 
-/// Leaves out names that nothing uses any more, such as operands of a test whose branches turned out empty. What they name is pure.
+/// Removes unused names, such as operands of a test with empty branches. Their values are pure.
 pub fn without_unused(mut body: Vec<Stmt>) -> Vec<Stmt> {
     loop {
         let mut mentioned = Vec::new();
@@ -313,7 +315,7 @@ fn headline(unit: &Unit, node: NodeId) -> String {
     }
 }
 
-/// Makes every `return NODE` a plain `return`: there is only one way on.
+/// Turns every `return NODE` into a plain `return`: there is only one successor.
 fn forget_results(code: &mut [Stmt]) {
     for statement in code {
         if let Stmt::Return(value) = statement {

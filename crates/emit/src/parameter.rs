@@ -1,5 +1,5 @@
-//! Parameters that an action only copies into the packet lie in the table's records as the packet will have them: no byte is turned on the way, and
-//! neighbours that become neighbours, the two addresses of Ethernet for one, are copied at once.
+//! Parameters that an action only copies into the packet are stored in records in network order: no byte is
+//! swapped, and neighbours, such as the two addresses of Ethernet, are copied at once.
 
 use crate::body::Body;
 use crate::c::{Expr, Stmt};
@@ -32,8 +32,9 @@ impl Copy {
 }
 
 impl Unit<'_> {
-    /// Whether a parameter lies in records as packets have it: the action copies it into fields of whole bytes, and does nothing else with it. Not in
-    /// tables that packets insert into, whose records are made of numbers in the data plane.
+    /// Whether a parameter is stored in network order: the action copies it into fields of whole bytes, and
+    /// does nothing else with it. Tables that packets insert into are excluded, since the data plane makes
+    /// their records from numbers.
     pub fn in_bytes(&self, table: TableId, action: usize, parameter: usize) -> bool {
         let body = &self.program.tables[table].actions[action].body;
         let (mut copies, mut uses) = (0, 0);
@@ -78,7 +79,8 @@ impl Body<'_, '_> {
         count
     }
 
-    /// Where a parameter's bytes begin. `beyond`: what is read goes on behind the parameter, so the record is what it belongs to.
+    /// The first byte of a parameter. `beyond`: the access extends past the parameter, so it is based on the
+    /// record.
     fn parameter_bytes(&self, table: TableId, action: usize, parameter: usize, beyond: bool) -> Expr {
         let names = &self.unit.names;
         let (data, name) = (&names.actions[number(table)][action], &names.parameters[number(table)][action][parameter]);

@@ -46,7 +46,8 @@ impl Body<'_, '_> {
         self.nested(|body| body.reject(Expr::word(code)))
     }
 
-    /// Fails with PacketTooShort unless `bytes` lie behind the cursor, side by side in memory if they are to be read.
+    /// Fails with PacketTooShort unless `bytes` follow the cursor; contiguous in memory if they are to be
+    /// read.
     fn need(&mut self, bytes: Expr) {
         let end = Expr::binary("+", cursor(), bytes);
         let end = self.named(end, 32, "end");
@@ -145,14 +146,14 @@ impl Body<'_, '_> {
         let short = self.reject_code(error_code::PACKET_TOO_SHORT);
         let left = Expr::binary("-", Expr::call("packet_length", [Expr::name("&state->packet")]), cursor());
         self.push(Stmt::when(Expr::binary(">", bits.clone(), Expr::binary("*", left, Expr::word(8))), short));
-        // Bytes that are skipped lie side by side as well, for what comes behind them is reached from the front.
+        // Skipped bytes must be contiguous as well, since what follows is reached from the front.
         let bytes = self.named(Expr::binary("/", bits, Expr::word(8)), 32, "bytes");
         self.need(bytes.clone());
         self.push(Stmt::Assign(cursor(), "+=", bytes));
         true
     }
 
-    /// Reads bits behind the cursor by way of their bytes, whatever their place.
+    /// Reads bits after the cursor through their bytes, at any alignment.
     pub fn lookahead(&mut self, into: VariableId, offset: u32) -> bool {
         let width = self.program().variables[into].kind.width();
         if width == 0 {
@@ -303,7 +304,7 @@ fn truth(value: Expr, kind: hlir::Type) -> Expr {
     if kind == hlir::Type::Bool { Expr::binary("!=", value, Expr::word(0)) } else { value }
 }
 
-/// What is known where several ways meet.
+/// The facts where several paths meet.
 pub fn meet(known: &mut Option<Presences>, present: &Presences) -> bool {
     match known {
         None => {

@@ -90,7 +90,8 @@ fn longest(statements: &[Rolled], at: usize, arrays: &Arrays) -> Option<(usize, 
     best
 }
 
-/// Whether a loop can take statements in: what they declare is theirs, and none of them leads to another or ends a loop.
+/// Whether statements can be a loop's body: their declarations are local, and none of them jumps out or ends
+/// a loop.
 fn stays_inside(statements: &[Stmt], behind: &[Stmt]) -> bool {
     let name = |statement: &'_ Stmt| {
         let Stmt::Declare { name, .. } = statement else { return None };

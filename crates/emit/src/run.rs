@@ -25,20 +25,20 @@ impl Unit<'_> {
         self.program.tables.iter().map(|(id, _)| id).filter(|id| self.facts.tables.contains(&number(*id))).collect()
     }
 
-    /// The worker's own memory, and what is at hand during a burst.
+    /// The worker's own memory, and the state of a burst.
     pub fn run_items(&self, way: Option<&HotPath>) -> Vec<Item> {
         let mut memory = Vec::new();
         if self.copies() {
             memory.push(Member::plain("struct copy *", "copies", "free ones"));
         }
         if self.facts.pending {
-            memory.push(Member::plain("struct copy *", "first", "of those that wait to enter again"));
+            memory.push(Member::plain("struct copy *", "first", "of re-entering packets"));
             memory.push(Member::plain("struct copy *", "last", ""));
         }
         if self.facts.multiplies {
             let packets = self.burst() + way.map_or(0, HotPath::held);
-            memory.push(Member::plain("uint32_t", "copied", "received packets that copies were made of"));
-            memory.push(Member::plain("uint32_t", format!("budgets[{packets}]"), "copies left to each of these"));
+            memory.push(Member::plain("uint32_t", "copied", "received packets that were copied"));
+            memory.push(Member::plain("uint32_t", format!("budgets[{packets}]"), "remaining copy budget of each"));
         }
         match self.batched() {
             true => memory.extend(self.batch_members()),
@@ -51,9 +51,7 @@ impl Unit<'_> {
             Item::Comment("The worker's memory.".to_string()),
             Item::Struct(Struct { name: "memory".to_string(), members: memory }),
             Item::Blank,
-            Item::Comment(
-                "What is at hand during a burst: a local variable, which no store to a packet can change.".to_string(),
-            ),
+            Item::Comment("The state of a burst: a local variable, which no store to a packet can alias.".to_string()),
             Item::Struct(Struct { name: "run".to_string(), members: run }),
             Item::Blank,
         ];
@@ -104,9 +102,7 @@ impl Unit<'_> {
     pub fn host_items(&self, entry: NodeId, way: Option<&HotPath>) -> Vec<Item> {
         let mut items = Vec::new();
         if self.facts.pending {
-            items.push(Item::Comment(
-                "Packets that enter again, first come first served, until none is left.".to_string(),
-            ));
+            items.push(Item::Comment("Runs re-entering packets in order, until none is left.".to_string()));
             items.extend(function("static void", "run_pending", &["struct run *run"], pending()));
         }
         items.extend(function(
@@ -119,7 +115,7 @@ impl Unit<'_> {
         let parameters = ["struct worker *worker", "struct burst *burst"];
         items.extend(function("static void", "process", &parameters, self.process(entry, way)));
         let about = match self.facts.punts {
-            true => "A packet that the control plane brings back.",
+            true => "Resumes a packet from the control plane.",
             false => "No node hands packets to the control plane, so none comes back.",
         };
         items.push(Item::Comment(about.to_string()));
@@ -185,7 +181,7 @@ impl Unit<'_> {
         ]
     }
 
-    /// Member by member, where the state is to stay: a whole state goes through memory, and what is read of it soon after waits for that.
+    /// Member by member, since a struct goes through memory, and loads of it soon after would stall.
     fn begin(&self, used: &Words) -> Vec<Stmt> {
         let given = ["packet", "port", "scratch", "number"];
         let mut body = Vec::new();
@@ -291,8 +287,7 @@ impl Unit<'_> {
     }
 }
 
-/// A `struct run` of its own for a function or a block, with what another holds: where that is, behind it and the other declarations, an empty line and
-/// what fills it.
+/// A local `struct run`, initialized from another one after the other declarations.
 pub fn run_taken(title: &str, from: &str) -> [Stmt; 3] {
     let declared = Stmt::Declare { of: "struct run".to_string(), name: title.to_string(), value: None };
     [declared, Stmt::Blank, run_copy(&format!("&{title}"), from)]

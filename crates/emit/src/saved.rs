@@ -66,7 +66,7 @@ impl Unit<'_> {
             body,
         };
         vec![
-            Item::Comment("What a packet carries while the control plane has it.".to_string()),
+            Item::Comment("The state of a packet that the control plane has.".to_string()),
             Item::Struct(Struct { name: "saved".to_string(), members }),
             Item::Blank,
             function("state_save", ["const struct state *state", "struct saved *saved"], without_unused(save)),

@@ -70,8 +70,9 @@ fn constant_data(value: &BigUint, width: u32, in_bytes: bool) -> Expr {
 }
 
 impl Body<'_, '_> {
-    /// Declares `record`, the entry's, for the look-up's result `found` among `records`; with a selector also `member`, whose action runs. A group without
-    /// members makes a miss of the hit, unless the table says what runs then.
+    /// Declares `record`, the entry's, for the lookup's result `found` among `records`; with a selector also
+    /// `member`, whose action runs. A group without members turns the hit into a miss, unless the table has
+    /// an action for it.
     pub fn record(&mut self, table: TableId) {
         let name = self.unit.table_name(table);
         let of = format!("const struct {name}_record *");
@@ -102,7 +103,7 @@ impl Body<'_, '_> {
         });
         let leads_to_group = Expr::binary("==", Expr::name("record->action"), Expr::name("SELECTOR_GROUP"));
         self.push(Stmt::when(leads_to_group, code));
-        // The branch may have pointed headers at scratch that are not there on the other way.
+        // The other branch may not have the scratch that this one pointed headers at.
         for header in self.selector_headers(table) {
             let presence = &mut self.present[number(header)];
             if *presence == Presence::Absent {

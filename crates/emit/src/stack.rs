@@ -49,7 +49,7 @@ fn is_alike(left: &Header, right: &Header) -> bool {
     left.type_name == right.type_name && left.fields == right.fields
 }
 
-/// `hdr.tags[3].inner` in its parts: the stack, the element's number, and what is behind it.
+/// `hdr.tags[3].inner` in its parts: the stack, the element's number, and the rest.
 fn element(name: &str) -> Option<(&str, u32, &str)> {
     let (stack, rest) = name.rsplit_once('[')?;
     let (at, member) = rest.split_once(']')?;
@@ -57,7 +57,7 @@ fn element(name: &str) -> Option<(&str, u32, &str)> {
 }
 
 impl Names {
-    /// A member named after a header: with `_valid` behind it, its validity.
+    /// A member named after a header: with the suffix `_valid`, its validity.
     pub fn of_header(&self, index: usize, part: &str) -> String {
         match &self.elements[index] {
             None => format!("{}{part}", self.headers[index]),
@@ -71,7 +71,8 @@ impl Names {
         format!("{name}{part}")
     }
 
-    /// How such a member is declared, with what each has behind it; nothing where the first element of an array has declared all.
+    /// The declaration of such a member, with each suffix; nothing if the first element of an array has
+    /// declared all.
     pub fn declared_of_header(&self, index: usize, part: &str, each: &str) -> Option<String> {
         match &self.elements[index] {
             None => Some(format!("{}{part}{each}", self.headers[index])),

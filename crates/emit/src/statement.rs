@@ -247,7 +247,7 @@ impl Body<'_, '_> {
         name
     }
 
-    /// Closes the innermost label. Control goes on if something left to it, or reached the end.
+    /// Closes the innermost label. Control continues if something jumped to it, or reached the end.
     fn close(&mut self, reached_end: bool) -> bool {
         let target = self.labels.pop().expect("labels are opened and closed in pairs");
         let Some(left) = target.reached else { return reached_end };

@@ -42,15 +42,15 @@ impl Unit<'_> {
     pub fn storage_items(&self, used: &Words) -> Vec<Item> {
         let comment = |text: &str| Item::Comment(text.to_string());
         let mut items = vec![
-            comment("What needs an address: headers that are not in the packet, wide numbers, bytes as they came in."),
+            comment("Data that needs an address: headers outside the packet, wide numbers, bytes as received."),
             Item::Struct(self.scratch(used)),
             Item::Blank,
-            comment("A packet on its way. Headers are pointers into the packet, or into scratch."),
+            comment("The state of a packet. Headers are pointers into the packet, or into scratch."),
             Item::Struct(self.state(used)),
             Item::Blank,
         ];
         if self.copies() {
-            items.push(Item::Comment("A copy, or a packet that will enter again.".to_string()));
+            items.push(Item::Comment("A copy, or a packet that will re-enter.".to_string()));
             items.push(Item::Struct(Struct {
                 name: "copy".to_string(),
                 members: vec![
@@ -99,7 +99,7 @@ impl Unit<'_> {
         let mut members = vec![
             Member::plain("struct packet", "packet", ""),
             Member::plain("struct scratch *", "scratch", ""),
-            Member::plain("uint32_t", "cursor", "bytes that the parser has taken"),
+            Member::plain("uint32_t", "cursor", "bytes that the parser has consumed"),
             Member::plain("uint32_t", "port", "ingress"),
         ];
         if self.facts.random {
@@ -108,10 +108,14 @@ impl Unit<'_> {
             members.push(Member::plain("uint64_t", "copies", "made of it so far"));
         }
         if self.facts.pending {
-            members.push(Member::plain("uint32_t", "generation", "how often it has entered again"));
+            members.push(Member::plain("uint32_t", "generation", "how often it has re-entered"));
         }
         if self.facts.multiplies {
-            members.push(Member::plain("uint32_t *", "budget", "copies left to all that came of it; NULL before any"));
+            members.push(Member::plain(
+                "uint32_t *",
+                "budget",
+                "remaining copy budget, shared with its copies; NULL before any",
+            ));
         }
         if self.facts.original {
             members.push(Member::plain("const uint8_t *", "original", "its first byte when it entered"));

@@ -1,11 +1,11 @@
 //! Tables: the key as one number, the record of each entry, and the node that looks one up.
 //!
-//! A look-up is cut into the stages that the runtime offers, so that a batch can run each for all its packets: `NODE_key` builds the key,
-//! the structure's functions find a record, `NODE_act` runs the action. Whoever looks up counts that; `NODE_act` counts the misses.
+//! A lookup consists of the stages that the runtime offers, so that a batch can run each for all its packets:
+//! `NODE_key` computes the key, the structure's functions find a record, `NODE_act` runs the action.
 
 use crate::body::{Body, Exit, Presences, limbs, unsupported};
 use crate::c::{Expr, Item, Member, Stmt, Struct};
-use crate::field::is_pipelined;
+use crate::field::follows;
 use crate::unit::{Unit, number};
 use hlir::diagnostic::Diagnostic;
 use hlir::plan::Structure;
@@ -16,7 +16,7 @@ use hlir::{Counter, Expression, HeaderId, KeyField, MatchKind, Meter, Next, Node
 pub struct Part {
     pub shift: u32,
     pub bits: u32,
-    /// Whose array it is, if it is the other's.
+    /// The primary table, if this one is the secondary of a joint array.
     pub owner: Option<TableId>,
 }
 
@@ -39,7 +39,7 @@ impl Unit<'_> {
         let mut before = None;
         for field in self.program.key_fields(table) {
             let this = if let Expression::Field(this) = keys[field.index].value { Some(this) } else { None };
-            let is_beside = before.zip(this).is_some_and(|(before, this)| is_pipelined(self.program, this, before));
+            let is_beside = before.zip(this).is_some_and(|(before, this)| follows(self.program, this, before));
             before = this;
             match loads.last_mut() {
                 Some(last)
@@ -57,7 +57,7 @@ impl Unit<'_> {
         self.program.key_fields(table).iter().map(|field| field.width).sum()
     }
 
-    /// What a look-up is told of the key's size: its limbs, or for rules compared word by word, what is compared (runtime/table/scan.h).
+    /// The key size as lookups take it: limbs, or what is compared word by word (runtime/table/scan.h).
     pub fn key_size(&self, table: TableId) -> Expr {
         let bits = self.key_bits(table);
         let limbs = crate::body::limbs(bits);
@@ -85,7 +85,7 @@ impl Unit<'_> {
         pinned.map_or_else(|| Structure::usual(&self.program.key_kinds(table)), |plan| plan.structure)
     }
 
-    /// Where two tables share an array, the bits of what a look-up in it finds that are the number of this table's record.
+    /// For joint tables: the bits of a lookup's result that are this table's record number.
     pub fn part(&self, table: TableId) -> Option<Part> {
         let name = &self.program.tables[table].name;
         let share = self.plan.joint_of(name)?;
@@ -94,7 +94,7 @@ impl Unit<'_> {
         Some(Part { shift, bits, owner: self.program.tables.iter().find(is_owner).map(|(id, _)| id) })
     }
 
-    /// The number of the table's record in what a look-up of its structure has found.
+    /// The table's record number in a lookup's result.
     pub fn own_part(&self, table: TableId, found: Expr) -> Expr {
         match self.part(table) {
             Some(part) => Expr::call("table_part", [found, Expr::word(part.shift), Expr::word(part.bits)]),
@@ -115,7 +115,8 @@ impl Unit<'_> {
         })
     }
 
-    /// Where the table's records are, taken after a look-up. Without keys, there is only the default's, which is not among them.
+    /// The table's record array, loaded after a lookup. A table without keys has only the default's record,
+    /// which is not in it.
     pub fn records(&self, table: TableId) -> Expr {
         match self.program.tables[table].keys.is_empty() {
             true => Expr::name("NULL"),
@@ -149,12 +150,12 @@ impl Unit<'_> {
         }
     }
 
-    /// Counts look-ups.
+    /// Counts lookups.
     pub fn count_look_ups(&self, table: TableId, count: Expr) -> Stmt {
         Stmt::Assign(Expr::Name(format!("run->{}_lookups", self.table_name(table))), "+=", count)
     }
 
-    /// Takes back a look-up that was counted before its turn, and did not come to it.
+    /// Uncounts a lookup that was counted before commit and not made.
     pub fn take_back_look_up(&self, table: TableId) -> Stmt {
         Stmt::Assign(Expr::Name(format!("run->{}_lookups", self.table_name(table))), "-=", Expr::word(1))
     }
@@ -205,7 +206,7 @@ fn data_index(table: &hlir::Table, action: &hlir::Action) -> usize {
     table.actions.iter().position(|known| std::ptr::eq(known, action)).unwrap_or(0)
 }
 
-/// Bytes of a parameter in a record, or of a cell of a register: 1, 2, 4, 8 or whole limbs.
+/// Bytes of a parameter in a record, or of a register's element: 1, 2, 4, 8 or whole limbs.
 pub fn cell_bytes(width: u32) -> u32 {
     match width {
         0..=8 => 1,

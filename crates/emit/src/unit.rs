@@ -51,7 +51,7 @@ pub struct Facts {
     pub punts: bool,
     /// Parsers whose states form a cycle, by number.
     pub cyclic: BTreeSet<usize>,
-    /// Headers that do not lie in the packet, so that nobody sees what is written to them before a deparser has run.
+    /// Headers that do not alias the packet, so that writes to them are invisible before a deparser.
     pub unaliased: BTreeSet<HeaderId>,
 }
 
@@ -278,7 +278,8 @@ fn order(program: &Program, entry: NodeId) -> Vec<NodeId> {
     postorder
 }
 
-/// Every node that can follow, a parser's `reject` included; the last come first in the file, so the common way is put last.
+/// Every successor, a parser's `reject` included. The last ones come first in the file, so the common one is
+/// last.
 fn flow(program: &Program, node: NodeId) -> Vec<NodeId> {
     let mut targets = program.nodes[node].successors();
     targets.reverse();
@@ -372,7 +373,7 @@ pub fn headers_read(value: &Expression, found: &mut BTreeSet<HeaderId>) {
     });
 }
 
-/// Headers whose storage a statement itself reads or writes, extraction and `setValid` apart.
+/// Headers whose storage a statement itself reads or writes, except by extraction and `setValid`.
 pub fn headers_used(statement: &Statement, found: &mut BTreeSet<HeaderId>) {
     expressions(statement, &mut |value| headers_read(value, found));
     let mut place = |place: &Place| {

@@ -1,7 +1,9 @@
-//! What plans say and this emitter does not carry out: refused by name and place, with what is possible instead.
+//! Decisions of plans that this emitter does not implement: rejected by name and position, with an
+//! alternative.
 //!
-//! Who writes a decision into a plan would otherwise measure, and explain, a program that does something else. Two things are passed over: a batch that is
-//! smaller than the burst, since all of a burst goes through a stage, and a second request for the same table in one loop.
+//! Otherwise users would measure a program that does not follow their plan. Two things are ignored: a batch
+//! that is smaller than the burst, since all of a burst goes through a stage, and a second prefetch of the
+//! same table in one loop.
 
 use crate::unit::Unit;
 use hlir::NodeId;
@@ -11,10 +13,10 @@ use hlir::plan::{Access, Layout, Loop, Placement, Prefetch};
 use hlir::vector::{Obstacle, VectorStage};
 use hlir::verify::{Places, Site};
 
-/// Packets that ports hand over at once at most (`runtime/port/memory.h`, `runtime/port/dpdk.h`).
+/// Largest burst of ports (`runtime/port/memory.h`, `runtime/port/dpdk.h`).
 const LARGEST_BURST: u32 = 512;
 
-/// All of it, in the order in which plans are printed.
+/// All unsupported decisions, in the order in which plans are printed.
 pub fn of(unit: &Unit, places: &Places) -> Vec<Diagnostic> {
     let mut refused = Refused { unit, places, found: Vec::new() };
     refused.burst();
@@ -76,7 +78,7 @@ impl Refused<'_> {
         }
     }
 
-    /// Only what leads to the path's first cut is run in lanes, if all of it can be.
+    /// Only the first stage of the hot path can be vector code, if all of it can.
     fn lanes(&mut self, site: Site, lp: &Loop) {
         if ![8, 16].contains(&lp.vector) {
             let message = format!("a loop of {} lanes cannot be emitted", lp.vector);
@@ -136,7 +138,8 @@ impl Refused<'_> {
         }
     }
 
-    /// Packets are requested before anything reads them: where the path begins, or before a loop whose node looks up nothing.
+    /// Packets are prefetched before anything reads them: at the beginning of the path, or before a loop
+    /// whose node has no lookup.
     fn packet_request(&mut self, site: Site, lp: &Loop, placement: Placement) {
         if placement.is_pipelined() {
             let hint = "write `in own_loop`";
@@ -156,7 +159,7 @@ impl Refused<'_> {
         }
     }
 
-    /// The plan's path, and its first stage.
+    /// The plan's hot path with its first stage.
     fn first_stage(&self) -> Option<(Vec<NodeId>, Stage)> {
         let unit = self.unit;
         let nodes = hot_path::nodes(unit.program, unit.plan.hot_path.as_ref()?)?;

@@ -43,13 +43,13 @@ fn code(text: &str, descriptor: Descriptor) -> String {
     let parsed = hlir::text::parse_file(text).expect("the example is HLIR");
     let plan = Plan { descriptor, ..parsed.plan.expect("the example has a plan") };
     let code = emit::emit(&parsed.program, &plan).expect("the example can be emitted");
-    assert!(code.contains("path_turn("), "the plan's stages are taken:\n{code}");
+    assert!(code.contains("path_commit("), "the plan's stages are taken:\n{code}");
     code
 }
 
 /// Whether the C of a program sends groups at once.
 fn together(text: &str, descriptor: Descriptor) -> bool {
-    code(text, descriptor).contains("path_turn_together(")
+    code(text, descriptor).contains("path_commit_bulk(")
 }
 
 #[test]
@@ -86,7 +86,7 @@ node tag: state of again { extract hdr.tag } -> departure",
 fn leavers_go_first_where_nobody_sees_it() {
     let first = |ready: &str| {
         let code = code(&switch(ready), Descriptor::Own);
-        let is_first = code.contains("path_leavers(");
+        let is_first = code.contains("path_side_exits(");
         assert_ne!(is_first, code.contains("walk_on("));
         is_first
     };

@@ -125,7 +125,7 @@ mod tests {
         let places = vec![
             (Vec::new(), 4),
             (vec![frame("exact_find", "exact.h", 3), frame("Bridge_smac_find", &text, 1)], 3),
-            (vec![frame("exact_find", "exact.h", 3), frame("path_look_up_0", &text, 2)], 2),
+            (vec![frame("exact_find", "exact.h", 3), frame("path_lookup_0", &text, 2)], 2),
             (vec![frame("process", &text, 1)], 1),
         ];
         let parts = Parts::new(&program, &places);

@@ -6,7 +6,7 @@ use hlir::Program;
 use runtime::{Buffers, MemoryPort, Pipeline, Settings, Trace};
 use std::sync::Arc;
 
-/// Packets side by side in the example's plan, and bursts that any of them waits at most: `LANES_PATIENCE`.
+/// Packets side by side in the example's plan, and bursts that any of them waits at most: `LANES_TIMEOUT`.
 const LANES: usize = 8;
 const PATIENCE: usize = 32;
 

@@ -1,4 +1,4 @@
-//! Where look-ups begin: the addresses that are computed ahead of the look-ups of a group, for the plan's requests.
+//! Addresses of lookups: computed for a group before its lookups, for the plan's prefetches.
 
 use super::stages::in_loop;
 use super::{HotPath, inline, name};
@@ -8,11 +8,13 @@ use hlir::hot_path::Stage;
 use hlir::plan::{Hint, Placement};
 use hlir::text::written_structure;
 
-/// Packets whose addresses are computed at once, a power of two: few, so that the first ones are requested while other packets are worked on.
+/// Packets whose addresses are computed at once, a power of two: few, so that prefetches of the first ones
+/// overlap with work on others.
 const TOGETHER: u32 = 8;
 
 impl HotPath<'_> {
-    /// The name of the lookup at a place and the hint, if the plan requests its first line and that is known from the key.
+    /// The lookup's name at a place and the hint, if the plan prefetches its first line and the key
+    /// determines it.
     pub(super) fn requested(&self, stage: &Stage, place: usize) -> Option<(&str, Hint)> {
         let table = self.table(place);
         if !self.unit.structure(table).is_addressed() {
@@ -22,13 +24,14 @@ impl HotPath<'_> {
         Some((self.look_up_name(place), request.hint))
     }
 
-    /// The same if the request is made there.
+    /// The same for a prefetch with this placement.
     pub(super) fn requested_in(&self, stage: &Stage, place: usize, placement: Placement) -> Option<(&str, Hint)> {
         let request = self.unit.request_for(&self.planned(stage).prefetches, self.table(place))?;
         self.requested(stage, place).filter(|_| request.placement == placement)
     }
 
-    /// What the work on packet `i` pays for another group: a request for each table whose lines are asked for there.
+    /// Prefetches for another group that are interleaved with the work on packet `i`: one per table with this
+    /// placement.
     pub(super) fn paid(&self, placement: Placement) -> Vec<Stmt> {
         let Some(first) = self.stages.first() else { return Vec::new() };
         let requested = first.looked_up.iter().filter_map(|place| self.requested_in(first, *place, placement));
@@ -36,13 +39,13 @@ impl HotPath<'_> {
         requested.map(|(held, hint)| prefetch(line(held), hint)).collect()
     }
 
-    /// Whether packets' turns, or the making of their keys, pay for requests.
+    /// Whether prefetches are interleaved with commit or key computation.
     pub(super) fn requests_with_work(&self) -> bool {
         [Placement::WithCommit, Placement::WithKeys].iter().any(|placement| !self.paid(*placement).is_empty())
     }
 
-    /// Where addresses stand that were computed for a request, for as long as they are good. `moved`: that was a burst ago, and the table may have been
-    /// replaced.
+    /// Addresses that were computed for a prefetch, for as long as they are valid. With `moved`, that was one
+    /// burst ago, and the table may have been replaced since.
     pub(super) fn known_addresses(&self, stage: &Stage, place: usize, moved: bool) -> Option<Expr> {
         let (held, _) = self.requested(stage, place)?;
         let addresses = name(format!("path->{held}_address"));
@@ -55,14 +58,15 @@ impl HotPath<'_> {
         Some(Expr::conditional(Expr::call(format!("{structure}_is_at"), same), addresses, name("NULL")))
     }
 
-    /// Whether a key's hash is kept for its look-up.
+    /// Whether a key's hash is kept for its lookup.
     pub(super) fn keeps_hash(&self, stage: &Stage, place: usize) -> bool {
         let table = self.table(place);
         let dear = self.unit.structure(table).has_dear_hash(self.unit.key_bits(table));
         dear && self.requested(stage, place).is_some()
     }
 
-    /// The structure of a table whose lines are requested, if addresses are computed for several packets at once: all are of one array.
+    /// The structure of a prefetched table, if addresses are computed for several packets at once: all lie in
+    /// one array.
     pub(super) fn lines(&self, stage: &Stage, place: usize) -> Option<&'static str> {
         let table = self.table(place);
         let structure = self.unit.structure(table);
@@ -70,7 +74,7 @@ impl HotPath<'_> {
         (together && self.requested(stage, place).is_some()).then(|| written_structure(structure))
     }
 
-    /// The address of a key's line, and the plan's request for it.
+    /// The address of a key's line, and the plan's prefetch of it.
     pub(super) fn request(&self, stage: &Stage, place: usize, key: Expr) -> Vec<Stmt> {
         let table = self.table(place);
         let Some((held, hint)) = self.requested(stage, place) else { return Vec::new() };
@@ -95,7 +99,7 @@ impl HotPath<'_> {
         code
     }
 
-    /// Addresses that are computed for several packets at once, and the plan's requests for what lies there.
+    /// Addresses that are computed for several packets at once, and the plan's prefetches of them.
     pub(super) fn addresses(&self, number: usize) -> Vec<Item> {
         let stage = &self.stages[number];
         let (mut code, mut requests) = (Vec::new(), Vec::new());
@@ -118,13 +122,13 @@ impl HotPath<'_> {
         }
         code.extend(in_loop(name("count"), requests));
         let parameters = ["struct path *path", "uint32_t from", "uint32_t count"];
-        let about = "Where the look-ups of some packets begin, from their keys.";
+        let about = "The addresses of some packets' lookups, from their keys.";
         let mut items = vec![Item::Comment(about.to_string())];
         items.extend(inline("void", format!("path_addresses_{number}"), &parameters, code));
         items
     }
 
-    /// Takes the arrays that all addresses of a group are of.
+    /// Loads the base arrays of a group's addresses.
     pub(super) fn lines_taken(&self, stage: &Stage) -> Vec<Stmt> {
         let take = |place: &usize| {
             let structure = self.lines(stage, *place)?;
@@ -136,7 +140,8 @@ impl HotPath<'_> {
     }
 }
 
-/// The addresses of the packets up to `i`, where `i` is the last of some, if a group has so many; and behind the loop those of the rest.
+/// The addresses of the packets up to `i`, if `i` is the last of a batch of addresses; and after the loop,
+/// those of the remainder.
 pub(super) fn addressed_together(number: usize, group: u32) -> (Option<Stmt>, Stmt) {
     let addresses =
         |from: Expr, count: Expr| Stmt::call(format!("path_addresses_{number}"), [name("path"), from, count]);

@@ -1,8 +1,10 @@
-//! Packets that leave the path's front to be counted and dropped, or that miss: as a set, so that nobody has to guess who of them leaves where.
+//! Bulk drop: packets that exit before the first cut, or miss, only to be counted and dropped are handled as
+//! a set, without a branch per packet.
 //!
-//! They wait in the worker's memory, from one burst to the next, until there are as many as go side by side. Those that have left go through the front once
-//! more then, in lanes: each kind's counters get how many it has and their bytes, and all are freed together. They wait for at most `LANES_PATIENCE` bursts,
-//! or until one of nothing comes. Only counters and free buffers show it.
+//! They are kept in the worker's memory across bursts until a vector is full. Vector code then evaluates the
+//! checks again, to tell which packet failed which one. Counters of each exit are increased by the number of
+//! its packets and their bytes, and all buffers are freed together. An empty burst flushes the packets; so
+//! does the timeout of LANES_TIMEOUT bursts.
 
 use super::commit::popcount;
 use super::vector::{Writer, declared, loaded};
@@ -13,27 +15,27 @@ use crate::unit::number;
 use hlir::vector::{BulkDrop, CounterIndex, SideExits};
 use std::collections::BTreeMap;
 
-/// Who waits, each in a list of their own.
+/// The lists of deferred packets: exits and misses.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Waiting {
-    Left,
+enum Deferred {
+    Exits,
     Missed,
 }
 
-impl Waiting {
+impl Deferred {
     fn word(self) -> &'static str {
         match self {
-            Waiting::Left => "left",
-            Waiting::Missed => "missed",
+            Deferred::Exits => "exits",
+            Deferred::Missed => "missed",
         }
     }
 
     /// The list, in the worker's memory.
     fn list(self) -> String {
-        format!("{}_waiting", self.word())
+        format!("{}_deferred", self.word())
     }
 
-    /// Packets of a group that are to wait there.
+    /// The packets of a group that go to the list.
     fn set(self) -> Expr {
         name(format!("{}_to_drop", self.word()))
     }
@@ -49,8 +51,9 @@ impl Waiting {
 }
 
 impl HotPath<'_> {
-    /// Who leaves the front, where that is run in lanes, packets may leave in another order than they came, and some are only dropped.
-    pub(super) fn leavers_in_lanes(&self) -> Option<SideExits> {
+    /// The side exits of the first stage, if it is vector code, packets may commit out of order, and some are
+    /// bulk drops.
+    pub(super) fn vector_exits(&self) -> Option<SideExits> {
         let (_, lanes) = self.lanes.as_ref().filter(|_| self.is_out_of_order)?;
         let first = self.stages.first()?;
         let side_exits = SideExits::of(self.unit.program, &self.nodes, first, lanes)?;
@@ -59,63 +62,60 @@ impl HotPath<'_> {
         (side_exits.any_exit() || side_exits.missed.is_some()).then_some(side_exits)
     }
 
-    /// Whether the first stage says who leaves only to be dropped.
+    /// Whether the first stage marks bulk drops.
     pub(super) fn tells_drops(&self) -> bool {
         self.side_exits.as_ref().is_some_and(SideExits::any_exit)
     }
 
-    /// Nobody has left a group to be dropped.
+    /// No packet of the group is a bulk drop.
     pub(super) fn none_dropped(&self, drops: &str) -> Option<Stmt> {
         self.tells_drops().then(|| Stmt::set(name(drops), Expr::word(0)))
     }
 
-    /// The lists that there are.
-    fn lists(&self) -> Vec<Waiting> {
+    /// The lists in use.
+    fn lists(&self) -> Vec<Deferred> {
         let Some(side_exits) = &self.side_exits else { return Vec::new() };
-        let left = side_exits.any_exit().then_some(Waiting::Left);
-        left.into_iter().chain(side_exits.missed.as_ref().map(|_| Waiting::Missed)).collect()
+        let left = side_exits.any_exit().then_some(Deferred::Exits);
+        left.into_iter().chain(side_exits.missed.as_ref().map(|_| Deferred::Missed)).collect()
     }
 
-    /// Those of a group that have missed and wait to be dropped, in `path_turn`, where there may be some.
+    /// In `path_commit`: packets of a group that missed and are bulk drops, if there can be any.
     pub(super) fn missed_to_drop(&self) -> Option<Expr> {
-        self.lists().contains(&Waiting::Missed).then(|| Waiting::Missed.set())
+        self.lists().contains(&Deferred::Missed).then(|| Deferred::Missed.set())
     }
 
-    /// Of the worker's memory.
+    /// Members of the worker's memory.
     pub(super) fn dropped_members(&self) -> Vec<Member> {
         let lists = self.lists();
-        let about = |list: &Waiting| match list {
-            Waiting::Left => "who has left the path to be dropped",
-            Waiting::Missed => "who has missed, likewise",
+        let about = |list: &Deferred| match list {
+            Deferred::Exits => "side exits that will be dropped",
+            Deferred::Missed => "misses that will be dropped",
         };
-        let list = |list: &Waiting| Member::plain("struct lanes_waiting", list.list(), about(list));
+        let list = |list: &Deferred| Member::plain("struct lanes_deferred", list.list(), about(list));
         let mut members: Vec<Member> = lists.iter().map(list).collect();
         if !lists.is_empty() {
-            members.push(Member::plain("uint32_t", "drop_age", "ends of bursts since all of them were dropped"));
+            members.push(Member::plain("uint32_t", "drop_age", "ends of bursts since the last drop"));
         }
         members
     }
 
-    /// What ends every burst.
+    /// Ends every burst.
     pub(super) fn dropped_end(&self) -> Option<Stmt> {
         (!self.lists().is_empty()).then(|| Stmt::call("path_drop_age", [name("worker"), name("count")]))
     }
 
-    /// `path_drop_later`, what it is made of, and what ends a burst.
+    /// `path_defer_drop` with its parts, and the code at the end of a burst.
     pub(super) fn dropped_items(&self) -> Vec<Item> {
         let Some(side_exits) = &self.side_exits else { return Vec::new() };
         let mut items = Vec::new();
         let parameters = ["struct worker *worker", "uint32_t count"];
         if side_exits.any_exit() {
-            items.push(Item::Comment(
-                "So many of those that wait since they have left the front only to be counted and dropped, at most LANES."
-                    .to_string(),
-            ));
-            items.extend(noinline("void", Waiting::Left.dropping(), &parameters, self.drop_left(side_exits)));
+            items.push(Item::Comment("Drops so many deferred side exits, at most LANES.".to_string()));
+            items.extend(noinline("void", Deferred::Exits.dropping(), &parameters, self.drop_left(side_exits)));
         }
         if let Some(missed) = &side_exits.missed {
-            items.push(Item::Comment("So many of those that wait since they have missed, at most LANES.".to_string()));
-            items.extend(noinline("void", Waiting::Missed.dropping(), &parameters, self.drop_missed(missed)));
+            items.push(Item::Comment("Drops so many deferred misses, at most LANES.".to_string()));
+            items.extend(noinline("void", Deferred::Missed.dropping(), &parameters, self.drop_missed(missed)));
         }
         items.extend(self.drop_later());
         items.extend(self.drop_in_time());
@@ -126,16 +126,16 @@ impl HotPath<'_> {
         let mut body = vec![memory(), Stmt::Blank];
         for list in self.lists() {
             let to = name(format!("&memory->{}", list.list()));
-            body.push(Stmt::call("lanes_wait", [to, name("burst"), name("from"), list.set()]));
+            body.push(Stmt::call("lanes_defer", [to, name("burst"), name("from"), list.set()]));
             let full = Expr::binary(">=", list.count(), name("LANES"));
             body.push(Stmt::While(full, vec![Stmt::call(list.dropping(), [name("worker"), name("LANES")])]));
         }
-        let about = "Those of a group that are only counted and dropped wait until there are LANES.".to_string();
+        let about = "Defers packets of a group that are only counted and dropped, until there are LANES.".to_string();
         let mut parameters: Vec<String> =
             ["struct worker *worker", "const struct burst *burst", "uint32_t from"].map(String::from).to_vec();
         parameters.extend(self.lists().iter().map(|list| format!("uint64_t {}_to_drop", list.word())));
         let parameters: Vec<&str> = parameters.iter().map(String::as_str).collect();
-        let [function, blank] = noinline("void", "path_drop_later", &parameters, body);
+        let [function, blank] = noinline("void", "path_defer_drop", &parameters, body);
         [Item::Comment(about), function, blank]
     }
 
@@ -147,7 +147,7 @@ impl HotPath<'_> {
         }
         let mut items = vec![Item::Comment("All that wait.".to_string())];
         items.extend(noinline("void", "path_drop_all", &["struct worker *worker"], body));
-        let older = Expr::binary(">=", name("++memory->drop_age"), name("LANES_PATIENCE"));
+        let older = Expr::binary(">=", name("++memory->drop_age"), name("LANES_TIMEOUT"));
         let goes = Expr::binary("||", Expr::binary("==", name("came"), Expr::word(0)), older);
         let goes = Expr::call("__builtin_expect", [goes, name("0")]);
         let body = vec![memory(), Stmt::Blank, Stmt::when(goes, vec![Stmt::call("path_drop_all", [name("worker")])])];
@@ -156,20 +156,21 @@ impl HotPath<'_> {
         items
     }
 
-    /// Who of a group is to wait, in `path_turn`. The name of the set of those that have left otherwise, and the set of those that have missed so.
+    /// In `path_commit`: the packets to be deferred. Returns the name of the set of other exits, and the set
+    /// of deferred misses.
     pub(super) fn dropping(&self, code: &mut Vec<Stmt>) -> (&'static str, Expr) {
-        let (mut left, mut missed) = ("left", name("missed"));
+        let (mut left, mut missed) = ("exits", name("missed"));
         let lists = self.lists();
         for list in &lists {
             let Expr::Name(set) = list.set() else { unreachable!("a set has a name") };
             match list {
-                Waiting::Left => {
+                Deferred::Exits => {
                     code.push(Stmt::declare("const uint64_t", set, name("path->drops")));
                     left = "others";
-                    let others = Expr::binary("&", name("left"), Expr::unary("~", list.set()));
+                    let others = Expr::binary("&", name("exits"), Expr::unary("~", list.set()));
                     code.push(Stmt::declare("const uint64_t", left, others));
                 }
-                Waiting::Missed => {
+                Deferred::Missed => {
                     let ends = Expr::conditional(self.misses_are_dropped(), name("missed"), Expr::long(0));
                     code.push(Stmt::declare("const uint64_t", set, ends));
                     let misses = name(format!("run->{}_misses", self.unit.table_name(self.table(self.found[0]))));
@@ -181,12 +182,12 @@ impl HotPath<'_> {
         }
         if !lists.is_empty() {
             let group = ["run->worker", "&taken", "from"].map(name).into_iter();
-            code.push(Stmt::call("path_drop_later", group.chain(lists.iter().map(|list| list.set()))));
+            code.push(Stmt::call("path_defer_drop", group.chain(lists.iter().map(|list| list.set()))));
         }
         (left, missed)
     }
 
-    /// Whether the default action is the one that misses are dropped by, which a controller may replace.
+    /// Whether the default action is still the one that drops: the control plane may replace it.
     fn misses_are_dropped(&self) -> Expr {
         let place = self.found[0];
         let table = self.table(place);
@@ -197,7 +198,7 @@ impl HotPath<'_> {
 
     fn drop_left(&self, side_exits: &SideExits) -> Vec<Stmt> {
         let kinds: Vec<_> = side_exits.kinds.iter().filter_map(|kind| Some((kind.mask, kind.end.as_ref()?))).collect();
-        let (mut body, open) = self.gone(Waiting::Left, &side_exits.rows);
+        let (mut body, open) = self.gone(Deferred::Exits, &side_exits.rows);
         let ports = Expr::call("lanes_ports", [name("&burst"), Expr::word(0)]);
         let results = kinds.iter().map(|(mask, _)| *mask);
         let mut writer = Writer::new(self, &side_exits.steps, &side_exits.rows, results, ports);
@@ -206,7 +207,7 @@ impl HotPath<'_> {
         for (index, (mask, end)) in kinds.into_iter().enumerate() {
             let title = format!("leavers_{index}");
             let mask = writer.vector(mask);
-            let who = Expr::binary("&", name("open"), Expr::call("lanes_bits", [mask]));
+            let who = Expr::binary("&", name("open"), Expr::call("lanes_movemask", [mask]));
             writer.code.push(Stmt::declare("const uint32_t", &title, who));
             writer.code.push(Stmt::Assign(name("open"), "&=", Expr::unary("~", name(&title))));
             writer.code.extend(end.counted.iter().map(|cell| count(cell, &title)));
@@ -222,7 +223,7 @@ impl HotPath<'_> {
     }
 
     fn drop_missed(&self, missed: &BulkDrop) -> Vec<Stmt> {
-        let (mut body, all) = self.gone(Waiting::Missed, &[]);
+        let (mut body, all) = self.gone(Deferred::Missed, &[]);
         body.push(Stmt::declare("const uint32_t", "all", all));
         body.extend(missed.counted.iter().map(|cell| count(cell, "all")));
         body.push(self.count_drops(&missed.reason, name("all")));
@@ -230,10 +231,10 @@ impl HotPath<'_> {
         body
     }
 
-    /// Packets that wait no longer, in hand, and the set of their lanes.
-    fn gone(&self, list: Waiting, rows: &[u32]) -> (Vec<Stmt>, Expr) {
+    /// Loads the packets of a full list, and the set of their SIMD lanes.
+    fn gone(&self, list: Deferred, rows: &[u32]) -> (Vec<Stmt>, Expr) {
         let mut body = vec![memory()];
-        let burst = Expr::call("lanes_go", [name(format!("&memory->{}", list.list())), name("count")]);
+        let burst = Expr::call("lanes_take_batch", [name(format!("&memory->{}", list.list())), name("count")]);
         body.push(Stmt::declare("const struct burst", "burst", burst));
         body.extend(declared(rows));
         let data = if self.unit.own() { "NULL" } else { "data" };
@@ -241,7 +242,7 @@ impl HotPath<'_> {
             body.push(Stmt::Declare { of: "void *".to_string(), name: "data[LANES]".to_string(), value: None });
         }
         body.push(Stmt::Blank);
-        // They are long enough: they have been in lanes.
+        // They are long enough, since vector code has loaded them before.
         let packets = [Expr::word(0), Expr::word(0), name(data), name("&packets")];
         body.push(Stmt::call("lanes_take", std::iter::once(name("&burst")).chain(packets)));
         body.extend(loaded(rows));
@@ -262,7 +263,7 @@ fn free(set: Expr) -> Stmt {
     Stmt::call("walk_free_some", [name("worker"), name("burst.packets"), name("LANES"), set])
 }
 
-/// Adds all packets of a set to a cell.
+/// Adds all packets of a set to a counter index.
 fn count(cell: &CounterIndex, set: &str) -> Stmt {
     let cell = [Expr::word(number(cell.counter) as u32), Expr::long(cell.index)];
     let sums = [popcount(name(set)), Expr::call("lanes_sum", [name("packets.length"), name(set)])];

@@ -1,5 +1,6 @@
-//! Packets that leave as they came: where nothing of the path changes where a packet begins or ends, a whole group is sent at once, its addresses and
-//! lengths copied from the burst. What a packet has to say is its port, or that it is gone.
+//! Bulk send: where the hot path does not move the bounds of packets, a whole group is sent at once, with
+//! addresses and lengths copied from the burst. Committing a packet yields its port only, or that it is
+//! dropped.
 
 use super::commit::{popcount, state_enter};
 use super::{HotPath, each, inline, name};
@@ -10,7 +11,8 @@ use hlir::plan::Placement;
 use hlir::{Effect, NodeId, NodeKind};
 use std::collections::BTreeSet;
 
-/// Functions of the runtime that leave a packet where it is. `packet_gather` is none: what it pulls together of several segments is put down with the packet.
+/// Functions of the runtime that leave a packet's bounds as they are. `packet_gather` is not among them: it
+/// moves packets of several segments.
 const HARMLESS: [&str; 10] = [
     "packet_contiguous",
     "packet_data",
@@ -24,17 +26,17 @@ const HARMLESS: [&str; 10] = [
     "walk_sum_payload",
 ];
 
-/// A node that sends every packet that comes to it.
+/// A node that sends every packet that reaches it.
 pub struct Sender {
     call: Expr,
     port: Expr,
-    /// Whether the port's number may have more than 16 bits.
+    /// Whether the port number may have more than 16 bits.
     is_wide: bool,
     pub reason: Expr,
 }
 
 impl HotPath<'_> {
-    /// The nodes that send, if all packets that end in their turn leave as they came or are gone.
+    /// The nodes that send, if all packets that end in the commit phase keep their bounds or are dropped.
     pub(super) fn sending(&self, nodes: &Nodes) -> Vec<Sender> {
         let unit = self.unit;
         if !self.heads().is_empty()
@@ -61,8 +63,8 @@ impl HotPath<'_> {
         senders
     }
 
-    /// Nodes that `path_finish` may run as they are: of the path those that were not run ahead, and what lies behind it. What a packet meets that leaves
-    /// the path is not among them.
+    /// Nodes that `path_finish` runs without side exit: those of the path that were not speculated, and the
+    /// nodes after it.
     fn run_in_turn(&self, nodes: &Nodes) -> BTreeSet<usize> {
         let position = |place: usize| self.unit.position(self.nodes[place]);
         let as_they_are = (0..=self.end()).filter(|place| self.repeated(*place).is_none());
@@ -104,7 +106,7 @@ impl HotPath<'_> {
         (function == "walk_send").then(|| Sender { call, port, is_wide, reason: reason.clone() })
     }
 
-    /// The turn of a whole group that nobody has left.
+    /// Commits a full group without side exits.
     pub fn commit_bulk(&self) -> Vec<Item> {
         let Some(sender) = self.senders.first() else { return Vec::new() };
         let group = Expr::word(self.group());
@@ -118,13 +120,14 @@ impl HotPath<'_> {
         code.extend(self.count_look_ups(&group));
         let mut parameters = vec!["struct run *run", "const struct burst *burst", "uint32_t from", "struct path *path"];
         parameters.extend(self.parameters_known());
-        let about = "The same for a group that nobody has left: it is sent as one.";
+        let about = "The same for a full group without side exits, which is sent at once.";
         let mut items = vec![Item::Comment(self.about_known(about))];
-        items.extend(inline("void", "path_turn_together", &parameters, code));
+        items.extend(inline("void", "path_commit_bulk", &parameters, code));
         items
     }
 
-    /// The turns of some packets of a group, from one bit of a set to the next, for a test of every packet would often be guessed wrong.
+    /// Commits a set of packets of a group, from one set bit to the next: a branch per packet would often be
+    /// mispredicted.
     pub fn commit_some(&self) -> Vec<Item> {
         let first = Expr::cast("uint32_t", Expr::call("__builtin_ctzll", [name("rest")]));
         let mut turn = vec![Stmt::declare("const uint32_t", "i", first), Stmt::Blank];
@@ -147,18 +150,18 @@ impl HotPath<'_> {
             "uint16_t *ports",
         ];
         parameters.extend(self.parameters_known());
-        let about = "The turns of those of a group that are in the set; which of them are gone.";
+        let about = "Commits the packets of the set. Returns which of them are dropped.";
         let mut items = vec![Item::Comment(self.about_known(about))];
-        items.extend(inline("uint64_t", "path_turn_some", &parameters, code));
+        items.extend(inline("uint64_t", "path_commit_some", &parameters, code));
         items
     }
 
-    /// What may be known of all packets whose turn it is.
+    /// Parameters for what is known of all packets that commit.
     fn parameters_known(&self) -> impl Iterator<Item = &'static str> {
         ["bool hits"].into_iter().chain((!self.actions.is_empty()).then_some("bool usual"))
     }
 
-    /// These parameters' values.
+    /// The values of these parameters.
     pub fn known(&self, hits: bool, usual: bool) -> impl Iterator<Item = Expr> {
         let word = |holds| name(if holds { "true" } else { "false" });
         [word(hits)].into_iter().chain((!self.actions.is_empty()).then(|| word(usual)))
@@ -169,14 +172,14 @@ impl HotPath<'_> {
         format!("{about} `hits`: every look-up found an entry.{usual}")
     }
 
-    /// What a packet's turn need not look at, where it is known. One by one: of a disjunction, compilers forget what each part of it says.
+    /// Assumptions for the C compiler, one by one: of a conjunction, compilers forget what each part says.
     fn what_is_known(&self) -> Vec<Stmt> {
         let missed = self.found.iter().map(|place| ("hits", Expr::unary("!", self.found_at(*place))));
         let others = self.other_actions().map(|other| ("usual", other));
         missed.chain(others).map(|(holds, contrary)| never(Expr::binary("&&", name(holds), contrary))).collect()
     }
 
-    /// For each table of which the plan says what it runs: whether packet `i` has found another action.
+    /// For each table with an expected action: whether packet `i` has found another action.
     fn other_actions(&self) -> impl Iterator<Item = Expr> {
         let runs_another = |(place, action): (&usize, &usize)| {
             let record = self.unit.record_of(self.table(*place), self.records(*place), self.found_at(*place));
@@ -185,7 +188,8 @@ impl HotPath<'_> {
         self.actions.iter().map(runs_another)
     }
 
-    /// Whether all entries run what the plan says of them. A packet's turn has then no test for it, and of the record only what that action needs is read.
+    /// Whether all entries run the expected actions. Committing then has no dispatch, and reads only the part
+    /// of a record that the action needs.
     pub fn runs_usual(&self) -> Vec<Item> {
         let runs_only = |(place, action): (&usize, &usize)| {
             let table = name(format!("&run->{}->table", self.unit.table_name(self.table(*place))));
@@ -194,37 +198,37 @@ impl HotPath<'_> {
         let Some(all) = self.actions.iter().map(runs_only).reduce(|left, right| Expr::binary("&&", left, right)) else {
             return Vec::new();
         };
-        let about = "Whether all entries run the usual action of their table. Asked behind all look-ups.";
+        let about = "Whether all entries run the expected action of their table. Read after all lookups.";
         let mut items = vec![Item::Comment(about.to_string())];
-        items.extend(inline("bool", "path_runs_usual", &["const struct run *run"], vec![Stmt::result(all)]));
+        items.extend(inline("bool", "path_runs_expected", &["const struct run *run"], vec![Stmt::result(all)]));
         items
     }
 
-    /// Which packets of a group have missed. The turn of the others has no test for it, and nothing to count: what only a rare action needs of a packet is read
-    /// there.
+    /// The packets of a group that missed. Others commit without a test and without counting; what only rare
+    /// actions need is not read.
     pub fn missed(&self) -> Vec<Item> {
         let missed =
             self.found.iter().map(|place| self.missed_at(*place)).reduce(|left, right| Expr::binary("|", left, right));
         let code = vec![Stmt::result(missed.unwrap_or(Expr::long(0)))];
         let about =
-            "Those of a whole group of whose look-ups one found no entry; of a smaller one only the first bits count.";
+            "The packets of a full group that missed in some lookup. For a smaller group, only the first bits count.";
         let mut items = vec![Item::Comment(about.to_string())];
         items.extend(inline("uint64_t", "path_missed", &["const struct path *path"], code));
         items
     }
 
-    /// The same of the look-ups at one place.
+    /// The same for lookups at one place.
     pub(super) fn missed_at(&self, place: usize) -> Expr {
         let found = name(format!("path->{}_found", self.title(place)));
         Expr::call("walk_zeros", [found, Expr::word(self.group())])
     }
 
-    /// Something for packets that all hit: with what is known of a table whose entries all run its usual action, and without.
+    /// Calls for packets that all hit: with expected actions, and without.
     pub fn as_usual(&self, run: &str, call: impl Fn(bool) -> Stmt) -> Vec<Stmt> {
         if self.actions.is_empty() {
             return vec![call(false)];
         }
-        let usual = Expr::call("path_runs_usual", [name(run)]);
+        let usual = Expr::call("path_runs_expected", [name(run)]);
         vec![Stmt::If {
             condition: Expr::call("__builtin_expect", [usual, name("1")]),
             then: vec![call(true)],
@@ -232,8 +236,9 @@ impl HotPath<'_> {
         }]
     }
 
-    /// The turns of whole groups that nobody has left: of those that hit, and of others. Where packets that miss may be worked on apart, they are
-    /// if they are at most half, for of a group of which most miss the core guesses a miss, and it would be the hits that have to be apart.
+    /// Committing full groups without side exits: all hits, and others. Where misses may commit out of order,
+    /// they do so if at most half have missed; if most miss, the branch predictor expects misses, and hits
+    /// would be the exception.
     pub fn turns_together(&self) -> Vec<(Option<Expr>, Vec<Stmt>)> {
         let missed = || Expr::call("path_missed", [name("path")]);
         let hit = Expr::binary("==", missed(), Expr::word(0));
@@ -244,16 +249,16 @@ impl HotPath<'_> {
 
     fn together(&self, hits: bool, usual: bool) -> Stmt {
         let arguments = ["&run", "&taken", "from", "path"].map(name).into_iter();
-        Stmt::call("path_turn_together", arguments.chain(self.known(hits, usual)))
+        Stmt::call("path_commit_bulk", arguments.chain(self.known(hits, usual)))
     }
 
-    /// What the packets of a group have to say, of which some are gone already.
+    /// The commit results of a group's packets, some of which are dropped already.
     pub fn gathering(&self, gone: Expr) -> Vec<Stmt> {
         let ports = Stmt::Declare { of: "uint16_t".to_string(), name: format!("ports[{}]", self.group()), value: None };
         vec![ports, Stmt::declare("uint64_t", "gone", gone)]
     }
 
-    /// The turn of packet `i`, which is not sent yet.
+    /// Commits packet `i` without sending it.
     pub(super) fn gather(&self) -> Vec<Stmt> {
         let finish = Expr::call("path_finish", ["run", "&state", "path", "i", "&ports[i]"].map(name));
         let gone = vec![
@@ -268,31 +273,31 @@ impl HotPath<'_> {
     }
 }
 
-/// Nothing goes on where this holds.
+/// Tells the C compiler that this never holds.
 fn never(condition: Expr) -> Stmt {
     Stmt::when(condition, vec![Stmt::call("__builtin_unreachable", [])])
 }
 
-/// Of a group that is to be sent at once there must be room for all.
+/// A group that is sent at once needs room for all its packets.
 pub fn room(count: &Expr) -> Stmt {
     Stmt::call("walk_room", [name("run->worker"), name("&run->out"), count.clone()])
 }
 
-/// Sends a group between those of it that have been `sent` already.
+/// Sends a group in between packets of it that were `sent` already.
 pub fn send_gathered(count: &Expr, sent: Expr, sender: &Sender) -> Stmt {
     let [worker, out, burst, from] = ["run->worker", "&run->out", "burst", "from"].map(name);
     let [ports, gone] = ["ports", "gone"].map(name);
     Stmt::call("walk_send_group", [worker, out, burst, from, count.clone(), ports, gone, sent, sender.reason.clone()])
 }
 
-/// A number of more than 16 bits is no port's: the node itself drops the packet.
+/// A number of more than 16 bits is no port: the node itself drops the packet.
 fn beyond_ports(sender: &Sender) -> Stmt {
     let beyond = Expr::binary(">", sender.port.clone(), name("UINT16_MAX"));
     let unlikely = Expr::call("__builtin_expect", [beyond, name("0")]);
     Stmt::when(unlikely, vec![Stmt::Do(sender.call.clone()), Stmt::result(name("false"))])
 }
 
-/// Has `path_finish` say by `*port` where the packet is to be sent, and by its result whether it is.
+/// Lets `path_finish` return whether the packet is sent, and its port in `*port`.
 pub fn tell_port(code: &mut Vec<Stmt>, senders: &[Sender]) {
     tell_ports_within(code, senders);
     match code.last() {

@@ -1,4 +1,4 @@
-//! A packet's turn: what it does when everything ahead of it has been done, and how it goes on when it leaves the path.
+//! The commit phase: side effects of packets in order of arrival, and side exits.
 
 use super::bulk_send::{Sender, room, send_gathered, tell_port};
 use super::stages::{STAGE, packet_begin};
@@ -15,14 +15,14 @@ use std::collections::BTreeSet;
 const LEAVING: [&str; 3] = ["struct run *run", "struct state *state", "enum node at"];
 
 impl HotPath<'_> {
-    /// Leaving the path from within a packet's turn.
+    /// A side exit from the commit phase.
     pub fn leave_items(&self, nodes: &Nodes, entry: NodeId) -> Vec<Item> {
         let mut items = self.walk_on(nodes, entry);
         items.extend(self.leave());
         items
     }
 
-    /// The plain program, from any node on; by a function of its own, since it is rare.
+    /// The plain program from any node on, not inlined since it is rare.
     fn walk_on(&self, nodes: &Nodes, entry: NodeId) -> Vec<Item> {
         let unit = self.unit;
         let mut starts: BTreeSet<usize> = BTreeSet::new();
@@ -43,10 +43,10 @@ impl HotPath<'_> {
             body.insert(0, Stmt::Do(Expr::cast("void", name("at"))));
         }
         let [function, blank] = noinline("void", "walk_on", &LEAVING, body);
-        vec![Item::Comment("The way of a packet that has left the path.".to_string()), function, blank]
+        vec![Item::Comment("The plain program for a side exit.".to_string()), function, blank]
     }
 
-    /// The same where packets may come to a queue: the plain program up to there.
+    /// The same where packets may reach a queue: the plain program up to it.
     fn walk_to_queue(&self, nodes: &Nodes, entry: NodeId, starts: Vec<NodeId>) -> Vec<Item> {
         let heads = self.heads();
         let from = std::iter::once(entry).chain(starts.iter().copied());
@@ -54,7 +54,7 @@ impl HotPath<'_> {
         let code = region.body(self.unit, &nodes.written);
         let mut body = crate::control_flow::measuring(&code);
         body.extend(code);
-        let about = "The way of a packet that has left the path, up to where it ends or waits.";
+        let about = "The plain program for a side exit, up to where the packet ends or waits.";
         let mut items = vec![Item::Comment(about.to_string())];
         items.extend(inline("enum node", "walk_to_queue", &LEAVING, body));
         let walk = Expr::call("walk_to_queue", ["run", "state", "at"].map(name));
@@ -63,7 +63,7 @@ impl HotPath<'_> {
         items
     }
 
-    /// Leaves the path. `walk_on` works on copies: what it changes must not be in memory all the time for its sake.
+    /// Takes a side exit. `walk_on` works on copies, so that the originals can stay in registers.
     fn leave(&self) -> [Item; 2] {
         let [copy, blank, filled] = run_taken("copy", "run");
         let body = vec![
@@ -74,36 +74,36 @@ impl HotPath<'_> {
             Stmt::call("walk_on", ["&copy", "&whole", "at"].map(name)),
             run_copy("run", "&copy"),
         ];
-        inline("void", "path_leave", &LEAVING, body)
+        inline("void", "path_exit", &LEAVING, body)
     }
 
     /// The last stage.
     pub fn turn(&self) -> Vec<Item> {
         let mut items = Vec::new();
-        let mut about = "The last stage: each packet in its turn.";
+        let mut about = "The commit phase, packet by packet.";
         let code = match self.senders.first().filter(|_| self.is_out_of_order) {
             Some(sender) => {
                 items.extend(self.dropped_items());
                 items.extend(self.side_exits());
                 items.extend(self.commit_some());
-                about = "The last stage: those that have left the path, those that have missed, then the others.";
+                about = "The commit phase: side exits, misses, then hits.";
                 self.commit_out_of_order(sender)
             }
             None => self.turn_in_order(),
         };
         items.push(Item::Comment(about.to_string()));
-        items.extend(inline("void", "path_turn", &STAGE, code));
+        items.extend(inline("void", "path_commit", &STAGE, code));
         items
     }
 
-    /// Whether a group's packets may be worked on in another order than they came, who has left the path first: nobody can tell, and none of the others leaves
-    /// it later, to be sent alone.
+    /// Whether a group may commit out of order, with side exits first: no packet can observe it, and none of
+    /// the others exits during commit, which would send it alone.
     pub(super) fn may_leave_first(&self) -> bool {
         let program = self.unit.program;
         let mut used = Words::new();
         words(&self.finish, &mut used);
         let unordered = self.unit.facts.order.iter().all(|node| hlir::effects::is_unordered(program, *node));
-        unordered && !used.contains("path_leave")
+        unordered && !used.contains("path_exit")
     }
 
     fn turn_in_order(&self) -> Vec<Stmt> {
@@ -112,24 +112,25 @@ impl HotPath<'_> {
         body.extend(self.packet_again());
         body.push(state_enter());
         body.push(Stmt::If {
-            condition: Expr::binary("&", Expr::binary(">>", name("left"), name("i")), name("1")),
-            then: vec![Stmt::call("path_leave", [name("run"), name("&state"), entry])],
+            condition: Expr::binary("&", Expr::binary(">>", name("exits"), name("i")), name("1")),
+            then: vec![Stmt::call("path_exit", [name("run"), name("&state"), entry])],
             otherwise: finish_alone(&self.senders),
         });
-        let on = Expr::binary("-", name("count"), popcount(name("left")));
+        let on = Expr::binary("-", name("count"), popcount(name("exits")));
         std::iter::once(each("i", name("count"), body)).chain(self.count_look_ups(&on)).collect()
     }
 
-    /// The turn of a group that is sent at once. Who has left the path is worked on first, for no packet can tell, and is sent at its place: by copies, so that
-    /// nobody has the address of `run` and of the burst's pointers, which stay in registers. Then who has missed; of the others that is known.
+    /// Commits a group that is sent at once. Side exits run first, since no packet can observe it, and are
+    /// sent at their position. They work on copies, so that `run` and the burst's pointers stay in registers.
+    /// Misses follow, then hits.
     fn commit_out_of_order(&self, sender: &Sender) -> Vec<Stmt> {
         let some = |set: Expr, hits: bool, usual: bool| {
             let [ports, others] = [name("ports"), set];
             let arguments = ["run", "burst", "from", "path"].map(name).into_iter().chain([others, ports]);
-            let turns = Expr::call("path_turn_some", arguments.chain(self.known(hits, usual)));
+            let turns = Expr::call("path_commit_some", arguments.chain(self.known(hits, usual)));
             Stmt::Assign(name("gone"), "|=", turns)
         };
-        let staying = Expr::binary("&", Expr::unary("~", name("left")), Expr::call("walk_first", [name("count")]));
+        let staying = Expr::binary("&", Expr::unary("~", name("exits")), Expr::call("walk_first", [name("count")]));
         let missed = Expr::binary("&", name("staying"), Expr::call("path_missed", [name("path")]));
         let mut code = vec![
             Stmt::declare("const uint64_t", "staying", staying),
@@ -138,7 +139,7 @@ impl HotPath<'_> {
             Stmt::declare("const struct burst", "taken", name("*burst")),
             Stmt::Declare { of: "struct run".to_string(), name: "copy".to_string(), value: None },
         ];
-        code.extend(self.gathering(name("left")));
+        code.extend(self.gathering(name("exits")));
         let clear = Stmt::call("memset", ["ports", "0", "sizeof(ports)"].map(name));
         code.extend([Stmt::Blank, room(&name("count")), clear]);
         let (left, missed) = self.dropping(&mut code);
@@ -152,8 +153,8 @@ impl HotPath<'_> {
         code
     }
 
-    /// The requests that turns pay for, for packets of this group that have none here: they have left the path, or wait to be dropped. Others that have missed
-    /// have a turn.
+    /// Prefetches interleaved with commit, for packets of this group without a commit of their own: side
+    /// exits and deferred drops. Other misses commit.
     fn prefetch_out_of_order(&self) -> Vec<Stmt> {
         let mut body = vec![
             Stmt::declare("const uint32_t", "i", Expr::cast("uint32_t", Expr::call("__builtin_ctzll", [name("rest")]))),
@@ -164,20 +165,20 @@ impl HotPath<'_> {
             return Vec::new();
         }
         body.push(Stmt::Assign(name("rest"), "&=", Expr::binary("-", name("rest"), Expr::word(1))));
-        let apart = self.missed_to_drop().into_iter().fold(name("left"), |all, set| Expr::binary("|", all, set));
+        let apart = self.missed_to_drop().into_iter().fold(name("exits"), |all, set| Expr::binary("|", all, set));
         let rest = Stmt::declare("uint64_t", "rest", apart);
         vec![rest, Stmt::While(Expr::binary("!=", name("rest"), Expr::word(0)), body)]
     }
 
-    /// Those of a group that have left the path, but for who waits to be dropped.
+    /// The side exits of a group, except deferred drops.
     fn leave_first(&self, left: &str) -> Stmt {
-        let leave = Stmt::call("path_leavers", ["&copy", "&taken", "from", left, "&sent"].map(name));
+        let leave = Stmt::call("path_side_exits", ["&copy", "&taken", "from", left, "&sent"].map(name));
         let run = vec![run_copy("&copy", "run"), leave, run_copy("run", "&copy")];
         Stmt::when(Expr::binary("!=", name(left), Expr::word(0)), run)
     }
 
-    /// Those of a group that have left the path go another way, each from the beginning. Nothing on it makes copies of packets. They are few, so `run` stays in
-    /// memory: to copy it there and back would cost as much as one of them.
+    /// Runs the side exits of a group, each from the beginning. None makes copies of packets. They are few,
+    /// so `run` stays in memory: copying it would cost as much as one of them.
     fn side_exits(&self) -> Vec<Item> {
         let first = Expr::cast("uint32_t", Expr::call("__builtin_ctzll", [name("rest")]));
         let mut body = vec![
@@ -195,34 +196,34 @@ impl HotPath<'_> {
             Stmt::Assign(name("rest"), "&=", Expr::binary("-", name("rest"), Expr::word(1))),
         ]);
         let code = vec![
-            Stmt::declare("uint64_t", "rest", name("left")),
+            Stmt::declare("uint64_t", "rest", name("exits")),
             Stmt::Blank,
             Stmt::While(Expr::binary("!=", name("rest"), Expr::word(0)), body),
         ];
         let parameters =
-            ["struct run *run", "const struct burst *burst", "uint32_t from", "uint64_t left", "uint64_t *sent"];
-        let about =
-            "Those of a group that have left the path go another way, each from the beginning; which of them are sent.";
+            ["struct run *run", "const struct burst *burst", "uint32_t from", "uint64_t exits", "uint64_t *sent"];
+        let about = "The side exits of a group, each from its beginning. Returns which of them are sent.";
         let mut items = vec![Item::Comment(about.to_string())];
-        items.extend(noinline("void", "path_leavers", &parameters, code));
+        items.extend(noinline("void", "path_side_exits", &parameters, code));
         items
     }
 
-    /// Place of the last look-up that is made ahead.
+    /// Position of the last speculative lookup.
     pub fn end(&self) -> usize {
         self.found.last().copied().unwrap_or(0)
     }
 
-    /// Counts the look-ups of packets on the path at once, when their turn comes: most come to all of them. Who leaves takes back those behind.
+    /// Counts the lookups of all packets on the path at once, since most make all of them. Side exits
+    /// subtract those that they do not make.
     pub fn count_look_ups(&self, packets: &Expr) -> impl Iterator<Item = Stmt> {
         self.found.iter().map(move |place| self.unit.count_look_ups(self.table(*place), packets.clone()))
     }
 
-    /// Goes on only at the path's next node; elsewhere the packet leaves the path.
+    /// Continues at the path's next node only; elsewhere it is a side exit.
     fn follow(&self, call: Expr, place: usize, ends: bool, next: NodeId) -> [Stmt; 2] {
         let behind = self.found.iter().filter(|found| **found > place);
         let mut leave: Vec<Stmt> = behind.map(|place| self.unit.take_back_look_up(self.table(*place))).collect();
-        let go_on = Stmt::call("path_leave", ["run", "state", "at"].map(name));
+        let go_on = Stmt::call("path_exit", ["run", "state", "at"].map(name));
         leave.push(match ends {
             true => Stmt::when(Expr::binary("!=", name("at"), name("ENDED")), vec![go_on]),
             false => go_on,
@@ -233,14 +234,14 @@ impl HotPath<'_> {
         [Stmt::set(name("at"), call), Stmt::when(unlikely, leave)]
     }
 
-    /// What was run ahead at a place, if a packet does the same once more in its turn: nothing of it waits for the turn,
-    /// and it neither is a look-up nor stands behind one.
+    /// What was speculated at a place, if the packet repeats it at commit: no part of it is deferred, and it
+    /// is neither a lookup nor after one.
     pub fn repeated(&self, place: usize) -> Option<&AheadOf> {
         let ahead = self.ahead.get(place).filter(|ahead| !ahead.waits);
         ahead.filter(|_| !(0..=place).any(|before| self.applies(before)))
     }
 
-    /// A packet in its turn: the path with what was found, then the rest of the graph.
+    /// Commits a packet: the path with the records that were found, then the rest of the graph.
     pub(super) fn finishing(&self, nodes: &Nodes) -> Vec<Item> {
         let unit = self.unit;
         let mut body = Vec::new();
@@ -248,7 +249,8 @@ impl HotPath<'_> {
         for place in 0..=self.end() {
             let written = &nodes.written[unit.position(self.nodes[place])];
             let next = self.nodes.get(place + 1).copied().or_else(|| written.outcomes.first().copied());
-            // Whoever comes here has been at this place before: what led elsewhere cannot do so now, for nothing has changed since.
+            // The packet has been here in the speculative phase: an edge off the path would have been a side
+            // exit then, and nothing has changed since.
             if let Some(ahead) = self.repeated(place) {
                 if !ahead.answers {
                     body.push(Stmt::Do(self.call_ahead(place)));
@@ -298,8 +300,7 @@ impl HotPath<'_> {
             declared.push(Stmt::Blank);
         }
         declared.extend(body);
-        let mut about =
-            "A packet that is still on the path, in its turn, with the records that were found for it.".to_string();
+        let mut about = "Commits a packet on the hot path, with the records that were found for it.".to_string();
         let mut parameters = vec!["struct run *run", "struct state *state", "const struct path *path", "uint32_t i"];
         let mut of = "void";
         if !self.senders.is_empty() {
@@ -313,7 +314,7 @@ impl HotPath<'_> {
         items
     }
 
-    /// The graph from a node on; by a function of its own, if packets may come to a queue there.
+    /// The graph from a node on; as a function of its own if packets may reach a queue there.
     fn rest(&self, nodes: &Nodes, from: NodeId) -> (Vec<Stmt>, Vec<Item>) {
         let unit = self.unit;
         let first = unit.position(from);
@@ -332,20 +333,20 @@ impl HotPath<'_> {
             let mut body = crate::control_flow::measuring(&code);
             body.extend(code);
             items.push(Item::Comment(
-                "What is behind the last look-up, up to where a packet ends or waits.".to_string(),
+                "The graph after the last lookup, up to where a packet ends or waits.".to_string(),
             ));
             let parameters = ["struct run *run", "struct state *state", "enum node at"];
             items.extend(inline("enum node", "path_rest", &parameters, body));
             on = Expr::call("path_rest", [name("run"), name("state"), on]);
         }
         let waits = Expr::binary("!=", name("at"), name("ENDED"));
-        let leave = Stmt::call("path_leave", ["run", "state", "at"].map(name));
+        let leave = Stmt::call("path_exit", ["run", "state", "at"].map(name));
         let waits = Stmt::when(Expr::call("__builtin_expect", [waits, name("0")]), vec![leave]);
         (vec![Stmt::set(name("at"), on), waits], items)
     }
 }
 
-/// How many a set has.
+/// The number of packets in a set.
 pub(super) fn popcount(set: Expr) -> Expr {
     Expr::cast("uint32_t", Expr::call("__builtin_popcountll", [set]))
 }
@@ -363,7 +364,7 @@ fn finish_alone(senders: &[Sender]) -> Vec<Stmt> {
     ]
 }
 
-/// What a packet has when it enters the graph.
+/// A packet's state when it enters the graph.
 pub(super) fn state_enter() -> Stmt {
     Stmt::call("state_enter", [name("&state")])
 }

@@ -1,9 +1,10 @@
-//! The path shape: the way of most packets, run in stages for all packets of a group.
+//! The hot path: code that runs most packets in stages, for all packets of a group.
 //!
-//! `path_0` runs a packet ahead, from the entry to the first cut, and says whether it is still on the path; what it does changes nothing outside
-//! `struct state`, so every later stage does it again instead of keeping its results, and the C compiler leaves out what that stage does not
-//! use. Between two stages stand the look-ups of all packets of the group. `path_finish` runs a packet in its turn, with what was found for it;
-//! one that has left the path is run from its beginning by `walk_on`, or by `walk` before all others.
+//! `path_0` runs a packet speculatively, from the entry to the first cut, and returns whether it is still on
+//! the path. It changes nothing but `struct state`, so later stages rematerialize its results instead of
+//! loading them, and the C compiler removes what a stage does not use. Between two stages are the lookups of
+//! all packets of the group. `path_finish` commits a packet with the records that were found for it. A side
+//! exit runs the packet from its beginning by `walk_on`, or by `walk` before all others.
 
 mod addresses;
 mod bulk_drop;
@@ -56,33 +57,33 @@ fn noinline(of: &str, title: impl Into<String>, parameters: &[&str], body: Vec<S
     [function, blank]
 }
 
-/// The path of a plan, and what its functions are made of.
+/// The hot path of a plan, and the parts of its functions.
 pub struct HotPath<'u> {
     unit: &'u Unit<'u>,
     nodes: Vec<NodeId>,
-    /// Behind `path_0`; there is at least one.
+    /// After `path_0`; at least one.
     stages: Vec<Stage>,
-    /// Places whose look-up is made ahead, in order: `found` has a number for each.
+    /// Places of speculative lookups, in order: `found` has a record number for each.
     found: Vec<usize>,
-    /// The number of the action that the plan says all entries run, where it does.
+    /// By place: the action that all entries are expected to run.
     actions: BTreeMap<usize, usize>,
-    /// Of the nodes before the last cut.
+    /// By place, before the last cut.
     ahead: Vec<AheadOf>,
     /// In the order of the graph.
     queues: Vec<Waiting<'u>>,
-    /// The first stage in lanes, if the plan has it so: packets side by side, and what is done with them.
+    /// Packets per vector and the vector code of the first stage, if it has one.
     lanes: Option<(u32, VectorStage)>,
-    /// The nodes that send a group's packets at once, if that can be, and the functions of a packet's turn.
+    /// The nodes that send a group at once, if possible, and the functions of the commit phase.
     senders: Vec<Sender>,
     finish: Vec<Item>,
-    /// Whether who has left a group that is sent at once, or has missed, may have its turn before the others.
+    /// Whether side exits and misses of a group that is sent at once may commit before the others.
     is_out_of_order: bool,
-    /// Who leaves that stage, or misses behind it, only to be counted and dropped.
+    /// Exits of the first stage, and misses after it, that are bulk drops.
     side_exits: Option<SideExits>,
 }
 
 impl<'u> HotPath<'u> {
-    /// None where the plan has no path, or one without stages.
+    /// None for a plan without hot path or stages.
     pub fn new(unit: &'u Unit<'u>, nodes: &Nodes) -> Option<HotPath<'u>> {
         let planned = unit.plan.hot_path.as_ref()?;
         let path = hot_path::nodes(unit.program, planned)?;
@@ -116,7 +117,7 @@ impl<'u> HotPath<'u> {
         way.senders = way.sending(nodes);
         way.finish = way.finishing(nodes);
         way.is_out_of_order = !way.senders.is_empty() && way.may_leave_first();
-        way.side_exits = way.leavers_in_lanes();
+        way.side_exits = way.vector_exits();
         Some(way)
     }
 
@@ -124,7 +125,7 @@ impl<'u> HotPath<'u> {
         &self.unit.plan.loops[stage.number]
     }
 
-    /// Packets that go through the stages together.
+    /// Packets per group.
     fn group(&self) -> u32 {
         self.stages.iter().map(|stage| self.planned(stage).group).min().unwrap_or(1).clamp(1, 64)
     }
@@ -145,17 +146,18 @@ impl<'u> HotPath<'u> {
         self.found.contains(&place)
     }
 
-    /// What was found at a place for packet `i`: the number of a record.
+    /// The record number that packet `i` found at a place.
     fn found_at(&self, place: usize) -> Expr {
         name(format!("path->{}_found[i]", self.title(place)))
     }
 
-    /// Whether a node looks up a table, with or without a key.
+    /// Whether a node looks up a table, with or without keys.
     fn applies(&self, place: usize) -> bool {
         matches!(self.unit.node(self.nodes[place]).kind, NodeKind::Apply { .. })
     }
 
-    /// What members of `struct path` are named after that belong to the look-up of a place: its table, or the look-up, where the path makes several.
+    /// The name in members of `struct path` for the lookup of a place: its table, or the node where the path
+    /// looks up the table several times.
     fn look_up_name(&self, place: usize) -> &str {
         let table = hot_path::table_of(self.unit.program, self.nodes[place]);
         let places = self.nodes.iter().filter(|node| hot_path::table_of(self.unit.program, **node) == table);
@@ -163,12 +165,12 @@ impl<'u> HotPath<'u> {
         of_its_own.filter(|_| places.count() > 1).unwrap_or_else(|| self.unit.table_name(self.table(place)))
     }
 
-    /// Where the look-up of a place is made between two stages, if it is.
+    /// The stage that makes the lookup of a place, if one does.
     fn stage_of(&self, place: usize) -> Option<usize> {
         self.stages.iter().position(|stage| stage.looked_up.contains(&place))
     }
 
-    /// What the functions work on.
+    /// The data of the stages' functions.
     pub fn storage_items(&self) -> Vec<Item> {
         let mut items: Vec<Item> = self.struct_path().into();
         items.extend(self.flight_items());
@@ -176,7 +178,7 @@ impl<'u> HotPath<'u> {
         items
     }
 
-    /// Of the worker's memory.
+    /// Members of the worker's memory.
     pub fn members(&self) -> Vec<Member> {
         let mut members = self.flight_members();
         members.extend(self.queue_members());
@@ -184,7 +186,7 @@ impl<'u> HotPath<'u> {
         members
     }
 
-    /// Packets that may wait from one burst to the next.
+    /// Packets that may be kept from one burst to the next.
     pub fn held(&self) -> u32 {
         let flights = if self.is_pipelined() { 2 * self.group() } else { 0 };
         flights + self.queue_capacity()
@@ -248,18 +250,18 @@ impl<'u> HotPath<'u> {
             members.push(Member::plain("void *", format!("data[{group}]"), "the packets' first bytes"));
         }
         members.extend(self.front_members());
-        members.push(Member::plain("uint64_t", "left", "packets that have left the path, a bit each"));
+        members.push(Member::plain("uint64_t", "exits", "packets that took a side exit, one bit each"));
         if self.tells_drops() {
-            members.push(Member::plain("uint64_t", "drops", "of these, the ones that did so only to be dropped"));
+            members.push(Member::plain("uint64_t", "drops", "of these, the bulk drops"));
         }
         [
-            Item::Comment("What the stages of the path hand on, of a group of packets.".to_string()),
+            Item::Comment("The state of a group of packets between the stages.".to_string()),
             Item::Struct(Struct { name: "path".to_string(), members }),
             Item::Blank,
         ]
     }
 
-    /// A look-up on the way to a cut, at once.
+    /// A lookup before a cut, made at once.
     fn find(&self, place: usize) -> [Item; 2] {
         let table = self.table(place);
         let limbs = crate::body::limbs(self.unit.key_bits(table));
@@ -277,7 +279,7 @@ impl<'u> HotPath<'u> {
         inline("uint32_t", format!("{}_find", self.title(place)), &parameters, body)
     }
 
-    /// The hash of a `key`, and with it as `hash` the number of the record that the key finds.
+    /// The hash of a `key`, and the record number that the key finds with it as `hash`.
     fn looked_up(&self, place: usize) -> (Expr, Expr) {
         let table = self.table(place);
         let structure = written_structure(self.unit.structure(table));
@@ -289,7 +291,8 @@ impl<'u> HotPath<'u> {
         (hash, self.unit.own_part(table, Expr::call(format!("{structure}_find"), found)))
     }
 
-    /// `path_N`: from one cut to the next. What it looks up on the way it keeps in `found`, so that doing it again gives the same.
+    /// `path_N`: from one cut to the next. Lookups before the cut go to `found`, so that rematerialization
+    /// gives the same result.
     fn run_ahead(&self, number: usize) -> Vec<Item> {
         let from = if number == 0 { 0 } else { self.stages[number - 1].place };
         let to = self.stages[number].place;
@@ -319,7 +322,7 @@ impl<'u> HotPath<'u> {
             0 => format!("From the entry up to {}.", self.unit.node(self.nodes[to]).name),
             _ => {
                 let node = |place: usize| &self.unit.node(self.nodes[place]).name;
-                format!("From what was found at {} up to {}.", node(from), node(to))
+                format!("From the lookup at {} to {}.", node(from), node(to))
             }
         };
         let parameters = ["struct run *run", "struct state *state", "struct path *path", "uint32_t i", "bool again"];
@@ -328,7 +331,8 @@ impl<'u> HotPath<'u> {
         items
     }
 
-    /// Where the records are that were found at a place, while a packet is run ahead of its turn. Those of a stage's look-ups are taken before the next one.
+    /// The records of a place in the speculative phase. Those of a stage's lookups are loaded before the next
+    /// stage.
     fn records_ahead(&self, place: usize) -> Expr {
         match self.stage_of(place).is_some() {
             true => self.records(place),
@@ -336,7 +340,7 @@ impl<'u> HotPath<'u> {
         }
     }
 
-    /// The same in its turn: they are all taken once for a group, behind its last look-up.
+    /// The same in the commit phase: loaded once per group, after its last lookup.
     fn records(&self, place: usize) -> Expr {
         match self.is_found(place) {
             true => name(format!("run->{}_records", self.unit.table_name(self.table(place)))),
@@ -344,7 +348,8 @@ impl<'u> HotPath<'u> {
         }
     }
 
-    /// Tables whose look-ups have been made before a stage, each once; before the turn, by the number behind the last stage, all that were made ahead.
+    /// Tables looked up before a stage, each once; for the commit phase (the number after the last stage),
+    /// all speculative ones.
     fn found_before(&self, number: usize) -> Vec<TableId> {
         let staged = self.stages.iter().take(number).flat_map(|stage| &stage.looked_up);
         let places: Vec<usize> =
@@ -367,7 +372,7 @@ impl<'u> HotPath<'u> {
         let mut members: Vec<Member> = self.found_before(self.stages.len()).into_iter().map(records).collect();
         members.push(Member::plain("uint64_t", "number", "of the burst's first packet"));
         if self.requests_with_work() {
-            members.push(Member::plain("const struct path *", "requested", "the group whose lines are asked for"));
+            members.push(Member::plain("const struct path *", "requested", "the group that is prefetched"));
         }
         members
     }

@@ -1,8 +1,9 @@
-//! Groups on their way: where the plan asks for the memory of a burst while an older one is worked on, a group waits in the worker's memory, as a flight, until
-//! the next one has come. An empty burst drives it out.
+//! Pipelined groups: with software pipelining, a group is kept in the worker's memory between its prefetches
+//! and its lookups, until the next group arrives. An empty burst flushes it.
 //!
-//! With a group wait its keys, and the numbers of the records that were found on the way to them. Writers take no record back that a group may hold, for they
-//! wait for as many bursts. A packet that missed there holds none: its keys are good as long as the default action is the one that they were made of.
+//! Kept are keys, and the record numbers found before them. Writers do not reuse records that a group may
+//! hold, since they wait for as many bursts. A packet that missed before its key holds no record: its key is
+//! valid only while the default action is the one that it was computed with.
 
 use super::{HotPath, inline, name};
 use crate::c::{Expr, Item, Member, Stmt, Struct};
@@ -12,13 +13,13 @@ use hlir::{NodeKind, TableId};
 use std::collections::BTreeMap;
 
 impl HotPath<'_> {
-    /// Whether look-ups are made one group behind their requests.
+    /// Whether lookups are made one group after their prefetches.
     pub fn is_pipelined(&self) -> bool {
         let placements = |stage: &Stage| self.planned(stage).prefetches.iter().map(|request| request.placement);
         self.stages.first().is_some_and(|stage| placements(stage).any(Placement::is_pipelined))
     }
 
-    /// A group that waits for its look-ups.
+    /// A group between prefetch and lookup.
     pub(super) fn flight_items(&self) -> Vec<Item> {
         if !self.is_pipelined() {
             return Vec::new();
@@ -37,13 +38,13 @@ impl HotPath<'_> {
             self.unit.own() || !matches!(member, Member::Plain { name, .. } if name.starts_with("lengths"))
         });
         vec![
-            Item::Comment("A group of packets on its way.".to_string()),
+            Item::Comment("A pipelined group of packets.".to_string()),
             Item::Struct(Struct { name: "flight".to_string(), members }),
             Item::Blank,
         ]
     }
 
-    /// Of the worker's memory.
+    /// Members of the worker's memory.
     pub(super) fn flight_members(&self) -> Vec<Member> {
         if !self.is_pipelined() {
             return Vec::new();
@@ -54,7 +55,7 @@ impl HotPath<'_> {
         ]
     }
 
-    /// The functions that work on flights.
+    /// The functions of pipelined groups.
     pub(super) fn advance_items(&self) -> Vec<Item> {
         let mut items = self.take().to_vec();
         items.extend(self.settle());
@@ -63,7 +64,7 @@ impl HotPath<'_> {
         items
     }
 
-    /// Packets of a burst become a flight.
+    /// Turns packets of a burst into a pipelined group.
     fn take(&self) -> [Item; 2] {
         let mut members = vec![
             Expr::designated("count", name("count")),
@@ -94,7 +95,7 @@ impl HotPath<'_> {
             let held = self.unit.table_name(*table);
             body.push(Stmt::set(name(format!("flight->path.{held}_miss")), self.miss(*table)));
         }
-        body.push(Stmt::set(name("flight->path.left"), Expr::word(0)));
+        body.push(Stmt::set(name("flight->path.exits"), Expr::word(0)));
         body.extend(self.none_dropped("flight->path.drops"));
         let parameters = [
             "const struct run *run",
@@ -106,7 +107,8 @@ impl HotPath<'_> {
         inline("void", "flight_take", &parameters, body)
     }
 
-    /// Tables whose default action may have had a part in what waits, and may be replaced meanwhile; with the places where they are looked up.
+    /// Tables looked up before the first cut, whose default action the keys may depend on and which may be
+    /// replaced meanwhile; with their places.
     fn fronts(&self) -> BTreeMap<TableId, Vec<usize>> {
         let mut fronts: BTreeMap<TableId, Vec<usize>> = BTreeMap::new();
         let places = 0..self.stages.first().map_or(0, |stage| stage.place);
@@ -119,7 +121,7 @@ impl HotPath<'_> {
         fronts
     }
 
-    /// Of `struct path`.
+    /// Members of `struct path`.
     pub(super) fn front_members(&self) -> Vec<Member> {
         let member = |table: &TableId| {
             let miss = format!("{}_miss", self.unit.table_name(*table));
@@ -128,40 +130,39 @@ impl HotPath<'_> {
         self.fronts().keys().map(member).collect()
     }
 
-    /// The number of a table's default record as it is now.
+    /// The number of a table's current default record.
     fn miss(&self, table: TableId) -> Expr {
         let held = name(format!("&run->{}->table", self.unit.table_name(table)));
         Expr::call("table_record_number", [held, Expr::word(0)])
     }
 
-    /// When the look-ups of a group that has waited are made, and its turns begin.
+    /// Runs when the lookups of a pipelined group are made, before its commit.
     fn settle(&self) -> Vec<Item> {
         let mut body = Vec::new();
         for (table, places) in self.fronts() {
             let known = name(format!("path->{}_miss", self.unit.table_name(table)));
             let is_other = Expr::call("__builtin_expect", [Expr::binary("!=", known, self.miss(table)), name("0")]);
-            // Whoever comes to a table without keys gets its default action.
+            // A table without keys always runs its default action.
             let missed = |place: usize| match self.is_found(place) {
                 true => self.missed_at(place),
                 false => Expr::unary("~", Expr::long(0)),
             };
             let sets = places.into_iter().map(missed).reduce(|all, set| Expr::binary("|", all, set));
             let of_group = sets.map(|set| Expr::binary("&", set, Expr::call("walk_first", [name("count")])));
-            let leave = of_group.map(|set| Stmt::Assign(name("path->left"), "|=", set));
+            let leave = of_group.map(|set| Stmt::Assign(name("path->exits"), "|=", set));
             body.push(Stmt::when(is_other, leave.into_iter().collect()));
         }
         if body.is_empty() {
             return Vec::new();
         }
         let parameters = ["const struct run *run", "uint32_t count", "struct path *path"];
-        let about =
-            "Who has missed before a default action was replaced leaves the path: keys were made of the old one.";
+        let about = "Packets that missed before a default action was replaced exit: their keys depend on the old one.";
         let mut items = vec![Item::Comment(about.to_string())];
         items.extend(inline("void", "path_settle", &parameters, body));
         items
     }
 
-    /// The newest group's keys, then everything that is left to do for the one before.
+    /// The keys of the newest group, then lookups and commit of the group before.
     fn pass(&self) -> [Item; 3] {
         let mut body = vec![
             Stmt::declare("const uint64_t", "clock_ns", name("run->clock_ns")),
@@ -173,7 +174,7 @@ impl HotPath<'_> {
         let arguments = ["run", "&newest->burst", "from", "size", "&newest->path"].map(name);
         let stage = Stmt::call("path_stage_0_group", arguments);
         let look_up =
-            Stmt::call("path_look_up_0_group", ["run", "count", "&older->path", "size", "&newest->path"].map(name));
+            Stmt::call("path_lookup_0_group", ["run", "count", "&older->path", "size", "&newest->path"].map(name));
         let requests = |path: &str| self.requests_with_work().then(|| Stmt::set(name("run->requested"), name(path)));
         body.extend(requests("&older->path"));
         body.extend(self.measured(self.stages[0].place, vec![stage, look_up]));
@@ -190,7 +191,8 @@ impl HotPath<'_> {
         let parameters =
             ["struct run *run", "struct flight *newest", "struct flight *older", "uint32_t size", "uint32_t count"];
         let [function, blank] = inline("void", "path_pass", &parameters, body);
-        let about = "The keys of the newest group, of `size` packets; then the group before, of `count`, to its end.";
+        let about =
+            "The keys of the newest group, of `size` packets, then lookups and commit of the group before, of `count`.";
         [Item::Comment(about.to_string()), function, blank]
     }
 

@@ -1,7 +1,8 @@
-//! Queues: packets that have left the path wait in front of a node for others, and go on together.
+//! Queues: packets that took a side exit wait at a node for others, and continue together.
 //!
-//! A packet waits in the worker's memory with its state and its scratch, and holds nothing of a table, so writers need not wait for it. `queue_age`
-//! ends every call of `process`: it counts the bursts that each queue's first packet has waited, and lets go of all where nothing came.
+//! A packet waits in the worker's memory with its state and scratch. It holds no record of a table, so
+//! writers need not wait for it. `queue_age` ends every call of `process`: it counts the bursts that each
+//! queue's first packet has waited, and flushes all queues after an empty burst.
 
 use super::{HotPath, each, inline, name, noinline};
 use crate::c::{Expr, Item, Member, Stmt, Struct};
@@ -18,11 +19,11 @@ use std::collections::BTreeSet;
 pub struct Waiting<'p> {
     pub node: NodeId,
     plan: &'p Queue,
-    /// The look-up there, made for several packets at once.
+    /// The loop for the lookup at its node, made for several packets at once.
     together: Option<&'p Loop>,
 }
 
-/// The queues that packets come to, in the order of the graph.
+/// The queues that packets reach, in the order of the graph.
 pub fn queues<'u>(unit: &Unit<'u>) -> Vec<Waiting<'u>> {
     let waiting = |node: &NodeId| {
         let title = &unit.node(*node).name;
@@ -39,7 +40,7 @@ impl<'u> HotPath<'u> {
         self.queues.iter().map(|queue| queue.node).collect()
     }
 
-    /// Nodes that packets reach from these, these included, without waiting on the way; in the order of the file.
+    /// Nodes that packets reach from these, inclusive, without waiting; in the order of the file.
     pub fn reached(&self, nodes: &Nodes, from: impl IntoIterator<Item = NodeId>) -> Vec<usize> {
         let heads: Vec<usize> = self.heads().into_iter().map(|head| self.unit.position(head)).collect();
         let mut reached = BTreeSet::new();
@@ -52,7 +53,7 @@ impl<'u> HotPath<'u> {
         reached.into_iter().collect()
     }
 
-    /// Whether packets that go on from these nodes may come to wait.
+    /// Whether packets that continue from these nodes may reach a queue.
     pub fn may_wait(&self, nodes: &Nodes, from: impl IntoIterator<Item = NodeId>) -> bool {
         let heads = self.heads();
         let from: Vec<NodeId> = from.into_iter().collect();
@@ -78,7 +79,7 @@ impl<'u> HotPath<'u> {
         for queue in &self.queues {
             let members = vec![
                 Member::plain("uint32_t", "count", ""),
-                Member::plain("uint32_t", "age", "ends of bursts since the first came"),
+                Member::plain("uint32_t", "age", "ends of bursts since the first arrived"),
                 Member::plain("struct waiting", format!("packets[{}]", queue.plan.capacity), "in the order they came"),
             ];
             items.push(Item::Comment(format!("Packets in front of {}.", self.unit.node(queue.node).name)));
@@ -88,7 +89,7 @@ impl<'u> HotPath<'u> {
         items
     }
 
-    /// Packets that may wait in all queues together.
+    /// Packets that all queues together may hold.
     pub fn queue_capacity(&self) -> u32 {
         self.queues.iter().map(|queue| queue.plan.capacity).sum()
     }
@@ -97,13 +98,14 @@ impl<'u> HotPath<'u> {
         format!("queue_{}", self.unit.node_name(queue.node))
     }
 
-    /// Of the worker's memory.
+    /// Members of the worker's memory.
     pub fn queue_members(&self) -> Vec<Member> {
         let names = self.queues.iter().map(|queue| self.queue_name(queue));
         names.map(|name| Member::plain(format!("struct {name}"), name, "")).collect()
     }
 
-    /// For each queue what lets its packets go on and what puts one in; those behind first, for packets may come from one to the next.
+    /// The functions of each queue that flush it and add to it; later queues first, since packets may go from
+    /// one to the next.
     pub fn queue_items(&self, nodes: &Nodes, used: &Words) -> Vec<Item> {
         let mut items = Vec::new();
         if self.queues.is_empty() {
@@ -129,7 +131,7 @@ impl<'u> HotPath<'u> {
                 vec![Stmt::Switch { on: name("at"), cases, default: Vec::new() }]
             }
         };
-        items.push(Item::Comment("A packet that has come to a queue waits there; another has ended.".to_string()));
+        items.push(Item::Comment("Puts a packet that has reached a queue into it; any other has ended.".to_string()));
         let function = Item::Function {
             of: "static void".to_string(),
             name: "queue_wait".to_string(),
@@ -141,7 +143,7 @@ impl<'u> HotPath<'u> {
         items
     }
 
-    /// The end of a burst. As where a packet leaves the path, the queue works on a copy of `run`.
+    /// The end of a burst. As for a side exit, the queue works on a copy of `run`.
     fn queue_age(&self) -> [Item; 3] {
         let mut body = Vec::new();
         for queue in &self.queues {
@@ -156,12 +158,12 @@ impl<'u> HotPath<'u> {
             body.push(Stmt::when(Expr::binary("&&", some, goes), then));
         }
         let about =
-            "The end of a burst of `came` packets: those go on that have waited long enough, or all if nothing came.";
+            "The end of a burst of `came` packets: flushes queues after their timeout, or all after an empty burst.";
         let [function, blank] = inline("void", "queue_age", &["struct run *run", "uint32_t came"], body);
         [Item::Comment(about.to_string()), function, blank]
     }
 
-    /// What ends every burst.
+    /// Ends every burst.
     pub fn queue_end(&self) -> Option<Stmt> {
         (!self.queues.is_empty()).then(|| Stmt::call("queue_age", [name("&run"), name("count")]))
     }
@@ -170,7 +172,7 @@ impl<'u> HotPath<'u> {
         self.may_wait(nodes, nodes.written[self.unit.position(queue.node)].outcomes.iter().copied())
     }
 
-    /// The way from behind the queue's node.
+    /// The graph after the queue's node.
     fn queue_onward(&self, nodes: &Nodes, queue: &Waiting, written: &Written) -> Vec<Item> {
         let unit = self.unit;
         let heads = self.heads();
@@ -189,7 +191,7 @@ impl<'u> HotPath<'u> {
         inline("enum node", format!("{}_onward", self.queue_name(queue)), &parameters, body).into()
     }
 
-    /// What a packet does at the queue's node and behind it.
+    /// A packet's processing at the queue's node and after it.
     fn go_on(&self, nodes: &Nodes, queue: &Waiting, written: &Written, call: Expr) -> Vec<Stmt> {
         let mut code = Vec::new();
         if written.outcomes.is_empty() {
@@ -211,7 +213,7 @@ impl<'u> HotPath<'u> {
         code
     }
 
-    /// `queue_NODE_run`: all that wait go on.
+    /// `queue_NODE_run`: flushes the queue.
     fn queue_run(&self, nodes: &Nodes, queue: &Waiting, written: &Written) -> [Item; 3] {
         let title = self.queue_name(queue);
         let of = format!("struct {title} *const");
@@ -233,13 +235,12 @@ impl<'u> HotPath<'u> {
             }
         });
         body.push(Stmt::set(name("run->clock_ns"), name("clock_ns")));
-        let about =
-            format!("All packets in front of {} go on, in the order they came.", self.unit.node(queue.node).name);
+        let about = format!("Flushes the queue at {}, in order of arrival.", self.unit.node(queue.node).name);
         let [function, blank] = noinline("void", format!("{title}_run"), &["struct run *run"], body);
         [Item::Comment(about), function, blank]
     }
 
-    /// A packet of the queue, at the time it came.
+    /// A packet of the queue, with the time of its arrival.
     fn taken(&self, place: &str) -> Vec<Stmt> {
         vec![
             Stmt::declare("struct waiting *const", "waiting", name(format!("&queue->packets[{place}]"))),
@@ -249,7 +250,7 @@ impl<'u> HotPath<'u> {
         ]
     }
 
-    /// The look-up at the queue's node for a group of packets, then each goes on.
+    /// The lookup at the queue's node for a group of packets, then each continues.
     fn in_groups(&self, nodes: &Nodes, queue: &Waiting, written: &Written, together: &'u Loop) -> Stmt {
         let unit = self.unit;
         let node = unit.node_name(queue.node);
@@ -274,7 +275,7 @@ impl<'u> HotPath<'u> {
         Stmt::Count { name: "from".to_string(), from, to, step, body: inner }
     }
 
-    /// `queue_NODE_put`: what a packet carries is copied, for where it was others come next.
+    /// `queue_NODE_put`: copies a packet's state, since its memory is reused.
     fn queue_put(&self, queue: &Waiting, used: &Words) -> [Item; 3] {
         let title = self.queue_name(queue);
         let of = format!("struct {title} *const");
@@ -296,7 +297,7 @@ impl<'u> HotPath<'u> {
         let full = Expr::binary("==", name("queue->count"), Expr::word(queue.plan.capacity));
         body.push(Stmt::when(full, vec![Stmt::call(format!("{title}_run"), [name("run")])]));
         let about = format!(
-            "A packet waits in front of {}, until {} are there.",
+            "Puts a packet into the queue at {}, whose capacity is {}.",
             self.unit.node(queue.node).name,
             queue.plan.capacity
         );

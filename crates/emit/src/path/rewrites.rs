@@ -1,7 +1,8 @@
-//! Bytes that a packet's turn stores, made before the look-up that says which of them: `hlir::lanes` says what is known there.
+//! Header rewrites that are computed before the lookup which decides about them; `hlir::vector` says what is
+//! known there.
 //!
-//! `path->NODE_ACTION_HEADER_BYTE[i]` has them for packet `i`, in the packet's order. `path_lanes` makes them for many packets at once,
-//! `NODE_ACTION_rewrites` for one.
+//! `path->NODE_ACTION_HEADER_BYTE[i]` has the bytes of packet `i`, in network order. `path_vector` computes
+//! them for many packets at once, `NODE_ACTION_rewrites` for one. The commit phase stores them.
 
 use super::{HotPath, name};
 use crate::body::{Body, storage_bytes};
@@ -13,31 +14,31 @@ use hlir::vector::{Rewrites, Store};
 use hlir::{HeaderId, Place, Statement, TableId};
 use std::collections::{BTreeSet, HashMap};
 
-/// The stores of a look-up's actions, and where the bytes are: actions by number, and of each its stores.
+/// The stores of a lookup's actions with their bytes, by action number.
 pub struct RewritesAt {
     actions: Vec<(Rewrites, Vec<Expr>)>,
 }
 
 impl HotPath<'_> {
-    /// The place whose actions have stores that lanes make.
+    /// The place whose actions have precomputed stores.
     fn rewriting(&self) -> Option<(usize, &[Rewrites])> {
         let (_, lanes) = self.lanes.as_ref()?;
         let place = self.stages.first()?.place;
         (!lanes.rewrites.is_empty()).then_some((place, lanes.rewrites.as_slice()))
     }
 
-    /// What lanes make for the actions of a place.
+    /// The precomputed stores of a place.
     pub(super) fn rewrites_of(&self, place: usize) -> Option<&[Rewrites]> {
         self.rewriting().filter(|(of, _)| *of == place).map(|(_, rewrites)| rewrites)
     }
 
-    /// The place and the action, in the words of the C.
+    /// Place and action as part of a C name.
     fn rewrites_title(&self, place: usize, rewrites: &Rewrites) -> String {
         let table = crate::unit::number(self.table(place));
         format!("{}_{}", self.title(place), self.unit.names.actions[table][rewrites.action])
     }
 
-    /// Action and header in one word may be those of another pair in one word.
+    /// Different pairs of action and header may give the same concatenated name.
     fn store_name(&self, place: usize, rewrites: &Rewrites, store: &Store) -> String {
         let mut namer = Namer::new([]);
         let mut names = HashMap::new();
@@ -51,7 +52,7 @@ impl HotPath<'_> {
         format!("{}_{}", names[&(rewrites.action, store.header)], store.byte)
     }
 
-    /// Where the bytes of packet `i` are, of each store.
+    /// The bytes of packet `i`, by store.
     pub(super) fn stores(&self) -> Vec<(Expr, &Store)> {
         let Some((place, rewrites)) = self.rewriting() else { return Vec::new() };
         let of = |action| self.stores_of(place, action).into_iter().zip(&action.stores);
@@ -63,7 +64,7 @@ impl HotPath<'_> {
         action.stores.iter().map(name_of).collect()
     }
 
-    /// Of `struct path`.
+    /// Members of `struct path`.
     pub(super) fn rewrite_members(&self) -> Vec<Member> {
         let Some((place, rewrites)) = self.rewriting() else { return Vec::new() };
         let mut members = Vec::new();
@@ -83,7 +84,10 @@ impl HotPath<'_> {
         let mut items = Vec::new();
         for action in rewrites {
             let declared = &unit.program.tables[self.table(place)].actions[action.action];
-            items.push(Item::Comment(format!("What {} will write into a packet, whatever is found.", declared.name)));
+            items.push(Item::Comment(format!(
+                "The header bytes that {} will write, which do not depend on the lookup.",
+                declared.name
+            )));
             items.extend(nodes.rewrites(
                 unit,
                 node,
@@ -98,7 +102,7 @@ impl HotPath<'_> {
         items
     }
 
-    /// The bytes for one packet that has come to the look-up.
+    /// The bytes of one packet at the lookup.
     pub(super) fn rewrites_made(&self) -> Vec<Stmt> {
         let Some((place, rewrites)) = self.rewriting() else { return Vec::new() };
         let make = |action| {
@@ -110,7 +114,7 @@ impl HotPath<'_> {
 }
 
 impl Body<'_, '_> {
-    /// An action's body; false if control does not reach its end. Where bytes were made for it, it stores them instead of computing them.
+    /// An action's body; false if control does not reach its end. Precomputed assignments become stores.
     pub fn action_body(&mut self, action: usize, body: &[Statement]) -> bool {
         let made = self.rewrites.and_then(|rewrites| rewrites.actions.iter().find(|(of, _)| of.action == action));
         let Some((rewrites, made)) = made else { return self.statements(body) };
@@ -138,7 +142,8 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Makes the bytes of one action's stores for one packet: runs what is known of the action on copies of the headers that it writes, and of everything else.
+    /// Computes the bytes of one action's stores for one packet: runs the known part of the action on copies
+    /// of the headers that it writes and of all other state.
     pub fn rewrites_of_one(&mut self, table: TableId, rewrites: &RewritesAt) {
         let [(rewrites, made)] = rewrites.actions.as_slice() else { return };
         let action = &self.program().tables[table].actions[rewrites.action];

@@ -1,4 +1,4 @@
-//! The stages: loops over the packets of a group, and the groups of a burst.
+//! The stages: loops over the packets of a group, and over the groups of a burst.
 
 use super::addresses::addressed_together;
 use super::{HotPath, each, inline, name, noinline};
@@ -18,16 +18,16 @@ pub const STAGE: [&str; 6] = [
     "uint32_t from",
     "uint32_t count",
     "struct path *path",
-    "uint64_t left",
+    "uint64_t exits",
 ];
 
-/// A loop over packets, if it has something to do.
+/// A loop over packets, if the body is not empty.
 pub(super) fn in_loop(count: Expr, body: Vec<Stmt>) -> Option<Stmt> {
     (!body.is_empty()).then(|| each("i", count, body))
 }
 
-/// What a function of its own works on instead of the `struct run` that it is given: a local variable, which no store to a packet can change; so is the
-/// burst that it takes. It copies them by itself, for what comes and goes by value goes through memory.
+/// A local copy of `struct run` and of the burst, for a function that is not inlined: no store to a packet
+/// can alias it. Copied member by member, since structs by value go through memory.
 fn taken_run() -> [Stmt; 3] {
     run_taken("run", "given")
 }
@@ -60,14 +60,15 @@ impl HotPath<'_> {
         inline("void", "path_begin", &BEGIN, vec![state_begin(taken)])
     }
 
-    /// A packet of the burst that the first stage has had in hand. Where its bytes are is not asked of its mbuf again: two loads, one behind the other.
+    /// A packet that the first stage has seen. Its data address is not loaded from the mbuf again, which
+    /// takes two dependent loads.
     fn begin_again(&self) -> [Item; 2] {
         let taken = Expr::call("packet_known", ["burst", "i", "data"].map(name));
         let parameters = [&BEGIN[..], &["void *data"]].concat();
         inline("void", "path_begin_again", &parameters, vec![state_begin(taken)])
     }
 
-    /// Packet `i` of a group, as its turn or a stage behind the first begins.
+    /// Packet `i` of a group at the beginning of its commit, or of a stage after the first.
     pub(super) fn packet_again(&self) -> [Stmt; 3] {
         if self.unit.own() {
             return packet_begin();
@@ -76,7 +77,8 @@ impl HotPath<'_> {
         packet_begun(Stmt::call("path_begin_again", again))
     }
 
-    /// A stage for all packets of a group: run ahead to the cut, then compute keys and request what the look-ups will read.
+    /// A stage for all packets of a group: speculate up to the cut, then compute keys and prefetch the lines
+    /// of the lookups.
     fn stage(&self, number: usize) -> Vec<Item> {
         let stage = &self.stages[number];
         let mut one = self.one_packet(number);
@@ -104,10 +106,10 @@ impl HotPath<'_> {
             code.extend(rest);
         }
         if number == 0 {
-            code.insert(0, Stmt::Do(Expr::cast("void", name("left"))));
+            code.insert(0, Stmt::Do(Expr::cast("void", name("exits"))));
         }
         items.push(Item::Comment(format!(
-            "Stage {number}: all packets of a group up to {}, and the keys of the look-ups there.",
+            "Stage {number}: all packets of a group up to {}, and the keys of the lookups there.",
             self.unit.node(self.nodes[stage.place]).name
         )));
         items.extend(inline("void", format!("path_stage_{number}"), &STAGE, code));
@@ -116,7 +118,7 @@ impl HotPath<'_> {
         items
     }
 
-    /// A stage for packet `i` of the group: its keys, or that it has left the path.
+    /// A stage for packet `i`: its keys, or a side exit.
     fn one_packet(&self, number: usize) -> Vec<Stmt> {
         let stage = &self.stages[number];
         let on = |number: usize, again: bool| {
@@ -130,11 +132,11 @@ impl HotPath<'_> {
             stays = Expr::binary("&&", on(earlier, true), stays);
         }
         if number > 0 {
-            let left = Expr::binary("&", Expr::binary(">>", name("left"), name("i")), name("1"));
+            let left = Expr::binary("&", Expr::binary(">>", name("exits"), name("i")), name("1"));
             stays = Expr::binary("&&", Expr::unary("!", left), stays);
         }
         let mut keys = Vec::new();
-        let mut zeros = vec![Stmt::Assign(name("path->left"), "|=", Expr::binary("<<", name("1ull"), name("i")))];
+        let mut zeros = vec![Stmt::Assign(name("path->exits"), "|=", Expr::binary("<<", name("1ull"), name("i")))];
         for &place in &stage.looked_up {
             let held = self.look_up_name(place);
             let early = if place == stage.place { "key" } else { "key_ahead" };
@@ -156,8 +158,9 @@ impl HotPath<'_> {
         code
     }
 
-    /// The look-ups behind a stage. Where the group is an older one, its lines were requested a group ago, and each look-up may pay for one request
-    /// of the newest group: a loop of requests alone would stall on the core's line fill buffers.
+    /// The lookups of a stage. If the group is pipelined, its lines were prefetched one group ago, and each
+    /// lookup may be followed by a prefetch for the newest group: a loop of prefetches alone would stall on
+    /// the core's line fill buffers.
     fn look_up_items(&self, number: usize) -> Vec<Item> {
         let stage = &self.stages[number];
         let moved = number == 0 && self.is_pipelined();
@@ -184,13 +187,13 @@ impl HotPath<'_> {
         let unused = parameters_named.iter().filter(|name| !body.iter().any(|it| it.mentions(name)));
         let unused: Vec<Stmt> = unused.map(|unused| Stmt::Do(Expr::cast("void", name(*unused)))).collect();
         body.splice(0..0, unused);
-        let title = format!("path_look_up_{number}");
+        let title = format!("path_lookup_{number}");
         let mut items = Vec::from(inline("void", title.clone(), &parameters("const struct run *run"), body));
         items.extend(self.look_up_whole(&title, moved, &parameters("const struct run *given")));
         items
     }
 
-    /// These look-ups as a function of its own, in which a full group has code of its own.
+    /// These lookups as a function of their own, with specialized code for a full group.
     fn look_up_whole(&self, title: &str, moved: bool, parameters: &[&str]) -> [Item; 2] {
         let group = || Expr::word(self.group());
         let is_full = |count| Expr::binary("==", name(count), group());
@@ -208,7 +211,8 @@ impl HotPath<'_> {
         noinline("void", format!("{title}_group"), parameters, body)
     }
 
-    /// The look-ups that a structure makes for the whole group, and what of them is made behind all others: second lines, which have been asked for.
+    /// Grouped lookups of a structure, and their second half, made after all others: second lines, prefetched
+    /// by the first half.
     fn look_up_groups(&self, stage: &Stage, moved: bool) -> [Vec<Stmt>; 2] {
         let (mut code, mut seconds) = (Vec::new(), Vec::new());
         for &place in &stage.looked_up {
@@ -271,7 +275,7 @@ impl HotPath<'_> {
         code
     }
 
-    /// Requests for the packets' own bytes, if the plan has them.
+    /// Prefetches of the packets' own bytes, if the plan has them.
     pub(super) fn packet_requests(&self, burst: &str, count: &str) -> Option<Stmt> {
         let first = self.stages.first().map(|stage| &self.planned(stage).prefetches).into_iter().flatten();
         let mut packets = first.filter(|request| request.access == Access::Packet);
@@ -280,7 +284,8 @@ impl HotPath<'_> {
         Some(each("i", name(count), vec![prefetch(address, request.hint)]))
     }
 
-    /// A stage as a function of its own, so that each has the core's registers for itself. A full group that nobody has left has code of its own.
+    /// A stage as a function of its own, so that it has all registers. Specialized code for a full group
+    /// without side exits.
     fn whole(&self, stage: &str, number: usize) -> [Item; 2] {
         let arguments = [name("&run"), name("&taken"), name("from"), Expr::word(self.group()), name("path"), name("0")];
         self.whole_with(stage, number, vec![(None, vec![Stmt::call(stage, arguments)])])
@@ -288,24 +293,24 @@ impl HotPath<'_> {
 
     fn turn_whole(&self) -> [Item; 2] {
         if self.senders.is_empty() {
-            return self.whole("path_turn", self.stages.len());
+            return self.whole("path_commit", self.stages.len());
         }
-        self.whole_with("path_turn", self.stages.len(), self.turns_together())
+        self.whole_with("path_commit", self.stages.len(), self.turns_together())
     }
 
-    /// `number`: of the stage; the turn's is the one behind the last. `together`: the codes of a full group that nobody has left, the usual first, each with
-    /// what must be the case, too.
+    /// `number` is that of the stage, or one more than the last for commit. `together`: specialized codes for
+    /// a full group without side exits, most likely first, each with its further condition.
     fn whole_with(&self, stage: &str, number: usize, together: Vec<(Option<Expr>, Vec<Stmt>)>) -> [Item; 2] {
         let changes = number == self.stages.len();
         let group = Expr::word(self.group());
-        let arguments = ["&run", "&taken", "from", "count", "path", "left"].map(name);
+        let arguments = ["&run", "&taken", "from", "count", "path", "exits"].map(name);
         let full = Expr::binary("==", name("count"), group);
-        let whole = Expr::binary("&&", full, Expr::binary("==", name("left"), Expr::word(0)));
+        let whole = Expr::binary("&&", full, Expr::binary("==", name("exits"), Expr::word(0)));
         let [run, blank, filled] = taken_run();
         let mut body = vec![
             run,
             Stmt::declare("const struct burst", "taken", name("*burst")),
-            Stmt::declare("const uint64_t", "left", name("path->left")),
+            Stmt::declare("const uint64_t", "exits", name("path->exits")),
             blank,
             filled,
         ];
@@ -317,7 +322,7 @@ impl HotPath<'_> {
         let mut way = Stmt::call(stage, arguments);
         for (at, (also, then)) in together.into_iter().enumerate().rev() {
             let whole = also.into_iter().fold(whole.clone(), |whole, also| Expr::binary("&&", whole, also));
-            // Of the others none is unusual: a router of which each group drops a packet comes to the last.
+            // The others are not unlikely: a router that drops a packet of each group takes the last one.
             let condition = if at == 0 { Expr::call("__builtin_expect", [whole, name("1")]) } else { whole };
             way = Stmt::If { condition, then, otherwise: vec![way] };
         }
@@ -330,20 +335,20 @@ impl HotPath<'_> {
         noinline("void", format!("{stage}_group"), &parameters, body)
     }
 
-    /// What comes behind the first look-ups.
+    /// Everything after the first lookups.
     pub(super) fn later(&self, burst: &str, from: &str, path: &str) -> Vec<Stmt> {
         let arguments = || ["run", burst, from, "count", path].map(name);
         let mut body = Vec::new();
         for number in 1..self.stages.len() {
             let stage = Stmt::call(format!("path_stage_{number}_group"), arguments());
-            let look_up = Stmt::call(format!("path_look_up_{number}_group"), ["run", "count", path].map(name));
+            let look_up = Stmt::call(format!("path_lookup_{number}_group"), ["run", "count", path].map(name));
             body.extend(self.measured(self.stages[number].place, vec![stage, look_up]));
         }
-        body.push(Stmt::call("path_turn_group", arguments()));
+        body.push(Stmt::call("path_commit_group", arguments()));
         body
     }
 
-    /// Around calls for a group: their cycles are those of the node at a place, if the plan asks for them.
+    /// Measures calls for a group as cycles of the node at a place, if the plan asks for it.
     pub fn measured(&self, place: usize, calls: Vec<Stmt>) -> Vec<Stmt> {
         let (mut code, after) = crate::control_flow::measure(self.unit, self.unit.position(self.nodes[place]));
         code.extend(calls);
@@ -356,12 +361,12 @@ impl HotPath<'_> {
         let mut body = vec![
             Stmt::Declare { of: "struct path".to_string(), name: "path".to_string(), value: None },
             Stmt::Blank,
-            Stmt::set(name("path.left"), Expr::word(0)),
+            Stmt::set(name("path.exits"), Expr::word(0)),
         ];
         body.extend(self.none_dropped("path.drops"));
         body.extend(self.packet_requests("burst", "count"));
         let stage = Stmt::call("path_stage_0_group", ["run", "burst", "from", "count", "&path"].map(name));
-        let look_up = Stmt::call("path_look_up_0_group", ["run", "count", "&path"].map(name));
+        let look_up = Stmt::call("path_lookup_0_group", ["run", "count", "&path"].map(name));
         body.extend(self.measured(self.stages[0].place, vec![stage, look_up]));
         body.extend(self.later("burst", "from", "&path"));
         body.splice(0..0, crate::control_flow::measuring(&body));
@@ -381,7 +386,7 @@ impl HotPath<'_> {
         let call = Stmt::call(function, [name("&run"), name("burst"), name("from"), size]);
         body.push(Stmt::Count { name: "from".to_string(), from: Expr::word(0), to, step: group, body: vec![call] });
         if self.is_pipelined() {
-            // Nothing came: what is held goes.
+            // An empty burst flushes.
             let drive = Stmt::call("path_advance", ["&run", "burst", "0", "0"].map(name));
             body.push(Stmt::when(Expr::binary("==", name("count"), Expr::word(0)), vec![drive]));
         }
@@ -399,7 +404,7 @@ fn state_begin(packet: Expr) -> Stmt {
     Stmt::call("state_begin", [name("state"), packet, name("burst->ports[i]"), name("&run->memory->scratch"), number])
 }
 
-/// Packet `i` of a group, in hand for the first time, or without its path.
+/// Packet `i` of a group, for the first time or after a side exit.
 pub(super) fn packet_begin() -> [Stmt; 3] {
     packet_begun(Stmt::call("path_begin", ["run", "&state", "burst", "from + i"].map(name)))
 }

@@ -1,8 +1,10 @@
-//! The first stage in lanes: the header words of several packets side by side in vectors, and everything up to the first cut as operators on them.
+//! Vector code of the first stage: header words of several packets per vector, and everything up to the first
+//! cut as vector operators.
 //!
-//! `path_lanes` makes the keys and notes who leaves the path: everyone of whom something is asked that has another answer than the path's, and who leaves
-//! is run from the beginning, so that it need not be asked again. `path_one` does as a stage without lanes would, for all of them where one is too short to be
-//! loaded, and for the rest of a group.
+//! `path_vector` computes keys and marks side exits: packets for which some check has another result than the
+//! path's. A side exit runs from its beginning, so the mask may be conservative. `path_scalar` does the same
+//! packet by packet, for vectors with a packet that is too short to be loaded, and for the remainder of a
+//! group.
 
 use super::{HotPath, each_from, inline, name, vector_constants};
 use crate::c::{Expr, Item, Stmt};
@@ -11,7 +13,7 @@ use hlir::hot_path::Stage;
 use hlir::vector::{Number, Operator, Step, TableRead, VectorStage, row_of};
 use std::collections::BTreeSet;
 
-/// Operators in an expression, beyond which its parts get names.
+/// Operators in an expression beyond which its parts get names.
 const LARGEST: u32 = 5;
 
 impl HotPath<'_> {
@@ -24,22 +26,22 @@ impl HotPath<'_> {
         Some((lanes, VectorStage::of(self.unit.program, &self.nodes, first).ok()?))
     }
 
-    /// Packets that the first stage has side by side, if it has.
+    /// Packets per vector of the first stage, if it is vector code.
     pub fn side_by_side(&self) -> Option<u32> {
         self.lanes.as_ref().map(|(packets, _)| *packets)
     }
 
-    /// The stage's functions before the loop over the group: what is done for several packets, and for one.
+    /// The functions of the stage: for a vector of packets, and for one packet.
     pub(super) fn lanes_items(&self, stage: &Stage, lanes: &VectorStage, one: Vec<Stmt>) -> Vec<Item> {
         let mut items = self.record_items(lanes);
         items.push(Item::Comment("A packet of the group up to the first cut, and its keys.".to_string()));
         let parameters =
             ["struct run *run", "const struct burst *burst", "uint32_t from", "uint32_t i", "struct path *path"];
-        items.extend(inline("void", "path_one", &parameters, one));
+        items.extend(inline("void", "path_scalar", &parameters, one));
         let kept = vector_constants::of(lanes);
         items.extend(vector_constants::items(&kept));
         items.push(Item::Comment(
-            "The same for LANES packets at once, the first of them number `i` of the group. False, and no keys are made, if one is too short."
+            "The same for LANES packets at once, from number `i` of the group on. Returns false, without keys, if one is too short."
                 .to_string(),
         ));
         let mut parameters = vec![
@@ -52,25 +54,26 @@ impl HotPath<'_> {
         if !kept.is_empty() {
             parameters.push(vector_constants::PARAMETER);
         }
-        items.extend(inline("bool", "path_lanes", &parameters, self.lanes_body(stage, lanes, kept)));
+        items.extend(inline("bool", "path_vector", &parameters, self.lanes_body(stage, lanes, kept)));
         items
     }
 
-    /// What a look-up on the way finds, and what is read of a record: of one packet, and of all. Those of one port often ask the same.
+    /// Lookups before the cut and reads of their records: for one packet, and for a vector. Packets of one
+    /// port often have equal keys.
     fn record_items(&self, lanes: &VectorStage) -> Vec<Item> {
         let mut items = Vec::new();
         for step in &lanes.steps {
             let Step::TableRead { place, what, .. } = *step else { continue };
             let node = self.node_title(place);
             let (about, of_one) = match what {
-                TableRead::Found => (format!("Number of the record that {node} finds."), self.found_by(place)),
+                TableRead::Found => (format!("The record number that {node} finds."), self.found_by(place)),
                 TableRead::Record => {
                     let table = Expr::Name(format!("&run->{}->table", self.unit.table_name(self.table(place))));
                     let resolved = Expr::call("table_record_number", [table, name("number")]);
-                    ("The same, or of the default action's record.".to_string(), vec![Stmt::result(resolved)])
+                    ("The same, or the default action's record.".to_string(), vec![Stmt::result(resolved)])
                 }
                 TableRead::Action => {
-                    (format!("Action of a record of {node}."), self.of_record(place, "action".to_string()))
+                    (format!("The action of a record of {node}."), self.of_record(place, "action".to_string()))
                 }
                 TableRead::Parameter { action, parameter } => {
                     let (action, parameter) = self.names_of(place, action, parameter);
@@ -84,9 +87,9 @@ impl HotPath<'_> {
             let first = Expr::call(&title, [name("run"), name("numbers[0]")]);
             let each = Expr::call(&title, [name("run"), name("numbers[i]")]);
             let body = vec![
-                Stmt::declare("lanes", "values", Expr::call("lanes_same", [first])),
+                Stmt::declare("lanes", "values", Expr::call("lanes_broadcast", [first])),
                 Stmt::Blank,
-                Stmt::when(Expr::call("lanes_are_same", [name("numbers")]), vec![Stmt::result(name("values"))]),
+                Stmt::when(Expr::call("lanes_uniform", [name("numbers")]), vec![Stmt::result(name("values"))]),
                 each_from("i", Expr::word(1), name("LANES"), vec![Stmt::set(name("values[i]"), each)]),
                 Stmt::result(name("values")),
             ];
@@ -99,7 +102,7 @@ impl HotPath<'_> {
         &self.unit.node(self.nodes[place]).name
     }
 
-    /// The function that asks the table for one packet. Names of actions and parameters would not tell all of them apart.
+    /// The function that reads the table for one packet. Names of actions and parameters would not be unique.
     fn title_of(&self, place: usize, what: TableRead) -> String {
         let node = self.title(place);
         match what {
@@ -110,7 +113,7 @@ impl HotPath<'_> {
         }
     }
 
-    /// A look-up at once, of the key `number`.
+    /// A lookup of the key `number`, made at once.
     fn found_by(&self, place: usize) -> Vec<Stmt> {
         let key = Stmt::declare("const uint64_t", "key[1]", Expr::List(vec![name("number")]));
         let (hash, found) = self.looked_up(place);
@@ -125,7 +128,7 @@ impl HotPath<'_> {
         vec![Stmt::declare(kind, "record", record), Stmt::Blank, Stmt::result(Expr::Name(format!("record->{member}")))]
     }
 
-    /// An action's name and that of a parameter.
+    /// The names of an action and a parameter.
     fn names_of(&self, place: usize, action: usize, parameter: usize) -> (&str, &str) {
         let (names, table) = (&self.unit.names, number(self.table(place)));
         (&names.actions[table][action], &names.parameters[table][action][parameter])
@@ -154,7 +157,7 @@ impl HotPath<'_> {
             let limbs = crate::body::limbs(self.unit.key_bits(self.table(*place)));
             let halves = (0..2 * limbs).map(|half| match key.get(half as usize) {
                 Some(part) => writer.vector(*part),
-                None => Expr::call("lanes_same", [Expr::word(0)]),
+                None => Expr::call("lanes_broadcast", [Expr::word(0)]),
             });
             let stores = key_stored(held, limbs, &halves.collect::<Vec<Expr>>());
             writer.code.extend(stores);
@@ -180,13 +183,13 @@ impl HotPath<'_> {
         body
     }
 
-    /// Who leaves is noted, and who of them only to be dropped.
+    /// Marks side exits, and those of them that are bulk drops.
     fn leaving_noted(&self, lanes: &VectorStage, writer: &mut Writer) -> Vec<Stmt> {
-        let bits = |mask| Expr::binary("<<", Expr::cast("uint64_t", Expr::call("lanes_bits", [mask])), name("i"));
+        let bits = |mask| Expr::binary("<<", Expr::cast("uint64_t", Expr::call("lanes_movemask", [mask])), name("i"));
         let add = |to, set| Stmt::Assign(name(to), "|=", set);
         let leaves = writer.leaves(lanes.exits);
         if leaves.is_some() && self.tells_drops() && lanes.drops == lanes.exits {
-            let both = ["path->left", "path->drops"].map(|to| add(to, name("leave")));
+            let both = ["path->exits", "path->drops"].map(|to| add(to, name("leave")));
             return leaves
                 .map(|mask| Stmt::declare("const uint64_t", "leave", bits(mask)))
                 .into_iter()
@@ -194,11 +197,12 @@ impl HotPath<'_> {
                 .collect();
         }
         let drops = self.tells_drops().then(|| writer.vector(lanes.drops));
-        let noted = [("path->left", leaves), ("path->drops", drops)];
+        let noted = [("path->exits", leaves), ("path->drops", drops)];
         noted.into_iter().filter_map(|(to, mask)| Some(add(to, bits(mask?)))).collect()
     }
 
-    /// The stage itself: lanes, or packet by packet where that cannot be, then what the plan asks memory for.
+    /// The stage: vectors of packets, or packet by packet where a vector does not fit, then the plan's
+    /// prefetches.
     pub(super) fn lanes_loop(&self, lanes: &VectorStage, requests: Vec<Stmt>, together: bool) -> Vec<Stmt> {
         let numbers = vector_constants::of(lanes);
         let end = || Expr::binary("+", name("first"), name("size"));
@@ -207,8 +211,8 @@ impl HotPath<'_> {
         let is_less = Expr::binary("!=", name("size"), name("LANES"));
         let kept = (!numbers.is_empty()).then(|| name("&numbers"));
         let some = ["run", "burst", "from", "first", "path"].map(name).into_iter().chain(kept);
-        let some = Expr::call("path_lanes", some);
-        let one = Stmt::call("path_one", ["run", "burst", "from", "i", "path"].map(name));
+        let some = Expr::call("path_vector", some);
+        let one = Stmt::call("path_scalar", ["run", "burst", "from", "i", "path"].map(name));
         let mut body = vec![
             Stmt::declare("const uint32_t", "size", Expr::conditional(full, name("LANES"), rest)),
             Stmt::Blank,
@@ -229,7 +233,7 @@ impl HotPath<'_> {
     }
 }
 
-/// The stores of a table's keys, whose limbs have two halves each.
+/// Stores the keys of a table, whose limbs have two 32-bit halves each.
 fn key_stored(look_up: &str, limbs: u32, halves: &[Expr]) -> Vec<Stmt> {
     let to = |limb: usize| Expr::unary("&", name(format!("path->{look_up}_key[i][{limb}]")));
     if limbs == 2 {
@@ -240,35 +244,35 @@ fn key_stored(look_up: &str, limbs: u32, halves: &[Expr]) -> Vec<Stmt> {
     stored.map(|stored| Stmt::call("lanes_store", stored)).collect()
 }
 
-/// What packets side by side are held in.
+/// Declares the vectors of a batch of packets.
 pub(super) fn declared(rows: &[u32]) -> Vec<Stmt> {
     let packets = Stmt::Declare { of: "struct lanes_packets".to_string(), name: "packets".to_string(), value: None };
     let row = |row| Stmt::Declare { of: "lanes".to_string(), name: format!("row_{row}[4]"), value: None };
     std::iter::once(packets).chain(rows.iter().map(row)).collect()
 }
 
-/// Loads rows of the packets that were taken in hand.
+/// Loads rows of a batch of packets.
 pub(super) fn loaded(rows: &[u32]) -> impl Iterator<Item = Stmt> {
     let load = |row: &u32| Stmt::call("lanes_load", [name("&packets"), Expr::word(*row), name(format!("row_{row}"))]);
     rows.iter().map(load)
 }
 
-/// Steps as C: an expression where one is used once and is short, else a name.
+/// Emits steps as C: an expression if it is short and used once, otherwise a named value.
 pub(super) struct Writer<'l> {
     way: &'l HotPath<'l>,
     steps: &'l [Step],
     rows: &'l [u32],
-    /// The ports that packets came in on.
+    /// The ingress ports.
     ports: Expr,
     uses: Vec<u32>,
     names: Vec<Option<Expr>>,
-    /// Numbers that are made before the loop, where it is known which.
+    /// Constants hoisted out of the loop.
     kept: BTreeSet<u32>,
     pub code: Vec<Stmt>,
 }
 
 impl<'l> Writer<'l> {
-    /// `results`: steps that are asked for, each as often.
+    /// `results`: the steps needed, once per use.
     pub fn new(
         way: &'l HotPath<'l>,
         steps: &'l [Step],
@@ -283,7 +287,7 @@ impl<'l> Writer<'l> {
         Writer { way, steps, rows, ports, uses, names, kept, code: Vec::new() }
     }
 
-    /// The same in a loop.
+    /// The same within a loop with hoisted constants.
     fn keeping(self, kept: BTreeSet<u32>) -> Writer<'l> {
         Writer { kept, ..self }
     }
@@ -292,7 +296,7 @@ impl<'l> Writer<'l> {
         self.steps[number as usize]
     }
 
-    /// A step as an operand: constants are for all lanes.
+    /// A step as an operand: constants are broadcast.
     fn operand(&mut self, number: Number) -> Expr {
         self.written(number).0
     }
@@ -300,7 +304,7 @@ impl<'l> Writer<'l> {
     /// A step as a vector.
     pub fn vector(&mut self, number: Number) -> Expr {
         match self.step(number) {
-            Step::Constant(value) if !self.kept.contains(&value) => Expr::call("lanes_same", [Expr::word(value)]),
+            Step::Constant(value) if !self.kept.contains(&value) => Expr::call("lanes_broadcast", [Expr::word(value)]),
             Step::Constant(_)
             | Step::Word(_)
             | Step::Length
@@ -311,7 +315,7 @@ impl<'l> Writer<'l> {
         }
     }
 
-    /// A step, and how many operators it has.
+    /// A step, and its number of operators.
     fn written(&mut self, number: Number) -> (Expr, u32) {
         if let Some(name) = &self.names[number as usize] {
             return (name.clone(), 0);
@@ -340,7 +344,7 @@ impl<'l> Writer<'l> {
             }
             Step::Choose { mask, then, otherwise } => {
                 let parts = [mask, then, otherwise].map(|part| self.vector(part));
-                (Expr::call("lanes_choose", parts), LARGEST)
+                (Expr::call("lanes_blend", parts), LARGEST)
             }
         };
         if self.uses[number as usize] < 2 && size < LARGEST {
@@ -353,10 +357,10 @@ impl<'l> Writer<'l> {
         (title, 0)
     }
 
-    /// A mask of who leaves, if anyone may: what is asked of a packet, one question after the other.
+    /// A mask of side exits, if there may be any: the union of the checks.
     fn leaves(&mut self, leaves: Number) -> Option<Expr> {
         if let Step::Constant(mask) = self.step(leaves) {
-            return (mask != 0).then(|| Expr::call("lanes_same", [Expr::word(mask)]));
+            return (mask != 0).then(|| Expr::call("lanes_broadcast", [Expr::word(mask)]));
         }
         let mut questions = Vec::new();
         self.questions(leaves, &mut questions);
@@ -370,7 +374,7 @@ impl<'l> Writer<'l> {
         Some(name("leaves"))
     }
 
-    /// What a mask is the union of.
+    /// The parts of a union of masks.
     fn questions(&self, mask: Number, found: &mut Vec<Number>) {
         if let Step::Operate(Operator::Or, left, right) = self.step(mask) {
             self.questions(left, found);

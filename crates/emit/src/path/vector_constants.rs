@@ -1,20 +1,21 @@
-//! Numbers that operators of the first stage have in every lane. They are made once for a group, and compilers are not told which they are: gcc would make most
-//! of them again for every LANES packets, by two instructions each (ipv4fwd: a tenth of its cycles).
+//! Hoisted vector constants of the first stage, broadcast once per group. Their values are hidden from the C
+//! compiler: gcc would rematerialize most of them for every vector of packets, with two instructions each
+//! (ipv4fwd: a tenth of its cycles).
 
 use super::{inline, name};
 use crate::c::{Expr, Item, Member, Stmt, Struct, digits};
 use hlir::vector::{Operator, Step, VectorStage};
 use std::collections::BTreeSet;
 
-/// Of `path_lanes`, where there are any.
-pub const PARAMETER: &str = "const struct path_numbers *numbers";
+/// Parameter of `path_vector`, if there are any.
+pub const PARAMETER: &str = "const struct path_constants *numbers";
 
-/// Whether the right operand may be a part of the instruction.
+/// Whether the right operand may be an immediate.
 pub fn shifts(operator: Operator) -> bool {
     matches!(operator, Operator::ShiftLeft | Operator::ShiftRight)
 }
 
-/// All of a stage, but for those that vectors have at hand, and counts of shifts.
+/// All constants of a stage, except for those that are free, and shift counts.
 pub fn of(lanes: &VectorStage) -> BTreeSet<u32> {
     let operands = lanes.steps.iter().flat_map(|step| {
         let Step::Operate(operator, left, right) = *step else { return [None; 2] };
@@ -31,38 +32,38 @@ fn member(value: u32) -> String {
     format!("of_{}", digits(u64::from(value)))
 }
 
-/// A number in every lane.
+/// A broadcast constant.
 pub fn kept(value: u32) -> Expr {
     name(format!("numbers->{}", member(value)))
 }
 
-/// What holds them, and what makes them.
+/// The struct of the constants, and the function that fills it.
 pub fn items(numbers: &BTreeSet<u32>) -> Vec<Item> {
     if numbers.is_empty() {
         return Vec::new();
     }
     let members = numbers.iter().map(|value| Member::plain("lanes", member(*value), "")).collect();
     let one = |value: &u32| {
-        let made = Expr::call("lanes_kept", [Expr::word(*value)]);
+        let made = Expr::call("lanes_constant", [Expr::word(*value)]);
         Stmt::set(name(format!("numbers.{}", member(*value))), made)
     };
-    let numbered = Stmt::Declare { of: "struct path_numbers".to_string(), name: "numbers".to_string(), value: None };
+    let numbered = Stmt::Declare { of: "struct path_constants".to_string(), name: "numbers".to_string(), value: None };
     let mut body = vec![numbered, Stmt::Blank];
     body.extend(numbers.iter().map(one));
     body.push(Stmt::result(name("numbers")));
     let mut items = vec![
         Item::Comment("Numbers in every lane.".to_string()),
-        Item::Struct(Struct { name: "path_numbers".to_string(), members }),
+        Item::Struct(Struct { name: "path_constants".to_string(), members }),
         Item::Blank,
     ];
-    items.extend(inline("struct path_numbers", "path_numbers", &["void"], body));
+    items.extend(inline("struct path_constants", "path_constants", &["void"], body));
     items
 }
 
-/// Made ahead of the loop over a group.
+/// Before the loop over a group.
 pub fn made(numbers: &BTreeSet<u32>) -> Vec<Stmt> {
     if numbers.is_empty() {
         return Vec::new();
     }
-    vec![Stmt::declare("const struct path_numbers", "numbers", Expr::call("path_numbers", [])), Stmt::Blank]
+    vec![Stmt::declare("const struct path_constants", "numbers", Expr::call("path_constants", [])), Stmt::Blank]
 }
