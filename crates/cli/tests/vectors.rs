@@ -23,7 +23,7 @@ fn machine(directory: &Path, bytes: Option<u32>) -> String {
 fn recorder(directory: &Path) -> String {
     let (command, log) = (directory.join("recorder"), directory.join("log"));
     let script = format!(
-        "#!/bin/sh\necho \"$*\" >> {}\nwhile [ $# -gt 0 ]; do [ \"$1\" = -o ] && : > \"$2\"; shift; done\n",
+        "#!/bin/sh\n[ \"$1\" = --version ] && echo recorder && exit\necho \"$*\" >> {}\nwhile [ $# -gt 0 ]; do [ \"$1\" = -o ] && : > \"$2\"; shift; done\n",
         log.display()
     );
     fs::write(&command, script).unwrap();
