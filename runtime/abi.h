@@ -1,7 +1,8 @@
-/* Everything that the host process and a pipeline tell each other, and nothing else. docs/abi.md explains it.
+/* The interface between host process and pipeline, complete. docs/abi.md explains it.
  *
- * The host owns ports, packet memory, tables and all state that outlives a pipeline; a pipeline is a shared object that exports one
- * `struct pipeline` under the name `bacus_pipeline`. Plain C11: Rust mirrors these structs by hand, field by field, in the same order. */
+ * The host owns ports, packet memory, tables and all state that outlives a pipeline. A pipeline is a shared
+ * object that exports one `struct pipeline` under the name `bacus_pipeline`. Plain C11: Rust mirrors these
+ * structs by hand, field by field, in the same order. */
 #ifndef BACUS_ABI_H
 #define BACUS_ABI_H
 
@@ -9,9 +10,9 @@
 #include <stdint.h>
 
 #define ABI_VERSION 1u
-#define ASKED_WORDS 1024u	/* of a map of keys */
+#define ASKED_WORDS 1024u	/* words in the bitmap of a table's keys */
 
-/* A burst that the host hands over. The pipeline becomes the owner of its packets. */
+/* A received burst. The pipeline becomes the owner of its packets. */
 struct burst {
 	uint32_t count;
 	const uint16_t *ports;	/* ingress port of each packet */
@@ -19,7 +20,8 @@ struct burst {
 	uint16_t *lengths;	/* own: bytes of each packet; mbuf: unused */
 };
 
-/* Packets that leave, in order. The host empties it after `process`, or earlier when `flush` says that it is full. There is room for more than 64. */
+/* Packets to send, in order. The host empties it after `process`, or earlier by `flush` when it is full. It
+ * has room for more than 64. */
 struct output {
 	uint32_t count;
 	uint32_t capacity;
@@ -28,20 +30,21 @@ struct output {
 	uint16_t *ports;
 };
 
-/* Packets whose memory the host may take back. */
+/* Packets whose memory the host may free. */
 struct released {
 	uint32_t count;
 	uint32_t capacity;
 	void **packets;
 };
 
-/* One cell of a counter. */
+/* An element of a counter. */
 struct counter_cell {
 	uint64_t packets;
 	uint64_t bytes;
 };
 
-/* One cell of a meter: rates a second, bursts, and both buckets as they stood at `time_ns`. Tokens are billionths of a packet or byte. */
+/* An element of a meter: rates per second, burst sizes, and both token buckets as of `time_ns`. Tokens are
+ * billionths of a packet or byte. */
 struct meter_cell {
 	uint64_t committed_rate;
 	uint64_t committed_burst;
@@ -54,20 +57,20 @@ struct meter_cell {
 	uint32_t lock;
 };
 
-/* Where a copy goes: a member of a multicast group or of a mirror session. */
+/* The destination of a copy: a member of a multicast group or mirror session. */
 struct member {
 	uint32_t port;
 	uint32_t instance;
 };
 
-/* A multicast group or mirror session. `truncation` is 0, or the bytes that a session's copies keep. */
+/* A multicast group or mirror session. `truncation` is the length that a session's copies are cut to, or 0. */
 struct group {
 	uint32_t count;
 	uint32_t truncation;
 	struct member members[];
 };
 
-/* Groups by number: open addressing, replaced as a whole. A number that no slot has does not exist. */
+/* Groups by number: open addressing, replaced as a whole. A number without slot does not exist. */
 struct group_slot {
 	uint64_t number;
 	const struct group *group;	/* NULL: free */
@@ -78,10 +81,11 @@ struct groups {
 	struct group_slot slots[];
 };
 
-/* In the place of an action's number: a record whose `group_offset` has the slot of a selector's group. */
+/* In place of an action's number: the record's `group_offset` has the slot of a selector's group. */
 #define SELECTOR_GROUP UINT32_MAX
 
-/* A group of a selector: the records of its members, as the table has them, one behind the other. Replaced as a whole. */
+/* A group of a selector: the records of its members, contiguous, in the form of the table's. Replaced as a
+ * whole. */
 struct selector_group {
 	uint32_t count;
 	uint32_t unused;
@@ -101,34 +105,36 @@ struct state_array {
 
 struct worker;
 
-/* What all workers of a switch share while one pipeline is attached. Pointers in it change only at a batch boundary, except those that are
- * read with acquire order (`groups`, `sessions`). */
+/* State that all workers of a switch share while a pipeline is attached. Pointers in it change only at burst
+ * boundaries, except those that are read with acquire order (`groups`, `sessions`). */
 struct shared {
 	const void *const *tables;	/* by table number: struct exact, struct lpm, ...; see runtime/table/ */
 	struct state_array *registers;
-	struct meter_cell *const *meters;	/* by meter number; a direct meter has a cell for each record of its table */
+	struct meter_cell *const *meters;	/* by meter number; a direct meter has an element for each record of its table */
 	struct groups *_Atomic *groups;
 	struct groups *_Atomic *sessions;
 	const struct selection *const *selections;	/* by table number */
-	void *const *externs;	/* by extern number: what `create` gave */
-	/* The control plane's ears. They copy what they are given. Values: limbs of 64 bits, each field starting a new one. */
+	void *const *externs;	/* by extern number: the result of `create` */
+	/* Callbacks to the control plane. They copy their arguments. Values: 64-bit limbs, each field
+	 * starting a new one. */
 	void (*digest)(struct worker *worker, uint32_t digest, const uint64_t *values, uint32_t limbs);
 	void (*log)(struct worker *worker, const char *format, const uint64_t *values, const uint32_t *widths, uint32_t count);
 	void (*fail)(struct worker *worker, const char *text);	/* an assertion does not hold: the switch stops after this burst */
 	void (*punt)(struct worker *worker, void *packet, uint16_t length, const void *saved, uint32_t saved_bytes, uint32_t node);
-	/* Inserts an entry from the data plane (PNA add_entry) with its timer started. 0 on success. */
+	/* Inserts an entry from the data plane (PNA add_entry) and starts its timer. 0 on success. */
 	int (*insert)(struct worker *worker, uint32_t table, const uint64_t *key, const void *record, uint32_t timer);
 };
 
-/* Packet memory of a worker. */
+/* A worker's packet memory. */
 struct pool {
-	void *handle;		/* mbuf: struct rte_mempool *; own: struct own_pool * */
+	void *handle;	/* mbuf: struct rte_mempool *; own: struct own_pool * */
 	void *(*allocate)(struct pool *pool);	/* an empty packet with full headroom, or NULL: mbuf, or an own buffer's first data byte */
 	uint32_t buffer_bytes;	/* own: size and alignment of a buffer, a power of two */
 	uint32_t headroom_bytes;
 };
 
-/* A run-to-completion worker. The host fills it; a pipeline changes `out`, `freed`, `packet_number` and the counters. */
+/* A run-to-completion worker. The host fills it; a pipeline changes `out`, `freed`, `packet_number` and the
+ * counters. */
 struct worker {
 	uint32_t id;
 	uint32_t port_count;	/* packets to other ports are dropped */
@@ -136,7 +142,7 @@ struct worker {
 	uint64_t seed;
 	uint64_t packet_number;	/* of the next packet to arrive; grows by one a packet */
 	const struct shared *shared;
-	void *memory;		/* the pipeline's own, `worker_bytes` of them, zero at attach, aligned to 64 */
+	void *memory;	/* the pipeline's own, `worker_bytes` long, zero at attach, 64-byte aligned */
 	struct pool *pool;
 	void (*flush)(struct worker *worker);	/* sends `out`, frees `freed`, empties both */
 	void *host;		/* the host's own */
@@ -145,11 +151,12 @@ struct worker {
 	uint64_t *drops;	/* by reason */
 	uint64_t *hits;		/* by table */
 	uint64_t *misses;
-	struct counter_cell *const *counters;	/* by counter number: this worker's cells; a direct counter has one for each record */
-	uint64_t *edges;	/* by edge, where the plan asks for them */
-	uint64_t *cycles;	/* by node, likewise */
-	uint64_t *asked;	/* by table, where edges are counted: `ASKED_WORDS` of a map of the keys that it was asked for, see extern/asked.h */
-	/* Ends of bursts, for writers that wait for every reader to have passed. On a line of its own. */
+	struct counter_cell *const *counters;	/* by counter number: this worker's elements; a direct counter has one for each record */
+	uint64_t *edges;	/* by edge, if the plan counts them */
+	uint64_t *cycles;	/* by node, if the plan measures them */
+	uint64_t *asked;	/* by table, if edges are counted: a bitmap of `ASKED_WORDS` words of the keys looked up, see extern/asked.h */
+	/* Ends of bursts: quiescent states, which writers wait for before they reuse memory (a grace period).
+	 * On a cache line of its own. */
 	_Alignas(64) _Atomic uint64_t quiescent;
 	uint8_t quiescent_rest[56];
 };
@@ -176,8 +183,8 @@ enum structure {
 enum idle_timeout { IDLE_NONE, IDLE_NOTIFY, IDLE_DELETE };
 enum descriptor { DESCRIPTOR_MBUF, DESCRIPTOR_OWN };
 
-/* A field of a table's key. The whole key is one number of `key_bits` bits, in 64-bit limbs, low limb first; a field is `width` of its bits
- * from bit `shift` on. Exact fields of an lpm key stand above the lpm field. */
+/* A field of a table's key. The whole key is one number of `key_bits` bits, in 64-bit limbs, low limb first;
+ * a field is `width` of its bits from bit `shift` on. Exact fields of an lpm key are above the lpm field. */
 struct key_field {
 	const char *name;
 	uint32_t width;
@@ -187,7 +194,7 @@ struct key_field {
 
 enum parameter_form {
 	PARAMETER_NUMBER,	/* an unsigned integer of 1, 2, 4 or 8 bytes, or whole limbs, low limb first */
-	PARAMETER_BYTES,	/* width / 8 bytes as a packet has them, for actions that only copy them into one */
+	PARAMETER_BYTES,	/* width / 8 bytes in network order, for actions that only copy them into a packet */
 };
 
 /* A parameter in a record. */
@@ -204,7 +211,8 @@ struct action {
 	const struct parameter *parameters;
 };
 
-/* A record is what a look-up finds: the action's number (uint32_t) and then the parameters. Record 0 is the default action's. */
+/* A lookup finds a record: the action's number (uint32_t), then the parameters. Record 0 is the default
+ * action's. */
 struct table_descriptor {
 	const char *name;
 	uint32_t structure;	/* enum structure */
@@ -216,18 +224,18 @@ struct table_descriptor {
 	const struct action *actions;
 	uint32_t record_bytes;	/* a multiple of 8 */
 	uint32_t records_own;	/* 1: a record for each entry (direct counters, meters, timeouts); 0: equal records are shared */
-	uint64_t size;		/* entries that the source asks for; 0: grows as needed */
+	uint64_t size;	/* declared size; 0: grows as needed */
 	uint32_t idle_timeout;	/* enum idle_timeout */
 	uint32_t source;	/* number of the table in the program; value sets follow the tables */
-	uint32_t group_offset;	/* where a record has its group's slot (uint32_t); 0: the table has no selector */
-	uint32_t beside;	/* one more than the number of the table whose array the entries stand in; 0: one of their own */
-	uint32_t part_shift;	/* where two tables share an array: what a look-up finds has the table's own record's number from this bit on */
-	uint32_t part_bits;	/* and so many; 0: all of it, for the array is the table's alone */
+	uint32_t group_offset;	/* offset of the group's slot (uint32_t) in a record; 0: the table has no selector */
+	uint32_t beside;	/* for a secondary joint table, one more than the number of the primary; 0: an array of its own */
+	uint32_t part_shift;	/* joint tables: first bit of the table's record number in a lookup's result */
+	uint32_t part_bits;	/* and how many; 0: all of it, for an array of its own */
 };
 
 struct counter_descriptor {
 	const char *name;
-	uint64_t size;		/* cells; 0: one for each record of `table` */
+	uint64_t size;	/* elements; 0: one for each record of `table` */
 	uint32_t table;
 };
 
@@ -250,7 +258,7 @@ struct register_descriptor {
 struct extern_descriptor {
 	const char *name;
 	const char *of_type;
-	void *(*create)(void);	/* before the first `attach`; NULL if it cannot be */
+	void *(*create)(void);	/* before the first `attach`; NULL on failure */
 	void (*destroy)(void *object);	/* after the last `detach` */
 };
 
@@ -261,7 +269,7 @@ struct saved_field {
 	uint32_t offset;
 };
 
-/* What a pipeline is. All strings and arrays live as long as the shared object. */
+/* A pipeline. Its strings and arrays live as long as the shared object. */
 struct pipeline {
 	uint32_t version;	/* ABI_VERSION */
 	uint32_t descriptor;	/* enum descriptor */
@@ -288,17 +296,18 @@ struct pipeline {
 	uint64_t worker_bytes;
 	uint32_t extern_count;
 	const struct extern_descriptor *externs;
-	/* Before the first burst of a worker. 0 on success. */
+	/* Before a worker's first burst. 0 on success. */
 	int (*attach)(struct worker *worker);
-	/* After the last: gives back, by `freed`, every packet that the pipeline still holds. */
+	/* After the last burst: returns by `freed` every packet that the pipeline still holds. */
 	void (*detach)(struct worker *worker);
-	/* Takes a burst of at most `burst` packets. Packets may come out in a later call; a burst of none drives all of them out. */
+	/* Processes a burst of at most `burst` packets. Packets may leave in a later call; an empty burst
+	 * flushes all of them. */
 	void (*process)(struct worker *worker, struct burst *burst);
-	/* Goes on with one packet that was saved at `node`. */
+	/* Resumes a packet that was saved at `node`. */
 	void (*resume)(struct worker *worker, void *packet, uint16_t length, const void *saved, uint32_t node);
 };
 
-/* Changes when a struct does, so that host and pipeline of different builds refuse each other. */
+/* Changes when a struct does, so that host and pipeline of different builds reject each other. */
 #define ABI_MIX(hash, value) (((hash) ^ (uint64_t)(value)) * 0x9e3779b97f4a7c15ull)
 #define ABI_LAYOUT                                                                                                                                  \
 	ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_MIX(ABI_VERSION, sizeof(struct worker)), sizeof(struct pipeline)),     \

@@ -1,5 +1,6 @@
-/* Numbers of any width, in limbs of 64 bits, low limb first; bits above the width are zero, in what is given and in what comes back. `wide_limbs(width)`
- * limbs, at least one. `width` is a literal in generated code, so loops unroll; results may stand where operands do unless a function says otherwise. */
+/* Numbers of any width, in limbs of 64 bits, low limb first; bits above the width are zero, in operands and
+ * results. There are `wide_limbs(width)` limbs, at least one. `width` is a literal in generated code, so
+ * loops unroll. A result may be the same memory as an operand, unless a function says otherwise. */
 #ifndef BACUS_WIDE_H
 #define BACUS_WIDE_H
 
@@ -13,7 +14,7 @@ wide_limbs(uint32_t width)
 	return WIDE_LIMBS(width);
 }
 
-/* Zeros above the width. */
+/* Clears the bits above the width. */
 static inline void
 wide_trim(uint64_t *a, uint32_t width)
 {
@@ -40,7 +41,7 @@ wide_from(uint64_t *out, uint64_t value, uint32_t width)
 	out[0] = width < 64 ? value & bits_mask(width) : value;
 }
 
-/* The number, or UINT64_MAX if it is larger: what a shift amount or an index needs. */
+/* The number, or UINT64_MAX if it is larger: for shift amounts and indices. */
 static inline uint64_t
 wide_to_saturating(const uint64_t *a, uint32_t width)
 {
@@ -155,7 +156,7 @@ wide_negate(uint64_t *out, const uint64_t *a, uint32_t width)
 	wide_trim(out, width);
 }
 
-/* `out` is none of the operands. */
+/* `out` must not be an operand. */
 static inline void
 wide_multiply(uint64_t *out, const uint64_t *a, const uint64_t *b, uint32_t width)
 {
@@ -265,7 +266,7 @@ wide_shift_right(uint64_t *out, const uint64_t *a, uint64_t amount, uint32_t wid
 	}
 }
 
-/* Ones in the bits from `from` to `width - 1`. */
+/* Sets the bits from `from` to `width - 1`. */
 static inline void
 wide_fill(uint64_t *out, uint32_t from, uint32_t width)
 {
@@ -310,7 +311,7 @@ wide_slice64(const uint64_t *a, uint32_t width_a, uint32_t low, uint32_t width)
 	return out;
 }
 
-/* Puts `width_b` bits of `b` over the bits from `low` on, which are zero. */
+/* Stores `width_b` bits of `b` into the bits from `low` on, which are zero. */
 static inline void
 wide_place(uint64_t *out, uint32_t width, const uint64_t *b, uint32_t width_b, uint32_t low)
 {
@@ -324,7 +325,7 @@ wide_place(uint64_t *out, uint32_t width, const uint64_t *b, uint32_t width_b, u
 	}
 }
 
-/* `a` above `b`. `out` is none of the operands. */
+/* Concatenates: `a` above `b`. `out` must not be an operand. */
 static inline void
 wide_concat(uint64_t *out, const uint64_t *a, uint32_t width_a, const uint64_t *b, uint32_t width_b)
 {
@@ -333,7 +334,7 @@ wide_concat(uint64_t *out, const uint64_t *a, uint32_t width_a, const uint64_t *
 	wide_place(out, width_a + width_b, a, width_a, width_b);
 }
 
-/* Another width: zeros above, or cut. */
+/* Zero extension or truncation to another width. */
 static inline void
 wide_resize(uint64_t *out, uint32_t width, const uint64_t *a, uint32_t width_a)
 {
@@ -342,7 +343,7 @@ wide_resize(uint64_t *out, uint32_t width, const uint64_t *a, uint32_t width_a)
 	wide_trim(out, width);
 }
 
-/* A larger width: copies of the sign above. */
+/* Sign extension to a larger width. */
 static inline void
 wide_extend_signed(uint64_t *out, uint32_t width, const uint64_t *a, uint32_t width_a)
 {
@@ -400,7 +401,8 @@ wide_subtract_saturating_signed(uint64_t *out, const uint64_t *a, const uint64_t
 		wide_extreme(out, left, width);
 }
 
-/* Bit by bit: division of wide numbers is rare. By zero both are 0. No two of the four may be the same memory. */
+/* Bit by bit, since division of wide numbers is rare. Division by zero gives 0 for both. All four must be
+ * different memory. */
 static inline void
 wide_divide(uint64_t *quotient, uint64_t *remainder, const uint64_t *a, const uint64_t *b, uint32_t width)
 {

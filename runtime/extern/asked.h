@@ -1,6 +1,7 @@
-/* Which keys tables are asked for, for profiles: each sets a bit of its table's map, and by the bits that are still clear a reader estimates how many there
- * were (Whang, Vander-Zanden and Taylor, "A linear-time probabilistic counting algorithm for database applications", 1990). Keys of more than one
- * worker are the bits of all their maps. */
+/* The number of distinct keys of lookups, for profiles, by linear counting: each key sets a bit of its
+ * table's bitmap, and the clear bits give an estimate (Whang, Vander-Zanden and Taylor, "A linear-time
+ * probabilistic counting algorithm for database applications", 1990). Bitmaps of several workers are merged
+ * by OR. */
 #ifndef BACUS_ASKED_H
 #define BACUS_ASKED_H
 
@@ -20,7 +21,7 @@ asked_note(const struct worker *worker, uint32_t table, const uint64_t *key, uin
 	}
 	hash *= 0xd6e8feb86659fd93ull;
 	word = &map[hash >> 54];
-	/* A single store, as for other counts. */
+	/* A single atomic store, as for other counts. */
 	__atomic_store_n(word, *word | UINT64_C(1) << (hash >> 48 & 63), __ATOMIC_RELAXED);
 }
 

@@ -1,4 +1,4 @@
-/* The payload of a packet in hand, lent to a custom extern. Included behind packet/own.h or packet/mbuf.h. */
+/* Lends a packet's payload to a custom extern. Included after packet/own.h or packet/mbuf.h. */
 #ifndef BACUS_CUSTOM_H
 #define BACUS_CUSTOM_H
 
@@ -7,13 +7,13 @@
 
 #include "extern/payload.h"
 
-/* A payload that is lent. Where a packet's bytes lie in several buffers, they are lent as a copy. */
+/* A lent payload. If a packet's bytes lie in several buffers, a copy is lent. */
 struct custom_loan {
 	struct extern_payload payload;
 	uint8_t *copy;		/* NULL: the packet's own bytes are lent */
 };
 
-/* Copies between the packet's bytes from `cursor` on and `bytes`, piece by piece. */
+/* Copies between `bytes` and the packet's bytes from `cursor` on, segment by segment. */
 static inline void
 custom_copy(const struct packet *packet, uint32_t cursor, uint8_t *bytes, uint32_t count, int back)
 {
@@ -31,7 +31,7 @@ custom_copy(const struct packet *packet, uint32_t cursor, uint8_t *bytes, uint32
 	} while (count != 0 && packet_segment_next(&segment));
 }
 
-/* Lends what is behind `cursor`. 0: no memory. */
+/* Lends the bytes from `cursor` on. 0: no memory. */
 static inline int
 custom_open(struct worker *worker, struct packet *packet, uint32_t cursor, struct custom_loan *loan)
 {
@@ -51,7 +51,7 @@ custom_open(struct worker *worker, struct packet *packet, uint32_t cursor, struc
 	return 1;
 }
 
-/* Takes it back: the packet ends where the payload does. */
+/* Takes the payload back: the packet ends where the payload does. */
 static inline void
 custom_close(struct worker *worker, struct packet *packet, uint32_t cursor, struct custom_loan *loan)
 {

@@ -26,7 +26,8 @@ group_find(struct groups *_Atomic *groups, uint64_t number)
 	}
 }
 
-/* The record of the member of a selector's group that the hash chooses; NULL: there is none. `record_bytes` is that of the table. */
+/* The record of the member that the hash selects from a selector's group; NULL: there is none. `record_bytes`
+ * is that of the table. */
 static inline const void *
 selector_member(const struct selection *selection, uint32_t slot, uint64_t hash, uint32_t record_bytes)
 {

@@ -1,7 +1,7 @@
-/* What hash externs compute, number for number as the interpreter's hash.rs defines it.
+/* Hash externs, bit for bit as the interpreter's hash.rs defines them.
  *
- * A hash call collects its pieces, most significant bit first, in a buffer of the caller's (`hash_input`), which it pads with zeros to a whole byte, and
- * then hashes bytes. */
+ * A hash call concatenates its inputs, most significant bit first, in a buffer of the caller (`hash_input`),
+ * pads them with zeros to a whole byte, and hashes the bytes. */
 #ifndef BACUS_HASH_H
 #define BACUS_HASH_H
 
@@ -13,7 +13,7 @@ struct hash_input {
 	uint64_t bits;		/* collected so far */
 };
 
-/* `bytes` must be large enough for all that will be added; it need not be zero. */
+/* `bytes` must be large enough for all inputs; it need not be zero. */
 static inline struct hash_input
 hash_begin(uint8_t *bytes)
 {
@@ -61,7 +61,7 @@ hash_add_wide(struct hash_input *input, const uint64_t *value, uint32_t width)
 		hash_add(input, value[i], 64);
 }
 
-/* `width` bits of a packet: varbits, or payload, which is long. */
+/* `width` bits of a packet: varbits, or payload, which may be long. */
 static inline void
 hash_add_bytes(struct hash_input *input, const uint8_t *bytes, uint64_t width)
 {
@@ -174,11 +174,13 @@ hash_xor16(const uint8_t *bytes, uint64_t count)
 	return count % 2 != 0 ? all ^ (uint64_t)bytes[count - 1] << 8 : all;
 }
 
-/* Folds a sum of 16-bit words with its carries. Zero comes out only if nothing but zeros went in, as if carries had been added one by one. */
+/* Folds a sum of 16-bit words with end-around carries. The result is zero only if all inputs were zero, as if
+ * carries had been added one by one. */
 static inline uint16_t
 hash_sum_fold(uint64_t sum)
 {
-	/* A number added to itself turned by half its width has the sum of both halves in the upper one, with the carry that came around. */
+	/* A number plus itself rotated by half its width has the sum of both halves in its upper half, with
+	 * the end-around carry. */
 	const uint32_t half = (uint32_t)((sum + (sum >> 32 | sum << 32)) >> 32);
 
 	return (uint16_t)((half + (half >> 16 | half << 16)) >> 16);
@@ -199,7 +201,7 @@ hash_sum_add(uint16_t sum, const uint8_t *bytes, uint64_t count)
 	return hash_sum_fold(total);
 }
 
-/* Takes them off: adds their complements. */
+/* Subtracts the words: adds their complements. */
 static inline uint16_t
 hash_sum_subtract(uint16_t sum, const uint8_t *bytes, uint64_t count)
 {

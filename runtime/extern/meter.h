@@ -1,5 +1,6 @@
-/* Two-rate three-colour meters (RFC 2698), number for number as the interpreter's meter.rs defines them: tokens are billionths of a packet or byte, so
- * nothing is rounded. Cells are shared by all workers; a cell is locked for the few cycles in which it is worked on. */
+/* Two-rate three-colour meters (RFC 2698), exactly as the interpreter's meter.rs defines them: tokens are
+ * billionths of a packet or byte, so nothing is rounded. Elements are shared by all workers, each under a
+ * spin lock that is held for a few cycles. */
 #ifndef BACUS_METER_H
 #define BACUS_METER_H
 
@@ -70,7 +71,8 @@ meter_colour(struct meter_cell *cell, uint64_t cost, uint64_t before, uint64_t n
 	return colour;
 }
 
-/* The colour of a packet that costs `cost` (1, or its bytes) and came with the colour `before`: COLOUR_GREEN where the meter is blind. */
+/* The colour of a packet that costs `cost` (1, or its bytes) and arrived with the colour `before`:
+ * COLOUR_GREEN for a colour-blind meter. */
 static inline uint32_t
 meter_execute(struct meter_cell *cell, uint64_t cost, uint64_t before, uint64_t now_ns)
 {
@@ -101,7 +103,7 @@ meter_configure(struct meter_cell *cell, uint64_t committed_rate, uint64_t commi
 	meter_unlock(cell);
 }
 
-/* For the control thread: green for ever. */
+/* For the control thread: always green. */
 static inline void
 meter_reset(struct meter_cell *cell)
 {

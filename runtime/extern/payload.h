@@ -1,23 +1,25 @@
-/* What a custom extern sees of a packet: the bytes behind the headers that the parser has taken. For the user's code; docs/externs.md explains it. */
+/* A packet as custom externs see it: the bytes after the parsed headers. Included by the user's code;
+ * docs/externs.md explains it. */
 #ifndef BACUS_EXTERN_PAYLOAD_H
 #define BACUS_EXTERN_PAYLOAD_H
 
 #include <stdint.h>
 
-/* `data` may be changed, `length` too: it may grow up to `room`. */
+/* `data` and `length` may be changed; the payload may grow up to `room`. */
 struct extern_payload {
 	uint8_t *data;
 	uint32_t length;
 	uint32_t room;
 };
 
-/* Bytes by which a payload may grow, where its buffer has them. */
+/* Bytes by which a payload may grow, if its buffer has them. */
 #define EXTERN_GROWTH 256u
 
-/* How an object is made and let go, and a function called: for the interpreter, which knows neither types nor numbers of arguments. */
+/* Creates and destroys an object, and calls a function: for the interpreter, which knows neither types nor
+ * argument counts. */
 struct extern_function {
 	const char *name;
-	/* `limbs`: the arguments one behind the other, then the result. */
+	/* `limbs`: the concatenated arguments, then the result. */
 	void (*call)(void *object, struct extern_payload *payload, uint64_t *limbs);
 };
 
@@ -27,7 +29,7 @@ struct extern_object {
 	void (*destroy)(void *object);
 };
 
-/* What the interpreter loads. */
+/* The symbol that the interpreter loads. */
 struct extern_library {
 	uint32_t function_count;
 	uint32_t object_count;

@@ -1,5 +1,5 @@
-/* Random numbers that do not depend on scheduling: a function of the seed, the packet's number and the number of the draw, as the interpreter's random.rs
- * defines it. */
+/* Random numbers that do not depend on scheduling: a function of seed, packet number and draw number, as the
+ * interpreter's random.rs defines it. */
 #ifndef BACUS_RANDOM_H
 #define BACUS_RANDOM_H
 
@@ -14,14 +14,14 @@ random_mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* The number of a copy or of a packet that enters again; the first one made of a packet has ordinal 1. */
+/* The packet number of a copy or of a re-entering packet; the first one made of a packet has ordinal 1. */
 static inline uint64_t
 random_copy_number(uint64_t parent, uint64_t ordinal)
 {
 	return random_mix(parent ^ ordinal);
 }
 
-/* Where the draws of a packet begin. */
+/* The base of a packet's draws. */
 static inline uint64_t
 random_base(uint64_t seed, uint64_t packet_number)
 {
@@ -46,7 +46,7 @@ random_between(uint64_t base, uint64_t *draws, uint64_t low, uint64_t high)
 	return range == 0 ? draw : low + draw % range;
 }
 
-/* The same for numbers of more than 64 bits, up to 2048. `out` is none of the operands. */
+/* The same for numbers of more than 64 bits, up to 2048. `out` must not be an operand. */
 static inline void
 random_between_wide(uint64_t base, uint64_t *draws, uint64_t *out, const uint64_t *low, const uint64_t *high, uint32_t width)
 {

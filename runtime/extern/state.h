@@ -1,11 +1,13 @@
-/* Registers: arrays of bit strings that all workers share. A cell of up to 64 bits is read and written whole; a wider one limb by limb, so only one
- * worker may use it at a time, or the plan must see to it. */
+/* Registers: arrays of bit strings that all workers share. An element of up to 64 bits is read and written
+ * atomically; a wider one limb by limb, so only one worker may use it at a time, or the plan must ensure
+ * that. */
 #ifndef BACUS_STATE_H
 #define BACUS_STATE_H
 
 #include "abi.h"
 
-/* 0: no such cell, `value` stays. `cell_bytes` is 1, 2, 4 or 8 and a literal. */
+/* Returns 0 and leaves `value` unchanged if the index is out of range. `cell_bytes` is 1, 2, 4 or 8 and a
+ * literal. */
 static inline int
 state_read(const struct state_array *array, uint64_t index, uint32_t cell_bytes, uint64_t *value)
 {
@@ -31,7 +33,7 @@ state_read(const struct state_array *array, uint64_t index, uint32_t cell_bytes,
 	return 1;
 }
 
-/* No such cell: no effect. `value` is below 2^width of the register. */
+/* No effect if the index is out of range. `value` is below 2^width of the register. */
 static inline void
 state_write(const struct state_array *array, uint64_t index, uint32_t cell_bytes, uint64_t value)
 {

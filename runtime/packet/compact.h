@@ -14,7 +14,7 @@
 #if defined(TABLE_AVX512) && defined(__AVX512VBMI2__)
 #define COMPACT_COMPRESSES 1
 
-/* Compresses in registers: into memory it is many times slower on some processors. */
+/* Compresses in registers: compressing stores are many times slower on some processors. */
 static inline void
 compact_addresses(void **to, void *const *from, __mmask8 set)
 {
@@ -27,7 +27,7 @@ compact_numbers_eight(uint16_t *to, const uint16_t *from, __mmask8 set)
 	_mm_storeu_si128((void *)to, _mm_maskz_compress_epi16(set, _mm_loadu_si128((const void *)from)));
 }
 
-/* Of each 32 packets the numbers go in one piece, those of `count` packets, which are a multiple of 32. */
+/* Compresses numbers 32 packets at a time; `count` is a multiple of 32. */
 static inline void
 compact_numbers(uint16_t *to, const uint16_t *from, uint32_t count, uint64_t set)
 {
@@ -37,7 +37,8 @@ compact_numbers(uint16_t *to, const uint16_t *from, uint32_t count, uint64_t set
 	}
 }
 #elif defined(TABLE_AVX2)
-/* For each set of four, the halves of those that stay: lanes of an address, bytes of a number. */
+/* For each set of four: shuffle indices of the selected halves, for 32-bit halves of addresses and bytes of
+ * numbers. */
 static const uint8_t compact_halves[16][8] __attribute__((unused)) = {
 	{ 0 },
 	{ 0, 1 },
@@ -64,13 +65,14 @@ compact_order(uint64_t set)
 }
 #endif
 
-/* Numbers that a packet has beside its address, by packet: lengths, ports. */
+/* Numbers by packet, beside its address: lengths, ports. */
 struct compact_numbers {
 	uint16_t *to;
 	const uint16_t *from;
 };
 
-/* Copies those of `count` packets whose bit is in the set, the first one's being bit 0: addresses, and so many kinds of numbers. How many these are. */
+/* Copies the selected ones of `count` packets, bit 0 being the first: addresses, and so many arrays of
+ * numbers. Returns their number. */
 static inline uint32_t
 compact_packets(void **to, void *const *from, const struct compact_numbers *numbers, uint32_t kinds, uint32_t count, uint64_t set)
 {

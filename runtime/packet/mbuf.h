@@ -21,7 +21,7 @@ struct packet {
 	uint8_t *data;
 	uint32_t length;
 	uint32_t contiguous;
-	uint32_t changed;	/* 1: the mbuf does not yet know of the members above */
+	uint32_t changed;	/* 1: the mbuf does not have the values of the members above yet */
 };
 
 struct packet_segment {
@@ -47,7 +47,7 @@ packet_take(const struct burst *burst, uint32_t i)
 	return packet_from(burst->packets[i], 0);
 }
 
-/* One whose first byte is known to be there, as long as nobody has changed the packet. */
+/* A packet whose first byte's address is known, as long as the packet is unchanged. */
 static inline struct packet
 packet_known(const struct burst *burst, uint32_t i, void *data)
 {
@@ -60,7 +60,8 @@ packet_known(const struct burst *burst, uint32_t i, void *data)
 #ifdef TABLE_AVX2
 #define PACKET_LENGTHS_EIGHT 1
 
-/* Of two packets next to each other in the burst: all bytes and, with a tag above them, those of the first segment. */
+/* For two consecutive packets of the burst: the lengths, and above them those of the first segments, with a
+ * tag. */
 static inline __m128i
 packet_lengths_two(const struct burst *burst, uint32_t i)
 {
@@ -71,7 +72,7 @@ packet_lengths_two(const struct burst *burst, uint32_t i)
 	return _mm_castpd_si128(_mm_loadh_pd(_mm_castsi128_pd(lengths), (const void *)&other->pkt_len));
 }
 
-/* The same of two packets, and of the fourth and fifth behind the first. */
+/* The same for two packets, and for the fourth and fifth after the first. */
 static inline __m256
 packet_lengths_four(const struct burst *burst, uint32_t i)
 {
@@ -80,7 +81,7 @@ packet_lengths_four(const struct burst *burst, uint32_t i)
 	return _mm256_castsi256_ps(_mm256_inserti128_si256(low, packet_lengths_two(burst, i + 4), 1));
 }
 
-/* `packet_length` and `packet_contiguous` of eight packets next to each other. */
+/* `packet_length` and `packet_contiguous` of eight consecutive packets. */
 static inline void
 packet_lengths_eight(const struct burst *burst, uint32_t i, __m256i *length, __m256i *contiguous)
 {
@@ -99,7 +100,8 @@ packet_address(const struct burst *burst, uint32_t i)
 	return burst->packets[i];
 }
 
-/* Where the first bytes will be, without reading the mbuf: its buffer follows it in pools without private area. */
+/* The address of the first bytes, computed without reading the mbuf: its buffer follows it in pools without
+ * private area. */
 static inline const void *
 packet_address_data(const struct burst *burst, uint32_t i)
 {
@@ -163,7 +165,7 @@ packet_store(const struct packet *packet)
 	return mbuf;
 }
 
-/* Hands the whole memory of `mbuf` and its further segments back. */
+/* Frees `mbuf` and its further segments. */
 static inline void
 packet_release(struct worker *worker, struct rte_mbuf *mbuf)
 {
@@ -176,7 +178,7 @@ packet_release(struct worker *worker, struct rte_mbuf *mbuf)
 		worker->flush(worker);
 }
 
-/* A shared packet's descriptor belongs to all its holders, so it is not written: it has not changed either. */
+/* The descriptor of a shared packet belongs to all holders, so it is not written; it has not changed either. */
 static inline int
 packet_shared(const struct worker *worker, const struct packet *packet)
 {
@@ -190,8 +192,8 @@ packet_drop(struct worker *worker, const struct packet *packet)
 	packet_release(worker, packet->mbuf);
 }
 
-/* Puts a packet behind those that leave. Whoever calls it sees to it that there is room for the next one. The C compiler knows of most packets that they
- * have not changed: those cost no look at the mbuf. */
+/* Appends a packet to the output. The caller ensures room for the next one. The C compiler knows that most
+ * packets are unchanged: these cost no access to the mbuf. */
 static inline void
 packet_put(const struct worker *worker, struct output *out, const struct packet *packet, uint32_t port)
 {
@@ -204,7 +206,7 @@ packet_put(const struct worker *worker, struct output *out, const struct packet 
 	out->count = at + 1;
 }
 
-/* `packet_put` for packets that are as they came: `count` of a burst, from number `from` on. There is room for them. */
+/* `packet_put` for unchanged packets: `count` of a burst, from number `from` on. There is room for them. */
 static inline void
 packet_put_group(struct output *out, const struct burst *burst, uint32_t from, uint32_t count, const uint16_t *ports)
 {
@@ -215,7 +217,7 @@ packet_put_group(struct output *out, const struct burst *burst, uint32_t from, u
 	out->count = at + count;
 }
 
-/* The same for those of the packets in `set`, where bit 0 is the first. */
+/* The same for the packets in `set`, where bit 0 is the first. */
 static inline void
 packet_put_some(struct output *out, const struct burst *burst, uint32_t from, uint32_t count, const uint16_t *ports, uint64_t set)
 {
@@ -227,7 +229,7 @@ packet_put_some(struct output *out, const struct burst *burst, uint32_t from, ui
 	out->count = at + compact_packets(out->packets + at, burst->packets + from, numbers, 1, count, set);
 }
 
-/* `packet_put` for one that has been put already, at place `from`. */
+/* `packet_put` for a packet that is in the output already, at `from`. */
 static inline void
 packet_put_again(struct output *out, uint32_t from)
 {
@@ -246,7 +248,7 @@ packet_send(struct worker *worker, const struct packet *packet, uint32_t port)
 		worker->flush(worker);
 }
 
-/* Cuts the chain behind `last` and gives the cut part back. `kept` segments stay. */
+/* Cuts the chain after `last` and frees the rest. `kept` segments remain. */
 static inline void
 packet_cut(struct worker *worker, struct packet *packet, struct rte_mbuf *last, uint16_t kept)
 {
@@ -287,7 +289,7 @@ packet_truncate(struct worker *worker, struct packet *packet, uint32_t length)
 	packet_cut(worker, packet, segment, kept);
 }
 
-/* Room behind the packet's last byte: that of the last segment. */
+/* Free bytes after the packet's last byte: those of the last segment. */
 static inline int
 packet_append(struct worker *worker, struct packet *packet, uint32_t bytes)
 {
@@ -306,7 +308,7 @@ packet_append(struct worker *worker, struct packet *packet, uint32_t bytes)
 	return 1;
 }
 
-/* As `packet_append`, with one more buffer where the last one is full. 0: no memory. */
+/* As `packet_append`, with one more buffer if the last one is full. 0: no memory. */
 static inline int
 packet_extend(struct worker *worker, struct packet *packet, uint32_t bytes)
 {
@@ -332,8 +334,8 @@ packet_extend(struct worker *worker, struct packet *packet, uint32_t bytes)
 	return 1;
 }
 
-/* Takes `bytes` off the front of the second segment on, to `end` in the first one's tail room; segments that become empty go back. A
- * function of its own, given what it needs one by one: so the packet in hand stays in registers. */
+/* Moves `bytes` bytes from the second segment on to `end`, in the first one's tailroom; empty segments are
+ * freed. Not inlined, and with scalar arguments, so that the packet stays in registers. */
 static __attribute__((noinline, unused)) void
 packet_pull(struct worker *worker, struct rte_mbuf *first, uint8_t *end, uint32_t bytes)
 {
@@ -403,8 +405,8 @@ packet_segment(const struct packet *packet, uint32_t offset)
 	return segment;
 }
 
-/* Puts bytes behind those of `*last`, the last segment of the packet that begins with `first`, and the rest into as many segments more as it takes.
- * 0: no memory, and some have been put. */
+/* Appends bytes after `*last`, the last segment of the packet that begins with `first`, and the rest in as
+ * many new segments as needed. 0: no memory, and some bytes have been appended. */
 static inline int
 packet_fill(struct worker *worker, struct rte_mbuf *first, struct rte_mbuf **last, const uint8_t *bytes, uint32_t count)
 {
@@ -429,7 +431,7 @@ packet_fill(struct worker *worker, struct rte_mbuf *first, struct rte_mbuf **las
 	}
 }
 
-/* Takes as many buffers more as the bytes need. 0: no memory for one of them. */
+/* Allocates as many buffers as the bytes need. 0: no memory for one of them. */
 static inline int
 packet_add(struct worker *worker, struct packet *packet, const uint8_t *bytes, uint32_t count)
 {
@@ -443,7 +445,7 @@ packet_add(struct worker *worker, struct packet *packet, const uint8_t *bytes, u
 	return added;
 }
 
-/* A copy begins with full headroom, so it may have more segments than the packet, or fewer. */
+/* A copy begins with full headroom, so it may have more or fewer segments than the packet. */
 static inline int
 packet_copy(struct worker *worker, const struct packet *packet, struct packet *copy)
 {

@@ -14,7 +14,8 @@
 
 #define PACKET_DESCRIPTOR DESCRIPTOR_OWN
 
-/* Bytes at a buffer's end that no packet uses: even an empty packet's address is in its buffer, and a load of eight bytes stays in it. */
+/* Unused bytes at a buffer's end: even an empty packet's address is in its buffer, and a load of eight bytes
+ * stays in it. */
 #define PACKET_TAIL_BYTES 8u
 
 struct packet {
@@ -22,14 +23,14 @@ struct packet {
 	uint32_t length;
 };
 
-/* A piece of a packet whose bytes lie side by side. */
+/* A contiguous segment of a packet. */
 struct packet_segment {
 	const uint8_t *data;
 	uint32_t length;
 	const void *next;
 };
 
-/* From what a burst or `resume` gives. */
+/* From the members of a burst, or the arguments of `resume`. */
 static inline struct packet
 packet_from(void *handle, uint32_t length)
 {
@@ -42,14 +43,14 @@ packet_take(const struct burst *burst, uint32_t i)
 	return packet_from(burst->packets[i], burst->lengths[i]);
 }
 
-/* What to request before a packet is taken: here nothing but its first bytes. */
+/* The address to prefetch before a packet is read first: here, its first bytes. */
 static inline const void *
 packet_address(const struct burst *burst, uint32_t i)
 {
 	return burst->packets[i];
 }
 
-/* What to request before its first bytes are read. */
+/* The address to prefetch before its first bytes are read. */
 static inline const void *
 packet_address_data(const struct burst *burst, uint32_t i)
 {
@@ -68,14 +69,14 @@ packet_length(const struct packet *packet)
 	return packet->length;
 }
 
-/* Bytes from `packet_data` on that lie side by side. */
+/* Contiguous bytes from `packet_data` on. */
 static inline uint32_t
 packet_contiguous(const struct packet *packet)
 {
 	return packet->length;
 }
 
-/* Makes the first `bytes` of the packet lie side by side; it has as many. 0: impossible. */
+/* Makes the first `bytes` bytes of the packet contiguous; it has as many. 0: impossible. */
 static inline int
 packet_gather(struct worker *worker, struct packet *packet, uint32_t bytes)
 {
@@ -83,14 +84,14 @@ packet_gather(struct worker *worker, struct packet *packet, uint32_t bytes)
 	return bytes <= packet->length;
 }
 
-/* Bytes of its buffer that lie before a packet's address. */
+/* Headroom: bytes of the buffer before the packet. */
 static inline uint32_t
 packet_headroom(const struct worker *worker, const struct packet *packet)
 {
 	return (uint32_t)((uintptr_t)packet->data & (worker->pool->buffer_bytes - 1));
 }
 
-/* Moves the start of the packet forward, into the headroom. 0: there is not enough. */
+/* Extends the packet at its front, into the headroom. 0: not enough headroom. */
 static inline int
 packet_prepend(const struct worker *worker, struct packet *packet, uint32_t bytes)
 {
@@ -101,7 +102,7 @@ packet_prepend(const struct worker *worker, struct packet *packet, uint32_t byte
 	return 1;
 }
 
-/* Takes bytes off the front: at most `packet_contiguous`. */
+/* Removes bytes at the front: at most `packet_contiguous`. */
 static inline void
 packet_trim(struct packet *packet, uint32_t bytes)
 {
@@ -109,7 +110,7 @@ packet_trim(struct packet *packet, uint32_t bytes)
 	packet->length -= bytes;
 }
 
-/* Cuts the packet to `length` bytes if it is longer. */
+/* Truncates the packet to `length` bytes if it is longer. */
 static inline void
 packet_truncate(struct worker *worker, struct packet *packet, uint32_t length)
 {
@@ -118,7 +119,7 @@ packet_truncate(struct worker *worker, struct packet *packet, uint32_t length)
 		packet->length = length;
 }
 
-/* Adds `bytes` at the end, with any content. 0: no room. */
+/* Extends the packet at its end by `bytes` undefined bytes. 0: no room. */
 static inline int
 packet_append(struct worker *worker, struct packet *packet, uint32_t bytes)
 {
@@ -130,14 +131,15 @@ packet_append(struct worker *worker, struct packet *packet, uint32_t bytes)
 	return 1;
 }
 
-/* As `packet_append`: here a packet has one buffer. */
+/* As `packet_append`, since a packet has one buffer here. */
 static inline int
 packet_extend(struct worker *worker, struct packet *packet, uint32_t bytes)
 {
 	return packet_append(worker, packet, bytes);
 }
 
-/* Puts bytes behind a packet's last one that nobody else holds. 0: no room or no memory, and some may have been put. */
+/* Appends bytes to a packet that is not shared. 0: no room or no memory, and some bytes may have been
+ * appended. */
 static inline int
 packet_add(struct worker *worker, struct packet *packet, const uint8_t *bytes, uint32_t count)
 {
@@ -149,7 +151,7 @@ packet_add(struct worker *worker, struct packet *packet, const uint8_t *bytes, u
 	return 1;
 }
 
-/* The packet's bytes from `offset` on, piece by piece. `offset` is at most its length. */
+/* The packet's segments from `offset` on. `offset` is at most its length. */
 static inline struct packet_segment
 packet_segment(const struct packet *packet, uint32_t offset)
 {
@@ -164,7 +166,7 @@ packet_segment_next(struct packet_segment *segment)
 	return 0;
 }
 
-/* Counts one reference more: the same packet may then be sent or dropped once more. 0: it has too many, make a copy. */
+/* Adds a reference: the packet may be sent or dropped once more. 0: it has too many, make a copy. */
 static inline int
 packet_reference(const struct worker *worker, const struct packet *packet)
 {
@@ -179,14 +181,14 @@ packet_shared(const struct worker *worker, const struct packet *packet)
 	return __builtin_expect(own->shared != 0, 0) && own->holders[own_number(own, packet->data)] != 0;
 }
 
-/* Writes what is only in locals to where the host finds it, and returns the packet's handle. */
+/* Writes state in registers back for the host, and returns the packet's handle. */
 static inline void *
 packet_store(const struct packet *packet)
 {
 	return packet->data;
 }
 
-/* Puts a packet behind those that leave. Whoever calls it sees to it that there is room for the next one. */
+/* Appends a packet to the output. The caller ensures room for the next one. */
 static inline void
 packet_put(const struct worker *worker, struct output *out, const struct packet *packet, uint32_t port)
 {
@@ -199,7 +201,7 @@ packet_put(const struct worker *worker, struct output *out, const struct packet 
 	out->count = at + 1;
 }
 
-/* `packet_put` for packets that are as they came: `count` of a burst, from number `from` on. There is room for them. */
+/* `packet_put` for unchanged packets: `count` of a burst, from number `from` on. There is room for them. */
 static inline void
 packet_put_group(struct output *out, const struct burst *burst, uint32_t from, uint32_t count, const uint16_t *ports)
 {
@@ -211,7 +213,7 @@ packet_put_group(struct output *out, const struct burst *burst, uint32_t from, u
 	out->count = at + count;
 }
 
-/* The same for those of the packets in `set`, where bit 0 is the first. */
+/* The same for the packets in `set`, where bit 0 is the first. */
 static inline void
 packet_put_some(struct output *out, const struct burst *burst, uint32_t from, uint32_t count, const uint16_t *ports, uint64_t set)
 {
@@ -224,7 +226,7 @@ packet_put_some(struct output *out, const struct burst *burst, uint32_t from, ui
 	out->count = at + compact_packets(out->packets + at, burst->packets + from, numbers, 2, count, set);
 }
 
-/* `packet_put` for one that has been put already, at place `from`. */
+/* `packet_put` for a packet that is in the output already, at `from`. */
 static inline void
 packet_put_again(struct output *out, uint32_t from)
 {
@@ -256,7 +258,7 @@ packet_drop(struct worker *worker, const struct packet *packet)
 		worker->flush(worker);
 }
 
-/* A packet of its own with the same bytes and full headroom. 0: no memory. */
+/* A copy of the packet with full headroom. 0: no memory. */
 static inline int
 packet_copy(struct worker *worker, const struct packet *packet, struct packet *copy)
 {
@@ -272,7 +274,7 @@ packet_copy(struct worker *worker, const struct packet *packet, struct packet *c
 	return 1;
 }
 
-/* Makes a packet that may have several references one that may be changed, by a copy if need be. 0: no memory, the packet is as it was. */
+/* Makes a shared packet writable, by a copy if necessary. 0: no memory, the packet is unchanged. */
 static inline int
 packet_claim(struct worker *worker, struct packet *packet)
 {
