@@ -1,8 +1,8 @@
-/* Arrays of what packets have, without those of some packets. Which ones stay cannot be predicted, so there is no branch about it: vectors are compressed, or
- * four packets at a time are shuffled.
+/* Compaction: arrays of packet members without those of some packets. Which packets stay is unpredictable, so
+ * there are no branches: vectors are compressed, or four packets at a time are shuffled.
  *
- * What is stored behind the elements that stay is of no account: the next ones, or whatever comes next, are written over it. Since what stays is never
- * further on than it was, no store goes beyond as many elements as were read. */
+ * Elements stored after the last kept one are undefined, and the next store overwrites them. An element never
+ * moves backwards, so no store goes beyond as many elements as were read. */
 #ifndef BACUS_PACKET_COMPACT_H
 #define BACUS_PACKET_COMPACT_H
 

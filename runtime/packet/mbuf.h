@@ -1,8 +1,9 @@
-/* A packet that is a `struct rte_mbuf`. The same functions as packet/own.h, which explains them, and two more, by which stages and lanes read less
- * of an mbuf; generated code includes one of the two.
+/* A packet that is a `struct rte_mbuf`. The same functions as packet/own.h, where they are explained, and two
+ * more, with which stages and vector code read less of an mbuf. Generated code includes one of the two.
  *
- * Only the layout of an mbuf is taken from DPDK, so a pipeline links none of it. What `struct packet` holds is written back to the mbuf when the packet
- * is handed on. Packets of several segments: the headers are gathered into the first one, the payload stays where it is. */
+ * Only the layout of an mbuf is taken from DPDK, so a pipeline links none of it. The members of `struct
+ * packet` are written back to the mbuf when the packet leaves. Of packets with several segments, headers are
+ * gathered into the first one; the payload stays where it is. */
 #ifndef BACUS_PACKET_H
 #define BACUS_PACKET_H
 

@@ -1,8 +1,10 @@
-/* A packet of the program's own: where its bytes are, and how many. The address of the first byte is its handle.
+/* A packet in the program's own descriptor: address and length of its bytes. The address of the first byte is
+ * its handle.
  *
- * Generated code includes this file or packet/mbuf.h, which has the same functions and two more. `struct packet` is a local variable of a packet in hand:
- * filled from the burst, changed, handed on by `packet_send` or `packet_drop`; after inlining its members are registers. A packet of which there are
- * several references may be sent and dropped, and read; nothing of it may be changed. */
+ * Generated code includes this file or packet/mbuf.h, which has the same functions and two more. `struct
+ * packet` is a local variable for the current packet: filled from the burst, changed, passed on by
+ * `packet_send` or `packet_drop`; after inlining its members are registers. A packet with several references
+ * may be read, sent and dropped, but not changed. */
 #ifndef BACUS_PACKET_H
 #define BACUS_PACKET_H
 

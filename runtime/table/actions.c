@@ -7,7 +7,7 @@
 
 struct actions_entries {
 	uint64_t count;
-	uint64_t gone_grace;	/* periods passed when the last one went, and one more; 0: none has */
+	uint64_t gone_grace;	/* grace periods so far when the last one was removed, plus one; 0: none was */
 };
 
 int
@@ -32,7 +32,7 @@ actions_of(struct actions *actions, const void *record)
 	return &actions->of[action < actions->count ? action : actions->count];
 }
 
-/* One more than the action that all entries run, those too that somebody may have found before they went; or 0. */
+/* One more than the action that all entries run, including retired ones that readers may have found; or 0. */
 static uint32_t
 actions_only(const struct actions *actions)
 {
@@ -46,7 +46,7 @@ actions_only(const struct actions *actions)
 	return only;
 }
 
-/* Tells readers what holds now. */
+/* Publishes the current state to readers. */
 static void
 actions_publish(struct actions *actions)
 {

@@ -1,4 +1,5 @@
-/* Which actions a table's entries run: while all run the same one, readers may know it (`table_runs_only`) and need not ask each record. */
+/* The actions that a table's entries run: while all run the same one, readers can know it (`table_runs_only`)
+ * and need not read each record. */
 #ifndef BACUS_TABLE_ACTIONS_H
 #define BACUS_TABLE_ACTIONS_H
 
@@ -16,7 +17,7 @@ struct actions {
 int actions_create(struct actions *actions, struct memory *memory, struct table *table, uint32_t count);
 void actions_destroy(struct actions *actions);
 
-/* An entry with this record will be seen by readers. */
+/* Readers will see an entry with this record. */
 void actions_add(struct actions *actions, const void *record);
 /* They can no longer find an entry with this record, though they may have found it. */
 void actions_remove(struct actions *actions, const void *record);

@@ -1,7 +1,8 @@
-/* Writes the arrays of dir24_8.h while workers read them.
+/* Writes the arrays of dir24_8.h concurrently with readers.
  *
- * Beside each entry that readers see stands the length of the prefix that owns it, so that a new prefix overwrites what is shorter and a deleted one gives
- * back exactly what was its own, to the next shorter prefix among the rules. */
+ * For each entry, the writer keeps the length of the prefix that owns it. A new prefix overwrites entries of
+ * shorter owners. A deleted one gives exactly its own entries back to the next shorter prefix among the
+ * rules. */
 #include "table/dir24_8_writer.h"
 
 #define DIR24_8_FORM(NAME, ENTRY, NUMBERS)                                                                                             \
@@ -93,7 +94,7 @@ dir24_8_apply(struct dir24_8_writer *writer, const struct dir24_8_change *change
 	}
 }
 
-/* A new owner overwrites what is shorter, and itself. */
+/* A new owner overwrites shorter ones, and itself. */
 static struct dir24_8_change
 dir24_8_claim(const struct layout_match *match, uint32_t record)
 {
@@ -103,7 +104,7 @@ dir24_8_claim(const struct layout_match *match, uint32_t record)
 	};
 }
 
-/* The longest prefix that is shorter than this one and covers it: its rule, or 0. */
+/* The longest prefix that covers this one and is shorter: its rule, or 0. */
 static uint32_t
 dir24_8_shorter(const struct dir24_8_writer *writer, const struct layout_match *match)
 {
@@ -249,7 +250,7 @@ static const struct layout_functions dir24_8_functions = {
 	.locate = dir24_8_locate, .lookup = dir24_8_lookup, .reserve = dir24_8_reserve, .destroy = dir24_8_destroy,
 };
 
-/* The array over the first bits. 0: no memory. */
+/* Allocates the array over the first bits. 0: no memory. */
 static int
 dir24_8_create_first(struct dir24_8_writer *writer)
 {

@@ -1,13 +1,15 @@
-/* Longest prefix match on keys of at most 32 bits, exact fields in front allowed: an array over the key's first 24 bits; where longer prefixes exist, its
- * entry leads to a group of entries over the rest: one access, and one or two more for these. Keys of at most 24 bits have the array alone, as large as they
- * need.
+/* Longest prefix match on keys of at most 32 bits, with exact fields before the prefix allowed: an array over
+ * the key's first 24 bits. Where longer prefixes exist, its entry leads to a group of entries over the
+ * remaining bits. One access, or one or two more for long prefixes. Keys of at most 24 bits have the array
+ * alone, in the size that they need.
  *
- * Entries have four bytes, or, where there are few records, two or one: the same structure, four times as many keys to a cache line. With one byte no room
- * is left for a group's number, so those are found by the key's first bits in a table of their own.
+ * Entries have four bytes, or, with few records, two or one: the same structure with up to four times as many
+ * keys per cache line. One byte has no room for a group's number; groups are then found by the key's first
+ * bits in a link table.
  *
- * A group is told in one line, as pieces: up to where each goes, and its record. Few prefixes are longer, so what they lead to is rarely near, and the less
- * memory it takes the nearer it is. Of groups with more pieces the line says so, and all entries stand in an array. A group is never changed: another one
- * takes its place. */
+ * A group is encoded in one line as pieces: the last value of each piece, and its record. Long prefixes are
+ * few and rarely cached, so groups should be small. The line of a group with more pieces refers to an array
+ * of all its entries. A group is never changed: a new one replaces it. */
 #ifndef BACUS_TABLE_DIR24_8_H
 #define BACUS_TABLE_DIR24_8_H
 
@@ -16,24 +18,24 @@
 #include "table/vectors.h"
 
 #define DIR24_8_FIRST_BITS 24u
-#define DIR24_8_GROUP 0x80000000u	/* an entry's other bits are a group's number, not a record's */
+#define DIR24_8_GROUP 0x80000000u	/* the entry's other bits are a group's number, not a record's */
 #define DIR24_8_U16_GROUP 0x8000u
 #define DIR24_8_U16_MOST 0x7fffu	/* records, and numbers of groups */
-#define DIR24_8_U8_GROUP 0xffu		/* the group's number stands among the links */
+#define DIR24_8_U8_GROUP 0xffu	/* the group's number is in the link table */
 #define DIR24_8_U8_MOST 0xfeu		/* records */
 
-/* Groups by the first bits of their keys: at a place that the bits say, or behind it. */
+/* Groups by the first bits of their keys: linear probing from the slot that the bits choose. */
 struct dir24_8_links {
 	uint32_t shift;		/* 32 less the bits of a place */
 	uint32_t mask;
-	uint64_t slots[];	/* the first bits, plus one, and in the lower half the group; or 0 */
+	uint64_t slots[];	/* the first bits plus one, and the group in the lower half; or 0 */
 };
 
 struct dir24_8 {
 	struct table table;
-	uint32_t rest_bits;	/* of the key, behind the first array's index */
-	void *first;		/* readable three bytes beyond its end, for gathers */
-	void *pieces;		/* a line for each group */
+	uint32_t rest_bits;	/* of the key, after the first array's index */
+	void *first;	/* readable three bytes beyond its end, for gathers */
+	void *pieces;	/* a line per group */
 	void *groups;		/* 2^rest_bits entries each, all of them records */
 	struct dir24_8_links *links;	/* with entries of one byte, once there are groups */
 };
@@ -52,7 +54,7 @@ dir24_8_address(const struct dir24_8 *table, uint64_t hash)
 	return (const uint32_t *)table->first + (hash >> table->rest_bits);
 }
 
-/* A finer stage: the first array's entry, a record number unless DIR24_8_GROUP is set. */
+/* A stage of the lookup: the first array's entry, a record number unless DIR24_8_GROUP is set. */
 static inline uint32_t
 dir24_8_first(const void *address)
 {
@@ -71,7 +73,7 @@ dir24_8_u16_address(const struct dir24_8 *table, uint64_t hash)
 	return (const uint16_t *)table->first + (hash >> table->rest_bits);
 }
 
-/* A finer stage: the first array's entry, a record number unless DIR24_8_U16_GROUP is set. */
+/* A stage of the lookup: the first array's entry, a record number unless DIR24_8_U16_GROUP is set. */
 static inline uint32_t
 dir24_8_u16_first(const void *address)
 {
@@ -90,7 +92,7 @@ dir24_8_u8_address(const struct dir24_8 *table, uint64_t hash)
 	return (const uint8_t *)table->first + (hash >> table->rest_bits);
 }
 
-/* A finer stage: the first array's entry, a record number unless it is DIR24_8_U8_GROUP. */
+/* A stage of the lookup: the first array's entry, a record number unless it is DIR24_8_U8_GROUP. */
 static inline uint32_t
 dir24_8_u8_first(const void *address)
 {
@@ -135,7 +137,8 @@ dir24_8_u8_group(const struct dir24_8 *table, uint32_t entry, uint64_t hash)
 	return (uint32_t)slot;
 }
 
-/* The first of 16 or 32 pieces that goes up to `rest` or beyond; `count` if none does, as where entries stand in an array. */
+/* The first of 16 or 32 pieces whose end is `rest` or above; `count` if there is none, as with an array of
+ * entries. */
 static inline uint32_t
 dir24_8_piece(const uint8_t *ends, uint32_t count, uint8_t rest)
 {

@@ -1,14 +1,16 @@
-/* Groups of dir24_8.h: what entries of the first array lead to where prefixes are longer.
+/* Groups of dir24_8.h, for prefixes longer than 24 bits.
  *
- * Readers may be in a group at any time, so none is changed: a changed copy takes its place, and its number is free again when all readers have gone. One
- * number more than groups is always there, so that this cannot fail. Beside the line that tells a group stand all of its entries and their owners' lengths, for
- * the next copy; readers need the entries only of groups that are too many pieces for a line. */
+ * Readers may use a group at any time, so it is never changed: a changed copy replaces it, and its number is
+ * free after a grace period. At least one spare number is kept, so that this cannot fail. Beside the encoded
+ * line, the writer keeps all entries of a group with their owners' lengths for the next copy; readers need
+ * them only for groups with too many pieces for a line. */
 #include "table/dir24_8_writer.h"
 
 #include <string.h>
 
 #define DIR24_8_GROUPS_LEAST 64u
-/* For so many groups one number more is kept for changes, so that few of these have to wait for readers; and where there can be no more numbers. */
+/* One spare number per this many groups, so that few changes have to wait for readers; and spares when no
+ * more numbers are possible. */
 #define DIR24_8_SPARE 4u
 #define DIR24_8_SPARE_LEAST 64u
 
@@ -18,7 +20,7 @@ dir24_8_group_bytes(const struct dir24_8_writer *writer)
 	return dir24_8_group_entries(writer) * writer->form->entry_bytes;
 }
 
-/* Another array of groups, twice as large; no reader needs a new group before all use it. */
+/* Doubles the array of groups; no new group is used before all readers use the new array. */
 static enum table_status
 dir24_8_groups_grow(struct dir24_8_writer *writer)
 {
@@ -72,7 +74,7 @@ dir24_8_groups_ready(struct dir24_8_writer *writer)
 		if (status != TABLE_OK)
 			return status;
 	}
-	/* Number 0 is none, and one at least is kept. */
+	/* Number 0 means none, and one spare is kept. */
 	if (wanted + wanted / DIR24_8_SPARE + 2 <= writer->groups.capacity || writer->groups.capacity > most)
 		return TABLE_OK;
 	return dir24_8_groups_grow(writer);
@@ -108,7 +110,7 @@ dir24_8_span_of(const struct dir24_8_writer *writer, uint32_t group)
 	};
 }
 
-/* The part of a group that lies under a prefix. */
+/* The part of a group under a prefix. */
 static struct dir24_8_span
 dir24_8_part(const struct dir24_8_writer *writer, struct dir24_8_span span, const struct dir24_8_change *change)
 {
@@ -131,7 +133,7 @@ dir24_8_is_changed(struct dir24_8_span span, const struct dir24_8_change *change
 	return 0;
 }
 
-/* Tells a group in its line. */
+/* Encodes a group in its line. */
 static void
 dir24_8_tell(const struct dir24_8_writer *writer, uint32_t group)
 {
@@ -156,7 +158,7 @@ dir24_8_tell(const struct dir24_8_writer *writer, uint32_t group)
 	}
 }
 
-/* Changes a group that no reader knows, and leads them to it. */
+/* Changes a group without readers, then publishes it. */
 static void
 dir24_8_publish(struct dir24_8_writer *writer, uint64_t at, uint32_t group, const struct dir24_8_change *change)
 {

@@ -1,10 +1,10 @@
-/* Links of dir24_8.h: a table of its own, by the first bits of keys, for entries that have no room for a group's number.
+/* Links of dir24_8.h: a hash table by the first bits of keys, for entries without room for a group's number.
  *
- * A link stays when its group has gone, for a reader may have seen the entry before; it goes when all links are copied to another array, after every reader
- * that can have seen such an entry. */
+ * A link stays when its group is retired, since a reader may have seen the entry before. It disappears when
+ * all links are copied to another array, after every reader that can have seen such an entry. */
 #include "table/dir24_8_writer.h"
 
-#define DIR24_8_LINKS_LEAST 6u	/* bits of a place */
+#define DIR24_8_LINKS_LEAST 6u	/* bits of a slot's number */
 
 static uint64_t
 dir24_8_links_bytes(uint32_t bits)
@@ -18,7 +18,7 @@ dir24_8_links_bits(const struct dir24_8_links *links)
 	return 32 - links->shift;
 }
 
-/* The place of the link for an entry, or the free one where it would be. */
+/* The slot of the link for an entry, or the free one for it. */
 static uint64_t *
 dir24_8_link_at(struct dir24_8_links *links, uint64_t at)
 {
@@ -39,7 +39,7 @@ dir24_8_links_ready(struct dir24_8_writer *writer)
 
 	if (old != NULL && 2 * (uint64_t)writer->link_count < old->mask)
 		return TABLE_OK;
-	/* A quarter is taken by those that are left, so that as many again have room. */
+	/* A quarter full after copying, so that as many can be added. */
 	while (4 * ((uint64_t)writer->group_count + 1) > (uint64_t)1 << bits)
 		bits++;
 	links = memory_allocate(memory, dir24_8_links_bytes(bits));

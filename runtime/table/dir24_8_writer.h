@@ -1,8 +1,8 @@
-/* What the parts of dir24_8's writer share: dir24_8.c knows prefixes, dir24_8_groups.c the groups that those longer than 24 bits need, and dir24_8_links.c
- * where those stand that an entry of one byte leads to.
+/* Interface between the parts of dir24_8's writer: dir24_8.c knows prefixes, dir24_8_groups.c the groups for
+ * prefixes longer than 24 bits, dir24_8_links.c the link table for entries of one byte.
  *
- * Here, an entry is what it is with four bytes: a record's number, or a group's with DIR24_8_GROUP; `dir24_8_get`, `dir24_8_set_record` and `dir24_8_set_group`
- * know how wide entries are in memory. */
+ * Entries here are in the form of four bytes: a record number, or a group's with DIR24_8_GROUP.
+ * `dir24_8_get`, `dir24_8_set_record` and `dir24_8_set_group` convert to the width in memory. */
 #ifndef BACUS_TABLE_DIR24_8_WRITER_H
 #define BACUS_TABLE_DIR24_8_WRITER_H
 
@@ -10,7 +10,7 @@
 #include "table/layout.h"
 #include "table/rules.h"
 
-/* Of entries of one width. */
+/* Entries of one width. */
 struct dir24_8_form {
 	uint32_t entry_bytes;
 	uint32_t ends;		/* in the line of a group */
@@ -24,15 +24,15 @@ struct dir24_8_writer {
 	const struct dir24_8_form *form;
 	struct rules rules;		/* a prefix's value; its length as priority */
 	uint32_t per_length[33];	/* prefixes */
-	uint8_t *lengths;		/* of the owner of each entry of the first array, plus one; 0: none */
+	uint8_t *lengths;	/* by entry of the first array: length of the owner, plus one; 0: none */
 	uint8_t *group_lengths;
-	uint32_t *deep;			/* for each group, how many prefixes end in it */
+	uint32_t *deep;	/* by group: the number of prefixes in it */
 	struct numbers groups;
 	uint32_t group_count;		/* in use */
-	uint32_t link_count;		/* places of links that are taken, some by groups that have gone */
+	uint32_t link_count;	/* used slots of links, including those of retired groups */
 };
 
-/* Gives entries to another owner, where their owners' lengths (plus one) are in a range. */
+/* Gives entries to another owner, if their owner's length (plus one) is in a range. */
 struct dir24_8_change {
 	uint64_t value;
 	uint32_t length;
@@ -42,11 +42,11 @@ struct dir24_8_change {
 	uint32_t record;
 };
 
-/* Entries of the first array or of a group, and who owns them. */
+/* Entries of the first array or of a group, with their owners' lengths. */
 struct dir24_8_span {
 	void *entries;
 	uint64_t from;
-	uint8_t *lengths;	/* of the first one */
+	uint8_t *lengths;	/* of the first entry */
 	uint64_t count;
 };
 
@@ -62,7 +62,7 @@ dir24_8_first_entries(const struct dir24_8_writer *writer)
 	return (uint64_t)1 << (writer->layout.key_bits - writer->dir->rest_bits);
 }
 
-/* Whether prefixes of this length end in groups. */
+/* Whether prefixes of this length need groups. */
 static inline int
 dir24_8_is_deep(const struct dir24_8_writer *writer, uint32_t length)
 {
@@ -75,19 +75,20 @@ void dir24_8_set_record(const struct dir24_8_writer *writer, void *entries, uint
 void dir24_8_set_group(struct dir24_8_writer *writer, uint64_t at, uint32_t group);
 void dir24_8_change_span(const struct dir24_8_writer *writer, struct dir24_8_span span, const struct dir24_8_change *change);
 
-/* Room for one more group, so that `dir24_8_split` succeeds. `dir24_8_replace` always does. */
+/* Ensures room for one more group, so that `dir24_8_split` succeeds. `dir24_8_replace` always does. */
 enum table_status dir24_8_groups_ready(struct dir24_8_writer *writer);
 
-/* Makes an entry of the first array, which is a record, lead to a group: all of it, but for a first prefix that ends in there. */
+/* Turns an entry of the first array from a record into a group with that record everywhere, before the first
+ * long prefix is added to it. */
 void dir24_8_split(struct dir24_8_writer *writer, uint64_t at, const struct dir24_8_change *change);
 
-/* Puts a changed copy in the place of the group that an entry of the first array leads to, if it changes. */
+/* Replaces the group of an entry of the first array by a changed copy, if it changes. */
 void dir24_8_replace(struct dir24_8_writer *writer, uint64_t at, const struct dir24_8_change *change);
 
-/* Puts a record in the place of a group in which no prefix ends any more. */
+/* Replaces a group without prefixes by a record. */
 void dir24_8_unite(struct dir24_8_writer *writer, uint64_t at, uint8_t owner, uint32_t record);
 
-/* With entries of one byte: room for one more link, so that `dir24_8_link` can make one. */
+/* With entries of one byte: ensures room for one more link, so that `dir24_8_link` succeeds. */
 enum table_status dir24_8_links_ready(struct dir24_8_writer *writer);
 void dir24_8_link(struct dir24_8_writer *writer, uint64_t at, uint32_t group);
 void dir24_8_links_destroy(struct dir24_8_writer *writer);

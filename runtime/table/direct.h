@@ -1,4 +1,4 @@
-/* Exact match on keys of at most 20 bits: an array with a place for every key. */
+/* Exact match on keys of at most 20 bits: an array with an element for every key. */
 #ifndef BACUS_TABLE_DIRECT_H
 #define BACUS_TABLE_DIRECT_H
 

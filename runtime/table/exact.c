@@ -1,10 +1,11 @@
-/* Tables with exact keys, over the buckets of exact_cuckoo.c. Keys wider than two limbs are kept in items: the slot has the key's hash and the item's number,
- * the item has the key and the record's number. Items are numbered as records are, so a bucket of an older array leads to the right ones too. */
+/* Tables with exact keys, over the buckets of exact_cuckoo.c. Keys wider than two limbs are kept in items:
+ * the slot has the key's hash and the item's number, the item has the key and the record number. Item numbers
+ * are stable like record numbers, so buckets of an older array lead to the right items. */
 #include <string.h>
 
 #include "table/exact_writer.h"
 
-/* Where an entry is; without bucket: nowhere. */
+/* The position of an entry; `bucket` is NULL if there is none. */
 struct exact_place {
 	struct exact_bucket *bucket;
 	uint32_t slot;
@@ -16,7 +17,7 @@ exact_of(const struct layout *layout)
 	return (struct exact_writer *)(uintptr_t)layout;
 }
 
-/* Another array of items, twice as large. No new number is used before all readers use it. */
+/* Doubles the array of items. No new number is used before all readers use the new array. */
 static enum table_status
 exact_items_grow(struct exact_writer *writer)
 {
@@ -41,7 +42,7 @@ exact_items_grow(struct exact_writer *writer)
 	return TABLE_OK;
 }
 
-/* For a wide key: an item for it, whose number stands in the slot as a record's would. */
+/* For a wide key: an item, whose number is put into the slot like a record number. */
 static enum table_status
 exact_item_create(struct exact_writer *writer, const uint64_t *key, uint32_t record, uint32_t *number)
 {
@@ -80,7 +81,7 @@ exact_insert(struct layout *layout, const struct layout_match *match, uint32_t r
 		return status;
 	if (exact_is_full(writer))
 		status = exact_grow(writer);
-	/* Without memory for a larger array there may still be room in this one. */
+	/* Without memory for a larger array, there may still be room in this one. */
 	while (!exact_put(writer, writer->exact->array, hash, key, number)) {
 		if (status == TABLE_OK)
 			status = exact_grow(writer);
@@ -94,7 +95,7 @@ exact_insert(struct layout *layout, const struct layout_match *match, uint32_t r
 	return TABLE_OK;
 }
 
-/* The entry's place; `bucket` is NULL if there is none. */
+/* The entry's position; `bucket` is NULL if there is none. */
 static struct exact_place
 exact_locate_key(const struct exact_writer *writer, const uint64_t *key)
 {

@@ -1,8 +1,10 @@
-/* Exact match on keys of any width: a cuckoo hash of buckets of one cache line. A hit reads one line in most cases, a miss too.
+/* Exact match on keys of any width: a cuckoo hash with buckets of one cache line. Most hits and most misses
+ * read one line.
  *
- * Keys of one limb lie five to a line, keys of two limbs three. Of wider keys the line holds the 64-bit hash, and the record number it gives is that of
- * an item elsewhere, which has the whole key and the number of the record: two lines. A key is in one of two buckets; a bucket that keys had to leave
- * for their second one says so, so only then is a second line read. */
+ * A line holds five keys of one limb, or three of two limbs. For wider keys the slot holds the 64-bit hash,
+ * and its number is that of an item elsewhere, with the whole key and the record number: two lines. A key is
+ * in one of two buckets. A bucket counts the keys that it displaced to their second one, so a second line is
+ * read only then. */
 #ifndef BACUS_TABLE_EXACT_H
 #define BACUS_TABLE_EXACT_H
 
@@ -13,7 +15,8 @@
 #define EXACT_SEED 0x2d358dccaa6c78a5ull
 #define EXACT_MULTIPLIER_WIDE 0x8bb84b93962eacc9ull
 
-/* The slots' keys from the front; at the back one word of flags, and before it the slots' record numbers. A slot without record is empty. */
+/* Keys from the front; a word of flags at the end, and record numbers before it. A slot without record number
+ * is empty. */
 struct exact_bucket {
 	_Alignas(64) union {
 		uint64_t keys[8];
@@ -22,7 +25,7 @@ struct exact_bucket {
 };
 
 #define EXACT_FLAGS 15u
-#define EXACT_LEFT_SHIFT 8u	/* flags: above this, how many keys had to leave for their second bucket; below, the writer's mask of slots in grace */
+#define EXACT_LEFT_SHIFT 8u	/* flags: from here on, the number of displaced keys; below, the mask of slots in a grace period */
 
 /* An array of buckets, replaced as a whole when it grows. */
 struct exact_array {
@@ -38,7 +41,7 @@ struct exact {
 	uint8_t *items;		/* of keys wider than two limbs: uint32_t record, uint32_t unused, the key */
 };
 
-/* Limbs of a key in a bucket, and slots of a bucket. */
+/* Limbs of a key in a bucket, and slots per bucket. */
 static inline uint32_t
 exact_slot_limbs(uint32_t limbs)
 {
@@ -92,14 +95,15 @@ exact_second(const struct exact_array *array, uint64_t hash)
 	return &array->buckets[table_bucket(hash >> 32, array->bucket_count)];
 }
 
-/* The line to request. */
+/* The line to prefetch. */
 static inline const void *
 exact_address(const struct exact *table, uint64_t hash)
 {
 	return exact_first(exact_array(table), hash);
 }
 
-/* A finer stage: the line to request for a key that is not in its first bucket, if `exact_overflowed`. */
+/* A stage of the lookup: the second line, to be prefetched for a key that is not in its first bucket, if
+ * `exact_overflowed`. */
 static inline const void *
 exact_address_second(const struct exact *table, uint64_t hash, const uint64_t *key)
 {
@@ -107,7 +111,8 @@ exact_address_second(const struct exact *table, uint64_t hash, const uint64_t *k
 	return exact_second(exact_array(table), hash);
 }
 
-/* Whether a key that is not in this bucket may be in its second one. Read after the slots: a key is copied, then counted here, then removed. */
+/* Whether a key that is not in this bucket may be in its second one. Read after the slots, since the writer
+ * copies a key, then counts it here, then removes it. */
 static inline uint32_t
 exact_overflowed(const void *address)
 {
@@ -116,7 +121,7 @@ exact_overflowed(const void *address)
 	return __atomic_load_n(&bucket->words[EXACT_FLAGS], __ATOMIC_ACQUIRE) >> EXACT_LEFT_SHIFT;
 }
 
-/* Whether a key of a group that was not found in its first bucket is looked for in its second one. */
+/* Whether a key of a group that missed in its first bucket is looked up in its second one. */
 static inline uint32_t
 exact_goes_on(const void *address, const uint64_t *key)
 {
@@ -124,9 +129,10 @@ exact_goes_on(const void *address, const uint64_t *key)
 	return exact_overflowed(address);
 }
 
-/* The number in the slot whose key is `key`. A slot's number is read before its key: a slot that changes hands gets its new key first, so with the new number
- * the new key is seen. The same key may stand in a second slot that is empty, of an entry that was deleted and came again; if both are seen with their
- * numbers, the larger is taken, since each is a record's and both together are none. */
+/* The number in the slot whose key is `key`. A slot's number is read before its key: a reused slot gets its
+ * new key first, so a reader that sees the new number sees the new key. A second, empty slot may have the
+ * same key, of an entry that was deleted and inserted again. If both are seen with numbers, the larger one is
+ * taken: each is a valid record number, their OR is not. */
 static inline uint32_t
 exact_scan(const struct exact_bucket *bucket, const uint64_t *key, uint32_t slot_limbs, uint32_t slots)
 {
@@ -144,7 +150,7 @@ exact_scan(const struct exact_bucket *bucket, const uint64_t *key, uint32_t slot
 }
 
 #ifdef TABLE_AVX2
-/* A bit for each of the bucket's eight words that is `wanted`. Words are read whole, in no order. */
+/* A bit for each of the bucket's eight words that equals `wanted`. Words are read atomically, in no order. */
 static inline uint32_t
 exact_words(const struct exact_bucket *bucket, uint64_t wanted)
 {
@@ -159,8 +165,9 @@ exact_words(const struct exact_bucket *bucket, uint64_t wanted)
 #endif
 }
 
-/* Of a key of one limb in a bucket: in one of four words the number of its record, if it is here, else nothing. Numbers are read before keys, see
- * `exact_scan`: loads stay in their order here, and each word is read whole. */
+/* For a key of one limb in a bucket: the record number in one of four words if the key is there, else zeros.
+ * Numbers are read before keys, see `exact_scan`; loads are not reordered on this processor, and each word is
+ * read atomically. */
 static inline __m128i
 exact_matched_one(const struct exact_bucket *bucket, uint64_t key)
 {
@@ -179,7 +186,7 @@ exact_matched_one(const struct exact_bucket *bucket, uint64_t key)
 	return _mm_max_epu32(_mm_and_si128(records, matched), _mm_and_si128(last, fifth));
 }
 
-/* The same of a key of two limbs: three words are the slots', behind one of zeros. */
+/* The same for a key of two limbs: three words for the slots, after one of zeros. */
 static inline __m128i
 exact_matched_two(const struct exact_bucket *bucket, const uint64_t *key)
 {
@@ -203,7 +210,8 @@ exact_matched(const struct exact_bucket *bucket, const uint64_t *key, uint32_t l
 	return limbs == 2 ? exact_matched_two(bucket, key) : exact_matched_one(bucket, key[0]);
 }
 
-/* Four keys' numbers, from what matched: of the same key at most one slot's is not 0, but for what `exact_scan` says. */
+/* The numbers of four keys, from their match vectors. At most one slot of a key matches, except as
+ * `exact_scan` explains. */
 static inline __m128i
 exact_numbers(__m128i first, __m128i second, __m128i third, __m128i fourth)
 {
@@ -248,7 +256,7 @@ exact_scan_wide(const struct exact *table, const struct exact_bucket *bucket, ui
 	return 0;
 }
 
-/* A finer stage: one bucket only. */
+/* A stage of the lookup: one bucket only. */
 static inline uint32_t
 exact_find_in(const struct exact *table, const void *address, uint64_t hash, const uint64_t *key, uint32_t limbs)
 {
@@ -263,8 +271,8 @@ exact_find_in(const struct exact *table, const void *address, uint64_t hash, con
 #endif
 }
 
-/* The rest of a look-up that did not find its key in the bucket at `address`. If the array was replaced since that address was computed, the second
- * bucket alone would be the wrong one, so everything begins again. */
+/* Completes a lookup that missed in the bucket at `address`. If the array was replaced since that address was
+ * computed, the second bucket alone would be wrong, so the lookup starts over. */
 static inline uint32_t
 exact_find_second(const struct exact *table, const void *address, uint64_t hash, const uint64_t *key, uint32_t limbs)
 {
@@ -292,7 +300,7 @@ exact_find(const struct exact *table, const void *address, uint64_t hash, const 
 TABLE_GROUP_ADDRESS(exact)
 TABLE_GROUP_LINES(exact)
 
-/* Four keys of a group in their first buckets. A bit for each that is not there. */
+/* Four keys of a group in their first buckets. A bit for each miss. */
 static inline __attribute__((always_inline)) uint32_t
 exact_find_four(const struct exact *table, const struct exact_array *array, const struct table_group *group, uint32_t i)
 {

@@ -1,11 +1,11 @@
-/* Tables over the words of exact48_words.c: alone, as owner of words that a guest may come to, or as that guest. A table sees the words in which its part has a
- * number, and changes no other part. */
+/* Tables over the words of exact48_words.c: alone, or as primary or secondary of a joint array. A table sees
+ * only words with a number in its part, and changes no other part. */
 #include "table/exact48_writer.h"
 
 struct exact48_writer {
 	struct layout layout;
 	struct exact48_part part;
-	struct exact48_words *words;	/* its own, or those of its owner */
+	struct exact48_words *words;	/* its own, or those of the primary */
 	struct exact48_words own;
 };
 
@@ -15,14 +15,15 @@ exact48_of(const struct layout *layout)
 	return (struct exact48_writer *)(uintptr_t)layout;
 }
 
-/* The table's record in a word, 0: none. */
+/* The table's record number in a word; 0: none. */
 static uint32_t
 exact48_record(const struct exact48_writer *writer, struct exact48_place place)
 {
 	return table_part(exact48_numbers(place.bucket, place.slot), writer->part.shift, writer->part.bits);
 }
 
-/* Gives a word another record of this table, or none. Readers see the word with either one, and the other table's always. */
+/* Gives a word another record of this table, or none. Readers see the word before or after, always with the
+ * other table's number. */
 static void
 exact48_set(struct exact48_writer *writer, struct exact48_place place, uint32_t record)
 {
@@ -148,7 +149,7 @@ exact48_destroy(struct layout *layout)
 static const struct layout_functions exact48_functions = EXACT48_FUNCTIONS(exact48_lookup);
 static const struct layout_functions exact60_functions = EXACT48_FUNCTIONS(exact60_lookup);
 
-/* Words of its own, or those of the table beside which it is. */
+/* An array of its own, or that of the primary table. */
 static enum table_status
 exact48_begin(struct exact48_writer *writer, const struct layout_request *request, uint32_t is_hashed)
 {

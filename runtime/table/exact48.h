@@ -1,11 +1,13 @@
-/* Exact match on keys of at most 48 bits: a cuckoo hash of buckets of one cache line, eight entries each. An entry is one word, the key and above it the
- * record's 16-bit number, so it appears, changes and goes by one store, and what a reader compares and what it returns can never be of two entries.
+/* Exact match on keys of at most 48 bits: a cuckoo hash with buckets of one cache line, eight entries each.
+ * An entry is one word: the key, and above it the 16-bit record number. One store inserts, changes or deletes
+ * it, so a reader never combines the key of one entry with the number of another.
  *
- * A key is in one of two buckets. It is in the second one only if the first was full when it came; while there are such keys, the first bucket's last slot
- * is not zero: where no entry stands there, a marker without record does. So most look-ups read one line, those of absent keys too.
+ * A key is in one of two buckets. It is in the second one only if the first was full on insertion. While
+ * there are such keys, the last slot of the first bucket is not zero: a marker without record fills it if no
+ * entry does. So most lookups read one line, misses included.
  *
- * Two tables may share an array. A look-up then finds the numbers that both have for the key, as they were together at one time, and `table_part` tells them
- * apart. */
+ * Joint exact tables have one array. A lookup then finds the record numbers of both tables for the key, as
+ * one atomic word; `table_part` separates them. */
 #ifndef BACUS_TABLE_EXACT48_H
 #define BACUS_TABLE_EXACT48_H
 
@@ -54,21 +56,22 @@ exact48_first(const struct exact48_array *array, uint64_t hash)
 	return &array->buckets[table_bucket(hash, array->bucket_count)];
 }
 
-/* What meets in one bucket is spread over all others. */
+/* The second bucket: keys of one first bucket have second buckets all over the array. */
 static inline const struct exact48_bucket *
 exact48_second(const struct exact48_array *array, uint64_t hash)
 {
 	return &array->buckets[table_bucket(hash >> 32, array->bucket_count)];
 }
 
-/* The line to request. */
+/* The line to prefetch. */
 static inline const void *
 exact48_address(const struct exact48 *table, uint64_t hash)
 {
 	return exact48_first(exact48_array(table), hash);
 }
 
-/* A finer stage: the line to request for a key that is not in its first bucket, if `exact48_overflowed`. */
+/* A stage of the lookup: the second line, to be prefetched for a key that is not in its first bucket, if
+ * `exact48_overflowed`. */
 static inline const void *
 exact48_address_second(const struct exact48 *table, uint64_t hash, const uint64_t *key)
 {
@@ -85,8 +88,8 @@ exact48_overflowed(const void *address)
 	return __atomic_load_n(&bucket->slots[EXACT48_SLOTS - 1], __ATOMIC_ACQUIRE) != 0;
 }
 
-/* Whether a key of a group that was not found in its first bucket is looked for in its second one. A key of zeros may have been overlooked; its hash is 0, so
- * both are the same bucket. */
+/* Whether a key of a group that missed in its first bucket is looked up in its second one. A key of zeros may
+ * have been missed by mistake; its hash is 0, so both buckets are the same. */
 static inline uint32_t
 exact48_goes_on(const void *address, const uint64_t *key)
 {
@@ -94,11 +97,12 @@ exact48_goes_on(const void *address, const uint64_t *key)
 }
 
 #if defined(TABLE_AVX512)
-/* Whether a bucket comes from the second cache, into which it was requested. */
+/* Whether the bucket was prefetched to L1 or to L2. */
 enum exact48_from { EXACT48_FIRST_CACHE, EXACT48_SECOND_CACHE };
 
-/* A bucket's words. What comes from the second cache is loaded in halves: with 64 bytes at once a look-up in 16M keys takes 20 cycles instead of 16 (Zen 4);
- * of what the first cache has, halves cost a fifteenth more. The compiler shall not make one load of them. */
+/* A bucket's words. From L2 they are loaded in halves: one 64-byte load makes a lookup in 16M keys 20 cycles
+ * instead of 16 (Zen 4). From L1, halves cost a fifteenth more. The barrier keeps the compiler from merging
+ * them. */
 static inline __m512i
 exact48_words(const struct exact48_bucket *bucket, enum exact48_from from)
 {
@@ -111,15 +115,16 @@ exact48_words(const struct exact48_bucket *bucket, enum exact48_from from)
 	return _mm512_inserti64x4(_mm512_castsi256_si512(front), _mm256_load_si256((const void *)(bucket->slots + 4)), 1);
 }
 
-/* What is left of a bucket's words when the key is taken from them. */
+/* The words minus the key. */
 static inline __m512i
 exact48_rest(__m512i words, uint64_t key)
 {
 	return _mm512_xor_si512(words, _mm512_set1_epi64((long long)key));
 }
 
-/* In front the record's number if the key is here, else 0; nothing behind it. Turned by its upper 16 bits, what is left of a word is a number of 16 bits if
- * the word is this key's: 0 where nothing stands for a key of zeros, so 0 itself is left out. */
+/* The first element is the record number if the key is in the bucket, else 0. Rotated by 16 bits, a
+ * difference is below 2^16 if the word has this key. Empty slots match a key of zeros with number 0, so 0 is
+ * excluded. */
 static inline __m128i
 exact48_number(const struct exact48_bucket *bucket, uint64_t key)
 {
@@ -130,8 +135,9 @@ exact48_number(const struct exact48_bucket *bucket, uint64_t key)
 	return _mm512_castsi512_si128(_mm512_maskz_compress_epi64(match, turned));
 }
 
-/* The first word that is the key's, as it is left: its record's number above 48 zeros. Two operations less than `exact48_number`, a fifth of a look-up in the
- * first cache; but of a key of zeros, the first may be one where nothing stands. The marker's key is not overlooked, for the marker is the last word. */
+/* The first word with the key, as a difference: its record number above 48 zeros. Two operations less than
+ * `exact48_number`, a fifth of a lookup in L1. For a key of zeros, the first match may be an empty slot. The
+ * marker's key is found correctly, since the marker is the last word. */
 static inline __m128i
 exact48_first_word(const struct exact48_bucket *bucket, uint64_t key, enum exact48_from from)
 {
@@ -141,8 +147,8 @@ exact48_first_word(const struct exact48_bucket *bucket, uint64_t key, enum exact
 	return _mm512_castsi512_si128(_mm512_maskz_compress_epi64(match, rest));
 }
 #elif defined(TABLE_AVX2)
-/* What is left of a bucket's words when the key is taken from them: in one of four places the record's number, above 48 zeros, if the key is here; else
- * nothing. */
+/* The words minus the key, reduced to four: one has the record number, above 48 zeros, if the key is in the
+ * bucket; the others are zero. */
 static inline __m256i
 exact48_rest(const struct exact48_bucket *bucket, uint64_t key)
 {
@@ -156,8 +162,9 @@ exact48_rest(const struct exact48_bucket *bucket, uint64_t key)
 }
 #endif
 
-/* The number of the key's record, 0 for none. Of the words that are the key's at most one has a number; but where an entry goes and comes back while the words
- * are read, the one that it had and the one that it has may both be seen, so the larger is taken: each is a record's, and both together are none. */
+/* The record number of the key, 0 for none. At most one word with the key has a number. If an entry is
+ * deleted and inserted again while the words are read, both numbers may be seen; the larger one is taken,
+ * since each is valid and their OR is not. */
 static inline uint32_t
 exact48_scan(const struct exact48_bucket *bucket, uint64_t key)
 {
@@ -185,7 +192,7 @@ exact48_scan(const struct exact48_bucket *bucket, uint64_t key)
 #endif
 }
 
-/* A finer stage: one bucket only. */
+/* A stage of the lookup: one bucket only. */
 static inline uint32_t
 exact48_find_in(const struct exact48 *table, const void *address, uint64_t hash, const uint64_t *key, uint32_t limbs)
 {
@@ -195,8 +202,8 @@ exact48_find_in(const struct exact48 *table, const void *address, uint64_t hash,
 	return exact48_scan(address, key[0]);
 }
 
-/* The rest of a look-up that did not find its key in the bucket at `address`. If the array was replaced since that address was computed, the second
- * bucket alone would be the wrong one, so everything begins again. */
+/* Completes a lookup that missed in the bucket at `address`. If the array was replaced since that address was
+ * computed, the second bucket alone would be wrong, so the lookup starts over. */
 static inline uint32_t
 exact48_find_second(const struct exact48 *table, const void *address, uint64_t hash, const uint64_t *key, uint32_t limbs)
 {
@@ -228,7 +235,7 @@ TABLE_GROUP_ADDRESS(exact48)
 TABLE_GROUP_LINES(exact48)
 
 #ifdef TABLE_AVX2
-/* Four keys' records' numbers, brought together. */
+/* Combines the record numbers of four keys. */
 static inline __attribute__((always_inline)) __m128i
 exact48_scan_four(const struct table_group *group, uint32_t i)
 {
@@ -253,7 +260,8 @@ exact48_scan_four(const struct table_group *group, uint32_t i)
 }
 #endif
 
-/* Four keys of a group in their first buckets. A bit for each that is not there, or that is zero and may have been overlooked. */
+/* Four keys of a group in their first buckets. A bit for each miss, and for keys of zeros, which may have
+ * been missed by mistake. */
 static inline __attribute__((always_inline)) uint32_t
 exact48_find_four(const struct exact48 *table, const struct exact48_array *array, const struct table_group *group, uint32_t i)
 {

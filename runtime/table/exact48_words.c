@@ -1,7 +1,8 @@
-/* Writes the buckets of exact48.h and exact60.h while workers read them, for one table or for two that share them.
+/* Writes the buckets of exact48.h and exact60.h concurrently with readers, for one table or two joint ones.
  *
- * A slot is one word, so it is filled, changed and emptied by one store, and may take another entry at once. Only an entry that moves back from its second
- * bucket to its first needs the readers' patience: one that has looked into the first before may look into the second after. */
+ * A slot is one word, so one store fills, changes or empties it, and it can be reused at once. Only an entry
+ * that moves back from its second bucket to its first needs a grace period: a reader that has read the first
+ * bucket before may read the second one after. */
 #include "table/exact48_writer.h"
 
 #define EXACT48_MARKER EXACT48_KEY	/* no record: no entry, but not zero */
@@ -12,12 +13,12 @@
  * counts, so it is filled to 3/4, though 7 % are in their second bucket then, each a wrong guess and a line more. Half full, a group's look-ups take 4.2
  * cycles for 5.1 in 16,000 keys, and two dependent ones 84 for 94 in 16M keys each; l2fwd with 65,536 stations 25 for 24 (a Xeon with AMX, `make bench-lookup`
  * and `make bench`). The model has the same in crates/opt/src/model/structures.rs. */
-#define EXACT48_ENTRIES_LOOSE 4u	/* to a bucket */
+#define EXACT48_ENTRIES_LOOSE 4u	/* per bucket */
 #define EXACT48_ENTRIES_DENSE 6u
-#define EXACT48_BUCKETS_SMALL 8192u	/* 512 KB: fewer of them leave room in the second-level cache of server cores since 2017 */
-#define EXACT48_BUCKETS_LARGE 2097152u	/* 128 MB: more of them hardly fit into what a core gets of any cache */
+#define EXACT48_BUCKETS_SMALL 8192u	/* 512 KB: smaller ones leave room in the L2 of server cores since 2017 */
+#define EXACT48_BUCKETS_LARGE 2097152u	/* 128 MB: larger ones hardly fit into a core's share of any cache */
 
-/* The array that is being filled, and whether readers see it. */
+/* The array that is written, and whether readers see it. */
 struct exact48_target {
 	struct exact48_words *words;
 	struct exact48_array *array;
@@ -52,7 +53,7 @@ exact48_home(const struct exact48_words *words, struct exact48_array *array, uin
 	return &array->buckets[exact48_index(array, choice == 0 ? exact48_first(array, hash) : exact48_second(array, hash))];
 }
 
-/* What stands for the key in that bucket, without numbers. */
+/* The word of the key in that bucket, without numbers. */
 static uint64_t
 exact48_word(const struct exact48_words *words, uint64_t key, uint32_t choice)
 {
@@ -61,7 +62,7 @@ exact48_word(const struct exact48_words *words, uint64_t key, uint32_t choice)
 	return choice == 0 ? exact60_first_word(exact60_hash_of(key)) : exact60_second_word(exact60_hash_of(key));
 }
 
-/* The key of what stands in a slot. */
+/* The key of an occupied slot. */
 static uint64_t
 exact48_key(const struct exact48_words *words, const struct exact48_array *array, const struct exact48_bucket *bucket, uint32_t slot)
 {
@@ -98,7 +99,7 @@ exact48_store_entry(struct exact48_bucket *bucket, uint32_t slot, uint64_t word,
 	exact48_store(bucket, slot, word | (uint64_t)numbers << EXACT48_KEY_BITS);
 }
 
-/* Notes at the entry's cell where the entry is now. */
+/* Records an entry's new position at its cell. */
 static void
 exact48_note(const struct exact48_target *target, const struct exact48_bucket *bucket, uint32_t slot)
 {
@@ -117,7 +118,7 @@ exact48_clear(const struct exact48_target *target, struct exact48_bucket *bucket
 	exact48_store(bucket, slot, mark ? EXACT48_MARKER : 0);
 }
 
-/* A key that had left its first bucket for its second one is gone, or back. */
+/* A key in its second bucket was removed, or moved back to its first. */
 static void
 exact48_return(const struct exact48_target *target, struct exact48_bucket *first)
 {
@@ -127,10 +128,10 @@ exact48_return(const struct exact48_target *target, struct exact48_bucket *first
 		exact48_store(first, EXACT48_SLOTS - 1, 0);
 }
 
-/* A bucket on the way from a full one to one with a free slot. */
+/* A bucket on a chain of displacements from a full one to one with a free slot. */
 struct exact48_step {
 	struct exact48_bucket *bucket;
-	uint32_t parent;	/* the step whose slot's entry would come here */
+	uint32_t parent;	/* the step whose slot's entry would move here */
 	uint32_t slot;
 };
 
@@ -148,7 +149,8 @@ exact48_on_path(const struct exact48_search *search, uint32_t at, const struct e
 	return 0;
 }
 
-/* Breadth first from the two buckets of a key: the shortest chain of displacements. The step with the free slot, or UINT32_MAX. */
+/* Breadth-first search from the two buckets of a key for the shortest chain of displacements. Returns the
+ * step with the free slot, or UINT32_MAX. */
 static uint32_t
 exact48_search(const struct exact48_target *target, struct exact48_search *search)
 {
@@ -191,7 +193,7 @@ exact48_move(const struct exact48_target *target, struct exact48_bucket *from, u
 		exact48_return(target, to);
 }
 
-/* A bucket of the key with a free slot, or NULL when the array is too full. */
+/* A bucket of the key with a free slot, or NULL if the array is too full. */
 static struct exact48_bucket *
 exact48_make_room(const struct exact48_target *target, uint64_t key)
 {
@@ -230,7 +232,7 @@ exact48_put(const struct exact48_target *target, uint64_t key, uint32_t numbers)
 		return 0;
 	first = exact48_home(target->words, target->array, key, 0);
 	if (bucket != first) {
-		/* The chain of moves may have left a hole in the first bucket's last slot. */
+		/* Displacements may have left a hole in the last slot of the first bucket. */
 		target->left[exact48_index(target->array, first)]++;
 		if (first->slots[EXACT48_SLOTS - 1] == 0)
 			exact48_store(first, EXACT48_SLOTS - 1, EXACT48_MARKER);
@@ -247,7 +249,7 @@ exact48_target(struct exact48_words *words)
 	return (struct exact48_target){ .words = words, .array = words->array, .left = words->left, .seen = 1 };
 }
 
-/* Puts all entries into another array. 0: one found no room. */
+/* Copies all entries to another array. 0: one found no room. */
 static int
 exact48_copy(struct exact48_words *words, const struct exact48_target *target)
 {
@@ -273,7 +275,7 @@ exact48_note_all(const struct exact48_target *target)
 				exact48_note(target, &target->array->buckets[i], slot);
 }
 
-/* Another array in the place of the one that readers see: of either table, before the old one is given up. */
+/* Publishes another array to the readers of both tables, then retires the old one. */
 static void
 exact48_publish(struct exact48_words *words, struct exact48_target *target)
 {
@@ -320,7 +322,7 @@ exact48_resize(struct exact48_words *words, uint64_t bucket_count)
 	return TABLE_NO_MEMORY;
 }
 
-/* Words that an array holds before it grows: never fewer than a smaller one does. */
+/* Words up to which an array is filled: monotonic in its size. */
 static uint64_t
 exact48_room(uint64_t bucket_count)
 {
@@ -343,7 +345,7 @@ exact48_buckets_for(const struct exact48_words *words, uint64_t count)
 	return dense > EXACT48_BUCKETS_SMALL ? dense : EXACT48_BUCKETS_SMALL;
 }
 
-/* Words that there may ever be: where no key is in both tables, as many as both have entries. 0: no limit. */
+/* Upper bound of the words: without common keys, as many as both tables have entries. 0: no limit. */
 static uint64_t
 exact48_size(const struct exact48_words *words)
 {
@@ -354,7 +356,7 @@ exact48_size(const struct exact48_words *words)
 	return owner->size == 0 || guest->size == 0 ? 0 : owner->size + guest->size;
 }
 
-/* Twice as large, but not larger than the tables will ever need. */
+/* Doubles the array, but not beyond what the tables will ever need. */
 static enum table_status
 exact48_grow(struct exact48_words *words)
 {
@@ -374,7 +376,7 @@ exact48_words_add(struct exact48_words *words, uint64_t key, uint32_t numbers)
 
 	if (words->count >= exact48_room(words->array->bucket_count))
 		status = exact48_grow(words);
-	/* Without memory for a larger array there may still be room in this one. */
+	/* Without memory for a larger array, there may still be room in this one. */
 	for (target = exact48_target(words); !exact48_put(&target, key, numbers); target = exact48_target(words)) {
 		if (status == TABLE_OK)
 			status = exact48_grow(words);
@@ -434,7 +436,8 @@ exact48_words_reserve(struct exact48_words *words, uint64_t count)
 	return buckets <= words->array->bucket_count ? TABLE_OK : exact48_resize(words, buckets);
 }
 
-/* Growing by doubling leaves an array half empty at worst: smaller, more of it is in the caches. It stays as it is where there is no memory for another. */
+/* Growth by doubling leaves an array half empty in the worst case; a smaller one is cached better. Without
+ * memory for it, the array stays. */
 void
 exact48_words_compact(struct exact48_words *words)
 {
@@ -451,7 +454,7 @@ exact48_words_join(struct exact48_words *words, const struct exact48_part *guest
 	guest->exact->array = words->array;
 }
 
-/* The owner's readers may go on meanwhile: their part of a word does not change, and words go as they always do. */
+/* The primary's readers may continue: their part of a word does not change, and words are removed as usual. */
 void
 exact48_words_leave(struct exact48_words *words)
 {

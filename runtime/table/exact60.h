@@ -1,19 +1,20 @@
-/* Exact match on keys of up to 60 bits in the buckets of exact48.h, eight entries to a line: an entry's word has room for 48 bits, and the rest of its key is
- * told by where the word stands.
+/* Exact match on keys of up to 60 bits in the buckets of exact48.h, eight entries per line. A word has room
+ * for 48 bits of the key; the position of the word determines the rest.
  *
- * A key is turned into its hash, another number of 60 bits, by steps that can be taken back. The first 32 bits of the hash choose the bucket. There are 2^13
- * buckets or more, so of all hashes that choose the same one, the first bits follow from the last 47: these are what the word holds. Above them a bit says that
- * the bucket is the key's first one. The second one lies behind the first by a distance that the 47 bits alone say, so that from it and them the first one
- * follows. Nothing is compared but words, and no two keys have the same one in the same bucket. */
+ * An invertible hash turns a key into another number of 60 bits. The upper 32 bits of the hash choose the
+ * bucket. With 2^13 buckets or more, all hashes of one bucket are distinguished by their lower 47 bits, which
+ * the word holds. Bit 47 of the word says that the bucket is the key's first one. The second bucket is at a
+ * distance from the first that the 47 bits determine, so the first one follows from it. Only words are
+ * compared, and no two keys have the same word in the same bucket. */
 #ifndef BACUS_TABLE_EXACT60_H
 #define BACUS_TABLE_EXACT60_H
 
 #include "table/exact48.h"
 
 #define EXACT60_KEY 0xfffffffffffffffull
-#define EXACT60_BUCKET_SHIFT 28u			/* of a hash: from here on, 32 bits choose the bucket */
+#define EXACT60_BUCKET_SHIFT 28u	/* of a hash: the 32 bits from here on choose the bucket */
 #define EXACT60_BUCKETS_LEAST 8192u
-#define EXACT60_REST (EXACT48_KEY >> 1)			/* of a hash: what a word holds of it */
+#define EXACT60_REST (EXACT48_KEY >> 1)	/* of a hash: the bits that a word holds */
 #define EXACT60_IS_FIRST (EXACT48_KEY - EXACT60_REST)	/* of a word */
 
 struct exact60 {
@@ -23,7 +24,7 @@ struct exact60 {
 	};
 };
 
-/* An array of exact48.h, of which all that is asked here is in terms of hashes. */
+/* An array of exact48.h whose functions work on hashes here. */
 struct exact60_array;
 
 static inline const struct exact48_array *
@@ -38,7 +39,7 @@ exact60_array(const struct exact60 *table)
 	return (const struct exact60_array *)(const void *)exact48_array(&table->words);
 }
 
-/* `table_hash` within 60 bits: both of its steps can be taken back there too. */
+/* `table_hash` within 60 bits; both of its steps are invertible there, too. */
 static inline uint64_t
 exact60_hash_of(uint64_t key)
 {
@@ -73,8 +74,8 @@ exact60_first_index(uint64_t hash, uint64_t bucket_count)
 	return table_bucket(hash >> EXACT60_BUCKET_SHIFT, bucket_count);
 }
 
-/* From a key's first bucket on to its second one, behind the last bucket from the first one on: at least one and less than all. What meets in one bucket is
- * spread over all others. */
+/* The distance from a key's first bucket to its second one, modulo the array: at least one and less than all.
+ * Keys of one first bucket have second buckets all over the array. */
 static inline uint64_t
 exact60_distance(uint64_t rest, uint64_t bucket_count)
 {
@@ -105,14 +106,15 @@ exact60_second(const struct exact60_array *array, uint64_t hash)
 	return &words->buckets[exact60_second_index(hash, words->bucket_count)];
 }
 
-/* The line to request. */
+/* The line to prefetch. */
 static inline const void *
 exact60_address(const struct exact60 *table, uint64_t hash)
 {
 	return exact60_first(exact60_array(table), hash);
 }
 
-/* A finer stage: the line to request for a key that is not in its first bucket, if `exact60_overflowed`. */
+/* A stage of the lookup: the second line, to be prefetched for a key that is not in its first bucket, if
+ * `exact60_overflowed`. */
 static inline const void *
 exact60_address_second(const struct exact60 *table, uint64_t hash, const uint64_t *key)
 {
@@ -127,7 +129,8 @@ exact60_overflowed(const void *address)
 	return exact48_overflowed(address);
 }
 
-/* Whether a key of a group that was not found in its first bucket is looked for in its second one. No key's first word is zero. */
+/* Whether a key of a group that missed in its first bucket is looked up in its second one. No key's first
+ * word is zero. */
 static inline uint32_t
 exact60_goes_on(const void *address, const uint64_t *key)
 {
@@ -135,7 +138,7 @@ exact60_goes_on(const void *address, const uint64_t *key)
 	return exact48_overflowed(address);
 }
 
-/* A finer stage: the first bucket only. */
+/* A stage of the lookup: the first bucket only. */
 static inline uint32_t
 exact60_find_in(const struct exact60 *table, const void *address, uint64_t hash, const uint64_t *key, uint32_t limbs)
 {
@@ -145,8 +148,8 @@ exact60_find_in(const struct exact60 *table, const void *address, uint64_t hash,
 	return exact48_scan(address, exact60_first_word(hash));
 }
 
-/* The rest of a look-up that did not find its key in the bucket at `address`. If the array was replaced since that address was computed, the second
- * bucket alone would be the wrong one, so everything begins again. */
+/* Completes a lookup that missed in the bucket at `address`. If the array was replaced since that address was
+ * computed, the second bucket alone would be wrong, so the lookup starts over. */
 static inline uint32_t
 exact60_find_second(const struct exact60 *table, const void *address, uint64_t hash, const uint64_t *key, uint32_t limbs)
 {
@@ -175,7 +178,7 @@ exact60_find(const struct exact60 *table, const void *address, uint64_t hash, co
 }
 
 #ifdef TABLE_AVX2
-/* Products with `factor`, within 60 bits. */
+/* Products with `factor` modulo 2^60. */
 static inline __attribute__((always_inline)) __m256i
 exact60_products(__m256i numbers, uint64_t factor)
 {
@@ -183,7 +186,7 @@ exact60_products(__m256i numbers, uint64_t factor)
 	const __m256i product = _mm256_mullo_epi64(numbers, _mm256_set1_epi64x((long long)factor));
 #else
 	const uint64_t upper = factor >> 32, lower = factor & UINT32_MAX;
-	/* Of the upper half of a product, what comes from the lower half of the number, and above it what comes from the upper one. */
+	/* Cross terms: low half of the number below, high half above. */
 	const __m256i cross = _mm256_mullo_epi32(numbers, _mm256_set1_epi64x((long long)(upper | lower << 32)));
 	const __m256i high = _mm256_slli_epi64(_mm256_add_epi32(cross, _mm256_srli_epi64(cross, 32)), 32);
 	const __m256i product = _mm256_add_epi64(_mm256_mul_epu32(numbers, _mm256_set1_epi64x((long long)lower)), high);
@@ -219,7 +222,7 @@ exact60_first_word_four(__m256i hashes)
 }
 #endif
 
-/* Where the first buckets of keys are, and the words that they have there; NULL: not wanted. */
+/* The first buckets of keys, and their words there; NULL: not wanted. */
 static inline __attribute__((always_inline)) void
 exact60_firsts(const struct exact48_bucket *buckets, uint64_t bucket_count, const uint64_t *keys, const void **addresses, uint64_t *words, uint32_t count)
 {
@@ -245,7 +248,7 @@ exact60_firsts(const struct exact48_bucket *buckets, uint64_t bucket_count, cons
 	}
 }
 
-/* Lines of many keys, as `TABLE_GROUP_LINES` has them. */
+/* Lines of many keys, as in `TABLE_GROUP_LINES`. */
 struct exact60_lines {
 	struct exact48_lines words;
 };
@@ -271,7 +274,8 @@ exact60_addresses(const struct exact60_lines *lines, const uint64_t *keys, const
 TABLE_GROUP_ADDRESS(exact60)
 TABLE_GROUP_SECONDS(exact60)
 
-/* The first half of a group's look-up. Words are made for all keys before one is compared, and then are what is looked for. */
+/* The first half of a grouped lookup. The words of all keys are computed before one is compared; lookups then
+ * search for words. */
 static inline __attribute__((always_inline)) uint64_t
 exact60_find_firsts(const struct exact60 *table, const struct exact60_array *array, const struct table_group *asked)
 {
@@ -298,20 +302,21 @@ exact60_find_firsts(const struct exact60 *table, const struct exact60_array *arr
 
 TABLE_GROUP_HALVES(exact60)
 
-/* What takes a product with each of the hash's factors back. */
+/* The modular inverses of the hash's factors. */
 #define EXACT60_UNDO_FINALIZER 0xe76e59443021123ull
 #define EXACT60_UNDO_MULTIPLIER 0x1de83e19937733dull
 
 _Static_assert((TABLE_FINALIZER * EXACT60_UNDO_FINALIZER & EXACT60_KEY) == 1, "the last factor is taken back");
 _Static_assert((TABLE_MULTIPLIER * EXACT60_UNDO_MULTIPLIER & EXACT60_KEY) == 1, "the first factor is taken back");
 
-/* The key of a word in a bucket of an array with so many, for who writes. */
+/* The key of a word in a bucket of an array with so many buckets; for the writer. */
 static inline uint64_t
 exact60_key(uint64_t index, uint64_t bucket_count, uint64_t word)
 {
 	const uint64_t rest = word & EXACT60_REST, distance = (word & EXACT60_IS_FIRST) != 0 ? 0 : exact60_distance(rest, bucket_count);
 	const uint64_t first = index >= distance ? index - distance : index + bucket_count - distance;
-	/* Where the bucket's choices begin, and from there on the first one that ends as the word says: they are fewer than 2^19, or begin here. */
+	/* The smallest hash of the bucket, and the first one from there with the word's low bits: there are
+	 * fewer than 2^19 hashes, or the search begins here. */
 	const uint64_t least = (first << 32) / bucket_count;
 	const uint64_t choice = least + (((rest >> EXACT60_BUCKET_SHIFT) - least) & (EXACT60_REST >> EXACT60_BUCKET_SHIFT));
 	const uint64_t hash = choice << EXACT60_BUCKET_SHIFT | (rest & ((1ull << EXACT60_BUCKET_SHIFT) - 1));

@@ -1,8 +1,9 @@
-/* Buckets of the cuckoo hash of exact.h, changed while workers read them.
+/* The cuckoo hash of exact.h, changed concurrently with readers.
  *
- * A slot's key is written before its record number, and the number is what makes it an entry. A slot that loses its entry keeps its key, and takes another
- * one only after a grace period; until then the bucket's flags mark it. An entry moves between its buckets by a copy; the old one goes when every
- * reader that may have looked only at the new place is done. */
+ * A slot's key is written before its record number, and the number makes it an entry. A slot that loses its
+ * entry keeps its key and is reused only after a grace period; until then it is marked in the bucket's flags.
+ * An entry moves between its buckets by a copy. The old one is removed when no reader is left that may have
+ * read only the new position. */
 #include <string.h>
 
 #include "table/exact_writer.h"
@@ -10,9 +11,10 @@
 #define EXACT_BUCKETS_LEAST 4u
 #define EXACT_SEARCH_MOST 1024u
 
-/* The array is filled to at most 5/8 before it grows, so chains of displacements are short and rare, and of keys with three slots to a bucket 12 % are in their
- * second one; at 4/5 they are 21 %, and look-ups are dearer though the array is smaller: of 104 bits in 16M keys 55 cycles for 52 (a Xeon with AMX, `make
- * bench-lookup`). The model has the same in crates/opt/src/model/structures.rs. */
+/* The array grows at a load of 5/8, so that chains of displacements are short and rare. With three slots per
+ * bucket, 12 % of the keys are then in their second bucket, at 4/5 21 %; lookups cost more there though the
+ * array is smaller: 55 cycles for 52, with 104 bits and 16M keys (a Xeon with AMX, `make bench-lookup`). The
+ * model has the same numbers in crates/opt/src/model/structures/hashes.rs. */
 #define EXACT_FULL_NUMERATOR 5u
 #define EXACT_FULL_DENOMINATOR 8u
 
@@ -35,7 +37,7 @@ exact_array_create(struct memory *memory, uint64_t bucket_count)
 	return array;
 }
 
-/* The whole key of what stands in a slot, and its hash. */
+/* The whole key of an occupied slot, and its hash. */
 const uint64_t *
 exact_key(const struct exact_writer *writer, const struct exact_bucket *bucket, uint32_t slot)
 {
@@ -54,7 +56,7 @@ exact_slot_hash(const struct exact_writer *writer, const struct exact_bucket *bu
 	return exact_hash(writer->exact, exact_key(writer, bucket, slot), writer->layout.limbs);
 }
 
-/* The record of what stands in a slot: that of the item, for wide keys. */
+/* The record number of an occupied slot: that of the item, for wide keys. */
 uint32_t *
 exact_entry_record(const struct exact_writer *writer, const struct exact_bucket *bucket, uint32_t slot)
 {
@@ -71,7 +73,7 @@ exact_bucket(struct exact_array *array, const struct exact_bucket *bucket)
 	return &array->buckets[bucket - array->buckets];
 }
 
-/* Notes at the entry's cell where the entry is now, if that is an array in use. */
+/* Records an entry's new position at its cell, if the array is in use. */
 static void
 exact_note(const struct exact_writer *writer, const struct exact_array *array, const struct exact_bucket *bucket, uint32_t slot)
 {
@@ -107,7 +109,7 @@ exact_add_flags(struct exact_bucket *bucket, uint32_t difference)
 	__atomic_store_n(&bucket->words[EXACT_FLAGS], bucket->words[EXACT_FLAGS] + difference, __ATOMIC_RELEASE);
 }
 
-/* Slots whose grace period is over may be used again. */
+/* Frees slots whose grace period is over. */
 static void
 exact_settle(struct exact_writer *writer)
 {
@@ -128,7 +130,7 @@ exact_grace(struct exact_writer *writer)
 	exact_settle(writer);
 }
 
-/* Takes the entry out of a slot, which readers may still be looking at. */
+/* Removes an entry from its slot, which readers may still see. */
 static void
 exact_vacate(struct exact_writer *writer, struct exact_bucket *bucket, uint32_t slot)
 {
@@ -143,10 +145,10 @@ exact_vacate(struct exact_writer *writer, struct exact_bucket *bucket, uint32_t 
 	writer->retired_grace = writer->layout.memory->graces;
 }
 
-/* A bucket on the way from a full one to one with a free slot. */
+/* A bucket on a chain of displacements from a full one to one with a free slot. */
 struct exact_step {
 	struct exact_bucket *bucket;
-	uint32_t parent;	/* the step whose slot's entry would come here */
+	uint32_t parent;	/* the step whose slot's entry would move here */
 	uint32_t slot;
 };
 
@@ -173,7 +175,8 @@ exact_on_path(const struct exact_search *search, uint32_t at, const struct exact
 	return 0;
 }
 
-/* Breadth first from the two buckets of a key: the shortest chain of displacements. The step with the free slot, or UINT32_MAX. */
+/* Breadth-first search from the two buckets of a key for the shortest chain of displacements. Returns the
+ * step with the free slot, or UINT32_MAX. */
 static uint32_t
 exact_search(const struct exact_writer *writer, struct exact_array *array, struct exact_search *search)
 {
@@ -186,7 +189,7 @@ exact_search(const struct exact_writer *writer, struct exact_array *array, struc
 			struct exact_bucket *other;
 
 			if (*exact_record(writer, bucket, slot) == 0)
-				continue;	/* in grace */
+				continue;	/* in a grace period */
 			other = exact_other(writer, array, bucket, slot);
 			if (!exact_on_path(search, at, other))
 				search->steps[search->count++] = (struct exact_step){ .bucket = other, .parent = at, .slot = slot };
@@ -195,7 +198,8 @@ exact_search(const struct exact_writer *writer, struct exact_array *array, struc
 	return UINT32_MAX;
 }
 
-/* Moves an entry to a free slot of its other bucket. In an array that readers see, the old slot is free after two grace periods at most. */
+/* Moves an entry to a free slot of its other bucket. In an array with readers, the old slot is free after two
+ * grace periods at most. */
 static void
 exact_move(struct exact_writer *writer, struct exact_array *array, struct exact_bucket *from, uint32_t slot, struct exact_bucket *to)
 {
@@ -207,7 +211,7 @@ exact_move(struct exact_writer *writer, struct exact_array *array, struct exact_
 	exact_note(writer, array, to, free_slot);
 	if (leaves_first)
 		exact_add_flags(from, 1u << EXACT_LEFT_SHIFT);
-	if (seen && !leaves_first)	/* who has found nothing in the first bucket may be about to look here */
+	if (seen && !leaves_first)	/* a reader that missed in the first bucket may be about to read this one */
 		exact_grace(writer);
 	if (seen) {
 		exact_vacate(writer, from, slot);
@@ -219,7 +223,8 @@ exact_move(struct exact_writer *writer, struct exact_array *array, struct exact_
 		exact_add_flags(to, (uint32_t)-(int32_t)(1u << EXACT_LEFT_SHIFT));
 }
 
-/* Frees a slot in one of the key's buckets by moving entries along the chain that ends at `last`. Returns the bucket. */
+/* Frees a slot in one of the key's buckets by moving entries along the chain that ends at `last`. Returns the
+ * bucket. */
 static struct exact_bucket *
 exact_displace(struct exact_writer *writer, struct exact_array *array, const struct exact_search *search, uint32_t last)
 {
@@ -232,7 +237,7 @@ exact_displace(struct exact_writer *writer, struct exact_array *array, const str
 	return search->steps[last].bucket;
 }
 
-/* The bucket of `array` in which a key with this hash can be put, or NULL when it is too full. */
+/* The bucket of `array` for a new key with this hash, or NULL if it is too full. */
 static struct exact_bucket *
 exact_make_room(struct exact_writer *writer, struct exact_array *array, uint64_t hash)
 {
@@ -259,7 +264,7 @@ exact_make_room(struct exact_writer *writer, struct exact_array *array, uint64_t
 	return last == UINT32_MAX ? NULL : exact_displace(writer, array, &search, last);
 }
 
-/* `key` as it stands in slots. 0: the array is too full. */
+/* `key` is in the form of slots. 0: the array is too full. */
 int
 exact_put(struct exact_writer *writer, struct exact_array *array, uint64_t hash, const uint64_t *key, uint32_t record)
 {
@@ -277,7 +282,7 @@ exact_put(struct exact_writer *writer, struct exact_array *array, uint64_t hash,
 	return 1;
 }
 
-/* Puts all entries into `to`, which readers do not see yet. */
+/* Copies all entries to `to`, which has no readers yet. */
 static int
 exact_copy(struct exact_writer *writer, struct exact_array *to)
 {
@@ -297,7 +302,7 @@ exact_copy(struct exact_writer *writer, struct exact_array *to)
 	return 1;
 }
 
-/* After a change of arrays every entry is elsewhere. */
+/* Records the new positions of all entries after a change of arrays. */
 static void
 exact_note_all(const struct exact_writer *writer)
 {
@@ -323,7 +328,7 @@ exact_resize(struct exact_writer *writer, uint64_t bucket_count)
 			return TABLE_NO_MEMORY;
 		if (exact_copy(writer, new)) {
 			__atomic_store_n(&writer->exact->array, new, __ATOMIC_RELEASE);
-			writer->retired_count = 0;	/* they were slots of the old array */
+			writer->retired_count = 0;	/* these were slots of the old array */
 			exact_note_all(writer);
 			memory_retire(memory, old, old->bytes);
 			return TABLE_OK;
@@ -339,7 +344,7 @@ exact_buckets_for(const struct exact_writer *writer, uint64_t entries)
 	return entries * EXACT_FULL_DENOMINATOR / (EXACT_FULL_NUMERATOR * exact_width(writer)) + 1;
 }
 
-/* Twice as large, but not larger than the table will ever need. */
+/* Doubles the array, but not beyond what the table will ever need. */
 enum table_status
 exact_grow(struct exact_writer *writer)
 {
@@ -359,7 +364,8 @@ exact_make_ready(struct exact_writer *writer, uint64_t entries)
 	return buckets <= writer->exact->array->bucket_count ? TABLE_OK : exact_resize(writer, buckets);
 }
 
-/* Growing by doubling leaves an array half empty at worst: smaller, more of it is in the caches. It stays as it is where there is no memory for another. */
+/* Growth by doubling leaves an array half empty in the worst case; a smaller one is cached better. Without
+ * memory for it, the array stays. */
 void
 exact_make_small(struct exact_writer *writer)
 {

@@ -1,4 +1,5 @@
-/* The writer's side of the cuckoo hash of exact.h: what exact.c, which knows tables, asks of exact_cuckoo.c, which knows buckets. */
+/* The writer's side of the cuckoo hash of exact.h: the interface between exact.c, which knows tables, and
+ * exact_cuckoo.c, which knows buckets. */
 #ifndef BACUS_TABLE_EXACT_WRITER_H
 #define BACUS_TABLE_EXACT_WRITER_H
 
@@ -32,26 +33,26 @@ exact_record(const struct exact_writer *writer, const struct exact_bucket *bucke
 /* An array of at least so many buckets that no reader sees yet, or NULL. */
 struct exact_array *exact_array_create(struct memory *memory, uint64_t bucket_count);
 
-/* The whole key of what stands in a slot. */
+/* The whole key of an occupied slot. */
 const uint64_t *exact_key(const struct exact_writer *writer, const struct exact_bucket *bucket, uint32_t slot);
 
-/* The record of what stands in a slot: for wide keys, that of the item. */
+/* The record number of an occupied slot: for wide keys, that of the item. */
 uint32_t *exact_entry_record(const struct exact_writer *writer, const struct exact_bucket *bucket, uint32_t slot);
 
-/* Waits for all readers; slots that were vacated before may then be used again. */
+/* Waits for all readers; then slots vacated before may be reused. */
 void exact_grace(struct exact_writer *writer);
 
-/* Puts an entry into the table. `key` as it stands in slots. 0: too full. */
+/* Inserts an entry. `key` is in the form of slots. 0: the array is too full. */
 int exact_put(struct exact_writer *writer, struct exact_array *array, uint64_t hash, const uint64_t *key, uint32_t record);
 
-/* Takes an entry out of its slot, which readers may still be looking at. */
+/* Removes an entry from its slot, which readers may still see. */
 void exact_take_out(struct exact_writer *writer, struct exact_bucket *bucket, uint32_t slot);
 
-/* Makes room for one more entry than there are, and for more to come. */
+/* Grows for one more entry, with room for others. */
 enum table_status exact_grow(struct exact_writer *writer);
 enum table_status exact_make_ready(struct exact_writer *writer, uint64_t entries);
 void exact_make_small(struct exact_writer *writer);
-/* Whether another entry would fill the array beyond what cuckoo hashing does well. */
+/* Whether another entry would exceed the load factor up to which cuckoo hashing works well. */
 int exact_is_full(const struct exact_writer *writer);
 
 #endif

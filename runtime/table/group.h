@@ -11,22 +11,22 @@
 #include "table/vectors.h"
 
 #define TABLE_GROUP_MOST 64u	/* packets */
-#define TABLE_LINE 64u		/* bytes of a bucket */
+#define TABLE_LINE 64u	/* bytes of a bucket */
 
 struct table_group {
 	uint32_t count;
 	uint32_t limbs;			/* of a key */
 	uint32_t form;			/* of a key, for scan.h: its `scan_form`, or 0 */
-	uint32_t walks_ahead;		/* 1: nodes of lpm_trie.h are requested before the group comes to them */
-	uint32_t is_far;		/* 1: first lines were requested, so second ones are worth requests too */
+	uint32_t walks_ahead;	/* 1: nodes of lpm_trie.h are prefetched before the group reads them */
+	uint32_t is_far;	/* 1: first lines were prefetched, so second ones are, too */
 	const uint64_t *keys;
-	const uint64_t *hashes;		/* NULL: they are made again of the keys, where they are needed */
-	const void *const *addresses;	/* NULL: not known yet, or of a time before the last grace period */
+	const uint64_t *hashes;	/* NULL: computed again from the keys where needed */
+	const void *const *addresses;	/* NULL: unknown, or from before the last grace period */
 	uint32_t *found;		/* numbers of records */
-	/* Lines of a newer group: one is requested with each that this group consumes. NULL: none. */
+	/* Lines of a newer group: one is prefetched with each lookup of this group. NULL: none. */
 	const void *const *requests;
 	uint32_t request_count;
-	uint32_t request_far;		/* 1: into the second-level cache, as this group's own were */
+	uint32_t request_far;	/* 1: to L2, as this group's own lines were */
 };
 
 static inline __attribute__((always_inline)) void
@@ -38,7 +38,7 @@ table_group_prefetch(const struct table_group *group, size_t i)
 		__builtin_prefetch(group->requests[i], 0, 3);
 }
 
-/* What each look-up does for the newer group. */
+/* The prefetch of each lookup for the newer group. */
 static inline __attribute__((always_inline)) void
 table_group_request(const struct table_group *group, uint32_t i)
 {
@@ -46,7 +46,7 @@ table_group_request(const struct table_group *group, uint32_t i)
 		table_group_prefetch(group, i);
 }
 
-/* The same of four look-ups. */
+/* The same for four lookups. */
 static inline __attribute__((always_inline)) void
 table_group_request_four(const struct table_group *group, uint32_t i)
 {
@@ -60,7 +60,7 @@ table_group_request_four(const struct table_group *group, uint32_t i)
 			table_group_request(group, i + j);
 }
 
-/* The newer group has more packets than this one. */
+/* Prefetches for the packets that the newer group has more than this one. */
 static inline __attribute__((always_inline)) void
 table_group_request_rest(const struct table_group *group)
 {
@@ -69,7 +69,7 @@ table_group_request_rest(const struct table_group *group)
 }
 
 #ifdef TABLE_AVX2
-/* Four look-ups' numbers go where they belong. A bit for each that is 0. */
+/* Stores the results of four lookups. A bit for each that is 0. */
 static inline __attribute__((always_inline)) uint32_t
 table_group_found(const struct table_group *group, uint32_t i, __m128i found)
 {
@@ -79,7 +79,7 @@ table_group_found(const struct table_group *group, uint32_t i, __m128i found)
 }
 #endif
 
-/* A bit for each packet of the group whose number is `least` or more. */
+/* A bit for each packet of the group whose number is at least `least`. */
 static inline __attribute__((always_inline)) uint64_t
 table_group_from(const struct table_group *group, uint32_t least)
 {
@@ -106,7 +106,7 @@ table_group_from(const struct table_group *group, uint32_t least)
 	return from;
 }
 
-/* Of what all packets found in an array that two tables share, what is this table's, as `table_part` has it. */
+/* Extracts this table's part of all results from a joint array, as `table_part` does. */
 static inline __attribute__((always_inline)) void
 table_group_part(const struct table_group *group, uint32_t shift, uint32_t bits)
 {
@@ -117,34 +117,37 @@ table_group_part(const struct table_group *group, uint32_t shift, uint32_t bits)
 		found[i] = found[i] >> shift & ones;
 }
 
-/* Odd numbers without a pattern: the golden ratio's digits, and halves of two that xxHash and lowbias32 multiply by. */
+/* Odd numbers without pattern: the digits of the golden ratio, and halves of two multipliers of xxHash and
+ * lowbias32. */
 #define TABLE_MULTIPLIER 0x9e3779b97f4a7c15ull
 #define TABLE_FINALIZER 0xc2b2ae3d846ca68bull
 
-/* What makes a hash of a product. Half of the product alone leaves most buckets empty and overfills others where keys lie at unlucky distances; both halves,
- * multiplied again, are as good for numbered keys, or such as are made of two numbers, as for random ones. */
+/* Finalizes a product to a hash. Half of the product alone leaves most buckets empty and overfills others for
+ * keys at regular distances. Both halves, multiplied again, are as good for numbered or composed keys as for
+ * random ones. */
 static inline uint64_t
 table_finalize(uint64_t product)
 {
 	return (product ^ product >> 32) * TABLE_FINALIZER;
 }
 
-/* The hash of a key of one limb: its lower half for the first bucket, its upper one for the second. */
+/* The hash of a key of one limb: the lower half is for the first bucket, the upper one for the second. */
 static inline uint64_t
 table_hash(uint64_t key)
 {
 	return table_finalize((key ^ key >> 32) * TABLE_MULTIPLIER);
 }
 
-/* The bucket of `count` that half of a hash chooses. */
+/* The bucket, of `count`, for half of a hash. */
 static inline uint64_t
 table_bucket(uint64_t half, uint64_t count)
 {
 	return (half & UINT32_MAX) * count >> 32;
 }
 
-/* Where the first buckets of four keys are: `buckets[table_bucket(table_hash(key), count)]`, each a line. Only the lower half of the hash is computed. Vectors
- * of eight keys gain nothing where lines are in the first caches, and cost more where they are not (1M keys: 14.4 cycles for 12.5, a Xeon with AMX). */
+/* The first buckets of four keys: `buckets[table_bucket(table_hash(key), count)]`, each a line. Only the
+ * lower half of the hash is computed. Vectors of eight keys gain nothing for lines in L1 and L2, and cost
+ * more beyond (1M keys: 14.4 cycles for 12.5, a Xeon with AMX). */
 static inline __attribute__((always_inline)) void
 table_group_four(const void *buckets, uint64_t count, const uint64_t *keys, const void **addresses)
 {
@@ -157,7 +160,7 @@ table_group_four(const void *buckets, uint64_t count, const uint64_t *keys, cons
 #else
 	const uint64_t upper = TABLE_MULTIPLIER >> 32, lower = TABLE_MULTIPLIER & UINT32_MAX;
 	const __m256i low = _mm256_mul_epu32(folded, _mm256_set1_epi64x((long long)lower));
-	/* Of the upper half of a product, what comes from the lower half of the key, and above it what comes from the upper one. */
+	/* Cross terms of the product: low half of the key below, high half above. */
 	const __m256i cross = _mm256_mullo_epi32(folded, _mm256_set1_epi64x((long long)(upper | lower << 32)));
 	const __m256i high = _mm256_add_epi32(_mm256_add_epi32(cross, _mm256_srli_epi64(cross, 32)), _mm256_srli_epi64(low, 32));
 	const __m256i halves = _mm256_xor_si256(high, low);
@@ -172,7 +175,7 @@ table_group_four(const void *buckets, uint64_t count, const uint64_t *keys, cons
 #endif
 }
 
-/* The same of any number of keys. */
+/* The same for any number of keys. */
 static inline __attribute__((always_inline)) void
 table_group_lines(const void *buckets, uint64_t bucket_count, const uint64_t *keys, const void **addresses, uint32_t count)
 {

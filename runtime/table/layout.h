@@ -1,5 +1,5 @@
-/* What a structure of tables, its layout, offers to the writer: the functions behind those of writer.h, on matches that are normalised and
- * records that have numbers. They publish; the writer retires what was replaced. */
+/* A table structure's interface to the writer: the functions behind those of writer.h, with normalised
+ * matches and numbered records. Structures publish changes; the writer retires what was replaced. */
 #ifndef BACUS_TABLE_LAYOUT_H
 #define BACUS_TABLE_LAYOUT_H
 
@@ -27,30 +27,32 @@ struct layout {
 
 struct layout_functions {
 	enum table_status (*insert)(struct layout *layout, const struct layout_match *match, uint32_t record);
-	/* The entry's record, or 0. */
+	/* The entry's record number, or 0. */
 	uint32_t (*find)(const struct layout *layout, const struct layout_match *match);
 	/* The entry exists. */
 	void (*modify)(struct layout *layout, const struct layout_match *match, uint32_t record);
-	/* The entry exists; fails only for want of memory, and then it is still there. */
+	/* The entry exists; fails only for lack of memory, and then it is still there. */
 	enum table_status (*remove)(struct layout *layout, const struct layout_match *match);
-	/* Goes on from a cursor and fills `match` and `record`; 0 at the end. */
+	/* Continues from a cursor and fills `match` and `record`; 0 at the end. */
 	uint64_t (*next)(const struct layout *layout, uint64_t cursor, struct layout_match *match, uint32_t *record);
-	/* The entry with what the structure noted for its cell; 0 if a note leads nowhere, as that of a free cell may. */
+	/* The entry by the note that the structure made for its cell; 0 if a note is stale, as that of a free
+	 * cell may be. */
 	int (*locate)(const struct layout *layout, uint32_t note, struct layout_match *match, uint32_t *record);
 	uint32_t (*lookup)(const struct layout *layout, const uint64_t *key);
 	enum table_status (*reserve)(struct layout *layout, uint64_t entries);
-	/* Brings what is there into its best form. NULL: it always is. */
+	/* Brings the structure into its fastest form. NULL: it always is. */
 	void (*compact)(struct layout *layout);
 	void (*destroy)(struct layout *layout);
 };
 
-/* Each makes its structure, with `table` as the place for readers; NULL: no memory, or not for this key. Range fields: for lists. */
+/* Constructors: `table` is embedded for readers. NULL: no memory, or not for this key. Range fields: for
+ * lists. */
 struct layout_request {
 	struct memory *memory;
 	struct records *records;
 	const struct table_descriptor *descriptor;
-	struct layout *beside;		/* whose array the entries stand in; NULL: one of their own */
-	const uint64_t *ranges;		/* for lists: each range field as ones in its place; the writer's */
+	struct layout *beside;	/* the primary of a joint array; NULL: an array of its own */
+	const uint64_t *ranges;	/* for lists: each range field as a mask; the writer's */
 	uint32_t range_count;
 };
 

@@ -1,5 +1,6 @@
-/* The writer's memory. Small pieces are rounded up to cache lines, which suits what they hold, and are kept in a list for each size; so are large ones, which
- * are cut from pages of 2 MB. Retired pieces wait in a list until there are enough of them to be worth a grace period. */
+/* The writer's memory. Small pieces are rounded up to cache lines and kept in a free list per size; so are
+ * large ones, which are cut from pages of 2 MB. Retired pieces are collected until there are enough for a
+ * grace period. */
 #include "table/memory.h"
 
 #include <string.h>
@@ -53,7 +54,7 @@ memory_class(uint64_t bytes)
 	return bytes == 0 ? 0 : (uint32_t)((bytes - 1) / MEMORY_PIECE_BYTES);
 }
 
-/* A block with room for `bytes`: the newest one, or a new one that grows with what the table already has. */
+/* A block with room for `bytes`: the newest one, or a new one, whose size grows with the table. */
 static struct memory_block *
 memory_block(struct memory *memory, uint64_t bytes)
 {
@@ -78,7 +79,7 @@ memory_is_large(uint64_t bytes)
 	return bytes >= MEMORY_LARGE_LEAST && bytes <= MEMORY_LARGE_MOST;
 }
 
-/* The class of a large piece, and its size: the next of four steps between powers of two. */
+/* The size class of a large piece, and its size: four steps between powers of two. */
 static uint32_t
 memory_large_class(uint64_t bytes, uint64_t *size)
 {
@@ -118,7 +119,8 @@ memory_allocate_large(struct memory *memory, uint64_t bytes)
 	return (uint8_t *)page + page->used - size;
 }
 
-/* Whether the host gives such pieces one by one. Built with -DMEMORY_APART it gives all so: sanitizers then see what becomes of each. */
+/* Whether the host allocates such pieces one by one. With -DMEMORY_APART it does so for all: sanitizers then
+ * see each of them. */
 static int
 memory_is_apart(uint64_t bytes)
 {
@@ -191,7 +193,7 @@ memory_release_retired(struct memory *memory)
 void
 memory_grace(struct memory *memory)
 {
-	/* What was unlinked must be visible before it is asked where the readers are. */
+	/* Unlinking must be visible before the readers' counts are read. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	memory->host.grace(memory->host.host);
 	memory->graces++;

@@ -1,11 +1,11 @@
-/* The records of a table. Growth copies all records to an array twice as large, and no number beyond the old one is used before every reader is known to
- * use the new array. */
+/* The records of a table. Growth copies all records to an array twice as large. No new number is used before
+ * all readers use the new array. */
 #include "table/records.h"
 
 #include <string.h>
 
 #define RECORDS_LEAST 32u
-#define RECORDS_MOST 0x40000000u	/* an entry of dir24_8 has one bit of its own */
+#define RECORDS_MOST 0x40000000u	/* an entry of dir24_8 uses one bit itself */
 #define CELLS_LEAST 64u
 
 uint32_t
@@ -99,7 +99,7 @@ records_size(const struct records *records, uint32_t capacity)
 	return records_front(records) + (uint64_t)capacity * records->stride;
 }
 
-/* Workers may have noted hits in the old array after it was copied. */
+/* Workers may have recorded hits in the old array after it was copied. */
 static void
 records_merge_hits(struct records *records, const uint8_t *old, uint32_t count)
 {
@@ -233,7 +233,7 @@ records_hash(const struct records *records, const void *content)
 	return hash;
 }
 
-/* Where a record with this content is in the index, or the free place where it belongs. */
+/* The position of a record with this content in the index, or the free one for it. */
 static uint32_t *
 records_place(const struct records *records, const void *content)
 {
@@ -267,7 +267,8 @@ records_index_grow(struct records *records)
 	return TABLE_OK;
 }
 
-/* Takes a record out of the index and moves those behind it up, so that a search may go on stopping at the first free place. */
+/* Removes a record from the index and closes the gap (backward shift), so that searches can stop at the first
+ * free position. */
 static void
 records_index_remove(struct records *records, uint32_t number)
 {
@@ -350,7 +351,7 @@ records_change(struct records *records, const void *content, uint32_t old, uint3
 	return TABLE_OK;
 }
 
-/* Whether the record has no entry any more. */
+/* Whether the record has no entry left. */
 static int
 records_unshare(struct records *records, uint32_t number)
 {

@@ -1,27 +1,28 @@
-/* The records of a table: who is using which, and which wait for a grace period.
+/* The records of a table: which are in use, and which are in a grace period.
  *
- * Where entries share records, equal ones are one, found by content. Where entries have records of their own, each entry also has a cell, which it keeps
+ * Shared records are deduplicated by content. With own records, each entry also has a cell, which it keeps
  * when `modify` gives it another record. */
 #ifndef BACUS_TABLE_RECORDS_H
 #define BACUS_TABLE_RECORDS_H
 
 #include "table/memory.h"
 
-/* Numbers from 1 up to `capacity`, handed out from the front; the free ones and those in grace are lists through `links`. */
+/* Numbers from 1 to `capacity`, allocated in order; free numbers and those in a grace period are lists
+ * through `links`. */
 struct numbers {
-	uint32_t *links;	/* of one that is in use: what its owner notes there */
+	uint32_t *links;	/* for numbers in use: their owner's note */
 	uint32_t capacity;	/* numbers below it have a link */
 	uint32_t used;		/* numbers below it have been handed out */
 	uint32_t free;
 	uint32_t retired;
 	uint32_t retired_last;
 	uint32_t retired_count;
-	uint64_t retired_grace;	/* periods passed when the last one was retired */
+	uint64_t retired_grace;	/* grace periods so far when the last one was retired */
 };
 
 /* 0: none without a grace period or growth. */
 uint32_t numbers_take(struct numbers *numbers, const struct memory *memory);
-/* For one that no reader ever saw. */
+/* For a number that no reader has seen. */
 void numbers_give(struct numbers *numbers, uint32_t number);
 void numbers_retire(struct numbers *numbers, const struct memory *memory, uint32_t number);
 /* 0: no memory. */
@@ -34,9 +35,9 @@ struct records {
 	uint32_t own;
 	uint32_t bytes;
 	uint32_t stride;
-	struct numbers numbers;	/* links: references, where records are shared */
-	struct numbers cells;	/* links: what the structure notes, to find the entry of a cell */
-	uint32_t most;		/* numbers of records that the structure has room for */
+	struct numbers numbers;	/* links: reference counts of shared records */
+	struct numbers cells;	/* links: the structure's notes, to find the entry of a cell */
+	uint32_t most;	/* record numbers that the structure has room for */
 	uint64_t cells_most;	/* UINT64_MAX: no limit */
 	uint32_t *index;	/* shared records by content: open addressing, 0 is free */
 	uint32_t index_mask;
@@ -47,19 +48,20 @@ struct records {
 enum table_status records_create(struct records *records, struct memory *memory, struct table *table, uint64_t size, uint32_t most);
 void records_destroy(struct records *records);
 
-/* A record with this content, for one more entry, with a cell of its own where records are. */
+/* A record with this content for one more entry, with a cell of its own for own records. */
 enum table_status records_add(struct records *records, const void *content, uint32_t *number);
-/* A record with this content, for the entry that has the record `old` and keeps its cell. `old` is then given up with `records_retire_modified`. */
+/* A record with this content for the entry that has the record `old` and keeps its cell. The caller then
+ * retires `old` with `records_retire_modified`. */
 enum table_status records_change(struct records *records, const void *content, uint32_t old, uint32_t *number);
 
-/* An entry no longer leads to this record. */
+/* An entry no longer uses this record. */
 void records_retire(struct records *records, uint32_t number);
 void records_retire_modified(struct records *records, uint32_t number);
-/* As if `records_add` had not been: no reader has seen it. */
+/* Undoes `records_add`: no reader has seen the record. */
 void records_cancel(struct records *records, uint32_t number);
 
 void *records_at(const struct records *records, uint32_t number);
-/* 0 where records are shared. */
+/* 0 for shared records. */
 uint32_t records_cell(const struct records *records, uint32_t number);
 
 #endif

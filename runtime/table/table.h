@@ -32,32 +32,32 @@ struct table {
 	uint32_t record_stride;
 	uint32_t records_own;
 	uint32_t miss;		/* the default action's record */
-	uint32_t only;		/* one more than the action that all entries run; 0: several, or not known */
-	uint8_t *records;	/* of record 0, which nothing uses */
+	uint32_t only;	/* one more than the action that all entries run; 0: several, or unknown */
+	uint8_t *records;	/* address of record 0, which is unused */
 };
 
-/* Stands in front of each record of a table with records of its own (`records_own`). */
+/* Precedes each record of a table with own records (`records_own`). */
 struct record_head {
 	uint64_t last_hit_ns;
-	uint32_t cell;		/* of the direct counters and meters, and the entry's handle; 0 is the default action's */
-	uint32_t timer;		/* 0: none; else a number that the host knows the time of: 1 is profile 0 */
+	uint32_t cell;	/* index of the direct counters and meters, and the entry's handle; 0 is the default action's */
+	uint32_t timer;	/* 0: none; else the number of a time that the host knows: 1 is profile 0 */
 };
 
-/* Bytes from one record to the next: a literal where the arguments are. */
+/* The stride of records: a literal for literal arguments. */
 static inline uint32_t
 table_stride(uint32_t record_bytes, uint32_t records_own)
 {
 	return record_bytes + (records_own ? (uint32_t)sizeof(struct record_head) : 0);
 }
 
-/* Where the records are, for all numbers that were found before this. */
+/* The record array, for all numbers found before this. */
 static inline const uint8_t *
 table_records(const struct table *table)
 {
 	return TABLE_LOAD(&table->records);
 }
 
-/* The number of a record: of the default action's, where none was found. */
+/* A record number: the default action's, if none was found. */
 static inline uint32_t
 table_record_number(const struct table *table, uint32_t found)
 {
@@ -80,8 +80,8 @@ table_record_of(const struct table *table, const uint8_t *records, uint32_t numb
 	return __builtin_expect(number != 0, 1) ? records + (size_t)number * stride : table_record_at(table, 0, stride);
 }
 
-/* The number of a table's record, 0 for none, of what a look-up found in an array that the table shares with another one (`part_shift` and `part_bits` of its
- * descriptor): a literal shift and mask where the arguments are. */
+/* The table's record number, 0 for none, in the result of a lookup in a joint array (`part_shift` and
+ * `part_bits` of its descriptor): a literal shift and mask for literal arguments. */
 static inline uint32_t
 table_part(uint32_t found, uint32_t shift, uint32_t bits)
 {
@@ -101,21 +101,22 @@ record_action(const void *record)
 	return *(const uint32_t *)record;
 }
 
-/* Whether all entries run this action: those that were found before this, too. */
+/* Whether all entries run this action, including those that were found before this. */
 static inline uint32_t
 table_runs_only(const struct table *table, uint32_t action)
 {
 	return __atomic_load_n(&table->only, __ATOMIC_ACQUIRE) == action + 1;
 }
 
-/* Index of the entry's direct counters and meters. Only in tables with records of their own. */
+/* Index of the entry's direct counters and meters. Only for tables with own records. */
 static inline uint32_t
 record_cell(const void *record)
 {
 	return ((const struct record_head *)record - 1)->cell;
 }
 
-/* Notes that an entry was hit, for its idle timeout. Writes at most once a burst, since `now_ns` is the burst's. Only with records of their own. */
+/* Records a hit for the entry's idle timeout. Writes at most once per burst, since `now_ns` is the burst's.
+ * Only with own records. */
 static inline void
 record_hit(const void *record, uint64_t now_ns)
 {

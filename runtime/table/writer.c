@@ -1,4 +1,4 @@
-/* The writer of a table: checks and completes matches, numbers records, and leaves the rest to the table's structure. */
+/* The writer of a table: validates and normalises matches, numbers records, and calls the table's structure. */
 #include "table/writer.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "table/scan.h"
 #include "table/tuple_space.h"
 
-#define WRITER_PARTS_BITS 16u	/* of an entry, for the numbers of two tables' records */
+#define WRITER_PARTS_BITS 16u	/* bits of an entry for the record numbers of two tables */
 
 struct writer {
 	struct memory memory;
@@ -22,20 +22,20 @@ struct writer {
 	struct actions actions;
 	struct layout *layout;
 	struct table *table;
-	struct writer *owner;		/* of the array that this table is a guest of, or NULL */
-	struct writer *guest;		/* of this one's, or NULL */
+	struct writer *owner;	/* the primary of a joint array, or NULL */
+	struct writer *guest;	/* the secondary of a joint array, or NULL */
 	uint32_t part_shift;		/* as in the descriptor */
 	uint32_t part_bits;
 	uint32_t prioritised;		/* entries have priorities, and masks of any form; else prefixes */
-	uint32_t length_least;		/* of prefixes: the whole key, where keys are exact */
+	uint32_t length_least;	/* of prefixes: the whole key, for exact keys */
 	uint32_t key_bits;
 	uint32_t limbs;
 	uint32_t range_count;
 	uint64_t size;
 	uint64_t count;
-	uint64_t *ranges;		/* each range field as ones in its place */
-	struct layout_match match;	/* the one in hand */
-	struct layout_match given;	/* what `writer_next` and `writer_find` show */
+	uint64_t *ranges;	/* each range field as a mask */
+	struct layout_match match;	/* the current one */
+	struct layout_match given;	/* the result of `writer_next` and `writer_find` */
 };
 
 static uint64_t
@@ -46,7 +46,8 @@ writer_limb_mask(const struct writer *writer, uint32_t limb)
 	return bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
 }
 
-/* Copies limbs that must lie within the key. `from` NULL: `otherwise` everywhere in the key. 0: bits outside it. */
+/* Copies limbs that must be within the key. `from` NULL: `otherwise` everywhere in the key. 0: bits outside
+ * it. */
 static int
 writer_take_limbs(const struct writer *writer, uint64_t *to, const uint64_t *from, uint64_t otherwise)
 {
@@ -106,7 +107,7 @@ writer_take_range(struct writer *writer, const uint64_t *field)
 	return !less;
 }
 
-/* What lies outside mask and ranges does not count. */
+/* Clears what is outside of masks and ranges. */
 static void
 writer_drop_unused_bits(struct writer *writer)
 {
@@ -146,7 +147,7 @@ writer_take_match(struct writer *writer, const struct table_match *match)
 	return TABLE_OK;
 }
 
-/* Shows an entry to the caller: `writer->given` and its record. */
+/* Returns an entry to the caller: `writer->given` and its record. */
 static void
 writer_show(struct writer *writer, uint32_t number, struct table_entry *entry)
 {
@@ -332,7 +333,7 @@ writer_clear(struct writer *writer)
 
 	while ((cursor = writer_next(writer, cursor, &entry)) != 0)
 		if (writer_delete(writer, &entry.match) != TABLE_OK)
-			break;	/* want of memory: what is left stays */
+			break;	/* no memory: the rest stays */
 }
 
 enum table_status
@@ -379,7 +380,7 @@ writer_bytes(const struct writer *writer)
 	return writer->memory.bytes;
 }
 
-/* The range fields of the key, and room for matches. 0: no memory. */
+/* The range fields of the key, and memory for matches. 0: no memory. */
 static int
 writer_create_fields(struct writer *writer, const struct table_descriptor *descriptor)
 {
@@ -409,13 +410,13 @@ writer_create_fields(struct writer *writer, const struct table_descriptor *descr
 	return 1;
 }
 
-/* What the writer must know of a structure. */
+/* The writer's knowledge of a structure. */
 struct writer_structure {
 	struct layout *(*create)(const struct layout_request *request);
 	uint32_t key_bits_most;
-	uint32_t records_most;	/* the largest number of a record that an entry has room for; 0: any */
+	uint32_t records_most;	/* the largest record number that an entry has room for; 0: any */
 	uint32_t prioritised;
-	uint32_t exact;		/* keys are matched whole */
+	uint32_t exact;	/* keys are matched as a whole */
 };
 
 static const struct writer_structure writer_structures[] = {
@@ -436,7 +437,8 @@ static const struct writer_structure writer_structures[] = {
 	[STRUCTURE_BIT_VECTOR] = { bit_vector_create, BIT_VECTOR_CHUNKS_MOST * CHUNK_BITS, 0, 1, 0 },
 };
 
-/* Whether an entry has room for two numbers. Records of their own are found by where their entries are, and that is noted for one table only. */
+/* Whether an entry has room for two record numbers. Own records are found by the position of their entries,
+ * which is recorded for one table only. */
 static int
 writer_can_have_part(const struct table_descriptor *descriptor)
 {
@@ -445,7 +447,8 @@ writer_can_have_part(const struct table_descriptor *descriptor)
 	return descriptor->part_bits <= WRITER_PARTS_BITS && descriptor->part_shift <= WRITER_PARTS_BITS - descriptor->part_bits;
 }
 
-/* Whether the table is alone and means to be, or may come to the owner's array. Both have parts, so what else these need has been seen to. */
+/* Whether the table is alone, or may join the primary's array. Both have parts, so their other conditions
+ * have been checked. */
 static int
 writer_can_be_beside(const struct table_descriptor *descriptor, const struct writer *owner)
 {

@@ -1,7 +1,9 @@
-/* The writer's side of a table: what the control thread does while workers read. One thread writes; any number read, without locks.
+/* The writer's side of a table: the control thread changes it while workers read. One writer, any number of
+ * readers, without locks.
  *
- * A reader sees each write whole or not at all. What it may still see is freed or used again only after `grace`, which the host gives. Writes to one
- * table are seen in the order they were made. The functions are the same for all structures. */
+ * A reader sees each write completely or not at all. Memory that readers may still use is freed or reused
+ * only after a grace period (`grace`), which the host provides. Writes to one table are seen in order. The
+ * functions are the same for all structures. */
 #ifndef BACUS_TABLE_WRITER_H
 #define BACUS_TABLE_WRITER_H
 
@@ -13,26 +15,29 @@
 
 enum table_status {
 	TABLE_OK,
-	TABLE_FULL,		/* `size` entries are there, or as many different records as the structure's entries can name */
+	TABLE_FULL,	/* `size` entries, or as many distinct records as the structure can number */
 	TABLE_EXISTS,		/* an entry with this match and priority */
 	TABLE_MISSING,		/* no such entry */
-	TABLE_INVALID,		/* not a match for this table: bits beyond the key, a mask that is no prefix, an empty range */
+	TABLE_INVALID,	/* not a match for this table: bits outside the key, a mask that is no prefix, an empty range */
 	TABLE_NO_MEMORY,
 };
 
-/* What a table needs from its host. */
+/* A table's callbacks to its host. */
 struct table_host {
-	/* Zeroed memory, aligned to 64 bytes, or NULL. Large requests should not touch what they give (mmap, calloc). */
+	/* Zeroed memory, aligned to 64 bytes, or NULL. Large pieces should be allocated without touching them
+	 * (mmap, calloc). */
 	void *(*allocate)(void *host, size_t bytes);
 	void (*release)(void *host, void *memory, size_t bytes);
-	/* Returns when no reader can still use what it found before the call: every worker that runs has passed as many ends of bursts as the
-	 * pipeline keeps packets in flight, plus one. Without workers it returns at once. A worker raises its count with a full fence (an atomic
-	 * addition), or loads of the next burst could be done before the count is seen. */
+	/* Waits for a grace period: returns when no reader can still use what it found before the call. Every
+	 * running worker must have passed as many ends of bursts as the pipeline keeps packets in flight,
+	 * plus one. Without workers it returns at once. A worker increments its count with a full fence (an
+	 * atomic addition); otherwise loads of the next burst could precede it. */
 	void (*grace)(void *host);
-	/* Cells 0 .. count-1 must be there, in all direct counters and meters of the table, when this returns 0. May be NULL. Called before an entry
-	 * has a cell beyond what was asked for until then. */
+	/* Ensures that all direct counters and meters of the table have cells 0 .. count-1; 0 on success. May
+	 * be NULL. Called before an entry has a cell beyond the earlier count. */
 	int (*cells)(void *host, uint64_t count);
-	/* Sets the direct counters of a cell to zero and its direct meters to unconfigured, before an entry that gets this cell is seen. May be NULL. */
+	/* Zeroes a cell's direct counters and unconfigures its direct meters, before an entry with this cell
+	 * is published. May be NULL. */
 	void (*clear)(void *host, uint32_t cell);
 	void *host;
 };
@@ -49,12 +54,12 @@ struct table_match {
 	uint32_t priority;
 };
 
-/* An entry as the table holds it. The pointers are good until the next call with this writer. */
+/* An entry of the table. The pointers are valid until the next call with this writer. */
 struct table_entry {
 	struct table_match match;	/* normalised; mask and high are never NULL */
 	const void *record;
 	uint32_t number;	/* of the record, now */
-	uint32_t handle;	/* with records of their own: the cell, stable as long as the entry lives. Else 0 */
+	uint32_t handle;	/* with own records: the cell, stable for the entry's life. Else 0 */
 	uint32_t timer;		/* with records of their own: of its idle timeout. Else 0 */
 	uint64_t last_hit_ns;
 };
@@ -71,16 +76,17 @@ struct writer *writer_create(const struct table_descriptor *descriptor, const st
  * The owner outlives its guest, and has the memory of the array. Both have one turn: while a thread writes to one, no other thread writes to either. */
 struct writer *writer_create_beside(const struct table_descriptor *descriptor, const struct table_host *host, struct writer *owner, enum table_status *status);
 
-/* No reader may be left of this table, and no guest of its array. Readers of the owner's may go on while a guest goes. */
+/* The table must have no readers, and its array no secondary table. Readers of the primary may continue while
+ * a secondary is destroyed. */
 void writer_destroy(struct writer *writer);
 
-/* What goes into `shared->tables`: stays the same for the writer's life, whatever it grows to. */
+/* For `shared->tables`: the same for the writer's life, whatever it grows to. */
 const struct table *writer_table(const struct writer *writer);
 
 /* `record`: record_bytes of them, copied. `handle` may be NULL. */
 enum table_status writer_insert(struct writer *writer, const struct table_match *match, const void *record, uint32_t *handle);
 
-/* Gives the entry another record. Its cell, its time of last hit and its place among equal priorities stay. */
+/* Gives the entry another record. Its cell, its time of last hit and its order among equal priorities stay. */
 enum table_status writer_modify(struct writer *writer, const struct table_match *match, const void *record);
 
 /* Restarts the idle timer of the entry, as `record_restart`. TABLE_INVALID: the table's entries share records. */
@@ -101,25 +107,27 @@ enum table_status writer_find_handle(struct writer *writer, uint32_t handle, str
  * No insertion or deletion in between, except that the entry just given may be deleted. */
 uint64_t writer_next(struct writer *writer, uint64_t cursor, struct table_entry *entry);
 
-/* What a packet with this key would find: the record's number, 0 for a miss. For tests and tools. */
+/* The lookup of a packet with this key: the record number, 0 for a miss. For tests and tools. */
 uint32_t writer_lookup(const struct writer *writer, const uint64_t *key);
 
 uint64_t writer_count(const struct writer *writer);
 
-/* Entries that fit: the descriptor's `size`, or UINT64_MAX. */
+/* Maximum number of entries: the descriptor's `size`, or UINT64_MAX. */
 uint64_t writer_capacity(const struct writer *writer);
 
-/* Cells that may be in use: at least one (the default action's), growing, and at most what `cells` was asked for. */
+/* Cells that may be in use: at least one (the default action's), growing, and at most the last count passed
+ * to `cells`. */
 uint64_t writer_cells(const struct writer *writer);
 
-/* Bytes of memory that the table holds now: a guest's are without the array. */
+/* Bytes of memory of the table; for a secondary, without the array. */
 uint64_t writer_bytes(const struct writer *writer);
 
-/* Makes room for `entries` before they come, so that no insertion has to. Where two tables share an array it has room for so many keys: a hint, for it is not
- * known how many of them are in both. */
+/* Makes room for `entries` in advance, so that insertions need not grow. For a joint array, room for so many
+ * keys: a hint, since the number of common keys is unknown. */
 enum table_status writer_reserve(struct writer *writer, uint64_t entries);
 
-/* Brings the table into the form in which look-ups are fastest, at the cost of some time: after many insertions, when there will be few for a while. */
+/* Brings the table into its fastest form, which takes some time: after many insertions, when few are expected
+ * for a while. */
 void writer_compact(struct writer *writer);
 
 /* Deletes all entries. The default stays. */

@@ -80,11 +80,11 @@ fn packets_are_the_same_under_pins() {
 
 /// What a file says, where that stands, and what is said about it.
 const REFUSED: [(&str, &str, &str); 10] = [
-    ("  layout arrays\n", "2:3", "metadata in arrays cannot be emitted"),
-    ("  burst 32\n  layout ordered { hdr.ipv4 }\n", "3:3", "metadata in another order cannot be emitted"),
-    ("  window RouterParser.start: 14 bytes at 0 write_back {}\n", "2:3", "a window cannot be emitted"),
-    ("  burst 32\n\n  instrument trace\n", "4:3", "a trace cannot be emitted"),
-    ("  loop Router.routes: batch 8 group 8 vector 4\n", "2:3", "a loop of 4 lanes cannot be emitted"),
+    ("  layout arrays\n", "2:3", "metadata in arrays is not supported"),
+    ("  burst 32\n  layout ordered { hdr.ipv4 }\n", "3:3", "metadata in another order is not supported"),
+    ("  window RouterParser.start: 14 bytes at 0 write_back {}\n", "2:3", "windows are not supported"),
+    ("  burst 32\n\n  instrument trace\n", "4:3", "a trace is not supported"),
+    ("  loop Router.routes: batch 8 group 8 vector 4\n", "2:3", "vectors of 4 packets are not supported"),
     (
         "  hot_path { v1model.begin, Nope, Router.routes runs Router.forward }\n  loop Router.routes: batch 64 group 64\n",
         "2:3",
@@ -93,12 +93,12 @@ const REFUSED: [(&str, &str, &str); 10] = [
     (
         "  loop Router.routes: batch 8 group 8 {\n    prefetch table Router.routes line 0 ahead 4 in own_loop to t0\n  }\n",
         "3:5",
-        "requests of a loop of their own are a group ahead, not 4",
+        "prefetches `in own_loop` are one group ahead, not 4",
     ),
     (
         "  loop Router.routes: batch 8 group 8 {\n    prefetch table Router.routes line 2 ahead 8 in own_loop to t0\n  }\n",
         "3:5",
-        "line 2 of `Router.routes` cannot be requested by itself",
+        "line 2 of `Router.routes` cannot be prefetched",
     ),
     ("  table Router.routes: exact\n", "2:3", "`exact` does not suit table `Router.routes`"),
     (
@@ -137,11 +137,11 @@ fn a_pin_that_does_not_suit_what_is_planned_is_shown() {
         ),
         ("queue Router.block_107: capacity 0 timeout 2", "the capacity must be at least 1 packet", ""),
         ("queue Router.block_107: capacity 100000000 timeout 2", "at most 1024 are possible", ""),
-        ("queue RouterParser.start: capacity 8 timeout 2", "a parser's state", "hint: let the queue stand behind"),
+        ("queue RouterParser.start: capacity 8 timeout 2", "a parser state", "hint: place the queue after"),
         ("burst 0", "a burst of 0 packets is none to plan for", "hint: pin a burst of at least 1"),
-        ("loop Router.routes: batch 513 group 64", "no port hands over 513 packets", "hint: write at most `batch 512`"),
-        ("burst 513", "no port hands over 513 packets", "hint: write at most `burst 512`"),
-        ("loop Router.routes: batch 128 group 65", "takes at most 64 packets", "hint: write at most `group 64`"),
+        ("loop Router.routes: batch 513 group 64", "no port delivers 513 packets", "hint: write at most `batch 512`"),
+        ("burst 513", "no port delivers 513 packets", "hint: write at most `burst 512`"),
+        ("loop Router.routes: batch 128 group 65", "has at most 64 packets", "hint: write at most `group 64`"),
         ("loop Router.routes: batch 8 group 16", "a group of 16 packets in a batch of 8", ""),
     ];
     for (number, (text, message, hint)) in cases.into_iter().enumerate() {
@@ -236,7 +236,7 @@ fn ports_and_flags_do_not_overrule_a_file_in_silence() {
 fn plans_to_be_measured_are_checked_before_anything_is() {
     let cases = [
         ("plan {\n  burst 32\n  table Bridge.smac: lpm_trie\n}\n", "3:3", "does not suit table"),
-        ("plan {\n  layout arrays\n}\n", "2:3", "metadata in arrays cannot be emitted"),
+        ("plan {\n  layout arrays\n}\n", "2:3", "metadata in arrays is not supported"),
         ("plan {\n  burst many\n}\n", "2:9", "expected a number of packets"),
     ];
     for (number, (text, place, message)) in cases.into_iter().enumerate() {

@@ -50,17 +50,17 @@ impl Refused<'_> {
             } else {
                 format!("write at most `batch {LARGEST_BURST}`, or a `burst`: without one, the batch is the burst")
             };
-            self.say(Site::Burst, format!("no port hands over {burst} packets at once"), &hint);
+            self.say(Site::Burst, format!("no port delivers {burst} packets at once"), &hint);
         }
     }
 
     fn layout(&mut self) {
         let (layout, hint) = match self.unit.plan.layout {
             Layout::Declared => return,
-            Layout::Ordered(_) => ("in another order", "write `layout declared`: they lie in the program's order"),
-            Layout::Arrays => ("in arrays", "write `layout declared`: they lie in a struct for each packet"),
+            Layout::Ordered(_) => ("in another order", "write `layout declared`, for the program's order"),
+            Layout::Arrays => ("in arrays", "write `layout declared`, for a struct per packet"),
         };
-        self.say(Site::Layout, format!("metadata {layout} cannot be emitted"), hint);
+        self.say(Site::Layout, format!("metadata {layout} is not supported"), hint);
     }
 
     fn packet_loop(&mut self, number: u32, lp: &Loop) {
@@ -81,27 +81,23 @@ impl Refused<'_> {
     /// Only the first stage of the hot path can be vector code, if all of it can.
     fn lanes(&mut self, site: Site, lp: &Loop) {
         if ![8, 16].contains(&lp.vector) {
-            let message = format!("a loop of {} lanes cannot be emitted", lp.vector);
-            return self.say(site, message, "write `lanes 8` or `lanes 16`, or leave them out");
+            let message = format!("vectors of {} packets are not supported", lp.vector);
+            return self.say(site, message, "write `vector 8` or `vector 16`, or remove it");
         }
         if lp.vector > lp.group {
-            let message = format!("a group of {} packets has no room for {} lanes", lp.group, lp.vector);
-            return self.say(site, message, "write a larger group, or fewer lanes");
+            let message = format!("a group of {} packets is smaller than a vector of {}", lp.group, lp.vector);
+            return self.say(site, message, "write a larger group, or a smaller vector");
         }
         let Some((nodes, first)) = self.first_stage().filter(|(_, first)| self.planned(first).node == lp.node) else {
-            let hint = "leave `lanes` out, or write them at the first loop on the plan's path";
-            return self.say(site, format!("nothing before `{}` can be run in lanes", lp.node), hint);
+            let hint = "remove `vector`, or write it at the first loop on the hot path";
+            return self.say(site, format!("nothing before `{}` can be vector code", lp.node), hint);
         };
         if self.unit.plan.instrument.edges {
-            return self.say(
-                site,
-                "the keys that are asked for are not counted in lanes",
-                "leave `lanes` or `edges` out",
-            );
+            return self.say(site, "vector code does not count keys", "remove `vector` or `edges`");
         }
         if let Err(Obstacle { node, does }) = VectorStage::of(self.unit.program, &nodes, &first) {
-            let message = format!("`{}` cannot be run in lanes: it {does}", self.unit.node(node).name);
-            self.say(site, message, "leave `lanes` out: the stage is run packet by packet then");
+            let message = format!("`{}` has no vector form: it {does}", self.unit.node(node).name);
+            self.say(site, message, "remove `vector`: the stage then runs packet by packet");
         }
     }
 
@@ -112,8 +108,8 @@ impl Refused<'_> {
     fn request(&mut self, site: Site, lp: &Loop, request: &Prefetch) {
         match &request.access {
             Access::Cell { object } => {
-                let hint = "lines of tables can be requested, `prefetch table`, and packets, `prefetch packet`";
-                self.say(site, format!("the cell of `{object}` cannot be requested ahead"), hint);
+                let hint = "lines of tables (`prefetch table`) and packets (`prefetch packet`) can be prefetched";
+                self.say(site, format!("the element of `{object}` cannot be prefetched"), hint);
             }
             Access::Table { table, line } => self.table_request(site, lp, table, *line, request.placement),
             Access::Packet => self.packet_request(site, lp, request.placement),
@@ -122,19 +118,20 @@ impl Refused<'_> {
 
     fn table_request(&mut self, site: Site, lp: &Loop, table: &str, line: u32, placement: Placement) {
         if line > 0 {
-            let hint = "write `line 0`: the first one is known from the key, and all that the structure asks for follow from it";
-            return self.say(site, format!("line {line} of `{table}` cannot be requested by itself"), hint);
+            let hint =
+                "write `line 0`: the key determines the first line only, and the structure prefetches the others";
+            return self.say(site, format!("line {line} of `{table}` cannot be prefetched"), hint);
         }
         if self.unit.plan.hot_path.is_some() {
             return;
         }
         let own = self.node(&lp.node).and_then(|node| hot_path::table_of(self.unit.program, node));
         if own.is_none_or(|own| self.unit.program.tables[own].name != table) {
-            let hint = "without a path, a loop requests the lines of the table that its own node looks up";
+            let hint = "without a hot path, a loop prefetches lines of its own node's table";
             self.say(site, format!("`{}` does not look up `{table}`", lp.node), hint);
         } else if placement.is_pipelined() {
             let hint = "write `in own_loop`, or give the plan a `hot_path`";
-            self.say(site, "without a path, no burst is requested while another one is worked on", hint);
+            self.say(site, "without a hot path, prefetches cannot be interleaved", hint);
         }
     }
 
@@ -143,17 +140,17 @@ impl Refused<'_> {
     fn packet_request(&mut self, site: Site, lp: &Loop, placement: Placement) {
         if placement.is_pipelined() {
             let hint = "write `in own_loop`";
-            return self.say(site, "packets are not requested while others are worked on", hint);
+            return self.say(site, "prefetches of packets cannot be interleaved", hint);
         }
         let node = self.node(&lp.node);
         match self.first_stage() {
             Some((_, first)) if self.planned(&first).node != lp.node => {
-                let hint = format!("let the path's first loop, at `{}`, request them", self.planned(&first).node);
-                self.say(site, format!("the loop at `{}` comes too late to request packets", lp.node), &hint);
+                let hint = format!("prefetch them in the first loop, at `{}`", self.planned(&first).node);
+                self.say(site, format!("the loop at `{}` is too late to prefetch packets", lp.node), &hint);
             }
             None if node.is_some_and(|node| hot_path::table_of(self.unit.program, node).is_some()) => {
-                let hint = "let a loop request them that begins at a node without a look-up";
-                self.say(site, format!("the loop at `{}` looks up a table and cannot request packets", lp.node), hint);
+                let hint = "prefetch them in a loop that begins at a node without a lookup";
+                self.say(site, format!("the loop at `{}` has a lookup and cannot prefetch packets", lp.node), hint);
             }
             Some(_) | None => {}
         }
@@ -169,21 +166,20 @@ impl Refused<'_> {
 
     fn parts(&mut self) {
         for number in 0..self.unit.plan.windows.len() as u32 {
-            let hint = "leave it out: bytes are loaded where they are read";
-            self.say(Site::Window(number), "a window cannot be emitted", hint);
+            let hint = "remove it: bytes are loaded where they are read";
+            self.say(Site::Window(number), "windows are not supported", hint);
         }
         for (number, queue) in self.unit.plan.queues.iter().enumerate() {
             let site = Site::Queue(number as u32);
             if !self.is_reached(&queue.node) {
-                self.say(site, format!("a queue before `{}`, which no packet reaches", queue.node), "");
+                self.say(site, format!("a queue at `{}`, which no packet reaches", queue.node), "");
             } else if self.first_stage().is_none() {
-                self.say(site, "a queue without the stages of a path cannot be emitted", "");
+                self.say(site, "a queue without stages of a hot path is not supported", "");
             }
         }
         if self.unit.plan.instrument.trace {
-            let hint =
-                "leave `trace` out: `edges` counts the packets on each edge, `cycles` sums the time in each node";
-            self.say(Site::Instrument, "a trace cannot be emitted", hint);
+            let hint = "remove `trace`: `edges` counts the packets on each edge, `cycles` sums the time in each node";
+            self.say(Site::Instrument, "a trace is not supported", hint);
         }
     }
 

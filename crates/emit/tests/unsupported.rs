@@ -75,19 +75,19 @@ fn with_request(head: &str, node: &str, request: &str) -> String {
 fn metadata_lie_as_they_are_declared() {
     assert_eq!(refused("layout declared"), []);
     let ordered = "layout ordered { meta.port, hdr.ethernet }";
-    says(ordered, "metadata in another order cannot be emitted", ordered);
-    says("layout arrays", "metadata in arrays cannot be emitted", "layout arrays");
+    says(ordered, "metadata in another order is not supported", ordered);
+    says("layout arrays", "metadata in arrays is not supported", "layout arrays");
 }
 
 #[test]
 fn parts_that_the_emitter_has_not() {
     let lanes = "loop sources: batch 8 group 8 vector 4";
-    says(lanes, "a loop of 4 lanes cannot be emitted", lanes);
+    says(lanes, "vectors of 4 packets are not supported", lanes);
     let window = "window start: 14 bytes at 0 write_back { deparser }";
-    says(window, "a window cannot be emitted", window);
-    says("burst 513", "no port hands over 513 packets at once", "burst 513");
+    says(window, "windows are not supported", window);
+    says("burst 513", "no port delivers 513 packets at once", "burst 513");
     assert_eq!(refused("burst 512"), []);
-    says("instrument edges trace", "a trace cannot be emitted", "instrument edges trace");
+    says("instrument edges trace", "a trace is not supported", "instrument edges trace");
     assert_eq!(refused("instrument edges cycles"), []);
     let lost = "loop lost: batch 8 group 8";
     says(lost, "a loop at `lost`, which no packet reaches", lost);
@@ -95,21 +95,21 @@ fn parts_that_the_emitter_has_not() {
 }
 
 #[test]
-fn lanes_where_none_can_be() {
+fn vector_code_where_it_is_impossible() {
     let of = |node: &str, lanes: u32| format!("loop {node}: batch 8 group 8 vector {lanes}");
     assert_eq!(refused(&format!("{PATH}{}", of("sources", 8))), []);
     let wide = of("sources", 16);
-    says(&format!("{PATH}{wide}"), "a group of 8 packets has no room for 16 lanes", &wide);
+    says(&format!("{PATH}{wide}"), "a group of 8 packets is smaller than a vector of 16", &wide);
     let late = of("stations", 8);
     let behind = format!("{PATH}loop sources: batch 8 group 8\n{late}");
-    says(&behind, "nothing before `stations` can be run in lanes", &late);
+    says(&behind, "nothing before `stations` can be vector code", &late);
     let pathless = of("sources", 8);
-    says(&pathless, "nothing before `sources` can be run in lanes", &pathless);
+    says(&pathless, "nothing before `sources` can be vector code", &pathless);
     let counted = of("sources", 8);
     let counting = format!("{PATH}{counted}\ninstrument edges");
-    says(&counting, "the keys that are asked for are not counted in lanes", &counted);
+    says(&counting, "vector code does not count keys", &counted);
     let looked_up = of("stations", 8);
-    let message = "`sources` cannot be run in lanes: it looks up a key that does not have 1 to 32 bits";
+    let message = "`sources` has no vector form: it looks up a key that does not have 1 to 32 bits";
     says(&format!("{PATH}{looked_up}"), message, &looked_up);
 }
 
@@ -117,14 +117,14 @@ fn lanes_where_none_can_be() {
 fn requests_for_what_nothing_asks_for() {
     let cell = "prefetch cell state.seen ahead 8 in own_loop to t0";
     for head in ["", PATH] {
-        says(&with_request(head, "sources", cell), "the cell of `state.seen` cannot be requested ahead", cell);
+        says(&with_request(head, "sources", cell), "the element of `state.seen` cannot be prefetched", cell);
         let line = "prefetch table sources line 1 ahead 8 in own_loop to t0";
-        says(&with_request(head, "sources", line), "line 1 of `sources` cannot be requested by itself", line);
+        says(&with_request(head, "sources", line), "line 1 of `sources` cannot be prefetched", line);
         let nowhere = "prefetch cell state.seen ahead 1 in none to t0";
         assert_eq!(refused(&with_request(head, "sources", nowhere)), [], "nothing is asked for");
         let packet = "prefetch packet ahead 1 interleaved lookup to t0";
         let place = if head.is_empty() { "start" } else { "sources" };
-        says(&with_request(head, place, packet), "packets are not requested while others are worked on", packet);
+        says(&with_request(head, place, packet), "prefetches of packets cannot be interleaved", packet);
     }
 }
 
@@ -133,14 +133,14 @@ fn requests_of_loops_without_a_path() {
     let own = "prefetch table sources line 0 ahead 8 in own_loop to t0";
     assert_eq!(refused(&with_request("", "sources", own)), []);
     let behind = "prefetch table sources line 0 ahead 1 interleaved lookup to t0";
-    let message = "without a path, no burst is requested while another one is worked on";
+    let message = "without a hot path, prefetches cannot be interleaved";
     says(&with_request("", "sources", behind), message, behind);
     let other = "prefetch table stations line 0 ahead 8 in own_loop to t0";
     says(&with_request("", "sources", other), "`sources` does not look up `stations`", other);
     assert_eq!(refused(&with_request(PATH, "sources", other)), [], "a stage looks it up");
     let packet = "prefetch packet ahead 8 in own_loop to t0";
     assert_eq!(refused(&with_request("", "start", packet)), []);
-    let message = "the loop at `sources` looks up a table and cannot request packets";
+    let message = "the loop at `sources` has a lookup and cannot prefetch packets";
     says(&with_request("", "sources", packet), message, packet);
 }
 
@@ -149,6 +149,6 @@ fn packets_are_requested_where_the_path_begins() {
     let packet = "prefetch packet ahead 8 in own_loop to t0";
     assert_eq!(refused(&with_request(PATH, "sources", packet)), []);
     let first = format!("{PATH}loop sources: batch 8 group 8\n");
-    let message = "the loop at `stations` comes too late to request packets";
+    let message = "the loop at `stations` is too late to prefetch packets";
     says(&with_request(&first, "stations", packet), message, packet);
 }
