@@ -72,7 +72,7 @@ fn plan_of(told: &serde_json::Value) -> hlir::Plan {
 fn vector_code_is_explained_and_in_the_plan() {
     let slow = path("tests/machines/slow-memory.toml").display().to_string();
     let program = app("ipv4fwd", "p4");
-    for (without, lanes, words) in [(&[][..], 8, ", vectors of 8"), (&["--without", "lanes"], 1, "")] {
+    for (without, lanes, words) in [(&[][..], 8, ", vectors of 8"), (&["--without", "vector"], 1, "")] {
         let (told, text) = explained(&[&[program.as_str(), "--machine", &slow], without].concat());
         let plan = plan_of(&told);
         let [stage] = &plan.loops[..] else { panic!("one stage: {told}") };

@@ -14,7 +14,7 @@ pub mod visit;
 
 use hlir::{Plan, Program};
 pub use inputs::Inputs;
-use plan::{batches, constraints, descriptor, groups, hot_path, prefetch, sharing, structures, vector};
+use plan::{batches, constraints, descriptor, groups, hot_path, joint, prefetch, structures, vector};
 use rewrite::{constants, dead};
 
 #[derive(Clone, Copy)]
@@ -33,16 +33,16 @@ pub struct Pass {
 
 #[rustfmt::skip]
 pub const PIPELINE: &[Pass] = &[
-    Pass { name: "constants",  about: "fold constants and constant branches",  run: Run::Rewrite(constants::fold) },
-    Pass { name: "dead",       about: "remove dead assignments and unreachable nodes",            run: Run::Rewrite(dead::remove) },
+    Pass { name: "constants",  about: "fold constants and constant branches",               run: Run::Rewrite(constants::fold) },
+    Pass { name: "dead",       about: "remove dead assignments and unreachable nodes",      run: Run::Rewrite(dead::remove) },
     Pass { name: "structures", about: "choose each table's data structure by lookup cost",  run: Run::Plan(structures::choose) },
-    Pass { name: "sharing",    about: "join tables with common keys in one array",                run: Run::Plan(sharing::choose) },
-    Pass { name: "descriptor", about: "choose the packet descriptor of the ports",                      run: Run::Plan(descriptor::choose) },
-    Pass { name: "path",       about: "find the hot path",                              run: Run::Plan(hot_path::find) },
-    Pass { name: "batches",    about: "choose the burst, and cut the hot path into stages",   run: Run::Plan(batches::allocate) },
-    Pass { name: "groups",     about: "choose the packets per group of a stage",              run: Run::Plan(groups::choose) },
-    Pass { name: "lanes",      about: "run the first stage as vector code",     run: Run::Plan(vector::choose) },
-    Pass { name: "prefetch",   about: "place prefetches to hide the latency of lookups",                       run: Run::Plan(prefetch::place) },
+    Pass { name: "joint",      about: "join tables with common keys in one array",          run: Run::Plan(joint::choose) },
+    Pass { name: "descriptor", about: "choose the packet descriptor of the ports",          run: Run::Plan(descriptor::choose) },
+    Pass { name: "hot_path",   about: "find the hot path",                                  run: Run::Plan(hot_path::find) },
+    Pass { name: "batches",    about: "choose the burst, and cut the hot path into stages", run: Run::Plan(batches::allocate) },
+    Pass { name: "groups",     about: "choose the packets per group of a stage",            run: Run::Plan(groups::choose) },
+    Pass { name: "vector",     about: "run the first stage as vector code",                 run: Run::Plan(vector::choose) },
+    Pass { name: "prefetch",   about: "place prefetches to hide the latency of lookups",    run: Run::Plan(prefetch::place) },
 ];
 
 /// The passes to run.

@@ -252,7 +252,7 @@ fn the_hot_path_expects_the_action_of_all_known_entries() {
     let path = |actions: u64| {
         let (program, mut inputs) = given(100);
         inputs.occupancy.tables.get_mut("bridges").expect("it is known").actions = actions;
-        print_plan(&planned_with((program, inputs), "", &Selection::Only(vec!["path".to_string()])))
+        print_plan(&planned_with((program, inputs), "", &Selection::Only(vec!["hot_path".to_string()])))
     };
     let (forward, no_way) = (action_bit(0), action_bit(1));
     assert!(path(0).contains("bridges runs forward"), "actions are unknown: {}", path(0));

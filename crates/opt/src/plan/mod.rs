@@ -8,8 +8,8 @@ pub mod constraints;
 pub mod descriptor;
 pub mod groups;
 pub mod hot_path;
+pub mod joint;
 pub mod prefetch;
-pub mod sharing;
 pub mod structures;
 pub mod vector;
 

@@ -20,9 +20,9 @@ pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
         let (without, with) = (plan.clone(), vectorized(plan, first, packets));
         let [scalar, vector] = [&without, &with].map(|plan| super::prefetch::minimum_cost(model, plan));
         let (cycles, other, mut chosen) = if vector < scalar && is_legal(program, &with) {
-            (vector, ("lanes_1".to_string(), scalar), with)
+            (vector, ("scalar".to_string(), scalar), with)
         } else {
-            (scalar, (format!("lanes_{packets}"), vector), without)
+            (scalar, (format!("vector_{packets}"), vector), without)
         };
         let before = super::alternatives(chosen.loops[first].reason.take());
         chosen.loops[first].reason = reason(cycles, [other].into_iter().chain(before));

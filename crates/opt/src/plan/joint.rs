@@ -17,7 +17,7 @@ pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
     if pairs.is_empty() {
         return;
     }
-    let mut least = structures::whole_plan_cycles(program, "sharing", plan, inputs);
+    let mut least = structures::whole_plan_cycles(program, "joint", plan, inputs);
     // Pairs with most keys in common first, since a table can be in one joint array only.
     pairs.sort_by_key(|(common, _)| std::cmp::Reverse(*common));
     for (_, mut share) in pairs {
@@ -26,7 +26,7 @@ pub fn choose(program: &Program, plan: &mut Plan, inputs: &Inputs) {
         if !is_legal(program, &other) {
             continue;
         }
-        let cycles = structures::whole_plan_cycles(program, "sharing", &other, inputs);
+        let cycles = structures::whole_plan_cycles(program, "joint", &other, inputs);
         if cycles * structures::SAME < least {
             share.reason = reason(cycles, [("separate".to_string(), least)]);
             plan.joints.push(share);
