@@ -27,8 +27,8 @@ struct bit_vector_side {
 	uint16_t *classes;	/* by value */
 	struct chunk_index *indexes[2];	/* the one that readers see, and the next */
 	uint32_t *sizes;	/* of classes, in values */
-	uint32_t *allowed;	/* of a class's values, those that the rule in hand allows */
-	uint32_t *divided;	/* for a class that the rule in hand divides, the number of the other part; 0: none */
+	uint32_t *allowed;	/* of a class's values, those that the current rule allows */
+	uint32_t *divided;	/* for a class that the current rule divides, the number of the other part; 0: none */
 };
 
 struct bit_vector_writer {

@@ -36,7 +36,8 @@ bit_vector_look_in(const struct bit_vector_array *array, const uint64_t *const *
 	return meeting.any;
 }
 
-/* The record of the first rule in all sets. Which word has it cannot be predicted, so there is no branch about it; sixteen words are a thousand rules. */
+/* The record of the first rule in all sets. Branch-free, since the word that has it is unpredictable; sixteen
+ * words are a thousand rules. */
 static inline __attribute__((always_inline)) uint32_t
 bit_vector_first_rule(const struct bit_vector_array *array, const uint64_t *const *sets, uint32_t chunks)
 {

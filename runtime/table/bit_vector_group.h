@@ -112,14 +112,16 @@ bit_vector_sets_together(const struct bit_vector *table, const struct bit_vector
 		const uint16_t *numbers = places.indexes[chunk]->numbers;
 		const uint32_t first = bit_vector_first_set(array, chunk);
 
-		/* Eight at a time, for compilers that leave longer loops as they are: the end of each would be guessed wrong. */
+		/* Eight at a time, for compilers that do not unroll longer loops, whose end would be
+		 * mispredicted each time. */
 		for (uint32_t eight = 0; eight < BIT_VECTOR_PACKETS; eight += 8)
 			for (uint32_t i = 0; i < 8; i++)
 				search->sets[chunk][eight + i] = numbers[places.places[chunk][eight + i]] * words + first;
 	}
 }
 
-/* What is left of eight packets' sets of four words. Their places are two loads, for loads are what most of the time is for. */
+/* The intersection of eight packets' sets of four words. Their addresses are two loads, since loads are the
+ * bottleneck. */
 static inline __attribute__((always_inline)) void
 bit_vector_meet_eight(const struct bit_vector_array *array, const struct bit_vector_places *places, uint32_t from, uint32_t chunks, __m256i *left)
 {
@@ -162,7 +164,7 @@ bit_vector_transpose(const __m256i *quads)
 	} };
 }
 
-/* The records of the first rules in what is left of eight packets' sets; 0 for none. */
+/* The records of the first rules in eight packets' intersections; 0 for none. */
 static inline __attribute__((always_inline)) __m256i
 bit_vector_first_of_eight(const uint32_t *records, const __m256i *left)
 {
@@ -197,7 +199,7 @@ bit_vector_quads(const struct bit_vector *table, const struct bit_vector_array *
 }
 #endif
 
-/* Chunk by chunk, so that what is of a chunk stays in registers. */
+/* Chunk by chunk, so that a chunk's parameters stay in registers. */
 static inline __attribute__((always_inline)) void
 bit_vector_sets(const struct bit_vector *table, const struct bit_vector_array *array, const uint64_t *keys, uint32_t limbs,
 		struct bit_vector_search *search, uint32_t chunks, uint32_t words)
@@ -230,15 +232,15 @@ struct bit_vector_readers {
 	uint32_t *found;
 };
 
-/* Looks for a packet's first rule in `span` words of its sets. Whether there is one cannot be predicted, so there is no branch about it: what is found in vain
- * is none. 1: it was in vain. */
+/* Searches a packet's first rule in `span` words of its sets. Branch-free, since a match is unpredictable: a
+ * failed search gives no rule. 1: it failed. */
 static inline __attribute__((always_inline)) uint32_t
 bit_vector_look(struct bit_vector_readers from, const struct bit_vector_search *search, uint32_t packet, uint64_t at, uint32_t span, uint32_t chunks)
 {
 	const uint64_t *sets[BIT_VECTOR_CHUNKS_MOST];
 	struct bit_vector_meeting meeting;
 
-	sets[0] = from.sets;	/* there is always a chunk, which compilers do not see */
+	sets[0] = from.sets;	/* there is at least one chunk, which compilers do not know */
 	for (uint32_t chunk = 0; chunk < chunks; chunk++)
 		sets[chunk] = from.sets + search->sets[chunk][packet];
 	meeting = bit_vector_meet(sets, at, span, chunks);
@@ -246,7 +248,7 @@ bit_vector_look(struct bit_vector_readers from, const struct bit_vector_search *
 	return meeting.any == 0;
 }
 
-/* The same of all packets: a bit for each that was in vain. */
+/* The same for all packets: a bit for each failure. */
 static inline __attribute__((always_inline)) uint32_t
 bit_vector_look_all(struct bit_vector_readers from, const struct bit_vector_search *search, uint32_t span, uint32_t chunks)
 {
@@ -257,7 +259,7 @@ bit_vector_look_all(struct bit_vector_readers from, const struct bit_vector_sear
 	return left;
 }
 
-/* Of those that are left. */
+/* For the remaining packets. */
 static inline __attribute__((always_inline)) uint32_t
 bit_vector_look_again(struct bit_vector_readers from, const struct bit_vector_search *search, uint32_t packets, uint64_t at, uint32_t chunks)
 {

@@ -39,7 +39,8 @@ struct bit_vector_meeting {
 };
 
 #ifdef TABLE_AVX512
-/* The first word is brought to the front: one that was stored could only be loaded again when the store is through. */
+/* The first word is moved to the front in registers: reloading a stored vector would wait for store
+ * forwarding. */
 static inline __attribute__((always_inline)) struct bit_vector_meeting
 bit_vector_meet_quad(const uint64_t *const *sets, uint64_t at, uint32_t chunks)
 {
@@ -79,7 +80,7 @@ bit_vector_meet(const uint64_t *const *sets, uint64_t at, uint32_t span, uint32_
 	return (struct bit_vector_meeting){ front.any | back.any << BIT_VECTOR_LINE, front.any != 0 ? front.first : back.first };
 }
 #else
-/* Four words into `meet`; a bit for each of them that is not empty. */
+/* Stores four words into `meet`; a bit for each of them that is not empty. */
 static inline __attribute__((always_inline)) uint32_t
 bit_vector_meet_quad(const uint64_t *const *sets, uint64_t at, uint32_t chunks, uint64_t *meet)
 {

@@ -29,7 +29,7 @@ struct btree_writer {
 	struct numbers numbers;		/* of subtrees */
 };
 
-/* What becomes of the pieces of a span. */
+/* What happens to the intervals of a span. */
 enum btree_deed { BTREE_CLAIM, BTREE_YIELD, BTREE_CHANGE };
 
 static struct btree_writer *
@@ -133,7 +133,8 @@ btree_record(const struct btree_writer *writer, uint32_t number)
 
 static void btree_do(struct btree_writer *writer, struct btree_tree *tree, struct btree_span span, enum btree_deed deed, uint32_t number, uint32_t heir);
 
-/* Gives a piece to another owner, or its owner's other record; of a piece with a subtree, all of that which belongs to the same. */
+/* Changes an interval's owner or its record; of an interval with a subtree, all of that which has the same
+ * owner. */
 static void
 btree_give(struct btree_writer *writer, const struct btree_piece *piece, enum btree_deed deed, uint32_t number, uint32_t heir)
 {
@@ -154,7 +155,7 @@ btree_give(struct btree_writer *writer, const struct btree_piece *piece, enum bt
 		__atomic_store_n(piece->value, btree_record(writer, owner), __ATOMIC_RELEASE);
 }
 
-/* Goes through the pieces of a span. `heir`: who gets what a prefix leaves. */
+/* Visits the intervals of a span. `heir`: the new owner of what a prefix gives up. */
 static void
 btree_do(struct btree_writer *writer, struct btree_tree *tree, struct btree_span span, enum btree_deed deed, uint32_t number, uint32_t heir)
 {
@@ -176,7 +177,8 @@ btree_cut(struct btree_tree *tree, struct btree_span span)
 	return status != TABLE_OK || span.high == tree->most ? status : btree_tree_cut(tree, span.high + 1);
 }
 
-/* Whether a range but `without` begins at a key or ends before it. Where pieces on both sides belong to another one, nothing else tells. */
+/* Whether a range other than `without` begins at a key or ends before it, which matters where the intervals
+ * on both sides have another owner. */
 static int
 btree_is_edge(const struct btree_writer *writer, uint64_t key, uint32_t without)
 {
@@ -191,7 +193,7 @@ btree_is_edge(const struct btree_writer *writer, uint64_t key, uint32_t without)
 	return 0;
 }
 
-/* Joins the piece at `key` with the one before if nothing but rule `without` tells them apart, nor will when their owner has gone. */
+/* Joins the interval at `key` with the one before if only rule `without` separates them. */
 static void
 btree_mend(const struct btree_writer *writer, struct btree_tree *tree, uint64_t key, uint32_t without)
 {
@@ -205,7 +207,7 @@ btree_mend(const struct btree_writer *writer, struct btree_tree *tree, uint64_t 
 		btree_tree_join(tree, key);
 }
 
-/* Both edges of each range. Those of one that is about to go are among them, and go with the next pack. */
+/* Both edges of each range. Those of a range that is about to be removed are included until the next rebuild. */
 static int
 btree_edge_next(const struct btree_edges *edges, uint64_t *cursor, uint64_t *key)
 {
@@ -240,7 +242,7 @@ btree_mend_span(const struct btree_writer *writer, struct btree_tree *tree, stru
 		btree_pack_tree(writer, tree);
 }
 
-/* Another array of places for subtrees, twice as large. No reader needs a new one before all use it. */
+/* Doubles the array of subtrees. No new one is used before all readers use the new array. */
 static enum table_status
 btree_subtrees_grow(struct btree_writer *writer)
 {
@@ -281,7 +283,7 @@ btree_subtree_take(struct btree_writer *writer, uint32_t *number)
 	return status;
 }
 
-/* The subtree for the upper part of a rule, a new one if there is none. */
+/* The subtree for the upper part of a rule, created if there is none. */
 static enum table_status
 btree_subtree(struct btree_writer *writer, uint64_t upper, struct btree_sub **sub)
 {
@@ -316,7 +318,7 @@ btree_subtree(struct btree_writer *writer, uint64_t upper, struct btree_sub **su
 	return TABLE_OK;
 }
 
-/* Puts what covers it in the place of a subtree in which no prefix ends any more. */
+/* Replaces a subtree without prefixes by the prefix that covers it. */
 static void
 btree_subtree_drop(struct btree_writer *writer, struct btree_sub *sub)
 {

@@ -1,13 +1,16 @@
-/* Longest prefix match on keys of up to 128 bits, and single range fields of up to 64: the key space is cut where any entry begins or ends, and the pieces
- * are found by a tree whose nodes are lines, all separators of one compared at once. No step depends on how long prefixes are, and a table of a router is
- * as small as what it holds, so its upper levels stay in the caches.
+/* Longest prefix match on keys of up to 128 bits, and single range fields of up to 64 bits. The key space is
+ * cut where any entry begins or ends. A B-tree finds the interval of a key; its nodes are cache lines, whose
+ * separators are compared at once. No step depends on the length of prefixes, and the tree is as small as its
+ * content, so its upper levels stay cached.
  *
- * Trees have 64-bit keys. Of wider keys the upper part is looked up first; where prefixes longer than that exist, the piece leads to a tree over the lower
- * 64 bits. Nodes never change but for the values of pieces; a writer makes those on the way to a change anew.
+ * Trees have 64-bit keys. For wider keys the upper part is looked up first; if there are longer prefixes, the
+ * interval leads to a tree over the lower 64 bits. Nodes never change except for the values of intervals; the
+ * writer replaces all nodes on the path to a change.
  *
- * Where the pieces of a leaf begin alike and end alike, as the prefixes of one provider do, leaves compare windows of 32 bits: one shift for all separators
- * of a leaf, outside of which nothing tells its keys apart; and so may the level above the leaves. A line then holds eight pieces instead of six, or 15
- * children instead of eight. */
+ * If the separators of a leaf agree in their upper and lower bits, as the prefixes of one provider do, leaves
+ * compare windows of 32 bits: one shift per leaf, outside of which its keys do not differ. The level above
+ * the leaves may do the same. A line then holds eight intervals instead of six, or 15 children instead of
+ * eight. */
 #ifndef BACUS_TABLE_BTREE_H
 #define BACUS_TABLE_BTREE_H
 
@@ -16,7 +19,7 @@
 #include "table/vectors.h"
 
 #define BTREE_KEY_BITS 128u
-#define BTREE_CHILDREN 8u		/* they lie side by side, so that a node has room for their separators and one pointer */
+#define BTREE_CHILDREN 8u	/* contiguous, so that a node has room for their separators and one pointer */
 #define BTREE_PIECES 6u			/* of a leaf */
 #define BTREE_WINDOW_CHILDREN 15u
 #define BTREE_WINDOW_PIECES 8u
@@ -24,8 +27,9 @@
 #define BTREE_SUBTREE 0x80000000u	/* the value's other bits are a subtree's number, not a record's */
 #define BTREE_SIGN ((uint64_t)1 << 63)
 
-/* Separators are the last keys of the pieces to their left, with the top bit flipped, for vectors compare signed numbers; those of windows are the same
- * keys without what is outside. None: BTREE_SIGN - 1, and UINT32_MAX in a window. */
+/* Separators are the last keys of the intervals to their left, with the top bit flipped, since vector
+ * comparisons are signed. Separators of windows are the same keys without the bits outside. Unused ones:
+ * BTREE_SIGN - 1, and UINT32_MAX in a window. */
 union btree_node {
 	_Alignas(64) uint64_t separators[BTREE_CHILDREN];
 	struct {
@@ -38,7 +42,7 @@ union btree_node {
 	};
 	struct {
 		uint32_t windows[BTREE_WINDOW_CHILDREN - 1];
-		uintptr_t window_children;	/* where they lie, and in the lowest bits the shift */
+		uintptr_t window_children;	/* their address, and the shift in its lowest bits */
 	};
 	struct {
 		uint32_t window_values[BTREE_WINDOW_PIECES];
@@ -75,7 +79,8 @@ btree_address(const struct btree *table, uint64_t hash)
 	return __atomic_load_n(&table->top, __ATOMIC_ACQUIRE);
 }
 
-/* How many of a node's separators are below a key whose top bit is flipped, among those that `mask` has a bit for. What this reads never changes. */
+/* The number of a node's separators below a key whose top bit is flipped, among those in `mask`. What this
+ * reads never changes. */
 static inline uint32_t
 btree_below(const union btree_node *node, uint64_t flipped, uint32_t mask)
 {
@@ -111,7 +116,7 @@ btree_windows_above(const uint32_t *windows, uint32_t window)
 }
 #endif
 
-/* How many of a node's windows are below a key's, of as many as a literal says: 14, or the seven of a leaf. */
+/* The number of a node's windows below a key's; a literal says of how many: 14, or the seven of a leaf. */
 static inline uint32_t
 btree_windows_below(const uint32_t *windows, uint32_t window, uint32_t count)
 {
@@ -137,14 +142,15 @@ btree_windows_below(const uint32_t *windows, uint32_t window, uint32_t count)
 #endif
 }
 
-/* A finer stage: from a node of the upper levels to the next one, which is the line to request. Like those below with the key's top bit flipped. */
+/* A stage of the lookup: from a node of the upper levels to the next one, which is the line to prefetch. The
+ * key's top bit is flipped here and below. */
 static inline const union btree_node *
 btree_step(const union btree_node *node, uint64_t flipped)
 {
 	return node->children + btree_below(node, flipped, 0x7f);
 }
 
-/* A finer stage: from the level above the leaves to a leaf, where that level has windows. */
+/* A stage of the lookup: from the level above the leaves to a leaf, if that level has windows. */
 static inline const union btree_node *
 btree_step_window(const union btree_node *node, uint64_t flipped)
 {
@@ -154,7 +160,8 @@ btree_step_window(const union btree_node *node, uint64_t flipped)
 	return (const union btree_node *)(children & ~(uintptr_t)63) + btree_windows_below(node->windows, window, BTREE_WINDOW_CHILDREN - 1);
 }
 
-/* A finer stage: the value of the key's piece in a leaf: a record's number unless BTREE_SUBTREE is set. */
+/* A stage of the lookup: the value of the key's interval in a leaf, a record number unless BTREE_SUBTREE is
+ * set. */
 static inline uint32_t
 btree_value(const union btree_node *leaf, uint64_t flipped)
 {
@@ -183,7 +190,7 @@ btree_descend(const struct btree_top *top, uint64_t key)
 	return windows != 0 ? btree_value_window(node, flipped) : btree_value(node, flipped);
 }
 
-/* A finer stage: the record's number, from the value of the upper part. */
+/* A stage of the lookup: the record number, from the value of the upper part. */
 static inline uint32_t
 btree_finish(const struct btree *table, uint32_t value, const uint64_t *key)
 {
@@ -203,10 +210,10 @@ btree_find(const struct btree *table, const void *address, uint64_t hash, const 
 	return limbs > 1 ? btree_finish(table, value, key) : value;
 }
 
-#define BTREE_TOGETHER 8u	/* steps that compilers shall make without a loop: the end of a longer one would be guessed wrong at each level */
-#define BTREE_ASKED 2u		/* levels above the leaves whose nodes are asked for before they are read */
+#define BTREE_TOGETHER 8u	/* steps that compilers unroll: the end of a longer loop would be mispredicted at each level */
+#define BTREE_ASKED 2u	/* levels above the leaves whose nodes are prefetched */
 
-/* Eight look-ups go down so many levels together, in registers. */
+/* Eight lookups descend so many levels together, in registers. */
 static inline __attribute__((always_inline)) void
 btree_group_descend(const union btree_node *root, const union btree_node **nodes, const uint64_t *flipped, uint64_t levels)
 {
@@ -255,7 +262,7 @@ btree_group_step(const union btree_node **nodes, const uint64_t *flipped, uint32
 
 typedef uint32_t btree_valuer(const union btree_node *leaf, uint64_t flipped);
 
-/* What a group finds in its leaves; all of it together, for a bit that any may have. */
+/* The results of a group in its leaves, and their OR, to test for a bit that any may have. */
 static inline __attribute__((always_inline)) uint32_t
 btree_group_values(const union btree_node *const *leaves, const uint64_t *flipped, const struct table_group *group, btree_valuer *value)
 {
@@ -268,8 +275,8 @@ btree_group_values(const union btree_node *const *leaves, const uint64_t *flippe
 	return any;
 }
 
-/* The upper levels, which are in the first caches, a few look-ups at a time; then level by level, each node requested as soon as it is known: so many lines
- * are on their way at once as the group has packets. */
+/* The upper levels, which are in L1 and L2, a few lookups at a time; then level by level, prefetching each
+ * node as soon as it is known, so that as many misses are outstanding as the group has packets. */
 static inline __attribute__((always_inline)) void
 btree_find_group(const struct btree *table, const struct table_group *group)
 {

@@ -1,4 +1,5 @@
-/* A node of btree.h as its writer sees it: parts in a row, which are children or pieces, and where each begins. */
+/* A node of btree.h as its writer sees it: a row of parts, which are children or intervals, with the first
+ * key of each. */
 #ifndef BACUS_TABLE_BTREE_NODE_H
 #define BACUS_TABLE_BTREE_NODE_H
 
@@ -32,10 +33,10 @@ void btree_node_write(union btree_node *node, enum btree_form form, const uint64
 /* Reads where they begin; how many there are. The first one begins at `low`, as the node does. */
 uint32_t btree_node_read(const union btree_node *node, enum btree_form form, uint64_t low, uint64_t *firsts);
 
-/* The children of a node that is no leaf. */
+/* The children of an inner node. */
 union btree_node *btree_node_children(const union btree_node *node, enum btree_form form);
 
-/* The values of a leaf's pieces. */
+/* The values of a leaf's intervals. */
 uint32_t *btree_node_values(union btree_node *node, enum btree_form form);
 
 /* Bytes of a group of nodes so many levels above the leaves: the children of one node, and behind leaves the owners of their pieces. */
@@ -43,18 +44,19 @@ uint64_t btree_group_bytes(const struct btree_tree *tree, uint64_t level);
 /* The owners of the pieces of a group's leaf. */
 uint32_t *btree_group_owners(const struct btree_tree *tree, union btree_node *group, uint32_t index);
 
-/* A node so many levels above the leaves over a row of others, which it brings to memory; the last one's keys end at `high`. 0: no memory. */
+/* A node over a row of others at that level above the leaves, which it allocates; the last one's keys end at
+ * `high`. 0: no memory. */
 int btree_node_over(const struct btree_tree *tree, struct btree_draft *parent, const struct btree_draft *drafts, uint32_t count, uint64_t high,
 		    uint64_t level);
 
-/* A root that is that node, `height` levels above the leaves, not shown yet; NULL: no memory. */
+/* A root that is that node, `height` levels above the leaves, not yet published; NULL: no memory. */
 struct btree_top *btree_root_make(const struct btree_tree *tree, const struct btree_draft *draft, uint64_t height);
 uint32_t *btree_root_owners(struct btree_top *top);
 
-/* At once, or after a grace period. */
+/* Frees at once, or after a grace period. */
 typedef void btree_release(struct memory *memory, void *piece, uint64_t bytes);
 
-/* Releases all groups below a node. */
+/* Frees all groups below a node. */
 void btree_release_below(const struct btree_tree *tree, const union btree_node *node, uint64_t level, btree_release *release);
 void btree_release_root(const struct btree_tree *tree, struct btree_top *top, btree_release *release);
 

@@ -1,9 +1,9 @@
-/* Makes trees anew, level by level, from the pieces of the old ones. */
+/* Rebuilds trees, level by level, from the intervals of the old ones. */
 #include <string.h>
 
 #include "table/btree_node.h"
 
-/* All pieces of a tree in order. */
+/* All intervals of a tree in order. */
 struct btree_list {
 	uint64_t *firsts;
 	uint32_t *values;
@@ -119,7 +119,7 @@ btree_count(enum btree_form form, const uint64_t *firsts, uint64_t parts, uint64
 	return nodes;
 }
 
-/* Whether nodes with windows are so much fewer that one operation more in each is worth it. */
+/* Whether windows save so many nodes that one operation more per node is worth it. */
 static int
 btree_gains(uint64_t windows, uint64_t whole)
 {
@@ -210,7 +210,7 @@ btree_pack_parents(struct btree_tree *tree, struct btree_level *level, uint64_t 
 	return 1;
 }
 
-/* A tree of all pieces of a list, not shown yet. 0: no memory. */
+/* A tree of all intervals of a list, not yet published. 0: no memory. */
 static int
 btree_pack(struct btree_tree *tree, const struct btree_list *list)
 {

@@ -1,12 +1,13 @@
-/* Changes of trees. A node that readers may see is never changed but for the values of its pieces. Any other change makes new groups of nodes on the way
- * from the changed leaf up to the root, shows the new root by one store, and retires the old ones. */
+/* Changes of trees (copy on write). A published node is never changed except for the values of its intervals.
+ * Any other change makes new groups of nodes on the path from the changed leaf to the root, publishes the new
+ * root by one store, and retires the old ones. */
 #include <string.h>
 
 #include "table/btree_node.h"
 
 #define BTREE_LEAVES_LEAST 64u	/* fewer are never worth a tree made anew */
 
-/* The way to a leaf: for each step, the group of nodes, which of them, and its keys. */
+/* The path to a leaf: for each step, the group of nodes, the index in it, and its keys. */
 struct btree_path {
 	union btree_node *groups[BTREE_HEIGHT_MOST + 1];
 	uint32_t index[BTREE_HEIGHT_MOST + 1];
@@ -15,13 +16,13 @@ struct btree_path {
 	struct btree_span span;		/* of the piece */
 };
 
-/* What takes the place of one node: one, or two. */
+/* The replacement of one node: one or two. */
 struct btree_parts {
 	struct btree_draft drafts[2];
 	uint32_t count;
 };
 
-/* What a change made. */
+/* The nodes that a change made. */
 struct btree_change {
 	void *fresh[2 * BTREE_HEIGHT_MOST + 4];
 	uint64_t fresh_bytes[2 * BTREE_HEIGHT_MOST + 4];
@@ -107,8 +108,8 @@ btree_make_parent(const struct btree_tree *tree, struct btree_change *change, co
 	return parent;
 }
 
-/* How many parts of a row stay in the left node of two when one part, `fresh`, has come to be too many, or no window tells all of them apart; all: one node
- * is enough. */
+/* How many parts of a row stay in the left of two nodes when one part, `fresh`, is too many or has no window
+ * with the others; all: one node is enough. */
 static uint32_t
 btree_divide(enum btree_form form, const uint64_t *firsts, uint32_t count, uint64_t high, uint32_t fresh)
 {
@@ -119,11 +120,11 @@ btree_divide(enum btree_form form, const uint64_t *firsts, uint32_t count, uint6
 		return fresh;
 	if (count <= most)
 		return count;
-	/* Who comes in order leaves full nodes behind. */
+	/* Ascending insertions leave full nodes behind. */
 	return fresh + 1 == count ? most : (count + 1) / 2;
 }
 
-/* Makes the nodes over a row of children of which `fresh` may be a new one. */
+/* Makes the nodes over a row of children, of which `fresh` may be new. */
 static void
 btree_make_parents(const struct btree_tree *tree, struct btree_change *change, const struct btree_draft *drafts, uint32_t count, struct btree_span span,
 		   uint64_t level, uint32_t fresh, struct btree_parts *parts)
@@ -140,7 +141,7 @@ btree_make_parents(const struct btree_tree *tree, struct btree_change *change, c
 		parts->drafts[1] = btree_make_parent(tree, change, drafts + left, count - left, span.high, level);
 }
 
-/* Puts parts in the place of the node that a path leads to behind a step: what becomes of the node before. */
+/* Replaces the node after a step of a path: first part of a change. */
 static void
 btree_replace(const struct btree_tree *tree, struct btree_change *change, const struct btree_path *path, uint64_t step, struct btree_parts *parts)
 {
@@ -168,7 +169,7 @@ btree_replace(const struct btree_tree *tree, struct btree_change *change, const 
 	btree_make_parents(tree, change, drafts, count, path->spans[step], level, index + 1, parts);
 }
 
-/* Makes a root of the parts and shows it. 0: no memory. */
+/* Makes a root of the parts and publishes it. 0: no memory. */
 static int
 btree_crown(struct btree_tree *tree, struct btree_change *change, struct btree_parts *parts, uint64_t height)
 {
@@ -193,7 +194,7 @@ btree_crown(struct btree_tree *tree, struct btree_change *change, struct btree_p
 	return 1;
 }
 
-/* Puts parts in the place of the leaf at the end of a path. 0: no memory, and nothing has changed. */
+/* Replaces the leaf at the end of a path. 0: no memory, and nothing has changed. */
 static int
 btree_change_leaf(struct btree_tree *tree, const struct btree_path *path, struct btree_parts *parts)
 {
@@ -346,7 +347,7 @@ int
 btree_tree_is_due(const struct btree_tree *tree)
 {
 	const int is_sparse = tree->leaves > tree->pieces / 2;
-	/* Where memory has ended, another attempt at each write would cost more than what is sparse. */
+	/* Without memory, a new attempt at each write would cost more than the sparse tree does. */
 	const int is_refused = tree->refused != 0 && tree->pieces > tree->refused - tree->refused / 8;
 
 	return tree->leaves > BTREE_LEAVES_LEAST && ((is_sparse && !is_refused) || tree->leaves > 2 * tree->packed);

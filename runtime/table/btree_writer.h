@@ -44,11 +44,11 @@ struct btree_edges {
 
 /* A tree of one piece, of all keys of so many bits. */
 enum table_status btree_tree_create(struct btree_tree *tree, struct memory *memory, uint32_t bits, struct btree_holding held);
-/* Shows the tree at a place. */
+/* Publishes the tree at a place. */
 void btree_tree_show(struct btree_tree *tree, struct btree_top **place);
-/* At once: no reader has seen the tree, or none is left. */
+/* At once: the tree has no readers. */
 void btree_tree_destroy(struct btree_tree *tree);
-/* After a grace period: readers can no longer find it. */
+/* After a grace period: readers can no longer find the tree. */
 void btree_tree_retire(struct btree_tree *tree);
 
 /* The piece of a key. Its pointers are good until the next cut or join. */
@@ -58,7 +58,8 @@ enum table_status btree_tree_cut(struct btree_tree *tree, uint64_t key);
 /* Unites the piece that begins at `key` with the one before it, unless a leaf begins there or there is no memory: then both stay. */
 void btree_tree_join(struct btree_tree *tree, uint64_t key);
 
-/* Whether the tree is better made anew: leaves are too empty, or there are twice as many as when it last was. */
+/* Whether the tree should be rebuilt: leaves are too empty, or there are twice as many as after the last
+ * rebuild. */
 int btree_tree_is_due(const struct btree_tree *tree);
 /* Makes the tree anew with full nodes, with windows where there are fewer of them then, and without cuts that nothing needs any more. `edges` are all that
  * entries need; NULL: none ends within another, so that neighbours of one owner are one piece. Without memory the tree stays as it is. */

@@ -31,7 +31,8 @@ chunk_index_divide(struct chunk_index *index, const uint8_t *is_whole, uint32_t 
 struct chunk
 chunk_at(uint32_t position, uint32_t width, uint32_t limbs)
 {
-	/* Of one limb, if the chunk is: a load from two that were just written would wait until both are in the cache. */
+	/* From one limb, if the chunk lies in one: a load over two limbs that were just written would wait
+	 * for the stores to complete. */
 	const uint32_t whole = position % 64 + width <= 64 ? position / 64 + 1 : limbs;
 	const uint32_t last = 8 * whole - (uint32_t)sizeof(uint32_t), offset = position / 8 < last ? position / 8 : last;
 

@@ -1,5 +1,6 @@
-/* A few exact entries, compared with the key side by side: no hash, no line beyond the first ones. At most 32, with keys of at most 128 bits. What readers
- * see never changes but for the numbers of records; the writer replaces it as a whole. */
+/* A few exact entries that are all compared with the key in vectors: no hash, and only the first lines are
+ * read. At most 32, with keys of at most 128 bits. What readers see never changes except for record numbers;
+ * the writer replaces it as a whole. */
 #ifndef BACUS_TABLE_COMPARE_H
 #define BACUS_TABLE_COMPARE_H
 

@@ -1,7 +1,8 @@
-/* Look-ups of a group of packets at once. A structure that has more to gain from that than from the same steps packet by packet has a function
- * `NAME_find_group`: rules against several keys at a time, a tree level by level, what needs a second line after all that need one.
+/* Grouped lookups: a structure that gains more from a group than from packets one by one has a function
+ * `NAME_find_group`. Rules are compared with several keys at a time, trees are descended level by level, and
+ * second lines are read after all first ones.
  *
- * Everything is a literal or a local of the caller's where this is inlined, so what is not used costs nothing. */
+ * Where this is inlined, all parameters are literals or locals of the caller, so unused parts cost nothing. */
 #ifndef BACUS_TABLE_GROUP_H
 #define BACUS_TABLE_GROUP_H
 

@@ -64,7 +64,7 @@ list_in_range(const struct list_block *block, uint32_t lane, const uint64_t *fie
 	return !(below | above);
 }
 
-/* A bit for each of the eight rules whose value agrees with the key under its mask. What these read never changes. */
+/* A bit for each of the eight rules that match the key under its mask. What these read never changes. */
 static inline uint32_t
 list_agree(const struct list_block *block, const uint64_t *key, uint32_t limbs)
 {

@@ -1,7 +1,8 @@
-/* Writes the trie of lpm_trie.h while workers read it.
+/* Writes the trie of lpm_trie.h concurrently with readers.
  *
- * A node that readers may see is never changed but for a pointer to a child or the number of a record, each one store. Any other change makes another
- * node, puts it in the old one's place, and retires that. Nodes begin at multiples of the stride, and so do the paths between them. */
+ * A published node is never changed except for a pointer to a child or the number of a record, one store
+ * each. Any other change makes a new node, publishes it in the old one's place, and retires that. Nodes begin
+ * at multiples of the stride, and so do the paths between them. */
 #include "table/lpm_trie.h"
 
 #include <string.h>
@@ -13,16 +14,16 @@ struct lpm_trie_writer {
 	struct layout layout;
 	struct lpm_trie *trie;
 	struct rules rules;		/* a prefix's value; its length as priority */
-	struct lpm_trie_step *steps;	/* the way to a node */
+	struct lpm_trie_step *steps;	/* the path to a node */
 };
 
-/* A node on the way to another, and the pointer that leads to it. */
+/* A node on a path, and the pointer that leads to it. */
 struct lpm_trie_step {
 	struct lpm_trie_node **link;
 	struct lpm_trie_node *node;
 };
 
-/* A node in a form that is easy to change. */
+/* A node in a form for changes. */
 struct lpm_trie_draft {
 	uint64_t path;
 	uint64_t children;
@@ -98,7 +99,7 @@ lpm_trie_close(struct memory *memory, const struct lpm_trie_draft *draft)
 	return node;
 }
 
-/* Puts another node in the place of one that readers may see. */
+/* Replaces a published node. */
 static void
 lpm_trie_replace(struct memory *memory, struct lpm_trie_node **link, struct lpm_trie_node *node)
 {
@@ -138,7 +139,7 @@ lpm_trie_add_child(struct lpm_trie_draft *draft, uint32_t six, struct lpm_trie_n
 	draft->below[six] = child;
 }
 
-/* Releases nodes that `lpm_trie_branch` made and no reader saw. */
+/* Frees nodes of `lpm_trie_branch` that no reader has seen. */
 static void
 lpm_trie_release(struct memory *memory, struct lpm_trie_node *node)
 {
@@ -150,7 +151,8 @@ lpm_trie_release(struct memory *memory, struct lpm_trie_node *node)
 	}
 }
 
-/* A node for the prefix alone, from `depth` on: with a chain of nodes above it if the path is too long for one. NULL: no memory. */
+/* A node for the prefix alone, from `depth` on; with a chain of nodes above it if the path is too long for
+ * one. NULL: no memory. */
 static struct lpm_trie_node *
 lpm_trie_branch(struct memory *memory, const struct lpm_trie_prefix *prefix, uint32_t depth)
 {
@@ -181,7 +183,7 @@ lpm_trie_branch(struct memory *memory, const struct lpm_trie_prefix *prefix, uin
 	return node;
 }
 
-/* How many bits the prefix and the node's path have in common, in whole strides. */
+/* The number of bits that the prefix and the node's path have in common, in whole strides. */
 static uint32_t
 lpm_trie_common(const struct lpm_trie_prefix *prefix, const struct lpm_trie_node *node, uint32_t depth)
 {
@@ -198,7 +200,7 @@ lpm_trie_common(const struct lpm_trie_prefix *prefix, const struct lpm_trie_node
 	return common;
 }
 
-/* Adds the prefix, whose bits end in or go on below the node that the draft is of, at `depth`. 0: no memory. */
+/* Adds the prefix, whose bits end in or continue below the draft's node, at `depth`. 0: no memory. */
 static int
 lpm_trie_extend(struct memory *memory, struct lpm_trie_draft *draft, const struct lpm_trie_prefix *prefix, uint32_t depth)
 {
@@ -215,7 +217,8 @@ lpm_trie_extend(struct memory *memory, struct lpm_trie_draft *draft, const struc
 	return 1;
 }
 
-/* The prefix leaves the node's path after `common` bits: a node there, with what is left of the old one below, and the prefix. */
+/* The prefix differs from the node's path after `common` bits: a node there, with the rest of the old one and
+ * the prefix below. */
 static enum table_status
 lpm_trie_fork(struct memory *memory, struct lpm_trie_node **link, const struct lpm_trie_prefix *prefix, uint32_t depth, uint32_t common)
 {
@@ -240,7 +243,7 @@ lpm_trie_fork(struct memory *memory, struct lpm_trie_node **link, const struct l
 			lpm_trie_add_child(&draft, six, rest);
 	}
 	node = rest != NULL ? lpm_trie_close(memory, &draft) : NULL;
-	if (node == NULL) {	/* what was made for the prefix alone is lost until the table goes: memory is at its end */
+	if (node == NULL) {	/* the prefix's own nodes are lost until the table is destroyed: memory is exhausted */
 		memory_release(memory, rest, rest != NULL ? lpm_trie_bytes(rest) : 0);
 		return TABLE_NO_MEMORY;
 	}
@@ -284,7 +287,8 @@ lpm_trie_add(struct memory *memory, struct lpm_trie_node **link, const struct lp
 	return TABLE_OK;
 }
 
-/* Goes down to the node in which a prefix that is there ends, and fills `steps`. Returns how many; `depth` is where that node's own bits begin. */
+/* Descends to the node in which an existing prefix ends, and fills `steps`. Returns their number; `depth` is
+ * where that node's own bits begin. */
 static uint32_t
 lpm_trie_descend(const struct lpm_trie_writer *writer, const struct lpm_trie_prefix *prefix, uint32_t *depth)
 {
@@ -306,7 +310,7 @@ lpm_trie_descend(const struct lpm_trie_writer *writer, const struct lpm_trie_pre
 	}
 }
 
-/* A draft of a node that only leads to one child becomes that child, if one path holds both. */
+/* A draft of a node with only one child becomes that child, if one path holds both. */
 static void
 lpm_trie_shorten(struct lpm_trie_draft *draft, struct lpm_trie_node **absorbed)
 {
@@ -335,7 +339,7 @@ lpm_trie_drop(const struct lpm_trie_writer *writer, const struct lpm_trie_prefix
 
 	lpm_trie_open(&draft, writer->steps[count - 1].node);
 	draft.prefixes &= ~((uint64_t)1 << lpm_trie_ending(prefix, depth));
-	/* Upwards past nodes that have nothing left. */
+	/* Removes empty nodes upwards. */
 	while (count > 1 && draft.prefixes == 0 && draft.children == 0) {
 		struct lpm_trie_node **link = writer->steps[count - 1].link;
 		const struct lpm_trie_node *parent = writer->steps[count - 2].node;
@@ -458,7 +462,7 @@ lpm_trie_reserve(struct layout *layout, uint64_t entries)
 	return rules_reserve(&lpm_trie_of(layout)->rules, entries);
 }
 
-/* Nodes that do not come from the blocks of small pieces would have to be freed one by one; none is that large. */
+/* Larger nodes would not come from the blocks of small pieces, and would have to be freed one by one. */
 _Static_assert(sizeof(struct lpm_trie_node) + 64 * sizeof(void *) + 64 * sizeof(uint32_t) <= MEMORY_CLASSES * MEMORY_PIECE_BYTES, "nodes are small pieces");
 
 static void

@@ -1,6 +1,7 @@
-/* Longest prefix match on keys of any width, exact fields in front allowed: a trie of six bits a node, in which a node stands for a whole path without
- * branches. Bitmaps say which children and which prefixes a node has, so it is as small as what it holds: an IPv6 table of a router takes some six nodes a
- * look-up. A node never changes but for the pointers to its children and the numbers of its records; the writer replaces nodes. */
+/* Longest prefix match on keys of any width, with exact fields before the prefix allowed: a path-compressed
+ * trie of six bits per node. Bitmaps say which children and prefixes a node has, so it is as small as its
+ * content: a lookup in a router's IPv6 table takes some six nodes. Nodes never change except for pointers to
+ * children and record numbers; the writer replaces them. */
 #ifndef BACUS_TABLE_LPM_TRIE_H
 #define BACUS_TABLE_LPM_TRIE_H
 
@@ -11,9 +12,10 @@
 #define LPM_TRIE_PATH_BITS 54u	/* of one node at most; a multiple of the stride */
 #define LPM_TRIE_NODE_BITS (LPM_TRIE_PATH_BITS + LPM_TRIE_STRIDE)
 
-/* Prefixes that end in a node are numbered 1 .. 63: a one and then their bits, of which there are at most five. */
+/* Prefixes that end in a node are numbered 1 .. 63: a one followed by their bits, of which there are at most
+ * five. */
 struct lpm_trie_node {
-	uint64_t path;		/* the bits between the parent's and this node's own, right-aligned */
+	uint64_t path;	/* the bits between the parent's and this node's own, right-aligned (path compression) */
 	uint64_t children;	/* bit for each six-bit value with a node below */
 	uint64_t prefixes;	/* bit for each prefix that ends here */
 	uint32_t path_bits;
@@ -40,7 +42,7 @@ lpm_trie_bits(const uint64_t *key, uint32_t limbs, uint32_t key_bits, uint32_t d
 	return ((key[limb] >> shift | above << 1 << (63 - shift)) << missing) & (((uint64_t)1 << count) - 1);
 }
 
-/* Bits of all prefixes that six bits of the key could end in: of lengths 0 to 5. */
+/* Bits of all prefixes that six bits of the key can match here: of lengths 0 to 5. */
 static inline uint64_t
 lpm_trie_prefixes(uint32_t six)
 {
@@ -60,7 +62,7 @@ lpm_trie_records(const struct lpm_trie_node *node)
 	return (const uint32_t *)(const void *)(node->below + node->child_count);
 }
 
-/* Tries are walked, not hashed. */
+/* Tries are walked, so there is no hash. */
 static inline uint64_t
 lpm_trie_hash(const struct lpm_trie *table, const uint64_t *key, uint32_t limbs)
 {
@@ -76,20 +78,20 @@ lpm_trie_address(const struct lpm_trie *table, uint64_t hash)
 	return __atomic_load_n(&table->root, __ATOMIC_ACQUIRE);
 }
 
-/* A look-up on its way down. */
+/* The state of a walk. */
 struct lpm_trie_walk {
 	const struct lpm_trie_node *node;	/* the next one to read; NULL at the end */
 	const uint32_t *record;			/* of the longest prefix so far, or NULL */
 	uint32_t depth;
 };
 
-/* A finer stage: reads one node and computes the address of the next one. Nothing here is a jump: which prefixes and children a node has differs from key
- * to key, and no core guesses it. */
+/* A stage of the lookup: reads one node and computes the address of the next one. Branch-free, since prefixes
+ * and children of nodes differ from key to key and would be mispredicted. */
 static inline void
 lpm_trie_step(const struct lpm_trie *table, struct lpm_trie_walk *walk, const uint64_t *key, uint32_t limbs)
 {
 	const struct lpm_trie_node *node = walk->node;
-	/* The path's bits and the node's own are taken together. */
+	/* The path's bits and the node's own are loaded together. */
 	const uint64_t bits = lpm_trie_bits(key, limbs, table->key_bits, walk->depth, LPM_TRIE_NODE_BITS);
 	const uint32_t six = (uint32_t)(bits >> (LPM_TRIE_PATH_BITS - node->path_bits) & 63);
 	const uint64_t same = bits >> (LPM_TRIE_NODE_BITS - node->path_bits) == node->path;
@@ -97,7 +99,7 @@ lpm_trie_step(const struct lpm_trie *table, struct lpm_trie_walk *walk, const ui
 	const uint64_t longest = (uint64_t)1 << (63 - __builtin_clzll(matched | 1));
 	const uint32_t *record = lpm_trie_records(node) + lpm_trie_count(node->prefixes & (longest - 1));
 	const uint64_t child = node->children >> six & same;
-	/* Where there is no child, this reads what stands in the first one's place. */
+	/* Without a child, this reads the first one's place. */
 	const uint64_t before = node->children & (((uint64_t)1 << six) - 1) & -child;
 	const struct lpm_trie_node *next = __atomic_load_n(&node->below[lpm_trie_count(before)], __ATOMIC_ACQUIRE);
 
@@ -117,20 +119,21 @@ lpm_trie_find(const struct lpm_trie *table, const void *address, uint64_t hash, 
 	return walk.record != NULL ? __atomic_load_n(walk.record, __ATOMIC_ACQUIRE) : 0;
 }
 
-/* What a walk reads next: a node, or at its end the record's number, which a large node does not have in its first line. */
+/* The next line of a walk: a node, or at its end the record number, which a large node does not have in its
+ * first line. */
 static inline const void *
 lpm_trie_line(const struct lpm_trie_walk *walk)
 {
 	return walk->node != NULL ? (const void *)walk->node : walk->record;
 }
 
-/* Node by node for all keys that are still on their way, those at their end being dropped. Each node can be requested as soon as it is known: so many lines
- * are on their way at once as there are keys, instead of one. */
+/* Node by node for all keys whose walk is not finished. Each node can be prefetched as soon as it is known,
+ * so as many misses are outstanding as there are keys, instead of one. */
 static inline __attribute__((always_inline)) void
 lpm_trie_find_group(const struct lpm_trie *table, const struct table_group *group)
 {
 	const struct lpm_trie_node *root = lpm_trie_address(table, 0);
-	const uint32_t none = 0;	/* is where walks end that find nothing */
+	const uint32_t none = 0;	/* for walks that find nothing */
 	struct lpm_trie_walk walks[TABLE_GROUP_MOST];
 	uint32_t going[TABLE_GROUP_MOST], count = root != NULL ? group->count : 0;
 

@@ -1,7 +1,7 @@
-/* Writes the perfect hash of perfect.h while workers read it.
+/* Writes the perfect hash of perfect.h concurrently with readers.
  *
- * A slot is one word. When a pilot changes, the keys under it get their new places first, then the pilot is shown, and when no reader can have the old one
- * in hand any more, the old places are emptied. */
+ * A slot is one word. When a pilot changes, its keys are copied to their new slots first, then the pilot is
+ * published, and after a grace period the old slots are cleared. */
 #include "table/perfect.h"
 
 #include <string.h>
@@ -94,7 +94,7 @@ perfect_collect(const struct perfect_writer *writer, const struct perfect_chains
 	return 1;
 }
 
-/* Whether all keys of a bucket have places of their own under a pilot: free ones, or those they have already. */
+/* Whether all keys of a bucket have distinct slots under a pilot: free ones, or those they have already. */
 static int
 perfect_fits(const struct perfect_array *array, struct perfect_bucket *bucket, uint32_t pilot)
 {
@@ -112,7 +112,7 @@ perfect_fits(const struct perfect_array *array, struct perfect_bucket *bucket, u
 	return 1;
 }
 
-/* The first pilot that suits, or 0. */
+/* The first suitable pilot, or 0. */
 static uint32_t
 perfect_search(const struct perfect_array *array, struct perfect_bucket *bucket)
 {
@@ -128,7 +128,7 @@ perfect_store(struct perfect_array *array, uint32_t slot, uint64_t word)
 	__atomic_store_n(&array->slots[slot], word, __ATOMIC_RELEASE);
 }
 
-/* Gives the keys with one pilot another one, so that all have places. 0: there is none. */
+/* Gives the keys of one pilot another one, with slots for all. 0: there is none. */
 static int
 perfect_settle(struct perfect_writer *writer, struct perfect_array *array, uint64_t at, struct perfect_bucket *bucket)
 {
@@ -207,7 +207,7 @@ perfect_length(const struct perfect_chains *chains, uint64_t at)
 	return length;
 }
 
-/* Places all keys, those with the most neighbours first, while there is much room. 0: there is no way. */
+/* Places all keys, largest buckets first, while there is much room. 0: impossible. */
 static int
 perfect_fill(struct perfect_writer *writer, struct perfect_array *array, const struct perfect_chains *chains)
 {
@@ -257,14 +257,14 @@ perfect_rebuild(struct perfect_writer *writer, uint32_t slot_bits)
 	return TABLE_FULL;
 }
 
-/* Whether so many entries would fill more than three quarters of the slots. */
+/* Whether so many entries would exceed a load of three quarters. */
 static int
 perfect_is_full(uint64_t entries, uint32_t slot_bits)
 {
 	return 4 * entries > (uint64_t)3 << slot_bits;
 }
 
-/* Puts the rule, which is in its chain, beside the keys that are there. 0: there is no way. */
+/* Adds the rule, which is in its chain, to the keys of its pilot. 0: impossible. */
 static int
 perfect_put(struct perfect_writer *writer, uint64_t word)
 {

@@ -1,6 +1,7 @@
-/* Exact match on keys of at most 48 bits by a perfect hash, for entries that are constant or rarely written: a key has one place. The first bits of its hash
- * choose a pilot, a number that was searched until all keys with the same one had places of their own; pilots are two bytes for some four keys, so they stay in
- * the caches. No buckets, no second look, no branch; but an insertion may have to search. */
+/* Exact match on keys of at most 48 bits by a perfect hash, for constant or rarely written entries: a key has
+ * exactly one slot. The upper bits of its hash choose a pilot, a number for which a search has found distinct
+ * slots for all of its keys. Pilots are two bytes for some four keys, so they stay cached. There are no
+ * buckets, no second line and no branch; but an insertion may have to search. */
 #ifndef BACUS_TABLE_PERFECT_H
 #define BACUS_TABLE_PERFECT_H
 
@@ -14,7 +15,7 @@
 
 /* Replaced as a whole when it grows. */
 struct perfect_array {
-	uint64_t *slots;	/* a key, and above it its record's number: 0 for no entry */
+	uint64_t *slots;	/* a key, and above it its record number: 0 for no entry */
 	uint32_t slot_shift;	/* 32 less the bits of a slot's number */
 	uint32_t pilot_shift;	/* 64 less the bits of a pilot's number */
 	uint64_t bytes;
@@ -35,7 +36,7 @@ perfect_hash(const struct perfect *table, const uint64_t *key, uint32_t limbs)
 	return key[0] * PERFECT_MULTIPLIER;
 }
 
-/* The number of a slot: of 32 bits of the hash that depend on all of the key. */
+/* The number of a slot: from 32 bits of the hash that depend on the whole key. */
 static inline uint32_t
 perfect_slot(const struct perfect_array *array, uint64_t hash, uint32_t pilot)
 {
@@ -48,7 +49,7 @@ perfect_bucket(const struct perfect_array *array, uint64_t hash)
 	return hash >> array->pilot_shift;
 }
 
-/* The line to request. Reads the pilot. */
+/* The line to prefetch. Reads the pilot. */
 static inline const void *
 perfect_address(const struct perfect *table, uint64_t hash)
 {
@@ -81,7 +82,8 @@ perfect_group_slot(const struct perfect_array *array, const struct table_group *
 	return &array->slots[perfect_slot(array, hash, __atomic_load_n(&array->pilots[perfect_bucket(array, hash)], __ATOMIC_RELAXED))];
 }
 
-/* Words come to vectors one by one, as operands of what puts them in their places: gathers take three times as long (Zen 4), and so would memory between. */
+/* Words are inserted into vectors one by one, as memory operands: gathers take three times as long (Zen 4),
+ * and so would a buffer. */
 #if defined(TABLE_AVX512)
 #define PERFECT_TOGETHER 8u
 

@@ -1,5 +1,5 @@
-/* The entries of a table as the control plane wrote them, for structures that do not keep them in a form that can be found and read back: the way to the
- * entry of a match, and to the next shorter prefix. Rules have stable numbers from 1 on. */
+/* The entries of a table as the control plane wrote them, for structures that do not keep them in a readable
+ * form: finds the entry of a match, and the next shorter prefix. Rules have stable numbers from 1 on. */
 #ifndef BACUS_TABLE_RULES_H
 #define BACUS_TABLE_RULES_H
 

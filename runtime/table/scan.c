@@ -12,7 +12,7 @@
 #define SCAN_CUTS_MOST 64u		/* 40 chunks of the longest key, and as many between them as there is room for */
 #define SCAN_STEP 4u			/* bits from one chunk of a field to the next that may have buckets; twice as many in one of more than 32 bits */
 #define SCAN_SINGLE 3u			/* rules: where buckets have no more, they stand one by one */
-#define SCAN_REST SCAN_WAYS_MOST	/* the way of rules in no bucket */
+#define SCAN_REST SCAN_WAYS_MOST	/* the way of rules without bucket */
 #define SCAN_RULES (SCAN_MOST + 1)	/* one that is refused is among them for a while */
 #define SCAN_VALUES ((size_t)1 << CHUNK_BITS)
 
@@ -341,7 +341,7 @@ struct scan_next {
 	uint64_t rule;
 };
 
-/* Gives a way's buckets their room. From here on, counts are of rules that are in their buckets. */
+/* Allocates a way's buckets. From here on, counts are of rules that are in their buckets. */
 static void
 scan_open_buckets(struct scan_way *way, uint32_t is_single, uint16_t *counts, uint32_t bucket_count, struct scan_next *next)
 {

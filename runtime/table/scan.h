@@ -1,12 +1,14 @@
-/* Ternary match by brute force: eight rules side by side, all words of the key against all of theirs, 64 rules between two branches. Ranges, of fields of at
- * most 32 bits, are compared in lanes as well; those of up to 16 bits two at a time.
+/* Ternary match by comparing all rules: a vector has eight rules, the words of the key are compared with
+ * theirs, with a branch per 64 rules. Ranges of fields of at most 32 bits are compared in vectors as well;
+ * those of up to 16 bits two at a time.
  *
- * Of many rules, most say all bits of some chunk of the key: a port, or the half of an address before the end of a prefix. Such rules stand in a bucket for
- * the chunk's value, so a key is compared with those of its own value, by one or two chunks, and with the rules that are in no bucket. Where buckets are
- * small, rules stand in them one by one, since a block of eight for each would not stay in the first-level cache. Of few rules, all are compared, and a
- * group of packets is: sixteen or more side by side against each rule.
+ * Of many rules, most specify all bits of some chunk of the key: a port, or the half of an address before the
+ * end of a prefix. These are in buckets by the chunk's value, so a key is compared with one or two buckets,
+ * and with the rules without bucket. Small buckets have single rules, since a block of eight per bucket would
+ * not stay in L1. Few rules are all compared; a group of packets is compared with each rule in vectors of
+ * sixteen or more packets.
  *
- * What readers see never changes but for the numbers of records; the writer replaces it as a whole. */
+ * What readers see never changes except for record numbers; the writer replaces it as a whole. */
 #ifndef BACUS_TABLE_SCAN_H
 #define BACUS_TABLE_SCAN_H
 
@@ -34,7 +36,7 @@ scan_bucket_of(const struct scan_way *way, const uint64_t *key)
 	return way->buckets[chunk_number(way->index, chunk_value(&way->chunk, key))];
 }
 
-/* As `scan_best`, of a key's bucket with rules one by one. A bucket with few has its last one compared again. */
+/* As `scan_best`, for a key's bucket of single rules. A bucket with few compares its last one again. */
 static inline __attribute__((always_inline)) uint32_t
 scan_single_best(const struct scan *table, const struct scan_array *array, const struct scan_way *way, const uint64_t *key, uint32_t limbs, uint32_t best,
 		 uint32_t words, uint32_t pairs)
@@ -69,7 +71,7 @@ scan_way_best(const struct scan_array *array, const struct scan_way *way, const 
 	return best;
 }
 
-/* The same for the rules in no bucket, of which the first that matches ends the search. */
+/* The same for the rules without bucket, where the first match ends the search. */
 static inline __attribute__((always_inline)) uint32_t
 scan_rest_best(const struct scan_array *array, const struct scan_key *prepared, uint32_t best, uint32_t words, uint32_t pairs, uint32_t wides)
 {
@@ -152,7 +154,7 @@ scan_find(const struct scan *table, const void *address, uint64_t hash, const ui
 	return scan_all(table, address, key, form & UINT8_MAX, form >> 8 & UINT8_MAX, form >> 16 & UINT8_MAX, form >> 24);
 }
 
-/* Of rules with buckets: way by way, so that what is of a way stays in registers; then the blocks. */
+/* Rules with buckets: way by way, so that a way's parameters stay in registers; then the blocks. */
 static inline __attribute__((always_inline)) void
 scan_ways_group(const struct scan *table, const struct scan_array *array, const struct table_group *group, uint32_t words, uint32_t pairs, uint32_t wides)
 {
@@ -172,7 +174,8 @@ scan_ways_group(const struct scan *table, const struct scan_array *array, const 
 		group->found[i] = __atomic_load_n(&array->records[best[i]], __ATOMIC_ACQUIRE);
 }
 
-/* Inlined with literal counts. Few rules are compared with packets side by side; what is left of the group goes packet by packet. */
+/* Inlined with literal counts. Few rules are compared with vectors of packets; the remainder of the group
+ * runs packet by packet. */
 static inline __attribute__((always_inline)) void
 scan_all_group(const struct scan *table, const struct table_group *group, uint32_t words, uint32_t pairs, uint32_t wides)
 {

@@ -1,5 +1,5 @@
-/* A group of packets against the few rules of a scan.h: packets stand side by side, and a rule's words, each in all lanes of a vector, serve all of them. With
- * AVX-512 a vector has sixteen packets instead of eight. */
+/* A group of packets against the few rules of a scan.h: one packet per SIMD lane, and a rule's words
+ * broadcast. A vector has eight packets, or sixteen with AVX-512. */
 #ifndef BACUS_TABLE_SCAN_GROUP_H
 #define BACUS_TABLE_SCAN_GROUP_H
 
@@ -20,7 +20,7 @@
 typedef __m512i scan_vector;
 #else
 #define SCAN_EIGHTS 1u
-#define SCAN_GROUP_MOST 128u	/* rules: of more, half are left out packet by packet, for a packet's rule ends the search */
+#define SCAN_GROUP_MOST 128u	/* rules: of more, half are skipped packet by packet, since a match ends the search there */
 typedef __m256i scan_vector;
 #endif
 
@@ -37,7 +37,7 @@ scan_load(const uint64_t *key, uint32_t limb, uint32_t limbs)
 	return limb + 1 < limbs ? _mm_loadu_si128((const void *)(key + limb)) : _mm_loadl_epi64((const void *)(key + limb));
 }
 
-/* The words of eight keys, from packets side by side to words side by side. */
+/* Transposes the words of eight keys, so that a vector has one word of each. */
 static inline __attribute__((always_inline)) void
 scan_transpose(const uint64_t *keys, uint32_t limbs, __m256i *words)
 {
@@ -112,7 +112,8 @@ scan_prepare_vector(const struct scan *table, const uint64_t *keys, uint32_t lim
 	}
 }
 
-/* Zero in the lanes of the packets that a rule matches, whose values stand at `rule` and in every eighth word behind. */
+/* Zero in the lanes of packets that match a rule, whose values are at `rule` and in every eighth word after
+ * it. */
 static inline __attribute__((always_inline)) scan_vector
 scan_rule(const uint32_t *rule, const struct scan_lanes *lanes, uint32_t vector, uint32_t words, uint32_t pairs, uint32_t wides)
 {
@@ -200,7 +201,7 @@ scan_store(uint32_t *places, scan_vector best)
 #endif
 }
 
-/* So many vectors of packets against all rules, the last one first: the last that matches has precedence. */
+/* So many vectors of packets against all rules, last rule first: the last match takes precedence. */
 static inline __attribute__((always_inline)) void
 scan_together(const struct scan *table, const struct scan_array *array, const struct table_group *group, uint32_t from, uint32_t vectors, uint32_t words,
 	      uint32_t pairs, uint32_t wides)
@@ -231,7 +232,8 @@ scan_together(const struct scan *table, const struct scan_array *array, const st
 }
 #endif
 
-/* How many of the group's packets have been looked up side by side, from the first on. The counts are literals. */
+/* Returns how many of the group's packets, from the first on, have been looked up in vectors. The counts are
+ * literals. */
 static inline __attribute__((always_inline)) uint32_t
 scan_few_group(const struct scan *table, const struct scan_array *array, const struct table_group *group, uint32_t words, uint32_t pairs, uint32_t wides)
 {

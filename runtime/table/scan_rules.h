@@ -51,8 +51,8 @@ struct scan_array {
 	struct scan_rule *rules;	/* those that stand one by one */
 	uint32_t *rule_places;	/* as `places`, for them */
 	uint32_t rule_count;
-	uint32_t single_count;	/* ways whose rules stand one by one */
-	uint32_t way_count;	/* they and those with blocks, behind them */
+	uint32_t single_count;	/* ways with single rules */
+	uint32_t way_count;	/* these, and those with blocks after them */
 	uint32_t has_blocks;	/* 1: there are rules in blocks */
 	struct scan_way ways[SCAN_WAYS_MOST];
 	_Alignas(64) uint32_t rows[][SCAN_LANES];
@@ -65,7 +65,7 @@ struct scan {
 	uint32_t pair_count;
 	uint32_t wide_count;
 	uint32_t words[SCAN_WORDS_MOST];
-	uint32_t whole_pairs;	/* a bit for each pair that lies in one limb of the key as it is compared */
+	uint32_t whole_pairs;	/* a bit for each pair that lies in one limb of the key in its comparison form */
 	struct chunk pair_chunks[2 * SCAN_RANGES_MOST];
 	struct scan_field pairs[2 * SCAN_RANGES_MOST];
 	struct scan_field wides[SCAN_RANGES_MOST];
@@ -167,7 +167,8 @@ scan_earlier(uint64_t one, uint64_t other)
 	return (uint32_t)(one < other ? one : other);
 }
 
-/* The place of a block's first rule that matches, or what was best before. Whether there is one cannot be predicted: no branch about it. */
+/* The place of a block's first matching rule, or the best one so far. Branch-free, since a match is
+ * unpredictable. */
 static inline __attribute__((always_inline)) uint32_t
 scan_best(const struct scan_array *array, uint32_t block, const struct scan_key *key, uint32_t best, uint32_t words, uint32_t pairs, uint32_t wides)
 {
@@ -184,7 +185,7 @@ scan_best(const struct scan_array *array, uint32_t block, const struct scan_key 
 #define SCAN_KEY_IS_FORM 0
 #endif
 
-/* Whether a rule that stands alone matches: words, then pairs of ranges. */
+/* Whether a single rule matches: words, then pairs of ranges. */
 static inline __attribute__((always_inline)) uint32_t
 scan_rule_matches(const struct scan_rule *rule, const uint64_t *key, uint32_t limbs, const struct scan_key *prepared, uint32_t words, uint32_t pairs)
 {

@@ -1,8 +1,9 @@
-/* What all structures of tables have in common: the records that a look-up finds.
+/* The common part of all table structures: the records that lookups find.
  *
- * A look-up gives a record's number, 0 for a miss. `table_record` turns it into the record: the action's number (uint32_t) and then the parameters; for
- * a miss, the default action's. A record never changes while a reader may see it: the writer makes another one and puts its number into the entry. So
- * the number of an entry's record changes with `modify`; what stays is its cell (`record_cell`), the index of its direct counters and meters. */
+ * A lookup returns a record number, 0 for a miss. `table_record` turns it into the record: the action's
+ * number (uint32_t), then the parameters; for a miss, the default action's. A record never changes while
+ * readers may use it: the writer makes a new one and puts its number into the entry. So `modify` changes an
+ * entry's record number, but not its cell (`record_cell`), the index of its direct counters and meters. */
 #ifndef BACUS_TABLE_H
 #define BACUS_TABLE_H
 
@@ -11,9 +12,10 @@
 
 #include "abi.h"
 
-/* A word that a writer may replace at any time, and through which more is read. An acquiring load would do, and does where the processor or the thread
- * sanitizer needs one; but to compilers that is a barrier for all memory, so that they read again behind it what is the worker's own and has not changed, and
- * forget what they knew of it. Processors of x86 keep loads in order, and compilers keep those of volatile words. */
+/* Loads a word that a writer may replace at any time, and through which other memory is read. An acquire load
+ * would do, and is used where the processor or the thread sanitizer needs it. But for compilers it is a
+ * barrier for all memory: they reload the worker's own unchanged data after it, and forget what they know of
+ * it. On x86, loads are not reordered by the processor, and volatile loads are not reordered by compilers. */
 #if defined(__has_feature)
 #define TABLE_HAS_FEATURE(feature) __has_feature(feature)
 #else

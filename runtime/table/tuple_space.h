@@ -122,7 +122,8 @@ tuple_space_pair(const struct tuple_space *table, const struct tuple_space_array
 	__m128i either;
 
 	for (uint32_t unit = 0; unit < units; unit++) {
-		/* Two loads, since limbs may just have been written: one of both would wait until they are in the cache. */
+		/* Two loads, since limbs may just have been written: one load of both would wait for the
+		 * stores to complete. */
 		const __m256i twice = _mm256_broadcastsi128_si256(_mm_set_epi64x((long long)key[2 * unit + 1], (long long)key[2 * unit]));
 		const __m256i limbs = _mm256_castpd_si256(_mm256_permute_pd(_mm256_castsi256_pd(twice), 0xc));
 		const __m256i lanes = _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)(table->ternary + 2 * unit)));
