@@ -228,7 +228,7 @@ struct table_descriptor {
 	uint32_t idle_timeout;	/* enum idle_timeout */
 	uint32_t source;	/* number of the table in the program; value sets follow the tables */
 	uint32_t group_offset;	/* offset of the group's slot (uint32_t) in a record; 0: the table has no selector */
-	uint32_t beside;	/* for a secondary joint table, one more than the number of the primary; 0: an array of its own */
+	uint32_t primary;	/* for a secondary joint table, one more than the number of the primary; 0: an array of its own */
 	uint32_t part_shift;	/* joint tables: first bit of the table's record number in a lookup's result */
 	uint32_t part_bits;	/* and how many; 0: all of it, for an array of its own */
 };

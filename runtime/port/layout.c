@@ -65,7 +65,7 @@ static const struct place places[] = {
 	OFFSET(table_descriptor, key_limbs), OFFSET(table_descriptor, field_count), OFFSET(table_descriptor, fields),
 	OFFSET(table_descriptor, action_count), OFFSET(table_descriptor, actions), OFFSET(table_descriptor, record_bytes),
 	OFFSET(table_descriptor, records_own), OFFSET(table_descriptor, size), OFFSET(table_descriptor, idle_timeout),
-	OFFSET(table_descriptor, source), OFFSET(table_descriptor, group_offset), OFFSET(table_descriptor, beside),
+	OFFSET(table_descriptor, source), OFFSET(table_descriptor, group_offset), OFFSET(table_descriptor, primary),
 	OFFSET(table_descriptor, part_shift), OFFSET(table_descriptor, part_bits),
 	SIZE(counter_descriptor),
 	OFFSET(counter_descriptor, name), OFFSET(counter_descriptor, size), OFFSET(counter_descriptor, table),

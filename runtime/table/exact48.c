@@ -153,11 +153,11 @@ static const struct layout_functions exact60_functions = EXACT48_FUNCTIONS(exact
 static enum table_status
 exact48_begin(struct exact48_writer *writer, const struct layout_request *request, uint32_t is_hashed)
 {
-	if (request->beside == NULL) {
+	if (request->primary == NULL) {
 		writer->words = &writer->own;
 		return exact48_words_create(writer->words, request, &writer->part, is_hashed);
 	}
-	writer->words = exact48_of(request->beside)->words;
+	writer->words = exact48_of(request->primary)->words;
 	exact48_words_join(writer->words, &writer->part);
 	return TABLE_OK;
 }

@@ -9,10 +9,12 @@
 #define EXACT48_BUCKETS_LEAST 2u
 #define EXACT48_SEARCH_MOST 512u
 
-/* The array is filled to at most 1/2 before it grows: of the keys, 1 % are then in their second bucket. Of one that may just fit into a cache every line
- * counts, so it is filled to 3/4, though 7 % are in their second bucket then, each a wrong guess and a line more. Half full, a group's look-ups take 4.2
- * cycles for 5.1 in 16,000 keys, and two dependent ones 84 for 94 in 16M keys each; l2fwd with 65,536 stations 25 for 24 (a Xeon with AMX, `make bench-lookup`
- * and `make bench`). The model has the same in crates/opt/src/model/structures.rs. */
+/* The array grows at a load of 1/2; 1 % of the keys are then in their second bucket. For an array that may
+ * just fit into a cache every line counts, so it is filled to 3/4, though 7 % of the keys are in their second
+ * bucket then, each a branch misprediction and a line more. At 1/2, a group's lookups take 4.2 cycles for 5.1
+ * with 16,000 keys, and two dependent ones 84 for 94 with 16M keys each; l2fwd with 65,536 hosts takes 25 for
+ * 24 (a Xeon with AMX, `make bench-lookup` and `make bench`). The model has the same numbers in
+ * crates/opt/src/model/structures/hashes.rs. */
 #define EXACT48_ENTRIES_LOOSE 4u	/* per bucket */
 #define EXACT48_ENTRIES_DENSE 6u
 #define EXACT48_BUCKETS_SMALL 8192u	/* 512 KB: smaller ones leave room in the L2 of server cores since 2017 */
@@ -349,11 +351,11 @@ exact48_buckets_for(const struct exact48_words *words, uint64_t count)
 static uint64_t
 exact48_size(const struct exact48_words *words)
 {
-	const struct exact48_part *owner = words->parts[0], *guest = words->parts[1];
+	const struct exact48_part *primary = words->parts[0], *secondary = words->parts[1];
 
-	if (guest == NULL)
-		return owner->size;
-	return owner->size == 0 || guest->size == 0 ? 0 : owner->size + guest->size;
+	if (secondary == NULL)
+		return primary->size;
+	return primary->size == 0 || secondary->size == 0 ? 0 : primary->size + secondary->size;
 }
 
 /* Doubles the array, but not beyond what the tables will ever need. */
@@ -448,10 +450,10 @@ exact48_words_compact(struct exact48_words *words)
 }
 
 void
-exact48_words_join(struct exact48_words *words, const struct exact48_part *guest)
+exact48_words_join(struct exact48_words *words, const struct exact48_part *secondary)
 {
-	words->parts[1] = guest;
-	guest->exact->array = words->array;
+	words->parts[1] = secondary;
+	secondary->exact->array = words->array;
 }
 
 /* The primary's readers may continue: their part of a word does not change, and words are removed as usual. */
@@ -471,9 +473,9 @@ exact48_words_leave(struct exact48_words *words)
 }
 
 enum table_status
-exact48_words_create(struct exact48_words *words, const struct layout_request *request, const struct exact48_part *owner, uint32_t is_hashed)
+exact48_words_create(struct exact48_words *words, const struct layout_request *request, const struct exact48_part *primary, uint32_t is_hashed)
 {
-	*words = (struct exact48_words){ .memory = request->memory, .records = request->records, .parts = { owner }, .is_hashed = is_hashed };
+	*words = (struct exact48_words){ .memory = request->memory, .records = request->records, .parts = { primary }, .is_hashed = is_hashed };
 	return exact48_resize(words, is_hashed ? EXACT60_BUCKETS_LEAST : EXACT48_BUCKETS_LEAST);
 }
 

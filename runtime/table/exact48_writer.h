@@ -64,12 +64,12 @@ exact48_numbers(const struct exact48_bucket *bucket, uint32_t slot)
 }
 
 /* An array for one table. */
-enum table_status exact48_words_create(struct exact48_words *words, const struct layout_request *request, const struct exact48_part *owner,
+enum table_status exact48_words_create(struct exact48_words *words, const struct layout_request *request, const struct exact48_part *primary,
 	uint32_t is_hashed);
 void exact48_words_destroy(struct exact48_words *words);
 
 /* Adds the secondary table; its part of all words is 0. */
-void exact48_words_join(struct exact48_words *words, const struct exact48_part *guest);
+void exact48_words_join(struct exact48_words *words, const struct exact48_part *secondary);
 /* Removes it again; its part of all words must be 0. */
 void exact48_words_leave(struct exact48_words *words);
 

@@ -51,7 +51,7 @@ struct layout_request {
 	struct memory *memory;
 	struct records *records;
 	const struct table_descriptor *descriptor;
-	struct layout *beside;	/* the primary of a joint array; NULL: an array of its own */
+	struct layout *primary;	/* the primary of a joint array; NULL: an array of its own */
 	const uint64_t *ranges;	/* for lists: each range field as a mask; the writer's */
 	uint32_t range_count;
 };

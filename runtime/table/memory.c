@@ -122,9 +122,9 @@ memory_allocate_large(struct memory *memory, uint64_t bytes)
 /* Whether the host allocates such pieces one by one. With -DMEMORY_APART it does so for all: sanitizers then
  * see each of them. */
 static int
-memory_is_apart(uint64_t bytes)
+memory_is_separate(uint64_t bytes)
 {
-#ifdef MEMORY_APART
+#ifdef MEMORY_SEPARATE
 	(void)bytes;
 	return 1;
 #else
@@ -140,7 +140,7 @@ memory_allocate(struct memory *memory, uint64_t bytes)
 	struct memory_block *block;
 	void *piece;
 
-	if (memory_is_apart(bytes))
+	if (memory_is_separate(bytes))
 		return memory_ask(memory, size);
 	if (memory_is_large(bytes))
 		return memory_allocate_large(memory, bytes);
@@ -165,7 +165,7 @@ memory_release(struct memory *memory, void *piece, uint64_t bytes)
 
 	if (piece == NULL)
 		return;
-	if (memory_is_apart(bytes)) {
+	if (memory_is_separate(bytes)) {
 		memory_return(memory, piece, (class + 1) * (uint64_t)MEMORY_PIECE_BYTES);
 		return;
 	}

@@ -22,8 +22,8 @@ struct writer {
 	struct actions actions;
 	struct layout *layout;
 	struct table *table;
-	struct writer *owner;	/* the primary of a joint array, or NULL */
-	struct writer *guest;	/* the secondary of a joint array, or NULL */
+	struct writer *primary;	/* the primary of a joint array, or NULL */
+	struct writer *secondary;	/* the secondary of a joint array, or NULL */
 	uint32_t part_shift;		/* as in the descriptor */
 	uint32_t part_bits;
 	uint32_t prioritised;		/* entries have priorities, and masks of any form; else prefixes */
@@ -450,19 +450,19 @@ writer_can_have_part(const struct table_descriptor *descriptor)
 /* Whether the table is alone, or may join the primary's array. Both have parts, so their other conditions
  * have been checked. */
 static int
-writer_can_be_beside(const struct table_descriptor *descriptor, const struct writer *owner)
+writer_can_be_joint(const struct table_descriptor *descriptor, const struct writer *primary)
 {
-	if (owner == NULL || descriptor->beside == 0)
-		return owner == NULL && descriptor->beside == 0;
-	if (owner->owner != NULL || owner->guest != NULL || owner->part_bits == 0 || descriptor->part_bits == 0)
+	if (primary == NULL || descriptor->primary == 0)
+		return primary == NULL && descriptor->primary == 0;
+	if (primary->primary != NULL || primary->secondary != NULL || primary->part_bits == 0 || descriptor->part_bits == 0)
 		return 0;
-	if (descriptor->structure != owner->table->structure || descriptor->key_bits != owner->key_bits)
+	if (descriptor->structure != primary->table->structure || descriptor->key_bits != primary->key_bits)
 		return 0;
-	return descriptor->part_shift >= owner->part_shift + owner->part_bits || owner->part_shift >= descriptor->part_shift + descriptor->part_bits;
+	return descriptor->part_shift >= primary->part_shift + primary->part_bits || primary->part_shift >= descriptor->part_shift + descriptor->part_bits;
 }
 
 static int
-writer_can(const struct table_descriptor *descriptor, const struct writer *owner)
+writer_can(const struct table_descriptor *descriptor, const struct writer *primary)
 {
 	if (descriptor->structure >= sizeof(writer_structures) / sizeof(writer_structures[0]))
 		return 0;
@@ -470,18 +470,18 @@ writer_can(const struct table_descriptor *descriptor, const struct writer *owner
 		return 0;
 	if (descriptor->part_bits != 0 && !writer_can_have_part(descriptor))
 		return 0;
-	if (!writer_can_be_beside(descriptor, owner))
+	if (!writer_can_be_joint(descriptor, primary))
 		return 0;
 	return descriptor->key_limbs != 0 && descriptor->key_bits <= 64 * descriptor->key_limbs;
 }
 
 static enum table_status
-writer_begin(struct writer *writer, const struct table_descriptor *descriptor, struct writer *owner)
+writer_begin(struct writer *writer, const struct table_descriptor *descriptor, struct writer *primary)
 {
 	const struct writer_structure *structure = &writer_structures[descriptor->structure];
 	const uint32_t records_most = descriptor->part_bits != 0 ? ((uint32_t)1 << descriptor->part_bits) - 1 : structure->records_most;
 	struct layout_request request = {
-		.memory = &writer->memory, .records = &writer->records, .descriptor = descriptor, .beside = owner != NULL ? owner->layout : NULL,
+		.memory = &writer->memory, .records = &writer->records, .descriptor = descriptor, .primary = primary != NULL ? primary->layout : NULL,
 	};
 
 	for (uint32_t i = 0; i < descriptor->field_count; i++)
@@ -500,9 +500,9 @@ writer_begin(struct writer *writer, const struct table_descriptor *descriptor, s
 	writer->layout = structure->create(&request);
 	if (writer->layout == NULL)
 		return TABLE_NO_MEMORY;
-	writer->owner = owner;
-	if (owner != NULL)
-		owner->guest = writer;
+	writer->primary = primary;
+	if (primary != NULL)
+		primary->secondary = writer;
 	writer->table = writer->layout->table;
 	writer->table->structure = descriptor->structure;
 	writer->table->record_bytes = descriptor->record_bytes;
@@ -514,15 +514,15 @@ writer_begin(struct writer *writer, const struct table_descriptor *descriptor, s
 }
 
 struct writer *
-writer_create_beside(const struct table_descriptor *descriptor, const struct table_host *host, struct writer *owner, enum table_status *status)
+writer_create_secondary(const struct table_descriptor *descriptor, const struct table_host *host, struct writer *primary, enum table_status *status)
 {
-	const int can = writer_can(descriptor, owner);
+	const int can = writer_can(descriptor, primary);
 	struct writer *writer = can ? host->allocate(host->host, sizeof(*writer)) : NULL;
 	enum table_status done = writer != NULL ? TABLE_OK : can ? TABLE_NO_MEMORY : TABLE_INVALID;
 
 	if (writer != NULL) {
 		memory_create(&writer->memory, host);
-		done = writer_begin(writer, descriptor, owner);
+		done = writer_begin(writer, descriptor, primary);
 		if (done != TABLE_OK) {
 			writer_destroy(writer);
 			writer = NULL;
@@ -536,7 +536,7 @@ writer_create_beside(const struct table_descriptor *descriptor, const struct tab
 struct writer *
 writer_create(const struct table_descriptor *descriptor, const struct table_host *host, enum table_status *status)
 {
-	return writer_create_beside(descriptor, host, NULL, status);
+	return writer_create_secondary(descriptor, host, NULL, status);
 }
 
 void
@@ -544,8 +544,8 @@ writer_destroy(struct writer *writer)
 {
 	const struct table_host host = writer->memory.host;
 
-	if (writer->owner != NULL)
-		writer->owner->guest = NULL;
+	if (writer->primary != NULL)
+		writer->primary->secondary = NULL;
 	if (writer->actions.memory != NULL)
 		actions_destroy(&writer->actions);
 	if (writer->records.memory != NULL)

@@ -69,12 +69,15 @@ struct writer;
 /* NULL, and the reason in `status` unless that is NULL. The default record is all zeros: action 0. */
 struct writer *writer_create(const struct table_descriptor *descriptor, const struct table_host *host, enum table_status *status);
 
-/* A writer for a table that is `beside` another one, its guest: entries of both stand in the array of the table that `owner` writes, each table's records'
- * numbers in its part of them. TABLE_INVALID where these two cannot share one: other structures than exact48 and exact60 or two different ones, keys of
- * different widths, records of their own, parts that overlap, an owner that is a guest, has one, or has no part. `owner` NULL: as `writer_create`.
+/* A writer for the secondary table of a joint array: entries of both are in the array of `primary`, each
+ * table's record numbers in its part of a word. TABLE_INVALID if these two cannot be joint: structures other
+ * than exact48 and exact60 or two different ones, keys of different widths, own records, overlapping parts,
+ * or a `primary` that is a secondary, has one, or has no part. With `primary` NULL as `writer_create`.
  *
- * The owner outlives its guest, and has the memory of the array. Both have one turn: while a thread writes to one, no other thread writes to either. */
-struct writer *writer_create_beside(const struct table_descriptor *descriptor, const struct table_host *host, struct writer *owner, enum table_status *status);
+ * The primary outlives its secondary and holds the array's memory. Both have one writing thread: while a
+ * thread writes to one, no other thread writes to either. */
+struct writer *writer_create_secondary(const struct table_descriptor *descriptor, const struct table_host *host, struct writer *primary,
+	enum table_status *status);
 
 /* The table must have no readers, and its array no secondary table. Readers of the primary may continue while
  * a secondary is destroyed. */

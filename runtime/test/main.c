@@ -24,9 +24,9 @@ static const struct {
 	{ "table_hash", test_table_hash },
 	{ "table_model", test_table_model },
 	{ "table_ordered", test_table_ordered },
-	{ "table_shared", test_table_shared },
-	{ "table_shared_refusals", test_table_shared_refusals },
-	{ "table_shared_threads", test_table_shared_threads },
+	{ "table_joint", test_table_joint },
+	{ "table_joint_refusals", test_table_joint_refusals },
+	{ "table_joint_threads", test_table_joint_threads },
 	{ "table_size", test_table_size },
 	{ "table_threads", test_table_threads },
 };

@@ -1,4 +1,5 @@
-/* When a table says that all entries run one action: not while another one's entry is there, nor as long as somebody may still use what he found of it. */
+/* When a table says that all entries run one action: not while an entry of another action exists, nor as long
+ * as readers may still use one that they have found. */
 #include "table/table.h"
 #include "table_host.h"
 #include "test.h"

@@ -273,7 +273,7 @@ tree_is_narrow(uint32_t key_bits)
 	tree_end(tree);
 }
 
-/* Whatever allocation fails on the way to another tree, the old one stays, and nothing is lost. (All fail where pieces of memory are apart: `run-apart`.) */
+/* Whatever allocation fails on the way to another tree, the old one stays, and nothing is lost. (All fail where pieces of memory are apart: `run-separate`.) */
 static void
 tree_runs_out(uint32_t key_bits)
 {

@@ -1,5 +1,5 @@
-/* What exact60.h does without the whole key: bits that are nowhere come back from where the rest stands, and addresses and words of many keys are those of the
- * keys one by one. */
+/* exact60.h without whole keys: missing bits are restored from the position of the word, and addresses and
+ * words of many keys equal those of single keys. */
 #include <string.h>
 
 #include "table/exact60.h"

@@ -1,5 +1,5 @@
-/* A writer between the two halves of a group's look-up: it goes on as far as it may before the reader has ended its burst, moves keys and replaces the array.
- * A key that was not in its first line must not be missed. */
+/* A writer that runs between the two halves of a grouped lookup, as far as it may before the reader has ended
+ * its burst: it moves keys and replaces the array. A key that was not in its first line must not be missed. */
 #include "table/exact.h"
 #include "table/exact60.h"
 #include "table_host.h"

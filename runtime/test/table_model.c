@@ -1,4 +1,5 @@
-/* Every structure against a list of entries that is searched from end to end: the same random insertions, changes, deletions and look-ups. */
+/* Every structure against a list of entries with linear search: the same random insertions, changes,
+ * deletions and lookups. */
 #include <string.h>
 
 #include "table_host.h"

@@ -1,4 +1,4 @@
-/* Tables as large as the ones that are asked for. Each has every entry, and no other. */
+/* Large tables: each has every entry, and no other. */
 #include <time.h>
 
 #include "table/exact.h"

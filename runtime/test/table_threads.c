@@ -1,5 +1,5 @@
-/* One thread writes as fast as it can, two read. What is always in the table must always be found, with one of the records it ever had and never with
- * half of one; what comes and goes is found with its own record or not at all. */
+/* One thread writes as fast as it can, two read. Permanent entries must always be found, with one of their
+ * past or present records and never a torn one. Other entries are found with their own record or not at all. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

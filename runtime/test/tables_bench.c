@@ -1,5 +1,7 @@
-/* How long tables take to fill, how large they get, and what a look-up costs one at a time and in batches with requests. Prints one line a case:
- *   make -C runtime bench [ENTRIES=n, of exact tables] */
+/* Time to fill tables, their size, and the cost of lookups, one by one and in batches with prefetches. Prints
+ * a line per case:
+ *
+ *     make -C runtime bench [ENTRIES=n, of exact tables] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -43,9 +43,9 @@ void test_table_halves(void);
 void test_table_hash(void);
 void test_table_model(void);
 void test_table_ordered(void);
-void test_table_shared(void);
-void test_table_shared_refusals(void);
-void test_table_shared_threads(void);
+void test_table_joint(void);
+void test_table_joint_refusals(void);
+void test_table_joint_threads(void);
 void test_table_size(void);
 void test_table_threads(void);
 

@@ -3,7 +3,7 @@
 //! Where a core has two threads, the other slows this one by up to two, for milliseconds or for seconds. The median of all samples then says how often that
 //! happened, so only those count before and behind which nobody else was seen; on a machine that is never quiet, all do.
 
-use runtime::attention;
+use runtime::core_isolation;
 use std::time::{Duration, Instant};
 
 /// So many quiet samples are enough to speak for all.
@@ -21,11 +21,11 @@ struct Core;
 
 impl Watch for Core {
     fn work(&mut self) -> u64 {
-        attention::work()
+        core_isolation::work()
     }
 
     fn was_alone(&self, ticks: u64) -> bool {
-        attention::was_alone(ticks)
+        core_isolation::was_alone(ticks)
     }
 }
 

@@ -219,7 +219,7 @@ pub struct TableDescriptor {
     pub idle_timeout: u32,
     pub source: u32,
     pub group_offset: u32,
-    pub beside: u32,
+    pub primary: u32,
     pub part_shift: u32,
     pub part_bits: u32,
 }
@@ -361,7 +361,7 @@ mod tests {
             "parameter" Parameter { name, width, offset, form }
             "action" Action { name, parameter_count, parameters }
             "table_descriptor" TableDescriptor { name, structure, key_bits, key_limbs, field_count, fields, action_count, actions, record_bytes,
-                records_own, size, idle_timeout, source, group_offset, beside, part_shift, part_bits }
+                records_own, size, idle_timeout, source, group_offset, primary, part_shift, part_bits }
             "counter_descriptor" CounterDescriptor { name, size, table }
             "meter_descriptor" MeterDescriptor { name, size, table, bytes }
             "register_descriptor" RegisterDescriptor { name, size, width, cell_bytes, initial }

@@ -2,7 +2,7 @@
 //! and entries that it inserts by itself.
 
 use crate::abi;
-use crate::readers::Readers;
+use crate::quiescent::Readers;
 use crate::tables::Table;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};

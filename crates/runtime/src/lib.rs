@@ -4,10 +4,10 @@
 #![allow(unsafe_code)]
 
 pub mod abi;
-pub mod attention;
 pub mod cache;
 pub mod clock;
 pub mod compile;
+pub mod core_isolation;
 pub mod counts;
 pub mod dpdk;
 pub mod events;
@@ -19,7 +19,7 @@ pub mod pages;
 pub mod peer;
 pub mod pipeline;
 pub mod probe;
-pub mod readers;
+pub mod quiescent;
 pub mod region;
 pub mod sampler;
 mod selection;
@@ -29,9 +29,9 @@ pub mod tables;
 pub mod timers;
 mod worker;
 
-pub use attention::Undisturbed;
 pub use cache::Cache;
 pub use compile::{Compiler, Descriptor, Sanitize, Symbols, UserCode};
+pub use core_isolation::Undisturbed;
 pub use counts::{Asked, Counts};
 pub use dpdk::{Dpdk, DpdkError, DpdkLane, DpdkMemoryPort, DpdkSettings, Link, PortCounts, RingLimits, Totals};
 pub use events::Event;

@@ -129,7 +129,7 @@ pub struct Table {
     /// Where a record has its group's slot; 0 in tables without a selector.
     pub group_offset: u32,
     /// The number of the table whose array the entries stand in, if it is not their own.
-    pub beside: Option<usize>,
+    pub primary: Option<usize>,
     /// Where two tables share an array: bits of the number of a record. Else 0.
     pub part_bits: u32,
 }
@@ -362,7 +362,7 @@ impl Table {
             },
             source: raw.source,
             group_offset: raw.group_offset,
-            beside: raw.beside.checked_sub(1).map(|number| number as usize),
+            primary: raw.primary.checked_sub(1).map(|number| number as usize),
             part_bits: raw.part_bits,
             name,
         })

@@ -5,7 +5,7 @@
 
 use crate::abi;
 use crate::pipeline::{self, Description};
-use crate::readers::Readers;
+use crate::quiescent::Readers;
 use crate::region::{Region, Zero};
 use crate::switch::SwitchError;
 use crate::tables::cells_of;

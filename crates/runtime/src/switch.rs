@@ -9,7 +9,7 @@ use crate::counts::Counts;
 use crate::events::{self, Event};
 use crate::objects::Objects;
 use crate::pipeline::{Description, Pipeline};
-use crate::readers::Readers;
+use crate::quiescent::Readers;
 use crate::state::{Lacking, Register, State};
 use crate::tables::{DirectCells, Table, TableError};
 use crate::worker::{CounterCells, Worker};
@@ -440,9 +440,9 @@ fn fill(
 ) -> Result<Vec<Arc<Table>>, SwitchError> {
     let described = &pipeline.description().tables;
     let mut missing: Vec<usize> = (0..described.len()).filter(|number| tables[*number].is_none()).collect();
-    missing.sort_by_key(|number| described[*number].beside.is_some());
+    missing.sort_by_key(|number| described[*number].primary.is_some());
     for number in missing {
-        let owner = described[number].beside.and_then(|owner| tables.get(owner).cloned().flatten());
+        let owner = described[number].primary.and_then(|owner| tables.get(owner).cloned().flatten());
         let name = || described[number].name.clone();
         let made = Table::new(pipeline, number, readers, owner);
         tables[number] = Some(Arc::new(made.map_err(|error| SwitchError::Table { name: name(), error })?));

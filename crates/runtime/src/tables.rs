@@ -4,7 +4,7 @@
 //! true even where the data plane inserts entries itself; readers never take it. Two tables that share an array have one lock, too.
 
 use crate::pipeline::{self, IdleTimeout, Pipeline};
-use crate::readers::Readers;
+use crate::quiescent::Readers;
 use crate::selection::Selection;
 use crate::timers::{SLICE, Timers};
 use crate::{abi, region};
@@ -102,7 +102,7 @@ struct Writer {
 }
 
 unsafe extern "C" {
-    fn writer_create_beside(
+    fn writer_create_secondary(
         descriptor: *const abi::TableDescriptor,
         host: *const RawHost,
         owner: *mut Writer,
@@ -239,10 +239,10 @@ impl Table {
         };
         let mut status = 0;
         let turn = owner.as_ref().map_or_else(Arc::default, |owner| owner.turn.clone());
-        let beside = owner.as_ref().map_or(std::ptr::null_mut(), |owner| owner.writer);
+        let primary = owner.as_ref().map_or(std::ptr::null_mut(), |owner| owner.writer);
         let held = turn.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: the descriptor lives as long as the pipeline, which the table holds; `ears` does not move; the owner is alive, and nobody writes to it.
-        let writer = unsafe { writer_create_beside(pipeline.raw().tables.add(number), &host, beside, &mut status) };
+        let writer = unsafe { writer_create_secondary(pipeline.raw().tables.add(number), &host, primary, &mut status) };
         drop(held);
         if writer.is_null() {
             return Err(checked(status).err().unwrap_or(TableError::NoMemory));

@@ -17,7 +17,7 @@ use super::{Arguments, peers};
 use crate::calibrate;
 use crate::compile;
 use crate::failure::Failure;
-use runtime::{Descriptor, Dpdk, DpdkSettings, Trace, attention, pages};
+use runtime::{Descriptor, Dpdk, DpdkSettings, Trace, core_isolation, pages};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -107,7 +107,7 @@ pub fn run(cell: &Cell, arguments: &Arguments) -> Result<(), Failure> {
     let wishes = Wishes { rib: arguments.rib.clone(), dropped: cell.experiment.dropped() };
     let workload = (application.build)(cell.size, &wishes)?;
     let mut variants = variants::of(cell, workload.size, arguments);
-    attention::pin();
+    core_isolation::pin();
     let dpdk =
         if variants.iter().any(|variant| variant.descriptor == Descriptor::Mbuf) { dpdk(arguments) } else { None };
     variants.retain(|variant| variant.descriptor == Descriptor::Own || dpdk.is_some());
@@ -203,7 +203,7 @@ fn build_all(subject: &Subject, variants: &[&Variant]) -> Vec<Result<Built, Fail
     let threads = thread::available_parallelism().map_or(1, usize::from).max(BUILDERS);
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let builder = || {
-        attention::spread();
+        core_isolation::spread();
         let mut built = Vec::new();
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);

@@ -187,7 +187,7 @@ mod tests {
             idle_timeout: None,
             source: 0,
             group_offset: 0,
-            beside: None,
+            primary: None,
             part_bits: 0,
         }
     }

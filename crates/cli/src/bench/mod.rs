@@ -38,7 +38,7 @@ use dpdk_tree::DpdkTree;
 use experiment::Cell;
 use journal::Journal;
 use report::Record;
-use runtime::{attention, clock};
+use runtime::{clock, core_isolation};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -119,7 +119,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    attention::be_ordinary();
+    core_isolation::be_ordinary();
     match (&arguments.cell, &arguments.again) {
         (Some(cell), _) => cell::run(cell, &of_machine(arguments.clone())),
         (None, Some(file)) => again::run(&calibrated(arguments)?, file),

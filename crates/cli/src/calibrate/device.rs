@@ -9,7 +9,7 @@ use crate::compile;
 use crate::failure::Failure;
 use crate::run::{self, Port};
 use crate::samples::Samples;
-use runtime::{Compiler, Descriptor, Dpdk, DpdkLane, DpdkSettings, Pipeline, Settings, Switch, attention};
+use runtime::{Compiler, Descriptor, Dpdk, DpdkLane, DpdkSettings, Pipeline, Settings, Switch, core_isolation};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -126,9 +126,9 @@ impl Running<'_> {
         let before = saturation::done(&self.switch);
         self.switch.start();
         std::thread::sleep(window / SETTLED);
-        let (packets, start) = (dpdk.packets(0), attention::process_ns());
+        let (packets, start) = (dpdk.packets(0), core_isolation::process_ns());
         std::thread::sleep(window);
-        let (packets, ns) = (dpdk.packets(0) - packets, attention::process_ns() - start);
+        let (packets, ns) = (dpdk.packets(0) - packets, core_isolation::process_ns() - start);
         self.switch.stop();
         let behind = saturation::done(&self.switch);
         let work = (behind.0 - before.0) as f64 / (behind.1 - before.1) as f64;

@@ -29,7 +29,7 @@ use opt::inputs::{Access, Machine};
 use opt::model::cache_line::SMALL_PAGE;
 pub use port::Pace;
 use runtime::cache::write_whole;
-use runtime::{Compiler, Probe, attention};
+use runtime::{Compiler, Probe, core_isolation};
 use saturation::Saturation;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -108,8 +108,8 @@ fn bar() -> ProgressBar {
 /// With `mbufs`, DPDK is there until the process ends.
 fn measure_all(cc: Option<&str>, memory: u32, with_mbufs: bool, mut allowance: Allowance) -> Result<Measured, Failure> {
     let compiler = Compiler::find(cc)?;
-    attention::be_ordinary();
-    attention::pin();
+    core_isolation::be_ordinary();
+    core_isolation::pin();
     let bar = bar();
     // All that needs a compiler comes first, so that what is left of the time is there to measure.
     let mut pace = Pace::new(&compiler)?;
@@ -301,8 +301,8 @@ fn port_at_hand(arguments: &Arguments, output: &Path) -> Result<Saturation, Fail
 
 /// DPDK, and the echo for it, started by a thread that keeps its core and has no priority, as it is to be measured.
 fn start_dpdk<'p>(compiler: &Compiler, ports: &'p [run::Port]) -> Result<Bench<'p>, Failure> {
-    attention::be_ordinary();
-    attention::pin();
+    core_isolation::be_ordinary();
+    core_isolation::pin();
     let bar = bar();
     let bench = Bench::new(compiler, ports);
     bar.finish_and_clear();

@@ -1,5 +1,5 @@
-/* One thread writes two tables that share an array, two read both. As in table_threads.c, what is always in a table must always be found there, with one of its
- * records; here also while the other table comes to have the same word, and gives it up. */
+/* One thread writes two joint tables, two threads read both. As in table_threads.c, permanent entries must
+ * always be found with one of their records; here also while the other table gains or loses the same key. */
 #include <pthread.h>
 #include <string.h>
 #include <time.h>
@@ -14,11 +14,11 @@
 #define ALWAYS_LARGE 48000u
 #define BURST 20u
 #define PAUSE_MOST 50u	/* chances for the writer to go on */
-#define GUEST_BITS 8u
+#define SECONDARY_BITS 8u
 #define KINDS 61u		/* of keys, as records tell them apart: with three versions of each, a part of eight bits has numbers for all */
 #define VERSIONS 3u
-#define OWNER 0u
-#define GUEST 1u
+#define PRIMARY 0u
+#define SECONDARY 1u
 
 struct shared_threads;
 
@@ -49,7 +49,7 @@ struct shared_threads {
 static int
 shared_is_always(const struct shared_threads *threads, uint32_t which, uint32_t number)
 {
-	return number < threads->always && number % 3 != (which == OWNER ? 1 : 2);
+	return number < threads->always && number % 3 != (which == PRIMARY ? 1 : 2);
 }
 
 static struct test_record
@@ -76,7 +76,7 @@ shared_check(struct shared_reader *reader, uint32_t which, uint32_t number, uint
 static void
 shared_check_parts(struct shared_reader *reader, uint32_t number, uint32_t found)
 {
-	for (uint32_t which = OWNER; which <= GUEST; which++) {
+	for (uint32_t which = PRIMARY; which <= SECONDARY; which++) {
 		const struct table_descriptor *descriptor = &reader->threads->descriptors[which];
 
 		shared_check(reader, which, number, table_part(found, descriptor->part_shift, descriptor->part_bits));
@@ -114,7 +114,7 @@ static void
 shared_look_up(struct shared_reader *reader)
 {
 	const struct shared_threads *threads = reader->threads;
-	const uint32_t which = test_random(&reader->random) % 2 != 0 ? GUEST : OWNER;
+	const uint32_t which = test_random(&reader->random) % 2 != 0 ? SECONDARY : PRIMARY;
 	const struct table_descriptor *descriptor = &threads->descriptors[which];
 	uint32_t numbers[BURST], found[BURST];
 	uint64_t keys[BURST];
@@ -165,7 +165,7 @@ shared_grace(void *argument)
 static void
 shared_write_one(struct shared_threads *threads, uint64_t *random, uint64_t version)
 {
-	const uint32_t which = test_random(random) % 2 != 0 ? GUEST : OWNER;
+	const uint32_t which = test_random(random) % 2 != 0 ? SECONDARY : PRIMARY;
 	const uint32_t from = test_random(random) % 2 != 0 ? threads->always : 0;
 	const uint32_t number = from + (uint32_t)(test_random(random) % (threads->count - from));
 	const struct table_match match = { .value = &threads->keys[number] };
@@ -209,8 +209,8 @@ shared_fill(struct shared_threads *threads)
 	uint64_t random = threads->count;
 
 	for (uint32_t number = 0; number < threads->count; number++) {
-		threads->keys[number] = (test_random(&random) << 16 | number) & (((uint64_t)1 << threads->descriptors[OWNER].key_bits) - 1);
-		for (uint32_t which = OWNER; which <= GUEST; which++) {
+		threads->keys[number] = (test_random(&random) << 16 | number) & (((uint64_t)1 << threads->descriptors[PRIMARY].key_bits) - 1);
+		for (uint32_t which = PRIMARY; which <= SECONDARY; which++) {
 			const struct table_match match = { .value = &threads->keys[number] };
 			const struct test_record record = shared_record(which, number, 0);
 
@@ -258,22 +258,22 @@ shared_run(uint32_t structure, uint32_t key_bits, uint32_t count)
 	threads->always = count == KEYS_LARGE ? ALWAYS_LARGE : count / 2;
 	threads->pace = count == KEYS_LARGE ? 250 : 1000;
 	threads->rounds = count == KEYS_LARGE ? 16 : 4;
-	for (uint32_t which = OWNER; which <= GUEST; which++) {
+	for (uint32_t which = PRIMARY; which <= SECONDARY; which++) {
 		const struct table_host host = test_table_host(&memories[which]);
 
 		memories[which] = (struct test_host){ .allocations_left = UINT64_MAX, .argument = threads };
 		threads->descriptors[which] = test_descriptor(structure, key_bits, 0, 0);
-		threads->descriptors[which].beside = which == GUEST;
-		threads->descriptors[which].part_shift = which == GUEST ? 0 : GUEST_BITS;
-		threads->descriptors[which].part_bits = which == GUEST ? GUEST_BITS : 16 - GUEST_BITS;
-		threads->writers[which] = writer_create_beside(&threads->descriptors[which], &host, which == GUEST ? threads->writers[OWNER] : NULL, NULL);
+		threads->descriptors[which].primary = which == SECONDARY;
+		threads->descriptors[which].part_shift = which == SECONDARY ? 0 : SECONDARY_BITS;
+		threads->descriptors[which].part_bits = which == SECONDARY ? SECONDARY_BITS : 16 - SECONDARY_BITS;
+		threads->writers[which] = writer_create_secondary(&threads->descriptors[which], &host, which == SECONDARY ? threads->writers[PRIMARY] : NULL, NULL);
 		threads->tables[which] = writer_table(threads->writers[which]);
 	}
 	shared_fill(threads);
-	for (uint32_t which = OWNER; which <= GUEST; which++)
+	for (uint32_t which = PRIMARY; which <= SECONDARY; which++)
 		memories[which].grace = shared_grace;
 	shared_run_threads(threads, count == KEYS_LARGE ? 3 * shared_seconds() : shared_seconds());
-	for (uint32_t which = GUEST + 1; which-- != OWNER;) {
+	for (uint32_t which = SECONDARY + 1; which-- != PRIMARY;) {
 		CHECK(memories[which].graces > 0);
 		memories[which].grace = NULL;
 		writer_destroy(threads->writers[which]);
@@ -283,7 +283,7 @@ shared_run(uint32_t structure, uint32_t key_bits, uint32_t count)
 }
 
 void
-test_table_shared_threads(void)
+test_table_joint_threads(void)
 {
 	shared_run(STRUCTURE_EXACT48, 48, KEYS_SMALL);
 	shared_run(STRUCTURE_EXACT60, 60, KEYS_SMALL);

@@ -1,5 +1,5 @@
-/* Two tables that share one array of words, an owner and its guest, against two lists of what they hold: each with its own entries, records and default, in
- * whatever order keys come to one, to the other or to both. */
+/* Joint tables against two lists of their entries: each table has its own entries, records and default, in
+ * whatever order keys are added to one, the other or both. */
 #include <string.h>
 
 #include "table/exact60.h"
@@ -10,8 +10,8 @@
 #define SHARED_DRAWN 600u	/* of the keys, for random steps: so few that they meet */
 #define SHARED_STEPS 6000u
 #define SHARED_VALUES 40u	/* different records of a table: a part of six bits has room for 63 */
-#define OWNER 0u
-#define GUEST 1u
+#define PRIMARY 0u
+#define SECONDARY 1u
 
 struct shared_table {
 	struct test_host memory;
@@ -32,9 +32,9 @@ shared_descriptor(uint32_t structure, uint32_t key_bits, uint32_t guest_bits, ui
 {
 	struct table_descriptor descriptor = test_descriptor(structure, key_bits, 0, 0);
 
-	descriptor.beside = which == GUEST ? 7 : 0;
-	descriptor.part_shift = which == GUEST ? 0 : guest_bits;
-	descriptor.part_bits = which == GUEST ? guest_bits : 16 - guest_bits;
+	descriptor.primary = which == SECONDARY ? 7 : 0;
+	descriptor.part_shift = which == SECONDARY ? 0 : guest_bits;
+	descriptor.part_bits = which == SECONDARY ? guest_bits : 16 - guest_bits;
 	return descriptor;
 }
 
@@ -47,7 +47,7 @@ shared_begin_table(struct shared_pair *pair, uint32_t which)
 	enum table_status status;
 
 	table->memory = (struct test_host){ .allocations_left = UINT64_MAX };
-	table->writer = writer_create_beside(&table->descriptor, &host, which == GUEST ? pair->tables[OWNER].writer : NULL, &status);
+	table->writer = writer_create_secondary(&table->descriptor, &host, which == SECONDARY ? pair->tables[PRIMARY].writer : NULL, &status);
 	CHECK(status == TABLE_OK && table->writer != NULL);
 	memset(table->values, 0, sizeof(table->values));
 	table->count = 0;
@@ -59,7 +59,7 @@ shared_begin(uint32_t structure, uint32_t key_bits, uint32_t guest_bits)
 {
 	struct shared_pair *pair = calloc(1, sizeof(*pair));
 
-	for (uint32_t which = OWNER; which <= GUEST; which++) {
+	for (uint32_t which = PRIMARY; which <= SECONDARY; which++) {
 		pair->tables[which].descriptor = shared_descriptor(structure, key_bits, guest_bits, which);
 		shared_begin_table(pair, which);
 	}
@@ -76,8 +76,8 @@ shared_end_table(struct shared_table *table)
 static void
 shared_end(struct shared_pair *pair)
 {
-	shared_end_table(&pair->tables[GUEST]);
-	shared_end_table(&pair->tables[OWNER]);
+	shared_end_table(&pair->tables[SECONDARY]);
+	shared_end_table(&pair->tables[PRIMARY]);
 	free(pair);
 }
 
@@ -85,7 +85,7 @@ shared_end(struct shared_pair *pair)
 static uint64_t
 shared_key(const struct shared_pair *pair, uint32_t number)
 {
-	const uint64_t mask = ((uint64_t)1 << pair->tables[OWNER].descriptor.key_bits) - 1;
+	const uint64_t mask = ((uint64_t)1 << pair->tables[PRIMARY].descriptor.key_bits) - 1;
 	uint64_t random = number;
 
 	if (number == 0 || number == SHARED_KEYS - 1)
@@ -104,9 +104,9 @@ shared_draw(struct shared_pair *pair)
 static const struct exact48_array *
 shared_array(const struct shared_pair *pair)
 {
-	const struct exact48_array *array = exact48_array((const void *)writer_table(pair->tables[OWNER].writer));
+	const struct exact48_array *array = exact48_array((const void *)writer_table(pair->tables[PRIMARY].writer));
 
-	CHECK(exact48_array((const void *)writer_table(pair->tables[GUEST].writer)) == array);
+	CHECK(exact48_array((const void *)writer_table(pair->tables[SECONDARY].writer)) == array);
 	return array;
 }
 
@@ -171,13 +171,13 @@ shared_check_found(const struct shared_table *table, uint32_t number, uint32_t f
 	CHECK(test_record_whole(record) && record->value == (table->values[number] != 0 ? table->values[number] - 1 : table->miss));
 }
 
-/* The key by all ways that lead to one, and another key that no table has. */
+/* Looks a key up by all functions, and another key that no table has. */
 static void
 shared_check_key(struct shared_pair *pair, uint32_t number)
 {
 	const uint64_t key = shared_key(pair, number), other = key ^ SHARED_KEYS;
 
-	for (uint32_t which = OWNER; which <= GUEST; which++) {
+	for (uint32_t which = PRIMARY; which <= SECONDARY; which++) {
 		struct shared_table *table = &pair->tables[which];
 		const struct table_descriptor *descriptor = &table->descriptor;
 		const uint32_t found = test_find(writer_table(table->writer), &key, 1);
@@ -185,7 +185,7 @@ shared_check_key(struct shared_pair *pair, uint32_t number)
 
 		shared_check_found(table, number, table_part(found, descriptor->part_shift, descriptor->part_bits));
 		shared_check_found(table, number, writer_lookup(table->writer, &key));
-		CHECK(found == test_find(writer_table(pair->tables[OWNER].writer), &key, 1));
+		CHECK(found == test_find(writer_table(pair->tables[PRIMARY].writer), &key, 1));
 		CHECK(test_find(writer_table(table->writer), &other, 1) == 0 && writer_lookup(table->writer, &other) == 0);
 		if (writer_find(table->writer, &(const struct table_match){ .value = &key }, &entry) == TABLE_OK)
 			CHECK(entry.match.value[0] == key && entry.number == writer_lookup(table->writer, &key) && entry.number != 0);
@@ -202,7 +202,7 @@ shared_check_group(struct shared_pair *pair, const uint32_t *numbers, uint32_t c
 
 	for (uint32_t i = 0; i < count; i++)
 		keys[i] = shared_key(pair, numbers[i]);
-	for (uint32_t which = OWNER; which <= GUEST; which++) {
+	for (uint32_t which = PRIMARY; which <= SECONDARY; which++) {
 		const struct shared_table *table = &pair->tables[which];
 		const struct table_group group = { .count = count, .limbs = 1, .found = found };
 
@@ -222,7 +222,7 @@ shared_check_entries(struct shared_pair *pair)
 	const struct exact48_array *array = shared_array(pair);
 	uint32_t expected = 0, words = 0, marks = 0;
 
-	for (uint32_t which = OWNER; which <= GUEST; which++) {
+	for (uint32_t which = PRIMARY; which <= SECONDARY; which++) {
 		struct shared_table *table = &pair->tables[which];
 		struct table_entry entry;
 		uint32_t seen = 0;
@@ -236,7 +236,7 @@ shared_check_entries(struct shared_pair *pair)
 		CHECK(seen == table->count && writer_count(table->writer) == table->count);
 	}
 	for (uint32_t number = 0; number < SHARED_KEYS; number++)
-		expected += pair->tables[OWNER].values[number] != 0 || pair->tables[GUEST].values[number] != 0;
+		expected += pair->tables[PRIMARY].values[number] != 0 || pair->tables[SECONDARY].values[number] != 0;
 	for (uint64_t slot = 0; slot < array->bucket_count * EXACT48_SLOTS; slot++) {
 		const uint64_t word = array->buckets[slot / EXACT48_SLOTS].slots[slot % EXACT48_SLOTS];
 
@@ -269,7 +269,7 @@ shared_check_all(struct shared_pair *pair, uint32_t keys)
 static void
 shared_step(struct shared_pair *pair, uint32_t grow)
 {
-	const uint32_t which = test_random(&pair->random) % 2 != 0 ? GUEST : OWNER, number = shared_draw(pair);
+	const uint32_t which = test_random(&pair->random) % 2 != 0 ? SECONDARY : PRIMARY, number = shared_draw(pair);
 	const uint32_t value = (uint32_t)(test_random(&pair->random) % SHARED_VALUES);
 	struct shared_table *table = &pair->tables[which];
 	const struct test_record record = test_record(value);
@@ -304,7 +304,7 @@ shared_step(struct shared_pair *pair, uint32_t grow)
 	shared_check_group(pair, numbers, (uint32_t)(test_random(&pair->random) % (TEST_GROUP_MOST + 1)));
 }
 
-/* Random steps; both tables' turns to make the array larger and smaller. */
+/* Random steps in both tables, which grow and shrink the array. */
 static void
 shared_walk(struct shared_pair *pair)
 {
@@ -319,35 +319,37 @@ shared_walk(struct shared_pair *pair)
 	}
 }
 
-/* Where two tables are cleared, each leaves the other one's entries; where a guest goes, the owner's stay, and another guest finds none. */
+/* Clearing one table leaves the other's entries. When a secondary is destroyed, the primary's entries stay,
+ * and a new secondary is empty. */
 static void
 shared_model(uint32_t structure, uint32_t key_bits, uint32_t guest_bits)
 {
 	struct shared_pair *pair = shared_begin(structure, key_bits, guest_bits);
-	struct shared_table *owner = &pair->tables[OWNER], *guest = &pair->tables[GUEST];
+	struct shared_table *primary = &pair->tables[PRIMARY], *secondary = &pair->tables[SECONDARY];
 
 	shared_walk(pair);
-	writer_clear(owner->writer);
-	memset(owner->values, 0, sizeof(owner->values));
-	owner->count = 0;
+	writer_clear(primary->writer);
+	memset(primary->values, 0, sizeof(primary->values));
+	primary->count = 0;
 	shared_check_all(pair, SHARED_DRAWN);
 	shared_walk(pair);
-	shared_end_table(guest);
-	/* Another array, of which a guest that is gone hears nothing. */
-	CHECK(writer_reserve(owner->writer, SHARED_KEYS) == TABLE_OK);
-	shared_begin_table(pair, GUEST);
+	shared_end_table(secondary);
+	/* Another array, after the secondary was destroyed. */
+	CHECK(writer_reserve(primary->writer, SHARED_KEYS) == TABLE_OK);
+	shared_begin_table(pair, SECONDARY);
 	shared_check_all(pair, SHARED_DRAWN);
 	shared_walk(pair);
-	writer_clear(owner->writer);
-	shared_end_table(guest);
-	memset(owner->values, 0, sizeof(owner->values));
-	owner->count = 0;
-	shared_begin_table(pair, GUEST);
+	writer_clear(primary->writer);
+	shared_end_table(secondary);
+	memset(primary->values, 0, sizeof(primary->values));
+	primary->count = 0;
+	shared_begin_table(pair, SECONDARY);
 	shared_check_all(pair, SHARED_DRAWN);
 	shared_end(pair);
 }
 
-/* As many keys as need larger arrays again and again: a third in both tables, a third in either one. Then fewer, and another guest. */
+/* Enough keys for several larger arrays: a third in both tables, a third in each one. Then fewer, and another
+ * secondary. */
 static void
 shared_growth(uint32_t structure, uint32_t key_bits, uint32_t guest_bits)
 {
@@ -364,19 +366,19 @@ shared_growth(uint32_t structure, uint32_t key_bits, uint32_t guest_bits)
 		before = shared_array(pair)->bucket_count;
 	}
 	CHECK(arrays >= 3);
-	CHECK(pair->tables[OWNER].memory.bytes > SHARED_KEYS * sizeof(uint64_t) && pair->tables[GUEST].memory.bytes < SHARED_KEYS);
+	CHECK(pair->tables[PRIMARY].memory.bytes > SHARED_KEYS * sizeof(uint64_t) && pair->tables[SECONDARY].memory.bytes < SHARED_KEYS);
 	shared_check_all(pair, SHARED_KEYS);
 	for (uint32_t number = 1000; number < SHARED_KEYS - 1; number++)
-		shared_delete(pair, OWNER, number);
+		shared_delete(pair, PRIMARY, number);
 	shared_check_all(pair, SHARED_KEYS);
 	most = shared_array(pair)->bucket_count;
-	writer_compact(pair->tables[OWNER].writer);
+	writer_compact(pair->tables[PRIMARY].writer);
 	CHECK(shared_array(pair)->bucket_count < most);
 	shared_check_all(pair, SHARED_KEYS);
-	shared_end_table(&pair->tables[GUEST]);
-	shared_begin_table(pair, GUEST);
+	shared_end_table(&pair->tables[SECONDARY]);
+	shared_begin_table(pair, SECONDARY);
 	shared_check_all(pair, SHARED_KEYS);
-	writer_compact(pair->tables[GUEST].writer);
+	writer_compact(pair->tables[SECONDARY].writer);
 	CHECK(shared_array(pair)->bucket_count < (least < 1000 ? 1000 : least + 1));
 	shared_check_all(pair, SHARED_KEYS);
 	shared_end(pair);
@@ -388,15 +390,15 @@ shared_sizes(uint32_t guest_size, uint64_t buckets)
 {
 	struct shared_pair *pair = calloc(1, sizeof(*pair));
 
-	for (uint32_t which = OWNER; which <= GUEST; which++) {
+	for (uint32_t which = PRIMARY; which <= SECONDARY; which++) {
 		pair->tables[which].descriptor = shared_descriptor(STRUCTURE_EXACT48, 48, 8, which);
-		pair->tables[which].descriptor.size = which == OWNER ? 100 : guest_size;
+		pair->tables[which].descriptor.size = which == PRIMARY ? 100 : guest_size;
 		shared_begin_table(pair, which);
 	}
 	for (uint32_t number = 0; number < 150; number++)
-		shared_insert(pair, number < 100 ? OWNER : GUEST, number, number % SHARED_VALUES);
-	CHECK(shared_try_insert(pair, OWNER, 100, 0) == TABLE_FULL);
-	CHECK(shared_try_insert(pair, GUEST, 0, 0) == (guest_size != 0 ? TABLE_FULL : TABLE_OK));
+		shared_insert(pair, number < 100 ? PRIMARY : SECONDARY, number, number % SHARED_VALUES);
+	CHECK(shared_try_insert(pair, PRIMARY, 100, 0) == TABLE_FULL);
+	CHECK(shared_try_insert(pair, SECONDARY, 0, 0) == (guest_size != 0 ? TABLE_FULL : TABLE_OK));
 	CHECK(shared_array(pair)->bucket_count == buckets);
 	shared_check_all(pair, 200);
 	shared_end(pair);
@@ -408,30 +410,30 @@ shared_without_memory(uint32_t structure, uint32_t key_bits)
 {
 	struct shared_pair *pair = shared_begin(structure, key_bits, 7);
 	enum table_status status = TABLE_OK;
-	uint32_t number, which = OWNER;
+	uint32_t number, which = PRIMARY;
 
 	for (number = 0; number < SHARED_VALUES; number++) {
-		shared_insert(pair, OWNER, number, number);
-		shared_insert(pair, GUEST, number, number);
+		shared_insert(pair, PRIMARY, number, number);
+		shared_insert(pair, SECONDARY, number, number);
 	}
-	CHECK(writer_reserve(pair->tables[GUEST].writer, 1000) == TABLE_OK);
-	pair->tables[OWNER].memory.allocations_left = 0;
-	pair->tables[GUEST].memory.allocations_left = 0;
+	CHECK(writer_reserve(pair->tables[SECONDARY].writer, 1000) == TABLE_OK);
+	pair->tables[PRIMARY].memory.allocations_left = 0;
+	pair->tables[SECONDARY].memory.allocations_left = 0;
 	for (; status == TABLE_OK && number < SHARED_KEYS; number++) {
-		which = test_random(&pair->random) % 2 != 0 ? GUEST : OWNER;
+		which = test_random(&pair->random) % 2 != 0 ? SECONDARY : PRIMARY;
 		status = shared_try_insert(pair, which, number, number % SHARED_VALUES);
 	}
 	number--;
 	CHECK(status == TABLE_NO_MEMORY && number > 1000);
-	CHECK(writer_reserve(pair->tables[GUEST].writer, SHARED_KEYS) == TABLE_NO_MEMORY);
+	CHECK(writer_reserve(pair->tables[SECONDARY].writer, SHARED_KEYS) == TABLE_NO_MEMORY);
 	for (uint32_t other = SHARED_VALUES; other < number; other++) {
 		if (other % 3 == 0)
-			shared_insert(pair, pair->tables[OWNER].values[other] != 0 ? GUEST : OWNER, other, (other + 1) % SHARED_VALUES);
+			shared_insert(pair, pair->tables[PRIMARY].values[other] != 0 ? SECONDARY : PRIMARY, other, (other + 1) % SHARED_VALUES);
 		else if (other % 3 == 1)
-			shared_modify(pair, pair->tables[OWNER].values[other] != 0 ? OWNER : GUEST, other, (other + 2) % SHARED_VALUES);
+			shared_modify(pair, pair->tables[PRIMARY].values[other] != 0 ? PRIMARY : SECONDARY, other, (other + 2) % SHARED_VALUES);
 	}
 	shared_check_all(pair, number + 1);
-	pair->tables[OWNER].memory.allocations_left = UINT64_MAX;
+	pair->tables[PRIMARY].memory.allocations_left = UINT64_MAX;
 	CHECK(shared_try_insert(pair, which, number, 1) == TABLE_OK);
 	shared_check_all(pair, number + 1);
 	shared_end(pair);
@@ -466,7 +468,7 @@ shared_exhaustion(uint32_t structure, uint32_t guest_bits, uint32_t which)
 }
 
 void
-test_table_shared(void)
+test_table_joint(void)
 {
 	static const uint32_t structures[] = { STRUCTURE_EXACT48, STRUCTURE_EXACT60 };
 
@@ -475,11 +477,11 @@ test_table_shared(void)
 		shared_model(structures[i], i == 0 ? 33 : 51, 10);
 		shared_growth(structures[i], i == 0 ? 48 : 60, 8);
 		shared_without_memory(structures[i], i == 0 ? 47 : 59);
-		shared_exhaustion(structures[i], 1, GUEST);
-		shared_exhaustion(structures[i], 3, GUEST);
-		shared_exhaustion(structures[i], 8, GUEST);
-		shared_exhaustion(structures[i], 13, OWNER);
-		shared_exhaustion(structures[i], 15, OWNER);
+		shared_exhaustion(structures[i], 1, SECONDARY);
+		shared_exhaustion(structures[i], 3, SECONDARY);
+		shared_exhaustion(structures[i], 8, SECONDARY);
+		shared_exhaustion(structures[i], 13, PRIMARY);
+		shared_exhaustion(structures[i], 15, PRIMARY);
 	}
 	shared_sizes(50, 39);
 	shared_sizes(0, 64);
