@@ -445,7 +445,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt as _;
         let (command, log) = (root.join("recorder"), root.join("log"));
         let script = format!(
-            "#!/bin/sh\n[ \"$1\" = --version ] && echo recorder && exit\necho \"$*\" >> {}\nwhile [ $# -gt 0 ]; do [ \"$1\" = -o ] && : > \"$2\"; shift; done\n",
+            "#!/bin/sh\n[ \"$1\" = --version ] && echo it && exit\necho \"$*\" >> {}\nwhile [ $# -gt 0 ]; do [ \"$1\" = -o ] && : > \"$2\"; shift; done\n",
             log.display()
         );
         fs::write(&command, script).unwrap();
