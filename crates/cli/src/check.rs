@@ -1,9 +1,9 @@
 //! `bacus check`: finds all mistakes that one run can find.
 
-use crate::failure::Failure;
-use crate::frontend;
-use crate::options::Source;
 use clap::Args;
+use driver::failure::Failure;
+use driver::frontend;
+use driver::options::Source;
 
 pub const EXAMPLES: &str = "\
 Examples:

@@ -1,8 +1,8 @@
 //! What a P4Runtime controller reads: files with P4Info, and with the entries of the program's own tables.
 
-use crate::compile;
-use crate::failure::Failure;
 use control::format::{self, ENDINGS, Format, Kind};
+use driver::failure::Failure;
+use driver::files;
 use hlir::Program;
 use std::path::PathBuf;
 
@@ -35,10 +35,10 @@ impl<'a> Files<'a> {
     /// Writes each file whole or not at all.
     pub fn write(&self, program: &Program) -> Result<(), Failure> {
         for (path, format) in &self.info {
-            compile::write(path, &format::write(Kind::P4Info, &control::p4info(program), *format))?;
+            files::write(path, &format::write(Kind::P4Info, &control::p4info(program), *format))?;
         }
         for (path, format) in &self.entries {
-            compile::write(path, &format::write(Kind::WriteRequest, &control::entries::entries(program), *format))?;
+            files::write(path, &format::write(Kind::WriteRequest, &control::entries::entries(program), *format))?;
         }
         Ok(())
     }

@@ -9,24 +9,10 @@ mod compile;
 mod describe;
 mod entries;
 mod explain;
-mod externs;
-mod failure;
-mod files;
-mod flags;
-mod frontend;
-mod inputs;
-mod native;
-mod options;
-mod packets;
-mod pcap;
-mod plan_file;
-mod random;
 mod run;
 mod samples;
-mod say;
 mod show;
 mod stf;
-mod warnings;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -101,7 +87,7 @@ fn main() -> ExitCode {
         Command::Bench(arguments) => bench::run(arguments),
     };
     match result {
-        Ok(()) => say::end(),
+        Ok(()) => driver::stdout::end(),
         Err(failure) => failure.report(),
     }
 }

@@ -1,11 +1,11 @@
 //! `bacus show`: prints a program as HLIR, as lowered or after a step of the optimizer.
 
-use crate::entries::Origin;
-use crate::failure::Failure;
-use crate::frontend::{self, Loaded};
-use crate::options::{Passes, Source};
-use crate::say::print;
 use clap::Args;
+use driver::entries::Origin;
+use driver::failure::Failure;
+use driver::frontend::{self, Loaded};
+use driver::options::{Passes, Source};
+use driver::stdout::print;
 
 /// The step before the optimizer's.
 const LOWER: &str = "lower";

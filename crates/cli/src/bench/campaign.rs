@@ -8,7 +8,7 @@ use super::experiment::{Cell, Experiment};
 use super::journal::Journal;
 use super::report::{self, Record};
 use super::{Arguments, sweep, ticks_per_us};
-use crate::failure::Failure;
+use driver::failure::Failure;
 use indicatif::{ProgressBar, ProgressStyle};
 use runtime::Compiler;
 use std::io::{BufRead as _, BufReader};

@@ -14,9 +14,10 @@ use super::traffic::Traffic;
 use super::variants::{self, Built, Origin, Subject, Variant};
 use super::workload::{Wishes, Workload, application};
 use super::{Arguments, peers};
-use crate::calibrate;
-use crate::compile;
-use crate::failure::Failure;
+use driver::compile;
+use driver::failure::Failure;
+use driver::files;
+use driver::machine_file;
 use runtime::{Descriptor, Dpdk, DpdkSettings, Trace, core_isolation, pages};
 use std::fmt;
 use std::sync::Arc;
@@ -136,9 +137,9 @@ pub fn run(cell: &Cell, arguments: &Arguments) -> Result<(), Failure> {
 /// DPDK, if this machine has it; else its peers and mbufs are left out.
 fn dpdk(arguments: &Arguments) -> Option<Arc<Dpdk>> {
     let start = || -> Result<Arc<Dpdk>, Failure> {
-        let layer = compile::compiler(&arguments.native)?.dpdk_layer(&compile::cache()?)?;
+        let layer = compile::compiler(&arguments.native)?.dpdk_layer(&files::cache()?)?;
         // By themselves DPDK's libraries do without AVX-512: its peers are to be as good as they can be with the vectors that all have here.
-        let own = calibrate::vector_bytes();
+        let own = machine_file::vector_bytes();
         let mut settings = DpdkSettings::of_machine(MBUFS, ROOM);
         settings.vector_bytes = Some(arguments.native.vector_bytes.map_or(own, |bytes| bytes.min(own)));
         Dpdk::start(&layer, &settings).map_err(Failure::environment)

@@ -2,7 +2,7 @@
 //! and for packets that are unusual in every way that the headers allow.
 
 use super::traffic::SEED;
-use crate::random::Random;
+use driver::random::Random;
 use runtime::{Packet, Trace};
 use std::sync::Arc;
 

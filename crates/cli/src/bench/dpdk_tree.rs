@@ -1,6 +1,6 @@
 //! What only a source tree of DPDK has: distributions ship neither the header that generated SWX programs want nor those of drivers.
 
-use crate::failure::Failure;
+use driver::failure::Failure;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;

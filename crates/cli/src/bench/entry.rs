@@ -1,6 +1,6 @@
 //! Entries by the million: plain numbers until they reach a table, and laid out for it by what its descriptor says.
 
-use crate::failure::Failure;
+use driver::failure::Failure;
 use runtime::pipeline;
 use runtime::tables;
 

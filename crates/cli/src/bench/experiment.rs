@@ -2,7 +2,7 @@
 
 use super::Arguments;
 use super::workload::{self, APPLICATIONS, Application};
-use crate::failure::Failure;
+use driver::failure::Failure;
 use std::fmt;
 use std::str::FromStr;
 

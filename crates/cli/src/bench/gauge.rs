@@ -2,10 +2,10 @@
 
 use super::moment;
 use super::workload::Workload;
-use crate::compile;
-use crate::failure::Failure;
-use crate::options::Native;
 use crate::samples::Samples;
+use driver::failure::Failure;
+use driver::files;
+use driver::options::Native;
 use runtime::{Compiler, Probe, ProbeError, probe::Access};
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ impl Gauge {
         let largest = lines.iter().map(|(_, bytes)| *bytes).max().unwrap_or(SMALLEST as usize);
         let largest = largest.max(moment::LARGEST);
         let compiler = Compiler::find(native.cc.as_deref())?;
-        let probe = Probe::open(&compiler, &compile::cache()?, largest).map_err(Failure::environment)?;
+        let probe = Probe::open(&compiler, &files::cache()?, largest).map_err(Failure::environment)?;
         if probe.bytes() < moment::LARGEST {
             return Err(Failure::environment(ProbeError::Memory(moment::LARGEST)));
         }

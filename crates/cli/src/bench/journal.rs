@@ -1,7 +1,7 @@
 //! What the processes of a run have said, kept beside the records until the run is complete: one that was interrupted goes on where it stopped.
 
 use super::experiment::Cell;
-use crate::failure::Failure;
+use driver::failure::Failure;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

@@ -28,13 +28,13 @@ mod variants;
 mod workload;
 
 use crate::calibrate;
-use crate::compile;
-use crate::failure::Failure;
-use crate::inputs;
-use crate::options::{Native, Passes};
-use crate::say::{print, say};
 use campaign::{Campaign, Heard};
 use dpdk_tree::DpdkTree;
+use driver::failure::Failure;
+use driver::files;
+use driver::inputs;
+use driver::options::{Native, Passes};
+use driver::stdout::{print, say};
 use experiment::Cell;
 use journal::Journal;
 use report::Record;
@@ -153,7 +153,7 @@ fn calibrated(arguments: &Arguments) -> Result<Arguments, Failure> {
     if let Some(folder) = &arguments.out {
         // One that cannot be read is warned about where plans are made.
         if let Ok(text) = fs::read(&file) {
-            compile::write(&folder.join("machine.toml"), &text)?;
+            files::write(&folder.join("machine.toml"), &text)?;
         }
     }
     arguments.machine = Some(file);
@@ -199,15 +199,15 @@ fn key(arguments: &Arguments) -> String {
 
 fn write(folder: &Path, records: &[Record], is_sweep: bool) -> Result<(), Failure> {
     if is_sweep {
-        compile::write(&folder.join("sweep.json"), report::json(records).as_bytes())?;
-        compile::write(&folder.join("sweep.txt"), sweep::table(records).as_bytes())?;
+        files::write(&folder.join("sweep.json"), report::json(records).as_bytes())?;
+        files::write(&folder.join("sweep.txt"), sweep::table(records).as_bytes())?;
         let picture = sweep::svg(records).map_err(Failure::environment)?;
-        return compile::write(&folder.join("sweep.svg"), picture.as_bytes());
+        return files::write(&folder.join("sweep.svg"), picture.as_bytes());
     }
-    compile::write(&folder.join("bench.json"), report::json(records).as_bytes())?;
-    compile::write(&folder.join("bench.txt"), table(records).as_bytes())?;
-    compile::write(&folder.join("beside-peers.svg"), chart::overview(records).as_bytes())?;
-    compile::write(&folder.join("bench.svg"), chart::svg(records).as_bytes())
+    files::write(&folder.join("bench.json"), report::json(records).as_bytes())?;
+    files::write(&folder.join("bench.txt"), table(records).as_bytes())?;
+    files::write(&folder.join("beside-peers.svg"), chart::overview(records).as_bytes())?;
+    files::write(&folder.join("bench.svg"), chart::svg(records).as_bytes())
 }
 
 fn table(records: &[Record]) -> String {
@@ -216,7 +216,7 @@ fn table(records: &[Record]) -> String {
 
 fn conclude(heard: &Heard, arguments: &Arguments) -> Result<(), Failure> {
     if !arguments.quick && arguments.sizes.is_empty() && !arguments.sweep {
-        let check = times::check(&compile::cache()?)?;
+        let check = times::check(&files::cache()?)?;
         say!("check of a program of 1,500 lines: {:.0} ms", check.as_secs_f64() * 1e3);
         let compiled = times::compile_and_load("apps/l2l3acl/l2l3acl.p4", &Passes::default(), &arguments.native)?;
         say!("l2l3acl from P4 to a loaded switch: {:.2} s", compiled.as_secs_f64());

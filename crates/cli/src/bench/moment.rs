@@ -4,10 +4,10 @@
 //! Plans are made for the file's machine alone; only what is written beside a measurement is predicted with this one.
 
 use crate::calibrate::{self, Pace};
-use crate::compile;
-use crate::failure::Failure;
-use crate::options::Native;
 use crate::samples::Samples;
+use driver::compile;
+use driver::failure::Failure;
+use driver::options::Native;
 use hlir::{Plan, Program};
 use opt::Inputs;
 use opt::analyze::Traffic;

@@ -4,8 +4,8 @@ use super::entry::Encoder;
 use super::moment::Predictor;
 use super::variants::{Built, Variant};
 use super::workload::Workload;
-use crate::failure::Failure;
 use crate::samples::Samples;
+use driver::failure::Failure;
 use runtime::memory::Counts;
 use runtime::{
     Buffers, Descriptor, Dpdk, DpdkMemoryPort, Lane, MemoryPort, Packet, Peer, Settings, Switch, Trace, Undisturbed,

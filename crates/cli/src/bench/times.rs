@@ -1,10 +1,10 @@
 //! What a user waits for: a check, and the way from P4 to a loaded switch.
 
-use crate::compile;
-use crate::externs::Externs;
-use crate::failure::Failure;
-use crate::frontend;
-use crate::options::{Native, Passes, Source};
+use driver::compile;
+use driver::externs::Externs;
+use driver::failure::Failure;
+use driver::frontend;
+use driver::options::{Native, Passes, Source};
 use runtime::{Cache, Pipeline};
 use std::fmt::Write as _;
 use std::fs;

@@ -1,6 +1,6 @@
 //! Which entry a packet is for: drawn uniformly, or by Zipf's law, where the entry of rank n comes 1/n as often as the first.
 
-use crate::random::Random;
+use driver::random::Random;
 use std::fmt;
 
 /// Traces are made from this, and entries as well.

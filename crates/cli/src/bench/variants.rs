@@ -8,16 +8,17 @@ use super::experiment::{Cell, Experiment};
 use super::moment::Predictor;
 use super::workload::{self, Workload};
 use super::{Arguments, peers};
-use crate::compile;
-use crate::externs::Externs;
-use crate::failure::Failure;
-use crate::frontend::{self, Loaded};
-use crate::inputs;
-use crate::native::translate;
-use crate::options::{Native, Source};
-use crate::plan_file::PlanFile;
+use driver::compile;
+use driver::externs::Externs;
+use driver::failure::Failure;
+use driver::files;
+use driver::frontend::{self, Loaded};
+use driver::inputs;
+use driver::options::{Native, Source};
+use driver::plan_file::PlanFile;
 use hlir::table::action_bit;
 use hlir::{Plan, Program};
+use native::translate;
 use opt::inputs::prefix_coverage::Counter;
 use opt::inputs::{Content, KeySketch, Machine, Occupancy, Ports};
 use opt::{Inputs, Run, Selection};
@@ -307,7 +308,7 @@ fn rewrites() -> Selection {
 
 /// A program written by hand, compiled and loaded.
 pub fn by_hand(source: &peers::Source, native: &Native, tree: Option<&DpdkTree>) -> Result<Arc<Pipeline>, Failure> {
-    let cache = compile::cache()?;
+    let cache = files::cache()?;
     let files = cache.unpack("peers", peers::FILES);
     let folder = files.map_err(|error| Failure::environment(format!("the cache cannot be used: {error}")))?;
     let compiler = compile::compiler(native)?;

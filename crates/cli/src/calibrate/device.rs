@@ -5,10 +5,10 @@
 
 use super::allowance::Allowance;
 use super::saturation::{self, BUSY, Batches, Cost, Saturation};
-use crate::compile;
-use crate::failure::Failure;
-use crate::run::{self, Port};
 use crate::samples::Samples;
+use driver::failure::Failure;
+use driver::files;
+use driver::ports::{self, Port};
 use runtime::{Compiler, Descriptor, Dpdk, DpdkLane, DpdkSettings, Pipeline, Settings, Switch, core_isolation};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -72,11 +72,11 @@ struct Watched {
 
 impl<'p> Bench<'p> {
     pub fn new(compiler: &Compiler, ports: &'p [Port]) -> Result<Bench<'p>, Failure> {
-        let cache = compile::cache()?;
+        let cache = files::cache()?;
         let layer = compiler.dpdk_layer(&cache)?;
         let echo = compiler.pipeline(&cache, "busy_mbuf", &format!("#define BUSY_MBUF\n{BUSY}"), Descriptor::Mbuf)?;
         let mut settings = DpdkSettings::of_machine(BUFFERS, BUFFER_BYTES);
-        run::announce(ports, &mut settings);
+        ports::announce(ports, &mut settings);
         let dpdk = Dpdk::start(&layer, &settings).map_err(Failure::environment)?;
         // After DPDK, whose library it needs.
         Ok(Bench { dpdk, echo: Arc::new(Pipeline::load(&echo)?), ports })
@@ -203,7 +203,7 @@ fn window(batch: u32, work: u64, ticks_per_us: f64) -> Option<Duration> {
 
 /// What a ring is measured for must be one thing, and go on for as long as it is measured.
 pub fn check(ports: &[Port]) -> Result<(), Failure> {
-    crate::run::check_ports(ports)?;
+    ports::check_ports(ports)?;
     if ports.iter().any(Port::ends) {
         return Err(Failure::input(
             "captures come to an end, and have no rate\nhint: name a device, as 0=veth0; net_null0 has packets without end",

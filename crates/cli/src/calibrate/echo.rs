@@ -5,9 +5,9 @@
 use super::allowance::Allowance;
 use super::port::{PORTS, SWITCHES, several};
 use super::saturation::{self, BUSY, Batches, Cost, Saturation};
-use crate::compile;
-use crate::failure::Failure;
 use crate::samples::Samples;
+use driver::failure::Failure;
+use driver::files;
 use runtime::{Buffers, Compiler, Descriptor, MemoryPort, Pipeline, Settings, Switch, Trace, Undisturbed, clock};
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ pub struct Echo([Subject; SWITCHES]);
 
 impl Echo {
     pub fn new(compiler: &Compiler, trace: &Arc<Trace>) -> Result<Echo, Failure> {
-        let object = compiler.pipeline(&compile::cache()?, "busy", BUSY, Descriptor::Own)?;
+        let object = compiler.pipeline(&files::cache()?, "busy", BUSY, Descriptor::Own)?;
         let pipeline = Arc::new(Pipeline::load(&object)?);
         several(|| Subject::new(&pipeline, trace)).map(Echo)
     }

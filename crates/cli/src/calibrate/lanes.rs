@@ -2,7 +2,7 @@
 
 use super::port::{Run, SWITCHES, load, median, several};
 use super::stages::{Counted, counts};
-use crate::failure::Failure;
+use driver::failure::Failure;
 use hlir::plan::{Descriptor, HotPath, Loop, Structure, TablePlan};
 use hlir::{Plan, Program};
 use opt::Inputs;

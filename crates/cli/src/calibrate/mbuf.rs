@@ -3,9 +3,9 @@
 //! DPDK stays in this process until its end, with its pages: where a command calibrates on the way to something else, mbufs are not measured.
 
 use super::port::{BURSTS, ECHO, SWITCHES, median, sample, several};
-use crate::compile;
-use crate::failure::Failure;
 use crate::samples::Samples;
+use driver::failure::Failure;
+use driver::files;
 use runtime::{Compiler, Descriptor, Dpdk, DpdkMemoryPort, DpdkSettings, Pipeline, Settings, Switch, Trace};
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub struct Mbufs {
 impl Mbufs {
     /// `None` where DPDK is not installed. Fails where it does not start.
     pub fn new(compiler: &Compiler, trace: &Arc<Trace>) -> Result<Option<Mbufs>, Failure> {
-        let cache = compile::cache()?;
+        let cache = files::cache()?;
         let layer = match compiler.dpdk_layer(&cache) {
             Err(runtime::compile::Failure::NoDpdk) => return Ok(None),
             layer => layer?,

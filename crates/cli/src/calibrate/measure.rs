@@ -6,6 +6,7 @@ use super::allowance::Allowance;
 use super::saturation::Saturation;
 use super::smooth::{rise, rise_evenly, smooth};
 use crate::samples::Samples;
+use driver::machine_file::vector_bytes;
 use opt::inputs::machine::{Lines, METHOD, Port};
 use opt::inputs::{Access, Machine, Tlb};
 use runtime::{Probe, Undisturbed, probe};
@@ -160,17 +161,6 @@ pub fn measure(
     };
     progress(1.0, "");
     Measured { machine, windows, misses, bursts, echo: Saturation::default(), short: Vec::new() }
-}
-
-/// The one thing that is asked, not measured: which vectors there are.
-pub fn vector_bytes() -> u32 {
-    if is_x86_feature_detected!("avx512bw") {
-        64
-    } else if is_x86_feature_detected!("avx2") {
-        32
-    } else {
-        16
-    }
 }
 
 fn costs(points: &[(u32, f64)]) -> Vec<f64> {

@@ -13,17 +13,18 @@ mod saturation;
 mod smooth;
 mod stages;
 
-use crate::compile;
-use crate::failure::Failure;
-use crate::run;
-use crate::say::{print, say};
 use allowance::Allowance;
 use device::Bench;
+use driver::failure::Failure;
+use driver::files;
+use driver::machine_file::{cpu, default_file, in_cache, of_this_processor, up_to_date};
+use driver::ports;
+use driver::stdout::{print, say};
 use echo::Echo;
 use indicatif::{ProgressBar, ProgressStyle};
 use mbuf::Mbufs;
 use measure::Measured;
-pub use measure::{kernel, vector_bytes, window_now};
+pub use measure::{kernel, window_now};
 use opt::inputs::machine::Port;
 use opt::inputs::{Access, Machine};
 use opt::model::cache_line::SMALL_PAGE;
@@ -77,7 +78,7 @@ pub struct Arguments {
     svg: Option<Option<PathBuf>>,
     /// Measure an echo on this port, named as for `bacus run`, and nothing else if the machine file is there; repeatable
     #[arg(long = "port", value_name = "N=DEVICE")]
-    ports: Vec<run::Port>,
+    ports: Vec<ports::Port>,
     /// Memory to measure at most, in MB
     #[arg(long, value_name = "MB", default_value_t = MEMORY, value_parser = clap::value_parser!(u32).range(64..=65536))]
     memory: u32,
@@ -87,13 +88,6 @@ pub struct Arguments {
     /// C compiler for the kernels
     #[arg(long)]
     cc: Option<String>,
-}
-
-/// Where a host's machine file is looked for: below the current directory.
-pub fn default_file() -> PathBuf {
-    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let host = if host.trim().is_empty() { "host" } else { host.trim() };
-    Path::new("machines").join(format!("{host}.toml"))
 }
 
 fn bar() -> ProgressBar {
@@ -115,7 +109,7 @@ fn measure_all(cc: Option<&str>, memory: u32, with_mbufs: bool, mut allowance: A
     let mut pace = Pace::new(&compiler)?;
     let mut echo = Echo::new(&compiler, &Arc::new(port::trace()))?;
     let mut mbufs = if with_mbufs { mbufs(&compiler, &mut allowance) } else { None };
-    let probe = Probe::open(&compiler, &compile::cache()?, (memory as usize) << 20).map_err(Failure::environment)?;
+    let probe = Probe::open(&compiler, &files::cache()?, (memory as usize) << 20).map_err(Failure::environment)?;
     let mut measured = measure::measure(&probe, cpu(), now(), &mut allowance, &mut |done, next| {
         bar.set_position((done * 1000.0) as u64);
         bar.set_message(next.to_string());
@@ -185,32 +179,11 @@ pub fn at_hand(cc: Option<&str>) -> Result<PathBuf, Failure> {
     Ok(kept)
 }
 
-/// What plans are made for where no file is named: the host's file where one stands, else what was measured for this processor last, wherever that was.
-pub fn usual_file() -> Option<PathBuf> {
-    let default = default_file();
-    if default.exists() { Some(default) } else { in_cache().ok().filter(|path| up_to_date(path).is_some()) }
-}
-
 /// The file, in a directory that is there.
 fn prepared(file: &Path) -> Result<&Path, Failure> {
     let folder = file.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(|error| Failure::unwritable(folder, &error))?;
     Ok(file)
-}
-
-fn in_cache() -> Result<PathBuf, Failure> {
-    Ok(compile::cache()?.root().join(default_file()))
-}
-
-/// The machine of a file, if it tells of the processor that this program runs on.
-fn of_this_processor(path: &Path) -> Option<Machine> {
-    let text = fs::read_to_string(path).unwrap_or_default();
-    Machine::parse(&text).ok().filter(|machine| machine.cpu == cpu())
-}
-
-/// The same, if it was measured as this program would.
-fn up_to_date(path: &Path) -> Option<Machine> {
-    of_this_processor(path).filter(|machine| !machine.is_outdated())
 }
 
 /// What was found on a port at hand stays when all else is measured again: `bacus run` has use for it, and nobody for the in-memory port's.
@@ -300,7 +273,7 @@ fn port_at_hand(arguments: &Arguments, output: &Path) -> Result<Saturation, Fail
 }
 
 /// DPDK, and the echo for it, started by a thread that keeps its core and has no priority, as it is to be measured.
-fn start_dpdk<'p>(compiler: &Compiler, ports: &'p [run::Port]) -> Result<Bench<'p>, Failure> {
+fn start_dpdk<'p>(compiler: &Compiler, ports: &'p [ports::Port]) -> Result<Bench<'p>, Failure> {
     core_isolation::be_ordinary();
     core_isolation::pin();
     let bar = bar();
@@ -406,16 +379,6 @@ fn on_port(port: &Port) -> String {
         None => "how much work is for nothing cannot be told, since packets come too slowly".to_string(),
     };
     format!("on {device}, batches of {batch} and {ring} are enough for an echo; {free}")
-}
-
-/// The processor's name with family and model: what makes a file of another one stale.
-pub fn cpu() -> String {
-    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let field = |name: &str| {
-        let line = text.lines().find(|line| line.split(':').next().is_some_and(|key| key.trim() == name));
-        line.and_then(|line| line.split_once(':')).map_or("?".to_string(), |(_, value)| value.trim().to_string())
-    };
-    format!("{} (family {}, model {})", field("model name"), field("cpu family"), field("model"))
 }
 
 /// The time now as `2026-11-21T13:40:00Z`.

@@ -2,14 +2,16 @@
 
 use super::allowance::Allowance;
 use super::mbuf::Mbufs;
-use super::{lanes, measure, stages};
-use crate::compile;
-use crate::externs::Externs;
-use crate::failure::Failure;
-use crate::native::translate;
+use super::{lanes, stages};
 use crate::samples::Samples;
+use driver::compile;
+use driver::externs::Externs;
+use driver::failure::Failure;
+use driver::files;
+use driver::machine_file;
 use hlir::plan::Descriptor;
 use hlir::{ActionCall, Plan, Program};
+use native::translate;
 use opt::Inputs;
 use opt::analyze::Traffic;
 use opt::inputs::machine::Port;
@@ -62,7 +64,7 @@ impl Pace {
         let operations = load(compiler, "operations", &program, &plan)?;
         let staged = stages::Subject::new(compiler)?;
         let trace = Arc::new(trace());
-        let own = measure::vector_bytes();
+        let own = machine_file::vector_bytes();
         let vector_bytes = compiler.vector_bytes.map_or(own, |bytes| bytes.min(own));
         let lanes = lanes::Subject::new(compiler, vector_bytes, &trace)?;
         let run = |pipeline, burst| several(|| Run::new(pipeline, trace.clone(), burst));
@@ -179,7 +181,7 @@ pub fn load(compiler: &Compiler, name: &str, program: &Program, plan: &Plan) -> 
 }
 
 fn compiled(compiler: &Compiler, name: &str, c: &str) -> Result<Arc<Pipeline>, Failure> {
-    let object = compiler.pipeline(&compile::cache()?, name, c, runtime::Descriptor::Own)?;
+    let object = compiler.pipeline(&files::cache()?, name, c, runtime::Descriptor::Own)?;
     Ok(Arc::new(Pipeline::load(&object)?))
 }
 

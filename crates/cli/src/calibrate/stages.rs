@@ -4,7 +4,7 @@
 //! ([`super::lanes`]), tell what an operation costs, small ones what each loop over a group does.
 
 use super::port::{Run, load};
-use crate::failure::Failure;
+use driver::failure::Failure;
 use hlir::plan::{Access, Descriptor, Hint, HotPath, Loop, Placement, Prefetch, Structure, TablePlan};
 use hlir::{Plan, Program};
 use opt::Inputs;

@@ -109,8 +109,8 @@ impl<'p> Reader<'p> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frontend;
-    use crate::options::Source;
+    use driver::frontend;
+    use driver::options::Source;
     use std::path::Path;
 
     #[test]

@@ -4,15 +4,16 @@ mod attribute;
 mod measure;
 
 use crate::calibrate;
-use crate::compile;
-use crate::entries::Origin;
-use crate::failure::Failure;
-use crate::frontend;
-use crate::inputs;
-use crate::options::{DescriptorKind, Native, Passes, Source};
-use crate::plan_file::{PlanFiles, PortBurst};
-use crate::say::{print, say};
 use clap::Args;
+use driver::entries::Origin;
+use driver::failure::Failure;
+use driver::files;
+use driver::frontend;
+use driver::inputs;
+use driver::machine_file;
+use driver::options::{DescriptorKind, Native, Passes, Source};
+use driver::port_burst::PortBurst;
+use driver::stdout::{print, say};
 use measure::Measuring;
 use opt::Inputs;
 use opt::explain::Measured;
@@ -74,7 +75,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     passes.ports.own_descriptor = descriptor == DescriptorKind::Own;
     passes.descriptor = Some(descriptor.plan());
     let loaded = frontend::load(&arguments.source)?;
-    let burst = PortBurst::of(arguments.burst, PlanFiles::read(&passes)?, &loaded, &mut passes);
+    let burst = PortBurst::of(arguments.burst, passes.read_plans()?, &loaded, &mut passes);
     let measured = if arguments.measure { Some(measure(arguments, &mut passes)?) } else { None };
     let (program, mut plan) = frontend::optimize(loaded, &passes, None)?;
     plan.burst = burst.of_plan(&plan);
@@ -122,7 +123,7 @@ fn measure(arguments: &Arguments, passes: &mut Passes) -> Result<Measured, Failu
 
 /// What is known of the machine, and where from.
 fn machine_note(passes: &Passes, given: &Inputs) -> String {
-    let usual = passes.machine.clone().or_else(calibrate::usual_file).unwrap_or_else(calibrate::default_file);
+    let usual = passes.machine.clone().or_else(machine_file::usual_file).unwrap_or_else(machine_file::default_file);
     let file = usual.display();
     if given.machine == Machine::default() {
         return format!("machine: careful guesses, not {file}; `bacus calibrate` measures this one");
@@ -133,14 +134,14 @@ fn machine_note(passes: &Passes, given: &Inputs) -> String {
 /// To the file that was named; a page that would fill a terminal goes to one beside.
 fn conclude(arguments: &Arguments, text: &str) -> Result<(), Failure> {
     if let Some(path) = &arguments.output {
-        return compile::write(path, text.as_bytes());
+        return files::write(path, text.as_bytes());
     }
     if !(arguments.html && std::io::stdout().is_terminal()) {
         return print(text);
     }
     let name = arguments.source.program.with_extension("html");
     let path = Path::new(name.file_name().unwrap_or(name.as_os_str()));
-    compile::write(path, text.as_bytes())?;
+    files::write(path, text.as_bytes())?;
     say!("page: {}", path.display());
     Ok(())
 }

@@ -2,8 +2,8 @@
 
 use super::account::Account;
 use super::{Arguments, PUNTED, Port, Running, dump, summary};
-use crate::failure::Failure;
-use crate::say::say;
+use driver::failure::Failure;
+use driver::stdout::say;
 use runtime::{Event, Link, interrupt};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -152,7 +152,7 @@ fn listen(running: &mut Running<'_>) -> Option<String> {
         let name = match event {
             Event::Digest { digest, .. } => running.engine.digest_name(digest),
             Event::Log { format, values, widths } => {
-                say!("{}", crate::native::log_line(&format, &values, &widths));
+                say!("{}", native::log_line(&format, &values, &widths));
                 "log lines".to_string()
             }
             Event::Fail { text } => {

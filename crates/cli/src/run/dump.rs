@@ -1,8 +1,8 @@
 //! `--dump`: what packets have changed. Counters, meters and registers, cell by cell; cells at zero are left out.
 
-use crate::native::{NativeEngine, translate};
-use crate::say::say;
+use driver::stdout::say;
 use hlir::Match;
+use native::{NativeEngine, translate};
 use num_bigint::BigUint;
 use runtime::{DpdkLane, Table, abi};
 use serde_json::{Value, json};

@@ -2,29 +2,24 @@
 
 mod account;
 mod carry;
-mod check;
 mod dump;
-mod leftovers;
-mod ports;
-mod ring;
 mod summary;
 
-use crate::compile;
-use crate::entries::{self, Origin};
-use crate::failure::Failure;
-use crate::flags;
-use crate::frontend;
-use crate::inputs;
-use crate::native::{NativeEngine, Replay};
-use crate::options::{Native, Passes, Source};
-use crate::plan_file::{PlanFiles, PortBurst};
-use crate::say::say;
-pub use check::check_ports;
 use clap::Args;
+use driver::compile;
+use driver::entries::{self, Origin};
+use driver::failure::Failure;
+use driver::files;
+use driver::flags;
+use driver::frontend;
+use driver::inputs;
+use driver::options::{Native, Passes, Source};
+use driver::port_burst::PortBurst;
+use driver::ports::{Port, announce, check_ports};
+use driver::stdout::say;
 use hlir::Program;
-use interp::engine::{Frame, Refusal};
-pub use ports::{Port, announce};
-use runtime::{Dpdk, DpdkLane, DpdkSettings, Packet, Pipeline, PortCounts, Settings, interrupt};
+use native::NativeEngine;
+use runtime::{Dpdk, DpdkLane, DpdkSettings, Pipeline, PortCounts, Settings, interrupt};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -101,16 +96,6 @@ pub struct Arguments {
     native: Native,
 }
 
-impl Replay for DpdkLane {
-    fn replay(&mut self, _: &[Frame]) -> Result<(), Refusal> {
-        Err(Refusal::wrong("a port of the network does not replay packets".to_string()))
-    }
-
-    fn take_sent(&mut self) -> Vec<Packet> {
-        Vec::new()
-    }
-}
-
 /// A switch on its ports.
 pub struct Running<'p> {
     pub engine: NativeEngine<'p, DpdkLane>,
@@ -136,7 +121,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut passes = arguments.passes.clone();
     passes.entries.clone_from(&arguments.entries);
     passes.descriptor = Some(hlir::plan::Descriptor::Mbuf);
-    let burst = PortBurst::of(arguments.burst, PlanFiles::read(&passes)?, &loaded, &mut passes);
+    let burst = PortBurst::of(arguments.burst, passes.read_plans()?, &loaded, &mut passes);
     let (pipeline, compiled) = compile::pipeline(loaded, &passes, &arguments.native, |plan| {
         plan.descriptor = hlir::plan::Descriptor::Mbuf;
         plan.burst = burst.of_plan(plan);
@@ -182,7 +167,7 @@ fn begin<'p>(
 ) -> Result<Running<'p>, Failure> {
     let dpdk_failed = |error: runtime::DpdkError| Failure::environment(error);
     let native = inputs::native_for(arguments.passes.machine.as_deref(), &arguments.native);
-    let layer = compile::compiler(&native)?.dpdk_layer(&compile::cache()?)?;
+    let layer = compile::compiler(&native)?.dpdk_layer(&files::cache()?)?;
     let mut settings = DpdkSettings::of_machine(arguments.buffers, arguments.buffer_bytes);
     announce(&arguments.ports, &mut settings);
     let dpdk = Dpdk::start(&layer, &settings).map_err(dpdk_failed)?;

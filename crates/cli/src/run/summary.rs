@@ -2,8 +2,8 @@
 
 use super::Running;
 use super::account::Account;
-use super::ports::{Device, Port};
-use crate::say::say;
+use driver::ports::{Device, Port};
+use driver::stdout::say;
 use serde_json::{Value, json};
 use std::time::Duration;
 

@@ -2,19 +2,20 @@
 
 mod trace;
 
-use crate::compile;
-use crate::entries;
-use crate::externs::ForInterpreter;
-use crate::failure::Failure;
-use crate::frontend::{self, Loaded};
-use crate::inputs;
-use crate::native::NativeEngine;
-use crate::options::{DescriptorKind, EngineKind, Native, Passes, Source};
-use crate::say::say;
 use clap::Args;
+use driver::compile;
+use driver::entries;
+use driver::externs::ForInterpreter;
+use driver::failure::Failure;
+use driver::files;
+use driver::frontend::{self, Loaded};
+use driver::inputs;
+use driver::options::{DescriptorKind, EngineKind, Native, Passes, Source};
+use driver::stdout::say;
 use hlir::Program;
 use interp::trace::Copies;
 use interp::{Engine, PORTS};
+use native::NativeEngine;
 use runtime::{Buffers, Dpdk, DpdkMemoryPort, DpdkSettings, MemoryPort, Settings};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -132,7 +133,7 @@ fn write_profile<L: runtime::Lane>(arguments: &Arguments, engine: &mut NativeEng
 fn start_dpdk(native: &Native) -> Result<Arc<Dpdk>, Failure> {
     const BUFFERS: u32 = 4096;
     const BUFFER_BYTES: u32 = 2048;
-    let layer = compile::compiler(native)?.dpdk_layer(&compile::cache()?)?;
+    let layer = compile::compiler(native)?.dpdk_layer(&files::cache()?)?;
     Dpdk::start(&layer, &DpdkSettings::of_machine(BUFFERS, BUFFER_BYTES)).map_err(Failure::environment)
 }
 

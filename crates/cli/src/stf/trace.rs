@@ -1,10 +1,10 @@
 //! `bacus stf --trace`: random and mutated packets through the interpreter and native code, compared after every burst.
 
-use crate::entries;
-use crate::failure::Failure;
-use crate::packets::{self, Packets};
-use crate::say::say;
 use clap::Args;
+use driver::entries;
+use driver::failure::Failure;
+use driver::packets::{self, Packets};
+use driver::stdout::say;
 use hlir::{Program, TableId};
 use indicatif::{ProgressBar, ProgressStyle};
 use interp::engine::{Cell, Frame, Refusal, RefusalKind};

@@ -6,8 +6,8 @@ use super::routers::add_routes;
 use super::{Shared, Wishes, Workload, stream, trace, trace_length};
 use crate::bench::entry::{Entry, Field};
 use crate::bench::traffic::SEED;
-use crate::failure::Failure;
-use crate::random::scattered;
+use driver::failure::Failure;
+use driver::random::scattered;
 use std::sync::Arc;
 
 /// Bytes that a table of 48-bit keys takes at best: eight to a line, nearly full.

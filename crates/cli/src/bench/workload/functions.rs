@@ -5,7 +5,7 @@ use super::prefixes::{self, Prefix, inside};
 use super::routers::add_routes;
 use super::{SHORTEST_TRACE, Shared, Sink, Traffic, Wishes, Workload, stream, trace, trace_length};
 use crate::bench::entry::{Entry, Field};
-use crate::failure::Failure;
+use driver::failure::Failure;
 use std::sync::Arc;
 
 /// 127.0.0.0/8: routers drop what goes there.

@@ -3,7 +3,7 @@
 use super::frames::{NEXTHOPS, ROUTER, ethernet, ipv4, nexthop, padded, station};
 use super::{Sink, Traffic, Wishes, Workload, stream, trace, trace_length};
 use crate::bench::entry::{Entry, Field};
-use crate::failure::Failure;
+use driver::failure::Failure;
 
 const IPV4_BYTES: u16 = 38;
 /// From the EtherType to the end of the IPv4 header below three labels.

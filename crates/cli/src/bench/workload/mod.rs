@@ -13,8 +13,8 @@ mod routers;
 
 use super::entry::Entry;
 use super::traffic::{SEED, Traffic};
-use crate::failure::Failure;
-use crate::random::Random;
+use driver::failure::Failure;
+use driver::random::Random;
 use opt::inputs::Stream;
 use runtime::Trace;
 use std::path::{Path, PathBuf};

@@ -4,8 +4,8 @@ use super::frames::{PORTS, ethernet, padded, station};
 use super::{Sink, Traffic, Wishes, Workload, stream, trace, trace_length};
 use crate::bench::entry::{Entry, Field, Limbs};
 use crate::bench::traffic::SEED;
-use crate::failure::Failure;
-use crate::random::Random;
+use driver::failure::Failure;
+use driver::random::Random;
 
 const NAME_BYTES: usize = 32;
 const HOSTS: u64 = 10_000;

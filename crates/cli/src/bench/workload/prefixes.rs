@@ -2,8 +2,8 @@
 
 use crate::bench::traffic::SEED;
 use crate::bench::workload::frames::NEXTHOPS;
-use crate::failure::Failure;
-use crate::random::Random;
+use driver::failure::Failure;
+use driver::random::Random;
 use std::collections::HashSet;
 use std::fs;
 use std::net::Ipv4Addr;

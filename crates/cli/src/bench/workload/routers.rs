@@ -5,8 +5,8 @@ use super::prefixes::{self, Prefix, inside};
 use super::{SHORTEST_TRACE, Shared, Sink, Traffic, Wishes, Workload, stream, trace, trace_length};
 use crate::bench::entry::{Entry, Field, ones};
 use crate::bench::traffic::SEED;
-use crate::failure::Failure;
-use crate::random::{Random, scattered};
+use driver::failure::Failure;
+use driver::random::{Random, scattered};
 use std::collections::HashSet;
 use std::sync::Arc;
 

@@ -1,0 +1,60 @@
+//! `bacus entries`: says what files of entries come to, and writes them in the compact form.
+
+use clap::Args;
+use driver::entries::{bound, compact_form, failure, keep, warn};
+use driver::failure::Failure;
+use driver::options::Source;
+use driver::stdout::say;
+use driver::{files, frontend};
+use interp::PORTS;
+use std::path::PathBuf;
+
+pub const EXAMPLES: &str = "\
+Examples:
+  bacus entries router.p4 s1-runtime.json            are they right, and how many for each table?
+  bacus entries router.p4 routes.stf -o routes.bin   the compact form, for tables of millions
+  bacus entries router.p4 commands.txt.gz acl.stf -o all.bin
+
+Files are STF, scripts of simple_switch_CLI, the p4lang tutorials' runtime JSON, or P4Runtime's WriteRequest (text, JSON, bytes),
+as `bacus run --entries` reads them, too. The compact form has entries with actions and nothing else; docs/run.md describes it.";
+
+#[derive(Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    source: Source,
+    /// Files of entries, in any form
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Write the entries of all files here, in the compact form
+    #[arg(short, long, value_name = "FILE.bin")]
+    output: Option<PathBuf>,
+}
+
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let program = frontend::load(&arguments.source)?.program;
+    let mut switch = interp::Switch::new(&program, 0, PORTS);
+    let mut kept = Vec::new();
+    for file in &arguments.files {
+        let bound = bound(&program, file)?;
+        if arguments.output.is_some() {
+            keep(&program, &bound, &mut kept).map_err(|mistakes| failure(file, &mistakes))?;
+        }
+        let done = interp::stf::apply(&program, bound, &mut switch).map_err(|mistakes| failure(file, &mistakes))?;
+        warn(file, &done.warnings);
+    }
+    for (id, table) in program.tables.iter() {
+        let (entries, own) = (switch.content(id).entries, table.entries.len());
+        if entries > 0 {
+            let own = if own == 0 { String::new() } else { format!(" ({own} of the program)") };
+            say!("{}: {entries} entries{own}", table.name);
+        }
+    }
+    match &arguments.output {
+        Some(path) => {
+            files::write(path, &compact_form(&program, &kept))?;
+            say!("{}: {} entries", path.display(), kept.len());
+            Ok(())
+        }
+        None => Ok(()),
+    }
+}

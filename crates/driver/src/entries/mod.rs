@@ -1,0 +1,188 @@
+//! Entries for a switch: from files of the forms that people have, from the compact binary form, or from a generator.
+//!
+//! What people have goes through the control plane's books; the other two go straight to the tables and are for millions.
+
+mod binary;
+mod content;
+mod convert;
+mod forms;
+mod generate;
+mod loader;
+
+pub use binary::bytes_of as compact_form;
+pub use content::occupancy;
+pub use convert::keep;
+
+use crate::failure::Failure;
+use crate::files;
+use crate::stdout::say;
+use forms::{Form, Read};
+use hlir::{Program, TableId};
+use interp::engine::{Frame, Refusal};
+use interp::stf::bind::Bound;
+use interp::stf::command::Kind;
+use interp::stf::{Command, Configured, Mistake};
+use native::{NativeEngine, Replay};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Mutex;
+
+/// Ports of generated entries, where no switch says how many there are.
+pub const USUAL_PORTS: u32 = 512;
+
+/// Where entries come from, as `--entries` names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A file of any form: what is in it tells.
+    File(PathBuf),
+    /// `gen:TABLE:COUNT:SEED`
+    Generated { table: String, count: u64, seed: u64 },
+}
+
+impl FromStr for Origin {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Origin, String> {
+        let Some(rest) = text.strip_prefix("gen:") else { return Ok(Origin::File(PathBuf::from(text))) };
+        let parts: Vec<&str> = rest.split(':').collect();
+        let number = |text: &str| text.replace('_', "").parse::<u64>().ok();
+        match parts[..] {
+            [table, count, seed] => match (number(count), number(seed)) {
+                (Some(count), Some(seed)) => Ok(Origin::Generated { table: table.to_string(), count, seed }),
+                _ => Err("COUNT and SEED are numbers: gen:TABLE:COUNT:SEED".to_string()),
+            },
+            _ => Err("write gen:TABLE:COUNT:SEED, as gen:ingress.routes:100000:1".to_string()),
+        }
+    }
+}
+
+/// Loads all of them, in order; the number of entries. `ports` bounds generated port numbers.
+pub fn load<L: Replay>(engine: &mut NativeEngine<'_, L>, origins: &[Origin], ports: u32) -> Result<u64, Failure> {
+    let count = origins.iter().try_fold(0, |sum, origin| {
+        let more = match origin {
+            Origin::File(path) => load_file(engine, path)?,
+            Origin::Generated { table, count, seed } => generate::load(engine, table, (*count, *seed), ports)?,
+        };
+        Ok::<u64, Failure>(sum + more)
+    })?;
+    engine.switch().tables().iter().for_each(|table| table.compact());
+    Ok(count)
+}
+
+fn load_file<L: Replay>(engine: &mut NativeEngine<'_, L>, path: &Path) -> Result<u64, Failure> {
+    let bytes = files::contents(path)?;
+    if is_binary(&bytes) {
+        return binary::load(engine, path, &bytes);
+    }
+    let done = configure(engine.program(), path, engine)?;
+    done.printed.iter().for_each(|line| say!("{}: {line}", path.display()));
+    Ok(done.steps)
+}
+
+/// Whether these are entries in the compact form, which goes to the tables past the store.
+fn is_binary(bytes: &[u8]) -> bool {
+    matches!(forms::form(bytes), Ok(Form::Binary))
+}
+
+/// Configures any engine with a file that is not in the compact form. Of what has no effect there, the user is warned.
+pub fn configure(program: &Program, path: &Path, engine: &mut dyn interp::Engine) -> Result<Configured, Failure> {
+    let bound = bound(program, path)?;
+    let done = interp::stf::apply(program, bound, engine).map_err(|mistakes| failure(path, &mistakes))?;
+    warn(path, &done.warnings);
+    Ok(done)
+}
+
+/// What a file that is not in the compact form does to a switch, step by step.
+pub fn bound(program: &Program, path: &Path) -> Result<Bound, Failure> {
+    read(program, path)?.bind(program).map_err(|mistakes| failure(path, &mistakes))
+}
+
+/// The commands of a file that configure a switch.
+pub fn read_configuration(program: &Program, path: &Path) -> Result<Vec<Command>, Failure> {
+    Ok(read(program, path)?.commands)
+}
+
+fn read(program: &Program, path: &Path) -> Result<Read, Failure> {
+    let bytes = files::contents(path)?;
+    forms::read(program, &bytes).map_err(|mistakes| failure(path, &mistakes))
+}
+
+/// What was taken but is hardly meant so, on stderr. A file that is read again says nothing new.
+pub fn warn(path: &Path, warnings: &[Mistake]) {
+    /// Lines for one file.
+    const MOST: usize = 20;
+    static WARNED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    let is_new = WARNED.lock().is_ok_and(|mut warned| warned.insert(path.to_path_buf()));
+    if !is_new {
+        return;
+    }
+    for warning in warnings.iter().take(MOST) {
+        eprintln!("{}:{}:{}: warning: {}", path.display(), warning.place.line, warning.place.column, warning.message);
+    }
+    if let more @ 1.. = warnings.len().saturating_sub(MOST) {
+        eprintln!("{}: warning: {more} more like these", path.display());
+    }
+}
+
+/// Mistakes with their place in the user's files.
+pub fn failure(path: &Path, mistakes: &[Mistake]) -> Failure {
+    Failure::Input(format!("error: {}\n", placed(path, mistakes).join("\nerror: ")))
+}
+
+/// A line for each.
+pub fn placed(path: &Path, mistakes: &[Mistake]) -> Vec<String> {
+    mistakes.iter().map(|mistake| format!("{}:{mistake}", path.display())).collect()
+}
+
+/// The packets of an STF file, with their ports.
+pub fn packets(path: &Path) -> Result<Vec<Frame>, Failure> {
+    let packet = |command: Command| match command.kind {
+        Kind::Packet { port, bytes } => Some(Frame { port, bytes }),
+        Kind::Expect { .. }
+        | Kind::NoPacket
+        | Kind::ExpectDigest { .. }
+        | Kind::ExpectIdle { .. }
+        | Kind::Control(_) => None,
+    };
+    let bytes = files::contents(path)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let commands = interp::stf::parse(&text).map_err(|mistakes| failure(path, &mistakes))?;
+    Ok(commands.into_iter().filter_map(packet).collect())
+}
+
+/// The table that a user means: by its whole name, or the end of it that only one has.
+fn find_table(program: &Program, name: &str) -> Result<TableId, Failure> {
+    let exact = program.tables.iter().find(|(_, table)| table.name == name);
+    let fitting: Vec<TableId> =
+        program.tables.iter().filter(|(_, table)| table.name.ends_with(name)).map(|(id, _)| id).collect();
+    match (exact, &fitting[..]) {
+        (Some((id, _)), _) => Ok(id),
+        (None, [id]) => Ok(*id),
+        (None, []) => {
+            let names: Vec<&str> = program.tables.iter().map(|(_, table)| table.name.as_str()).collect();
+            Err(Failure::input(format!("there is no table `{name}`\nhint: tables are {}", names.join(", "))))
+        }
+        (None, _) => {
+            let names: Vec<&str> = fitting.iter().map(|id| program.tables[*id].name.as_str()).collect();
+            Err(Failure::input(format!("`{name}` may be {}", names.join(" or "))))
+        }
+    }
+}
+
+fn refused(place: String, refusal: &Refusal) -> Failure {
+    Failure::input(format!("{place}: {refusal}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn origins_are_files_or_generated() {
+        assert_eq!("a/routes.stf".parse(), Ok(Origin::File("a/routes.stf".into())));
+        let generated = Origin::Generated { table: "ingress.fib".into(), count: 1_000_000, seed: 7 };
+        assert_eq!("gen:ingress.fib:1_000_000:7".parse(), Ok(generated));
+        assert!("gen:fib".parse::<Origin>().is_err() && "gen:fib:x:1".parse::<Origin>().is_err());
+    }
+}

@@ -1,0 +1,288 @@
+//! From a program's file to HLIR: preprocessing by the system's `cpp`, the P4 frontend, or the reader of HLIR text.
+
+use crate::failure::Failure;
+use crate::files;
+use crate::inputs;
+use crate::options::{Passes, Source};
+use crate::plan_file::{PlanFile, PlanFiles};
+use hlir::diagnostic::Diagnostic;
+use hlir::source::SourceMap;
+use hlir::{Plan, Program};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+include!(concat!(env!("OUT_DIR"), "/includes.rs"));
+
+/// A program, and the plan that stood beside it if its file was HLIR.
+pub struct Loaded {
+    pub program: Program,
+    pub plan: Option<PlanFile>,
+}
+
+/// Reads, checks and lowers a program; warnings go to stderr.
+pub fn load(source: &Source) -> Result<Loaded, Failure> {
+    source.check()?;
+    if is_hlir(&source.program) { load_hlir(source) } else { load_p4(source) }
+}
+
+/// A program for the sake of its interface, and why it cannot run if only the target is in the way of that.
+pub struct Described {
+    pub program: Program,
+    pub refused: Option<Failure>,
+}
+
+/// Reads a program for the sake of its interface alone, which does not depend on what the target can do.
+pub fn load_interface(source: &Source) -> Result<Described, Failure> {
+    source.check()?;
+    if is_hlir(&source.program) {
+        return Ok(Described { program: load_hlir(source)?.program, refused: None });
+    }
+    let text = preprocess(source)?;
+    with_checked(source, &text, Limits::Later, |checked, map, limits| {
+        let lowered = p4::lower_interface(checked, map, &name_of(&source.program));
+        let (program, more) = lowered.map_err(|wrong| Failure::diagnostics(&wrong, map))?;
+        // Where the checker knows of some, those of lowering come of the same.
+        let limits = if limits.is_empty() { more } else { limits };
+        let refused = (!limits.is_empty()).then(|| Failure::diagnostics(&limits, map));
+        Ok(Described { program, refused })
+    })
+}
+
+/// Reads a program to compile it, and its interface for controllers.
+pub fn load_with_interface(source: &Source) -> Result<(Loaded, Program), Failure> {
+    source.check()?;
+    if is_hlir(&source.program) {
+        let loaded = load_hlir(source)?;
+        let program = loaded.program.clone();
+        return Ok((loaded, program));
+    }
+    let text = preprocess(source)?;
+    with_checked(source, &text, Limits::Now, |checked, map, _| {
+        let name = name_of(&source.program);
+        let described = p4::lower_interface(checked, map, &name).map(|(program, _)| program);
+        let described = described.map_err(|wrong| Failure::diagnostics(&wrong, map))?;
+        let program = p4::lower(checked, map, &name).map_err(|wrong| Failure::diagnostics(&wrong, map))?;
+        Ok((Loaded { program, plan: None }, described))
+    })
+}
+
+/// When to stop at what only the target cannot do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Limits {
+    Now,
+    /// What goes on with the program is given them.
+    Later,
+}
+
+/// Only finds mistakes: all that `load` would find, too. Programs without a main package pass: there is nothing to lower.
+pub fn check(source: &Source) -> Result<(), Failure> {
+    source.check()?;
+    if is_hlir(&source.program) {
+        return load_hlir(source).map(drop);
+    }
+    let text = preprocess(source)?;
+    with_checked(source, &text, Limits::Now, |checked, map, _| stop_at_errors(source, p4::refused(checked, map), map))
+}
+
+/// Parses and checks a program, and goes on with it if nothing is wrong, or nothing but limits of the target that come later.
+fn with_checked<T: Send>(
+    source: &Source,
+    text: &str,
+    limits: Limits,
+    then: impl FnOnce(&p4::check::Checked<'_>, &SourceMap, Vec<Diagnostic>) -> Result<T, Failure> + Send,
+) -> Result<T, Failure> {
+    p4::with_deep_stack(|| {
+        let parsed = p4::parse(&source.program.display().to_string(), text);
+        stop_at_errors(source, parsed.diagnostics.clone(), &parsed.map)?;
+        if parsed.program.declarations.is_empty() {
+            let message = "there is no program in this file: expected declarations in P4_16, `main` the last";
+            return Err(Failure::input(format!("{}: {message}", source.program.display())));
+        }
+        let (checked, mut diagnostics) = p4::check::check(&parsed.program);
+        if !diagnostics.iter().any(Diagnostic::is_error) {
+            diagnostics.extend(p4::check::dpdk_limits(&checked, &parsed.map));
+        }
+        let is_late = |one: &Diagnostic| limits == Limits::Later && p4::check::is_target_limit(one);
+        let (late, diagnostics) = diagnostics.into_iter().partition(is_late);
+        stop_at_errors(source, diagnostics, &parsed.map)?;
+        then(&checked, &parsed.map, late)
+    })
+}
+
+fn is_hlir(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "hlir")
+}
+
+fn load_hlir(source: &Source) -> Result<Loaded, Failure> {
+    let path = source.program.as_path();
+    let text = files::text(path)?;
+    let map = SourceMap::new(&path.display().to_string(), &text);
+    let parsed = hlir::text::parse_file(&text).map_err(|diagnostics| Failure::diagnostics(&diagnostics, &map))?;
+    stop_at_errors(source, parsed.verify(), &map)?;
+    let places = parsed.places;
+    let plan = parsed.plan.map(|plan| PlanFile::of(plan, places, map));
+    Ok(Loaded { program: parsed.program, plan })
+}
+
+fn load_p4(source: &Source) -> Result<Loaded, Failure> {
+    let text = preprocess(source)?;
+    with_checked(source, &text, Limits::Now, |checked, map, _| {
+        let program = p4::lower(checked, map, &name_of(&source.program));
+        let program = program.map_err(|diagnostics| Failure::diagnostics(&diagnostics, map))?;
+        Ok(Loaded { program, plan: None })
+    })
+}
+
+/// Shows warnings and goes on, or fails with everything that was found.
+fn stop_at_errors(source: &Source, diagnostics: Vec<Diagnostic>, map: &SourceMap) -> Result<(), Failure> {
+    // What the architectures' own files could do better is no concern of who includes them.
+    let diagnostics = p4::check::without_headers(diagnostics, map, |file| is_own(source, file));
+    let diagnostics = source.warnings.apply(diagnostics);
+    let diagnostics: Vec<Diagnostic> = diagnostics.into_iter().map(|one| in_the_program(source, one, map)).collect();
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return Err(Failure::diagnostics(&diagnostics, map));
+    }
+    for diagnostic in diagnostics {
+        let file = if diagnostic.span().is_none() { format!("{}: ", source.program.display()) } else { String::new() };
+        eprint!("{file}{}", diagnostic.render(map));
+    }
+    Ok(())
+}
+
+/// A mistake that shows in a file that is not the user's is placed at the line of the program that included it, too: the way out is near it.
+fn in_the_program(source: &Source, diagnostic: Diagnostic, map: &SourceMap) -> Diagnostic {
+    let place = diagnostic.span();
+    if place.is_none() || is_own(source, &map.locate(place.start).file) {
+        return diagnostic;
+    }
+    match map.inclusion(place.start) {
+        Some(line) => diagnostic.first_label(line, "included here"),
+        None => diagnostic,
+    }
+}
+
+/// Whether the user wrote a file: the program, and what lies beside or below it. What is found in the directories of `-I` elsewhere, and what
+/// bacus brings, is not the user's.
+fn is_own(source: &Source, file: &str) -> bool {
+    let file = Path::new(file);
+    let beside = source.program.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let is_brought = |(name, _): &(&str, &str)| file.to_string_lossy().contains("/include-") && file.ends_with(name);
+    let is_below = |folder: &Path| folder == Path::new(".") && file.is_relative() || file.starts_with(folder);
+    let elsewhere = |folder: &PathBuf| file.starts_with(folder) && !beside.starts_with(folder);
+    is_below(beside) || !(source.include.iter().any(elsewhere) || INCLUDES.iter().any(is_brought))
+}
+
+/// The name of generated files: letters, digits and `_`.
+fn name_of(path: &Path) -> String {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let plain: String = stem.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect();
+    if plain.starts_with(|letter: char| letter.is_ascii_alphabetic()) { plain } else { format!("p_{plain}") }
+}
+
+/// Runs `cpp` as P4 users expect: no predefined macros, no system headers, line marks and comments kept.
+fn preprocess(source: &Source) -> Result<String, Failure> {
+    // Said here, in our words: cpp would say it in its own, twice.
+    fs::File::open(&source.program).map_err(|error| Failure::unreadable(&source.program, &error))?;
+    if source.program.is_dir() {
+        return Err(Failure::input(format!("{}: is a directory", source.program.display())));
+    }
+    let cache = files::cache()?;
+    let brought = cache.unpack("include", INCLUDES).map_err(|error| Failure::unwritable(cache.root(), &error))?;
+    let mut command = Command::new("cpp");
+    command.args(["-C", "-undef", "-nostdinc", "-x", "assembler-with-cpp"]);
+    // What p4c-bm2-ss defines: what programs do for BMv2 is what they are to do here.
+    command.args(["-D__TARGET_BACUS__", "-D__TARGET_BMV2__"]);
+    command.args(source.define.iter().map(|define| format!("-D{define}")));
+    command.args(source.undefine.iter().map(|undefine| format!("-U{undefine}")));
+    command.args(source.include.iter().chain([&brought]).flat_map(|directory| [Path::new("-I"), directory]));
+    command.env("LC_ALL", "C").arg(&source.program);
+    let output = command.output().map_err(|error| {
+        Failure::environment(format!("the C preprocessor `cpp` cannot be run: {error}\nhint: apt-get install cpp"))
+    })?;
+    if !output.status.success() {
+        return Err(Failure::Input(cpp_errors(&String::from_utf8_lossy(&output.stderr))));
+    }
+    Ok(text_of(output.stdout))
+}
+
+/// Comments were written in older character sets, too: what is not UTF-8 is taken for Latin-1, in which any byte is a letter.
+fn text_of(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| error.into_bytes().iter().map(|byte| char::from(*byte)).collect())
+}
+
+/// The preprocessor's messages in the shape of ours: `file.p4(12): [--Werror=preprocessor] error: ...`.
+fn cpp_errors(stderr: &str) -> String {
+    let mut text = String::new();
+    for line in stderr.lines() {
+        let message = ["fatal error: ", "error: "].iter().find_map(|word| line.split_once(word));
+        let Some((place, message)) = message else { continue };
+        let mut place = place.trim_end_matches([':', ' ']).rsplitn(3, ':');
+        let (column, number, file) = (place.next(), place.next(), place.next());
+        match (file, number, column) {
+            (Some(file), Some(number), Some(_)) => {
+                text.push_str(&format!("{file}({number}): [--Werror=preprocessor] error: {message}\n"));
+            }
+            _ => text.push_str(&format!("error: {message}\n")),
+        }
+        if message.ends_with("No such file or directory") {
+            text.push_str("hint: name the directory of included files with -I\n");
+        }
+    }
+    if text.is_empty() { format!("error: the preprocessor failed\n{stderr}") } else { text }
+}
+
+/// The plan and the program after the passes that were chosen, up to and including `until`.
+pub fn optimize(loaded: Loaded, passes: &Passes, until: Option<&str>) -> Result<(Program, Plan), Failure> {
+    let Loaded { mut program, plan } = loaded;
+    let files = passes.files.clone().map_or_else(|| passes.read_plans(), Ok)?;
+    files.iter().try_for_each(|file| file.check_ports(passes.descriptor, passes.burst))?;
+    let PlanFiles { written, pinned } = files;
+    let given = written.or(plan);
+    let selection = selection(passes);
+    let selection = if given.is_none() { selection } else { selection.rewrites() };
+    let mut inputs = inputs::gather(&program, passes)?;
+    if let Some(file) = &pinned {
+        (inputs.constraints, inputs.constrained_descriptor) = (file.plan.clone(), file.descriptor());
+    }
+    let mut plan = given.as_ref().map(|file| file.plan.clone()).unwrap_or_default();
+    if let Some(layout) = pinned.as_ref().and_then(PlanFile::layout) {
+        plan.layout.clone_from(layout);
+    }
+    opt::optimize(&mut program, &mut plan, &inputs, &selection, until);
+    match (&given, &pinned) {
+        // Before the last pass, pins are not all in the plan yet.
+        (_, Some(file)) if until.is_some() => file.check_alone(&program)?,
+        (_, Some(file)) => file.check_in(&program, &plan)?,
+        (Some(_), None) if passes.is_shown && passes.plan.is_none() => {}
+        (Some(file), None) => file.check(&program)?,
+        (None, None) => {}
+    }
+    Ok((program, plan))
+}
+
+fn selection(passes: &Passes) -> opt::Selection {
+    match &passes.passes {
+        Some(names) => opt::Selection::Only(names.iter().filter(|name| !name.is_empty()).cloned().collect()),
+        None if passes.without.is_empty() => opt::Selection::All,
+        None => opt::Selection::Without(passes.without.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_of_the_preprocessor_are_in_the_shape_of_ours() {
+        let text = cpp_errors("r.p4:3:10: fatal error: x.p4: No such file or directory\ncompilation terminated.\n");
+        assert!(text.starts_with("r.p4(3): [--Werror=preprocessor] error: x.p4: No such"), "{text}");
+        assert!(text.contains("-I"), "{text}");
+    }
+
+    #[test]
+    fn names_of_files_become_names_of_programs() {
+        assert_eq!(name_of(Path::new("a/l2-fwd.v2.p4")), "l2_fwd_v2");
+        assert_eq!(name_of(Path::new("3.p4")), "p_3");
+    }
+}

@@ -1,0 +1,25 @@
+//! The compiler driver: program, entries, machine, plan and profile in, a compiled pipeline out.
+//!
+//! It reads the user's files, runs the crates in order, keeps compiled code in the cache, and says what is wrong. What several commands share is here;
+//! what a command's own flags say, and what it prints, is the command's.
+
+#![deny(clippy::print_stdout)]
+
+pub mod compile;
+pub mod entries;
+pub mod externs;
+pub mod failure;
+pub mod files;
+pub mod flags;
+pub mod frontend;
+pub mod inputs;
+pub mod machine_file;
+pub mod options;
+pub mod packets;
+pub mod pcap;
+pub mod plan_file;
+pub mod port_burst;
+pub mod ports;
+pub mod random;
+pub mod stdout;
+mod warnings;

@@ -1,0 +1,57 @@
+//! Which machine file plans are made for, and what can be said of this machine without measuring it.
+
+use crate::failure::Failure;
+use crate::files;
+use opt::inputs::Machine;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where a host's machine file is looked for: below the current directory.
+pub fn default_file() -> PathBuf {
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = if host.trim().is_empty() { "host" } else { host.trim() };
+    Path::new("machines").join(format!("{host}.toml"))
+}
+
+/// What plans are made for where no file is named: the host's file where one stands, else what was measured for this processor last, wherever that was.
+pub fn usual_file() -> Option<PathBuf> {
+    let default = default_file();
+    if default.exists() { Some(default) } else { in_cache().ok().filter(|path| up_to_date(path).is_some()) }
+}
+
+/// Where a calibration is kept for every directory.
+pub fn in_cache() -> Result<PathBuf, Failure> {
+    Ok(files::cache()?.root().join(default_file()))
+}
+
+/// The machine of a file, if it tells of the processor that this program runs on.
+pub fn of_this_processor(path: &Path) -> Option<Machine> {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    Machine::parse(&text).ok().filter(|machine| machine.cpu == cpu())
+}
+
+/// The same, if it was measured as this program would.
+pub fn up_to_date(path: &Path) -> Option<Machine> {
+    of_this_processor(path).filter(|machine| !machine.is_outdated())
+}
+
+/// The processor's name with family and model: what makes a file of another one stale.
+pub fn cpu() -> String {
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let field = |name: &str| {
+        let line = text.lines().find(|line| line.split(':').next().is_some_and(|key| key.trim() == name));
+        line.and_then(|line| line.split_once(':')).map_or("?".to_string(), |(_, value)| value.trim().to_string())
+    };
+    format!("{} (family {}, model {})", field("model name"), field("cpu family"), field("model"))
+}
+
+/// The one thing that is asked, not measured: which vectors there are.
+pub fn vector_bytes() -> u32 {
+    if is_x86_feature_detected!("avx512bw") {
+        64
+    } else if is_x86_feature_detected!("avx2") {
+        32
+    } else {
+        16
+    }
+}

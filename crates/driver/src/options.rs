@@ -1,0 +1,176 @@
+//! Flags that mean the same in every command.
+
+use crate::entries::Origin;
+use crate::failure::Failure;
+use crate::flags;
+use crate::plan_file::PlanFiles;
+use clap::{Args, ValueEnum};
+use hlir::plan::Descriptor;
+use opt::inputs::{Ports, Profile};
+use runtime::Symbols;
+use std::path::{Path, PathBuf};
+
+/// A program and how its text is read.
+#[derive(Args, Clone, Debug)]
+pub struct Source {
+    /// The program: P4_16 (.p4) or HLIR (.hlir)
+    #[arg(value_name = "PROGRAM")]
+    pub program: PathBuf,
+    /// Look for included files here, before the architectures that bacus brings
+    #[arg(short = 'I', value_name = "DIR", help_heading = "Preprocessing")]
+    pub include: Vec<PathBuf>,
+    /// Define a macro
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", value_parser = flags::definition, help_heading = "Preprocessing")]
+    pub define: Vec<String>,
+    /// Undefine a macro
+    #[arg(short = 'U', value_name = "NAME", value_parser = flags::macro_name, help_heading = "Preprocessing")]
+    pub undefine: Vec<String>,
+    #[command(flatten)]
+    pub warnings: Warnings,
+}
+
+impl Source {
+    /// A program that needs no flags.
+    pub fn plain(program: &Path) -> Source {
+        let (include, define, undefine) = (Vec::new(), Vec::new(), Vec::new());
+        Source { program: program.to_path_buf(), include, define, undefine, warnings: Warnings::default() }
+    }
+
+    /// Directories that are not there would say nothing: what they were to have may be found elsewhere.
+    pub fn check(&self) -> Result<(), Failure> {
+        self.include.iter().try_for_each(|folder| flags::directory(folder).map_err(Failure::input))
+    }
+}
+
+/// What becomes of warnings.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Warnings {
+    /// Say nothing of warnings [of this kind]
+    #[arg(long = "Wdisable", value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = flags::warning_kind)]
+    #[arg(help_heading = "Warnings")]
+    pub disable: Vec<String>,
+    /// Say warnings [of this kind] as information
+    #[arg(long = "Winfo", value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = flags::warning_kind)]
+    #[arg(help_heading = "Warnings")]
+    pub info: Vec<String>,
+    /// Say warnings [of this kind] as warnings, whatever the other flags say of all
+    #[arg(long = "Wwarn", value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = flags::warning_kind)]
+    #[arg(help_heading = "Warnings")]
+    pub warn: Vec<String>,
+    /// Take warnings [of this kind] as errors
+    #[arg(long = "Werror", value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = flags::warning_kind)]
+    #[arg(help_heading = "Warnings")]
+    pub error: Vec<String>,
+}
+
+/// Which passes of the optimizer run.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Passes {
+    /// Run only these passes of the optimizer (none: `--passes ''`)
+    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = flags::pass, conflicts_with = "without")]
+    #[arg(help_heading = "Optimizing")]
+    pub passes: Option<Vec<String>>,
+    /// Run all passes but these
+    #[arg(long, value_name = "A", value_delimiter = ',', value_parser = flags::pass, help_heading = "Optimizing")]
+    pub without: Vec<String>,
+    /// Take the schedule from this file, instead of planning one: what it leaves out is done the plain way
+    #[arg(long, value_name = "FILE", help_heading = "Optimizing")]
+    pub plan: Option<PathBuf>,
+    /// Decide what this plan file says, and plan the rest: each line of it stands in the plan, or is refused where it stands
+    #[arg(long, value_name = "FILE", conflicts_with = "plan", help_heading = "Optimizing")]
+    pub pin: Option<PathBuf>,
+    /// Plan for the machine of this file of `bacus calibrate`; where it has narrower vectors than this one, code has no wider ones [default:
+    /// machines/HOST.toml, else what was measured last in any directory, else careful guesses]
+    #[arg(long, value_name = "FILE", help_heading = "Optimizing")]
+    pub machine: Option<PathBuf>,
+    /// Plan for the traffic of this file of `--profile-out`, instead of guessing
+    #[arg(long, value_name = "FILE", help_heading = "Optimizing")]
+    pub profile: Option<PathBuf>,
+    /// What the files of --plan and --pin say, where the command has read them already: what comes by a pipe can be read once.
+    #[arg(skip)]
+    pub files: Option<PlanFiles>,
+    /// What packets are, where a command's ports or its flags say so.
+    #[arg(skip)]
+    pub descriptor: Option<Descriptor>,
+    /// Packets to a burst, where a flag says so.
+    #[arg(skip)]
+    pub burst: Option<u32>,
+    /// The result is only shown: a plan that stands behind a program is, too, whatever is wrong with it.
+    #[arg(skip)]
+    pub is_shown: bool,
+    /// What the tables will hold, where a command knows.
+    #[arg(skip)]
+    pub entries: Vec<Origin>,
+    /// What a run has counted, where the user gives no profile.
+    #[arg(skip)]
+    pub counted: Option<Profile>,
+    /// What the ports can do.
+    #[arg(skip)]
+    pub ports: Ports,
+}
+
+impl Passes {
+    /// The plans that the flags name.
+    pub fn read_plans(&self) -> Result<PlanFiles, Failure> {
+        PlanFiles::read(self.plan.as_deref(), self.pin.as_deref())
+    }
+}
+
+/// How native code is made.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Native {
+    /// The C compiler [default: gcc, else clang]
+    #[arg(long, value_name = "CC", help_heading = "Native code")]
+    pub cc: Option<String>,
+    /// C code of the program's own externs: sources and headers (.c, .h) to include, objects and libraries (.o, .a, .so) to link; repeatable
+    #[arg(long = "extern", value_name = "FILE", help_heading = "Native code")]
+    pub externs: Vec<PathBuf>,
+    /// Let the native code watch itself for bad accesses and undefined behaviour
+    #[arg(long, help_heading = "Native code")]
+    pub sanitize: bool,
+    /// What objects say about their lines.
+    #[arg(skip)]
+    pub symbols: Symbols,
+    /// Bytes of the widest vectors, where the machine's file tells.
+    #[arg(skip)]
+    pub vector_bytes: Option<u32>,
+}
+
+impl Native {
+    /// The user's code is there, whether the program calls it or not.
+    pub fn check(&self) -> Result<(), Failure> {
+        self.externs.iter().try_for_each(|file| match std::fs::metadata(file) {
+            Ok(found) if found.is_file() => Ok(()),
+            Ok(_) => {
+                Err(Failure::input(format!("--extern {}: expected a file (.c, .h, .o, .a or .so)", file.display())))
+            }
+            Err(error) => Err(Failure::unreadable(file, &error)),
+        })
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EngineKind {
+    /// The interpreter of HLIR: what the program means
+    Interp,
+    /// Compiled C on in-memory ports
+    Native,
+}
+
+/// What stands for a packet in native code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DescriptorKind {
+    /// The address of its bytes: needs no DPDK
+    Own,
+    /// DPDK's `struct rte_mbuf`
+    Mbuf,
+}
+
+impl DescriptorKind {
+    pub fn plan(self) -> hlir::plan::Descriptor {
+        match self {
+            DescriptorKind::Own => hlir::plan::Descriptor::Own,
+            DescriptorKind::Mbuf => hlir::plan::Descriptor::Mbuf,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What is refused of a set of ports before any of them is opened.
+
+use super::{Device, Port};
+use crate::failure::Failure;
+use std::path::{Path, PathBuf};
+
+pub fn check_ports(ports: &[Port]) -> Result<(), Failure> {
+    for (at, port) in ports.iter().enumerate() {
+        if ports[..at].iter().any(|other| other.number == port.number) {
+            return Err(Failure::input(format!("port {} is given twice", port.number)));
+        }
+        port.check()?;
+    }
+    for (at, port) in ports.iter().enumerate() {
+        ports[..at].iter().try_for_each(|other| check_devices(other, port))?;
+        ports.iter().try_for_each(|other| check_captures(port, other))?;
+    }
+    Ok(())
+}
+
+/// Two ports on one device would each take some of its packets.
+fn check_devices(one: &Port, other: &Port) -> Result<(), Failure> {
+    let (Some(device), Some(same)) = (device(one), device(other)) else { return Ok(()) };
+    if device != same {
+        return Ok(());
+    }
+    Err(Failure::input(format!(
+        "ports {} and {} are both on `{device}`\nhint: give each port a device of its own",
+        one.number, other.number
+    )))
+}
+
+/// What a device is told apart by: the interface, or the first word of DPDK's arguments.
+fn device(port: &Port) -> Option<&str> {
+    match &port.device {
+        Device::Captures { .. } => None,
+        Device::Interface(name) => Some(name),
+        Device::Devargs(devargs) => {
+            let of_packets = devargs.starts_with("net_af_packet") || devargs.starts_with("net_af_xdp");
+            let interface = devargs.split(',').find_map(|argument| argument.strip_prefix("iface="));
+            interface.filter(|_| of_packets).or(devargs.split(',').next())
+        }
+    }
+}
+
+/// The output of one port must not be the input or the output of any.
+fn check_captures(port: &Port, other: &Port) -> Result<(), Failure> {
+    let Some(output) = port.output().and_then(file) else { return Ok(()) };
+    let refused = |role: &str| {
+        Err(Failure::input(format!(
+            "{} is the output of port {} and the {role} of port {}: it would be overwritten\nhint: name another file for one of them",
+            output.display(),
+            port.number,
+            other.number
+        )))
+    };
+    if port.number != other.number && other.output().and_then(file).as_ref() == Some(&output) {
+        return refused("output");
+    }
+    match &other.device {
+        Device::Captures { input, .. } if file(input).as_ref() == Some(&output) => refused("input"),
+        Device::Captures { .. } | Device::Interface(_) | Device::Devargs(_) => Ok(()),
+    }
+}
+
+/// One name for each file, whatever the way to it. What is no file, as `/dev/null`, may be written by any number of ports.
+fn file(path: &Path) -> Option<PathBuf> {
+    if path.as_os_str().is_empty() || path.metadata().is_ok_and(|there| !there.is_file()) {
+        return None;
+    }
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let named = || Some(directory.canonicalize().ok()?.join(path.file_name()?));
+    path.canonicalize().ok().or_else(named)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(ports: &[&str]) -> Option<String> {
+        let ports: Vec<Port> = ports.iter().map(|text| text.parse().expect("the port is right")).collect();
+        match check_ports(&ports) {
+            Ok(()) => None,
+            Err(Failure::Input(text)) => Some(text),
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_device_stands_behind_one_port() {
+        let both = |ports: &[&str]| refused(ports).is_some_and(|text| text.contains("are both on `"));
+        assert!(both(&["1=lo", "2=lo"]));
+        assert!(both(&["1=lo", "2=net_af_packet0,iface=lo"]));
+        assert!(both(&["1=net_ring0", "2=net_ring0,nodeaction=x"]));
+        assert!(!both(&["1=net_tap0,iface=t", "2=net_tap1,iface=u"]));
+        assert!(!both(&["1=net_memif0,role=client", "2=net_memif1,role=client"]));
+    }
+
+    #[test]
+    fn a_capture_is_written_by_one_port_and_read_by_none() {
+        let directory = std::env::temp_dir().join(format!("bacus-check-{}", std::process::id()));
+        std::fs::create_dir_all(directory.join("below")).expect("a directory can be made");
+        let (out, input) = (directory.join("out.pcap"), directory.join("in.pcap"));
+        std::fs::write(&input, crate::pcap::bytes_of([].iter())).expect("a file can be written");
+        let around = directory.join("below").join("..").join("out.pcap");
+        let port = |number: u32, input: &Path, output: &Path| {
+            format!("{number}=pcap:{},{}", input.display(), output.display())
+        };
+        let none = Path::new("");
+        let both = refused(&[&port(1, none, &out), &port(2, none, &around)]).expect("it is refused");
+        assert!(both.contains("the output of port 1 and the output of port 2"), "{both}");
+        for reader in [1, 2] {
+            let ports = [port(1, if reader == 1 { &input } else { none }, &input), port(2, &input, none)];
+            let said = refused(&[&ports[0], &ports[1]]).expect("it is refused");
+            assert!(said.contains(&format!("the output of port 1 and the input of port {reader}")), "{said}");
+        }
+        let null = Path::new("/dev/null");
+        assert_eq!(refused(&[&port(1, &input, null), &port(2, &input, null), &port(3, none, &out)]), None);
+        std::fs::remove_dir_all(&directory).expect("the directory is there");
+    }
+}

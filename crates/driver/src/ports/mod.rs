@@ -1,0 +1,297 @@
+//! `--port N=SPEC`: which device stands behind a port of the program.
+
+mod check;
+mod leftovers;
+mod ring;
+
+use crate::failure::Failure;
+use crate::packets::{self, Packets};
+use crate::pcap;
+pub use check::check_ports;
+use runtime::{DpdkError, DpdkSettings, PortCounts};
+use std::fs;
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    pub number: u16,
+    pub device: Device,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Device {
+    /// Packets come from one capture, or from the `packet` lines of an STF file, and go to another capture. An empty name: nothing comes, or
+    /// what goes is thrown away.
+    Captures { input: PathBuf, output: PathBuf },
+    /// A network interface of the kernel.
+    Interface(String),
+    /// Anything else that DPDK knows: a PCI address, or devargs.
+    Devargs(String),
+}
+
+impl FromStr for Port {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Port, String> {
+        let (number, spec) = text.split_once('=').ok_or("write N=DEVICE, as 0=veth0 or 1=pcap:in.pcap,out.pcap")?;
+        let number = number.parse::<u16>().map_err(|_| "ports have the numbers 0 to 65535")?;
+        let device = match spec.strip_prefix("pcap:") {
+            Some(files) => {
+                let (input, output) = files.split_once(',').unwrap_or((files, ""));
+                if output.contains(',') {
+                    return Err("names of captures may not contain commas: DPDK cannot open such files".to_string());
+                }
+                Device::Captures { input: input.into(), output: output.into() }
+            }
+            None if spec.is_empty() => return Err("a device must be named".to_string()),
+            None if !is_known(spec) => {
+                let kind = spec.split(':').next().unwrap_or(spec);
+                return Err(format!("`{kind}:` is no kind of device: {DEVICES}"));
+            }
+            None if spec.starts_with("net_") || spec.contains([',', ':', '.']) => Device::Devargs(spec.to_string()),
+            None => Device::Interface(spec.to_string()),
+        };
+        Ok(Port { number, device })
+    }
+}
+
+const DEVICES: &str = "write pcap:IN,OUT for captures, veth0 for an interface, 0000:01:00.0 for a NIC, net_tap0,iface=tap0 for another device of DPDK";
+
+/// Whether what stands before the first colon may be a part of a device's name for DPDK: of a PCI address, or one of its buses.
+fn is_known(spec: &str) -> bool {
+    const BUSES: [&str; 7] = ["pci", "vdev", "auxiliary", "vmbus", "fslmc", "dpaa_bus", "platform"];
+    let name = spec.split(',').next().unwrap_or(spec);
+    let Some((first, _)) = name.split_once(':') else { return true };
+    let is_address = !first.is_empty() && first.chars().all(|c| c.is_ascii_hexdigit());
+    is_address || BUSES.contains(&first) || first.starts_with("net_")
+}
+
+impl Port {
+    /// What can be said about the device before DPDK tries.
+    pub fn check(&self) -> Result<(), Failure> {
+        match &self.device {
+            Device::Captures { input, output } => {
+                self.frames(input)?;
+                let directory = output.parent().filter(|parent| !parent.as_os_str().is_empty());
+                if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
+                    let message = format!("{}: there is no directory {}", output.display(), directory.display());
+                    return Err(Failure::input(message));
+                }
+                takes_captures(output)
+            }
+            Device::Interface(name) if !Path::new("/sys/class/net").join(name).exists() => {
+                let names = interfaces().join(", ");
+                Err(Failure::input(format!(
+                    "port {}: there is no interface `{name}`\nhint: interfaces are {names}; a capture is pcap:IN,OUT",
+                    self.number
+                )))
+            }
+            Device::Interface(_) | Device::Devargs(_) => Ok(()),
+        }
+    }
+
+    /// The device as the user names it.
+    pub fn name(&self) -> String {
+        match &self.device {
+            Device::Captures { input, output } if output.as_os_str().is_empty() => format!("pcap:{}", input.display()),
+            Device::Captures { input, output } => format!("pcap:{},{}", input.display(), output.display()),
+            Device::Interface(name) | Device::Devargs(name) => name.clone(),
+        }
+    }
+
+    /// The device as it is opened: DPDK's arguments, or the interface's name. What is captured goes to [`Port::unfinished`] until the end.
+    pub fn devargs(&self) -> String {
+        let number = self.number;
+        match &self.device {
+            Device::Captures { .. } => {
+                let output = self.unfinished().map_or(String::new(), |path| format!(",tx_pcap={}", path.display()));
+                format!("net_pcap{number},rx_pcap={}{output}", self.replayed().display())
+            }
+            Device::Interface(name) => name.clone(),
+            Device::Devargs(devargs) => devargs.clone(),
+        }
+    }
+
+    /// The packets that come in.
+    fn frames(&self, input: &Path) -> Result<Vec<Vec<u8>>, Failure> {
+        if input.as_os_str().is_empty() {
+            return Ok(Vec::new());
+        }
+        Ok(match packets::read(input)? {
+            Packets::Capture(frames) => frames,
+            Packets::Stf(frames) => {
+                let frames = frames.into_iter().filter(|frame| frame.port == u32::from(self.number));
+                frames.map(|frame| frame.bytes).collect()
+            }
+        })
+    }
+
+    /// Where DPDK reads what comes in: a capture with every packet as often as it is to come.
+    fn replayed(&self) -> PathBuf {
+        std::env::temp_dir().join(format!("bacus-{}-port{}.pcap", std::process::id(), self.number))
+    }
+
+    /// Lays out what DPDK is to read, and removes what a switch that was killed has left of the same.
+    pub fn prepare(&self, repeat: u32) -> Result<(), Failure> {
+        let Device::Captures { input, .. } = &self.device else { return Ok(()) };
+        leftovers::remove(&std::env::temp_dir(), "bacus-", &format!("-port{}.pcap", self.number));
+        if let Some((directory, name)) = self.output().and_then(|output| output.parent().zip(output.file_name())) {
+            leftovers::remove(directory, &format!(".{}.", name.to_string_lossy()), "");
+        }
+        let frames = self.frames(input)?;
+        let bytes = pcap::bytes_of(frames.iter().cycle().take(frames.len() * repeat as usize));
+        fs::write(self.replayed(), bytes).map_err(|error| Failure::unwritable(&self.replayed(), &error))
+    }
+
+    /// Whether packets of this port come to an end.
+    pub fn ends(&self) -> bool {
+        matches!(self.device, Device::Captures { .. })
+    }
+
+    /// The PCI address, if the device is a NIC.
+    pub fn nic(&self) -> Option<String> {
+        let Device::Devargs(devargs) = &self.device else { return None };
+        devargs.split(',').next().filter(|name| name.contains(':')).map(str::to_string)
+    }
+
+    /// Whether the device reads packets where they lie. Of virtual devices only AF_XDP may: the kernel hands its memory to the NIC behind it, if that NIC's
+    /// driver can. It may also stand within another device's arguments.
+    fn reads_buffers(&self) -> bool {
+        self.nic().is_some() || matches!(&self.device, Device::Devargs(devargs) if devargs.contains("net_af_xdp"))
+    }
+
+    /// Why there is no switch: DPDK did not open the device.
+    pub fn unopened(&self, error: &DpdkError) -> Failure {
+        Failure::environment(format!("port {} cannot be opened: {error}{}", self.number, self.hint()))
+    }
+
+    /// The way out then.
+    fn hint(&self) -> &'static str {
+        match &self.device {
+            Device::Captures { .. } => "",
+            Device::Interface(_) => "\nhint: interfaces need the right to open packet sockets (root, or CAP_NET_RAW)",
+            Device::Devargs(_) if self.nic().is_some() => {
+                "\nhint: is the address right, and the NIC bound to vfio-pci? `dpdk-devbind.py --status` shows it"
+            }
+            Device::Devargs(_) => {
+                "\nhint: is the driver installed, and are its arguments right? As net_tap0,iface=tap0"
+            }
+        }
+    }
+
+    pub fn output(&self) -> Option<&Path> {
+        match &self.device {
+            Device::Captures { output, .. } if !output.as_os_str().is_empty() => Some(output),
+            Device::Captures { .. } | Device::Interface(_) | Device::Devargs(_) => None,
+        }
+    }
+
+    /// Where the capture is written while packets still come: in its own place, if what is there is no file, as `/dev/null` is not.
+    pub fn unfinished(&self) -> Option<PathBuf> {
+        let output = self.output()?;
+        if fs::metadata(output).is_ok_and(|there| !there.is_file()) {
+            return Some(output.to_path_buf());
+        }
+        let name = output.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        Some(output.with_file_name(format!(".{name}.{}", std::process::id())))
+    }
+
+    /// Gives the capture its name, if all that the port has sent is in it.
+    pub fn finish(&self, counts: Option<&PortCounts>) -> Result<(), Failure> {
+        drop(fs::remove_file(self.replayed()));
+        match (self.unfinished(), self.output()) {
+            (Some(from), Some(to)) if from != to => {
+                let bytes = fs::metadata(&from).map_err(|error| Failure::unwritable(to, &error))?.len();
+                let whole = counts.map_or(0, capture_bytes);
+                if bytes < whole {
+                    drop(fs::remove_file(from));
+                    return Err(Failure::environment(format!(
+                        "{}: only {bytes} of {whole} bytes could be written: is there room on the disk?",
+                        to.display()
+                    )));
+                }
+                fs::rename(from, to).map_err(|error| Failure::unwritable(to, &error))
+            }
+            (Some(_), _) | (None, _) => Ok(()),
+        }
+    }
+
+    /// Leaves nothing half written.
+    pub fn abandon(&self) {
+        drop(fs::remove_file(self.replayed()));
+        if let Some(path) = self.unfinished().filter(|path| Some(path.as_path()) != self.output()) {
+            drop(fs::remove_file(path));
+        }
+    }
+}
+
+/// Whether a device that a capture is to be written to takes anything: of `/dev/full` DPDK would not tell.
+fn takes_captures(output: &Path) -> Result<(), Failure> {
+    let is_device = fs::metadata(output).is_ok_and(|there| there.file_type().is_char_device());
+    if !is_device {
+        return Ok(());
+    }
+    fs::write(output, pcap::bytes_of([])).map_err(|error| Failure::unwritable(output, &error))
+}
+
+/// Bytes of a capture of what a port has sent: a header, and one for each packet.
+fn capture_bytes(counts: &PortCounts) -> u64 {
+    24 + 16 * counts.sent + counts.sent_bytes
+}
+
+/// Tells DPDK, before it starts, of the devices that will be opened.
+pub fn announce(ports: &[Port], settings: &mut DpdkSettings) {
+    settings.nics = ports.iter().filter_map(Port::nic).collect();
+    settings.reads_buffers = ports.iter().any(Port::reads_buffers);
+}
+
+fn interfaces() -> Vec<String> {
+    let entries = fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_are_told_apart() {
+        let device = |text: &str| text.parse::<Port>().map(|port| port.device);
+        let captures = Device::Captures { input: "a.pcap".into(), output: "b.pcap".into() };
+        assert_eq!(device("0=pcap:a.pcap,b.pcap"), Ok(captures));
+        assert_eq!(device("3=veth0"), Ok(Device::Interface("veth0".into())));
+        assert_eq!(device("3=net_tap0"), Ok(Device::Devargs("net_tap0".into())));
+        assert_eq!(device("3=0000:01:00.0"), Ok(Device::Devargs("0000:01:00.0".into())));
+        for unknown in ["0=PCAP:a,b", "0=foo:bar", "0=:a"] {
+            assert!(device(unknown).unwrap_err().contains("is no kind of device: write pcap:IN,OUT"), "{unknown}");
+        }
+        assert_eq!(device("0=vdev:net_null0"), Ok(Device::Devargs("vdev:net_null0".into())));
+        assert_eq!(device("0=01:00.0"), Ok(Device::Devargs("01:00.0".into())));
+        assert!(device("veth0").is_err() && device("65536=veth0").is_err() && device("1=").is_err());
+    }
+
+    #[test]
+    fn dpdk_is_told_of_devices_that_read_buffers() {
+        let told = |texts: &[&str]| {
+            let ports: Vec<Port> = texts.iter().map(|text| text.parse().unwrap()).collect();
+            let mut settings = DpdkSettings::of_machine(1024, 2048);
+            announce(&ports, &mut settings);
+            (settings.nics.len(), settings.reads_buffers)
+        };
+        assert_eq!(told(&["0=pcap:a.pcap,", "1=veth0", "2=net_tap0,iface=tap0", "3=net_memif0"]), (0, false));
+        assert_eq!(told(&["0=pcap:a.pcap,", "1=0000:01:00.0,mprq_en=1"]), (1, true));
+        assert_eq!(told(&["0=net_ring0", "1=net_af_xdp0,iface=eth0"]), (0, true));
+        assert_eq!(told(&["0=net_failsafe0,dev(net_af_xdp0,iface=eth0)"]), (0, true));
+    }
+
+    #[test]
+    fn captures_are_written_beside_their_place() {
+        let port: Port = "2=pcap:in.pcap,out/o.pcap".parse().unwrap();
+        let devargs = port.devargs();
+        assert!(devargs.starts_with("net_pcap2,rx_pcap=/") && devargs.contains(",tx_pcap=out/.o.pcap."), "{devargs}");
+    }
+}

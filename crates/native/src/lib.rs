@@ -1,0 +1,267 @@
+//! Native code as an engine: a compiled pipeline in a switch, driven in the program's own terms.
+//!
+//! The interpreter keeps the control plane's books beside it (what exists, what is refused and why), so both engines refuse the same things
+//! in the same words; what it accepts is translated and written to the tables that packets read.
+
+mod aging;
+mod book;
+mod engine;
+mod exchange;
+mod selector;
+pub mod translate;
+
+use book::Book;
+use hlir::{ActionCall, Entry, Program, TableId};
+use interp::Engine as _;
+use interp::engine::{Frame, Refusal, RefusalKind};
+use runtime::{
+    Counts, DpdkLane, DpdkMemoryPort, Lane, MemoryPort, Packet, Pipeline, Settings, Switch, SwitchError, TableError,
+    Trace,
+};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A port that takes frames and says what was sent; live ports do not.
+pub trait Replay: Lane {
+    fn replay(&mut self, frames: &[Frame]) -> Result<(), Refusal>;
+    fn take_sent(&mut self) -> Vec<Packet>;
+}
+
+impl Replay for MemoryPort {
+    fn replay(&mut self, frames: &[Frame]) -> Result<(), Refusal> {
+        let trace = trace_of(frames, self.room())?;
+        self.keep_sent();
+        self.load(trace, frames.len() as u64, 0);
+        Ok(())
+    }
+
+    fn take_sent(&mut self) -> Vec<Packet> {
+        MemoryPort::take_sent(self)
+    }
+}
+
+impl Replay for DpdkMemoryPort {
+    fn replay(&mut self, frames: &[Frame]) -> Result<(), Refusal> {
+        let trace = trace_of(frames, u32::from(u16::MAX))?;
+        self.keep_sent();
+        self.load(trace, frames.len() as u64, 0);
+        Ok(())
+    }
+
+    fn take_sent(&mut self) -> Vec<Packet> {
+        DpdkMemoryPort::take_sent(self)
+    }
+}
+
+impl Replay for DpdkLane {
+    fn replay(&mut self, _: &[Frame]) -> Result<(), Refusal> {
+        Err(Refusal::wrong("a port of the network does not replay packets".to_string()))
+    }
+
+    fn take_sent(&mut self) -> Vec<Packet> {
+        Vec::new()
+    }
+}
+
+/// Frames as the in-memory ports copy them.
+pub fn trace_of(frames: &[Frame], room: u32) -> Result<Trace, Refusal> {
+    if let Some(long) = frames.iter().find(|frame| frame.bytes.len() > room as usize) {
+        return Err(Refusal::wrong(format!("a packet has {} bytes; this port takes {room}", long.bytes.len())));
+    }
+    let port = |frame: &Frame| {
+        u16::try_from(frame.port).map_err(|_| Refusal::wrong(format!("there is no port {}", frame.port)))
+    };
+    let ports = frames.iter().map(port).collect::<Result<Vec<u16>, Refusal>>()?;
+    Ok(Trace::new(ports.into_iter().zip(frames.iter().map(|frame| frame.bytes.as_slice()))))
+}
+
+/// The program as its user wrote it, and as it was compiled: the optimizer may have taken objects away.
+pub struct NativeEngine<'p, L: Lane> {
+    program: &'p Program,
+    compiled: &'p Program,
+    pipeline: Arc<Pipeline>,
+    lanes: Box<dyn FnMut() -> Vec<L> + 'p>,
+    settings: Settings,
+    switch: Switch<L>,
+    /// What the control plane has written, and the judge of what it may.
+    books: interp::Switch<'p>,
+    entries: Vec<Book>,
+    /// Default actions that are not the program's any more, by table.
+    defaults: BTreeMap<usize, ActionCall>,
+    members: BTreeMap<(u32, u32), ActionCall>,
+    multicast: BTreeMap<u32, Vec<interp::engine::Replica>>,
+    sessions: BTreeMap<u32, interp::engine::Session>,
+    /// Members of each group, by profile and group.
+    groups: BTreeMap<(u32, u32), Vec<u32>>,
+    /// Times of profiles that are not as they were at the start, by table.
+    expiry: BTreeMap<(usize, u8), u64>,
+    /// Entries whose time has passed, for the control plane.
+    idle: Vec<interp::engine::EntryKey>,
+    clock_ns: u64,
+    stopped: Option<String>,
+    /// What the switches before the last reset have counted.
+    counted: Counts,
+}
+
+impl<'p, L: Lane> NativeEngine<'p, L> {
+    /// A switch with the program's own entries. `lanes` makes the ports, again at each reset.
+    pub fn new(
+        (program, compiled): (&'p Program, &'p Program),
+        pipeline: Arc<Pipeline>,
+        settings: Settings,
+        mut lanes: impl FnMut() -> Vec<L> + 'p,
+    ) -> Result<NativeEngine<'p, L>, SwitchError> {
+        let switch = Switch::new(pipeline.clone(), lanes(), settings)?;
+        let mut engine = NativeEngine {
+            books: interp::Switch::new(program, settings.seed, settings.ports),
+            entries: program.tables.iter().map(|_| Book::default()).collect(),
+            defaults: BTreeMap::new(),
+            members: BTreeMap::new(),
+            multicast: BTreeMap::new(),
+            sessions: BTreeMap::new(),
+            groups: BTreeMap::new(),
+            expiry: BTreeMap::new(),
+            idle: Vec::new(),
+            clock_ns: 0,
+            stopped: None,
+            counted: Counts::default(),
+            lanes: Box::new(lanes),
+            program,
+            compiled,
+            pipeline,
+            settings,
+            switch,
+        };
+        engine.write_own_entries().expect("the verifier accepts only entries that fit their tables");
+        Ok(engine)
+    }
+
+    pub fn switch(&mut self) -> &mut Switch<L> {
+        &mut self.switch
+    }
+
+    /// Packets on each edge and keys of look-ups since the engine was made, where the plan counts them.
+    pub fn counts(&self) -> Counts {
+        let mut counts = self.counted.clone();
+        counts.add(&self.switch.counts());
+        counts
+    }
+
+    pub fn program(&self) -> &'p Program {
+        self.program
+    }
+
+    /// The number of a table of the program in the pipeline; `None` if it was optimized away.
+    pub fn table_number(&self, table: TableId) -> Option<usize> {
+        let name = &self.program.tables[table].name;
+        self.pipeline.description().tables.iter().position(|table| table.name == *name)
+    }
+
+    /// What the program calls a digest of the pipeline.
+    pub fn digest_name(&self, digest: u32) -> String {
+        let found = self.compiled.digests.iter().nth(digest as usize);
+        found.map_or("digest".to_string(), |(_, digest)| format!("digest {}", digest.name))
+    }
+
+    fn write_own_entries(&mut self) -> Result<(), Refusal> {
+        self.begin_aging();
+        for (id, table) in self.program.tables.iter() {
+            let Some(number) = self.table_number(id) else { continue };
+            self.write_default(id, &table.default)?;
+            for entry in &table.entries {
+                match self.write_entry(number, id, entry) {
+                    // Of two that match the same with the same priority, the first counts.
+                    Err(refusal) if refusal.kind == RefusalKind::Exists => continue,
+                    written => written?,
+                }
+                self.entries[index(id)].note(entry.clone(), book::Origin::Program);
+            }
+        }
+        Ok(())
+    }
+
+    fn write_default(&mut self, id: TableId, call: &ActionCall) -> Result<(), Refusal> {
+        let Some(number) = self.table_number(id) else { return Ok(()) };
+        let record = self.record(number, id, call)?;
+        let table = &self.switch.tables()[number];
+        table.set_default(&record).map_err(|error| table_refusal(&self.program.tables[id].name, error))
+    }
+
+    fn record(&self, number: usize, id: TableId, call: &ActionCall) -> Result<Vec<u8>, Refusal> {
+        let description = &self.pipeline.description().tables[number];
+        let name = &self.program.tables[id].actions[call.action as usize].name;
+        translate::record(description, name, call)
+    }
+
+    /// Writes an entry to the table that packets read, past the books: for entries by the million.
+    pub fn write_entry(&mut self, number: usize, id: TableId, entry: &Entry) -> Result<(), Refusal> {
+        let record = self.entry_record(number, id, entry)?;
+        let description = &self.pipeline.description().tables[number];
+        let matches = translate::matches(description, &entry.matches, entry.priority)?;
+        let inserted = self.switch.tables()[number].insert(&matches, &record);
+        inserted.map(drop).map_err(|error| table_refusal(&description.name, error))
+    }
+
+    fn call_of(&self, id: TableId, entry: &Entry) -> Result<ActionCall, Refusal> {
+        match &entry.action {
+            hlir::entry::EntryAction::Call(call) => Ok(call.clone()),
+            hlir::entry::EntryAction::Member(member) => {
+                let profile = self.program.tables[id].profile.map_or(0, |profile| profile.into_raw().into_u32());
+                let call = self.members.get(&(profile, *member)).cloned();
+                call.ok_or_else(|| Refusal::wrong(format!("there is no member {member}")))
+            }
+            hlir::entry::EntryAction::Group(_) => Err(Refusal::wrong("a group has no action of its own".to_string())),
+        }
+    }
+
+    /// Back to the state at the start.
+    fn restart(&mut self) {
+        self.books.reset();
+        self.counted = self.counts();
+        let renewed = self.switch.renew(self.pipeline.clone(), (self.lanes)(), self.settings);
+        renewed.expect("a switch that could be built once can be built again");
+        self.entries.iter_mut().for_each(|book| *book = Book::default());
+        self.defaults.clear();
+        self.members.clear();
+        self.multicast.clear();
+        self.sessions.clear();
+        self.groups.clear();
+        self.expiry.clear();
+        self.idle.clear();
+        (self.clock_ns, self.stopped) = (0, None);
+        self.write_own_entries().expect("entries that were accepted once are accepted again");
+    }
+}
+
+/// A typed index as a number.
+fn index<T>(id: la_arena::Idx<T>) -> usize {
+    id.into_raw().into_u32() as usize
+}
+
+fn table_refusal(name: &str, error: TableError) -> Refusal {
+    let kind = match error {
+        TableError::Full => RefusalKind::Full,
+        TableError::Exists => RefusalKind::Exists,
+        TableError::Missing | TableError::Invalid | TableError::NoMemory => RefusalKind::Wrong,
+    };
+    Refusal { kind, sentence: format!("table `{name}`: {error}") }
+}
+
+/// The line with its arguments in decimal.
+pub fn log_line(format: &str, values: &[u64], widths: &[u32]) -> String {
+    let mut pieces = format.split("{}");
+    let mut line = pieces.next().unwrap_or_default().to_string();
+    let (mut values, mut widths) = (values, widths.iter());
+    for piece in pieces {
+        match widths.next() {
+            Some(width) => {
+                let (value, rest) = values.split_at((width.div_ceil(64).max(1) as usize).min(values.len()));
+                values = rest;
+                line.push_str(&translate::number(value).to_string());
+            }
+            None => line.push_str("{}"),
+        }
+        line.push_str(piece);
+    }
+    line
+}

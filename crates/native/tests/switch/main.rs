@@ -1,0 +1,8 @@
+//! Native code in a switch on in-memory ports, with programs compiled for the test: burst by burst, and under writes.
+
+mod copies;
+mod dropping;
+mod exchange;
+mod fronts;
+mod selector;
+mod waiting;
