@@ -1,8 +1,8 @@
 //! How `bacus` ends when it does not succeed: a message and an exit code.
 
+use control::Refusal;
 use hlir::diagnostic::Diagnostic;
 use hlir::source::SourceMap;
-use interp::engine::Refusal;
 use std::fmt;
 use std::path::Path;
 use std::process::ExitCode;

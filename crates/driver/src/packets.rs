@@ -4,7 +4,7 @@ use crate::entries;
 use crate::failure::Failure;
 use crate::files;
 use crate::pcap;
-use interp::engine::Frame;
+use control::plane::Frame;
 use std::path::Path;
 
 pub enum Packets {

@@ -3,10 +3,11 @@
 //! The clock is an input, so entries age where it is set, between bursts, and on every engine at once. The time of an entry that the data plane inserts is
 //! that of a profile; the control plane gives the others theirs, or none.
 
-use crate::engine::{EntryKey, Refusal};
 use crate::pattern::Pattern;
 use crate::state::State;
 use crate::tables::TableState;
+use control::Refusal;
+use control::plane::EntryKey;
 use hlir::{IdleTimeout, Match, MatchKind};
 
 /// How long an entry may go without a hit.
@@ -25,27 +26,26 @@ pub struct Idle {
     pub(crate) told_ns: Option<u64>,
 }
 
-/// Nanoseconds of a profile that nobody has set: those of DPDK's learner tables for the first eight, then two minutes.
-pub fn default_expiry_ns(profile: u8) -> u64 {
-    const SECONDS: [u64; 8] = [10, 30, 60, 120, 300, 43_200, 120, 120];
-    SECONDS.get(usize::from(profile)).unwrap_or(&120) * 1_000_000_000
-}
-
 impl State<'_> {
-    /// Lets the entries of all tables age; gives those that somebody is to be told of.
-    pub fn age(&mut self) -> Vec<EntryKey> {
+    /// Lets the entries of all tables age. Gives those that the controller is told of, and those that were deleted.
+    pub fn age(&mut self) -> (Vec<EntryKey>, Vec<EntryKey>) {
         let now = self.clock_ns;
         let ids: Vec<_> = self.program.tables.iter().map(|(id, _)| id).collect();
-        let mut told = Vec::new();
+        let (mut told, mut deleted) = (Vec::new(), Vec::new());
         for id in ids {
-            let found = self.table_mut(id).age(now).into_iter();
-            told.extend(found.map(|(matches, priority)| EntryKey { table: id, matches, priority }));
+            let aged = self.table_mut(id).age(now).into_iter();
+            let keys = aged.map(|(matches, priority)| EntryKey { table: id, matches, priority });
+            match self.program.tables[id].idle_timeout {
+                Some(IdleTimeout::Delete) => deleted.extend(keys),
+                Some(IdleTimeout::Notify) | None => told.extend(keys),
+            }
         }
-        told
+        (told, deleted)
     }
 }
 
 impl TableState<'_> {
+    /// The entries whose time has passed and that were not told of yet. Those of tables that delete them are gone.
     fn age(&mut self, now_ns: u64) -> Vec<(Vec<Match>, u32)> {
         let Some(kind) = self.table.idle_timeout else { return Vec::new() };
         let mut told = Vec::new();
@@ -60,7 +60,10 @@ impl TableState<'_> {
                 continue;
             }
             match kind {
-                IdleTimeout::Delete => self.remove(id),
+                IdleTimeout::Delete => {
+                    told.push(self.key_of(id));
+                    self.remove(id);
+                }
                 IdleTimeout::Notify if told_ns == Some(restarted_ns) => {}
                 IdleTimeout::Notify => {
                     self.entry_mut(id).idle.told_ns = Some(restarted_ns);
@@ -73,9 +76,6 @@ impl TableState<'_> {
 
     /// Gives an entry a time, or none, and restarts it.
     pub fn set_timer(&mut self, key: &EntryKey, time_ns: u64, now_ns: u64) -> Result<(), Refusal> {
-        if self.table.idle_timeout.is_none() {
-            return Err(self.refusal("has no idle timeout"));
-        }
         let id = self.identify(key)?;
         let timer = (time_ns > 0).then_some(Timer::Nanoseconds(time_ns));
         self.entry_mut(id).idle = Idle { timer, restarted_ns: now_ns, told_ns: None };

@@ -2,12 +2,12 @@
 
 use crate::aging::{Idle, Timer};
 use crate::bytes::BitString;
-use crate::engine::{CounterValue, DigestRecord};
 use crate::execute::{Interrupt, Walker};
 use crate::hash;
 use crate::meter::{Colour, MeterCell};
 use crate::storage::number;
 use crate::tables::Invocation;
+use control::plane::{CounterValue, DigestRecord};
 use hlir::value::Value;
 use hlir::{Call, CounterId, Expression, HashInput, MeterId, MeterUnit, Place, TableId};
 

@@ -7,7 +7,6 @@ mod aging;
 mod bytes;
 mod call;
 mod content;
-pub mod engine;
 mod evaluate;
 mod execute;
 pub mod externs;
@@ -24,7 +23,5 @@ mod tables;
 pub mod trace;
 mod walk;
 
-pub use aging::default_expiry_ns;
 pub use content::Content;
-pub use engine::Engine;
 pub use switch::{PORTS, Punted, Switch};

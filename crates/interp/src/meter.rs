@@ -11,7 +11,7 @@
 //!
 //! Colour-blind is the same as a packet that was green. A colour above 2 counts as red.
 
-use crate::engine::MeterRates;
+use control::plane::MeterRates;
 
 const BILLION: u128 = 1_000_000_000;
 

@@ -1,8 +1,7 @@
 //! What one key of an entry, or one field of a value set's member, matches.
 
-use crate::engine::Refusal;
+use hlir::Match;
 use hlir::value::Bits;
-use hlir::{Match, MatchKind};
 use num_bigint::BigUint;
 
 /// A match in normal form: of two that a key's kind takes, those that match the same keys are equal.
@@ -84,49 +83,6 @@ pub fn prefix_length(found: &Match, width: u32) -> u32 {
     }
 }
 
-/// Whether a key of this kind and width, called `name`, takes this match.
-pub fn check(found: &Match, kind: MatchKind, width: u32, name: &str) -> Result<(), Refusal> {
-    let fits = match (kind, found) {
-        (MatchKind::Exact, Match::Exact(_))
-        | (MatchKind::Lpm, Match::Lpm { .. } | Match::Exact(_) | Match::Any)
-        | (MatchKind::Ternary, Match::Ternary { .. } | Match::Exact(_) | Match::Any)
-        | (MatchKind::Range, Match::Range { .. } | Match::Exact(_) | Match::Any)
-        | (MatchKind::Optional, Match::Exact(_) | Match::Any) => true,
-        (_, Match::Lpm { .. } | Match::Ternary { .. } | Match::Range { .. } | Match::Any) => false,
-    };
-    if !fits {
-        return Err(Refusal::wrong(format!("key `{name}` is matched as {}, which this match is not", kind_name(kind))));
-    }
-    let numbers: Vec<&BigUint> = match found {
-        Match::Exact(value) | Match::Lpm { value, .. } => vec![value],
-        Match::Ternary { value, mask } => vec![value, mask],
-        Match::Range { low, high } => vec![low, high],
-        Match::Any => vec![],
-    };
-    if let Some(wide) = numbers.into_iter().find(|number| number.bits() > u64::from(width)) {
-        return Err(Refusal::wrong(format!("{wide:#x} does not fit key `{name}`, which is {width} bits wide")));
-    }
-    match found {
-        Match::Lpm { prefix, .. } if *prefix > width => {
-            Err(Refusal::wrong(format!("prefix /{prefix} is longer than key `{name}`, which is {width} bits wide")))
-        }
-        Match::Range { low, high } if low > high => {
-            Err(Refusal::wrong(format!("the range {low:#x}..{high:#x} of key `{name}` is empty")))
-        }
-        Match::Exact(_) | Match::Lpm { .. } | Match::Ternary { .. } | Match::Range { .. } | Match::Any => Ok(()),
-    }
-}
-
-pub fn kind_name(kind: MatchKind) -> &'static str {
-    match kind {
-        MatchKind::Exact => "exact",
-        MatchKind::Lpm => "lpm",
-        MatchKind::Ternary => "ternary",
-        MatchKind::Range => "range",
-        MatchKind::Optional => "optional",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,19 +120,5 @@ mod tests {
         assert_eq!(range(0, 255), Pattern::new(&Match::Any, 8));
         assert_eq!(range(7, 7), Pattern::new(&Match::Exact(big(7)), 8));
         assert_ne!(range(0, 254), Pattern::new(&Match::Any, 8));
-    }
-
-    #[test]
-    fn matches_that_do_not_fit_are_explained() {
-        let refusal = |found, kind| check(&found, kind, 8, "k").expect_err("it does not fit").sentence;
-        assert_eq!(
-            refusal(Match::Exact(big(256)), MatchKind::Exact),
-            "0x100 does not fit key `k`, which is 8 bits wide"
-        );
-        assert_eq!(refusal(Match::Any, MatchKind::Exact), "key `k` is matched as exact, which this match is not");
-        let long = Match::Lpm { value: big(0), prefix: 9 };
-        assert_eq!(refusal(long, MatchKind::Lpm), "prefix /9 is longer than key `k`, which is 8 bits wide");
-        let empty = Match::Range { low: big(5), high: big(4) };
-        assert_eq!(refusal(empty, MatchKind::Range), "the range 0x5..0x4 of key `k` is empty");
     }
 }

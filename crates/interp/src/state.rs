@@ -1,11 +1,12 @@
 //! What packets of one switch share: tables, profiles, counters, meters, registers, groups, sessions, and the counts of what happened.
 
-use crate::engine::{Cell, CounterValue, Refusal, Replica, Session, SessionTarget};
 use crate::hash;
 use crate::meter::MeterCell;
 use crate::pattern::Pattern;
 use crate::storage::number;
 use crate::tables::{Invocation, TableState, Target};
+use control::Refusal;
+use control::plane::{Cell, CounterValue};
 use hlir::value::{Bits, Value};
 use hlir::{CounterId, MeterId, Profile, Program, RegisterId, Selector, TableId};
 use std::collections::{BTreeMap, HashMap};
@@ -21,8 +22,6 @@ pub struct State<'p> {
     pub registers: Vec<HashMap<u64, Bits>>,
     /// Members of each value set, a pattern a field.
     pub value_sets: Vec<Vec<Vec<Pattern>>>,
-    pub multicast: BTreeMap<u32, Vec<Replica>>,
-    pub sessions: BTreeMap<u32, Session>,
     pub clock_ns: u64,
     pub seed: u64,
     pub next_packet: u64,
@@ -66,8 +65,6 @@ impl<'p> State<'p> {
             meters: vec![HashMap::new(); program.meters.len()],
             registers: vec![HashMap::new(); program.registers.len()],
             value_sets: vec![Vec::new(); program.value_sets.len()],
-            multicast: BTreeMap::new(),
-            sessions: BTreeMap::new(),
             clock_ns: 0,
             seed: 0,
             next_packet: 0,
@@ -103,16 +100,6 @@ impl<'p> State<'p> {
                 profile.members.get(&members[chosen]).cloned()
             }
         }
-    }
-
-    /// The replicas that copies of a mirror session become, and the bytes to which they are cut.
-    pub fn session_members(&self, session: u32) -> Option<(Vec<Replica>, u32)> {
-        let session = self.sessions.get(&session)?;
-        let members = match &session.target {
-            SessionTarget::Members(members) => members.clone(),
-            SessionTarget::Group(group) => self.multicast.get(group).cloned().unwrap_or_default(),
-        };
-        Some((members, session.truncation_bytes))
     }
 
     /// A cell of a counter, or nothing if an index is out of range.

@@ -1,28 +1,28 @@
 //! The interpreter as a switch: the program, its state, and what is on its way.
 
-use crate::engine::*;
 use crate::execute::Walker;
 use crate::externs::Externs;
 use crate::meter::MeterCell;
 use crate::packet::Packet;
-use crate::pattern::{self, Pattern};
-use crate::state::{ProfileState, State};
+use crate::pattern::Pattern;
+use crate::state::State;
 use crate::storage::{Layout, number};
 use crate::tables;
-use hlir::entry::EntryAction;
+use control::plane::*;
+use control::{Refusal, Store, Update};
 use hlir::value::Bits;
-use hlir::{
-    ActionCall, CounterId, Entry, ExternId, Match, MeterId, NodeId, ProfileId, Program, RegisterId, TableId, ValueSetId,
-};
+use hlir::{ActionCall, CounterId, ExternId, Match, NodeId, ProfileId, Program, RegisterId, TableId, ValueSetId};
 use num_bigint::BigUint;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Ports of a switch that was not told otherwise: all numbers of 16 bits. Which of them drop, if any, is for the architecture to say.
 pub const PORTS: u32 = 1 << 16;
 
 pub struct Switch<'p> {
     pub(crate) program: &'p Program,
+    pub(crate) store: Store,
     pub(crate) layout: Layout,
     pub(crate) state: State<'p>,
     pub(crate) ports: u32,
@@ -53,6 +53,7 @@ impl<'p> Switch<'p> {
         let reasons = program.drop_reasons().into_iter().enumerate().map(|(index, reason)| (reason, index));
         let mut switch = Switch {
             program,
+            store: Store::new(Arc::new(program.clone())),
             layout: Layout::new(program),
             state: State::new(program),
             ports,
@@ -135,44 +136,76 @@ impl<'p> Switch<'p> {
         std::mem::take(&mut self.outcome)
     }
 
-    fn profile(&mut self, profile: ProfileId) -> &mut ProfileState<'p> {
-        &mut self.state.profiles[number(profile)]
+    /// Members run as invocations, ready with the widths of their action's parameters.
+    fn set_member(&mut self, profile: ProfileId, member: u32, call: &ActionCall) {
+        // All tables of a profile have the same actions.
+        let Some(table) = self.program.tables.values().find(|table| table.profile == Some(profile)) else { return };
+        let invocation = Rc::new(tables::invocation(table, call));
+        self.state.profiles[number(profile)].members.insert(member, invocation);
     }
 
-    /// The first table of a profile: all of them have the same actions.
-    fn table_of(&self, profile: ProfileId) -> Option<TableId> {
-        self.program.tables.iter().find(|(_, table)| table.profile == Some(profile)).map(|(id, _)| id)
-    }
-
-    fn refuse_in_use(&self, profile: ProfileId, what: &str, id: u32) -> Result<(), Refusal> {
-        let users = self.program.tables.iter().filter(|(_, table)| table.profile == Some(profile));
-        let mut states = users.map(|(id, _)| self.state.table(id));
-        let in_use = states.any(|table| if what == "member" { table.uses_member(id) } else { table.uses_group(id) });
-        if in_use { Err(Refusal::wrong(format!("{what} {id} is used by an entry"))) } else { Ok(()) }
-    }
-
-    /// Whether the member or group that an entry refers to exists.
-    fn check_target(&self, table: TableId, action: &EntryAction) -> Result<(), Refusal> {
-        let Some(profile) = self.program.tables[table].profile else { return Ok(()) };
-        let profile = &self.state.profiles[number(profile)];
-        match action {
-            EntryAction::Member(member) if !profile.members.contains_key(member) => {
-                Err(Refusal::wrong(format!("profile `{}` has no member {member}", profile.profile.name)))
-            }
-            EntryAction::Group(group) if !profile.groups.contains_key(group) => {
-                Err(Refusal::wrong(format!("profile `{}` has no group {group}", profile.profile.name)))
-            }
-            EntryAction::Call(_) | EntryAction::Member(_) | EntryAction::Group(_) => Ok(()),
-        }
+    fn set_value_set(&mut self, set: ValueSetId, members: &[Vec<Match>]) {
+        let fields = &self.program.value_sets[set].fields;
+        let patterns = |member: &Vec<Match>| {
+            member.iter().zip(fields).map(|(found, (_, width, _))| Pattern::new(found, *width)).collect()
+        };
+        self.state.value_sets[number(set)] = members.iter().map(patterns).collect();
     }
 }
 
-impl Engine for Switch<'_> {
+impl DataPlane for Switch<'_> {
     fn name(&self) -> &str {
         "interpreter"
     }
 
+    fn store(&self) -> &Store {
+        &self.store
+    }
+
+    fn store_mut(&mut self) -> &mut Store {
+        &mut self.store
+    }
+
+    fn apply(&mut self, update: &Update) -> Result<(), Refusal> {
+        let now = self.state.clock_ns;
+        match update {
+            Update::Insert { table, entry } => self.state.table_mut(*table).insert(entry)?,
+            Update::Modify { table, entry } => self.state.table_mut(*table).modify(*table, entry)?,
+            Update::Delete(key) => self.state.table_mut(key.table).delete(key)?,
+            Update::SetDefault { table, call } => self.state.table_mut(*table).set_default(call),
+            Update::SetIdleTimeout { key, nanoseconds } => {
+                self.state.table_mut(key.table).set_timer(key, *nanoseconds, now)?;
+            }
+            Update::SetExpiry { table, profile, nanoseconds } => {
+                self.state.table_mut(*table).set_expiry(*profile, *nanoseconds);
+            }
+            Update::SetMember { profile, member, call } => self.set_member(*profile, *member, call),
+            Update::DeleteMember { profile, member } => {
+                self.state.profiles[number(*profile)].members.remove(member);
+            }
+            Update::SetGroup { profile, group, members } => {
+                self.state.profiles[number(*profile)].groups.insert(*group, members.clone());
+            }
+            Update::DeleteGroup { profile, group } => {
+                self.state.profiles[number(*profile)].groups.remove(group);
+            }
+            Update::SetValueSet { set, members } => self.set_value_set(*set, members),
+            // Copies are made of what the store has.
+            Update::SetMulticast { .. } | Update::SetSession { .. } => {}
+            Update::SetMeter { meter, cell, rates } => {
+                *self.state.named_meter(*meter, cell)? = MeterCell::new(*rates, now);
+            }
+        }
+        Ok(())
+    }
+
+    fn clear_inserted(&mut self, table: TableId) -> Result<(), Refusal> {
+        self.state.table_mut(table).clear();
+        Ok(())
+    }
+
     fn reset(&mut self) {
+        self.store.reset();
         self.state = State::new(self.program);
         self.waiting.clear();
         self.punted.clear();
@@ -202,7 +235,8 @@ impl Engine for Switch<'_> {
 
     fn set_clock(&mut self, nanoseconds: u64) {
         self.state.clock_ns = nanoseconds;
-        let told = self.state.age();
+        let (told, deleted) = self.state.age();
+        deleted.iter().for_each(|key| self.store.forget(key));
         self.idle.extend(told);
     }
 
@@ -211,86 +245,12 @@ impl Engine for Switch<'_> {
         self.state.next_packet = 0;
     }
 
-    fn insert(&mut self, table: TableId, entry: &Entry) -> Result<(), Refusal> {
-        self.check_target(table, &entry.action)?;
-        self.state.table_mut(table).insert(entry)
-    }
-
-    fn modify(&mut self, table: TableId, entry: &Entry) -> Result<(), Refusal> {
-        self.check_target(table, &entry.action)?;
-        let key = EntryKey { table, matches: entry.matches.clone(), priority: entry.priority };
-        self.state.table_mut(table).modify(entry, &key)
-    }
-
-    fn delete(&mut self, key: &EntryKey) -> Result<(), Refusal> {
-        self.state.table_mut(key.table).delete(key)
-    }
-
-    fn clear(&mut self, table: TableId) -> Result<(), Refusal> {
-        self.state.table_mut(table).clear();
-        Ok(())
-    }
-
-    fn set_default(&mut self, table: TableId, call: &ActionCall) -> Result<(), Refusal> {
-        self.state.table_mut(table).set_default(call)
-    }
-
     fn table_counts(&self, table: TableId) -> TableCounts {
         self.state.table(table).counts
     }
 
-    fn set_idle_timeout(&mut self, key: &EntryKey, nanoseconds: u64) -> Result<(), Refusal> {
-        let now = self.state.clock_ns;
-        self.state.table_mut(key.table).set_timer(key, nanoseconds, now)
-    }
-
-    fn set_expiry(&mut self, table: TableId, profile: u8, nanoseconds: u64) -> Result<(), Refusal> {
-        self.state.table_mut(table).set_expiry(profile, nanoseconds);
-        Ok(())
-    }
-
     fn take_idle(&mut self) -> Vec<EntryKey> {
         std::mem::take(&mut self.idle)
-    }
-
-    fn set_member(&mut self, profile: ProfileId, member: u32, call: &ActionCall) -> Result<(), Refusal> {
-        let Some(table) = self.table_of(profile) else { return Ok(()) };
-        let table = &self.program.tables[table];
-        tables::check_call(table, call, hlir::Scope::DefaultOnly)?;
-        let invocation = Rc::new(tables::invocation(table, call));
-        self.profile(profile).members.insert(member, invocation);
-        Ok(())
-    }
-
-    fn delete_member(&mut self, profile: ProfileId, member: u32) -> Result<(), Refusal> {
-        self.refuse_in_use(profile, "member", member)?;
-        let profile = self.profile(profile);
-        if profile.groups.values().any(|members| members.contains(&member)) {
-            return Err(Refusal::wrong(format!("member {member} is used by a group")));
-        }
-        let known = profile.members.remove(&member).is_some();
-        if known { Ok(()) } else { Err(Refusal::wrong(format!("there is no member {member}"))) }
-    }
-
-    fn set_group(&mut self, profile: ProfileId, group: u32, members: &[u32]) -> Result<(), Refusal> {
-        let profile = self.profile(profile);
-        if profile.profile.selector.is_none() {
-            return Err(Refusal::wrong(format!(
-                "profile `{}` has no selector, so it has no groups",
-                profile.profile.name
-            )));
-        }
-        if let Some(unknown) = members.iter().find(|member| !profile.members.contains_key(member)) {
-            return Err(Refusal::wrong(format!("profile `{}` has no member {unknown}", profile.profile.name)));
-        }
-        profile.groups.insert(group, members.to_vec());
-        Ok(())
-    }
-
-    fn delete_group(&mut self, profile: ProfileId, group: u32) -> Result<(), Refusal> {
-        self.refuse_in_use(profile, "group", group)?;
-        let known = self.profile(profile).groups.remove(&group).is_some();
-        if known { Ok(()) } else { Err(Refusal::wrong(format!("there is no group {group}"))) }
     }
 
     fn read_counter(&mut self, counter: CounterId, cell: &Cell) -> Result<CounterValue, Refusal> {
@@ -302,78 +262,16 @@ impl Engine for Switch<'_> {
         Ok(())
     }
 
-    fn set_meter(&mut self, meter: MeterId, cell: &Cell, rates: Option<MeterRates>) -> Result<(), Refusal> {
-        let now = self.state.clock_ns;
-        *self.state.named_meter(meter, cell)? = MeterCell::new(rates, now);
-        Ok(())
-    }
-
-    fn meter_rates(&mut self, meter: MeterId, cell: &Cell) -> Result<Option<MeterRates>, Refusal> {
-        Ok(self.state.named_meter(meter, cell)?.rates())
-    }
-
     fn read_register(&mut self, register: RegisterId, index: u64) -> Result<BigUint, Refusal> {
-        let declared = &self.program.registers[register];
-        let missing = || Refusal::wrong(format!("register `{}` has only {} cells", declared.name, declared.size));
-        Ok(self.state.register(register, index).ok_or_else(missing)?.bits.to_big())
+        self.store.check_register(register, index, None)?;
+        let value = self.state.register(register, index).expect("the store knows how many cells there are");
+        Ok(value.bits.to_big())
     }
 
     fn write_register(&mut self, register: RegisterId, index: u64, value: &BigUint) -> Result<(), Refusal> {
-        let declared = &self.program.registers[register];
-        if index >= declared.size {
-            return Err(Refusal::wrong(format!("register `{}` has only {} cells", declared.name, declared.size)));
-        }
-        if value.bits() > u64::from(declared.width) {
-            let (name, width) = (&declared.name, declared.width);
-            return Err(Refusal::wrong(format!(
-                "{value:#x} does not fit register `{name}`, which is {width} bits wide"
-            )));
-        }
-        self.state.set_register(register, index, Bits::from_big(value, declared.width));
-        Ok(())
-    }
-
-    fn set_value_set(&mut self, set: ValueSetId, members: &[Vec<Match>]) -> Result<(), Refusal> {
-        let declared = &self.program.value_sets[set];
-        if members.len() as u64 > declared.size {
-            return Err(Refusal::wrong(format!(
-                "value set `{}` has room for {} members",
-                declared.name, declared.size
-            )));
-        }
-        let mut patterns = Vec::new();
-        for member in members {
-            if member.len() != declared.fields.len() {
-                let (name, fields) = (&declared.name, declared.fields.len());
-                return Err(Refusal::wrong(format!("members of value set `{name}` have {fields} fields")));
-            }
-            for (found, (name, width, kind)) in member.iter().zip(&declared.fields) {
-                pattern::check(found, *kind, *width, name)?;
-            }
-            let fields = member.iter().zip(&declared.fields);
-            patterns.push(fields.map(|(found, (_, width, _))| Pattern::new(found, *width)).collect());
-        }
-        self.state.value_sets[number(set)] = patterns;
-        Ok(())
-    }
-
-    fn set_multicast(&mut self, group: u32, members: &[Replica]) -> Result<(), Refusal> {
-        if group == 0 {
-            return Err(Refusal::wrong("multicast group 0 means no group".to_string()));
-        }
-        if members.is_empty() {
-            self.state.multicast.remove(&group);
-        } else {
-            self.state.multicast.insert(group, members.to_vec());
-        }
-        Ok(())
-    }
-
-    fn set_session(&mut self, session: u32, value: Option<&Session>) -> Result<(), Refusal> {
-        match value {
-            Some(value) => self.state.sessions.insert(session, value.clone()),
-            None => self.state.sessions.remove(&session),
-        };
+        self.store.check_register(register, index, Some(value))?;
+        let width = self.program.registers[register].width;
+        self.state.set_register(register, index, Bits::from_big(value, width));
         Ok(())
     }
 

@@ -3,13 +3,14 @@
 //! One structure serves every mixture of match kinds: entries with equal masks share a hash map from masked key to entries, best first. A key is
 //! looked up in each map. Exact tables have one map, prefix tables one a length; ranges are compared one by one within theirs.
 
-use crate::aging::{Idle, default_expiry_ns};
-use crate::engine::{CounterValue, EntryKey, Refusal, RefusalKind, TableCounts};
+use crate::aging::Idle;
 use crate::meter::MeterCell;
 use crate::pattern::{self, Pattern};
+use control::plane::{CounterValue, EntryKey, TableCounts};
+use control::{Refusal, RefusalKind};
 use hlir::entry::EntryAction;
 use hlir::value::{Bits, Value};
-use hlir::{ActionCall, Entry, Match, Program, Scope, Table};
+use hlir::{ActionCall, Entry, Match, Program, Table, TableId};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -47,8 +48,6 @@ pub struct StoredEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
     Program,
-    /// The program, for good.
-    Constant,
     /// The control plane, or a packet.
     Written,
 }
@@ -96,7 +95,7 @@ impl<'p> TableState<'p> {
             expiry_ns: HashMap::new(),
         };
         for entry in &table.entries {
-            state.store(entry, if entry.constant { Origin::Constant } else { Origin::Program });
+            state.store(entry, Origin::Program);
         }
         state
     }
@@ -133,46 +132,37 @@ impl<'p> TableState<'p> {
 
     /// The entry with exactly this key and priority.
     pub fn identify(&self, key: &EntryKey) -> Result<usize, Refusal> {
-        self.check_matches(&key.matches)?;
         let identity = (self.patterns(&key.matches), self.identifying_priority(key.priority));
-        self.identities.get(&identity).copied().ok_or_else(|| self.refusal("has no such entry"))
+        let missing = || Refusal { kind: RefusalKind::Missing, ..self.refusal("has no such entry") };
+        self.identities.get(&identity).copied().ok_or_else(missing)
     }
 
+    /// Refuses what the store cannot know: that a packet has inserted the entry, or filled the table.
     pub fn insert(&mut self, entry: &Entry) -> Result<(), Refusal> {
-        self.check_writable()?;
-        self.check_matches(&entry.matches)?;
-        self.check_action(&entry.action)?;
         let identity = (self.patterns(&entry.matches), self.identifying_priority(entry.priority));
         if self.identities.contains_key(&identity) {
             return Err(Refusal { kind: RefusalKind::Exists, ..self.refusal("has such an entry already") });
         }
         if let Some(size) = self.table.capacity().filter(|size| self.count >= *size) {
-            return Err(self.refusal(&format!("is full: it has room for {size} entries")));
+            let full = self.refusal(&format!("is full: it has room for {size} entries"));
+            return Err(Refusal { kind: RefusalKind::Full, ..full });
         }
         self.store(entry, Origin::Written);
         Ok(())
     }
 
-    pub fn modify(&mut self, entry: &Entry, key: &EntryKey) -> Result<(), Refusal> {
-        self.check_writable()?;
-        let id = self.changeable(key)?;
-        self.check_action(&entry.action)?;
+    pub fn modify(&mut self, table: TableId, entry: &Entry) -> Result<(), Refusal> {
+        let key = EntryKey { table, matches: entry.matches.clone(), priority: entry.priority };
+        let id = self.identify(&key)?;
         let target = target(self.table, &entry.action);
         self.entry_mut(id).target = target;
         Ok(())
     }
 
     pub fn delete(&mut self, key: &EntryKey) -> Result<(), Refusal> {
-        self.check_writable()?;
-        let id = self.changeable(key)?;
+        let id = self.identify(key)?;
         self.remove(id);
         Ok(())
-    }
-
-    /// The entry with exactly this key and priority, if the program lets it be changed.
-    fn changeable(&self, key: &EntryKey) -> Result<usize, Refusal> {
-        let id = self.identify(key)?;
-        if self.entry(id).origin == Origin::Constant { Err(self.refusal("has this entry for good")) } else { Ok(id) }
     }
 
     /// Deletes all entries that the program did not bring.
@@ -184,13 +174,8 @@ impl<'p> TableState<'p> {
         }
     }
 
-    pub fn set_default(&mut self, call: &ActionCall) -> Result<(), Refusal> {
-        if self.table.default_constant {
-            return Err(self.refusal("has a constant default action"));
-        }
-        check_call(self.table, call, Scope::TableOnly)?;
+    pub fn set_default(&mut self, call: &ActionCall) {
         self.default = Rc::new(invocation(self.table, call));
-        Ok(())
     }
 
     /// Numbers of all entries.
@@ -199,7 +184,7 @@ impl<'p> TableState<'p> {
     }
 
     pub fn expiry_ns(&self, profile: u8) -> u64 {
-        self.expiry_ns.get(&profile).copied().unwrap_or_else(|| default_expiry_ns(profile))
+        self.expiry_ns.get(&profile).copied().unwrap_or_else(|| control::default_expiry_ns(profile))
     }
 
     pub fn set_expiry(&mut self, profile: u8, time_ns: u64) {
@@ -220,14 +205,6 @@ impl<'p> TableState<'p> {
         let id = self.place(patterns, 0, rank, Target::Call(Rc::new(invocation)), Origin::Written);
         self.entry_mut(id).idle = idle;
         true
-    }
-
-    pub fn uses_member(&self, wanted: u32) -> bool {
-        self.entries.iter().flatten().any(|entry| entry.target == Target::Member(wanted))
-    }
-
-    pub fn uses_group(&self, wanted: u32) -> bool {
-        self.entries.iter().flatten().any(|entry| entry.target == Target::Group(wanted))
     }
 
     fn store(&mut self, entry: &Entry, origin: Origin) {
@@ -309,34 +286,6 @@ impl<'p> TableState<'p> {
     pub fn refusal(&self, what: &str) -> Refusal {
         Refusal::wrong(format!("table `{}` {what}", self.table.name))
     }
-
-    fn check_writable(&self) -> Result<(), Refusal> {
-        if self.table.entries_constant { Err(self.refusal("has constant entries")) } else { Ok(()) }
-    }
-
-    fn check_matches(&self, matches: &[Match]) -> Result<(), Refusal> {
-        let keys = &self.table.keys;
-        if keys.is_empty() {
-            return Err(self.refusal("has no keys, so it has no entries"));
-        }
-        if matches.len() != keys.len() {
-            return Err(self.refusal(&format!("has {} keys, the entry {}", keys.len(), matches.len())));
-        }
-        for ((found, key), width) in matches.iter().zip(keys).zip(&self.widths) {
-            pattern::check(found, key.kind, *width, &key.name)?;
-        }
-        Ok(())
-    }
-
-    fn check_action(&self, action: &EntryAction) -> Result<(), Refusal> {
-        match action {
-            EntryAction::Call(call) => check_call(self.table, call, Scope::DefaultOnly),
-            EntryAction::Member(_) | EntryAction::Group(_) if self.table.profile.is_none() => {
-                Err(self.refusal("has no action profile that an entry could refer to"))
-            }
-            EntryAction::Member(_) | EntryAction::Group(_) => Ok(()),
-        }
-    }
 }
 
 impl StoredEntry {
@@ -347,30 +296,6 @@ impl StoredEntry {
     fn matches(&self, key: &[Bits]) -> bool {
         self.patterns.iter().zip(key).all(|(pattern, key)| pattern.matches(key))
     }
-}
-
-/// Whether `call` is one of the table's actions with data that fit, used where `forbidden` would keep it out.
-pub fn check_call(table: &Table, call: &ActionCall, forbidden: Scope) -> Result<(), Refusal> {
-    let Some(action) = table.actions.get(call.action as usize) else {
-        return Err(Refusal::wrong(format!("table `{}` has no action number {}", table.name, call.action)));
-    };
-    if action.scope == forbidden {
-        let only = if forbidden == Scope::DefaultOnly { "be the default action" } else { "stand in entries" };
-        return Err(Refusal::wrong(format!("action `{}` of table `{}` may only {only}", action.name, table.name)));
-    }
-    let (expected, given) = (action.parameters.len(), call.arguments.len());
-    if expected != given {
-        return Err(Refusal::wrong(format!("action `{}` takes {expected} arguments, not {given}", action.name)));
-    }
-    for (parameter, value) in action.parameters.iter().zip(&call.arguments) {
-        if value.bits() > u64::from(parameter.width) {
-            let (name, width) = (&parameter.name, parameter.width);
-            return Err(Refusal::wrong(format!(
-                "{value:#x} does not fit parameter `{name}`, which is {width} bits wide"
-            )));
-        }
-    }
-    Ok(())
 }
 
 pub fn invocation(table: &Table, call: &ActionCall) -> Invocation {

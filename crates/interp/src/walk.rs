@@ -1,13 +1,13 @@
 //! The way of a packet through the graph, node by node, until a buffering manager sends, drops or keeps it.
 
 use crate::bytes::BitString;
-use crate::engine::{Output, Replica};
 use crate::evaluate::{CopyFacts, View};
 use crate::execute::{Interrupt, Running, Walker, drop_reason};
 use crate::packet::Packet;
 use crate::pattern::Pattern;
 use crate::storage::number;
 use crate::switch::{Punted, Switch};
+use control::plane::{Output, Replica};
 use hlir::program::error_code;
 use hlir::value::{Bits, Value};
 use hlir::{
@@ -233,7 +233,7 @@ impl<'s, 'p> Walker<'s, 'p> {
 
     fn replicate(&mut self, group: &Expression, reentry: &'p Reentry) {
         let group = u32::try_from(self.value(group).to_u64()).unwrap_or(u32::MAX);
-        let members = self.switch.state.multicast.get(&group).cloned().unwrap_or_default();
+        let members = self.switch.store.multicast(group).unwrap_or_default().to_vec();
         if members.is_empty() {
             return self.drop(drop_reason::EMPTY_GROUP);
         }
@@ -249,7 +249,7 @@ impl<'s, 'p> Walker<'s, 'p> {
 
     fn mirror(&mut self, session: &Expression, reentry: &'p Reentry) {
         let session = u32::try_from(self.value(session).to_u64()).unwrap_or(u32::MAX);
-        let Some((members, truncation_bytes)) = self.switch.state.session_members(session) else { return };
+        let Some((members, truncation_bytes)) = self.switch.store.session_members(session) else { return };
         for Replica { port, instance } in self.within_budget(members) {
             self.enter_again(reentry, CopyFacts { port, instance, truncation_bytes });
         }

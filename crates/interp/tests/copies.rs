@@ -1,7 +1,8 @@
 //! How many copies come of one packet: all that came of it shares a budget, and nobody else does.
 
+use control::DataPlane;
+use control::plane::{Frame, Outcome, Replica, Session, SessionTarget};
 use hlir::Program;
-use interp::engine::{Engine, Frame, Outcome, Replica, Session, SessionTarget};
 use interp::{PORTS, Switch};
 
 /// A packet says what is done with it: 0, it becomes a group, of which each member is cloned once more; 1, it is cloned to three members on every pass;

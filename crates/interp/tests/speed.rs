@@ -1,6 +1,7 @@
 //! A hundred thousand packets are a matter of seconds, even without optimisation.
 
-use interp::engine::{Engine, Frame};
+use control::DataPlane;
+use control::plane::Frame;
 use interp::{PORTS, Switch};
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,7 @@
 //! Runs each program of `tests/stf` with the STF file of its name, packet by packet and in bursts.
 
-use interp::engine::{Engine, Frame};
+use control::DataPlane;
+use control::plane::Frame;
 use interp::{PORTS, Switch, stf};
 use std::path::{Path, PathBuf};
 

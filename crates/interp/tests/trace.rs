@@ -1,7 +1,8 @@
 //! The trace runner, with the interpreter on both sides, and on one side a little wrong.
 
+use control::DataPlane;
+use control::plane::{Replica, Session, SessionTarget};
 use hlir::{Expression, Place, Program, Statement};
-use interp::engine::{Engine, Replica, Session, SessionTarget};
 use interp::stf::command::{Control, Kind};
 use interp::trace::{BURSTS, Copies, Failure, Sample, Settings, Source, random_writes, run};
 use interp::{PORTS, Switch, stf};
@@ -40,7 +41,7 @@ fn equal_engines_do_not_differ() {
         let source = Source { capture: &packets, seed: 3, ports: 8 };
         let settings =
             Settings { source, count: 500, bursts: &BURSTS, copies: Copies::KeepTheirTurn, externs: &|| None };
-        let configure = |engine: &mut dyn Engine| {
+        let configure = |engine: &mut dyn DataPlane| {
             stf::configure(&program, &entries, engine).expect("the entries fit");
             Ok(())
         };
@@ -74,7 +75,7 @@ fn copies_overtake_a_packet_only_where_it_may_wait() {
     let (in_turn, late) = (copied(""), copied("  resubmit current keep all set { port = 32w1 } -> deparser\n"));
     let capture = [Sample { port: Some(1), bytes: vec![1, 2, 3] }];
     let source = Source { capture: &capture, seed: 3, ports: 8 };
-    let configure = |engine: &mut dyn Engine| {
+    let configure = |engine: &mut dyn DataPlane| {
         let target = SessionTarget::Members(vec![Replica { port: 1, instance: 0 }]);
         engine.set_session(5, Some(&Session { target, truncation_bytes: 0 }))
     };

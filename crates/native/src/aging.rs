@@ -1,8 +1,9 @@
 //! Idle timeouts of native code: whose time has passed is looked for where the clock is set, or every now and then while workers run.
 
-use super::{NativeEngine, index, table_refusal, translate};
-use hlir::{IdleTimeout, TableId};
-use interp::engine::{EntryKey, Refusal};
+use super::{NativeEngine, table_refusal, translate};
+use control::Refusal;
+use control::plane::EntryKey;
+use hlir::IdleTimeout;
 use runtime::Lane;
 
 impl<L: Lane> NativeEngine<'_, L> {
@@ -11,9 +12,7 @@ impl<L: Lane> NativeEngine<'_, L> {
         for (id, table) in self.program.tables.iter() {
             let Some(number) = self.table_number(id).filter(|_| table.idle_timeout.is_some()) else { continue };
             for profile in 0..=u8::MAX {
-                let set = self.expiry.get(&(index(id), profile)).copied();
-                let time = set.unwrap_or_else(|| interp::default_expiry_ns(profile));
-                self.switch.tables()[number].set_profile(profile, time);
+                self.switch.tables()[number].set_profile(profile, self.store.expiry_ns(id, profile));
             }
         }
     }
@@ -29,37 +28,24 @@ impl<L: Lane> NativeEngine<'_, L> {
     }
 
     pub(super) fn age_until(&mut self, now_ns: u64) {
-        for (id, table) in self.program.tables.iter() {
+        let program = self.program.clone();
+        for (id, table) in program.tables.iter() {
             let Some((number, kind)) = self.table_number(id).zip(table.idle_timeout) else { continue };
-            for entry in self.switch.tables()[number].age(now_ns) {
-                let description = self.switch.tables()[number].description();
+            let aged = self.switch.tables()[number].clone();
+            for entry in aged.age(now_ns) {
                 let priority = if table.has_priorities() { entry.matches.priority } else { 0 };
-                let matches = translate::key(description, &entry.matches);
+                let matches = translate::key(aged.description(), &entry.matches);
+                let key = EntryKey { table: id, matches, priority };
                 match kind {
-                    IdleTimeout::Notify => self.idle.push(EntryKey { table: id, matches, priority }),
-                    IdleTimeout::Delete => self.forget(id, number, &entry.matches),
+                    IdleTimeout::Notify => self.idle.push(key),
+                    IdleTimeout::Delete => self.store.forget(&key),
                 }
             }
         }
     }
 
-    /// Takes an entry that was deleted out of the books. What packets have inserted stands in none.
-    fn forget(&mut self, id: TableId, number: usize, matches: &runtime::tables::Match) {
-        let description = self.switch.tables()[number].description();
-        let is_it = |entry: &&hlir::Entry| {
-            translate::matches(description, &entry.matches, entry.priority).is_ok_and(|other| other == *matches)
-        };
-        let Some(entry) = self.entries[index(id)].entries().find(is_it).cloned() else { return };
-        self.entries[index(id)].forget(&entry.matches, entry.priority);
-        let key = EntryKey { table: id, matches: entry.matches, priority: entry.priority };
-        interp::Engine::delete(&mut self.books, &key).expect("the books have what the table had");
-    }
-
     pub(super) fn start_timer(&mut self, key: &EntryKey, time_ns: u64) -> Result<(), Refusal> {
         let declared = &self.program.tables[key.table];
-        if declared.idle_timeout.is_none() {
-            return Err(Refusal::wrong(format!("table `{}` has no idle timeout", declared.name)));
-        }
         let Some(number) = self.table_number(key.table) else { return Ok(()) };
         let table = &self.switch.tables()[number];
         let matches = translate::matches(table.description(), &key.matches, key.priority)?;

@@ -1,24 +1,22 @@
 //! Native code as an engine: a compiled pipeline in a switch, driven in the program's own terms.
 //!
-//! The interpreter keeps the control plane's books beside it (what exists, what is refused and why), so both engines refuse the same things
-//! in the same words; what it accepts is translated and written to the tables that packets read.
+//! What the store of the control plane accepts is translated and written to the tables that packets read.
 
 mod aging;
-mod book;
+mod apply;
 mod engine;
 mod exchange;
 mod selector;
 pub mod translate;
 
-use book::Book;
+use control::plane::{EntryKey, Frame};
+use control::{Refusal, RefusalKind, Store};
+use hlir::entry::EntryAction;
 use hlir::{ActionCall, Entry, Program, TableId};
-use interp::Engine as _;
-use interp::engine::{Frame, Refusal, RefusalKind};
 use runtime::{
     Counts, DpdkLane, DpdkMemoryPort, Lane, MemoryPort, Packet, Pipeline, Settings, Switch, SwitchError, TableError,
     Trace,
 };
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A port that takes frames and says what was sent; live ports do not.
@@ -77,26 +75,15 @@ pub fn trace_of(frames: &[Frame], room: u32) -> Result<Trace, Refusal> {
 
 /// The program as its user wrote it, and as it was compiled: the optimizer may have taken objects away.
 pub struct NativeEngine<'p, L: Lane> {
-    program: &'p Program,
-    compiled: &'p Program,
+    program: Arc<Program>,
+    compiled: Arc<Program>,
     pipeline: Arc<Pipeline>,
-    lanes: Box<dyn FnMut() -> Vec<L> + 'p>,
+    lanes: Box<dyn FnMut() -> Vec<L> + Send + 'p>,
     settings: Settings,
     switch: Switch<L>,
-    /// What the control plane has written, and the judge of what it may.
-    books: interp::Switch<'p>,
-    entries: Vec<Book>,
-    /// Default actions that are not the program's any more, by table.
-    defaults: BTreeMap<usize, ActionCall>,
-    members: BTreeMap<(u32, u32), ActionCall>,
-    multicast: BTreeMap<u32, Vec<interp::engine::Replica>>,
-    sessions: BTreeMap<u32, interp::engine::Session>,
-    /// Members of each group, by profile and group.
-    groups: BTreeMap<(u32, u32), Vec<u32>>,
-    /// Times of profiles that are not as they were at the start, by table.
-    expiry: BTreeMap<(usize, u8), u64>,
-    /// Entries whose time has passed, for the control plane.
-    idle: Vec<interp::engine::EntryKey>,
+    store: Store,
+    /// Entries whose time has passed, for the controller.
+    idle: Vec<EntryKey>,
     clock_ns: u64,
     stopped: Option<String>,
     /// What the switches before the last reset have counted.
@@ -106,21 +93,15 @@ pub struct NativeEngine<'p, L: Lane> {
 impl<'p, L: Lane> NativeEngine<'p, L> {
     /// A switch with the program's own entries. `lanes` makes the ports, again at each reset.
     pub fn new(
-        (program, compiled): (&'p Program, &'p Program),
+        (program, compiled): (&Program, &Program),
         pipeline: Arc<Pipeline>,
         settings: Settings,
-        mut lanes: impl FnMut() -> Vec<L> + 'p,
+        mut lanes: impl FnMut() -> Vec<L> + Send + 'p,
     ) -> Result<NativeEngine<'p, L>, SwitchError> {
         let switch = Switch::new(pipeline.clone(), lanes(), settings)?;
+        let (program, compiled) = (Arc::new(program.clone()), Arc::new(compiled.clone()));
         let mut engine = NativeEngine {
-            books: interp::Switch::new(program, settings.seed, settings.ports),
-            entries: program.tables.iter().map(|_| Book::default()).collect(),
-            defaults: BTreeMap::new(),
-            members: BTreeMap::new(),
-            multicast: BTreeMap::new(),
-            sessions: BTreeMap::new(),
-            groups: BTreeMap::new(),
-            expiry: BTreeMap::new(),
+            store: Store::new(program.clone()),
             idle: Vec::new(),
             clock_ns: 0,
             stopped: None,
@@ -147,8 +128,8 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
         counts
     }
 
-    pub fn program(&self) -> &'p Program {
-        self.program
+    pub fn program(&self) -> Arc<Program> {
+        self.program.clone()
     }
 
     /// The number of a table of the program in the pipeline; `None` if it was optimized away.
@@ -165,22 +146,22 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
 
     fn write_own_entries(&mut self) -> Result<(), Refusal> {
         self.begin_aging();
-        for (id, table) in self.program.tables.iter() {
+        let program = self.program.clone();
+        for (id, table) in program.tables.iter() {
             let Some(number) = self.table_number(id) else { continue };
             self.write_default(id, &table.default)?;
             for entry in &table.entries {
                 match self.write_entry(number, id, entry) {
                     // Of two that match the same with the same priority, the first counts.
-                    Err(refusal) if refusal.kind == RefusalKind::Exists => continue,
+                    Err(refusal) if refusal.kind == RefusalKind::Exists => {}
                     written => written?,
                 }
-                self.entries[index(id)].note(entry.clone(), book::Origin::Program);
             }
         }
         Ok(())
     }
 
-    fn write_default(&mut self, id: TableId, call: &ActionCall) -> Result<(), Refusal> {
+    fn write_default(&self, id: TableId, call: &ActionCall) -> Result<(), Refusal> {
         let Some(number) = self.table_number(id) else { return Ok(()) };
         let record = self.record(number, id, call)?;
         let table = &self.switch.tables()[number];
@@ -193,8 +174,8 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
         translate::record(description, name, call)
     }
 
-    /// Writes an entry to the table that packets read, past the books: for entries by the million.
-    pub fn write_entry(&mut self, number: usize, id: TableId, entry: &Entry) -> Result<(), Refusal> {
+    /// Writes an entry to the table that packets read, past the store: for entries by the million.
+    pub fn write_entry(&self, number: usize, id: TableId, entry: &Entry) -> Result<(), Refusal> {
         let record = self.entry_record(number, id, entry)?;
         let description = &self.pipeline.description().tables[number];
         let matches = translate::matches(description, &entry.matches, entry.priority)?;
@@ -204,45 +185,37 @@ impl<'p, L: Lane> NativeEngine<'p, L> {
 
     fn call_of(&self, id: TableId, entry: &Entry) -> Result<ActionCall, Refusal> {
         match &entry.action {
-            hlir::entry::EntryAction::Call(call) => Ok(call.clone()),
-            hlir::entry::EntryAction::Member(member) => {
-                let profile = self.program.tables[id].profile.map_or(0, |profile| profile.into_raw().into_u32());
-                let call = self.members.get(&(profile, *member)).cloned();
-                call.ok_or_else(|| Refusal::wrong(format!("there is no member {member}")))
-            }
-            hlir::entry::EntryAction::Group(_) => Err(Refusal::wrong("a group has no action of its own".to_string())),
+            EntryAction::Call(call) => Ok(call.clone()),
+            EntryAction::Member(member) => self.member(id, *member).cloned(),
+            EntryAction::Group(_) => Err(Refusal::wrong("a group has no action of its own".to_string())),
         }
+    }
+
+    /// A member of the table's profile.
+    fn member(&self, id: TableId, member: u32) -> Result<&ActionCall, Refusal> {
+        let call = self.program.tables[id].profile.and_then(|profile| self.store.member(profile, member));
+        call.ok_or_else(|| Refusal::new(RefusalKind::Missing, format!("there is no member {member}")))
     }
 
     /// Back to the state at the start.
     fn restart(&mut self) {
-        self.books.reset();
+        self.store.reset();
         self.counted = self.counts();
         let renewed = self.switch.renew(self.pipeline.clone(), (self.lanes)(), self.settings);
         renewed.expect("a switch that could be built once can be built again");
-        self.entries.iter_mut().for_each(|book| *book = Book::default());
-        self.defaults.clear();
-        self.members.clear();
-        self.multicast.clear();
-        self.sessions.clear();
-        self.groups.clear();
-        self.expiry.clear();
         self.idle.clear();
         (self.clock_ns, self.stopped) = (0, None);
         self.write_own_entries().expect("entries that were accepted once are accepted again");
     }
 }
 
-/// A typed index as a number.
-fn index<T>(id: la_arena::Idx<T>) -> usize {
-    id.into_raw().into_u32() as usize
-}
-
 fn table_refusal(name: &str, error: TableError) -> Refusal {
     let kind = match error {
         TableError::Full => RefusalKind::Full,
         TableError::Exists => RefusalKind::Exists,
-        TableError::Missing | TableError::Invalid | TableError::NoMemory => RefusalKind::Wrong,
+        TableError::Missing => RefusalKind::Missing,
+        TableError::NoMemory => RefusalKind::Full,
+        TableError::Invalid => RefusalKind::Wrong,
     };
     Refusal { kind, sentence: format!("table `{name}`: {error}") }
 }

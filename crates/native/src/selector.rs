@@ -1,9 +1,9 @@
 //! Groups of action selectors: each table of the profile has the members' records as its own entries would have them.
 
-use super::{NativeEngine, Replay, index, table_refusal};
+use super::{NativeEngine, table_refusal};
+use control::Refusal;
 use hlir::entry::EntryAction;
 use hlir::{Entry, ProfileId, TableId};
-use interp::engine::Refusal;
 use runtime::{Lane, abi};
 
 impl<L: Lane> NativeEngine<'_, L> {
@@ -23,11 +23,7 @@ impl<L: Lane> NativeEngine<'_, L> {
 
     /// The records of a group's members in one table.
     fn group_records(&self, number: usize, id: TableId, members: &[u32]) -> Result<Vec<Vec<u8>>, Refusal> {
-        let profile = self.program.tables[id].profile.map_or(0, |profile| index(profile) as u32);
-        let record = |member: &u32| {
-            let call = self.members.get(&(profile, *member));
-            self.record(number, id, call.ok_or_else(|| Refusal::wrong(format!("there is no member {member}")))?)
-        };
+        let record = |member: &u32| self.record(number, id, self.member(id, *member)?);
         members.iter().map(record).collect()
     }
 
@@ -36,7 +32,7 @@ impl<L: Lane> NativeEngine<'_, L> {
         let users = self.program.tables.iter().filter(|(_, table)| table.profile == Some(profile));
         for (id, declared) in users {
             let Some(number) = self.table_number(id) else { continue };
-            let members = self.groups.get(&(index(profile) as u32, group));
+            let members = self.store.group(profile, group);
             let records = members.map(|members| self.group_records(number, id, members)).transpose()?;
             let written = self.switch.tables()[number].set_group(group, records.as_deref());
             written.map_err(|error| table_refusal(&declared.name, error))?;
@@ -47,22 +43,21 @@ impl<L: Lane> NativeEngine<'_, L> {
     /// A table that is new has no groups: all of its profile are written to it.
     pub(super) fn write_groups(&self, number: usize, id: TableId) -> Result<(), Refusal> {
         let declared = &self.program.tables[id];
-        let Some(profile) = declared.profile.map(|profile| index(profile) as u32) else { return Ok(()) };
-        for ((_, group), members) in self.groups.range((profile, 0)..=(profile, u32::MAX)) {
+        let Some(profile) = declared.profile else { return Ok(()) };
+        for (group, members) in self.store.groups(profile) {
             let records = self.group_records(number, id, members)?;
-            let written = self.switch.tables()[number].set_group(*group, Some(&records));
+            let written = self.switch.tables()[number].set_group(group, Some(&records));
             written.map_err(|error| table_refusal(&declared.name, error))?;
         }
         Ok(())
     }
 }
 
-impl<L: Replay> NativeEngine<'_, L> {
+impl<L: Lane> NativeEngine<'_, L> {
     /// Members of groups follow when a member changes.
     pub(super) fn rewrite_groups_of(&self, profile: ProfileId, member: u32) -> Result<(), Refusal> {
-        let of_profile = (index(profile) as u32, 0)..=(index(profile) as u32, u32::MAX);
-        let using = self.groups.range(of_profile).filter(|(_, members)| members.contains(&member));
-        let groups: Vec<u32> = using.map(|((_, group), _)| *group).collect();
+        let using = self.store.groups(profile).filter(|(_, members)| members.contains(&member));
+        let groups: Vec<u32> = using.map(|(group, _)| group).collect();
         groups.into_iter().try_for_each(|group| self.write_group(profile, group))
     }
 }

@@ -1,7 +1,7 @@
 //! Translates what a controller writes, in the program's terms, to keys and records as a pipeline's descriptors lay them out.
 
+use control::Refusal;
 use hlir::{ActionCall, Match};
-use interp::engine::Refusal;
 use num_bigint::BigUint;
 use runtime::pipeline::{self, MatchKind};
 use runtime::tables;

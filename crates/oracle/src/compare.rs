@@ -3,9 +3,10 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use control::DataPlane;
+use control::plane::Frame;
 use hlir::diagnostic::Diagnostic;
-use interp::engine::Frame;
-use interp::{Engine, PORTS, Switch};
+use interp::{PORTS, Switch};
 use p4::Parsed;
 
 use crate::evaluate::{Machine, Run, Sent, Stop};

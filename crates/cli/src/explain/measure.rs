@@ -6,6 +6,7 @@
 use super::Arguments;
 use super::attribute::{Part, Parts};
 use crate::samples::Samples;
+use control::plane::Frame;
 use driver::compile;
 use driver::entries;
 use driver::externs;
@@ -18,7 +19,6 @@ use driver::random::Random;
 use hlir::plan::Descriptor;
 use hlir::{Plan, Program};
 use interp::PORTS;
-use interp::engine::Frame;
 use native::{NativeEngine, trace_of};
 use opt::explain::{Breakdown, Measured};
 use opt::inputs::Profile;

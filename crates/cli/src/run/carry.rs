@@ -133,7 +133,7 @@ impl Running<'_> {
     /// Lets entries age, and counts those that the control plane would be told of.
     fn age(&mut self) {
         self.engine.age();
-        for key in interp::Engine::take_idle(&mut self.engine) {
+        for key in control::DataPlane::take_idle(&mut self.engine) {
             let name = format!("idle entries of {}", self.engine.program().tables[key.table].name);
             *self.events.entry(name).or_default() += 1;
         }

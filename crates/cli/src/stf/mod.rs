@@ -3,6 +3,7 @@
 mod trace;
 
 use clap::Args;
+use control::DataPlane;
 use driver::compile;
 use driver::entries;
 use driver::externs::ForInterpreter;
@@ -13,8 +14,8 @@ use driver::inputs;
 use driver::options::{DescriptorKind, EngineKind, Native, Passes, Source};
 use driver::stdout::say;
 use hlir::Program;
+use interp::PORTS;
 use interp::trace::Copies;
-use interp::{Engine, PORTS};
 use native::NativeEngine;
 use runtime::{Buffers, Dpdk, DpdkMemoryPort, DpdkSettings, MemoryPort, Settings};
 use std::fs;
@@ -86,7 +87,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn run_native(
     arguments: &Arguments,
     loaded: Loaded,
-    test: impl FnOnce(&Program, &mut dyn Engine, Copies) -> Result<(), Failure>,
+    test: impl FnOnce(&Program, &mut dyn DataPlane, Copies) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let program = loaded.program.clone();
     let passes = Passes { descriptor: Some(arguments.descriptor.plan()), ..arguments.passes.clone() };
@@ -137,7 +138,7 @@ fn start_dpdk(native: &Native) -> Result<Arc<Dpdk>, Failure> {
     Dpdk::start(&layer, &DpdkSettings::of_machine(BUFFERS, BUFFER_BYTES)).map_err(Failure::environment)
 }
 
-fn run_files(arguments: &Arguments, program: &Program, engine: &mut dyn Engine) -> Result<(), Failure> {
+fn run_files(arguments: &Arguments, program: &Program, engine: &mut dyn DataPlane) -> Result<(), Failure> {
     let mut failed = 0;
     for file in &arguments.files {
         engine.reset();
@@ -154,7 +155,7 @@ fn run_files(arguments: &Arguments, program: &Program, engine: &mut dyn Engine) 
 }
 
 /// Runs one file; what was wrong, a line each.
-fn run_file(path: &Path, burst: u32, program: &Program, engine: &mut dyn Engine) -> Result<(), Vec<String>> {
+fn run_file(path: &Path, burst: u32, program: &Program, engine: &mut dyn DataPlane) -> Result<(), Vec<String>> {
     let text = fs::read_to_string(path).map_err(|error| vec![format!("{error}")])?;
     let placed = |mistakes: Vec<interp::stf::Mistake>| -> Vec<String> {
         let line = |mistake: interp::stf::Mistake| match mistake.place.line {

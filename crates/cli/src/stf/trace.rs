@@ -1,17 +1,19 @@
 //! `bacus stf --trace`: random and mutated packets through the interpreter and native code, compared after every burst.
 
 use clap::Args;
+use control::DataPlane;
+use control::plane::{Cell, Frame};
+use control::{Refusal, RefusalKind};
 use driver::entries;
 use driver::failure::Failure;
 use driver::packets::{self, Packets};
 use driver::stdout::say;
 use hlir::{Program, TableId};
 use indicatif::{ProgressBar, ProgressStyle};
-use interp::engine::{Cell, Frame, Refusal, RefusalKind};
+use interp::PORTS;
 use interp::externs::Bind;
 use interp::stf::{Command, Mistake};
 use interp::trace::{Configure, Copies, Sample, Settings, Source, Write};
-use interp::{Engine, PORTS};
 use runtime::Buffers;
 use std::path::{Path, PathBuf};
 
@@ -49,7 +51,7 @@ pub fn run(
     options: &Options,
     files: &[PathBuf],
     program: &Program,
-    (engine, externs, copies): (&mut dyn Engine, Bind<'_>, Copies),
+    (engine, externs, copies): (&mut dyn DataPlane, Bind<'_>, Copies),
 ) -> Result<(), Failure> {
     let Some(path) = &options.trace else { return Ok(()) };
     let capture = capture(path)?;
@@ -57,7 +59,7 @@ pub fn run(
     // Before anything else, so that what is wrong in these files is told of them and not of the capture.
     configuration.try_out(engine)?;
     let source = Source { capture: &capture, seed: options.seed, ports: options.ports };
-    let configured = |engine: &mut dyn Engine| {
+    let configured = |engine: &mut dyn DataPlane| {
         let done = configuration.apply(engine);
         done.map_err(|(file, mistakes)| Refusal::wrong(entries::placed(file, &mistakes).join("\n")))
     };
@@ -71,7 +73,7 @@ pub fn run(
         let name = &program.tables[table].name;
         say!("{}: note: table `{name}` is full with {entries} random entries", path.display());
     }
-    let configure = |engine: &mut dyn Engine| {
+    let configure = |engine: &mut dyn DataPlane| {
         configured(engine)?;
         writes.iter().try_for_each(|write| write.apply(engine))
     };
@@ -114,14 +116,14 @@ impl<'a> Configuration<'a> {
     }
 
     /// Applies all of it, or says what is wrong in the first file with a mistake.
-    fn apply(&self, engine: &mut dyn Engine) -> Result<(), (&'a Path, Vec<Mistake>)> {
+    fn apply(&self, engine: &mut dyn DataPlane) -> Result<(), (&'a Path, Vec<Mistake>)> {
         self.files.iter().try_for_each(|(file, commands)| {
             let done = interp::stf::run::configure(self.program, commands, engine);
             done.map(drop).map_err(|mistakes| (*file, mistakes))
         })
     }
 
-    fn try_out(&self, engine: &mut dyn Engine) -> Result<(), Failure> {
+    fn try_out(&self, engine: &mut dyn DataPlane) -> Result<(), Failure> {
         engine.reset();
         self.apply(engine).map_err(|(file, mistakes)| entries::failure(file, &mistakes))
     }
@@ -131,7 +133,7 @@ impl<'a> Configuration<'a> {
 fn keep_those_with_room(
     writes: &mut Vec<Write>,
     configure: Configure<'_>,
-    engine: &mut dyn Engine,
+    engine: &mut dyn DataPlane,
 ) -> Result<Vec<TableId>, Refusal> {
     let mut full = Vec::new();
     if writes.is_empty() {

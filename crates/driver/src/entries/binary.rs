@@ -10,9 +10,9 @@ use super::generate::bar;
 use super::loader::{Loader, prefix_mask};
 use super::{find_table, refused};
 use crate::failure::Failure;
+use control::Refusal;
 use hlir::entry::EntryAction;
 use hlir::{Entry, MatchKind as Kind, Program, TableId};
-use interp::engine::Refusal;
 use native::{NativeEngine, Replay};
 use num_bigint::BigUint;
 use runtime::pipeline::{KeyField, MatchKind};
@@ -146,7 +146,7 @@ fn section<L: Replay>(
 ) -> Result<u64, Failure> {
     let (table, action) = (input.text().map_err(wrong)?, input.text().map_err(wrong)?);
     let count = input.number(8).map_err(wrong)?;
-    let id = find_table(engine.program(), &table)?;
+    let id = find_table(&engine.program(), &table)?;
     let Some(mut loader) = Loader::new(engine, id) else {
         return Err(wrong(format!("table `{table}` has no effect: nothing uses it")));
     };

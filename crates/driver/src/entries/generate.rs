@@ -6,9 +6,9 @@
 use super::loader::{Loader, prefix_mask};
 use super::{find_table, refused};
 use crate::failure::Failure;
+use control::Refusal;
 use hlir::{Program, TableId};
 use indicatif::{ProgressBar, ProgressStyle};
-use interp::engine::Refusal;
 use native::{NativeEngine, Replay};
 use runtime::TableError;
 use runtime::pipeline::MatchKind;
@@ -54,9 +54,9 @@ pub fn load<L: Replay>(
     (count, seed): (u64, u64),
     ports: u32,
 ) -> Result<u64, Failure> {
-    let table = find_table(engine.program(), name)?;
+    let table = find_table(&engine.program(), name)?;
     let name = engine.program().tables[table].name.clone();
-    let action = entry_action(engine.program(), table)
+    let action = entry_action(&engine.program(), table)
         .ok_or_else(|| Failure::input(format!("gen:{name}: no action of the table may stand in an entry")))?;
     let Some(mut loader) = Loader::new(engine, table) else { return Ok(0) };
     loader.set_action(&action).map_err(|refusal| refused(format!("gen:{name}"), &refusal))?;

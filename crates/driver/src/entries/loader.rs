@@ -1,7 +1,7 @@
 //! Writes entries by the million: no big integers, no allocation for each, nothing but bits put in place.
 
+use control::Refusal;
 use hlir::TableId;
-use interp::engine::Refusal;
 use native::{NativeEngine, Replay};
 use runtime::pipeline::{self, MatchKind};
 use runtime::tables::Match;

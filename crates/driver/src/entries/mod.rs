@@ -16,9 +16,10 @@ pub use convert::keep;
 use crate::failure::Failure;
 use crate::files;
 use crate::stdout::say;
+use control::Refusal;
+use control::plane::Frame;
 use forms::{Form, Read};
 use hlir::{Program, TableId};
-use interp::engine::{Frame, Refusal};
 use interp::stf::bind::Bound;
 use interp::stf::command::Kind;
 use interp::stf::{Command, Configured, Mistake};
@@ -75,7 +76,7 @@ fn load_file<L: Replay>(engine: &mut NativeEngine<'_, L>, path: &Path) -> Result
     if is_binary(&bytes) {
         return binary::load(engine, path, &bytes);
     }
-    let done = configure(engine.program(), path, engine)?;
+    let done = configure(&engine.program(), path, engine)?;
     done.printed.iter().for_each(|line| say!("{}: {line}", path.display()));
     Ok(done.steps)
 }
@@ -86,7 +87,7 @@ fn is_binary(bytes: &[u8]) -> bool {
 }
 
 /// Configures any engine with a file that is not in the compact form. Of what has no effect there, the user is warned.
-pub fn configure(program: &Program, path: &Path, engine: &mut dyn interp::Engine) -> Result<Configured, Failure> {
+pub fn configure(program: &Program, path: &Path, engine: &mut dyn control::DataPlane) -> Result<Configured, Failure> {
     let bound = bound(program, path)?;
     let done = interp::stf::apply(program, bound, engine).map_err(|mistakes| failure(path, &mistakes))?;
     warn(path, &done.warnings);

@@ -5,8 +5,8 @@ use super::command::{self, Key, Word};
 use super::parse::Line;
 use super::run::Runner;
 use super::{Mistake, Place, matches};
-use crate::engine::EntryKey;
 use crate::pattern::Pattern;
+use control::plane::EntryKey;
 use hlir::{Match, Program};
 
 /// `idle_timeout TABLE [PRIORITY] KEY... +DURATION` and `expiry TABLE PROFILE +DURATION`.

@@ -6,7 +6,7 @@ use super::command::{
     self, Argument, Call, Cells, Command, Condition, Key, Kind, Multicast, Pattern, Rate, Value, Word,
 };
 use super::{Mistake, Place, matches, names};
-use crate::engine::{Cell, CounterValue, EntryKey, MeterRates, Replica, Session, SessionTarget};
+use control::plane::{Cell, CounterValue, EntryKey, MeterRates, Replica, Session, SessionTarget};
 use hlir::entry::EntryAction;
 use hlir::{ActionCall, CounterId, DigestId, Entry, Match, MeterId, Parameter, ProfileId, Program, RegisterId, Table};
 use hlir::{Effect, NodeKind, TableId, ValueSetId, interface::Physical};

@@ -204,7 +204,7 @@ fn one(word: &Word, kind: MatchKind, width: u32, key: &str) -> Result<Match, Mis
         return Ok(Match::Lpm { value, prefix: width.saturating_sub(numeral.tail) });
     }
     if numeral.has_wildcards() {
-        let message = format!("{key} is matched as {}, which takes no `*`", crate::pattern::kind_name(kind));
+        let message = format!("{key} is matched as {}, which takes no `*`", control::store::kind_name(kind));
         return Err(Mistake::new(word.place, message));
     }
     let value = fitting(word, numeral.value, width, key)?;

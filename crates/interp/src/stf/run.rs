@@ -5,7 +5,8 @@ use super::bind::{self, Act, Bound, Control, Step};
 use super::command::{Command, Condition, Unit};
 use super::compare::{Expectation, Order, Ports, hex};
 use super::{Mistake, Place, reentry};
-use crate::engine::{Cell, DigestRecord, Engine, Frame, MeterRates, Outcome, Refusal};
+use control::plane::{Cell, DigestRecord, Frame, MeterRates, Outcome};
+use control::{DataPlane, Refusal};
 use hlir::{CounterId, DigestId, Program, RegisterId};
 use num_bigint::BigUint;
 use std::collections::BTreeMap;
@@ -35,7 +36,7 @@ impl Report {
 pub fn run(
     program: &Program,
     commands: &[Command],
-    engine: &mut dyn Engine,
+    engine: &mut dyn DataPlane,
     burst: usize,
 ) -> Result<Report, Vec<Mistake>> {
     let Bound { steps, warnings } = bind::bind(program, commands)?;
@@ -57,12 +58,16 @@ pub struct Configured {
 }
 
 /// Runs commands that configure a switch, as an entries file has them. A refusal is a mistake, too.
-pub fn configure(program: &Program, commands: &[Command], engine: &mut dyn Engine) -> Result<Configured, Vec<Mistake>> {
+pub fn configure(
+    program: &Program,
+    commands: &[Command],
+    engine: &mut dyn DataPlane,
+) -> Result<Configured, Vec<Mistake>> {
     apply(program, bind::bind(program, commands)?, engine)
 }
 
 /// The same with commands whose names and values are resolved.
-pub fn apply(program: &Program, bound: Bound, engine: &mut dyn Engine) -> Result<Configured, Vec<Mistake>> {
+pub fn apply(program: &Program, bound: Bound, engine: &mut dyn DataPlane) -> Result<Configured, Vec<Mistake>> {
     let Bound { steps, warnings } = bound;
     let mut runner = Runner::new(program, engine, 1);
     for Step { place, act } in &steps {
@@ -93,7 +98,7 @@ struct Silence {
 
 pub(super) struct Runner<'a> {
     pub(super) program: &'a Program,
-    engine: &'a mut dyn Engine,
+    engine: &'a mut dyn DataPlane,
     burst: usize,
     waiting: Vec<Frame>,
     ports: Ports,
@@ -109,7 +114,7 @@ pub(super) struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    fn new(program: &'a Program, engine: &'a mut dyn Engine, burst: usize) -> Runner<'a> {
+    fn new(program: &'a Program, engine: &'a mut dyn DataPlane, burst: usize) -> Runner<'a> {
         let mut report = Report::default();
         let shared = if burst > 1 { reentry::shared_state(program) } else { None };
         if let Some(object) = &shared {

@@ -1,7 +1,8 @@
 //! What packets leave behind: counters, those of entries too, and registers.
 
 use super::Pair;
-use crate::engine::{Cell, Engine, EntryKey, Refusal};
+use control::plane::{Cell, EntryKey};
+use control::{DataPlane, Refusal};
 use hlir::{CounterId, TableId};
 use std::collections::BTreeSet;
 

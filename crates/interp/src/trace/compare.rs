@@ -4,7 +4,7 @@
 //! packets, and those of one ingress port that took one path in the order they came; other packets may overtake each other.
 
 use super::shown;
-use crate::engine::{DigestRecord, Outcome, Output};
+use control::plane::{DigestRecord, Outcome, Output};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// In which order packets are to leave by a port.

@@ -11,11 +11,12 @@ mod writes;
 pub use packets::{Sample, Source};
 pub use writes::{Write, random_writes};
 
-use crate::engine::{Engine, Frame, Outcome, Refusal, TableCounts};
 use crate::externs::Bind;
 use crate::stf::{aging::normal, compare::hex, shared_state};
 use crate::switch::Switch;
 use compare::Order;
+use control::plane::{Frame, Outcome, TableCounts};
+use control::{DataPlane, Refusal};
 use hlir::Program;
 
 /// Burst sizes at which batches are tested: alone, odd, half, full.
@@ -44,7 +45,7 @@ pub enum Copies {
 }
 
 /// Gives a switch that has just been reset its entries and whatever else it needs.
-pub type Configure<'a> = &'a dyn Fn(&mut dyn Engine) -> Result<(), Refusal>;
+pub type Configure<'a> = &'a dyn Fn(&mut dyn DataPlane) -> Result<(), Refusal>;
 
 /// What happened, where nothing differed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -114,7 +115,7 @@ fn shown(bytes: &[u8]) -> String {
 /// Sends packets through both engines; `progress` is told how many more were sent.
 pub fn run(
     program: &Program,
-    engine: &mut dyn Engine,
+    engine: &mut dyn DataPlane,
     ports: u32,
     settings: &Settings<'_>,
     configure: Configure<'_>,
@@ -138,7 +139,7 @@ pub fn run(
 struct Pair<'a, 'p> {
     program: &'p Program,
     oracle: Switch<'p>,
-    engine: &'a mut dyn Engine,
+    engine: &'a mut dyn DataPlane,
     settings: &'a Settings<'a>,
     configure: Configure<'a>,
 }
@@ -188,7 +189,7 @@ impl Pair<'_, '_> {
     fn start(&mut self) -> Result<(), Refusal> {
         self.oracle.reset();
         self.engine.reset();
-        for engine in [&mut self.oracle as &mut dyn Engine, &mut *self.engine] {
+        for engine in [&mut self.oracle as &mut dyn DataPlane, &mut *self.engine] {
             (self.configure)(engine)?;
             engine.set_seed(self.settings.source.seed);
         }
@@ -201,7 +202,7 @@ impl Pair<'_, '_> {
     }
 
     /// Hits and misses of all tables.
-    fn counts(&self, engine: &dyn Engine) -> Vec<TableCounts> {
+    fn counts(&self, engine: &dyn DataPlane) -> Vec<TableCounts> {
         self.program.tables.iter().map(|(table, _)| engine.table_counts(table)).collect()
     }
 
@@ -265,7 +266,7 @@ impl Pair<'_, '_> {
     }
 }
 
-fn set_clocks(oracle: &mut Switch<'_>, engine: &mut dyn Engine, packets: u64) {
+fn set_clocks(oracle: &mut Switch<'_>, engine: &mut dyn DataPlane, packets: u64) {
     oracle.set_clock(packets * GAP_NS);
     engine.set_clock(packets * GAP_NS);
 }

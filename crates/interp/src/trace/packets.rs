@@ -3,9 +3,9 @@
 //! Packet `n` is a function of the seed, the capture and `n`, so any one of them can be made again. Half of those that were changed get the checksum of
 //! their IPv4 header right again, or few would come far in a program that verifies it.
 
-use crate::engine::Frame;
 use crate::hash::hash;
 use crate::random::Draws;
+use control::plane::Frame;
 use hlir::Algorithm;
 
 /// A packet of a capture, and the port that it came in by, where that is known.

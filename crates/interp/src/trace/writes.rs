@@ -3,10 +3,11 @@
 //! Entries in one table lead packets to the next, so packets are sent several times, with all entries found so far.
 
 use super::{Configure, Source};
-use crate::engine::{Cell, Engine, EntryKey, MeterRates, Refusal, Replica, Session, SessionTarget};
 use crate::externs::Bind;
 use crate::random::Draws;
 use crate::switch::{PORTS, Switch};
+use control::plane::{Cell, EntryKey, MeterRates, Replica, Session, SessionTarget};
+use control::{DataPlane, Refusal};
 use hlir::entry::EntryAction;
 use hlir::value::Bits;
 use hlir::{ActionCall, Entry, Match, MatchKind, MeterId, ProfileId, Program, Scope, Table, TableId, ValueSetId};
@@ -26,7 +27,7 @@ pub enum Write {
 }
 
 impl Write {
-    pub fn apply(&self, engine: &mut dyn Engine) -> Result<(), Refusal> {
+    pub fn apply(&self, engine: &mut dyn DataPlane) -> Result<(), Refusal> {
         match self {
             Write::Insert(table, entry) => engine.insert(*table, entry),
             Write::Default(table, call) => engine.set_default(*table, call),

@@ -1,11 +1,11 @@
 //! Copies for which there is no buffer: each is counted, and nothing is lost for good.
 
+use control::DataPlane as _;
+use control::plane::{Frame, Replica};
 use driver::options::{Native, Passes, Source};
 use driver::{compile, frontend};
 use hlir::Plan;
 use hlir::plan::Descriptor;
-use interp::Engine as _;
-use interp::engine::{Frame, Replica};
 use native::NativeEngine;
 use runtime::{Buffers, MemoryPort, Settings};
 use std::path::Path;

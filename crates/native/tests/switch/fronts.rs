@@ -1,9 +1,9 @@
 //! What is found on the way to keys that wait for the next burst, while a controller writes: a packet goes by one state of a table, never by two.
 
 use crate::waiting::{compiled, example};
+use control::DataPlane as _;
 use hlir::entry::EntryAction;
 use hlir::{ActionCall, Entry, Match, Program, TableId};
-use interp::Engine as _;
 use native::NativeEngine;
 use runtime::{Buffers, MemoryPort, Packet, Settings, Trace};
 

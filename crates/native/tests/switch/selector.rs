@@ -1,9 +1,9 @@
 //! Members and groups of a selector change while packets flow.
 
+use control::DataPlane;
 use driver::options::{Native, Passes, Source};
 use driver::{compile, entries, frontend};
 use hlir::ActionCall;
-use interp::Engine;
 use native::NativeEngine;
 use runtime::{Buffers, MemoryPort, Settings, Trace};
 use std::path::{Path, PathBuf};

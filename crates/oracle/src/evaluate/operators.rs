@@ -129,7 +129,7 @@ fn fixed(operator: BinaryOperator, left: &Bits, right: &Bits) -> Run<Value> {
     let (width, signed) = (left.width, left.signed);
     let saturated = |value: BigInt| {
         let most = (BigInt::from(1) << (width - usize::from(signed))) - 1;
-        let least = if signed { -&most - 1 } else { BigInt::ZERO };
+        let least = if signed { BigInt::ZERO - &most - 1 } else { BigInt::ZERO };
         value.max(least).min(most)
     };
     let value = match operator {

@@ -1,0 +1,233 @@
+//! The trait of a running switch: the interpreter, or native code.
+//!
+//! The STF runner, the trace runner and the P4Runtime server know nothing but this trait, so one write has one meaning on every
+//! engine. Everything is named by the ids of the program. Writes pass the [`Store`] first, which refuses what does not suit the
+//! program; the data plane applies what the store accepted.
+
+use crate::{Refusal, Store, Update};
+use hlir::{ActionCall, CounterId, DigestId, Entry, Match, MeterId, ProfileId, RegisterId, TableId, ValueSetId};
+use num_bigint::BigUint;
+
+/// A packet as it comes in from a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    pub port: u32,
+    pub bytes: Vec<u8>,
+}
+
+/// A packet as it leaves by a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    pub port: u32,
+    pub bytes: Vec<u8>,
+    /// A number for (ingress port, path through the graph); packets with the same number leave a port in the order they came. Only the
+    /// interpreter knows it.
+    pub path: Option<u64>,
+}
+
+/// A record that the program sent to the control plane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DigestRecord {
+    pub digest: DigestId,
+    pub values: Vec<BigUint>,
+}
+
+/// What came of a burst. Drops, hits and misses are read from the switch's counters.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Outcome {
+    /// In the order in which they left.
+    pub outputs: Vec<Output>,
+    pub digests: Vec<DigestRecord>,
+    /// Lines that the program logged.
+    pub log: Vec<String>,
+    /// Packets handed to the control plane.
+    pub punts: u64,
+    /// Why the switch stopped in this burst: an assertion that did not hold. What other packets of the burst do is then open.
+    pub stopped: Option<String>,
+}
+
+/// What identifies an entry within its table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryKey {
+    pub table: TableId,
+    pub matches: Vec<Match>,
+    pub priority: u32,
+}
+
+/// A cell of a counter or meter: by index, or of a table entry for direct ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cell {
+    Index(u64),
+    Entry(EntryKey),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct CounterValue {
+    pub packets: u64,
+    pub bytes: u64,
+}
+
+/// Rates in packets or bytes per second, bursts in packets or bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MeterRates {
+    pub committed_rate: u64,
+    pub committed_burst: u64,
+    pub peak_rate: u64,
+    pub peak_burst: u64,
+}
+
+/// A member of a multicast group or clone session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Replica {
+    pub port: u32,
+    pub instance: u16,
+}
+
+/// Where a clone session sends its copies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Session {
+    pub target: SessionTarget,
+    /// Bytes to which copies are cut; 0 for no limit. The program sees it as `CopyTruncation` and does the cutting.
+    pub truncation_bytes: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SessionTarget {
+    Members(Vec<Replica>),
+    /// The members that the multicast group has when the copy is made.
+    Group(u32),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct TableCounts {
+    pub hits: u64,
+    pub misses: u64,
+}
+
+/// A running switch. Writes take effect before the next burst. A new one has the program's own entries, clock 0 and nothing else.
+///
+/// The packets of a burst all make their first pass in order; then those that enter again (resubmitted, recirculated, cloned), first
+/// come first served, until none is left. Copies of a multicast group run at once, one after the other. Packets from ports are numbered
+/// from 0 since the start, or since the seed was last set; `random` depends on that number.
+pub trait DataPlane {
+    /// What to call it in reports: `interpreter`, `native`.
+    fn name(&self) -> &str;
+
+    /// What a controller has written.
+    fn store(&self) -> &Store;
+    fn store_mut(&mut self) -> &mut Store;
+
+    /// Does what the store has just accepted. Refuses only what the store cannot know: a structure without room, an entry that packets
+    /// have inserted.
+    fn apply(&mut self, update: &Update) -> Result<(), Refusal>;
+    /// Deletes the entries that packets have inserted into a table.
+    fn clear_inserted(&mut self, table: TableId) -> Result<(), Refusal>;
+
+    /// Takes the switch back to its state at the start; clock and seed are set anew by the caller.
+    fn reset(&mut self);
+
+    /// Runs a burst to its end. Refuses once the switch has stopped.
+    fn process(&mut self, burst: &[Frame]) -> Result<Outcome, Refusal>;
+
+    /// Nanoseconds since the start; never goes back.
+    fn set_clock(&mut self, nanoseconds: u64);
+    /// Seeds `random`, and numbers the packets from 0 again.
+    fn set_seed(&mut self, seed: u64);
+
+    fn table_counts(&self, table: TableId) -> TableCounts;
+    /// The entries whose time has passed (when the clock was set), each once for its last hit. Entries that are deleted then are not
+    /// among them.
+    fn take_idle(&mut self) -> Vec<EntryKey>;
+
+    fn read_counter(&mut self, counter: CounterId, cell: &Cell) -> Result<CounterValue, Refusal>;
+    fn write_counter(&mut self, counter: CounterId, cell: &Cell, value: CounterValue) -> Result<(), Refusal>;
+    fn read_register(&mut self, register: RegisterId, index: u64) -> Result<BigUint, Refusal>;
+    fn write_register(&mut self, register: RegisterId, index: u64, value: &BigUint) -> Result<(), Refusal>;
+
+    /// Packets dropped since the start, in the order of `Program::drop_reasons`.
+    fn drops(&self) -> Vec<u64>;
+
+    /// Checks an update, keeps it and applies it: all of that, or nothing. Gives the update that takes it back; none where only the
+    /// data plane knows what was there.
+    fn write(&mut self, update: &Update) -> Result<Option<Update>, Refusal> {
+        let inverse = self.store_mut().apply(update)?;
+        if let Err(refusal) = self.apply(update) {
+            inverse.iter().for_each(|inverse| self.store_mut().restore(inverse));
+            return Err(refusal);
+        }
+        Ok(inverse)
+    }
+
+    /// Refuses a key that is already there with that priority, a full table, a value too wide, an unknown member or group.
+    fn insert(&mut self, table: TableId, entry: &Entry) -> Result<(), Refusal> {
+        self.write(&Update::Insert { table, entry: entry.clone() }).map(drop)
+    }
+
+    fn modify(&mut self, table: TableId, entry: &Entry) -> Result<(), Refusal> {
+        self.write(&Update::Modify { table, entry: entry.clone() }).map(drop)
+    }
+
+    fn delete(&mut self, key: &EntryKey) -> Result<(), Refusal> {
+        self.write(&Update::Delete(key.clone())).map(drop)
+    }
+
+    /// Deletes all entries that the program itself did not bring.
+    fn clear(&mut self, table: TableId) -> Result<(), Refusal> {
+        for key in self.store().written(table) {
+            self.delete(&key)?;
+        }
+        self.clear_inserted(table)
+    }
+
+    fn set_default(&mut self, table: TableId, call: &ActionCall) -> Result<(), Refusal> {
+        self.write(&Update::SetDefault { table, call: call.clone() }).map(drop)
+    }
+
+    /// Refuses tables without idle timeouts.
+    fn set_idle_timeout(&mut self, key: &EntryKey, nanoseconds: u64) -> Result<(), Refusal> {
+        self.write(&Update::SetIdleTimeout { key: key.clone(), nanoseconds }).map(drop)
+    }
+
+    /// The times of a new switch are [`crate::default_expiry_ns`].
+    fn set_expiry(&mut self, table: TableId, profile: u8, nanoseconds: u64) -> Result<(), Refusal> {
+        self.write(&Update::SetExpiry { table, profile, nanoseconds }).map(drop)
+    }
+
+    fn set_member(&mut self, profile: ProfileId, member: u32, call: &ActionCall) -> Result<(), Refusal> {
+        self.write(&Update::SetMember { profile, member, call: call.clone() }).map(drop)
+    }
+
+    fn delete_member(&mut self, profile: ProfileId, member: u32) -> Result<(), Refusal> {
+        self.write(&Update::DeleteMember { profile, member }).map(drop)
+    }
+
+    /// An entry whose group is empty does not match.
+    fn set_group(&mut self, profile: ProfileId, group: u32, members: &[u32]) -> Result<(), Refusal> {
+        self.write(&Update::SetGroup { profile, group, members: members.to_vec() }).map(drop)
+    }
+
+    fn delete_group(&mut self, profile: ProfileId, group: u32) -> Result<(), Refusal> {
+        self.write(&Update::DeleteGroup { profile, group }).map(drop)
+    }
+
+    fn set_meter(&mut self, meter: MeterId, cell: &Cell, rates: Option<MeterRates>) -> Result<(), Refusal> {
+        self.write(&Update::SetMeter { meter, cell: cell.clone(), rates }).map(drop)
+    }
+
+    fn meter_rates(&mut self, meter: MeterId, cell: &Cell) -> Result<Option<MeterRates>, Refusal> {
+        self.store().meter_rates(meter, cell)
+    }
+
+    fn set_value_set(&mut self, set: ValueSetId, members: &[Vec<Match>]) -> Result<(), Refusal> {
+        self.write(&Update::SetValueSet { set, members: members.to_vec() }).map(drop)
+    }
+
+    /// Group 0 does not exist.
+    fn set_multicast(&mut self, group: u32, members: &[Replica]) -> Result<(), Refusal> {
+        self.write(&Update::SetMulticast { group, members: members.to_vec() }).map(drop)
+    }
+
+    fn set_session(&mut self, session: u32, value: Option<&Session>) -> Result<(), Refusal> {
+        self.write(&Update::SetSession { session, value: value.cloned() }).map(drop)
+    }
+}

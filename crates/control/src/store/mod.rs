@@ -1,0 +1,425 @@
+//! The one truth of what a controller has written: entries, default actions, members and groups, multicast groups, clone sessions,
+//! rates of meters, value sets.
+//!
+//! [`Store::apply`] checks an update against the program and against what was written before, keeps it, and gives the update that takes
+//! it back. What packets do (counts, colours, inserted entries) is the data plane's.
+
+mod check;
+mod packed;
+mod profiles;
+mod table;
+
+use crate::plane::{Cell, EntryKey, MeterRates, Replica, Session, SessionTarget};
+use crate::{Refusal, RefusalKind, Update};
+pub use check::kind_name;
+use check::{check_call, check_match, check_register};
+use hlir::entry::EntryAction;
+use hlir::{ActionCall, CounterId, Entry, Match, MeterId, ProfileId, Program, RegisterId, Scope, TableId, ValueSetId};
+use num_bigint::BigUint;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+pub use table::{Origin, Stored};
+use table::{TableStore, check_action, refusal};
+
+/// A meter's cell: its index, or the table and the packed key of an entry.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum MeterCell {
+    Index(u64),
+    Entry(usize, Box<[u8]>),
+}
+
+#[derive(Clone, Debug, Default)]
+struct Profile {
+    members: BTreeMap<u32, ActionCall>,
+    groups: BTreeMap<u32, Vec<u32>>,
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Store {
+    program: Arc<Program>,
+    tables: Vec<TableStore>,
+    profiles: Vec<Profile>,
+    value_sets: Vec<Vec<Vec<Match>>>,
+    multicast: BTreeMap<u32, Vec<Replica>>,
+    sessions: BTreeMap<u32, Session>,
+    meters: HashMap<(usize, MeterCell), MeterRates>,
+}
+
+/// A typed index as a number.
+fn index<T>(id: la_arena::Idx<T>) -> usize {
+    id.into_raw().into_u32() as usize
+}
+
+impl Store {
+    /// What the program itself brings.
+    pub fn new(program: Arc<Program>) -> Store {
+        Store {
+            tables: program.tables.values().map(|table| TableStore::new(&program, table)).collect(),
+            profiles: program.profiles.iter().map(|_| Profile::default()).collect(),
+            value_sets: vec![Vec::new(); program.value_sets.len()],
+            multicast: BTreeMap::new(),
+            sessions: BTreeMap::new(),
+            meters: HashMap::new(),
+            program,
+        }
+    }
+
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// Back to what the program itself brings.
+    pub fn reset(&mut self) {
+        *self = Store::new(self.program.clone());
+    }
+
+    /// Entries of a table, in no order.
+    pub fn entries(&self, table: TableId) -> impl Iterator<Item = Stored> + '_ {
+        self.tables[index(table)].stored_entries(&self.program.tables[table])
+    }
+
+    pub fn entry_count(&self, table: TableId) -> usize {
+        self.tables[index(table)].len()
+    }
+
+    /// The entry with this key and priority.
+    pub fn find(&self, key: &EntryKey) -> Option<Stored> {
+        let table = &self.tables[index(key.table)];
+        table.find(&self.program.tables[key.table], &table.key(&key.matches, key.priority))
+    }
+
+    /// The keys of the entries that the program did not bring.
+    pub fn written(&self, table: TableId) -> Vec<EntryKey> {
+        let written = self.tables[index(table)].written().into_iter();
+        written.map(|(matches, priority)| EntryKey { table, matches, priority }).collect()
+    }
+
+    /// The default action that holds now.
+    pub fn default_action(&self, table: TableId) -> &ActionCall {
+        self.tables[index(table)].default.as_ref().unwrap_or(&self.program.tables[table].default)
+    }
+
+    /// Nanoseconds of the entries that packets insert with this profile.
+    pub fn expiry_ns(&self, table: TableId, profile: u8) -> u64 {
+        let set = self.tables[index(table)].expiry_ns.get(&profile).copied();
+        set.unwrap_or_else(|| crate::default_expiry_ns(profile))
+    }
+
+    pub fn member(&self, profile: ProfileId, member: u32) -> Option<&ActionCall> {
+        self.profiles[index(profile)].members.get(&member)
+    }
+
+    pub fn members(&self, profile: ProfileId) -> impl Iterator<Item = (u32, &ActionCall)> {
+        self.profiles[index(profile)].members.iter().map(|(member, call)| (*member, call))
+    }
+
+    pub fn group(&self, profile: ProfileId, group: u32) -> Option<&[u32]> {
+        self.profiles[index(profile)].groups.get(&group).map(Vec::as_slice)
+    }
+
+    pub fn groups(&self, profile: ProfileId) -> impl Iterator<Item = (u32, &[u32])> {
+        self.profiles[index(profile)].groups.iter().map(|(group, members)| (*group, members.as_slice()))
+    }
+
+    pub fn value_set(&self, set: ValueSetId) -> &[Vec<Match>] {
+        &self.value_sets[index(set)]
+    }
+
+    pub fn multicast(&self, group: u32) -> Option<&[Replica]> {
+        self.multicast.get(&group).map(Vec::as_slice)
+    }
+
+    pub fn multicast_groups(&self) -> impl Iterator<Item = (u32, &[Replica])> {
+        self.multicast.iter().map(|(group, members)| (*group, members.as_slice()))
+    }
+
+    pub fn session(&self, session: u32) -> Option<&Session> {
+        self.sessions.get(&session)
+    }
+
+    pub fn sessions(&self) -> impl Iterator<Item = (u32, &Session)> {
+        self.sessions.iter().map(|(session, value)| (*session, value))
+    }
+
+    /// The replicas that copies of a clone session become, and the bytes to which they are cut.
+    pub fn session_members(&self, session: u32) -> Option<(Vec<Replica>, u32)> {
+        let session = self.sessions.get(&session)?;
+        let members = match &session.target {
+            SessionTarget::Members(members) => members.clone(),
+            SessionTarget::Group(group) => self.multicast(*group).unwrap_or_default().to_vec(),
+        };
+        Some((members, session.truncation_bytes))
+    }
+
+    pub fn meter_rates(&self, meter: MeterId, cell: &Cell) -> Result<Option<MeterRates>, Refusal> {
+        let cell = self.meter_cell(meter, cell)?;
+        Ok(self.meters.get(&(index(meter), cell)).copied())
+    }
+
+    /// What a controller attached to an entry for itself.
+    pub fn set_metadata(&mut self, key: &EntryKey, metadata: &[u8]) {
+        let table = &mut self.tables[index(key.table)];
+        let key = table.key(&key.matches, key.priority);
+        table.set_metadata(&key, metadata);
+    }
+
+    /// Takes out an entry that the data plane has deleted.
+    pub fn forget(&mut self, key: &EntryKey) {
+        self.remove(key);
+    }
+
+    /// Checks an update and keeps it. Gives the update that takes it back; none where only the data plane knows what was there.
+    ///
+    /// # Errors
+    /// Nothing has changed.
+    pub fn apply(&mut self, update: &Update) -> Result<Option<Update>, Refusal> {
+        match update {
+            Update::Insert { table, entry } => self.insert(*table, entry).map(Some),
+            Update::Modify { table, entry } => self.modify(*table, entry),
+            Update::Delete(key) => self.delete(key),
+            Update::SetDefault { table, call } => self.set_default(*table, call).map(Some),
+            Update::SetIdleTimeout { key, nanoseconds } => self.set_idle_timeout(key, *nanoseconds).map(Some),
+            Update::SetExpiry { table, profile, nanoseconds } => {
+                let before = self.expiry_ns(*table, *profile);
+                self.tables[index(*table)].expiry_ns.insert(*profile, *nanoseconds);
+                Ok(Some(Update::SetExpiry { table: *table, profile: *profile, nanoseconds: before }))
+            }
+            Update::SetMember { profile, member, call } => self.set_member(*profile, *member, call).map(Some),
+            Update::DeleteMember { profile, member } => self.delete_member(*profile, *member).map(Some),
+            Update::SetGroup { profile, group, members } => self.set_group(*profile, *group, members).map(Some),
+            Update::DeleteGroup { profile, group } => self.delete_group(*profile, *group).map(Some),
+            Update::SetValueSet { set, members } => self.set_value_set(*set, members).map(Some),
+            Update::SetMulticast { group, members } => self.set_multicast(*group, members).map(Some),
+            Update::SetSession { session, value } => {
+                let before = match value {
+                    Some(value) => self.sessions.insert(*session, value.clone()),
+                    None => self.sessions.remove(session),
+                };
+                Ok(Some(Update::SetSession { session: *session, value: before }))
+            }
+            Update::SetMeter { meter, cell, rates } => self.set_meter(*meter, cell, *rates).map(Some),
+        }
+    }
+
+    /// Takes an update back, by what [`Store::apply`] gave for it.
+    pub fn restore(&mut self, inverse: &Update) {
+        if let Update::Insert { table, entry } = inverse {
+            // Not checked: it may be one of the program's own.
+            self.keep(*table, entry);
+        } else {
+            drop(self.apply(inverse));
+        }
+    }
+
+    fn keep(&mut self, table: TableId, entry: &Entry) {
+        let declared = &self.program.tables[table];
+        let store = &mut self.tables[index(table)];
+        let key = store.key(&entry.matches, entry.priority);
+        store.keep(declared, entry, key);
+    }
+
+    fn insert(&mut self, table: TableId, entry: &Entry) -> Result<Update, Refusal> {
+        self.check_target(table, &entry.action)?;
+        let declared = &self.program.tables[table];
+        check_writable(declared)?;
+        let store = &mut self.tables[index(table)];
+        store.check_matches(declared, &entry.matches)?;
+        check_action(declared, &entry.action)?;
+        let key = store.key(&entry.matches, entry.priority);
+        if store.contains(&key) {
+            let exists = refusal(declared, "has such an entry already");
+            return Err(Refusal { kind: RefusalKind::Exists, ..exists });
+        }
+        store.check_room(declared)?;
+        store.keep(declared, entry, key);
+        Ok(Update::Delete(EntryKey { table, matches: entry.matches.clone(), priority: entry.priority }))
+    }
+
+    fn modify(&mut self, table: TableId, entry: &Entry) -> Result<Option<Update>, Refusal> {
+        self.check_target(table, &entry.action)?;
+        let declared = &self.program.tables[table];
+        check_writable(declared)?;
+        check_action(declared, &entry.action)?;
+        let key = self.changeable(table, &entry.matches, entry.priority)?;
+        let Some(key) = key else { return Ok(None) };
+        let before = self.tables[index(table)].keep(declared, entry, key);
+        Ok(before.map(|entry| Update::Modify { table, entry }))
+    }
+
+    fn delete(&mut self, key: &EntryKey) -> Result<Option<Update>, Refusal> {
+        check_writable(&self.program.tables[key.table])?;
+        if self.changeable(key.table, &key.matches, key.priority)?.is_none() {
+            return Ok(None);
+        }
+        Ok(self.remove(key).map(|stored| Update::Insert { table: key.table, entry: stored.entry }))
+    }
+
+    fn remove(&mut self, key: &EntryKey) -> Option<Stored> {
+        let table = &mut self.tables[index(key.table)];
+        let packed = table.key(&key.matches, key.priority);
+        let gone = table.remove(&self.program.tables[key.table], &packed)?;
+        if !self.meters.is_empty() {
+            let of_entry = MeterCell::Entry(index(key.table), packed);
+            self.meters.retain(|(_, cell), _| *cell != of_entry);
+        }
+        Some(gone)
+    }
+
+    /// The key of an entry that may be changed; none for one that packets may have inserted.
+    fn changeable(&self, table: TableId, matches: &[Match], priority: u32) -> Result<Option<Box<[u8]>>, Refusal> {
+        let declared = &self.program.tables[table];
+        let store = &self.tables[index(table)];
+        store.check_matches(declared, matches)?;
+        let key = store.key(matches, priority);
+        match store.origin(&key) {
+            Some(Origin::Constant) => {
+                let kept = refusal(declared, "has this entry for good");
+                Err(Refusal { kind: RefusalKind::Constant, ..kept })
+            }
+            Some(Origin::Program | Origin::Controller) => Ok(Some(key)),
+            None if declared.add_on_miss => Ok(None),
+            None => Err(no_such_entry(declared)),
+        }
+    }
+
+    fn set_default(&mut self, table: TableId, call: &ActionCall) -> Result<Update, Refusal> {
+        let declared = &self.program.tables[table];
+        if declared.default_constant {
+            let constant = refusal(declared, "has a constant default action");
+            return Err(Refusal { kind: RefusalKind::Constant, ..constant });
+        }
+        check_call(declared, call, Scope::TableOnly)?;
+        let before = self.default_action(table).clone();
+        self.tables[index(table)].default = Some(call.clone());
+        Ok(Update::SetDefault { table, call: before })
+    }
+
+    fn set_idle_timeout(&mut self, key: &EntryKey, nanoseconds: u64) -> Result<Update, Refusal> {
+        let declared = &self.program.tables[key.table];
+        if declared.idle_timeout.is_none() {
+            return Err(refusal(declared, "has no idle timeout"));
+        }
+        let table = &mut self.tables[index(key.table)];
+        table.check_matches(declared, &key.matches)?;
+        let packed = table.key(&key.matches, key.priority);
+        if !table.contains(&packed) && !declared.add_on_miss {
+            return Err(no_such_entry(declared));
+        }
+        let before = table.set_idle_timeout(&packed, nanoseconds);
+        Ok(Update::SetIdleTimeout { key: key.clone(), nanoseconds: before })
+    }
+
+    /// Whether the member or group that an entry refers to exists.
+    fn check_target(&self, table: TableId, action: &EntryAction) -> Result<(), Refusal> {
+        let Some(profile) = self.program.tables[table].profile else { return Ok(()) };
+        let known = &self.profiles[index(profile)];
+        match action {
+            EntryAction::Member(member) if !known.members.contains_key(member) => {
+                Err(self.no_such(profile, "member", *member))
+            }
+            EntryAction::Group(group) if !known.groups.contains_key(group) => {
+                Err(self.no_such(profile, "group", *group))
+            }
+            EntryAction::Call(_) | EntryAction::Member(_) | EntryAction::Group(_) => Ok(()),
+        }
+    }
+
+    fn set_value_set(&mut self, set: ValueSetId, members: &[Vec<Match>]) -> Result<Update, Refusal> {
+        let declared = &self.program.value_sets[set];
+        let (name, fields) = (&declared.name, declared.fields.len());
+        if members.len() as u64 > declared.size {
+            let full = format!("value set `{name}` has room for {} members", declared.size);
+            return Err(Refusal::new(RefusalKind::Full, full));
+        }
+        for member in members {
+            if member.len() != fields {
+                return Err(Refusal::wrong(format!("members of value set `{name}` have {fields} fields")));
+            }
+            for (found, (name, width, kind)) in member.iter().zip(&declared.fields) {
+                check_match(found, *kind, *width, name)?;
+            }
+        }
+        let before = std::mem::replace(&mut self.value_sets[index(set)], members.to_vec());
+        Ok(Update::SetValueSet { set, members: before })
+    }
+
+    fn set_multicast(&mut self, group: u32, members: &[Replica]) -> Result<Update, Refusal> {
+        if group == 0 {
+            return Err(Refusal::wrong("multicast group 0 means no group"));
+        }
+        let before = if members.is_empty() {
+            self.multicast.remove(&group)
+        } else {
+            self.multicast.insert(group, members.to_vec())
+        };
+        Ok(Update::SetMulticast { group, members: before.unwrap_or_default() })
+    }
+
+    fn set_meter(&mut self, meter: MeterId, cell: &Cell, rates: Option<MeterRates>) -> Result<Update, Refusal> {
+        let key = (index(meter), self.meter_cell(meter, cell)?);
+        let before = match rates {
+            Some(rates) => self.meters.insert(key, rates),
+            None => self.meters.remove(&key),
+        };
+        Ok(Update::SetMeter { meter, cell: cell.clone(), rates: before })
+    }
+
+    fn meter_cell(&self, meter: MeterId, cell: &Cell) -> Result<MeterCell, Refusal> {
+        let declared = &self.program.meters[meter];
+        match cell {
+            Cell::Index(index) => {
+                check_index("meter", &declared.name, *index, declared.size)?;
+                Ok(MeterCell::Index(*index))
+            }
+            Cell::Entry(key) => {
+                self.check_entry(key)?;
+                let key_of = &self.tables[index(key.table)];
+                Ok(MeterCell::Entry(index(key.table), key_of.key(&key.matches, key.priority)))
+            }
+        }
+    }
+
+    /// Whether a counter has such a cell.
+    pub fn check_counter(&self, counter: CounterId, cell: &Cell) -> Result<(), Refusal> {
+        let declared = &self.program.counters[counter];
+        match cell {
+            Cell::Index(index) => check_index("counter", &declared.name, *index, declared.size),
+            Cell::Entry(key) => self.check_entry(key),
+        }
+    }
+
+    /// Whether a register has such a cell, and takes such a value.
+    pub fn check_register(&self, register: RegisterId, at: u64, value: Option<&BigUint>) -> Result<(), Refusal> {
+        let declared = &self.program.registers[register];
+        if at >= declared.size {
+            let (name, size) = (&declared.name, declared.size);
+            return Err(Refusal::wrong(format!("register `{name}` has only {size} cells")));
+        }
+        value.map_or(Ok(()), |value| check_register(&declared.name, declared.width, value))
+    }
+
+    fn check_entry(&self, key: &EntryKey) -> Result<(), Refusal> {
+        let (declared, table) = (&self.program.tables[key.table], &self.tables[index(key.table)]);
+        table.check_matches(declared, &key.matches)?;
+        if !declared.add_on_miss && !table.contains(&table.key(&key.matches, key.priority)) {
+            return Err(no_such_entry(declared));
+        }
+        Ok(())
+    }
+}
+
+fn no_such_entry(table: &hlir::Table) -> Refusal {
+    Refusal { kind: RefusalKind::Missing, ..refusal(table, "has no such entry") }
+}
+
+fn check_writable(table: &hlir::Table) -> Result<(), Refusal> {
+    if table.entries_constant {
+        return Err(Refusal { kind: RefusalKind::Constant, ..refusal(table, "has constant entries") });
+    }
+    Ok(())
+}
+
+fn check_index(kind: &str, name: &str, at: u64, size: u64) -> Result<(), Refusal> {
+    if at >= size { Err(Refusal::wrong(format!("{kind} `{name}` has no such cell: it has {size}"))) } else { Ok(()) }
+}

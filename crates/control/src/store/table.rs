@@ -1,0 +1,241 @@
+//! What a controller has written to one table, in little room.
+
+use super::check::{check_call, check_match};
+use super::packed::{self, Field};
+use crate::{Refusal, RefusalKind};
+use hlir::entry::EntryAction;
+use hlir::{ActionCall, Entry, Match, Program, Scope, Table};
+use std::collections::HashMap;
+
+/// Who brought an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    Program,
+    /// The program, for good.
+    Constant,
+    Controller,
+}
+
+/// An entry with all that the store knows of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    pub entry: Entry,
+    pub origin: Origin,
+    /// Nanoseconds without a hit after which it is idle; 0 for none.
+    pub idle_timeout_ns: u64,
+    /// What the controller attached to the entry for itself.
+    pub metadata: Vec<u8>,
+}
+
+/// How an entry's action is packed: what `number` is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Call,
+    Member,
+    Group,
+}
+
+/// The rare parts of an entry.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Rare {
+    idle_timeout_ns: u64,
+    metadata: Vec<u8>,
+}
+
+#[derive(Clone, Debug)]
+struct Packed {
+    kind: Kind,
+    origin: Origin,
+    /// Of the action, the member or the group.
+    number: u32,
+    /// The action's data.
+    data: Box<[u8]>,
+    rare: Option<Box<Rare>>,
+}
+
+#[derive(Clone, Debug)]
+pub struct TableStore {
+    fields: Vec<Field>,
+    has_priorities: bool,
+    entries: HashMap<Box<[u8]>, Packed>,
+    /// Instead of the program's own.
+    pub default: Option<ActionCall>,
+    /// Times of profiles that are not as they were at the start.
+    pub expiry_ns: HashMap<u8, u64>,
+}
+
+impl TableStore {
+    /// With the program's own entries: of two that match the same with the same priority, the first counts.
+    pub fn new(program: &Program, table: &Table) -> TableStore {
+        let width = |key: &hlir::Key| program.expression_type(&key.value, &[]).width();
+        let mut store = TableStore {
+            fields: table.keys.iter().map(|key| (key.kind, width(key))).collect(),
+            has_priorities: table.has_priorities(),
+            entries: HashMap::new(),
+            default: None,
+            expiry_ns: HashMap::new(),
+        };
+        for entry in &table.entries {
+            let origin = if entry.constant || table.entries_constant { Origin::Constant } else { Origin::Program };
+            let packed = pack(table, &entry.action, origin);
+            store.entries.entry(store.key(&entry.matches, entry.priority)).or_insert(packed);
+        }
+        store
+    }
+
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Tables without priorities ignore the number.
+    pub fn key(&self, matches: &[Match], priority: u32) -> Box<[u8]> {
+        packed::key(matches, if self.has_priorities { priority } else { 0 }, &self.fields)
+    }
+
+    pub fn contains(&self, key: &[u8]) -> bool {
+        self.entries.contains_key(key)
+    }
+
+    pub fn check_matches(&self, table: &Table, matches: &[Match]) -> Result<(), Refusal> {
+        if table.keys.is_empty() {
+            return Err(refusal(table, "has no keys, so it has no entries"));
+        }
+        if matches.len() != table.keys.len() {
+            return Err(refusal(table, &format!("has {} keys, the entry {}", table.keys.len(), matches.len())));
+        }
+        let mut keys = matches.iter().zip(&table.keys).zip(&self.fields);
+        keys.try_for_each(|((found, key), (kind, width))| check_match(found, *kind, *width, &key.name))
+    }
+
+    pub fn check_room(&self, table: &Table) -> Result<(), Refusal> {
+        match table.capacity().filter(|size| self.entries.len() as u64 >= *size) {
+            Some(size) => {
+                let what = format!("is full: it has room for {size} entries");
+                Err(Refusal { kind: RefusalKind::Full, ..refusal(table, &what) })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Keeps a new entry, or another action of one that is there. Gives the entry as it was.
+    pub fn keep(&mut self, table: &Table, entry: &Entry, key: Box<[u8]>) -> Option<Entry> {
+        use std::collections::hash_map::Entry as Slot;
+        let fresh = pack(table, &entry.action, if entry.constant { Origin::Constant } else { Origin::Controller });
+        match self.entries.entry(key) {
+            Slot::Vacant(slot) => {
+                slot.insert(fresh);
+                None
+            }
+            Slot::Occupied(mut slot) => {
+                let there = slot.get_mut();
+                let action = action_of(table, there);
+                (there.kind, there.number, there.data) = (fresh.kind, fresh.number, fresh.data);
+                Some(Entry { action, ..entry.clone() })
+            }
+        }
+    }
+
+    pub fn remove(&mut self, table: &Table, key: &[u8]) -> Option<Stored> {
+        let (key, packed) = self.entries.remove_entry(key)?;
+        Some(self.stored(table, &key, &packed))
+    }
+
+    pub fn find(&self, table: &Table, key: &[u8]) -> Option<Stored> {
+        let (key, packed) = self.entries.get_key_value(key)?;
+        Some(self.stored(table, key, packed))
+    }
+
+    pub fn origin(&self, key: &[u8]) -> Option<Origin> {
+        self.entries.get(key).map(|packed| packed.origin)
+    }
+
+    /// All entries, in no order.
+    pub fn stored_entries<'s>(&'s self, table: &'s Table) -> impl Iterator<Item = Stored> + 's {
+        self.entries.iter().map(|(key, packed)| self.stored(table, key, packed))
+    }
+
+    /// The keys of a controller's entries.
+    pub fn written(&self) -> Vec<(Vec<Match>, u32)> {
+        let written = self.entries.iter().filter(|(_, packed)| packed.origin == Origin::Controller);
+        written.map(|(key, _)| packed::unpacked(key, &self.fields)).collect()
+    }
+
+    /// Whether any entry refers to the member or to the group.
+    pub fn uses(&self, member: Option<u32>, group: Option<u32>) -> bool {
+        self.entries.values().any(|packed| match packed.kind {
+            Kind::Call => false,
+            Kind::Member => Some(packed.number) == member,
+            Kind::Group => Some(packed.number) == group,
+        })
+    }
+
+    /// The time after which an entry is idle. Gives what it was.
+    pub fn set_idle_timeout(&mut self, key: &[u8], nanoseconds: u64) -> u64 {
+        let Some(packed) = self.entries.get_mut(key) else { return 0 };
+        let rare = packed.rare.get_or_insert_default();
+        std::mem::replace(&mut rare.idle_timeout_ns, nanoseconds)
+    }
+
+    pub fn set_metadata(&mut self, key: &[u8], metadata: &[u8]) {
+        let Some(packed) = self.entries.get_mut(key) else { return };
+        if packed.rare.is_some() || !metadata.is_empty() {
+            packed.rare.get_or_insert_default().metadata = metadata.to_vec();
+        }
+    }
+
+    fn stored(&self, table: &Table, key: &[u8], packed: &Packed) -> Stored {
+        let (matches, priority) = packed::unpacked(key, &self.fields);
+        let action = action_of(table, packed);
+        let constant = packed.origin == Origin::Constant;
+        let rare = packed.rare.as_deref().cloned().unwrap_or_default();
+        Stored {
+            entry: Entry { matches, priority, action, constant },
+            origin: packed.origin,
+            idle_timeout_ns: rare.idle_timeout_ns,
+            metadata: rare.metadata,
+        }
+    }
+}
+
+/// Whether an entry may have this action.
+pub fn check_action(table: &Table, action: &EntryAction) -> Result<(), Refusal> {
+    match action {
+        EntryAction::Call(call) => check_call(table, call, Scope::DefaultOnly),
+        EntryAction::Member(_) | EntryAction::Group(_) if table.profile.is_none() => {
+            Err(refusal(table, "has no action profile that an entry could refer to"))
+        }
+        EntryAction::Member(_) | EntryAction::Group(_) => Ok(()),
+    }
+}
+
+pub fn refusal(table: &Table, what: &str) -> Refusal {
+    Refusal::wrong(format!("table `{}` {what}", table.name))
+}
+
+fn pack(table: &Table, action: &EntryAction, origin: Origin) -> Packed {
+    let (kind, number, data) = match action {
+        EntryAction::Call(call) => {
+            let parameters = &table.actions[call.action as usize].parameters;
+            let mut data = Vec::new();
+            let arguments = call.arguments.iter().zip(parameters);
+            arguments.for_each(|(value, parameter)| packed::put(&mut data, value, parameter.width));
+            (Kind::Call, call.action, data)
+        }
+        EntryAction::Member(member) => (Kind::Member, *member, Vec::new()),
+        EntryAction::Group(group) => (Kind::Group, *group, Vec::new()),
+    };
+    Packed { kind, origin, number, data: data.into_boxed_slice(), rare: None }
+}
+
+fn action_of(table: &Table, packed: &Packed) -> EntryAction {
+    match packed.kind {
+        Kind::Member => EntryAction::Member(packed.number),
+        Kind::Group => EntryAction::Group(packed.number),
+        Kind::Call => {
+            let mut data = &packed.data[..];
+            let parameters = &table.actions[packed.number as usize].parameters;
+            let arguments = parameters.iter().map(|parameter| packed::take(&mut data, parameter.width)).collect();
+            EntryAction::Call(ActionCall { action: packed.number, arguments })
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! One write of a controller, in the program's own numbers.
+
+use crate::plane::{Cell, EntryKey, MeterRates, Replica, Session};
+use hlir::{ActionCall, Entry, Match, MeterId, ProfileId, TableId, ValueSetId};
+
+/// What [`crate::Store`] keeps and every data plane applies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Update {
+    Insert {
+        table: TableId,
+        entry: Entry,
+    },
+    /// Gives the entry with this key and priority another action. Its counters, meters and place among equal priorities stay.
+    Modify {
+        table: TableId,
+        entry: Entry,
+    },
+    Delete(EntryKey),
+    SetDefault {
+        table: TableId,
+        call: ActionCall,
+    },
+    /// Nanoseconds without a hit after which an entry is idle, from now on; 0 for none.
+    SetIdleTimeout {
+        key: EntryKey,
+        nanoseconds: u64,
+    },
+    /// Nanoseconds of the entries that packets insert with this profile.
+    SetExpiry {
+        table: TableId,
+        profile: u8,
+        nanoseconds: u64,
+    },
+    /// Makes or changes a member; actions are numbered as in the tables of the profile.
+    SetMember {
+        profile: ProfileId,
+        member: u32,
+        call: ActionCall,
+    },
+    DeleteMember {
+        profile: ProfileId,
+        member: u32,
+    },
+    /// Makes or changes a group. A member that stands there several times has so much more weight.
+    SetGroup {
+        profile: ProfileId,
+        group: u32,
+        members: Vec<u32>,
+    },
+    DeleteGroup {
+        profile: ProfileId,
+        group: u32,
+    },
+    /// Replaces all members of a value set; each has a match for every field of the set.
+    SetValueSet {
+        set: ValueSetId,
+        members: Vec<Vec<Match>>,
+    },
+    /// Makes, replaces or (without members) removes a multicast group.
+    SetMulticast {
+        group: u32,
+        members: Vec<Replica>,
+    },
+    SetSession {
+        session: u32,
+        value: Option<Session>,
+    },
+    /// Sets the rates and fills both buckets; without rates the cell is green for ever.
+    SetMeter {
+        meter: MeterId,
+        cell: Cell,
+        rates: Option<MeterRates>,
+    },
+}

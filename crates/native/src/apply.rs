@@ -1,0 +1,131 @@
+//! What the store accepted, written to the tables and the state that packets read.
+
+use super::{NativeEngine, Refusal, table_refusal, translate};
+use control::Update;
+use control::plane::{Cell, EntryKey, MeterRates, Replica, SessionTarget};
+use hlir::entry::EntryAction;
+use hlir::{Entry, Match, MeterId, ProfileId, TableId, ValueSetId};
+use runtime::{Group, Lane, TableError, abi};
+
+/// Tokens of a meter are billionths.
+const BILLION: u128 = 1_000_000_000;
+
+impl<L: Lane> NativeEngine<'_, L> {
+    pub(super) fn apply_update(&mut self, update: &Update) -> Result<(), Refusal> {
+        match update {
+            Update::Insert { table, entry } => match self.table_number(*table) {
+                Some(number) => self.write_entry(number, *table, entry),
+                None => Ok(()),
+            },
+            Update::Modify { table, entry } => self.modify_entry(*table, entry),
+            Update::Delete(key) => self.delete_entry(key),
+            Update::SetDefault { table, call } => self.write_default(*table, call),
+            Update::SetIdleTimeout { key, nanoseconds } => self.start_timer(key, *nanoseconds),
+            Update::SetExpiry { table, profile, nanoseconds } => {
+                let number = self.table_number(*table);
+                number.iter().for_each(|number| self.switch.tables()[*number].set_profile(*profile, *nanoseconds));
+                Ok(())
+            }
+            Update::SetMember { profile, member, .. } => self.write_member(*profile, *member),
+            // Nothing refers to a member that may be deleted.
+            Update::DeleteMember { .. } => Ok(()),
+            Update::SetGroup { profile, group, .. } | Update::DeleteGroup { profile, group } => {
+                self.write_group(*profile, *group)
+            }
+            Update::SetValueSet { set, members } => self.write_value_set(*set, members),
+            Update::SetMulticast { group, members } => {
+                self.write_multicast(*group, members);
+                Ok(())
+            }
+            Update::SetSession { session, .. } => {
+                self.write_session(*session);
+                Ok(())
+            }
+            Update::SetMeter { meter, cell, rates } => self.write_meter(*meter, cell, *rates),
+        }
+    }
+
+    fn modify_entry(&mut self, id: TableId, entry: &Entry) -> Result<(), Refusal> {
+        let Some(number) = self.table_number(id) else { return Ok(()) };
+        let record = self.entry_record(number, id, entry)?;
+        let table = &self.switch.tables()[number];
+        let matches = translate::matches(table.description(), &entry.matches, entry.priority)?;
+        table.modify(&matches, &record).map_err(|error| table_refusal(&table.description().name, error))
+    }
+
+    fn delete_entry(&mut self, key: &EntryKey) -> Result<(), Refusal> {
+        let Some(number) = self.table_number(key.table) else { return Ok(()) };
+        let table = &self.switch.tables()[number];
+        let matches = translate::matches(table.description(), &key.matches, key.priority)?;
+        table.delete(&matches).map_err(|error| table_refusal(&table.description().name, error))
+    }
+
+    /// Entries and groups follow when a member changes.
+    fn write_member(&mut self, profile: ProfileId, member: u32) -> Result<(), Refusal> {
+        let program = self.program.clone();
+        for (id, _) in program.tables.iter().filter(|(_, table)| table.profile == Some(profile)) {
+            let uses = |entry: &Entry| entry.action == EntryAction::Member(member);
+            let users: Vec<Entry> = self.store.entries(id).map(|stored| stored.entry).filter(uses).collect();
+            users.iter().try_for_each(|entry| self.modify_entry(id, entry))?;
+        }
+        self.rewrite_groups_of(profile, member)
+    }
+
+    fn write_value_set(&mut self, set: ValueSetId, members: &[Vec<Match>]) -> Result<(), Refusal> {
+        let name = &self.program.value_sets[set].name;
+        let mut tables = self.switch.tables().iter();
+        let Some(table) = tables.find(|table| table.description().name == *name) else { return Ok(()) };
+        table.clear();
+        let record = vec![0u8; table.description().record_bytes as usize];
+        for member in members {
+            let matches = translate::matches(table.description(), member, 0)?;
+            match table.insert(&matches, &record) {
+                Ok(_) | Err(TableError::Exists) => {}
+                Err(error) => return Err(table_refusal(name, error)),
+            }
+        }
+        Ok(())
+    }
+
+    fn write_multicast(&mut self, group: u32, members: &[Replica]) {
+        let written = (!members.is_empty()).then(|| group_of(members, 0));
+        self.switch.state.set_group(u64::from(group), written);
+        let follows = |target: &SessionTarget| *target == SessionTarget::Group(group);
+        let sessions = self.store.sessions().filter(|(_, session)| follows(&session.target));
+        let sessions: Vec<u32> = sessions.map(|(number, _)| number).collect();
+        sessions.into_iter().for_each(|session| self.write_session(session));
+    }
+
+    /// A session's copies, with the members that its group has now.
+    fn write_session(&mut self, number: u32) {
+        let members = self.store.session_members(number);
+        let session = members.map(|(members, truncation)| group_of(&members, truncation));
+        self.switch.state.set_session(u64::from(number), session);
+    }
+
+    fn write_meter(&mut self, meter: MeterId, cell: &Cell, rates: Option<MeterRates>) -> Result<(), Refusal> {
+        let (meter, cell) = (self.meter(meter)?, self.cell(cell)?);
+        let value = rates.map_or_else(abi::MeterCell::default, |rates| abi::MeterCell {
+            committed_rate: rates.committed_rate,
+            committed_burst: rates.committed_burst,
+            peak_rate: rates.peak_rate,
+            peak_burst: rates.peak_burst,
+            committed_tokens: halves(u128::from(rates.committed_burst) * BILLION),
+            peak_tokens: halves(u128::from(rates.peak_burst) * BILLION),
+            time_ns: self.clock_ns,
+            configured: 1,
+            lock: 0,
+        });
+        self.switch.state.meters[meter].cells.set(cell as usize, value);
+        Ok(())
+    }
+}
+
+fn group_of(members: &[Replica], truncation: u32) -> Group {
+    let member = |replica: &Replica| abi::Member { port: replica.port, instance: u32::from(replica.instance) };
+    Group { members: members.iter().map(member).collect(), truncation }
+}
+
+fn halves(tokens: u128) -> [u64; 2] {
+    [tokens as u64, (tokens >> 64) as u64]
+}
