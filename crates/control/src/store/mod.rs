@@ -164,6 +164,12 @@ impl Store {
         table.set_metadata(&key, metadata);
     }
 
+    /// Keeps an entry that the table has taken already: for entries by the million. `key` and `data` are its matches and the data of its
+    /// action as [`packed`] has them.
+    pub fn keep_packed(&mut self, table: TableId, priority: u32, key: &[u8], (action, data): (u32, &[u8])) {
+        self.tables[index(table)].keep_packed(priority, key, (action, data));
+    }
+
     /// Takes out an entry that the data plane has deleted.
     pub fn forget(&mut self, key: &EntryKey) {
         self.remove(key);

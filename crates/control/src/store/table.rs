@@ -135,6 +135,12 @@ impl TableStore {
         }
     }
 
+    pub fn keep_packed(&mut self, priority: u32, key: &[u8], (action, data): (u32, &[u8])) {
+        let key = [&priority.to_le_bytes(), key].concat().into_boxed_slice();
+        let (kind, origin) = (Kind::Call, Origin::Controller);
+        self.entries.insert(key, Packed { kind, origin, number: action, data: data.into(), rare: None });
+    }
+
     pub fn remove(&mut self, table: &Table, key: &[u8]) -> Option<Stored> {
         let (key, packed) = self.entries.remove_entry(key)?;
         Some(self.stored(table, &key, &packed))

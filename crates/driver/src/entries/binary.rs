@@ -178,7 +178,7 @@ fn section<L: Replay>(
     Ok(count)
 }
 
-fn key(loader: &mut Loader, input: &mut Input<'_>, number: usize, field: &KeyField) -> Result<(), String> {
+fn key(loader: &mut Loader<'_>, input: &mut Input<'_>, number: usize, field: &KeyField) -> Result<(), String> {
     let size = field.width.div_ceil(8) as usize;
     let value = input.take(size)?;
     if !field.width.is_multiple_of(8) && value.last().is_some_and(|top| top >> (field.width % 8) != 0) {

@@ -94,7 +94,7 @@ fn entry_action(program: &Program, table: TableId) -> Option<String> {
     with_data.or_else(|| usable.next()).map(|action| action.name.clone())
 }
 
-fn draw(loader: &mut Loader, draws: &mut Draws, action: &str, ports: u32) {
+fn draw(loader: &mut Loader<'_>, draws: &mut Draws, action: &str, ports: u32) {
     loader.clear();
     let fields: Vec<(u32, MatchKind)> =
         loader.description().fields.iter().map(|field| (field.width, field.kind)).collect();
@@ -134,7 +134,7 @@ fn draw(loader: &mut Loader, draws: &mut Draws, action: &str, ports: u32) {
     }
 }
 
-fn set_masked(loader: &mut Loader, field: usize, value: &[u8], mask: &[u8]) {
+fn set_masked(loader: &mut Loader<'_>, field: usize, value: &[u8], mask: &[u8]) {
     let value: Vec<u8> = value.iter().zip(mask).map(|(value, mask)| value & mask).collect();
     loader.set_field(field, &value, mask, &value);
 }

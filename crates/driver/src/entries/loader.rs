@@ -1,6 +1,6 @@
-//! Writes entries by the million: no big integers, no allocation for each, nothing but bits put in place.
+//! Writes entries by the million: no big integers, nothing but bits put in place, in the table and in the store.
 
-use control::Refusal;
+use control::{DataPlane, Refusal, Store};
 use hlir::TableId;
 use native::{NativeEngine, Replay};
 use runtime::pipeline::{self, MatchKind};
@@ -9,26 +9,37 @@ use runtime::{Table, TableError};
 use std::sync::Arc;
 
 /// The entry that is being put together for one table.
-pub struct Loader {
+pub struct Loader<'e> {
     table: Arc<Table>,
+    store: &'e mut Store,
+    id: TableId,
     pub entry: Match,
     pub record: Vec<u8>,
+    /// The action's number in the program.
+    action: u32,
+    /// The keys and the action's data, as the store packs them.
+    key: Vec<u8>,
+    data: Vec<u8>,
+    has_priorities: bool,
     /// Whether priorities are made of prefix lengths.
     prefixes_rank: bool,
 }
 
-impl Loader {
+impl<'e> Loader<'e> {
     /// `None` for a table that was optimized away: its entries have no effect.
-    pub fn new<L: Replay>(engine: &mut NativeEngine<'_, L>, table: TableId) -> Option<Loader> {
-        let number = engine.table_number(table)?;
+    pub fn new<L: Replay>(engine: &'e mut NativeEngine<'_, L>, id: TableId) -> Option<Loader<'e>> {
+        let number = engine.table_number(id)?;
         let table = engine.switch().tables()[number].clone();
         let description = table.description();
         let limbs = description.key_limbs as usize;
         let has_lpm = description.fields.iter().any(|field| field.kind == MatchKind::Lpm);
-        let prefixes_rank = description.structure.is_prioritised() && has_lpm && !has_priorities(description);
+        let has_priorities = has_priorities(description);
+        let prefixes_rank = description.structure.is_prioritised() && has_lpm && !has_priorities;
         let zero = || vec![0; limbs];
         let entry = Match { value: zero(), mask: zero(), high: zero(), priority: 0 };
-        Some(Loader { entry, record: vec![0; description.record_bytes as usize], prefixes_rank, table })
+        let record = vec![0; description.record_bytes as usize];
+        let (store, key, data) = (engine.store_mut(), Vec::new(), Vec::new());
+        Some(Loader { table, store, id, entry, record, action: 0, key, data, has_priorities, prefixes_rank })
     }
 
     pub fn description(&self) -> &pipeline::Table {
@@ -45,6 +56,8 @@ impl Loader {
         self.entry.mask.fill(0);
         self.entry.high.fill(0);
         self.entry.priority = 0;
+        self.key.clear();
+        self.data.clear();
     }
 
     /// What field number `field` is compared with; bytes with the lowest first.
@@ -53,6 +66,11 @@ impl Loader {
         deposit(&mut self.entry.value, field.shift, field.width, value);
         deposit(&mut self.entry.mask, field.shift, field.width, mask);
         deposit(&mut self.entry.high, field.shift, field.width, high);
+        match field.kind {
+            MatchKind::Exact => self.key.extend(value),
+            MatchKind::Range => self.key.extend(value.iter().chain(high)),
+            MatchKind::Lpm | MatchKind::Ternary | MatchKind::Optional => self.key.extend(value.iter().chain(mask)),
+        }
         if self.prefixes_rank {
             self.entry.priority += mask.iter().map(|byte| byte.count_ones()).sum::<u32>();
         }
@@ -63,6 +81,8 @@ impl Loader {
         let table = self.table.description();
         let number = table.actions.iter().position(|action| action.name == name);
         let number = number.ok_or_else(|| Refusal::wrong(format!("table `{}` has no action `{name}`", table.name)))?;
+        let mut declared = self.store.program().tables[self.id].actions.iter();
+        self.action = declared.position(|action| action.name == name).unwrap_or_default() as u32;
         self.record.fill(0);
         self.record[..4].copy_from_slice(&(number as u32).to_le_bytes());
         Ok(number)
@@ -71,10 +91,16 @@ impl Loader {
     /// A parameter of the action, lowest byte first.
     pub fn set_parameter(&mut self, parameter: &pipeline::Parameter, bytes: &[u8]) {
         parameter.put(&mut self.record, bytes);
+        let end = self.data.len() + parameter.width.div_ceil(8) as usize;
+        self.data.extend(bytes);
+        self.data.resize(end, 0);
     }
 
-    pub fn insert(&self) -> Result<(), TableError> {
-        self.table.insert(&self.entry, &self.record).map(drop)
+    pub fn insert(&mut self) -> Result<(), TableError> {
+        self.table.insert(&self.entry, &self.record)?;
+        let priority = if self.has_priorities { self.entry.priority } else { 0 };
+        self.store.keep_packed(self.id, priority, &self.key, (self.action, &self.data));
+        Ok(())
     }
 }
 
