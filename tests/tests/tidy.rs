@@ -12,7 +12,7 @@ const LONGEST_FILE: usize = 600;
 const LONGEST_LINE: usize = 160;
 
 /// The crates of the project that each crate may use (ARCHITECTURE.md, "Dependencies").
-const MAY_KNOW: [(&str, &[&str]); 12] = [
+const MAY_KNOW: [(&str, &[&str]); 14] = [
     ("hlir", &[]),
     ("runtime", &[]),
     ("p4", &["hlir"]),
@@ -23,7 +23,9 @@ const MAY_KNOW: [(&str, &[&str]); 12] = [
     ("oracle", &["hlir", "p4", "interp", "control"]),
     ("native", &["hlir", "runtime", "control"]),
     ("driver", &["hlir", "runtime", "p4", "interp", "opt", "emit", "control", "native"]),
-    ("cli", &["hlir", "runtime", "interp", "opt", "emit", "control", "native", "driver"]),
+    ("measure", &["hlir", "runtime", "interp", "opt", "emit", "control", "native", "driver"]),
+    ("bench", &["hlir", "runtime", "opt", "native", "driver", "measure"]),
+    ("cli", &["hlir", "runtime", "interp", "opt", "control", "native", "driver", "measure", "bench"]),
     ("tests", &["hlir", "runtime", "p4", "interp", "opt", "emit", "control", "cli"]),
 ];
 

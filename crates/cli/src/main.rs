@@ -10,7 +10,6 @@ mod describe;
 mod entries;
 mod explain;
 mod run;
-mod samples;
 mod show;
 mod stf;
 

@@ -1,0 +1,247 @@
+//! The processes of a run, one after the other: every cell once, then every cell again, as long as there is time.
+//!
+//! So a run that has to end early has a number for each cell, and what disturbs the machine for a while disturbs one process of many cells. Of a sweep's plans,
+//! later processes measure those again that may be the best.
+
+use super::cell::Found;
+use super::experiment::{Cell, Experiment};
+use super::journal::Journal;
+use super::report::{self, Record};
+use super::{sweep, ticks_per_us};
+use crate::options::Options;
+use driver::failure::Failure;
+use indicatif::{ProgressBar, ProgressStyle};
+use runtime::Compiler;
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// What all processes have said.
+#[derive(Default)]
+pub struct Heard {
+    pub records: Vec<Record>,
+    pub loads: Vec<String>,
+    /// Variants that sent wrong packets, and cells that failed.
+    pub wrong: Vec<String>,
+    pub notes: Vec<String>,
+}
+
+/// A cell, and what is known of it so far.
+struct Progress {
+    cell: Cell,
+    processes: u32,
+    found: Vec<Found>,
+    failed: bool,
+    /// Of one process.
+    takes: Duration,
+}
+
+pub struct Campaign<'a> {
+    options: &'a Options,
+    journal: Journal,
+    cells: Vec<Progress>,
+    heard: Heard,
+    ticks_per_us: f64,
+    compiler: String,
+    bar: ProgressBar,
+    begun: Instant,
+    /// Processes for which there was no time.
+    left_out: u32,
+}
+
+impl<'a> Campaign<'a> {
+    pub fn new(options: &'a Options, cells: Vec<Cell>, journal: Journal) -> Result<Campaign<'a>, Failure> {
+        let progress = |cell: Cell| {
+            let processes = processes(options, &cell);
+            Progress { cell, processes, found: Vec::new(), failed: false, takes: Duration::ZERO }
+        };
+        let cells: Vec<Progress> = cells.into_iter().map(progress).collect();
+        let all = cells.iter().map(|progress| u64::from(progress.processes)).sum();
+        let style = ProgressStyle::with_template("bench {bar:30} {pos}/{len} {elapsed} {wide_msg}");
+        let bar = ProgressBar::new(all).with_style(style.expect("the template is valid"));
+        bar.enable_steady_tick(Duration::from_millis(500));
+        Ok(Campaign {
+            options,
+            journal,
+            cells,
+            heard: Heard::default(),
+            ticks_per_us: ticks_per_us(),
+            compiler: Compiler::find(options.native.cc.as_deref())?.version().to_string(),
+            bar,
+            begun: Instant::now(),
+            left_out: 0,
+        })
+    }
+
+    /// Measures all; `write` gets the records whenever there are more, since a long run that is interrupted has not been for nothing.
+    pub fn run(mut self, write: impl Fn(&[Record]) -> Result<(), Failure>) -> Result<Heard, Failure> {
+        let most = self.cells.iter().map(|progress| progress.processes).max().unwrap_or(0);
+        for process in 0..most {
+            for number in 0..self.cells.len() {
+                if process >= self.cells[number].processes {
+                    continue;
+                }
+                if !self.cells[number].failed {
+                    self.process(number, process)?;
+                    self.records();
+                    write(&self.heard.records)?;
+                }
+                self.bar.inc(1);
+            }
+        }
+        self.bar.finish_and_clear();
+        if self.left_out > 0 {
+            let (count, minutes) = (self.left_out, self.options.minutes);
+            self.heard.notes.push(format!("{count} processes were left out, for want of time (--minutes {minutes})"));
+        }
+        self.journal.remove()?;
+        Ok(self.heard)
+    }
+
+    fn process(&mut self, number: usize, process: u32) -> Result<(), Failure> {
+        let cell = self.cells[number].cell.clone();
+        if let Some(said) = self.journal.take(&cell, process) {
+            self.hear(number, said);
+            return Ok(());
+        }
+        let limit = Duration::from_secs(60 * u64::from(self.options.minutes));
+        if process > 0 && self.begun.elapsed() + self.cells[number].takes > limit {
+            self.left_out += 1;
+            return Ok(());
+        }
+        let begun = Instant::now();
+        let message = format!("{cell}, process {} of {}", process + 1, self.cells[number].processes);
+        self.bar.set_message(message.clone());
+        let only = if self.options.sweep && process > 0 { self.contenders(&cell) } else { self.options.only.clone() };
+        match listen(&cell, self.options, &only, |step| self.bar.set_message(format!("{message}: {step}"))) {
+            Ok(said) => {
+                self.journal.add(&cell, process, &said)?;
+                self.hear(number, said);
+            }
+            Err(why) => {
+                self.cells[number].failed = true;
+                self.heard.wrong.push(format!("{cell}: {}", why.trim()));
+            }
+        }
+        self.cells[number].takes = begun.elapsed();
+        Ok(())
+    }
+
+    /// The plans of a sweep's cell that its first processes leave open.
+    fn contenders(&self, cell: &Cell) -> Vec<String> {
+        let measured: Vec<&Record> = self.heard.records.iter().filter(|record| record.cell == *cell).collect();
+        let beside = ["plain".to_string()];
+        beside.into_iter().chain(sweep::contenders(&measured)).collect()
+    }
+
+    /// What a process has said is sorted by its first word.
+    fn hear(&mut self, number: usize, said: Vec<String>) {
+        let heard = &mut self.heard;
+        let progress = &mut self.cells[number];
+        let cell = &progress.cell;
+        let once = |list: &mut Vec<String>, text: String| {
+            if !list.contains(&text) {
+                list.push(text);
+            }
+        };
+        for line in said {
+            match line.split('\t').collect::<Vec<&str>>()[..] {
+                ["found", ..] => progress.found.extend(Found::parse(&line)),
+                ["load", variant, entries, seconds] => {
+                    let load = format!("{} {variant}: {entries} entries loaded in {seconds} s", cell.application);
+                    heard.loads.push(load);
+                }
+                ["wrong", variant, why] => once(&mut heard.wrong, format!("{cell} {variant}: {why}")),
+                ["left", variant, why] => once(&mut heard.notes, format!("{cell} {variant} left out: {why}")),
+                ["note", text] => once(&mut heard.notes, text.to_string()),
+                _ => once(&mut heard.notes, line),
+            }
+        }
+    }
+
+    /// Medians over the processes so far.
+    fn records(&mut self) {
+        self.heard.records.clear();
+        for Progress { cell, found, .. } in &self.cells {
+            let mut rows: Vec<(&Found, Vec<&Found>)> = Vec::new();
+            for one in found {
+                let same = |other: &Found| {
+                    (&other.variant, other.traffic, other.burst) == (&one.variant, one.traffic, one.burst)
+                };
+                match rows.iter_mut().find(|(first, _)| same(first)) {
+                    Some((_, all)) => all.push(one),
+                    None => rows.push((one, vec![one])),
+                }
+            }
+            let record = |all: &[&Found]| report::record(cell, all, self.ticks_per_us, &self.compiler);
+            let mut records: Vec<Record> = rows.iter().map(|(_, all)| record(all)).collect();
+            records.sort_by_key(|record| record.traffic as u8);
+            self.heard.records.extend(records);
+        }
+    }
+}
+
+fn processes(options: &Options, cell: &Cell) -> u32 {
+    let usual = match (options.quick, cell.size >= 4 << 20) {
+        (true, _) => 1,
+        (false, true) => 2,
+        (false, false) => 3,
+    };
+    options.processes.unwrap_or(usual).max(1)
+}
+
+/// Runs a process and gives its lines, but for those that say how far it is.
+fn listen(cell: &Cell, options: &Options, only: &[String], step: impl Fn(&str)) -> Result<Vec<String>, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut child = Command::new(program)
+        .args(child_arguments(cell, options, only))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| error.to_string())?;
+    let output = child.stdout.take().map(BufReader::new);
+    let mut said = Vec::new();
+    for line in output.into_iter().flat_map(|output| output.lines()).map_while(Result::ok) {
+        match line.strip_prefix("step\t") {
+            Some(text) => step(text),
+            None => said.push(line),
+        }
+    }
+    let ended = child.wait_with_output().map_err(|error| error.to_string())?;
+    if ended.status.success() {
+        Ok(said)
+    } else {
+        Err(format!("{} {}", ended.status, String::from_utf8_lossy(&ended.stderr)))
+    }
+}
+
+/// What tells a process what to measure.
+fn child_arguments(cell: &Cell, options: &Options, only: &[String]) -> Vec<String> {
+    let is_uniform = cell.experiment != Experiment::Programs;
+    let mut all = vec!["bench".to_string(), "--cell".to_string(), cell.to_string()];
+    all.extend(["--traffic".to_string(), if is_uniform { "uniform".to_string() } else { options.traffic.join(",") }]);
+    all.extend(shared_arguments(options, only));
+    all
+}
+
+/// What all processes that measure the same variants are told.
+pub fn shared_arguments(options: &Options, only: &[String]) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut add = |name: &str, value: String| all.extend([name.to_string(), value]);
+    let bursts: Vec<String> = options.bursts.iter().map(u32::to_string).collect();
+    add("--bursts", bursts.join(","));
+    if !only.is_empty() {
+        add("--only", only.join(","));
+    }
+    let path = |path: &Path| path.display().to_string();
+    options.plan.iter().for_each(|file| add("--plan", path(file)));
+    options.machine.iter().for_each(|file| add("--machine", path(file)));
+    options.rib.iter().for_each(|file| add("--rib", path(file)));
+    options.dpdk.iter().for_each(|folder| add("--dpdk", path(folder)));
+    options.native.cc.iter().for_each(|cc| add("--cc", cc.clone()));
+    if options.sweep {
+        all.push("--sweep".to_string());
+    }
+    all
+}

@@ -1,0 +1,363 @@
+//! One cell of the table, measured by a process of its own: an application at a size, all variants in turns on the same packets.
+//!
+//! What is found goes to standard output, a line a variant, for the process that draws the table.
+
+// Not by `say`: when that process is gone, this one must end, too.
+#![allow(clippy::print_stdout)]
+
+use super::check;
+use super::experiment::{Cell, Experiment};
+use super::gauge::{Gauge, drift};
+use super::moment::Moment;
+use super::peers;
+use super::runner::Runner;
+use super::traffic::Traffic;
+use super::variants::{self, Built, Origin, Subject, Variant};
+use super::workload::{Wishes, Workload, application};
+use crate::options::Options;
+use driver::compile;
+use driver::failure::Failure;
+use driver::files;
+use driver::machine_file;
+use runtime::{Descriptor, Dpdk, DpdkSettings, Trace, core_isolation, pages};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// Rounds of each variant, and quiet samples of one that are wanted.
+const ROUNDS: (usize, usize) = (7, 21);
+/// A line's cost may move by so much within a cell; else the cell is measured again, so often at most.
+pub const DRIFT: f64 = 0.15;
+const REPEATS: usize = 2;
+/// Of a sweep, which has fifty plans in a cell and compares each with the best of them: fewer samples.
+const SWEPT_ROUNDS: (usize, usize) = (5, 7);
+const SWEPT_REPEATS: usize = 1;
+/// So many times the rounds are done where the core is hardly ever quiet.
+const LONGEST: usize = 3;
+/// Variants that take their turns before the machine's pace is measured again: it changes within a second.
+const BETWEEN_PACES: usize = 4;
+/// Rounds after which its memory is.
+const READING_EACH: usize = 3;
+/// Compilers that run at a time where the number of cores is not known, and at least.
+const BUILDERS: usize = 2;
+/// Bytes of an mbuf's packet that lie side by side, as DPDK's programs have them, and the own descriptor's buffers.
+const ROOM: u32 = 2048;
+const MBUFS: u32 = 4096;
+
+/// What one process found of one variant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    pub variant: String,
+    pub traffic: Traffic,
+    pub burst: u32,
+    pub cycles: f64,
+    pub floor: f64,
+    pub spread: f64,
+    pub predicted: Option<f64>,
+    /// The port's floor and what the lines cost that a packet must read.
+    pub limit: f64,
+    pub drift: f64,
+    pub pages: String,
+}
+
+impl Found {
+    fn line(&self) -> String {
+        let predicted = self.predicted.map_or("-".to_string(), |cycles| format!("{cycles:.3}"));
+        format!(
+            "found\t{}\t{}\t{}\t{:.3}\t{:.3}\t{:.5}\t{predicted}\t{:.3}\t{:.4}\t{}",
+            self.variant,
+            self.traffic,
+            self.burst,
+            self.cycles,
+            self.floor,
+            self.spread,
+            self.limit,
+            self.drift,
+            self.pages
+        )
+    }
+
+    /// `None` for a line that says something else.
+    pub fn parse(line: &str) -> Option<Found> {
+        let mut words = line.strip_prefix("found\t")?.split('\t');
+        let mut next = || words.next();
+        Some(Found {
+            variant: next()?.to_string(),
+            traffic: Traffic::named(next()?)?,
+            burst: next()?.parse().ok()?,
+            cycles: next()?.parse().ok()?,
+            floor: next()?.parse().ok()?,
+            spread: next()?.parse().ok()?,
+            predicted: next()?.parse().ok(),
+            limit: next()?.parse().ok()?,
+            drift: next()?.parse().ok()?,
+            pages: next()?.to_string(),
+        })
+    }
+}
+
+/// Something to be said under the table.
+fn note(text: impl fmt::Display) {
+    println!("note\t{}", text.to_string().replace('\n', " "));
+}
+
+/// The child's whole work.
+pub fn run(cell: &Cell, options: &Options) -> Result<(), Failure> {
+    let application = application(&cell.application)
+        .ok_or_else(|| Failure::input(format!("there is no application `{}`", cell.application)))?;
+    let wishes = Wishes { rib: options.rib.clone(), dropped: cell.experiment.dropped() };
+    let workload = (application.build)(cell.size, &wishes)?;
+    let mut variants = variants::of(cell, workload.size, options);
+    core_isolation::pin();
+    let dpdk = if variants.iter().any(|variant| variant.descriptor == Descriptor::Mbuf) { dpdk(options) } else { None };
+    variants.retain(|variant| variant.descriptor == Descriptor::Own || dpdk.is_some());
+    let echoes = echoes(&workload, options, dpdk.as_ref())?;
+    let subject = Subject::new(&workload, options)?;
+    let mut runners = runners(cell.experiment, &variants, (&subject, &workload), options, dpdk.as_ref())?;
+    if runners.is_empty() {
+        return Err(Failure::input("no variant can be measured"));
+    }
+    keep_right(&mut runners, &Arc::new((workload.trace)(Traffic::Uniform)));
+    let gauge = Gauge::new(&workload, &options.native)?;
+    let moment = Moment::new(subject.machine(), &options.native)?;
+    let pages = pages::measure().map_or("none".to_string(), |pages| pages.to_string());
+    let (rounds, repeats) = if options.sweep { (SWEPT_ROUNDS, SWEPT_REPEATS) } else { (ROUNDS, REPEATS) };
+    let mut bench = Bench { cell, asked: &options.bursts, echoes, runners, gauge, moment, pages, rounds, repeats };
+    for traffic in options.traffic.iter().filter_map(|name| Traffic::named(name)) {
+        let trace = Arc::new((workload.trace)(traffic));
+        for burst in bench.bursts() {
+            println!("step\tmeasuring {traffic} traffic in bursts of {burst}");
+            bench.burst(traffic, &trace, burst);
+        }
+    }
+    Ok(())
+}
+
+/// DPDK, if this machine has it; else its peers and mbufs are left out.
+fn dpdk(options: &Options) -> Option<Arc<Dpdk>> {
+    let start = || -> Result<Arc<Dpdk>, Failure> {
+        let layer = compile::compiler(&options.native)?.dpdk_layer(&files::cache()?)?;
+        // By themselves DPDK's libraries do without AVX-512: its peers are to be as good as they can be with the vectors that all have here.
+        let own = machine_file::vector_bytes();
+        let mut settings = DpdkSettings::of_machine(MBUFS, ROOM);
+        settings.vector_bytes = Some(options.native.vector_bytes.map_or(own, |bytes| bytes.min(own)));
+        Dpdk::start(&layer, &settings).map_err(Failure::environment)
+    };
+    match start() {
+        Ok(dpdk) => Some(dpdk),
+        Err(Failure::Environment(text) | Failure::Input(text)) => {
+            note(format!("without mbufs and DPDK's peers: {}", text.trim()));
+            None
+        }
+        Err(Failure::Said) => None,
+    }
+}
+
+fn echoes(workload: &Workload, options: &Options, dpdk: Option<&Arc<Dpdk>>) -> Result<Vec<Runner>, Failure> {
+    let sources = peers::ECHO.iter().filter(|source| source.descriptor == Descriptor::Own || dpdk.is_some());
+    let runner = |source: &'static peers::Source| {
+        let (name, descriptor) = (source.name.to_string(), source.descriptor);
+        let variant = Variant { name, origin: Origin::ByHand(source), descriptor };
+        let pipeline = variants::by_hand(source, &options.native, None)?;
+        Runner::new(&variant, variants::Built { pipeline, predictor: None, defaults: Vec::new() }, workload, dpdk)
+    };
+    sources.map(runner).collect()
+}
+
+/// A variant that cannot be built or loaded is said and left out; the plain program must be there.
+fn runners(
+    experiment: Experiment,
+    variants: &[Variant],
+    (subject, workload): (&Subject, &Workload),
+    options: &Options,
+    dpdk: Option<&Arc<Dpdk>>,
+) -> Result<Vec<Runner>, Failure> {
+    let mut runners: Vec<Runner> = Vec::new();
+    let made = match (options.sweep, experiment) {
+        (true, _) => subject.grid(options),
+        (false, Experiment::Gains) => subject.gains(),
+        (false, Experiment::Programs | Experiment::Drops(_)) => Vec::new(),
+    };
+    let all: Vec<&Variant> = variants.iter().chain(&made).collect();
+    for (number, (variant, built)) in all.iter().zip(build_all(subject, &all)).enumerate() {
+        println!("step\tfilling {} of {}", number + 1, all.len());
+        match built.and_then(|built| Runner::new(variant, built, workload, dpdk)) {
+            Ok(runner) => {
+                if runner.entries >= 100_000 {
+                    let seconds = runner.load.as_secs_f64();
+                    println!("load\t{}\t{}\t{seconds:.3}", variant.name, runner.entries);
+                }
+                runners.push(runner);
+            }
+            Err(Failure::Input(text) | Failure::Environment(text)) if !runners.is_empty() => {
+                println!("left\t{}\t{}", variant.name, text.trim().replace('\n', " "));
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok(runners)
+}
+
+/// Compiles on all cores: nothing is measured yet.
+fn build_all(subject: &Subject, variants: &[&Variant]) -> Vec<Result<Built, Failure>> {
+    let threads = thread::available_parallelism().map_or(1, usize::from).max(BUILDERS);
+    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let builder = || {
+        core_isolation::spread();
+        let mut built = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(variant) = variants.get(number) else { break };
+            built.push((number, subject.build(variant)));
+            println!("step\tcompiled {} of {}", done.fetch_add(1, Ordering::Relaxed) + 1, variants.len());
+        }
+        built
+    };
+    let mut built: Vec<(usize, Result<Built, Failure>)> = thread::scope(|scope| {
+        let builders: Vec<_> = (0..threads).map(|_| scope.spawn(builder)).collect();
+        builders.into_iter().flat_map(|builder| builder.join().expect("a builder does not panic")).collect()
+    });
+    built.sort_by_key(|(number, _)| *number);
+    built.into_iter().map(|(_, built)| built).collect()
+}
+
+/// Bursts in which variants are compared: a part of a group, a whole one, and as many as plans choose.
+const COMPARED: [u32; 3] = [7, 32, 64];
+
+/// Takes out the variants that send other packets than the first.
+fn keep_right(runners: &mut Vec<Runner>, trace: &Arc<Trace>) {
+    let trace = check::trace(trace);
+    let expected = COMPARED.map(|burst| runners[0].sent(&trace, burst));
+    runners.retain_mut(|runner| {
+        for (burst, expected) in COMPARED.into_iter().zip(&expected) {
+            if let Some(difference) = check::difference(expected, &runner.sent(&trace, burst)) {
+                println!("wrong\t{}\tin bursts of {burst}, {}", runner.name, difference.replace('\n', " "));
+                return false;
+            }
+        }
+        true
+    });
+}
+
+/// Plans choose their burst; the others are measured at those that were asked for.
+fn is_planned(runner: &Runner) -> bool {
+    !runner.name.starts_with("peer:") && !runner.name.starts_with("plain")
+}
+
+/// All variants of a cell, ready.
+struct Bench<'a> {
+    cell: &'a Cell,
+    asked: &'a [u32],
+    echoes: Vec<Runner>,
+    runners: Vec<Runner>,
+    gauge: Gauge,
+    moment: Moment,
+    pages: String,
+    rounds: (usize, usize),
+    repeats: usize,
+}
+
+impl Bench<'_> {
+    /// Those asked for, and those that plans have chosen.
+    fn bursts(&self) -> Vec<u32> {
+        let mut bursts = self.asked.to_vec();
+        bursts.extend(self.runners.iter().filter(|runner| is_planned(runner)).map(|runner| runner.burst));
+        bursts.sort_unstable();
+        bursts.dedup();
+        bursts
+    }
+
+    fn takes_part(asked: &[u32], runner: &Runner, burst: u32) -> bool {
+        if is_planned(runner) { runner.burst == burst } else { asked.contains(&burst) && runner.burst >= burst }
+    }
+
+    /// Measures until the machine was the same before and after, a few times at most.
+    fn burst(&mut self, traffic: Traffic, trace: &Arc<Trace>, burst: u32) {
+        let (mut before, mut after) = self.measure(trace, burst);
+        for _ in 0..self.repeats {
+            if drift(before, after) > DRIFT {
+                (before, after) = self.measure(trace, burst);
+            }
+        }
+        let costs: Vec<(Descriptor, f64)> =
+            self.echoes.iter_mut().map(|echo| (echo.descriptor, echo.cost().cycles)).collect();
+        let machine = self.moment.machine(burst, &costs);
+        for runner in &mut self.runners {
+            if !Self::takes_part(self.asked, runner, burst) {
+                continue;
+            }
+            let cost = runner.cost();
+            let expected = f64::from(self.cell.experiment.dropped()) / 100.0;
+            if (cost.lost - expected).abs() > expected * 0.2 + 1e-9 {
+                let (name, lost) = (&runner.name, cost.lost * 100.0);
+                println!("wrong\t{name}\t{lost:.2} % of the packets were not forwarded");
+                continue;
+            }
+            let floor = costs.iter().find(|(descriptor, _)| *descriptor == runner.descriptor);
+            let floor = floor.map_or(0.0, |(_, cycles)| *cycles);
+            let found = Found {
+                variant: runner.name.clone(),
+                traffic,
+                burst,
+                cycles: cost.cycles,
+                floor,
+                spread: cost.spread,
+                predicted: runner.predictor.as_ref().map(|predictor| predictor.cycles(&machine)),
+                limit: floor + (before + after) / 2.0,
+                drift: drift(before, after),
+                pages: self.pages.clone(),
+            };
+            println!("{}", found.line());
+        }
+    }
+
+    /// All variants in turns; what the lines of a packet cost before and after.
+    fn measure(&mut self, trace: &Arc<Trace>, burst: u32) -> (f64, f64) {
+        self.moment.begin();
+        self.moment.read(self.gauge.probe());
+        let before = self.gauge.read();
+        let taking = self.runners.iter_mut().filter(|runner| Self::takes_part(self.asked, runner, burst));
+        let mut all: Vec<&mut Runner> = taking.chain(self.echoes.iter_mut()).collect();
+        all.iter_mut().for_each(|runner| runner.begin(trace, burst));
+        let (rounds, samples) = self.rounds;
+        for round in 0..rounds * LONGEST {
+            if round >= rounds && all.iter().all(|runner| runner.is_settled()) {
+                break;
+            }
+            for some in all.chunks_mut(BETWEEN_PACES) {
+                some.iter_mut().for_each(|runner| runner.round(samples));
+                self.moment.round();
+            }
+            if round % READING_EACH == READING_EACH - 1 {
+                self.moment.read(self.gauge.probe());
+            }
+        }
+        let after = self.gauge.read();
+        self.moment.read(self.gauge.probe());
+        (before, after)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_found_goes_from_process_to_process() {
+        let found = Found {
+            variant: "peer:lpm".into(),
+            traffic: Traffic::Zipf,
+            burst: 64,
+            cycles: 20.5,
+            floor: 6.25,
+            spread: 0.125,
+            predicted: None,
+            limit: 9.5,
+            drift: 0.25,
+            pages: "2M".into(),
+        };
+        assert_eq!(Found::parse(&found.line()), Some(found));
+        assert_eq!(Found::parse("note\tnothing"), None);
+    }
+}

@@ -1,0 +1,167 @@
+//! What is measured: cells, and what each is for.
+
+use super::workload::{self, APPLICATIONS, Application};
+use crate::options::Options;
+use driver::failure::Failure;
+use std::fmt;
+use std::str::FromStr;
+
+/// Drops are measured here, by so many percent of the packets.
+const DROPS: (&str, u64, [u32; 3]) = ("ipv4fwd", 100_000, [1, 4, 17]);
+
+/// Sizes at which gains are measured: the largest, and those of a quick run.
+const GAINS: [(&str, u64, u64); 4] = [
+    ("l2fwd", 1 << 24, 1 << 20),
+    ("ipv4fwd", 606_138, 100_000),
+    ("ipv6fwd", 200_000, 200_000),
+    ("l2l3acl", 1 << 20, 65_536),
+];
+
+/// Sizes of a sweep: small, middle and large tables.
+const SWEPT: [(&str, [u64; 3]); 4] = [
+    ("l2fwd", [256, 65_536, 1 << 20]),
+    ("ipv4fwd", [1_000, 100_000, 606_138]),
+    ("ipv6fwd", [1_000, 50_000, 200_000]),
+    ("l2l3acl", [256, 65_536, 1 << 20]),
+];
+
+/// What a cell is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Experiment {
+    /// Programs under plans, beside those by hand.
+    Programs,
+    /// With so many percent of the packets dropped.
+    Drops(u32),
+    /// What batches and prefetches gain, with the papers' data structures and with ours.
+    Gains,
+}
+
+impl Experiment {
+    /// Percent of the packets that are dropped.
+    pub fn dropped(self) -> u32 {
+        match self {
+            Experiment::Drops(percent) => percent,
+            Experiment::Programs | Experiment::Gains => 0,
+        }
+    }
+}
+
+impl fmt::Display for Experiment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Experiment::Programs => f.write_str("programs"),
+            Experiment::Drops(percent) => write!(f, "drops-{percent}"),
+            Experiment::Gains => f.write_str("gains"),
+        }
+    }
+}
+
+impl FromStr for Experiment {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Experiment, String> {
+        match text.split_once('-') {
+            None if text == "programs" => Ok(Experiment::Programs),
+            None if text == "gains" => Ok(Experiment::Gains),
+            Some(("drops", percent)) => {
+                percent.parse().map(Experiment::Drops).map_err(|error| format!("`{text}`: {error}"))
+            }
+            None | Some(_) => Err(format!("`{text}` is no experiment")),
+        }
+    }
+}
+
+/// Which cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cell {
+    pub application: String,
+    pub size: u64,
+    pub experiment: Experiment,
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.application, self.size, self.experiment)
+    }
+}
+
+impl FromStr for Cell {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Cell, String> {
+        let mut parts = text.split(':');
+        let mut next = || parts.next().ok_or_else(|| format!("`{text}` is not APPLICATION:SIZE:EXPERIMENT"));
+        let (application, size, experiment) = (next()?.to_string(), next()?, next()?);
+        let size = size.parse().map_err(|error| format!("`{size}`: {error}"))?;
+        Ok(Cell { application, size, experiment: experiment.parse()? })
+    }
+}
+
+/// The cells that were asked for, in order.
+pub fn cells(options: &Options) -> Result<Vec<Cell>, Failure> {
+    let known = || APPLICATIONS.iter().map(|application| application.name).collect::<Vec<_>>().join(", ");
+    if let Some(unknown) = options.applications.iter().find(|name| workload::application(name).is_none()) {
+        return Err(Failure::input(format!("there is no application `{unknown}`; there are {}", known())));
+    }
+    let is_chosen =
+        |name: &str| options.applications.is_empty() || options.applications.iter().any(|chosen| chosen == name);
+    let is_asked = |name: &str| match &options.experiment[..] {
+        [] => name == "programs" || !(options.quick || options.sweep || !options.sizes.is_empty()),
+        asked => asked.iter().any(|other| other == name),
+    };
+    let cell = |name: &str, size, experiment| Cell { application: name.to_string(), size, experiment };
+    let mut cells = Vec::new();
+    if is_asked("programs") {
+        for application in APPLICATIONS.iter().filter(|application| is_chosen(application.name)) {
+            let sizes = sizes(application, options).into_iter();
+            cells.extend(sizes.map(|size| cell(application.name, size, Experiment::Programs)));
+        }
+    }
+    let (name, size, percents) = DROPS;
+    if is_asked("drops") && is_chosen(name) {
+        cells.extend(percents.map(|percent| cell(name, size, Experiment::Drops(percent))));
+    }
+    if is_asked("gains") {
+        for (name, large, quick) in GAINS.into_iter().filter(|(name, _, _)| is_chosen(name)) {
+            let usual = [if options.quick { quick } else { large }];
+            let sizes = if options.sizes.is_empty() { &usual[..] } else { &options.sizes };
+            cells.extend(sizes.iter().map(|size| cell(name, *size, Experiment::Gains)));
+        }
+    }
+    Ok(cells)
+}
+
+fn sizes(application: &Application, options: &Options) -> Vec<u64> {
+    if options.sweep && options.sizes.is_empty() {
+        let swept = SWEPT.iter().find(|(name, _)| *name == application.name);
+        return swept.map_or(Vec::new(), |(_, sizes)| sizes.to_vec());
+    }
+    match (&options.sizes[..], options.quick) {
+        ([], false) => application.sizes.to_vec(),
+        ([], true) => application.quick.to_vec(),
+        (sizes, _) => sizes.to_vec(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_goes_from_process_to_process() {
+        for experiment in [Experiment::Programs, Experiment::Drops(17), Experiment::Gains] {
+            let cell = Cell { application: "ipv4fwd".into(), size: 4, experiment };
+            assert_eq!(cell.to_string().parse(), Ok(cell));
+        }
+        assert!("ipv4fwd:4".parse::<Cell>().is_err() && "ipv4fwd:4:drops-".parse::<Cell>().is_err());
+    }
+
+    #[test]
+    fn gains_and_drops_are_of_applications_at_their_sizes() {
+        for (name, large, quick) in GAINS {
+            let application = workload::application(name).expect("an application");
+            assert!(application.sizes.contains(&large) && quick <= large, "{name}");
+        }
+        assert!(workload::application(DROPS.0).is_some_and(|application| application.sizes.contains(&DROPS.1)));
+    }
+}

@@ -1,0 +1,179 @@
+//! The bench: what the applications cost on this machine under several plans, beside programs written by hand on the same packets.
+//!
+//! Each cell of the table is measured by processes of their own, for memory lies otherwise in each; medians over them are what is said.
+
+#![deny(clippy::print_stdout)]
+
+mod again;
+mod bars;
+mod campaign;
+mod cell;
+mod chart;
+mod check;
+mod counted;
+mod dpdk_tree;
+mod entry;
+mod experiment;
+mod gains;
+mod gauge;
+mod journal;
+mod moment;
+mod options;
+mod overview;
+mod peers;
+mod report;
+mod runner;
+mod summary;
+mod sweep;
+mod times;
+mod traffic;
+mod variants;
+mod workload;
+
+pub use experiment::Cell;
+use measure::calibrate;
+pub use options::Options;
+
+use campaign::{Campaign, Heard};
+use dpdk_tree::DpdkTree;
+use driver::failure::Failure;
+use driver::files;
+use driver::inputs;
+use driver::options::Passes;
+use driver::stdout::{print, say};
+use journal::Journal;
+use report::Record;
+use runtime::{clock, core_isolation};
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Where the applications are.
+const APPLICATIONS: &str = "apps";
+
+pub fn run(options: &Options) -> Result<(), Failure> {
+    core_isolation::be_ordinary();
+    match (&options.cell, &options.again) {
+        (Some(cell), _) => cell::run(cell, &of_machine(options.clone())),
+        (None, Some(file)) => again::run(&calibrated(options)?, file),
+        (None, None) => {
+            check_files(options)?;
+            all(&calibrated(options)?)
+        }
+    }
+}
+
+/// Reads what was named, before anything is measured: the first router of a run may come after half an hour.
+fn check_files(options: &Options) -> Result<(), Failure> {
+    variants::check_plans(&experiment::cells(options)?, options)?;
+    options.rib.as_deref().map(workload::check_routes).transpose()?;
+    options.dpdk.as_deref().map(DpdkTree::open).transpose()?;
+    if !Path::new(APPLICATIONS).is_dir() {
+        let message = "there is no such directory, and `bacus bench` measures the applications in it";
+        return Err(Failure::input(format!("{APPLICATIONS}: {message}\nhint: run it in the project's directory")));
+    }
+    Ok(())
+}
+
+/// With a machine file: without one of this processor, the machine is measured now. What plans were made for is kept beside the records.
+fn calibrated(options: &Options) -> Result<Options, Failure> {
+    let mut options = options.clone();
+    let file = match &options.machine {
+        Some(file) => file.clone(),
+        None => calibrate::at_hand(options.native.cc.as_deref())?,
+    };
+    say!("machine file: {}", file.display());
+    if let Some(folder) = &options.out {
+        // One that cannot be read is warned about where plans are made.
+        if let Ok(text) = fs::read(&file) {
+            files::write(&folder.join("machine.toml"), &text)?;
+        }
+    }
+    options.machine = Some(file);
+    Ok(of_machine(options))
+}
+
+/// With what the machine's file says of code.
+fn of_machine(mut options: Options) -> Options {
+    options.native = inputs::native_for(options.machine.as_deref(), &options.native);
+    options
+}
+
+fn all(options: &Options) -> Result<(), Failure> {
+    let cells = experiment::cells(options)?;
+    let journal = Journal::open(options.out.as_deref(), name(options), &key(options))?;
+    if journal.kept() > 0 {
+        say!("{} processes of an interrupted run are taken over", journal.kept());
+    }
+    let heard = Campaign::new(options, cells, journal)?.run(|records| match &options.out {
+        Some(folder) => write(folder, records, options.sweep),
+        None => Ok(()),
+    })?;
+    conclude(&heard, options)?;
+    if heard.wrong.is_empty() { Ok(()) } else { Err(Failure::Said) }
+}
+
+fn name(options: &Options) -> &'static str {
+    if options.sweep { "sweep" } else { "bench" }
+}
+
+/// What an interrupted run must have in common with this one, to be taken over: all that is asked for, the machine's file, and this program.
+fn key(options: &Options) -> String {
+    let mut hash = runtime::cache::Hash::new();
+    let machine = options.machine.as_ref().and_then(|file| fs::read(file).ok()).unwrap_or_default();
+    let built = std::env::current_exe().and_then(fs::metadata).and_then(|file| file.modified()).ok();
+    hash.add(&machine).add(format!("{built:?}").as_bytes());
+    hash.add(options.traffic.join(",").as_bytes());
+    campaign::shared_arguments(options, &options.only).iter().for_each(|word| {
+        hash.add(word.as_bytes());
+    });
+    format!("run {}", hash.hex())
+}
+
+fn write(folder: &Path, records: &[Record], is_sweep: bool) -> Result<(), Failure> {
+    if is_sweep {
+        files::write(&folder.join("sweep.json"), report::json(records).as_bytes())?;
+        files::write(&folder.join("sweep.txt"), sweep::table(records).as_bytes())?;
+        let picture = sweep::svg(records).map_err(Failure::environment)?;
+        return files::write(&folder.join("sweep.svg"), picture.as_bytes());
+    }
+    files::write(&folder.join("bench.json"), report::json(records).as_bytes())?;
+    files::write(&folder.join("bench.txt"), table(records).as_bytes())?;
+    files::write(&folder.join("beside-peers.svg"), chart::overview(records).as_bytes())?;
+    files::write(&folder.join("bench.svg"), chart::svg(records).as_bytes())
+}
+
+fn table(records: &[Record]) -> String {
+    overview::table(records) + &report::table(records) + &summary::text(records)
+}
+
+fn conclude(heard: &Heard, options: &Options) -> Result<(), Failure> {
+    if !options.quick && options.sizes.is_empty() && !options.sweep {
+        let check = times::check(&files::cache()?)?;
+        say!("check of a program of 1,500 lines: {:.0} ms", check.as_secs_f64() * 1e3);
+        let compiled = times::compile_and_load("apps/l2l3acl/l2l3acl.p4", &Passes::default(), &options.native)?;
+        say!("l2l3acl from P4 to a loaded switch: {:.2} s", compiled.as_secs_f64());
+    }
+    heard.loads.iter().for_each(|load| say!("{load}"));
+    print(&if options.sweep { sweep::table(&heard.records) } else { table(&heard.records) })?;
+    say!("");
+    if heard.records.iter().any(report::lacks_large_pages) {
+        say!("rows marked with pages were measured without large pages throughout: every look-up costs more there");
+    }
+    if let Some(hint) = options.machine.as_deref().and_then(calibrate::hint_of) {
+        say!("{hint}");
+    }
+    heard.notes.iter().for_each(|note| say!("note: {note}"));
+    heard.wrong.iter().for_each(|wrong| say!("wrong: {wrong}"));
+    if let Some(folder) = &options.out {
+        say!("records, table and picture: {}", folder.join(format!("{}.{{json,txt,svg}}", name(options))).display());
+    }
+    Ok(())
+}
+
+/// The counter's rate, against the clock.
+fn ticks_per_us() -> f64 {
+    let (start, ticks) = (Instant::now(), clock::ticks());
+    std::thread::sleep(Duration::from_millis(20));
+    (clock::ticks() - ticks) as f64 / start.elapsed().as_micros() as f64
+}

@@ -1,0 +1,45 @@
+//! What is to be measured, and how long.
+
+use crate::experiment::Cell;
+use driver::options::Native;
+use std::path::PathBuf;
+
+/// What is asked of the bench.
+#[derive(Clone)]
+pub struct Options {
+    /// Applications to measure
+    pub applications: Vec<String>,
+    /// Also write records (JSON), table and picture (SVG) into this directory
+    pub out: Option<PathBuf>,
+    /// Packets to a burst; plans take the burst that they have chosen
+    pub bursts: Vec<u32>,
+    /// Entries of the tables that grow
+    pub sizes: Vec<u64>,
+    /// How packets are drawn from the entries
+    pub traffic: Vec<String>,
+    /// Processes to a cell
+    pub processes: Option<u32>,
+    /// A few cells, one process each
+    pub quick: bool,
+    /// Only these variants, beside the plain program
+    pub only: Vec<String>,
+    /// Also measure this plan, under the file's name
+    pub plan: Vec<PathBuf>,
+    /// Plan for the machine of this file of `bacus calibrate`; where it has narrower vectors than this one, code and peers have no wider ones
+    pub machine: Option<PathBuf>,
+    /// IPv4 routes, `ADDRESS/LENGTH NEXTHOP` a line; may be compressed by gzip
+    pub rib: Option<PathBuf>,
+    /// DPDK's source tree, of the version that is installed: SWX programs run as the C that DPDK writes for them
+    pub dpdk: Option<PathBuf>,
+    /// What to measure
+    pub experiment: Vec<String>,
+    /// Begin no further process of a cell after so many minutes; the first of each cell is measured in any case
+    pub minutes: u32,
+    /// Measure a grid of plans around the one that the model picks, instead of peers, and say how far the pick is from the best
+    pub sweep: bool,
+    /// Measure nothing: predict the plans of an earlier sweep again (its sweep.json), and say how good model and pick are now
+    pub again: Option<PathBuf>,
+    /// Measure one cell, in this process
+    pub cell: Option<Cell>,
+    pub native: Native,
+}

@@ -1,0 +1,68 @@
+//! What a benchmark says first: a line for each program and number of entries, the best plan beside the best program by others.
+
+use super::experiment::Experiment;
+use super::report::{Record, best};
+use std::fmt::Write as _;
+
+/// Empty where no `best` was measured.
+pub fn table(records: &[Record]) -> String {
+    let mut text = String::new();
+    for (number, record) in records.iter().enumerate() {
+        let is_first =
+            !records[..number].iter().any(|other| (&other.cell, other.traffic) == (&record.cell, record.traffic));
+        let Some(ours) = best(records, record, |row| row.variant == "best").filter(|_| is_first) else { continue };
+        if text.is_empty() {
+            let _ = writeln!(
+                text,
+                "{:<18} {:>10} {:<8} {:>8} {:>10} {:<14} {:>6} {:>10}",
+                "program", "entries", "traffic", "best", "best peer", "", "ratio", "predicted"
+            );
+        }
+        let program = match record.cell.experiment {
+            Experiment::Programs => record.cell.application.clone(),
+            other @ (Experiment::Drops(_) | Experiment::Gains) => format!("{} {other}", record.cell.application),
+        };
+        let peer = best(records, record, Record::is_peer);
+        let (cycles, name, ratio) = match peer {
+            Some(peer) => (
+                format!("{:.1}", peer.cycles),
+                peer.variant.trim_start_matches("peer:"),
+                format!("{:.2}", ours.cycles / peer.cycles),
+            ),
+            None => ("-".to_string(), "", "-".to_string()),
+        };
+        let predicted = ours.predicted.map_or("-".to_string(), |cycles| format!("{cycles:.1}"));
+        let _ = writeln!(
+            text,
+            "{program:<18} {:>10} {:<8} {:>8.1} {cycles:>10} {name:<14} {ratio:>6} {predicted:>10}",
+            record.cell.size,
+            record.traffic.to_string(),
+            ours.cycles
+        );
+    }
+    if !text.is_empty() {
+        text.insert_str(0, "cycles a packet, each variant at its best burst; `ratio` is `best` of `best peer`\n\n");
+        text.push_str("\nDetails: a block for each of these lines.\n");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::again;
+    use std::path::Path;
+
+    #[test]
+    fn a_line_says_what_best_costs_beside_the_best_peer() {
+        let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/results/bench-epyc-genoa.json");
+        let text = table(&again::read(&results).unwrap());
+        let line = text.lines().find(|line| line.starts_with("l2fwd ")).unwrap();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(words[..3], ["l2fwd", "256", "uniform"], "{text}");
+        let number = |at: usize| words[at].parse::<f64>().unwrap();
+        assert!((number(3) / number(4) - number(6)).abs() < 0.01, "{line}");
+        assert!(text.lines().any(|line| line.starts_with("mpls ") && line.contains(" - ")), "{text}");
+        assert_eq!(table(&[]), "");
+    }
+}

@@ -1,0 +1,218 @@
+//! A variant with its entries loaded, and the cycles that its packets take: medians of many samples shorter than a time slice.
+
+use super::entry::Encoder;
+use super::moment::Predictor;
+use super::variants::{Built, Variant};
+use super::workload::Workload;
+use driver::failure::Failure;
+use measure::samples::Samples;
+use runtime::memory::Counts;
+use runtime::{
+    Buffers, Descriptor, Dpdk, DpdkMemoryPort, Lane, MemoryPort, Packet, Peer, Settings, Switch, Trace, Undisturbed,
+    clock,
+};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Packets of a sample: some 0.1 ms.
+const SAMPLE: u64 = 8192;
+/// A variant that takes longer for a round than this gets by with fewer samples: one of a thousand cycles a packet is as steady in five.
+const ENOUGH: Duration = Duration::from_millis(60);
+const FEWEST: usize = 5;
+/// Packets that warm a variant's tables before its round: eight times as many as the tables have entries, so that but one in three thousand of the lines that a
+/// cache can hold is missing, within these bounds. The upper one's packets bring 32 MB of lines, with one for each.
+const WARM: RangeInclusive<u64> = 1 << 16..=1 << 19;
+const WARM_TO_AN_ENTRY: u64 = 8;
+const PORTS: u32 = 512;
+/// Few enough buffers that packets stay in the first cache levels, as behind a NIC that writes to the cache.
+const BUFFERS: Buffers = Buffers { count: 1024, bytes: 2048, headroom_bytes: 128 };
+
+/// An in-memory port of either descriptor.
+pub trait Replay {
+    fn load(&mut self, trace: Arc<Trace>, packets: u64, burst: u32);
+    fn more(&mut self, packets: u64);
+    fn counts(&self) -> Counts;
+    fn keep_sent(&mut self, keep: bool);
+    fn take_sent(&mut self) -> Vec<Packet>;
+}
+
+macro_rules! replay {
+    ($port:ty) => {
+        impl Replay for $port {
+            fn load(&mut self, trace: Arc<Trace>, packets: u64, burst: u32) {
+                <$port>::load(self, trace, packets, burst);
+            }
+            fn more(&mut self, packets: u64) {
+                <$port>::more(self, packets);
+            }
+            fn counts(&self) -> Counts {
+                <$port>::counts(self)
+            }
+            fn keep_sent(&mut self, keep: bool) {
+                if keep { <$port>::keep_sent(self) } else { <$port>::forget_sent(self) }
+            }
+            fn take_sent(&mut self) -> Vec<Packet> {
+                <$port>::take_sent(self)
+            }
+        }
+    };
+}
+
+replay!(MemoryPort);
+replay!(DpdkMemoryPort);
+
+/// A switch with one worker, whatever its port.
+trait Carrier {
+    fn port(&mut self) -> &mut dyn Replay;
+    fn run(&mut self);
+    /// Forgets what the program has told.
+    fn hush(&mut self);
+}
+
+impl<R: Replay + Lane> Carrier for Switch<R> {
+    fn port(&mut self) -> &mut dyn Replay {
+        self.lane(0).expect("no thread runs the only lane")
+    }
+    fn run(&mut self) {
+        Switch::run(self, 0);
+    }
+    fn hush(&mut self) {
+        let _ = self.take_events();
+    }
+}
+
+/// What a cell cost.
+#[derive(Clone, Copy, Debug)]
+pub struct Cost {
+    /// Median cycles a packet.
+    pub cycles: f64,
+    /// Half the distance between the quartiles, relative to the median.
+    pub spread: f64,
+    /// Share of the packets that were not forwarded.
+    pub lost: f64,
+}
+
+pub struct Runner {
+    pub name: String,
+    pub descriptor: Descriptor,
+    pub predictor: Option<Predictor>,
+    /// Packets that the program takes at once.
+    pub burst: u32,
+    /// What the entries took to load.
+    pub load: Duration,
+    pub entries: u64,
+    /// Packets before each round.
+    warm: u64,
+    carrier: Box<dyn Carrier>,
+    samples: Samples,
+    before: Counts,
+}
+
+impl Runner {
+    pub fn new(
+        variant: &Variant,
+        built: Built,
+        workload: &Workload,
+        dpdk: Option<&Arc<Dpdk>>,
+    ) -> Result<Runner, Failure> {
+        let start = Instant::now();
+        let pipeline = &built.pipeline;
+        let (carrier, entries): (Box<dyn Carrier>, u64) = match (variant.descriptor, dpdk) {
+            (Descriptor::Own, _) => filled(&built, MemoryPort::new(BUFFERS), workload)?,
+            (Descriptor::Mbuf, Some(dpdk)) => filled(&built, DpdkMemoryPort::new(dpdk), workload)?,
+            (Descriptor::Mbuf, None) => return Err(Failure::environment("DPDK has not started")),
+        };
+        Ok(Runner {
+            name: variant.name.clone(),
+            descriptor: variant.descriptor,
+            burst: pipeline.description().burst,
+            load: start.elapsed(),
+            entries,
+            warm: (WARM_TO_AN_ENTRY * workload.size).clamp(*WARM.start(), *WARM.end()),
+            predictor: built.predictor,
+            carrier,
+            samples: Samples::default(),
+            before: Counts::default(),
+        })
+    }
+
+    /// Begins a cell: the trace from its first packet, in bursts of this size.
+    pub fn begin(&mut self, trace: &Arc<Trace>, burst: u32) {
+        self.samples.clear();
+        self.carrier.port().load(trace.clone(), 0, burst);
+        self.before = self.carrier.port().counts();
+    }
+
+    /// Takes the samples of one round. Rounds of all variants take turns, so that a machine that slows down slows all of them.
+    pub fn round(&mut self, samples: usize) {
+        let undisturbed = Undisturbed::begin();
+        let begun = Instant::now();
+        self.carrier.port().more(self.warm);
+        self.carrier.run();
+        let mut taken = 0;
+        self.samples.take(samples, || {
+            if taken >= FEWEST && begun.elapsed() > ENOUGH {
+                return None;
+            }
+            taken += 1;
+            self.carrier.port().more(SAMPLE);
+            let start = clock::ticks();
+            self.carrier.run();
+            Some((clock::ticks() - start) as f64 / SAMPLE as f64)
+        });
+        drop(undisturbed);
+        self.carrier.hush();
+    }
+
+    /// Whether it has been seen on a quiet core often enough.
+    pub fn is_settled(&self) -> bool {
+        self.samples.is_settled()
+    }
+
+    pub fn cost(&mut self) -> Cost {
+        let counts = self.carrier.port().counts();
+        let (received, sent) = (counts.received - self.before.received, counts.sent - self.before.sent);
+        Cost { cycles: self.samples.median(), spread: self.samples.spread(), lost: 1.0 - sent as f64 / received as f64 }
+    }
+
+    /// What comes out when a trace goes in once, in bursts of this size.
+    pub fn sent(&mut self, trace: &Arc<Trace>, burst: u32) -> Vec<Packet> {
+        self.carrier.port().keep_sent(true);
+        self.carrier.port().load(trace.clone(), trace.len(), burst);
+        self.carrier.run();
+        let sent = self.carrier.port().take_sent();
+        self.carrier.port().keep_sent(false);
+        self.carrier.hush();
+        sent
+    }
+}
+
+fn filled<R: Replay + Lane>(built: &Built, port: R, workload: &Workload) -> Result<(Box<dyn Carrier>, u64), Failure> {
+    let pipeline = &built.pipeline;
+    let switch = Switch::new(pipeline.clone(), vec![port], Settings { ports: PORTS, seed: 1 })?;
+    let peer = Peer::open(pipeline, workload.size).map_err(Failure::environment)?;
+    for (number, record) in &built.defaults {
+        let set = switch.tables()[*number].set_default(record);
+        set.map_err(|error| Failure::input(format!("table {number}: {error}")))?;
+    }
+    let mut encoder = Encoder::new(&pipeline.description().tables);
+    let mut count = 0;
+    (workload.entries)(&mut |entry| {
+        let Some((number, matches, record)) = encoder.encode(entry)? else { return Ok(()) };
+        count += 1;
+        match &peer {
+            Some(peer) => peer.insert(number, &matches, &record).map_err(Failure::input),
+            None => {
+                let inserted = switch.tables()[number].insert(&matches, &record);
+                inserted.map(drop).map_err(|error| Failure::input(format!("table `{}`: {error}", entry.table)))
+            }
+        }
+    })?;
+    // As `bacus run` does behind its entries.
+    switch.tables().iter().for_each(|table| table.compact());
+    if let Some(peer) = &peer {
+        peer.ready().map_err(Failure::input)?;
+    }
+    Ok((Box::new(switch), count))
+}

@@ -1,0 +1,328 @@
+//! What is compared: a program under several plans, and programs written by hand.
+//!
+//! A variant is a source of code and a descriptor. Plans are a list, so that a new one is a line.
+
+use super::dpdk_tree::DpdkTree;
+use super::entry::{Field, is_named};
+use super::experiment::{Cell, Experiment};
+use super::moment::Predictor;
+use super::peers;
+use super::workload::{self, Workload};
+use crate::options::Options;
+use driver::compile;
+use driver::externs::Externs;
+use driver::failure::Failure;
+use driver::files;
+use driver::frontend::{self, Loaded};
+use driver::inputs;
+use driver::options::{Native, Source};
+use driver::plan_file::PlanFile;
+use hlir::table::action_bit;
+use hlir::{Plan, Program};
+use native::translate;
+use opt::inputs::prefix_coverage::Counter;
+use opt::inputs::{Content, KeySketch, Machine, Occupancy, Ports};
+use opt::{Inputs, Run, Selection};
+use runtime::{Descriptor, Pipeline};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+#[derive(Clone, Debug)]
+pub enum Origin {
+    /// Packet by packet, each table as its keys suggest.
+    Plain,
+    /// What the planners choose for this machine and these tables.
+    Best,
+    /// A plan that a person has pinned.
+    Pinned(PathBuf),
+    /// A plan of an experiment.
+    Made(Box<Plan>),
+    ByHand(&'static peers::Source),
+}
+
+#[derive(Clone, Debug)]
+pub struct Variant {
+    pub name: String,
+    pub origin: Origin,
+    pub descriptor: Descriptor,
+}
+
+/// A variant that can be run, and who says what it should cost.
+pub struct Built {
+    pub pipeline: Arc<Pipeline>,
+    pub predictor: Option<Predictor>,
+    /// Records of default actions, by table.
+    pub defaults: Vec<(usize, Vec<u8>)>,
+}
+
+fn suffixed(name: &str, descriptor: Descriptor) -> String {
+    match descriptor {
+        Descriptor::Own => name.to_string(),
+        Descriptor::Mbuf => format!("{name}-mbuf"),
+    }
+}
+
+/// A program of SWX is another peer if the library interprets it.
+fn peer_name(source: &peers::Source, is_generated: bool) -> String {
+    let how = if source.specification.is_some() && !is_generated { "-interpreted" } else { "" };
+    format!("peer:{}{how}", source.name)
+}
+
+/// All variants of an application at a size: `plain` with the own descriptor first, which the others' packets are compared with.
+pub fn of(cell: &Cell, size: u64, options: &Options) -> Vec<Variant> {
+    let mut variants = Vec::new();
+    if options.sweep {
+        // The grid is made when the program is known.
+        return vec![Variant { name: "plain".to_string(), origin: Origin::Plain, descriptor: Descriptor::Own }];
+    }
+    if cell.experiment == Experiment::Gains {
+        // Its own plans are made when the program is known.
+        let variant = |name: &str, origin| Variant { name: name.to_string(), origin, descriptor: Descriptor::Own };
+        return vec![variant("plain", Origin::Plain), variant("best", Origin::Best)];
+    }
+    for descriptor in [Descriptor::Own, Descriptor::Mbuf] {
+        let mut add = |name: &str, origin| {
+            variants.push(Variant { name: suffixed(name, descriptor), origin, descriptor });
+        };
+        add("plain", Origin::Plain);
+        add("best", Origin::Best);
+        for file in &options.plan {
+            let name = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+            add(&name, Origin::Pinned(file.clone()));
+        }
+    }
+    variants.extend(peers::of(&cell.application, size).map(|source| Variant {
+        name: peer_name(source, options.dpdk.is_some()),
+        origin: Origin::ByHand(source),
+        descriptor: source.descriptor,
+    }));
+    variants.retain(|variant| is_wanted(variant, options));
+    variants
+}
+
+/// Whether a variant is measured with `--only`: `plain` always is.
+fn is_wanted(variant: &Variant, options: &Options) -> bool {
+    variant.name == "plain" || options.only.is_empty() || options.only.contains(&variant.name)
+}
+
+/// What is seen of one table: what is counted, hashes of different records and masks, and the names of actions.
+#[derive(Default)]
+struct Seen {
+    content: Content,
+    coverage: Option<Counter>,
+    keys: Option<KeySketch>,
+    records: HashSet<u64>,
+    masks: HashSet<u64>,
+    actions: BTreeSet<&'static str>,
+}
+
+/// What stands in the tables, for the planners.
+pub fn occupancy(program: &Program, workload: &Workload) -> Result<Occupancy, Failure> {
+    let found = |name: &str| program.tables.iter().find(|(_, table)| is_named(&table.name, name));
+    let mut seen: BTreeMap<&'static str, Seen> = BTreeMap::new();
+    let hash = |value: &dyn Fn(&mut DefaultHasher)| {
+        let mut hasher = DefaultHasher::new();
+        value(&mut hasher);
+        hasher.finish()
+    };
+    (workload.entries)(&mut |entry| {
+        let Seen { content, coverage, keys, records, masks, actions } =
+            seen.entry(entry.table).or_insert_with(|| Seen {
+                coverage: found(entry.table).and_then(|(id, _)| Counter::of(program, id)),
+                keys: found(entry.table).and_then(|(id, _)| KeySketch::of(program, id)),
+                ..Seen::default()
+            });
+        content.entries += 1;
+        records.insert(hash(&|hasher| (entry.action, entry.arguments).hash(hasher)));
+        masks.insert(hash(&|hasher| entry.fields.iter().for_each(|field| field.shape().hash(hasher))));
+        actions.insert(entry.action);
+        content.long_prefixes += u64::from(entry.fields.iter().any(|field| field.is_long_prefix()));
+        if let (Some(counter), [Field::Lpm { value, prefix }]) = (coverage, entry.fields) {
+            counter.add(*value as u32, *prefix);
+        }
+        let exact = |field: &Field| match field {
+            Field::Exact(value) => *value as u64,
+            Field::Wide(limbs) => limbs[0],
+            Field::Lpm { .. } | Field::Ternary { .. } | Field::Range { .. } | Field::Any => 0,
+        };
+        keys.iter_mut().for_each(|keys| keys.add(entry.fields.iter().map(exact)));
+        Ok(())
+    })?;
+    let mut occupancy = Occupancy::default();
+    for (name, Seen { mut content, coverage, keys, records, masks, actions }) in seen {
+        content.coverage = coverage.and_then(|counter| counter.coverage(content.entries));
+        content.records = records.len() as u64;
+        content.masks = masks.len() as u64;
+        content.is_known = true;
+        if let Some((_, table)) = found(name) {
+            let numbered = table.actions.iter().enumerate();
+            let run = numbered.filter(|(_, action)| actions.iter().any(|run| is_named(&action.name, run)));
+            content.actions = run.fold(0, |set, (number, _)| set | action_bit(number));
+            occupancy.tables.insert(table.name.clone(), content);
+            occupancy.keys.extend(keys.map(|keys| (table.name.clone(), keys)));
+        }
+    }
+    Ok(occupancy)
+}
+
+/// A program and the tables it is measured with: what is the same for all of its variants.
+pub struct Subject {
+    program: Program,
+    inputs: Inputs,
+    native: Native,
+    tree: Option<DpdkTree>,
+}
+
+impl Subject {
+    pub fn new(workload: &Workload, options: &Options) -> Result<Subject, Failure> {
+        let Loaded { program, plan: _ } = frontend::load(&Source::plain(Path::new(workload.source)))?;
+        let occupancy = occupancy(&program, workload)?;
+        let machine = inputs::machine(options.machine.as_deref());
+        let profile = Some(super::counted::profile(&program, workload, &options.native)?);
+        let ports = Ports { stream: Some(workload.stream), ..Ports::default() };
+        let inputs = Inputs { machine, occupancy, profile, ports, ..Inputs::default() };
+        let tree = options.dpdk.as_deref().map(DpdkTree::open).transpose()?;
+        Ok(Subject { program, inputs, native: options.native.clone(), tree })
+    }
+
+    /// The plans of a sweep, the picks whatever is wanted beside them.
+    pub fn grid(&self, options: &Options) -> Vec<Variant> {
+        let mut points = self.made(super::sweep::grid);
+        points.retain(|point| point.name.starts_with(super::sweep::PICKED) || is_wanted(point, options));
+        points
+    }
+
+    /// The plans of which gains are measured.
+    pub fn gains(&self) -> Vec<Variant> {
+        self.made(super::gains::plans)
+    }
+
+    /// The program as passes leave it that change it, and what planners consult about it.
+    pub fn rewritten(&self) -> (Program, Inputs) {
+        let mut program = self.program.clone();
+        opt::optimize(&mut program, &mut Plan::default(), &self.inputs, &rewrites(), None);
+        let mut inputs = self.inputs.clone();
+        inputs.ports.own_descriptor = true;
+        (program, inputs)
+    }
+
+    fn made(&self, make: fn(&Program, &Inputs) -> Vec<super::sweep::Point>) -> Vec<Variant> {
+        let (program, inputs) = self.rewritten();
+        let variant = |point: super::sweep::Point| Variant {
+            name: point.name,
+            origin: Origin::Made(Box::new(point.plan)),
+            descriptor: Descriptor::Own,
+        };
+        make(&program, &inputs).into_iter().map(variant).collect()
+    }
+
+    /// The machine that plans are made for.
+    pub fn machine(&self) -> &Machine {
+        &self.inputs.machine
+    }
+
+    pub fn build(&self, variant: &Variant) -> Result<Built, Failure> {
+        match &variant.origin {
+            Origin::Plain => self.planned(variant.descriptor, &rewrites(), None),
+            Origin::Best => self.planned(variant.descriptor, &Selection::All, None),
+            Origin::Pinned(file) => self.planned(variant.descriptor, &rewrites(), Some(self.written(file)?)),
+            Origin::Made(plan) => self.planned(variant.descriptor, &rewrites(), Some((**plan).clone())),
+            Origin::ByHand(source) => {
+                let pipeline = by_hand(source, &self.native, self.tree.as_ref())?;
+                let defaults = self.defaults(&pipeline)?;
+                Ok(Built { pipeline, predictor: None, defaults })
+            }
+        }
+    }
+
+    /// The plan of a file, if it suits the program.
+    fn written(&self, file: &Path) -> Result<Plan, Failure> {
+        let written = PlanFile::read(file)?;
+        written.check(&self.rewritten().0)?;
+        Ok(written.plan)
+    }
+
+    /// What the program does with packets that no entry matches.
+    fn defaults(&self, pipeline: &Pipeline) -> Result<Vec<(usize, Vec<u8>)>, Failure> {
+        let mut defaults = Vec::new();
+        for (number, described) in pipeline.description().tables.iter().enumerate() {
+            let Some((_, table)) = self.program.tables.iter().find(|(_, table)| table.name == described.name) else {
+                continue;
+            };
+            let call = &table.default;
+            let record = translate::record(described, &table.actions[call.action as usize].name, call);
+            defaults.push((number, record.map_err(|refusal| Failure::refusal(&table.name, &refusal))?));
+        }
+        Ok(defaults)
+    }
+
+    fn planned(&self, descriptor: Descriptor, passes: &Selection, pinned: Option<Plan>) -> Result<Built, Failure> {
+        let (mut program, mut plan, mut inputs) = (self.program.clone(), Plan::default(), self.inputs.clone());
+        inputs.ports.own_descriptor = descriptor == Descriptor::Own;
+        opt::optimize(&mut program, &mut plan, &inputs, passes, None);
+        plan = pinned.unwrap_or(plan);
+        plan.descriptor = match descriptor {
+            Descriptor::Own => hlir::plan::Descriptor::Own,
+            Descriptor::Mbuf => hlir::plan::Descriptor::Mbuf,
+        };
+        let none = Externs::default();
+        let c = compile::emit(&program, &plan, &none)?;
+        let object = compile::object(&program.name, &c, plan.descriptor, (&self.native, &none))?;
+        let pipeline = Arc::new(Pipeline::load(&object)?);
+        let defaults = self.defaults(&pipeline)?;
+        let predictor = Some(Predictor { program, inputs, plan });
+        Ok(Built { pipeline, predictor, defaults })
+    }
+}
+
+/// Whether the plans of files suit each application that they are to be measured with: a mistake shows at once, and where it is.
+pub fn check_plans(cells: &[Cell], options: &Options) -> Result<(), Failure> {
+    let pinned = |cell: &Cell| {
+        let name = cell.application.clone();
+        let files = of(cell, 0, options).into_iter().filter_map(|variant| match variant.origin {
+            Origin::Pinned(file) => Some(file),
+            Origin::Plain | Origin::Best | Origin::Made(_) | Origin::ByHand(_) => None,
+        });
+        files.map(move |file| (name.clone(), file)).collect::<Vec<_>>()
+    };
+    let wanted: BTreeSet<(String, PathBuf)> = cells.iter().flat_map(pinned).collect();
+    for (name, file) in &wanted {
+        let mut program = frontend::load(&Source::plain(&workload::source(name)))?.program;
+        opt::optimize(&mut program, &mut Plan::default(), &Inputs::default(), &rewrites(), None);
+        PlanFile::read(file)?.check(&program).map_err(|failure| match failure {
+            Failure::Input(text) => Failure::Input(format!(
+                "{text}hint: it is to be measured with `{name}`; name the applications that it is for\n"
+            )),
+            Failure::Said | Failure::Environment(_) => failure,
+        })?;
+    }
+    Ok(())
+}
+
+/// The passes that change the program, without those that schedule it.
+fn rewrites() -> Selection {
+    let rewrite = |pass: &&opt::Pass| matches!(pass.run, Run::Rewrite(_));
+    Selection::Only(opt::PIPELINE.iter().filter(rewrite).map(|pass| pass.name.to_string()).collect())
+}
+
+/// A program written by hand, compiled and loaded.
+pub fn by_hand(source: &peers::Source, native: &Native, tree: Option<&DpdkTree>) -> Result<Arc<Pipeline>, Failure> {
+    let cache = files::cache()?;
+    let files = cache.unpack("peers", peers::FILES);
+    let folder = files.map_err(|error| Failure::environment(format!("the cache cannot be used: {error}")))?;
+    let compiler = compile::compiler(native)?;
+    let mut flags: Vec<String> = source.flags.iter().map(|flag| flag.to_string()).collect();
+    flags.push(format!("-I{}", folder.display()));
+    if source.descriptor == Descriptor::Mbuf {
+        flags.push("-DPEER_MBUF".to_string());
+    }
+    if let Some(specification) = source.specification {
+        flags.push(format!("-DSWX_SPEC=\"{}\"", folder.join(specification).display()));
+        flags.extend(tree.into_iter().flat_map(|tree| tree.swx_flags(compiler.command(), &folder)));
+    }
+    let name = source.name.replace(|letter: char| !letter.is_ascii_alphanumeric(), "_");
+    let object = compiler.by_hand(&cache, &name, &folder.join(source.file), source.descriptor, &flags)?;
+    Ok(Arc::new(Pipeline::load(&object)?))
+}

@@ -1,0 +1,109 @@
+//! Applications of layer 2: stations, and l2l3acl, which routes as well.
+
+use super::frames::{NEXTHOPS, PORTS, ROUTER, ethernet, ipv4, mac, nexthop, padded, station};
+use super::prefixes::{self, Prefix, inside};
+use super::routers::add_routes;
+use super::{Shared, Wishes, Workload, stream, trace, trace_length};
+use crate::entry::{Entry, Field};
+use crate::traffic::SEED;
+use driver::failure::Failure;
+use driver::random::scattered;
+use std::sync::Arc;
+
+/// Bytes that a table of 48-bit keys takes at best: eight to a line, nearly full.
+fn station_bytes(entries: u64) -> u64 {
+    entries * 9
+}
+
+pub fn l2fwd(size: u64, _: &Wishes) -> Result<Workload, Failure> {
+    let stations: Shared<u64> = Arc::new(scattered(size, 40, SEED).map(station).collect());
+    let known = stations.clone();
+    let entries = move |sink: &mut super::Sink<'_>| {
+        for (number, address) in (0u64..).zip(known.iter()) {
+            let fields = [Field::Exact(u128::from(*address))];
+            sink(&Entry { table: "smac", fields: &fields, priority: 0, action: "NoAction", arguments: &[] })?;
+            let arguments = [number % PORTS];
+            sink(&Entry { table: "dmac", fields: &fields, priority: 0, action: "forward", arguments: &arguments })?;
+        }
+        Ok(())
+    };
+    let packets = move |traffic: super::Traffic| {
+        let frame = padded(ethernet(0, 0, 0x0800), 64);
+        trace(frame, trace_length(size), (0, 12), |random, bytes| {
+            bytes[..6].copy_from_slice(&mac(stations[traffic.draw(random, size) as usize]));
+            bytes[6..].copy_from_slice(&mac(stations[traffic.draw(random, size) as usize]));
+        })
+    };
+    Ok(Workload {
+        source: "apps/l2fwd/l2fwd.p4",
+        size,
+        entries: Box::new(entries),
+        trace: Box::new(packets),
+        lines: vec![(2.0, 2 * station_bytes(size))],
+        stream: stream(size, 12),
+    })
+}
+
+/// Every packet is routed: all seven tables are read. So many stations, 100,000 routes, 100 rules of which none denies.
+pub fn l2l3acl(size: u64, wishes: &Wishes) -> Result<Workload, Failure> {
+    const ROUTES: u64 = 100_000;
+    let stations: Shared<u64> = Arc::new(scattered(size, 40, SEED).map(station).collect());
+    let routes = wishes.rib.as_deref().map_or_else(|| Ok(prefixes::made(ROUTES)), |rib| prefixes::read(rib, ROUTES))?;
+    let routes: Shared<Prefix> = Arc::new(routes);
+    let (known, known_routes) = (stations.clone(), routes.clone());
+    let entries = move |sink: &mut super::Sink<'_>| {
+        add_stations(sink, &known)?;
+        add_routes(sink, "set_nexthop", &known_routes, |number| vec![number])?;
+        add_nexthops_and_rules(sink)
+    };
+    let packets = move |traffic: super::Traffic| {
+        let ports = [0x27u8, 0x10, 0x4e, 0x20, 0, 26, 0, 0];
+        let frame = padded([&ethernet(ROUTER, 0, 0x0800)[..], &ipv4(0, 0, 17, 46), &ports].concat(), 64);
+        // Source address, then the IPv4 header with its checksum, up to the destination port.
+        trace(frame, trace_length(size), (6, 32), |random, bytes| {
+            bytes[..6].copy_from_slice(&mac(stations[traffic.draw(random, size) as usize]));
+            bytes[6..8].copy_from_slice(&0x0800u16.to_be_bytes());
+            let dst = inside(routes[traffic.draw(random, routes.len() as u64) as usize], random);
+            bytes[8..28].copy_from_slice(&ipv4(random.next() as u32, dst, 17, 46));
+            bytes[28..30].copy_from_slice(&1000u16.to_be_bytes());
+            bytes[30..].copy_from_slice(&(20_000 + random.below(100) as u16).to_be_bytes());
+        })
+    };
+    Ok(Workload {
+        source: "apps/l2l3acl/l2l3acl.p4",
+        size,
+        entries: Box::new(entries),
+        trace: Box::new(packets),
+        lines: vec![(1.0, station_bytes(size)), (1.0, ROUTES * 40)],
+        stream: stream(size, 32),
+    })
+}
+
+fn add_stations(sink: &mut super::Sink<'_>, stations: &[u64]) -> Result<(), Failure> {
+    let port = [Field::Exact(1)];
+    sink(&Entry { table: "vlans", fields: &port, priority: 0, action: "set_vlan", arguments: &[10] })?;
+    let mine = [Field::Exact(10), Field::Exact(u128::from(ROUTER))];
+    sink(&Entry { table: "dmac", fields: &mine, priority: 0, action: "route", arguments: &[] })?;
+    for address in stations {
+        let fields = [Field::Exact(10), Field::Exact(u128::from(*address))];
+        sink(&Entry { table: "smac", fields: &fields, priority: 0, action: "NoAction", arguments: &[] })?;
+        let arguments = [address % PORTS];
+        sink(&Entry { table: "dmac", fields: &fields, priority: 0, action: "bridge", arguments: &arguments })?;
+    }
+    Ok(())
+}
+
+fn add_nexthops_and_rules(sink: &mut super::Sink<'_>) -> Result<(), Failure> {
+    for hop in 0..NEXTHOPS {
+        let [port, dst, src] = nexthop(hop);
+        let fields = [Field::Exact(u128::from(hop))];
+        sink(&Entry { table: "nexthops", fields: &fields, priority: 0, action: "send", arguments: &[port, hop] })?;
+        sink(&Entry { table: "rewrites", fields: &fields, priority: 0, action: "rewrite", arguments: &[src, dst] })?;
+    }
+    for (priority, port) in (1u32..=100).zip(20_000u128..) {
+        let exactly = |value, width| Field::Ternary { value, mask: crate::entry::ones(width) };
+        let fields = [Field::Any, Field::Any, exactly(17, 8), Field::Any, exactly(port, 16)];
+        sink(&Entry { table: "acl", fields: &fields, priority, action: "permit", arguments: &[] })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,227 @@
+//! Applications of layer 3, and those whose tables are of rules or labels.
+
+use super::frames::{NEXTHOPS, ROUTER, ethernet, ipv4, nexthop, padded, station};
+use super::prefixes::{self, Prefix, inside};
+use super::{SHORTEST_TRACE, Shared, Sink, Traffic, Wishes, Workload, stream, trace, trace_length};
+use crate::entry::{Entry, Field, ones};
+use crate::traffic::SEED;
+use driver::failure::Failure;
+use driver::random::{Random, scattered};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// `data` makes an action's arguments of a next hop.
+pub fn add_routes(
+    sink: &mut Sink<'_>,
+    action: &'static str,
+    routes: &[Prefix],
+    data: impl Fn(u64) -> Vec<u64>,
+) -> Result<(), Failure> {
+    for route in routes {
+        let fields = [Field::Lpm { value: u128::from(route.address), prefix: route.length }];
+        let arguments = data(u64::from(route.nexthop));
+        sink(&Entry { table: "routes", fields: &fields, priority: 0, action, arguments: &arguments })?;
+    }
+    Ok(())
+}
+
+pub fn ipv4fwd(size: u64, wishes: &Wishes) -> Result<Workload, Failure> {
+    let routes = wishes.rib.as_deref().map_or_else(|| Ok(prefixes::made(size)), |rib| prefixes::read(rib, size))?;
+    let routes: Shared<Prefix> = Arc::new(routes);
+    let (known, dropped) = (routes.clone(), u64::from(wishes.dropped));
+    let packets = move |traffic: Traffic| {
+        let frame = padded([&ethernet(ROUTER, station(7), 0x0800)[..], &ipv4(0, 0, 17, 46)].concat(), 64);
+        // Time to live and protocol, checksum, source and destination of each packet.
+        trace(frame, trace_length(routes.len() as u64), (22, 12), |random, bytes| {
+            let dst = inside(routes[traffic.draw(random, routes.len() as u64) as usize], random);
+            let source = random.next() as u32;
+            bytes.copy_from_slice(&ipv4(source, dst, 17, 46)[8..]);
+            if dropped != 0 && random.below(100) < dropped {
+                spoil(bytes, source, random);
+            }
+        })
+    };
+    let stream = stream(known.len() as u64, 12);
+    // A byte for each /24 that is routed, at best.
+    let touched = (known.len() as u64 * 40).min(1 << 24);
+    Ok(Workload {
+        source: "apps/ipv4fwd/ipv4fwd.p4",
+        size: known.len() as u64,
+        entries: Box::new(move |sink| add_routes(sink, "forward", &known, |hop| nexthop(hop).to_vec())),
+        trace: Box::new(packets),
+        lines: vec![(1.0, touched)],
+        stream,
+    })
+}
+
+/// Makes a packet one that is dropped: a wrong checksum, no time left to live, or no route (240.0.0.0/4 has none).
+fn spoil(bytes: &mut [u8], source: u32, random: &mut Random) {
+    match random.below(3) {
+        0 => bytes[3] ^= 1,
+        1 => {
+            // One word less by 0x3f00 is the checksum more by as much.
+            let sum = u32::from(u16::from_be_bytes([bytes[2], bytes[3]])) + 0x3f00;
+            bytes[0] = 1;
+            bytes[2..4].copy_from_slice(&((sum + (sum >> 16)) as u16).to_be_bytes());
+        }
+        _ => bytes.copy_from_slice(&ipv4(source, 0xf000_0000 | random.next() as u32 >> 4, 17, 46)[8..]),
+    }
+}
+
+/// Prefix lengths in a table of the Internet, in percent: allocations, and what their holders announce of them.
+const IPV6_LENGTHS: [(u32, u64); 9] =
+    [(48, 47), (32, 14), (44, 10), (40, 9), (36, 6), (46, 5), (64, 4), (29, 3), (56, 2)];
+/// Prefixes to an allocation.
+const IPV6_PER_HOLDER: u64 = 6;
+/// Of as many holders, one announces prefixes longer than sites have: in a table of 2015, 164 of 10,072.
+const IPV6_HOLDERS_TO_A_LONG: usize = 40;
+const IPV6_SITE: u32 = 48;
+/// Blocks of 16 bits that registries allocate from, the first ones much more: in that table 38.
+const IPV6_BLOCKS: u64 = 40;
+
+/// Allocations of 32 bits, all different, within the blocks.
+fn ipv6_holders(count: u64, random: &mut Random) -> Vec<u64> {
+    let blocks: Vec<u64> = scattered(IPV6_BLOCKS, 13, SEED).map(|block| 0x2000 | block).collect();
+    let mut seen = HashSet::new();
+    let mut holders = Vec::new();
+    while (holders.len() as u64) < count {
+        let block = random.below(IPV6_BLOCKS) * random.below(IPV6_BLOCKS) / IPV6_BLOCKS;
+        let holder = blocks[block as usize] << 16 | random.below(1 << 16);
+        if seen.insert(holder) {
+            holders.push(holder);
+        }
+    }
+    holders
+}
+
+/// Upper halves of addresses, and lengths: different prefixes within allocations.
+fn ipv6_prefixes(count: u64) -> Vec<(u64, u32)> {
+    let mut random = Random::new(SEED);
+    let holders = ipv6_holders(count / IPV6_PER_HOLDER + 1, &mut random);
+    let mut seen = HashSet::new();
+    let mut prefixes = Vec::new();
+    while (prefixes.len() as u64) < count {
+        let mut draw = random.below(100);
+        let mut length = IPV6_SITE;
+        for (candidate, share) in IPV6_LENGTHS {
+            length = candidate;
+            if draw < share {
+                break;
+            }
+            draw -= share;
+        }
+        let announcing =
+            if length > IPV6_SITE { holders.len().div_ceil(IPV6_HOLDERS_TO_A_LONG) } else { holders.len() };
+        let holder = holders[random.below(announcing as u64) as usize];
+        let address = (holder << 32 | random.below(1 << 32)) >> (64 - length) << (64 - length);
+        if seen.insert((address, length)) {
+            prefixes.push((address, length));
+        }
+    }
+    prefixes
+}
+
+pub fn ipv6fwd(size: u64, _: &Wishes) -> Result<Workload, Failure> {
+    let prefixes: Shared<(u64, u32)> = Arc::new(ipv6_prefixes(size));
+    let known = prefixes.clone();
+    let entries = move |sink: &mut Sink<'_>| {
+        for (number, (address, prefix)) in (0u64..).zip(known.iter()) {
+            let fields = [Field::Lpm { value: u128::from(*address) << 64, prefix: *prefix }];
+            let arguments = nexthop(number);
+            sink(&Entry { table: "routes", fields: &fields, priority: 0, action: "forward", arguments: &arguments })?;
+        }
+        Ok(())
+    };
+    let packets = move |traffic: Traffic| {
+        let mut frame = ethernet(ROUTER, station(7), 0x86dd);
+        frame.extend([0x60, 0, 0, 0, 0, 24, 59, 64]);
+        trace(padded(frame, 78), trace_length(size), (38, 16), |random, bytes| {
+            let (address, length) = prefixes[traffic.draw(random, size) as usize];
+            let upper = if length == 64 { address } else { address | random.below(1 << (64 - length)) };
+            bytes[..8].copy_from_slice(&upper.to_be_bytes());
+            bytes[8..].copy_from_slice(&random.next().to_be_bytes());
+        })
+    };
+    Ok(Workload {
+        source: "apps/ipv6fwd/ipv6fwd.p4",
+        size,
+        entries: Box::new(entries),
+        trace: Box::new(packets),
+        lines: vec![(2.0, size * 12)],
+        stream: stream(size, 16),
+    })
+}
+
+/// Labels are swapped: layer 2, label, next hop and access list are read.
+pub fn mpls(size: u64, _: &Wishes) -> Result<Workload, Failure> {
+    let entries = move |sink: &mut Sink<'_>| {
+        let mine = [Field::Exact(u128::from(ROUTER))];
+        sink(&Entry { table: "dmac", fields: &mine, priority: 0, action: "mine", arguments: &[] })?;
+        for label in 0..size {
+            let fields = [Field::Exact(u128::from(16 + label))];
+            let arguments = [1_000 + label, label % NEXTHOPS];
+            sink(&Entry { table: "labels", fields: &fields, priority: 0, action: "swap", arguments: &arguments })?;
+        }
+        for hop in 0..NEXTHOPS {
+            let fields = [Field::Exact(u128::from(hop))];
+            let arguments = nexthop(hop);
+            sink(&Entry { table: "nexthops", fields: &fields, priority: 0, action: "send", arguments: &arguments })?;
+        }
+        for priority in 1..=4u32 {
+            let port = Field::Ternary { value: u128::from(100 + priority), mask: ones(9) };
+            let fields = [port, Field::Any, Field::Any, Field::Any, Field::Any];
+            sink(&Entry { table: "acl", fields: &fields, priority, action: "deny", arguments: &[] })?;
+        }
+        Ok(())
+    };
+    let packets = move |traffic: Traffic| {
+        let label = [0u8, 1, 1, 64];
+        let frame = [&ethernet(ROUTER, station(7), 0x8847)[..], &label, &ipv4(1, 2, 17, 64)].concat();
+        trace(padded(frame, 82), trace_length(size), (14, 4), |random, bytes| {
+            let label = 16 + traffic.draw(random, size) as u32;
+            bytes.copy_from_slice(&(label << 12 | 1 << 8 | 64).to_be_bytes());
+        })
+    };
+    Ok(Workload {
+        source: "apps/mpls/mpls.p4",
+        size,
+        entries: Box::new(entries),
+        trace: Box::new(packets),
+        lines: vec![(1.0, size * 8)],
+        stream: stream(size, 4),
+    })
+}
+
+/// Each packet is permitted by a rule drawn at random; rules tell each other apart by destination and port.
+pub fn firewall(size: u64, _: &Wishes) -> Result<Workload, Failure> {
+    let destination = |rule: u64| 0x0a00_0000 | (rule as u32) << 8;
+    let entries = move |sink: &mut Sink<'_>| {
+        sink(&Entry { table: "pairs", fields: &[Field::Exact(1)], priority: 0, action: "cross", arguments: &[2] })?;
+        for rule in 0..size {
+            let dst = Field::Ternary { value: u128::from(destination(rule)), mask: 0xffff_ff00 };
+            let protocol = Field::Ternary { value: 17, mask: 0xff };
+            let fields = [Field::Any, dst, protocol, Field::Any, Field::Range { low: 1_000, high: 2_000 }];
+            let priority = 1 + rule as u32;
+            sink(&Entry { table: "rules", fields: &fields, priority, action: "permit", arguments: &[] })?;
+        }
+        Ok(())
+    };
+    let packets = move |traffic: Traffic| {
+        let frame = padded([&ethernet(station(8), station(7), 0x0800)[..], &ipv4(0, 0, 17, 46)].concat(), 64);
+        trace(frame, SHORTEST_TRACE, (24, 14), |random, bytes| {
+            let dst = destination(traffic.draw(random, size)) | random.below(256) as u32;
+            let port = 1_000 + random.below(1_001) as u16;
+            bytes[..10].copy_from_slice(&ipv4(random.next() as u32, dst, 17, 46)[10..]);
+            bytes[10..12].copy_from_slice(&40_000u16.to_be_bytes());
+            bytes[12..].copy_from_slice(&port.to_be_bytes());
+        })
+    };
+    Ok(Workload {
+        source: "apps/firewall/firewall.p4",
+        size,
+        entries: Box::new(entries),
+        trace: Box::new(packets),
+        lines: vec![(1.0, size * 16)],
+        stream: stream(size, 14),
+    })
+}

@@ -1,0 +1,101 @@
+//! `bacus bench`: the flags of the bench.
+
+use bench::{Cell, Options};
+use driver::failure::Failure;
+use driver::options::Native;
+use std::path::PathBuf;
+
+pub const EXAMPLES: &str = "\
+Examples:
+  bacus bench                                 all applications
+  bacus bench --quick                         a few cells, in a few minutes
+  bacus bench l2fwd ipv4fwd --out out/bench   two of them; records, table and picture into out/bench
+  bacus bench --sweep --out out/sweep         is the model's pick the best plan?
+  bacus bench --sweep --again out/sweep/sweep.json
+                                              measures nothing: how good are the model and its pick now, on those plans?
+  bacus bench --experiment gains              what batches and prefetches gain, beside what the papers gained
+  bacus bench ipv4fwd --sizes 100000 --only best,peer:lpm --plan pinned.plan
+A run that is interrupted goes on where it stopped when the same is asked for again, with the same --out.
+Run it where the applications' sources are: below the project's directory.";
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Applications to measure [default: all]
+    #[arg(value_name = "APPLICATION")]
+    applications: Vec<String>,
+    /// Also write records (JSON), table and picture (SVG) into this directory
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Packets to a burst; plans take the burst that they have chosen
+    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [32, 64])]
+    bursts: Vec<u32>,
+    /// Entries of the tables that grow [default: the application's]
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    sizes: Vec<u64>,
+    /// How packets are drawn from the entries
+    #[arg(long, value_name = "KIND", value_delimiter = ',', default_values = ["uniform", "zipf"],
+          value_parser = ["uniform", "zipf"])]
+    traffic: Vec<String>,
+    /// Processes to a cell [default: 3, or 2 from four million entries on]
+    #[arg(long, value_name = "N")]
+    processes: Option<u32>,
+    /// A few cells, one process each
+    #[arg(long)]
+    quick: bool,
+    /// Only these variants, beside the plain program
+    #[arg(long, value_name = "VARIANT", value_delimiter = ',')]
+    only: Vec<String>,
+    /// Also measure this plan, under the file's name; may be repeated
+    #[arg(long, value_name = "FILE")]
+    plan: Vec<PathBuf>,
+    /// Plan for the machine of this file of `bacus calibrate`; where it has narrower vectors than this one, code and peers have no wider ones
+    /// [default: machines/HOST.toml, else it is calibrated first]
+    #[arg(long, value_name = "FILE")]
+    machine: Option<PathBuf>,
+    /// IPv4 routes, `ADDRESS/LENGTH NEXTHOP` a line; may be compressed by gzip [default: made, with the lengths of a real table]
+    #[arg(long, value_name = "FILE")]
+    rib: Option<PathBuf>,
+    /// DPDK's source tree, of the version that is installed: SWX programs run as the C that DPDK writes for them
+    #[arg(long, value_name = "DIR")]
+    dpdk: Option<PathBuf>,
+    /// What to measure [default: all; with --quick, --sizes or --sweep: programs]
+    #[arg(long, value_name = "EXPERIMENT", value_delimiter = ',', value_parser = ["programs", "drops", "gains"])]
+    experiment: Vec<String>,
+    /// Begin no further process of a cell after so many minutes; the first of each cell is measured in any case
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    minutes: u32,
+    /// Measure a grid of plans around the one that the model picks, instead of peers, and say how far the pick is from the best
+    #[arg(long)]
+    sweep: bool,
+    /// Measure nothing: predict the plans of an earlier sweep again (its sweep.json), and say how good model and pick are now
+    #[arg(long, value_name = "FILE", requires = "sweep")]
+    again: Option<PathBuf>,
+    /// Measure one cell, in this process
+    #[arg(long, hide = true)]
+    cell: Option<Cell>,
+    #[command(flatten)]
+    native: Native,
+}
+
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    bench::run(&Options {
+        applications: arguments.applications.clone(),
+        out: arguments.out.clone(),
+        bursts: arguments.bursts.clone(),
+        sizes: arguments.sizes.clone(),
+        traffic: arguments.traffic.clone(),
+        processes: arguments.processes,
+        quick: arguments.quick,
+        only: arguments.only.clone(),
+        plan: arguments.plan.clone(),
+        machine: arguments.machine.clone(),
+        rib: arguments.rib.clone(),
+        dpdk: arguments.dpdk.clone(),
+        experiment: arguments.experiment.clone(),
+        minutes: arguments.minutes,
+        sweep: arguments.sweep,
+        again: arguments.again.clone(),
+        cell: arguments.cell.clone(),
+        native: arguments.native.clone(),
+    })
+}

@@ -1,0 +1,185 @@
+//! `bacus calibrate`: its flags, and what it tells of a machine.
+
+use driver::failure::Failure;
+use driver::files;
+use driver::machine_file::default_file;
+use driver::ports;
+use driver::stdout::{print, say};
+use measure::calibrate::{self, AtHand, MEMORY, Measured, draw, pages_of_host, size_name};
+use opt::inputs::machine::Port;
+use opt::inputs::{Access, Machine};
+use std::path::{Path, PathBuf};
+
+pub const EXAMPLES: &str = "\
+Examples:
+  bacus calibrate                             write machines/HOST.toml
+  bacus calibrate -o lab.toml --svg           and draw the curves, into lab.svg
+  bacus calibrate --port 0=veth0              what saturates an echo on that port, for `bacus run`
+  bacus calibrate --port 0=veth0 --port 1=veth1
+                                              the same on two ports that are wired to each other
+  bacus calibrate --compare lab.toml lab2.toml
+                                              measures nothing: which points of two files differ by more than 10 %
+
+Packets of a port come from others, from itself (net_null0), or they return (ports that are wired to
+each other, net_ring0). Where less than 20,000 a second come, the calibration sends some: one each 100 ms
+until any comes, for 3 seconds at most, and then as many as the ring holds, each time that it is opened.";
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The machine file to write [default: machines/HOST.toml]
+    #[arg(short, long)]
+    output: Option<PathBuf>,
+    /// Draw the curves [without a name: beside the machine file, NAME.svg]
+    #[arg(long, value_name = "FILE")]
+    svg: Option<Option<PathBuf>>,
+    /// Measure an echo on this port, named as for `bacus run`, and nothing else if the machine file is there; repeatable
+    #[arg(long = "port", value_name = "N=DEVICE")]
+    ports: Vec<ports::Port>,
+    /// Memory to measure at most, in MB
+    #[arg(long, value_name = "MB", default_value_t = MEMORY, value_parser = clap::value_parser!(u32).range(64..=65536))]
+    memory: u32,
+    /// Measure nothing, and say which points of two machine files differ by more than two runs on an idle machine
+    #[arg(long, value_names = ["FILE", "FILE"], num_args = 2, conflicts_with_all = ["output", "svg", "cc", "ports"])]
+    compare: Vec<PathBuf>,
+    /// C compiler for the kernels
+    #[arg(long)]
+    cc: Option<String>,
+}
+
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if let [one, other] = &arguments.compare[..] {
+        let (text, agree) = calibrate::compare(one, other)?;
+        print(&text)?;
+        return if agree { Ok(()) } else { Err(Failure::Said) };
+    }
+    let output = arguments.output.clone().unwrap_or_else(default_file);
+    let svg = if arguments.ports.is_empty() { machine(arguments, &output)? } else { port(arguments, &output)? };
+    say!("machine file: {}", output.display());
+    if let Some(named) = &arguments.svg {
+        let path = named.clone().unwrap_or_else(|| output.with_extension("svg"));
+        files::write(&path, svg.map_err(Failure::environment)?.as_bytes())?;
+        say!("curves: {}", path.display());
+    }
+    Ok(())
+}
+
+/// Measures the machine, and draws what was seen.
+fn machine(arguments: &Arguments, output: &Path) -> Result<Result<String, String>, Failure> {
+    let mut measured = calibrate::machine(arguments.cc.as_deref(), arguments.memory)?;
+    say!("{}", summary(&measured));
+    if let Some(hint) = pages_of_host(&measured.machine) {
+        say!("{hint}");
+    }
+    if let Some(kept) = calibrate::keep_port(&mut measured, output) {
+        say!("kept from before: {}", on_port(&kept));
+    }
+    calibrate::write(output, &measured.machine)?;
+    if arguments.output.is_none() {
+        calibrate::copy_to_cache(output)?;
+    }
+    Ok(draw::curves(&measured))
+}
+
+/// Measures an echo on the ports that were named.
+fn port(arguments: &Arguments, output: &Path) -> Result<Result<String, String>, Failure> {
+    let wanted = AtHand { ports: &arguments.ports, cc: arguments.cc.as_deref(), memory: arguments.memory };
+    let (port, seen) = calibrate::port_at_hand(&wanted, output, |measured| say!("{}", summary(measured)))?;
+    say!("{}", on_port(&port));
+    Ok(draw::echo(&seen))
+}
+
+/// The numbers that a person wants to see first.
+fn summary(measured: &Measured) -> String {
+    let machine = &measured.machine;
+    let mut text = format!(
+        "{}\n{:.0} ticks a microsecond, {:.2} core cycles a tick, pages of {} KB, spread {:.1} %\n\
+         reorder window {} instructions, {} misses at a time, {} lines in flight are enough, bursts of {}, {:.0} cycles for a mispredicted branch\n\
+         {:.2} cycles an operation, {:.2} in stages, {}, {:.1} for each request there, {:.0} for each loop, {:.1} for one more address; \
+         a packet costs the port {}\n{}\n\n\
+         cycles a line    latency  4 in flight  16 in flight  64 in flight  prefetched\n",
+        machine.cpu,
+        machine.ticks_per_us,
+        machine.core_per_tick,
+        machine.page_bytes >> 10,
+        machine.spread * 100.0,
+        machine.window,
+        machine.misses.map_or("?".to_string(), |misses| misses.to_string()),
+        machine.parallelism,
+        machine.burst,
+        machine.mispredict_cycles,
+        machine.operation_cycles,
+        machine.stages().operation_cycles,
+        machine
+            .vector
+            .map_or("no lanes".to_string(), |it| format!("{:.2} in {} lanes", it.operation_cycles, it.packets)),
+        machine.stages().prefetch_cycles,
+        machine.stages().loop_cycles,
+        machine.index_cycles.unwrap_or(f64::NAN),
+        floors(machine),
+        on_port(&machine.port),
+    );
+    for kb in machine.lines.working_set_kb.iter().step_by(2) {
+        let bytes = kb << 10;
+        let load = |lines| machine.line_cycles(Access::Load, bytes, lines);
+        let prefetched =
+            machine.line_cycles(Access::PrefetchT0, bytes, 64).min(machine.line_cycles(Access::PrefetchT1, bytes, 64));
+        text.push_str(&format!(
+            "{:>13} {:>10.1} {:>12.2} {:>13.2} {:>13.2} {:>11.2}\n",
+            size_name(*kb),
+            load(1),
+            load(4),
+            load(16),
+            load(64),
+            prefetched
+        ));
+    }
+    text
+}
+
+/// What the port costs, by burst.
+fn floors(machine: &Machine) -> String {
+    let by_burst = |costs: &[f64]| {
+        let costs = machine.port.burst.iter().zip(costs);
+        costs.map(|(burst, cycles)| format!("{cycles:.1} in bursts of {burst}")).collect::<Vec<String>>().join(", ")
+    };
+    let how = if machine.port.mbuf_measured { "measured" } else { "computed" };
+    format!("{}\nan mbuf ({how}) {}", by_burst(&machine.port.own), by_burst(&machine.port.mbuf))
+}
+
+/// What saturates an echo on the port, and whether a packet may have work for nothing then.
+fn on_port(port: &Port) -> String {
+    let device = port.device.as_deref().unwrap_or("the in-memory port");
+    let batch = port.batch.map_or("?".to_string(), |batch| batch.to_string());
+    let ring = match (port.ring, &port.device) {
+        (Some(ring), Some(_)) => format!("a ring of {ring}"),
+        (Some(ring), None) => format!("{ring} buffers"),
+        (None, _) => "a ring whose size cannot be chosen".to_string(),
+    };
+    let free = match port.free_cycles {
+        Some(cycles) if cycles > 0.0 => format!("a packet may have {cycles:.1} cycles of work for nothing"),
+        Some(_) => "no work is for nothing, since the core never waits for packets".to_string(),
+        None => "how much work is for nothing cannot be told, since packets come too slowly".to_string(),
+    };
+    format!("on {device}, batches of {batch} and {ring} are enough for an echo; {free}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_echo_needs_is_said_of_its_port() {
+        let in_memory = Port { ring: Some(64), batch: Some(64), free_cycles: Some(0.0), ..Port::default() };
+        assert_eq!(
+            on_port(&in_memory),
+            "on the in-memory port, batches of 64 and 64 buffers are enough for an echo; \
+             no work is for nothing, since the core never waits for packets"
+        );
+        let device = Some("net_null".to_string());
+        let fixed = on_port(&Port { device, ring: None, free_cycles: Some(31.25), ..in_memory.clone() });
+        assert!(fixed.contains("on net_null, batches of 64 and a ring whose size cannot be chosen"), "{fixed}");
+        assert!(fixed.contains("31.2 cycles"), "{fixed}");
+        let slow = on_port(&Port { free_cycles: None, ..in_memory });
+        assert!(slow.contains("cannot be told"), "{slow}");
+    }
+}

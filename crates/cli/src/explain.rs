@@ -1,0 +1,144 @@
+//! `bacus explain`: where packets go, what was decided and why, and what it costs; with `--measure` beside what it really costs.
+
+use clap::Args;
+use driver::entries::Origin;
+use driver::failure::Failure;
+use driver::files;
+use driver::frontend;
+use driver::inputs;
+use driver::machine_file;
+use driver::options::{DescriptorKind, Native, Passes, Source};
+use driver::port_burst::PortBurst;
+use driver::stdout::{print, say};
+use measure::calibrate;
+use measure::program::Measuring;
+use opt::Inputs;
+use opt::explain::Measured;
+use opt::inputs::Machine;
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+
+pub const EXAMPLES: &str = "\
+Examples:
+  bacus explain router.p4                                    with guesses at traffic and tables
+  bacus explain router.p4 --entries routes.stf --profile router.profile
+  bacus explain router.p4 --json | jq .decisions
+  bacus explain router.p4 --measure --html -o router.html    predicted against measured, with a drawing
+
+--measure runs the program on the in-memory port, with the packets of --packets or else of the STF file beside the program (router.stf), and with
+the entries of --entries or else of entries.stf there. Where no --profile is given, the traffic is then what was counted. Where nobody has calibrated,
+that is done first, for some seconds, and kept in the cache for the next time. On a terminal, --html writes PROGRAM.html into the current directory.";
+
+#[derive(Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    source: Source,
+    /// What the tables will hold; repeatable
+    #[arg(long, value_name = "FILE|gen:TABLE:COUNT:SEED")]
+    entries: Vec<Origin>,
+    /// Print JSON
+    #[arg(long, conflicts_with = "html")]
+    json: bool,
+    /// Print a page of HTML with a drawing of the graph
+    #[arg(long)]
+    html: bool,
+    /// Write here instead of to standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Run the program, and show what each node costs beside what was predicted
+    #[arg(long)]
+    measure: bool,
+    /// Packets to measure with: an STF file or a capture
+    #[arg(long, value_name = "FILE", requires = "measure")]
+    packets: Option<PathBuf>,
+    /// What a packet is to the code [default: mbuf, as for `bacus run`; own with --measure, whose port has no others]
+    #[arg(long, value_enum)]
+    descriptor: Option<DescriptorKind>,
+    /// Packets taken from a port at once, at most [default: 32, or what the file of --plan or --pin says, as for `bacus run`]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=512))]
+    burst: Option<u32>,
+    #[command(flatten)]
+    passes: Passes,
+    #[command(flatten)]
+    native: Native,
+}
+
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.native.check()?;
+    let mut passes = arguments.passes.clone();
+    passes.entries.clone_from(&arguments.entries);
+    let usual = if arguments.measure { DescriptorKind::Own } else { DescriptorKind::Mbuf };
+    let descriptor = arguments.descriptor.unwrap_or(usual);
+    passes.ports.own_descriptor = descriptor == DescriptorKind::Own;
+    passes.descriptor = Some(descriptor.plan());
+    let loaded = frontend::load(&arguments.source)?;
+    let burst = PortBurst::of(arguments.burst, passes.read_plans()?, &loaded, &mut passes);
+    let measured = if arguments.measure { Some(measure(arguments, &mut passes)?) } else { None };
+    let (program, mut plan) = frontend::optimize(loaded, &passes, None)?;
+    plan.burst = burst.of_plan(&plan);
+    let given = inputs::gather(&program, &passes)?;
+    let mut explained = opt::explain::explain(&program, &plan, &given);
+    explained.notes.push(machine_note(&passes, &given));
+    let beside = if descriptor == DescriptorKind::Own { "; `bacus run` has mbufs" } else { ", as `bacus run` does" };
+    let of_descriptor = hlir::text::written_descriptor(plan.descriptor);
+    explained.notes.push(format!("bursts of {}, descriptor {of_descriptor}{beside}", plan.burst));
+    if let Some(measured) = &measured {
+        explained.measured(measured);
+    }
+    match (arguments.json, arguments.html) {
+        (true, _) => conclude(arguments, &explained.json()),
+        (false, true) => conclude(arguments, &explained.html()),
+        (false, false) => conclude(arguments, &explained.text()),
+    }
+}
+
+/// What the program costs with the packets and entries at hand; `passes` are told what machine this is and where packets go.
+fn measure(arguments: &Arguments, passes: &mut Passes) -> Result<Measured, Failure> {
+    if arguments.descriptor == Some(DescriptorKind::Mbuf) {
+        return Err(Failure::input("--measure runs on the in-memory port, whose packets are no mbufs"));
+    }
+    if passes.machine.is_none() {
+        passes.machine = Some(calibrate::at_hand(arguments.native.cc.as_deref())?);
+    }
+    let beside = |name: &str| arguments.source.program.with_file_name(name);
+    if passes.entries.is_empty() && beside("entries.stf").exists() {
+        passes.entries.push(Origin::File(beside("entries.stf")));
+    }
+    let packets = arguments.packets.clone().unwrap_or_else(|| arguments.source.program.with_extension("stf"));
+    if !packets.exists() {
+        let name = packets.display();
+        return Err(Failure::input(format!(
+            "{name}: there is no such file\nhint: name packets with --packets FILE, STF or a capture"
+        )));
+    }
+    let measuring = Measuring::new(&arguments.source, &arguments.native, &packets)?;
+    if passes.profile.is_none() {
+        passes.counted = Some(measuring.profile(passes)?);
+    }
+    measuring.measure(passes)
+}
+
+/// What is known of the machine, and where from.
+fn machine_note(passes: &Passes, given: &Inputs) -> String {
+    let usual = passes.machine.clone().or_else(machine_file::usual_file).unwrap_or_else(machine_file::default_file);
+    let file = usual.display();
+    if given.machine == Machine::default() {
+        return format!("machine: careful guesses, not {file}; `bacus calibrate` measures this one");
+    }
+    format!("machine file: {file}, calibrated {}", given.machine.calibrated)
+}
+
+/// To the file that was named; a page that would fill a terminal goes to one beside.
+fn conclude(arguments: &Arguments, text: &str) -> Result<(), Failure> {
+    if let Some(path) = &arguments.output {
+        return files::write(path, text.as_bytes());
+    }
+    if !(arguments.html && std::io::stdout().is_terminal()) {
+        return print(text);
+    }
+    let name = arguments.source.program.with_extension("html");
+    let path = Path::new(name.file_name().unwrap_or(name.as_os_str()));
+    files::write(path, text.as_bytes())?;
+    say!("page: {}", path.display());
+    Ok(())
+}

@@ -1,0 +1,229 @@
+//! What a program costs on the in-memory port, in all and by node, under its plan.
+//!
+//! Totals are the clock's. Where the time goes is sampled: the same code, compiled with line numbers, is interrupted some thousand times a second, and the
+//! instruction that it waited for belongs to a node. So nothing is added to the code, and nodes that a plan runs in stages have their times too.
+
+mod attribute;
+
+use crate::samples::Samples;
+use attribute::{Part, Parts};
+use control::plane::Frame;
+use driver::compile;
+use driver::entries;
+use driver::externs;
+use driver::failure::Failure;
+use driver::frontend;
+use driver::inputs;
+use driver::options::{Native, Passes, Source};
+use driver::packets::{self, Packets};
+use driver::random::Random;
+use hlir::plan::Descriptor;
+use hlir::{Plan, Program};
+use interp::PORTS;
+use native::{NativeEngine, trace_of};
+use opt::explain::{Breakdown, Measured};
+use opt::inputs::Profile;
+use runtime::{Buffers, MemoryPort, Pipeline, Settings, Symbols, Trace, clock, sampler};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Packets that are run in turn, at least: a core learns the order of few, and guesses right where a network's would surprise it.
+const SHUFFLED: usize = 4096;
+const SEED: u64 = 1;
+/// Bytes of Ethernet's shortest frames: tests have shorter packets, and networks have none.
+const SHORTEST: usize = 60;
+/// For packets of usual lengths; those of longer packets are larger.
+const BUFFERS: Buffers = Buffers { count: 1024, bytes: 2048, headroom_bytes: 128 };
+const LARGEST_BUFFERS: Buffers = Buffers { bytes: 16384, ..BUFFERS };
+/// Packets of a sample of the clock: some 0.1 ms, shorter than a time slice.
+const SAMPLE: u64 = 4096;
+const SAMPLES: usize = 61;
+/// For a plan, since the other one is measured at another time: the core should be quiet for both.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Packets whose ways are counted.
+const COUNTED: u64 = 62 * SAMPLE;
+/// Places that are noted: some seconds, and each of twenty nodes is known within a few percent.
+const PLACES: usize = 12_000;
+/// Packets between two looks at whether that many are noted, and such looks at most.
+const STEP: u64 = 1 << 14;
+const STEPS: usize = 1 << 14;
+const USUAL_BURST: u32 = 32;
+
+/// The packets of a file, over and over, if they are few in an order that is drawn.
+pub struct Measuring<'a> {
+    source: &'a Source,
+    native: &'a Native,
+    packets: &'a Path,
+    /// Packets of the file that are run.
+    count: usize,
+    /// Packets that are not run: copying them would cost more than all else.
+    too_long: usize,
+    buffers: Buffers,
+    trace: Arc<Trace>,
+}
+
+/// A program under a plan, with its entries, about to run.
+struct Ready<'r, 'p> {
+    engine: &'r mut NativeEngine<'p, MemoryPort>,
+    pipeline: &'r Pipeline,
+    object: &'r Path,
+    compiled: &'r Program,
+}
+
+impl<'a> Measuring<'a> {
+    pub fn new(source: &'a Source, native: &'a Native, packets: &'a Path) -> Result<Measuring<'a>, Failure> {
+        // Packets of a capture come in on port 0.
+        let mut frames = match packets::read(packets)? {
+            Packets::Capture(frames) => frames.into_iter().map(|bytes| Frame { port: 0, bytes }).collect(),
+            Packets::Stf(frames) => frames,
+        };
+        let all = frames.len();
+        frames.retain(|frame| frame.bytes.len() <= LARGEST_BUFFERS.room() as usize);
+        if frames.is_empty() {
+            let longest = LARGEST_BUFFERS.room();
+            let message = format!("there are no packets in it of up to {longest} bytes, which a buffer holds");
+            return Err(Failure::input(format!("{}: {message}", packets.display())));
+        }
+        let buffers = buffers_for(&frames);
+        frames.iter_mut().for_each(|frame| frame.bytes.resize(frame.bytes.len().max(SHORTEST), 0));
+        let (count, too_long) = (frames.len(), all - frames.len());
+        let refused = |refusal| Failure::refusal(packets.display(), &refusal);
+        let trace = Arc::new(trace_of(&shuffled(frames), buffers.room()).map_err(refused)?);
+        Ok(Measuring { source, native, packets, count, too_long, buffers, trace })
+    }
+
+    /// Where the packets go.
+    pub fn profile(&self, passes: &Passes) -> Result<Profile, Failure> {
+        self.under(passes, Symbols::None, inputs::counting, |ready| {
+            run(ready.engine, COUNTED);
+            Ok(inputs::profile_of(ready.pipeline.description(), &ready.engine.counts()))
+        })
+    }
+
+    /// What the plan costs that `passes` make, who know the profile by now, and what the plain program.
+    pub fn measure(&self, passes: &Passes) -> Result<Measured, Failure> {
+        let (planned, places) = self.under(
+            passes,
+            Symbols::Lines,
+            |_| {},
+            |ready| {
+                let cycles = samples(ready.engine);
+                Ok((cycles, attributed(ready)))
+            },
+        )?;
+        let one_by_one = |plan: &mut Plan| *plan = Plan { burst: plan.burst, ..Plan::default() };
+        let plain = self.under(passes, Symbols::None, one_by_one, |ready| Ok(samples(ready.engine)))?;
+        let (count, file) = (self.count, self.packets.display());
+        let long = match self.too_long {
+            0 => String::new(),
+            more => format!(" ({more} longer than {} bytes left out)", self.buffers.room()),
+        };
+        let order = if count < SHUFFLED { "in an order that is drawn" } else { "over and over" };
+        let on = format!("measured with {count} packets of {file}{long}, {order}, on the in-memory port");
+        let (parted, how) = match places {
+            Ok(parts) => {
+                let cycles = |share: f64| share * planned;
+                let parted = Breakdown {
+                    floor: cycles(parts.share(&Part::Port)),
+                    staging: cycles(parts.share(&Part::Stages)),
+                    nodes: parts.nodes().map(|(name, share)| (name.to_string(), cycles(share))).collect(),
+                };
+                (Some(parted), format!("{on}; its time was seen {} times, to tell where it goes", parts.count()))
+            }
+            Err(why) => (None, format!("{on}; not by node: {why}")),
+        };
+        Ok(Measured { planned, plain, breakdown: parted, how })
+    }
+
+    /// Compiles the program under the plan that `adjust` makes of the passes', fills its tables, and does `work`.
+    fn under<T>(
+        &self,
+        passes: &Passes,
+        symbols: Symbols,
+        adjust: impl FnOnce(&mut Plan),
+        work: impl FnOnce(&mut Ready) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let mut native = inputs::native_for(passes.machine.as_deref(), self.native);
+        native.symbols = symbols;
+        let loaded = frontend::load(self.source)?;
+        let program = loaded.program.clone();
+        let externs = externs::find(&program, &native)?;
+        let (compiled, mut plan) = frontend::optimize(loaded, passes, None)?;
+        adjust(&mut plan);
+        plan.descriptor = Descriptor::Own;
+        let c = compile::emit(&compiled, &plan, &externs)?;
+        let object = compile::object(&compiled.name, &c, plan.descriptor, (&native, &externs))?;
+        let pipeline = Arc::new(Pipeline::load(&object)?);
+        let lanes = || vec![MemoryPort::new(self.buffers)];
+        let settings = Settings { ports: PORTS, seed: 0 };
+        let mut engine = NativeEngine::new((&program, &compiled), pipeline.clone(), settings, lanes)?;
+        entries::load(&mut engine, &passes.entries, entries::USUAL_PORTS)?;
+        let burst = if plan.burst == 0 { USUAL_BURST } else { plan.burst };
+        lane(&mut engine).load(self.trace.clone(), 0, burst);
+        work(&mut Ready { engine: &mut engine, pipeline: &pipeline, object: &object, compiled: &compiled })
+    }
+}
+
+/// The smallest buffers that hold each of the packets.
+fn buffers_for(frames: &[Frame]) -> Buffers {
+    let longest = frames.iter().map(|frame| frame.bytes.len() as u32).max().unwrap_or(0);
+    let mut buffers = BUFFERS;
+    while buffers.room() < longest.min(LARGEST_BUFFERS.room()) {
+        buffers.bytes *= 2;
+    }
+    buffers
+}
+
+/// Each packet as often as any other, and as many as it takes.
+fn shuffled(frames: Vec<Frame>) -> Vec<Frame> {
+    if frames.len() >= SHUFFLED {
+        return frames;
+    }
+    let rounds = SHUFFLED.div_ceil(frames.len());
+    let mut many: Vec<Frame> = std::iter::repeat_n(&frames, rounds).flatten().cloned().collect();
+    let mut random = Random::new(SEED);
+    for at in (1..many.len()).rev() {
+        many.swap(at, random.below(at as u64 + 1) as usize);
+    }
+    many
+}
+
+fn lane<'e>(engine: &'e mut NativeEngine<'_, MemoryPort>) -> &'e mut MemoryPort {
+    engine.switch().lane(0).expect("no thread runs the only lane")
+}
+
+fn run(engine: &mut NativeEngine<'_, MemoryPort>, packets: u64) {
+    lane(engine).more(packets);
+    engine.switch().run(0);
+}
+
+/// What packets told the control plane is not wanted, but must not fill its ring.
+fn forget(engine: &mut NativeEngine<'_, MemoryPort>) {
+    let _ = engine.switch().take_events();
+}
+
+/// Median cycles a packet.
+fn samples(engine: &mut NativeEngine<'_, MemoryPort>) -> f64 {
+    run(engine, SAMPLE);
+    forget(engine);
+    let mut samples = Samples::default();
+    samples.take_patiently(SAMPLES, PATIENCE, || {
+        let start = clock::ticks();
+        run(engine, SAMPLE);
+        let cycles = (clock::ticks() - start) as f64 / SAMPLE as f64;
+        forget(engine);
+        Some(cycles)
+    });
+    samples.median()
+}
+
+/// What the time goes to; or why that is not known.
+fn attributed(ready: &mut Ready) -> Result<Parts, String> {
+    let bar = compile::progress("sampling where the time goes".to_string());
+    let places = sampler::sample(PLACES, STEPS, ready.engine, |engine| run(engine, STEP), forget);
+    bar.finish_and_clear();
+    let places = places.ok_or("the system has no timer for it")?;
+    let places = sampler::places(ready.object, &places).map_err(|error| format!("addr2line: {error}"))?;
+    Ok(Parts::new(ready.compiled, &places))
+}
