@@ -29,20 +29,12 @@ mod objects;
 mod operators;
 mod parser;
 mod places;
-mod pna;
-mod pna_tables;
-mod portable;
-mod portable_externs;
-mod psa;
 mod scope;
 mod select;
 mod statement;
 mod storage;
 mod table;
 mod unroll;
-mod v1model;
-mod v1model_externs;
-mod v1model_hash;
 mod value;
 mod walk;
 
@@ -155,7 +147,7 @@ pub(crate) struct Lowering<'a> {
     /// Widths of the parameters of the action being lowered.
     parameter_widths: Vec<u32>,
     /// The table whose action is being lowered.
-    in_table: Option<pna_tables::InTable>,
+    in_table: Option<architecture::InTable>,
     /// The parser being lowered.
     parser: Option<parser::Context>,
     /// Whether what is lowered now may run more than once for a packet, so that locals must be cleared.
@@ -164,7 +156,7 @@ pub(crate) struct Lowering<'a> {
     run_time_iterations: usize,
     depth: usize,
     diagnostics: Vec<Diagnostic>,
-    architecture: v1model::State,
+    architecture: architecture::State,
     /// The name of the parser or control being lowered: the control plane's prefix for its actions.
     prefix: String,
     /// Actions that the program calls itself, by name; P4Info lists them too.
@@ -213,7 +205,7 @@ impl<'a> Lowering<'a> {
             run_time_iterations: 1,
             depth: 0,
             diagnostics: Vec::new(),
-            architecture: v1model::State::default(),
+            architecture: architecture::State::default(),
             prefix: String::new(),
             called_actions: Vec::new(),
             name_conflicts: Vec::new(),

@@ -7,13 +7,12 @@ use hlir::source::Span;
 use hlir::{Action, ActionCall, Key, MatchKind, Next, NodeId, Notes, Parameter, Scope as ActionScope, Table, TableId};
 use num_bigint::BigUint;
 
-use super::architecture::Architecture;
+use super::architecture::{Architecture, InTable};
 use super::control::{Frame, FrameKind};
 use super::effects::Touch;
 use super::graph::{self, EndKind};
 use super::notes::name_annotation;
 use super::objects::{Object, ObjectId, TableInstance};
-use super::pna_tables::InTable;
 use super::storage::Storage;
 use super::value::Value;
 use super::{Lowered, Lowering, arithmetic};

@@ -5,14 +5,14 @@
 
 use hlir::{Algorithm, Binary, Call as Op, CounterUnit, Expression as Hlir, HashInput, MeterUnit, Statement};
 
-use super::call::Passed;
-use super::objects::{ExternInstance, Handle};
 use super::pna_tables::argument;
-use super::storage::Storage;
-use super::value::{Target, Value};
-use super::{Lowered, Lowering, arithmetic};
 use crate::ast::{Expression, ExpressionKind};
 use crate::check::{Binding, Call};
+use crate::lower::call::Passed;
+use crate::lower::objects::{ExternInstance, Handle};
+use crate::lower::storage::Storage;
+use crate::lower::value::{Target, Value};
+use crate::lower::{Lowered, Lowering, arithmetic};
 use crate::types::Type;
 use hlir::Notes;
 
@@ -78,7 +78,7 @@ impl<'a> Lowering<'a> {
 
     fn checksum_sum(&mut self, name: &str) -> Storage {
         let slot = self.slot(&format!("{name}.sum"), SUM, Notes::default());
-        Storage::Scalar { leaf: super::storage::Leaf::Slot(slot), of_type: SUM }
+        Storage::Scalar { leaf: crate::lower::storage::Leaf::Slot(slot), of_type: SUM }
     }
 
     /// The member of PSA's or PNA's enumeration that `type` names.

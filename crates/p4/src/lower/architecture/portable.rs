@@ -11,13 +11,13 @@ use hlir::{
     Binary, Effect, Expression as Hlir, HeaderId, Intrinsic, Keep, NodeId, Notes, Place, Rule, Statement, VariableId,
 };
 
-use super::graph::EndKind;
-use super::objects::{Block, Object, ObjectId, Package};
-use super::scope::Binding;
-use super::storage::{Leaf, Storage};
-use super::value::{Target, Value};
-use super::{Lowered, Lowering, arithmetic};
 use crate::ast::DeclarationKind;
+use crate::lower::graph::EndKind;
+use crate::lower::objects::{Block, Object, ObjectId, Package};
+use crate::lower::scope::Binding;
+use crate::lower::storage::{Leaf, Storage};
+use crate::lower::value::{Target, Value};
+use crate::lower::{Lowered, Lowering, arithmetic};
 use crate::types::{Type, substitute};
 
 /// Metadata of an architecture by the name of the field; structs that have a field of the same name share it.

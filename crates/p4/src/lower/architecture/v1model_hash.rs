@@ -2,13 +2,13 @@
 
 use hlir::{Algorithm, Binary, Call as Op, Expression as Hlir, HashInput, Statement};
 
-use super::call::Passed;
-use super::storage::Storage;
 use super::v1model_externs::algorithm;
-use super::value::Value;
-use super::{Lowered, Lowering, arithmetic};
 use crate::ast::Expression;
 use crate::check::Call;
+use crate::lower::call::Passed;
+use crate::lower::storage::Storage;
+use crate::lower::value::Value;
+use crate::lower::{Lowered, Lowering, arithmetic};
 use crate::types::Type;
 
 impl<'a> Lowering<'a> {

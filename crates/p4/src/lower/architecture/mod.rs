@@ -3,6 +3,15 @@
 //! A package nobody knows is lowered too, so that the program is checked to the end: each of its parsers and controls by itself, without
 //! an entry. Externs nobody knows become calls of C functions of the same name.
 
+mod pna;
+mod pna_tables;
+mod portable;
+mod portable_externs;
+mod psa;
+mod v1model;
+mod v1model_externs;
+mod v1model_hash;
+
 use hlir::{IdleTimeout, NodeId, Notes, Rule, TableId};
 
 use super::call::Passed;
@@ -16,6 +25,8 @@ use super::{Lowered, Lowering, arithmetic};
 use crate::ast::{self, Argument, Declaration, DeclarationKind, Expression, ExpressionKind, Property, PropertyValue};
 use crate::check::Call;
 use crate::types::{Type, substitute};
+pub use pna_tables::InTable;
+pub use v1model::State;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Architecture {

@@ -2,15 +2,15 @@
 
 use hlir::{Algorithm, Binary, Call as Op, CounterUnit, Expression as Hlir, HashInput, MeterUnit, Statement};
 
-use super::call::Passed;
-use super::effects::Reads;
-use super::objects::{ExternInstance, Handle};
-use super::storage::Storage;
-use super::value::{Target, Value};
-use super::{Lowered, Lowering, arithmetic};
 use crate::ast::walk::declaration_expressions;
 use crate::ast::{Expression, ExpressionKind};
 use crate::check::{Call, Callee, Reference};
+use crate::lower::call::Passed;
+use crate::lower::effects::Reads;
+use crate::lower::objects::{ExternInstance, Handle};
+use crate::lower::storage::Storage;
+use crate::lower::value::{Target, Value};
+use crate::lower::{Lowered, Lowering, arithmetic};
 use crate::types::Type;
 
 impl<'a> Lowering<'a> {
@@ -385,7 +385,7 @@ impl<'a> Lowering<'a> {
             .copied()
             .filter(|slot| {
                 let variable = self.slots.variable(*slot);
-                variable.is_some_and(|variable| reads.conflicts(&super::effects::Touch::Variable(variable)))
+                variable.is_some_and(|variable| reads.conflicts(&crate::lower::effects::Touch::Variable(variable)))
             })
             .collect();
         if slots.is_empty() {

@@ -7,13 +7,13 @@
 use hlir::source::Span;
 use hlir::{Binary, Bytes, Effect, Expression as Hlir, Intrinsic, Keep, NodeId, Notes, Place, Reentry, Rule};
 
-use super::graph::{EndKind, Role};
-use super::objects::{Object, Package};
 use super::portable::{Luggage, Pool, bound, drop_rule};
-use super::scope::Binding;
-use super::storage::Storage;
-use super::value::Value;
-use super::{Lowered, Lowering, arithmetic};
+use crate::lower::graph::{EndKind, Role};
+use crate::lower::objects::{Object, Package};
+use crate::lower::scope::Binding;
+use crate::lower::storage::Storage;
+use crate::lower::value::Value;
+use crate::lower::{Lowered, Lowering, arithmetic};
 use crate::types::Type;
 
 /// The metadata of both pipelines.

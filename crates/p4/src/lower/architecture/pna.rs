@@ -8,12 +8,12 @@ use hlir::program::{Annotation, AnnotationBody};
 use hlir::source::Span;
 use hlir::{Binary, Bytes, Call as Op, Effect, Expression as Hlir, Intrinsic, Keep, NodeId, Notes, Reentry, Rule};
 
-use super::graph::{EndKind, Role};
-use super::objects::Package;
 use super::portable::{Pool, bound, drop_rule};
-use super::storage::Storage;
-use super::value::Value;
-use super::{Lowered, Lowering, arithmetic};
+use crate::lower::graph::{EndKind, Role};
+use crate::lower::objects::Package;
+use crate::lower::storage::Storage;
+use crate::lower::value::Value;
+use crate::lower::{Lowered, Lowering, arithmetic};
 use crate::types::Type;
 
 const VERDICT: hlir::Type = hlir::Type::Bits(2);

@@ -3,12 +3,12 @@
 use hlir::source::Span;
 use hlir::{Call as Op, Expression as Hlir, TableId};
 
-use super::call::Passed;
-use super::table::expression_property;
-use super::value::Value;
-use super::{Lowered, Lowering, arithmetic};
 use crate::ast::{self, Declaration, DeclarationId, DeclarationKind, ExpressionKind, PropertyValue};
 use crate::check::{Call, Callee, Source};
+use crate::lower::call::Passed;
+use crate::lower::table::expression_property;
+use crate::lower::value::Value;
+use crate::lower::{Lowered, Lowering, arithmetic};
 use crate::types::Type;
 
 /// The table and the action of it that is being lowered.

@@ -12,17 +12,17 @@ use hlir::{
     VariableId,
 };
 
-use super::architecture::Architecture;
-use super::effects::Touch;
-use super::graph::{EndKind, Role};
-use super::objects::{Object, ObjectId, Package};
-use super::scope::Binding;
-use super::storage::{Leaf, Slot, Storage};
-use super::value::{Target, Value};
-use super::{Lowered, Lowering, arithmetic};
+use super::Architecture;
 use crate::ast::walk::declaration_expressions;
 use crate::ast::{DeclarationId, Expression, ExpressionKind};
 use crate::check::Callee;
+use crate::lower::effects::Touch;
+use crate::lower::graph::{EndKind, Role};
+use crate::lower::objects::{Object, ObjectId, Package};
+use crate::lower::scope::Binding;
+use crate::lower::storage::{Leaf, Slot, Storage};
+use crate::lower::value::{Target, Value};
+use crate::lower::{Lowered, Lowering, arithmetic};
 use crate::types::{Type, substitute};
 
 /// What the lowering of an architecture remembers.
