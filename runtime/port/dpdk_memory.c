@@ -361,15 +361,26 @@ dpdk_memory_more(struct dpdk_memory *port, uint64_t packets)
 	port->left = packets;
 }
 
+static inline uint32_t
+dpdk_memory_limit(const struct dpdk_memory *port, const struct pipeline *pipeline)
+{
+	const uint32_t limit = port->burst != 0 && port->burst < pipeline->burst ? port->burst : pipeline->burst;
+
+	return limit < DPDK_BURST ? limit : DPDK_BURST;
+}
+
 void
 dpdk_memory_run(struct worker *worker, struct dpdk_memory *port, const struct pipeline *pipeline, const _Atomic uint32_t *stop)
 {
-	uint32_t limit = port->burst != 0 && port->burst < pipeline->burst ? port->burst : pipeline->burst;
+	uint32_t limit = dpdk_memory_limit(port, pipeline);
 
-	if (limit > DPDK_BURST)
-		limit = DPDK_BURST;
-	while (port->left != 0 && atomic_load_explicit(stop, memory_order_relaxed) == 0)
+	while (port->left != 0 && atomic_load_explicit(stop, memory_order_relaxed) == 0) {
 		dpdk_memory_step(worker, port, pipeline, dpdk_memory_receive(port, limit));
+		if (host_calls(worker)) {
+			pipeline = host_answer(worker, pipeline);
+			limit = dpdk_memory_limit(port, pipeline);
+		}
+	}
 	dpdk_memory_step(worker, port, pipeline, 0);
 	dpdk_memory_drain(port);
 }

@@ -159,11 +159,18 @@ dpdk_idle(struct worker *worker, const struct pipeline *pipeline, const struct c
 	dpdk_step(worker, pipeline, &nothing);
 }
 
+static inline uint16_t
+dpdk_limit(const struct dpdk_lane *lane, const struct pipeline *pipeline)
+{
+	const uint32_t wanted = lane->limit != 0 && lane->limit < pipeline->burst ? lane->limit : pipeline->burst;
+
+	return (uint16_t)(wanted < DPDK_BURST ? wanted : DPDK_BURST);
+}
+
 void
 dpdk_run(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *pipeline, const _Atomic uint32_t *stop)
 {
-	const uint32_t wanted = lane->limit != 0 && lane->limit < pipeline->burst ? lane->limit : pipeline->burst;
-	const uint16_t limit = (uint16_t)(wanted < DPDK_BURST ? wanted : DPDK_BURST);
+	uint16_t limit = dpdk_limit(lane, pipeline);
 	const int registered = rte_thread_register();	/* for a cache of buffers of its own; without, it is only slower */
 	const struct clock clock = clock_begin(worker->clock_ns);
 	uint64_t idle = 0;
@@ -180,6 +187,10 @@ dpdk_run(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *p
 				(void)sched_yield();
 		}
 		atomic_store_explicit(&lane->idle_polls, idle, memory_order_relaxed);
+		if (host_calls(worker)) {
+			pipeline = host_answer(worker, pipeline);
+			limit = dpdk_limit(lane, pipeline);
+		}
 	}
 	/* So that what is counted at the end is all. */
 	dpdk_idle(worker, pipeline, &clock);

@@ -1,13 +1,40 @@
-/* What `worker.host` points to: the port that the worker drives, and the ears of the control plane. Part of the host. */
+/* What `worker.host` points to: the port that the worker drives, and what the control thread hands to it between bursts. Part of the host. */
 #ifndef BACUS_HOST_H
 #define BACUS_HOST_H
 
+#include <stdatomic.h>
 #include <stdint.h>
+
+#include "abi.h"
 
 struct host {
 	void *port;		/* struct memory_port, or the DPDK layer's */
-	void *events;		/* the host's own */
+	void *control;		/* the host's own */
 	const uint8_t *(*bytes)(const void *packet);	/* first byte of a packet; NULL: `packet` is its address */
+	/* Puts the next pipeline in the place of `pipeline`, if there is one, and returns the one that the worker is attached to. */
+	const struct pipeline *(*change)(struct worker *worker, const struct pipeline *pipeline);
+	_Atomic uint32_t attention;	/* not 0: the control thread has something for the end of this burst */
+	uint32_t unused;
 };
+
+/* Whether the control thread has something for the worker. Between bursts: one load of a line that nearly never changes. */
+static inline int
+host_calls(struct worker *worker)
+{
+	struct host *host = worker->host;
+
+	return __builtin_expect(atomic_load_explicit(&host->attention, memory_order_relaxed) != 0, 0);
+}
+
+/* Takes what the control thread has, behind a call. Returns the pipeline that the worker is attached to from now on. */
+static inline const struct pipeline *
+host_answer(struct worker *worker, const struct pipeline *pipeline)
+{
+	struct host *host = worker->host;
+
+	/* What was written before the call is seen behind it, and a call that comes now is answered at the next end of a burst. */
+	(void)atomic_exchange(&host->attention, 0);
+	return host->change(worker, pipeline);
+}
 
 #endif

@@ -139,15 +139,27 @@ memory_step(struct worker *worker, struct memory_port *port, const struct pipeli
 	atomic_fetch_add(&worker->quiescent, 1);
 }
 
+/* Packets that are taken at once. */
+static inline uint32_t
+memory_limit(const struct memory_port *port, const struct pipeline *pipeline)
+{
+	const uint32_t limit = port->burst != 0 && port->burst < pipeline->burst ? port->burst : pipeline->burst;
+
+	return limit < MEMORY_BURST ? limit : MEMORY_BURST;
+}
+
 void
 memory_port_run(struct worker *worker, struct memory_port *port, const struct pipeline *pipeline, const _Atomic uint32_t *stop)
 {
-	uint32_t limit = port->burst != 0 && port->burst < pipeline->burst ? port->burst : pipeline->burst;
+	uint32_t limit = memory_limit(port, pipeline);
 
-	if (limit > MEMORY_BURST)
-		limit = MEMORY_BURST;
-	while (port->left != 0 && atomic_load_explicit(stop, memory_order_relaxed) == 0)
+	while (port->left != 0 && atomic_load_explicit(stop, memory_order_relaxed) == 0) {
 		memory_step(worker, port, pipeline, memory_receive(port, limit));
+		if (host_calls(worker)) {
+			pipeline = host_answer(worker, pipeline);
+			limit = memory_limit(port, pipeline);
+		}
+	}
 	/* Packets that enter again do so after the burst; a pipeline that holds some for a later one gives them up to an empty one, and with them what it has found
 	 * for them: behind the run, no writer waits for it. */
 	if (!port->holding)

@@ -7,30 +7,35 @@ use super::NativeEngine;
 use control::Refusal;
 use hlir::{Program, TableId};
 
-use runtime::{Counts, Lane, Pipeline};
+use runtime::{Counts, Lane, Pipeline, SwitchError};
 use std::sync::Arc;
 
 impl<L: Lane> NativeEngine<'_, L> {
-    /// `compiled` is the program as `pipeline` has it. Packets wait at the ports meanwhile. For who plans a running switch anew.
+    /// `compiled` is the program as `pipeline` has it. Packets flow meanwhile.
     pub fn exchange(&mut self, compiled: &Program, pipeline: Arc<Pipeline>) -> Result<(), Refusal> {
-        let was_started = self.switch.is_started();
-        self.switch.stop();
-        let mut fresh = Vec::new();
-        let exchanged = self.switch.exchange(pipeline.clone(), |_, numbers| fresh = numbers.to_vec());
-        exchanged.map_err(|error| Refusal::wrong(error.to_string()))?;
-        (self.compiled, self.pipeline) = (Arc::new(compiled.clone()), pipeline);
+        let refused = |error: SwitchError| Refusal::wrong(error.to_string());
+        let fresh = self.switch.prepare(pipeline.clone()).map_err(refused)?;
+        let old_program = std::mem::replace(&mut self.compiled, Arc::new(compiled.clone()));
+        let old_pipeline = std::mem::replace(&mut self.pipeline, pipeline);
+        let exchanged = self.fill(&fresh).and_then(|()| self.switch.change_over().map_err(refused));
+        if exchanged.is_err() {
+            self.switch.give_up();
+            (self.compiled, self.pipeline) = (old_program, old_pipeline);
+            return exchanged;
+        }
         // Edges and tables of another compilation have other numbers.
         self.counted = Counts::default();
+        Ok(())
+    }
+
+    /// Fills tables of the pipeline that was prepared.
+    fn fill(&self, fresh: &[usize]) -> Result<(), Refusal> {
         self.begin_aging();
-        for (id, _) in self.program.clone().tables.iter() {
+        for (id, _) in self.program.tables.iter() {
             let Some(number) = self.table_number(id).filter(|number| fresh.contains(number)) else { continue };
-            let default = self.store.default_action(id).clone();
-            self.write_default(id, &default)?;
+            self.write_default(id, self.store.default_action(id))?;
             self.write_groups(number, id)?;
             self.rewrite(number, id)?;
-        }
-        if was_started {
-            self.switch.start();
         }
         Ok(())
     }

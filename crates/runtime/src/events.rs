@@ -2,10 +2,9 @@
 //! and entries that it inserts by itself.
 
 use crate::abi;
-use crate::quiescent::Readers;
-use crate::tables::Table;
+use crate::control::host;
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError};
 
 /// One message of a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,12 +37,7 @@ const KEPT: usize = 1 << 16;
 #[derive(Default)]
 pub struct Events {
     kept: Mutex<Kept>,
-    /// For what the pipeline inserts itself.
-    tables: RwLock<Option<Tables>>,
 }
-
-/// The tables of a pipeline, and who reads them.
-type Tables = (Arc<Readers>, Vec<Arc<Table>>);
 
 #[derive(Default)]
 struct Kept {
@@ -61,34 +55,10 @@ impl Events {
         kept.events.push_back(event);
     }
 
-    /// The tables of the pipeline that the worker runs from now on.
-    pub(crate) fn bind(&self, readers: &Arc<Readers>, tables: &[Arc<Table>]) {
-        let bound = (readers.clone(), tables.to_vec());
-        *self.tables.write().unwrap_or_else(PoisonError::into_inner) = Some(bound);
-    }
-
     /// All events so far, and how many were lost before them because nobody took them.
     pub fn take(&self) -> (Vec<Event>, u64) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         (kept.events.drain(..).collect(), std::mem::take(&mut kept.lost))
-    }
-}
-
-/// `struct host` of runtime/port/host.h.
-#[repr(C)]
-pub struct Host {
-    pub port: *mut c_void,
-    pub events: *const Events,
-    pub bytes: Option<unsafe extern "C" fn(packet: *const c_void) -> *const u8>,
-}
-
-/// # Safety
-/// The worker is one of this host's.
-unsafe fn host<'a>(worker: *mut abi::Worker) -> (&'a Host, &'a Events) {
-    // SAFETY: the host fills both before the first burst, and keeps them as long as the worker.
-    unsafe {
-        let host = &*(*worker).host.cast::<Host>();
-        (host, &*host.events)
     }
 }
 
@@ -104,7 +74,7 @@ unsafe fn copied<T: Copy>(from: *const T, count: u32) -> Vec<T> {
 
 pub(crate) unsafe extern "C" fn digest(worker: *mut abi::Worker, digest: u32, values: *const u64, limbs: u32) {
     // SAFETY: as abi.h says of the arguments.
-    let (events, values) = unsafe { (host(worker).1, copied(values, limbs)) };
+    let (events, values) = unsafe { (&host(worker).1.events, copied(values, limbs)) };
     events.push(Event::Digest { digest, values });
 }
 
@@ -116,8 +86,9 @@ pub(crate) unsafe extern "C" fn log(
     count: u32,
 ) {
     // SAFETY: as abi.h says of the arguments; each value has the limbs of its width.
-    let (events, format, widths) =
-        unsafe { (host(worker).1, CStr::from_ptr(format).to_string_lossy().into_owned(), copied(widths, count)) };
+    let (events, format, widths) = unsafe {
+        (&host(worker).1.events, CStr::from_ptr(format).to_string_lossy().into_owned(), copied(widths, count))
+    };
     let limbs = widths.iter().map(|width| width.div_ceil(64).max(1)).sum();
     // SAFETY: likewise.
     let values = unsafe { copied(values, limbs) };
@@ -126,7 +97,7 @@ pub(crate) unsafe extern "C" fn log(
 
 pub(crate) unsafe extern "C" fn fail(worker: *mut abi::Worker, text: *const c_char) {
     // SAFETY: as abi.h says of the arguments.
-    let (events, text) = unsafe { (host(worker).1, CStr::from_ptr(text).to_string_lossy().into_owned()) };
+    let (events, text) = unsafe { (&host(worker).1.events, CStr::from_ptr(text).to_string_lossy().into_owned()) };
     events.push(Event::Fail { text });
 }
 
@@ -139,7 +110,7 @@ pub(crate) unsafe extern "C" fn punt(
     node: u32,
 ) {
     // SAFETY: as abi.h says of the arguments.
-    let (host, events) = unsafe { host(worker) };
+    let (host, control) = unsafe { host(worker) };
     let bytes = match host.bytes {
         // SAFETY: the port layer knows its packets.
         Some(bytes) => unsafe { bytes(packet) },
@@ -147,7 +118,7 @@ pub(crate) unsafe extern "C" fn punt(
     };
     // SAFETY: the packet has `length` bytes there, `saved` has its own.
     let (packet, saved) = unsafe { (copied(bytes, u32::from(length)), copied(saved.cast::<u8>(), saved_bytes)) };
-    events.push(Event::Punt { packet, saved, node });
+    control.events.push(Event::Punt { packet, saved, node });
 }
 
 /// Writes an entry while packets are on their way: under the table's lock, like any other write. Not 0 where there is no room, or the key is there.
@@ -158,24 +129,18 @@ pub(crate) unsafe extern "C" fn insert(
     record: *const c_void,
     timer: u32,
 ) -> c_int {
-    // SAFETY: the worker is one of this host's, and alive.
-    let (events, id, now_ns) = unsafe { (host(worker).1, (*worker).id, (*worker).clock_ns) };
-    let tables = events.tables.read().unwrap_or_else(PoisonError::into_inner);
-    let Some((readers, target)) =
-        tables.as_ref().and_then(|(readers, tables)| Some((readers, tables.get(table as usize)?)))
+    // SAFETY: the worker is one of this host's, alive, and attached.
+    let (bound, id, now_ns) = unsafe { (host(worker).1.bound(), (*worker).id, (*worker).clock_ns) };
+    let Some((readers, target)) = bound.and_then(|bound| Some((&bound.readers, bound.tables.get(table as usize)?)))
     else {
         return -1;
     };
-    let description = target.description();
     // SAFETY: key and record are as long as the table's descriptor says.
-    let (key, record) =
-        unsafe { (copied(key, description.key_limbs), copied(record.cast::<u8>(), description.record_bytes)) };
-    let bits = |limb: u32| description.key_bits.saturating_sub(64 * limb).min(64);
-    let ones = |limb| if bits(limb) == 64 { u64::MAX } else { (1 << bits(limb)) - 1 };
-    let mask = (0..description.key_limbs).map(ones).collect();
-    let matches = crate::tables::Match { high: key.clone(), value: key, mask, priority: 0 };
-    match readers.while_inserting(id as usize, table, || target.insert_running(&matches, &record, timer, now_ns)) {
-        Ok(_) => 0,
+    let inserted = readers.while_inserting(id as usize, target.identity(), || unsafe {
+        target.insert_running(key, record, timer, now_ns)
+    });
+    match inserted {
+        Ok(()) => 0,
         Err(_) => 1,
     }
 }

@@ -5,12 +5,15 @@
 
 pub mod abi;
 pub mod cache;
+mod changeover;
 pub mod clock;
 pub mod compile;
+mod control;
 pub mod core_isolation;
 pub mod counts;
 pub mod dpdk;
 pub mod events;
+mod exchange;
 pub mod externs;
 pub mod interrupt;
 pub mod memory;

@@ -5,7 +5,7 @@
 //! each other.
 
 use crate::abi;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Ends of bursts after which a worker has let go of everything: the burst it is in, one that a plan keeps in flight behind it, with what was found on the way
@@ -13,7 +13,10 @@ use std::time::Duration;
 const BURSTS: u64 = 3;
 
 /// Not inserting.
-const NOWHERE: u32 = u32::MAX;
+const NOWHERE: usize = 0;
+
+/// For what is no table: no worker inserts there.
+pub const NO_TABLE: usize = 1;
 
 /// All workers of a switch.
 pub struct Readers {
@@ -23,7 +26,7 @@ pub struct Readers {
 struct Slot {
     worker: AtomicPtr<abi::Worker>,
     running: AtomicBool,
-    inserting: AtomicU32,
+    inserting: AtomicUsize,
 }
 
 impl Readers {
@@ -31,7 +34,7 @@ impl Readers {
         let slot = |_| Slot {
             worker: AtomicPtr::default(),
             running: AtomicBool::new(false),
-            inserting: AtomicU32::new(NOWHERE),
+            inserting: AtomicUsize::new(NOWHERE),
         };
         Readers { slots: (0..count).map(slot).collect() }
     }
@@ -46,8 +49,13 @@ impl Readers {
         self.slots[id].running.store(running, Ordering::SeqCst);
     }
 
-    /// Runs `insert` on behalf of worker `id`, which is at a miss of `table`.
-    pub fn while_inserting<R>(&self, id: usize, table: u32, insert: impl FnOnce() -> R) -> R {
+    /// Whether a worker may be inside a burst. What it wrote before it ended is seen by whoever sees that.
+    pub fn is_running(&self, id: usize) -> bool {
+        self.slots[id].running.load(Ordering::SeqCst)
+    }
+
+    /// Runs `insert` on behalf of worker `id`, which is at a miss of `table` (its [`crate::Table::identity`]).
+    pub fn while_inserting<R>(&self, id: usize, table: usize, insert: impl FnOnce() -> R) -> R {
         self.slots[id].inserting.store(table, Ordering::SeqCst);
         let result = insert();
         self.slots[id].inserting.store(NOWHERE, Ordering::SeqCst);
@@ -55,7 +63,7 @@ impl Readers {
     }
 
     /// Returns when no worker can still use what it found in `table` before the call.
-    pub fn wait(&self, table: u32) {
+    pub fn wait(&self, table: usize) {
         std::sync::atomic::fence(Ordering::SeqCst);
         let marks: Vec<u64> = self.slots.iter().map(Slot::bursts).collect();
         for (slot, mark) in self.slots.iter().zip(marks) {
@@ -79,7 +87,7 @@ impl Slot {
             .map_or(0, |worker| worker.quiescent.bursts.load(Ordering::Acquire))
     }
 
-    fn holds(&self, table: u32) -> bool {
+    fn holds(&self, table: usize) -> bool {
         self.running.load(Ordering::SeqCst) && self.inserting.load(Ordering::SeqCst) != table
     }
 }

@@ -5,10 +5,11 @@
 
 use crate::abi;
 use crate::pipeline::{self, Description};
-use crate::quiescent::Readers;
+use crate::quiescent::{NO_TABLE, Readers};
 use crate::region::{Region, Zero};
 use crate::switch::SwitchError;
 use crate::tables::cells_of;
+use crate::worker::Carried;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -76,20 +77,26 @@ impl Register {
 /// The cells of a meter: by index, or by the cell of an entry.
 pub struct Meter {
     description: pipeline::Meter,
-    pub cells: Region<abi::MeterCell>,
+    pub cells: Arc<Region<abi::MeterCell>>,
 }
 
 impl Meter {
     pub(crate) fn new(meter: &pipeline::Meter, description: &Description) -> Result<Meter, SwitchError> {
         let count = cell_count(meter.size, meter.table, description);
-        let cells = cells("meter", &meter.name, count)?;
+        let cells = Arc::new(cells("meter", &meter.name, count)?);
         Ok(Meter { description: meter.clone(), cells })
     }
 
     /// Whether it can go on as this meter of another pipeline.
-    fn serves(&self, wanted: &pipeline::Meter, description: &Description) -> bool {
-        let count = cell_count(wanted.size, wanted.table, description);
-        self.description == *wanted && self.cells.len() as u64 == count
+    fn serves(&self, wanted: &pipeline::Meter, carried: &Carried<'_>) -> bool {
+        let has = &self.description;
+        let same = has.name == wanted.name && has.bytes == wanted.bytes;
+        same && carried.fits((wanted.size, wanted.table), (has.size, has.table))
+    }
+
+    /// The same cells, as another pipeline describes them.
+    fn described(&self, description: &pipeline::Meter) -> Meter {
+        Meter { description: description.clone(), cells: self.cells.clone() }
     }
 
     pub fn description(&self) -> &pipeline::Meter {
@@ -154,7 +161,7 @@ impl GroupTable {
         }
         let block = Block::build(&self.groups);
         self.current.store(block.memory.cast(), Ordering::Release);
-        readers.wait(u32::MAX - 1);
+        readers.wait(NO_TABLE);
         self.block = block;
     }
 
@@ -162,7 +169,7 @@ impl GroupTable {
         self.groups.clear();
         let block = Block::build(&self.groups);
         self.current.store(block.memory.cast(), Ordering::Release);
-        readers.wait(u32::MAX - 1);
+        readers.wait(NO_TABLE);
         self.block = block;
     }
 
@@ -225,53 +232,47 @@ fn group_slot(number: u64, mask: u32) -> u32 {
 
 /// Everything but tables and counters.
 pub struct State {
-    pub registers: Vec<Register>,
+    /// In the order of the pipeline, which shares them with the one that takes its place.
+    pub registers: Vec<Arc<Register>>,
     pub meters: Vec<Meter>,
     pub groups: GroupTable,
     pub sessions: GroupTable,
     pub readers: Arc<Readers>,
 }
 
-/// What another pipeline has more.
-pub(crate) struct Lacking {
-    registers: Vec<Register>,
-    meters: Vec<Meter>,
+/// The registers and meters of a pipeline, in its order.
+pub(crate) struct StateObjects {
+    pub registers: Vec<Arc<Register>>,
+    pub meters: Vec<Meter>,
 }
 
 impl State {
     pub(crate) fn new(description: &Description, readers: Arc<Readers>) -> Result<State, SwitchError> {
         let (groups, sessions) = (GroupTable::new(), GroupTable::new());
         let mut state = State { registers: Vec::new(), meters: Vec::new(), groups, sessions, readers };
-        let made = state.lacking(description)?;
-        state.fit(description, made);
+        let objects = state.objects(description, None)?;
+        (state.registers, state.meters) = (objects.registers, objects.meters);
         Ok(state)
     }
 
-    /// The registers and meters of a pipeline that are not here with the same description, made new.
-    pub(crate) fn lacking(&self, description: &Description) -> Result<Lacking, SwitchError> {
-        let lacks_register = |wanted: &&_| !self.registers.iter().any(|register| register.description == **wanted);
-        let lacks_meter = |wanted: &&_| !self.meters.iter().any(|meter| meter.serves(wanted, description));
-        let registers = description.registers.iter().filter(lacks_register).map(Register::new);
-        let meters = description.meters.iter().filter(lacks_meter).map(|meter| Meter::new(meter, description));
-        Ok(Lacking { registers: registers.collect::<Result<_, _>>()?, meters: meters.collect::<Result<_, _>>()? })
-    }
-
-    /// Leaves what a pipeline has, in its order. `made` is what was lacking.
-    pub(crate) fn fit(&mut self, description: &Description, made: Lacking) {
-        const MADE: &str = "a register or meter that was lacking was made";
-        let (mut registers, mut meters) = (std::mem::take(&mut self.registers), std::mem::take(&mut self.meters));
-        registers.extend(made.registers);
-        meters.extend(made.meters);
+    /// The registers and meters of a pipeline: those that are here with the same description, if it takes them over, and the others new.
+    pub(crate) fn objects(
+        &self,
+        description: &Description,
+        carried: Option<&Carried<'_>>,
+    ) -> Result<StateObjects, SwitchError> {
         let register = |wanted: &pipeline::Register| {
-            let at = registers.iter().position(|register| register.description == *wanted);
-            registers.swap_remove(at.expect(MADE))
+            let kept = carried.and_then(|_| self.registers.iter().find(|register| register.description == *wanted));
+            kept.map_or_else(|| Register::new(wanted).map(Arc::new), |kept| Ok(kept.clone()))
         };
-        self.registers = description.registers.iter().map(register).collect();
         let meter = |wanted: &pipeline::Meter| {
-            let at = meters.iter().position(|meter| meter.serves(wanted, description));
-            meters.swap_remove(at.expect(MADE))
+            let kept = carried.and_then(|carried| self.meters.iter().find(|meter| meter.serves(wanted, carried)));
+            kept.map_or_else(|| Meter::new(wanted, description), |kept| Ok(kept.described(wanted)))
         };
-        self.meters = description.meters.iter().map(meter).collect();
+        Ok(StateObjects {
+            registers: description.registers.iter().map(register).collect::<Result<_, _>>()?,
+            meters: description.meters.iter().map(meter).collect::<Result<_, _>>()?,
+        })
     }
 
     pub fn set_group(&mut self, number: u64, group: Option<Group>) {

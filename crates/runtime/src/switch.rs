@@ -1,23 +1,27 @@
 //! A switch: a pipeline, the state it works on, and workers that carry packets through it.
 //!
 //! The control thread owns this value and is the one writer. Workers run on threads of their own between [`Switch::start`] and [`Switch::stop`], or on the
-//! caller's thread by [`Switch::run`]. A pipeline is exchanged while no worker is inside a burst: ports keep what arrives, so no packet is lost.
+//! caller's thread by [`Switch::run`]. A pipeline is exchanged while packets flow: see `exchange.rs`.
 
 use crate::abi;
+use crate::changeover::Attachment;
 use crate::compile::Descriptor;
+use crate::control::Bound;
 use crate::counts::Counts;
 use crate::events::{self, Event};
+use crate::exchange::Next;
 use crate::objects::Objects;
 use crate::pipeline::{Description, Pipeline};
 use crate::quiescent::Readers;
-use crate::state::{Lacking, Register, State};
+use crate::state::{GroupTable, Meter, Register, State};
 use crate::tables::{DirectCells, Table, TableError};
-use crate::worker::{CounterCells, Worker};
+use crate::worker::{Counted, Worker};
 use std::ffi::{c_int, c_void};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// The port side of a worker, as the worker's struct needs it.
 pub struct Connection {
@@ -104,16 +108,26 @@ pub struct Settings {
 
 /// See the module.
 pub struct Switch<L: Lane> {
-    pipeline: Arc<Pipeline>,
-    shared: Box<SharedMemory>,
-    objects: Objects,
-    tables: Vec<Arc<Table>>,
+    pub(crate) current: Generation,
+    /// What the workers are to change over to.
+    pub(crate) next: Option<Next>,
+    /// Registers and meters are those of the pipeline that the workers are attached to.
     pub state: State,
-    workers: Vec<Worker>,
+    pub(crate) workers: Vec<Worker>,
     /// A lane is away while a thread runs it.
     lanes: Vec<Option<L>>,
     threads: Vec<JoinHandle<L>>,
     stop: Arc<AtomicU32>,
+}
+
+/// A pipeline and what its packets work on. Workers have addresses of all of it while they are attached.
+pub(crate) struct Generation {
+    pub pipeline: Arc<Pipeline>,
+    shared: Box<SharedMemory>,
+    _objects: Objects,
+    pub bound: Box<Bound>,
+    /// By worker; it never grows, so each stays where it is.
+    pub counted: Vec<Counted>,
 }
 
 /// `struct shared` and the arrays it points to.
@@ -125,8 +139,70 @@ struct SharedMemory {
     _selections: Vec<*const abi::Selection>,
 }
 
-// SAFETY: the addresses in it belong to the switch, which changes them only while no worker runs.
+// SAFETY: the addresses in it belong to the switch, which changes none while a worker is attached.
 unsafe impl Send for SharedMemory {}
+
+impl Generation {
+    /// Everything is there but `struct shared` and the objects of custom externs.
+    pub fn new(
+        pipeline: Arc<Pipeline>,
+        bound: Bound,
+        (registers, meters): (&[Arc<Register>], &[Meter]),
+        (groups, sessions): (&GroupTable, &GroupTable),
+        counted: Vec<Counted>,
+    ) -> Result<Generation, SwitchError> {
+        let objects = Objects::create(&pipeline).map_err(|name| SwitchError::Extern { name })?;
+        let selections: Vec<_> = bound.tables.iter().map(|table| table.groups_view()).collect();
+        let tables: Vec<_> = bound.tables.iter().map(|table| table.readers_view()).collect();
+        let mut registers: Vec<_> = registers.iter().map(|register| register.raw()).collect();
+        let meters: Vec<_> = meters.iter().map(|meter| meter.cells.as_mut_ptr()).collect();
+        let raw = abi::Shared {
+            tables: tables.as_ptr(),
+            registers: registers.as_mut_ptr(),
+            meters: meters.as_ptr(),
+            groups: groups.raw(),
+            sessions: sessions.raw(),
+            selections: selections.as_ptr(),
+            externs: objects.raw(),
+            digest: events::digest,
+            log: events::log,
+            fail: events::fail,
+            punt: events::punt,
+            insert: events::insert,
+        };
+        let shared =
+            SharedMemory { raw, _tables: tables, _registers: registers, _meters: meters, _selections: selections };
+        let (shared, bound) = (Box::new(shared), Box::new(bound));
+        Ok(Generation { pipeline, shared, _objects: objects, bound, counted })
+    }
+
+    pub fn attachment(&self, worker: usize) -> Attachment {
+        Attachment {
+            pipeline: self.pipeline.raw(),
+            shared: &raw const self.shared.raw,
+            counted: &raw const self.counted[worker],
+            bound: &raw const *self.bound,
+        }
+    }
+
+    /// The cells of each table's entries: direct counters, of each worker, and direct meters.
+    pub fn direct_cells(&self, table: usize, meters: &[Meter]) -> Vec<DirectCells> {
+        let is_its = |size: u64, number: u32| size == 0 && number as usize == table;
+        let counters = self.counted.iter().flat_map(|counted| &counted.counters);
+        let counters = counters.filter(|counter| is_its(counter.description.size, counter.description.table));
+        let meters = meters.iter().filter(|meter| is_its(meter.description().size, meter.description().table));
+        let counters = counters.map(|counter| DirectCells::of(&counter.cells));
+        counters.chain(meters.map(|meter| DirectCells::of(&meter.cells))).collect()
+    }
+
+    /// Tells each table where its entries' cells are.
+    pub fn bind_tables(&self, meters: &[Meter]) {
+        for (number, table) in self.bound.tables.iter().enumerate() {
+            table.bind(self.direct_cells(number, meters));
+            table.open();
+        }
+    }
+}
 
 /// Addresses that a thread needs; they outlive it, since the switch joins its threads.
 struct Run {
@@ -144,25 +220,25 @@ impl<L: Lane> Switch<L> {
         let description = pipeline.description();
         let connections: Vec<Connection> = lanes.iter_mut().map(Lane::connect).collect();
         check_descriptors(&pipeline, &connections)?;
-        let make = |(id, connection)| Worker::new(id as u32, settings.ports, settings.seed, connection, description);
-        let mut workers = connections.iter().enumerate().map(make).collect::<Result<Vec<Worker>, _>>()?;
+        let make = |(id, connection)| Worker::new(id as u32, settings.ports, settings.seed, connection);
+        let mut workers: Vec<Worker> = connections.iter().enumerate().map(make).collect();
         for (id, worker) in workers.iter_mut().enumerate() {
             readers.register(id, &mut *worker.raw);
         }
         let tables = fill(&pipeline, vec![None; description.tables.len()], &readers)?;
-        let state = State::new(description, readers)?;
-        let objects = make_objects(&pipeline)?;
-        let shared = SharedMemory::new(&tables, &state, &objects);
+        let state = State::new(description, readers.clone())?;
+        let counted = workers.iter().map(|_| Counted::new(description, None));
+        let counted = counted.collect::<Result<_, _>>()?;
+        let (objects, groups) = ((&*state.registers, &*state.meters), (&state.groups, &state.sessions));
+        let current = Generation::new(pipeline, Bound { readers, tables }, objects, groups, counted)?;
         let mut switch = Switch {
-            shared,
-            objects,
-            tables,
+            current,
+            next: None,
             state,
             workers,
             lanes: lanes.into_iter().map(Some).collect(),
             threads: Vec::new(),
             stop: Arc::new(AtomicU32::new(0)),
-            pipeline,
         };
         switch.attach()?;
         Ok(switch)
@@ -173,18 +249,19 @@ impl<L: Lane> Switch<L> {
         self.stop();
         self.detach();
         self.workers.clear();
-        self.tables.clear();
+        self.next = None;
+        self.current.counted.clear();
+        self.current.bound.tables.clear();
         (self.state.registers, self.state.meters) = (Vec::new(), Vec::new());
         *self = Switch::new(pipeline, lanes, settings)?;
         Ok(())
     }
 
     fn attach(&mut self) -> Result<(), SwitchError> {
-        self.bind_tables();
-        for worker in &mut self.workers {
-            worker.raw.shared = &raw const self.shared.raw;
+        self.current.bind_tables(&self.state.meters);
+        for (id, worker) in self.workers.iter_mut().enumerate() {
             // SAFETY: the worker is complete and runs nowhere.
-            let status = unsafe { (self.pipeline.raw().attach)(&mut *worker.raw) };
+            let status = unsafe { self.current.attachment(id).attach(&mut *worker.raw, &worker.control) };
             if status != 0 {
                 return Err(SwitchError::Attach { worker: worker.raw.id, status });
             }
@@ -192,46 +269,26 @@ impl<L: Lane> Switch<L> {
         Ok(())
     }
 
-    /// Tells each table where its entries' direct counters and meters are, and each worker which tables it may insert into.
-    fn bind_tables(&self) {
-        for worker in &self.workers {
-            worker.events.bind(&self.state.readers, &self.tables);
-        }
-        for (number, table) in self.tables.iter().enumerate() {
-            let number = number as u32;
-            let counters = self.workers.iter().flat_map(|worker| &worker.counters);
-            let counters =
-                counters.filter(|counter| counter.description.size == 0 && counter.description.table == number);
-            let counters = counters.map(|counter| DirectCells::of(&counter.cells));
-            let meters = self.state.meters.iter();
-            let meters = meters.filter(|meter| meter.description().size == 0 && meter.description().table == number);
-            table.bind(counters.chain(meters.map(|meter| DirectCells::of(&meter.cells))).collect());
-        }
-    }
-
     /// Drives out what the pipeline holds and lets go of it.
     fn detach(&mut self) {
-        for worker in &mut self.workers {
-            let nothing = std::ptr::null_mut();
-            let mut empty = abi::Burst { count: 0, ports: nothing, packets: nothing.cast(), lengths: nothing };
-            let flush = worker.raw.flush.expect("a worker is made with its lane's flush");
+        for (id, worker) in self.workers.iter_mut().enumerate() {
             // SAFETY: the worker is attached and runs nowhere.
-            unsafe {
-                (self.pipeline.raw().process)(&mut *worker.raw, &mut empty);
-                flush(&mut *worker.raw);
-                (self.pipeline.raw().detach)(&mut *worker.raw);
-                flush(&mut *worker.raw);
-            }
+            unsafe { self.current.attachment(id).detach(&mut *worker.raw) };
         }
     }
 
+    /// The pipeline that the control plane writes to: the one that was prepared last, until it is given up.
     pub fn pipeline(&self) -> &Arc<Pipeline> {
-        &self.pipeline
+        &self.written().pipeline
     }
 
-    /// Tables, then value sets, in the order of the pipeline's description.
+    /// Tables, then value sets, in the order of the pipeline's description. See [`Switch::pipeline`].
     pub fn tables(&self) -> &[Arc<Table>] {
-        &self.tables
+        &self.written().bound.tables
+    }
+
+    fn written(&self) -> &Generation {
+        self.next.as_ref().map_or(&self.current, |next| &next.generation)
     }
 
     pub fn worker_count(&self) -> usize {
@@ -268,7 +325,7 @@ impl<L: Lane> Switch<L> {
         let lane = self.lanes[worker].as_mut().expect("without threads every lane is here");
         self.state.readers.set_running(worker, true);
         // SAFETY: the worker is attached to this pipeline and connected to this lane.
-        unsafe { lane.run(&mut *self.workers[worker].raw, self.pipeline.raw(), &self.stop) };
+        unsafe { lane.run(&mut *self.workers[worker].raw, self.current.pipeline.raw(), &self.stop) };
         self.state.readers.set_running(worker, false);
     }
 
@@ -277,7 +334,7 @@ impl<L: Lane> Switch<L> {
         assert!(self.threads.is_empty(), "a switch is started once, and again after it was stopped");
         self.stop.store(0, Ordering::SeqCst);
         for (id, (worker, lane)) in self.workers.iter_mut().zip(&mut self.lanes).enumerate() {
-            let run = Run { worker: &mut *worker.raw, pipeline: self.pipeline.raw() };
+            let run = Run { worker: &mut *worker.raw, pipeline: self.current.pipeline.raw() };
             let mut lane = lane.take().expect("without threads every lane is here");
             let (stop, readers) = (self.stop.clone(), self.state.readers.clone());
             readers.set_running(id, true);
@@ -314,93 +371,42 @@ impl<L: Lane> Switch<L> {
         }
     }
 
-    /// Puts another pipeline in the place of this one, between two bursts. Tables, counters, registers and meters with equal descriptions stay as they are, but
-    /// tables that share an array, which are made anew; `reload` is given the numbers of the tables that are new, and fills them before the first packet comes.
-    pub fn exchange(
-        &mut self,
-        pipeline: Arc<Pipeline>,
-        reload: impl FnOnce(&Switch<L>, &[usize]),
-    ) -> Result<(), SwitchError> {
-        if pipeline.description().descriptor != self.pipeline.description().descriptor {
-            let (pipeline, port) = (pipeline.description().descriptor, self.pipeline.description().descriptor);
-            return Err(SwitchError::Descriptor { pipeline, port });
-        }
-        let was_running = !self.threads.is_empty();
-        self.stop();
-        let (tables, fresh) = self.carry_tables(&pipeline)?;
-        let objects = make_objects(&pipeline)?;
-        let (state, counters) = self.lacking(pipeline.description())?;
-        self.detach();
-        self.objects = objects;
-        let old = std::mem::replace(&mut self.pipeline, pipeline);
-        let description = self.pipeline.description();
-        for (worker, counters) in self.workers.iter_mut().zip(counters) {
-            worker.fit(description, Some(old.description()), counters);
-        }
-        self.tables = tables;
-        self.state.fit(description, state);
-        self.shared = SharedMemory::new(&self.tables, &self.state, &self.objects);
-        self.attach()?;
-        reload(self, &fresh);
-        if was_running {
-            self.start();
-        }
-        Ok(())
+    /// A count over all workers.
+    fn sum(&self, count: impl Fn(&Counted) -> Option<u64>) -> u64 {
+        self.current.counted.iter().filter_map(count).sum()
     }
 
-    fn carry_tables(&self, pipeline: &Arc<Pipeline>) -> Result<(Vec<Arc<Table>>, Vec<usize>), SwitchError> {
-        let (mut carried, mut fresh) = (Vec::new(), Vec::new());
-        for (number, wanted) in pipeline.description().tables.iter().enumerate() {
-            let equal = |table: &&Arc<Table>| {
-                let mut has = table.description().clone();
-                has.source = wanted.source;
-                has == *wanted && has.part_bits == 0
-            };
-            let table = self.tables.iter().find(equal).cloned();
-            match &table {
-                Some(table) => table.renumber(number),
-                None => fresh.push(number),
-            }
-            carried.push(table);
-        }
-        Ok((fill(pipeline, carried, &self.state.readers)?, fresh))
-    }
-
-    /// What a pipeline has and this switch does not yet: all that may be too large is made before anything is let go.
-    fn lacking(&self, description: &Description) -> Result<(Lacking, Vec<Vec<CounterCells>>), SwitchError> {
-        let counters = self.workers.iter().map(|worker| worker.lacking(description));
-        Ok((self.state.lacking(description)?, counters.collect::<Result<_, _>>()?))
+    fn description(&self) -> &Description {
+        self.current.pipeline.description()
     }
 
     /// Packets dropped, by reason.
     pub fn drops(&self) -> Vec<u64> {
-        let count = self.pipeline.description().drops.len();
-        (0..count).map(|reason| self.workers.iter().filter_map(|worker| worker.drops.get(reason)).sum()).collect()
+        let count = self.description().drops.len();
+        (0..count).map(|reason| self.sum(|counted| counted.drops.get(reason))).collect()
     }
 
     /// Packets on each edge and keys that tables were asked for, where the plan counts them.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
-        self.workers.iter().for_each(|worker| counts.add(&worker.counts()));
+        self.current.counted.iter().for_each(|counted| counts.add(&counted.counts()));
         counts
     }
 
     /// Cycles spent in each node, where the plan sums them.
     pub fn cycles(&self) -> Vec<u64> {
-        let count = self.pipeline.description().nodes.len();
-        (0..count).map(|node| self.workers.iter().filter_map(|worker| worker.cycles.get(node)).sum()).collect()
+        let count = self.description().nodes.len();
+        (0..count).map(|node| self.sum(|counted| counted.cycles.get(node))).collect()
     }
 
     /// Hits and misses of a table.
     pub fn hits(&self, table: usize) -> (u64, u64) {
-        let hits = self.workers.iter().filter_map(|worker| worker.hits.get(table)).sum();
-        let misses = self.workers.iter().filter_map(|worker| worker.misses.get(table)).sum();
-        (hits, misses)
+        (self.sum(|counted| counted.hits.get(table)), self.sum(|counted| counted.misses.get(table)))
     }
 
     /// A counter's cell, over all workers; `None` if there is no such cell.
     pub fn counter(&self, counter: usize, cell: u64) -> Option<abi::CounterCell> {
-        let mut cells = self.workers.iter().map(|worker| worker.counters[counter].cells.get(cell as usize));
+        let mut cells = self.current.counted.iter().map(|counted| counted.counters[counter].cells.get(cell as usize));
         cells.try_fold(abi::CounterCell::default(), |sum, cell| {
             cell.map(|cell| abi::CounterCell { packets: sum.packets + cell.packets, bytes: sum.bytes + cell.bytes })
         })
@@ -409,14 +415,20 @@ impl<L: Lane> Switch<L> {
     /// Makes a counter's cell show this sum; exact only while no packet counts there. False if there is no such cell.
     pub fn set_counter(&self, counter: usize, cell: u64, value: abi::CounterCell) -> bool {
         let values = std::iter::once(value).chain(std::iter::repeat(abi::CounterCell::default()));
-        self.workers.iter().zip(values).all(|(worker, value)| worker.counters[counter].cells.set(cell as usize, value))
+        let counted = self.current.counted.iter();
+        counted.zip(values).all(|(counted, value)| counted.counters[counter].cells.set(cell as usize, value))
+    }
+
+    /// The longest time that a worker has taken for a change of pipelines, between two bursts.
+    pub fn longest_pause(&self) -> Duration {
+        self.workers.iter().map(|worker| worker.control.longest_pause()).max().unwrap_or_default()
     }
 
     /// What the pipeline has told since this was last asked, and how many messages were lost because nobody asked.
     pub fn take_events(&self) -> (Vec<Event>, u64) {
         let (mut all, mut lost) = (Vec::new(), 0);
         for worker in &self.workers {
-            let (events, missing) = worker.events.take();
+            let (events, missing) = worker.control.events.take();
             all.extend(events);
             lost += missing;
         }
@@ -433,7 +445,7 @@ fn check_descriptors(pipeline: &Pipeline, connections: &[Connection]) -> Result<
 }
 
 /// All tables of a pipeline: those that are there, and the others made new, those whose entries stand in another's array after that.
-fn fill(
+pub(crate) fn fill(
     pipeline: &Arc<Pipeline>,
     mut tables: Vec<Option<Arc<Table>>>,
     readers: &Arc<Readers>,
@@ -448,34 +460,6 @@ fn fill(
         tables[number] = Some(Arc::new(made.map_err(|error| SwitchError::Table { name: name(), error })?));
     }
     Ok(tables.into_iter().flatten().collect())
-}
-
-fn make_objects(pipeline: &Arc<Pipeline>) -> Result<Objects, SwitchError> {
-    Objects::create(pipeline).map_err(|name| SwitchError::Extern { name })
-}
-
-impl SharedMemory {
-    fn new(tables: &[Arc<Table>], state: &State, objects: &Objects) -> Box<SharedMemory> {
-        let selections: Vec<_> = tables.iter().map(|table| table.groups_view()).collect();
-        let tables: Vec<_> = tables.iter().map(|table| table.readers_view()).collect();
-        let mut registers: Vec<_> = state.registers.iter().map(Register::raw).collect();
-        let meters: Vec<_> = state.meters.iter().map(|meter| meter.cells.as_mut_ptr()).collect();
-        let raw = abi::Shared {
-            tables: tables.as_ptr(),
-            registers: registers.as_mut_ptr(),
-            meters: meters.as_ptr(),
-            groups: state.groups.raw(),
-            sessions: state.sessions.raw(),
-            selections: selections.as_ptr(),
-            externs: objects.raw(),
-            digest: events::digest,
-            log: events::log,
-            fail: events::fail,
-            punt: events::punt,
-            insert: events::insert,
-        };
-        Box::new(SharedMemory { raw, _tables: tables, _registers: registers, _meters: meters, _selections: selections })
-    }
 }
 
 impl<L: Lane> Drop for Switch<L> {

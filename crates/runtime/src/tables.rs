@@ -10,7 +10,7 @@ use crate::timers::{SLICE, Timers};
 use crate::{abi, region};
 use std::ffi::{c_int, c_void};
 use std::ops::Deref;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What an entry matches, in limbs as the table's descriptor counts them.
@@ -140,7 +140,8 @@ fn checked(status: c_int) -> Result<(), TableError> {
 /// What the writer calls back with.
 struct Ears {
     readers: Arc<Readers>,
-    number: AtomicU64,
+    /// Whether packets may read the table.
+    is_read: AtomicBool,
     cells: u64,
     direct: Mutex<Vec<DirectCells>>,
 }
@@ -169,6 +170,8 @@ pub struct Table {
     /// The table whose array the entries stand in, which lives at least as long.
     _owner: Option<Arc<Table>>,
     description: pipeline::Table,
+    /// The mask of a whole key.
+    whole: Vec<u64>,
     ears: Box<Ears>,
     selection: Mutex<Selection>,
     timers: Mutex<Timers>,
@@ -183,8 +186,20 @@ unsafe impl Sync for Table {}
 
 unsafe extern "C" fn grace(host: *mut c_void) {
     // SAFETY: `host` is the table's `Ears`, which live as long as the writer.
-    let ears = unsafe { &*host.cast::<Ears>() };
-    ears.readers.wait(ears.number.load(Ordering::Relaxed) as u32);
+    unsafe { &*host.cast::<Ears>() }.wait();
+}
+
+impl Ears {
+    /// What tells this table from others, whichever number a pipeline gives it.
+    fn identity(&self) -> usize {
+        std::ptr::from_ref(self) as usize
+    }
+
+    fn wait(&self) {
+        if self.is_read.load(Ordering::Acquire) {
+            self.readers.wait(self.identity());
+        }
+    }
 }
 
 unsafe extern "C" fn cells(host: *mut c_void, count: u64) -> c_int {
@@ -202,6 +217,11 @@ unsafe extern "C" fn clear(host: *mut c_void, cell: u32) {
             unsafe { direct.memory.add(cell as usize * direct.words + word).write_volatile(0) };
         }
     }
+}
+
+fn whole(table: &pipeline::Table) -> Vec<u64> {
+    let bits = |limb: u32| table.key_bits.saturating_sub(64 * limb).min(64);
+    (0..table.key_limbs).map(|limb| if bits(limb) == 64 { u64::MAX } else { (1 << bits(limb)) - 1 }).collect()
 }
 
 /// Direct counters and meters of a table that have room. They cost nothing until entries use them, so there are plenty.
@@ -225,7 +245,7 @@ impl Table {
         let cell_count = cells_of(&description);
         let ears = Box::new(Ears {
             readers: readers.clone(),
-            number: AtomicU64::new(number as u64),
+            is_read: AtomicBool::new(false),
             cells: cell_count,
             direct: Mutex::default(),
         });
@@ -251,6 +271,7 @@ impl Table {
             writer,
             turn,
             _owner: owner,
+            whole: whole(&description),
             description,
             ears,
             selection: Mutex::new(Selection::new()),
@@ -274,9 +295,14 @@ impl Table {
         *self.ears.direct.lock().unwrap_or_else(PoisonError::into_inner) = direct;
     }
 
-    /// Another pipeline may give the table another number.
-    pub(crate) fn renumber(&self, number: usize) {
-        self.ears.number.store(number as u64, Ordering::Relaxed);
+    /// From now on packets may read the table, so what they may have found is kept for a grace period.
+    pub(crate) fn open(&self) {
+        self.ears.is_read.store(true, Ordering::Release);
+    }
+
+    /// See [`Readers::while_inserting`].
+    pub(crate) fn identity(&self) -> usize {
+        self.ears.identity()
     }
 
     fn lock(&self) -> Turn<'_> {
@@ -305,18 +331,21 @@ impl Table {
         Ok(handle)
     }
 
-    /// From the data plane: with its timer started.
-    pub(crate) fn insert_running(
+    /// From the data plane, of an exact key: with its timer started.
+    ///
+    /// # Safety
+    /// `key` has the limbs of the table's keys, and `record` the bytes of its records.
+    pub(crate) unsafe fn insert_running(
         &self,
-        matches: &Match,
-        record: &[u8],
+        key: *const u64,
+        record: *const c_void,
         timer: u32,
         now_ns: u64,
     ) -> Result<(), TableError> {
-        let (raw, record) = (self.raw(matches)?, self.record(record)?);
+        let raw = RawMatch { value: key, mask: self.whole.as_ptr(), high: key, priority: 0 };
         let writer = self.lock();
-        // SAFETY: lengths were checked; the writer copies.
-        checked(unsafe { writer_insert(*writer, &raw, record.as_ptr().cast(), std::ptr::null_mut()) })?;
+        // SAFETY: the caller's promise; the writer copies.
+        checked(unsafe { writer_insert(*writer, &raw, record, std::ptr::null_mut()) })?;
         if timer != 0 && self.description.records_own {
             // SAFETY: likewise.
             checked(unsafe { writer_restart(*writer, &raw, timer, now_ns) })?;
@@ -398,7 +427,7 @@ impl Table {
     /// Makes, replaces or removes a group: the records of its members.
     pub fn set_group(&self, number: u32, records: Option<&[Vec<u8>]>) -> Result<(), TableError> {
         let ears = &self.ears;
-        let wait = || ears.readers.wait(ears.number.load(Ordering::Relaxed) as u32);
+        let wait = || ears.wait();
         match records {
             Some(records) => {
                 records.iter().try_for_each(|record| self.record(record).map(drop))?;

@@ -1,8 +1,8 @@
 //! One worker: the struct that the pipeline sees, and the memory behind each of its pointers.
 
 use crate::abi;
+use crate::control::{Control, Host};
 use crate::counts::{Asked, Counts};
-use crate::events::{Events, Host};
 use crate::pipeline::{Counter, Description};
 use crate::region::Region;
 use crate::state::{cell_count, cells};
@@ -13,33 +13,11 @@ use std::sync::Arc;
 /// Packets that fit the arrays of what is sent and what is freed.
 const OUTPUTS: u32 = 1024;
 
-/// A counter's cells in this worker.
-pub(crate) struct CounterCells {
-    pub description: Counter,
-    pub cells: Region<abi::CounterCell>,
-}
-
-impl CounterCells {
-    /// Whether they can go on as this counter of another pipeline.
-    fn serves(&self, counter: &Counter, description: &Description) -> bool {
-        let count = cell_count(counter.size, counter.table, description);
-        self.description.name == counter.name && self.cells.len() as u64 == count
-    }
-}
-
 pub(crate) struct Worker {
+    /// While a thread runs the worker, only that thread uses it; counts apart.
     pub raw: Box<abi::Worker>,
-    host: Box<Host>,
-    pub events: Arc<Events>,
-    pub drops: Region<u64>,
-    pub hits: Region<u64>,
-    pub misses: Region<u64>,
-    pub edges: Region<u64>,
-    pub cycles: Region<u64>,
-    pub asked: Region<u64>,
-    pub counters: Vec<CounterCells>,
-    counter_pointers: Vec<*mut abi::CounterCell>,
-    _memory: Region<u8>,
+    pub host: Box<Host>,
+    pub control: Box<Control>,
     _out: (Region<*mut c_void>, Region<u16>, Region<u16>),
     _freed: Region<*mut c_void>,
 }
@@ -48,15 +26,10 @@ pub(crate) struct Worker {
 unsafe impl Send for Worker {}
 
 impl Worker {
-    pub fn new(
-        id: u32,
-        port_count: u32,
-        seed: u64,
-        connection: &Connection,
-        description: &Description,
-    ) -> Result<Worker, SwitchError> {
-        let events = Arc::new(Events::default());
-        let host = Box::new(Host { port: connection.port, events: Arc::as_ptr(&events), bytes: connection.bytes });
+    /// A worker without a pipeline.
+    pub fn new(id: u32, port_count: u32, seed: u64, connection: &Connection) -> Worker {
+        let control = Box::new(Control::default());
+        let host = Box::new(Host::new(connection, &control));
         let (packets, lengths, ports) =
             (Region::new(OUTPUTS as usize), Region::new(OUTPUTS as usize), Region::new(OUTPUTS as usize));
         let freed = Region::new(OUTPUTS as usize);
@@ -88,69 +61,107 @@ impl Worker {
             asked: std::ptr::null_mut(),
             quiescent: abi::Quiescent::default(),
         });
-        let mut worker = Worker {
-            raw,
-            host,
-            events,
-            drops: Region::new(0),
-            hits: Region::new(0),
-            misses: Region::new(0),
-            edges: Region::new(0),
-            cycles: Region::new(0),
-            asked: Region::new(0),
-            counters: Vec::new(),
-            counter_pointers: Vec::new(),
-            _memory: Region::new(0),
-            _out: (packets, lengths, ports),
-            _freed: freed,
-        };
-        let counters = worker.lacking(description)?;
-        worker.fit(description, None, counters);
-        Ok(worker)
+        Worker { raw, host, control, _out: (packets, lengths, ports), _freed: freed }
     }
+}
 
-    /// The counters of a pipeline of which it has none with the same name and shape, made new.
-    pub fn lacking(&self, description: &Description) -> Result<Vec<CounterCells>, SwitchError> {
-        let lacks = |counter: &&Counter| !self.counters.iter().any(|kept| kept.serves(counter, description));
+/// A counter's cells in one worker.
+#[derive(Clone)]
+pub(crate) struct CounterCells {
+    pub description: Counter,
+    pub cells: Arc<Region<abi::CounterCell>>,
+}
+
+/// The memory that one worker has for one pipeline: what the pipeline counts, and the pipeline's own.
+pub(crate) struct Counted {
+    pub drops: Region<u64>,
+    pub hits: Region<u64>,
+    pub misses: Region<u64>,
+    pub edges: Region<u64>,
+    pub cycles: Region<u64>,
+    pub asked: Region<u64>,
+    pub counters: Vec<CounterCells>,
+    counter_pointers: Vec<*mut abi::CounterCell>,
+    memory: Region<u8>,
+}
+
+// SAFETY: the pointers are those of regions, which any thread may use.
+unsafe impl Send for Counted {}
+
+/// What a new pipeline takes over from the one before.
+pub(crate) struct Carried<'a> {
+    /// For each table of the new pipeline, the number that the same table has in the one before.
+    pub tables: &'a [Option<usize>],
+}
+
+impl Carried<'_> {
+    /// Whether cells of the pipeline before, of an object with size and table as given, fit those of the new one. Cells of entries stay with their table.
+    pub fn fits(&self, (size, table): (u64, u32), (old_size, old_table): (u64, u32)) -> bool {
+        let same_table = self.tables.get(table as usize).copied().flatten() == Some(old_table as usize);
+        size == old_size && (size != 0 || same_table)
+    }
+}
+
+impl Counted {
+    /// Counts of zero, but for cells of counters that the worker had for the pipeline before.
+    pub fn new(description: &Description, carried: Option<(&Carried<'_>, &Counted)>) -> Result<Counted, SwitchError> {
         let made = |counter: &Counter| {
-            let count = cell_count(counter.size, counter.table, description);
-            let cells = cells("counter", &counter.name, count)?;
+            let kept = carried.and_then(|(carried, old)| {
+                old.counters.iter().find(|old| {
+                    let old = &old.description;
+                    old.name == counter.name && carried.fits((counter.size, counter.table), (old.size, old.table))
+                })
+            });
+            let cells = match kept {
+                Some(kept) => kept.cells.clone(),
+                None => {
+                    let count = cell_count(counter.size, counter.table, description);
+                    Arc::new(cells("counter", &counter.name, count)?)
+                }
+            };
             Ok(CounterCells { description: counter.clone(), cells })
         };
-        description.counters.iter().filter(lacks).map(made).collect()
+        let counters = description.counters.iter().map(made).collect::<Result<Vec<_>, SwitchError>>()?;
+        Ok(Counted {
+            drops: Region::new(description.drops.len()),
+            hits: Region::new(description.tables.len()),
+            misses: Region::new(description.tables.len()),
+            edges: Region::new(description.edges.len()),
+            cycles: Region::new(description.nodes.len()),
+            asked: Region::new(description.tables.len() * abi::ASKED_WORDS),
+            memory: Region::new(description.worker_bytes as usize),
+            counter_pointers: counters.iter().map(|counter| counter.cells.as_mut_ptr()).collect(),
+            counters,
+        })
     }
 
-    /// Makes the counts of a pipeline, taking over from the pipeline before what has the same name and shape. `counters` are those that it lacked.
-    pub fn fit(&mut self, description: &Description, before: Option<&Description>, counters: Vec<CounterCells>) {
-        let names = |description: &Description| description.tables.iter().map(|table| table.name.clone()).collect();
-        let old_tables: Vec<String> = before.map(names).unwrap_or_default();
-        let old_drops = before.map(|before| before.drops.clone()).unwrap_or_default();
-        let tables: Vec<String> = names(description);
-        self.hits = carried(&self.hits, &old_tables, &tables);
-        self.misses = carried(&self.misses, &old_tables, &tables);
-        self.drops = carried(&self.drops, &old_drops, &description.drops);
-        self.edges = Region::new(description.edges.len());
-        self.cycles = Region::new(description.nodes.len());
-        self.asked = Region::new(description.tables.len() * abi::ASKED_WORDS);
-        self._memory = Region::new(description.worker_bytes as usize);
-        let mut all = std::mem::take(&mut self.counters);
-        all.extend(counters);
-        let take = |counter: &Counter| {
-            let at = all.iter().position(|kept| kept.serves(counter, description));
-            let cells = all.swap_remove(at.expect("a counter that was lacking was made")).cells;
-            CounterCells { description: counter.clone(), cells }
-        };
-        self.counters = description.counters.iter().map(take).collect();
-        self.counter_pointers = self.counters.iter().map(|counter| counter.cells.as_mut_ptr()).collect();
-        self.raw.memory = self._memory.as_mut_ptr().cast();
-        self.raw.drops = self.drops.as_mut_ptr();
-        self.raw.hits = self.hits.as_mut_ptr();
-        self.raw.misses = self.misses.as_mut_ptr();
-        self.raw.edges = self.edges.as_mut_ptr();
-        self.raw.cycles = self.cycles.as_mut_ptr();
-        self.raw.asked = self.asked.as_mut_ptr();
-        self.raw.counters = self.counter_pointers.as_ptr();
-        debug_assert!(!self.host.events.is_null());
+    /// Lets a worker count here.
+    pub fn show(&self, worker: &mut abi::Worker) {
+        worker.memory = self.memory.as_mut_ptr().cast();
+        worker.drops = self.drops.as_mut_ptr();
+        worker.hits = self.hits.as_mut_ptr();
+        worker.misses = self.misses.as_mut_ptr();
+        worker.edges = self.edges.as_mut_ptr();
+        worker.cycles = self.cycles.as_mut_ptr();
+        worker.asked = self.asked.as_mut_ptr();
+        worker.counters = self.counter_pointers.as_ptr();
+    }
+
+    /// Leaves the pipeline's own memory as before the first `attach`.
+    pub fn clear_memory(&self) {
+        // SAFETY: the region has as many bytes, and no worker uses them.
+        unsafe { self.memory.as_mut_ptr().write_bytes(0, self.memory.len()) };
+    }
+
+    /// Goes on from the counts of another pipeline. By the thread that counts.
+    pub fn take(&self, old: &Counted, moves: &Moves) {
+        for (from, to) in &moves.tables {
+            self.hits.set(*to, old.hits.get(*from).unwrap_or(0));
+            self.misses.set(*to, old.misses.get(*from).unwrap_or(0));
+        }
+        for (from, to) in &moves.drops {
+            self.drops.set(*to, old.drops.get(*from).unwrap_or(0));
+        }
     }
 
     /// What it has counted for a profile.
@@ -164,12 +175,30 @@ impl Worker {
     }
 }
 
-/// Counts of things with names, taken over where the new list has the name too.
-fn carried(old: &Region<u64>, old_names: &[String], names: &[String]) -> Region<u64> {
-    let new = Region::new(names.len());
-    for (at, name) in names.iter().enumerate() {
-        let before = old_names.iter().position(|old_name| old_name == name);
-        new.set(at, before.and_then(|before| old.get(before)).unwrap_or(0));
+/// Which counts go on as which of another pipeline: those with the same name.
+#[derive(Clone, Default)]
+pub(crate) struct Moves {
+    tables: Vec<(usize, usize)>,
+    drops: Vec<(usize, usize)>,
+}
+
+impl Moves {
+    pub fn between(from: &Description, to: &Description) -> Moves {
+        fn pairs<'a>(from: &[&'a str], to: &[&'a str]) -> Vec<(usize, usize)> {
+            let old = |name: &str| from.iter().position(|old| *old == name);
+            to.iter().enumerate().filter_map(|(new, name)| Some((old(name)?, new))).collect()
+        }
+        fn tables(of: &Description) -> Vec<&str> {
+            of.tables.iter().map(|table| table.name.as_str()).collect()
+        }
+        fn drops(of: &Description) -> Vec<&str> {
+            of.drops.iter().map(String::as_str).collect()
+        }
+        Moves { tables: pairs(&tables(from), &tables(to)), drops: pairs(&drops(from), &drops(to)) }
     }
-    new
+
+    pub fn back(&self) -> Moves {
+        let back = |pairs: &[(usize, usize)]| pairs.iter().map(|(from, to)| (*to, *from)).collect();
+        Moves { tables: back(&self.tables), drops: back(&self.drops) }
+    }
 }

@@ -1,35 +1,10 @@
 //! A pipeline written by hand on the in-memory port: packets, counts, two workers, and another pipeline in its place.
 #![allow(clippy::unwrap_used)]
 
-use runtime::{Buffers, Cache, Compiler, Descriptor, MemoryPort, Packet, Pipeline, Settings, Switch, Trace};
-use std::sync::Arc;
+mod echo;
 
-const ECHO: &str = include_str!("pipelines/echo.c");
-const SETTINGS: Settings = Settings { ports: 8, seed: 0 };
-
-/// The echo pipeline with the byte that it marks packets with.
-fn echo(mark: u8) -> Arc<Pipeline> {
-    pipeline(&format!("#define ECHO_MARK {mark}\n"))
-}
-
-fn pipeline(definitions: &str) -> Arc<Pipeline> {
-    let cache = Cache::at(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let c = format!("{definitions}{ECHO}");
-    let object = Compiler::find(None).unwrap().pipeline(&cache, "echo", &c, Descriptor::Own).unwrap();
-    Arc::new(Pipeline::load(&object).unwrap())
-}
-
-fn port() -> MemoryPort {
-    MemoryPort::new(Buffers { count: 256, ..Buffers::default() })
-}
-
-fn frames(lengths: impl IntoIterator<Item = usize>) -> Vec<(u16, Vec<u8>)> {
-    lengths.into_iter().enumerate().map(|(at, length)| ((at % 4) as u16, vec![at as u8; length])).collect()
-}
-
-fn trace(frames: &[(u16, Vec<u8>)]) -> Trace {
-    Trace::new(frames.iter().map(|(port, bytes)| (*port, bytes.as_slice())))
-}
+use echo::{SETTINGS, echo, frames, pipeline, port, trace};
+use runtime::{Packet, Pipeline, Switch, Trace};
 
 #[test]
 fn packets_of_every_length_come_back_and_runts_are_counted() {

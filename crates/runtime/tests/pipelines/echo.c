@@ -12,6 +12,15 @@
 #define ECHO_MARK 0x11
 #endif
 
+#ifndef ECHO_STATIONS
+#define ECHO_STATIONS 64
+#endif
+
+/* A worker from this number on is refused. */
+#ifndef ECHO_WORKERS
+#define ECHO_WORKERS UINT32_MAX
+#endif
+
 #define RUNT_BYTES 14u
 
 static const struct parameter set_parameters[] = { { "port", 9, 4, PARAMETER_NUMBER } };
@@ -20,7 +29,7 @@ static const struct key_field station_key[] = { { "address", 48, 0, MATCH_EXACT 
 static const struct table_descriptor tables[] = {
 	{
 		.name = "stations", .structure = STRUCTURE_EXACT, .key_bits = 48, .key_limbs = 1, .field_count = 1, .fields = station_key,
-		.action_count = 2, .actions = actions, .record_bytes = 8, .size = 64,
+		.action_count = 2, .actions = actions, .record_bytes = 8, .size = ECHO_STATIONS,
 	},
 };
 static const struct counter_descriptor counters[] = { { "frames", 4, 0 } };
@@ -43,8 +52,7 @@ learn(struct worker *worker, const uint8_t *data, uint16_t port)
 static int
 attach(struct worker *worker)
 {
-	(void)worker;
-	return 0;
+	return worker->id < ECHO_WORKERS ? 0 : 7;
 }
 
 static void

@@ -1,0 +1,109 @@
+//! The changeover of one worker from a pipeline to the next, at the end of a burst.
+//!
+//! The control thread prepares everything and publishes it. The worker flushes and detaches the old pipeline, moves its counts and attaches the new one:
+//! it never waits for another thread, and needs no memory.
+
+use crate::abi;
+use crate::control::{Bound, Control};
+use crate::worker::{Counted, Moves};
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::time::Instant;
+
+/// What a worker is attached to. The addresses outlive the attachment.
+#[derive(Clone, Copy)]
+pub(crate) struct Attachment {
+    pub pipeline: *const abi::Pipeline,
+    pub shared: *const abi::Shared,
+    pub counted: *const Counted,
+    pub bound: *const Bound,
+}
+
+impl Attachment {
+    /// The pipeline's status: 0 if it takes the worker.
+    ///
+    /// # Safety
+    /// The worker is this thread's, and attached to nothing.
+    pub unsafe fn attach(&self, worker: *mut abi::Worker, control: &Control) -> c_int {
+        // SAFETY: the addresses are good, and the worker is this thread's.
+        unsafe {
+            (*self.counted).show(&mut *worker);
+            (*worker).shared = self.shared;
+            control.bind(self.bound);
+            ((*self.pipeline).attach)(worker)
+        }
+    }
+
+    /// Sends or frees what the pipeline holds, and leaves it.
+    ///
+    /// # Safety
+    /// The worker is this thread's, and attached to this.
+    pub unsafe fn detach(&self, worker: *mut abi::Worker) {
+        let nothing = std::ptr::null_mut();
+        let mut empty = abi::Burst { count: 0, ports: nothing, packets: nothing.cast(), lengths: nothing };
+        // SAFETY: the caller's promise.
+        unsafe {
+            let flush = (*worker).flush.expect("a worker is made with its lane's flush");
+            ((*self.pipeline).process)(worker, &mut empty);
+            flush(worker);
+            ((*self.pipeline).detach)(worker);
+            flush(worker);
+        }
+    }
+}
+
+/// A changeover that a worker has not made yet, or has.
+pub(crate) struct Changeover {
+    from: Attachment,
+    to: Attachment,
+    moves: Moves,
+    /// Whether the worker was attached to the new pipeline before.
+    is_back: bool,
+    status: AtomicI32,
+    done: AtomicBool,
+}
+
+impl Changeover {
+    pub fn new(from: Attachment, to: Attachment, moves: Moves) -> Changeover {
+        Changeover { from, to, moves, is_back: false, status: AtomicI32::new(0), done: AtomicBool::new(false) }
+    }
+
+    /// The way back, for a worker that has made it.
+    pub fn back(&self) -> Changeover {
+        Changeover { is_back: true, ..Changeover::new(self.to, self.from, self.moves.back()) }
+    }
+
+    /// The status of the new pipeline's `attach`, when the worker has made the changeover. Not 0: it has stayed with the old one.
+    pub fn status(&self) -> Option<c_int> {
+        self.done.load(Ordering::Acquire).then(|| self.status.load(Ordering::Relaxed))
+    }
+
+    /// The pipeline that the worker is attached to behind it.
+    ///
+    /// # Safety
+    /// The worker is this thread's, between two bursts, and attached to the old pipeline.
+    pub unsafe fn make(&self, worker: *mut abi::Worker, control: &Control) -> *const abi::Pipeline {
+        let begun = Instant::now();
+        // SAFETY: the caller's promise; the addresses outlive the changeover.
+        let status = unsafe {
+            let (old, new) = (&*self.from.counted, &*self.to.counted);
+            self.from.detach(worker);
+            new.take(old, &self.moves);
+            if self.is_back {
+                new.clear_memory();
+            }
+            let status = self.to.attach(worker, control);
+            if status != 0 {
+                old.clear_memory();
+                let back = self.from.attach(worker, control);
+                assert_eq!(back, 0, "a pipeline that has taken a worker takes it again");
+            }
+            status
+        };
+        control.note_pause(begun.elapsed());
+        self.status.store(status, Ordering::Relaxed);
+        let pipeline = if status == 0 { self.to.pipeline } else { self.from.pipeline };
+        self.done.store(true, Ordering::Release);
+        pipeline
+    }
+}

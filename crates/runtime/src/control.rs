@@ -1,0 +1,108 @@
+//! What the control thread and one worker hand to each other: the pipeline to change over to, and what the pipeline tells.
+
+use crate::abi;
+use crate::changeover::Changeover;
+use crate::events::Events;
+use crate::quiescent::Readers;
+use crate::switch::Connection;
+use crate::tables::Table;
+use std::ffi::c_void;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// The tables of a pipeline that its packets may insert into, and all who read them.
+pub(crate) struct Bound {
+    pub readers: Arc<Readers>,
+    pub tables: Vec<Arc<Table>>,
+}
+
+/// See the module.
+#[derive(Default)]
+pub(crate) struct Control {
+    pub events: Events,
+    /// What the worker is to make at the end of its burst. Whoever takes it makes it.
+    next: AtomicPtr<Changeover>,
+    /// Changed by the worker at a changeover.
+    bound: AtomicPtr<Bound>,
+    longest_pause_ns: AtomicU64,
+}
+
+impl Control {
+    /// The tables of the pipeline that the worker is attached to from now on. By the worker's thread.
+    pub fn bind(&self, bound: *const Bound) {
+        self.bound.store(bound.cast_mut(), Ordering::Release);
+    }
+
+    /// # Safety
+    /// Called by the worker's thread while it is attached, and not kept.
+    pub unsafe fn bound(&self) -> Option<&Bound> {
+        // SAFETY: what a worker is attached to outlives the attachment.
+        unsafe { self.bound.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// Publishes a changeover, which outlives it.
+    pub fn ask(&self, changeover: &Changeover) {
+        self.next.store(std::ptr::from_ref(changeover).cast_mut(), Ordering::SeqCst);
+    }
+
+    /// Takes what was published.
+    pub fn take(&self) -> Option<*const Changeover> {
+        let next = self.next.swap(std::ptr::null_mut(), Ordering::SeqCst);
+        (!next.is_null()).then_some(next.cast_const())
+    }
+
+    pub fn note_pause(&self, pause: Duration) {
+        let nanoseconds = u64::try_from(pause.as_nanos()).unwrap_or(u64::MAX);
+        self.longest_pause_ns.fetch_max(nanoseconds, Ordering::Relaxed);
+    }
+
+    pub fn longest_pause(&self) -> Duration {
+        Duration::from_nanos(self.longest_pause_ns.load(Ordering::Relaxed))
+    }
+}
+
+/// `struct host` of runtime/port/host.h.
+#[repr(C)]
+pub(crate) struct Host {
+    pub port: *mut c_void,
+    pub control: *const Control,
+    pub bytes: Option<unsafe extern "C" fn(packet: *const c_void) -> *const u8>,
+    change: unsafe extern "C" fn(worker: *mut abi::Worker, pipeline: *const abi::Pipeline) -> *const abi::Pipeline,
+    pub attention: AtomicU32,
+    unused: u32,
+}
+
+impl Host {
+    pub fn new(connection: &Connection, control: &Control) -> Host {
+        let control: *const Control = control;
+        let (port, bytes) = (connection.port, connection.bytes);
+        Host { port, control, bytes, change, attention: AtomicU32::new(0), unused: 0 }
+    }
+
+    /// Lets the worker look at the end of its burst.
+    pub fn call(&self) {
+        self.attention.store(1, Ordering::SeqCst);
+    }
+}
+
+/// # Safety
+/// The worker is one of this host's.
+pub(crate) unsafe fn host<'a>(worker: *mut abi::Worker) -> (&'a Host, &'a Control) {
+    // SAFETY: the host fills both before the first burst, and keeps them as long as the worker.
+    unsafe {
+        let host = &*(*worker).host.cast::<Host>();
+        (host, &*host.control)
+    }
+}
+
+/// `host.change`: by the worker, between two bursts.
+unsafe extern "C" fn change(worker: *mut abi::Worker, pipeline: *const abi::Pipeline) -> *const abi::Pipeline {
+    // SAFETY: the worker is one of this host's.
+    let control = unsafe { host(worker) }.1;
+    match control.take() {
+        // SAFETY: the control thread keeps a changeover until it was made; the worker is this thread's.
+        Some(changeover) => unsafe { (*changeover).make(worker, control) },
+        None => pipeline,
+    }
+}

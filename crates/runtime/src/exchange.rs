@@ -1,0 +1,185 @@
+//! Another pipeline takes the place of the one that runs, while packets flow.
+//!
+//! `prepare` makes tables and state beside the old ones; the caller fills what is new; then `change_over` lets each worker change at the end of a burst,
+//! whenever that is, and frees the old ones when all have. So some workers run the old pipeline while others run the new one, and both may share tables,
+//! registers and cells: none of these knows which pipeline reads it.
+
+use crate::abi;
+use crate::changeover::Changeover;
+use crate::control::Bound;
+use crate::pipeline::Pipeline;
+use crate::state::{GroupTable, Meter, Register};
+use crate::switch::{Generation, Lane, Switch, SwitchError, fill};
+use crate::tables::Table;
+use crate::worker::{Carried, Counted, Moves};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A pipeline that was prepared.
+pub(crate) struct Next {
+    pub generation: Generation,
+    registers: Vec<Arc<Register>>,
+    meters: Vec<Meter>,
+    /// Multicast groups and sessions, if it begins with none.
+    groups: Option<(GroupTable, GroupTable)>,
+    moves: Moves,
+}
+
+impl<L: Lane> Switch<L> {
+    /// Puts another compilation of the program in the place of this pipeline, while packets flow. Tables, counters, registers and meters with equal
+    /// descriptions stay as they are, but tables that share an array, and the cells of entries of new tables. `reload` is given the numbers of the tables
+    /// that are new, and fills them before any packet comes to them.
+    pub fn exchange(
+        &mut self,
+        pipeline: Arc<Pipeline>,
+        reload: impl FnOnce(&Switch<L>, &[usize]),
+    ) -> Result<(), SwitchError> {
+        let fresh = self.prepare(pipeline)?;
+        reload(self, &fresh);
+        self.change_over()
+    }
+
+    /// Puts another program in the place of this one, while packets flow: as a switch that has just been made, but that ports stay as they are. `load` fills
+    /// tables before any packet comes to them.
+    pub fn replace(&mut self, pipeline: Arc<Pipeline>, load: impl FnOnce(&Switch<L>)) -> Result<(), SwitchError> {
+        self.prepare_other(pipeline)?;
+        load(self);
+        self.change_over()
+    }
+
+    /// The first part of [`Switch::exchange`]. [`Switch::tables`] are those of the new pipeline from now on; the numbers of the new ones are returned.
+    pub fn prepare(&mut self, pipeline: Arc<Pipeline>) -> Result<Vec<usize>, SwitchError> {
+        self.prepare_next(pipeline, true)
+    }
+
+    /// The first part of [`Switch::replace`].
+    pub fn prepare_other(&mut self, pipeline: Arc<Pipeline>) -> Result<(), SwitchError> {
+        self.prepare_next(pipeline, false).map(drop)
+    }
+
+    /// Lets go of the pipeline that was prepared.
+    pub fn give_up(&mut self) {
+        let Some(next) = self.next.take() else { return };
+        self.current.bind_tables(&self.state.meters);
+        drop(next);
+    }
+
+    fn prepare_next(&mut self, pipeline: Arc<Pipeline>, carries: bool) -> Result<Vec<usize>, SwitchError> {
+        self.give_up();
+        let (new, old) = (pipeline.description(), self.current.pipeline.description());
+        if new.descriptor != old.descriptor {
+            return Err(SwitchError::Descriptor { pipeline: new.descriptor, port: old.descriptor });
+        }
+        let places = self.equal_tables(&pipeline, carries);
+        let carried = Carried { tables: &places };
+        let carried = carries.then_some(&carried);
+        let kept = places.iter().map(|place| place.map(|place| self.current.bound.tables[place].clone())).collect();
+        let readers = self.state.readers.clone();
+        let tables = fill(&pipeline, kept, &readers)?;
+        let objects = self.state.objects(new, carried)?;
+        let counted = |old: &Counted| Counted::new(new, carried.map(|carried| (carried, old)));
+        let counted = self.current.counted.iter().map(counted).collect::<Result<_, _>>()?;
+        let groups = (!carries).then(|| (GroupTable::new(), GroupTable::new()));
+        let (groups_of, sessions_of) =
+            groups.as_ref().map_or((&self.state.groups, &self.state.sessions), |(groups, sessions)| (groups, sessions));
+        let moves = if carries { Moves::between(old, new) } else { Moves::default() };
+        let fresh = (0..places.len()).filter(|number| places[*number].is_none()).collect();
+        let generation = Generation::new(
+            pipeline.clone(),
+            Bound { readers, tables },
+            (&objects.registers, &objects.meters),
+            (groups_of, sessions_of),
+            counted,
+        )?;
+        let next = Next { generation, registers: objects.registers, meters: objects.meters, groups, moves };
+        self.bind_both(&next, &places);
+        self.next = Some(next);
+        Ok(fresh)
+    }
+
+    /// For each table of a pipeline, the number of the equal one that is here.
+    fn equal_tables(&self, pipeline: &Pipeline, carries: bool) -> Vec<Option<usize>> {
+        let equal = |wanted: &crate::pipeline::Table| {
+            self.current.bound.tables.iter().position(|table: &Arc<Table>| {
+                let mut has = table.description().clone();
+                has.source = wanted.source;
+                carries && has == *wanted && has.part_bits == 0
+            })
+        };
+        pipeline.description().tables.iter().map(equal).collect()
+    }
+
+    /// A new entry of a table that both pipelines have finds the cells of both empty.
+    fn bind_both(&self, next: &Next, places: &[Option<usize>]) {
+        for (number, place) in places.iter().enumerate() {
+            let mut cells = next.generation.direct_cells(number, &next.meters);
+            cells.extend(place.iter().flat_map(|old| self.current.direct_cells(*old, &self.state.meters)));
+            next.generation.bound.tables[number].bind(cells);
+        }
+    }
+
+    /// The second part of [`Switch::exchange`] and of [`Switch::replace`]: returns when every worker has changed over to the pipeline that was prepared and the
+    /// old one is free. If a worker cannot, all are back at the old one.
+    pub fn change_over(&mut self) -> Result<(), SwitchError> {
+        let next = self.next.as_ref().expect("a pipeline was prepared");
+        next.generation.bound.tables.iter().for_each(|table| table.open());
+        let way = |id| Changeover::new(self.current.attachment(id), next.generation.attachment(id), next.moves.clone());
+        let ways: Vec<Changeover> = (0..self.workers.len()).map(way).collect();
+        let refused = self.make(&ways.iter().map(Some).collect::<Vec<_>>());
+        if let Some((worker, status)) = refused {
+            let back: Vec<Option<Changeover>> =
+                ways.iter().map(|way| (way.status() == Some(0)).then(|| way.back())).collect();
+            let failed = self.make(&back.iter().map(Option::as_ref).collect::<Vec<_>>());
+            assert_eq!(failed, None, "a pipeline that has taken a worker takes it again");
+            self.give_up();
+            return Err(SwitchError::Attach { worker, status });
+        }
+        let Some(next) = self.next.take() else { return Ok(()) };
+        let old = std::mem::replace(&mut self.current, next.generation);
+        self.current.bind_tables(&next.meters);
+        (self.state.registers, self.state.meters) = (next.registers, next.meters);
+        if let Some((groups, sessions)) = next.groups {
+            (self.state.groups, self.state.sessions) = (groups, sessions);
+        }
+        drop(old);
+        Ok(())
+    }
+
+    /// Publishes a changeover for each worker that has one, and waits until all were made. The first worker that has refused, and its status.
+    fn make(&mut self, ways: &[Option<&Changeover>]) -> Option<(u32, i32)> {
+        for (worker, way) in self.workers.iter().zip(ways) {
+            if let Some(way) = way {
+                worker.control.ask(way);
+                worker.host.call();
+            }
+        }
+        let mut refused = None;
+        for (id, way) in ways.iter().enumerate() {
+            let Some(way) = way else { continue };
+            let status = self.wait(id, way);
+            if status != 0 {
+                refused.get_or_insert((id as u32, status));
+            }
+        }
+        refused
+    }
+
+    /// Returns when worker `id` has made its changeover, which this thread makes if the worker does not run.
+    fn wait(&mut self, id: usize, way: &Changeover) -> i32 {
+        loop {
+            if let Some(status) = way.status() {
+                return status;
+            }
+            if self.state.readers.is_running(id) {
+                std::thread::sleep(Duration::from_micros(10));
+                continue;
+            }
+            let worker = &mut self.workers[id];
+            if worker.control.take().is_some() {
+                let raw: *mut abi::Worker = &mut *worker.raw;
+                // SAFETY: the worker runs nowhere, so it is this thread's, between two bursts, and attached to the old pipeline.
+                let _ = unsafe { way.make(raw, &worker.control) };
+            }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The echo pipeline, a port for it, and packets.
+#![allow(clippy::unwrap_used, dead_code)]
+
+use runtime::{Buffers, Cache, Compiler, Descriptor, MemoryPort, Pipeline, Settings, Trace};
+use std::sync::Arc;
+
+const ECHO: &str = include_str!("../pipelines/echo.c");
+pub const SETTINGS: Settings = Settings { ports: 8, seed: 0 };
+
+/// The echo pipeline with the byte that it marks packets with.
+pub fn echo(mark: u8) -> Arc<Pipeline> {
+    pipeline(&format!("#define ECHO_MARK {mark}\n"))
+}
+
+pub fn pipeline(definitions: &str) -> Arc<Pipeline> {
+    let cache = Cache::at(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let c = format!("{definitions}{ECHO}");
+    let object = Compiler::find(None).unwrap().pipeline(&cache, "echo", &c, Descriptor::Own).unwrap();
+    Arc::new(Pipeline::load(&object).unwrap())
+}
+
+pub fn port() -> MemoryPort {
+    MemoryPort::new(Buffers { count: 256, ..Buffers::default() })
+}
+
+pub fn frames(lengths: impl IntoIterator<Item = usize>) -> Vec<(u16, Vec<u8>)> {
+    lengths.into_iter().enumerate().map(|(at, length)| ((at % 4) as u16, vec![at as u8; length])).collect()
+}
+
+pub fn trace(frames: &[(u16, Vec<u8>)]) -> Trace {
+    Trace::new(frames.iter().map(|(port, bytes)| (*port, bytes.as_slice())))
+}
