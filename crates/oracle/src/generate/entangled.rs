@@ -16,6 +16,9 @@ impl Generator {
         let call = self.call_with(code, &function, at, &variable)?;
         let value = cast(&returned, &ty, &call);
         let operator = *self.random.pick(&["+", "-", "^", "|+|", "&"]);
+        if self.random.chance(15) {
+            return self.index_and_element(code, (&variable, &ty));
+        }
         Some(match self.random.below(7) {
             0 => format!("{variable} {operator}= {value};"),
             1 => format!("{} = ({variable} {operator} {value});", self.l_value(code, &ty, false)?),
@@ -99,6 +102,50 @@ impl Generator {
         Some(format!("{}({});", function.name, arguments.join(", ")))
     }
 
+    /// The variable as an argument that is changed, beside an element that it is the index of.
+    fn index_and_element(&mut self, code: &mut Code, (variable, ty): (&str, &Ty)) -> Option<String> {
+        let callable: Vec<Function> = self.functions[..code.functions].iter().chain(&code.actions).cloned().collect();
+        let index = self.small_index(variable, ty)?;
+        let parts: Vec<Part> = self.parts(code).into_iter().filter(is_open_element).collect();
+        let mut found = Vec::new();
+        for function in callable {
+            for one in 0..function.parameters.len() {
+                for other in (0..function.parameters.len()).filter(|other| *other != one) {
+                    let modes = [one, other].map(|at| function.parameters[at].mode);
+                    let changed = modes.iter().all(|mode| matches!(mode, Mode::Out | Mode::InOut));
+                    let is_taken = parts.iter().any(|part| part.ty == function.parameters[other].ty);
+                    if changed && is_taken && function.parameters[one].ty == *ty {
+                        found.push((function.clone(), one, other));
+                    }
+                }
+            }
+        }
+        if found.is_empty() {
+            return None;
+        }
+        let (function, one, other) = self.random.pick(&found).clone();
+        let parts: Vec<Part> = parts.into_iter().filter(|part| part.ty == function.parameters[other].ty).collect();
+        let element = self.one_of(code, &parts)?.text.replace('@', &index);
+        let mut arguments = Vec::new();
+        for (at, parameter) in function.parameters.iter().enumerate() {
+            arguments.push(match parameter.mode {
+                _ if at == one => variable.to_string(),
+                _ if at == other => element.clone(),
+                Mode::In | Mode::Data => self.value(code, &parameter.ty, 1)?,
+                Mode::Out | Mode::InOut => self.l_value(code, &parameter.ty, parameter.mode == Mode::InOut)?,
+            });
+        }
+        Some(format!("{}({});", function.name, arguments.join(", ")))
+    }
+
+    fn small_index(&self, variable: &str, ty: &Ty) -> Option<String> {
+        match ty {
+            Ty::Bits(width) if *width > 2 => Some(format!("{variable}[1:0]")),
+            Ty::Bits(_) => Some(variable.to_string()),
+            _ => None,
+        }
+    }
+
     /// The variable as the index of what the call is assigned to, or is an argument beside.
     fn indexed_by(
         &mut self,
@@ -106,19 +153,18 @@ impl Generator {
         (variable, ty): (&str, &Ty),
         (call, returned): (&str, &Ty),
     ) -> Option<String> {
-        let Ty::Bits(width) = ty else { return None };
-        let index = if *width > 2 { format!("{variable}[1:0]") } else { variable.to_string() };
-        let fits = |part: &Part| {
-            part.writable
-                && part.text.contains('@')
-                && part.guard.is_none()
-                && matches!(part.ty, Ty::Bits(_) | Ty::Int(_))
-        };
-        let parts: Vec<Part> = self.parts(code).into_iter().filter(fits).collect();
+        let index = self.small_index(variable, ty)?;
+        let parts: Vec<Part> = self.parts(code).into_iter().filter(is_open_element).collect();
         let part = self.one_of(code, &parts)?;
         let operator = *self.random.pick(&["=", "=", "+=", "^="]);
         Some(format!("{} {operator} {};", part.text.replace('@', &index), cast(returned, &part.ty, call)))
     }
+}
+
+/// A number in an array or stack whose index is still open.
+fn is_open_element(part: &Part) -> bool {
+    let is_number = matches!(part.ty, Ty::Bits(_) | Ty::Int(_));
+    part.writable && part.guard.is_none() && part.text.contains('@') && is_number
 }
 
 /// A number as one of another type, by way of bits where the sign and the width change.

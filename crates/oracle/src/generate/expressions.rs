@@ -319,7 +319,10 @@ impl Generator {
     fn shift(&mut self, code: &mut Code, ty: &Ty, inner: usize) -> String {
         let operator = *self.random.pick(&["<<", ">>"]);
         let left = self.expression(code, ty, inner);
-        let right = if self.random.chance(40) {
+        let right = if self.random.chance(10) {
+            // More than the bits of most left operands can say.
+            self.random.pick(&["64", "100", "257", "70000"]).to_string()
+        } else if self.random.chance(40) {
             self.random.below(self.types.width(ty) + 3).to_string()
         } else {
             let width = *self.random.pick(&[2, 3, 8, 70]);

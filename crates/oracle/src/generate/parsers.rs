@@ -75,6 +75,10 @@ impl Generator {
             0 => text.push_str(&indented(2, "pkt.extract(hdr.one);")),
             1 => text.push_str(&indented(2, "pkt.extract(hdr.two);")),
             2 => {
+                if self.random.chance(30) {
+                    let method = *self.random.pick(&["push_front", "pop_front"]);
+                    text.push_str(&indented(2, &format!("hdr.items.{method}({});", self.random.between(1, 2))));
+                }
                 text.push_str(&indented(2, "pkt.extract(hdr.items.next);"));
                 subject = "hdr.items.last.k";
                 if self.random.chance(60) {

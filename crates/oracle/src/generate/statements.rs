@@ -312,6 +312,7 @@ impl Generator {
         code.variables.push(Variable { text: name, ty, writable: false, solid: false });
         // In a block of its own, so that what it declares hides nothing from the condition below.
         text.push_str(&indented(depth + 1, "{"));
+        text.push_str(&self.begins_again(code, depth + 2));
         text.push_str(&self.statements(code, 3, depth + 2));
         text.push_str(&indented(depth + 1, "}"));
         if self.random.chance(35) {
@@ -323,6 +324,19 @@ impl Generator {
         code.variables.pop();
         code.loops -= 1;
         text + &indented(depth, "}")
+    }
+
+    /// A variable of a loop's body that has no value at first: it begins as zero each time round.
+    fn begins_again(&mut self, code: &mut Code, depth: usize) -> String {
+        let ty = self.random.pick(&self.numbers[..3]).clone();
+        let (Some(target), true) = (self.l_value(code, &ty, true), self.random.chance(40)) else {
+            return String::new();
+        };
+        let (name, text) = (self.fresh("z"), self.types.text(&ty));
+        let value = self.expression(code, &ty, 1);
+        indented(depth, &format!("{text} {name};"))
+            + &indented(depth, &format!("{target} = {target} + {name} + 1;"))
+            + &indented(depth, &format!("{name} = {value};"))
     }
 
     /// `return`, `exit`, or an error, on some condition.
