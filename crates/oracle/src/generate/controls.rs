@@ -26,7 +26,7 @@ impl Generator {
     fn parameters(&mut self, most: usize, data: bool) -> Vec<Parameter> {
         let mut parameters = Vec::new();
         for _ in 0..self.random.between(usize::from(!data), most) {
-            let mode = *self.random.pick(&[Mode::In, Mode::Out, Mode::InOut, Mode::InOut]);
+            let mode = *self.random.pick(&[Mode::In, Mode::In, Mode::Out, Mode::InOut, Mode::InOut]);
             let mut ty = if self.random.chance(70) { self.scalar() } else { self.composite() };
             if self.random.chance(8) && !data {
                 ty = self.types.named("base_t");
@@ -79,7 +79,7 @@ impl Generator {
     }
 
     pub fn function(&mut self) -> String {
-        let parameters = self.parameters(3, false);
+        let parameters = self.parameters(4, false);
         let returns = self.random.chance(75).then(|| self.scalar());
         let name = self.fresh("f");
         let head = returns.as_ref().map_or("void".into(), |ty| self.types.text(ty));

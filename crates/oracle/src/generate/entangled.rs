@@ -4,7 +4,18 @@ use super::Generator;
 use super::code::{Code, Function, Mode};
 use super::types::{Part, Ty};
 
+/// Of so many types of numbers there is a function that tells its two arguments apart.
+const MIXED: usize = 3;
+
 impl Generator {
+    pub fn mixing_functions(&mut self) -> String {
+        let text = |(at, ty): (usize, &super::types::Ty)| {
+            let ty = self.types.text(ty);
+            format!("{ty} mix{at}(in {ty} one, in {ty} two) {{\n    return one - (two << 1);\n}}\n")
+        };
+        self.numbers[..MIXED].iter().enumerate().map(text).collect()
+    }
+
     /// A statement about a variable and a call that is given it for an `inout` or `out` parameter.
     pub fn entangled(&mut self, code: &mut Code) -> Option<String> {
         let (function, at) = self.changing_function(code)?;
@@ -19,11 +30,22 @@ impl Generator {
         if self.random.chance(15) {
             return self.index_and_element(code, (&variable, &ty));
         }
-        Some(match self.random.below(7) {
+        if self.random.chance(25)
+            && let Some(at) = self.numbers[..MIXED].iter().position(|known| *known == ty)
+        {
+            let target = self.l_value(code, &ty, false)?;
+            let arguments = match self.random.below(3) {
+                0 => format!("{variable}, {value}"),
+                1 => format!("two = {variable}, one = {value}"),
+                _ => format!("one = {value}, two = {variable}"),
+            };
+            return Some(format!("{target} = mix{at}({arguments});"));
+        }
+        Some(match self.random.below(8) {
             0 => format!("{variable} {operator}= {value};"),
             1 => format!("{} = ({variable} {operator} {value});", self.l_value(code, &ty, false)?),
             2 => format!("{} = ({value} {operator} {variable});", self.l_value(code, &ty, false)?),
-            3 => self.passed_on(code, (&variable, &ty), (&call, &returned))?,
+            3 | 7 => self.passed_on(code, (&variable, &ty), (&call, &returned))?,
             4 => self.indexed_by(code, (&variable, &ty), (&call, &returned))?,
             5 => {
                 let target = self.l_value(code, &Ty::Bool, false)?;

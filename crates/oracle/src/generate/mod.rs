@@ -215,7 +215,8 @@ impl Generator {
         self.declare_types();
         let mut text = self.types.declarations();
         text.push_str(&self.constants());
-        for _ in 0..self.random.between(2, 5) {
+        text.push_str(&self.mixing_functions());
+        for _ in 0..self.random.between(3, 6) {
             text.push_str(&self.function());
         }
         text.push_str(&self.parsers());
