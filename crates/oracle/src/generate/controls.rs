@@ -107,6 +107,11 @@ impl Generator {
         let annotation = if self.random.chance(15) { format!("@name(\"renamed_{name}\") ") } else { String::new() };
         let mut text = indented(1, &format!("{annotation}action {name}({}) {{", self.listed(&parameters)));
         text.push_str(&self.statements(&mut inner, 4, 2));
+        if self.random.chance(20) {
+            // What was written before is copied out nonetheless.
+            let condition = self.expression(&mut inner, &Ty::Bool, 1);
+            text.push_str(&indented(2, &format!("if ({condition}) {{ exit; }}")));
+        }
         code.actions.push(Function { name, returns: None, parameters });
         text + &indented(1, "}")
     }

@@ -93,7 +93,7 @@ impl Generator {
             _ => false,
         };
         let sliced: Vec<Part> = all.iter().filter(wider).cloned().collect();
-        if !sliced.is_empty() && (exact.is_empty() || self.random.chance(30)) {
+        if !sliced.is_empty() && (exact.is_empty() || self.random.chance(40)) {
             let part = self.one_of(code, &sliced)?;
             return Some(self.slice(code, &part, self.types.width(ty)));
         }

@@ -32,7 +32,7 @@ impl Generator {
         if !code.variables.is_empty() {
             code.focus = self.random.pick(&code.variables).text.clone();
         }
-        match self.random.below(35) {
+        match self.random.below(37) {
             0..=8 => self.assignment(code).map_or_else(String::new, line),
             9..=10 => self.local(code, depth),
             11..=13 => self.branch(code, depth),
@@ -47,7 +47,7 @@ impl Generator {
             30 => self.register(code).map_or_else(String::new, line),
             31..=34 => self.entangled(code).map_or_else(String::new, line),
             27 => self.compound(code).map_or_else(String::new, line),
-            28..=29 if code.place == Place::Control => self.action_call(code).map_or_else(String::new, line),
+            28..=29 | 35..=36 if code.place == Place::Control => self.action_call(code).map_or_else(String::new, line),
             _ => self.assignment(code).map_or_else(String::new, line),
         }
     }
