@@ -365,8 +365,9 @@ impl Generator {
             }
             4 => format!("((int<{width}>) {})", self.expression(code, &Ty::Bits(width), inner)),
             5 => {
-                let from = self.random.pick(&self.numbers.clone()).clone();
-                let Ty::Int(_) = from else { return self.expression(code, &ty, inner) };
+                let others = self.numbers.iter().filter(|known| matches!(known, Ty::Int(other) if *other != width));
+                let others: Vec<Ty> = others.cloned().collect();
+                let from = if others.is_empty() { ty } else { self.random.pick(&others).clone() };
                 format!("((int<{width}>) {})", self.expression(code, &from, inner))
             }
             _ => self.arithmetic(code, &ty, inner),
