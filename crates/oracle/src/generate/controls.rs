@@ -2,6 +2,7 @@
 
 use super::Generator;
 use super::code::{Applied, Code, Function, Mode, Parameter, Place, Table};
+use super::forms::Inserted;
 use super::random::hex;
 use super::statements::indented;
 use super::types::{Part, Ty, Variable};
@@ -304,9 +305,14 @@ impl Generator {
         for _ in 0..self.random.below(4) {
             text.push_str(&self.table(&mut code, &mut filled));
         }
+        let forms = if matches!(name, "I" | "E") { self.control_forms(name) } else { Inserted::default() };
+        self.before.push_str(&forms.before);
+        text.push_str(&forms.locals);
         text.push_str("    apply {\n");
         text.push_str(&self.prologue(name));
-        text.push_str(&self.statements(&mut code, 12, 2));
+        let mut parts = [forms.statements, self.statements(&mut code, 12, 2)];
+        self.random.shuffle(&mut parts);
+        text.push_str(&parts.concat());
         text.push_str("    }\n");
         self.contents.push(super::Contents { control: name.into(), tables: filled, children });
         format!("control {name}({}) {{\n{text}}}\n", self.listed(parameters))

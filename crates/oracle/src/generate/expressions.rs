@@ -58,7 +58,12 @@ impl Generator {
         let number = if wide == width { part.text } else { format!("{}[{}:{low}]", part.text, low + width - 1) };
         Some(match self.random.below(4) {
             0 => format!("{number} + {}", self.random.below(3)),
-            1 if code.calls => self.call_returning(code, &Ty::Bits(width), 1).unwrap_or(number),
+            1 if code.calls => match self.call_returning(code, &Ty::Bits(width), 1) {
+                // Not all of them beyond the end, which defines nothing.
+                Some(call) if width > 3 => format!("({call} & 3)"),
+                Some(call) => call,
+                None => number,
+            },
             _ => number,
         })
     }

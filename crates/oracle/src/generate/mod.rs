@@ -10,6 +10,9 @@ mod code;
 mod controls;
 mod entangled;
 mod expressions;
+mod form_texts;
+mod forms;
+mod parser_forms;
 mod parsers;
 mod random;
 mod statements;
@@ -46,7 +49,12 @@ pub struct Generator {
     functions: Vec<Function>,
     subcontrols: Vec<Applied>,
     contents: Vec<Contents>,
-    value_sets: Vec<String>,
+    /// Value sets and the widths of their parts.
+    value_sets: Vec<(String, Vec<usize>)>,
+    /// Functions of forms that nothing calls yet, and their parameters beside the first.
+    forms: Vec<(String, &'static [(&'static str, &'static str)])>,
+    /// Declarations of forms that come before the control being made.
+    before: String,
     names: usize,
 }
 
@@ -59,6 +67,8 @@ pub fn generate(seed: u64) -> Case {
         subcontrols: Vec::new(),
         contents: Vec::new(),
         value_sets: Vec::new(),
+        forms: Vec::new(),
+        before: String::new(),
         names: 0,
     };
     let program = generator.program();
@@ -215,7 +225,11 @@ impl Generator {
         self.declare_types();
         let mut text = self.types.declarations();
         text.push_str(&self.constants());
+        text.push_str(parser_forms::DECLARED);
         text.push_str(&self.mixing_functions());
+        for _ in 0..2 {
+            text.push_str(&self.function_form());
+        }
         for _ in 0..self.random.between(3, 6) {
             text.push_str(&self.function());
         }
@@ -223,7 +237,7 @@ impl Generator {
         for depth in 0..self.random.below(3) {
             text.push_str(&self.subcontrol(depth));
         }
-        text.push_str("control V(inout headers_t hdr, inout meta_t meta) {\n    apply { }\n}\n");
+        text.push_str(&self.checksums("V"));
         for name in ["I", "E"] {
             let standard = Ty::Bits(9);
             let mut variables = self.header_variables(true);
@@ -236,11 +250,17 @@ impl Generator {
             let parameters = [parameter("hdr", &headers), parameter("meta", &meta)];
             let depth = if name == "I" { 2 } else { 0 };
             let control = self.control(name, &parameters, variables, depth);
+            text.push_str(&std::mem::take(&mut self.before));
             text.push_str(&control.replacen(") {", ", inout standard_metadata_t std) {", 1));
         }
-        text.push_str("control C(inout headers_t hdr, inout meta_t meta) {\n    apply { }\n}\n");
+        text.push_str(&self.checksums("C"));
         text.push_str(&self.deparser());
         text + "V1Switch(P(), V(), I(), E(), C(), D()) main;\n"
+    }
+
+    fn checksums(&mut self, name: &str) -> String {
+        let calls = self.checksum_calls(name == "V");
+        format!("control {name}(inout headers_t hdr, inout meta_t meta) {{\n    apply {{\n{calls}    }}\n}}\n")
     }
 
     /// Constants of the program, one without a width.

@@ -24,11 +24,12 @@ impl Generator {
         }
         let has_set = self.random.chance(50);
         if has_set {
-            text.push_str("    value_set<bit<8>>(4) chosen;\n");
-            self.value_sets.push("P.chosen".into());
+            text.push_str("    value_set<bit<8>>(4) chosen;\n    value_set<set_t>(4) pairs;\n");
+            self.value_sets.push(("P.chosen".into(), vec![8]));
+            self.value_sets.push(("P.pairs".into(), vec![8, 4]));
         }
         let local = Ty::Bits(8);
-        text.push_str("    bit<8> local;\n");
+        text.push_str("    bit<8> local = 1;\n");
         let mut variables = self.header_variables(true);
         let meta = self.types.named("meta_t");
         variables.push(Variable { text: "meta".into(), ty: meta, writable: true, solid: false });
@@ -67,7 +68,7 @@ impl Generator {
     ) -> String {
         let mut text = indented(1, &format!("state s{at} {{"));
         let mut subject = "hdr.base.l";
-        match self.random.below(8) {
+        match self.random.below(10) {
             0 if self.random.chance(50) => {
                 let width = self.random.between(1, 3);
                 text.push_str(&indented(2, &format!("pkt.extract(hdr.items[hdr.base.l[{}:0]]);", width - 1)));
@@ -101,6 +102,7 @@ impl Generator {
                 let bits = format!("(bit<32>) (hdr.base.l[{}:0] ++ 3w0)", self.random.between(0, 2));
                 text.push_str(&indented(2, &format!("pkt.advance({bits});")));
             }
+            7 | 8 => text.push_str(&self.statement_form()),
             6 => {
                 if let Some(parameter) = extra {
                     text.push_str(&self.inner_call(parameter, variables));
@@ -116,7 +118,7 @@ impl Generator {
         text + &indented(1, "}")
     }
 
-    fn target(&mut self, from: usize, states: usize) -> String {
+    pub fn target(&mut self, from: usize, states: usize) -> String {
         match self.random.below(10) {
             0 => "accept".into(),
             1 if self.random.chance(30) => "reject".into(),
@@ -131,6 +133,9 @@ impl Generator {
         }
         if self.random.chance(12) {
             return self.by_value(from, states);
+        }
+        if self.random.chance(20) {
+            return self.select_form(from, states, has_set);
         }
         let two = self.random.chance(35);
         let subjects = if two { format!("{subject}, hdr.base.k[3:0]") } else { subject.to_string() };

@@ -7,9 +7,14 @@ use super::random::hex;
 impl Generator {
     pub fn lines(&mut self) -> Vec<String> {
         let mut lines = Vec::new();
-        for set in self.value_sets.clone() {
-            let members = (0..self.random.between(1, 3)).map(|_| hex(&self.random.bits(8))).collect::<Vec<_>>();
-            lines.push(format!("value_set {set} {}", members.join(" ")));
+        for (set, widths) in self.value_sets.clone() {
+            let mut members = Vec::new();
+            for _ in 0..self.random.between(1, 3) {
+                let parts: Vec<String> = widths.iter().map(|width| hex(&self.random.bits(*width))).collect();
+                members.push(parts.join(","));
+            }
+            let members = members.join(" ");
+            lines.push(format!("value_set {set} {members}"));
         }
         let contents = std::mem::take(&mut self.contents);
         let mut waiting = vec![("I".to_string(), "I".to_string()), ("E".to_string(), "E".to_string())];
