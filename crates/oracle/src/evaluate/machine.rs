@@ -37,6 +37,8 @@ pub struct Machine<'a> {
     /// What the deparser has appended.
     pub(super) output: Vec<bool>,
     pub(super) truncated: Option<usize>,
+    /// The field list of a resubmission that ingress asked for.
+    pub(super) resubmitted: Option<BigInt>,
     /// Whether lists leave out the fields of invalid headers.
     pub(super) leave_out_invalid: bool,
     pub(super) std_cell: Option<usize>,
@@ -65,6 +67,7 @@ impl<'a> Machine<'a> {
             cursor: 0,
             output: Vec::new(),
             truncated: None,
+            resubmitted: None,
             leave_out_invalid: false,
             std_cell: None,
             steps: 0,

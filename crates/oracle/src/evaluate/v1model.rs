@@ -43,6 +43,8 @@ struct State {
 }
 
 const PARTS: usize = 6;
+/// The `instance_type` of a packet that was resubmitted.
+const RESUBMITTED: u32 = 6;
 
 impl<'a> Machine<'a> {
     pub(super) fn make_switch(&mut self) -> Run<()> {
@@ -88,10 +90,53 @@ impl<'a> Machine<'a> {
         self.packet = bytes.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1 == 1)).collect();
         self.cursor = 0;
         self.truncated = None;
-        let state = self.fresh_state(port, bytes.len())?;
-        self.run_part(0, state)?;
-        self.run_part(1, state)?;
-        self.run_part(2, state)?;
+        self.resubmitted = None;
+        let mut state = self.fresh_state(port, bytes.len())?;
+        loop {
+            self.step()?;
+            self.run_part(0, state)?;
+            self.run_part(1, state)?;
+            self.run_part(2, state)?;
+            let Some(list) = self.resubmitted.take() else { return self.behind_ingress(state) };
+            state = self.resubmit(&list, state, (port, bytes.len()))?;
+        }
+    }
+
+    /// docs/language.md: the bytes that came in are parsed again; of the metadata only the fields of the list are kept.
+    fn resubmit(&mut self, list: &BigInt, before: State, (port, length): (u32, usize)) -> Run<State> {
+        let kept = self.listed(list)?;
+        let Value::Structure(old) = self.cells[before.metadata].clone() else { return unsupported("no metadata") };
+        self.cursor = 0;
+        self.truncated = None;
+        let state = self.fresh_state(port, length)?;
+        for at in kept {
+            let place = Place { cell: state.metadata, steps: vec![Step::Field(at)] };
+            self.write(&place, old.fields[at].clone());
+        }
+        self.set_standard("instance_type", Value::Integer(BigInt::from(RESUBMITTED)))?;
+        Ok(state)
+    }
+
+    /// The fields of the metadata that `@field_list` gives to a list.
+    fn listed(&mut self, list: &BigInt) -> Run<Vec<usize>> {
+        let Some(Switch { metadata: Type::Structure(of), .. }) = &self.switch else { return Ok(Vec::new()) };
+        let declared = self.globals.get(&*of.name).and_then(|all| all.first().copied());
+        let Some(DeclarationKind::Structure(structure)) = declared.map(|declared| &declared.kind) else {
+            return Ok(Vec::new());
+        };
+        let mut kept = Vec::new();
+        for (at, field) in structure.fields.iter().enumerate() {
+            let lists = field.attributes.annotations.iter().filter(|one| one.name.as_str() == "field_list");
+            for number in lists.flat_map(|one| one.expressions()) {
+                if self.number(number, &None)? == *list {
+                    kept.push(at);
+                }
+            }
+        }
+        Ok(kept)
+    }
+
+    fn behind_ingress(&mut self, state: State) -> Run<Vec<Sent>> {
         let group = self.standard("mcast_grp")?;
         let spec = self.standard("egress_spec")?;
         if group != 0 {

@@ -4,7 +4,8 @@
 
 use super::Generator;
 use super::code::{Function, Mode, Parameter};
-use super::form_texts::{CHECKSUMS, CONTROLS, FUNCTIONS, InControl, Place};
+use super::control_texts::{CHECKSUMS, CONTROLS, InControl, Place};
+use super::function_texts::FUNCTIONS;
 use super::statements::indented;
 use super::types::Ty;
 

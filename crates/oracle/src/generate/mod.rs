@@ -7,11 +7,12 @@
 #![allow(clippy::wildcard_enum_match_arm)]
 
 mod code;
+mod control_texts;
 mod controls;
 mod entangled;
 mod expressions;
-mod form_texts;
 mod forms;
+mod function_texts;
 mod parser_forms;
 mod parsers;
 mod random;

@@ -9,6 +9,10 @@ pub const DECLARED: &str = "struct look_t {
     int<4> b;
     bit<8> c;
 }
+struct part_t {
+    bit<4> a;
+    int<8> b;
+}
 struct set_t {
     @match(ternary) bit<8> a;
     @match(exact) bit<4> b;

@@ -187,10 +187,21 @@ impl Types {
             };
             text.push_str(&format!("{keyword} {} {{\n", declared.name));
             for (name, ty) in &declared.fields {
-                text.push_str(&format!("    {} {name};\n", self.text(ty)));
+                let listed = if declared.name == "meta_t" { field_list(name) } else { "" };
+                text.push_str(&format!("    {listed}{} {name};\n", self.text(ty)));
             }
             text.push_str("}\n");
         }
         text
+    }
+}
+
+/// The lists that keep a field of the metadata when a packet is resubmitted or cloned.
+fn field_list(name: &str) -> &'static str {
+    match name {
+        "m1" => "@field_list(1, 2) ",
+        "flag" => "@field_list(1) ",
+        "inner" => "@field_list(2) ",
+        _ => "",
     }
 }
