@@ -185,6 +185,8 @@ dpdk_totals(const struct dpdk_lane *lane, struct dpdk_totals *totals)
 		.received = atomic_load_explicit(&lane->packets, memory_order_relaxed),
 		.handed = atomic_load_explicit(&lane->handed, memory_order_relaxed),
 		.nowhere = atomic_load_explicit(&lane->nowhere, memory_order_relaxed),
+		.to_cpu = atomic_load_explicit(&lane->to_cpu, memory_order_relaxed),
+		.injected_lost = atomic_load_explicit(&lane->injected_lost, memory_order_relaxed),
 	};
 }
 

@@ -55,6 +55,8 @@ struct dpdk_totals {
 	uint64_t received;
 	uint64_t handed;	/* that its pipeline gave to ports, copies among them */
 	uint64_t nowhere;	/* of these, the ones for numbers that no port has */
+	uint64_t to_cpu;	/* and the ones for the control plane */
+	uint64_t injected_lost;	/* packets of the control plane's for which there was no buffer */
 };
 
 /* Descriptors that a queue may have. */
@@ -107,7 +109,10 @@ struct dpdk_lane {
 	_Atomic uint64_t sent[DPDK_PORTS];	/* packets that ethdevs took */
 	_Atomic uint64_t handed;	/* as in `struct dpdk_totals` */
 	_Atomic uint64_t nowhere;
+	_Atomic uint64_t to_cpu;
+	_Atomic uint64_t injected_lost;
 	struct rte_mbuf *packets_in[DPDK_BURST];
+	uint16_t injected[DPDK_BURST];	/* ports of injected packets */
 };
 
 struct dpdk_memory;
@@ -178,6 +183,24 @@ void dpdk_stop(void);
 
 /* Sends as many as the device takes at once: the first so many, which it owns. */
 uint16_t dpdk_transmit(struct dpdk_port *port, uint16_t queue, struct rte_mbuf **packets, uint16_t count);
+
+/* Makes `packet`, an empty one, a packet with these bytes, in as many buffers as it takes. 0: out of buffers. */
+int dpdk_fill(struct rte_mbuf *packet, const uint8_t *bytes, uint32_t length);
+
+/* Takes up to `limit` injected packets, and their ports. Adds to `*lost` those for which there is no buffer. */
+uint32_t dpdk_injected(struct worker *worker, struct rte_mbuf **packets, uint16_t *ports, uint32_t limit, uint32_t *lost);
+
+/* Takes packets to the control plane's port out of `worker.out`. How many. */
+uint32_t dpdk_take_cpu(struct worker *worker, uint32_t cpu_port);
+
+/* Likewise; nothing where there is no such port. */
+static inline uint32_t
+dpdk_to_cpu(struct worker *worker)
+{
+	const uint32_t cpu_port = host_cpu_port(worker);
+
+	return __builtin_expect(cpu_port != HOST_NO_PORT, 0) ? dpdk_take_cpu(worker, cpu_port) : 0;
+}
 
 void dpdk_flush(struct worker *worker);
 void dpdk_run(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *pipeline, const _Atomic uint32_t *stop);

@@ -75,32 +75,6 @@ dpdk_memory_log_restart(struct dpdk_memory *port, uint32_t logging)
 	port->logging = logging;
 }
 
-/* A frame that one buffer does not hold comes in as many as it takes, as from a NIC. 0: out of buffers. */
-static int
-dpdk_memory_chain(struct rte_mbuf *first, const struct frame *frame)
-{
-	struct rte_mbuf *last = first;
-	uint32_t done = 0;
-
-	for (;;) {
-		const uint32_t room = rte_pktmbuf_tailroom(last), left = frame->length - done;
-		const uint32_t part = left < room ? left : room;
-
-		memcpy(rte_pktmbuf_mtod(last, uint8_t *), frame->bytes + done, part);
-		last->data_len = (uint16_t)part;
-		done += part;
-		if (done == frame->length)
-			break;
-		last->next = rte_pktmbuf_alloc(first->pool);
-		if (last->next == NULL)
-			return 0;
-		last = last->next;
-		first->nb_segs++;
-	}
-	first->pkt_len = frame->length;
-	return 1;
-}
-
 /* What a driver writes to an mbuf of one segment, in one store: where the packet begins, one holder, one segment, its port; no flags; its length, twice. */
 static inline half_line
 dpdk_memory_describe(const struct frame *frame)
@@ -132,7 +106,7 @@ dpdk_memory_fill_any(struct dpdk_memory *port, uint32_t wanted)
 		rte_pktmbuf_reset(packet);
 		packet->port = frame->port;
 		port->ports[count] = frame->port;
-		if (dpdk_memory_chain(packet, frame)) {
+		if (dpdk_fill(packet, frame->bytes, frame->length)) {
 			port->packets[count++] = packet;
 		} else {
 			rte_pktmbuf_free(packet);
@@ -326,9 +300,10 @@ dpdk_memory_flush(struct worker *worker)
 	struct dpdk_memory *port = ((struct host *)worker->host)->port;
 	struct output *out = &worker->out;
 	const uint16_t *numbers = out->ports;
-	const uint32_t count = out->count;
-	uint32_t ports = 0;
+	uint32_t count, ports = 0;
 
+	port->counts.released += dpdk_to_cpu(worker);
+	count = out->count;
 	if (port->logging)
 		dpdk_memory_note(port, out);
 	for (uint32_t i = 0; i < count; i++)
@@ -361,6 +336,19 @@ dpdk_memory_more(struct dpdk_memory *port, uint64_t packets)
 	port->left = packets;
 }
 
+static void
+dpdk_memory_injected(struct worker *worker, struct dpdk_memory *port, const struct pipeline *pipeline, uint32_t limit)
+{
+	uint32_t lost = 0;
+	const uint32_t count = dpdk_injected(worker, port->packets, port->ports, limit, &lost);
+
+	port->counts.received += count + lost;
+	port->counts.starved += lost;
+	if (count != 0)
+		dpdk_memory_step(worker, port, pipeline, count);
+	host_call_again(worker);
+}
+
 static inline uint32_t
 dpdk_memory_limit(const struct dpdk_memory *port, const struct pipeline *pipeline)
 {
@@ -374,11 +362,13 @@ dpdk_memory_run(struct worker *worker, struct dpdk_memory *port, const struct pi
 {
 	uint32_t limit = dpdk_memory_limit(port, pipeline);
 
-	while (port->left != 0 && atomic_load_explicit(stop, memory_order_relaxed) == 0) {
-		dpdk_memory_step(worker, port, pipeline, dpdk_memory_receive(port, limit));
+	while ((port->left != 0 || host_calls(worker)) && atomic_load_explicit(stop, memory_order_relaxed) == 0) {
+		if (port->left != 0)
+			dpdk_memory_step(worker, port, pipeline, dpdk_memory_receive(port, limit));
 		if (host_calls(worker)) {
 			pipeline = host_answer(worker, pipeline);
 			limit = dpdk_memory_limit(port, pipeline);
+			dpdk_memory_injected(worker, port, pipeline, limit);
 		}
 	}
 	dpdk_memory_step(worker, port, pipeline, 0);

@@ -90,6 +90,7 @@ dpdk_flush(struct worker *worker)
 	uint32_t lowest = DPDK_PORTS, highest = 0;
 
 	dpdk_count(&lane->handed, out->count);
+	dpdk_count(&lane->to_cpu, dpdk_to_cpu(worker));
 	for (uint32_t i = 0; i < out->count; i++) {
 		const uint32_t place = dpdk_places[out->ports[i]];
 
@@ -159,6 +160,23 @@ dpdk_idle(struct worker *worker, const struct pipeline *pipeline, const struct c
 	dpdk_step(worker, pipeline, &nothing);
 }
 
+/* A burst of packets that the control thread hands over. */
+static void
+dpdk_take_injected(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *pipeline, const struct clock *clock, uint16_t limit)
+{
+	uint32_t lost = 0;
+	const uint32_t count = dpdk_injected(worker, lane->packets_in, lane->injected, limit, &lost);
+	struct burst burst = { .count = count, .ports = lane->injected, .packets = (void **)lane->packets_in };
+
+	if (count != 0) {
+		worker->clock_ns = clock_now(clock);
+		dpdk_count(&lane->packets, count);
+		dpdk_step(worker, pipeline, &burst);
+	}
+	dpdk_count(&lane->injected_lost, lost);
+	host_call_again(worker);
+}
+
 static inline uint16_t
 dpdk_limit(const struct dpdk_lane *lane, const struct pipeline *pipeline)
 {
@@ -190,6 +208,7 @@ dpdk_run(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *p
 		if (host_calls(worker)) {
 			pipeline = host_answer(worker, pipeline);
 			limit = dpdk_limit(lane, pipeline);
+			dpdk_take_injected(worker, lane, pipeline, &clock, limit);
 		}
 	}
 	/* So that what is counted at the end is all. */

@@ -111,11 +111,42 @@ memory_send(struct memory_port *port, const struct output *out)
 	own_free(port->own, out->packets, count);
 }
 
+/* Takes packets to `cpu_port` out of those that leave. */
+static void
+memory_to_cpu(struct worker *worker, struct memory_port *port, uint32_t cpu_port)
+{
+	struct ring *ring = ((struct host *)worker->host)->to_cpu;
+	struct output *out = &worker->out;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < out->count; i++) {
+		uint8_t *to;
+
+		if (out->ports[i] != cpu_port) {
+			out->packets[kept] = out->packets[i];
+			out->lengths[kept] = out->lengths[i];
+			out->ports[kept++] = out->ports[i];
+			continue;
+		}
+		to = ring_reserve(ring, out->ports[i], out->lengths[i]);
+		if (to != NULL) {
+			memcpy(to, out->packets[i], out->lengths[i]);
+			ring_commit(ring);
+		}
+		own_free(port->own, &out->packets[i], 1);
+		port->counts.released++;
+	}
+	out->count = kept;
+}
+
 void
 memory_port_flush(struct worker *worker)
 {
 	struct memory_port *port = ((struct host *)worker->host)->port;
+	const uint32_t cpu_port = host_cpu_port(worker);
 
+	if (__builtin_expect(cpu_port != HOST_NO_PORT, 0))
+		memory_to_cpu(worker, port, cpu_port);
 	if (port->logging)
 		memory_note(port, &worker->out);
 	memory_send(port, &worker->out);
@@ -139,6 +170,32 @@ memory_step(struct worker *worker, struct memory_port *port, const struct pipeli
 	atomic_fetch_add(&worker->quiescent, 1);
 }
 
+/* A burst of packets that the control thread hands over; those for which there is no buffer are lost. */
+static void
+memory_injected(struct worker *worker, struct memory_port *port, const struct pipeline *pipeline, uint32_t limit)
+{
+	struct ring *ring = ((struct host *)worker->host)->injected;
+	struct own_pool *own = port->own;
+	const struct ring_head *head;
+	uint32_t count = 0;
+
+	while (count < limit && (head = ring_first(ring)) != NULL) {
+		if (own->free_count == 0) {
+			port->counts.starved++;
+		} else {
+			port->packets[count] = own->free[--own->free_count];
+			port->lengths[count] = (uint16_t)head->bytes;
+			port->ports[count] = (uint16_t)head->tag;
+			memcpy(port->packets[count++], head + 1, head->bytes);
+		}
+		ring_release(ring, head);
+	}
+	port->counts.received += count;
+	if (count != 0)
+		memory_step(worker, port, pipeline, count);
+	host_call_again(worker);
+}
+
 /* Packets that are taken at once. */
 static inline uint32_t
 memory_limit(const struct memory_port *port, const struct pipeline *pipeline)
@@ -153,11 +210,13 @@ memory_port_run(struct worker *worker, struct memory_port *port, const struct pi
 {
 	uint32_t limit = memory_limit(port, pipeline);
 
-	while (port->left != 0 && atomic_load_explicit(stop, memory_order_relaxed) == 0) {
-		memory_step(worker, port, pipeline, memory_receive(port, limit));
+	while ((port->left != 0 || host_calls(worker)) && atomic_load_explicit(stop, memory_order_relaxed) == 0) {
+		if (port->left != 0)
+			memory_step(worker, port, pipeline, memory_receive(port, limit));
 		if (host_calls(worker)) {
 			pipeline = host_answer(worker, pipeline);
 			limit = memory_limit(port, pipeline);
+			memory_injected(worker, port, pipeline, limit);
 		}
 	}
 	/* Packets that enter again do so after the burst; a pipeline that holds some for a later one gives them up to an empty one, and with them what it has found

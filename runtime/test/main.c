@@ -13,6 +13,7 @@ static const struct {
 	{ "wide", test_wide },
 	{ "extern", test_extern },
 	{ "packet", test_packet },
+	{ "ring", test_ring },
 	{ "lanes_8", test_lanes_8 },
 	{ "lanes_16", test_lanes_16 },
 	{ "table_actions", test_table_actions },

@@ -4,6 +4,7 @@ use crate::abi;
 use crate::changeover::Changeover;
 use crate::events::Events;
 use crate::quiescent::Readers;
+use crate::ring::{RawRing, Ring};
 use crate::switch::Connection;
 use crate::tables::Table;
 use std::ffi::c_void;
@@ -18,9 +19,12 @@ pub(crate) struct Bound {
 }
 
 /// See the module.
-#[derive(Default)]
 pub(crate) struct Control {
     pub events: Events,
+    /// Packets to process as if they were received, with their ports.
+    pub injected: Ring,
+    /// Packets that were sent to the control plane's port.
+    pub to_cpu: Ring,
     /// What the worker is to make at the end of its burst. Whoever takes it makes it.
     next: AtomicPtr<Changeover>,
     /// Changed by the worker at a changeover.
@@ -28,7 +32,21 @@ pub(crate) struct Control {
     longest_pause_ns: AtomicU64,
 }
 
+/// Bytes of packets that wait for a worker, or for the control thread. Memory is taken when it is first used.
+const PACKETS_BYTES: u64 = 1 << 22;
+
 impl Control {
+    pub fn new() -> Control {
+        Control {
+            events: Events::default(),
+            injected: Ring::new(PACKETS_BYTES),
+            to_cpu: Ring::new(PACKETS_BYTES),
+            next: AtomicPtr::default(),
+            bound: AtomicPtr::default(),
+            longest_pause_ns: AtomicU64::new(0),
+        }
+    }
+
     /// The tables of the pipeline that the worker is attached to from now on. By the worker's thread.
     pub fn bind(&self, bound: *const Bound) {
         self.bound.store(bound.cast_mut(), Ordering::Release);
@@ -62,6 +80,9 @@ impl Control {
     }
 }
 
+/// `HOST_NO_PORT` there.
+const NO_PORT: u32 = u32::MAX;
+
 /// `struct host` of runtime/port/host.h.
 #[repr(C)]
 pub(crate) struct Host {
@@ -69,15 +90,32 @@ pub(crate) struct Host {
     pub control: *const Control,
     pub bytes: Option<unsafe extern "C" fn(packet: *const c_void) -> *const u8>,
     change: unsafe extern "C" fn(worker: *mut abi::Worker, pipeline: *const abi::Pipeline) -> *const abi::Pipeline,
-    pub attention: AtomicU32,
-    unused: u32,
+    attention: AtomicU32,
+    cpu_port: AtomicU32,
+    injected: *mut RawRing,
+    to_cpu: *mut RawRing,
 }
 
 impl Host {
     pub fn new(connection: &Connection, control: &Control) -> Host {
+        let (injected, to_cpu) = (control.injected.raw(), control.to_cpu.raw());
         let control: *const Control = control;
         let (port, bytes) = (connection.port, connection.bytes);
-        Host { port, control, bytes, change, attention: AtomicU32::new(0), unused: 0 }
+        Host {
+            port,
+            control,
+            bytes,
+            change,
+            attention: AtomicU32::new(0),
+            cpu_port: AtomicU32::new(NO_PORT),
+            injected,
+            to_cpu,
+        }
+    }
+
+    /// Packets to this port are the control plane's from the next burst on.
+    pub fn set_cpu_port(&self, port: Option<u32>) {
+        self.cpu_port.store(port.unwrap_or(NO_PORT), Ordering::Relaxed);
     }
 
     /// Lets the worker look at the end of its burst.

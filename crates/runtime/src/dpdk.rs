@@ -146,6 +146,10 @@ pub struct Totals {
     pub handed: u64,
     /// Of these, the ones for numbers that no port has.
     pub nowhere: u64,
+    /// And the ones for the control plane.
+    pub to_cpu: u64,
+    /// Packets of the control plane's for which there was no buffer.
+    pub injected_lost: u64,
 }
 
 /// Descriptors that a queue of a device may have.
@@ -388,6 +392,7 @@ impl Lane for DpdkLane {
             pool: unsafe { (layer.lane_pool)(self.raw) },
             flush: layer.flush,
             bytes: Some(layer.bytes),
+            longest: u32::from(u16::MAX),
         }
     }
 
@@ -467,6 +472,7 @@ impl Lane for DpdkMemoryPort {
             pool: unsafe { (layer.memory_pool)(self.raw) },
             flush: layer.memory_flush,
             bytes: Some(layer.bytes),
+            longest: u32::from(u16::MAX),
         }
     }
 

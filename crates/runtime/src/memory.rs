@@ -348,6 +348,7 @@ impl Lane for MemoryPort {
             pool: unsafe { memory_port_pool(self.raw) },
             flush: memory_port_flush,
             bytes: None,
+            longest: self.room,
         }
     }
 

@@ -31,6 +31,8 @@ pub struct Connection {
     pub flush: unsafe extern "C" fn(worker: *mut abi::Worker),
     /// Where a packet's bytes begin; `None` where the packet is their address.
     pub bytes: Option<unsafe extern "C" fn(packet: *const c_void) -> *const u8>,
+    /// Bytes of the longest packet that the pool's buffers hold.
+    pub longest: u32,
 }
 
 /// The ports that one worker serves.
@@ -114,6 +116,7 @@ pub struct Switch<L: Lane> {
     /// Registers and meters are those of the pipeline that the workers are attached to.
     pub state: State,
     pub(crate) workers: Vec<Worker>,
+    pub(crate) cpu_port: Option<u32>,
     /// A lane is away while a thread runs it.
     lanes: Vec<Option<L>>,
     threads: Vec<JoinHandle<L>>,
@@ -236,6 +239,7 @@ impl<L: Lane> Switch<L> {
             next: None,
             state,
             workers,
+            cpu_port: None,
             lanes: lanes.into_iter().map(Some).collect(),
             threads: Vec::new(),
             stop: Arc::new(AtomicU32::new(0)),
@@ -253,7 +257,9 @@ impl<L: Lane> Switch<L> {
         self.current.counted.clear();
         self.current.bound.tables.clear();
         (self.state.registers, self.state.meters) = (Vec::new(), Vec::new());
+        let cpu_port = self.cpu_port;
         *self = Switch::new(pipeline, lanes, settings)?;
+        self.set_cpu_port(cpu_port);
         Ok(())
     }
 

@@ -18,6 +18,8 @@ pub(crate) struct Worker {
     pub raw: Box<abi::Worker>,
     pub host: Box<Host>,
     pub control: Box<Control>,
+    /// Bytes of the longest packet that its buffers hold.
+    pub longest: u32,
     _out: (Region<*mut c_void>, Region<u16>, Region<u16>),
     _freed: Region<*mut c_void>,
 }
@@ -28,7 +30,7 @@ unsafe impl Send for Worker {}
 impl Worker {
     /// A worker without a pipeline.
     pub fn new(id: u32, port_count: u32, seed: u64, connection: &Connection) -> Worker {
-        let control = Box::new(Control::default());
+        let control = Box::new(Control::new());
         let host = Box::new(Host::new(connection, &control));
         let (packets, lengths, ports) =
             (Region::new(OUTPUTS as usize), Region::new(OUTPUTS as usize), Region::new(OUTPUTS as usize));
@@ -61,7 +63,7 @@ impl Worker {
             asked: std::ptr::null_mut(),
             quiescent: abi::Quiescent::default(),
         });
-        Worker { raw, host, control, _out: (packets, lengths, ports), _freed: freed }
+        Worker { raw, host, control, longest: connection.longest, _out: (packets, lengths, ports), _freed: freed }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The echo pipeline, a port for it, and packets.
 #![allow(clippy::unwrap_used, dead_code)]
 
-use runtime::{Buffers, Cache, Compiler, Descriptor, MemoryPort, Pipeline, Settings, Trace};
+use runtime::{Buffers, Cache, Compiler, Descriptor, MemoryPort, Pipeline, Settings, Trace, compile};
 use std::sync::Arc;
 
 const ECHO: &str = include_str!("../pipelines/echo.c");
@@ -17,6 +17,16 @@ pub fn pipeline(definitions: &str) -> Arc<Pipeline> {
     let c = format!("{definitions}{ECHO}");
     let object = Compiler::find(None).unwrap().pipeline(&cache, "echo", &c, Descriptor::Own).unwrap();
     Arc::new(Pipeline::load(&object).unwrap())
+}
+
+/// For mbufs; `None` without DPDK's development files.
+pub fn pipeline_for_mbufs() -> Option<Arc<Pipeline>> {
+    let cache = Cache::at(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let c = format!("#define ECHO_MBUF\n{ECHO}");
+    match Compiler::find(None).unwrap().pipeline(&cache, "echo", &c, Descriptor::Mbuf) {
+        Err(compile::Failure::NoDpdk) => None,
+        object => Some(Arc::new(Pipeline::load(&object.unwrap()).unwrap())),
+    }
 }
 
 pub fn port() -> MemoryPort {

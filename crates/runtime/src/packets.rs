@@ -1,0 +1,68 @@
+//! Packets of the control plane: those that it hands to a worker as if they were received, and those that the program sends to its port.
+
+use crate::switch::{Lane, Switch};
+use std::fmt;
+
+/// Why a packet of the control plane is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InjectError {
+    /// Earlier ones still wait for the worker.
+    Full,
+    /// The worker's buffers hold this many bytes.
+    TooLong { longest: u32 },
+    /// Ports have smaller numbers.
+    NoPort { ports: u32 },
+}
+
+impl fmt::Display for InjectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            InjectError::Full => write!(f, "the queue of packets from the control plane is full"),
+            InjectError::TooLong { longest } => write!(f, "the packet is longer than {longest} bytes"),
+            InjectError::NoPort { ports } => write!(f, "there is no such port: ports are 0 to {}", ports - 1),
+        }
+    }
+}
+
+impl std::error::Error for InjectError {}
+
+/// The worker that processes packets of the control plane: one, so that they keep their order.
+const WORKER: usize = 0;
+
+impl<L: Lane> Switch<L> {
+    /// Lets a worker process a packet as if it were received by `port`, behind the burst that it is in, or when it runs next.
+    pub fn inject(&mut self, port: u32, bytes: &[u8]) -> Result<(), InjectError> {
+        let worker = &self.workers[WORKER];
+        let (ports, longest) = (worker.raw.port_count.min(1 << 16), worker.longest);
+        if port >= ports {
+            return Err(InjectError::NoPort { ports });
+        }
+        if bytes.len() > longest as usize {
+            return Err(InjectError::TooLong { longest });
+        }
+        // SAFETY: the switch is borrowed, so no other thread writes.
+        if !unsafe { worker.control.injected.push(port, &[bytes]) } {
+            return Err(InjectError::Full);
+        }
+        worker.host.call();
+        Ok(())
+    }
+
+    /// From now on, packets that the program sends to this port go to the control plane, and to no device.
+    pub fn set_cpu_port(&mut self, port: Option<u32>) {
+        self.cpu_port = port;
+        self.workers.iter().for_each(|worker| worker.host.set_cpu_port(port));
+    }
+
+    /// The packets that the program has sent to the control plane's port, and how many were lost since this was last called: those that found the queue full,
+    /// not those that waited in it.
+    pub fn take_cpu_packets(&mut self) -> (Vec<Vec<u8>>, u64) {
+        let (mut packets, mut lost) = (Vec::new(), 0);
+        for worker in &self.workers {
+            // SAFETY: the switch is borrowed, so no other thread reads.
+            packets.extend(std::iter::from_fn(|| unsafe { worker.control.to_cpu.pop() }).map(|(_, bytes)| bytes));
+            lost += worker.control.to_cpu.take_lost();
+        }
+        (packets, lost)
+    }
+}

@@ -1,0 +1,122 @@
+//! Bounded queues of messages between the control thread and a worker: `runtime/port/ring.h`.
+//!
+//! One thread writes and one reads; neither locks, waits or needs memory. A message that finds no room is lost and counted.
+
+use std::cell::Cell;
+
+#[repr(C)]
+pub(crate) struct RawRing {
+    opaque: [u8; 0],
+}
+
+#[repr(C)]
+struct Head {
+    bytes: u32,
+    tag: u32,
+}
+
+unsafe extern "C" {
+    fn ring_create(bytes: u64) -> *mut RawRing;
+    fn ring_destroy(ring: *mut RawRing);
+    fn ring_host_reserve(ring: *mut RawRing, tag: u32, bytes: u32) -> *mut u8;
+    fn ring_host_commit(ring: *mut RawRing);
+    fn ring_host_first(ring: *mut RawRing) -> *const Head;
+    fn ring_host_release(ring: *mut RawRing, head: *const Head);
+    fn ring_host_lost(ring: *const RawRing) -> u64;
+}
+
+/// A queue. Its two sides are for one thread each: the caller sees to that.
+pub(crate) struct Ring {
+    raw: *mut RawRing,
+    /// Messages that were lost when [`Ring::take_lost`] was last called.
+    known_lost: Cell<u64>,
+}
+
+// SAFETY: its memory belongs to no thread.
+unsafe impl Send for Ring {}
+
+impl Ring {
+    /// Room for so many bytes, a power of two. A message takes half of it at most.
+    pub fn new(bytes: u64) -> Ring {
+        // SAFETY: a plain number.
+        let raw = unsafe { ring_create(bytes) };
+        assert!(!raw.is_null(), "there is address space for a queue of {bytes} bytes");
+        Ring { raw, known_lost: Cell::new(0) }
+    }
+
+    pub fn raw(&self) -> *mut RawRing {
+        self.raw
+    }
+
+    /// Writes a message, its parts one behind the other. False if there is no room.
+    ///
+    /// # Safety
+    /// No other thread writes.
+    pub unsafe fn push(&self, tag: u32, parts: &[&[u8]]) -> bool {
+        let length = parts.iter().map(|part| part.len()).sum::<usize>();
+        let Ok(bytes) = u32::try_from(length) else { return false };
+        // SAFETY: the caller's promise; there is room for all parts if there is any.
+        unsafe {
+            let mut to = ring_host_reserve(self.raw, tag, bytes);
+            if to.is_null() {
+                return false;
+            }
+            for part in parts {
+                to.copy_from_nonoverlapping(part.as_ptr(), part.len());
+                to = to.add(part.len());
+            }
+            ring_host_commit(self.raw);
+        }
+        true
+    }
+
+    /// The oldest message, with its tag.
+    ///
+    /// # Safety
+    /// No other thread reads.
+    pub unsafe fn pop(&self) -> Option<(u32, Vec<u8>)> {
+        // SAFETY: the caller's promise; a message's bytes follow its head, and stay until it is released.
+        unsafe {
+            let head = ring_host_first(self.raw).as_ref()?;
+            let bytes = std::slice::from_raw_parts(std::ptr::from_ref(head).add(1).cast::<u8>(), head.bytes as usize);
+            let message = (head.tag, bytes.to_vec());
+            ring_host_release(self.raw, head);
+            Some(message)
+        }
+    }
+
+    /// Messages lost since this was last called. By the thread that reads.
+    pub fn take_lost(&self) -> u64 {
+        // SAFETY: the queue is alive.
+        let lost = unsafe { ring_host_lost(self.raw) };
+        lost - self.known_lost.replace(lost)
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // SAFETY: nobody uses it any more.
+        unsafe { ring_destroy(self.raw) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_come_in_order_and_those_without_room_are_counted() {
+        let ring = Ring::new(64);
+        // SAFETY: one thread.
+        unsafe {
+            assert!(ring.push(1, &[b"ab", b"", b"c"]) && ring.push(2, &[]));
+            assert!(!ring.push(3, &[&[0; 40]]));
+            assert_eq!(ring.pop(), Some((1, b"abc".to_vec())));
+            assert_eq!(ring.pop(), Some((2, Vec::new())));
+            assert_eq!(ring.pop(), None);
+            assert!(ring.push(4, &[&[7; 20]]));
+            assert_eq!(ring.pop(), Some((4, vec![7; 20])));
+        }
+        assert_eq!((ring.take_lost(), ring.take_lost()), (1, 0));
+    }
+}

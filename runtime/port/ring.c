@@ -1,0 +1,56 @@
+/* A bounded queue of messages between two threads: its memory, and its functions for the part of the host that is not C. */
+#include "port/ring.h"
+#include "port/region.h"
+
+struct ring *
+ring_create(uint64_t bytes)
+{
+	struct ring *ring = region_allocate(sizeof(*ring));
+
+	if (ring == NULL)
+		return NULL;
+	ring->memory = region_allocate(bytes);
+	ring->bytes = bytes;
+	if (ring->memory == NULL) {
+		ring_destroy(ring);
+		return NULL;
+	}
+	return ring;
+}
+
+void
+ring_destroy(struct ring *ring)
+{
+	region_release(ring->memory, ring->bytes);
+	region_release(ring, sizeof(*ring));
+}
+
+uint8_t *
+ring_host_reserve(struct ring *ring, uint32_t tag, uint32_t bytes)
+{
+	return ring_reserve(ring, tag, bytes);
+}
+
+void
+ring_host_commit(struct ring *ring)
+{
+	ring_commit(ring);
+}
+
+const struct ring_head *
+ring_host_first(struct ring *ring)
+{
+	return ring_first(ring);
+}
+
+void
+ring_host_release(struct ring *ring, const struct ring_head *head)
+{
+	ring_release(ring, head);
+}
+
+uint64_t
+ring_host_lost(const struct ring *ring)
+{
+	return atomic_load_explicit(&ring->lost, memory_order_relaxed);
+}
