@@ -44,7 +44,7 @@ impl<L: Lane> NativeEngine<'_, L> {
         }
     }
 
-    pub(super) fn start_timer(&mut self, key: &EntryKey, time_ns: u64) -> Result<(), Refusal> {
+    pub(super) fn start_timer(&self, key: &EntryKey, time_ns: u64) -> Result<(), Refusal> {
         let declared = &self.program.tables[key.table];
         let Some(number) = self.table_number(key.table) else { return Ok(()) };
         let table = &self.switch.tables()[number];

@@ -71,7 +71,7 @@ impl<L: Lane> NativeEngine<'_, L> {
         self.rewrite_groups_of(profile, member)
     }
 
-    fn write_value_set(&mut self, set: ValueSetId, members: &[Vec<Match>]) -> Result<(), Refusal> {
+    pub(super) fn write_value_set(&self, set: ValueSetId, members: &[Vec<Match>]) -> Result<(), Refusal> {
         let name = &self.program.value_sets[set].name;
         let mut tables = self.switch.tables().iter();
         let Some(table) = tables.find(|table| table.description().name == *name) else { return Ok(()) };
@@ -103,7 +103,7 @@ impl<L: Lane> NativeEngine<'_, L> {
         self.switch.state.set_session(u64::from(number), session);
     }
 
-    fn write_meter(&mut self, meter: MeterId, cell: &Cell, rates: Option<MeterRates>) -> Result<(), Refusal> {
+    pub(super) fn write_meter(&self, meter: MeterId, cell: &Cell, rates: Option<MeterRates>) -> Result<(), Refusal> {
         let (meter, cell) = (self.meter(meter)?, self.cell(cell)?);
         let value = rates.map_or_else(abi::MeterCell::default, |rates| abi::MeterCell {
             committed_rate: rates.committed_rate,

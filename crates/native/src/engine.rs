@@ -63,7 +63,7 @@ impl<L: Lane> NativeEngine<'_, L> {
     }
 
     /// A record of the compiled program, as the user's program numbers it.
-    fn digest(&self, digest: u32, values: &[u64]) -> Option<DigestRecord> {
+    pub fn digest(&self, digest: u32, values: &[u64]) -> Option<DigestRecord> {
         let (_, compiled) = self.compiled.digests.iter().nth(digest as usize)?;
         let (id, _) = self.program.digests.iter().find(|(_, digest)| digest.name == compiled.name)?;
         let id: DigestId = id;

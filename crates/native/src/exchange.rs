@@ -1,31 +1,78 @@
-//! Puts another compilation of the same program in the place of the one that runs.
+//! Puts another pipeline in the place of the one that runs, while packets flow.
 //!
-//! Tables that are equal in both stay as they are. The others are filled from the store before the first packet comes: what a controller has written
-//! outlives every choice of structure, layout and pass. The store has no entries that packets inserted: these stay only in equal tables.
+//! Its new tables are filled from the store before a packet comes to them. So what a controller has written outlives every choice of
+//! structure, layout and pass. The store has no entries that packets inserted: these stay only in tables that are equal in both.
 
 use super::NativeEngine;
-use control::Refusal;
+use control::plane::EntryKey;
+use control::{Refusal, Store};
 use hlir::{Program, TableId};
-
 use runtime::{Counts, Lane, Pipeline, SwitchError};
 use std::sync::Arc;
 
+/// What becomes of what a controller has written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    Forgotten,
+    /// It is written to the new pipeline as well, where objects have the same names.
+    Kept,
+}
+
 impl<L: Lane> NativeEngine<'_, L> {
-    /// `compiled` is the program as `pipeline` has it. Packets flow meanwhile.
+    /// Another compilation of the same program. `compiled` is the program as `pipeline` has it.
     pub fn exchange(&mut self, compiled: &Program, pipeline: Arc<Pipeline>) -> Result<(), Refusal> {
+        self.replace((self.program.clone(), Arc::new(compiled.clone())), pipeline, Written::Kept)
+    }
+
+    /// Any other program, as its user wrote it and as `pipeline` has it.
+    ///
+    /// # Errors
+    /// The running pipeline stays, with all that was written to it.
+    pub fn replace(
+        &mut self,
+        (program, compiled): (Arc<Program>, Arc<Program>),
+        pipeline: Arc<Pipeline>,
+        written: Written,
+    ) -> Result<(), Refusal> {
         let refused = |error: SwitchError| Refusal::wrong(error.to_string());
-        let fresh = self.switch.prepare(pipeline.clone()).map_err(refused)?;
-        let old_program = std::mem::replace(&mut self.compiled, Arc::new(compiled.clone()));
-        let old_pipeline = std::mem::replace(&mut self.pipeline, pipeline);
+        let store = match written {
+            Written::Kept if Arc::ptr_eq(&program, &self.program) => self.store.clone(),
+            Written::Kept => self.store.carried_to(program.clone())?,
+            Written::Forgotten => Store::new(program.clone()),
+        };
+        let fresh = match written {
+            Written::Kept => self.switch.prepare(pipeline.clone()).map_err(refused)?,
+            Written::Forgotten => {
+                self.switch.prepare_other(pipeline.clone()).map_err(refused)?;
+                (0..self.switch.tables().len()).collect()
+            }
+        };
+        let new = (program, compiled, pipeline, store);
+        let old = self.swap(new);
         let exchanged = self.fill(&fresh).and_then(|()| self.switch.change_over().map_err(refused));
         if exchanged.is_err() {
             self.switch.give_up();
-            (self.compiled, self.pipeline) = (old_program, old_pipeline);
+            self.swap(old);
             return exchanged;
         }
         // Edges and tables of another compilation have other numbers.
         self.counted = Counts::default();
-        Ok(())
+        if written == Written::Forgotten {
+            self.idle.clear();
+            self.stopped = None;
+        }
+        self.write_new_meters(&old.2)
+    }
+
+    /// Gives what was there before.
+    fn swap(&mut self, new: Generation) -> Generation {
+        let (program, compiled, pipeline, store) = new;
+        (
+            std::mem::replace(&mut self.program, program),
+            std::mem::replace(&mut self.compiled, compiled),
+            std::mem::replace(&mut self.pipeline, pipeline),
+            std::mem::replace(&mut self.store, store),
+        )
     }
 
     /// Fills tables of the pipeline that was prepared.
@@ -37,12 +84,41 @@ impl<L: Lane> NativeEngine<'_, L> {
             self.write_groups(number, id)?;
             self.rewrite(number, id)?;
         }
+        for (id, set) in self.program.value_sets.iter() {
+            let number = self.switch.tables().iter().position(|table| table.description().name == set.name);
+            if number.is_some_and(|number| fresh.contains(&number)) {
+                self.write_value_set(id, self.store.value_set(id))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the cells of meters that the old pipeline had otherwise their rates.
+    fn write_new_meters(&self, old: &Pipeline) -> Result<(), Refusal> {
+        let described = &self.pipeline.description().meters;
+        for (meter, cell, rates) in self.store.meters() {
+            let name = &self.program.meters[meter].name;
+            let Some(here) = described.iter().find(|described| described.name == *name) else { continue };
+            if !old.description().meters.contains(here) {
+                self.write_meter(meter, &cell, Some(rates))?;
+            }
+        }
         Ok(())
     }
 
     /// Leaves a table with what the store has.
     pub(super) fn rewrite(&self, number: usize, table: TableId) -> Result<(), Refusal> {
         self.switch.tables()[number].clear();
-        self.store.entries(table).try_for_each(|stored| self.write_entry(number, table, &stored.entry))
+        for stored in self.store.entries(table) {
+            self.write_entry(number, table, &stored.entry)?;
+            if stored.idle_timeout_ns > 0 {
+                let (matches, priority) = (stored.entry.matches, stored.entry.priority);
+                self.start_timer(&EntryKey { table, matches, priority }, stored.idle_timeout_ns)?;
+            }
+        }
+        Ok(())
     }
 }
+
+/// The program as written and as compiled, its pipeline, and what was written to it.
+type Generation = (Arc<Program>, Arc<Program>, Arc<Pipeline>, Store);

@@ -4,6 +4,7 @@
 
 mod aging;
 mod apply;
+mod controller;
 mod engine;
 mod exchange;
 mod selector;
@@ -11,6 +12,7 @@ pub mod translate;
 
 use control::plane::{EntryKey, Frame};
 use control::{Refusal, RefusalKind, Store};
+pub use exchange::Written;
 use hlir::entry::EntryAction;
 use hlir::{ActionCall, Entry, Program, TableId};
 use runtime::{

@@ -30,6 +30,8 @@ pub struct Entry {
     pub record: Vec<u8>,
     /// Of its direct counters and meters; 0 in tables that have none.
     pub cell: u32,
+    /// On the workers' clock; kept only in tables with an idle timeout.
+    pub last_hit_ns: u64,
 }
 
 /// Why a table refuses.
@@ -533,6 +535,7 @@ impl Table {
             },
             record: record.to_vec(),
             cell: raw.handle,
+            last_hit_ns: raw.last_hit_ns,
         }
     }
 }

@@ -4,6 +4,7 @@
 //! [`Store::apply`] checks an update against the program and against what was written before, keeps it, and gives the update that takes
 //! it back. What packets do (counts, colours, inserted entries) is the data plane's.
 
+mod carry;
 mod check;
 mod packed;
 mod profiles;
@@ -46,6 +47,11 @@ pub struct Store {
     meters: HashMap<(usize, MeterCell), MeterRates>,
 }
 
+/// A number as a typed index.
+fn id_of<T>(number: usize) -> la_arena::Idx<T> {
+    la_arena::Idx::from_raw(la_arena::RawIdx::from_u32(number as u32))
+}
+
 /// A typed index as a number.
 fn index<T>(id: la_arena::Idx<T>) -> usize {
     id.into_raw().into_u32() as usize
@@ -67,6 +73,18 @@ impl Store {
 
     pub fn program(&self) -> &Arc<Program> {
         &self.program
+    }
+
+    /// The rates of all meters that a controller has set.
+    pub fn meters(&self) -> impl Iterator<Item = (MeterId, Cell, MeterRates)> {
+        let cell_of = |cell: &MeterCell| match cell {
+            MeterCell::Index(at) => Cell::Index(*at),
+            MeterCell::Entry(number, key) => {
+                let (matches, priority) = self.tables[*number].unpacked(key);
+                Cell::Entry(EntryKey { table: id_of(*number), matches, priority })
+            }
+        };
+        self.meters.iter().map(move |((meter, cell), rates)| (id_of(*meter), cell_of(cell), *rates))
     }
 
     /// Back to what the program itself brings.

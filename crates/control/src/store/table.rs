@@ -92,6 +92,11 @@ impl TableStore {
         packed::key(matches, if self.has_priorities { priority } else { 0 }, &self.fields)
     }
 
+    /// The matches and the priority of a key of this table.
+    pub fn unpacked(&self, key: &[u8]) -> (Vec<Match>, u32) {
+        packed::unpacked(key, &self.fields)
+    }
+
     pub fn contains(&self, key: &[u8]) -> bool {
         self.entries.contains_key(key)
     }

@@ -1,10 +1,11 @@
 //! Another compilation of the same program takes the place of the one that runs: entries outlive it, and no packet is lost.
 
+use control::DataPlane as _;
 use driver::options::{Native, Passes, Source};
 use driver::{compile, entries, frontend};
 use hlir::Program;
 use hlir::plan::{JointTables, Structure, TablePlan};
-use native::NativeEngine;
+use native::{NativeEngine, Written};
 use runtime::{Buffers, MemoryPort, Pipeline, Settings, Trace};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -73,4 +74,37 @@ fn entries_outlive_an_exchange_of_structures_under_traffic_and_no_packet_is_lost
         assert_eq!(port.held(), 0);
     }
     assert_eq!(engine.switch().drops().iter().sum::<u64>(), 0);
+}
+
+#[test]
+fn another_program_takes_over_what_was_written_or_begins_anew() {
+    const PACKETS: u64 = 200_000;
+    let program = Arc::new(l2fwd().program);
+    let (pipeline, compiled) = compiled(None, None);
+    let compiled = Arc::new(compiled);
+    let settings = Settings { ports: 8, seed: 0 };
+    let lanes = || vec![MemoryPort::new(Buffers::default())];
+    let mut engine = NativeEngine::new((&program, &compiled), pipeline.clone(), settings, lanes).unwrap();
+    let file: PathBuf = std::env::temp_dir().join(format!("bacus-replace-{}.stf", std::process::id()));
+    std::fs::write(&file, STATIONS).unwrap();
+    entries::configure(&program, &file, &mut engine).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    let counts = |engine: &NativeEngine<'_, MemoryPort>| -> Vec<usize> {
+        program.tables.iter().map(|(id, _)| engine.store().entry_count(id)).collect()
+    };
+    let frame = [&[2, 0, 0, 0, 0, 0xb, 2, 0, 0, 0, 0, 0xa, 8, 0][..], &[0; 50]].concat();
+    engine.switch().lane(0).unwrap().load(Trace::new([(1, frame.as_slice())]), PACKETS, 0);
+    engine.switch().start();
+    for _ in 0..3 {
+        // Another value of the same program: nothing says that its objects are the same but their names.
+        let other = Arc::new(l2fwd().program);
+        engine.replace((other, compiled.clone()), pipeline.clone(), Written::Kept).unwrap();
+        assert_eq!(counts(&engine).iter().sum::<usize>(), 2);
+    }
+    engine.switch().join();
+    let sent = engine.switch().lane(0).unwrap().counts();
+    assert_eq!((sent.received, sent.sent, sent.sent_ports), (PACKETS, PACKETS, 2 * PACKETS));
+    engine.replace((program.clone(), compiled), pipeline, Written::Forgotten).unwrap();
+    assert_eq!(counts(&engine).iter().sum::<usize>(), 0);
+    assert!(engine.switch().tables().iter().all(|table| table.is_empty()));
 }

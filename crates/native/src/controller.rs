@@ -1,0 +1,34 @@
+//! What a controller asks of a running switch beside writes: packets in and out, the age of entries.
+
+use super::{NativeEngine, table_refusal, translate};
+use control::plane::EntryKey;
+use control::{Refusal, RefusalKind};
+use runtime::{InjectError, Lane};
+
+impl<L: Lane> NativeEngine<'_, L> {
+    /// Lets the program process a frame as one received by `port`.
+    ///
+    /// # Errors
+    /// The queue is full, the frame too long, or there is no such port.
+    pub fn inject(&mut self, port: u32, frame: &[u8]) -> Result<(), Refusal> {
+        self.switch.inject(port, frame).map_err(|error| {
+            let kind = match error {
+                InjectError::Full => RefusalKind::Full,
+                InjectError::TooLong { .. } | InjectError::NoPort { .. } => RefusalKind::Wrong,
+            };
+            Refusal::new(kind, error.to_string())
+        })
+    }
+
+    /// Nanoseconds since a packet last hit the entry, or since its timer was set. Tables without idle timeouts do not keep it.
+    pub fn since_last_hit_ns(&self, key: &EntryKey) -> Result<u64, Refusal> {
+        let declared = &self.program.tables[key.table];
+        let Some(number) = self.table_number(key.table).filter(|_| declared.idle_timeout.is_some()) else {
+            return Err(Refusal::wrong(format!("table `{}` has no idle timeout", declared.name)));
+        };
+        let table = &self.switch.tables()[number];
+        let matches = translate::matches(table.description(), &key.matches, key.priority)?;
+        let entry = table.find(&matches).map_err(|error| table_refusal(&declared.name, error))?;
+        Ok(self.clock_ns.max(self.switch.clock()).saturating_sub(entry.last_hit_ns))
+    }
+}
