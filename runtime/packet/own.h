@@ -12,7 +12,7 @@
 
 #include "abi.h"
 #include "packet/compact.h"
-#include "port/own.h"
+#include "packet/own_pool.h"
 
 #define PACKET_DESCRIPTOR DESCRIPTOR_OWN
 

@@ -5,8 +5,8 @@
 
 #include <stdatomic.h>
 
+#include "packet/own_pool.h"
 #include "port/host.h"
-#include "port/own.h"
 #include "port/trace.h"
 
 #define MEMORY_BURST 512u	/* the largest burst that a pipeline may ask for here */

@@ -1,5 +1,5 @@
 /* Own packet memory: where the buffers come from. Part of the host. */
-#include "port/own.h"
+#include "packet/own_pool.h"
 #include "port/region.h"
 
 #include <stdlib.h>

@@ -32,6 +32,15 @@ const MAY_KNOW: [(&str, &[&str]); 14] = [
 /// What the tests of a crate may use beside.
 const TESTS_MAY_KNOW: [(&str, &str); 1] = [("native", "driver")];
 
+/// The folders of `runtime/` whose headers the files of each folder may include, besides those of `runtime/` itself.
+const MAY_INCLUDE: [(&str, &[&str]); 5] = [
+    ("table", &["table"]),
+    ("packet", &["packet", "table"]),
+    ("extern", &["extern"]),
+    ("port", &["port", "packet"]),
+    ("probe", &["probe", "table"]),
+];
+
 /// Files that git tracks, or would.
 fn files() -> Vec<PathBuf> {
     let listed = Command::new("git")
@@ -174,6 +183,24 @@ fn crates_know_only_whom_they_may() {
         }
     }
     assert_eq!(seen, MAY_KNOW.len(), "crates of the table that exist");
+    assert_none(&violations);
+}
+
+#[test]
+fn folders_of_the_data_plane_include_only_what_they_may() {
+    let mut violations = Vec::new();
+    for (folder, allowed) in MAY_INCLUDE {
+        let of_folder = |file: &&PathBuf| file.starts_with(Path::new("runtime").join(folder));
+        for file in files().iter().filter(of_folder) {
+            for (number, line) in read(file).lines().enumerate() {
+                let named = line.strip_prefix("#include \"").and_then(|rest| rest.split_once('/'));
+                if let Some((other, _)) = named.filter(|(other, _)| !allowed.contains(other)) {
+                    let place = format!("{}:{}", file.display(), number + 1);
+                    violations.push(format!("{place}: `{folder}` may not include `{other}`"));
+                }
+            }
+        }
+    }
     assert_none(&violations);
 }
 

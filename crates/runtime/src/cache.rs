@@ -139,7 +139,7 @@ mod tests {
         let directory = cache.runtime().unwrap();
         assert_eq!(directory, cache.runtime().unwrap());
         assert!(fs::read_to_string(directory.join("abi.h")).unwrap().contains("struct worker {"));
-        assert!(directory.join("port/own.h").is_file());
+        assert!(directory.join("packet/own_pool.h").is_file());
         fs::remove_dir_all(cache.root()).unwrap();
     }
 

@@ -3,8 +3,8 @@
  * A buffer is `buffer_bytes` long and aligned to that, so the buffer of a packet is its address with the low bits gone, however far the
  * pipeline has moved the front. First bytes are spread over cache lines, or all packets would fall into the same few cache sets: buffers
  * of 2 KB side by side begin in two of a first-level cache's 64 sets, and with 16 lines for each pair in 32. */
-#ifndef BACUS_OWN_H
-#define BACUS_OWN_H
+#ifndef BACUS_OWN_POOL_H
+#define BACUS_OWN_POOL_H
 
 #include "abi.h"
 
