@@ -39,7 +39,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         if arguments.output.is_some() {
             keep(&program, &bound, &mut kept).map_err(|mistakes| failure(file, &mistakes))?;
         }
-        let done = interp::stf::apply(&program, bound, &mut switch).map_err(|mistakes| failure(file, &mistakes))?;
+        let done = stf::apply(&program, bound, &mut switch).map_err(|mistakes| failure(file, &mistakes))?;
         warn(file, &done.warnings);
     }
     for (id, table) in program.tables.iter() {

@@ -1,7 +1,7 @@
 //! Values of flags, checked where the command line is read: what is no such value is refused with the flag's name, what was expected, and the way out.
 
-use interp::stf::names::nearest;
 use std::path::Path;
+use stf::names::nearest;
 
 /// A time in seconds: some, and no more than a year.
 pub fn seconds(text: &str) -> Result<f64, String> {

@@ -1,10 +1,11 @@
-//! What a table holds, in numbers: what a planner asks before it chooses a data structure.
+//! What a table holds, in numbers, as a planner asks before it chooses a data structure; and which cells of the state there are to compare.
 
 use crate::Switch;
 use crate::pattern::Pattern;
 use crate::tables::Target;
+use control::plane::EntryKey;
 use hlir::table::action_bit;
-use hlir::{MatchKind, TableId};
+use hlir::{CounterId, MatchKind, RegisterId, TableId};
 use std::collections::HashSet;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -43,6 +44,23 @@ impl Switch<'_> {
         content.records = records.len() as u64;
         content.masks = masks.len() as u64;
         content
+    }
+
+    /// Cells of a counter that are not as they were at the start, in no order.
+    pub fn touched_counters(&self, counter: CounterId) -> impl Iterator<Item = u64> {
+        self.state.counter_cells(counter)
+    }
+
+    /// Cells of a register that were written, in no order.
+    pub fn touched_registers(&self, register: RegisterId) -> impl Iterator<Item = u64> {
+        self.state.register_cells(register)
+    }
+
+    /// The keys of a table's entries.
+    pub fn entry_keys(&self, table: TableId) -> impl Iterator<Item = EntryKey> {
+        let state = self.state.table(table);
+        let keys = state.entry_ids().into_iter().map(|id| state.key_of(id));
+        keys.map(move |(matches, priority)| EntryKey { table, matches, priority })
     }
 
     /// The prefixes of a table whose key is one of up to 32 bits: values, and how many of their bits count.

@@ -13,14 +13,12 @@ pub mod externs;
 pub mod hash;
 pub mod meter;
 mod packet;
-mod pattern;
+pub mod pattern;
 pub mod random;
 mod state;
-pub mod stf;
 mod storage;
 mod switch;
 mod tables;
-pub mod trace;
 mod walk;
 
 pub use content::Content;

@@ -87,11 +87,12 @@ impl<'p> Switch<'p> {
     }
 
     /// From now on, notes the keys with which tables are looked up.
-    pub(crate) fn start_keys(&mut self) {
+    pub fn start_keys(&mut self) {
         self.keys = Some(vec![Vec::new(); self.program.tables.len()]);
     }
 
-    pub(crate) fn take_keys(&mut self) -> Vec<Vec<Vec<Bits>>> {
+    /// The keys since then, by table, each with its fields.
+    pub fn take_keys(&mut self) -> Vec<Vec<Vec<Bits>>> {
         self.keys.take().unwrap_or_default()
     }
 

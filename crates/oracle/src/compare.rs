@@ -174,7 +174,7 @@ fn run(parsed: &Parsed, lines: &[String], sent: &[Vec<Sent>]) -> Outcome {
 /// Does what a control line says; false if what it names is not there. Lowering leaves out what no packet reaches, and whether it was right the
 /// packets tell.
 fn configured(program: &hlir::Program, line: &str, engine: &mut Switch<'_>) -> Result<bool, String> {
-    let configured = interp::stf::parse(line).and_then(|commands| interp::stf::configure(program, &commands, engine));
+    let configured = stf::parse(line).and_then(|commands| stf::configure(program, &commands, engine));
     match configured.map_err(|mistakes| mistakes.first().map(ToString::to_string).unwrap_or_default()) {
         Ok(_) => Ok(true),
         Err(first) if first.contains("there is no table") || first.contains("there is no value set") => Ok(false),

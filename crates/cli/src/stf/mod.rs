@@ -15,12 +15,12 @@ use driver::options::{DescriptorKind, EngineKind, Native, Passes, Source};
 use driver::stdout::say;
 use hlir::Program;
 use interp::PORTS;
-use interp::trace::Copies;
 use native::NativeEngine;
 use runtime::{Buffers, Dpdk, DpdkMemoryPort, DpdkSettings, MemoryPort, Settings};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use stf::trace::Copies;
 
 /// Packets that compiled code takes at once, at least.
 const SMALLEST_COMPILED: u32 = 64;
@@ -157,15 +157,15 @@ fn run_files(arguments: &Arguments, program: &Program, engine: &mut dyn DataPlan
 /// Runs one file; what was wrong, a line each.
 fn run_file(path: &Path, burst: u32, program: &Program, engine: &mut dyn DataPlane) -> Result<(), Vec<String>> {
     let text = fs::read_to_string(path).map_err(|error| vec![format!("{error}")])?;
-    let placed = |mistakes: Vec<interp::stf::Mistake>| -> Vec<String> {
-        let line = |mistake: interp::stf::Mistake| match mistake.place.line {
+    let placed = |mistakes: Vec<stf::Mistake>| -> Vec<String> {
+        let line = |mistake: stf::Mistake| match mistake.place.line {
             0 => mistake.message,
             _ => format!("{}:{mistake}", path.display()),
         };
         mistakes.into_iter().map(line).collect()
     };
-    let commands = interp::stf::parse(&text).map_err(placed)?;
-    let report = interp::stf::run(program, &commands, engine, burst as usize).map_err(placed)?;
+    let commands = stf::parse(&text).map_err(placed)?;
+    let report = stf::run(program, &commands, engine, burst as usize).map_err(placed)?;
     entries::warn(path, &report.warnings);
     report.notes.iter().for_each(|note| say!("{}: note: {note}", path.display()));
     report.printed.iter().for_each(|line| say!("{}: {line}", path.display()));

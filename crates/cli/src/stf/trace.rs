@@ -12,10 +12,10 @@ use hlir::{Program, TableId};
 use indicatif::{ProgressBar, ProgressStyle};
 use interp::PORTS;
 use interp::externs::Bind;
-use interp::stf::{Command, Mistake};
-use interp::trace::{Configure, Copies, Sample, Settings, Source, Write};
 use runtime::Buffers;
 use std::path::{Path, PathBuf};
+use stf::trace::{Configure, Copies, Sample, Settings, Source, Write};
+use stf::{Command, Mistake};
 
 /// Burst sizes at which every packet is tried.
 const BURSTS: [usize; 4] = [1, 7, 32, 64];
@@ -66,7 +66,7 @@ pub fn run(
     let refused = |refusal| Failure::refusal(path.display(), &refusal);
     let mut writes = match options.random_entries {
         0 => Vec::new(),
-        count => interp::trace::random_writes(program, source, count, &configured, externs).map_err(refused)?,
+        count => stf::trace::random_writes(program, source, count, &configured, externs).map_err(refused)?,
     };
     for table in keep_those_with_room(&mut writes, &configured, engine).map_err(refused)? {
         let entries = writes.iter().filter(|write| matches!(write, Write::Insert(of, _) if *of == table)).count();
@@ -81,7 +81,7 @@ pub fn run(
     let style =
         ProgressStyle::with_template("comparing [{bar:30}] {pos}/{len} {eta}").expect("the template is well formed");
     let bar = ProgressBar::new(options.count * BURSTS.len() as u64).with_style(style);
-    let done = interp::trace::run(program, engine, PORTS, &settings, &configure, &mut |sent| bar.inc(sent));
+    let done = stf::trace::run(program, engine, PORTS, &settings, &configure, &mut |sent| bar.inc(sent));
     bar.finish_and_clear();
     match done {
         Ok(summary) => {
@@ -95,11 +95,11 @@ pub fn run(
             );
             Ok(())
         }
-        Err(interp::trace::Failure::Difference(difference)) => {
+        Err(stf::trace::Failure::Difference(difference)) => {
             say!("{}: failed: the engines differ {difference}", path.display());
             Err(Failure::Said)
         }
-        Err(interp::trace::Failure::Refusal(refusal)) => Err(Failure::refusal(path.display(), &refusal)),
+        Err(stf::trace::Failure::Refusal(refusal)) => Err(Failure::refusal(path.display(), &refusal)),
     }
 }
 
@@ -118,7 +118,7 @@ impl<'a> Configuration<'a> {
     /// Applies all of it, or says what is wrong in the first file with a mistake.
     fn apply(&self, engine: &mut dyn DataPlane) -> Result<(), (&'a Path, Vec<Mistake>)> {
         self.files.iter().try_for_each(|(file, commands)| {
-            let done = interp::stf::run::configure(self.program, commands, engine);
+            let done = stf::run::configure(self.program, commands, engine);
             done.map(drop).map_err(|mistakes| (*file, mistakes))
         })
     }

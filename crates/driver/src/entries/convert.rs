@@ -2,8 +2,8 @@
 
 use hlir::entry::EntryAction;
 use hlir::{Entry, Match, Program, TableId};
-use interp::stf::Mistake;
-use interp::stf::bind::{Act, Bound, Control};
+use stf::Mistake;
+use stf::bind::{Act, Bound, Control};
 
 /// What is there in the end of the entries that the steps write.
 pub fn keep(program: &Program, bound: &Bound, kept: &mut Vec<(TableId, Entry)>) -> Result<(), Vec<Mistake>> {

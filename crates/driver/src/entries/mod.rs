@@ -20,14 +20,14 @@ use control::Refusal;
 use control::plane::Frame;
 use forms::{Form, Read};
 use hlir::{Program, TableId};
-use interp::stf::bind::Bound;
-use interp::stf::command::Kind;
-use interp::stf::{Command, Configured, Mistake};
 use native::{NativeEngine, Replay};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Mutex;
+use stf::bind::Bound;
+use stf::command::Kind;
+use stf::{Command, Configured, Mistake};
 
 /// Ports of generated entries, where no switch says how many there are.
 pub const USUAL_PORTS: u32 = 512;
@@ -89,7 +89,7 @@ fn is_binary(bytes: &[u8]) -> bool {
 /// Configures any engine with a file that is not in the compact form. Of what has no effect there, the user is warned.
 pub fn configure(program: &Program, path: &Path, engine: &mut dyn control::DataPlane) -> Result<Configured, Failure> {
     let bound = bound(program, path)?;
-    let done = interp::stf::apply(program, bound, engine).map_err(|mistakes| failure(path, &mistakes))?;
+    let done = stf::apply(program, bound, engine).map_err(|mistakes| failure(path, &mistakes))?;
     warn(path, &done.warnings);
     Ok(done)
 }
@@ -148,7 +148,7 @@ pub fn packets(path: &Path) -> Result<Vec<Frame>, Failure> {
     };
     let bytes = files::contents(path)?;
     let text = String::from_utf8_lossy(&bytes);
-    let commands = interp::stf::parse(&text).map_err(|mistakes| failure(path, &mistakes))?;
+    let commands = stf::parse(&text).map_err(|mistakes| failure(path, &mistakes))?;
     Ok(commands.into_iter().filter_map(packet).collect())
 }
 

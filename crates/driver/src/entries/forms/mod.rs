@@ -10,12 +10,12 @@ mod tutorials;
 
 use super::binary;
 use hlir::Program;
-use interp::stf::bind::{Act, Bound, Control};
-use interp::stf::command::{self, Kind};
-use interp::stf::{Command, Mistake, Place};
 use p4runtime::Bytes;
 use script::Script;
 use std::collections::BTreeMap;
+use stf::bind::{Act, Bound, Control};
+use stf::command::{self, Kind};
+use stf::{Command, Mistake, Place};
 use tree::Node;
 
 /// What a file holds.
@@ -159,7 +159,7 @@ fn place_of(control: &command::Control) -> Place {
     | Modify { table: word, .. }
     | SetDefault { table: word, .. }
     | Remove { table: word, .. }
-    | Aging(interp::stf::Aging::IdleTimeout { table: word, .. })
+    | Aging(stf::Aging::IdleTimeout { table: word, .. })
     | MirrorToMembers { session: word, .. }
     | MirrorDelete { session: word }
     | Multicast(command::Multicast::Whole { group: word, .. })
@@ -188,7 +188,7 @@ fn script(program: &Program, text: &str) -> Result<Read, Vec<Mistake>> {
 /// The commands of an STF file that make a switch what it is. Others test it.
 fn stf(text: &str) -> Result<Read, Vec<Mistake>> {
     let mut left_out = LeftOut::default();
-    let mut commands = interp::stf::parse(text)?;
+    let mut commands = stf::parse(text)?;
     commands.retain(|command| match no_configuration(&command.kind) {
         Some((name, why)) => {
             left_out.note(name, command.place, why);
@@ -220,7 +220,7 @@ fn no_configuration(kind: &Kind) -> Option<(&'static str, &'static str)> {
 impl Read {
     /// The commands with all names and values resolved. Entries that the program brings itself are there already.
     pub fn bind(&self, program: &Program) -> Result<Bound, Vec<Mistake>> {
-        let mut bound = interp::stf::bind(program, &self.commands)?;
+        let mut bound = stf::bind(program, &self.commands)?;
         if self.lists_own {
             bound.steps.retain(|step| {
                 let Act::Control(Control::Insert(table, entry)) = &step.act else { return true };

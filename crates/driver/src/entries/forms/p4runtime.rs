@@ -3,8 +3,8 @@
 use super::tree::{Node, Value as Written};
 use hlir::interface::{SourceKey, SourceTable};
 use hlir::{MatchKind, Program};
-use interp::stf::command::{Argument, Call, Control, EntryAction, Key, Member, Multicast, Value, Word};
-use interp::stf::{Aging, Mistake, Place};
+use stf::command::{Argument, Call, Control, EntryAction, Key, Member, Multicast, Value, Word};
+use stf::{Aging, Mistake, Place};
 
 /// Fields of a request, by which the form is recognised.
 pub const FIELDS: [&str; 6] = ["updates", "device_id", "role_id", "role", "election_id", "atomicity"];

@@ -4,9 +4,9 @@
 
 use super::LeftOut;
 use hlir::{Program, Table};
-use interp::stf::command::{Argument, Call, Control, EntryAction, Key, Kind, Value, Word};
-use interp::stf::{Aging, COMMANDS, Command, Mistake, Place, names, parse_line};
 use std::collections::BTreeMap;
+use stf::command::{Argument, Call, Control, EntryAction, Key, Kind, Value, Word};
+use stf::{Aging, COMMANDS, Command, Mistake, Place, names, parse_line};
 
 /// Commands that no STF file has, by which the form is recognised.
 pub const OWN: [&str; 25] = [
@@ -397,7 +397,7 @@ impl<'p> Script<'p> {
         let index = names::find(&counter, "counter", counters.iter().map(|counter| counter.name.as_str()))?;
         let cells = counters[index].size;
         let word = |text: String| Word { text, place: counter.place };
-        let zero = |index: u64| interp::stf::command::Cells::CounterWrite {
+        let zero = |index: u64| stf::command::Cells::CounterWrite {
             counter: counter.clone(),
             index: word(index.to_string()),
             packets: word("0".to_string()),

@@ -1,7 +1,7 @@
 //! Structured text as a tree that knows where everything stands: JSON, and the text form of protocol buffers.
 
-use interp::stf::command::Word;
-use interp::stf::{Mistake, Place};
+use stf::command::Word;
+use stf::{Mistake, Place};
 
 /// Lists and messages within one another, at most.
 const DEEPEST: u32 = 64;

@@ -2,8 +2,8 @@
 
 use super::tree::{Node, Value as Written};
 use hlir::{MatchKind, Program};
-use interp::stf::command::{Argument, Call, Control, EntryAction, Key, Member, Multicast, Value, Word};
-use interp::stf::{Mistake, names};
+use stf::command::{Argument, Call, Control, EntryAction, Key, Member, Multicast, Value, Word};
+use stf::{Mistake, names};
 
 /// The lists, by whose names the form is recognised.
 pub const LISTS: [&str; 3] = ["table_entries", "multicast_group_entries", "clone_session_entries"];

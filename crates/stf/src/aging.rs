@@ -5,9 +5,9 @@ use super::command::{self, Key, Word};
 use super::parse::Line;
 use super::run::Runner;
 use super::{Mistake, Place, matches};
-use crate::pattern::Pattern;
 use control::plane::EntryKey;
 use hlir::{Match, Program};
+use interp::pattern::Pattern;
 
 /// `idle_timeout TABLE [PRIORITY] KEY... +DURATION` and `expiry TABLE PROFILE +DURATION`.
 #[derive(Clone, Debug, PartialEq, Eq)]

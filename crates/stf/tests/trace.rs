@@ -3,10 +3,10 @@
 use control::DataPlane;
 use control::plane::{Replica, Session, SessionTarget};
 use hlir::{Expression, Place, Program, Statement};
-use interp::stf::command::{Control, Kind};
-use interp::trace::{BURSTS, Copies, Failure, Sample, Settings, Source, random_writes, run};
-use interp::{PORTS, Switch, stf};
+use interp::{PORTS, Switch};
 use std::path::Path;
+use stf::command::{Control, Kind};
+use stf::trace::{BURSTS, Copies, Failure, Sample, Settings, Source, random_writes, run};
 
 fn read(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stf").join(name);

@@ -11,13 +11,13 @@ mod writes;
 pub use packets::{Sample, Source};
 pub use writes::{Write, random_writes};
 
-use crate::externs::Bind;
-use crate::stf::{aging::normal, compare::hex, shared_state};
-use crate::switch::Switch;
+use crate::{aging::normal, compare::hex, shared_state};
 use compare::Order;
 use control::plane::{Frame, Outcome, TableCounts};
 use control::{DataPlane, Refusal};
 use hlir::Program;
+use interp::Switch;
+use interp::externs::Bind;
 
 /// Burst sizes at which batches are tested: alone, odd, half, full.
 pub const BURSTS: [usize; 4] = [1, 7, 32, 64];

@@ -2,7 +2,7 @@
 
 use control::DataPlane;
 use control::plane::Frame;
-use interp::{PORTS, Switch, stf};
+use interp::{PORTS, Switch};
 use std::path::{Path, PathBuf};
 
 fn programs() -> Vec<PathBuf> {

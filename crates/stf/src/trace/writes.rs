@@ -3,14 +3,14 @@
 //! Entries in one table lead packets to the next, so packets are sent several times, with all entries found so far.
 
 use super::{Configure, Source};
-use crate::externs::Bind;
-use crate::random::Draws;
-use crate::switch::{PORTS, Switch};
 use control::plane::{Cell, EntryKey, MeterRates, Replica, Session, SessionTarget};
 use control::{DataPlane, Refusal};
 use hlir::entry::EntryAction;
 use hlir::value::Bits;
 use hlir::{ActionCall, Entry, Match, MatchKind, MeterId, ProfileId, Program, Scope, Table, TableId, ValueSetId};
+use interp::externs::Bind;
+use interp::random::Draws;
+use interp::{PORTS, Switch};
 use num_bigint::BigUint;
 
 /// Something that a control plane writes.

@@ -3,7 +3,7 @@
 use expect_test::expect;
 use hlir::Program;
 use interp::random::Draws;
-use interp::{PORTS, Switch, stf};
+use interp::{PORTS, Switch};
 
 fn program() -> Program {
     hlir::text::parse_program(include_str!("stf/tables.hlir")).expect("the program is well formed")

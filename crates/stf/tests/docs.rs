@@ -1,7 +1,5 @@
 //! The examples of docs/stf.md are STF, and its list of commands is complete.
 
-use interp::stf;
-
 const PAGE: &str = include_str!("../../../docs/stf.md");
 
 #[test]

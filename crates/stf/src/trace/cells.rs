@@ -1,7 +1,7 @@
 //! What packets leave behind: counters, those of entries too, and registers.
 
 use super::Pair;
-use control::plane::{Cell, EntryKey};
+use control::plane::Cell;
 use control::{DataPlane, Refusal};
 use hlir::{CounterId, TableId};
 use std::collections::BTreeSet;
@@ -27,7 +27,7 @@ impl Pair<'_, '_> {
             }
         }
         for (id, register) in self.program.registers.iter() {
-            let touched = self.oracle.state.register_cells(id);
+            let touched = self.oracle.touched_registers(id);
             for index in touched.chain(0..register.size.min(UNTOUCHED)).collect::<BTreeSet<u64>>() {
                 let expected = self.oracle.read_register(id, index)?;
                 let found = self.engine.read_register(id, index)?;
@@ -41,7 +41,7 @@ impl Pair<'_, '_> {
     }
 
     fn indexed_cells(&self, counter: CounterId, size: u64) -> Vec<Cell> {
-        let touched = self.oracle.state.counter_cells(counter);
+        let touched = self.oracle.touched_counters(counter);
         let cells: BTreeSet<u64> = touched.chain(0..size.min(UNTOUCHED)).collect();
         cells.into_iter().map(Cell::Index).collect()
     }
@@ -51,8 +51,6 @@ impl Pair<'_, '_> {
         if hlir::effects::learns(self.program, table) {
             return Vec::new();
         }
-        let state = self.oracle.state.table(table);
-        let keys = state.entry_ids().into_iter().map(|id| state.key_of(id));
-        keys.map(|(matches, priority)| Cell::Entry(EntryKey { table, matches, priority })).collect()
+        self.oracle.entry_keys(table).map(Cell::Entry).collect()
     }
 }

@@ -3,10 +3,10 @@
 //! Packet `n` is a function of the seed, the capture and `n`, so any one of them can be made again. Half of those that were changed get the checksum of
 //! their IPv4 header right again, or few would come far in a program that verifies it.
 
-use crate::hash::hash;
-use crate::random::Draws;
 use control::plane::Frame;
 use hlir::Algorithm;
+use interp::hash::hash;
+use interp::random::Draws;
 
 /// A packet of a capture, and the port that it came in by, where that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
