@@ -31,12 +31,6 @@ dpdk_allocate(struct pool *pool)
 	return rte_pktmbuf_alloc(pool->handle);
 }
 
-static const uint8_t *
-dpdk_bytes(const void *packet)
-{
-	return rte_pktmbuf_mtod((const struct rte_mbuf *)packet, const uint8_t *);
-}
-
 /* The EAL binds the calling thread to a core, and threads inherit that: workers may run where the process may. */
 static int
 dpdk_start_eal(int count, char **arguments)
@@ -186,7 +180,6 @@ dpdk_totals(const struct dpdk_lane *lane, struct dpdk_totals *totals)
 		.handed = atomic_load_explicit(&lane->handed, memory_order_relaxed),
 		.nowhere = atomic_load_explicit(&lane->nowhere, memory_order_relaxed),
 		.to_cpu = atomic_load_explicit(&lane->to_cpu, memory_order_relaxed),
-		.injected_lost = atomic_load_explicit(&lane->injected_lost, memory_order_relaxed),
 	};
 }
 
@@ -207,7 +200,7 @@ const struct dpdk_layer bacus_dpdk = {
 	.lane_pool = dpdk_lane_pool,
 	.lane_limit = dpdk_lane_limit,
 	.flush = dpdk_flush,
-	.bytes = dpdk_bytes,
+	.copy = dpdk_copy,
 	.run = dpdk_run,
 	.idle_polls = dpdk_idle_polls,
 	.packets = dpdk_packets,

@@ -15,7 +15,7 @@
 #include "port/host.h"
 #include "port/trace.h"
 
-#define DPDK_VERSION 7u
+#define DPDK_VERSION 8u
 #define DPDK_NUMBERS 65536u	/* numbers that ports may have: 0 .. 65535 */
 #define DPDK_PORTS 512u		/* places of open ports; the first is that of numbers which no port has */
 #define DPDK_WORKERS 64u
@@ -56,7 +56,6 @@ struct dpdk_totals {
 	uint64_t handed;	/* that its pipeline gave to ports, copies among them */
 	uint64_t nowhere;	/* of these, the ones for numbers that no port has */
 	uint64_t to_cpu;	/* and the ones for the control plane */
-	uint64_t injected_lost;	/* packets of the control plane's for which there was no buffer */
 };
 
 /* Descriptors that a queue may have. */
@@ -110,7 +109,6 @@ struct dpdk_lane {
 	_Atomic uint64_t handed;	/* as in `struct dpdk_totals` */
 	_Atomic uint64_t nowhere;
 	_Atomic uint64_t to_cpu;
-	_Atomic uint64_t injected_lost;
 	struct rte_mbuf *packets_in[DPDK_BURST];
 	uint16_t injected[DPDK_BURST];	/* ports of injected packets */
 };
@@ -130,7 +128,7 @@ struct dpdk_layer {
 	struct pool *(*lane_pool)(struct dpdk_lane *lane);
 	void (*lane_limit)(struct dpdk_lane *lane, uint32_t packets);	/* taken at once, from the next run on; 0: what the pipeline takes */
 	void (*flush)(struct worker *worker);
-	const uint8_t *(*bytes)(const void *packet);
+	void (*copy)(const void *packet, uint16_t length, uint8_t *to);
 	void (*run)(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *pipeline, const _Atomic uint32_t *stop);
 	uint64_t (*idle_polls)(const struct dpdk_lane *lane);
 	uint64_t (*packets)(const struct dpdk_lane *lane);	/* taken so far */
@@ -187,8 +185,14 @@ uint16_t dpdk_transmit(struct dpdk_port *port, uint16_t queue, struct rte_mbuf *
 /* Makes `packet`, an empty one, a packet with these bytes, in as many buffers as it takes. 0: out of buffers. */
 int dpdk_fill(struct rte_mbuf *packet, const uint8_t *bytes, uint32_t length);
 
-/* Takes up to `limit` injected packets, and their ports. Adds to `*lost` those for which there is no buffer. */
-uint32_t dpdk_injected(struct worker *worker, struct rte_mbuf **packets, uint16_t *ports, uint32_t limit, uint32_t *lost);
+/* `host.copy`. */
+void dpdk_copy(const void *packet, uint16_t length, uint8_t *to);
+
+/* Takes up to `limit` injected packets, and their ports. Those for which there is no buffer are lost. */
+uint32_t dpdk_injected(struct worker *worker, struct rte_mbuf **packets, uint16_t *ports, uint32_t limit);
+
+/* Resumes up to `limit` punted packets. How many went on. */
+uint32_t dpdk_resumed(struct worker *worker, const struct pipeline *pipeline, uint32_t limit);
 
 /* Takes packets to the control plane's port out of `worker.out`. How many. */
 uint32_t dpdk_take_cpu(struct worker *worker, uint32_t cpu_port);

@@ -27,36 +27,72 @@ dpdk_fill(struct rte_mbuf *packet, const uint8_t *bytes, uint32_t length)
 }
 
 static struct rte_mbuf *
-dpdk_packet(const struct ring_head *head)
+dpdk_packet(struct worker *worker, const uint8_t *bytes, uint32_t length, uint32_t port)
 {
 	struct rte_mbuf *packet = rte_pktmbuf_alloc(dpdk_mempool);
 
-	if (packet == NULL)
-		return NULL;
-	packet->port = (uint16_t)head->tag;
-	if (dpdk_fill(packet, (const uint8_t *)(head + 1), head->bytes))
-		return packet;
+	if (packet != NULL) {
+		packet->port = (uint16_t)port;
+		if (dpdk_fill(packet, bytes, length))
+			return packet;
+	}
 	rte_pktmbuf_free(packet);
+	host_count_not_taken(worker);
 	return NULL;
 }
 
 uint32_t
-dpdk_injected(struct worker *worker, struct rte_mbuf **packets, uint16_t *ports, uint32_t limit, uint32_t *lost)
+dpdk_injected(struct worker *worker, struct rte_mbuf **packets, uint16_t *ports, uint32_t limit)
 {
 	struct ring *ring = ((struct host *)worker->host)->injected;
 	const struct ring_head *head;
 	uint32_t count = 0;
 
 	while (count < limit && (head = ring_first(ring)) != NULL) {
-		packets[count] = dpdk_packet(head);
+		packets[count] = dpdk_packet(worker, (const uint8_t *)(head + 1), head->bytes, head->tag);
 		ports[count] = (uint16_t)head->tag;
-		if (packets[count] != NULL)
-			count++;
-		else
-			++*lost;
+		count += packets[count] != NULL;
 		ring_release(ring, head);
 	}
 	return count;
+}
+
+uint32_t
+dpdk_resumed(struct worker *worker, const struct pipeline *pipeline, uint32_t limit)
+{
+	struct ring *ring = ((struct host *)worker->host)->resumed;
+	const struct ring_head *head;
+	uint32_t taken = 0;
+
+	for (uint32_t count = 0; count < limit && (head = ring_first(ring)) != NULL; count++) {
+		struct host_resumed resumed;
+		struct rte_mbuf *packet = NULL;
+
+		if (host_resumed(worker, head, &resumed))
+			packet = dpdk_packet(worker, resumed.packet, resumed.length, 0);
+		else
+			host_count_not_taken(worker);
+		if (packet != NULL) {
+			pipeline->resume(worker, packet, (uint16_t)resumed.length, resumed.saved, resumed.node);
+			taken++;
+		}
+		ring_release(ring, head);
+	}
+	return taken;
+}
+
+void
+dpdk_copy(const void *packet, uint16_t length, uint8_t *to)
+{
+	uint32_t left = length;
+
+	for (const struct rte_mbuf *segment = packet; segment != NULL && left != 0; segment = segment->next) {
+		const uint32_t part = segment->data_len < left ? segment->data_len : left;
+
+		memcpy(to, rte_pktmbuf_mtod(segment, const uint8_t *), part);
+		to += part;
+		left -= part;
+	}
 }
 
 static void
@@ -66,10 +102,7 @@ dpdk_give(struct ring *ring, const struct rte_mbuf *packet, uint32_t port)
 
 	if (to == NULL)
 		return;
-	for (; packet != NULL; packet = packet->next) {
-		memcpy(to, rte_pktmbuf_mtod(packet, const uint8_t *), packet->data_len);
-		to += packet->data_len;
-	}
+	dpdk_copy(packet, (uint16_t)packet->pkt_len, to);
 	ring_commit(ring);
 }
 

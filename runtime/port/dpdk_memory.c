@@ -336,25 +336,31 @@ dpdk_memory_more(struct dpdk_memory *port, uint64_t packets)
 	port->left = packets;
 }
 
-static void
-dpdk_memory_injected(struct worker *worker, struct dpdk_memory *port, const struct pipeline *pipeline, uint32_t limit)
-{
-	uint32_t lost = 0;
-	const uint32_t count = dpdk_injected(worker, port->packets, port->ports, limit, &lost);
-
-	port->counts.received += count + lost;
-	port->counts.starved += lost;
-	if (count != 0)
-		dpdk_memory_step(worker, port, pipeline, count);
-	host_call_again(worker);
-}
-
 static inline uint32_t
 dpdk_memory_limit(const struct dpdk_memory *port, const struct pipeline *pipeline)
 {
 	const uint32_t limit = port->burst != 0 && port->burst < pipeline->burst ? port->burst : pipeline->burst;
 
 	return limit < DPDK_BURST ? limit : DPDK_BURST;
+}
+
+/* As in memory.c. */
+static const struct pipeline *
+dpdk_memory_answer(struct worker *worker, struct dpdk_memory *port, const struct pipeline *old)
+{
+	const struct pipeline *pipeline = host_answer(worker, old);
+	const uint32_t limit = dpdk_memory_limit(port, pipeline);
+	uint32_t count;
+
+	port->counts.received += dpdk_resumed(worker, pipeline, limit);
+	count = dpdk_injected(worker, port->packets, port->ports, limit);
+	port->counts.received += count;
+	if (count != 0)
+		dpdk_memory_step(worker, port, pipeline, count);
+	dpdk_memory_flush(worker);
+	dpdk_quiescent(worker);
+	host_call_again(worker);
+	return pipeline;
 }
 
 void
@@ -366,9 +372,8 @@ dpdk_memory_run(struct worker *worker, struct dpdk_memory *port, const struct pi
 		if (port->left != 0)
 			dpdk_memory_step(worker, port, pipeline, dpdk_memory_receive(port, limit));
 		if (host_calls(worker)) {
-			pipeline = host_answer(worker, pipeline);
+			pipeline = dpdk_memory_answer(worker, port, pipeline);
 			limit = dpdk_memory_limit(port, pipeline);
-			dpdk_memory_injected(worker, port, pipeline, limit);
 		}
 	}
 	dpdk_memory_step(worker, port, pipeline, 0);

@@ -267,7 +267,7 @@ dpdk_lane(uint32_t worker)
 }
 
 static struct rte_mbuf *
-dpdk_copy(const uint8_t *frame, uint32_t length)
+dpdk_frame(const uint8_t *frame, uint32_t length)
 {
 	struct rte_mbuf *packet = rte_pktmbuf_alloc(dpdk_mempool);
 	char *bytes = packet == NULL ? NULL : rte_pktmbuf_append(packet, (uint16_t)length);
@@ -291,7 +291,7 @@ dpdk_inject(uint16_t number, const uint8_t *frame, uint32_t length, uint32_t cou
 		return 0;
 	while (sent < count && made == DPDK_INJECTED && taken == made) {
 		for (made = 0; made < DPDK_INJECTED && made < count - sent; made++) {
-			packets[made] = dpdk_copy(frame, length);
+			packets[made] = dpdk_frame(frame, length);
 			if (packets[made] == NULL)
 				break;
 		}

@@ -160,29 +160,29 @@ dpdk_idle(struct worker *worker, const struct pipeline *pipeline, const struct c
 	dpdk_step(worker, pipeline, &nothing);
 }
 
-/* A burst of packets that the control thread hands over. */
-static void
-dpdk_take_injected(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *pipeline, const struct clock *clock, uint16_t limit)
-{
-	uint32_t lost = 0;
-	const uint32_t count = dpdk_injected(worker, lane->packets_in, lane->injected, limit, &lost);
-	struct burst burst = { .count = count, .ports = lane->injected, .packets = (void **)lane->packets_in };
-
-	if (count != 0) {
-		worker->clock_ns = clock_now(clock);
-		dpdk_count(&lane->packets, count);
-		dpdk_step(worker, pipeline, &burst);
-	}
-	dpdk_count(&lane->injected_lost, lost);
-	host_call_again(worker);
-}
-
 static inline uint16_t
 dpdk_limit(const struct dpdk_lane *lane, const struct pipeline *pipeline)
 {
 	const uint32_t wanted = lane->limit != 0 && lane->limit < pipeline->burst ? lane->limit : pipeline->burst;
 
 	return (uint16_t)(wanted < DPDK_BURST ? wanted : DPDK_BURST);
+}
+
+/* What the control thread has for the worker, a burst of each kind at most. */
+static const struct pipeline *
+dpdk_answer(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *old, const struct clock *clock)
+{
+	const struct pipeline *pipeline = host_answer(worker, old);
+	const uint16_t limit = dpdk_limit(lane, pipeline);
+	struct burst burst = { .ports = lane->injected, .packets = (void **)lane->packets_in };
+
+	worker->clock_ns = clock_now(clock);
+	dpdk_count(&lane->packets, dpdk_resumed(worker, pipeline, limit));
+	burst.count = dpdk_injected(worker, lane->packets_in, lane->injected, limit);
+	dpdk_count(&lane->packets, burst.count);
+	dpdk_step(worker, pipeline, &burst);
+	host_call_again(worker);
+	return pipeline;
 }
 
 void
@@ -206,9 +206,8 @@ dpdk_run(struct worker *worker, struct dpdk_lane *lane, const struct pipeline *p
 		}
 		atomic_store_explicit(&lane->idle_polls, idle, memory_order_relaxed);
 		if (host_calls(worker)) {
-			pipeline = host_answer(worker, pipeline);
+			pipeline = dpdk_answer(worker, lane, pipeline, &clock);
 			limit = dpdk_limit(lane, pipeline);
-			dpdk_take_injected(worker, lane, pipeline, &clock, limit);
 		}
 	}
 	/* So that what is counted at the end is all. */

@@ -13,14 +13,55 @@
 struct host {
 	void *port;		/* struct memory_port, or the DPDK layer's */
 	void *control;		/* the host's own */
-	const uint8_t *(*bytes)(const void *packet);	/* first byte of a packet; NULL: `packet` is its address */
+	void (*copy)(const void *packet, uint16_t length, uint8_t *to);	/* all bytes of a packet */
 	/* Puts the next pipeline in the place of `pipeline`, if there is one, and returns the one that the worker is attached to. */
 	const struct pipeline *(*change)(struct worker *worker, const struct pipeline *pipeline);
 	_Atomic uint32_t attention;	/* not 0: the control thread has something for the end of this burst */
 	_Atomic uint32_t cpu_port;	/* packets to this port are the control plane's; HOST_NO_PORT: there is none */
 	struct ring *injected;	/* packets to process as if they were received; the tag is their port */
 	struct ring *to_cpu;	/* packets that were sent to `cpu_port` */
+	struct ring *resumed;	/* packets that go on where they were punted; the tag is the node */
+	_Atomic uint32_t generation;	/* the pipeline that the worker is attached to */
+	uint32_t unused;
+	_Atomic uint64_t not_taken;	/* packets of `injected` and `resumed` that were lost: no buffer, or saved by another pipeline */
 };
+
+/* The front of a punted packet's message, on its way to the control plane and back. What was saved follows, rounded up to 8 bytes, then the packet. */
+struct host_saved {
+	uint32_t saved_bytes;
+	uint32_t generation;
+};
+
+/* A message of `resumed`, in its parts. */
+struct host_resumed {
+	const uint8_t *saved;	/* aligned to 8 bytes */
+	const uint8_t *packet;
+	uint32_t length;
+	uint32_t node;
+};
+
+/* 0: another pipeline has saved it. */
+static inline int
+host_resumed(const struct worker *worker, const struct ring_head *head, struct host_resumed *resumed)
+{
+	const struct host *host = worker->host;
+	const struct host_saved *front = (const struct host_saved *)(const void *)(head + 1);
+	const uint32_t saved_bytes = (front->saved_bytes + 7) & ~(uint32_t)7;
+
+	resumed->saved = (const uint8_t *)(front + 1);
+	resumed->packet = resumed->saved + saved_bytes;
+	resumed->length = head->bytes - (uint32_t)sizeof(*front) - saved_bytes;
+	resumed->node = head->tag;
+	return front->generation == atomic_load_explicit(&host->generation, memory_order_relaxed);
+}
+
+static inline void
+host_count_not_taken(struct worker *worker)
+{
+	struct host *host = worker->host;
+
+	atomic_store_explicit(&host->not_taken, atomic_load_explicit(&host->not_taken, memory_order_relaxed) + 1, memory_order_relaxed);
+}
 
 /* The port whose packets go to the control plane, or HOST_NO_PORT. */
 static inline uint32_t
@@ -51,13 +92,13 @@ host_answer(struct worker *worker, const struct pipeline *pipeline)
 	return host->change(worker, pipeline);
 }
 
-/* Behind a burst of injected packets: those that are left are taken at the next end of a burst. */
+/* Behind a burst of the control thread's packets: those that are left are taken at the next end of a burst. */
 static inline void
 host_call_again(struct worker *worker)
 {
 	struct host *host = worker->host;
 
-	if (ring_first(host->injected) != NULL)
+	if (ring_first(host->injected) != NULL || ring_first(host->resumed) != NULL)
 		atomic_store_explicit(&host->attention, 1, memory_order_relaxed);
 }
 

@@ -111,6 +111,12 @@ memory_send(struct memory_port *port, const struct output *out)
 	own_free(port->own, out->packets, count);
 }
 
+void
+memory_port_copy(const void *packet, uint16_t length, uint8_t *to)
+{
+	memcpy(to, packet, length);
+}
+
 /* Takes packets to `cpu_port` out of those that leave. */
 static void
 memory_to_cpu(struct worker *worker, struct memory_port *port, uint32_t cpu_port)
@@ -170,32 +176,6 @@ memory_step(struct worker *worker, struct memory_port *port, const struct pipeli
 	atomic_fetch_add(&worker->quiescent, 1);
 }
 
-/* A burst of packets that the control thread hands over; those for which there is no buffer are lost. */
-static void
-memory_injected(struct worker *worker, struct memory_port *port, const struct pipeline *pipeline, uint32_t limit)
-{
-	struct ring *ring = ((struct host *)worker->host)->injected;
-	struct own_pool *own = port->own;
-	const struct ring_head *head;
-	uint32_t count = 0;
-
-	while (count < limit && (head = ring_first(ring)) != NULL) {
-		if (own->free_count == 0) {
-			port->counts.starved++;
-		} else {
-			port->packets[count] = own->free[--own->free_count];
-			port->lengths[count] = (uint16_t)head->bytes;
-			port->ports[count] = (uint16_t)head->tag;
-			memcpy(port->packets[count++], head + 1, head->bytes);
-		}
-		ring_release(ring, head);
-	}
-	port->counts.received += count;
-	if (count != 0)
-		memory_step(worker, port, pipeline, count);
-	host_call_again(worker);
-}
-
 /* Packets that are taken at once. */
 static inline uint32_t
 memory_limit(const struct memory_port *port, const struct pipeline *pipeline)
@@ -203,6 +183,74 @@ memory_limit(const struct memory_port *port, const struct pipeline *pipeline)
 	const uint32_t limit = port->burst != 0 && port->burst < pipeline->burst ? port->burst : pipeline->burst;
 
 	return limit < MEMORY_BURST ? limit : MEMORY_BURST;
+}
+
+/* A buffer with these bytes; NULL: there is none, which is counted. */
+static void *
+memory_packet(struct worker *worker, struct memory_port *port, const uint8_t *bytes, uint32_t length)
+{
+	struct own_pool *own = port->own;
+	void *packet;
+
+	if (own->free_count == 0) {
+		host_count_not_taken(worker);
+		return NULL;
+	}
+	packet = own->free[--own->free_count];
+	memcpy(packet, bytes, length);
+	port->counts.received++;
+	return packet;
+}
+
+static void
+memory_injected(struct worker *worker, struct memory_port *port, const struct pipeline *pipeline, uint32_t limit)
+{
+	struct ring *ring = ((struct host *)worker->host)->injected;
+	const struct ring_head *head;
+	uint32_t count = 0;
+
+	while (count < limit && (head = ring_first(ring)) != NULL) {
+		port->packets[count] = memory_packet(worker, port, (const uint8_t *)(head + 1), head->bytes);
+		port->lengths[count] = (uint16_t)head->bytes;
+		port->ports[count] = (uint16_t)head->tag;
+		count += port->packets[count] != NULL;
+		ring_release(ring, head);
+	}
+	if (count != 0)
+		memory_step(worker, port, pipeline, count);
+}
+
+static void
+memory_resumed(struct worker *worker, struct memory_port *port, const struct pipeline *pipeline, uint32_t limit)
+{
+	struct ring *ring = ((struct host *)worker->host)->resumed;
+	const struct ring_head *head;
+
+	for (uint32_t count = 0; count < limit && (head = ring_first(ring)) != NULL; count++) {
+		struct host_resumed resumed;
+		void *packet = NULL;
+
+		if (host_resumed(worker, head, &resumed))
+			packet = memory_packet(worker, port, resumed.packet, resumed.length);
+		else
+			host_count_not_taken(worker);
+		if (packet != NULL)
+			pipeline->resume(worker, packet, (uint16_t)resumed.length, resumed.saved, resumed.node);
+		ring_release(ring, head);
+	}
+	memory_port_flush(worker);
+}
+
+/* What the control thread has for the worker, a burst of each kind at most. */
+static const struct pipeline *
+memory_answer(struct worker *worker, struct memory_port *port, const struct pipeline *pipeline)
+{
+	pipeline = host_answer(worker, pipeline);
+	memory_resumed(worker, port, pipeline, memory_limit(port, pipeline));
+	memory_injected(worker, port, pipeline, memory_limit(port, pipeline));
+	atomic_fetch_add(&worker->quiescent, 1);
+	host_call_again(worker);
+	return pipeline;
 }
 
 void
@@ -214,9 +262,8 @@ memory_port_run(struct worker *worker, struct memory_port *port, const struct pi
 		if (port->left != 0)
 			memory_step(worker, port, pipeline, memory_receive(port, limit));
 		if (host_calls(worker)) {
-			pipeline = host_answer(worker, pipeline);
+			pipeline = memory_answer(worker, port, pipeline);
 			limit = memory_limit(port, pipeline);
-			memory_injected(worker, port, pipeline, limit);
 		}
 	}
 	/* Packets that enter again do so after the burst; a pipeline that holds some for a later one gives them up to an empty one, and with them what it has found

@@ -55,6 +55,9 @@ uint32_t memory_port_free(const struct memory_port *port);
 const struct sent_log *memory_port_log(const struct memory_port *port);
 void memory_port_log_restart(struct memory_port *port, uint32_t logging);
 
+/* `host.copy`. */
+void memory_port_copy(const void *packet, uint16_t length, uint8_t *to);
+
 /* `worker.flush`, with the port in `worker.host`. */
 void memory_port_flush(struct worker *worker);
 

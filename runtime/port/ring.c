@@ -49,6 +49,12 @@ ring_host_release(struct ring *ring, const struct ring_head *head)
 	ring_release(ring, head);
 }
 
+int
+ring_host_is_empty(const struct ring *ring)
+{
+	return atomic_load_explicit(&ring->read, memory_order_acquire) == atomic_load_explicit(&ring->written, memory_order_acquire);
+}
+
 uint64_t
 ring_host_lost(const struct ring *ring)
 {

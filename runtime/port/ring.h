@@ -103,6 +103,7 @@ uint8_t *ring_host_reserve(struct ring *ring, uint32_t tag, uint32_t bytes);
 void ring_host_commit(struct ring *ring);
 const struct ring_head *ring_host_first(struct ring *ring);
 void ring_host_release(struct ring *ring, const struct ring_head *head);
+int ring_host_is_empty(const struct ring *ring);
 uint64_t ring_host_lost(const struct ring *ring);
 
 #endif

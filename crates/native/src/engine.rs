@@ -56,7 +56,7 @@ impl<L: Lane> NativeEngine<'_, L> {
                     let sentence = text;
                     outcome.stopped.get_or_insert(sentence);
                 }
-                Event::Punt { .. } => outcome.punts += 1,
+                Event::Punt(_) => outcome.punts += 1,
             }
         }
         self.stopped.clone_from(&outcome.stopped);

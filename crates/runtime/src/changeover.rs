@@ -4,7 +4,7 @@
 //! it never waits for another thread, and needs no memory.
 
 use crate::abi;
-use crate::control::{Bound, Control};
+use crate::control::{Bound, Control, host};
 use crate::worker::{Counted, Moves};
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
@@ -17,6 +17,7 @@ pub(crate) struct Attachment {
     pub shared: *const abi::Shared,
     pub counted: *const Counted,
     pub bound: *const Bound,
+    pub generation: u32,
 }
 
 impl Attachment {
@@ -30,6 +31,7 @@ impl Attachment {
             (*self.counted).show(&mut *worker);
             (*worker).shared = self.shared;
             control.bind(self.bound);
+            host(worker).0.set_generation(self.generation);
             ((*self.pipeline).attach)(worker)
         }
     }

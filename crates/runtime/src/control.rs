@@ -25,6 +25,8 @@ pub(crate) struct Control {
     pub injected: Ring,
     /// Packets that were sent to the control plane's port.
     pub to_cpu: Ring,
+    /// Packets that go on where they were punted.
+    pub resumed: Ring,
     /// What the worker is to make at the end of its burst. Whoever takes it makes it.
     next: AtomicPtr<Changeover>,
     /// Changed by the worker at a changeover.
@@ -38,9 +40,10 @@ const PACKETS_BYTES: u64 = 1 << 22;
 impl Control {
     pub fn new() -> Control {
         Control {
-            events: Events::default(),
+            events: Events::new(),
             injected: Ring::new(PACKETS_BYTES),
             to_cpu: Ring::new(PACKETS_BYTES),
+            resumed: Ring::new(PACKETS_BYTES),
             next: AtomicPtr::default(),
             bound: AtomicPtr::default(),
             longest_pause_ns: AtomicU64::new(0),
@@ -88,29 +91,51 @@ const NO_PORT: u32 = u32::MAX;
 pub(crate) struct Host {
     pub port: *mut c_void,
     pub control: *const Control,
-    pub bytes: Option<unsafe extern "C" fn(packet: *const c_void) -> *const u8>,
+    pub copy: unsafe extern "C" fn(packet: *const c_void, length: u16, to: *mut u8),
     change: unsafe extern "C" fn(worker: *mut abi::Worker, pipeline: *const abi::Pipeline) -> *const abi::Pipeline,
     attention: AtomicU32,
     cpu_port: AtomicU32,
     injected: *mut RawRing,
     to_cpu: *mut RawRing,
+    resumed: *mut RawRing,
+    generation: AtomicU32,
+    unused: u32,
+    not_taken: AtomicU64,
 }
 
 impl Host {
     pub fn new(connection: &Connection, control: &Control) -> Host {
-        let (injected, to_cpu) = (control.injected.raw(), control.to_cpu.raw());
+        let (injected, to_cpu, resumed) = (control.injected.raw(), control.to_cpu.raw(), control.resumed.raw());
         let control: *const Control = control;
-        let (port, bytes) = (connection.port, connection.bytes);
+        let (port, copy) = (connection.port, connection.copy);
         Host {
             port,
             control,
-            bytes,
+            copy,
             change,
             attention: AtomicU32::new(0),
             cpu_port: AtomicU32::new(NO_PORT),
             injected,
             to_cpu,
+            resumed,
+            generation: AtomicU32::new(0),
+            unused: 0,
+            not_taken: AtomicU64::new(0),
         }
+    }
+
+    /// Which pipeline the worker is attached to. By the worker's thread.
+    pub fn set_generation(&self, generation: u32) {
+        self.generation.store(generation, Ordering::Relaxed);
+    }
+
+    pub fn generation(&self) -> u32 {
+        self.generation.load(Ordering::Relaxed)
+    }
+
+    /// Packets of the control plane that the worker could not take, for want of a buffer or because another pipeline had saved them.
+    pub fn not_taken(&self) -> u64 {
+        self.not_taken.load(Ordering::Relaxed)
     }
 
     /// Packets to this port are the control plane's from the next burst on.

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 const ERROR_BYTES: usize = 512;
 
 /// How much DPDK takes, and from where.
@@ -148,8 +148,6 @@ pub struct Totals {
     pub nowhere: u64,
     /// And the ones for the control plane.
     pub to_cpu: u64,
-    /// Packets of the control plane's for which there was no buffer.
-    pub injected_lost: u64,
 }
 
 /// Descriptors that a queue of a device may have.
@@ -183,7 +181,7 @@ struct Layer {
     lane_pool: unsafe extern "C" fn(lane: *mut RawLane) -> *mut abi::Pool,
     lane_limit: unsafe extern "C" fn(lane: *mut RawLane, packets: u32),
     flush: unsafe extern "C" fn(worker: *mut abi::Worker),
-    bytes: unsafe extern "C" fn(packet: *const c_void) -> *const u8,
+    copy: unsafe extern "C" fn(packet: *const c_void, length: u16, to: *mut u8),
     run: unsafe extern "C" fn(*mut abi::Worker, *mut RawLane, *const abi::Pipeline, *const AtomicU32),
     idle_polls: unsafe extern "C" fn(lane: *const RawLane) -> u64,
     packets: unsafe extern "C" fn(lane: *const RawLane) -> u64,
@@ -391,7 +389,7 @@ impl Lane for DpdkLane {
             // SAFETY: the lane lives as long as the process.
             pool: unsafe { (layer.lane_pool)(self.raw) },
             flush: layer.flush,
-            bytes: Some(layer.bytes),
+            copy: layer.copy,
             longest: u32::from(u16::MAX),
         }
     }
@@ -471,7 +469,7 @@ impl Lane for DpdkMemoryPort {
             // SAFETY: the port is alive.
             pool: unsafe { (layer.memory_pool)(self.raw) },
             flush: layer.memory_flush,
-            bytes: Some(layer.bytes),
+            copy: layer.copy,
             longest: u32::from(u16::MAX),
         }
     }

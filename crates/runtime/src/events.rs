@@ -1,10 +1,13 @@
-//! What a pipeline tells the control plane while it works on packets: digests, log lines, failed assertions, packets for the controller,
+//! What a pipeline tells the control plane while it works on packets: digests, log lines, failed assertions, packets for the controller;
 //! and entries that it inserts by itself.
+//!
+//! Each worker has a bounded queue for each kind, so that a flood of one kind costs no other. Telling takes no lock and no memory. What finds its queue full
+//! is lost and counted; what waits stays.
 
 use crate::abi;
 use crate::control::host;
+use crate::ring::Ring;
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::sync::{Mutex, PoisonError};
 
 /// One message of a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,59 +26,128 @@ pub enum Event {
     Fail {
         text: String,
     },
-    Punt {
-        packet: Vec<u8>,
-        saved: Vec<u8>,
-        node: u32,
-    },
+    /// A packet with all that it carries, for [`crate::Switch::resume`].
+    Punt(Punted),
 }
 
-/// What may be kept for a control plane that does not listen; then the oldest go, and are counted.
-const KEPT: usize = 1 << 16;
-
-/// The events of one worker, until somebody takes them.
-#[derive(Default)]
-pub struct Events {
-    kept: Mutex<Kept>,
+/// A packet that the control plane has, with the state that the pipeline saved, as it was at a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Punted {
+    pub packet: Vec<u8>,
+    /// Values by `struct saved_field` of the pipeline.
+    pub saved: Vec<u8>,
+    pub node: u32,
+    /// Who processed it.
+    pub worker: u32,
+    /// Which of the switch's pipelines saved it: no other understands it.
+    pub(crate) generation: u32,
 }
 
-#[derive(Default)]
-struct Kept {
-    events: std::collections::VecDeque<Event>,
-    lost: u64,
+/// Messages that found their queue full, by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    pub digests: u64,
+    pub logs: u64,
+    pub fails: u64,
+    pub punts: u64,
+}
+
+impl Lost {
+    pub fn total(&self) -> u64 {
+        self.digests + self.logs + self.fails + self.punts
+    }
+}
+
+/// Bytes of the queues. Their memory is taken when it is first used.
+const MESSAGES_BYTES: u64 = 1 << 22;
+const FAILS_BYTES: u64 = 1 << 16;
+const PUNTS_BYTES: u64 = 1 << 23;
+
+/// The events of one worker, until the control thread takes them.
+pub(crate) struct Events {
+    digests: Ring,
+    logs: Ring,
+    fails: Ring,
+    punts: Ring,
 }
 
 impl Events {
-    fn push(&self, event: Event) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.events.len() == KEPT {
-            kept.events.pop_front();
-            kept.lost += 1;
+    pub fn new() -> Events {
+        Events {
+            digests: Ring::new(MESSAGES_BYTES),
+            logs: Ring::new(MESSAGES_BYTES),
+            fails: Ring::new(FAILS_BYTES),
+            punts: Ring::new(PUNTS_BYTES),
         }
-        kept.events.push_back(event);
     }
 
-    /// All events so far, and how many were lost before them because nobody took them.
-    pub fn take(&self) -> (Vec<Event>, u64) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        (kept.events.drain(..).collect(), std::mem::take(&mut kept.lost))
+    /// Adds all events of worker `id` so far, each kind in order, and what was lost since this was last called. By the control thread.
+    pub fn take(&self, id: u32, events: &mut Vec<Event>, lost: &mut Lost) {
+        lost.digests += all(&self.digests, |digest, bytes| Event::Digest { digest, values: limbs(bytes) }, events);
+        lost.logs += all(&self.logs, read_log, events);
+        lost.fails += all(&self.fails, |_, bytes| Event::Fail { text: text(bytes) }, events);
+        lost.punts += all(&self.punts, |node, bytes| Event::Punt(read_punt(id, node, bytes)), events);
     }
+}
+
+fn all(ring: &Ring, read: impl Fn(u32, &[u8]) -> Event, events: &mut Vec<Event>) -> u64 {
+    // SAFETY: the control thread alone reads, by `Events::take`.
+    events.extend(std::iter::from_fn(|| unsafe { ring.pop(&read) }));
+    ring.take_lost()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn limbs(bytes: &[u8]) -> Vec<u64> {
+    bytes.chunks_exact(8).map(|limb| u64::from_ne_bytes(limb.try_into().expect("chunks are of 8 bytes"))).collect()
+}
+
+fn words(bytes: &[u8]) -> Vec<u32> {
+    bytes.chunks_exact(4).map(|word| u32::from_ne_bytes(word.try_into().expect("chunks are of 4 bytes"))).collect()
+}
+
+/// Widths, the limbs of the values, then the format.
+fn read_log(count: u32, bytes: &[u8]) -> Event {
+    let (widths, rest) = bytes.split_at(4 * count as usize);
+    let widths = words(widths);
+    let (values, format) = rest.split_at(8 * limb_count(&widths));
+    Event::Log { format: text(format), values: limbs(values), widths }
+}
+
+fn limb_count(widths: &[u32]) -> usize {
+    widths.iter().map(|width| width.div_ceil(64).max(1) as usize).sum()
+}
+
+/// `struct host_saved` of runtime/port/host.h, what was saved, rounded up to whole limbs, and the packet.
+fn read_punt(worker: u32, node: u32, bytes: &[u8]) -> Punted {
+    let (head, rest) = bytes.split_at(2 * size_of::<u32>());
+    let head = words(head);
+    let (bytes, generation) = (head[0] as usize, head[1]);
+    let (saved, packet) = rest.split_at(bytes.next_multiple_of(8));
+    Punted { packet: packet.to_vec(), saved: saved[..bytes].to_vec(), node, worker, generation }
+}
+
+/// The parts of such a message before the packet: the head, what was saved, and what fills its last limb.
+pub(crate) fn saved_parts<'a>(head: &'a [[u8; 4]; 2], saved: &'a [u8]) -> [&'a [u8]; 3] {
+    let missing = saved.len().next_multiple_of(8) - saved.len();
+    [head.as_flattened(), saved, &[0; 8][..missing]]
 }
 
 /// # Safety
-/// `from` has `count` elements.
-unsafe fn copied<T: Copy>(from: *const T, count: u32) -> Vec<T> {
+/// `from` has `count` elements, if that is not 0.
+unsafe fn bytes_of<'a, T: Copy>(from: *const T, count: usize) -> &'a [u8] {
     if count == 0 {
-        return Vec::new();
+        return &[];
     }
-    // SAFETY: the caller's promise.
-    unsafe { std::slice::from_raw_parts(from, count as usize) }.to_vec()
+    // SAFETY: the caller's promise; the elements are numbers.
+    unsafe { std::slice::from_raw_parts(from.cast(), count * size_of::<T>()) }
 }
 
 pub(crate) unsafe extern "C" fn digest(worker: *mut abi::Worker, digest: u32, values: *const u64, limbs: u32) {
-    // SAFETY: as abi.h says of the arguments.
-    let (events, values) = unsafe { (&host(worker).1.events, copied(values, limbs)) };
-    events.push(Event::Digest { digest, values });
+    // SAFETY: as abi.h says of the arguments; the worker's thread alone writes.
+    unsafe { host(worker).1.events.digests.push(digest, &[bytes_of(values, limbs as usize)]) };
 }
 
 pub(crate) unsafe extern "C" fn log(
@@ -85,20 +157,18 @@ pub(crate) unsafe extern "C" fn log(
     widths: *const u32,
     count: u32,
 ) {
-    // SAFETY: as abi.h says of the arguments; each value has the limbs of its width.
-    let (events, format, widths) = unsafe {
-        (&host(worker).1.events, CStr::from_ptr(format).to_string_lossy().into_owned(), copied(widths, count))
-    };
-    let limbs = widths.iter().map(|width| width.div_ceil(64).max(1)).sum();
-    // SAFETY: likewise.
-    let values = unsafe { copied(values, limbs) };
-    events.push(Event::Log { format, values, widths });
+    // SAFETY: as abi.h says of the arguments; each value has the limbs of its width; the worker's thread alone writes.
+    unsafe {
+        let known = if count == 0 { &[][..] } else { std::slice::from_raw_parts(widths, count as usize) };
+        let parts =
+            [bytes_of(widths, count as usize), bytes_of(values, limb_count(known)), CStr::from_ptr(format).to_bytes()];
+        host(worker).1.events.logs.push(count, &parts);
+    }
 }
 
 pub(crate) unsafe extern "C" fn fail(worker: *mut abi::Worker, text: *const c_char) {
-    // SAFETY: as abi.h says of the arguments.
-    let (events, text) = unsafe { (&host(worker).1.events, CStr::from_ptr(text).to_string_lossy().into_owned()) };
-    events.push(Event::Fail { text });
+    // SAFETY: as abi.h says of the arguments; the worker's thread alone writes.
+    unsafe { host(worker).1.events.fails.push(0, &[CStr::from_ptr(text).to_bytes()]) };
 }
 
 pub(crate) unsafe extern "C" fn punt(
@@ -109,16 +179,15 @@ pub(crate) unsafe extern "C" fn punt(
     saved_bytes: u32,
     node: u32,
 ) {
-    // SAFETY: as abi.h says of the arguments.
-    let (host, control) = unsafe { host(worker) };
-    let bytes = match host.bytes {
-        // SAFETY: the port layer knows its packets.
-        Some(bytes) => unsafe { bytes(packet) },
-        None => packet.cast_const().cast(),
-    };
-    // SAFETY: the packet has `length` bytes there, `saved` has its own.
-    let (packet, saved) = unsafe { (copied(bytes, u32::from(length)), copied(saved.cast::<u8>(), saved_bytes)) };
-    control.events.push(Event::Punt { packet, saved, node });
+    // SAFETY: as abi.h says of the arguments; the port layer knows its packets, which have `length` bytes; the worker's thread alone writes.
+    unsafe {
+        let (host, control) = host(worker);
+        let head = [saved_bytes.to_ne_bytes(), host.generation().to_ne_bytes()];
+        let parts = saved_parts(&head, bytes_of(saved.cast::<u8>(), saved_bytes as usize));
+        let Some(to) = control.events.punts.begin(node, &parts, usize::from(length)) else { return };
+        (host.copy)(packet, length, to);
+        control.events.punts.end();
+    }
 }
 
 /// Writes an entry while packets are on their way: under the table's lock, like any other write. Not 0 where there is no room, or the key is there.

@@ -121,6 +121,7 @@ impl<L: Lane> Switch<L> {
     /// The second part of [`Switch::exchange`] and of [`Switch::replace`]: returns when every worker has changed over to the pipeline that was prepared and the
     /// old one is free. If a worker cannot, all are back at the old one.
     pub fn change_over(&mut self) -> Result<(), SwitchError> {
+        self.wait_for_resumed();
         let next = self.next.as_ref().expect("a pipeline was prepared");
         next.generation.bound.tables.iter().for_each(|table| table.open());
         let way = |id| Changeover::new(self.current.attachment(id), next.generation.attachment(id), next.moves.clone());
@@ -143,6 +144,15 @@ impl<L: Lane> Switch<L> {
         }
         drop(old);
         Ok(())
+    }
+
+    /// Returns when the workers that run have taken the packets that are to go on in the pipeline that saved them.
+    fn wait_for_resumed(&self) {
+        for (id, worker) in self.workers.iter().enumerate() {
+            while self.state.readers.is_running(id) && !worker.control.resumed.is_empty() {
+                std::thread::sleep(Duration::from_micros(10));
+            }
+        }
     }
 
     /// Publishes a changeover for each worker that has one, and waits until all were made. The first worker that has refused, and its status.

@@ -80,6 +80,7 @@ unsafe extern "C" {
     fn memory_port_free(port: *const RawPort) -> u32;
     fn memory_port_log(port: *const RawPort) -> *const SentLog;
     fn memory_port_log_restart(port: *mut RawPort, logging: u32);
+    fn memory_port_copy(packet: *const c_void, length: u16, to: *mut u8);
     fn memory_port_flush(worker: *mut abi::Worker);
     fn memory_port_run(
         worker: *mut abi::Worker,
@@ -347,7 +348,7 @@ impl Lane for MemoryPort {
             // SAFETY: the port is alive.
             pool: unsafe { memory_port_pool(self.raw) },
             flush: memory_port_flush,
-            bytes: None,
+            copy: memory_port_copy,
             longest: self.room,
         }
     }

@@ -1,5 +1,6 @@
 //! Packets of the control plane: those that it hands to a worker as if they were received, and those that the program sends to its port.
 
+use crate::events::{Punted, saved_parts};
 use crate::switch::{Lane, Switch};
 use std::fmt;
 
@@ -26,6 +27,26 @@ impl fmt::Display for InjectError {
 
 impl std::error::Error for InjectError {}
 
+/// Why a punted packet does not go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResumeError {
+    /// Earlier ones still wait for the worker.
+    Full,
+    /// The pipeline that saved it was exchanged.
+    OtherPipeline,
+}
+
+impl fmt::Display for ResumeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ResumeError::Full => "the queue of packets from the control plane is full",
+            ResumeError::OtherPipeline => "the pipeline that the packet was processed by is not there any more",
+        })
+    }
+}
+
+impl std::error::Error for ResumeError {}
+
 /// The worker that processes packets of the control plane: one, so that they keep their order.
 const WORKER: usize = 0;
 
@@ -48,6 +69,27 @@ impl<L: Lane> Switch<L> {
         Ok(())
     }
 
+    /// Lets a punted packet go on at its node, with what was saved: behind the burst that its worker is in, or when the worker runs next.
+    pub fn resume(&mut self, punted: &Punted) -> Result<(), ResumeError> {
+        if punted.generation != self.current.number {
+            return Err(ResumeError::OtherPipeline);
+        }
+        let worker = &self.workers[punted.worker as usize];
+        let head = [(punted.saved.len() as u32).to_ne_bytes(), punted.generation.to_ne_bytes()];
+        let [head, saved, rest] = saved_parts(&head, &punted.saved);
+        // SAFETY: the switch is borrowed, so no other thread writes.
+        if !unsafe { worker.control.resumed.push(punted.node, &[head, saved, rest, &punted.packet]) } {
+            return Err(ResumeError::Full);
+        }
+        worker.host.call();
+        Ok(())
+    }
+
+    /// Packets that were injected or resumed and lost then: the worker had no buffer, or it had changed to a pipeline that does not understand what was saved.
+    pub fn not_taken(&self) -> u64 {
+        self.workers.iter().map(|worker| worker.host.not_taken()).sum()
+    }
+
     /// From now on, packets that the program sends to this port go to the control plane, and to no device.
     pub fn set_cpu_port(&mut self, port: Option<u32>) {
         self.cpu_port = port;
@@ -60,7 +102,7 @@ impl<L: Lane> Switch<L> {
         let (mut packets, mut lost) = (Vec::new(), 0);
         for worker in &self.workers {
             // SAFETY: the switch is borrowed, so no other thread reads.
-            packets.extend(std::iter::from_fn(|| unsafe { worker.control.to_cpu.pop() }).map(|(_, bytes)| bytes));
+            packets.extend(std::iter::from_fn(|| unsafe { worker.control.to_cpu.pop(|_, bytes| bytes.to_vec()) }));
             lost += worker.control.to_cpu.take_lost();
         }
         (packets, lost)

@@ -3,6 +3,7 @@
 //! One thread writes and one reads; neither locks, waits or needs memory. A message that finds no room is lost and counted.
 
 use std::cell::Cell;
+use std::ffi::c_int;
 
 #[repr(C)]
 pub(crate) struct RawRing {
@@ -22,6 +23,7 @@ unsafe extern "C" {
     fn ring_host_commit(ring: *mut RawRing);
     fn ring_host_first(ring: *mut RawRing) -> *const Head;
     fn ring_host_release(ring: *mut RawRing, head: *const Head);
+    fn ring_host_is_empty(ring: *const RawRing) -> c_int;
     fn ring_host_lost(ring: *const RawRing) -> u64;
 }
 
@@ -53,36 +55,64 @@ impl Ring {
     /// # Safety
     /// No other thread writes.
     pub unsafe fn push(&self, tag: u32, parts: &[&[u8]]) -> bool {
-        let length = parts.iter().map(|part| part.len()).sum::<usize>();
-        let Ok(bytes) = u32::try_from(length) else { return false };
+        // SAFETY: the caller's promise.
+        let begun = unsafe { self.begin(tag, parts, 0) }.is_some();
+        if begun {
+            // SAFETY: likewise.
+            unsafe { self.end() };
+        }
+        begun
+    }
+
+    /// Begins a message with parts; the caller writes `more` bytes behind them, where it is told, before [`Ring::end`]. `None` if there is no room.
+    ///
+    /// # Safety
+    /// No other thread writes.
+    pub unsafe fn begin(&self, tag: u32, parts: &[&[u8]], more: usize) -> Option<*mut u8> {
+        let length = parts.iter().map(|part| part.len()).sum::<usize>() + more;
+        let bytes = u32::try_from(length).ok()?;
         // SAFETY: the caller's promise; there is room for all parts if there is any.
         unsafe {
             let mut to = ring_host_reserve(self.raw, tag, bytes);
             if to.is_null() {
-                return false;
+                return None;
             }
             for part in parts {
                 to.copy_from_nonoverlapping(part.as_ptr(), part.len());
                 to = to.add(part.len());
             }
-            ring_host_commit(self.raw);
+            Some(to)
         }
-        true
     }
 
-    /// The oldest message, with its tag.
+    /// Publishes the message that was begun.
+    ///
+    /// # Safety
+    /// No other thread writes.
+    pub unsafe fn end(&self) {
+        // SAFETY: the caller's promise.
+        unsafe { ring_host_commit(self.raw) };
+    }
+
+    /// What `read` makes of the oldest message's tag and bytes.
     ///
     /// # Safety
     /// No other thread reads.
-    pub unsafe fn pop(&self) -> Option<(u32, Vec<u8>)> {
+    pub unsafe fn pop<R>(&self, read: impl FnOnce(u32, &[u8]) -> R) -> Option<R> {
         // SAFETY: the caller's promise; a message's bytes follow its head, and stay until it is released.
         unsafe {
             let head = ring_host_first(self.raw).as_ref()?;
             let bytes = std::slice::from_raw_parts(std::ptr::from_ref(head).add(1).cast::<u8>(), head.bytes as usize);
-            let message = (head.tag, bytes.to_vec());
+            let message = read(head.tag, bytes);
             ring_host_release(self.raw, head);
             Some(message)
         }
+    }
+
+    /// Whether no message waits, as far as the thread that writes can see.
+    pub fn is_empty(&self) -> bool {
+        // SAFETY: the queue is alive.
+        unsafe { ring_host_is_empty(self.raw) != 0 }
     }
 
     /// Messages lost since this was last called. By the thread that reads.
@@ -106,16 +136,17 @@ mod tests {
 
     #[test]
     fn messages_come_in_order_and_those_without_room_are_counted() {
+        let whole = |tag: u32, bytes: &[u8]| (tag, bytes.to_vec());
         let ring = Ring::new(64);
         // SAFETY: one thread.
         unsafe {
             assert!(ring.push(1, &[b"ab", b"", b"c"]) && ring.push(2, &[]));
             assert!(!ring.push(3, &[&[0; 40]]));
-            assert_eq!(ring.pop(), Some((1, b"abc".to_vec())));
-            assert_eq!(ring.pop(), Some((2, Vec::new())));
-            assert_eq!(ring.pop(), None);
+            assert_eq!(ring.pop(whole), Some((1, b"abc".to_vec())));
+            assert_eq!(ring.pop(whole), Some((2, Vec::new())));
+            assert_eq!(ring.pop(whole), None);
             assert!(ring.push(4, &[&[7; 20]]));
-            assert_eq!(ring.pop(), Some((4, vec![7; 20])));
+            assert_eq!(ring.pop(whole), Some((4, vec![7; 20])));
         }
         assert_eq!((ring.take_lost(), ring.take_lost()), (1, 0));
     }

@@ -8,7 +8,7 @@ use crate::changeover::Attachment;
 use crate::compile::Descriptor;
 use crate::control::Bound;
 use crate::counts::Counts;
-use crate::events::{self, Event};
+use crate::events::{self, Event, Lost};
 use crate::exchange::Next;
 use crate::objects::Objects;
 use crate::pipeline::{Description, Pipeline};
@@ -29,8 +29,8 @@ pub struct Connection {
     pub port: *mut c_void,
     pub pool: *mut abi::Pool,
     pub flush: unsafe extern "C" fn(worker: *mut abi::Worker),
-    /// Where a packet's bytes begin; `None` where the packet is their address.
-    pub bytes: Option<unsafe extern "C" fn(packet: *const c_void) -> *const u8>,
+    /// Copies all bytes of a packet.
+    pub copy: unsafe extern "C" fn(packet: *const c_void, length: u16, to: *mut u8),
     /// Bytes of the longest packet that the pool's buffers hold.
     pub longest: u32,
 }
@@ -126,6 +126,8 @@ pub struct Switch<L: Lane> {
 /// A pipeline and what its packets work on. Workers have addresses of all of it while they are attached.
 pub(crate) struct Generation {
     pub pipeline: Arc<Pipeline>,
+    /// Tells it from those before and after it.
+    pub number: u32,
     shared: Box<SharedMemory>,
     _objects: Objects,
     pub bound: Box<Bound>,
@@ -176,7 +178,7 @@ impl Generation {
         let shared =
             SharedMemory { raw, _tables: tables, _registers: registers, _meters: meters, _selections: selections };
         let (shared, bound) = (Box::new(shared), Box::new(bound));
-        Ok(Generation { pipeline, shared, _objects: objects, bound, counted })
+        Ok(Generation { pipeline, number: next_number(), shared, _objects: objects, bound, counted })
     }
 
     pub fn attachment(&self, worker: usize) -> Attachment {
@@ -185,6 +187,7 @@ impl Generation {
             shared: &raw const self.shared.raw,
             counted: &raw const self.counted[worker],
             bound: &raw const *self.bound,
+            generation: self.number,
         }
     }
 
@@ -430,16 +433,19 @@ impl<L: Lane> Switch<L> {
         self.workers.iter().map(|worker| worker.control.longest_pause()).max().unwrap_or_default()
     }
 
-    /// What the pipeline has told since this was last asked, and how many messages were lost because nobody asked.
-    pub fn take_events(&self) -> (Vec<Event>, u64) {
-        let (mut all, mut lost) = (Vec::new(), 0);
-        for worker in &self.workers {
-            let (events, missing) = worker.control.events.take();
-            all.extend(events);
-            lost += missing;
-        }
-        (all, lost)
+    /// What the pipeline has told since this was last called, each kind in order for each worker; and what was lost since then, because its queue was full.
+    pub fn take_events(&self) -> (Vec<Event>, Lost) {
+        let (mut events, mut lost) = (Vec::new(), Lost::default());
+        let workers = (0..).zip(&self.workers);
+        workers.for_each(|(id, worker)| worker.control.events.take(id, &mut events, &mut lost));
+        (events, lost)
     }
+}
+
+/// The number of a generation: not one that a packet of this process may still have.
+fn next_number() -> u32 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 fn check_descriptors(pipeline: &Pipeline, connections: &[Connection]) -> Result<(), SwitchError> {

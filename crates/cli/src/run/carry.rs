@@ -159,12 +159,12 @@ fn listen(running: &mut Running<'_>) -> Option<String> {
                 failed.get_or_insert(format!("the switch stopped: assertion failed: {text}"));
                 continue;
             }
-            Event::Punt { .. } => PUNTED.to_string(),
+            Event::Punt(_) => PUNTED.to_string(),
         };
         *running.events.entry(name).or_default() += 1;
     }
-    if lost > 0 {
-        *running.events.entry("messages lost".to_string()).or_default() += lost;
+    if lost.total() > 0 {
+        *running.events.entry("messages lost".to_string()).or_default() += lost.total();
     }
     failed
 }

@@ -49,6 +49,36 @@ learn(struct worker *worker, const uint8_t *data, uint16_t port)
 		worker->counters[0][1].packets++;
 }
 
+/* What the control plane gets to know of a packet; with ECHO_TELL of each. */
+static void
+tell(struct worker *worker, uint32_t length)
+{
+	const uint64_t values[3] = { worker->packet_number, length, 1 };
+	const uint32_t widths[2] = { 64, 65 };
+
+	worker->shared->digest(worker, 3, values, 2);
+	worker->shared->log(worker, "packet {}: {} bytes", values, widths, 2);
+	if (length == 100)
+		worker->shared->fail(worker, "a length is odd");
+}
+
+/* A packet whose second byte is this goes to the control plane, and leaves when it is back. */
+#define PUNTED 0xee
+
+struct saved {
+	uint64_t number;
+	uint16_t port;
+};
+
+static void
+punt(struct worker *worker, struct packet *packet, uint16_t port)
+{
+	const struct saved saved = { worker->packet_number, port };
+
+	worker->shared->punt(worker, packet_store(packet), (uint16_t)packet_length(packet), &saved, sizeof(saved), 1);
+	packet_drop(worker, packet);
+}
+
 static int
 attach(struct worker *worker)
 {
@@ -75,6 +105,15 @@ process(struct worker *worker, struct burst *burst)
 			packet_drop(worker, &packet);
 			continue;
 		}
+#ifdef ECHO_TELL
+		tell(worker, (uint32_t)packet_length(&packet));
+#else
+		(void)tell;
+#endif
+		if (packet_data(&packet)[1] == PUNTED) {
+			punt(worker, &packet, burst->ports[i]);
+			continue;
+		}
 #ifdef ECHO_LEARN
 		learn(worker, packet_data(&packet), burst->ports[i]);
 #else
@@ -90,11 +129,12 @@ process(struct worker *worker, struct burst *burst)
 static void
 resume(struct worker *worker, void *packet, uint16_t length, const void *saved, uint32_t node)
 {
-	(void)worker;
-	(void)packet;
-	(void)length;
-	(void)saved;
-	(void)node;
+	struct packet returned = packet_from(packet, length);
+	const struct saved *state = saved;
+
+	packet_data(&returned)[0] = (uint8_t)state->number;
+	packet_data(&returned)[1] = (uint8_t)node;
+	packet_send(worker, &returned, state->port);
 }
 
 extern const struct pipeline bacus_pipeline;
@@ -112,6 +152,7 @@ const struct pipeline bacus_pipeline = {
 	.registers = registers,
 	.drop_count = 2,
 	.drops = drops,
+	.saved_bytes = sizeof(struct saved),
 	.worker_bytes = 64,
 	.attach = attach,
 	.detach = detach,
