@@ -34,7 +34,7 @@ pub fn entries(program: &Program) -> WriteRequest {
             updates.push(Update { r#type: update::Type::Insert.into(), entity });
         }
     }
-    WriteRequest { updates }
+    WriteRequest { updates, ..WriteRequest::default() }
 }
 
 fn table_entry(program: &Program, source: &SourceTable, table: &Table, entry: &Entry) -> TableEntry {
@@ -45,6 +45,7 @@ fn table_entry(program: &Program, source: &SourceTable, table: &Table, entry: &E
         action: table_action(program, table, &entry.action),
         priority: int32(entry.priority),
         is_const: source.entries_constant || entry.constant,
+        ..TableEntry::default()
     }
 }
 

@@ -4,7 +4,26 @@ use prost_build::Config;
 use std::fs;
 use std::path::Path;
 
-const FILES: [&str; 3] = ["p4/config/v1/p4types.proto", "p4/config/v1/p4info.proto", "p4/v1/p4runtime.proto"];
+const FILES: [&str; 5] = [
+    "google/rpc/status.proto",
+    "p4/config/v1/p4types.proto",
+    "p4/config/v1/p4info.proto",
+    "p4/v1/p4data.proto",
+    "p4/v1/p4runtime.proto",
+];
+
+/// Where a package is cut into files, so that each is short enough to read: a file, and the first struct of the next one.
+type Cuts<'a> = &'a [(&'a str, Option<&'a str>)];
+
+const DESCRIPTION: Cuts<'_> = &[("config/types.rs", Some("P4Info")), ("config/info.rs", None)];
+const RUNTIME: Cuts<'_> = &[
+    ("runtime/data.rs", Some("WriteRequest")),
+    ("runtime/requests.rs", Some("TableEntry")),
+    ("runtime/tables.rs", Some("Index")),
+    ("runtime/objects.rs", Some("StreamMessageRequest")),
+    ("runtime/stream.rs", Some("SetForwardingPipelineConfigRequest")),
+    ("runtime/pipeline.rs", None),
+];
 
 fn expect(file: &str, generated: &[u8]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/message").join(file);
@@ -21,23 +40,43 @@ fn expect_code(file: &str, imports: &str, code: &str) {
     expect(file, format!("{head}{}\n", code.join("\n")).as_bytes());
 }
 
+/// Every file but the first sees all others.
+fn expect_cut(cuts: Cuts<'_>, mut code: &str) {
+    for (index, (file, next)) in cuts.iter().enumerate() {
+        let end = next.map_or(code.len(), |next| {
+            let found = code.find(&format!("\npub struct {next} {{")).expect("the package has it");
+            code[..found].rfind("#[derive").expect("every message is derived")
+        });
+        let imports = if index == 0 { "" } else { "use super::*;\n\n" };
+        expect_code(file, imports, code[..end].trim_end());
+        code = &code[end..];
+    }
+}
+
+/// The code of some packages, which names those of `known` where they stand.
+fn generate<const N: usize>(compiler: &protox::Compiler, names: [&str; N], known: &[(&str, &str)]) -> [String; N] {
+    let out = std::env::temp_dir().join(format!("bacus-protocol-{}-{N}", std::process::id()));
+    fs::create_dir_all(&out).expect("the temporary directory can be written");
+    let mut config = Config::new();
+    // Maps keep their order, so that equal programs give equal bytes.
+    config.btree_map(["."]).out_dir(&out);
+    known.iter().for_each(|(package, path)| drop(config.extern_path(*package, *path)));
+    config.compile_fds(compiler.file_descriptor_set()).expect("Rust can say it");
+    let read = names.map(|name| fs::read_to_string(out.join(name)).expect("the compiler wrote it"));
+    fs::remove_dir_all(&out).expect("the temporary directory can be removed");
+    read
+}
+
 #[test]
 fn generated_messages_are_those_of_the_protocol() {
     let mut compiler = protox::Compiler::new(["proto"]).expect("the protocols are there");
     compiler.include_imports(true).open_files(FILES).expect("the protocols are well formed");
     expect("descriptors.bin", &compiler.encode_file_descriptor_set());
-    let out = std::env::temp_dir().join(format!("bacus-protocol-{}", std::process::id()));
-    fs::create_dir_all(&out).expect("the temporary directory can be written");
-    // Maps keep their order, so that equal programs give equal bytes.
-    let mut config = Config::new();
-    config.btree_map(["."]).out_dir(&out).compile_fds(compiler.file_descriptor_set()).expect("Rust can say it");
-    let read = |name: &str| fs::read_to_string(out.join(name)).expect("the compiler wrote it");
-    let (description, writes) = (read("p4.config.v1.rs"), read("p4.v1.rs"));
-    fs::remove_dir_all(&out).expect("the temporary directory can be removed");
-    // One package in two files, the types first.
-    let boundary = description.find("pub struct P4Info {").expect("the package has it");
-    let boundary = description[..boundary].rfind("#[derive").expect("every message is derived");
-    expect_code("config/types.rs", "", &description[..boundary]);
-    expect_code("config/info.rs", "use super::types::*;\n\n", &description[boundary..]);
-    expect_code("runtime.rs", "", &writes);
+    let none: [(&str, &str); 0] = [];
+    let known = [(".google.rpc", "crate::message::status"), (".p4.config.v1", "crate::message::config")];
+    let [description, status] = generate(&compiler, ["p4.config.v1.rs", "google.rpc.rs"], &none);
+    let [runtime] = generate(&compiler, ["p4.v1.rs"], &known);
+    expect_cut(DESCRIPTION, &description);
+    expect_cut(RUNTIME, &runtime);
+    expect_code("status.rs", "", &status);
 }

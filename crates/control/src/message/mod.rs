@@ -1,6 +1,6 @@
-//! The messages of P4Runtime that bacus writes.
+//! The messages of P4Runtime 1.5.
 //!
-//! What stands in `config` and `runtime`, and the descriptors, are generated from the files in `proto/` and kept here, so that nobody needs a
+//! What stands in `config`, `runtime` and `status`, and the descriptors, are generated from the files in `proto/` and kept here, so that nobody needs a
 //! compiler of protocols to build bacus. `cargo test -p control` compares the two; with `UPDATE_EXPECT=1` it writes them anew.
 
 /// What a controller knows of a program.
@@ -16,10 +16,34 @@ pub mod config {
     pub use types::*;
 }
 
-/// What a controller writes.
+/// What a controller and a switch say to each other.
+pub mod runtime {
+    #[allow(clippy::all)]
+    #[rustfmt::skip]
+    mod data;
+    #[allow(clippy::all)]
+    #[rustfmt::skip]
+    mod requests;
+    #[allow(clippy::all)]
+    #[rustfmt::skip]
+    mod tables;
+    #[allow(clippy::all)]
+    #[rustfmt::skip]
+    mod objects;
+    #[allow(clippy::all)]
+    #[rustfmt::skip]
+    mod stream;
+    #[allow(clippy::all)]
+    #[rustfmt::skip]
+    mod pipeline;
+
+    pub use {data::*, objects::*, pipeline::*, requests::*, stream::*, tables::*};
+}
+
+/// What gRPC puts into the details of an error.
 #[allow(clippy::all)]
 #[rustfmt::skip]
-pub mod runtime;
+pub mod status;
 
 /// The same as descriptors, by which messages are printed and read.
 pub const DESCRIPTORS: &[u8] = include_bytes!("descriptors.bin");

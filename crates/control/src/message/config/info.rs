@@ -1,6 +1,6 @@
 //! Generated from the files in `proto/`: do not edit.
 
-use super::types::*;
+use super::*;
 
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct P4Info {
