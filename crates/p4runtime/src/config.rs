@@ -1,0 +1,169 @@
+//! The pipeline that controllers set and read.
+
+use crate::device::{Device, Pipeline, lock};
+use crate::election::role_name;
+use crate::failure::{Failure, Outcome};
+use crate::records::Records;
+use crate::schema::Schema;
+use crate::target::{Prepared, State};
+use control::Refusal;
+use control::message::config::{MatchField, P4Info, Preamble};
+use control::message::runtime::{
+    ForwardingPipelineConfig, GetForwardingPipelineConfigRequest, SetForwardingPipelineConfigRequest,
+    get_forwarding_pipeline_config_request::ResponseType, set_forwarding_pipeline_config_request::Action,
+};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use tonic::Code;
+
+impl Device {
+    pub fn set_config(&self, request: SetForwardingPipelineConfigRequest) -> Outcome {
+        {
+            let elections = self.elections();
+            elections.check_device(request.device_id)?;
+            let role = role_name(&request.role, request.role_id);
+            elections.check_primary(&role, request.election_id.as_ref())?;
+        }
+        let _one_at_a_time = lock(&self.configuring);
+        let action = Action::try_from(request.action).unwrap_or(Action::Unspecified);
+        if action == Action::Unspecified {
+            return Err(Failure::invalid("the action is not set"));
+        }
+        if action == Action::Commit {
+            return self.commit_saved(request.config.is_some());
+        }
+        let config = request.config.ok_or_else(|| Failure::invalid("the config is not set"))?;
+        let prepared = self.verify(&config)?;
+        match action {
+            Action::VerifyAndSave => *lock(&self.saved) = Some((prepared, config)),
+            Action::VerifyAndCommit => self.commit(prepared, config, State::Clear)?,
+            Action::ReconcileAndCommit => self.commit(prepared, config, State::Keep)?,
+            Action::Verify | Action::Commit | Action::Unspecified => {}
+        }
+        Ok(())
+    }
+
+    fn commit_saved(&self, has_config: bool) -> Outcome {
+        if has_config {
+            return Err(Failure::invalid("a commit takes the config that was saved: it brings none"));
+        }
+        let saved = lock(&self.saved).take();
+        let (prepared, config) = saved.ok_or_else(|| Failure::missing("no config was saved"))?;
+        self.commit(prepared, config, State::Clear)
+    }
+
+    fn verify(&self, config: &ForwardingPipelineConfig) -> Outcome<Prepared> {
+        let prepared = self.target.verify(config).map_err(cannot_run)?;
+        if let Some(given) = &config.p4info {
+            check_info(given, &control::p4info(&prepared.program))?;
+        }
+        Ok(prepared)
+    }
+
+    /// Writes and reads wait until the new pipeline runs.
+    fn commit(&self, prepared: Prepared, mut config: ForwardingPipelineConfig, state: State) -> Outcome {
+        let program = prepared.program.clone();
+        let mut running = self.pipeline_mut();
+        self.target.commit(prepared, state).map_err(cannot_run)?;
+        let before = running.take();
+        let mut records = match (state, before) {
+            (State::Keep, Some(before)) => {
+                let records = before.records.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+                records.moved(&before.schema.program, &program)
+            }
+            (State::Keep | State::Clear, _) => Records::default(),
+        };
+        records.ports_down = lock(&self.ports_down).clone();
+        config.p4info.get_or_insert_with(|| control::p4info(&program));
+        // The new pipeline knows nothing of digests yet.
+        self.with_switch(|switch| {
+            let told = records.digests.iter().map(|(digest, config)| switch.set_digest(*digest, Some(config)));
+            told.collect::<Result<(), Refusal>>()
+        })
+        .transpose()?;
+        *running = Some(Pipeline { schema: Schema::new(program), records: Mutex::new(records), config });
+        lock(&self.digests).clear();
+        Ok(())
+    }
+
+    /// The running config, or nothing if none runs.
+    pub fn get_config(
+        &self,
+        request: &GetForwardingPipelineConfigRequest,
+    ) -> Outcome<Option<ForwardingPipelineConfig>> {
+        self.elections().check_device(request.device_id)?;
+        let wanted = ResponseType::try_from(request.response_type)
+            .map_err(|_| Failure::invalid("there is no such type of response"))?;
+        let pipeline = self.pipeline();
+        let Some(pipeline) = pipeline.as_ref() else { return Ok(None) };
+        let info = || pipeline.config.p4info.clone();
+        let program = || pipeline.config.p4_device_config.clone();
+        let (p4info, p4_device_config) = match wanted {
+            ResponseType::All => (info(), program()),
+            ResponseType::CookieOnly => (None, Vec::new()),
+            ResponseType::P4infoAndCookie => (info(), Vec::new()),
+            ResponseType::DeviceConfigAndCookie => (None, program()),
+        };
+        Ok(Some(ForwardingPipelineConfig { p4info, p4_device_config, cookie: pipeline.config.cookie }))
+    }
+}
+
+/// A pipeline that the process runs already when the server starts.
+pub fn running(program: Arc<hlir::Program>, mut config: ForwardingPipelineConfig) -> Pipeline {
+    config.p4info.get_or_insert_with(|| control::p4info(&program));
+    Pipeline { schema: Schema::new(program), records: Mutex::default(), config }
+}
+
+fn cannot_run(refusal: Refusal) -> Failure {
+    Failure::new(Code::InvalidArgument, refusal.sentence)
+}
+
+/// An object of P4Info: what it is, its name, and what of it has to agree.
+type Described = HashMap<u32, (&'static str, String, Vec<(u32, String)>)>;
+
+/// Whether everything that the controller knows is in the program, under the same id. What the controller does not know it cannot write.
+fn check_info(given: &P4Info, own: &P4Info) -> Outcome {
+    let own = described(own);
+    for (id, (kind, name, parts)) in described(given) {
+        let Some((_, _, own_parts)) =
+            own.get(&id).filter(|(own_kind, own_name, _)| *own_kind == kind && *own_name == name)
+        else {
+            return Err(Failure::invalid(format!("P4Info has {kind} `{name}` with id {id:#x}, the program does not")));
+        };
+        if let Some((part, what)) = parts.iter().find(|part| !own_parts.contains(part)) {
+            let sentence = format!("P4Info has part {part} of {kind} `{name}` as {what}, the program does not");
+            return Err(Failure::invalid(sentence));
+        }
+    }
+    Ok(())
+}
+
+fn described(info: &P4Info) -> Described {
+    let mut found = Described::new();
+    let mut add = |kind, preamble: &Option<Preamble>, parts| {
+        let preamble = preamble.clone().unwrap_or_default();
+        found.insert(preamble.id, (kind, preamble.name, parts));
+    };
+    let keys = |keys: &[MatchField]| {
+        let key = |key: &MatchField| (key.id, format!("{} bits matched {:?}", key.bitwidth, key.r#match));
+        keys.iter().map(key).collect()
+    };
+    info.tables.iter().for_each(|table| add("table", &table.preamble, keys(&table.match_fields)));
+    for action in &info.actions {
+        let parts = action.params.iter().map(|param| (param.id, format!("{} bits", param.bitwidth)));
+        add("action", &action.preamble, parts.collect());
+    }
+    for header in &info.controller_packet_metadata {
+        let parts = header.metadata.iter().map(|field| (field.id, format!("{} bits", field.bitwidth)));
+        add("header", &header.preamble, parts.collect());
+    }
+    info.value_sets.iter().for_each(|set| add("value set", &set.preamble, keys(&set.r#match)));
+    info.action_profiles.iter().for_each(|profile| add("action profile", &profile.preamble, Vec::new()));
+    info.counters.iter().for_each(|counter| add("counter", &counter.preamble, Vec::new()));
+    info.direct_counters.iter().for_each(|counter| add("direct counter", &counter.preamble, Vec::new()));
+    info.meters.iter().for_each(|meter| add("meter", &meter.preamble, Vec::new()));
+    info.direct_meters.iter().for_each(|meter| add("direct meter", &meter.preamble, Vec::new()));
+    info.registers.iter().for_each(|register| add("register", &register.preamble, Vec::new()));
+    info.digests.iter().for_each(|digest| add("digest", &digest.preamble, Vec::new()));
+    found
+}

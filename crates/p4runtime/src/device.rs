@@ -1,0 +1,140 @@
+//! The device that is served: its pipeline, its controllers, and what a Write or Read does with them.
+
+use crate::digest::Digests;
+use crate::election::{Elections, role_name};
+use crate::encoded::Encoded;
+use crate::failure::{Failure, Outcome, batch_status};
+use crate::read::Reader;
+use crate::records::Records;
+use crate::schema::Schema;
+use crate::server::Settings;
+use crate::target::{Prepared, Switch, Target};
+use crate::write::Writer;
+use control::message::runtime::{ForwardingPipelineConfig, ReadRequest, WriteRequest, write_request::Atomicity};
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use tonic::{Code, Status};
+
+/// What runs, and what controllers have said about it.
+pub struct Pipeline {
+    pub schema: Schema,
+    pub records: Mutex<Records>,
+    pub config: ForwardingPipelineConfig,
+}
+
+/// What was lost because a controller, or the server, did not keep up.
+#[derive(Default)]
+pub struct Losses {
+    pub packets_in: AtomicU64,
+    pub digests: AtomicU64,
+    pub idle: AtomicU64,
+    /// Frames for the controller that were shorter than their header.
+    pub malformed: AtomicU64,
+}
+
+pub struct Device {
+    pub settings: Settings,
+    pub target: Arc<dyn Target>,
+    pipeline: RwLock<Option<Pipeline>>,
+    elections: RwLock<Elections>,
+    pub saved: Mutex<Option<(Prepared, ForwardingPipelineConfig)>>,
+    /// One configuration at a time.
+    pub configuring: Mutex<()>,
+    pub digests: Mutex<Digests>,
+    /// Ports that have lost their link, whatever pipeline runs.
+    pub ports_down: Mutex<HashSet<u32>>,
+    pub losses: Losses,
+    next_stream: AtomicU64,
+}
+
+/// A lock is held by code that does not panic with its contents half changed.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Device {
+    pub fn new(settings: Settings, target: Arc<dyn Target>, pipeline: Option<Pipeline>) -> Device {
+        Device {
+            elections: RwLock::new(Elections::new(settings.device_id, settings.most_streams)),
+            settings,
+            target,
+            pipeline: RwLock::new(pipeline),
+            saved: Mutex::new(None),
+            configuring: Mutex::new(()),
+            digests: Mutex::default(),
+            ports_down: Mutex::default(),
+            losses: Losses::default(),
+            next_stream: AtomicU64::new(0),
+        }
+    }
+
+    pub fn pipeline(&self) -> RwLockReadGuard<'_, Option<Pipeline>> {
+        self.pipeline.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn pipeline_mut(&self) -> RwLockWriteGuard<'_, Option<Pipeline>> {
+        self.pipeline.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A Write holds it from its check to its end, so a new primary controller is told when the old one's writes are done.
+    pub fn elections(&self) -> RwLockReadGuard<'_, Elections> {
+        self.elections.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn elections_mut(&self) -> RwLockWriteGuard<'_, Elections> {
+        self.elections.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn next_stream(&self) -> u64 {
+        self.next_stream.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Calls `work` with the switch in the hands of the caller alone.
+    pub fn with_switch<T>(&self, work: impl FnOnce(&mut dyn Switch) -> T) -> Option<T> {
+        let (mut work, mut result) = (Some(work), None);
+        self.target.with_switch(&mut |switch| {
+            if let Some(work) = work.take() {
+                result = Some(work(switch));
+            }
+        });
+        result
+    }
+
+    pub fn write(&self, request: &WriteRequest) -> Result<(), Status> {
+        let elections = self.elections();
+        elections.check_device(request.device_id)?;
+        let role = role_name(&request.role, request.role_id);
+        elections.check_primary(&role, request.election_id.as_ref())?;
+        let pipeline = self.pipeline();
+        let pipeline = pipeline.as_ref().ok_or_else(no_pipeline)?;
+        let atomicity =
+            Atomicity::try_from(request.atomicity).map_err(|_| Failure::unsupported("there is no such atomicity"))?;
+        let outcomes = self.with_switch(|switch| {
+            let mut records = lock(&pipeline.records);
+            let mut writer = Writer::new(&pipeline.schema, &mut records, switch, self.settings.cpu_port);
+            writer.batch(&request.updates, atomicity)
+        });
+        let outcomes = outcomes.ok_or_else(no_pipeline)??;
+        if outcomes.iter().all(Result::is_ok) { Ok(()) } else { Err(batch_status(&outcomes)) }
+    }
+
+    /// The answers, and behind them what failed.
+    pub fn read(&self, request: &ReadRequest) -> Result<(Vec<Encoded>, Option<Status>), Status> {
+        self.elections().check_device(request.device_id)?;
+        let pipeline = self.pipeline();
+        let pipeline = pipeline.as_ref().ok_or_else(no_pipeline)?;
+        let read = self.with_switch(|switch| {
+            let records = lock(&pipeline.records);
+            Reader::new(&pipeline.schema, &records, switch).batch(&request.entities)
+        });
+        let (answers, outcomes): (Vec<Encoded>, Vec<Outcome>) = read.ok_or_else(no_pipeline)?;
+        let failed = outcomes.iter().any(Result::is_err);
+        Ok((answers, failed.then(|| batch_status(&outcomes))))
+    }
+}
+
+/// Controllers look for these words.
+pub fn no_pipeline() -> Failure {
+    Failure::new(Code::FailedPrecondition, "no forwarding pipeline config is set")
+}

@@ -1,0 +1,97 @@
+//! The service as gRPC calls it.
+
+use crate::device::Device;
+use crate::encoded::Encoded;
+use crate::service::server::p4_runtime_server::P4Runtime;
+use crate::stream;
+use control::message::runtime::{
+    CapabilitiesRequest, CapabilitiesResponse, GetForwardingPipelineConfigRequest, GetForwardingPipelineConfigResponse,
+    ReadRequest, SetForwardingPipelineConfigRequest, SetForwardingPipelineConfigResponse, StreamMessageRequest,
+    StreamMessageResponse, WriteRequest, WriteResponse,
+};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::sync::mpsc;
+use tokio::task::block_in_place;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Request, Response, Status, Streaming};
+
+/// The version of the protocol that is spoken.
+const VERSION: &str = "1.5.0";
+
+#[derive(Clone)]
+pub struct Grpc {
+    pub device: Arc<Device>,
+    pub streams: Arc<AtomicUsize>,
+}
+
+/// A stream that is counted while it is open.
+struct Open(Arc<AtomicUsize>);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[tonic::async_trait]
+impl P4Runtime for Grpc {
+    type ReadStream = tokio_stream::Iter<std::vec::IntoIter<Result<Encoded, Status>>>;
+    type StreamChannelStream = ReceiverStream<Result<StreamMessageResponse, Status>>;
+
+    async fn write(&self, request: Request<WriteRequest>) -> Result<Response<WriteResponse>, Status> {
+        block_in_place(|| self.device.write(request.get_ref()))?;
+        Ok(Response::new(WriteResponse {}))
+    }
+
+    async fn read(&self, request: Request<ReadRequest>) -> Result<Response<Self::ReadStream>, Status> {
+        let (answers, failed) = block_in_place(|| self.device.read(request.get_ref()))?;
+        let answers: Vec<_> = answers.into_iter().map(Ok).chain(failed.map(Err)).collect();
+        Ok(Response::new(tokio_stream::iter(answers)))
+    }
+
+    async fn set_forwarding_pipeline_config(
+        &self,
+        request: Request<SetForwardingPipelineConfigRequest>,
+    ) -> Result<Response<SetForwardingPipelineConfigResponse>, Status> {
+        block_in_place(|| self.device.set_config(request.into_inner()))?;
+        Ok(Response::new(SetForwardingPipelineConfigResponse {}))
+    }
+
+    async fn get_forwarding_pipeline_config(
+        &self,
+        request: Request<GetForwardingPipelineConfigRequest>,
+    ) -> Result<Response<GetForwardingPipelineConfigResponse>, Status> {
+        let config = block_in_place(|| self.device.get_config(request.get_ref()))?;
+        Ok(Response::new(GetForwardingPipelineConfigResponse { config }))
+    }
+
+    async fn stream_channel(
+        &self,
+        request: Request<Streaming<StreamMessageRequest>>,
+    ) -> Result<Response<Self::StreamChannelStream>, Status> {
+        let open = Open(self.streams.clone());
+        if self.streams.fetch_add(1, Ordering::Relaxed) >= self.device.settings.most_streams {
+            return Err(Status::resource_exhausted("there are too many streams already"));
+        }
+        let (outbox, inbox) = mpsc::channel(self.device.settings.queue);
+        let device = self.device.clone();
+        tokio::spawn(async move {
+            stream::serve(device, request.into_inner(), outbox).await;
+            drop(open);
+        });
+        Ok(Response::new(ReceiverStream::new(inbox)))
+    }
+
+    async fn capabilities(
+        &self,
+        request: Request<CapabilitiesRequest>,
+    ) -> Result<Response<CapabilitiesResponse>, Status> {
+        // Older clients leave the device out.
+        let device = request.get_ref().device_id;
+        if device != 0 {
+            self.device.elections().check_device(device)?;
+        }
+        Ok(Response::new(CapabilitiesResponse { p4runtime_api_version: VERSION.to_string(), experimental: None }))
+    }
+}

@@ -1,0 +1,40 @@
+//! P4Runtime: the switch's server, and the client's side of the protocol.
+//!
+//! [`Server`] serves one device on its own threads. All that it needs of the process is a [`Target`]; what the process has to tell it goes
+//! through [`Events`]. Nothing here knows how a program is compiled or run.
+
+// Fields that the protocol has given up are still written by older controllers.
+#![allow(deprecated)]
+
+mod config;
+mod data;
+mod device;
+mod digest;
+mod election;
+mod encoded;
+mod events;
+mod failure;
+mod grpc;
+mod note;
+mod packet;
+mod read;
+mod records;
+mod schema;
+#[allow(clippy::all)]
+mod service {
+    #[rustfmt::skip]
+    pub mod client;
+    #[rustfmt::skip]
+    pub mod server;
+}
+mod server;
+mod stream;
+mod target;
+mod value;
+mod write;
+
+pub use events::Events;
+pub use failure::errors_of;
+pub use server::{Lost, Server, Settings, Tls};
+pub use service::client::p4_runtime_client::P4RuntimeClient;
+pub use target::{DigestConfig, Prepared, State, Switch, Target};

@@ -1,0 +1,198 @@
+//! Entries of tables and default actions, as controllers read them.
+
+use super::Reader;
+use crate::failure::{Failure, Outcome};
+use crate::note;
+use crate::records::Records;
+use crate::schema::{Schema, TableSchema};
+use crate::value::int64;
+use crate::write::entry_key;
+use control::message::runtime::{
+    CounterData, MeterConfig, TableAction, TableEntry, entity::Entity, table_action, table_entry,
+};
+use control::plane::{Cell, CounterValue, EntryKey, MeterRates};
+use control::store::{Origin, Stored};
+use hlir::entry::EntryAction;
+
+impl<'a> Reader<'a> {
+    pub(super) fn table_entries(&mut self, filter: &TableEntry) -> Outcome {
+        let schema = self.schema;
+        if filter.meter_counter_data.is_some() {
+            return Err(Failure::unsupported("meters of this switch do not count by colour"));
+        }
+        let tables: Vec<&TableSchema> = match filter.table_id {
+            0 => schema.tables().collect(),
+            id => vec![schema.table(id)?],
+        };
+        let one = filter.table_id != 0;
+        if one && filter.time_since_last_hit.is_some() && !tables[0].idle_timeout {
+            return Err(Failure::invalid(format!("table `{}` has no idle timeout", tables[0].name)));
+        }
+        for table in tables {
+            if filter.is_default_action {
+                self.default_action(table, filter)?;
+            } else if !filter.r#match.is_empty() {
+                // Without a table there is nothing that a match could be of.
+                if !one {
+                    return Err(Failure::invalid("a match needs the id of its table"));
+                }
+                let key = entry_key(schema, table, filter)?;
+                let found = self.switch.plane().store().find(&key);
+                self.entries(table, found.into_iter().collect(), filter)?;
+            } else {
+                self.all_entries(table, filter)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A table can have millions: where nothing but the store is asked, they are encoded one by one as they are found.
+    fn all_entries(&mut self, table: &TableSchema, filter: &TableEntry) -> Outcome {
+        if asks_switch(table, filter) {
+            let found = self.switch.plane().store().entries(table.table).collect();
+            return self.entries(table, found, filter);
+        }
+        let (schema, records, answers) = (self.schema, self.records, &mut self.answers);
+        for stored in self.switch.plane().store().entries(table.table) {
+            let entry = entry(schema, records, table, &stored);
+            if passes(&entry, filter) {
+                let entity = Some(Entity::TableEntry(entry));
+                answers.push(&control::message::runtime::Entity { entity });
+            }
+        }
+        Ok(())
+    }
+
+    fn entries(&mut self, table: &TableSchema, found: Vec<Stored>, filter: &TableEntry) -> Outcome {
+        for stored in found {
+            let mut entry = entry(self.schema, self.records, table, &stored);
+            if !passes(&entry, filter) {
+                continue;
+            }
+            let key = key_of(table, &stored);
+            if let (Some(_), Some(counter)) = (&filter.counter_data, table.counter) {
+                let value = self.switch.plane().read_counter(counter, &Cell::Entry(key.clone()))?;
+                entry.counter_data = Some(counter_data(value));
+            }
+            if let (Some(_), Some(meter)) = (&filter.meter_config, table.meter) {
+                let rates = self.switch.plane().store().meter_rates(meter, &Cell::Entry(key.clone()))?;
+                entry.meter_config = rates.map(meter_config);
+            }
+            if filter.time_since_last_hit.is_some() && table.idle_timeout && stored.origin != Origin::Constant {
+                let elapsed_ns = int64(self.switch.since_last_hit_ns(&key)?);
+                entry.time_since_last_hit = Some(table_entry::IdleTimeout { elapsed_ns });
+            }
+            self.answer(Entity::TableEntry(entry));
+        }
+        Ok(())
+    }
+
+    fn default_action(&mut self, table: &TableSchema, filter: &TableEntry) -> Outcome {
+        if !filter.r#match.is_empty() || filter.priority != 0 {
+            return Err(Failure::invalid("a default action has neither matches nor a priority"));
+        }
+        let schema = self.schema;
+        let call = self.switch.plane().store().default_action(table.table);
+        let action = table.actions.write(call, &schema.dictionaries).filter(|_| table.has_default);
+        let noted = self.records.default_notes.get(&table.table).map_or(&[][..], Vec::as_slice);
+        let (controller_metadata, metadata) = note::unpack(noted);
+        let entry = TableEntry {
+            table_id: table.id,
+            action: action.map(|action| TableAction { r#type: Some(table_action::Type::Action(action)) }),
+            is_default_action: true,
+            controller_metadata,
+            metadata,
+            ..TableEntry::default()
+        };
+        if passes(&entry, filter) {
+            self.answer(Entity::TableEntry(entry));
+        }
+        Ok(())
+    }
+}
+
+fn asks_switch(table: &TableSchema, filter: &TableEntry) -> bool {
+    (filter.counter_data.is_some() && table.counter.is_some())
+        || (filter.meter_config.is_some() && table.meter.is_some())
+        || (filter.time_since_last_hit.is_some() && table.idle_timeout)
+}
+
+pub fn key_of(table: &TableSchema, stored: &Stored) -> EntryKey {
+    let entry = &stored.entry;
+    EntryKey { table: table.table, matches: entry.matches.clone(), priority: entry.priority }
+}
+
+fn entry(schema: &Schema, records: &Records, table: &TableSchema, stored: &Stored) -> TableEntry {
+    let (controller_metadata, metadata) = note::unpack(&stored.metadata);
+    TableEntry {
+        table_id: table.id,
+        r#match: table.keys.write(&stored.entry.matches, &schema.dictionaries),
+        action: action(schema, records, table, stored),
+        priority: if table.has_priorities { stored.entry.priority as i32 } else { 0 },
+        controller_metadata,
+        metadata,
+        idle_timeout_ns: int64(stored.idle_timeout_ns),
+        is_const: stored.origin == Origin::Constant,
+        ..TableEntry::default()
+    }
+}
+
+fn action(schema: &Schema, records: &Records, table: &TableSchema, stored: &Stored) -> Option<TableAction> {
+    use table_action::Type;
+    let made = match &stored.entry.action {
+        EntryAction::Call(call) => Type::Action(table.actions.write(call, &schema.dictionaries)?),
+        EntryAction::Member(member) => Type::ActionProfileMemberId(*member),
+        EntryAction::Group(group) => match records.one_shot(&key_of(table, stored)) {
+            Some(made) if made.group == *group => Type::ActionProfileActionSet(made.set.clone()),
+            Some(_) | None => Type::ActionProfileGroupId(*group),
+        },
+    };
+    Some(TableAction { r#type: Some(made) })
+}
+
+/// What a filter leaves at its default value is open.
+fn passes(entry: &TableEntry, filter: &TableEntry) -> bool {
+    let action_id = |action: &Option<TableAction>| match action.as_ref().and_then(|action| action.r#type.as_ref()) {
+        Some(table_action::Type::Action(action)) => Some(action.action_id),
+        Some(
+            table_action::Type::ActionProfileMemberId(_)
+            | table_action::Type::ActionProfileGroupId(_)
+            | table_action::Type::ActionProfileActionSet(_),
+        )
+        | None => None,
+    };
+    let wanted = action_id(&filter.action);
+    (filter.priority == 0 || filter.priority == entry.priority)
+        && (filter.metadata.is_empty() || filter.metadata == entry.metadata)
+        && (filter.controller_metadata == 0 || filter.controller_metadata == entry.controller_metadata)
+        && (wanted.is_none() || wanted == action_id(&entry.action))
+}
+
+/// An entry of which the controller is told that it is idle; none if it is gone.
+pub fn idle_entry(schema: &Schema, key: &EntryKey, stored: Option<Stored>) -> Option<TableEntry> {
+    let (table, stored) = (schema.table_of(key.table)?, stored?);
+    let (controller_metadata, metadata) = note::unpack(&stored.metadata);
+    Some(TableEntry {
+        table_id: table.id,
+        r#match: table.keys.write(&key.matches, &schema.dictionaries),
+        priority: if table.has_priorities { key.priority as i32 } else { 0 },
+        idle_timeout_ns: int64(stored.idle_timeout_ns),
+        controller_metadata,
+        metadata,
+        ..TableEntry::default()
+    })
+}
+
+pub fn counter_data(value: CounterValue) -> CounterData {
+    CounterData { byte_count: int64(value.bytes), packet_count: int64(value.packets) }
+}
+
+pub fn meter_config(rates: MeterRates) -> MeterConfig {
+    MeterConfig {
+        cir: int64(rates.committed_rate),
+        cburst: int64(rates.committed_burst),
+        pir: int64(rates.peak_rate),
+        pburst: int64(rates.peak_burst),
+        eburst: 0,
+    }
+}

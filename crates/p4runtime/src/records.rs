@@ -1,0 +1,131 @@
+//! What controllers write and read back that has no place in the store: weights and watched ports, one-shot sets, backup replicas, classes
+//! of service, metadata of groups, and how digests are wanted.
+
+use crate::target::DigestConfig;
+use control::message::runtime::{ActionProfileActionSet, ActionProfileGroup, CloneSessionEntry, MulticastGroupEntry};
+use control::plane::EntryKey;
+use hlir::{DigestId, Match, ProfileId, Program, TableId};
+use la_arena::{Arena, Idx};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Ids from here on are those of members and groups that one-shot sets have made.
+pub const FIRST_HIDDEN: u32 = 0xc000_0000;
+
+/// An entry, as the key of a map.
+pub type EntryName = (TableId, u32, Vec<Match>);
+
+/// A one-shot set and what it was made into.
+#[derive(Clone, Debug)]
+pub struct OneShot {
+    pub set: ActionProfileActionSet,
+    pub profile: ProfileId,
+    pub group: u32,
+    pub members: Vec<u32>,
+}
+
+#[derive(Default)]
+pub struct Records {
+    pub groups: HashMap<(ProfileId, u32), ActionProfileGroup>,
+    pub one_shots: HashMap<EntryName, OneShot>,
+    pub multicast: BTreeMap<u32, MulticastGroupEntry>,
+    pub sessions: BTreeMap<u32, CloneSessionEntry>,
+    pub digests: HashMap<DigestId, DigestConfig>,
+    /// What controllers attached to default actions.
+    pub default_notes: HashMap<TableId, Vec<u8>>,
+    /// Ports without a link: members that watch one are out of their groups, and backup replicas take over.
+    pub ports_down: HashSet<u32>,
+    hidden: HashSet<(ProfileId, u32)>,
+    next_hidden: u32,
+}
+
+/// A record as it was before a write.
+#[derive(Debug)]
+pub enum Before {
+    Group(ProfileId, u32, Option<ActionProfileGroup>),
+    OneShot(EntryName, Option<OneShot>),
+    Multicast(u32, Option<MulticastGroupEntry>),
+    Session(u32, Option<CloneSessionEntry>),
+    Digest(DigestId, Option<DigestConfig>),
+    DefaultNote(TableId, Option<Vec<u8>>),
+    HiddenId(ProfileId, u32),
+}
+
+impl Records {
+    pub fn restore(&mut self, before: Before) {
+        match before {
+            Before::Group(profile, group, was) => put(&mut self.groups, (profile, group), was),
+            Before::OneShot(name, was) => put(&mut self.one_shots, name, was),
+            Before::Digest(digest, was) => put(&mut self.digests, digest, was),
+            Before::DefaultNote(table, was) => put(&mut self.default_notes, table, was),
+            Before::HiddenId(profile, id) => self.release_id(profile, id),
+            Before::Multicast(group, was) => drop(match was {
+                Some(was) => self.multicast.insert(group, was),
+                None => self.multicast.remove(&group),
+            }),
+            Before::Session(session, was) => drop(match was {
+                Some(was) => self.sessions.insert(session, was),
+                None => self.sessions.remove(&session),
+            }),
+        }
+    }
+
+    /// The records of another program that has kept the store: objects go by their names.
+    pub fn moved(self, from: &Program, to: &Program) -> Records {
+        let table = |id: TableId| named(&to.tables, |table| table.name == from.tables[id].name);
+        let profile = |id: ProfileId| named(&to.profiles, |profile| profile.name == from.profiles[id].name);
+        let digest = |id: DigestId| named(&to.digests, |digest| digest.name == from.digests[id].name);
+        let groups = self.groups.into_iter();
+        let shots = self.one_shots.into_iter();
+        let notes = self.default_notes.into_iter();
+        Records {
+            groups: groups.filter_map(|((id, group), value)| Some(((profile(id)?, group), value))).collect(),
+            one_shots: shots
+                .filter_map(|((id, priority, matches), made)| {
+                    let made = OneShot { profile: profile(made.profile)?, ..made };
+                    Some(((table(id)?, priority, matches), made))
+                })
+                .collect(),
+            digests: self.digests.into_iter().filter_map(|(id, config)| Some((digest(id)?, config))).collect(),
+            default_notes: notes.filter_map(|(id, note)| Some((table(id)?, note))).collect(),
+            hidden: self.hidden.into_iter().filter_map(|(id, hidden)| Some((profile(id)?, hidden))).collect(),
+            multicast: self.multicast,
+            sessions: self.sessions,
+            ports_down: self.ports_down,
+            next_hidden: self.next_hidden,
+        }
+    }
+
+    /// An id for a member or group of a one-shot set.
+    pub fn hidden_id(&mut self, profile: ProfileId) -> u32 {
+        loop {
+            let id = FIRST_HIDDEN + self.next_hidden;
+            self.next_hidden = (self.next_hidden + 1) % (u32::MAX - FIRST_HIDDEN);
+            if self.hidden.insert((profile, id)) {
+                return id;
+            }
+        }
+    }
+
+    pub fn release_id(&mut self, profile: ProfileId, id: u32) {
+        self.hidden.remove(&(profile, id));
+    }
+
+    pub fn one_shot(&self, key: &EntryKey) -> Option<&OneShot> {
+        if self.one_shots.is_empty() { None } else { self.one_shots.get(&name(key)) }
+    }
+}
+
+fn named<T>(objects: &Arena<T>, is_it: impl Fn(&T) -> bool) -> Option<Idx<T>> {
+    objects.iter().find(|(_, object)| is_it(object)).map(|(id, _)| id)
+}
+
+pub fn name(key: &EntryKey) -> EntryName {
+    (key.table, key.priority, key.matches.clone())
+}
+
+fn put<K: std::hash::Hash + Eq, V>(map: &mut HashMap<K, V>, key: K, value: Option<V>) {
+    match value {
+        Some(value) => drop(map.insert(key, value)),
+        None => drop(map.remove(&key)),
+    }
+}

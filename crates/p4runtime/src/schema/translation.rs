@@ -1,0 +1,124 @@
+//! Values that controllers write in another way than the program has them: types with `@p4runtime_translation`.
+//!
+//! Numbers of another width stay the numbers that they are. For strings, the switch numbers each text when it first comes: a text that is
+//! a plain decimal number gets that number where it is free, all others the lowest that is free. The numbering lasts as long as the
+//! pipeline.
+
+use crate::failure::{Failure, Outcome};
+use crate::value;
+use hlir::interface::{Definition, Interface, Translation};
+use num_bigint::BigUint;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, PoisonError};
+use tonic::Code;
+
+/// How the bytes of a value are read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reading {
+    Number,
+    /// A number of so many bits for the controller.
+    Bits(u32),
+    /// A text, numbered by the dictionary with this number.
+    Text(usize),
+}
+
+#[derive(Default)]
+struct Dictionary {
+    numbers: HashMap<String, u64>,
+    texts: BTreeMap<u64, String>,
+}
+
+/// The texts of all translated types.
+pub struct Dictionaries {
+    readings: HashMap<String, Reading>,
+    texts: Vec<Mutex<Dictionary>>,
+}
+
+impl Dictionaries {
+    pub fn of(interface: &Interface) -> Dictionaries {
+        let mut made = Dictionaries { readings: HashMap::new(), texts: Vec::new() };
+        for declared in &interface.types {
+            let reading = match &declared.definition {
+                Definition::Translated { to: Translation::Bits(bits), .. } => Reading::Bits(*bits),
+                Definition::Translated { to: Translation::Text, .. } => {
+                    made.texts.push(Mutex::default());
+                    Reading::Text(made.texts.len() - 1)
+                }
+                Definition::Struct(_)
+                | Definition::Header(_)
+                | Definition::Union(_)
+                | Definition::Enumeration(_)
+                | Definition::Serializable(..)
+                | Definition::Errors(_)
+                | Definition::New(_) => continue,
+            };
+            made.readings.insert(declared.name.clone(), reading);
+        }
+        made
+    }
+
+    pub fn reading(&self, type_name: Option<&str>) -> Reading {
+        type_name.and_then(|name| self.readings.get(name)).cloned().unwrap_or(Reading::Number)
+    }
+
+    /// What the program has for the controller's bytes.
+    pub fn read(&self, bytes: &[u8], reading: &Reading, width: u32, place: &str) -> Outcome<BigUint> {
+        match reading {
+            Reading::Number => value::read(bytes, width, place),
+            Reading::Bits(bits) => value::read(bytes, (*bits).min(width), place),
+            Reading::Text(number) => {
+                let text = std::str::from_utf8(bytes)
+                    .map_err(|_| Failure::invalid(format!("the value of `{place}` is no text in UTF-8")))?;
+                let mut dictionary = self.texts[*number].lock().unwrap_or_else(PoisonError::into_inner);
+                dictionary.number(text, width, place).map(BigUint::from)
+            }
+        }
+    }
+
+    /// What the controller has for the program's value.
+    pub fn write(&self, value: &BigUint, reading: &Reading) -> Vec<u8> {
+        let Reading::Text(number) = reading else { return value::write(value) };
+        let dictionary = self.texts[*number].lock().unwrap_or_else(PoisonError::into_inner);
+        let known = u64::try_from(value).ok().and_then(|value| dictionary.texts.get(&value));
+        known.map_or_else(|| value.to_string().into_bytes(), |text| text.clone().into_bytes())
+    }
+}
+
+impl Dictionary {
+    fn number(&mut self, text: &str, width: u32, place: &str) -> Outcome<u64> {
+        if let Some(number) = self.numbers.get(text) {
+            return Ok(*number);
+        }
+        let last = if width >= 64 { u64::MAX } else { (1 << width) - 1 };
+        let own = text.parse::<u64>().ok().filter(|number| *number <= last && number.to_string() == text);
+        let own = own.filter(|number| !self.texts.contains_key(number));
+        let Some(number) = own.or_else(|| self.lowest_free(last)) else {
+            let sentence = format!("all {width}-bit numbers of `{place}` stand for other texts");
+            return Err(Failure::new(Code::ResourceExhausted, sentence));
+        };
+        self.numbers.insert(text.to_string(), number);
+        self.texts.insert(number, text.to_string());
+        Ok(number)
+    }
+
+    fn lowest_free(&self, last: u64) -> Option<u64> {
+        let gap = self.texts.keys().zip(0..).find(|(taken, number)| **taken != *number).map(|(_, number)| number);
+        Some(gap.unwrap_or(self.texts.len() as u64)).filter(|number| *number <= last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_get_numbers_of_their_own() {
+        let mut texts = Dictionary::default();
+        assert_eq!(texts.number("2", 2, "x"), Ok(2));
+        assert_eq!(texts.number("vrf", 2, "x"), Ok(0));
+        assert_eq!(texts.number("vrf", 2, "x"), Ok(0));
+        assert_eq!(texts.number("02", 2, "x"), Ok(1));
+        assert_eq!(texts.number("7", 2, "x"), Ok(3));
+        assert_eq!(texts.number("more", 2, "x").map_err(|failure| failure.code), Err(Code::ResourceExhausted));
+    }
+}

@@ -1,0 +1,234 @@
+//! Starts and stops the server: its threads, its listeners, and who gets in.
+
+use crate::config;
+use crate::device::{Device, Losses};
+use crate::events::{self, Events};
+use crate::grpc::Grpc;
+use crate::service::server::p4_runtime_server::P4RuntimeServer;
+use crate::target::Target;
+use control::message::runtime::ForwardingPipelineConfig;
+use hlir::Program;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, mpsc};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::runtime::Runtime;
+use tokio::sync::watch;
+use tokio_stream::wrappers::UnixListenerStream;
+use tonic::transport::server::TcpIncoming;
+use tonic::transport::{Certificate, Identity, ServerTlsConfig};
+
+/// Events that may wait for the server's thread.
+const EVENTS: usize = 65_536;
+
+/// Certificates in PEM.
+#[derive(Clone)]
+pub struct Tls {
+    pub certificate: Vec<u8>,
+    pub key: Vec<u8>,
+    /// Whose certificates controllers need; without it they need none.
+    pub controllers: Option<Vec<u8>>,
+}
+
+#[derive(Clone)]
+pub struct Settings {
+    /// Any number, 0 as well.
+    pub device_id: u64,
+    /// Where to listen; port 0 takes any that is free.
+    pub addresses: Vec<SocketAddr>,
+    /// A socket of this machine beside them, without certificates.
+    pub socket: Option<PathBuf>,
+    pub tls: Option<Tls>,
+    /// The port that controllers call 0xfffffffd.
+    pub cpu_port: Option<u32>,
+    /// Bytes of a message at most.
+    pub largest_message: usize,
+    /// Open streams at most.
+    pub most_streams: usize,
+    /// Messages that may wait for a controller that does not read.
+    pub queue: usize,
+    pub threads: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            device_id: 1,
+            addresses: Vec::new(),
+            socket: None,
+            tls: None,
+            cpu_port: None,
+            largest_message: 128 << 20,
+            most_streams: 1000,
+            queue: 4096,
+            threads: 2,
+        }
+    }
+}
+
+/// What was lost because somebody did not keep up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Lost {
+    pub packets_in: u64,
+    pub digests: u64,
+    pub idle: u64,
+    /// Frames for the controller that were shorter than their header.
+    pub malformed: u64,
+}
+
+/// A running server. It stops when it is dropped.
+pub struct Server {
+    device: Arc<Device>,
+    events: Events,
+    addresses: Vec<SocketAddr>,
+    socket: Option<PathBuf>,
+    stop: watch::Sender<bool>,
+    runtime: Option<Runtime>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    /// Listens, and serves on threads of its own. `running` is the pipeline that the target runs already.
+    ///
+    /// # Errors
+    /// An address that is taken, or certificates that are none.
+    pub fn start(
+        settings: Settings,
+        target: Arc<dyn Target>,
+        running: Option<(Arc<Program>, ForwardingPipelineConfig)>,
+    ) -> io::Result<Server> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(settings.threads.max(1))
+            .thread_name("p4runtime")
+            .enable_all()
+            .build()?;
+        let pipeline = running.map(|(program, config)| config::running(program, config));
+        let device = Arc::new(Device::new(settings.clone(), target, pipeline));
+        let (stop, _) = watch::channel(false);
+        let grpc = Grpc { device: device.clone(), streams: Arc::default() };
+        let mut addresses = Vec::new();
+        for address in &settings.addresses {
+            let listener = TcpListener::bind(address)?;
+            listener.set_nonblocking(true)?;
+            addresses.push(listener.local_addr()?);
+            serve_tcp(&runtime, &grpc, &settings, listener, stop.subscribe())?;
+        }
+        if let Some(path) = &settings.socket {
+            serve_socket(&runtime, &grpc, &settings, path, stop.subscribe())?;
+        }
+        let (queue, events) = mpsc::sync_channel(EVENTS);
+        let of_thread = device.clone();
+        let thread = std::thread::Builder::new()
+            .name("p4runtime events".to_string())
+            .spawn(move || events::run(&of_thread, &events))?;
+        Ok(Server {
+            events: Events::new(queue, device.clone()),
+            device,
+            addresses,
+            socket: settings.socket,
+            stop,
+            runtime: Some(runtime),
+            thread: Some(thread),
+        })
+    }
+
+    /// Where it listens.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// Through which the process tells controllers what happens.
+    pub fn events(&self) -> Events {
+        self.events.clone()
+    }
+
+    pub fn lost(&self) -> Lost {
+        let Losses { packets_in, digests, idle, malformed } = &self.device.losses;
+        let [packets_in, digests, idle, malformed] =
+            [packets_in, digests, idle, malformed].map(|count| count.load(Ordering::Relaxed));
+        Lost { packets_in, digests, idle, malformed }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop.send_replace(true);
+        self.events.stop();
+        if let Some(thread) = self.thread.take() {
+            drop(thread.join());
+        }
+        if let Some(runtime) = self.runtime.take() {
+            // Streams of controllers have no end of their own.
+            runtime.shutdown_timeout(Duration::from_secs(1));
+        }
+        if let Some(socket) = &self.socket {
+            drop(std::fs::remove_file(socket));
+        }
+    }
+}
+
+fn builder(settings: &Settings) -> tonic::transport::Server {
+    tonic::transport::Server::builder()
+        .tcp_nodelay(true)
+        .http2_keepalive_interval(Some(Duration::from_secs(30)))
+        .http2_keepalive_timeout(Some(Duration::from_secs(20)))
+        .initial_connection_window_size(Some(8 << 20))
+        .initial_stream_window_size(Some(4 << 20))
+        .max_concurrent_streams(Some(settings.most_streams.try_into().unwrap_or(u32::MAX)))
+}
+
+fn service(grpc: &Grpc, settings: &Settings) -> P4RuntimeServer<Grpc> {
+    P4RuntimeServer::new(grpc.clone())
+        .max_decoding_message_size(settings.largest_message)
+        .max_encoding_message_size(usize::MAX)
+}
+
+async fn stopped(mut stop: watch::Receiver<bool>) {
+    drop(stop.wait_for(|stop| *stop).await);
+}
+
+fn serve_tcp(
+    runtime: &Runtime,
+    grpc: &Grpc,
+    settings: &Settings,
+    listener: TcpListener,
+    stop: watch::Receiver<bool>,
+) -> io::Result<()> {
+    let mut builder = builder(settings);
+    if let Some(tls) = &settings.tls {
+        let mut config = ServerTlsConfig::new().identity(Identity::from_pem(&tls.certificate, &tls.key));
+        if let Some(authority) = &tls.controllers {
+            config = config.client_ca_root(Certificate::from_pem(authority));
+        }
+        builder = builder.tls_config(config).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+    }
+    let _inside = runtime.enter();
+    let incoming = TcpIncoming::from(tokio::net::TcpListener::from_std(listener)?).with_nodelay(Some(true));
+    let router = builder.add_service(service(grpc, settings));
+    runtime.spawn(router.serve_with_incoming_shutdown(incoming, stopped(stop)));
+    Ok(())
+}
+
+fn serve_socket(
+    runtime: &Runtime,
+    grpc: &Grpc,
+    settings: &Settings,
+    path: &Path,
+    stop: watch::Receiver<bool>,
+) -> io::Result<()> {
+    // A socket that nobody listens on is left from a switch that was killed.
+    if UnixStream::connect(path).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
+        std::fs::remove_file(path)?;
+    }
+    let listener = UnixListener::bind(path)?;
+    listener.set_nonblocking(true)?;
+    let _inside = runtime.enter();
+    let incoming = UnixListenerStream::new(tokio::net::UnixListener::from_std(listener)?);
+    let router = builder(settings).add_service(service(grpc, settings));
+    runtime.spawn(router.serve_with_incoming_shutdown(incoming, stopped(stop)));
+    Ok(())
+}

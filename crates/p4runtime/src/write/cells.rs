@@ -1,0 +1,139 @@
+//! Counters, meters and registers: by index, or of an entry.
+
+use super::table::counter_value;
+use super::{Undo, Writer, only_modify};
+use crate::data;
+use crate::failure::{Failure, Outcome};
+use crate::schema::Cells;
+use crate::value;
+use control::Update;
+use control::message::runtime::{self as message, Index, update::Type};
+use control::plane::{Cell, CounterValue, EntryKey, MeterRates};
+use hlir::CounterId;
+use std::ops::Range;
+use tonic::Code;
+
+impl<'a> Writer<'a> {
+    pub(super) fn counter(&mut self, kind: Type, given: &message::CounterEntry) -> Outcome {
+        only_modify(kind, "a counter")?;
+        let cells = find(&self.schema.counters, "counter", given.counter_id)?;
+        let range = indices(cells, given.index.as_ref())?;
+        let Some(data) = &given.data else { return Ok(()) };
+        let value = counter_value(data)?;
+        for index in range {
+            self.write_counter(cells.object, Cell::Index(index), value)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn direct_counter(&mut self, kind: Type, given: &message::DirectCounterEntry) -> Outcome {
+        only_modify(kind, "a direct counter")?;
+        let (table, key) = self.direct(given.table_entry.as_ref())?;
+        let Some(counter) = table.counter else {
+            return Err(Failure::invalid(format!("table `{}` has no direct counter", table.name)));
+        };
+        let cell = Cell::Entry(key);
+        self.plane().store().check_counter(counter, &cell)?;
+        let Some(data) = &given.data else { return Ok(()) };
+        self.write_counter(counter, cell, counter_value(data)?)
+    }
+
+    pub(super) fn write_counter(&mut self, counter: CounterId, cell: Cell, value: CounterValue) -> Outcome {
+        let plane = self.switch.plane();
+        plane.store().check_counter(counter, &cell)?;
+        let before = plane.read_counter(counter, &cell)?;
+        plane.write_counter(counter, &cell, value)?;
+        self.undo.push(Undo::Counter(counter, cell, before));
+        Ok(())
+    }
+
+    pub(super) fn meter(&mut self, kind: Type, given: &message::MeterEntry) -> Outcome {
+        only_modify(kind, "a meter")?;
+        let cells = find(&self.schema.meters, "meter", given.meter_id)?;
+        refuse_colours(given.counter_data.as_ref())?;
+        let range = indices(cells, given.index.as_ref())?;
+        let rates = given.config.as_ref().map(meter_rates).transpose()?;
+        for index in range {
+            self.apply(&Update::SetMeter { meter: cells.object, cell: Cell::Index(index), rates })?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn direct_meter(&mut self, kind: Type, given: &message::DirectMeterEntry) -> Outcome {
+        only_modify(kind, "a direct meter")?;
+        refuse_colours(given.counter_data.as_ref())?;
+        let (table, key) = self.direct(given.table_entry.as_ref())?;
+        let Some(meter) = table.meter else {
+            return Err(Failure::invalid(format!("table `{}` has no direct meter", table.name)));
+        };
+        let rates = given.config.as_ref().map(meter_rates).transpose()?;
+        self.apply(&Update::SetMeter { meter, cell: Cell::Entry(key), rates })
+    }
+
+    fn direct(&self, given: Option<&message::TableEntry>) -> Outcome<(&'a crate::schema::TableSchema, EntryKey)> {
+        let given = given.ok_or_else(|| Failure::invalid("the table entry is not set"))?;
+        let table = self.schema.table(given.table_id)?;
+        if given.is_default_action {
+            return Err(Failure::unsupported("the switch neither counts nor meters default actions"));
+        }
+        Ok((table, self.key(table, given)?))
+    }
+
+    pub(super) fn register(&mut self, kind: Type, given: &message::RegisterEntry) -> Outcome {
+        only_modify(kind, "a register")?;
+        let schema = self.schema;
+        let register = schema.registers.iter().find(|register| register.cells.id == given.register_id);
+        let register = register.ok_or_else(|| crate::schema::no_such("register", given.register_id))?;
+        let range = indices(&register.cells, given.index.as_ref())?;
+        let data = given.data.as_ref().ok_or_else(|| Failure::invalid("the value is not set"))?;
+        let value = data::read_cell(schema, &register.cell, register.width, data, &register.cells.name)?;
+        let object = register.cells.object;
+        let plane = self.switch.plane();
+        for index in range {
+            plane.store().check_register(object, index, Some(&value))?;
+            let before = plane.read_register(object, index)?;
+            plane.write_register(object, index, &value)?;
+            self.undo.push(Undo::Register(object, index, before));
+        }
+        Ok(())
+    }
+}
+
+fn refuse_colours(data: Option<&message::MeterCounterData>) -> Outcome {
+    match data {
+        Some(_) => Err(Failure::unsupported("meters of this switch do not count by colour")),
+        None => Ok(()),
+    }
+}
+
+pub fn find<'s, T>(cells: &'s [Cells<T>], kind: &str, id: u32) -> Outcome<&'s Cells<T>> {
+    cells.iter().find(|cells| cells.id == id).ok_or_else(|| crate::schema::no_such(kind, id))
+}
+
+/// One cell, or without an index all of them.
+pub fn indices<T>(cells: &Cells<T>, index: Option<&Index>) -> Outcome<Range<u64>> {
+    let Some(Index { index }) = index else { return Ok(0..cells.size) };
+    let index = value::count(*index, "the index")?;
+    if index >= cells.size {
+        let sentence = format!("`{}` has {} cells, no index {index}", cells.name, cells.size);
+        return Err(Failure::new(Code::OutOfRange, sentence));
+    }
+    Ok(index..index + 1)
+}
+
+/// Every meter of P4 has two rates and three colours.
+pub fn meter_rates(config: &message::MeterConfig) -> Outcome<MeterRates> {
+    if config.eburst != 0 {
+        return Err(Failure::invalid("a meter of two rates has no excess burst"));
+    }
+    let rates = MeterRates {
+        committed_rate: value::count(config.cir, "the committed rate")?,
+        committed_burst: value::count(config.cburst, "the committed burst")?,
+        peak_rate: value::count(config.pir, "the peak rate")?,
+        peak_burst: value::count(config.pburst, "the peak burst")?,
+    };
+    if rates.peak_rate < rates.committed_rate {
+        return Err(Failure::invalid("the peak rate of a meter is at least the committed rate"));
+    }
+    Ok(rates)
+}

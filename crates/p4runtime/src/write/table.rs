@@ -1,0 +1,282 @@
+//! Entries of tables and default actions.
+
+use super::{Undo, Writer};
+use crate::failure::{Failure, Outcome};
+use crate::note;
+use crate::records::{Before, FIRST_HIDDEN};
+use crate::schema::TableSchema;
+use crate::value;
+use control::Update;
+use control::message::runtime::{self as message, TableAction, table_action, update::Type};
+use control::plane::{Cell, CounterValue, EntryKey};
+use control::store::{Origin, Stored};
+use hlir::entry::EntryAction;
+use hlir::{Entry, Scope};
+use tonic::Code;
+
+impl<'a> Writer<'a> {
+    pub(super) fn table_entry(&mut self, kind: Type, given: &message::TableEntry) -> Outcome {
+        let table = self.schema.table(given.table_id)?;
+        if given.is_default_action {
+            return self.default_entry(kind, table, given);
+        }
+        if kind == Type::Delete {
+            let key = self.key(table, given)?;
+            return self.delete_entry(&key);
+        }
+        if given.is_const {
+            return Err(Failure::invalid("only the program itself has constant entries"));
+        }
+        check_direct(table, given)?;
+        let key = self.key(table, given)?;
+        match kind {
+            Type::Insert => self.insert_entry(table, key, given),
+            Type::Modify | Type::Delete | Type::Unspecified => self.modify_entry(table, key, given),
+        }
+    }
+
+    /// What identifies an entry.
+    pub(super) fn key(&self, table: &TableSchema, given: &message::TableEntry) -> Outcome<EntryKey> {
+        entry_key(self.schema, table, given)
+    }
+
+    fn insert_entry(&mut self, table: &TableSchema, key: EntryKey, given: &message::TableEntry) -> Outcome {
+        let Some(action) = &given.action else {
+            return Err(Failure::invalid("an entry needs an action"));
+        };
+        let action = self.entry_action(table, &key, action)?;
+        let entry = Entry { matches: key.matches, priority: key.priority, action, constant: false };
+        let update = Update::Insert { table: key.table, entry };
+        self.apply(&update)?;
+        if !has_extras(given) {
+            return Ok(());
+        }
+        let Update::Insert { entry, .. } = update else { return Ok(()) };
+        let key = EntryKey { matches: entry.matches, ..key };
+        let note = note::pack(given.controller_metadata, &given.metadata);
+        if !note.is_empty() {
+            self.plane().store_mut().set_metadata(&key, &note);
+        }
+        if given.idle_timeout_ns > 0 {
+            let nanoseconds = given.idle_timeout_ns as u64;
+            self.apply(&Update::SetIdleTimeout { key: key.clone(), nanoseconds })?;
+        }
+        self.set_direct(table, &key, given)
+    }
+
+    fn modify_entry(&mut self, table: &TableSchema, key: EntryKey, given: &message::TableEntry) -> Outcome {
+        let before = self.plane().store().find(&key);
+        if let Some(before) = &before {
+            if before.origin == Origin::Constant && given.action.is_some() {
+                let sentence = format!("table `{}` keeps the action of this entry constant", table.name);
+                return Err(Failure::new(Code::PermissionDenied, sentence));
+            }
+        } else if !self.schema.program.tables[table.table].add_on_miss {
+            return Err(Failure::missing(format!("table `{}` has no such entry", table.name)));
+        }
+        if let Some(action) = &given.action {
+            let old = self.records.one_shot(&key).cloned();
+            let action = self.entry_action(table, &key, action)?;
+            let (matches, priority) = (key.matches.clone(), key.priority);
+            let entry = Entry { matches, priority, action, constant: false };
+            self.apply(&Update::Modify { table: key.table, entry })?;
+            if let Some(old) = old {
+                self.remove_one_shot(&key, old)?;
+            }
+        }
+        let constant = before.as_ref().is_some_and(|before| before.origin == Origin::Constant);
+        if !constant && let Some(before) = before {
+            self.modify_extras(table, &key, given, &before)?;
+        }
+        if table.meter.is_some() && given.meter_config.is_none() {
+            self.reset_meter(table, &key)?;
+        }
+        self.set_direct(table, &key, given)
+    }
+
+    fn modify_extras(
+        &mut self,
+        table: &TableSchema,
+        key: &EntryKey,
+        given: &message::TableEntry,
+        before: &Stored,
+    ) -> Outcome {
+        let note = note::pack(given.controller_metadata, &given.metadata);
+        if note != before.metadata {
+            self.undo.push(Undo::Metadata(key.clone(), before.metadata.clone()));
+            self.plane().store_mut().set_metadata(key, &note);
+        }
+        let nanoseconds = given.idle_timeout_ns as u64;
+        if table.idle_timeout && nanoseconds != before.idle_timeout_ns {
+            self.apply(&Update::SetIdleTimeout { key: key.clone(), nanoseconds })?;
+        }
+        Ok(())
+    }
+
+    fn delete_entry(&mut self, key: &EntryKey) -> Outcome {
+        // What the inverse of a deletion does not hold comes back behind it.
+        let before = self.plane().store().find(key).filter(|before| {
+            let extras = !before.metadata.is_empty() || before.idle_timeout_ns > 0;
+            extras && before.origin != Origin::Constant
+        });
+        if let Some(before) = before {
+            self.undo.push(Undo::Metadata(key.clone(), before.metadata));
+            let nanoseconds = before.idle_timeout_ns;
+            if nanoseconds > 0 {
+                self.undo.push(Undo::Update(Update::SetIdleTimeout { key: key.clone(), nanoseconds }));
+            }
+        }
+        self.apply(&Update::Delete(key.clone()))?;
+        match self.records.one_shot(key).cloned() {
+            Some(old) => self.remove_one_shot(key, old),
+            None => Ok(()),
+        }
+    }
+
+    fn entry_action(&mut self, table: &TableSchema, key: &EntryKey, given: &TableAction) -> Outcome<EntryAction> {
+        let Some(given) = &given.r#type else {
+            return Err(Failure::invalid("the entry's action is not set"));
+        };
+        let wrong = |what: &str| Err(Failure::invalid(format!("entries of table `{}` {what}", table.name)));
+        let visible = |id: u32, what: &str| match id {
+            0 => Err(Failure::invalid(format!("0 is no {what}"))),
+            FIRST_HIDDEN.. => Err(Failure::missing(format!("there is no {what} {id}"))),
+            id => Ok(id),
+        };
+        match (table.profile, given) {
+            (None, table_action::Type::Action(action)) => {
+                let call = table.actions.read(action, Scope::DefaultOnly, &self.schema.dictionaries)?;
+                Ok(EntryAction::Call(call))
+            }
+            (None, _) => wrong("have an action of their own"),
+            (Some(_), table_action::Type::Action(_)) => wrong("refer to members or groups of their action profile"),
+            (Some(_), table_action::Type::ActionProfileMemberId(member)) => {
+                Ok(EntryAction::Member(visible(*member, "member")?))
+            }
+            (Some((profile, _)), given) => {
+                if self.schema.profile(profile)?.selector.is_none() {
+                    return wrong("refer to members: their action profile has no groups");
+                }
+                match given {
+                    table_action::Type::ActionProfileGroupId(group) => {
+                        Ok(EntryAction::Group(visible(*group, "group")?))
+                    }
+                    table_action::Type::ActionProfileActionSet(set) => self.one_shot(table, key, set),
+                    table_action::Type::Action(_) | table_action::Type::ActionProfileMemberId(_) => {
+                        wrong("refer to members or groups of their action profile")
+                    }
+                }
+            }
+        }
+    }
+
+    fn default_entry(&mut self, kind: Type, table: &TableSchema, given: &message::TableEntry) -> Outcome {
+        super::only_modify(kind, "a default action")?;
+        if !given.r#match.is_empty() || given.priority != 0 {
+            return Err(Failure::invalid("a default action has neither matches nor a priority"));
+        }
+        if given.idle_timeout_ns != 0 || given.time_since_last_hit.is_some() {
+            return Err(Failure::invalid("a default action has no idle timeout"));
+        }
+        if given.counter_data.is_some() || given.meter_config.is_some() || given.meter_counter_data.is_some() {
+            return Err(Failure::unsupported("the switch neither counts nor meters default actions"));
+        }
+        if table.profile.is_some() {
+            let sentence = format!("table `{}` has an action profile, so its default action is constant", table.name);
+            return Err(Failure::new(Code::PermissionDenied, sentence));
+        }
+        let action = given.action.as_ref().and_then(|action| action.r#type.as_ref());
+        let (call, note) = match action {
+            None => (self.schema.program.tables[table.table].default.clone(), Vec::new()),
+            Some(table_action::Type::Action(action)) => {
+                let call = table.actions.read(action, Scope::TableOnly, &self.schema.dictionaries)?;
+                (call, note::pack(given.controller_metadata, &given.metadata))
+            }
+            Some(_) => return Err(Failure::invalid("a default action is an action")),
+        };
+        self.apply(&Update::SetDefault { table: table.table, call })?;
+        let was = match note.is_empty() {
+            true => self.records.default_notes.remove(&table.table),
+            false => self.records.default_notes.insert(table.table, note),
+        };
+        self.record(Before::DefaultNote(table.table, was));
+        Ok(())
+    }
+
+    /// The counter and the meter of an entry.
+    fn set_direct(&mut self, table: &TableSchema, key: &EntryKey, given: &message::TableEntry) -> Outcome {
+        if let (Some(data), Some(counter)) = (&given.counter_data, table.counter) {
+            let value = counter_value(data)?;
+            self.write_counter(counter, Cell::Entry(key.clone()), value)?;
+        }
+        if let (Some(config), Some(meter)) = (&given.meter_config, table.meter) {
+            let rates = Some(super::cells::meter_rates(config)?);
+            self.apply(&Update::SetMeter { meter, cell: Cell::Entry(key.clone()), rates })?;
+        }
+        Ok(())
+    }
+
+    fn reset_meter(&mut self, table: &TableSchema, key: &EntryKey) -> Outcome {
+        let Some(meter) = table.meter else { return Ok(()) };
+        let cell = Cell::Entry(key.clone());
+        match self.plane().store().meter_rates(meter, &cell)? {
+            Some(_) => self.apply(&Update::SetMeter { meter, cell, rates: None }),
+            None => Ok(()),
+        }
+    }
+}
+
+fn has_extras(given: &message::TableEntry) -> bool {
+    given.idle_timeout_ns > 0
+        || given.controller_metadata != 0
+        || !given.metadata.is_empty()
+        || given.counter_data.is_some()
+        || given.meter_config.is_some()
+}
+
+pub fn entry_key(
+    schema: &crate::schema::Schema,
+    table: &TableSchema,
+    given: &message::TableEntry,
+) -> Outcome<EntryKey> {
+    let matches = table.keys.read(&given.r#match, &schema.dictionaries)?;
+    let priority = match (table.has_priorities, given.priority) {
+        (true, 1..) | (false, 0) => given.priority as u32,
+        (true, _) => {
+            return Err(Failure::invalid(format!("entries of table `{}` need a priority above 0", table.name)));
+        }
+        (false, _) => return Err(Failure::invalid(format!("entries of table `{}` have no priority", table.name))),
+    };
+    Ok(EntryKey { table: table.table, matches, priority })
+}
+
+pub fn counter_value(data: &message::CounterData) -> Outcome<CounterValue> {
+    Ok(CounterValue {
+        packets: value::count(data.packet_count, "the packet count")?,
+        bytes: value::count(data.byte_count, "the byte count")?,
+    })
+}
+
+/// Whether the table has what the entry brings beside its action.
+fn check_direct(table: &TableSchema, given: &message::TableEntry) -> Outcome {
+    let lacks = |what: &str| Err(Failure::invalid(format!("table `{}` has no {what}", table.name)));
+    if given.idle_timeout_ns < 0 {
+        return Err(Failure::invalid("the idle timeout is negative"));
+    }
+    if given.idle_timeout_ns > 0 && !table.idle_timeout {
+        return lacks("idle timeout");
+    }
+    if given.time_since_last_hit.is_some() {
+        return Err(Failure::invalid("the time since the last hit can only be read"));
+    }
+    if given.counter_data.is_some() && table.counter.is_none() {
+        return lacks("direct counter");
+    }
+    if given.meter_config.is_some() && table.meter.is_none() {
+        return lacks("direct meter");
+    }
+    if given.meter_counter_data.is_some() {
+        return Err(Failure::unsupported("meters of this switch do not count by colour"));
+    }
+    Ok(())
+}
