@@ -27,7 +27,10 @@ const MAY_KNOW: [(&str, &[&str]); 16] = [
     ("driver", &["hlir", "runtime", "p4", "interp", "stf", "opt", "emit", "control", "native"]),
     ("measure", &["hlir", "runtime", "interp", "opt", "emit", "control", "native", "driver"]),
     ("bench", &["hlir", "runtime", "opt", "native", "driver", "measure"]),
-    ("cli", &["hlir", "runtime", "interp", "stf", "opt", "control", "native", "driver", "measure", "bench"]),
+    (
+        "cli",
+        &["p4runtime", "hlir", "runtime", "interp", "stf", "opt", "control", "native", "driver", "measure", "bench"],
+    ),
     ("tests", &["hlir", "runtime", "p4", "interp", "opt", "emit", "control", "cli"]),
 ];
 

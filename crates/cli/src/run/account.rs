@@ -1,6 +1,7 @@
 //! What a switch has done, in numbers: where each packet that came has gone.
 
 use super::Running;
+use super::live::Engine;
 use runtime::PortCounts;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -41,25 +42,21 @@ pub struct Account {
 }
 
 impl Account {
-    pub fn of(running: &mut Running<'_>) -> Account {
+    pub fn of(running: &Running) -> Account {
         let ports: Vec<PortAccount> = running.ports.iter().filter_map(|port| of_port(running, port)).collect();
         let totals = (0..running.workers).map(|worker| running.dpdk.totals(worker));
         let (received, nowhere) = totals.fold((0, 0), |sum, totals| (sum.0 + totals.received, sum.1 + totals.nowhere));
         let sum = |count: fn(&PortCounts) -> u64| ports.iter().map(|port| count(&port.counts)).sum::<u64>();
         let (sent, unsent) = (sum(|counts| counts.sent), sum(|counts| counts.unsent));
-        let switch = running.engine.switch();
-        let reasons = switch.pipeline().description().drops.clone();
-        let tables = switch.tables().iter().enumerate().map(|(number, table)| {
-            let (hits, misses) = switch.hits(number);
-            TableAccount { name: table.description().name.clone(), entries: table.len(), hits, misses }
-        });
+        let mut live = running.switch.lock();
+        let (tables, drops) = live.engine().map(of_engine).unwrap_or_default();
         Account {
             received,
             sent,
             not_sent: unsent + nowhere,
             nowhere,
-            tables: tables.collect(),
-            drops: reasons.into_iter().zip(switch.drops()).filter(|(_, count)| *count > 0).collect(),
+            tables,
+            drops,
             punted: running.events.get(super::PUNTED).copied().unwrap_or(0),
             events: running.events.clone(),
             entries: running.entries,
@@ -87,7 +84,19 @@ impl Account {
     }
 }
 
-fn of_port(running: &Running<'_>, port: &super::Port) -> Option<PortAccount> {
+/// Its tables, and the drops by reason.
+fn of_engine(engine: &mut Engine) -> (Vec<TableAccount>, Vec<(String, u64)>) {
+    let switch = engine.switch();
+    let reasons = switch.pipeline().description().drops.clone();
+    let drops = reasons.into_iter().zip(switch.drops()).filter(|(_, count)| *count > 0).collect();
+    let tables = switch.tables().iter().enumerate().map(|(number, table)| {
+        let (hits, misses) = switch.hits(number);
+        TableAccount { name: table.description().name.clone(), entries: table.len(), hits, misses }
+    });
+    (tables.collect(), drops)
+}
+
+fn of_port(running: &Running, port: &super::Port) -> Option<PortAccount> {
     let counts = match running.final_counts.get(&port.number) {
         Some(counts) => counts.at_end(),
         None => running.dpdk.counts(port.number)?,

@@ -2,6 +2,7 @@
 
 use super::account::Account;
 use super::{Arguments, PUNTED, Port, Running, dump, summary};
+use control::DataPlane as _;
 use driver::failure::Failure;
 use driver::stdout::say;
 use runtime::{Event, Link, interrupt};
@@ -27,10 +28,10 @@ struct Times {
 }
 
 /// Carries packets until the user, the clock or the program ends it.
-pub fn carry(arguments: &Arguments, running: &mut Running<'_>) -> Result<(), Failure> {
+pub fn carry(arguments: &Arguments, running: &mut Running) -> Result<(), Failure> {
     let limit = arguments.duration.map(Duration::from_secs_f64);
     let mut links = links(running);
-    running.engine.switch().start();
+    running.switch.lock().start();
     tell_ready(arguments, running, &links);
     let (start, mut seen, mut times, mut failed) = (Instant::now(), 0, Times::default(), None);
     loop {
@@ -43,6 +44,7 @@ pub fn carry(arguments: &Arguments, running: &mut Running<'_>) -> Result<(), Fai
         }
         times.looked = now;
         watch(running, &mut links);
+        running.tell_packets();
         failed = failed.or(listen(running));
         let stopped = interrupt::asked() || limit.is_some_and(|limit| now >= limit);
         if failed.is_some() || stopped || is_over(arguments, running, seen > 0, now - times.packet) {
@@ -50,14 +52,14 @@ pub fn carry(arguments: &Arguments, running: &mut Running<'_>) -> Result<(), Fai
         }
         tend(arguments, running, now, &mut times);
     }
-    running.engine.switch().stop();
+    running.switch.lock().stop();
     failed = failed.or(listen(running));
     failed.map_or(Ok(()), |text| Err(Failure::input(text)))
 }
 
 /// What is due now and then.
-fn tend(arguments: &Arguments, running: &mut Running<'_>, now: Duration, times: &mut Times) {
-    if running.engine.has_aging() && now >= times.aged + AGING {
+fn tend(arguments: &Arguments, running: &mut Running, now: Duration, times: &mut Times) {
+    if now >= times.aged + AGING {
         running.age();
         times.aged = now;
     }
@@ -77,19 +79,19 @@ fn tend(arguments: &Arguments, running: &mut Running<'_>, now: Duration, times: 
 }
 
 /// Whether nothing comes any more, of what would end a switch. One that waits for others' packets is not over before the first has come.
-fn is_over(arguments: &Arguments, running: &Running<'_>, has_begun: bool, quiet: Duration) -> bool {
+fn is_over(arguments: &Arguments, running: &Running, has_begun: bool, quiet: Duration) -> bool {
     let all_end = arguments.ports.iter().all(Port::ends);
     let is_idle = || (0..arguments.workers).all(|worker| running.dpdk.idle_polls(worker) > IDLE_POLLS);
     (all_end || arguments.until_idle && has_begun) && quiet >= IDLE && is_idle()
 }
 
-fn links(running: &Running<'_>) -> BTreeMap<u16, Link> {
+fn links(running: &Running) -> BTreeMap<u16, Link> {
     let link = |port: &Port| Some((port.number, running.dpdk.watch(port.number)?));
     running.ports.iter().filter_map(link).collect()
 }
 
 /// Says that packets are carried from now on, and between which ports.
-fn tell_ready(arguments: &Arguments, running: &Running<'_>, links: &BTreeMap<u16, Link>) {
+fn tell_ready(arguments: &Arguments, running: &Running, links: &BTreeMap<u16, Link>) {
     if arguments.quiet {
         return;
     }
@@ -98,11 +100,13 @@ fn tell_ready(arguments: &Arguments, running: &Running<'_>, links: &BTreeMap<u16
         format!("{} {} {link}", port.number, port.name())
     };
     let ports = running.ports.iter().map(port).collect::<Vec<String>>().join(", ");
-    eprintln!("ready: ports {ports}; entries {}; workers {}", running.entries, running.workers);
+    let controllers = arguments.controllers.said(&running.server);
+    let waits = if running.switch.lock().engine().is_none() { "; waiting for a pipeline" } else { "" };
+    eprintln!("ready: ports {ports}; entries {}; workers {}{controllers}{waits}", running.entries, running.workers);
 }
 
 /// Says of each port whose link has changed how it is now.
-fn watch(running: &Running<'_>, links: &mut BTreeMap<u16, Link>) {
+fn watch(running: &Running, links: &mut BTreeMap<u16, Link>) {
     for port in &running.ports {
         let Some(now) = running.dpdk.watch(port.number) else { continue };
         let before = links.insert(port.number, now);
@@ -112,15 +116,16 @@ fn watch(running: &Running<'_>, links: &mut BTreeMap<u16, Link>) {
             Link::Down => "down: packets to it are not sent, and counted",
             Link::Gone => "gone: the switch takes it again when it is back",
         };
+        running.events_to.port(u32::from(port.number), now == Link::Up);
         eprintln!("port {} ({}) is {what}", port.number, port.name());
     }
 }
 
-impl Running<'_> {
+impl Running {
     /// All counts, as they are.
     pub fn tell(&mut self, arguments: &Arguments) -> Account {
         let account = Account::of(self);
-        let dump = arguments.dump.then(|| dump::objects(&mut self.engine));
+        let dump = if arguments.dump { self.switch.lock().engine().map(dump::objects) } else { None };
         if arguments.json {
             say!("{}", summary::json(&account, dump.as_deref().map(dump::json)));
         } else {
@@ -132,25 +137,38 @@ impl Running<'_> {
 
     /// Lets entries age, and counts those that the control plane would be told of.
     fn age(&mut self) {
-        self.engine.age();
-        for key in control::DataPlane::take_idle(&mut self.engine) {
-            let name = format!("idle entries of {}", self.engine.program().tables[key.table].name);
+        let mut live = self.switch.lock();
+        let Some(engine) = live.engine().filter(|engine| engine.has_aging()) else { return };
+        engine.age();
+        let idle = engine.take_idle();
+        for key in &idle {
+            let name = format!("idle entries of {}", engine.program().tables[key.table].name);
             *self.events.entry(name).or_default() += 1;
+        }
+        drop(live);
+        if !idle.is_empty() {
+            self.tell_idle(idle);
         }
     }
 }
 
-fn received(running: &Running<'_>) -> u64 {
+fn received(running: &Running) -> u64 {
     (0..running.workers).map(|worker| running.dpdk.packets(worker)).sum()
 }
 
 /// Takes what the program tells; an assertion that does not hold ends the switch.
-fn listen(running: &mut Running<'_>) -> Option<String> {
-    let (events, lost) = running.engine.switch().take_events();
+fn listen(running: &mut Running) -> Option<String> {
+    let mut live = running.switch.lock();
+    let engine = live.engine()?;
+    let (events, lost) = engine.switch().take_events();
     let mut failed = None;
     for event in events {
         let name = match event {
-            Event::Digest { digest, .. } => running.engine.digest_name(digest),
+            Event::Digest { digest, values } => {
+                let record = engine.digest(digest, &values);
+                record.into_iter().for_each(|record| running.events_to.digest(record));
+                engine.digest_name(digest)
+            }
             Event::Log { format, values, widths } => {
                 say!("{}", native::log_line(&format, &values, &widths));
                 "log lines".to_string()

@@ -1,10 +1,11 @@
 //! `--dump`: what packets have changed. Counters, meters and registers, cell by cell; cells at zero are left out.
 
+use super::live::Engine;
 use driver::stdout::say;
 use hlir::Match;
-use native::{NativeEngine, translate};
+use native::translate;
 use num_bigint::BigUint;
-use runtime::{DpdkLane, Table, abi};
+use runtime::{Table, abi};
 use serde_json::{Value, json};
 
 /// A counter, meter or register with the cells that say something.
@@ -21,7 +22,7 @@ enum Content {
 }
 
 /// All objects that packets may change, in the order of the program.
-pub fn objects(engine: &mut NativeEngine<'_, DpdkLane>) -> Vec<Object> {
+pub fn objects(engine: &mut Engine) -> Vec<Object> {
     let switch = engine.switch();
     let description = switch.pipeline().description().clone();
     let mut all = Vec::new();

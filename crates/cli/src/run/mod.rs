@@ -2,10 +2,15 @@
 
 mod account;
 mod carry;
+mod controller;
+mod controllers;
 mod dump;
+mod live;
+mod pushed;
 mod summary;
 
 use clap::Args;
+use controllers::Controllers;
 use driver::compile;
 use driver::entries::{self, Origin};
 use driver::failure::Failure;
@@ -17,13 +22,17 @@ use driver::options::{Native, Passes, Source};
 use driver::port_burst::PortBurst;
 use driver::ports::{Port, announce, check_ports};
 use driver::stdout::say;
-use hlir::Program;
-use native::NativeEngine;
-use runtime::{Dpdk, DpdkLane, DpdkSettings, Pipeline, PortCounts, Settings, interrupt};
+use live::{Built, Live, Shared};
+use p4runtime::Server;
+use pushed::Builder;
+use runtime::{Dpdk, DpdkSettings, PortCounts, Settings, interrupt};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// What stands for the program where none is named.
+const NO_PROGRAM: &str = "-";
 
 /// What packets for the control plane are counted as.
 const PUNTED: &str = "packets for the control plane";
@@ -42,12 +51,16 @@ Where all ports are captures the switch ends when nothing comes any more; else a
 SIGUSR1 prints all counts. `ready: …` on standard error says when packets are carried.";
 
 #[derive(Args)]
+#[command(mut_arg("program", |program| program.required(false).default_value("-").hide_default_value(true)
+    .help("The program: P4_16 (.p4) or HLIR (.hlir); without it, the switch waits for a controller's")))]
 pub struct Arguments {
     #[command(flatten)]
     source: Source,
     /// What stands behind port N of the program; repeatable
     #[arg(long = "port", value_name = "N=DEVICE", required = true)]
     ports: Vec<Port>,
+    #[command(flatten)]
+    controllers: Controllers,
     /// Entries to begin with; repeatable
     #[arg(long, value_name = "FILE|gen:TABLE:COUNT:SEED")]
     entries: Vec<Origin>,
@@ -97,8 +110,12 @@ pub struct Arguments {
 }
 
 /// A switch on its ports.
-pub struct Running<'p> {
-    pub engine: NativeEngine<'p, DpdkLane>,
+pub struct Running {
+    pub switch: Shared,
+    /// Through which controllers are told what happens.
+    pub events_to: p4runtime::Events,
+    /// Ends before the switch does.
+    pub server: Server,
     pub dpdk: Arc<Dpdk>,
     pub ports: Vec<Port>,
     pub huge_pages: bool,
@@ -114,13 +131,28 @@ pub struct Running<'p> {
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     check_ports(&arguments.ports)?;
+    let built = match arguments.source.program.as_os_str() == NO_PROGRAM {
+        true if !arguments.entries.is_empty() => {
+            let message = "--entries are those of a program: name it, or let the controller write them";
+            return Err(Failure::input(message));
+        }
+        true => None,
+        false => Some(build(arguments)?),
+    };
+    let finished = switch(arguments, built.as_ref());
+    if finished.is_err() {
+        arguments.ports.iter().for_each(Port::abandon);
+    }
+    finished
+}
+
+/// The program of the command line as native code.
+fn build(arguments: &Arguments) -> Result<Built, Failure> {
     let loaded = frontend::load(&arguments.source)?;
     let named = |why: String| Failure::input(format!("{}: {why}", arguments.source.program.display()));
     loaded.program.runnable().map_err(named)?;
-    let program = loaded.program.clone();
-    let mut passes = arguments.passes.clone();
-    passes.entries.clone_from(&arguments.entries);
-    passes.descriptor = Some(hlir::plan::Descriptor::Mbuf);
+    let program = Arc::new(loaded.program.clone());
+    let mut passes = passes(arguments);
     let burst = PortBurst::of(arguments.burst, passes.read_plans()?, &loaded, &mut passes);
     let (pipeline, compiled) = compile::pipeline(loaded, &passes, &arguments.native, |plan| {
         plan.descriptor = hlir::plan::Descriptor::Mbuf;
@@ -129,16 +161,30 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             inputs::counting(plan);
         }
     })?;
-    let finished = switch(arguments, (&program, &compiled), pipeline);
-    if finished.is_err() {
-        arguments.ports.iter().for_each(Port::abandon);
-    }
-    finished
+    Ok(Built { program, compiled: Arc::new(compiled), pipeline })
 }
 
-fn switch(arguments: &Arguments, programs: (&Program, &Program), pipeline: Arc<Pipeline>) -> Result<(), Failure> {
+fn passes(arguments: &Arguments) -> Passes {
+    let mut passes = arguments.passes.clone();
+    passes.entries.clone_from(&arguments.entries);
+    passes.descriptor = Some(hlir::plan::Descriptor::Mbuf);
+    passes
+}
+
+/// What pipelines that controllers push are built with.
+fn builder(arguments: &Arguments, built: Option<&Built>) -> Builder {
+    Builder {
+        source: arguments.source.clone(),
+        passes: passes(arguments),
+        native: arguments.native.clone(),
+        burst: arguments.burst,
+        given: built.cloned(),
+    }
+}
+
+fn switch(arguments: &Arguments, built: Option<&Built>) -> Result<(), Failure> {
     interrupt::catch();
-    let mut running = begin(arguments, programs, pipeline)?;
+    let mut running = begin(arguments, built)?;
     let stopped = carry::carry(arguments, &mut running);
     let counts = |port: &Port| Some((port.number, running.dpdk.counts(port.number)?));
     running.final_counts = running.ports.iter().filter_map(counts).collect();
@@ -152,19 +198,17 @@ fn switch(arguments: &Arguments, programs: (&Program, &Program), pipeline: Arc<P
     }
     written?;
     if let Some(path) = &arguments.profile_out {
-        let counts = running.engine.counts();
-        inputs::write_profile(path, running.engine.switch().pipeline().description(), &counts)?;
+        if let Some(engine) = running.switch.lock().engine() {
+            let counts = engine.counts();
+            inputs::write_profile(path, engine.switch().pipeline().description(), &counts)?;
+        }
         say!("profile: {}", path.display());
     }
     stopped
 }
 
 /// DPDK started, ports open, entries loaded; no packet has moved yet.
-fn begin<'p>(
-    arguments: &Arguments,
-    programs: (&'p Program, &'p Program),
-    pipeline: Arc<Pipeline>,
-) -> Result<Running<'p>, Failure> {
+fn begin(arguments: &Arguments, built: Option<&Built>) -> Result<Running, Failure> {
     let dpdk_failed = |error: runtime::DpdkError| Failure::environment(error);
     let native = inputs::native_for(arguments.passes.machine.as_deref(), &arguments.native);
     let layer = compile::compiler(&native)?.dpdk_layer(&files::cache()?)?;
@@ -178,19 +222,34 @@ fn begin<'p>(
         port.open(&dpdk, ring)?;
     }
     let highest = arguments.ports.iter().map(|port| u32::from(port.number)).max().unwrap_or(0);
-    let mut lanes = Some(dpdk.begin(arguments.workers).map_err(dpdk_failed)?);
-    let lanes = move || lanes.take().expect("a switch on the network is built once");
-    let switch = Settings { ports: highest + 1, seed: arguments.seed };
-    let mut engine = NativeEngine::new(programs, pipeline, switch, lanes)?;
+    let lanes = dpdk.begin(arguments.workers).map_err(dpdk_failed)?;
+    let cpu_port = arguments.controllers.cpu_port;
+    if let Some(taken) = arguments.ports.iter().find(|port| Some(u32::from(port.number)) == cpu_port) {
+        return Err(Failure::input(format!(
+            "--cpu-port {}: a device stands behind it ({})",
+            taken.number,
+            taken.name()
+        )));
+    }
+    let settings_of_switch = Settings { ports: highest.max(cpu_port.unwrap_or(0)) + 1, seed: arguments.seed };
+    let mut live = Live::new(lanes, settings_of_switch, cpu_port);
     let start = Instant::now();
-    let entries = entries::load(&mut engine, &arguments.entries, highest + 1)?;
+    let entries = match built {
+        Some(built) => entries::load(live.begin(built)?, &arguments.entries, highest + 1)?,
+        None => 0,
+    };
+    let load_time = start.elapsed();
+    let switch = Shared::new(live);
+    let server = arguments.controllers.serve(&switch, builder(arguments, built), built)?;
     Ok(Running {
-        engine,
+        switch,
+        events_to: server.events(),
+        server,
         dpdk,
         ports: arguments.ports.clone(),
         huge_pages: settings.has_huge_pages(),
         entries,
-        load_time: start.elapsed(),
+        load_time,
         events: BTreeMap::new(),
         workers: arguments.workers,
         busy: Duration::ZERO,

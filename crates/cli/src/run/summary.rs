@@ -28,7 +28,7 @@ pub fn print(account: &Account) {
 }
 
 /// What is told at the end only.
-pub fn print_end(account: &Account, running: &Running<'_>) {
+pub fn print_end(account: &Account, running: &Running) {
     print_balance(account);
     print_speed(account);
     for port in &running.ports {
@@ -106,7 +106,7 @@ fn print_speed(account: &Account) {
 }
 
 /// What this run did without, and what having it would do.
-fn print_gains(running: &Running<'_>) {
+fn print_gains(running: &Running) {
     if !running.huge_pages {
         say!("note: no huge pages, so packet buffers are on 4 kB pages: each costs a TLB entry of its own.");
         say!("      `echo 256 > /proc/sys/vm/nr_hugepages` (root) spares those misses, and lets NICs do DMA.");

@@ -1,0 +1,90 @@
+//! What the server of controllers needs of this process: the switch, and a compiler for the programs that they push.
+
+use super::live::{Built, Live, Shared};
+use super::pushed::{self, Builder};
+use control::message::runtime::ForwardingPipelineConfig;
+use control::plane::EntryKey;
+use control::{DataPlane, Refusal, RefusalKind};
+use hlir::DigestId;
+use native::Written;
+use p4runtime::{DigestConfig, Prepared, State, Switch, Target};
+use std::sync::Arc;
+
+pub struct Controller {
+    pub switch: Shared,
+    pub builder: Builder,
+    pub cpu_port: Option<u32>,
+}
+
+impl Target for Controller {
+    fn verify(&self, config: &ForwardingPipelineConfig) -> Result<Prepared, Refusal> {
+        let built = pushed::build(&self.builder, &config.p4_device_config, config.p4info.as_ref())?;
+        Ok(Prepared { program: built.program.clone(), artefact: Box::new(built) })
+    }
+
+    fn commit(&self, prepared: Prepared, state: State) -> Result<(), Refusal> {
+        let built = prepared.artefact.downcast::<Built>();
+        let built = built.unwrap_or_else(|_| panic!("what is committed was verified here"));
+        let written = match state {
+            State::Clear => Written::Forgotten,
+            State::Keep => Written::Kept,
+        };
+        self.switch.lock().replace(&built, written)
+    }
+
+    fn with_switch(&self, work: &mut dyn FnMut(&mut dyn Switch)) {
+        let mut live = self.switch.lock();
+        if live.engine().is_some() {
+            work(&mut InHand { live: &mut live, cpu_port: self.cpu_port });
+        }
+    }
+}
+
+/// The switch in the hands of one call.
+struct InHand<'l> {
+    live: &'l mut Live,
+    cpu_port: Option<u32>,
+}
+
+impl InHand<'_> {
+    fn engine(&mut self) -> &mut super::live::Engine {
+        self.live.engine().expect("a pipeline is never taken away")
+    }
+}
+
+impl Switch for InHand<'_> {
+    fn plane(&mut self) -> &mut dyn DataPlane {
+        self.engine()
+    }
+
+    fn packet_out(&mut self, frame: Vec<u8>) -> Result<(), Refusal> {
+        let Some(port) = self.cpu_port else {
+            let sentence = "the switch has no CPU port: start it with --cpu-port N";
+            return Err(Refusal::new(RefusalKind::InUse, sentence));
+        };
+        self.engine().inject(port, &frame)
+    }
+
+    fn since_last_hit_ns(&mut self, key: &EntryKey) -> Result<u64, Refusal> {
+        self.engine().since_last_hit_ns(key)
+    }
+
+    fn set_digest(&mut self, _: DigestId, _: Option<&DigestConfig>) -> Result<(), Refusal> {
+        // The program tells all its records; the server drops those that no controller asked for.
+        Ok(())
+    }
+}
+
+/// Tells controllers what the control thread takes from the switch.
+pub fn tell_packets(live: &mut Live, events: &p4runtime::Events) -> u64 {
+    let Some(engine) = live.engine() else { return 0 };
+    let (packets, lost) = engine.switch().take_cpu_packets();
+    packets.into_iter().for_each(|packet| events.packet_in(packet));
+    lost
+}
+
+/// A program that the user named beside the server's address: controllers may push what they have of it.
+pub fn config_of(program: &Arc<hlir::Program>) -> ForwardingPipelineConfig {
+    let p4info = Some(control::p4info(program));
+    ForwardingPipelineConfig { p4info, ..ForwardingPipelineConfig::default() }
+}

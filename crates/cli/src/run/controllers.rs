@@ -1,0 +1,103 @@
+//! Where controllers reach the switch: the flags, and the server behind them.
+
+use super::live::{Built, Shared};
+use super::pushed::Builder;
+use super::{Running, controller};
+use clap::Args;
+use control::plane::EntryKey;
+use driver::failure::Failure;
+use p4runtime::{Server, Settings, Tls};
+use std::net::SocketAddr;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Controllers")]
+pub struct Controllers {
+    /// Serve P4Runtime there, as 0.0.0.0:9559; repeatable
+    #[arg(long = "p4runtime", value_name = "ADDRESS:PORT")]
+    addresses: Vec<SocketAddr>,
+    /// What controllers call this switch
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    device_id: u64,
+    /// Packets of the program to this port go to the controller, and those of the controller come from it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=65_535))]
+    pub cpu_port: Option<u32>,
+    /// The switch's certificate (PEM): controllers talk TLS
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// The key of the certificate (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// Only controllers with a certificate of this authority (PEM) get in
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_ca: Option<PathBuf>,
+}
+
+/// Where `bacus ctl` finds the switches of a user: each has a socket there with its process's number.
+pub fn socket_folder() -> PathBuf {
+    match std::env::var_os("XDG_RUNTIME_DIR") {
+        Some(folder) => PathBuf::from(folder).join("bacus"),
+        None => {
+            let user = std::fs::metadata("/proc/self").map_or(0, |process| process.uid());
+            std::env::temp_dir().join(format!("bacus-{user}"))
+        }
+    }
+}
+
+impl Controllers {
+    fn tls(&self) -> Result<Option<Tls>, Failure> {
+        let read = |path: &Path| driver::files::contents(path).map(|bytes| bytes.to_vec());
+        let Some((certificate, key)) = self.tls_cert.as_deref().zip(self.tls_key.as_deref()) else { return Ok(None) };
+        let controllers = self.tls_ca.as_deref().map(read).transpose()?;
+        Ok(Some(Tls { certificate: read(certificate)?, key: read(key)?, controllers }))
+    }
+
+    /// Starts the server. `built` is the pipeline that runs already.
+    pub fn serve(&self, switch: &Shared, builder: Builder, built: Option<&Built>) -> Result<Server, Failure> {
+        let settings = Settings {
+            device_id: self.device_id,
+            addresses: self.addresses.clone(),
+            socket: local_socket(),
+            tls: self.tls()?,
+            cpu_port: self.cpu_port,
+            ..Settings::default()
+        };
+        let target = controller::Controller { switch: switch.clone(), builder, cpu_port: self.cpu_port };
+        let running = built.map(|built| (built.program.clone(), controller::config_of(&built.program)));
+        Server::start(settings, Arc::new(target), running)
+            .map_err(|error| Failure::environment(format!("--p4runtime: {error}")))
+    }
+
+    /// For the line that says that the switch is ready.
+    pub fn said(&self, server: &Server) -> String {
+        let addresses: Vec<String> = server.addresses().iter().map(ToString::to_string).collect();
+        match addresses.is_empty() {
+            true => String::new(),
+            false => format!("; P4Runtime {} device {}", addresses.join(" "), self.device_id),
+        }
+    }
+}
+
+/// None where no socket can be made: the switch runs as well without.
+fn local_socket() -> Option<PathBuf> {
+    let folder = socket_folder();
+    // Nobody but the user may reach into the switch.
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).ok()?;
+    Some(folder.join(format!("{}.sock", std::process::id())))
+}
+
+impl Running {
+    /// Tells controllers of packets for them.
+    pub fn tell_packets(&mut self) {
+        let lost = controller::tell_packets(&mut self.switch.lock(), &self.events_to);
+        if lost > 0 {
+            *self.events.entry("packets to the controller lost".to_string()).or_default() += lost;
+        }
+    }
+
+    pub fn tell_idle(&self, keys: Vec<EntryKey>) {
+        self.events_to.idle(keys);
+    }
+}

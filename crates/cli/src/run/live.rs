@@ -1,0 +1,87 @@
+//! The switch while it runs, shared by the control thread and the server that controllers talk to.
+
+use control::Refusal;
+use hlir::Program;
+use native::{NativeEngine, Written};
+use runtime::{DpdkLane, Pipeline, Settings, SwitchError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub type Engine = NativeEngine<'static, DpdkLane>;
+
+/// A program as its user wrote it, as it was compiled, and its native code.
+#[derive(Clone)]
+pub struct Built {
+    pub program: Arc<Program>,
+    pub compiled: Arc<Program>,
+    pub pipeline: Arc<Pipeline>,
+}
+
+/// A switch that has a pipeline, or waits for its first.
+pub struct Live {
+    engine: Option<Engine>,
+    /// Until there is a pipeline.
+    lanes: Option<Vec<DpdkLane>>,
+    settings: Settings,
+    cpu_port: Option<u32>,
+    started: bool,
+}
+
+impl Live {
+    pub fn new(lanes: Vec<DpdkLane>, settings: Settings, cpu_port: Option<u32>) -> Live {
+        Live { engine: None, lanes: Some(lanes), settings, cpu_port, started: false }
+    }
+
+    pub fn engine(&mut self) -> Option<&mut Engine> {
+        self.engine.as_mut()
+    }
+
+    /// The first pipeline.
+    pub fn begin(&mut self, built: &Built) -> Result<&mut Engine, SwitchError> {
+        let mut lanes = self.lanes.take();
+        let lanes = move || lanes.take().expect("a switch on the network is built once");
+        let programs = (&*built.program, &*built.compiled);
+        let mut engine = NativeEngine::new(programs, built.pipeline.clone(), self.settings, lanes)?;
+        engine.switch().set_cpu_port(self.cpu_port);
+        if self.started {
+            engine.switch().start();
+        }
+        Ok(self.engine.insert(engine))
+    }
+
+    /// Another pipeline in place of the one that runs, or the first.
+    pub fn replace(&mut self, built: &Built, written: Written) -> Result<(), Refusal> {
+        match &mut self.engine {
+            Some(engine) => {
+                let programs = (built.program.clone(), built.compiled.clone());
+                engine.replace(programs, built.pipeline.clone(), written)
+            }
+            None => self.begin(built).map(drop).map_err(|error| Refusal::wrong(error.to_string())),
+        }
+    }
+
+    /// Packets are carried from now on, by the first pipeline as soon as there is one.
+    pub fn start(&mut self) {
+        self.started = true;
+        self.engine.iter_mut().for_each(|engine| engine.switch().start());
+    }
+
+    pub fn stop(&mut self) {
+        self.started = false;
+        self.engine.iter_mut().for_each(|engine| engine.switch().stop());
+    }
+}
+
+/// See [`Live`].
+#[derive(Clone)]
+pub struct Shared(Arc<Mutex<Live>>);
+
+impl Shared {
+    pub fn new(live: Live) -> Shared {
+        Shared(Arc::new(Mutex::new(live)))
+    }
+
+    /// The switch, in this thread's hands alone. Packets flow meanwhile.
+    pub fn lock(&self) -> MutexGuard<'_, Live> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,127 @@
+//! Pipelines that controllers push: P4 source or HLIR, bare or in the wrapper of p4lang's tools.
+
+use super::live::Built;
+use control::message::config::P4Info;
+use control::{Refusal, RefusalKind};
+use driver::failure::Failure;
+use driver::options::{Native, Passes, Source};
+use driver::port_burst::PortBurst;
+use driver::{compile, frontend};
+use prost::Message;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What all pipelines of a switch are built with.
+pub struct Builder {
+    /// The program of the command line, and its flags for the preprocessor.
+    pub source: Source,
+    pub passes: Passes,
+    pub native: Native,
+    pub burst: Option<u32>,
+    /// What runs if a controller pushes the form of another switch for the program of the command line.
+    pub given: Option<Built>,
+}
+
+/// `p4.tmp.P4DeviceConfig`, in which the tools of p4lang wrap what they push.
+#[derive(Clone, PartialEq, Message)]
+struct Wrapper {
+    #[prost(bool, tag = "1")]
+    reassign: bool,
+    #[prost(bytes = "vec", tag = "3")]
+    device_data: Vec<u8>,
+}
+
+/// What a controller pushed, by its first bytes.
+enum Form {
+    P4(String),
+    Hlir(String),
+    /// Nothing, or what only another switch runs.
+    Other,
+}
+
+fn form(bytes: &[u8]) -> Form {
+    // The fields 1, 2 or 3 of a message: no text begins with these bytes.
+    let wrapped = matches!(bytes.first(), Some(0x08 | 0x12 | 0x1a)).then(|| Wrapper::decode(bytes).ok()).flatten();
+    let bytes = wrapped.map_or(bytes.to_vec(), |wrapper| wrapper.device_data);
+    let Ok(text) = String::from_utf8(bytes) else { return Form::Other };
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("//"));
+    match first {
+        None => Form::Other,
+        Some(line) if line.starts_with('{') => Form::Other,
+        Some(line) if line.starts_with("program ") => Form::Hlir(text),
+        Some(_) => Form::P4(text),
+    }
+}
+
+/// Compiles a pipeline.
+///
+/// # Errors
+/// Mistakes of the program, with their places; a form that this switch does not run.
+pub fn build(builder: &Builder, config: &[u8], info: Option<&P4Info>) -> Result<Built, Refusal> {
+    let (text, extension) = match form(config) {
+        Form::P4(text) => (text, "p4"),
+        Form::Hlir(text) => (text, "hlir"),
+        Form::Other => return given(builder, info),
+    };
+    let file = Pushed::write(&text, extension)?;
+    let source = Source { program: file.0.clone(), ..builder.source.clone() };
+    let built = frontend::load(&source).and_then(|loaded| build_loaded(builder, loaded));
+    built.map_err(|failure| Refusal::wrong(sentence(&failure, &file)))
+}
+
+fn build_loaded(builder: &Builder, loaded: frontend::Loaded) -> Result<Built, Failure> {
+    loaded.program.runnable().map_err(Failure::input)?;
+    let program = Arc::new(loaded.program.clone());
+    let mut passes = builder.passes.clone();
+    let burst = PortBurst::of(builder.burst, passes.read_plans()?, &loaded, &mut passes);
+    let (pipeline, compiled) = compile::pipeline(loaded, &passes, &builder.native, |plan| {
+        plan.descriptor = hlir::plan::Descriptor::Mbuf;
+        plan.burst = burst.of_plan(plan);
+    })?;
+    Ok(Built { program, compiled: Arc::new(compiled), pipeline })
+}
+
+/// The program of the command line, if the controller means it.
+fn given(builder: &Builder, info: Option<&P4Info>) -> Result<Built, Refusal> {
+    let Some(built) = &builder.given else {
+        let sentence = "the device config is neither P4 source nor HLIR: push the program's text, or start the switch \
+                        with the program and push its P4Info";
+        return Err(Refusal::wrong(sentence));
+    };
+    let tables = |info: &P4Info| info.tables.iter().map(|table| table.preamble.clone()).collect::<Vec<_>>();
+    if info.is_some_and(|info| tables(info) != tables(&control::p4info(&built.program))) {
+        let sentence = "the P4Info is not that of the program that the switch was started with";
+        return Err(Refusal::wrong(sentence));
+    }
+    Ok(built.clone())
+}
+
+/// A file with the program's text, while it is read.
+struct Pushed(PathBuf);
+
+impl Pushed {
+    fn write(text: &str, extension: &str) -> Result<Pushed, Refusal> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("bacus-{}-{number}.{extension}", std::process::id()));
+        let written = std::fs::write(&path, text);
+        written.map_err(|error| Refusal::new(RefusalKind::Full, format!("the program cannot be kept: {error}")))?;
+        Ok(Pushed(path))
+    }
+}
+
+impl Drop for Pushed {
+    fn drop(&mut self) {
+        drop(std::fs::remove_file(&self.0));
+    }
+}
+
+/// Mistakes as the controller sees them: the file is its own.
+fn sentence(failure: &Failure, file: &Pushed) -> String {
+    let text = match failure {
+        Failure::Input(text) | Failure::Environment(text) => text.as_str(),
+        Failure::Said => "the program cannot be compiled",
+    };
+    text.replace(&file.0.display().to_string(), "program").trim_end().to_string()
+}
