@@ -3,8 +3,8 @@
 //! So a run that has to end early has a number for each cell, and what disturbs the machine for a while disturbs one process of many cells. Of a sweep's plans,
 //! later processes measure those again that may be the best.
 
-use super::cell::Found;
 use super::experiment::{Cell, Experiment};
+use super::found::Found;
 use super::journal::Journal;
 use super::report::{self, Record};
 use super::{sweep, ticks_per_us};

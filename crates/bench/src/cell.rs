@@ -7,6 +7,7 @@
 
 use super::check;
 use super::experiment::{Cell, Experiment};
+use super::found::{DRIFT, Found};
 use super::gauge::{Gauge, drift};
 use super::moment::Moment;
 use super::peers;
@@ -27,8 +28,7 @@ use std::thread;
 
 /// Rounds of each variant, and quiet samples of one that are wanted.
 const ROUNDS: (usize, usize) = (7, 21);
-/// A line's cost may move by so much within a cell; else the cell is measured again, so often at most.
-pub const DRIFT: f64 = 0.15;
+/// A cell in which a line's cost moves by more is measured again, so often at most.
 const REPEATS: usize = 2;
 /// Of a sweep, which has fifty plans in a cell and compares each with the best of them: fewer samples.
 const SWEPT_ROUNDS: (usize, usize) = (5, 7);
@@ -44,58 +44,6 @@ const BUILDERS: usize = 2;
 /// Bytes of an mbuf's packet that lie side by side, as DPDK's programs have them, and the own descriptor's buffers.
 const ROOM: u32 = 2048;
 const MBUFS: u32 = 4096;
-
-/// What one process found of one variant.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Found {
-    pub variant: String,
-    pub traffic: Traffic,
-    pub burst: u32,
-    pub cycles: f64,
-    pub floor: f64,
-    pub spread: f64,
-    pub predicted: Option<f64>,
-    /// The port's floor and what the lines cost that a packet must read.
-    pub limit: f64,
-    pub drift: f64,
-    pub pages: String,
-}
-
-impl Found {
-    fn line(&self) -> String {
-        let predicted = self.predicted.map_or("-".to_string(), |cycles| format!("{cycles:.3}"));
-        format!(
-            "found\t{}\t{}\t{}\t{:.3}\t{:.3}\t{:.5}\t{predicted}\t{:.3}\t{:.4}\t{}",
-            self.variant,
-            self.traffic,
-            self.burst,
-            self.cycles,
-            self.floor,
-            self.spread,
-            self.limit,
-            self.drift,
-            self.pages
-        )
-    }
-
-    /// `None` for a line that says something else.
-    pub fn parse(line: &str) -> Option<Found> {
-        let mut words = line.strip_prefix("found\t")?.split('\t');
-        let mut next = || words.next();
-        Some(Found {
-            variant: next()?.to_string(),
-            traffic: Traffic::named(next()?)?,
-            burst: next()?.parse().ok()?,
-            cycles: next()?.parse().ok()?,
-            floor: next()?.parse().ok()?,
-            spread: next()?.parse().ok()?,
-            predicted: next()?.parse().ok(),
-            limit: next()?.parse().ok()?,
-            drift: next()?.parse().ok()?,
-            pages: next()?.to_string(),
-        })
-    }
-}
 
 /// Something to be said under the table.
 fn note(text: impl fmt::Display) {

@@ -14,6 +14,7 @@ mod counted;
 mod dpdk_tree;
 mod entry;
 mod experiment;
+mod found;
 mod gains;
 mod gauge;
 mod journal;

@@ -1,7 +1,7 @@
 //! What a benchmark says: a table for people, and records for programs.
 
-use super::cell::{DRIFT, Found};
 use super::experiment::Cell;
+use super::found::{DRIFT, Found};
 use super::traffic::Traffic;
 use std::fmt::Write as _;
 

@@ -33,7 +33,7 @@ impl Traffic {
             Traffic::Uniform => random.below(count),
             Traffic::Zipf => {
                 // The inverse of the continuous distribution: exact in the tail, close at the head.
-                let unit = (random.next() >> 11) as f64 / (1u64 << 53) as f64;
+                let unit = (random.draw() >> 11) as f64 / (1u64 << 53) as f64;
                 let rank = (unit * ((count + 1) as f64).ln()).exp() as u64;
                 (rank - 1).min(count - 1)
             }

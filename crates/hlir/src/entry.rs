@@ -1,6 +1,5 @@
 //! Table entries, as a program contains them and as a control plane writes them.
 
-use crate::ActionCall;
 use num_bigint::BigUint;
 
 /// An entry. Of several that match, the one with the largest priority wins; among equals the one inserted first.
@@ -46,4 +45,20 @@ pub enum Match {
     },
     /// Every value: an omitted ternary, optional, range or lpm key.
     Any,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MatchKind {
+    Exact,
+    Lpm,
+    Ternary,
+    Range,
+    Optional,
+}
+
+/// An action of the table, by number, with its data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActionCall {
+    pub action: u32,
+    pub arguments: Vec<BigUint>,
 }

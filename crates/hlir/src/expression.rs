@@ -3,7 +3,7 @@
 //! A value has no sign; operators do. Lowering has made every cast, every evaluation order and every call explicit, so an expression reads
 //! storage and nothing else, and may be evaluated at any time between two statements.
 
-use crate::{FieldRef, HeaderId, Place, Program, VariableId};
+use crate::{FieldRef, HeaderId, Place, VariableId};
 use num_bigint::BigUint;
 
 /// The type of a value.
@@ -218,33 +218,6 @@ impl Expression {
 
     pub fn choose(condition: Expression, then: Expression, otherwise: Expression) -> Expression {
         Expression::Choose { condition: Box::new(condition), then: Box::new(then), otherwise: Box::new(otherwise) }
-    }
-
-    /// The expression's type, where `parameters` are the widths of the enclosing action's parameters.
-    pub fn type_in(&self, program: &Program, parameters: &[u32]) -> Type {
-        match self {
-            Expression::Bool(_) | Expression::Valid(_) | Expression::VarbitEqual(_, _) => Type::Bool,
-            Expression::Constant { width, .. } | Expression::Extend { width, .. } => Type::Bits(*width),
-            Expression::Variable(variable) => program.variables[*variable].kind,
-            Expression::Field(field) => Type::Bits(program.field(*field).width),
-            Expression::Parameter(index) => Type::Bits(parameters.get(*index as usize).copied().unwrap_or(0)),
-            Expression::Intrinsic(intrinsic) => Type::Bits(intrinsic.width()),
-            Expression::Unary { operand, .. } => operand.type_in(program, parameters),
-            Expression::Binary { operator: Binary::Concat, left, right } => {
-                Type::Bits(left.type_in(program, parameters).width() + right.type_in(program, parameters).width())
-            }
-            Expression::Binary { operator, left, .. } => {
-                if operator.is_predicate() {
-                    Type::Bool
-                } else {
-                    left.type_in(program, parameters)
-                }
-            }
-            Expression::Slice { high, low, .. } => Type::Bits(high - low + 1),
-            Expression::Choose { then, .. } => then.type_in(program, parameters),
-            Expression::FromBool(_) => Type::Bits(1),
-            Expression::VarbitLength(_) => Type::Bits(32),
-        }
     }
 
     /// Calls `visit` with this expression and all below it, outermost first.

@@ -11,11 +11,13 @@ pub mod externs;
 pub mod hot_path;
 pub mod interface;
 pub mod node;
+pub mod notes;
 pub mod objects;
 pub mod plan;
 pub mod program;
 pub mod source;
 pub mod statement;
+pub mod storage;
 pub mod structure;
 pub mod table;
 pub mod text;
@@ -23,18 +25,20 @@ pub mod value;
 pub mod vector;
 pub mod verify;
 
-pub use entry::{Entry, Match};
+pub use entry::{ActionCall, Entry, Match, MatchKind};
 pub use expression::{Binary, Expression, Intrinsic, Type, Unary};
 pub use interface::Interface;
 pub use node::{Bytes, Case, Effect, Keep, KeySet, Next, Node, NodeKind, Reentry, Rule, Select};
+pub use notes::{Notes, Origin};
 pub use objects::{
     Algorithm, Counter, CounterUnit, Digest, Extern, ExternObject, Meter, MeterUnit, Profile, Register, Selector,
     ValueSet,
 };
 pub use plan::Plan;
-pub use program::{Budget, Field, FieldRef, Header, KeyField, Notes, Origin, Parser, Place, Program, Variable};
+pub use program::{Budget, KeyField, Parser, Program};
 pub use statement::{Argument, Call, HashInput, Statement};
-pub use table::{Action, ActionCall, IdleTimeout, Key, MatchKind, Parameter, Scope, Table};
+pub use storage::{Field, FieldRef, Header, Place, Variable};
+pub use table::{Action, IdleTimeout, Key, Parameter, Scope, Table};
 
 /// Typed indices: what a program refers to by number in memory and by name in text.
 pub type HeaderId = la_arena::Idx<Header>;

@@ -310,3 +310,13 @@ impl Next {
         }
     }
 }
+
+impl NodeKind {
+    /// The statements of the node itself, outermost level; none for nodes that only choose.
+    pub fn body(&self) -> &[Statement] {
+        match self {
+            NodeKind::State { body, .. } | NodeKind::Block { body, .. } | NodeKind::Deparse { body, .. } => body,
+            NodeKind::Branch { .. } | NodeKind::Apply { .. } | NodeKind::Buffer { .. } => &[],
+        }
+    }
+}

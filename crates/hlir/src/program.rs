@@ -5,12 +5,11 @@
 
 use crate::interface::Interface;
 use crate::{
-    Counter, Digest, Extern, MatchKind, Meter, Node, NodeId, ParserId, Profile, Register, Table, TableId, Type,
-    ValueSet, VariableId, expression::Expression,
+    Counter, Digest, Extern, Field, FieldRef, Header, MatchKind, Meter, Node, NodeId, ParserId, Place, Profile,
+    Register, Table, TableId, Type, ValueSet, Variable, VariableId,
+    expression::{Binary, Expression},
 };
-use crate::{HeaderId, VariableId as Variables};
 use la_arena::Arena;
-use num_bigint::BigInt;
 
 /// What happens to a packet, and nothing about speed.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -40,57 +39,12 @@ pub struct Program {
     pub interface: Interface,
 }
 
-/// A header instance: bytes of the packet with a validity bit.
-///
-/// Reading or writing a field of an invalid header reads or writes its storage, and has no other effect. Extracting a header and making an
-/// invalid one valid overwrite its storage, the latter with zeros; making it invalid leaves the storage.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Header {
-    /// The instance's name, as `hdr.ipv4` or `hdr.labels[2]`.
-    pub name: String,
-    pub type_name: String,
-    pub fields: Vec<Field>,
-    pub notes: Notes,
-}
-
-/// A field of a header, in the order of the wire, most significant bit first.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field {
-    pub name: String,
-    /// Width in bits; for a varbit field the largest one.
-    pub width: u32,
-    /// A varbit field has a length of its own in each packet. At most one in a header.
-    pub varbit: bool,
-}
-
-/// Field number `field` of header `header`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FieldRef {
-    pub header: HeaderId,
-    pub field: u32,
-}
-
 /// A field of a table's key: number `index` of the table's, and its bits in the whole key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyField {
     pub index: usize,
     pub width: u32,
     pub shift: u32,
-}
-
-/// A scalar that lives as long as the packet is in the switch: metadata, and the locals of inlined controls and parsers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Variable {
-    pub name: String,
-    pub kind: Type,
-    pub notes: Notes,
-}
-
-/// Where a value can be put.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Place {
-    Variable(Variables),
-    Field(FieldRef),
 }
 
 /// A parser: states of the graph that share one outcome.
@@ -126,50 +80,6 @@ impl Default for Budget {
     }
 }
 
-/// Where something stands in the source: 1-based lines and columns, `end` exclusive.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Origin {
-    pub file: String,
-    pub line: u32,
-    pub column: u32,
-    pub end_line: u32,
-    pub end_column: u32,
-}
-
-/// What the source says about an object beside its meaning; kept for P4Info, explain and trace.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Notes {
-    pub origin: Option<Origin>,
-    pub annotations: Vec<Annotation>,
-    /// The text of its documentation comment, or empty.
-    pub docs: String,
-}
-
-/// `@name`, `@name(text)`, `@name[1, "two", true]` or `@name[key = 1]`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Annotation {
-    pub name: String,
-    pub body: AnnotationBody,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub enum AnnotationBody {
-    #[default]
-    None,
-    /// What stands between the parentheses, as it was written.
-    Text(String),
-    Values(Vec<AnnotationValue>),
-    Pairs(Vec<(String, AnnotationValue)>),
-}
-
-/// A value in a structured annotation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AnnotationValue {
-    Number(BigInt),
-    Text(String),
-    Bool(bool),
-}
-
 /// Reasons to drop a packet that every program has; those of a program's own `drop` rules are counted after them.
 pub const DROP_REASONS: [&str; 9] = [
     "re-entry budget",
@@ -192,23 +102,6 @@ pub mod error_code {
     pub const HEADER_TOO_SHORT: u32 = 4;
     pub const PARSER_TIMEOUT: u32 = 5;
     pub const PARSER_INVALID_ARGUMENT: u32 = 6;
-}
-
-impl Header {
-    /// Bits of the header without its varbit field.
-    pub fn fixed_bits(&self) -> u32 {
-        self.fields.iter().filter(|field| !field.varbit).map(|field| field.width).sum()
-    }
-
-    /// Bits of the header when its varbit field is as long as it can be.
-    pub fn most_bits(&self) -> u32 {
-        self.fields.iter().map(|field| field.width).sum()
-    }
-
-    /// The index of the varbit field, if there is one.
-    pub fn varbit(&self) -> Option<usize> {
-        self.fields.iter().position(|field| field.varbit)
-    }
 }
 
 impl Program {
@@ -295,18 +188,31 @@ impl Program {
     }
 }
 
-impl Annotation {
-    /// The text of its body, if it is one.
-    pub fn text(&self) -> Option<&str> {
-        match &self.body {
-            AnnotationBody::Text(text) => Some(text),
-            AnnotationBody::None | AnnotationBody::Values(_) | AnnotationBody::Pairs(_) => None,
+impl Expression {
+    /// The expression's type, where `parameters` are the widths of the enclosing action's parameters.
+    pub fn type_in(&self, program: &Program, parameters: &[u32]) -> Type {
+        match self {
+            Expression::Bool(_) | Expression::Valid(_) | Expression::VarbitEqual(_, _) => Type::Bool,
+            Expression::Constant { width, .. } | Expression::Extend { width, .. } => Type::Bits(*width),
+            Expression::Variable(variable) => program.variables[*variable].kind,
+            Expression::Field(field) => Type::Bits(program.field(*field).width),
+            Expression::Parameter(index) => Type::Bits(parameters.get(*index as usize).copied().unwrap_or(0)),
+            Expression::Intrinsic(intrinsic) => Type::Bits(intrinsic.width()),
+            Expression::Unary { operand, .. } => operand.type_in(program, parameters),
+            Expression::Binary { operator: Binary::Concat, left, right } => {
+                Type::Bits(left.type_in(program, parameters).width() + right.type_in(program, parameters).width())
+            }
+            Expression::Binary { operator, left, .. } => {
+                if operator.is_predicate() {
+                    Type::Bool
+                } else {
+                    left.type_in(program, parameters)
+                }
+            }
+            Expression::Slice { high, low, .. } => Type::Bits(high - low + 1),
+            Expression::Choose { then, .. } => then.type_in(program, parameters),
+            Expression::FromBool(_) => Type::Bits(1),
+            Expression::VarbitLength(_) => Type::Bits(32),
         }
     }
-}
-
-/// The share of packets that the text of `@traffic` states: one number from 0 to 1.
-pub fn stated_share(text: &str) -> Option<f64> {
-    let share: f64 = text.trim().trim_matches('"').parse().ok()?;
-    (0.0..=1.0).contains(&share).then_some(share)
 }

@@ -3,10 +3,10 @@
 //! Control flow inside a node is structured: `if`, a `scope` that can be left early, and a `loop`. Lowering turned `return`, `break` and
 //! `continue` into `leave`, and wrote the copies back that P4 promises before each `leave` and `exit`.
 
+use crate::objects::Algorithm;
 use crate::{
     CounterId, DigestId, Expression, ExternId, FieldRef, HeaderId, MeterId, Place, RegisterId, TableId, VariableId,
 };
-use crate::{NodeKind, objects::Algorithm};
 
 /// Names the scope or loop that a `leave` ends; unique among those that enclose it.
 pub type Label = String;
@@ -162,16 +162,6 @@ impl Statement {
             | Statement::Emit(_)
             | Statement::Truncate(_)
             | Statement::Call(_) => {}
-        }
-    }
-}
-
-impl NodeKind {
-    /// The statements of the node itself, outermost level; none for nodes that only choose.
-    pub fn body(&self) -> &[Statement] {
-        match self {
-            NodeKind::State { body, .. } | NodeKind::Block { body, .. } | NodeKind::Deparse { body, .. } => body,
-            NodeKind::Branch { .. } | NodeKind::Apply { .. } | NodeKind::Buffer { .. } => &[],
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Tables: keys, actions, and the entries that the program itself gives them.
 
-use crate::{Entry, Expression, Notes, ProfileId, Statement};
-use num_bigint::BigUint;
+use crate::{ActionCall, Entry, Expression, MatchKind, Notes, ProfileId, Statement};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
@@ -53,15 +52,6 @@ pub enum IdleTimeout {
     Delete,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MatchKind {
-    Exact,
-    Lpm,
-    Ternary,
-    Range,
-    Optional,
-}
-
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Action {
     /// The control plane's name: `ingress.set_port`.
@@ -87,13 +77,6 @@ pub enum Scope {
     Everywhere,
     TableOnly,
     DefaultOnly,
-}
-
-/// An action of the table, by number, with its data.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ActionCall {
-    pub action: u32,
-    pub arguments: Vec<BigUint>,
 }
 
 /// An action, by its number in the table, in a set of such numbers that is a `u64`. All from the 64th on are one: what is known of the set is

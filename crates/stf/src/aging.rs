@@ -1,20 +1,14 @@
 //! Idle timeouts in STF: what is written, what it means in a program, and whether what was expected came.
 
 use super::bind::{Act, Binder, Control};
-use super::command::{self, Key, Word};
+use super::command::{Aging, Key, Kind, Word};
+use super::compare::IdleEntries;
 use super::parse::Line;
 use super::run::Runner;
 use super::{Mistake, Place, matches};
 use control::plane::EntryKey;
 use hlir::{Match, Program};
 use interp::pattern::Pattern;
-
-/// `idle_timeout TABLE [PRIORITY] KEY... +DURATION` and `expiry TABLE PROFILE +DURATION`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Aging {
-    IdleTimeout { table: Word, priority: Option<Word>, keys: Vec<Key>, nanoseconds: u64 },
-    Expiry { table: Word, profile: Word, nanoseconds: u64 },
-}
 
 impl Line {
     pub fn idle_timeout(&mut self) -> Result<Aging, Mistake> {
@@ -26,6 +20,13 @@ impl Line {
 
     pub fn expiry(&mut self) -> Result<Aging, Mistake> {
         Ok(Aging::Expiry { table: self.name("a table")?, profile: self.number()?, nanoseconds: self.duration()? })
+    }
+
+    /// What stands behind `expect_idle`.
+    pub fn expect_idle(&mut self) -> Result<Kind, Mistake> {
+        let table = self.name("a table")?;
+        let priority = if self.is_number() { Some(self.number()?) } else { None };
+        Ok(Kind::ExpectIdle { table, priority, keys: self.keys("")? })
     }
 
     /// `+10ms`
@@ -71,23 +72,6 @@ impl Binder<'_> {
     }
 }
 
-/// Entries that became idle, and those that were expected to.
-#[derive(Default)]
-pub struct IdleEntries {
-    found: Vec<EntryKey>,
-    expected: Vec<(Place, EntryKey)>,
-}
-
-impl IdleEntries {
-    pub fn found(&mut self, keys: Vec<EntryKey>) {
-        self.found.extend(keys);
-    }
-
-    pub fn expect(&mut self, place: Place, key: EntryKey) {
-        self.expected.push((place, key));
-    }
-}
-
 impl Runner<'_> {
     /// Entries of a table that any command mentions must become idle as often as is expected, in any order.
     pub fn compare_idle(&mut self) {
@@ -123,11 +107,4 @@ pub(crate) fn normal(program: &Program, key: &EntryKey) -> (hlir::TableId, Vec<P
     };
     let patterns = key.matches.iter().zip(widths).map(pattern).collect();
     (key.table, patterns, if table.has_priorities() { key.priority } else { 0 })
-}
-
-/// What stands in a line, for `expect_idle`.
-pub(super) fn expectation(line: &mut Line) -> Result<command::Kind, Mistake> {
-    let table = line.name("a table")?;
-    let priority = if line.is_number() { Some(line.number()?) } else { None };
-    Ok(command::Kind::ExpectIdle { table, priority, keys: line.keys("")? })
 }

@@ -99,7 +99,7 @@ pub enum Control {
     },
     Multicast(Multicast),
     Cells(Cells),
-    Aging(super::Aging),
+    Aging(Aging),
     Wait,
     /// Nanoseconds to go on.
     Clock {
@@ -337,4 +337,11 @@ impl Value {
             Value::One(word) | Value::Prefix(word, _) | Value::Masked(word, _) | Value::Range(word, _) => word.place,
         }
     }
+}
+
+/// `idle_timeout TABLE [PRIORITY] KEY... +DURATION` and `expiry TABLE PROFILE +DURATION`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Aging {
+    IdleTimeout { table: Word, priority: Option<Word>, keys: Vec<Key>, nanoseconds: u64 },
+    Expiry { table: Word, profile: Word, nanoseconds: u64 },
 }

@@ -5,6 +5,7 @@
 
 use super::command::Pattern;
 use super::{Mistake, Place};
+use control::plane::EntryKey;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Debug)]
@@ -139,6 +140,23 @@ fn difference(port: u32, ordinal: usize, expectation: &Expectation, packet: &[u8
 
 fn unexpected(port: u32, packet: &[u8]) -> Mistake {
     Mistake::new(Place { line: 0, column: 0 }, format!("port {port}: nobody expected {}", hex(packet)))
+}
+
+/// Entries that became idle, and those that were expected to.
+#[derive(Default)]
+pub struct IdleEntries {
+    pub found: Vec<EntryKey>,
+    pub expected: Vec<(Place, EntryKey)>,
+}
+
+impl IdleEntries {
+    pub fn found(&mut self, keys: Vec<EntryKey>) {
+        self.found.extend(keys);
+    }
+
+    pub fn expect(&mut self, place: Place, key: EntryKey) {
+        self.expected.push((place, key));
+    }
 }
 
 #[cfg(test)]

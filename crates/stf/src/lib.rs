@@ -19,9 +19,8 @@ mod reentry;
 pub mod run;
 pub mod trace;
 
-pub use aging::Aging;
 pub use bind::{Bound, bind};
-pub use command::Command;
+pub use command::{Aging, Command};
 pub use parse::{COMMANDS, parse, parse_line};
 pub use reentry::shared_state;
 pub use run::{Configured, Report, apply, configure, run};

@@ -6,7 +6,7 @@ use super::command::{
 };
 use super::lex::{self, Token};
 use super::names::nearest;
-use super::{Mistake, Place, aging};
+use super::{Mistake, Place};
 use interp::PORTS;
 
 /// All commands of a text, or all its mistakes.
@@ -217,7 +217,7 @@ impl Line {
         Ok(match command {
             "no_packet" => Kind::NoPacket,
             "expect_digest" => Kind::ExpectDigest { digest: self.name("a digest")?, fields: self.fields()? },
-            "expect_idle" => aging::expectation(self)?,
+            "expect_idle" => self.expect_idle()?,
             _ => Kind::Control(self.control(command, place)?),
         })
     }

@@ -1,9 +1,8 @@
 //! Runs an STF file on an engine, and reports what was not as expected.
 
-use super::aging::IdleEntries;
 use super::bind::{self, Act, Bound, Control, Step};
 use super::command::{Command, Condition, Unit};
-use super::compare::{Expectation, Order, Ports, hex};
+use super::compare::{Expectation, IdleEntries, Order, Ports, hex};
 use super::{Mistake, Place, reentry};
 use control::plane::{Cell, DigestRecord, Frame, MeterRates, Outcome};
 use control::{DataPlane, Refusal};

@@ -64,7 +64,7 @@ pub fn l2l3acl(size: u64, wishes: &Wishes) -> Result<Workload, Failure> {
             bytes[..6].copy_from_slice(&mac(stations[traffic.draw(random, size) as usize]));
             bytes[6..8].copy_from_slice(&0x0800u16.to_be_bytes());
             let dst = inside(routes[traffic.draw(random, routes.len() as u64) as usize], random);
-            bytes[8..28].copy_from_slice(&ipv4(random.next() as u32, dst, 17, 46));
+            bytes[8..28].copy_from_slice(&ipv4(random.draw() as u32, dst, 17, 46));
             bytes[28..30].copy_from_slice(&1000u16.to_be_bytes());
             bytes[30..].copy_from_slice(&(20_000 + random.below(100) as u16).to_be_bytes());
         })

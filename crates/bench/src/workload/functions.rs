@@ -16,7 +16,7 @@ fn without_tables(source: &'static str, lines: Vec<(f64, u64)>) -> Workload {
     let packets = |_: Traffic| {
         let frame = padded(ethernet(ROUTER, station(7), 0x0800), 64);
         trace(frame, SHORTEST_TRACE, (8, 4), |random, bytes| {
-            bytes.copy_from_slice(&(random.next() as u32).to_be_bytes());
+            bytes.copy_from_slice(&(random.draw() as u32).to_be_bytes());
         })
     };
     let entries = |_: &mut Sink<'_>| Ok(());
@@ -70,7 +70,7 @@ fn routed(
         // From the TTL to the end of UDP's header. Sources are of 10.0.0.0/8, for some addresses are no senders.
         trace(padded(headers, 64), trace_length(routes.len() as u64), (22, 20), |random, bytes| {
             let dst = inside(routes[traffic.draw(random, routes.len() as u64) as usize], random);
-            let src = 0x0a00_0000 | random.next() as u32 >> 8;
+            let src = 0x0a00_0000 | random.draw() as u32 >> 8;
             bytes[..12].copy_from_slice(&ipv4(src, dst, 17, 46)[8..]);
             bytes[12..].copy_from_slice(&udp(src, dst, [1_000 + random.below(1_000) as u16, 53], 26));
         })

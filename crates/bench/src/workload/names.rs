@@ -15,7 +15,7 @@ const FACES: u64 = 0x01_00_5e_00_17_aa;
 /// The value of a name: one component. Numbers differ, so names do.
 fn name(number: u64) -> [u8; NAME_BYTES] {
     let mut random = Random::new(SEED ^ number);
-    let text = format!("site{:05}.org/{number:08x}{:08x}", random.below(HOSTS), random.next() as u32);
+    let text = format!("site{:05}.org/{number:08x}{:08x}", random.below(HOSTS), random.draw() as u32);
     let mut name = [0; NAME_BYTES];
     name[0] = 0x08;
     name[1] = (NAME_BYTES - 2) as u8;

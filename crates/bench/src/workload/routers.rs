@@ -34,7 +34,7 @@ pub fn ipv4fwd(size: u64, wishes: &Wishes) -> Result<Workload, Failure> {
         // Time to live and protocol, checksum, source and destination of each packet.
         trace(frame, trace_length(routes.len() as u64), (22, 12), |random, bytes| {
             let dst = inside(routes[traffic.draw(random, routes.len() as u64) as usize], random);
-            let source = random.next() as u32;
+            let source = random.draw() as u32;
             bytes.copy_from_slice(&ipv4(source, dst, 17, 46)[8..]);
             if dropped != 0 && random.below(100) < dropped {
                 spoil(bytes, source, random);
@@ -64,7 +64,7 @@ fn spoil(bytes: &mut [u8], source: u32, random: &mut Random) {
             bytes[0] = 1;
             bytes[2..4].copy_from_slice(&((sum + (sum >> 16)) as u16).to_be_bytes());
         }
-        _ => bytes.copy_from_slice(&ipv4(source, 0xf000_0000 | random.next() as u32 >> 4, 17, 46)[8..]),
+        _ => bytes.copy_from_slice(&ipv4(source, 0xf000_0000 | random.draw() as u32 >> 4, 17, 46)[8..]),
     }
 }
 
@@ -139,7 +139,7 @@ pub fn ipv6fwd(size: u64, _: &Wishes) -> Result<Workload, Failure> {
             let (address, length) = prefixes[traffic.draw(random, size) as usize];
             let upper = if length == 64 { address } else { address | random.below(1 << (64 - length)) };
             bytes[..8].copy_from_slice(&upper.to_be_bytes());
-            bytes[8..].copy_from_slice(&random.next().to_be_bytes());
+            bytes[8..].copy_from_slice(&random.draw().to_be_bytes());
         })
     };
     Ok(Workload {
@@ -211,7 +211,7 @@ pub fn firewall(size: u64, _: &Wishes) -> Result<Workload, Failure> {
         trace(frame, SHORTEST_TRACE, (24, 14), |random, bytes| {
             let dst = destination(traffic.draw(random, size)) | random.below(256) as u32;
             let port = 1_000 + random.below(1_001) as u16;
-            bytes[..10].copy_from_slice(&ipv4(random.next() as u32, dst, 17, 46)[10..]);
+            bytes[..10].copy_from_slice(&ipv4(random.draw() as u32, dst, 17, 46)[10..]);
             bytes[10..12].copy_from_slice(&40_000u16.to_be_bytes());
             bytes[12..].copy_from_slice(&port.to_be_bytes());
         })

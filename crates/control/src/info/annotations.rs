@@ -5,7 +5,7 @@ use crate::message::config::{
     structured_annotation,
 };
 use hlir::Notes;
-use hlir::program::{Annotation, AnnotationBody, AnnotationValue};
+use hlir::notes::{Annotation, AnnotationBody, AnnotationValue};
 
 /// Symbols of more than one character, the longer ones first.
 const SYMBOLS: [&str; 18] =

@@ -2,7 +2,7 @@
 
 use super::lex::{Lexer, TokenKind};
 use super::words;
-use crate::program::{Annotation, AnnotationBody, AnnotationValue};
+use crate::notes::{Annotation, AnnotationBody, AnnotationValue};
 use num_bigint::BigInt;
 
 /// Digits of a number in an annotation.

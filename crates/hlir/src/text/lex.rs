@@ -5,7 +5,7 @@
 use super::words::{self, SYMBOLS};
 use crate::Origin;
 use crate::diagnostic::Diagnostic;
-use crate::program::Annotation;
+use crate::notes::Annotation;
 use crate::source::Span;
 use num_bigint::BigUint;
 

@@ -10,7 +10,7 @@ mod plan;
 mod program;
 mod statement;
 
-use hlir::program::{Annotation, AnnotationBody, AnnotationValue};
+use hlir::notes::{Annotation, AnnotationBody, AnnotationValue};
 use hlir::{Notes, Origin, Program};
 use num_bigint::BigUint;
 

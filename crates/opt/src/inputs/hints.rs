@@ -4,7 +4,7 @@
 //! the share of the packets from preceding states. A profile overrides hints, and hints override heuristics.
 
 use hlir::Notes;
-use hlir::program::stated_share;
+use hlir::notes::stated_share;
 
 /// Factor on the odds for `@likely` and `@unlikely`.
 const ODDS: f64 = 9.0;
@@ -66,7 +66,7 @@ pub fn distribute(guesses: &mut [f64], hints: &[Option<Hint>], whole: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hlir::program::{Annotation, AnnotationBody};
+    use hlir::notes::{Annotation, AnnotationBody};
 
     fn notes(name: &str, body: Option<&str>) -> Notes {
         let body = body.map_or(AnnotationBody::None, |text| AnnotationBody::Text(text.to_string()));

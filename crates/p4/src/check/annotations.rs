@@ -7,7 +7,7 @@ use crate::ast::{Annotation, AnnotationBody, Expression, ExpressionKind};
 use crate::evaluate::Value;
 use crate::types::Type;
 use hlir::diagnostic::Diagnostic;
-use hlir::program::stated_share;
+use hlir::notes::stated_share;
 
 /// What annotations stand in front of, as far as some of them mean something only there.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! What HLIR keeps of the source beside its meaning: places, annotations, documentation.
 
-use hlir::program::{Annotation as Note, AnnotationBody as NoteBody, AnnotationValue as NoteValue};
+use hlir::notes::{Annotation as Note, AnnotationBody as NoteBody, AnnotationValue as NoteValue};
 use hlir::source::Span;
 use hlir::{Notes, Origin};
 

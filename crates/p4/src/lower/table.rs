@@ -410,7 +410,7 @@ impl<'a> Lowering<'a> {
         if let Some(found) = found {
             return found as u32;
         }
-        let annotation = hlir::program::Annotation { name: "defaultonly".to_string(), body: Default::default() };
+        let annotation = hlir::notes::Annotation { name: "defaultonly".to_string(), body: Default::default() };
         let used = Notes { annotations: vec![annotation], ..Notes::default() };
         self.facts.uses.entry(id).or_default().push(used);
         let notes = self.no_action_declaration().map(|declared| self.notes_of(declared)).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use super::Reader;
 use super::cursor::Read;
-use crate::program::Field;
+use crate::Field;
 use crate::text::lex::TokenKind;
 use crate::text::names::id;
 use crate::text::print::{CORE_ERRORS, base_name};

@@ -4,7 +4,7 @@
 //! for leaves by port 0. Mirror slots are variables, too; the buffering manager makes their copies before it looks at the verdict, so a
 //! dropped packet is mirrored as well, with the bytes that the deparser would have sent.
 
-use hlir::program::{Annotation, AnnotationBody};
+use hlir::notes::{Annotation, AnnotationBody};
 use hlir::source::Span;
 use hlir::{Binary, Bytes, Call as Op, Effect, Expression as Hlir, Intrinsic, Keep, NodeId, Notes, Reentry, Rule};
 

@@ -15,7 +15,7 @@ mod unique;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use hlir::Notes;
-use hlir::program::{Annotation, AnnotationBody, AnnotationValue};
+use hlir::notes::{Annotation, AnnotationBody, AnnotationValue};
 
 use super::Lowering;
 use crate::types::Type;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use hlir::interface::{
     Detail, ObjectKind, SizeSemantics, SourceKey, SourceObject, SourceParameter, SourceSelector, TypeSpec,
 };
-use hlir::program::{AnnotationBody, AnnotationValue};
+use hlir::notes::{AnnotationBody, AnnotationValue};
 use hlir::{Notes, TableId};
 
 use super::{id_note, ids_together, is_hidden, number, number_note};

@@ -1,0 +1,59 @@
+//! What one process found of one variant, as it says it to the process that draws the table.
+
+use super::traffic::Traffic;
+
+/// A line's cost may move by so much within a cell.
+pub const DRIFT: f64 = 0.15;
+
+/// What one process found of one variant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    pub variant: String,
+    pub traffic: Traffic,
+    pub burst: u32,
+    pub cycles: f64,
+    pub floor: f64,
+    pub spread: f64,
+    pub predicted: Option<f64>,
+    /// The port's floor and what the lines cost that a packet must read.
+    pub limit: f64,
+    pub drift: f64,
+    pub pages: String,
+}
+
+impl Found {
+    /// As the process says it.
+    pub fn line(&self) -> String {
+        let predicted = self.predicted.map_or("-".to_string(), |cycles| format!("{cycles:.3}"));
+        format!(
+            "found\t{}\t{}\t{}\t{:.3}\t{:.3}\t{:.5}\t{predicted}\t{:.3}\t{:.4}\t{}",
+            self.variant,
+            self.traffic,
+            self.burst,
+            self.cycles,
+            self.floor,
+            self.spread,
+            self.limit,
+            self.drift,
+            self.pages
+        )
+    }
+
+    /// `None` for a line that says something else.
+    pub fn parse(line: &str) -> Option<Found> {
+        let mut words = line.strip_prefix("found\t")?.split('\t');
+        let mut next = || words.next();
+        Some(Found {
+            variant: next()?.to_string(),
+            traffic: Traffic::named(next()?)?,
+            burst: next()?.parse().ok()?,
+            cycles: next()?.parse().ok()?,
+            floor: next()?.parse().ok()?,
+            spread: next()?.parse().ok()?,
+            predicted: next()?.parse().ok(),
+            limit: next()?.parse().ok()?,
+            drift: next()?.parse().ok()?,
+            pages: next()?.to_string(),
+        })
+    }
+}
