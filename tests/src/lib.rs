@@ -3,6 +3,7 @@
 //! What a single crate promises is tested in that crate.
 
 pub mod conformance;
+pub mod modules;
 
 use std::path::PathBuf;
 

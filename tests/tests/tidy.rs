@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use tests::modules::circles;
 use tests::project;
 
 const LONGEST_FILE: usize = 600;
@@ -36,6 +37,10 @@ const MAY_KNOW: [(&str, &[&str]); 16] = [
 
 /// What the tests of a crate may use beside.
 const TESTS_MAY_KNOW: [(&str, &str); 3] = [("native", "driver"), ("p4runtime", "p4"), ("p4runtime", "interp")];
+
+/// Files of a crate that may use each other in a circle, at most; and crates that still have larger ones.
+const LARGEST_CIRCLE: usize = 3;
+const MAY_CIRCLE: [&str; 2] = ["emit", "runtime"];
 
 /// The folders of `runtime/` whose headers the files of each folder may include, besides those of `runtime/` itself.
 const MAY_INCLUDE: [(&str, &[&str]); 5] = [
@@ -188,6 +193,27 @@ fn crates_know_only_whom_they_may() {
         }
     }
     assert_eq!(seen, MAY_KNOW.len(), "crates of the table that exist");
+    assert_none(&violations);
+}
+
+#[test]
+fn files_use_each_other_in_small_circles_only() {
+    let files = files();
+    let mut violations = Vec::new();
+    for (name, _) in MAY_KNOW.iter().filter(|(name, _)| *name != "tests") {
+        let folder = Path::new("crates").join(name).join("src");
+        let of_crate = files.iter().filter(|file| file.starts_with(&folder) && has_ending(file, &["rs"]));
+        let texts: Vec<(&Path, String)> =
+            of_crate.map(|file| (file.strip_prefix(&folder).expect("it lies there"), read(file))).collect();
+        let texts: Vec<(&Path, &str)> = texts.iter().map(|(file, text)| (*file, text.as_str())).collect();
+        let large = circles(&texts).into_iter().filter(|circle| circle.len() > LARGEST_CIRCLE);
+        let large: Vec<String> = large.map(|circle| circle.join(", ")).collect();
+        match (MAY_CIRCLE.contains(name), large.is_empty()) {
+            (false, false) => violations.push(format!("crates/{name}: these use each other: {}", large.join("; and "))),
+            (true, true) => violations.push(format!("crates/{name} has no large circle: take it out of `MAY_CIRCLE`")),
+            (false, true) | (true, false) => {}
+        }
+    }
     assert_none(&violations);
 }
 
